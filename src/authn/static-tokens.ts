@@ -25,7 +25,7 @@ export function staticTokens(current: () => TokenUsers): Authenticator {
     if (before?.authorization === authorization && before.users === users) return before.outcome
     const token = bearerToken(authorization)
     if (token === undefined) return none
-    const user = users.get(hash(token))
+    const user = users.get(tokenHash(token))
     if (user === undefined) return refused
     const outcome: AuthenticationOutcome = { result: 'user', user }
     known.set(connection, { authorization, users, outcome })
@@ -58,9 +58,9 @@ export function readTokens(csv: string, skipped: (line: number) => void): Map<st
       skipped(index + 1)
       continue
     }
-    if (users.has(hash(token))) throw new Error(`line ${index + 1}: the token of this line occurs more than once`)
+    if (users.has(tokenHash(token))) throw new Error(`line ${index + 1}: the token of this line occurs more than once`)
     const list = groups.split(',').filter((group) => group !== '')
-    users.set(hash(token), { name, uid, groups: list, extra: new Map() })
+    users.set(tokenHash(token), { name, uid, groups: list, extra: new Map() })
   }
   return users
 }
@@ -79,6 +79,7 @@ function splitCsv(line: string, number: number): string[] {
   }
 }
 
-function hash(token: string): string {
+/** Under which `TokenUsers` know a token. */
+export function tokenHash(token: string): string {
   return digest('sha256', token, 'base64')
 }

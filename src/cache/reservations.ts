@@ -6,6 +6,7 @@
  */
 import type { Change, Entry } from '../store/store.ts'
 
+/** The keys of what is held begin with it. */
 export const reservationsPrefix = 'claims/'
 
 /** A reserved value and the object that holds it. */

@@ -72,7 +72,8 @@ export interface ServerTransport {
 
 /** One request and its answer. */
 export class Exchange {
-  readonly transport: ServerTransport
+  /** A step may put another in its place before there is an answer. */
+  transport: ServerTransport
   readonly arrived: number
   /** When its time is over; set by the step that bounds it. */
   deadline = Number.POSITIVE_INFINITY

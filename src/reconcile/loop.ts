@@ -8,6 +8,7 @@
  */
 import { pause } from '../base/abort.ts'
 import type { Backoff } from '../base/backoff.ts'
+import { systemClock, type TimerClock } from '../base/clock.ts'
 import { errorFields, type Log } from '../telemetry/log.ts'
 import { isForbidden, type MissingRights } from './missing-rights.ts'
 import type { Source } from './sources.ts'
@@ -27,11 +28,12 @@ export interface Loop {
   readonly onStop?: () => Promise<void>
 }
 
-/** Where loops report what they do. */
+/** Where loops report what they do, and the clock that they wait by: that of the machine by default. */
 export interface LoopRecords {
   readonly log: Log
   readonly metrics: WorkQueueMetrics
   readonly missingRights: MissingRights
+  readonly clock?: TimerClock
 }
 
 /** A loop that was started. */
@@ -95,6 +97,7 @@ class LoopRun {
   readonly firstPass: Promise<void>
   readonly #loop: Loop
   readonly #records: LoopRecords
+  readonly #clock: TimerClock
   readonly #queue: WorkQueue
   readonly #ended = new AbortController()
   readonly #running: Promise<void>
@@ -104,7 +107,9 @@ class LoopRun {
     this.#loop = loop
     this.#records = records
     const { name, concurrency, backoff } = loop
+    this.#clock = records.clock ?? systemClock
     this.#queue = new WorkQueue({
+      clock: this.#clock,
       meter: (state) => records.metrics.open(name, state),
       work: (key, signal) => this.#step(key, signal),
       onError: (key, error) =>
@@ -132,7 +137,7 @@ class LoopRun {
 
   /** Steps begin when all feeds are complete: before that, an object that seems to be missing may only be late. */
   async #run(signal: AbortSignal): Promise<void> {
-    const disconnect = this.#loop.sources.map(({ connect }) => connect((key) => this.add(key)))
+    const disconnect = this.#loop.sources.map(({ connect }) => connect((key) => this.add(key), this.#clock))
     await Promise.all(this.#loop.sources.map(({ feed }) => feed?.synced))
     this.#first.begin()
     await this.#queue.run(signal)

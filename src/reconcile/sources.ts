@@ -2,6 +2,7 @@
  * Where the keys of a loop come from: an informer of a client, a cache of this server, or the clock. A source only says
  * which keys to look at; the loop reads the state itself.
  */
+import { repeat, type TimerClock } from '../base/clock.ts'
 import type { Informer, ObjectChange } from '../client/informer.ts'
 import type { ObjectBase } from '../model/object.ts'
 
@@ -9,8 +10,8 @@ import type { ObjectBase } from '../model/object.ts'
 export interface Source {
   /** Has to run before the keys mean anything. Several loops may share a feed; it is run once. */
   readonly feed?: Feed
-  /** Adds keys from now on. Returns a function that ends this. */
-  readonly connect: (add: (key: string) => void) => () => void
+  /** Adds keys from now on, by the clock where it waits. Returns a function that ends this. */
+  readonly connect: (add: (key: string) => void, clock: TimerClock) => () => void
 }
 
 /** What runs while loops that share it do. */
@@ -92,13 +93,12 @@ export function every(ms: number, key: string): Source {
 /** The keys that there are, when the loop starts and then every so many milliseconds. */
 export function everyOf(ms: number, keys: () => Iterable<string>): Source {
   return {
-    connect: (add) => {
+    connect: (add, clock) => {
       const addAll = () => {
         for (const key of keys()) add(key)
       }
       addAll()
-      const timer = setInterval(addAll, ms).unref()
-      return () => clearInterval(timer)
+      return repeat(clock, ms, addAll)
     },
   }
 }

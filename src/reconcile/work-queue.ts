@@ -7,6 +7,7 @@
  * What waits is bounded by the number of keys there are: objects in the store.
  */
 import { type Backoff, backoffMs } from '../base/backoff.ts'
+import { systemClock, type TimerClock } from '../base/clock.ts'
 import { type RateLimit, TokenBucket } from './rate-limit.ts'
 
 /** Done; or to be looked at again: after the usual growing pause, or after a time. */
@@ -44,6 +45,8 @@ export interface WorkQueueOptions {
   readonly backoff?: Backoff
   /** How fast keys may begin; as fast as there is room by default. */
   readonly rate?: RateLimit
+  /** What pauses go by; the machine's clock by default. */
+  readonly clock?: TimerClock
 }
 
 const uncounted = () => ({ value: 0, observe: () => {} })
@@ -63,7 +66,8 @@ export class WorkQueue {
   readonly #ready = new Map<string, number>()
   /** Since when each key is under way. */
   readonly #active = new Map<string, number>()
-  readonly #timers = new Map<string, ReturnType<typeof setTimeout>>()
+  /** Cancel the pauses of keys that are to come again. */
+  readonly #pauses = new Map<string, () => void>()
   /** How often a key has come again in a row. */
   readonly #failures = new Map<string, number>()
   /** Callers that wait until a key has been worked on: those of the next attempt, and of the one under way. */
@@ -88,7 +92,7 @@ export class WorkQueue {
 
   /** To be worked on as soon as there is room, even if it was to wait. */
   add(key: string): void {
-    this.#cancelTimer(key)
+    this.#cancelPause(key)
     if (!this.#ready.has(key)) {
       this.#ready.set(key, performance.now())
       this.#series.adds.value++
@@ -120,8 +124,8 @@ export class WorkQueue {
       signal.addEventListener('abort', this.#idle, { once: true })
       this.#idle()
     })
-    for (const timer of this.#timers.values()) clearTimeout(timer)
-    this.#timers.clear()
+    for (const cancel of this.#pauses.values()) cancel()
+    this.#pauses.clear()
     clearTimeout(this.#refill)
     for (const { resolve } of this.#awaitingNext.values()) resolve()
   }
@@ -190,15 +194,16 @@ export class WorkQueue {
   }
 
   #addAfter(key: string, ms: number): void {
-    this.#timers.set(
+    const { clock = systemClock } = this.#options
+    this.#pauses.set(
       key,
-      setTimeout(() => this.add(key), ms),
+      clock.after(ms, () => this.add(key)),
     )
   }
 
-  #cancelTimer(key: string): void {
-    clearTimeout(this.#timers.get(key))
-    this.#timers.delete(key)
+  #cancelPause(key: string): void {
+    this.#pauses.get(key)?.()
+    this.#pauses.delete(key)
   }
 }
 

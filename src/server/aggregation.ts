@@ -22,7 +22,7 @@ interface AggregationMeans {
 
 interface Surroundings {
   readonly clock: Clock
-  readonly worker: WorkerPlace | undefined
+  readonly worker?: WorkerPlace | undefined
   /** Closes what is opened. */
   readonly opened: AsyncDisposableStack
 }

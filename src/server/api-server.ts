@@ -6,10 +6,11 @@
 import { setImmediate } from 'node:timers/promises'
 import { QuotaActivity } from '../admission/quota/activity.ts'
 import { KnownWebhooks } from '../admission/webhook/known-webhooks.ts'
+import type { Authenticator } from '../authn/authenticator.ts'
 import { bootstrapTokens } from '../authn/bootstrap-tokens.ts'
 import { DeniedCertificates } from '../authn/denied-certificates.ts'
 import type { LegacyToken } from '../authn/service-account/claims.ts'
-import { type Clock, systemClock } from '../base/clock.ts'
+import { systemClock, type TimerClock } from '../base/clock.ts'
 import type { Transport as ClientTransport } from '../client/transport.ts'
 import { audit } from '../http/steps/audit.ts'
 import { authenticate } from '../http/steps/authenticate.ts'
@@ -49,7 +50,7 @@ import { allMetrics, openMetrics, type ServerMetrics } from './metrics.ts'
 import { claimProfile } from './profile.ts'
 import { readinessOf } from './readiness.ts'
 import { openReloading, type Reloading } from './reloading.ts'
-import { handleRequests } from './request-handling.ts'
+import { handleRequests, type RequestHooks } from './request-handling.ts'
 import { isSpoken } from './runtime-config.ts'
 import { servedPaths } from './served-paths.ts'
 import { openAccountTokens, readGivenKeys, settleKeys } from './service-account-tokens.ts'
@@ -58,6 +59,7 @@ import { openStore } from './store.ts'
 import { startOwnService, startUpkeep } from './upkeep.ts'
 import { hasDuties, type WorkerPlace } from './worker-place.ts'
 
+/** A server that answers requests. */
 export interface ApiServer {
   /** Where it is: https://127.0.0.1:6443 */
   readonly url: string
@@ -71,6 +73,8 @@ export interface ApiServer {
   readonly signingAuthority: CertifiedKey
   /** Makes a token of a service account that is kept in a secret. */
   issueLegacyToken(token: LegacyToken): Promise<string>
+  /** What it and its control loops go by. */
+  readonly clock: TimerClock
   /** The writes of this server that quotas account for. */
   readonly quotaActivity: QuotaActivity
   /** What control loops beside the server record, for its log, `/metrics` and `/readyz`. */
@@ -86,7 +90,15 @@ export interface ApiServer {
 
 export interface Environment {
   readonly log: Log
-  readonly clock?: Clock
+  /**
+   * What objects, tokens and loops go by; the machine's clock by default. Time-outs of requests, metrics and the
+   * certificates that TLS shows go by that in any case: they are judged by others.
+   */
+  readonly clock?: TimerClock
+  /** Sees every request on its way through the pipeline. */
+  readonly hooks?: RequestHooks
+  /** A further way to authenticate, asked after all others of this server itself. */
+  readonly authenticator?: Authenticator
   /** What is served; all built-in kinds unless said otherwise. */
   readonly kinds?: readonly Kind[]
   /** Whether the namespace `default` begins with limits; false by default. */
@@ -99,36 +111,22 @@ export interface Environment {
   readonly worker?: WorkerPlace
 }
 
-export async function startApiServer(
-  options: ServerOptions,
-  {
-    log,
-    clock = systemClock,
-    kinds = allKinds,
-    defaultLimits = false,
-    defaultStorageClass = false,
-    store,
-    worker,
-  }: Environment,
-): Promise<ApiServer> {
+/** Resolves when requests are answered. */
+export async function startApiServer(options: ServerOptions, environment: Environment): Promise<ApiServer> {
   await using opened = new AsyncDisposableStack()
-  const around = { log, clock, kinds, defaultLimits, defaultStorageClass, store, worker, opened }
-  const server = await join(options, around)
+  const defaults = { clock: systemClock, kinds: allKinds, defaultLimits: false, defaultStorageClass: false }
+  const server = await join(options, { ...defaults, ...environment, opened })
   const owned = opened.move()
   return Object.assign(server, { stop: () => owned.disposeAsync() })
 }
 
-interface Surroundings {
-  readonly log: Log
-  readonly clock: Clock
-  readonly kinds: readonly Kind[]
-  readonly defaultLimits: boolean
-  readonly store: Store | undefined
-  readonly defaultStorageClass: boolean
-  readonly worker: WorkerPlace | undefined
-  /** Closes what is opened. */
-  readonly opened: AsyncDisposableStack
-}
+type Defaulted = 'clock' | 'kinds' | 'defaultLimits' | 'defaultStorageClass'
+
+type Surroundings = Environment &
+  Required<Pick<Environment, Defaulted>> & {
+    /** Closes what is opened. */
+    readonly opened: AsyncDisposableStack
+  }
 
 async function join(options: ServerOptions, around: Surroundings): Promise<Omit<ApiServer, 'stop'>> {
   const inner = await openInner(options, around)
@@ -145,6 +143,7 @@ async function join(options: ServerOptions, around: Surroundings): Promise<Omit<
     },
     signingAuthority: certificates.ownAuthority,
     issueLegacyToken: (token) => accountTokens.policy.issuer.issueLegacy(token),
+    clock: around.clock,
     quotaActivity: inner.quotaActivity,
     loopRecords,
     failed,
@@ -164,20 +163,32 @@ async function openInner(options: ServerOptions, around: Surroundings) {
   const identify = await readIdentity(options, { clock, log, authorities, denied, reloading, opened })
   const givenKeys = readGivenKeys(options)
 
-  const metrics = openMetrics(clock)
-  const audited = await openAudit(options, { vendor, clock, log, reloading, opened, metrics: metrics.audit })
+  const metrics = openMetrics(systemClock)
+  const audited = await openAudit(options, {
+    vendor,
+    clock: systemClock,
+    log,
+    reloading,
+    opened,
+    metrics: metrics.audit,
+  })
   const below = { log, clock, metrics: metrics.store, given: around.store, worker: around.worker }
   const { store, raw, failed, notice } = await openStore(options, below)
   opened.defer(() => store.close())
   await claimProfile(store, options.profile)
-  await shareAuthority(options, store, clock)
-  const certificates = await openCertificates(options, { clock, authorities, reloading, worker: around.worker })
-  const frontProxy = await openFrontProxy(options, { clock, store, log, authorities, reloading, opened })
+  await shareAuthority(options, store, systemClock)
+  const certificates = await openCertificates(options, {
+    clock: systemClock,
+    authorities,
+    reloading,
+    worker: around.worker,
+  })
+  const frontProxy = await openFrontProxy(options, { clock: systemClock, store, log, authorities, reloading, opened })
   const accountTokens = openAccountTokens(options, await settleKeys(givenKeys, options, store))
 
   const listening: { address: Address | undefined } = { address: undefined }
   const caches = openCaches(store, failed, log)
-  const loopRecords = { log, metrics: metrics.workQueues, missingRights: new MissingRights(log) }
+  const loopRecords = { log, clock, metrics: metrics.workQueues, missingRights: new MissingRights(log) }
   const { missingRights } = loopRecords
   const backupSource = { store: raw, dataDir: options.etcdServers.length > 0 ? undefined : options.dataDir }
   const backups = new ScheduledBackups(options, { source: backupSource, log, clock })
@@ -186,12 +197,13 @@ async function openInner(options: ServerOptions, around: Surroundings) {
     options,
     {
       ...{ store, caches, clock, kinds, accountTokens, identify, denied, log, reloading, opened, metrics },
+      authenticator: around.authenticator,
       components: [readiness.store],
       recentEvents: () => audited.recent.all(),
       ownAddress: () => listening.address,
     },
   )
-  const limitRequests = openFlowControl(options, { catalogue, lookup, clock, metrics: metrics.flows })
+  const limitRequests = openFlowControl(options, { catalogue, lookup, clock: systemClock, metrics: metrics.flows })
   opened.defer(() => caches.stop())
   await caches.start()
   const custom = await startCustomResources(catalogue, registry, {
@@ -212,7 +224,7 @@ async function openInner(options: ServerOptions, around: Surroundings) {
 }
 
 /** How requests come in and are answered: the pipeline, the port, and the way in for this process itself. */
-async function openOuter(options: ServerOptions, inner: Inner, { log, clock, opened, worker }: Surroundings) {
+async function openOuter(options: ServerOptions, inner: Inner, { log, hooks, opened, worker }: Surroundings) {
   const { vendor, identity, authorizer, admission, metrics, catalogue, readiness, certificates, aggregation } = inner
   const shown = allMetrics(metrics, catalogue)
   const exposer = worker === undefined ? new Exposer(shown) : worker.exposing(shown)
@@ -232,9 +244,9 @@ async function openOuter(options: ServerOptions, inner: Inner, { log, clock, ope
     elsewhere: aggregation.handle.bind(aggregation),
   }
   const handling = handleRequests({
-    ...{ vendor, authorizer, routes, metrics: metrics.requests, log, clock },
+    ...{ vendor, authorizer, routes, metrics: metrics.requests, log, hooks, clock: systemClock },
     breakGlass: options.enableBreakGlass,
-    audit: audit({ vendor, clock, metrics: metrics.audit, ...inner.audited }),
+    audit: audit({ vendor, clock: systemClock, metrics: metrics.audit, ...inner.audited }),
     limitRequests: inner.limitRequests,
     maxRequestMs: options.requestTimeout,
   })
@@ -245,7 +257,7 @@ async function openOuter(options: ServerOptions, inner: Inner, { log, clock, ope
       authenticate(metrics.authentication.measured(identity.requests), identity.isSecretHeader),
     ),
     maySwitch: (target) => aggregation.maySwitch(target),
-    clock,
+    clock: systemClock,
     log,
   })
   inner.denied.onChange(() =>
@@ -257,7 +269,7 @@ async function openOuter(options: ServerOptions, inner: Inner, { log, clock, ope
   // What is under way still reads from the caches, so they go on until the last answer is sent.
   opened.defer(() => listener.close(options.shutdownGrace))
   opened.defer(() => inner.caches.endWatches())
-  const inProcess = new InProcess(handling.handleAs, clock)
+  const inProcess = new InProcess(handling.handleAs, systemClock)
   opened.defer(() => inProcess.close())
   if (hasDuties(worker)) await startOwnService(options, { ...inner, port: listener.port, opened })
   const url = urlOf(options, listener)
@@ -275,6 +287,7 @@ async function openOuter(options: ServerOptions, inner: Inner, { log, clock, ope
 interface ApiParts extends Omit<CatalogueParts, 'access' | 'accounting' | 'authenticateToken' | 'webhooks'> {
   readonly log: Log
   readonly identify: Awaited<ReturnType<typeof readIdentity>>
+  readonly authenticator: Authenticator | undefined
   readonly denied: DeniedCertificates
   readonly metrics: ServerMetrics
   readonly reloading: Reloading
@@ -302,6 +315,7 @@ async function openApi(options: ServerOptions, parts: ApiParts) {
     ...(options.enableBootstrapTokenAuth
       ? [bootstrapTokens({ vendor, lookup, clock, namespace: systemNamespace })]
       : []),
+    ...(parts.authenticator === undefined ? [] : [parts.authenticator]),
   ])
   const access = await openAccess(options, { vendor, lookup, clock, log, reloading })
   parts.opened.defer(() => access.close())

@@ -27,6 +27,7 @@ import type { ServerOptions, UpOptions } from './flags/options.ts'
 const recheckMs = 60_000
 const self: User = { name: 'system:apiserver', uid: '', groups: [superusers], extra: new Map() }
 
+/** Keeps the ConfigMap by which clients that join find this cluster. */
 export function startClusterInfo(server: ApiServer, options: ServerOptions & UpOptions): RunningLoops {
   const vendor = vendorOf(options.profile)
   const client = new Client(server.transport(self), { userAgent: vendor.managers.server })

@@ -4,7 +4,6 @@
  */
 import { createPrivateKey } from 'node:crypto'
 import { join, resolve } from 'node:path'
-import { systemClock } from '../base/clock.ts'
 import { Client } from '../client/client.ts'
 import { type Term, withinTerm } from '../client/leader-election.ts'
 import type { Transport } from '../client/transport.ts'
@@ -23,17 +22,14 @@ import type { ServerOptions, UpOptions } from './flags/options.ts'
 import { managerLease, runElected, usualTiming } from './manager/election.ts'
 
 /** Servers on one etcd elect the one whose loops work; the embedded store has one server, which need not. */
-export function startOwnControlLoops(
-  server: ApiServer,
-  options: ServerOptions & UpOptions,
-): Pick<RunningLoops, 'stop'> {
+export function startOwnControlLoops(server: ApiServer, options: ServerOptions & UpOptions): RunningLoops {
   const vendor = vendorOf(options.profile)
   const { log } = server.loopRecords
   if (options.etcdServers.length === 0) return startLoopsOf(server, options, (transport) => transport)
   const ended = new AbortController()
   const election = {
-    client: new Client(server.transport(manager), { userAgent: vendor.managers.loops ?? manager.name }),
-    ...{ vendor, clock: systemClock, log, lease: managerLease, timing: usualTiming },
+    client: new Client(server.transport(managerUser), { userAgent: vendor.managers.loops ?? managerUser.name }),
+    ...{ vendor, clock: server.clock, log, lease: managerLease, timing: usualTiming },
   }
   const terms = async () => {
     const start = (term: Term) => startLoopsOf(server, options, (transport) => withinTerm(transport, term))
@@ -42,6 +38,8 @@ export function startOwnControlLoops(
   }
   const running = terms().catch((error: unknown) => log.error('the control loops ended', errorFields(error)))
   return {
+    // Which server's loops work, and when, others decide as well.
+    firstPass: Promise.resolve(),
     stop: async () => {
       ended.abort()
       await running
@@ -58,10 +56,10 @@ function startLoopsOf(
   return startControlLoops(chooseLoops(controlLoops, options.controllers), {
     // The user agent names the owner of the fields that are written.
     clientAs: (account) =>
-      new Client(within(server.transport(account === undefined ? manager : serviceAccount(account))), {
-        userAgent: vendor.managers.loops ?? account ?? manager.name,
+      new Client(within(server.transport(account === undefined ? managerUser : serviceAccount(account))), {
+        userAgent: vendor.managers.loops ?? account ?? managerUser.name,
       }),
-    ...{ vendor, clock: systemClock, records: server.loopRecords, concurrency: concurrencyOf(options) },
+    ...{ vendor, clock: server.clock, records: server.loopRecords, concurrency: concurrencyOf(options) },
     options: {
       quotaSyncMs: options.resourceQuotaSyncPeriod,
       volumeDirectory: resolve(options.volumeDirectory || join(options.dataDir, 'volumes')),
@@ -85,7 +83,7 @@ function everySigner({ signingAuthority: { certificate, key } }: ApiServer): Sig
 }
 
 /** Who follows what happens for all loops: it may see everything, and change little: accounts and their secrets. */
-const manager: User = { name: 'system:kube-controller-manager', uid: '', groups: [], extra: new Map() }
+export const managerUser: User = { name: 'system:kube-controller-manager', uid: '', groups: [], extra: new Map() }
 
 function serviceAccount(name: string): User {
   const groups = serviceAccountGroups(systemNamespace)

@@ -10,7 +10,7 @@ import { createServer } from 'node:http'
 import { groupedHelp } from '../base/flag-help.ts'
 import { type Flags, flag, parseFlags, readBoolean, text, UsageError } from '../base/flags.ts'
 import { version } from '../model/version.ts'
-import { temporaryDirectory } from './ephemeral.ts'
+import { ephemeralDirectory } from './ephemeral.ts'
 
 const etcdFlags = {
   listenClientUrls: flag('listen-client-urls', 'URLS', 'http://127.0.0.1:2379', text, 'where /health is answered'),
@@ -63,7 +63,7 @@ async function apiServerArgs(args: readonly string[]): Promise<readonly string[]
   const taken = args.filter((arg) => !isWithoutEffect(arg))
   const servers = taken.filter((arg) => arg.startsWith('--etcd-servers='))
   const isOurs = await Promise.all(servers.map(async (arg) => await isStandIn(arg.slice('--etcd-servers='.length))))
-  const store = isOurs.includes(false) ? [...servers, `--data-dir=${temporaryDirectory()}/data`] : ['--ephemeral']
+  const store = isOurs.includes(false) ? [...servers, `--data-dir=${ephemeralDirectory()}/data`] : ['--ephemeral']
   return ['--profile=kubernetes', '--admin-kubeconfig=', ...store, ...taken.filter((arg) => !servers.includes(arg))]
 }
 

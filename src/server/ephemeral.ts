@@ -2,18 +2,14 @@
  * A server that keeps nothing (`--ephemeral`), for test suites in any language: its store lies in memory where the
  * machine has a directory for that, its port is a free one, its client config goes to the standard output, and it ends
  * with the program that started it. What a flag says counts instead.
- *
- * What a server left behind that was killed, the next one removes.
  */
-import { fstatSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { fstatSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { messageOf } from '../base/errors.ts'
 import { UsageError } from '../base/flags.ts'
+import { temporaryDirectory } from '../base/temporary-directory.ts'
 import type { ServerOptions } from './flags/options.ts'
 
-/** A directory in memory, where there is one. */
-const inMemory = '/dev/shm'
-const prefix = 'orch-ephemeral-'
 const parentCheckMs = 500
 
 /** The command line with what `--ephemeral` means; unchanged without it. The directory is removed when the process ends. */
@@ -23,7 +19,7 @@ export function withEphemeralDefaults(args: readonly string[]): readonly string[
   for (const name of ['etcd-servers', 'data-dir'])
     if (isGiven(name))
       throw new UsageError(`--${name} and --ephemeral exclude each other: an ephemeral server keeps nothing`)
-  const directory = temporaryDirectory()
+  const directory = ephemeralDirectory()
   return [
     ...args,
     `--data-dir=${join(directory, 'data')}`,
@@ -74,38 +70,10 @@ function isPipe(descriptor: number): boolean {
 }
 
 /** A directory, in memory where that is possible, that is removed when the process ends. */
-export function temporaryDirectory(): string {
-  for (const place of [inMemory, tmpdir()]) {
-    try {
-      const directory = mkdtempSync(join(place, `${prefix}${process.pid}-`))
-      process.once('exit', () => rmSync(directory, { recursive: true, force: true }))
-      removeAbandoned(place)
-      return directory
-    } catch (error) {
-      if (place !== inMemory) throw new UsageError(`--ephemeral: ${place}: ${(error as Error).message}`)
-    }
-  }
-  throw new UsageError('--ephemeral: there is no directory for temporary files')
-}
-
-/** What servers of ours left behind that are no longer there. Those of other users cannot be removed, and stay. */
-function removeAbandoned(place: string): void {
-  for (const name of readdirSync(place)) {
-    const pid = new RegExp(`^${prefix}(\\d{1,9})-`).exec(name)?.[1]
-    if (pid === undefined || isRunning(Number(pid))) continue
-    try {
-      rmSync(join(place, name), { recursive: true, force: true })
-    } catch {
-      // It is somebody else's.
-    }
-  }
-}
-
-function isRunning(pid: number): boolean {
+export function ephemeralDirectory(): string {
   try {
-    process.kill(pid, 0)
-    return true
+    return temporaryDirectory('orch-ephemeral-')
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'ESRCH'
+    throw new UsageError(`--ephemeral: ${messageOf(error)}`, { cause: error })
   }
 }

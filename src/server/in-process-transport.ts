@@ -124,12 +124,17 @@ class Conversation implements ServerTransport {
     this.#begin({ status, headers: plain(headers), body: this.#read() })
   }
 
+  /** Whether the answer is complete, or will never be. */
+  get isOver(): boolean {
+    return this.#complete || this.#broken !== undefined
+  }
+
   get gone(): boolean {
     return this.#broken !== undefined
   }
 
   write(chunk: Buffer): Promise<void> | undefined {
-    if (this.#broken || this.#complete) return undefined
+    if (this.isOver) return undefined
     this.#waiting.push(chunk)
     this.#bytes += chunk.length
     this.#wakeReader()
@@ -155,7 +160,7 @@ class Conversation implements ServerTransport {
 
   /** The client goes, or is made to. What was written and not read is dropped. */
   leave(why: unknown): void {
-    if (this.#complete || this.#broken) return
+    if (this.isOver) return
     this.#broken = { why }
     this.#waiting = []
     this.#gone.abort()
@@ -167,7 +172,8 @@ class Conversation implements ServerTransport {
   /** The server is done with it, whether or not it has answered in full. */
   finish(error: unknown): void {
     this.#forget()
-    this.leave(new TransportError('the server gave no complete answer', { cause: error }))
+    // An error is expensive to make.
+    if (!this.isOver) this.leave(new TransportError('the server gave no complete answer', { cause: error }))
   }
 
   async *#read(): AsyncGenerator<Uint8Array> {
@@ -183,7 +189,7 @@ class Conversation implements ServerTransport {
         })
       }
     } finally {
-      this.leave(new TransportError('the reader has left'))
+      if (!this.isOver) this.leave(new TransportError('the reader has left'))
     }
   }
 

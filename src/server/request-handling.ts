@@ -21,6 +21,16 @@ import type { Vendor } from '../model/vendor.ts'
 import { errorFields, type Log, type LogFields } from '../telemetry/log.ts'
 import type { HandleAs } from './in-process-transport.ts'
 
+/** Called for every request; what they throw is answered, as what any step throws is. */
+export interface RequestHooks {
+  /** It is known what the request asks for. */
+  readonly arrived: (exchange: Exchange) => void
+  /** It is known who asks. Whatever it waits for, the request waits for. */
+  readonly identified: (exchange: Exchange) => void | Promise<void>
+  /** It has been handled, however that ended. */
+  readonly handled: (exchange: Exchange) => void
+}
+
 export interface HandlingParts {
   readonly vendor: Vendor
   readonly authorizer: Authorizer
@@ -36,6 +46,7 @@ export interface HandlingParts {
   readonly limitRequests: Step
   /** The longest time of a request that is not a watch. */
   readonly maxRequestMs: number
+  readonly hooks?: RequestHooks | undefined
 }
 
 export interface Handling {
@@ -60,16 +71,19 @@ export function handleRequests(parts: HandlingParts): Handling {
   const explain = explainAdmission(authorizer, vendor)
   const bypass = breakGlass({ authorizer, vendor, isEnabled: parts.breakGlass, log })
   const count: Step = (exchange) => metrics.begin(exchange)
+  const { hooks } = parts
   const onHandled = (exchange: Exchange) => {
     metrics.end(exchange)
     audit.close(exchange)
+    hooks?.handled(exchange)
     if (log.tells(3)) log.detail(3, 'request', requestFields(exchange, clock))
   }
   const ends = { answerError, onHandled }
-  const before = [stamp, resolveRequest, count, deadline.step]
-  const after = [audit.open, become, parts.limitRequests, mayThey, explain, bypass, handOn]
+  const before = [stamp, resolveRequest, ...(hooks ? [hooks.arrived] : []), count, deadline.step]
+  const known = [audit.open, become, ...(hooks ? [hooks.identified] : [])]
+  const after = [parts.limitRequests, mayThey, explain, bypass, handOn]
   return {
-    handleAs: (identify) => pipeline([...before, identify, ...after], ends),
+    handleAs: (identify) => pipeline([...before, identify, ...known, ...after], ends),
     close: deadline.close,
   }
 }

@@ -1,7 +1,9 @@
 /**
  * The store as a model: everything in plain maps of one process, lost with it. It says in the fewest words what the
- * contract means, and the other backends are compared with it operation by operation. For tests only.
+ * contract means, and the other backends are compared with it operation by operation. For tests only: ours, and those of
+ * users (`testing/`).
  */
+import { repeat, systemClock, type TimerClock } from '../base/clock.ts'
 import { compareUtf8 } from '../base/utf8-order.ts'
 import { assertWrite } from './key.ts'
 import {
@@ -28,6 +30,14 @@ import { Tail } from './tail.ts'
 /** How often it is looked which keys are due. */
 const tickMs = 100
 
+export interface MemoryStoreOptions {
+  /** What lifetimes go by. */
+  readonly clock?: TimerClock
+  /** What it holds at first, as of that revision; nothing before it is remembered. */
+  readonly beginning?: Pick<Snapshot, 'entries' | 'revision'>
+}
+
+/** A store in plain maps. */
 export class MemoryStore implements Store {
   #log: Change[] = []
   #oldest: Revision = 1
@@ -35,8 +45,16 @@ export class MemoryStore implements Store {
   readonly #current = new Map<Key, Entry>()
   /** When the keys that have a lifetime are due. */
   readonly #due = new Map<Key, number>()
-  #timer: NodeJS.Timeout | undefined
-  readonly #tail = new Tail(1, { maxChanges: 100, maxBytes: 1024 * 1024 })
+  #stopTicking: (() => void) | undefined
+  readonly #clock: TimerClock
+  readonly #tail: Tail
+
+  constructor({ clock = systemClock, beginning = { entries: [], revision: 1 } }: MemoryStoreOptions = {}) {
+    this.#clock = clock
+    this.#oldest = beginning.revision
+    this.#tail = new Tail(beginning.revision, { maxChanges: 100, maxBytes: 1024 * 1024 })
+    for (const entry of beginning.entries) this.#current.set(entry.key, entry)
+  }
 
   async commit(write: Write): Promise<Committed | Conflict> {
     this.#assertOpen()
@@ -90,13 +108,13 @@ export class MemoryStore implements Store {
 
   async close(): Promise<void> {
     this.#closed = true
-    clearInterval(this.#timer)
+    this.#stopTicking?.()
     this.#tail.end(new StoreError('the store is closed'))
   }
 
   /** What is found in this place later, after this store was closed too: the same log, or the part of it about such keys. */
   reopened(isWanted: (key: Key) => boolean = () => true): MemoryStore {
-    const store = new MemoryStore()
+    const store = new MemoryStore({ clock: this.#clock })
     for (const { key, value } of this.#log) if (isWanted(key)) store.#apply(key, value)
     for (const [key, due] of this.#due) if (isWanted(key)) store.#setDue(key, due)
     return store
@@ -115,17 +133,17 @@ export class MemoryStore implements Store {
 
   #setLifetime(key: Key, seconds: number | undefined): void {
     this.#due.delete(key)
-    if (seconds !== undefined) this.#setDue(key, performance.now() + 1000 * seconds)
+    if (seconds !== undefined) this.#setDue(key, this.#clock.monotonic() + 1000 * seconds)
   }
 
   #setDue(key: Key, due: number): void {
     this.#due.set(key, due)
-    this.#timer ??= setInterval(() => this.#expire(), tickMs).unref()
+    this.#stopTicking ??= repeat(this.#clock, tickMs, () => this.#expire())
   }
 
   #expire(): void {
     for (const [key, due] of this.#due) {
-      if (due > performance.now()) continue
+      if (due > this.#clock.monotonic()) continue
       this.#due.delete(key)
       this.#apply(key, undefined)
     }

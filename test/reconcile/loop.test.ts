@@ -92,7 +92,7 @@ test('keys of a cache: all that there are and should be, those that change, and 
 })
 
 test('a timer names its key at once and then again and again, until the end', async (t) => {
-  t.mock.timers.enable({ apis: ['setInterval'] })
+  t.mock.timers.enable({ apis: ['setTimeout'] })
   const { running, seen } = start(t, { sources: [every(1000, 'own')] })
   await running.firstPass
   for (let tick = 0; tick < 2; tick++) {

@@ -36,6 +36,7 @@ export const serverFlagGroups = {
   Logging: loggingFlags,
 } as const
 
+/** All flags of the API server. */
 export const serverFlags = {
   ...serverFlagGroups.Serving,
   ...serverFlagGroups.Overload,
@@ -49,9 +50,11 @@ export const serverFlags = {
   ...serverFlagGroups.Logging,
 }
 
+/** What the flags of the API server say. */
 export type ServerOptions = OptionsOf<typeof serverFlags>
 
 /** What `orch up` takes in addition. */
 export const upFlags = upLoopFlags
 
+/** What the further flags of `orch up` say. */
 export type UpOptions = OptionsOf<typeof upFlags>
