@@ -21,6 +21,7 @@ const layers: readonly (readonly string[])[] = [
   ['resources', 'custom', 'http', 'upkeep', 'backup'],
   ['aggregation'],
   ['server'],
+  ['testing'],
 ]
 
 /** Rooms that may import fewer rooms than their layer would let them. */
@@ -44,7 +45,7 @@ const onlyTypes: { readonly [room: string]: readonly string[] } = {
 const anywhere = { folder: 'client/', but: 'client/node/' }
 
 /** Who may import the store: it hands out bytes, which only these rooms understand. */
-const storeReaders = ['store', 'encryption', 'cache', 'registry', 'http', 'upkeep', 'backup', 'server']
+const storeReaders = ['store', 'encryption', 'cache', 'registry', 'http', 'upkeep', 'backup', 'server', 'testing']
 
 const drivers: { readonly [name: string]: string } = {
   lmdb: 'store/lmdb',

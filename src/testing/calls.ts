@@ -1,0 +1,143 @@
+/**
+ * What clients asked of a test server, in the order in which it came in: the latest calls, up to a bound.
+ *
+ * Calls of the server's own control loops are left out unless a match names their user: a test is about a controller of
+ * its own, and would find them in between.
+ */
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Exchange } from '../http/exchange.ts'
+import type { Call, CallLog, CallMatch } from './call-log.ts'
+
+const defaultMaxCalls = 10_000
+const defaultTimeoutMs = 5_000
+
+/** A call whose answer may still be under way. */
+class OpenCall implements Call {
+  readonly verb: string
+  readonly group: string
+  readonly resource: string
+  readonly namespace: string
+  readonly name: string
+  readonly path: string
+  #user = ''
+  #code = 0
+  /** Undefined when it has been handled. */
+  #exchange: Exchange | undefined
+
+  constructor(exchange: Exchange) {
+    const { info } = exchange
+    this.#exchange = exchange
+    this.verb = info.verb
+    this.path = info.path
+    this.group = info.resource ? info.group : ''
+    this.resource = info.resource ? `${info.plural}${info.subresource && `/${info.subresource}`}` : ''
+    this.namespace = info.resource ? info.namespace : ''
+    this.name = info.resource ? info.name : ''
+  }
+
+  get user(): string {
+    return this.#exchange === undefined ? this.#user : userOf(this.#exchange)
+  }
+
+  get code(): number {
+    return this.#exchange?.status ?? this.#code
+  }
+
+  /** Lets go of the request, which may be large. */
+  end(exchange: Exchange): void {
+    this.#user = userOf(exchange)
+    this.#code = exchange.status
+    this.#exchange = undefined
+  }
+
+  toJSON(): Call {
+    const { verb, group, resource, namespace, name, user, path, code } = this
+    return { verb, group, resource, namespace, name, user, path, code }
+  }
+}
+
+/** The user is set by a step of the pipeline, which may not have run. */
+function userOf(exchange: Exchange): string {
+  return (exchange.user as Exchange['user'] | undefined)?.name ?? ''
+}
+
+/** The calls of a server, as its pipeline reports them. */
+export class Calls implements CallLog {
+  readonly #isOwn: (user: string) => boolean
+  readonly #max: number
+  #calls: OpenCall[] = []
+  readonly #open = new Map<Exchange, OpenCall>()
+  readonly #listeners = new Set<(call: Call) => void>()
+
+  constructor(isOwn: (user: string) => boolean, max = defaultMaxCalls) {
+    this.#isOwn = isOwn
+    this.#max = max
+  }
+
+  list(match: CallMatch = {}): Call[] {
+    return this.#calls.filter((call) => this.matches(call, match))
+  }
+
+  [Symbol.iterator](): Iterator<Call> {
+    return this.list()[Symbol.iterator]()
+  }
+
+  async next(match: CallMatch = {}, { timeoutMs = defaultTimeoutMs } = {}): Promise<Call> {
+    const found = Promise.withResolvers<Call>()
+    const listener = (call: Call) => {
+      if (this.matches(call, match)) found.resolve(call)
+    }
+    this.#listeners.add(listener)
+    const over = new AbortController()
+    const late = delay(timeoutMs, undefined, { signal: over.signal }).then(() => {
+      throw new Error(`no call came within ${timeoutMs} ms that matches ${JSON.stringify(match)}`)
+    })
+    try {
+      return await Promise.race([found.promise, late])
+    } finally {
+      over.abort()
+      late.catch(() => {})
+      this.#listeners.delete(listener)
+    }
+  }
+
+  clear(): void {
+    this.#calls = []
+  }
+
+  /** Whether a call is meant. */
+  matches(call: Call, match: CallMatch): boolean {
+    if (match.user === undefined && this.#isOwn(call.user)) return false
+    return fields.every((field) => match[field] === undefined || match[field] === call[field])
+  }
+
+  /** A request has come in. */
+  begin(exchange: Exchange): void {
+    const call = new OpenCall(exchange)
+    this.#open.set(exchange, call)
+    this.#calls.push(call)
+    // Several at a time, so that it costs little per call.
+    if (this.#calls.length > this.#max * 1.1) this.#calls = this.#calls.slice(-this.#max)
+  }
+
+  /** The call of a request that is under way. */
+  of(exchange: Exchange): Call {
+    return this.#open.get(exchange)!
+  }
+
+  /** The requests under way that match. */
+  underWay(match: CallMatch): Exchange[] {
+    return [...this.#open].filter(([, call]) => this.matches(call, match)).map(([exchange]) => exchange)
+  }
+
+  /** A request has been handled. */
+  end(exchange: Exchange): void {
+    const call = this.#open.get(exchange)
+    this.#open.delete(exchange)
+    if (call === undefined) return
+    call.end(exchange)
+    for (const listener of this.#listeners) listener(call)
+  }
+}
+
+const fields = ['verb', 'group', 'resource', 'namespace', 'name', 'user'] as const

@@ -1,0 +1,190 @@
+/**
+ * Failures that a test asks for: the next call that matches gets one, once, and then everything is as before. A failure
+ * takes place inside the server, behind authentication, so it is the same over TLS and in-process.
+ */
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Exchange, ResponseHeaders, ServerTransport } from '../http/exchange.ts'
+import { ApiError } from '../model/api-error.ts'
+import type { Call, CallMatch } from './call-log.ts'
+import type { Calls } from './calls.ts'
+import type { Failure, PlannedFailure } from './failure.ts'
+
+interface Plan {
+  readonly match: CallMatch
+  readonly failure: Failure
+  readonly happened: PromiseWithResolvers<Call>
+}
+
+/** The failures that a test has asked for and that have not happened yet. */
+export class Failures {
+  readonly #calls: Calls
+  readonly #plans = new Set<Plan>()
+  readonly #stopped = new AbortController()
+
+  constructor(calls: Calls) {
+    this.#calls = calls
+  }
+
+  /** Plans are used up in the order in which they were made. */
+  plan(match: CallMatch, failure: Failure): PlannedFailure {
+    checkFailure(failure)
+    const plan: Plan = { match, failure, happened: Promise.withResolvers() }
+    this.#plans.add(plan)
+    return { happened: plan.happened.promise, cancel: () => void this.#plans.delete(plan) }
+  }
+
+  clear(): void {
+    this.#plans.clear()
+  }
+
+  /** Ends all delays. */
+  close(): void {
+    this.clear()
+    this.#stopped.abort()
+  }
+
+  /** A step of the pipeline: whatever it throws is the answer. */
+  strike(exchange: Exchange): void | Promise<void> {
+    if (this.#plans.size === 0) return
+    const call = this.#calls.of(exchange)
+    for (const plan of this.#plans) {
+      if (!this.#calls.matches(call, plan.match)) continue
+      this.#plans.delete(plan)
+      plan.happened.resolve(call)
+      return this.#carryOut(exchange, plan.failure)
+    }
+  }
+
+  #carryOut(exchange: Exchange, failure: Failure): void | Promise<void> {
+    if ('code' in failure) throw errorOf(failure)
+    if ('delayMs' in failure) return this.#pause(failure.delayMs, exchange)
+    if (failure.cut === 'request') throw cutOff(exchange)
+    exchange.transport = new CutTransport(exchange.transport, failure.afterEvents ?? 0)
+  }
+
+  async #pause(ms: number, exchange: Exchange): Promise<void> {
+    const signal = AbortSignal.any([exchange.abandoned, this.#stopped.signal])
+    await delay(ms, undefined, { signal }).catch(() => {})
+  }
+}
+
+function checkFailure(failure: Failure): void {
+  const { code } = failure as { code?: number }
+  if (code !== undefined && !(Number.isInteger(code) && code >= 400 && code <= 599))
+    throw new TypeError(`${code} is not the code of a failure: use one from 400 to 599`)
+}
+
+const reasons: { readonly [code: number]: string } = {
+  400: 'BadRequest',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'NotFound',
+  409: 'Conflict',
+  410: 'Expired',
+  422: 'Invalid',
+  429: 'TooManyRequests',
+  500: 'InternalError',
+  503: 'ServiceUnavailable',
+  504: 'Timeout',
+}
+
+function errorOf({ code, reason, message, retryAfter }: Extract<Failure, { code: number }>): ApiError {
+  const details = retryAfter === undefined ? undefined : { retryAfterSeconds: retryAfter }
+  return new ApiError(code, reason ?? reasons[code] ?? '', message ?? 'a failure that the test asked for', details)
+}
+
+/** Cuts the connection off; what is thrown ends the pipeline, and finds that there is nothing to answer. */
+export function cutOff(exchange: Exchange): ApiError {
+  exchange.answered = true
+  exchange.transport.cut()
+  return new ApiError(500, 'InternalError', 'the connection was cut off, as the test asked for')
+}
+
+/** Lets the request be carried out and breaks its answer off. */
+class CutTransport implements ServerTransport {
+  readonly #inner: ServerTransport
+  #eventsLeft: number
+
+  constructor(inner: ServerTransport, events: number) {
+    this.#inner = inner
+    this.#eventsLeft = events
+  }
+
+  get method() {
+    return this.#inner.method
+  }
+
+  get target() {
+    return this.#inner.target
+  }
+
+  get rawHeaders() {
+    return this.#inner.rawHeaders
+  }
+
+  get peer() {
+    return this.#inner.peer
+  }
+
+  get gone() {
+    return this.#inner.gone
+  }
+
+  get signal() {
+    return this.#inner.signal
+  }
+
+  get hasBody() {
+    return this.#inner.hasBody
+  }
+
+  get body() {
+    return this.#inner.body
+  }
+
+  get bodyWhole() {
+    return this.#inner.bodyWhole
+  }
+
+  send(): void {
+    this.cut()
+  }
+
+  open(status: number, headers: ResponseHeaders): void {
+    this.#inner.open(status, headers)
+    if (this.#eventsLeft === 0) this.cut()
+  }
+
+  write(chunk: Buffer): Promise<void> | undefined {
+    const end = endOfEvents(chunk, this.#eventsLeft)
+    this.#eventsLeft -= end.events
+    const room = this.#inner.write(chunk.subarray(0, end.bytes))
+    if (this.#eventsLeft > 0) return room
+    // What was written before is to arrive.
+    return (room ?? delay(0)).then(() => this.cut())
+  }
+
+  async pass(chunk: Buffer): Promise<void> {
+    await this.write(chunk)
+  }
+
+  end(): void {
+    this.cut()
+  }
+
+  cut(): void {
+    this.#inner.cut()
+  }
+}
+
+/** Events are lines; those in Protobuf have their length before them. */
+function endOfEvents(chunk: Buffer, max: number): { events: number; bytes: number } {
+  let bytes = 0
+  let events = 0
+  const isJson = chunk[0] === 0x7b
+  while (events < max && bytes < chunk.length) {
+    bytes = isJson ? chunk.indexOf(0x0a, bytes) + 1 || chunk.length : bytes + 4 + chunk.readUInt32BE(bytes)
+    events++
+  }
+  return { events, bytes }
+}

@@ -1,0 +1,25 @@
+/**
+ * Waits until a server has come to rest: until nothing has been written for a while. The while is counted in turns of the
+ * event loop as well as in time, since on a busy machine time passes without anybody getting on.
+ */
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
+import type { Store } from '../store/store.ts'
+
+const quietTurns = 50
+const quietMs = 20
+/** A server that something keeps writing to does not come to rest. */
+const maxMs = 10_000
+
+/** Resolves when nothing has been written for a while; throws when that has not come about in ten seconds. */
+export async function settled(store: Store): Promise<void> {
+  const end = performance.now() + maxMs
+  let before = await store.revision()
+  while (performance.now() < end) {
+    await delay(quietMs)
+    for (let turn = 0; turn < quietTurns; turn++) await nextTurn()
+    const now = await store.revision()
+    if (now === before) return
+    before = now
+  }
+  throw new Error(`the server did not come to rest within ${maxMs} ms: something keeps writing to it`)
+}

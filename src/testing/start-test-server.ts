@@ -1,0 +1,259 @@
+/** Starts test servers: the parts of `orch up` on a store of their own, with everything that a test may look at or change. */
+import { join } from 'node:path'
+import { parseFlags, UsageError } from '../base/flags.ts'
+import { removeTemporary, temporaryDirectory } from '../base/temporary-directory.ts'
+import { Client } from '../client/client.ts'
+import { HttpTransport } from '../client/node/http-transport.ts'
+import type { Transport } from '../client/transport.ts'
+import { controlLoops } from '../controllers/all.ts'
+import { serviceAccountName } from '../model/user.ts'
+import { type ApiServer, startApiServer } from '../server/api-server.ts'
+import { managerUser, startOwnControlLoops } from '../server/control-loops.ts'
+import { type ServerOptions, serverFlags, type UpOptions, upFlags } from '../server/flags/options.ts'
+import type { Store } from '../store/store.ts'
+import { openLog } from '../telemetry/log.ts'
+import { systemNamespace } from '../upkeep/system-objects.ts'
+import { readAuthority, writeAuthority } from './authority-files.ts'
+import { Calls } from './calls.ts'
+import { cutOff, Failures } from './failures.ts'
+import { makeKubeconfig } from './kubeconfigs.ts'
+import { settled } from './settled.ts'
+import type { Snapshot } from './snapshot.ts'
+import { restore, type StoredSnapshot, takeSnapshot } from './snapshots.ts'
+import { keepBeginning, knownBeginning, openTestStore } from './stores.ts'
+import { TestClock } from './test-clock.ts'
+import type { TestServer, TestServerOptions, TestUser } from './test-server.ts'
+import { type UserOptions, Users } from './users.ts'
+
+/**
+ * Starts an API server with its control loops in this process. It is ready when this resolves; `close` ends it.
+ *
+ * @example
+ * const server = await startTestServer()
+ * const alice = server.user('alice', { groups: ['developers'] })
+ * await alice.client.list(pods)              // 403, until RBAC says otherwise
+ * execFileSync('kubectl', ['--kubeconfig', server.kubeconfig.file, 'get', 'namespaces'])
+ * await server.reset()
+ * await server.close()
+ */
+export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
+  return await start(options, undefined)
+}
+
+/** Users of `parent` are known to a fork of it. */
+async function start(options: TestServerOptions, parent: Users | undefined): Promise<TestServer> {
+  await using opened = new AsyncDisposableStack()
+  const directory = temporaryDirectory('orch-testing-')
+  opened.defer(() => removeTemporary(directory))
+  const flags = flagsOf(options, directory)
+  const around = { directory, flags, clock: new TestClock(options.startAt), users: new Users(parent) }
+  const calls = new Calls(isOwnUser)
+  const failures = new Failures(calls)
+  opened.defer(() => failures.close())
+
+  const way = JSON.stringify([options.controlLoops ?? true, flags.profile, options.flags ?? []])
+  const from = storedOf(options.from, flags) ?? knownBeginning(way)
+  const eventTtlMs = flags.eventTtl
+  const store = await openTestStore(
+    { kind: options.store ?? 'memory', directory, clock: around.clock, eventTtlMs },
+    from,
+  )
+  if (from !== undefined) writeAuthority(directory, from.authority)
+  const server = await startServer(options, { ...around, store, calls, failures, opened })
+  const isSettled = options.from === undefined && from !== undefined
+  if (hasLoops(options) && isSettled) runLoopsLater(server, { flags, opened })
+  else if (hasLoops(options)) await runLoops(server, { flags, opened }).then(() => settled(store))
+  const authority = from?.authority ?? readAuthority(directory)
+  const baseline = await takeSnapshot(store, { profile: flags.profile, authority })
+  if (options.from === undefined) keepBeginning(way, baseline)
+  return new RunningTestServer(options, { ...around, store, calls, failures, server, baseline, opened: opened.move() })
+}
+
+type Flags = ServerOptions & UpOptions
+
+/** What a server is made of. */
+interface Around {
+  readonly directory: string
+  readonly flags: Flags
+  readonly clock: TestClock
+  readonly users: Users
+  readonly store: Store
+  readonly calls: Calls
+  readonly failures: Failures
+  /** Closes what is opened. */
+  readonly opened: AsyncDisposableStack
+}
+
+function flagsOf({ profile = 'kubernetes', controlLoops, flags = [] }: TestServerOptions, directory: string): Flags {
+  const ours = ['data-dir', 'etcd-servers', 'profile', 'controllers', 'ephemeral']
+  const misplaced = ours.find((name) => flags.some((flag) => flag.split('=')[0] === `--${name}`))
+  if (misplaced !== undefined) throw new UsageError(`--${misplaced}: a test server decides this; see TestServerOptions`)
+  return parseFlags({ ...serverFlags, ...upFlags }, [
+    ...[`--profile=${profile}`, `--data-dir=${join(directory, 'data')}`, '--admin-kubeconfig=', '--secure-port=0'],
+    ...['--bind-address=127.0.0.1', '--shutdown-grace-period=0s'],
+    ...(Array.isArray(controlLoops) ? [`--controllers=${controlLoops.join(',')}`] : []),
+    ...flags,
+  ])
+}
+
+function storedOf(snapshot: Snapshot | undefined, { profile }: Pick<Flags, 'profile'>): StoredSnapshot | undefined {
+  if (snapshot !== undefined && snapshot.profile !== profile)
+    throw new TypeError(
+      `the snapshot is of the profile ${snapshot.profile} and the server of ${profile}: names in a state cannot change`,
+    )
+  return snapshot as StoredSnapshot | undefined
+}
+
+async function startServer(options: TestServerOptions, around: Around): Promise<ApiServer> {
+  const { flags, clock, users, store, calls, failures, opened } = around
+  const server = await startApiServer(flags, {
+    ...{ store, clock, authenticator: users.authenticator },
+    log: openLog({ level: flags.verbosity, format: flags.loggingFormat, write: options.log ?? (() => {}) }),
+    defaultStorageClass: hasLoops(options) && flags.defaultStorageClass,
+    hooks: {
+      arrived: (exchange) => calls.begin(exchange),
+      identified: (exchange) => failures.strike(exchange),
+      handled: (exchange) => calls.end(exchange),
+    },
+  })
+  opened.defer(() => server.stop())
+  return server
+}
+
+function hasLoops({ controlLoops = true }: TestServerOptions): boolean {
+  return controlLoops !== false
+}
+
+/** Resolves when the loops have looked at everything once. */
+async function runLoops(server: ApiServer, { flags, opened }: Pick<Around, 'flags' | 'opened'>): Promise<void> {
+  const loops = startOwnControlLoops(server, flags)
+  opened.defer(() => loops.stop())
+  await loops.firstPass
+}
+
+/** Long enough for the first requests of a test to come before those by which the loops begin. */
+const loopsLaterMs = 10
+
+/** For a state in which the loops will find that all is done: nobody has to wait for them. */
+function runLoopsLater(server: ApiServer, { flags, opened }: Pick<Around, 'flags' | 'opened'>): void {
+  const running = new AsyncDisposableStack()
+  const timer = setTimeout(() => void runLoops(server, { flags, opened: running }).catch(() => {}), loopsLaterMs)
+  opened.defer(() => {
+    clearTimeout(timer)
+    return running.disposeAsync()
+  })
+}
+
+const loopUsers = new Set([
+  managerUser.name,
+  ...controlLoops.flatMap(({ account }) =>
+    account === undefined ? [] : [serviceAccountName(systemNamespace, account)],
+  ),
+])
+
+/** Whether this is one of the server's own control loops. */
+function isOwnUser(name: string): boolean {
+  return loopUsers.has(name)
+}
+
+interface RunningParts extends Around {
+  readonly server: ApiServer
+  /** The state when it had started. */
+  readonly baseline: StoredSnapshot
+}
+
+class RunningTestServer implements TestServer {
+  readonly url: string
+  readonly clock: TestClock
+  readonly calls: Calls
+  readonly #options: TestServerOptions
+  readonly #parts: RunningParts
+  readonly #connections = new Set<HttpTransport>()
+  readonly #admin: TestUser
+  #closing: Promise<void> | undefined
+
+  constructor(options: TestServerOptions, parts: RunningParts) {
+    this.#options = options
+    this.#parts = parts
+    this.url = parts.server.url
+    this.clock = parts.clock
+    this.calls = parts.calls
+    this.#admin = this.user('admin', { groups: ['system:masters'] })
+  }
+
+  get client(): Client {
+    return this.#admin.client
+  }
+
+  get transport(): Transport {
+    return this.#admin.transport
+  }
+
+  get kubeconfig() {
+    return this.#admin.kubeconfig
+  }
+
+  user(name: string, options: UserOptions = {}): TestUser {
+    const { users, server, directory } = this.#parts
+    const { user, token } = users.add(name, options)
+    const { authority } = server
+    const transport = this.#options.transport === 'tls' ? this.#connection(token) : server.transport(user)
+    const kubeconfig = makeKubeconfig({ server: this.url, authority, user: name, token, directory })
+    return { name, token, transport, client: new Client(transport), kubeconfig }
+  }
+
+  failOnce(...plan: Parameters<Failures['plan']>) {
+    return this.#parts.failures.plan(...plan)
+  }
+
+  cutWatches(match: Parameters<TestServer['cutWatches']>[0] = {}): number {
+    const watches = this.calls.underWay({ ...match, verb: 'watch' })
+    for (const exchange of watches) cutOff(exchange)
+    return watches.length
+  }
+
+  async snapshot(): Promise<Snapshot> {
+    return await takeSnapshot(this.#parts.store, this.#parts.baseline)
+  }
+
+  async reset(to?: Snapshot): Promise<void> {
+    const { store, flags, baseline, failures } = this.#parts
+    await restore(store, storedOf(to, flags) ?? baseline, flags.eventTtl)
+    failures.clear()
+    this.calls.clear()
+  }
+
+  async settled(): Promise<void> {
+    await settled(this.#parts.store)
+  }
+
+  async fork(options: Parameters<TestServer['fork']>[0] = {}): Promise<TestServer> {
+    const startAt = this.clock.now()
+    const like = { startAt, ...this.#options, ...options, from: await this.snapshot() }
+    return await start(like, this.#parts.users)
+  }
+
+  async close(): Promise<void> {
+    this.#closing ??= this.#close()
+    await this.#closing
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  async #close(): Promise<void> {
+    for (const connection of this.#connections) connection.close()
+    await this.#parts.opened.disposeAsync()
+  }
+
+  #connection(token: string): Transport {
+    const connection = new HttpTransport({
+      server: this.url,
+      authority: this.#parts.server.authority,
+      token: () => token,
+    })
+    this.#connections.add(connection)
+    return connection.send
+  }
+}

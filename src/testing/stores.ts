@@ -1,0 +1,75 @@
+/**
+ * The stores of test servers. What every server begins with (default roles, namespaces, API services) takes most of its
+ * start, so it is made once for each set of flags in a process: a server that is started like an earlier one finds it in
+ * its store, as if it had been started before, and has the same certificate authority. Other keys are not among it.
+ */
+import { join } from 'node:path'
+import { repeat, type TimerClock } from '../base/clock.ts'
+import { prefixOf } from '../cache/caches.ts'
+import { reservationsPrefix } from '../cache/reservations.ts'
+import { type ProfileName, vendorOf } from '../model/vendor.ts'
+import { MemoryStore } from '../store/memory.ts'
+import type { Entry, Store } from '../store/store.ts'
+import { lifetimeOf, type StoredSnapshot, withoutMeta } from './snapshots.ts'
+
+/** What servers begin with, by how they were started. */
+const beginnings = new Map<string, StoredSnapshot>()
+/** Those of the last sets of flags. */
+const maxBeginnings = 20
+
+export interface StoreParts {
+  readonly kind: 'memory' | 'temporary'
+  readonly directory: string
+  readonly clock: TimerClock
+  readonly eventTtlMs: number
+}
+
+/** A store that holds this at first. */
+export async function openTestStore(parts: StoreParts, beginning: StoredSnapshot | undefined): Promise<Store> {
+  const entries = beginning?.entries.filter(isCarriedOver(beginning.profile)) ?? []
+  const expires = ({ key }: Entry) => lifetimeOf(key, parts.eventTtlMs).lifetimeSeconds !== undefined
+  const inMemory = parts.kind === 'memory'
+  const lasting = entries.filter((entry) => !expires(entry))
+  const store = inMemory
+    ? new MemoryStore({ clock: parts.clock, ...(beginning && { beginning: { ...beginning, entries: lasting } }) })
+    : await openTemporary(parts)
+  await write(store, inMemory ? entries.filter(expires) : entries, parts.eventTtlMs)
+  return store
+}
+
+/** What a server that is started in this way begins with, if one was started before. */
+export function knownBeginning(way: string): StoredSnapshot | undefined {
+  return beginnings.get(way)
+}
+
+/** Keeps what a server that was started in this way, and that nobody has talked to yet, has in its store. */
+export function keepBeginning(way: string, snapshot: StoredSnapshot): void {
+  if (beginnings.has(way)) return
+  const oldest = beginnings.size >= maxBeginnings ? beginnings.keys().next().value : undefined
+  if (oldest !== undefined) beginnings.delete(oldest)
+  beginnings.set(way, withoutMeta(snapshot))
+}
+
+async function openTemporary({ directory, clock }: StoreParts): Promise<Store> {
+  const { LmdbStore } = await import('../store/lmdb/store.ts')
+  const every = (ms: number, run: () => void) => repeat(clock, ms, run)
+  const { now, monotonic } = clock
+  return await LmdbStore.open({
+    directory: join(directory, 'data'),
+    clock: { now: now.bind(clock), monotonic: monotonic.bind(clock), every },
+  })
+}
+
+async function write(store: Store, entries: readonly Entry[], eventTtlMs: number): Promise<void> {
+  await Promise.all(
+    entries.map(({ key, value }) => store.commit({ key, expected: 0, value, ...lifetimeOf(key, eventTtlMs) })),
+  )
+}
+
+/** The Service that a server itself is names its port, so each makes its own; what that holds is held under its key. */
+function isCarriedOver(profile: ProfileName): (entry: Entry) => boolean {
+  const own = `${prefixOf('core', 'services')}default/${vendorOf(profile).apiService}`
+  const isHeldByOwn = ({ key, value }: Entry) =>
+    key.startsWith(reservationsPrefix) && Buffer.from(value).toString() === own
+  return (entry) => entry.key !== own && !isHeldByOwn(entry)
+}
