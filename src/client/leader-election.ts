@@ -9,7 +9,7 @@
  * may still arrive: work that must not happen twice writes with preconditions.
  */
 import { pause, withDeadline } from '../base/abort.ts'
-import { systemClock, type TimerClock } from '../base/clock.ts'
+import { type Clock, systemClock } from '../base/clock.ts'
 import type { Lease } from '../kinds/coordination/lease.ts'
 import type { Client } from './client.ts'
 import type { ObjectName, ResourceType } from './resource-type.ts'
@@ -25,7 +25,7 @@ export interface ElectionOptions {
   /** A lease of 15 seconds, renewed within 10, tried every 2 by default. */
   readonly timing?: ElectionTiming
   /** The clock of this machine by default. */
-  readonly clock?: TimerClock
+  readonly clock?: Clock
   /** Told of what went wrong; the election goes on. */
   readonly onError: (error: unknown) => void
   /** Told when somebody else is seen to lead. */
@@ -38,7 +38,7 @@ export const leases: ResourceType<Lease> = {
   ...{ kind: 'Lease', plural: 'leases', namespaced: true },
 }
 const defaults = {
-  clock: systemClock,
+  clock: systemClock as Clock,
   timing: { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 },
 }
 
