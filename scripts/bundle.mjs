@@ -15,7 +15,12 @@ const dist = join(root, 'dist')
 export const libraries = {
   client: 'src/library/client.ts',
   'client-browser': 'src/library/client-browser.ts',
+  testing: 'src/testing/testing.ts',
 }
+
+// What is made in one go shares its parts: a class of the client that a test server hands out is the one that users
+// import from orch/client, so that `instanceof` holds.
+const madeTogether = [['client', 'testing']]
 
 const entryPoints = {
   orch: 'src/server/orch.ts',
@@ -43,8 +48,9 @@ async function bundle(isWanted = () => true) {
   const began = Date.now()
   const inputs = {}
   await Promise.all(
-    Object.entries(entryPoints).map(async ([name, entry]) => {
-      inputs[name] = Object.keys((await build(optionsOf(name, entry, fresh))).metafile.inputs)
+    groups().map(async (names) => {
+      const { metafile } = await build(optionsOf(names, fresh))
+      for (const name of names) inputs[name] = Object.keys(metafile.inputs)
     }),
   )
   recordSources(fresh, inputs, began)
@@ -56,10 +62,15 @@ async function bundle(isWanted = () => true) {
   moveIntoPlace(fresh)
 }
 
-function optionsOf(name, entry, outdir) {
+function groups() {
+  const alone = Object.keys(entryPoints).filter((name) => !madeTogether.flat().includes(name))
+  return [...alone.map((name) => [name]), ...madeTogether]
+}
+
+function optionsOf(names, outdir) {
   return {
     absWorkingDir: root,
-    entryPoints: { [name]: entry },
+    entryPoints: Object.fromEntries(names.map((name) => [name, entryPoints[name]])),
     outdir,
     bundle: true,
     minifySyntax: true,
@@ -67,7 +78,7 @@ function optionsOf(name, entry, outdir) {
     metafile: true,
     // The errors are thrown, and told by whoever asked for the bundle.
     logLevel: 'silent',
-    ...(name in libraries ? libraryOptions(name) : scriptOptions(name)),
+    ...(names[0] in libraries ? libraryOptions(names[0]) : scriptOptions(names[0])),
   }
 }
 

@@ -11,7 +11,8 @@ const fresh = join(root, `types.${process.pid}`)
 
 try {
   compile()
-  for (const file of readdirSync(fresh, { recursive: true })) if (file.endsWith('.d.ts')) nameOutputs(join(fresh, file))
+  removeUnnamed()
+  for (const file of declarations()) nameOutputs(file)
   rmSync(join(root, 'types'), { recursive: true, force: true })
   renameSync(fresh, join(root, 'types'))
 } finally {
@@ -39,6 +40,30 @@ function compile() {
   )
   if (status !== 0) throw new Error(`the declarations cannot be made: ${error?.message ?? stdout}`)
   rmSync(config)
+}
+
+function declarations() {
+  return readdirSync(fresh, { recursive: true })
+    .filter(isDeclaration)
+    .map((file) => join(fresh, file))
+}
+
+function isDeclaration(file) {
+  return file.endsWith('.d.ts')
+}
+
+// The compiler declares every source that it has read. What no library names, on whatever way, is none of its users'.
+function removeUnnamed() {
+  const named = new Set(Object.values(libraries).map((entry) => join(fresh, entry.slice('src/'.length, -'.ts'.length))))
+  for (const file of named) for (const other of importsOf(`${file}.d.ts`)) named.add(join(dirname(file), other))
+  for (const file of declarations()) if (!named.has(file.slice(0, -'.d.ts'.length))) rmSync(file)
+  for (const room of readdirSync(fresh))
+    if (!readdirSync(join(fresh, room), { recursive: true }).some(isDeclaration))
+      rmSync(join(fresh, room), { recursive: true })
+}
+
+function importsOf(file) {
+  return [...readFileSync(file, 'utf8').matchAll(/(?:from '|import\(')(\.[^']*)\.ts'/g)].map((found) => found[1])
 }
 
 // In the sources imports name the sources; users have none.

@@ -22,8 +22,8 @@ import type { Snapshot } from './snapshot.ts'
 import { restore, type StoredSnapshot, takeSnapshot } from './snapshots.ts'
 import { keepBeginning, knownBeginning, openTestStore } from './stores.ts'
 import { TestClock } from './test-clock.ts'
-import type { TestServer, TestServerOptions, TestUser } from './test-server.ts'
-import { type UserOptions, Users } from './users.ts'
+import type { TestServer, TestServerOptions, TestUser, UserOptions } from './test-server.ts'
+import { Users } from './users.ts'
 
 /**
  * Starts an API server with its control loops in this process. It is ready when this resolves; `close` ends it.

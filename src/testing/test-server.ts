@@ -7,7 +7,6 @@ import type { Failure, PlannedFailure } from './failure.ts'
 import type { TestKubeconfig } from './kubeconfigs.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { ServerClock } from './test-clock.ts'
-import type { UserOptions } from './users.ts'
 
 /** How a test server is made. Everything may be left out. */
 export interface TestServerOptions {
@@ -36,6 +35,14 @@ export interface TestServerOptions {
   readonly flags?: readonly string[]
   /** Takes the lines that the server logs; they are dropped by default. */
   readonly log?: (line: string) => void
+}
+
+/** What is known of a user besides the name. */
+export interface UserOptions {
+  /** `system:masters` may do everything; `system:authenticated` is everyone's. None by default. */
+  readonly groups?: readonly string[]
+  readonly uid?: string
+  readonly extra?: { readonly [key: string]: readonly string[] }
 }
 
 /** A user of a test server, and the ways of this user to it. */

@@ -3,14 +3,7 @@ import { randomBytes } from 'node:crypto'
 import type { Authenticator } from '../authn/authenticator.ts'
 import { staticTokens, tokenHash } from '../authn/static-tokens.ts'
 import type { User } from '../model/user.ts'
-
-/** What is known of a user besides the name. */
-export interface UserOptions {
-  /** `system:masters` may do everything; `system:authenticated` is everyone's. None by default. */
-  readonly groups?: readonly string[]
-  readonly uid?: string
-  readonly extra?: { readonly [key: string]: readonly string[] }
-}
+import type { UserOptions } from './test-server.ts'
 
 /** Users by their tokens. */
 export class Users {
