@@ -1,0 +1,47 @@
+/** The examples of docs/testing.md that say so are run as a user would: with the package installed in a project. */
+import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { runCommand } from '../tools/run-command.ts'
+import { root } from '../tools/server.ts'
+
+const project = mkdtempSync(join(tmpdir(), 'orch-docs-'))
+after(() => rmSync(project, { recursive: true, force: true }))
+before(async () => {
+  const script = `import('${root}/scripts/bundle.mjs').then(({ bundleIfStale }) => bundleIfStale('testing'))`
+  const { code, stderr } = await runCommand(process.execPath, ['-e', script])
+  assert.equal(code, 0, stderr)
+  mkdirSync(join(project, 'node_modules'))
+  symlinkSync(root, join(project, 'node_modules/orch'))
+  writeFileSync(join(project, 'package.json'), '{"type":"module"}')
+})
+
+const text = readFileSync(join(root, 'docs/testing.md'), 'utf8')
+const examples = [...text.matchAll(/<!-- run: ([a-z-]+) -->\n```ts\n([\s\S]*?)```/g)].map(([, name, code]) => ({
+  name,
+  code,
+}))
+
+test('there are examples to run', () => {
+  assert.deepEqual(
+    examples.map(({ name }) => name),
+    ['node-test', 'controller'],
+  )
+})
+
+for (const { name, code } of examples)
+  test(`the example ${name}`, async () => {
+    const file = join(project, `${name}.test.ts`)
+    writeFileSync(file, code!)
+    const {
+      code: exit,
+      stdout,
+      stderr,
+    } = await runCommand(process.execPath, ['--test', file], {
+      ...{ cwd: project, env: { PATH: process.env.PATH } },
+    })
+    assert.equal(exit, 0, stdout + stderr)
+    assert.match(stdout, /pass [1-9]/)
+  })
