@@ -4,7 +4,7 @@
  *
  *   --only TEXT      only the groups of rows whose name holds TEXT: get, access, tokens, certificates, list, writes,
  *                    admission, webhooks, custom, custom-definitions, stores, patch, start, memory, watch, protobuf, label,
- *                    stalls, overload, collection, orchctl, growth
+ *                    stalls, overload, collection, orchctl, testing, growth
  *   --json FILE      write the figures to a file too
  *   --plot FILE      draw the rows of `growth` (SVG)
  *   --cpu-prof DIR   our server writes profiles of its processor time there (and is the slower for it)
@@ -33,6 +33,7 @@ import { protobufRows } from './rows/protobuf.ts'
 import { stallRows } from './rows/stalls.ts'
 import { startRows } from './rows/start.ts'
 import { storeRows } from './rows/stores.ts'
+import { testingRows } from './rows/testing.ts'
 import { tokenRows } from './rows/tokens.ts'
 import { watchRows } from './rows/watch.ts'
 import { webhookRows } from './rows/webhooks.ts'
@@ -63,6 +64,7 @@ const groups = [
   overloadRows,
   collectionRows,
   orchctlRows,
+  testingRows,
   growthRows,
 ]
 

@@ -1,0 +1,39 @@
+/** `orch/testing` in a warm process: a start up to its first write, a reset, twenty servers at once, a suite of 100 tests. */
+import { spawnSync } from 'node:child_process'
+import { dirname, join } from 'node:path'
+import { below, type Row, short } from '../table.ts'
+
+const root = dirname(dirname(import.meta.dirname))
+
+export const testingRows = {
+  name: 'testing',
+  async run(): Promise<Row[]> {
+    const figures = measure()
+    const row = (name: string, ours: string, rest: Partial<Row>): Row => ({ name, ours, bare: '', figures, ...rest })
+    const ms = (value: number | undefined) => `${short(value ?? Number.NaN)} ms`
+    return [
+      row('test server: start to first write', ms(figures.startMs), {
+        ...below(100, figures.startMs!, 'ms'),
+        note: `${ms(figures.startCpuMs)} of processor time; the first of a process ${ms(figures.coldMs)}`,
+      }),
+      row('test server: reset of 20 objects', ms(figures.resetMs), {
+        ...below(10, figures.resetMs!, 'ms'),
+        note: `the slowest of 30: ${ms(figures.slowestResetMs)}`,
+      }),
+      row('test server: each of 20 in a process', `${short(figures.eachMb!)} MB`, {
+        note: `${short(figures.leftMb!)} MB stay of all when they are closed`,
+      }),
+      row('test server: 100 controller tests', ms(figures.suiteMs), {
+        note: `${ms(figures.suiteCpuMs)} of processor time; one server, reset before each`,
+      }),
+    ]
+  },
+}
+
+/** In a process of its own: this one has loaded much that users have not. */
+function measure(): { readonly [name: string]: number } {
+  const program = join(root, 'bench/testing-program.mjs')
+  const { status, stdout, stderr } = spawnSync(join(root, 'bin/node'), ['--expose-gc', program], { encoding: 'utf8' })
+  if (status !== 0) throw new Error(`bench/testing-program.mjs failed: ${stderr}`)
+  return JSON.parse(stdout)
+}
