@@ -40,6 +40,7 @@ import { type CatalogueParts, openCatalogue } from './catalogue.ts'
 import { type Certificates, openCertificates } from './certificates.ts'
 import { ClientAuthorities } from './client-authorities.ts'
 import { startCustomResources } from './custom-resources.ts'
+import { openEarlyPort } from './early-port.ts'
 import type { ServerOptions } from './flags/options.ts'
 import { openFlowControl } from './flow-control.ts'
 import { openFrontProxy } from './front-proxy.ts'
@@ -109,18 +110,21 @@ export interface Environment {
   readonly defaultStorageClass?: boolean
   /** Where this server is one of several in this process. */
   readonly worker?: WorkerPlace
+  /** Aborts when the server is about to be stopped, also while it starts: it is not ready from then on. */
+  readonly stopping?: AbortSignal
 }
 
 /** Resolves when requests are answered. */
 export async function startApiServer(options: ServerOptions, environment: Environment): Promise<ApiServer> {
   await using opened = new AsyncDisposableStack()
-  const defaults = { clock: systemClock, kinds: allKinds, defaultLimits: false, defaultStorageClass: false }
+  const stopping = new AbortController().signal
+  const defaults = { clock: systemClock, kinds: allKinds, defaultLimits: false, defaultStorageClass: false, stopping }
   const server = await join(options, { ...defaults, ...environment, opened })
   const owned = opened.move()
   return Object.assign(server, { stop: () => owned.disposeAsync() })
 }
 
-type Defaulted = 'clock' | 'kinds' | 'defaultLimits' | 'defaultStorageClass'
+type Defaulted = 'clock' | 'kinds' | 'defaultLimits' | 'defaultStorageClass' | 'stopping'
 
 type Surroundings = Environment &
   Required<Pick<Environment, Defaulted>> & {
@@ -183,6 +187,7 @@ async function openInner(options: ServerOptions, around: Surroundings) {
     reloading,
     worker: around.worker,
   })
+  const earlyPort = await openEarlyPort(options, { certificates, clock, log, opened })
   const frontProxy = await openFrontProxy(options, { clock: systemClock, store, log, authorities, reloading, opened })
   const accountTokens = openAccountTokens(options, await settleKeys(givenKeys, options, store))
 
@@ -192,7 +197,7 @@ async function openInner(options: ServerOptions, around: Surroundings) {
   const { missingRights } = loopRecords
   const backupSource = { store: raw, dataDir: options.etcdServers.length > 0 ? undefined : options.dataDir }
   const backups = new ScheduledBackups(options, { source: backupSource, log, clock })
-  const readiness = readinessOf({ store, caches, failed, notice, missingRights, backups })
+  const readiness = readinessOf({ store, caches, failed, notice, missingRights, backups, stopping: around.stopping })
   const { catalogue, lookup, registry, access, admission, identity, quotaActivity, ownWrites } = await openApi(
     options,
     {
@@ -219,7 +224,7 @@ async function openInner(options: ServerOptions, around: Surroundings) {
   const aggregation = await startAggregation(outside, around)
   await access.policy.current()
   const who = { identity, denied, accountTokens, authorizer: access.authorizer, admission, limitRequests }
-  const served = { catalogue, custom, aggregation, loopRecords, listening, quotaActivity, audited }
+  const served = { catalogue, custom, aggregation, loopRecords, listening, quotaActivity, audited, earlyPort }
   return { vendor, ...who, metrics, failed, certificates, store, caches, readiness, backupSource, ...served }
 }
 
@@ -252,14 +257,15 @@ async function openOuter(options: ServerOptions, inner: Inner, { log, hooks, ope
   })
   opened.defer(() => handling.close())
 
-  const listener = await openListener(options, certificates, {
+  const answering = {
     handle: handling.handleAs(
       authenticate(metrics.authentication.measured(identity.requests), identity.isSecretHeader),
     ),
-    maySwitch: (target) => aggregation.maySwitch(target),
-    clock: systemClock,
-    log,
-  })
+    maySwitch: (target: string) => aggregation.maySwitch(target),
+  }
+  const { earlyPort } = inner
+  const listener =
+    earlyPort?.listener ?? (await openListener(options, certificates, { ...answering, clock: systemClock, log }))
   inner.denied.onChange(() =>
     listener.cutOff(({ certificate }) => {
       const shown = certificate === undefined ? [] : [certificate.x509, ...certificate.sent]
@@ -275,6 +281,7 @@ async function openOuter(options: ServerOptions, inner: Inner, { log, hooks, ope
   const url = urlOf(options, listener)
   inner.listening.address = { host: url.hostname.replace(/^\[(.*)\]$/, '$1'), port: listener.port }
   await certificates.writeAdminConfig(url.origin)
+  earlyPort?.takeOver(answering)
   opened.defer(keepFresh(certificates, url.origin, { listener, log }))
   opened.defer(async () => {
     readiness.stopping()

@@ -16,6 +16,7 @@ import { syncFlags } from './flags/loops.ts'
 import { serverFlagGroups, upFlags } from './flags/options.ts'
 import { greeting } from './greeting.ts'
 import { startRunning } from './running.ts'
+import { notifyManager } from './service-manager.ts'
 
 const usage = `orch ${version}: a cluster-orchestration API server
 
@@ -101,15 +102,24 @@ async function run(line: ServerCommandLine, given: GivenFlags): Promise<void> {
   const { options } = line
   const log = openLog({ level: options.verbosity, format: options.loggingFormat })
   process.on('unhandledRejection', (error) => log.error('unhandled promise rejection', errorFields(error)))
-  const starting = options.workers > 1 ? startWorkers(line, given, log) : start(line, log)
+  const stopping = new AbortController()
+  const around = { log, stopping: stopping.signal }
+  const starting = options.workers > 1 ? startWorkers(line, given, around) : start(line, around)
+  let isServing = false
   stopOnSignal(async () => {
     log.info('stopping')
+    stopping.abort()
+    void notifyManager('STOPPING=1', log)
+    // Clients and load balancers get to see that it is not ready any more. One that never was ready has none.
+    if (isServing) await pause(options.shutdownDelay)
     // A start that does not get anywhere, as its store does not answer, holds nothing that would have to be stopped.
     const stop = await Promise.race([starting, pause(options.shutdownGrace)])
     await stop?.()
   })
   if (options.ephemeral) whenAbandoned(() => process.kill(process.pid, 'SIGTERM'))
   await starting
+  isServing = true
+  if (!stopping.signal.aborted) await notifyManager('READY=1', log)
 }
 
 /** A server does not need this. */
@@ -142,8 +152,10 @@ async function runManager(args: readonly string[]): Promise<void> {
     log.error('a promise was rejected and nobody waited for it', errorFields(error)),
   )
   const manager = await startControllerManager(options, log)
+  void notifyManager('READY=1', log)
   stopOnSignal(async () => {
     log.info('stopping')
+    void notifyManager('STOPPING=1', log)
     await manager.stop()
   })
   await manager.lost
@@ -158,9 +170,16 @@ interface GivenFlags {
   readonly flags: readonly string[]
 }
 
+interface Around {
+  readonly log: Log
+  /** Aborts when the server is about to stop. */
+  readonly stopping: AbortSignal
+}
+
 /** Gives what stops it all again. */
-async function start(line: ServerCommandLine, log: Log): Promise<() => Promise<void>> {
-  const running = await startRunning(line, { log })
+async function start(line: ServerCommandLine, around: Around): Promise<() => Promise<void>> {
+  const { log } = around
+  const running = await startRunning(line, around)
   announce(running.server.url, line, log)
   running.startLoops()
   stopWhenFailed(running.server.failed, running.stop, { line, log })
@@ -168,9 +187,10 @@ async function start(line: ServerCommandLine, log: Log): Promise<() => Promise<v
 }
 
 /** The same with several workers: a server that has one does not load what this takes. */
-async function startWorkers(line: ServerCommandLine, given: GivenFlags, log: Log): Promise<() => Promise<void>> {
+async function startWorkers(line: ServerCommandLine, given: GivenFlags, around: Around): Promise<() => Promise<void>> {
+  const { log } = around
   const { startSupervisor } = await import('./workers/supervisor.ts')
-  const supervisor = await startSupervisor(line.options, given, log)
+  const supervisor = await startSupervisor(line.options, given, around)
   announce(supervisor.url, line, log)
   stopWhenFailed(supervisor.failed, supervisor.stop, { line, log })
   return supervisor.stop

@@ -21,9 +21,12 @@ export interface ReadinessParts {
   readonly notice: StoreNotice
   readonly missingRights: MissingRights
   readonly backups: { note(): string | undefined }
+  /** Aborts when the server is about to stop. */
+  readonly stopping: AbortSignal
 }
 
-export function readinessOf({ store, caches, failed, notice, missingRights, backups }: ReadinessParts): Readiness {
+export function readinessOf(parts: ReadinessParts): Readiness {
+  const { store, caches, failed, notice, missingRights, backups, stopping } = parts
   let failure: StoreError | undefined
   void failed.then((error) => {
     failure = error
@@ -41,7 +44,7 @@ export function readinessOf({ store, caches, failed, notice, missingRights, back
       { name: 'objects', check: () => undefined, note: () => leftOut(caches) },
       { name: 'loops', check: () => undefined, note: () => missingRights.note() },
       { name: 'backups', check: () => undefined, note: () => backups.note() },
-      { name: 'shutdown', check: () => (isStopping ? 'the server is stopping' : undefined) },
+      { name: 'shutdown', check: () => (isStopping || stopping.aborted ? 'the server is stopping' : undefined) },
     ],
     stopping: () => {
       isStopping = true

@@ -42,6 +42,20 @@ export const servingFlags = {
     'PEM client certificate that this server shows to aggregated API servers; self-made by default',
   ),
   proxyClientKeyFile: flag('proxy-client-key-file', 'FILE', '', text, 'PEM private key of --proxy-client-cert-file'),
+  livezGrace: flag(
+    'livez-grace-period',
+    'TIME',
+    '0s',
+    readTime,
+    'maximum time of a start during which /livez passes and /readyz fails; with 0s the port opens when the server is ready',
+  ),
+  shutdownDelay: flag(
+    'shutdown-delay-duration',
+    'TIME',
+    '0s',
+    readTime,
+    'time for which the server goes on answering after a signal to stop, while /readyz already fails',
+  ),
   shutdownGrace: flag(
     'shutdown-grace-period',
     'TIME',

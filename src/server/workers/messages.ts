@@ -19,6 +19,8 @@ export interface WorkerData {
 export type ToWorker =
   /** What it needs is there. */
   | { readonly type: 'start' }
+  /** The server is about to stop: from now on it is not ready. */
+  | { readonly type: 'stopping' }
   /** To let what is under way finish, and end. */
   | { readonly type: 'stop' }
   | { readonly type: 'sample'; readonly id: number }

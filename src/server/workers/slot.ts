@@ -61,6 +61,11 @@ export class Slot {
     return url
   }
 
+  /** Lets clients see that the server is about to stop. */
+  announceStop(): void {
+    if (this.#life !== undefined) this.#tell(this.#life, { type: 'stopping' })
+  }
+
   /** Lets what is under way finish, and waits for the end. */
   async stop(): Promise<void> {
     this.#stopping = true

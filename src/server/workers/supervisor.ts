@@ -33,7 +33,11 @@ export interface GivenFlags {
 const endMs = 5_000
 
 /** Resolves when all workers answer. */
-export async function startSupervisor(options: ServerOptions, given: GivenFlags, log: Log): Promise<Supervisor> {
+export async function startSupervisor(
+  options: ServerOptions,
+  given: GivenFlags,
+  { log, stopping }: { readonly log: Log; readonly stopping: AbortSignal },
+): Promise<Supervisor> {
   checkOptions(options, log)
   const port = await choosePort(options)
   const failed = Promise.withResolvers<StoreError>()
@@ -47,6 +51,9 @@ export async function startSupervisor(options: ServerOptions, given: GivenFlags,
     { length: options.workers },
     (_, index) => new Slot({ ...given, index, port, hub, log, metrics }),
   )
+  stopping.addEventListener('abort', () => {
+    for (const slot of slots) slot.announceStop()
+  })
   const stop = async () => {
     await Promise.race([Promise.all(slots.map((slot) => slot.stop())), pause(options.shutdownGrace + endMs)])
     await Promise.all(slots.map((slot) => slot.terminate()))

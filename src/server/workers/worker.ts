@@ -29,6 +29,7 @@ class Worker {
   readonly #log: Log
   readonly #waiting = new Map<number, (exposition: Exposition) => void>()
   readonly #ended = Promise.withResolvers<void>()
+  readonly #stopping = new AbortController()
   #lastId = 0
   #metrics: readonly Metric[] = []
   #starting: Promise<Running> | undefined
@@ -48,6 +49,7 @@ class Worker {
 
   obey(message: ToWorker): void {
     if (message.type === 'start') void this.#start()
+    else if (message.type === 'stopping') this.#stopping.abort()
     else if (message.type === 'stop') void this.#stop()
     else if (message.type === 'sample') this.#tell({ type: 'samples', id: message.id, metrics: this.#sample() })
     else this.#waiting.get(message.id)?.(message.exposition)
@@ -70,7 +72,9 @@ class Worker {
     const { options, up } = readServerFlags(command, flags)
     const own = { securePort: port, ...(index === 0 ? {} : { adminKubeconfig: '' }) }
     const line = { options: { ...options, ...own }, up: up && { ...up, ...own } }
-    const running = await startRunning(line, { log: this.#log, worker: this.#place() })
+    const running = await startRunning(line, {
+      ...{ log: this.#log, worker: this.#place(), stopping: this.#stopping.signal },
+    })
     if (index === 0) running.startLoops()
     return running
   }

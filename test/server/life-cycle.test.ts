@@ -1,0 +1,112 @@
+/** From the first probe to the last answer: a slow start, a stop that is announced, and what systemd is told. */
+import assert from 'node:assert/strict'
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { systemClock } from '../../src/base/clock.ts'
+import { parseFlags } from '../../src/base/flags.ts'
+import { startApiServer } from '../../src/server/api-server.ts'
+import { serverFlags } from '../../src/server/flags/options.ts'
+import { MemoryStore } from '../../src/store/memory.ts'
+import type { ListRange, Snapshot } from '../../src/store/store.ts'
+import { openLog } from '../../src/telemetry/log.ts'
+import { HttpClient } from '../tools/http-client.ts'
+import { configMaps } from '../tools/paths.ts'
+import { startServer } from '../tools/server.ts'
+import { until } from '../tools/until.ts'
+
+/** Lists wait until somebody lets them go on, as on a disk that is slow to begin with. */
+class SlowStore extends MemoryStore {
+  readonly #gate = Promise.withResolvers<void>()
+
+  letGo(): void {
+    this.#gate.resolve()
+  }
+
+  override async list(range: ListRange): Promise<Snapshot> {
+    await this.#gate.promise
+    return await super.list(range)
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { port: number }
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+test('with a grace period the port is open during the start: alive, and not ready', async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'orch-test-'))
+  const port = await freePort()
+  const store = new SlowStore()
+  let now = 0
+  const clock = { ...systemClock, monotonic: () => performance.now() + now }
+  const flags = [`--secure-port=${port}`, `--data-dir=${directory}/data`, '--admin-kubeconfig=']
+  const options = parseFlags(serverFlags, [...flags, '--livez-grace-period=1m'])
+  const starting = startApiServer(options, { log: openLog(), store, clock })
+  t.after(async () => {
+    store.letGo()
+    await (await starting).stop()
+    rmSync(directory, { recursive: true, force: true })
+  })
+  const authority = join(directory, 'data/pki/ca.crt')
+  await until(
+    async () => existsSync(authority),
+    (exists) => exists,
+  )
+  const client = new HttpClient({ port, token: '', ca: readFileSync(authority, 'utf8') })
+  t.after(() => client.close())
+  const status = (path: string) => client.get(path).then((answer) => answer.status)
+  await until(
+    () => status('/livez').catch(() => 0),
+    (code) => code === 200,
+  )
+  assert.deepEqual([await status('/readyz'), await status('/livez/ping')], [503, 200])
+  const refused = await client.get(configMaps)
+  assert.deepEqual([refused.status, refused.headers['retry-after']], [503, '1'])
+  assert.equal(refused.body.message, 'the server is starting; try again')
+  now = 61_000
+  const late = await client.get('/livez')
+  assert.deepEqual([late.status, /not started within --livez-grace-period/.test(late.text)], [500, true])
+  store.letGo()
+  await starting
+  assert.deepEqual([await status('/livez'), await status('/readyz')], [200, 200])
+})
+
+test('a stop is announced, goes on answering for the delay, and ends with 0; systemd is told', async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'orch-test-'))
+  t.after(() => rmSync(directory, { recursive: true, force: true }))
+  // Stands for systemd's own program, which sends what it is given to the socket of the environment.
+  const told = join(directory, 'told')
+  writeFileSync(join(directory, 'systemd-notify'), `#!/bin/sh\necho "$@" >> ${told}\n`)
+  chmodSync(join(directory, 'systemd-notify'), 0o755)
+  const env = { NOTIFY_SOCKET: join(directory, 'socket'), PATH: `${directory}:${process.env['PATH']}` }
+  const server = await startServer(t, ['--shutdown-delay-duration=2s'], env)
+  const client = server.client()
+  assert.equal((await client.get('/readyz')).status, 200)
+  const events: string[] = []
+  const watching = (async () => {
+    const path = `${configMaps}?watch=1&resourceVersion=0`
+    for await (const event of client.watch(path, new AbortController().signal)) events.push(event.object.metadata.name)
+  })()
+  const began = performance.now()
+  const stopped = server.stop()
+  await until(
+    () => client.get('/readyz'),
+    ({ status }) => status === 503,
+  )
+  const live = await client.get('/livez')
+  const written = await client.post(configMaps, { metadata: { name: 'late' } })
+  assert.deepEqual([live.status, written.status], [200, 201])
+  assert.match((await client.get('/readyz?verbose')).text, /\[-\]shutdown failed: the server is stopping/)
+  await watching
+  assert.equal(await stopped, 0)
+  assert.ok(performance.now() - began >= 2000)
+  assert.deepEqual(events, ['late'])
+  const pid = `--pid=${server.process.pid}`
+  assert.deepEqual(readFileSync(told, 'utf8').trimEnd().split('\n'), [`${pid} READY=1`, `${pid} STOPPING=1`])
+})
