@@ -1,13 +1,16 @@
 // The bare limit: what Node itself can do with the same TLS, the same two protocols and the same bytes, and nothing
 // else. `bare-server.mjs CONFIG` with a JSON file {key, cert, ca, get, list}: files to serve with and to send.
 // Every GET sends the bytes of `get`; /list streams those of `list`; /watch is a stream that gets every POSTed body.
+// `workers` in CONFIG: so many threads listen on the one port. Then a watch gets what is POSTed to its own thread.
 // Plain JavaScript, so that its memory is not that of a TypeScript reader. Ends when its standard input does.
 import { readFileSync } from 'node:fs'
 import { createServer as createHttp1 } from 'node:http'
 import { createServer as createHttp2 } from 'node:http2'
 import { createServer as createTls } from 'node:tls'
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
 
-const config = JSON.parse(readFileSync(process.argv[2], 'utf8'))
+const config = isMainThread ? JSON.parse(readFileSync(process.argv[2], 'utf8')) : workerData
+const { workers = 1, port = 0 } = config
 const read = (file) => (file === undefined ? Buffer.alloc(0) : readFileSync(file))
 const whole = read(config.get)
 const chunks = split(read(config.list), 64 * 1024)
@@ -99,5 +102,16 @@ tls.on('secureConnection', (socket) => {
   const server = socket.alpnProtocol === 'h2' ? http2 : http1
   server.emit('connection', socket)
 })
-tls.listen(0, '127.0.0.1', () => console.log(`port ${tls.address().port}`))
-process.stdin.on('end', () => process.exit(0)).resume()
+tls.listen({ port, host: '127.0.0.1', reusePort: workers > 1 }, () => {
+  const chosen = tls.address().port
+  if (!isMainThread) return parentPort.postMessage('listening')
+  let waiting = workers - 1
+  const tell = () => console.log(`port ${chosen}`)
+  const threads = Array.from(
+    { length: waiting },
+    () => new Worker(import.meta.filename, { workerData: { ...config, port: chosen } }),
+  )
+  for (const thread of threads) thread.once('message', () => --waiting === 0 && tell())
+  if (waiting === 0) tell()
+})
+if (isMainThread) process.stdin.on('end', () => process.exit(0)).resume()

@@ -4,7 +4,7 @@
  *
  *   --only TEXT      only the groups of rows whose name holds TEXT: get, access, tokens, certificates, list, writes,
  *                    admission, webhooks, custom, custom-definitions, stores, patch, start, memory, watch, protobuf, label,
- *                    stalls, overload, collection, orchctl, testing, growth
+ *                    stalls, overload, collection, orchctl, testing, workers, growth
  *   --json FILE      write the figures to a file too
  *   --plot FILE      draw the rows of `growth` (SVG)
  *   --cpu-prof DIR   our server writes profiles of its processor time there (and is the slower for it)
@@ -37,6 +37,7 @@ import { testingRows } from './rows/testing.ts'
 import { tokenRows } from './rows/tokens.ts'
 import { watchRows } from './rows/watch.ts'
 import { webhookRows } from './rows/webhooks.ts'
+import { workerRows } from './rows/workers.ts'
 import { writeRows } from './rows/writes.ts'
 import { Bench } from './servers.ts'
 import { printTable, type Row } from './table.ts'
@@ -65,6 +66,7 @@ const groups = [
   collectionRows,
   orchctlRows,
   testingRows,
+  workerRows,
   growthRows,
 ]
 

@@ -30,6 +30,8 @@ export interface Side {
 export interface BareFiles {
   readonly get?: Buffer
   readonly list?: Buffer
+  /** How many threads listen; one if absent. */
+  readonly workers?: number
 }
 
 export class Bench {
@@ -134,6 +136,7 @@ export class Bench {
       ca: join(pki, 'ca.crt'),
       ...(files.get ? save('get', files.get) : {}),
       ...(files.list ? save('list', files.list) : {}),
+      workers: files.workers ?? 1,
     }
     writeFileSync(join(own, 'config.json'), JSON.stringify(config))
     const program = join(import.meta.dirname, 'bare-server.mjs')

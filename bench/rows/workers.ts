@@ -1,0 +1,99 @@
+/**
+ * `--workers`: what a second and a fourth event loop bring, beside a bare Node server with as many threads, and what they
+ * cost: processor time per request, the latency of a lone durable create, memory. More workers than cores are measured too.
+ */
+import { setTimeout } from 'node:timers/promises'
+import { cpuPair, type Drive, http1, limitOf, type Measured, measure } from '../load.ts'
+import { bodyOf, collection, pathOf } from '../objects.ts'
+import { type Bench, fetchBytes, type Side } from '../servers.ts'
+import { megabytes, perSecond, type Row, short } from '../table.ts'
+import { memoryOf } from '../usage.ts'
+import { creates } from './writes.ts'
+
+const counts = [1, 2, 4]
+const objects = 10_000
+const seconds = 4
+const script = new URL('../writes.lua', import.meta.url).pathname
+
+interface Rates {
+  readonly get: Measured
+  readonly list: Measured
+  readonly create: Measured
+  readonly lone: Measured
+  readonly bare: Measured
+  /** Private bytes at rest. */
+  readonly memory: number
+}
+
+export const workerRows = {
+  name: 'workers',
+  async run(bench: Bench): Promise<Row[]> {
+    const measured: Rates[] = []
+    for (const workers of counts) measured.push(await ratesOf(bench, workers))
+    return counts.flatMap((workers, i) => rowsOf(workers, measured[i]!, measured[0]!))
+  },
+}
+
+async function ratesOf(bench: Bench, workers: number): Promise<Rates> {
+  const directory = await bench.fill(objects)
+  const side = await bench.startOrch(directory, [`--workers=${workers}`])
+  const memory = await atRest(side)
+  const path = pathOf(5000)
+  const bareSide = await bench.startBare(directory, { get: await fetchBytes(side, path), workers })
+  const get = http1(path, { connections: 64 })
+  const rates = {
+    memory,
+    get: await warmed(side, get),
+    bare: await warmed(bareSide, get),
+    list: await warmed(side, http1(`${collection}?limit=500`, { connections: 16 })),
+    lone: await measure(side, loneCreates, seconds),
+    create: await warmedCreates(side),
+  }
+  await Promise.all([side.stop(), bareSide.stop()])
+  return rates
+}
+
+async function warmed(side: Side, drive: Drive): Promise<Measured> {
+  await drive(side, 2)
+  return await measure(side, drive, seconds)
+}
+
+async function warmedCreates(side: Side): Promise<Measured> {
+  await creates('warm-')(side, 2)
+  return await measure(side, creates('made-'), seconds)
+}
+
+const loneCreates: Drive = (side, time) =>
+  http1(collection, { connections: 1, script, scriptArgs: ['create', 'lone-', bodyOf('NAME', 'TEXT')] })(side, time)
+
+async function atRest(side: Side): Promise<number> {
+  for (let i = 0; i < 20; i++) await fetchBytes(side, `${collection}?limit=500`)
+  await setTimeout(1500)
+  return memoryOf(side.pid).own
+}
+
+function rowsOf(workers: number, now: Rates, one: Rates): Row[] {
+  const row = (what: 'get' | 'list' | 'create' | 'lone', title: string): Row => ({
+    name: `${title}, --workers=${workers}`,
+    ours: perSecond(now[what].perSecond),
+    bare: what === 'get' ? perSecond(now.bare.perSecond) : '',
+    ratio: now[what].perSecond / one[what].perSecond,
+    byCpu: one[what].cpu / now[what].cpu,
+    cpu: cpuPair(now[what], what === 'get' ? now.bare : undefined),
+    note: `beside one worker; p50 ${short(now[what].p50!)} ms, p99 ${short(now[what].p99!)} ms; limit: ${limitOf(now[what])}, others ${short(now[what].others)}${what === 'get' ? `; bare gains ${short(now.bare.perSecond / one.bare.perSecond)}` : ''}`,
+    figures: { rate: now[what].perSecond, cpu: now[what].cpu, p50: now[what].p50!, p99: now[what].p99! },
+  })
+  return [
+    row('get', 'GET 1 kB, 64 clients'),
+    row('list', 'LIST of 500, 16 clients'),
+    row('create', 'create, 64 clients'),
+    row('lone', 'create, one client'),
+    {
+      name: `memory with ${objects} objects, --workers=${workers}`,
+      ours: megabytes(now.memory),
+      bare: '',
+      note: workers === 1 ? '' : `${megabytes((now.memory - one.memory) / (workers - 1))} for each further worker`,
+      figures: { own: now.memory },
+    },
+  ]
+}
