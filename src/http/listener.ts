@@ -20,6 +20,8 @@ export interface ListenerOptions {
   /** Whether others in this process listen there too: the system then spreads the connections; false by default. */
   readonly reusePort?: boolean
   readonly tls: SecureContextOptions
+  /** How likely a request over HTTP/2 is the last of its connection, from 0 to 1; 0 by default. */
+  readonly goawayChance?: number
   readonly onRequest: (transport: ServerTransport) => void
   /** Whether a request for this path and query may be answered by switching protocols; by default none may. */
   readonly maySwitch?: (target: string) => boolean
@@ -54,7 +56,7 @@ export class Listener {
     this.#onError = onError
     this.#strangers = new UnauthenticatedConnections(strangers)
     this.#http1 = new Http1Server(times, { onRequest, maySwitch })
-    this.#http2 = new Http2Server(times, onRequest)
+    this.#http2 = new Http2Server(times, withGoaway(onRequest, options.goawayChance ?? 0))
     this.#tls = createServer({
       ...contextOf(tls),
       // Else the last part of an answer in parts waits for the client to acknowledge the one before: 40 ms on HTTP/1.1.
@@ -179,6 +181,15 @@ export class Listener {
       proved: () => this.#strangers.knows(key),
       end,
     }
+  }
+}
+
+/** The client then connects anew, and so may come to another server or worker: else it would stay with the first for good. */
+function withGoaway(onRequest: ListenerOptions['onRequest'], chance: number): ListenerOptions['onRequest'] {
+  if (chance === 0) return onRequest
+  return (transport) => {
+    onRequest(transport)
+    if (Math.random() < chance) transport.peer.end()
   }
 }
 

@@ -156,9 +156,9 @@ async function join(options: ServerOptions, around: Surroundings): Promise<Omit<
 
 type Inner = Awaited<ReturnType<typeof openInner>>
 
-/** What requests are about: the store and its caches, what is served, and who may do what with it. */
-async function openInner(options: ServerOptions, around: Surroundings) {
-  const { log, clock, kinds, opened } = around
+/** What everything else stands on: files that flags name, the store, keys and certificates. */
+async function openFoundation(options: ServerOptions, around: Surroundings) {
+  const { log, clock, opened, worker } = around
   const vendor = vendorOf(options.profile)
   const reloading = openReloading(log)
   opened.defer(() => reloading.close())
@@ -166,42 +166,40 @@ async function openInner(options: ServerOptions, around: Surroundings) {
   const denied = new DeniedCertificates()
   const identify = await readIdentity(options, { clock, log, authorities, denied, reloading, opened })
   const givenKeys = readGivenKeys(options)
-
   const metrics = openMetrics(systemClock)
-  const audited = await openAudit(options, {
-    vendor,
-    clock: systemClock,
-    log,
-    reloading,
-    opened,
-    metrics: metrics.audit,
-  })
-  const below = { log, clock, metrics: metrics.store, given: around.store, worker: around.worker }
+  const recording = { vendor, clock: systemClock, log, reloading, opened, metrics: metrics.audit }
+  const audited = await openAudit(options, recording)
+  const below = { log, clock, metrics: metrics.store, given: around.store, worker }
   const { store, raw, failed, notice } = await openStore(options, below)
   opened.defer(() => store.close())
   await claimProfile(store, options.profile)
   await shareAuthority(options, store, systemClock)
-  const certificates = await openCertificates(options, {
-    clock: systemClock,
-    authorities,
-    reloading,
-    worker: around.worker,
-  })
+  const means = { clock: systemClock, store, log, authorities, reloading, worker, opened }
+  const certificates = await openCertificates(options, means)
   const earlyPort = await openEarlyPort(options, { certificates, clock, log, opened })
-  const frontProxy = await openFrontProxy(options, { clock: systemClock, store, log, authorities, reloading, opened })
+  const frontProxy = await openFrontProxy(options, means)
   const accountTokens = openAccountTokens(options, await settleKeys(givenKeys, options, store))
+  const who = { authorities, denied, identify, certificates, frontProxy, accountTokens }
+  return { vendor, reloading, ...who, metrics, audited, store, raw, failed, notice, earlyPort }
+}
+
+/** What requests are about: the store and its caches, what is served, and who may do what with it. */
+async function openInner(options: ServerOptions, around: Surroundings) {
+  const { log, clock, kinds, opened } = around
+  const foundation = await openFoundation(options, around)
+  const { vendor, store, failed, notice, metrics, audited, authorities, denied, accountTokens, frontProxy } = foundation
 
   const listening: { address: Address | undefined } = { address: undefined }
   const caches = openCaches(store, failed, log)
   const loopRecords = { log, clock, metrics: metrics.workQueues, missingRights: new MissingRights(log) }
   const { missingRights } = loopRecords
-  const backupSource = { store: raw, dataDir: options.etcdServers.length > 0 ? undefined : options.dataDir }
+  const backupSource = { store: foundation.raw, dataDir: options.etcdServers.length > 0 ? undefined : options.dataDir }
   const backups = new ScheduledBackups(options, { source: backupSource, log, clock })
   const readiness = readinessOf({ store, caches, failed, notice, missingRights, backups, stopping: around.stopping })
   const { catalogue, lookup, registry, access, admission, identity, quotaActivity, ownWrites } = await openApi(
     options,
     {
-      ...{ store, caches, clock, kinds, accountTokens, identify, denied, log, reloading, opened, metrics },
+      ...{ ...foundation, caches, clock, kinds, log, opened },
       authenticator: around.authenticator,
       components: [readiness.store],
       recentEvents: () => audited.recent.all(),
@@ -224,8 +222,8 @@ async function openInner(options: ServerOptions, around: Surroundings) {
   const aggregation = await startAggregation(outside, around)
   await access.policy.current()
   const who = { identity, denied, accountTokens, authorizer: access.authorizer, admission, limitRequests }
-  const served = { catalogue, custom, aggregation, loopRecords, listening, quotaActivity, audited, earlyPort }
-  return { vendor, ...who, metrics, failed, certificates, store, caches, readiness, backupSource, ...served }
+  const served = { catalogue, custom, aggregation, loopRecords, listening, quotaActivity }
+  return { ...foundation, ...who, ...served, caches, readiness, backupSource }
 }
 
 /** How requests come in and are answered: the pipeline, the port, and the way in for this process itself. */

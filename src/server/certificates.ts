@@ -19,7 +19,7 @@ import type { ServerOptions } from './flags/options.ts'
 import { followGivenPair } from './given-pair.ts'
 import type { Reloading } from './reloading.ts'
 import { ownAddress } from './service-pools.ts'
-import type { WorkerPlace } from './worker-place.ts'
+import { renewalPeriod, type WorkerPlace } from './worker-place.ts'
 
 export interface Certificates {
   readonly tls: SecureContextOptions
@@ -96,13 +96,6 @@ export async function openCertificates(options: ServerOptions, parts: Certificat
       renewWhenDue({ pairs, onError, signal, everyMilliseconds: renewalPeriod(parts.worker) })
     },
   }
-}
-
-const minute = 60_000
-
-/** Workers look at different times: the first to find a certificate due makes it anew, and the others find the new one. */
-function renewalPeriod(worker: WorkerPlace | undefined): number {
-  return (60 + (worker?.index ?? 0)) * minute
 }
 
 /** The pair to serve with that the flags name, or else the one that lies in --cert-dir; '' for none. */

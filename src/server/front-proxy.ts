@@ -15,6 +15,7 @@ import type { ServerOptions } from './flags/options.ts'
 import { followGivenPair } from './given-pair.ts'
 import type { Reloading } from './reloading.ts'
 import { shareProxyAuthority } from './shared-keys.ts'
+import { renewalPeriod, type WorkerPlace } from './worker-place.ts'
 
 export interface FrontProxy {
   /** The client certificate as it is now. */
@@ -31,6 +32,7 @@ export interface FrontProxyParts {
   readonly log: Log
   readonly authorities: ClientAuthorities
   readonly reloading: Reloading
+  readonly worker?: WorkerPlace | undefined
   /** Closes what is opened. */
   readonly opened: AsyncDisposableStack
 }
@@ -61,7 +63,10 @@ interface OwnProxy {
   readonly authority: string
 }
 
-async function openOwn(options: ServerOptions, { clock, store, log, opened }: FrontProxyParts): Promise<OwnProxy> {
+async function openOwn(
+  options: ServerOptions,
+  { clock, store, log, worker, opened }: FrontProxyParts,
+): Promise<OwnProxy> {
   const place = { directory: join(options.dataDir, 'pki/front-proxy'), commonName: 'orch-front-proxy-ca', clock }
   await shareProxyAuthority(options, store, place)
   const authority = await openAuthority(place)
@@ -76,6 +81,7 @@ async function openOwn(options: ServerOptions, { clock, store, log, opened }: Fr
     pairs: [{ current: own.pair, read, use }],
     onError: (error) => log.error('the certificate of the front proxy could not be renewed', errorFields(error)),
     signal: renewal.signal,
+    everyMilliseconds: renewalPeriod(worker),
   })
   return own
 }

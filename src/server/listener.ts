@@ -16,14 +16,14 @@ export interface ListenerParts {
   readonly log: Log
 }
 
-type Address = Pick<ServerOptions, 'bindAddress' | 'securePort' | 'workers'>
+type Address = Pick<ServerOptions, 'bindAddress' | 'securePort' | 'workers' | 'goawayChance'>
 
 export async function openListener(
   options: Address,
   { tls }: Certificates,
   { handle, maySwitch, clock, log }: ListenerParts,
 ): Promise<Listener> {
-  const { bindAddress: host, securePort: port, workers } = options
+  const { bindAddress: host, securePort: port, workers, goawayChance } = options
   const onError = (error: unknown) => log.error('a connection failed', errorFields(error))
   const openFiles = openFileLimit()
   try {
@@ -31,6 +31,7 @@ export async function openListener(
       host,
       port,
       reusePort: workers > 1,
+      goawayChance,
       tls,
       onRequest: (transport) => void handle(new Exchange(transport, clock.monotonic())).catch(onError),
       maySwitch,

@@ -17,3 +17,13 @@ export interface WorkerPlace {
 export function hasDuties(worker: WorkerPlace | undefined): boolean {
   return worker === undefined || worker.index === 0
 }
+
+const minute = 60_000
+
+/**
+ * How often certificates are looked at. Workers look at different times: the first to find one due makes it anew, and the
+ * others find the new one.
+ */
+export function renewalPeriod(worker: WorkerPlace | undefined): number {
+  return (60 + (worker?.index ?? 0)) * minute
+}

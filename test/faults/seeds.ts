@@ -15,6 +15,7 @@ export interface Seed {
 const simulation = { test: 'test/faults/simulation.test.ts', told: 'seeded courses' }
 const images = { test: 'test/faults/crash-images.test.ts', told: 'hold every acknowledged commit' }
 const access = { test: 'test/authz/matrix.test.ts', told: 'are decided as the rules say' }
+const workers = { test: 'test/store/worker-store.test.ts' }
 const identity = { test: 'test/api/identity.test.ts' }
 
 function seed(bug: string, where: { file: string; find: string; replace: string }, by: { test: string; told: string }) {
@@ -389,5 +390,32 @@ export const seeds: readonly Seed[] = [
       replace: 'if (isUseless) continue',
     },
     { test: 'test/admission/pod-security-policy.test.ts', told: 'the account of the pod, or its author' },
+  ),
+  seed(
+    'a worker misses an event',
+    {
+      file: 'src/store/lmdb/followers.ts',
+      find: 'for (const port of this.#pins.keys()) port',
+      replace: 'for (const [i, port] of [...this.#pins.keys()].entries()) if (i !== 1 || revision % 7 !== 0) port',
+    },
+    { ...workers, told: 'every watch sees it' },
+  ),
+  seed(
+    'a worker takes what it has heard of for the most recent',
+    {
+      file: 'src/store/lmdb/worker-store.ts',
+      find: 'this.#assertOpen()\n    return this.#shared.revision',
+      replace: 'this.#assertOpen()\n    return this.#tail.revision',
+    },
+    { ...workers, told: 'a commit is in the revision of all' },
+  ),
+  seed(
+    'a worker serves on after it lost the log',
+    {
+      file: 'src/store/lmdb/worker-store.ts',
+      find: 'if (changes[0]?.revision === next) this',
+      replace: 'if (changes.length > 0) this',
+    },
+    { ...workers, told: 'one that missed a change says so' },
   ),
 ]

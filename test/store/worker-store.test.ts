@@ -4,7 +4,9 @@
  * what one reads another does not compact, and what one leaves behind when it ends holds up nobody.
  */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { describe, test } from 'node:test'
+import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import { StoreHub } from '../../src/store/lmdb/hub.ts'
 import { WorkerStore } from '../../src/store/lmdb/worker-store.ts'
 import { type Batch, RevisionGone, type Store, StoreError } from '../../src/store/store.ts'
@@ -31,6 +33,7 @@ async function openWorkers(count: number, historyMs?: number) {
   return {
     stores: [...stores],
     connect,
+    port: () => hub.connect(),
     endOwner: () => hub.close(),
     async reopen(): Promise<Store> {
       await close()
@@ -165,6 +168,25 @@ describe('workers together', () => {
     assert.equal(seen[0]![1]!.value, undefined)
   })
 
+  prove('one that missed a change says so, and tells nothing after it', async ({ stores, port: connect }) => {
+    const { port, memory } = await connect()
+    const failed = Promise.withResolvers<StoreError>()
+    const deaf = await WorkerStore.open({ port: losing(port, 3), memory }, { onFailed: failed.resolve })
+    const after = deaf.revision()
+    const seen: number[] = []
+    const watching = assert.rejects(async () => {
+      for await (const { changes } of deaf.watch({ prefix: '', after, signal: new AbortController().signal }))
+        seen.push(...changes.map(({ revision }) => revision))
+    }, /was not told of the change/)
+    for (let i = 0; i < 5; i++) await put(stores[0]!, `a${i}`, 'x', 0)
+    await watching
+    assert.match((await failed.promise).message, /was not told of the change/)
+    assert.deepEqual(seen, [after + 1, after + 2])
+    assert.equal(deaf.revision(), after + 5)
+    await deaf.close()
+    await once(port, 'close')
+  })
+
   prove('the end of the owner ends every watch and every commit', async ({ stores, endOwner }) => {
     const { signal } = new AbortController()
     const watching = stores.map((store) =>
@@ -178,6 +200,18 @@ describe('workers together', () => {
     for (const store of stores) await assert.rejects(put(store, 'a', 'x', 0), /thread of the store has ended/)
   })
 })
+
+/** A wire that loses one of the broadcasts that it carries. */
+function losing(port: MessagePort, lost: number): MessagePort {
+  const { port1, port2 } = new MessageChannel()
+  let carried = 0
+  port.on('message', (message) => {
+    if (!('changes' in message) || ++carried !== lost) port1.postMessage(message)
+  })
+  port1.on('message', (message) => port.postMessage(message))
+  port1.on('close', () => port.close())
+  return port2
+}
 
 async function drain(watch: AsyncIterable<Batch>): Promise<void> {
   for await (const _ of watch);

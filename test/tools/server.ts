@@ -157,6 +157,9 @@ interface Launch {
   readonly openFiles?: number
 }
 
+/** Flags of every server that is a process of its own: `ORCH_TEST_FLAGS=--workers=3 npm test -- faults/`. */
+const everyFlags = process.env.ORCH_TEST_FLAGS?.split(' ') ?? []
+
 function spawnServer({ command, directory, port, flags, env, openFiles }: Launch) {
   return spawn(
     'sh',
@@ -169,6 +172,7 @@ function spawnServer({ command, directory, port, flags, env, openFiles }: Launch
       `--data-dir=${directory}/data`,
       `--admin-kubeconfig=${directory}/admin.kubeconfig`,
       `--token-auth-file=${directory}/tokens.csv`,
+      ...everyFlags,
       ...flags,
     ],
     {

@@ -70,10 +70,26 @@ export const servingFlags = {
     readWorkers,
     'threads that serve requests, on the embedded store; at most as many as the machine has cores are of use',
   ),
+  goawayChance: flag(
+    'goaway-chance',
+    'PART',
+    '0',
+    readChance,
+    'part of the requests over HTTP/2 after which their connection ends, so that clients spread anew; 0 to 0.02',
+  ),
   ephemeral: toggle(
     'ephemeral',
     'for tests: keep everything in memory, use a free port, print the kubeconfig, end when standard input or the parent process does',
   ),
+}
+
+const maxChance = 0.02
+
+function readChance(value: string): number {
+  const chance = Number(value)
+  if (value.trim() === '' || !(chance >= 0 && chance <= maxChance))
+    throw new UsageError(`${JSON.stringify(value)} is not such a part: use 0 to ${maxChance}, such as 0.001`)
+  return chance
 }
 
 const maxWorkers = 64

@@ -16,6 +16,12 @@ import type { WorkerPlace } from '../worker-place.ts'
 import { heartbeatMs } from './heartbeat.ts'
 import type { ToSupervisor, ToWorker, WorkerData } from './messages.ts'
 
+/**
+ * How long a worker without its store goes on: if the whole store is gone the supervisor ends the process before that, with
+ * the reason; if it is this worker alone, another takes its place.
+ */
+const lostMs = 5_000
+
 /** Runs until the supervisor ends it. */
 export async function runWorker(data: WorkerData): Promise<void> {
   const worker = new Worker(data)
@@ -59,6 +65,7 @@ class Worker {
     try {
       this.#starting = this.#run()
       const { server } = await this.#starting
+      void server.failed.then(() => setTimeout(() => process.exit(1), lostMs).unref())
       setInterval(() => Atomics.add(this.#data.heartbeat, 0, 1), heartbeatMs).unref()
       this.#tell({ type: 'ready', url: server.url })
     } catch (error) {

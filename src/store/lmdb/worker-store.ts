@@ -2,7 +2,7 @@
  * The embedded store as another thread sees it: the same promises as `store.ts`, over a port to the thread that owns the
  * file. There may be several, each with its own port; `hub.ts` makes the ports, and owns the directory.
  *
- * Every change of any of them comes as a broadcast and joins the tail before an answer can show it. What this thread has
+ * Every change of any of them comes as a broadcast and joins the tail before an answer can show it; a gap is the end. What this thread has
  * not received yet may be acknowledged already to a caller of another: so `revision` is read from memory that all threads
  * share, which is raised before any acknowledgement, and may be ahead of the tail for a moment.
  */
@@ -172,8 +172,17 @@ export class WorkerStore implements Store {
     await this.#connection.detach()
   }
 
-  #append(changes: SharedArrayBuffer): void {
-    this.#tail.append(readChanges(changes))
+  /** Revisions have no gaps here: one that is missing was lost on its way, and nothing after it may be served. */
+  #append(shared: SharedArrayBuffer): void {
+    const changes = readChanges(shared)
+    const next = this.#tail.revision + 1
+    if (changes[0]?.revision === next) this.#tail.append(changes)
+    else this.#lose(new StoreError(`this worker was not told of the change ${next}`))
+  }
+
+  #lose(error: StoreError): void {
+    this.#tail.end(error)
+    this.#fail(error)
   }
 
   #fail(error: StoreError): void {
