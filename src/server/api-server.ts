@@ -12,6 +12,7 @@ import { DeniedCertificates } from '../authn/denied-certificates.ts'
 import type { LegacyToken } from '../authn/service-account/claims.ts'
 import { systemClock, type TimerClock } from '../base/clock.ts'
 import type { Transport as ClientTransport } from '../client/transport.ts'
+import type { Listener } from '../http/listener.ts'
 import { audit } from '../http/steps/audit.ts'
 import { authenticate } from '../http/steps/authenticate.ts'
 import { allKinds } from '../kinds/all.ts'
@@ -264,12 +265,7 @@ async function openOuter(options: ServerOptions, inner: Inner, { log, hooks, ope
   const { earlyPort } = inner
   const listener =
     earlyPort?.listener ?? (await openListener(options, certificates, { ...answering, clock: systemClock, log }))
-  inner.denied.onChange(() =>
-    listener.cutOff(({ certificate }) => {
-      const shown = certificate === undefined ? [] : [certificate.x509, ...certificate.sent]
-      return shown.some((each) => inner.denied.has(each))
-    }),
-  )
+  cutOffDenied(listener, inner.denied)
   // What is under way still reads from the caches, so they go on until the last answer is sent.
   opened.defer(() => listener.close(options.shutdownGrace))
   opened.defer(() => inner.caches.endWatches())
@@ -287,6 +283,16 @@ async function openOuter(options: ServerOptions, inner: Inner, { log, hooks, ope
     await setImmediate()
   })
   return { url, inProcess }
+}
+
+/** Ends the connections of clients whose certificates are denied from now on. */
+function cutOffDenied(listener: Listener, denied: DeniedCertificates): void {
+  denied.onChange(() =>
+    listener.cutOff(({ certificate }) => {
+      const shown = certificate === undefined ? [] : [certificate.x509, ...certificate.sent]
+      return shown.some((each) => denied.has(each))
+    }),
+  )
 }
 
 interface ApiParts extends Omit<CatalogueParts, 'access' | 'accounting' | 'authenticateToken' | 'webhooks'> {
@@ -355,7 +361,7 @@ function imagePolicyMeans(options: ServerOptions, { reloading, opened }: ApiPart
 function keepFresh(
   certificates: Certificates,
   url: string,
-  { listener, log }: { listener: Awaited<ReturnType<typeof openListener>>; log: Log },
+  { listener, log }: { listener: Listener; log: Log },
 ): () => void {
   const renewal = new AbortController()
   certificates.keepFresh(url, {
