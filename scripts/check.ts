@@ -1,5 +1,5 @@
 /** Formatter, linter, types, layers and functions: everything that can be said of the code without running it. */
-import { spawnSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { dirname, join } from 'node:path'
 
 const root = dirname(import.meta.dirname)
@@ -12,15 +12,28 @@ const checks: readonly (readonly [string, readonly string[]])[] = [
   ['exports', [process.execPath, 'scripts/check-exports.ts']],
 ]
 
-export function runChecks(): { name: string; passed: boolean; output: string }[] {
-  return checks.map(([name, [command, ...args]]) => {
-    const { status, stdout, stderr, error } = spawnSync(command!, args, { cwd: root, encoding: 'utf8' })
-    return { name, passed: status === 0, output: `${stdout ?? ''}${stderr ?? ''}${error ? error.message : ''}` }
+export interface Check {
+  readonly name: string
+  readonly passed: boolean
+  readonly output: string
+}
+
+/** All of them at once: most keep one core busy. */
+export async function runChecks(): Promise<Check[]> {
+  return await Promise.all(checks.map(([name, [command, ...args]]) => runCheck(name, command!, args)))
+}
+
+function runCheck(name: string, command: string, args: readonly string[]): Promise<Check> {
+  return new Promise((resolve) => {
+    execFile(command, args, { cwd: root, maxBuffer: 64 * 1024 ** 2 }, (error, stdout, stderr) => {
+      const failure = error !== null && stdout === '' && stderr === '' ? error.message : ''
+      resolve({ name, passed: error === null, output: `${stdout}${stderr}${failure}` })
+    })
   })
 }
 
 if (import.meta.main) {
-  const failed = runChecks().filter(({ passed }) => !passed)
+  const failed = (await runChecks()).filter(({ passed }) => !passed)
   for (const { name, output } of failed) console.error(`${name}:\n${output}`)
   console.log(failed.length === 0 ? 'all checks passed' : `failed: ${failed.map(({ name }) => name).join(', ')}`)
   process.exitCode = failed.length

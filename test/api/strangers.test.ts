@@ -9,6 +9,7 @@ import { type TestContext, test } from 'node:test'
 import type { TLSSocket } from 'node:tls'
 import { HttpClient } from '../tools/http-client.ts'
 import { endHeaders, endStream, frame, openFrames, requestFrame } from '../tools/http2-frames.ts'
+import { serve } from '../tools/in-process.ts'
 import { caOf, openSocket, untilClosed } from '../tools/raw-http.ts'
 import { type ServerHandle, startServer, startWithFew } from '../tools/server.ts'
 
@@ -113,7 +114,7 @@ test('hundreds of clients from one address', { timeout: 300_000 }, async (t) => 
 })
 
 test('plain HTTP is answered with a sentence', { timeout: 300_000 }, async (t) => {
-  const server = await startServer(t)
+  const server = await serve(t)
   for (const method of ['GET', 'POST', 'HEAD', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
     const socket = connectTcp(server.port, '127.0.0.1')
     t.after(() => socket.destroy())

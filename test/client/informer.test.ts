@@ -211,9 +211,9 @@ test('a server that falls silent is noticed, and found again', async (t) => {
 })
 
 test('one that is stopped before its first list is not synced', async (t) => {
-  const server = await startServer(t)
+  const server = await serve(t)
   const send = server.transport()
-  await server.kill()
+  await server.stop()
   const stop = new AbortController()
   const informer = new Informer(new Client(send), configMaps, { onError: () => stop.abort(), backoff })
   await informer.run(stop.signal)

@@ -43,12 +43,14 @@ function fillDevice(directory: string): void {
 }
 
 const data = { text: 'x'.repeat(100_000) }
+/** Few of these fill a device. */
+const much = { text: 'x'.repeat(400_000) }
 
 for (const end of ['stop', 'kill'] as const)
   test(`a full store starts again after a ${end}, serves reads and deletes, and says what to do`, async (t) => {
     const { server, device } = await startOnSmallDevice(t, 20)
     const client = server.client()
-    const create = (name: string) => server.client().post(configMaps, { metadata: { name }, data })
+    const create = (name: string) => client.post(configMaps, { metadata: { name }, data: much })
     writeFileSync(join(device, 'other'), Buffer.alloc(4 * 1024 * 1024))
     let count = 0
     while ((await create(`c${count}`)).status === 201) count++

@@ -46,10 +46,12 @@ const heap = join(import.meta.dirname, 'heap.ts')
 /** What these measure is time: they share processes with each other alone. */
 const effort = join(import.meta.dirname, 'effort.ts')
 
+/** What a file takes of which nothing is known. */
+const usualMs = 1_000
+
 /** Files that may share a process, in lists; each with those first that took longest. */
 export function inLists(files: readonly string[], times: Times): readonly string[][] {
-  const timeOf = (file: string) => times[file] ?? Number.MAX_VALUE
-  const sorted = files.toSorted((a, b) => timeOf(b) - timeOf(a))
+  const sorted = files.toSorted((a, b) => (times[b] ?? usualMs) - (times[a] ?? usualMs))
   const alone = sorted.filter((file) => uses(file, heap))
   const measuring = sorted.filter((file) => uses(file, effort) && !alone.includes(file))
   const others = sorted.filter((file) => !alone.includes(file) && !measuring.includes(file))

@@ -1,6 +1,7 @@
 /**
- * How long each test file took when it last ran on this machine: the longest are begun first, so that at the end of a run
- * no process works on alone. Kept beside the bundle; nothing but the order depends on it.
+ * How long each test file took when it last ran on this machine, or else what those that take long have once taken
+ * (`usual-times.json`): the longest are begun first, so that at the end of a run no process works on alone. Nothing but
+ * the order depends on it.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -14,9 +15,15 @@ export interface Spent {
 /** By file, in milliseconds. */
 export type Times = { readonly [file: string]: number }
 
-const kept = join(dirname(dirname(import.meta.dirname)), 'dist/test-times.json')
+const root = dirname(dirname(import.meta.dirname))
+const kept = join(root, '.tools/test-times.json')
 
 export function readTimes(): Times {
+  const usual = Object.entries<number>(JSON.parse(readFileSync(join(import.meta.dirname, 'usual-times.json'), 'utf8')))
+  return { ...Object.fromEntries(usual.map(([file, seconds]) => [join(root, file), 1000 * seconds])), ...readKept() }
+}
+
+function readKept(): Times {
   try {
     return JSON.parse(readFileSync(kept, 'utf8'))
   } catch {
