@@ -1,7 +1,8 @@
 /**
  * Every command of orchctl has a row in `rows/`: `--help` is read for what there is, and a command without a row fails. What
- * is in stdout, in stderr and the exit code are compared, all three, always. The first row of each command runs the real
- * program, as do those that set its environment; the others run inside this process, which is the same but for the start.
+ * is in stdout, in stderr and the exit code are compared, all three, always. The first row of each first word runs the real
+ * program (if ORCH_LONG is 1: of each command), as do those that set its environment; the others run inside this process,
+ * which is the same but for the start.
  */
 import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
@@ -51,7 +52,8 @@ async function runHere({ directory }: Place, { args, stdin = '' }: Row): Promise
 }
 
 function runsProgram(row: Row): boolean {
-  return row.environment !== undefined || rows.find(({ command }) => command === row.command) === row
+  const wordsOf = ({ command }: Row) => (process.env.ORCH_LONG === '1' ? command : command.split(' ')[0])
+  return row.environment !== undefined || rows.find((other) => wordsOf(other) === wordsOf(row)) === row
 }
 
 /** What differs from run to run. */
