@@ -9,17 +9,22 @@ import type { Recorder } from './recorder.ts'
 
 const keys = Array.from({ length: 200 }, (_, i) => `key-${i}`)
 
+/** For writers that go on while a fault takes its time: without a rest they would keep every core busy meanwhile. */
+export const restMs = process.env.ORCH_LONG === '1' ? 0 : 15
+
 interface Load {
   readonly random: Seeded
   readonly signal: AbortSignal
   readonly reader?: Recorder
+  /** How long it rests after each call; not at all if absent. */
+  readonly restMs?: number
 }
 
 /**
  * Writes and reads at random, one after the other, until the signal aborts. What was written is often read at once by
  * `reader`: a server that lags behind another shows it there.
  */
-export async function workload(recorder: Recorder, { random, signal, reader }: Load): Promise<void> {
+export async function workload(recorder: Recorder, { random, signal, reader, restMs = 0 }: Load): Promise<void> {
   while (!signal.aborted) {
     const key = random.pick(keys)
     const die = random.below(100)
@@ -31,6 +36,7 @@ export async function workload(recorder: Recorder, { random, signal, reader }: L
     if (reader !== undefined && die < 80) await (random.chance(0.2) ? reader.list() : reader.get(key))
     // While the server is down every call fails at once.
     if (recorder.writes.at(-1)?.outcome === 'ambiguous') await delay(20)
+    else if (restMs > 0) await delay(restMs)
   }
 }
 

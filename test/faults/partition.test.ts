@@ -11,7 +11,17 @@ import type { HttpClient } from '../tools/http-client.ts'
 import { type Ending, startServer } from '../tools/server.ts'
 import { startProxy, type Proxy as Wire } from '../tools/tcp-proxy.ts'
 import { checkHistory } from './history.ts'
-import { acknowledged, Follower, outcomes, readLog, report, revisionOf, untilWritable, workload } from './load.ts'
+import {
+  acknowledged,
+  Follower,
+  outcomes,
+  readLog,
+  report,
+  restMs,
+  revisionOf,
+  untilWritable,
+  workload,
+} from './load.ts'
 import { Recorder } from './recorder.ts'
 
 const { rounds, apartMs } =
@@ -37,7 +47,7 @@ test('a leader and a server that are cut off from the other members', { timeout:
   })
   const writing = [recorder, other].flatMap((one, server) =>
     Array.from({ length: writersPerServer }, (_, i) =>
-      workload(one, { random: seeded(seed + 100 * server + i), signal: stop.signal }),
+      workload(one, { random: seeded(seed + 100 * server + i), signal: stop.signal, restMs }),
     ),
   )
   let refused = 0

@@ -16,7 +16,17 @@ import { seeded } from '../store/seeded.ts'
 import { type Cluster, startEtcd } from '../tools/etcd.ts'
 import { type ServerHandle, startServer } from '../tools/server.ts'
 import { checkHistory } from './history.ts'
-import { acknowledged, Follower, outcomes, readLog, report, revisionOf, untilWritable, workload } from './load.ts'
+import {
+  acknowledged,
+  Follower,
+  outcomes,
+  readLog,
+  report,
+  restMs,
+  revisionOf,
+  untilWritable,
+  workload,
+} from './load.ts'
 import { Recorder } from './recorder.ts'
 
 const long = process.env.ORCH_LONG === '1'
@@ -46,7 +56,7 @@ test('pauses of the leader of etcd and of a server', { timeout: 300_000 }, async
   // Without a reader on the other server: while that stands still, these go on writing.
   const writing = recorders.flatMap((one, server) =>
     Array.from({ length: writersPerServer }, (_, i) =>
-      workload(one, { random: seeded(seed + 100 * server + i), signal: stop.signal }),
+      workload(one, { random: seeded(seed + 100 * server + i), signal: stop.signal, restMs }),
     ),
   )
   for (let round = 0; round < rounds; round++) {

@@ -11,14 +11,24 @@ import { type Cluster, startEtcd } from '../tools/etcd.ts'
 import type { HttpClient } from '../tools/http-client.ts'
 import { startServer } from '../tools/server.ts'
 import { checkHistory } from './history.ts'
-import { acknowledged, Follower, outcomes, readLog, report, revisionOf, untilWritable, workload } from './load.ts'
+import {
+  acknowledged,
+  Follower,
+  outcomes,
+  readLog,
+  report,
+  restMs,
+  revisionOf,
+  untilWritable,
+  workload,
+} from './load.ts'
 import { Recorder } from './recorder.ts'
 
 const kills = process.env.ORCH_LONG === '1' ? 30 : 2
 const writersPerServer = 8
 /** How long the cluster is without the member, and how much is written before the next one goes. */
 const absenceMs = 1_500
-const restWrites = 200
+const restWrites = process.env.ORCH_LONG === '1' ? 200 : 80
 /** How long nothing is written after a kill, at most. */
 const gapMs = 3_000
 /** On a machine that is busy with other things the members take longer to elect; then this much beyond that. */
@@ -47,7 +57,7 @@ test('two servers on an etcd that loses its leader again and again', { timeout: 
   const writing = recorders.flatMap((one, server) =>
     Array.from({ length: writersPerServer }, (_, i) => {
       const random = seeded(seed + 100 * server + i)
-      return workload(one, { random, signal: stop.signal, reader: recorders[1 - server]! })
+      return workload(one, { random, signal: stop.signal, restMs, reader: recorders[1 - server]! })
     }),
   )
   const gaps = await killLeaders(cluster, clients, recorder)
