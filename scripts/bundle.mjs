@@ -121,12 +121,44 @@ const nativeOfLmdb = {
   },
 }
 
+// The client knows the Protobuf form of built-in kinds, and nothing else of them: their module becomes a table.
+const kindsAsTable = {
+  name: 'kinds as a table',
+  setup({ onLoad }) {
+    onLoad({ filter: /src[/\\]library[/\\]protobuf-kinds\.ts$/ }, async ({ path }) => {
+      const table = JSON.stringify(await tableOf(path))
+      const contents = `import { fromTable } from './schema-table.ts'
+        export const protobufKinds = fromTable(JSON.parse(${JSON.stringify(table)}))`
+      return { contents, resolveDir: dirname(path) }
+    })
+  },
+}
+
+let sourcesOfTable = []
+
+// The sources are TypeScript, which not every Node that runs this script can read.
+async function tableOf(path) {
+  const { build } = await import('esbuild')
+  const contents = `import { protobufKinds } from './protobuf-kinds.ts'
+    import { toTable } from './schema-table.ts'
+    export const table = toTable(protobufKinds)`
+  const { outputFiles, metafile } = await build({
+    stdin: { contents, resolveDir: dirname(path), loader: 'ts' },
+    ...{ bundle: true, write: false, platform: 'node', format: 'esm', logLevel: 'silent' },
+    ...{ absWorkingDir: root, metafile: true },
+  })
+  const [{ contents: code }] = outputFiles
+  sourcesOfTable = Object.keys(metafile.inputs)
+  const { table } = await import(`data:text/javascript;base64,${Buffer.from(code).toString('base64')}`)
+  return table
+}
+
 const forBrowsers = { platform: 'browser', target: 'es2022' }
 
 const forNode = {
   platform: 'node',
   target: 'node24',
-  plugins: [nativeOfLmdb],
+  plugins: [nativeOfLmdb, kindsAsTable],
   banner: {
     js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
   },
@@ -154,7 +186,9 @@ function moveIntoPlace(fresh) {
 // have been read before or after: it is recorded with a time that it never has, so that the next start builds again.
 function recordSources(fresh, inputs, began) {
   for (const [program, entries] of Object.entries(programs)) {
-    const sources = entries.flatMap((name) => inputs[name]).filter((name) => name.startsWith('src/'))
+    const all = entries.flatMap((name) => inputs[name])
+    if (all.includes('src/library/protobuf-kinds.ts')) all.push(...sourcesOfTable)
+    const sources = all.filter((name) => name.startsWith('src/'))
     const states = [...new Set(sources), ...alwaysSources].map((name) => {
       const { mtimeMs, size } = statSync(join(root, name))
       return [name, mtimeMs < began ? mtimeMs : -1, size]

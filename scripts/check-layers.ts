@@ -31,15 +31,11 @@ const only: { readonly [room: string]: readonly string[] } = {
   outbound: ['base', 'model'],
   reconcile: ['base', 'telemetry', 'model', 'client'],
   controllers: ['base', 'telemetry', 'model', 'pki', 'client', 'reconcile'],
-  library: ['base', 'model', 'client', 'reconcile'],
+  library: ['base', 'model', 'schema', 'kinds', 'codec', 'client', 'reconcile'],
 }
 
 /** Rooms whose types these may name besides, in type-only imports, which leave nothing in a bundle. */
-const onlyTypes: { readonly [room: string]: readonly string[] } = {
-  client: ['kinds'],
-  controllers: ['kinds'],
-  library: ['kinds'],
-}
+const onlyTypes: { readonly [room: string]: readonly string[] } = { client: ['kinds'], controllers: ['kinds'] }
 
 /** What runs in a browser as well: nothing of Node, no library, and nothing of the folder that is for Node. */
 const anywhere = { folder: 'client/', but: 'client/node/' }

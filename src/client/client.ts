@@ -53,6 +53,7 @@ const defaultTimeoutMs = 70_000
 /** Reads, writes and watches objects of a server. */
 export class Client {
   readonly #transport: Transport
+  readonly #options: ClientOptions
   readonly #userAgent: string
   readonly #timeoutMs: number
   readonly #onClose: () => void
@@ -63,6 +64,7 @@ export class Client {
 
   constructor(transport: Transport, options: ClientOptions = {}) {
     this.#transport = transport
+    this.#options = options
     this.#userAgent = options.userAgent ?? 'orch'
     this.#timeoutMs = options.timeoutMs ?? defaultTimeoutMs
     this.#onClose = options.onClose ?? (() => {})
@@ -73,6 +75,11 @@ export class Client {
   /** Cuts off what is under way, where the client has a connection of its own. */
   close(): void {
     this.#onClose()
+  }
+
+  /** The same client, whose objects travel in another form. */
+  withForm(form: ContentForm): Client {
+    return new Client(this.#transport, { ...this.#options, form })
   }
 
   async get<T extends ObjectBase = ApiObject>(

@@ -12,6 +12,7 @@ type Read = <T>(path: string, options: ReadOptions) => Promise<T>
 /** Groups that every server has. Custom kinds may be in a group that is called like one of them, but not like both. */
 const telling = ['authentication.', 'authorization.'] as const
 
+/** Finds the domain of a server, once. */
 export class ServerDomain {
   readonly #read: Read
   #domain: string | undefined

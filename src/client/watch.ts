@@ -55,8 +55,18 @@ export async function* watch<T extends ObjectBase = ApiObject>(
 }
 
 async function* eventsIn({ form }: WatchOpener, response: TransportResponse): AsyncGenerator<RawEvent<unknown>> {
-  if (isIn(form, response)) yield* form.readEvents(response.body)
+  if (isIn(form, response)) yield* readable(form, form.readEvents(response.body))
   else for await (const line of lines(response.body, maxLineBytes)) yield parseJson(line) as RawEvent<unknown>
+}
+
+/** What is no event of this form is no answer at all. */
+async function* readable<E>({ mediaType }: ContentForm, events: AsyncIterable<E>): AsyncGenerator<E> {
+  try {
+    yield* events
+  } catch (error) {
+    if (error instanceof TransportError || !(error instanceof Error) || error.name !== 'WireError') throw error
+    throw new TransportError(`an event in ${mediaType} cannot be read: ${error.message}`, { cause: error })
+  }
 }
 
 /** More than any object that a server stores. */

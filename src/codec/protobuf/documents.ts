@@ -36,12 +36,13 @@ const lengthBytes = 4
 /** More than any object that a server of ours stores. */
 const maxFrameBytes = 16 * 1024 * 1024
 
+/** Reads and writes documents of the kinds that it is given. */
 export class ProtobufDocuments {
   readonly mediaType: string
   readonly #vendor: Vendor
   readonly #types = new Map<string, ObjectSchema>()
 
-  constructor(vendor: Vendor, kinds: readonly Kind[]) {
+  constructor(vendor: Vendor, kinds: readonly Pick<Kind, 'group' | 'version' | 'kind' | 'schema'>[]) {
     this.mediaType = vendor.protobufMediaType
     this.#vendor = vendor
     for (const kind of kinds) {
