@@ -95,14 +95,17 @@ describe('workers together', () => {
     }
   })
 
-  prove('commits of all at once are one order, and every watch sees it', async ({ stores }) => {
+  prove('commits of all, at once and one by one, are one order, and every watch sees it', async ({ stores }) => {
+    const [many, few] = [300, 20]
+    const count = stores.length * many + few
     const after = await stores[0]!.revision()
-    const watches = stores.map((store) => readChanges(store, { after, count: 900 }))
+    const watches = stores.map((store) => readChanges(store, { after, count }))
     const written = await Promise.all(
-      stores.flatMap((store, i) => manyKeys(300).map((key) => put(store, `${i}/${key}`, 'x', 0))),
+      stores.flatMap((store, i) => manyKeys(many).map((key) => put(store, `${i}/${key}`, 'x', 0))),
     )
+    for (let i = 0; i < few; i++) written.push(await put(stores[i % stores.length]!, `one by one ${i}`, 'x', 0))
     const order = written.toSorted((a, b) => a - b)
-    assert.equal(new Set(order).size, 900)
+    assert.equal(new Set(order).size, count)
     for (const watch of watches)
       assert.deepEqual(
         (await watch).map(({ revision }) => revision),
