@@ -3,11 +3,12 @@
  * cost: processor time per request, the latency of a lone durable create, memory. More workers than cores are measured too.
  */
 import { setTimeout } from 'node:timers/promises'
-import { cpuPair, type Drive, http1, limitOf, type Measured, measure } from '../load.ts'
-import { bodyOf, collection, pathOf } from '../objects.ts'
-import { type Bench, fetchBytes, type Side } from '../servers.ts'
+import { Client } from '../client.ts'
+import { cpuPair, type Drive, http1, limitOf, type Measured, measure, run } from '../load.ts'
+import { bodyOf, collection, nameOf, pathOf } from '../objects.ts'
+import { type Bench, fetchBytes, type Side, token } from '../servers.ts'
 import { megabytes, perSecond, type Row, short } from '../table.ts'
-import { memoryOf } from '../usage.ts'
+import { cpuOf, memoryOf } from '../usage.ts'
 import { creates } from './writes.ts'
 
 const counts = [1, 2, 4]
@@ -21,6 +22,8 @@ interface Rates {
   readonly create: Measured
   readonly lone: Measured
   readonly bare: Measured
+  /** By the number of writers. */
+  readonly fanOut: { readonly [writers: number]: FanOut }
   /** Private bytes at rest. */
   readonly memory: number
 }
@@ -48,6 +51,7 @@ async function ratesOf(bench: Bench, workers: number): Promise<Rates> {
     list: await warmed(side, http1(`${collection}?limit=500`, { connections: 16 })),
     lone: await measure(side, loneCreates, seconds),
     create: await warmedCreates(side),
+    fanOut: { 1: await fanOut(side, 1), 16: await fanOut(side, 16) },
   }
   await Promise.all([side.stop(), bareSide.stop()])
   return rates
@@ -72,6 +76,59 @@ async function atRest(side: Side): Promise<number> {
   return memoryOf(side.pid).own
 }
 
+interface FanOut {
+  /** Events that all watchers together were sent in a second. */
+  readonly delivered: number
+  /** Microseconds of the server's processor time for each. */
+  readonly cpu: number
+}
+
+const watchers = 300
+const watchSeconds = 12
+
+/** Watchers with a connection each, and so many writers who wait for each answer. */
+async function fanOut(side: Side, writers: number): Promise<FanOut> {
+  const watching = h2loadWatchers(side)
+  const clients = await Promise.all(Array.from({ length: writers }, () => Client.connect(side)))
+  while ((await watchersOf(side)) < watchers) await setTimeout(100)
+  const before = cpuOf(side.pid).total
+  const end = performance.now() + seconds * 1000
+  let written = 0
+  const write = async (client: Client) => {
+    for (; performance.now() < end; written++)
+      await client.send('PUT', pathOf(written % 100), bodyOf(nameOf(written % 100), `event ${written}`))
+  }
+  await Promise.all(clients.map(write))
+  for (const client of clients) client.close()
+  await watching
+  const events = written * watchers
+  return { delivered: events / seconds, cpu: ((cpuOf(side.pid).total - before) / events) * 1e6 }
+}
+
+async function h2loadWatchers(side: Side): Promise<void> {
+  const list = JSON.parse((await fetchBytes(side, `${collection}?limit=1`)).toString('utf8'))
+  const query = `watch=1&resourceVersion=${list.metadata.resourceVersion}&timeoutSeconds=${watchSeconds}`
+  const path = `${side.origin}${collection}?${query}`
+  await run('h2load', ['-t1', `-c${watchers}`, '-m1', `-n${watchers}`, '-H', `authorization: Bearer ${token}`, path])
+}
+
+async function watchersOf(side: Side): Promise<number> {
+  const text = (await fetchBytes(side, '/metrics', 'text/plain')).toString('utf8')
+  return Number(/^apiserver_registered_watchers\{.*kind="ConfigMap".*\} (\d+)$/m.exec(text)?.[1] ?? 0)
+}
+
+function fanOutRow(workers: number, writers: number, { now, one }: { now: FanOut; one: FanOut }): Row {
+  return {
+    name: `fan-out to ${watchers} connections, ${writers} writers, --workers=${workers}`,
+    ours: perSecond(now.delivered),
+    bare: '',
+    ratio: now.delivered / one.delivered,
+    byCpu: one.cpu / now.cpu,
+    cpu: `${short(now.cpu)} µs per event`,
+    figures: { delivered: now.delivered, cpu: now.cpu },
+  }
+}
+
 function rowsOf(workers: number, now: Rates, one: Rates): Row[] {
   const row = (what: 'get' | 'list' | 'create' | 'lone', title: string): Row => ({
     name: `${title}, --workers=${workers}`,
@@ -88,6 +145,7 @@ function rowsOf(workers: number, now: Rates, one: Rates): Row[] {
     row('list', 'LIST of 500, 16 clients'),
     row('create', 'create, 64 clients'),
     row('lone', 'create, one client'),
+    ...[1, 16].map((writers) => fanOutRow(workers, writers, { now: now.fanOut[writers]!, one: one.fanOut[writers]! })),
     {
       name: `memory with ${objects} objects, --workers=${workers}`,
       ours: megabytes(now.memory),

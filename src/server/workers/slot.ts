@@ -37,6 +37,8 @@ export class Slot {
   readonly #options: SlotOptions
   #life: Life | undefined
   #stopping = false
+  /** Whether a worker has answered here: before that, what ends it is for whoever starts the server to see to. */
+  #served = false
   #pauseMs = 0
   #timer: NodeJS.Timeout | undefined
 
@@ -57,6 +59,7 @@ export class Slot {
     if (this.#stopping) await life.thread.terminate()
     this.#tell(life, { type: 'start' })
     const url = await life.ready.promise
+    this.#served = true
     this.#watch(life)
     return url
   }
@@ -124,7 +127,7 @@ export class Slot {
     const why = life.why ?? `it ended with code ${code}`
     metrics.remove(life.thread)
     life.ready.reject(new UsageError(why))
-    if (this.#stopping) return
+    if (this.#stopping || !this.#served) return
     log.error('a worker ended; another takes its place', { worker: index, why })
     const isSound = performance.now() - life.began >= soundMs
     this.#pauseMs = isSound ? 0 : Math.min(maxPauseMs, Math.max(firstPauseMs, 2 * this.#pauseMs))

@@ -54,10 +54,16 @@ export async function startSupervisor(
   stopping.addEventListener('abort', () => {
     for (const slot of slots) slot.announceStop()
   })
-  const stop = async () => {
+  const end = async () => {
     await Promise.race([Promise.all(slots.map((slot) => slot.stop())), pause(options.shutdownGrace + endMs)])
     await Promise.all(slots.map((slot) => slot.terminate()))
     await hub.close()
+  }
+  // A signal may come while a failed store ends the server.
+  let ending: Promise<void> | undefined
+  const stop = () => {
+    ending ??= end()
+    return ending
   }
   try {
     return { url: await startAll(slots), failed: failed.promise, stop }
