@@ -21,7 +21,8 @@ export async function changeObject<T extends ObjectBase = ApiObject>(
   { name, change, ...options }: UpdateOptions & { name: ObjectName; change: (object: T) => T | undefined },
 ): Promise<T | undefined> {
   for (let attempt = 1; ; attempt++) {
-    const next = change(await client.get(type, name, options))
+    // The object itself: not every sub-resource that can be written can be read.
+    const next = change(await client.get(type, name, { signal: options.signal }))
     if (next === undefined) return undefined
     try {
       return await client.update(type, next, options)

@@ -65,6 +65,7 @@ import type { networkPolicy } from '../kinds/networking/network-policy.ts'
 import type { runtimeClass, runtimeClassV1beta1 } from '../kinds/node/runtime-class.ts'
 import type { accessExplanation } from '../kinds/ops/access-explanation.ts'
 import type { admissionWebhook } from '../kinds/ops/admission-webhook.ts'
+import type { auditEvent } from '../kinds/ops/audit-event.ts'
 import type { certificateDenyList } from '../kinds/ops/certificate-deny-list.ts'
 import type { deletionExplanation } from '../kinds/ops/deletion-explanation.ts'
 import type { webhookPreview } from '../kinds/ops/webhook-preview.ts'
@@ -355,6 +356,8 @@ export type WhoCan = ObjectsOf<typeof whoCan>
 export const WhoCan = clusterWide<WhoCan>('ops/v1', 'WhoCan', 'whocans')
 export type AdmissionWebhook = ObjectsOf<typeof admissionWebhook>
 export const AdmissionWebhook = clusterWide<AdmissionWebhook>('ops/v1', 'AdmissionWebhook', 'admissionwebhooks')
+export type AuditEvent = ObjectsOf<typeof auditEvent>
+export const AuditEvent = clusterWide<AuditEvent>('ops/v1', 'AuditEvent', 'auditevents')
 export type WebhookPreview = ObjectsOf<typeof webhookPreview>
 export const WebhookPreview = clusterWide<WebhookPreview>('ops/v1', 'WebhookPreview', 'webhookpreviews')
 export type DeletionExplanation = ObjectsOf<typeof deletionExplanation>

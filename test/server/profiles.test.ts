@@ -22,7 +22,7 @@ test('under the kubernetes profile the server and its loops own fields under the
     async () => (await client.get(`${quotas}/q`)).body,
     ({ status }) => status.used !== undefined,
   )
-  assert.deepEqual(managersOf(counted), ['kube-controller-manager', 'me'])
+  assert.deepEqual(managersOf(counted).sort(), ['kube-controller-manager', 'me'])
   const config = readFileSync(join(server.directory, 'admin.kubeconfig'), 'utf8')
   assert.match(config, /^current-context: orch-kubernetes-admin@orch-kubernetes$/m)
 })
