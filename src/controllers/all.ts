@@ -118,6 +118,7 @@ export const controlLoops: readonly ControlLoop[] = [
         claims: informer(claims),
         volumes: informer(volumes),
         classes: informer(storageClasses(vendor)),
+        pods: informer(pods),
       }
       return volumeBinderLoop({ client, recorder, vendor, ...objects })
     },

@@ -19,6 +19,7 @@ import type { Loop } from '../reconcile/loop.ts'
 import { fromInformer } from '../reconcile/sources.ts'
 import type { StepOutcome } from '../reconcile/work-queue.ts'
 import { unlessGone } from './unless-gone.ts'
+import { claimNames } from './volumes/pod-claims.ts'
 
 const core = { group: '', version: 'v1' }
 export const claims: ResourceType<PersistentVolumeClaim> = {
@@ -103,14 +104,6 @@ async function usedByPod(
   signal: AbortSignal,
 ): Promise<boolean> {
   for await (const { items } of client.pages(pods, { namespace, signal }))
-    if (items.some((pod) => claimsOf(pod).includes(name))) return true
+    if (items.some((pod) => claimNames(pod).includes(name))) return true
   return false
-}
-
-/** The names of the claims that a pod uses; those for its ephemeral volumes are made for it. */
-function claimsOf({ metadata, spec }: Pod): string[] {
-  return (spec?.volumes ?? []).flatMap(({ name, persistentVolumeClaim, ephemeral }) => [
-    ...(persistentVolumeClaim?.claimName === undefined ? [] : [persistentVolumeClaim.claimName]),
-    ...(ephemeral === undefined ? [] : [`${metadata.name}-${name}`]),
-  ])
 }

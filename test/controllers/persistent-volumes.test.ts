@@ -10,6 +10,7 @@ import { pods } from '../../src/controllers/ephemeral-volume.ts'
 import { claims, volumes } from '../../src/controllers/storage-protection.ts'
 import type { PersistentVolume } from '../../src/kinds/core/persistent-volume.ts'
 import type { PersistentVolumeClaim } from '../../src/kinds/core/persistent-volume-claim.ts'
+import type { Pod } from '../../src/kinds/core/pod.ts'
 import type { ApiObject } from '../../src/model/object.ts'
 import { type LoopServer, loopServer } from '../tools/loop-manager.ts'
 import { until, untilTrue } from '../tools/until.ts'
@@ -274,6 +275,19 @@ test('a claim that waits for its first Pod gets its volume on the node that was 
   await makeClass('late', { volumeBindingMode: 'WaitForFirstConsumer', allowedTopologies })
   await makeClaim('w', { className: 'late' })
   await eventOf('w', 'WaitForFirstConsumer')
+  const pod = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'first', namespace },
+    spec: {
+      containers: [{ name: 'c', image: 'i' }],
+      volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'w' } }],
+    },
+  }
+  await server.client.create(pods, pod as Pod)
+  const waits = await eventOf('w', 'WaitForPodScheduled')
+  assert.equal((waits as ApiObject & { message: string }).message, 'waiting for pod first to be scheduled')
+  await server.client.delete(pods, { namespace, name: 'first' })
   assert.equal((await claim('w')).status?.phase, 'Pending')
   const select = (name: string, to: string) =>
     server.client.patch(

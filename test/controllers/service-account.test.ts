@@ -1,11 +1,17 @@
-/** The account loop, in a real `orch up`: every namespace has a default account, and one that is deleted comes back. */
+/**
+ * The account loop, in a real `orch up`: every namespace has a default account, and one that is deleted comes back; and a
+ * manager that is killed in the middle.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Client } from '../../src/client/client.ts'
+import { TransportError } from '../../src/client/transport.ts'
 import { namespaces } from '../../src/controllers/namespace.ts'
 import { serviceAccounts } from '../../src/controllers/service-account.ts'
 import { serveUp } from '../tools/in-process.ts'
+import { deaths, openLoopServer } from '../tools/loop-manager.ts'
 import { eventOf } from '../tools/resource-types.ts'
+import { until } from '../tools/until.ts'
 
 test('every namespace has a default account, and gets it back when it is deleted', async (t) => {
   const server = await serveUp(t)
@@ -37,4 +43,30 @@ test('a namespace that is going gets no account, and goes', async (t) => {
     })
   }
   assert.doesNotMatch(server.output(), / error /)
+})
+
+test('the manager may be killed at any write, and a broken namespace does not stop the others', async (t) => {
+  const { start, client } = await openLoopServer(t)
+  const names = ['default', 'kube-system', 'kube-public', 'kube-node-lease']
+  const accounts = async () => (await client.list(serviceAccounts, {})).items.map(({ metadata }) => metadata.namespace)
+  for (const death of deaths(names.length)) {
+    const dying = start(['serviceaccount'], { death })
+    await dying.killed
+    await dying.stop()
+    const next = start(['serviceaccount'])
+    const made = await until(accounts, (found) => found.length >= names.length)
+    assert.deepEqual(made.toSorted(), names.toSorted())
+    await next.stop()
+    for (const namespace of names) await client.delete(serviceAccounts, { namespace, name: 'default' })
+  }
+  const isRefused = (path: string) => path.includes('/namespaces/default/')
+  const running = start(['serviceaccount'], {
+    through: (send) => async (request) => {
+      if (request.method === 'POST' && isRefused(request.path)) throw new TransportError('refused')
+      return await send(request)
+    },
+  })
+  const rest = await until(accounts, (found) => found.length === names.length - 1)
+  assert.ok(!rest.includes('default'))
+  await running.stop()
 })

@@ -1,10 +1,12 @@
 /**
  * Two managers on one etcd, of which one works: the leader is killed, or stopped for longer than its lease. In the end
- * everything is as one undisturbed manager would have left it, and nothing exists twice.
+ * everything is as one undisturbed manager would have left it, and nothing exists twice. ORCH_LONG=1: a leader every five
+ * seconds for a minute.
  */
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import { generateKey, keyToPem } from '../../src/pki/keys.ts'
 import { makeRequest } from '../../src/pki/make-request.ts'
 import { startEtcd } from '../tools/etcd.ts'
@@ -17,6 +19,12 @@ const timing = [
   '--leader-elect-renew-deadline=1500ms',
   '--leader-elect-retry-period=250ms',
 ]
+const long = process.env.ORCH_LONG === '1'
+/** How the leaders end, one after the other. */
+const ends = long
+  ? Array.from({ length: 12 }, (_, i) => (i % 3 === 1 ? 'stop' : 'kill'))
+  : (['kill', 'stop', 'kill'] as const)
+const everyMs = long ? 5000 : 0
 const namespaces = Array.from({ length: 12 }, (_, i) => `ns-${i}`)
 const users = Array.from({ length: 24 }, (_, i) => `user-${i}`)
 const requests = '/apis/certificates.orch.io/v1/certificatesigningrequests'
@@ -49,10 +57,11 @@ test('leaders that are killed or stopped', { timeout: 240_000 }, async (t) => {
       assert.equal((await admin.put(`${requests}/${name}/approval`, { ...made.body, status })).status, 200)
     }
   }
-  const ends = ['kill', 'stop', 'kill'] as const
   for (const [i, how] of ends.entries()) {
     const leading = await leader()
+    const pause = setTimeout(everyMs)
     await work(i, ends.length)
+    await pause
     managers.delete(leading)
     if (how === 'kill') await leading.end('SIGKILL')
     else leading.process.kill('SIGSTOP')

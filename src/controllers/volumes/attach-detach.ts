@@ -26,6 +26,7 @@ import type { StepOutcome } from '../../reconcile/work-queue.ts'
 import { unlessGone } from '../unless-gone.ts'
 import { isFor } from './matching.ts'
 import { nodes } from './parts.ts'
+import { claimNames } from './pod-claims.ts'
 
 export function volumeAttachments(vendor: Vendor): ResourceType<VolumeAttachment> {
   return { group: groupName(vendor, 'storage'), version: 'v1', plural: 'volumeattachments', namespaced: false }
@@ -97,14 +98,6 @@ function nodesFor(parts: AttachDetachParts, volume: PersistentVolume | undefined
   const { namespace = '', name = '' } = volume?.spec?.claimRef ?? {}
   const claim = parts.claims.get({ namespace, name })
   return claim === undefined ? new Set() : nodesUsing(parts, claim)
-}
-
-/** The names of the claims that a Pod uses; those for its ephemeral volumes are made for it. */
-function claimNames({ metadata, spec }: Pod): string[] {
-  return (spec?.volumes ?? []).flatMap(({ name, persistentVolumeClaim, ephemeral }) => [
-    ...(persistentVolumeClaim?.claimName === undefined ? [] : [persistentVolumeClaim.claimName]),
-    ...(ephemeral === undefined ? [] : [`${metadata.name}-${name}`]),
-  ])
 }
 
 interface Wanted {

@@ -8,10 +8,11 @@ import type { StepOutcome } from '../../reconcile/work-queue.ts'
 import { bindingKeys } from './annotations.ts'
 import { syncClaim } from './claims.ts'
 import { classOf } from './matching.ts'
-import type { Binder, VolumeParts } from './parts.ts'
+import type { Binder, BinderParts } from './parts.ts'
+import { claimNames, isUnscheduled } from './pod-claims.ts'
 import { syncVolume } from './volumes.ts'
 
-export function volumeBinderLoop(parts: VolumeParts): Loop {
+export function volumeBinderLoop(parts: BinderParts): Loop {
   const binder = { ...parts, keys: bindingKeys(parts.vendor) }
   return {
     name: 'persistentvolume-binder',
@@ -26,6 +27,12 @@ export function volumeBinderLoop(parts: VolumeParts): Loop {
       ]),
       fromInformer(parts.classes, ({ key }) =>
         unboundClaims(binder, (claim) => classOf(claim, binder.keys) === key).map((claim) => `claim ${claim}`),
+      ),
+      // What a claim that waits for its first Pod waits for now.
+      fromInformer(parts.pods, ({ object }) =>
+        object === undefined || !isUnscheduled(object)
+          ? []
+          : claimNames(object).map((name) => `claim ${object.metadata.namespace}/${name}`),
       ),
     ],
     reconcile: (key, signal) => reconcile(binder, key, signal),

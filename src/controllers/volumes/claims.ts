@@ -2,11 +2,13 @@
 
 import type { Happening } from '../../client/event-recorder.ts'
 import type { PersistentVolumeClaim } from '../../kinds/core/persistent-volume-claim.ts'
+import type { Pod } from '../../kinds/core/pod.ts'
 import type { StepOutcome } from '../../reconcile/work-queue.ts'
 import { unlessGone } from '../unless-gone.ts'
 import { hostPathProvisionerName } from './annotations.ts'
 import { bestMatch, classOf, isFor, mismatch } from './matching.ts'
 import { type Binder, nodes } from './parts.ts'
+import { claimNames, isUnscheduled } from './pod-claims.ts'
 import { bind, setClaimStatus, writeClaim } from './writes.ts'
 
 export async function syncClaim(
@@ -95,7 +97,7 @@ async function askForVolume(
 ): Promise<PersistentVolumeClaim> {
   const { recorder, vendor } = binder
   const storageClass = binder.classes.get({ name: className })
-  const why = whyUnbound(binder, { className, isDelayed })
+  const why = isDelayed ? whatForFirst(binder, claim) : whyUnbound(binder, className)
   if (why !== undefined || storageClass === undefined) {
     if (why !== undefined) recorder.record(claim, why)
     return claim
@@ -108,15 +110,21 @@ async function askForVolume(
   return await nameProvisioner(binder, claim, { provisioner, signal })
 }
 
-/** Why no provisioner can be asked; undefined where one can. */
-function whyUnbound(
-  { classes }: Binder,
-  { className, isDelayed }: { className: string; isDelayed: boolean },
-): Happening | undefined {
-  if (isDelayed) {
+/** What a claim waits for that is bound where its first Pod is to run: that Pod, or its node. */
+function whatForFirst({ pods }: Binder, { metadata: { namespace, name = '' } }: PersistentVolumeClaim): Happening {
+  const uses = (pod: Pod) =>
+    pod.metadata.namespace === namespace && isUnscheduled(pod) && claimNames(pod).includes(name)
+  const waiting = [...pods.objects()].filter(uses).map((pod) => pod.metadata.name!)
+  if (waiting.length === 0) {
     const message = 'waiting for first consumer to be created before binding'
     return { type: 'Normal', reason: 'WaitForFirstConsumer', message }
   }
+  const message = `waiting for ${waiting.length > 1 ? 'pods' : 'pod'} ${waiting.sort().join(',')} to be scheduled`
+  return { type: 'Normal', reason: 'WaitForPodScheduled', message }
+}
+
+/** Why no provisioner can be asked; undefined where one can. */
+function whyUnbound({ classes }: Binder, className: string): Happening | undefined {
   if (className === '') {
     const message = 'no persistent volumes available for this claim and no storage class is set'
     return { type: 'Normal', reason: 'FailedBinding', message }

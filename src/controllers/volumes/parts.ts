@@ -6,6 +6,7 @@ import type { ResourceType } from '../../client/resource-type.ts'
 import type { Node } from '../../kinds/core/node.ts'
 import type { PersistentVolume } from '../../kinds/core/persistent-volume.ts'
 import type { PersistentVolumeClaim } from '../../kinds/core/persistent-volume-claim.ts'
+import type { Pod } from '../../kinds/core/pod.ts'
 import type { StorageClass } from '../../kinds/storage/storage-class.ts'
 import { groupName, type Vendor } from '../../model/vendor.ts'
 import type { BindingKeys } from './annotations.ts'
@@ -25,6 +26,10 @@ export interface VolumeParts {
   readonly classes: Informer<StorageClass>
 }
 
-export interface Binder extends VolumeParts {
+export interface BinderParts extends VolumeParts {
+  readonly pods: Informer<Pod>
+}
+
+export interface Binder extends BinderParts {
   readonly keys: BindingKeys
 }
