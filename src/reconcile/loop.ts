@@ -10,7 +10,7 @@ import { pause } from '../base/abort.ts'
 import type { Backoff } from '../base/backoff.ts'
 import { systemClock, type TimerClock } from '../base/clock.ts'
 import { errorFields, type Log } from '../telemetry/log.ts'
-import { isForbidden, type MissingRights } from './missing-rights.ts'
+import { isMissingRight, type MissingRights } from './missing-rights.ts'
 import type { Source } from './sources.ts'
 import { type StepOutcome, WorkQueue } from './work-queue.ts'
 import type { WorkQueueMetrics } from './work-queue-metrics.ts'
@@ -154,7 +154,8 @@ class LoopRun {
       return outcome
     } catch (error) {
       this.#first.failed(key, error)
-      if (isForbidden(error) && !signal.aborted) return this.#records.missingRights.lacks(this.#loop.name, key, error)
+      if (isMissingRight(error) && !signal.aborted)
+        return this.#records.missingRights.lacks(this.#loop.name, key, error)
       throw error
     }
   }

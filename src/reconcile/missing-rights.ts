@@ -1,5 +1,5 @@
 /**
- * Loops whose account lacks a right. Each is logged once and shown by `/readyz?verbose` until the refused step succeeds;
+ * Loops whose account lacks a right, by the refusals of their steps. Each is logged once and shown by `/readyz?verbose` until the refused step succeeds;
  * meanwhile a refused key is tried seldom, as only a change of policy can help it.
  *
  * It does not make the server unready: the API works, and all servers of a store would be unready at once.
@@ -59,6 +59,11 @@ export class MissingRights {
   }
 }
 
-export function isForbidden(error: unknown): error is StatusError | ApiError {
-  return (error instanceof StatusError || error instanceof ApiError) && error.code === 403
+/**
+ * Whether the account of a loop lacks a right. A 403 of admission (a quota, a policy, a namespace that ends) is about the
+ * object, and no right would help: such a step failed like any other. What tells them apart is the message alone.
+ */
+export function isMissingRight(error: unknown): error is StatusError | ApiError {
+  if (!(error instanceof StatusError || error instanceof ApiError) || error.code !== 403) return false
+  return /\bcannot \S|attempting to grant/.test(error.message) && !/\badmission (control|webhook)\b/.test(error.message)
 }

@@ -14,6 +14,7 @@ import { vendorOf } from '../model/vendor.ts'
 import { type CertifiedKey, openAuthority } from '../pki/authority.ts'
 import { type AlternativeNames, canonicalNames } from '../pki/names.ts'
 import { renewWhenDue } from '../pki/renewal.ts'
+import type { Log } from '../telemetry/log.ts'
 import type { ClientAuthorities } from './client-authorities.ts'
 import type { ServerOptions } from './flags/options.ts'
 import { followGivenPair } from './given-pair.ts'
@@ -41,13 +42,15 @@ export interface CertificateParts {
   readonly authorities: ClientAuthorities
   readonly reloading: Reloading
   readonly worker?: WorkerPlace | undefined
+  readonly log: Log
 }
 
 export async function openCertificates(options: ServerOptions, parts: CertificateParts): Promise<Certificates> {
-  const { clock, authorities, reloading } = parts
+  const { clock, authorities, reloading, log } = parts
   const authority = await openAuthority({ directory: join(options.dataDir, 'pki'), clock })
   authorities.addOwn(authority.certificate)
   const given = followGivenPair(servingFiles(options), reloading)
+  if (given.pair === undefined) noteSelfMade(options, log)
   const names = servingNames(options)
   const serving = given.pair ?? (await authority.servingCertificate(names))
   const admin = await authority.adminCertificate()
@@ -113,6 +116,12 @@ function servingPaths({ tlsCertFile, tlsPrivateKeyFile, certDir }: ServerOptions
   if (isGiven || !existsSync(lying.certificate) || !existsSync(lying.key))
     return { certificate: tlsCertFile, key: tlsPrivateKeyFile }
   return lying
+}
+
+/** Whoever names a directory means to find a pair there. */
+function noteSelfMade({ certDir: directory }: ServerOptions, log: Log): void {
+  if (directory === '') return
+  log.warn('no apiserver.crt and apiserver.key in --cert-dir; serving with a self-made certificate', { directory })
 }
 
 /** Of this host, of the Service that this server is, and what the flags say. */

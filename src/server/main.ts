@@ -54,7 +54,9 @@ async function help(command: string | undefined): Promise<string> {
     return `Usage:\n  orch ${command} [flags]\n\n${groupedHelp({ [`orch ${command}`]: backupCommandFlags[command]! }, width)}`
   if (command === 'token')
     return `Usage:\n  orch token create [TOKEN] | list | delete ID\n\n${groupedHelp(tokenFlagGroups, width)}`
-  const groups = { ...serverFlagGroups, 'Control loop (orch up only)': { ...upFlags, ...syncFlags } }
+  // What both commands have, with another default, is listed once.
+  const upOnly = Object.entries({ ...upFlags, ...syncFlags }).filter(([name]) => !Object.hasOwn(serverFlags, name))
+  const groups = { ...serverFlagGroups, 'Control loop (orch up only)': Object.fromEntries(upOnly) }
   return usage + groupedHelp(groups, width)
 }
 

@@ -222,24 +222,23 @@ test('refused for good: the 401 is the answer, after one more run', async () => 
   assert.equal(runsOf(command), 2)
 })
 
+const pluginAt = (command: string) => ({
+  ...{ command, args: [], env: {}, apiVersion, infoVariable: 'ORCH_EXEC_INFO', installHint: undefined },
+  ...{ provideClusterInfo: false, interactiveMode: 'Never' as const },
+})
+
+test('one that does not end is ended, whatever it has started', async () => {
+  const command = plugin(aliceToken, 'sleep 600')
+  const source = new ExecCredentials(pluginAt(command), { cluster: {}, interactive: false, timeoutMs: 300 })
+  await assert.rejects(source.current(new AbortController().signal), /has not ended after 0\.3 s$/)
+})
+
 test('an expiry is kept to by the clock', async () => {
   let now = Date.parse('2030-01-01T00:00:00Z')
   const clock = { now: () => now, monotonic: () => now }
   const command = plugin(credential({ token: 't', expirationTimestamp: '2030-01-01T00:00:05Z' }))
   const { signal } = new AbortController()
-  const source = new ExecCredentials(
-    {
-      command,
-      args: [],
-      env: {},
-      apiVersion,
-      infoVariable: 'ORCH_EXEC_INFO',
-      installHint: undefined,
-      provideClusterInfo: false,
-      interactiveMode: 'Never',
-    },
-    { cluster: {}, interactive: false, clock },
-  )
+  const source = new ExecCredentials(pluginAt(command), { cluster: {}, interactive: false, clock })
   for (const [seconds, runs] of [
     [0, 1],
     [4, 1],

@@ -184,6 +184,26 @@ test('loops share a feed, which is run once, and begin when it is complete', asy
   await loops.stop()
 })
 
+test('what admission refuses is no right that a loop lacks', async (t) => {
+  for (const message of [
+    'pods "a" is forbidden: exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1',
+    'pods "a" is forbidden: it cannot run here (refused by the admission control PodSecurity)',
+    'admission webhook "w.example.com" denied the request: cannot do that',
+  ]) {
+    const refused = new StatusError({ ...forbidden.status, message })
+    const { running, lines, records } = start(t, {
+      sources: [atStart('a')],
+      reconcile: async () => {
+        throw refused
+      },
+    })
+    await assert.rejects(running.firstPass)
+    await setImmediate()
+    assert.equal(records.missingRights.note(), undefined)
+    assert.ok(lines.length > 0 && !lines.some((line) => line.includes('not permitted')), lines.join())
+  }
+})
+
 test('a loop that lacks a right says so once, until it has it', async (t) => {
   let permitted = false
   const { running, lines, records } = start(t, {

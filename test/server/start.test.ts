@@ -109,10 +109,12 @@ test('flags that are wrong are named, with the nearest right one or what is acce
   }
 })
 
-test('the help lists every flag, and fits a terminal of 80 columns', () => {
+test('the help lists every flag once, and fits a terminal of 80 columns', () => {
   const { stdout, status } = spawnSync(join(root, 'bin/orch'), ['apiserver', '--help'], { encoding: 'utf8' })
   assert.equal(status, 0)
   for (const line of stdout.split('\n')) assert.ok(line.length <= 80, line)
+  const listed = stdout.match(/(?<=^ {2,6}(?:-\w, )?)--[a-z0-9-]+/gm) ?? []
+  assert.deepEqual([...new Set(listed)], listed)
   for (const { name, help } of Object.values(serverFlags)) {
     assert.ok(stdout.includes(`--${name}`), name)
     assert.ok(stdout.replaceAll(/\s+/g, ' ').includes(help), name)

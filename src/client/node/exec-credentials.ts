@@ -22,10 +22,14 @@ export interface ExecSurroundings {
   /** Whether the standard input is a terminal at which somebody could answer. */
   readonly interactive: boolean
   readonly clock?: Clock
+  /** How long the plugin may take; absent: a minute, or ten where somebody may have to answer it. */
+  readonly timeoutMs?: number
   readonly env?: { readonly [name: string]: string | undefined }
 }
 
 const maxOutput = 1024 * 1024
+/** How long a plugin may take: one that talks to somebody waits for people. */
+const maxMs = { alone: 60_000, interactive: 10 * 60_000 }
 
 interface Got {
   readonly credentials: Credentials
@@ -77,6 +81,7 @@ export class ExecCredentials implements CredentialSource {
     const output = await runPlugin(plugin, {
       env: { ...env, [plugin.infoVariable]: JSON.stringify(info) },
       interactive,
+      timeoutMs: this.#surroundings.timeoutMs ?? maxMs[interactive ? 'interactive' : 'alone'],
       signal,
     })
     this.#got = readOutput(plugin, output)
@@ -97,11 +102,12 @@ function isInteractive({ command, interactiveMode }: ExecPlugin, { interactive }
 interface Run {
   readonly env: { readonly [name: string]: string | undefined }
   readonly interactive: boolean
+  readonly timeoutMs: number
   readonly signal: AbortSignal
 }
 
-/** What it prints. Throws ConfigError where it cannot be run, fails, or prints too much. */
-async function runPlugin(plugin: ExecPlugin, { env, interactive, signal }: Run): Promise<string> {
+/** What it prints. Throws ConfigError where it cannot be run, fails, does not end, or prints too much. */
+async function runPlugin(plugin: ExecPlugin, { env, interactive, timeoutMs, signal }: Run): Promise<string> {
   await throwIfMissing(plugin, env.PATH ?? '')
   return await new Promise((resolve, reject) => {
     const child = spawn(plugin.command, [...plugin.args], {
@@ -109,6 +115,12 @@ async function runPlugin(plugin: ExecPlugin, { env, interactive, signal }: Run):
       stdio: [interactive ? 'inherit' : 'ignore', 'pipe', 'inherit'],
       signal,
     })
+    // Not when it has closed its output: what it started may hold that open.
+    const timer = setTimeout(() => {
+      child.kill('SIGKILL')
+      child.stdout.destroy()
+      reject(new ConfigError(`the credential plugin ${plugin.command} has not ended after ${timeoutMs / 1000} s`))
+    }, timeoutMs)
     const chunks: Buffer[] = []
     let size = 0
     child.stdout.on('data', (chunk: Buffer) => {
@@ -117,12 +129,12 @@ async function runPlugin(plugin: ExecPlugin, { env, interactive, signal }: Run):
       child.kill('SIGKILL')
       reject(new ConfigError(`the credential plugin ${plugin.command} printed more than ${maxOutput} bytes`))
     })
-    child.once('error', (error) =>
-      reject(
-        signal.aborted ? signal.reason : cannotRun(plugin, (error as NodeJS.ErrnoException).code ?? error.message),
-      ),
-    )
+    child.once('error', (error) => {
+      clearTimeout(timer)
+      reject(signal.aborted ? signal.reason : cannotRun(plugin, (error as NodeJS.ErrnoException).code ?? error.message))
+    })
     child.once('close', (code, endedBy) => {
+      clearTimeout(timer)
       if (code === 0) return resolve(Buffer.concat(chunks).toString('utf8'))
       const how = code === null ? `was ended by ${endedBy}` : `failed with exit code ${code}`
       reject(new ConfigError(`the credential plugin ${plugin.command} ${how}`))

@@ -22,7 +22,7 @@ export const authenticationFlags = {
   tokenAuthFile: flag('token-auth-file', 'FILE', '', text, 'CSV file of static tokens: token,user,uid,"group1,group2"'),
   enableBootstrapTokenAuth: toggle(
     'enable-bootstrap-token-auth',
-    'accept bootstrap tokens, which are Secrets in kube-system, as credentials',
+    'accept bootstrap tokens, which are Secrets in kube-system, as credentials; orch up does by default',
   ),
   requestheaderClientCaFile: flag(
     'requestheader-client-ca-file',
