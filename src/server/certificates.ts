@@ -53,8 +53,7 @@ export async function openCertificates(options: ServerOptions, parts: Certificat
   if (given.pair === undefined) noteSelfMade(options, log)
   const names = servingNames(options)
   const serving = given.pair ?? (await authority.servingCertificate(names))
-  const admin = await authority.adminCertificate()
-  const inUse = { serving, admin }
+  const inUse = { serving, admin: await authority.adminCertificate() }
   const context = (): SecureContextOptions => {
     const { certificate: cert, key } = given.pair ?? inUse.serving
     return { cert, key, ca: authorities.pem }
@@ -88,7 +87,7 @@ export async function openCertificates(options: ServerOptions, parts: Certificat
         },
       }
       const adminPair = {
-        current: admin,
+        current: inUse.admin,
         read: () => authority.adminCertificate(),
         use: async (pair: CertifiedKey) => {
           inUse.admin = pair
