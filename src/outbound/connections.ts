@@ -4,8 +4,10 @@
  */
 import { createHash } from 'node:crypto'
 import { Agent, type AgentOptions } from 'node:https'
+import { isIP } from 'node:net'
 import { createSecureContext, type SecureContext, type SecureContextOptions } from 'node:tls'
 import { CallError } from './call-error.ts'
+import { ConnectionPool } from './connection-pool.ts'
 import type { Credentials } from './credentials.ts'
 import { NamelessCertificateAgent } from './nameless-certificates.ts'
 
@@ -33,6 +35,8 @@ export class Connections {
   readonly #maxPerDestination: number
   /** By destination; those used last come last. */
   readonly #agents = new Map<string, Agent>()
+  /** For calls, which need less than an agent does for them. */
+  readonly #pools = new WeakMap<Agent, ConnectionPool>()
   readonly #keys = new WeakMap<Destination, string>()
 
   /** All connections may stay open for later calls: a new one costs several times what a call does. */
@@ -47,6 +51,16 @@ export class Connections {
     this.#agents.set(key, agent)
     if (this.#agents.size > maxDestinations) this.#retireOldest()
     return agent
+  }
+
+  poolOf(destination: Destination): ConnectionPool {
+    const agent = this.agentOf(destination)
+    const { host, port, serverName } = destination
+    // An address is not a name that could be asked for; certificates are compared with `host` then.
+    const servername = isIP(serverName) === 0 ? serverName : ''
+    const pool = this.#pools.get(agent) ?? new ConnectionPool(agent, { host, port, servername })
+    this.#pools.set(agent, pool)
+    return pool
   }
 
   /** An agent for one connection that nobody uses again: for a request that asks to switch protocols. */
@@ -70,7 +84,10 @@ export class Connections {
   }
 
   close(): void {
-    for (const agent of this.#agents.values()) agent.destroy()
+    for (const agent of this.#agents.values()) {
+      this.#pools.get(agent)?.close()
+      agent.destroy()
+    }
     this.#agents.clear()
   }
 
@@ -86,6 +103,7 @@ export class Connections {
     const agent = this.#agents.get(key)
     this.#agents.delete(key)
     if (agent === undefined) return
+    this.#pools.get(agent)?.close()
     agent.maxFreeSockets = 0
     for (const sockets of Object.values(agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy()
   }

@@ -4,14 +4,13 @@
  * time (a byte a second does not prolong it), redirects are not followed, nothing is decompressed, and what was sent or
  * answered is never part of an error.
  *
- * Node's own `https` is used: docs/decisions/0023 says why.
+ * Requests are written to the connection and answers read from it here: of a call through Node's `https` two thirds would be
+ * its objects (docs/decisions/0023).
  */
-import type { IncomingMessage } from 'node:http'
-import { request } from 'node:https'
-import { isIP } from 'node:net'
-import { CallError, callErrorOf } from './call-error.ts'
+import { CallError } from './call-error.ts'
 import { Connections, type Destination } from './connections.ts'
 import { headersOf } from './credentials.ts'
+import { runCall } from './one-call.ts'
 
 interface HttpsCall {
   readonly destination: Destination
@@ -83,90 +82,50 @@ export class HttpsCaller {
     this.#connections.close()
   }
 
-  #send({ destination, path, body, headers, signal }: AnyCall, timeoutMs: number): Promise<HttpsAnswer> {
+  async #send(call: AnyCall, timeoutMs: number): Promise<HttpsAnswer> {
+    const { destination, signal, body } = call
     signal?.throwIfAborted()
-    const { host, port, serverName, hostHeader, credentials } = destination
-    return new Promise((resolve, reject) => {
-      const outgoing = request({
-        ...{
-          host,
-          port,
-          path,
-          method: body === undefined ? 'GET' : 'POST',
-          agent: this.#connections.agentOf(destination),
-        },
-        // An address is not a name that could be asked for; certificates are compared with `host` then.
-        servername: isIP(serverName) === 0 ? serverName : '',
-        headers: {
-          host: hostHeader,
-          'user-agent': this.#userAgent,
-          accept: 'application/json, */*',
-          'accept-encoding': 'identity',
-          ...(body === undefined
-            ? {}
-            : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)) }),
-          ...headersOf(credentials),
-          ...headers,
-        },
-      })
-      let answered = false
-      const settle = (end: () => void) => {
-        clearTimeout(timer)
-        signal?.removeEventListener('abort', onAbort)
-        end()
-      }
-      const fail = (error: CallError) => {
-        settle(() => reject(error))
-        outgoing.destroy()
-      }
-      const onAbort = () => fail(new CallError('aborted', 'the request was abandoned'))
-      const timer = setTimeout(
-        () => fail(new CallError('timeout', `no complete answer within ${Math.ceil(timeoutMs)} ms`)),
-        timeoutMs,
-      )
-      signal?.addEventListener('abort', onAbort)
-      outgoing.on('error', (error) => {
-        const onStaleConnection = outgoing.reusedSocket && !answered
-        fail(callErrorOf(error, { serverName, onStaleConnection }))
-      })
-      outgoing.on('response', (response) => {
-        answered = true
-        this.#read(response).then((answer) => settle(() => resolve(answer)), fail)
-      })
-      outgoing.end(body)
+    const {
+      status,
+      headers,
+      body: answer,
+    } = await runCall({
+      pool: this.#connections.poolOf(destination),
+      serverName: destination.serverName,
+      head: headOf(call, this.#userAgent),
+      ...{ body, timeoutMs, signal },
+      maxBytes: maxAnswerBytes,
+      hold: this.#hold,
     })
+    return { status, contentType: headers.get('content-type') ?? '', body: answer }
   }
 
-  /** With listeners: an iterator over the stream would cost as much as the rest of a call. */
-  #read(response: IncomingMessage): Promise<HttpsAnswer> {
-    const { statusCode: status = 0, headers } = response
-    const fault = headFault(status, headers['content-encoding'])
-    if (fault !== undefined) return Promise.reject(new CallError('answer', fault))
-    const chunks: Buffer[] = []
-    let size = 0
-    return new Promise<HttpsAnswer>((resolve, reject) => {
-      response.on('data', (chunk: Buffer) => {
-        size += chunk.length
-        this.#buffered += chunk.length
-        chunks.push(chunk)
-        if (size > maxAnswerBytes) reject(new CallError('answer', `the answer has more than ${maxAnswerBytes} bytes`))
-        else if (this.#buffered > maxBufferedBytes)
-          reject(new CallError('answer', 'too many large answers at the same time'))
-      })
-      response.on('end', () =>
-        resolve({ status, contentType: headers['content-type'] ?? '', body: Buffer.concat(chunks) }),
-      )
-      response.on('close', () => {
-        this.#buffered -= size
-        reject(new CallError('connection', 'the connection was cut during the answer'))
-      })
-      response.on('error', () => {})
-    })
+  readonly #hold = (bytes: number): void => {
+    this.#buffered += bytes
+    if (bytes > 0 && this.#buffered > maxBufferedBytes)
+      throw new CallError('answer', 'too many large answers at the same time')
   }
 }
 
-function headFault(status: number, encoding = 'identity'): string | undefined {
-  if (status >= 300 && status < 400) return `the answer is a redirect (${status}), which is not followed`
-  if (status < 200 || status > 206) return `the answer has the status ${status}`
-  return encoding === 'identity' ? undefined : 'the answer is compressed, which was not asked for'
+/** What a line of a head may hold: nothing that would end it. */
+const headLine = /^[\t\x20-\x7e\x80-\xff]*$/
+
+function headOf({ destination, path, body, headers = {} }: AnyCall, userAgent: string): string {
+  const sent = {
+    host: destination.hostHeader,
+    'user-agent': userAgent,
+    accept: 'application/json, */*',
+    'accept-encoding': 'identity',
+    ...(body === undefined
+      ? {}
+      : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)) }),
+    ...headersOf(destination.credentials),
+    ...headers,
+  }
+  const lines = [`${body === undefined ? 'GET' : 'POST'} ${path} HTTP/1.1`]
+  for (const [name, value] of Object.entries(sent))
+    for (const each of typeof value === 'string' ? [value] : value) lines.push(`${name}: ${each}`)
+  if (/\s/.test(path) || !lines.every((line) => headLine.test(line)))
+    throw new CallError('connection', 'the path or a header holds characters that cannot be sent')
+  return `${lines.join('\r\n')}\r\n\r\n`
 }

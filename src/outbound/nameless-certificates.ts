@@ -42,6 +42,9 @@ export class NamelessCertificateAgent extends Agent {
       callback(error, socket)
     }
     socket.once('error', fail)
+    socket.once('timeout', () =>
+      socket.destroy(Object.assign(new Error('no connection in time'), { code: 'ETIMEDOUT' })),
+    )
     socket.once('secureConnect', () => {
       const fault = socket.authorized ? undefined : this.#faultOf(socket, options)
       if (fault !== undefined) return fail(fault)

@@ -1,6 +1,7 @@
 /** Calls over real TLS: who is trusted, what is reused, and what a stranger is sent, which is nothing. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
+import type { ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -32,11 +33,14 @@ interface Served {
   readonly requests: () => number
 }
 
-async function serve({ certificate, key }: OpensslCertificate): Promise<Served> {
+async function serve(
+  { certificate, key }: OpensslCertificate,
+  answer: (response: ServerResponse, request: number) => void = (response) => response.end('{}'),
+): Promise<Served> {
   let [connections, requests] = [0, 0]
-  const server = createServer({ cert: certificate, key }, (_, response) => {
+  const server = createServer({ cert: certificate, key }, (request, response) => {
     requests++
-    response.end('{}')
+    request.resume().on('end', () => answer(response, requests))
   })
   server.on('secureConnection', () => connections++)
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
@@ -100,4 +104,50 @@ test('a nameless certificate that is not for servers does not count', async () =
   const served = await serve(make({ subject: '/', issuer: authority, extensions }))
   await assert.rejects(post(to(served, authority)), /x509/)
   assert.equal(served.requests(), 0)
+})
+
+test('calls share at most 64 connections, and a broken one breaks one call at most', async () => {
+  const authority = make({ subject: '/CN=authority', extensions: authorityExtensions })
+  const hook = make({ subject: '/CN=hook', issuer: authority, extensions: serving('hook.n.svc') })
+  const served = await serve(hook, (response, request) => {
+    if (request === 5) response.destroy()
+    else if (request === 9) response.writeHead(200, { 'content-length': 10 }).write('{', () => response.destroy())
+    // As a server does that closes what is idle: the connection is cut once the answer is there.
+    else if (request === 150) response.end('{}', () => response.socket?.destroy())
+    else response.end('{}')
+  })
+  const outcomes = await Promise.allSettled(Array.from({ length: 150 }, () => post(to(served, authority))))
+  const failed = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason.message] : []))
+  assert.ok(served.connections() <= 66, `${served.connections()} connections`)
+  assert.ok(failed.includes('the connection was cut during the answer'))
+  assert.ok(failed.length <= 3, failed.join())
+  for (let i = 0; i < 70; i++) assert.equal(await post(to(served, authority)), 200)
+})
+
+test('what would end a header is not sent', async () => {
+  const authority = make({ subject: '/CN=authority', extensions: authorityExtensions })
+  const served = await serve(make({ subject: '/CN=hook', issuer: authority, extensions: serving('hook.n.svc') }))
+  const destination = { ...to(served, authority), credentials: { token: 'a\r\nx: y' } }
+  await assert.rejects(post(destination), /characters that cannot be sent/)
+  const path = '/a HTTP/1.1\r\nx: y'
+  await assert.rejects(
+    caller.post({ destination: to(served, authority), path, body: '{}', timeoutMs: 10_000 }),
+    /characters that cannot be sent/,
+  )
+  assert.equal(served.requests(), 0)
+})
+
+test('a call that is abandoned, or too late, ends at once and its connection is not used again', async () => {
+  const authority = make({ subject: '/CN=authority', extensions: authorityExtensions })
+  const hook = make({ subject: '/CN=hook', issuer: authority, extensions: serving('hook.n.svc') })
+  const stop = new AbortController()
+  const served = await serve(hook, (response, request) => {
+    if (request === 1) stop.abort()
+    else if (request > 2) response.end('{}')
+  })
+  const call = { destination: to(served, authority), path: '/', body: '{}', timeoutMs: 10_000 }
+  await assert.rejects(caller.post({ ...call, signal: stop.signal }), /abandoned/)
+  await assert.rejects(caller.post({ ...call, timeoutMs: 200 }), /no complete answer within 200 ms/)
+  assert.equal(await post(call.destination), 200)
+  assert.deepEqual([served.connections(), served.requests()], [3, 3])
 })
