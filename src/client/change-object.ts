@@ -20,9 +20,10 @@ export async function changeObject<T extends ObjectBase = ApiObject>(
   type: ResourceType<T>,
   { name, change, ...options }: UpdateOptions & { name: ObjectName; change: (object: T) => T | undefined },
 ): Promise<T | undefined> {
+  // The object is read as a whole: not every sub-resource that can be written can be read.
+  const { signal } = options
   for (let attempt = 1; ; attempt++) {
-    // The object itself: not every sub-resource that can be written can be read.
-    const next = change(await client.get(type, name, { signal: options.signal }))
+    const next = change(await client.get(type, name, { signal }))
     if (next === undefined) return undefined
     try {
       return await client.update(type, next, options)
