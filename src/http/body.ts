@@ -20,7 +20,8 @@ export function readBody(exchange: Exchange): Promise<Buffer> {
   const announced = exchange.headers.one('content-length')
   if (Number(announced ?? 0) > maxBodyBytes) throw tooLarge()
   if (exchange.body !== undefined) return exchange.body
-  const body = gather(exchange, announced === undefined ? undefined : Number(announced))
+  const gathered = gather(exchange, announced === undefined ? undefined : Number(announced))
+  const body = exchange.timings.time('body', gathered)
   if (exchange.keepsBody) exchange.body = body
   return body
 }

@@ -11,6 +11,8 @@ import type { DocumentWorker } from '../codec/document-worker.ts'
 import type { Occupancy } from '../flowcontrol/flow-control.ts'
 import type { User } from '../model/user.ts'
 import type { Served } from '../registry/served.ts'
+import { Timings } from '../telemetry/timings.ts'
+import type { TraceContext } from '../telemetry/tracing/trace-context.ts'
 import { type Form, jsonForm } from './forms.ts'
 import type { RequestHeaders } from './headers.ts'
 import type { RequestInfo } from './request-info.ts'
@@ -94,6 +96,8 @@ export class Exchange {
   user!: User
   /** The user who sent the request, where that is another one. */
   impersonator: User | undefined
+  /** Its place in a trace, where it is recorded. */
+  trace: TraceContext | undefined
   /** The seats that flow control has given it; set by the step that limits requests. */
   seats: Occupancy | undefined
   /** How the answer is written; JSON until something else is agreed on. */
@@ -123,6 +127,7 @@ export class Exchange {
   #onFinish: (() => void) | undefined
   #expiry: AbortController | undefined
   #pace: TimeSlice | undefined
+  #timings: Timings | undefined
 
   constructor(transport: ServerTransport, arrived: number) {
     this.transport = transport
@@ -145,6 +150,12 @@ export class Exchange {
   get pace(): TimeSlice {
     this.#pace ??= new TimeSlice()
     return this.#pace
+  }
+
+  /** Where its time goes. */
+  get timings(): Timings {
+    this.#timings ??= new Timings()
+    return this.#timings
   }
 
   /** Its time is over. */

@@ -22,6 +22,8 @@ export interface ListenerOptions {
   readonly tls: SecureContextOptions
   /** How likely a request over HTTP/2 is the last of its connection, from 0 to 1; 0 by default. */
   readonly goawayChance?: number
+  /** The lowest version and the ciphers, also for certificates that come later; TLS 1.2 and those of Node by default. */
+  readonly security?: Security
   readonly onRequest: (transport: ServerTransport) => void
   /** Whether a request for this path and query may be answered by switching protocols; by default none may. */
   readonly maySwitch?: (target: string) => boolean
@@ -31,6 +33,9 @@ export interface ListenerOptions {
   readonly openFiles?: number
 }
 
+/** Which versions and ciphers of TLS are spoken. */
+export type Security = Pick<SecureContextOptions, 'minVersion' | 'ciphers'>
+
 const defaultOpenFiles = 1024
 /** How often it is logged that there is no room. */
 const tellEveryMs = 10_000
@@ -38,6 +43,7 @@ const tellEveryMs = 10_000
 /** Accepts connections over TLS. */
 export class Listener {
   readonly #tls: Server
+  readonly #security: Security
   readonly #http1: Http1Server
   readonly #http2: Http2Server
   readonly #strangers: UnauthenticatedConnections
@@ -51,14 +57,15 @@ export class Listener {
 
   private constructor(options: ListenerOptions) {
     const { tls, onRequest, onError, times = defaultTimes, openFiles = defaultOpenFiles } = options
-    const { maySwitch = () => false } = options
+    const { maySwitch = () => false, security = {} } = options
     const { connections, strangers } = countsFor(openFiles)
     this.#onError = onError
+    this.#security = security
     this.#strangers = new UnauthenticatedConnections(strangers)
     this.#http1 = new Http1Server(times, { onRequest, maySwitch })
     this.#http2 = new Http2Server(times, withGoaway(onRequest, options.goawayChance ?? 0))
     this.#tls = createServer({
-      ...contextOf(tls),
+      ...contextOf(tls, security),
       // Else the last part of an answer in parts waits for the client to acknowledge the one before: 40 ms on HTTP/1.1.
       noDelay: true,
       ALPNProtocols: ['h2', 'http/1.1'],
@@ -97,7 +104,7 @@ export class Listener {
 
   /** Certificates for connections from now on. */
   renew(tls: SecureContextOptions): void {
-    this.#tls.setSecureContext(contextOf(tls))
+    this.#tls.setSecureContext(contextOf(tls, this.#security))
   }
 
   /** Cuts off the connections of these peers, whatever is under way on them. */
@@ -197,8 +204,8 @@ function withGoaway(onRequest: ListenerOptions['onRequest'], chance: number): Li
  * No session is resumed: of the client's certificates a session keeps the first alone, and what TLS thought of it at
  * that time. Each connection shows them all, and they are judged anew.
  */
-function contextOf(tls: SecureContextOptions): SecureContextOptions {
-  return { ...tls, minVersion: 'TLSv1.2', secureOptions: constants.SSL_OP_NO_TICKET }
+function contextOf(tls: SecureContextOptions, security: Security): SecureContextOptions {
+  return { ...tls, minVersion: 'TLSv1.2', ...security, secureOptions: constants.SSL_OP_NO_TICKET }
 }
 
 function certificateOf(socket: TLSSocket): ShownCertificate | undefined {

@@ -48,6 +48,7 @@ export function writeContext(
     warn: (text) => exchange.warn(text),
     abandoned: () => exchange.abandoned,
     pace: exchange.pace,
+    timings: exchange.timings,
     // Who updates or applies may find that it is a creation, which is a right of its own.
     assertMayCreate: () => assertAllowed(authorizer, { user: exchange.user, attributes: { ...info, verb: 'create' } }),
   }

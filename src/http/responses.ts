@@ -99,7 +99,7 @@ export async function sendChunks(
   for await (const chunk of compressed ? gzipped(chunksIn(ownMemory(size))) : chunksIn(sharedMemory())) {
     if (exchange.gone) return
     exchange.sentBytes += chunk.length
-    await exchange.transport.pass(chunk)
+    await exchange.timings.time('client', exchange.transport.pass(chunk))
   }
   exchange.transport.end()
 }

@@ -21,6 +21,7 @@ import {
   maxAttempts,
   prepareContext,
   type Replaced,
+  timed,
   versionOf,
   type WriteContext,
   withVersion,
@@ -136,7 +137,8 @@ async function deleteUnreadable(context: WriteContext, name: string, options: De
     const { key, revision: expected } = held
     const terms = conditions.termsFor('removed')
     const releases = [...claimsOf(resource, key), ...terms.releases]
-    const result = await resource.store.commit({ key, expected, value: undefined, ...terms, releases })
+    const removal = { key, expected, value: undefined, ...terms, releases }
+    const result = await timed(context, 'store', resource.store.commit(removal))
     if (result.outcome === 'conflict') throw conflict(resource, name, 'it was changed meanwhile; try again')
     return { object: withVersion(object, expected), removed: true }
   })
@@ -289,13 +291,14 @@ export async function removeObject(
   if (context.dryRun) return withVersion(object, expected)
   const key = keyOf(resource, namespace, object.metadata.name!)
   const all = commitTerms(resource, terms, { next: undefined, previous })
-  const result = await resource.store.commit({ key, expected, value: undefined, ...all })
+  const removal = { key, expected, value: undefined, ...all }
+  const result = await timed(context, 'store', resource.store.commit(removal))
   return result.outcome === 'conflict' ? undefined : withVersion(object, expected)
 }
 
 async function admitDeletion(context: WriteContext, oldObject: ApiObject, conditions: WriteConditions): Promise<void> {
   const name = oldObject.metadata.name!
   const request = admissionRequest(context, { operation: 'DELETE', name, object: undefined, oldObject, conditions })
-  await context.admission.mutate(request)
-  await context.admission.validate(request)
+  await timed(context, 'admission', context.admission.mutate(request))
+  await timed(context, 'admission', context.admission.validate(request))
 }

@@ -11,7 +11,7 @@ import { admissionRequest } from './admission-request.ts'
 import { type Judged, mayAllocate, prepareByRules, validations } from './kind-rules.ts'
 import { keptMetadata, systemMetadata } from './metadata.ts'
 import { allocate } from './reservations.ts'
-import { prepareContext, versionOf, type WriteContext, warn, withManagers, writtenKind } from './write.ts'
+import { prepareContext, timed, versionOf, type WriteContext, warn, withManagers, writtenKind } from './write.ts'
 import type { WriteConditions } from './write-conditions.ts'
 
 /** One attempt at a write. */
@@ -60,7 +60,7 @@ function recordManagers({ write, previous, managed }: Attempt, object: ApiObject
 /** Admission may change the object, but has no more right to what the server decides than clients have. */
 async function admitAndChange(attempt: Attempt, object: ApiObject): Promise<ApiObject | undefined> {
   const { write, previous, drawnFrom } = attempt
-  const changed = await write.admission.mutate(requestOf(attempt, object, drawnFrom))
+  const changed = await timed(write, 'admission', write.admission.mutate(requestOf(attempt, object, drawnFrom)))
   if (changed === undefined || changed === object) return undefined
   return previous === undefined ? changed : withKeptMetadata(write, changed, previous)
 }
@@ -128,7 +128,8 @@ function warnClient({ write, previous }: Attempt, object: ApiObject): undefined 
 }
 
 async function admit(attempt: Attempt, object: ApiObject): Promise<undefined> {
-  await attempt.write.admission.validate(requestOf(attempt, object))
+  const { write } = attempt
+  await timed(write, 'admission', write.admission.validate(requestOf(attempt, object)))
 }
 
 function canonicalize({ write }: Attempt, object: ApiObject): undefined {

@@ -15,6 +15,7 @@ import type { User } from '../model/user.ts'
 import type { PrepareContext } from '../schema/context.ts'
 import { orderOf } from '../schema/kind.ts'
 import { type Conflict, StoreError } from '../store/store.ts'
+import type { PartName, Timings } from '../telemetry/timings.ts'
 import { fromStored, otherVersions } from './conversion.ts'
 import { ConversionFailed } from './conversion-failed.ts'
 import { reservationChanges } from './reservations.ts'
@@ -62,6 +63,13 @@ export interface WriteContext {
   readonly abandoned: () => AbortSignal
   /** Work on large objects is done in these. */
   readonly pace: TimeSlice
+  /** Where it is noted how long the write waits for what. */
+  readonly timings?: Timings
+}
+
+/** Waits, and notes how long that took where somebody wants to know. */
+export function timed<T>({ timings }: WriteContext, name: PartName, pending: Promise<T>): Promise<T> {
+  return timings === undefined ? pending : timings.time(name, pending)
 }
 
 /** Passes on the kind's warnings about a valid object. A subresource has none, unless it writes the object as Scale does. */
@@ -166,10 +174,11 @@ export function commitTerms(
  * free.
  */
 export async function commitObject(
-  { resource, namespace, pace }: WriteContext,
+  context: WriteContext,
   object: ApiObject,
   { previous, expected, terms }: Replaced,
 ): Promise<Stored | Conflict> {
+  const { resource, namespace, pace } = context
   assertKind(resource, object)
   const key = keyOf(resource, namespace, object.metadata.name!)
   const value = await pace.run(encodeSteps(key, storable(resource, await asStored(resource, object, pace))))
@@ -177,7 +186,8 @@ export async function commitObject(
   // A new object has a uid that was drawn for it.
   const unique = expected === 0
   const all = commitTerms(resource, terms, { next: object, previous })
-  const result = await resource.store.commit({ key, expected, value, lifetimeSeconds, unique, ...all })
+  const write = { key, expected, value, lifetimeSeconds, unique, ...all }
+  const result = await timed(context, 'store', resource.store.commit(write))
   if (result.outcome === 'conflict') return result
   const { revision } = result
   return { outcome: 'stored', revision, json: storedJson(value, formatVersion(revision), Buffer.allocUnsafe).json }

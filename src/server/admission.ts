@@ -14,9 +14,10 @@ import { type ControlConfiguration, readAdmissionConfiguration } from './admissi
 import { findControl } from './admission-controls.ts'
 import type { ServerOptions } from './flags/options.ts'
 
+type TolerationOption = 'notReadyTolerationSeconds' | 'unreachableTolerationSeconds'
 type AdmissionOptions = Pick<
   ServerOptions,
-  'enableAdmissionPlugins' | 'disableAdmissionPlugins' | 'admissionControlConfigFile'
+  'enableAdmissionPlugins' | 'disableAdmissionPlugins' | 'admissionControlConfigFile' | TolerationOption
 >
 
 export interface AdmissionParts extends Omit<ControlParts, 'metrics'>, Pick<WarningParts, 'servedTypes'> {
@@ -36,11 +37,15 @@ export async function makeAdmission(
   metrics: AdmissionMetrics,
 ): Promise<MadeAdmission> {
   const { enableAdmissionPlugins: enabled, disableAdmissionPlugins: disabled } = options
+  const tolerationSeconds = {
+    'not-ready': options.notReadyTolerationSeconds,
+    unreachable: options.unreachableTolerationSeconds,
+  }
   const both = enabled.find((name) => disabled.includes(name))
   if (both !== undefined)
     throw new UsageError(`${both} is in --enable-admission-plugins and in --disable-admission-plugins: choose one`)
   const configurations = await readAdmissionConfiguration(options.admissionControlConfigFile, parts.vendor)
-  const make = (entry: ControlEntry) => makeControl(entry, { ...parts, metrics }, configurations)
+  const make = (entry: ControlEntry) => makeControl(entry, { ...parts, metrics, tolerationSeconds }, configurations)
   const isRunning = ({ name, byDefault }: ControlEntry) =>
     enabled.includes(name) || (byDefault && !disabled.includes(name))
   // What is configured and does not run must make sense as well: one day it will run.

@@ -13,8 +13,10 @@ import type { LegacyToken } from '../authn/service-account/claims.ts'
 import { systemClock, type TimerClock } from '../base/clock.ts'
 import type { Transport as ClientTransport } from '../client/transport.ts'
 import type { Listener } from '../http/listener.ts'
+import type { Step } from '../http/pipeline.ts'
 import { audit } from '../http/steps/audit.ts'
 import { authenticate } from '../http/steps/authenticate.ts'
+import { demandTls } from '../http/steps/connection-hints.ts'
 import { allKinds } from '../kinds/all.ts'
 import type { User } from '../model/user.ts'
 import { apiVersionOf, vendorOf } from '../model/vendor.ts'
@@ -58,6 +60,7 @@ import { servedPaths } from './served-paths.ts'
 import { openAccountTokens, readGivenKeys, settleKeys } from './service-account-tokens.ts'
 import { shareAuthority } from './shared-keys.ts'
 import { openStore } from './store.ts'
+import { openTracing } from './tracing.ts'
 import { startOwnService, startUpkeep } from './upkeep.ts'
 import { hasDuties, type WorkerPlace } from './worker-place.ts'
 
@@ -239,6 +242,7 @@ async function openOuter(options: ServerOptions, inner: Inner, { log, hooks, ope
     issuer: inner.accountTokens.policy.issuer,
     keysAddress: options.serviceAccountJwksUri,
     makeBackup: () => makeBackup(inner.backupSource),
+    profiling: options.profiling,
   })
   const routes = {
     ...{ catalogue, paths, admission, authorizer },
@@ -252,6 +256,8 @@ async function openOuter(options: ServerOptions, inner: Inner, { log, hooks, ope
     breakGlass: options.enableBreakGlass,
     audit: audit({ vendor, clock: systemClock, metrics: metrics.audit, ...inner.audited }),
     limitRequests: inner.limitRequests,
+    early: connectionHints(options),
+    tracing: await openTracing(options.tracingConfigFile, { vendor, log, metrics: metrics.traces, opened }),
     maxRequestMs: options.requestTimeout,
   })
   opened.defer(() => handling.close())
@@ -293,6 +299,10 @@ function cutOffDenied(listener: Listener, denied: DeniedCertificates): void {
       return shown.some((each) => denied.has(each))
     }),
   )
+}
+
+function connectionHints({ strictTransportSecurity }: ServerOptions): Step[] {
+  return strictTransportSecurity === '' ? [] : [demandTls(strictTransportSecurity)]
 }
 
 interface ApiParts extends Omit<CatalogueParts, 'access' | 'accounting' | 'authenticateToken' | 'webhooks'> {

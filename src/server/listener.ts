@@ -3,7 +3,7 @@ import type { Clock } from '../base/clock.ts'
 import { UsageError } from '../base/flags.ts'
 import { openFileLimit } from '../base/open-files.ts'
 import { Exchange } from '../http/exchange.ts'
-import { Listener } from '../http/listener.ts'
+import { Listener, type Security } from '../http/listener.ts'
 import { errorFields, type Log } from '../telemetry/log.ts'
 import type { Certificates } from './certificates.ts'
 import type { ServerOptions } from './flags/options.ts'
@@ -17,9 +17,10 @@ export interface ListenerParts {
 }
 
 type Address = Pick<ServerOptions, 'bindAddress' | 'securePort' | 'workers' | 'goawayChance'>
+type Tls = Pick<ServerOptions, 'tlsMinVersion' | 'tlsCipherSuites'>
 
 export async function openListener(
-  options: Address,
+  options: Address & Tls,
   { tls }: Certificates,
   { handle, maySwitch, clock, log }: ListenerParts,
 ): Promise<Listener> {
@@ -33,6 +34,7 @@ export async function openListener(
       reusePort: workers > 1,
       goawayChance,
       tls,
+      security: securityOf(options),
       onRequest: (transport) => void handle(new Exchange(transport, clock.monotonic())).catch(onError),
       maySwitch,
       onError,
@@ -42,6 +44,10 @@ export async function openListener(
   } catch (error) {
     throw explained(error as NodeJS.ErrnoException, options)
   }
+}
+
+function securityOf({ tlsMinVersion: minVersion, tlsCipherSuites: ciphers }: Tls): Security {
+  return { minVersion, ...(ciphers === undefined ? {} : { ciphers }) }
 }
 
 /** An error of listening, with what to do about it where that is known. */

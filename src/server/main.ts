@@ -12,8 +12,10 @@ import { ephemeralGreeting, whenAbandoned, withEphemeralDefaults } from './ephem
 import { explainFailure } from './explain-failure.ts'
 import { backupCommandFlags } from './flags/backup.ts'
 import { managerFlagGroups, managerFlags } from './flags/controller-manager.ts'
+import { withoutForeign } from './flags/foreign.ts'
+import { apiServerForeign, managerForeign } from './flags/foreign-flags.ts'
 import { syncFlags } from './flags/loops.ts'
-import { serverFlagGroups, upFlags } from './flags/options.ts'
+import { serverFlagGroups, serverFlags, upFlags } from './flags/options.ts'
 import { greeting } from './greeting.ts'
 import { startRunning } from './running.ts'
 import { notifyManager } from './service-manager.ts'
@@ -88,7 +90,8 @@ async function obey(args: readonly string[]): Promise<void> {
     throw new UsageError(
       `unknown command ${JSON.stringify(command)}: use up, apiserver, controller-manager, token, join, encryption, backup, restore, check, migrate, envtest, version or help`,
     )
-  const flags = withEphemeralDefaults(rest)
+  const known = command === 'up' ? { ...serverFlags, ...upFlags, ...syncFlags } : serverFlags
+  const flags = withEphemeralDefaults(withoutForeign(rest, known, apiServerForeign))
   const line = readServerFlags(command, flags)
   if (line.up !== undefined) chooseLoops(controlLoops, line.up.controllers)
   await run(line, { command, flags })
@@ -147,7 +150,8 @@ async function runBackupCommand(command: string, args: readonly string[]): Promi
 
 /** Runs until a signal comes, or until another manager may have taken over. */
 async function runManager(args: readonly string[]): Promise<void> {
-  const options = parseFlags({ ...managerFlags, ...syncFlags } as typeof managerFlags, args)
+  const known = { ...managerFlags, ...syncFlags } as typeof managerFlags
+  const options = parseFlags(known, withoutForeign(args, known, managerForeign))
   const { startControllerManager } = await import('./manager/controller-manager.ts')
   const log = openLog({ level: options.verbosity, format: options.loggingFormat })
   process.on('unhandledRejection', (error) =>

@@ -11,12 +11,14 @@ import { WatchMetrics } from '../http/watch-metrics.ts'
 import { WorkQueueMetrics } from '../reconcile/work-queue-metrics.ts'
 import type { Catalogue } from '../registry/catalogue.ts'
 import { Gauge, type Metric } from '../telemetry/metrics.ts'
+import { TraceMetrics } from '../telemetry/tracing/otlp-exporter.ts'
 import { StoreMetrics } from './store-metrics.ts'
 
 export interface ServerMetrics {
   readonly requests: RequestMetrics
   readonly watches: WatchMetrics
   readonly flows: FlowMetrics
+  readonly traces: TraceMetrics
   readonly authentication: AuthenticationMetrics
   readonly tokens: TokenMetrics
   readonly audit: AuditMetrics
@@ -32,6 +34,7 @@ export function openMetrics(clock: Clock): ServerMetrics {
     requests: new RequestMetrics(clock),
     watches: new WatchMetrics(),
     flows: new FlowMetrics(),
+    traces: new TraceMetrics(),
     authentication: new AuthenticationMetrics(clock),
     tokens: new TokenMetrics(),
     audit: new AuditMetrics(),

@@ -16,10 +16,13 @@ import { impersonate } from '../http/steps/impersonate.ts'
 import { resolveRequest } from '../http/steps/resolve-request.ts'
 import { setDeadline } from '../http/steps/set-deadline.ts'
 import { stamp } from '../http/steps/stamp.ts'
+import { timed } from '../http/steps/timed.ts'
 import type { User } from '../model/user.ts'
 import type { Vendor } from '../model/vendor.ts'
 import { errorFields, type Log, type LogFields } from '../telemetry/log.ts'
 import type { HandleAs } from './in-process-transport.ts'
+import { SlowRequests } from './slow-requests.ts'
+import type { Tracing } from './tracing.ts'
 
 /** Called for every request; what they throw is answered, as what any step throws is. */
 export interface RequestHooks {
@@ -44,6 +47,10 @@ export interface HandlingParts {
   readonly breakGlass: boolean
   /** The step that keeps the server from being overrun. */
   readonly limitRequests: Step
+  /** Steps that come before authentication, beside those that are always there. */
+  readonly early: readonly Step[]
+  /** Records requests, where somebody wants that. */
+  readonly tracing: Tracing | undefined
   /** The longest time of a request that is not a watch. */
   readonly maxRequestMs: number
   readonly hooks?: RequestHooks | undefined
@@ -57,7 +64,7 @@ export interface Handling {
 }
 
 export function handleRequests(parts: HandlingParts): Handling {
-  const { vendor, authorizer, routes, metrics, log, clock, audit } = parts
+  const { vendor, authorizer, routes, metrics, log, clock, audit, tracing } = parts
   const answerError = answerErrors(vendor, (error, exchange) => {
     const { method, target } = exchange.transport
     log.error('a request failed', {
@@ -72,18 +79,23 @@ export function handleRequests(parts: HandlingParts): Handling {
   const bypass = breakGlass({ authorizer, vendor, isEnabled: parts.breakGlass, log })
   const count: Step = (exchange) => metrics.begin(exchange)
   const { hooks } = parts
+  const slow = new SlowRequests(clock, log, (exchange) => requestFields(exchange, clock))
   const onHandled = (exchange: Exchange) => {
     metrics.end(exchange)
     audit.close(exchange)
     hooks?.handled(exchange)
+    slow.look(exchange)
+    tracing?.onHandled(exchange)
     if (log.tells(3)) log.detail(3, 'request', requestFields(exchange, clock))
   }
   const ends = { answerError, onHandled }
-  const before = [stamp, resolveRequest, ...(hooks ? [hooks.arrived] : []), count, deadline.step]
+  const record = tracing === undefined ? [] : [tracing.step]
+  const arrived = hooks ? [hooks.arrived] : []
+  const before = [stamp, ...record, resolveRequest, ...arrived, count, deadline.step, ...parts.early]
   const known = [audit.open, become, ...(hooks ? [hooks.identified] : [])]
-  const after = [parts.limitRequests, mayThey, explain, bypass, handOn]
+  const after = [parts.limitRequests, timed('authorization', mayThey), explain, bypass, handOn]
   return {
-    handleAs: (identify) => pipeline([...before, identify, ...known, ...after], ends),
+    handleAs: (identify) => pipeline([...before, timed('authentication', identify), ...known, ...after], ends),
     close: deadline.close,
   }
 }

@@ -1,6 +1,7 @@
 /** The paths that are not resources: health, discovery, OpenAPI, the version, and the list of all of them. */
 import type { Aggregation } from '../aggregation/aggregation.ts'
 import { backupPaths } from '../http/backup-path.ts'
+import { debugPages } from '../http/debug-pages.ts'
 import { discoveryPaths } from '../http/discovery.ts'
 import type { VersionsElsewhere } from '../http/discovery-groups.ts'
 import type { PathHandler } from '../http/dispatch.ts'
@@ -25,6 +26,8 @@ export interface PathParts {
   readonly keysAddress: string
   /** Begins a backup of what is stored now. */
   readonly makeBackup: () => AsyncIterable<Buffer>
+  /** Whether profiles can be taken. */
+  readonly profiling: boolean
 }
 
 /** The first that knows a path answers. */
@@ -39,6 +42,7 @@ export function servedPaths(parts: PathParts): PathHandler[] {
     healthPaths([], ready),
     metricsPath(exposer),
     backupPaths(parts.makeBackup),
+    ...(parts.profiling ? [debugPages()] : []),
     discoveryPaths({ catalogue, elsewhere, address }),
     openApiPaths({
       ...{ catalogue, version },

@@ -27,7 +27,7 @@ import { alwaysPullImages } from './always-pull-images.ts'
 import { certificateApproval, certificateSigning } from './certificate-signers.ts'
 import { certificateSubjectRestriction } from './certificate-subject-restriction.ts'
 import { defaultIngressClass, defaultStorageClass } from './default-class.ts'
-import { defaultTolerationSeconds } from './default-toleration-seconds.ts'
+import { defaultTolerationSeconds, type TolerationSeconds } from './default-toleration-seconds.ts'
 import { denyServiceExternalIps } from './deny-service-external-ips.ts'
 import { configuredEventRateLimit, eventRateLimit } from './event-rate-limit.ts'
 import { extendedResourceToleration } from './extended-resource-toleration.ts'
@@ -75,6 +75,8 @@ export interface ControlParts extends ImagePolicyParts {
   readonly caller: HttpsCaller
   /** Where this server listens; undefined before it does. */
   readonly ownAddress: () => Address | undefined
+  /** How long pods stay on nodes that are in trouble, unless they say so themselves. */
+  readonly tolerationSeconds?: TolerationSeconds
 }
 
 /** A control that the server knows: its name, whether it is on by default, and how it is made. */

@@ -1,5 +1,5 @@
 /**
- * DefaultTolerationSeconds: a pod stays for five minutes on a node that is not ready or cannot be reached, unless it
+ * DefaultTolerationSeconds: a pod stays for some minutes on a node that is not ready or cannot be reached, unless it
  * says itself what it puts up with.
  */
 import type { Pod } from '../../kinds/core/pod.ts'
@@ -8,15 +8,27 @@ import { pods } from '../../kinds/stored-types.ts'
 import { type Vendor, vendorKey } from '../../model/vendor.ts'
 import type { Control } from '../admission.ts'
 
-const seconds = 300
+/** How long a pod stays on a node in such a condition. */
+export interface TolerationSeconds {
+  readonly 'not-ready': number
+  readonly unreachable: number
+}
 
-export function defaultTolerationSeconds({ vendor }: { readonly vendor: Vendor }): Control<Pod> {
+const fiveMinutes: TolerationSeconds = { 'not-ready': 300, unreachable: 300 }
+
+interface TolerationParts {
+  readonly vendor: Vendor
+  /** Five minutes each where it is left out. */
+  readonly tolerationSeconds?: TolerationSeconds
+}
+
+export function defaultTolerationSeconds({ vendor, tolerationSeconds = fiveMinutes }: TolerationParts): Control<Pod> {
   // Their fields are in the order in which they are stored, which saves sorting them in every pod.
-  const defaults = ['not-ready', 'unreachable'].map((condition) => ({
+  const defaults = (['not-ready', 'unreachable'] as const).map((condition) => ({
     effect: 'NoExecute' as const,
     key: vendorKey(vendor, condition, 'node'),
     operator: 'Exists' as const,
-    tolerationSeconds: seconds,
+    tolerationSeconds: tolerationSeconds[condition],
   }))
   return {
     name: 'DefaultTolerationSeconds',

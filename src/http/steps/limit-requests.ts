@@ -32,7 +32,7 @@ export function shareFairly(control: FlowControl, catalogue: Catalogue, vendor: 
 }
 
 async function occupyLater(exchange: Exchange, entered: Promise<Occupancy>): Promise<void> {
-  exchange.seats = await entered
+  exchange.seats = await exchange.timings.time('queue', entered)
 }
 
 /** Of what another server lists nothing is known here, and it costs this server little. */

@@ -1,6 +1,7 @@
 /** Flags of admission. */
 import { flag, readBoolean, text } from '../../base/flags.ts'
 import { controlNames, defaultControls, readControls } from '../admission-controls.ts'
+import { readCount } from './values.ts'
 
 export const admissionFlags = {
   enableAdmissionPlugins: flag(
@@ -23,6 +24,20 @@ export const admissionFlags = {
     '',
     text,
     'AdmissionConfiguration file with the settings of admission controls',
+  ),
+  notReadyTolerationSeconds: flag(
+    'default-not-ready-toleration-seconds',
+    'SECONDS',
+    '300',
+    readCount,
+    'how long a pod stays on a node that is not ready, unless the pod says so itself',
+  ),
+  unreachableTolerationSeconds: flag(
+    'default-unreachable-toleration-seconds',
+    'SECONDS',
+    '300',
+    readCount,
+    'how long a pod stays on a node that cannot be reached, unless the pod says so itself',
   ),
   enableBreakGlass: flag(
     'enable-break-glass',

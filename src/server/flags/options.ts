@@ -6,6 +6,7 @@ import { auditFlags } from './audit.ts'
 import { authenticationFlags } from './authentication.ts'
 import { authorizationFlags } from './authorization.ts'
 import { scheduledBackupFlags } from './backup.ts'
+import { diagnosticsFlags } from './diagnostics.ts'
 import { loggingFlags } from './logging.ts'
 import { upLoopFlags } from './loops.ts'
 import { overloadFlags } from './overload.ts'
@@ -34,6 +35,7 @@ export const serverFlagGroups = {
   Admission: admissionFlags,
   Auditing: auditFlags,
   Logging: loggingFlags,
+  Diagnostics: diagnosticsFlags,
 } as const
 
 /** All flags of the API server. */
@@ -48,6 +50,7 @@ export const serverFlags = {
   ...serverFlagGroups.Admission,
   ...serverFlagGroups.Auditing,
   ...serverFlagGroups.Logging,
+  ...serverFlagGroups.Diagnostics,
 }
 
 /** What the flags of the API server say. */

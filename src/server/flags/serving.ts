@@ -1,5 +1,6 @@
 /** Flags of the port and its certificates. */
 import { flag, text, toggle, UsageError } from '../../base/flags.ts'
+import { tlsFlags } from './tls.ts'
 import { list, readAddress, readTime } from './values.ts'
 
 export const servingFlags = {
@@ -34,6 +35,7 @@ export const servingFlags = {
     list,
     'additional host names and IP addresses of the self-made serving certificate, separated by commas',
   ),
+  ...tlsFlags,
   proxyClientCertFile: flag(
     'proxy-client-cert-file',
     'FILE',
@@ -77,6 +79,13 @@ export const servingFlags = {
     readChance,
     'part of the requests over HTTP/2 after which their connection ends, so that clients spread anew; 0 to 0.02',
   ),
+  strictTransportSecurity: flag(
+    'strict-transport-security-directives',
+    'LIST',
+    '',
+    readDirectives,
+    'directives of the header Strict-Transport-Security, separated by commas: max-age=SECONDS, includeSubDomains, preload; no header by default',
+  ),
   ephemeral: toggle(
     'ephemeral',
     'for tests: keep everything in memory, use a free port, print the kubeconfig, end when standard input or the parent process does',
@@ -106,4 +115,15 @@ export function readPort(value: string): number {
   if (!/^\d{1,5}$/.test(value) || port > 65535)
     throw new UsageError(`${JSON.stringify(value)} is not a port: use 0 to 65535`)
   return port
+}
+
+/** The value of the header. */
+function readDirectives(value: string): string {
+  const directives = list(value)
+  const wrong = directives.find((each) => !/^(max-age=\d{1,10}|includeSubDomains|preload)$/.test(each))
+  if (wrong !== undefined)
+    throw new UsageError(`${JSON.stringify(wrong)} is not max-age=SECONDS, includeSubDomains or preload`)
+  if (directives.length > 0 && !directives.some((each) => each.startsWith('max-age=')))
+    throw new UsageError('max-age=SECONDS is missing, without which browsers ignore the header')
+  return directives.join('; ')
 }

@@ -1,0 +1,19 @@
+/** Flags of what operators look into a running server with. */
+import { flag, readBoolean, text } from '../../base/flags.ts'
+
+export const diagnosticsFlags = {
+  profiling: flag(
+    'profiling',
+    '',
+    'true',
+    readBoolean,
+    'serve profiles of processor time and memory below /debug/pprof, to members of system:masters alone',
+  ),
+  tracingConfigFile: flag(
+    'tracing-config-file',
+    'FILE',
+    '',
+    text,
+    'TracingConfiguration file; spans of requests are sent to its endpoint by OTLP over HTTP, in JSON',
+  ),
+}

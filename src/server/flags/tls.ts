@@ -1,0 +1,58 @@
+/** Flags of TLS, with the names that Go has for versions and cipher suites. */
+import { flag, oneOf, UsageError } from '../../base/flags.ts'
+import { list } from './values.ts'
+
+const versions = { VersionTLS12: 'TLSv1.2', VersionTLS13: 'TLSv1.3' } as const
+
+/** Suites of TLS 1.2 by the names of the standard. Those of TLS 1.3 are all always offered, as in Go. */
+const suites: ReadonlyMap<string, string> = new Map([
+  ...['ECDSA', 'RSA'].flatMap((key) =>
+    [
+      ['AES_128_GCM_SHA256', 'AES128-GCM-SHA256'],
+      ['AES_256_GCM_SHA384', 'AES256-GCM-SHA384'],
+      ['CHACHA20_POLY1305_SHA256', 'CHACHA20-POLY1305'],
+      ['CHACHA20_POLY1305', 'CHACHA20-POLY1305'],
+      ['AES_128_CBC_SHA', 'AES128-SHA'],
+      ['AES_256_CBC_SHA', 'AES256-SHA'],
+    ].map(([name, cipher]) => [`TLS_ECDHE_${key}_WITH_${name}`, `ECDHE-${key}-${cipher}`] as const),
+  ),
+  ['TLS_RSA_WITH_AES_128_GCM_SHA256', 'AES128-GCM-SHA256'],
+  ['TLS_RSA_WITH_AES_256_GCM_SHA384', 'AES256-GCM-SHA384'],
+  ['TLS_RSA_WITH_AES_128_CBC_SHA', 'AES128-SHA'],
+  ['TLS_RSA_WITH_AES_256_CBC_SHA', 'AES256-SHA'],
+])
+const ofTls13 = ['TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256']
+
+export const tlsFlags = {
+  tlsMinVersion: flag(
+    'tls-min-version',
+    'VERSION',
+    'VersionTLS12',
+    (text) => versions[oneOf(Object.keys(versions) as (keyof typeof versions)[])(text)],
+    'lowest TLS version that is spoken: VersionTLS12 or VersionTLS13',
+  ),
+  tlsCipherSuites: flag(
+    'tls-cipher-suites',
+    'NAMES',
+    '',
+    readSuites,
+    'cipher suites of TLS 1.2, by the names of the standard, separated by commas; those of Node by default. TLS 1.3 has its own, which are always offered',
+  ),
+}
+
+/** As Node wants them; undefined for its own choice. */
+function readSuites(text: string): string | undefined {
+  const names = list(text)
+  if (names.length === 0) return undefined
+  const chosen = names.filter((name) => !ofTls13.includes(name)).map(readSuite)
+  return [...ofTls13, ...chosen].join(':')
+}
+
+function readSuite(name: string): string {
+  const suite = suites.get(name)
+  if (suite === undefined)
+    throw new UsageError(
+      `${JSON.stringify(name)} is not a suite that is served; known are ${[...suites.keys()].join(', ')}`,
+    )
+  return suite
+}

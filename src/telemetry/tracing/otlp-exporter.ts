@@ -1,0 +1,125 @@
+/**
+ * Sends spans to a collector: OTLP over HTTP in JSON, in batches. Spans wait in a bounded queue; when the collector is
+ * away or slow, further ones are dropped and counted, and requests never wait for it.
+ */
+import { request as requestHttp } from 'node:http'
+import { request as requestHttps } from 'node:https'
+import { Counter, type Metric } from '../metrics.ts'
+
+/** A span as OTLP has it; times are nanoseconds since 1970, as decimal digits. */
+export interface Span {
+  readonly traceId: string
+  readonly spanId: string
+  readonly parentSpanId: string
+  readonly name: string
+  /** 1: internal, 2: server. */
+  readonly kind: 1 | 2
+  readonly startTimeUnixNano: string
+  readonly endTimeUnixNano: string
+  readonly attributes: readonly Attribute[]
+  readonly status: { readonly code?: 2 }
+}
+
+/** What is said of a span or a server: text or a whole number. */
+export interface Attribute {
+  readonly key: string
+  readonly value: { readonly stringValue: string } | { readonly intValue: string }
+}
+
+export interface ExporterOptions {
+  /** Where the collector takes traces: http://127.0.0.1:4318/v1/traces */
+  readonly url: URL
+  /** Describes this server. */
+  readonly resource: readonly Attribute[]
+  readonly onError: (error: Error) => void
+}
+
+const maxQueued = 2048
+const maxBatch = 512
+const flushMs = 2000
+const timeoutMs = 5000
+
+/** What is counted of traces. */
+export class TraceMetrics {
+  readonly #spans = new Counter({
+    name: 'apiserver_trace_spans_total',
+    help: 'How many spans were sent to the collector, or dropped as the collector did not take them in time.',
+    labels: ['outcome'],
+  })
+  readonly sent = this.#spans.at('sent')
+  readonly dropped = this.#spans.at('dropped')
+  readonly metrics: readonly Metric[] = [this.#spans]
+}
+
+/** Sends spans in batches. */
+export class OtlpExporter {
+  readonly #options: ExporterOptions
+  readonly #counts: TraceMetrics
+  #queue: Span[] = []
+  #timer: NodeJS.Timeout | undefined
+  #sending: Promise<void> | undefined
+
+  constructor(options: ExporterOptions, counts: TraceMetrics) {
+    this.#options = options
+    this.#counts = counts
+  }
+
+  /** Takes the spans of a request, all or none. */
+  add(spans: readonly Span[]): void {
+    if (this.#queue.length + spans.length > maxQueued) {
+      this.#counts.dropped.value += spans.length
+      return
+    }
+    this.#queue.push(...spans)
+    this.#timer ??= setTimeout(() => this.#flush(), flushMs).unref()
+    if (this.#queue.length >= maxBatch) this.#flush()
+  }
+
+  /** Sends what waits, once. */
+  async close(): Promise<void> {
+    clearTimeout(this.#timer)
+    await this.#sending
+    this.#flush()
+    await this.#sending
+  }
+
+  #flush(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    if (this.#sending !== undefined || this.#queue.length === 0) return
+    const batch = this.#queue.splice(0, maxBatch)
+    this.#sending = this.#send(batch)
+      .then(() => {
+        this.#counts.sent.value += batch.length
+      })
+      .catch((error: Error) => {
+        this.#counts.dropped.value += batch.length
+        this.#options.onError(error)
+      })
+      .finally(() => {
+        this.#sending = undefined
+        if (this.#queue.length > 0) this.#timer ??= setTimeout(() => this.#flush(), flushMs).unref()
+      })
+  }
+
+  async #send(spans: readonly Span[]): Promise<void> {
+    const { url, resource } = this.#options
+    const body = JSON.stringify({
+      resourceSpans: [{ resource: { attributes: resource }, scopeSpans: [{ scope: { name: 'orch' }, spans }] }],
+    })
+    const request = url.protocol === 'https:' ? requestHttps : requestHttp
+    const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
+    await new Promise<void>((resolve, reject) => {
+      const signal = AbortSignal.timeout(timeoutMs)
+      const outgoing = request(url, { method: 'POST', headers, signal }, (response) => {
+        response.resume()
+        response.on('error', reject)
+        response.on('end', () =>
+          response.statusCode === 200 ? resolve() : reject(new Error(`it answered with ${response.statusCode}`)),
+        )
+      })
+      outgoing.on('error', reject)
+      outgoing.end(body)
+    })
+  }
+}

@@ -1,0 +1,73 @@
+/** Flags of the port that are felt by clients: versions and ciphers of TLS, connections that end, headers. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type ConnectionOptions, connect } from 'node:tls'
+import { type Restartable, serve } from '../tools/in-process.ts'
+import { configMaps } from '../tools/paths.ts'
+import { caOf } from '../tools/raw-http.ts'
+import { startFailing } from '../tools/start-failing.ts'
+
+/** The version and cipher that a client gets which offers no others; the code of the error where it gets none. */
+async function handshake(server: Restartable, offers: ConnectionOptions): Promise<string> {
+  const socket = connect({ host: '127.0.0.1', port: server.port, ca: caOf(server), ...offers })
+  try {
+    return await new Promise((resolve) => {
+      socket.once('secureConnect', () => resolve(`${socket.getProtocol()} ${socket.getCipher().name}`))
+      socket.once('error', () => resolve('refused'))
+    })
+  } finally {
+    socket.destroy()
+  }
+}
+
+test('--tls-min-version and --tls-cipher-suites decide what is spoken', async (t) => {
+  const server = await serve(t)
+  const tls12 = { maxVersion: 'TLSv1.2', minVersion: 'TLSv1.2' } as const
+  const weak = { ...tls12, ciphers: 'ECDHE-ECDSA-AES128-SHA:ECDHE-RSA-AES128-SHA' }
+  const strong = { ...tls12, ciphers: 'ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-RSA-AES256-GCM-SHA384' }
+  assert.match(await handshake(server, strong), /^TLSv1\.2 .*AES256-GCM-SHA384$/)
+  const suites = ['ECDSA', 'RSA'].map((key) => `TLS_ECDHE_${key}_WITH_AES_256_GCM_SHA384`).join()
+  await server.restart([`--tls-cipher-suites=${suites}`])
+  assert.match(await handshake(server, strong), /^TLSv1\.2 .*AES256-GCM-SHA384$/)
+  assert.equal(await handshake(server, weak), 'refused')
+  assert.match(await handshake(server, {}), /^TLSv1\.3 /)
+  await server.restart(['--tls-min-version=VersionTLS13'])
+  assert.deepEqual([await handshake(server, strong), (await handshake(server, {})).slice(0, 7)], ['refused', 'TLSv1.3'])
+})
+
+test('--strict-transport-security-directives is a header', async (t) => {
+  const server = await serve(t)
+  assert.equal((await server.client().get(configMaps)).headers['strict-transport-security'], undefined)
+  await server.restart(['--strict-transport-security-directives=max-age=60,includeSubDomains'])
+  const { headers } = await server.client().get(configMaps)
+  assert.equal(headers['strict-transport-security'], 'max-age=60; includeSubDomains')
+})
+
+test('pods stay on nodes in trouble for as long as the flags say', async (t) => {
+  const server = await serve(t, [
+    ...['--default-not-ready-toleration-seconds=7', '--default-unreachable-toleration-seconds=0'],
+    '--disable-admission-plugins=ServiceAccount',
+  ])
+  const spec = { containers: [{ name: 'c', image: 'i' }] }
+  const { status, body } = await server
+    .client()
+    .post('/api/v1/namespaces/default/pods', { metadata: { name: 'p' }, spec })
+  assert.equal(status, 201, JSON.stringify(body))
+  const seconds = body.spec.tolerations.map((each: { tolerationSeconds: number }) => each.tolerationSeconds)
+  assert.deepEqual(seconds, [7, 0])
+})
+
+test('values that make no sense are refused', async (t) => {
+  for (const [flag, expected] of [
+    ['--tls-min-version=VersionTLS10', /"VersionTLS10" is not one of VersionTLS12, VersionTLS13/],
+    ['--tls-cipher-suites=TLS_RSA_WITH_RC4_128_SHA', /is not a suite that is served; known are TLS_ECDHE_ECDSA_WITH/],
+    ['--goaway-chance=0.5', /is not such a part: use 0 to 0.02/],
+    ['--strict-transport-security-directives=preload', /max-age=SECONDS is missing/],
+    ['--max-requests-inflight=-1', /is not a whole number from 0 on/],
+  ] as const) {
+    const { errors } = await startFailing(t, [flag])
+    assert.match(errors, expected)
+  }
+  const none = ['--max-requests-inflight=0', '--max-mutating-requests-inflight=0']
+  assert.match((await startFailing(t, none)).errors, /priority and fairness has no seats/)
+})
