@@ -112,10 +112,14 @@ export class Listener {
     for (const [socket, peer] of this.#peers) if (which(peer)) socket.destroy()
   }
 
-  /** Stops listening, lets answers under way finish, and cuts off what is left after `graceMs`. */
-  async close(graceMs: number): Promise<void> {
+  /**
+   * Stops listening, lets answers under way finish, and cuts off what is left after `graceMs`. Clients are told that their
+   * connections end once `othersStopped`, who listen on the same port: a client that connects anew is then refused by all.
+   */
+  async close(graceMs: number, othersStopped?: () => Promise<void>): Promise<void> {
     await this.#takeWaiting()
     const closed = new Promise<void>((resolve) => this.#tls.close(() => resolve()))
+    if (othersStopped !== undefined) await othersStopped()
     this.#http1.close()
     this.#http2.close()
     const timer = setTimeout(() => {

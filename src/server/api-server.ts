@@ -273,7 +273,7 @@ async function openOuter(options: ServerOptions, inner: Inner, { log, hooks, ope
     earlyPort?.listener ?? (await openListener(options, certificates, { ...answering, clock: systemClock, log }))
   cutOffDenied(listener, inner.denied)
   // What is under way still reads from the caches, so they go on until the last answer is sent.
-  opened.defer(() => listener.close(options.shutdownGrace))
+  opened.defer(() => listener.close(options.shutdownGrace, worker && (() => worker.allStoppedListening())))
   opened.defer(() => inner.caches.endWatches())
   const inProcess = new InProcess(handling.handleAs, systemClock)
   opened.defer(() => inProcess.close())

@@ -11,6 +11,8 @@ export interface WorkerPlace {
   openStore(options: WorkerStoreOptions): Promise<Store>
   /** Shows these metrics of this worker together with those of all others. */
   exposing(metrics: readonly Metric[]): Exposing
+  /** To be called when this worker has stopped listening; resolves when all have. */
+  allStoppedListening(): Promise<void>
 }
 
 /** Whether this server does what is done once per process: the first worker does, and so does a server that is alone. */

@@ -31,7 +31,7 @@ export interface LogOptions {
   readonly format?: LogFormat
   readonly write?: (line: string) => void
   readonly now?: () => number
-  /** In every line, before its own. */
+  /** In every line, after its own. */
   readonly fields?: LogFields
 }
 
@@ -54,7 +54,7 @@ export function openLog({
 }: LogOptions = {}): Log {
   const encode = encoders[format]
   const line = (severity: Severity, message: string, fields: LogFields = {}) =>
-    write(encode({ time: new Date(now()).toISOString(), severity, message, fields: { ...common, ...fields } }))
+    write(encode({ time: new Date(now()).toISOString(), severity, message, fields: { ...fields, ...common } }))
   const tells = (wanted: number) => wanted <= level
   return {
     info: (message, fields) => line('info', message, fields),

@@ -252,8 +252,18 @@ test('the end of the store is the end of the server, with the reason', { timeout
   const { fragile, end } = await startFragile(t)
   const writing = writeAll(fragile, 'hub')
   await untilTrue(async () => writing.acknowledged.size > 20)
+  const client = fragile.client()
+  const exit = once(fragile.process, 'exit')
+  assert.equal((await client.get('/readyz')).status, 200)
   end('hub')
-  await once(fragile.process, 'exit')
+  const { status, text } = await until(
+    () => client.get('/readyz'),
+    (ready) => ready.status !== 200,
+  )
+  assert.equal(status, 503)
+  assert.match(text, /store failed: nothing can be written any more: the thread of the store has ended/)
+  await exit
+  client.close()
   await writing.stop()
   assert.equal(fragile.process.exitCode, 1)
   assert.equal(countOf(fragile.output(), /the store can no longer be written, so the server stops/g), 1)

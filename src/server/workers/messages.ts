@@ -23,11 +23,15 @@ export type ToWorker =
   | { readonly type: 'stopping' }
   /** To let what is under way finish, and end. */
   | { readonly type: 'stop' }
+  /** No worker listens any more. */
+  | { readonly type: 'drain' }
   | { readonly type: 'sample'; readonly id: number }
   | { readonly type: 'exposition'; readonly id: number; readonly exposition: Exposition }
 
 export type ToSupervisor =
   | { readonly type: 'ready'; readonly url: string }
+  /** It listens no more. */
+  | { readonly type: 'closed' }
   /** It could not start. */
   | { readonly type: 'failed'; readonly why: string }
   | { readonly type: 'samples'; readonly id: number; readonly metrics: readonly MetricSnapshot[] }

@@ -29,6 +29,8 @@ interface Life {
   readonly began: number
   readonly ready: PromiseWithResolvers<string>
   readonly ended: Promise<void>
+  /** Resolves when it listens no more. */
+  readonly closed: PromiseWithResolvers<void>
   /** What it said, or what was found out, of its end. */
   why: string | undefined
 }
@@ -69,13 +71,21 @@ export class Slot {
     if (this.#life !== undefined) this.#tell(this.#life, { type: 'stopping' })
   }
 
-  /** Lets what is under way finish, and waits for the end. */
+  /** Lets what is under way finish. Resolves when the worker listens no more. */
   async stop(): Promise<void> {
     this.#stopping = true
     clearTimeout(this.#timer)
     const life = this.#life
     if (life === undefined) return
     this.#tell(life, { type: 'stop' })
+    await Promise.race([life.closed.promise, life.ended])
+  }
+
+  /** No worker listens any more: waits for the end of this one. */
+  async drain(): Promise<void> {
+    const life = this.#life
+    if (life === undefined) return
+    this.#tell(life, { type: 'drain' })
     await life.ended
   }
 
@@ -97,7 +107,8 @@ export class Slot {
     })
     const ended = new Promise<void>((resolve) => thread.once('exit', () => resolve()))
     const ready = Promise.withResolvers<string>()
-    const life: Life = { thread, heartbeat, began: performance.now(), ready, ended, why: undefined }
+    const closed = Promise.withResolvers<void>()
+    const life: Life = { thread, heartbeat, began: performance.now(), ready, ended, closed, why: undefined }
     ready.promise.catch(() => {})
     thread.on('message', (message: ToSupervisor) => this.#receive(life, message))
     thread.on('error', (error: unknown) => {
@@ -110,6 +121,7 @@ export class Slot {
 
   #receive(life: Life, message: ToSupervisor): void {
     if (message.type === 'ready') life.ready.resolve(message.url)
+    else if (message.type === 'closed') life.closed.resolve()
     else if (message.type === 'failed') life.why = message.why
     else this.#options.metrics.receive(life.thread, message)
   }

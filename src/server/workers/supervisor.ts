@@ -55,7 +55,7 @@ export async function startSupervisor(
     for (const slot of slots) slot.announceStop()
   })
   const end = async () => {
-    await Promise.race([Promise.all(slots.map((slot) => slot.stop())), pause(options.shutdownGrace + endMs)])
+    await Promise.race([stopAll(slots), pause(options.shutdownGrace + endMs)])
     await Promise.all(slots.map((slot) => slot.terminate()))
     await hub.close()
   }
@@ -81,6 +81,12 @@ async function startAll([first, ...others]: readonly Slot[]): Promise<string> {
   await Promise.all(loading)
   await Promise.all(others.map((slot) => slot.start()))
   return url
+}
+
+/** Clients whose connections end come back at once, so all stop listening before the first connection is ended. */
+async function stopAll(slots: readonly Slot[]): Promise<void> {
+  await Promise.all(slots.map((slot) => slot.stop()))
+  await Promise.all(slots.map((slot) => slot.drain()))
 }
 
 function checkOptions({ workers, etcdServers }: ServerOptions, log: Log): void {

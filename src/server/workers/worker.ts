@@ -3,6 +3,7 @@
  * when the supervisor says so, counts a heartbeat while its event loop turns, and ends when it has let what was under way
  * finish.
  */
+import { setTimeout as pause } from 'node:timers/promises'
 import { parentPort } from 'node:worker_threads'
 import { WorkerStore } from '../../store/lmdb/worker-store.ts'
 import type { Exposition } from '../../telemetry/exposition.ts'
@@ -22,6 +23,9 @@ import type { ToSupervisor, ToWorker, WorkerData } from './messages.ts'
  */
 const lostMs = 5_000
 
+/** How long a worker that listens no more waits for the others to do the same. */
+const closedMs = 2_500
+
 /** Runs until the supervisor ends it. */
 export async function runWorker(data: WorkerData): Promise<void> {
   const worker = new Worker(data)
@@ -36,6 +40,7 @@ class Worker {
   readonly #waiting = new Map<number, (exposition: Exposition) => void>()
   readonly #ended = Promise.withResolvers<void>()
   readonly #stopping = new AbortController()
+  readonly #drain = Promise.withResolvers<void>()
   #lastId = 0
   #metrics: readonly Metric[] = []
   #starting: Promise<Running> | undefined
@@ -57,6 +62,7 @@ class Worker {
     if (message.type === 'start') void this.#start()
     else if (message.type === 'stopping') this.#stopping.abort()
     else if (message.type === 'stop') void this.#stop()
+    else if (message.type === 'drain') this.#drain.resolve()
     else if (message.type === 'sample') this.#tell({ type: 'samples', id: message.id, metrics: this.#sample() })
     else this.#waiting.get(message.id)?.(message.exposition)
   }
@@ -104,6 +110,10 @@ class Worker {
       exposing: (metrics) => {
         this.#metrics = metrics
         return { expose: () => this.#expose() }
+      },
+      allStoppedListening: async () => {
+        this.#tell({ type: 'closed' })
+        await Promise.race([this.#drain.promise, pause(closedMs)])
       },
     }
   }
