@@ -1,25 +1,31 @@
 // Makes the declarations of what users import (types/), with the compiler: `node scripts/declare.mjs`.
-// Promises: what a library declares lies in types/ under the path that its source has in src/, with all that it names.
+// Promises: what a library declares lies in types/ under the path that its source has in src/, with all that it names and
+// nothing else. The built-in kinds are written out from their definitions (scripts/kind-types.ts).
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { libraries } from './bundle.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
-const fresh = join(root, `types.${process.pid}`)
+const kindsFile = 'library/kinds.d.ts'
 
-try {
-  compile()
-  removeUnnamed()
-  for (const file of declarations()) nameOutputs(file)
-  rmSync(join(root, 'types'), { recursive: true, force: true })
-  renameSync(fresh, join(root, 'types'))
-} finally {
-  rmSync(fresh, { recursive: true, force: true })
+/** Makes the declarations in a directory, which is made anew. */
+export async function declare(directory = join(root, 'types')) {
+  const fresh = `${root}/types.${process.pid}`
+  try {
+    compile(fresh)
+    writeFileSync(join(fresh, kindsFile), (await load('kind-types.ts')).kindTypes(namesOfLibrary(fresh)))
+    for (const file of readdirSync(fresh, { recursive: true })) if (file.endsWith('.d.ts')) nameOutputs(fresh, file)
+    keepReachable(fresh)
+    rmSync(directory, { recursive: true, force: true })
+    renameSync(fresh, directory)
+  } finally {
+    rmSync(fresh, { recursive: true, force: true })
+  }
 }
 
-function compile() {
+function compile(fresh) {
   const config = join(fresh, 'tsconfig.json')
   mkdirSync(fresh)
   writeFileSync(
@@ -31,42 +37,62 @@ function compile() {
       files: Object.values(libraries).map((entry) => `../${entry}`),
     }),
   )
-  const { status, stdout, error } = spawnSync(
-    process.execPath,
-    [join(root, 'node_modules/typescript/bin/tsc'), '-p', config],
-    {
-      encoding: 'utf8',
-    },
-  )
+  const compiler = join(root, 'node_modules/typescript/bin/tsc')
+  const { status, stdout, error } = spawnSync(process.execPath, [compiler, '-p', config], { encoding: 'utf8' })
   if (status !== 0) throw new Error(`the declarations cannot be made: ${error?.message ?? stdout}`)
-  rmSync(config)
 }
 
-function declarations() {
-  return readdirSync(fresh, { recursive: true })
-    .filter(isDeclaration)
-    .map((file) => join(fresh, file))
+// A script of ours in TypeScript, which not every Node that runs this one can read.
+async function load(script) {
+  const { build } = await import('esbuild')
+  const { outputFiles } = await build({
+    ...{ absWorkingDir: root, entryPoints: [join('scripts', script)], bundle: true, write: false },
+    ...{ platform: 'node', format: 'esm', logLevel: 'silent' },
+  })
+  return await import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString('base64')}`)
 }
 
-function isDeclaration(file) {
-  return file.endsWith('.d.ts')
+// What the client exports beside the kinds.
+function namesOfLibrary(fresh) {
+  const text = readFileSync(join(fresh, 'library/client-everywhere.d.ts'), 'utf8')
+  return [...text.matchAll(/export (?:type )?\{([^}]*)\}/g)].flatMap(([, names]) =>
+    names.split(',').map((name) =>
+      name
+        .trim()
+        .replace(/^type /, '')
+        .replace(/^.* as /, ''),
+    ),
+  )
 }
 
-// The compiler declares every source that it has read. What no library names, on whatever way, is none of its users'.
-function removeUnnamed() {
-  const named = new Set(Object.values(libraries).map((entry) => join(fresh, entry.slice('src/'.length, -'.ts'.length))))
-  for (const file of named) for (const other of importsOf(`${file}.d.ts`)) named.add(join(dirname(file), other))
-  for (const file of declarations()) if (!named.has(file.slice(0, -'.d.ts'.length))) rmSync(file)
-  for (const room of readdirSync(fresh))
-    if (!readdirSync(join(fresh, room), { recursive: true }).some(isDeclaration))
-      rmSync(join(fresh, room), { recursive: true })
+// In the sources imports name the sources; users have none. What comes from the definitions of kinds is written out.
+function nameOutputs(fresh, file) {
+  const path = join(fresh, file)
+  const kinds = relative(dirname(file), kindsFile).replace(/\.d\.ts$/, '.js')
+  const text = readFileSync(path, 'utf8')
+    .replaceAll(/(from '\.[^']*|import\('\.[^']*|import\("\.[^"]*)\.ts(['"])/g, '$1.js$2')
+    .replaceAll(/(from )'(?:\.\.\/)+kinds\/[^']*'/g, `$1'${kinds.startsWith('.') ? kinds : `./${kinds}`}'`)
+  writeFileSync(path, text)
 }
 
-function importsOf(file) {
-  return [...readFileSync(file, 'utf8').matchAll(/(?:from '|import\(')(\.[^']*)\.ts'/g)].map((found) => found[1])
+function keepReachable(fresh) {
+  const reached = new Set(
+    Object.values(libraries).map((entry) => entry.replace(/^src\//, '').replace(/\.ts$/, '.d.ts')),
+  )
+  for (const file of reached) {
+    const text = readFileSync(join(fresh, file), 'utf8')
+    for (const [, target] of text.matchAll(/(?:from |import\()['"](\.[^'"]*)\.js['"]/g))
+      reached.add(join(dirname(file), `${target}.d.ts`))
+  }
+  for (const file of readdirSync(fresh, { recursive: true, withFileTypes: true })) {
+    const path = join(file.parentPath, file.name)
+    if (file.isFile() && !reached.has(relative(fresh, path))) rmSync(path)
+  }
+  for (const name of readdirSync(fresh)) if (isEmpty(join(fresh, name))) rmSync(join(fresh, name), { recursive: true })
 }
 
-// In the sources imports name the sources; users have none.
-function nameOutputs(file) {
-  writeFileSync(file, readFileSync(file, 'utf8').replaceAll(/(from '\.[^']*|import\('\.[^']*)\.ts'/g, "$1.js'"))
+function isEmpty(directory) {
+  return existsSync(directory) && !readdirSync(directory, { recursive: true }).some((file) => file.endsWith('.d.ts'))
 }
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await declare()

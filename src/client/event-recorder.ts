@@ -9,7 +9,7 @@
 import { type Clock, systemClock } from '../base/clock.ts'
 import { shorten } from '../base/shorten.ts'
 import type { Event } from '../kinds/core/event.ts'
-import type { ApiObject } from '../model/object.ts'
+import type { ApiObject, ObjectBase } from '../model/object.ts'
 import type { Client } from './client.ts'
 import type { ResourceType } from './resource-type.ts'
 import { isNotFound } from './status-error.ts'
@@ -77,7 +77,7 @@ export class EventRecorder {
     this.#options = { clock: systemClock, ...options }
   }
 
-  record(object: ApiObject, happening: Happening): void {
+  record(object: ObjectBase, happening: Happening): void {
     const { apiVersion, kind, metadata } = object
     const about = [apiVersion, kind, metadata.namespace, metadata.name, metadata.uid].join('\0')
     if (this.#stopped.signal.aborted || this.#waiting >= maxWaiting || !this.#mayReport(about)) return
@@ -123,7 +123,7 @@ export class EventRecorder {
     return alike.messages.has(text) ? text : `${combined}${[...alike.messages].at(-1)}`
   }
 
-  async #write(object: ApiObject, happening: Happening, alikeKey: string): Promise<void> {
+  async #write(object: ObjectBase, happening: Happening, alikeKey: string): Promise<void> {
     const key = `${alikeKey}\0${happening.type}\0${happening.reason}`
     const known = this.#written.get(key)
     const isCounted = known !== undefined && (await this.#count(known))
@@ -148,7 +148,7 @@ export class EventRecorder {
     }
   }
 
-  #eventOf({ apiVersion, kind, metadata }: ApiObject, { type, reason, message }: Happening): Event & ApiObject {
+  #eventOf({ apiVersion, kind, metadata }: ObjectBase, { type, reason, message }: Happening): Event & ApiObject {
     const { name = '', namespace, uid, resourceVersion } = metadata
     const now = this.#options.clock.now()
     const time = timestamp(now)

@@ -229,6 +229,17 @@ export const commands: readonly (CommandEntry | CommandGroup)[] = [
     load: async () => (await import('./explain/explain.ts')).explainCommand,
   },
   {
+    name: 'generate',
+    summary: 'write code for the types of objects',
+    commands: [
+      {
+        name: 'types',
+        summary: 'write TypeScript for types of objects',
+        load: async () => (await import('./generate/types.ts')).generateTypesCommand,
+      },
+    ],
+  },
+  {
     name: 'certificate',
     summary: 'approve or deny requests for certificates',
     commands: [

@@ -120,6 +120,14 @@ export const reading: Part = {
     r('cluster-info', '', {
       stdout: /^The control plane is running at SERVER, version v1\.23\.\d+\+orch\.\S+, and is ready\.\n$/,
     }),
+    r('generate types', 'configmaps', {
+      stdout:
+        /export interface ConfigMap \{\n {2}apiVersion: string\n(?:.*\n)*export const ConfigMap: ResourceType<ConfigMap> = /,
+    }),
+    r('generate types', '', {
+      stderr: 'error: name types, as `orchctl api-resources` lists them, or files with their definitions (-f)\n',
+      code: 1,
+    }),
     r('version', '--client', { stdout: /^Client Version: v\d/ }),
     r('completion', 'bash', { stdout: /complete -F _orchctl orchctl\n$/ }),
     r('completion', 'tcsh', { stderr: 'error: name one shell: bash, zsh, fish\n', code: 1 }),

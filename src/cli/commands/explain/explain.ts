@@ -1,12 +1,12 @@
 /** `orchctl explain`: what a type is for, and what its fields mean, as the server describes them. */
 import { flag, text, toggle, UsageError } from '../../../base/flags.ts'
 import type { DiscoveredType } from '../../../client/discovery.ts'
-import type { JsonObject } from '../../../model/json.ts'
 import { defineCommand } from '../../command.ts'
 import { connectionFlags } from '../../connection-flags.ts'
 import { escapeText } from '../../printers/escape.ts'
 import { type Session, withSession } from '../../session.ts'
 import { Definitions } from './definitions.ts'
+import { documentOf } from './document.ts'
 import { explanation } from './explanation.ts'
 
 const flags = {
@@ -51,15 +51,4 @@ async function subjectOf(
   const type = await types.named(word)
   if (apiVersion === '') return { type, fields }
   return { type: await types.ofKind(apiVersion, type.kind), fields }
-}
-
-/** The description of the group version that the type is in. */
-async function documentOf({ client, context }: Session, { group, version }: DiscoveredType): Promise<JsonObject> {
-  const place = group === '' ? `api/${version}` : `apis/${group}/${version}`
-  const { paths } = await client.read<{ paths: { [place: string]: { serverRelativeURL: string } } }>('/openapi/v3', {
-    signal: context.signal,
-  })
-  const address = paths[place]?.serverRelativeURL
-  if (address === undefined) throw new UsageError(`the server does not describe ${place}`)
-  return await client.read<JsonObject>(address, { signal: context.signal })
 }

@@ -1,0 +1,52 @@
+/**
+ * The built-in kinds as users of `orch/client` see them: an interface for each and for all that it holds, with the
+ * descriptions of the definitions, and the value that says where its objects are. `scripts/declare.mjs` puts this text in the
+ * place of what the compiler would write, which has neither names nor descriptions.
+ */
+import { type PrintedKind, TypePrinter } from '../src/cli/typescript/print-types.ts'
+import { homeOf } from '../src/http/openapi/group-version.ts'
+import { allKinds } from '../src/kinds/all.ts'
+import { tokenRequest } from '../src/kinds/authentication/token-request.ts'
+import { scale } from '../src/kinds/autoscaling/scale.ts'
+import { eviction } from '../src/kinds/policy/eviction.ts'
+import type { JsonObject } from '../src/model/json.ts'
+import { vendorOf } from '../src/model/vendor.ts'
+import type { Kind } from '../src/schema/kind.ts'
+import { Definitions } from '../src/schema/openapi.ts'
+
+/** `names` are those that the library itself exports: no type may have one of them. */
+export function kindTypes(names: readonly string[]): string {
+  const definitions = new Definitions(vendorOf('orch'), 2)
+  const parts = [scale, eviction, tokenRequest]
+  const kinds = [...allKinds, ...parts].map((kind) => ({
+    kind,
+    reference: definitions.write(kind.schema, homeOf(kind)),
+  }))
+  const byName = Object.fromEntries(definitions.entries())
+  const named = new Map<string, string>()
+  const taken = new Set(names)
+  for (const { kind, reference } of kinds) named.set(referenceName(reference), publicName(kind, taken))
+  const printer = new TypePrinter(byName, named, taken)
+  const printed = kinds.map(({ kind, reference }) => {
+    const name = named.get(referenceName(reference))!
+    const text = printer.kind({ name, schema: reference } as PrintedKind)
+    return parts.includes(kind) ? text : `${text}export declare const ${name}: ResourceType<${name}>;\n`
+  })
+  return `${head}${printed.join('')}${printer.referred()}`
+}
+
+const head = `/** The built-in kinds: the types of their objects, and the values that say to a client where they are. */
+import type { ResourceType } from '../client/resource-type.js'
+import type { ObjectMeta } from '../model/object.js'
+`
+
+function referenceName({ $ref }: JsonObject): string {
+  return String($ref).slice('#/definitions/'.length)
+}
+
+/** The kind, or where that is taken, with its version: as in src/library/kinds.ts. */
+function publicName({ kind, version }: Kind, taken: Set<string>): string {
+  const name = taken.has(kind) ? `${kind}V${version.slice(1)}` : kind
+  taken.add(name)
+  return name
+}
