@@ -29,7 +29,14 @@ export interface Vendor {
    * Who owns the fields that the server itself writes, those that say how flow control stands, and those of the control
    * loops; undefined: each loop under its own name.
    */
-  readonly managers: { readonly server: string; readonly flowControl: string; readonly loops: string | undefined }
+  readonly managers: {
+    readonly server: string
+    /** Of the conditions of flow-control objects. */
+    readonly flowControl: string
+    /** Of the flow-control objects that must exist. */
+    readonly mandatoryObjects: string
+    readonly loops: string | undefined
+  }
   /** What an agent on a node is called in names: `nodeagent`, `kubelet`. */
   readonly nodeAgent: string
   /** The environment variable through which a client tells a credential plugin what it needs. */
@@ -67,7 +74,7 @@ const profiles: Record<ProfileName, Vendor> = {
       nodeServing: 'orch.io/nodeagent-serving',
       legacyUnknown: 'orch.io/legacy-unknown',
     },
-    managers: { server: 'orch', flowControl: 'orch', loops: undefined },
+    managers: { server: 'orch', flowControl: 'orch', mandatoryObjects: 'orch', loops: undefined },
     nodeAgent: 'nodeagent',
     execInfoVariable: 'ORCH_EXEC_INFO',
     extensionPrefix: 'x-orch-',
@@ -97,6 +104,7 @@ const profiles: Record<ProfileName, Vendor> = {
     managers: {
       server: 'kube-apiserver',
       flowControl: 'api-priority-and-fairness-config-consumer-v1',
+      mandatoryObjects: 'api-priority-and-fairness-config-producer-v1',
       loops: 'kube-controller-manager',
     },
     nodeAgent: 'kubelet',

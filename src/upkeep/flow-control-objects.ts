@@ -1,24 +1,30 @@
 /**
- * The priority levels and FlowSchemas that a server has by itself: created where they are missing, also after somebody has
- * deleted them, and given back their spec for as long as their annotation `autoupdate-spec` is `true`. Whoever wants to
- * change a suggested one sets that annotation to `false`.
+ * The priority levels and FlowSchemas that a server has by itself: at every start and once a minute one that is missing is
+ * created, and a suggested one given back its spec for as long as its annotation `autoupdate-spec` is `true`. Whoever wants
+ * to change a suggested one sets that annotation to `false`; that of one that must exist is put right, as its spec cannot be
+ * changed by anybody.
  */
 import { flowSchema } from '../kinds/flowcontrol/flow-schema.ts'
 import { priorityLevelConfiguration } from '../kinds/flowcontrol/priority-level-configuration.ts'
 import { mandatoryFlowSchemas, mandatoryLevels } from '../kinds/flowcontrol/types/mandatory.ts'
 import { suggestedFlowSchemas, suggestedLevels } from '../kinds/flowcontrol/types/suggested.ts'
 import type { Json } from '../model/json.ts'
+import type { ApiObject } from '../model/object.ts'
 import { vendorKey } from '../model/vendor.ts'
 import type { Loop } from '../reconcile/loop.ts'
-import { fromCache } from '../reconcile/sources.ts'
+import { every } from '../reconcile/sources.ts'
 import type { Catalogue } from '../registry/catalogue.ts'
 import type { Resource } from '../registry/resource.ts'
-import { changeFields, createMissing, getCached, ignoreNotFound } from './own-objects.ts'
+import { updateObject } from '../registry/update.ts'
+import { changeFields, contextOf, createIn, getCached, ignoreNotFound } from './own-objects.ts'
 
 interface Wanted {
   readonly resource: Resource
-  readonly specs: ReadonlyMap<string, Json>
+  readonly mandatory: ReadonlyMap<string, Json>
+  readonly suggested: ReadonlyMap<string, Json>
 }
+
+const periodMs = 60_000
 
 /** Keeps the objects that flow control begins with. No loop for a server without these kinds. */
 export function flowControlObjectsLoop(catalogue: Catalogue): Loop | undefined {
@@ -26,31 +32,49 @@ export function flowControlObjectsLoop(catalogue: Catalogue): Loop | undefined {
   const schemas = catalogue.stored(flowSchema.group, flowSchema.plural)
   if (levels === undefined || schemas === undefined) return undefined
   const wanted: readonly Wanted[] = [
-    { resource: levels, specs: new Map([...mandatoryLevels, ...suggestedLevels]) },
-    { resource: schemas, specs: new Map([...mandatoryFlowSchemas, ...suggestedFlowSchemas(catalogue.vendor)]) },
+    { resource: levels, mandatory: mandatoryLevels, suggested: suggestedLevels },
+    { resource: schemas, mandatory: mandatoryFlowSchemas, suggested: suggestedFlowSchemas(catalogue.vendor) },
   ]
-  const all = { keysOf: () => ['all'], expected: () => ['all'] }
   return {
     name: 'flow-control-objects',
-    sources: wanted.map(({ resource }) => fromCache(resource.cache, all)),
+    sources: [every(periodMs, 'all')],
     reconcile: async () => {
       await Promise.all(
-        wanted.flatMap(({ resource, specs }) => [...specs].map(([name, spec]) => ensure(resource, name, spec))),
+        wanted.flatMap(({ resource, mandatory, suggested }) => [
+          ...[...mandatory].map(([name, spec]) => keepMandatory(resource, name, spec)),
+          ...[...suggested].map(([name, spec]) => keepSuggested(resource, name, spec)),
+        ]),
       )
       return 'done'
     },
   }
 }
 
-async function ensure(resource: Resource, name: string, spec: Json): Promise<void> {
-  const key = vendorKey(resource.vendor, 'autoupdate-spec', 'apf')
+const annotationOf = ({ vendor }: Resource) => vendorKey(vendor, 'autoupdate-spec', 'apf')
+
+async function keepMandatory(resource: Resource, name: string, spec: Json): Promise<void> {
+  const key = annotationOf(resource)
   const found = getCached(resource, { namespace: '', name })
-  if (found === undefined)
-    return await createMissing(
-      resource,
-      { namespace: '', name },
-      { metadata: { annotations: { [key]: 'true' } }, spec },
-    )
-  if (found.metadata.annotations?.[key] === 'true')
+  if (found === undefined) return await createWith(resource, name, spec)
+  if (found.metadata.annotations?.[key] === 'true' || found.metadata.deletionTimestamp !== undefined) return
+  const annotated = (object: ApiObject): ApiObject => {
+    const annotations = { ...object.metadata.annotations, [key]: 'true' }
+    return { ...object, metadata: { ...object.metadata, annotations } }
+  }
+  const context = { ...contextOf(resource, '', 'UpdateOptions'), fieldManager: managerIn(resource) }
+  await ignoreNotFound(updateObject(context, name, (previous) => ({ object: annotated(previous), managed: false })))
+}
+
+async function keepSuggested(resource: Resource, name: string, spec: Json): Promise<void> {
+  const found = getCached(resource, { namespace: '', name })
+  if (found === undefined) return await createWith(resource, name, spec)
+  if (found.metadata.annotations?.[annotationOf(resource)] === 'true')
     await ignoreNotFound(changeFields(resource, { namespace: '', name }, { spec }))
 }
+
+async function createWith(resource: Resource, name: string, spec: Json): Promise<void> {
+  const context = { ...contextOf(resource, '', 'CreateOptions'), fieldManager: managerIn(resource) }
+  await createIn(context, name, { metadata: { annotations: { [annotationOf(resource)]: 'true' } }, spec })
+}
+
+const managerIn = ({ vendor }: Resource) => vendor.managers.mandatoryObjects
