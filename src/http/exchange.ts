@@ -125,7 +125,7 @@ export class Exchange {
   readonly #headers: ResponseHeaders = []
   #warnings: string[] | undefined
   #onFinish: (() => void) | undefined
-  #expiry: AbortController | undefined
+  #abandoned: AbortController | undefined
   #pace: TimeSlice | undefined
   #timings: Timings | undefined
 
@@ -141,9 +141,17 @@ export class Exchange {
 
   /** Aborts when nobody waits for the answer any more; made when first asked for. */
   get abandoned(): AbortSignal {
-    this.#expiry ??= new AbortController()
-    if (this.late) this.#expiry.abort()
-    return AbortSignal.any([this.transport.signal, this.#expiry.signal])
+    this.#abandoned ??= this.#followAbandoned()
+    return this.#abandoned.signal
+  }
+
+  /** Without `AbortSignal.any`, which takes ten times as long. */
+  #followAbandoned(): AbortController {
+    const controller = new AbortController()
+    const { signal } = this.transport
+    if (this.late || signal.aborted) controller.abort()
+    else signal.addEventListener('abort', () => controller.abort())
+    return controller
   }
 
   /** Paces the work on a large body, so that other requests have their turn. */
@@ -161,7 +169,7 @@ export class Exchange {
   /** Its time is over. */
   expire(): void {
     this.late = true
-    this.#expiry?.abort()
+    this.#abandoned?.abort()
   }
 
   /** Runs when the request has been handled, however that ended. */
