@@ -14,7 +14,7 @@ export interface PipelineEnds {
   readonly onHandled: (exchange: Exchange) => void
 }
 
-/** Runs the steps in order; what one of them throws becomes the answer. */
+/** Runs the steps in order, up to the one that answers; what one of them throws becomes the answer. */
 export function pipeline(
   steps: readonly Step[],
   { answerError, onHandled }: PipelineEnds,
@@ -24,6 +24,7 @@ export function pipeline(
       for (const step of steps) {
         const pending = step(exchange)
         if (pending !== undefined) await pending
+        if (exchange.answered) break
       }
     } catch (error) {
       await answerError(exchange, error)

@@ -34,6 +34,7 @@ import { makeAdmission } from './admission.ts'
 import { ownWritesIn } from './admission-writes.ts'
 import { ownerTypesIn, servedTypesIn } from './admitted-types.ts'
 import { startAggregation } from './aggregation.ts'
+import { readAllowedOrigins } from './allowed-origins.ts'
 import { openAudit } from './audit.ts'
 import { openAccess } from './authorization.ts'
 import { makeBackup } from './backup/make-backup.ts'
@@ -259,6 +260,7 @@ async function openOuter(options: ServerOptions, inner: Inner, { log, hooks, ope
     early: connectionHints(options),
     tracing: await openTracing(options.tracingConfigFile, { vendor, log, metrics: metrics.traces, opened }),
     maxRequestMs: options.requestTimeout,
+    isAllowedOrigin: await readAllowedOrigins(options.corsAllowedOrigins),
   })
   opened.defer(() => handling.close())
 

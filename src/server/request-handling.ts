@@ -7,6 +7,7 @@ import { dispatch, type Routes } from '../http/dispatch.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { pipeline, type Step } from '../http/pipeline.ts'
 import type { RequestMetrics } from '../http/request-metrics.ts'
+import { allowOrigins, type IsAllowedOrigin } from '../http/steps/allow-origins.ts'
 import { answerErrors } from '../http/steps/answer-errors.ts'
 import type { AuditSteps } from '../http/steps/audit.ts'
 import { authorize } from '../http/steps/authorize.ts'
@@ -54,6 +55,8 @@ export interface HandlingParts {
   /** The longest time of a request that is not a watch. */
   readonly maxRequestMs: number
   readonly hooks?: RequestHooks | undefined
+  /** Which origins pages may call this server from; undefined: none. */
+  readonly isAllowedOrigin: IsAllowedOrigin | undefined
 }
 
 export interface Handling {
@@ -77,6 +80,7 @@ export function handleRequests(parts: HandlingParts): Handling {
   const [become, mayThey, handOn] = [impersonate(authorizer, vendor), authorize(authorizer, vendor), dispatch(routes)]
   const explain = explainAdmission(authorizer, vendor)
   const bypass = breakGlass({ authorizer, vendor, isEnabled: parts.breakGlass, log })
+  const cors = allowOrigins(parts.isAllowedOrigin)
   const count: Step = (exchange) => metrics.begin(exchange)
   const { hooks } = parts
   const slow = new SlowRequests(clock, log, (exchange) => requestFields(exchange, clock))
@@ -91,7 +95,7 @@ export function handleRequests(parts: HandlingParts): Handling {
   const ends = { answerError, onHandled }
   const record = tracing === undefined ? [] : [tracing.step]
   const arrived = hooks ? [hooks.arrived] : []
-  const before = [stamp, ...record, resolveRequest, ...arrived, count, deadline.step, ...parts.early]
+  const before = [stamp, cors, ...record, resolveRequest, ...arrived, count, deadline.step, ...parts.early]
   const known = [audit.open, become, ...(hooks ? [hooks.identified] : [])]
   const after = [parts.limitRequests, timed('authorization', mayThey), explain, bypass, handOn]
   return {

@@ -158,6 +158,7 @@ test('files that are missing or no good are named, and never quoted', async (t) 
     ],
     [['--tls-san=good.example,bad name'], /--tls-san: not a DNS name: "bad name"/],
     [['--tls-san=010.1.2.3'], /--tls-san: not a DNS name: "010\.1\.2\.3"/],
+    [['--cors-allowed-origins=(x'], /--cors-allowed-origins: "\(x" is not a regular expression/],
     [[`--client-ca-file=${directory}/none`], /--client-ca-file: cannot read .*none/],
     [[`--client-ca-file=${file('empty.pem', '')}`], /--client-ca-file: .*holds no PEM certificate/],
     [[`--client-ca-file=${garbage}`], /--client-ca-file/],

@@ -25,6 +25,7 @@ const tools: readonly Tool[] = [
     packages: ['kubernetes-client'],
     version: { args: ['version', '--client'], wanted: /\bv?1\.20\./ },
   },
+  { command: 'chromium', packages: ['chromium'] },
   { command: 'openssl', packages: ['openssl'] },
   { command: 'gcc', packages: ['gcc', 'libc6-dev'] },
   { command: 'protoc', packages: ['protobuf-compiler'] },

@@ -97,7 +97,6 @@ export const apiServerForeign: ForeignFlags = {
   'allow-privileged': only('true', 'privileged containers are allowed; forbid them with pod security admission'),
   'apiserver-count': no('servers that share a store find each other by their leases'),
   'contention-profiling': only('false', 'there are no locks to profile; use --profiling'),
-  'cors-allowed-origins': no('browsers on other origins are not answered; put a proxy in front that adds the headers'),
   'egress-selector-config-file': no('webhooks and aggregated servers are called directly'),
   'enable-aggregator-routing': only('true', 'aggregated servers are reached at the addresses of their endpoints'),
   'endpoint-reconciler-type': only('lease', 'servers that share a store find each other by their leases'),

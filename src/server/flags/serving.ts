@@ -36,6 +36,13 @@ export const servingFlags = {
     'additional host names and IP addresses of the self-made serving certificate, separated by commas',
   ),
   ...tlsFlags,
+  corsAllowedOrigins: flag(
+    'cors-allowed-origins',
+    'PATTERNS',
+    '',
+    list,
+    'regular expressions of origins whose pages may call this server, separated by commas; none by default',
+  ),
   proxyClientCertFile: flag(
     'proxy-client-cert-file',
     'FILE',
