@@ -112,11 +112,12 @@ export class MemoryStore implements Store {
     this.#tail.end(new StoreError('the store is closed'))
   }
 
-  /** What is found in this place later, after this store was closed too: the same log, or the part of it about such keys. */
-  reopened(isWanted: (key: Key) => boolean = () => true): MemoryStore {
-    const store = new MemoryStore({ clock: this.#clock })
-    for (const { key, value } of this.#log) if (isWanted(key)) store.#apply(key, value)
-    for (const [key, due] of this.#due) if (isWanted(key)) store.#setDue(key, due)
+  /** What is found in this place later, after this store was closed too: the same log. */
+  reopened(): MemoryStore {
+    const beginning = { entries: [...this.#stateAt(this.#oldest).values()], revision: this.#oldest }
+    const store = new MemoryStore({ clock: this.#clock, beginning })
+    for (const { key, value } of this.#log) store.#apply(key, value)
+    for (const [key, due] of this.#due) store.#setDue(key, due)
     return store
   }
 

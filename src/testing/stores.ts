@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { repeat, type TimerClock } from '../base/clock.ts'
 import { prefixOf } from '../cache/caches.ts'
 import { reservationsPrefix } from '../cache/reservations.ts'
-import { type ProfileName, vendorOf } from '../model/vendor.ts'
+import { vendorOf } from '../model/vendor.ts'
 import { MemoryStore } from '../store/memory.ts'
 import type { Entry, Store } from '../store/store.ts'
 import { lifetimeOf, type StoredSnapshot, withoutMeta } from './snapshots.ts'
@@ -15,7 +15,7 @@ import { lifetimeOf, type StoredSnapshot, withoutMeta } from './snapshots.ts'
 /** What servers begin with, by how they were started. */
 const beginnings = new Map<string, StoredSnapshot>()
 /** Those of the last sets of flags. */
-const maxBeginnings = 20
+const maxBeginnings = 50
 
 export interface StoreParts {
   readonly kind: 'memory' | 'temporary'
@@ -26,14 +26,27 @@ export interface StoreParts {
 
 /** A store that holds this at first. */
 export async function openTestStore(parts: StoreParts, beginning: StoredSnapshot | undefined): Promise<Store> {
-  const entries = beginning?.entries.filter(isCarriedOver(beginning.profile)) ?? []
-  const expires = ({ key }: Entry) => lifetimeOf(key, parts.eventTtlMs).lifetimeSeconds !== undefined
-  const inMemory = parts.kind === 'memory'
-  const lasting = entries.filter((entry) => !expires(entry))
-  const store = inMemory
-    ? new MemoryStore({ clock: parts.clock, ...(beginning && { beginning: { ...beginning, entries: lasting } }) })
-    : await openTemporary(parts)
-  await write(store, inMemory ? entries.filter(expires) : entries, parts.eventTtlMs)
+  if (parts.kind === 'memory') return await openMemory(parts, beginning)
+  const store = await openTemporary(parts)
+  await write(store, carriedOver(beginning), parts.eventTtlMs)
+  return store
+}
+
+/** The same in memory: its entries keep their versions, but for those that expire. */
+export async function openMemory(
+  { clock, eventTtlMs }: Pick<StoreParts, 'clock' | 'eventTtlMs'>,
+  beginning: StoredSnapshot | undefined,
+): Promise<MemoryStore> {
+  if (beginning === undefined) return new MemoryStore({ clock })
+  const isLasting = ({ key }: Entry) => lifetimeOf(key, eventTtlMs).lifetimeSeconds === undefined
+  const entries = carriedOver(beginning)
+  const { revision } = beginning
+  const store = new MemoryStore({ clock, beginning: { revision, entries: entries.filter(isLasting) } })
+  await write(
+    store,
+    entries.filter((entry) => !isLasting(entry)),
+    eventTtlMs,
+  )
   return store
 }
 
@@ -67,9 +80,10 @@ async function write(store: Store, entries: readonly Entry[], eventTtlMs: number
 }
 
 /** The Service that a server itself is names its port, so each makes its own; what that holds is held under its key. */
-function isCarriedOver(profile: ProfileName): (entry: Entry) => boolean {
-  const own = `${prefixOf('core', 'services')}default/${vendorOf(profile).apiService}`
+function carriedOver(beginning: StoredSnapshot | undefined): readonly Entry[] {
+  if (beginning === undefined) return []
+  const own = `${prefixOf('core', 'services')}default/${vendorOf(beginning.profile).apiService}`
   const isHeldByOwn = ({ key, value }: Entry) =>
     key.startsWith(reservationsPrefix) && Buffer.from(value).toString() === own
-  return (entry) => entry.key !== own && !isHeldByOwn(entry)
+  return beginning.entries.filter((entry) => entry.key !== own && !isHeldByOwn(entry))
 }

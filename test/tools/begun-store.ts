@@ -1,23 +1,25 @@
 /**
  * Stores in memory for servers inside the test's own process: for tests whose subject is not the store. What every
- * server begins with (default roles, namespaces, API services) takes most of its start, so it is made once for each set
- * of flags: a store of the same set has it already, as if the server had been started before. Keys and everything else
- * under `meta/` are not carried over: no two servers have a secret in common.
+ * server begins with is made once for each set of flags, as for the servers of `orch/testing`. Keys and everything else
+ * under `meta/` are not carried over, nor is the authority: no two servers of the tests have a secret in common.
  */
-import { MemoryStore } from '../../src/store/memory.ts'
+import { systemClock } from '../../src/base/clock.ts'
+import type { MemoryStore } from '../../src/store/memory.ts'
+import { takeSnapshot } from '../../src/testing/snapshots.ts'
+import * as stores from '../../src/testing/stores.ts'
 
-const begun = new Map<string, MemoryStore>()
+const eventTtlMs = 3_600_000
+/** Their beginnings are others than those of `orch/testing`, whose control loops have come to rest. */
+const nameOf = (way: string) => `in-process ${way}`
 
 /** A store for a server that is started in this way. */
-export function openMemoryStore(way: string): MemoryStore {
-  return begun.get(way)?.reopened() ?? new MemoryStore()
+export async function openMemoryStore(way: string): Promise<MemoryStore> {
+  return await stores.openMemory({ clock: systemClock, eventTtlMs }, stores.knownBeginning(nameOf(way)))
 }
 
 /** Keeps what a server that was started in this way, and that nobody has talked to yet, has put into its store. */
-export function keepBeginning(way: string, store: MemoryStore): void {
-  if (!begun.has(way))
-    begun.set(
-      way,
-      store.reopened((key) => !key.startsWith('meta/')),
-    )
+export async function keepBeginning(way: string, store: MemoryStore): Promise<void> {
+  if (stores.knownBeginning(nameOf(way)) !== undefined) return
+  const profile = way.includes('--profile=kubernetes') ? 'kubernetes' : 'orch'
+  stores.keepBeginning(nameOf(way), await takeSnapshot(store, { profile, authority: new Map() }))
 }

@@ -63,9 +63,9 @@ async function serveWith(t: Ending, flags: readonly string[], run: Run): Promise
   const start = (port: number, flags: readonly string[], store: MemoryStore) =>
     run([...flagsFor(directory, port), `--admin-kubeconfig=${directory}/admin.kubeconfig`, ...flags], { store, write })
   const way = [run.name, ...flags].join(' ')
-  let store = openMemoryStore(way)
+  let store = await openMemoryStore(way)
   let running: Started | undefined = await start(0, flags, store)
-  keepBeginning(way, store)
+  await keepBeginning(way, store)
   const { url } = running
   const port = Number(new URL(url).port)
   const stop = async () => {
@@ -167,10 +167,10 @@ export async function startInProcess(
   await prepare?.(join(directory, 'data'))
   const options = parseFlags(serverFlags, [...flagsFor(directory), '--admin-kubeconfig=', ...flags])
   const way = [...flags, ...kinds.map(({ kind }) => kind)].join(' ')
-  const store = openMemoryStore(way)
+  const store = await openMemoryStore(way)
   const isElsewhere = prepare !== undefined || !isInMemory(options)
   const server = await startApiServer(options, { log: openLog(), kinds, ...(isElsewhere ? {} : { store }) })
-  keepBeginning(way, store)
+  await keepBeginning(way, store)
   const ca = readFileSync(join(directory, 'data/pki/ca.crt'), 'utf8')
   const port = Number(new URL(server.url).port)
   const client = new HttpClient({ port, token: 'admin-token', ca })
