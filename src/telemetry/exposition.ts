@@ -1,6 +1,7 @@
 /**
  * Metrics as text that Prometheus reads, written by the library made for it, which also reports on the process: memory,
- * CPU, open files, the event loop. It is loaded at the first scrape, so a server that nobody scrapes does not pay.
+ * CPU, open files, the event loop. It is loaded at the first scrape, so a server that nobody scrapes does not pay. What it
+ * reports on the process is observed once, however many servers there are in it: an observer is never let go of.
  */
 import type { Metric as LibraryMetric, Registry } from 'prom-client'
 import type { Metric } from './metrics.ts'
@@ -28,7 +29,9 @@ export class Exposer implements Exposing {
   async expose(): Promise<Exposition> {
     this.#registry ??= openRegistry(this.#metrics)
     const registry = await this.#registry
-    return { mediaType: registry.contentType, text: await registry.metrics() }
+    ofProcess ??= openProcessRegistry()
+    const texts = [await (await ofProcess).metrics(), await registry.metrics()]
+    return { mediaType: registry.contentType, text: texts.join('\n') }
   }
 }
 
@@ -45,10 +48,18 @@ export class ProcessExposer {
   }
 }
 
-async function openRegistry(metrics: readonly Metric[]): Promise<Registry> {
+let ofProcess: Promise<Registry> | undefined
+
+async function openProcessRegistry(): Promise<Registry> {
   const { default: library } = await import('prom-client')
   const registry = new library.Registry()
   library.collectDefaultMetrics({ register: registry })
+  return registry
+}
+
+async function openRegistry(metrics: readonly Metric[]): Promise<Registry> {
+  const { default: library } = await import('prom-client')
+  const registry = new library.Registry()
   for (const metric of metrics) registry.registerMetric(adapted(metric))
   return registry
 }

@@ -105,11 +105,13 @@ test('options that a server cannot have are refused', async () => {
   await assert.rejects(startTestServer({ controlLoops: ['no-such-loop'] }), /no-such-loop/)
 })
 
-test('twelve at once know nothing of each other, and leave nothing behind', async () => {
+test('twelve at once know nothing of each other, and leave nothing behind', async (t) => {
   const warnings: Error[] = []
   const onWarning = (warning: Error) => warnings.push(warning)
   process.on('warning', onWarning)
   after(() => process.off('warning', onWarning))
+  let observers = 0
+  t.mock.method(PerformanceObserver.prototype, 'observe', () => observers++)
   const before = { listeners: listenerCounts(), resources: resources() }
   const servers = await Promise.all(Array.from({ length: 12 }, () => startTestServer()))
   await Promise.all(
@@ -129,6 +131,7 @@ test('twelve at once know nothing of each other, and leave nothing behind', asyn
   await untilTrue(async () => resources() <= before.resources)
   assert.deepEqual(listenerCounts(), before.listeners)
   assert.deepEqual(warnings, [])
+  assert.ok(observers <= 1, `the process is observed once, not by each server: ${observers}`)
 })
 
 async function readMetrics(transport: Awaited<ReturnType<typeof startTestServer>>['transport']): Promise<string> {
