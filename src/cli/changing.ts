@@ -31,8 +31,8 @@ export async function changeSubjects(
   }: {
     readonly options: SubjectOptions & OptionsOf<typeof writeFlags>
     readonly changeOf: (live: ApiObject, subject: Subject) => Change | Promise<Change>
-    /** What is said of an object that is as wanted already. */
-    readonly unchanged: string
+    /** What is said of an object that is as wanted already; undefined: nothing. */
+    readonly unchanged: string | undefined
   },
 ): Promise<void> {
   const subjects = await findSubjects(session, words, options)
@@ -44,7 +44,8 @@ export async function changeSubjects(
       const live = await liveOf(session, subject)
       const { patch, done, next } = await changeOf(live, subject)
       const { type, name } = subject
-      if (patch === undefined) return await report(options, { type, object: live, done: unchanged, index })
+      if (patch === undefined && unchanged === undefined) return ''
+      if (patch === undefined) return await report(options, { type, object: live, done: unchanged ?? done, index })
       if (options.dryRun === 'client') return await report(options, { type, object: next, done, index })
       const object = await session.client.patch(type, name, { ...requestOptions(session, options), patch })
       return await report(options, { type, object, done, index })

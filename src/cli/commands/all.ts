@@ -3,25 +3,11 @@
  * here, or a folder where that would be long; commands that belong together have a name in common, as those of
  * `orchctl config` do.
  */
-import type { Command } from '../command.ts'
-
-export interface CommandEntry {
-  readonly name: string
-  /** Other words for it. */
-  readonly aliases?: readonly string[]
-  readonly summary: string
-  readonly load: () => Promise<Command>
-}
-
-/** Commands below one word: `orchctl config current-context`. */
-export interface CommandGroup {
-  readonly name: string
-  readonly aliases?: readonly string[]
-  readonly summary: string
-  readonly commands: readonly (CommandEntry | CommandGroup)[]
-  /** What the word does by itself: `orchctl create -f`. */
-  readonly load?: () => Promise<Command>
-}
+import { configCommands } from './config/all.ts'
+import { createCommands } from './create/all.ts'
+import type { CommandEntry, CommandGroup } from './entry.ts'
+import { rolloutCommands } from './rollout/all.ts'
+import { setCommands } from './set/all.ts'
 
 export const commands: readonly (CommandEntry | CommandGroup)[] = [
   {
@@ -65,113 +51,7 @@ export const commands: readonly (CommandEntry | CommandGroup)[] = [
     name: 'create',
     summary: 'create objects from files, or one that flags describe',
     load: async () => (await import('./create/create.ts')).createCommand,
-    commands: [
-      {
-        name: 'namespace',
-        aliases: ['ns'],
-        summary: 'create a namespace',
-        load: async () => (await import('./create/namespace.ts')).createNamespaceCommand,
-      },
-      {
-        name: 'configmap',
-        aliases: ['cm'],
-        summary: 'create a ConfigMap from literals and files',
-        load: async () => (await import('./create/configmap.ts')).createConfigMapCommand,
-      },
-      {
-        name: 'secret',
-        summary: 'create a Secret',
-        commands: [
-          {
-            name: 'generic',
-            summary: 'create a Secret from literals and files',
-            load: async () => (await import('./create/secret.ts')).createSecretGenericCommand,
-          },
-          {
-            name: 'tls',
-            summary: 'create a Secret with a certificate and its key',
-            load: async () => (await import('./create/secret.ts')).createSecretTlsCommand,
-          },
-          {
-            name: 'docker-registry',
-            summary: 'create a Secret with the login at a registry',
-            load: async () => (await import('./create/secret.ts')).createSecretDockerRegistryCommand,
-          },
-        ],
-      },
-      {
-        name: 'serviceaccount',
-        aliases: ['sa'],
-        summary: 'create a service account',
-        load: async () => (await import('./create/serviceaccount.ts')).createServiceAccountCommand,
-      },
-      {
-        name: 'token',
-        summary: 'ask for a token of a service account',
-        load: async () => (await import('./create/token.ts')).createTokenCommand,
-      },
-      {
-        name: 'role',
-        summary: 'create a role',
-        load: async () => (await import('./create/role.ts')).createRoleCommand,
-      },
-      {
-        name: 'rolebinding',
-        summary: 'give a role to users, groups and service accounts',
-        load: async () => (await import('./create/binding.ts')).createRoleBindingCommand,
-      },
-      {
-        name: 'clusterrole',
-        summary: 'create a cluster role',
-        load: async () => (await import('./create/role.ts')).createClusterRoleCommand,
-      },
-      {
-        name: 'clusterrolebinding',
-        summary: 'give a cluster role to users, groups and service accounts',
-        load: async () => (await import('./create/binding.ts')).createClusterRoleBindingCommand,
-      },
-      {
-        name: 'deployment',
-        aliases: ['deploy'],
-        summary: 'create a deployment',
-        load: async () => (await import('./create/workload.ts')).createDeploymentCommand,
-      },
-      {
-        name: 'job',
-        summary: 'create a job',
-        load: async () => (await import('./create/workload.ts')).createJobCommand,
-      },
-      {
-        name: 'cronjob',
-        aliases: ['cj'],
-        summary: 'create a cron job',
-        load: async () => (await import('./create/workload.ts')).createCronJobCommand,
-      },
-      {
-        name: 'quota',
-        aliases: ['resourcequota'],
-        summary: 'create a quota of a namespace',
-        load: async () => (await import('./create/policies.ts')).createQuotaCommand,
-      },
-      {
-        name: 'priorityclass',
-        aliases: ['pc'],
-        summary: 'create a priority class',
-        load: async () => (await import('./create/policies.ts')).createPriorityClassCommand,
-      },
-      {
-        name: 'poddisruptionbudget',
-        aliases: ['pdb'],
-        summary: 'create a budget of disruptions',
-        load: async () => (await import('./create/policies.ts')).createPodDisruptionBudgetCommand,
-      },
-      {
-        name: 'ingress',
-        aliases: ['ing'],
-        summary: 'create an ingress',
-        load: async () => (await import('./create/policies.ts')).createIngressCommand,
-      },
-    ],
+    commands: createCommands,
   },
   {
     name: 'diff',
@@ -212,6 +92,16 @@ export const commands: readonly (CommandEntry | CommandGroup)[] = [
     name: 'scale',
     summary: 'set how many replicas something has',
     load: async () => (await import('./scale.ts')).scaleCommand,
+  },
+  {
+    name: 'rollout',
+    summary: 'show, undo, hold up and restart rollouts',
+    commands: rolloutCommands,
+  },
+  {
+    name: 'set',
+    summary: 'set images, variables, resources and the like',
+    commands: setCommands,
   },
   {
     name: 'wait',
@@ -294,43 +184,7 @@ export const commands: readonly (CommandEntry | CommandGroup)[] = [
   {
     name: 'config',
     summary: 'show and change the client config',
-    commands: [
-      {
-        name: 'view',
-        summary: 'show the client config',
-        load: async () => (await import('./config/view.ts')).viewCommand,
-      },
-      {
-        name: 'current-context',
-        summary: 'show the name of the context in use',
-        load: async () => (await import('./config/current-context.ts')).currentContextCommand,
-      },
-      {
-        name: 'get-contexts',
-        summary: 'show all contexts, and which one is in use',
-        load: async () => (await import('./config/get-contexts.ts')).getContextsCommand,
-      },
-      {
-        name: 'use-context',
-        summary: 'make a context the one in use',
-        load: async () => (await import('./config/use-context.ts')).useContextCommand,
-      },
-      {
-        name: 'set-context',
-        summary: 'set what a context says',
-        load: async () => (await import('./config/set-context.ts')).setContextCommand,
-      },
-      {
-        name: 'set-cluster',
-        summary: 'set where a cluster is',
-        load: async () => (await import('./config/set-cluster.ts')).setClusterCommand,
-      },
-      {
-        name: 'set-credentials',
-        summary: 'set how a user shows who it is',
-        load: async () => (await import('./config/set-credentials.ts')).setCredentialsCommand,
-      },
-    ],
+    commands: configCommands,
   },
   {
     name: 'completion',

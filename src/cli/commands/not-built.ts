@@ -14,7 +14,7 @@ const names = new Set([
     'options',
     'plugin',
   ],
-  ...['port-forward', 'proxy', 'rollout', 'run', 'set', 'taint', 'top', 'uncordon'],
+  ...['port-forward', 'proxy', 'run', 'taint', 'top', 'uncordon'],
   ...['auth reconcile'],
   ...['certificate csr', 'config delete-cluster', 'config delete-context', 'config delete-user', 'config get-clusters'],
   ...['config get-users', 'config rename-context', 'config set', 'config unset', 'create service'],

@@ -9,8 +9,8 @@ import type { Context } from '../../command.ts'
 import { withConnection } from '../../connect.ts'
 import { connectionFlags } from '../../connection-flags.ts'
 import { ServedTypes } from '../../served-types.ts'
-import type { CommandEntry, CommandGroup } from '../all.ts'
 import { readConfig } from '../config/config-files.ts'
+import type { CommandEntry, CommandGroup } from '../entry.ts'
 
 type Entries = readonly (CommandEntry | CommandGroup)[]
 

@@ -49,8 +49,12 @@ function refOf(vendor: Vendor, kind: string, name: string): object {
   return { apiGroup: groupName(vendor, 'rbac.authorization'), kind, name }
 }
 
-function subjectsOf({ user, group, serviceAccount }: SubjectOptions, vendor: Vendor): object[] {
-  const apiGroup = groupName(vendor, 'rbac.authorization')
+function subjectsOf(options: SubjectOptions, vendor: Vendor): object[] {
+  return readSubjects(options, groupName(vendor, 'rbac.authorization'))
+}
+
+/** The subjects of a binding that flags name. */
+export function readSubjects({ user, group, serviceAccount }: SubjectOptions, apiGroup: string): object[] {
   return [
     ...user.map((name) => ({ kind: 'User', apiGroup, name })),
     ...group.map((name) => ({ kind: 'Group', apiGroup, name })),

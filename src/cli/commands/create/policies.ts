@@ -1,6 +1,6 @@
 /** `orchctl create quota`, `priorityclass`, `poddisruptionbudget` and `ingress`: small objects of a few fields. */
 import { flag, repeated, text, toggle, UsageError } from '../../../base/flags.ts'
-import { LabelMatcher, parseLabelSelector } from '../../../model/label-selector.ts'
+import { readPairs, readSelectorLabels } from '../../pairs.ts'
 import { defineGenerator } from './generator.ts'
 
 export const createQuotaCommand = defineGenerator({
@@ -17,20 +17,11 @@ export const createQuotaCommand = defineGenerator({
   type: { group: 'core', version: 'v1', kind: 'ResourceQuota', namespaced: true },
   make: ({ hard, scopes }) => ({
     spec: {
-      ...(hard === '' ? {} : { hard: pairsOf(hard, '--hard') }),
+      ...(hard === '' ? {} : { hard: readPairs(hard, '--hard', 'WHAT=AMOUNT') }),
       ...(scopes === '' ? {} : { scopes: scopes.split(',') }),
     },
   }),
 })
-
-function pairsOf(text: string, flagName: string): { [key: string]: string } {
-  const pairs = text.split(',').map((pair) => {
-    const equals = pair.indexOf('=')
-    if (equals <= 0) throw new UsageError(`${flagName}: ${JSON.stringify(pair)} is not WHAT=AMOUNT`)
-    return [pair.slice(0, equals), pair.slice(equals + 1)]
-  })
-  return Object.fromEntries(pairs)
-}
 
 export const createPriorityClassCommand = defineGenerator({
   name: 'priorityclass',
@@ -81,20 +72,12 @@ export const createPodDisruptionBudgetCommand = defineGenerator({
       throw new UsageError('one of min-available or max-unavailable must be specified')
     const bound =
       minAvailable === '' ? { maxUnavailable: amountOf(maxUnavailable) } : { minAvailable: amountOf(minAvailable) }
-    return { spec: { ...bound, selector: { matchLabels: labelsOf(selector) } } }
+    return { spec: { ...bound, selector: { matchLabels: readSelectorLabels(selector) } } }
   },
 })
 
 function amountOf(text: string): number | string {
   return /^\d{1,9}$/.test(text) ? Number(text) : text
-}
-
-/** Only what `matchLabels` can say. */
-function labelsOf(selector: string): { [key: string]: string } {
-  const pairs = pairsOf(selector, '--selector')
-  if (!new LabelMatcher(parseLabelSelector(selector)).matches(pairs))
-    throw new UsageError(`--selector: only KEY=VALUE is taken: ${selector}`)
-  return pairs
 }
 
 export const createIngressCommand = defineGenerator({
@@ -123,7 +106,9 @@ A rule is HOST/PATH=SERVICE:PORT[,tls[=SECRET]]; a path that ends with * stands 
       secure === undefined ? [] : [{ hosts: [host], ...(secure === '' ? {} : { secretName: secure }) }],
     )
     const annotations =
-      annotation.length === 0 ? {} : { metadata: { name, annotations: pairsOf(annotation.join(','), '--annotation') } }
+      annotation.length === 0
+        ? {}
+        : { metadata: { name, annotations: readPairs(annotation.join(','), '--annotation') } }
     return {
       ...annotations,
       spec: {

@@ -1,14 +1,10 @@
 /** `orchctl create deployment`, `job` and `cronjob`: what runs an image. */
 import { flag, repeated, text, UsageError } from '../../../base/flags.ts'
 import type { ApiObject } from '../../../model/object.ts'
+import { readCount } from '../../numbers.ts'
 import { defineGenerator, type Given } from './generator.ts'
 
 const image = flag('image', 'IMAGE', '', text, 'the image to run')
-
-function readCount(value: string): number {
-  if (!/^\d{1,6}$/.test(value)) throw new UsageError(`${JSON.stringify(value)} is not a number`)
-  return Number(value)
-}
 
 export const createDeploymentCommand = defineGenerator({
   name: 'deployment',

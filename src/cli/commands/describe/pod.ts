@@ -43,13 +43,17 @@ export function describePod(pod: Pod): string {
 
 /** What pods are made from: of a Deployment, a Job and so on. Where they may run is said only where they are choosy. */
 export function podTemplateText(
-  template: { metadata?: { labels?: { [key: string]: string } }; spec?: PodSpec } | undefined,
+  template:
+    | { metadata?: { labels?: { [key: string]: string }; annotations?: { [key: string]: string } }; spec?: PodSpec }
+    | undefined,
 ): string {
   const spec = template?.spec ?? {}
   const labels = Object.entries(template?.metadata?.labels ?? {}).map(([key, value]) => `${key}=${value}`)
+  const annotations = Object.entries(template?.metadata?.annotations ?? {}).map(([key, value]) => `${key}: ${value}`)
   const tolerations = (spec.tolerations ?? []).map(tolerationText)
   return [
     `Pod Template:\n${multiline('  Labels', labels)}`,
+    annotations.length === 0 ? '' : multiline('  Annotations', annotations),
     lines({ 'Service Account': spec.serviceAccountName || undefined }, '  '),
     containersText('  Init Containers', spec.initContainers),
     containersText('  Containers', spec.containers),

@@ -1,0 +1,64 @@
+/** `orchctl rollout history`: the revisions of a workload, or one of them as it was. */
+import { flag, type OptionsOf, UsageError } from '../../../base/flags.ts'
+import type { Pod } from '../../../kinds/core/pod.ts'
+import type { Vendor } from '../../../model/vendor.ts'
+import { liveOf } from '../../changing.ts'
+import { defineCommand } from '../../command.ts'
+import { connectionFlags } from '../../connection-flags.ts'
+import { singularName } from '../../find-type.ts'
+import { readCount } from '../../numbers.ts'
+import { escapeLine, escapeText } from '../../printers/escape.ts'
+import { alignTabs } from '../../printers/tabs.ts'
+import { type Session, withSession } from '../../session.ts'
+import type { Subject } from '../../subjects.ts'
+import { podTemplateText } from '../describe/pod.ts'
+import { causeKey, type Revision, revisionsOf } from './revisions.ts'
+import { called, findWorkloads, rolloutKind, type Template, workloadFlags } from './workloads.ts'
+
+const flags = {
+  revision: flag('revision', 'NUMBER', '0', readCount, 'show this revision as it was; 0: list all'),
+  ...workloadFlags,
+  ...connectionFlags,
+}
+
+export const historyCommand = defineCommand({
+  name: 'rollout history',
+  forms: ['(TYPE NAME | TYPE/NAME | TYPE | -f FILE) [flags]'],
+  about: 'Shows the revisions of deployments, daemon sets and stateful sets, or what one of them was made from.',
+  examples: ['orchctl rollout history deployment/web', 'orchctl rollout history deployment/web --revision=3'],
+  flags,
+  run: async (context, { options, words }) => {
+    await withSession(context, options, async (session) => {
+      for (const subject of await findWorkloads(session, words, options))
+        context.out(await historyText(session, subject, options))
+    })
+  },
+})
+
+async function historyText(session: Session, subject: Subject, { revision }: OptionsOf<typeof flags>): Promise<string> {
+  const live = await liveOf(session, subject)
+  if (rolloutKind(subject) === undefined) throw new UsageError(`${called(subject)} has no history of rollouts`)
+  const revisions = await revisionsOf(session, live)
+  const title = `${singularName(subject.type)}/${escapeLine(subject.name.name)}`
+  if (revision === 0) return `${title} \n${listText(revisions)}`
+  const found = revisions.find(({ number }) => number === revision)
+  if (found === undefined) throw new UsageError('unable to find the specified revision')
+  return `${title} with revision #${revision}\n${templateText(withCause(found, await session.types.vendor()))}\n`
+}
+
+function listText(revisions: readonly Revision[]): string {
+  if (revisions.length === 0) return 'No rollout history found.\n'
+  const rows = revisions.map(({ number, cause }) => `${number}\t${escapeLine(cause) || '<none>'}\n`)
+  return `${alignTabs(`REVISION\tCHANGE-CAUSE\n${rows.join('')}`)}\n`
+}
+
+function withCause({ template, cause }: Revision, vendor: Vendor): Template {
+  if (cause === '') return template
+  const annotations = { ...template.metadata?.annotations, [causeKey(vendor)]: cause }
+  return { ...template, metadata: { ...template.metadata, annotations } }
+}
+
+/** A template of pods as `describe` shows it, with tabs as they are, as kubectl prints it here. */
+export function templateText(template: Template): string {
+  return escapeText(podTemplateText(template as { spec?: NonNullable<Pod['spec']> }))
+}

@@ -1,0 +1,59 @@
+/** `orchctl set resources`: how much containers may have, and how much they ask for. */
+import { flag, text, UsageError } from '../../../base/flags.ts'
+import { isObject, type Json, type JsonObject } from '../../../model/json.ts'
+import { parseQuantity } from '../../../model/quantity.ts'
+import { defineCommand } from '../../command.ts'
+import { readPairs } from '../../pairs.ts'
+import { changeContainers, namesContainer, setFlags, setInObjects } from './pod-spec.ts'
+
+export const setResourcesCommand = defineCommand({
+  name: 'set resources',
+  forms: ['(TYPE NAME | TYPE/NAME | -f FILE | TYPE -l SELECTOR | TYPE --all) (--limits=... | --requests=...) [flags]'],
+  about: 'Sets how much of what containers may have at most (limits), and how much they need (requests).',
+  examples: [
+    'orchctl set resources deployment/web --limits=cpu=200m,memory=512Mi --requests=cpu=100m',
+    'orchctl set resources deployment/web -c nginx --limits=memory=1Gi',
+  ],
+  flags: {
+    containers: flag('c,containers', 'NAME', '*', text, 'of which containers; * stands for any letters'),
+    limits: flag('limits', 'WHAT=AMOUNT,...', '', text, 'how much they may have: cpu=200m,memory=512Mi'),
+    requests: flag('requests', 'WHAT=AMOUNT,...', '', text, 'how much they need: cpu=100m,memory=256Mi'),
+    ...setFlags,
+  },
+  run: async (context, { options, words }) => {
+    const limits = readAmounts(options.limits, '--limits')
+    const requests = readAmounts(options.requests, '--requests')
+    if (limits === undefined && requests === undefined)
+      throw new UsageError('you must specify an update to requests or limits (in the form of --requests/--limits)')
+    const set = () => (object: Parameters<typeof changeContainers>[0]) => {
+      let found = false
+      const next = changeContainers(object, (container) => {
+        if (!namesContainer(options.containers, container.name)) return container
+        found = true
+        const before = isObject(container.resources) ? container.resources : {}
+        const resources = {
+          ...before,
+          ...(limits && { limits: { ...membersOf(before.limits), ...limits } }),
+          ...(requests && { requests: { ...membersOf(before.requests), ...requests } }),
+        }
+        return { ...container, resources }
+      })
+      if (!found) throw new UsageError(`unable to find container named ${JSON.stringify(options.containers)}`)
+      return next
+    }
+    await setInObjects(context, { words, options }, { set, done: 'resource requirements updated' })
+  },
+})
+
+function readAmounts(value: string, flagName: string): { [what: string]: string } | undefined {
+  if (value === '') return undefined
+  const amounts = readPairs(value, flagName, 'WHAT=AMOUNT')
+  for (const [what, amount] of Object.entries(amounts))
+    if (parseQuantity(amount) === undefined)
+      throw new UsageError(`${flagName}: ${JSON.stringify(amount)} is not an amount of ${what}, such as 200m or 512Mi`)
+  return amounts
+}
+
+function membersOf(value: Json | undefined): JsonObject {
+  return isObject(value) ? value : {}
+}
