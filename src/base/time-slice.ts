@@ -61,8 +61,10 @@ export class TimeSlice {
   #isDue(): boolean {
     const now = clock.now()
     if (now - this.#since < briefMs) return false
-    this.#since = now
-    return now - stretchBegan(now) >= stretchMs
+    const isDue = now - stretchBegan(now) >= stretchMs
+    // What is due stays due until it has rested: `yieldIfDue` must say what `charge` has just said.
+    if (!isDue) this.#since = now
+    return isDue
   }
 }
 

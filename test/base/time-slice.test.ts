@@ -34,3 +34,20 @@ test('short work does not rest', () => {
   assert.equal(pace.yieldIfDue(), undefined)
   assert.equal(pace.charge(1_000_000), false)
 })
+
+test('a loop of small steps that charges what it does rests when it is told to', async () => {
+  const { result: rests } = await assertBrief(25, async () => {
+    const pace = new TimeSlice()
+    let count = 0
+    for (let done = 0; done < 2000; done++) {
+      const began = performance.now()
+      while (performance.now() - began < 0.1);
+      if (!pace.charge(100)) continue
+      const rest = pace.yieldIfDue()
+      if (rest !== undefined) count++
+      await rest
+    }
+    return count
+  })
+  assert.ok(rests >= 10, `${rests} rests in 200 ms of work`)
+})
