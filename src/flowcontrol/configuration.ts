@@ -139,13 +139,14 @@ class Followed<T extends ApiObject, M> {
   readonly #make: (object: T) => M
   readonly #made = new Map<string, M>()
   readonly #changed = new Set<string>()
-  #reset = true
+  #reset: boolean
 
   constructor(lookup: Lookup, type: StoredType<T>, make: (object: T) => M) {
     this.#lookup = lookup
     this.#type = type
     this.#make = make
-    lookup.follow(type, {
+    // A server may be made of other kinds alone: then there are no objects.
+    this.#reset = lookup.follow(type, {
       changed: ({ name }) => this.#changed.add(name),
       reset: () => {
         this.#reset = true
