@@ -1,10 +1,14 @@
 /**
- * Metrics as text that Prometheus reads, written by the library made for it, which also reports on the process: memory,
- * CPU, open files, the event loop. It is loaded at the first scrape, so a server that nobody scrapes does not pay. What it
- * reports on the process is observed once, however many servers there are in it: an observer is never let go of.
+ * Metrics as text that Prometheus reads. What is reported on the process (memory, CPU, open files, the event loop) comes
+ * from the library made for it, which is loaded at the first scrape, so a server that nobody scrapes does not pay. The
+ * process is observed once, however many servers there are in it: an observer is never let go of.
+ *
+ * What a scrape costs is bounded: there are so many series at most (`metrics.ts`), the text is made in stretches that let
+ * requests in between, and all who scrape at the same time get the same text.
  */
-import type { Metric as LibraryMetric, Registry } from 'prom-client'
-import type { Metric } from './metrics.ts'
+import type { Registry } from 'prom-client'
+import { TimeSlice } from '../base/time-slice.ts'
+import type { Metric, Sample } from './metrics.ts'
 
 /** Metrics as text, and what form of text that is. */
 export interface Exposition {
@@ -17,35 +21,37 @@ export interface Exposing {
   expose(): Promise<Exposition>
 }
 
+/** What is written of a metric. */
+type WrittenMetric = Pick<Metric, 'name' | 'help' | 'type' | 'samples'>
+
 /** Writes all metrics of this thread, and those of the process. */
 export class Exposer implements Exposing {
   readonly #metrics: readonly Metric[]
-  #registry: Promise<Registry> | undefined
+  #underWay: Promise<Exposition> | undefined
 
   constructor(metrics: readonly Metric[]) {
     this.#metrics = metrics
   }
 
-  async expose(): Promise<Exposition> {
-    this.#registry ??= openRegistry(this.#metrics)
-    const registry = await this.#registry
-    ofProcess ??= openProcessRegistry()
-    const texts = [await (await ofProcess).metrics(), await registry.metrics()]
-    return { mediaType: registry.contentType, text: texts.join('\n') }
+  expose(): Promise<Exposition> {
+    this.#underWay ??= exposeWithProcess(this.#metrics).finally(() => {
+      this.#underWay = undefined
+    })
+    return this.#underWay
   }
 }
 
 /** Writes the metrics of the process, and others that are handed in each time. */
 export class ProcessExposer {
-  readonly #process = new Exposer([])
-
-  async expose(metrics: readonly Metric[]): Promise<Exposition> {
-    const { mediaType, text } = await this.#process.expose()
-    const { default: library } = await import('prom-client')
-    const registry = new library.Registry()
-    for (const metric of metrics) registry.registerMetric(adapted(metric))
-    return { mediaType, text: text + (await registry.metrics()) }
+  expose(metrics: readonly Metric[]): Promise<Exposition> {
+    return exposeWithProcess(metrics)
   }
+}
+
+async function exposeWithProcess(metrics: readonly Metric[]): Promise<Exposition> {
+  ofProcess ??= openProcessRegistry()
+  const registry = await ofProcess
+  return { mediaType: registry.contentType, text: (await registry.metrics()) + (await textOf(metrics)) }
 }
 
 let ofProcess: Promise<Registry> | undefined
@@ -57,16 +63,34 @@ async function openProcessRegistry(): Promise<Registry> {
   return registry
 }
 
-async function openRegistry(metrics: readonly Metric[]): Promise<Registry> {
-  const { default: library } = await import('prom-client')
-  const registry = new library.Registry()
-  for (const metric of metrics) registry.registerMetric(adapted(metric))
-  return registry
+/** What writing a sample costs, in units of a pace. */
+const unitsPerSample = 2
+
+async function textOf(metrics: readonly WrittenMetric[]): Promise<string> {
+  const pace = new TimeSlice()
+  let text = ''
+  for (const metric of metrics) {
+    text += `\n# HELP ${metric.name} ${escaped(metric.help)}\n# TYPE ${metric.name} ${metric.type}\n`
+    for (const sample of metric.samples()) {
+      text += lineOf(metric, sample)
+      if (pace.charge(unitsPerSample)) await pace.yieldIfDue()
+    }
+  }
+  return text
 }
 
-/** The library asks a metric for nothing but its values at the time of the scrape. */
-function adapted(metric: Metric): LibraryMetric {
-  const { name, help, type } = metric
-  const get = async () => ({ name, help, type, values: metric.samples(), aggregator: 'sum' })
-  return { name, help, get } as unknown as LibraryMetric
+function lineOf({ name }: Pick<Metric, 'name'>, { metricName = name, labels, value }: Sample): string {
+  const pairs = Object.entries(labels).map(
+    ([label, each]) => `${label}="${escaped(String(each)).replaceAll('"', '\\"')}"`,
+  )
+  return `${metricName}${pairs.length === 0 ? '' : `{${pairs.join()}}`} ${numberText(value)}\n`
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')
+}
+
+function numberText(value: number): string {
+  if (Number.isFinite(value)) return String(value)
+  return Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf'
 }

@@ -13,7 +13,7 @@ export interface MetricSnapshot extends Pick<Metric, 'name' | 'help' | 'type' | 
 export function snapshotOf(metrics: readonly Metric[]): MetricSnapshot[] {
   return metrics.map((metric) => {
     const { name, help, type, across } = metric
-    return { name, help, type, across, values: metric.samples() }
+    return { name, help, type, across, values: [...metric.samples()] }
   })
 }
 
@@ -38,7 +38,9 @@ export class MetricSums<Id> {
   total(): readonly Metric[] {
     return sum([this.#ended, ...this.#known.values()]).map((metric) => ({
       ...metric,
-      samples: () => [...metric.values],
+      *samples() {
+        yield* [...metric.values]
+      },
     }))
   }
 }

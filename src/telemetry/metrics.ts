@@ -22,7 +22,8 @@ export interface Metric {
   readonly type: 'counter' | 'gauge' | 'histogram'
   /** What the metric of several threads is: all values added up, which is the default, or the highest. */
   readonly across?: 'sum' | 'max' | undefined
-  samples(): Sample[]
+  /** One after the other: there may be many of them, and whoever writes them down rests in between. */
+  samples(): Generator<Sample>
 }
 
 export interface Description {
@@ -87,8 +88,8 @@ export class Counter implements Metric {
     return this.#series.at(values)
   }
 
-  samples(): Sample[] {
-    return [...this.#series.entries()].map(([labels, { value }]) => ({ labels, value }))
+  *samples(): Generator<Sample> {
+    for (const [labels, { value }] of this.#series.entries()) yield { labels, value }
   }
 }
 
@@ -109,11 +110,9 @@ export class Gauge implements Metric {
     this.#read = read
   }
 
-  samples(): Sample[] {
-    return [...this.#read()].map(([values, value]) => ({
-      labels: Object.fromEntries(this.#labels.map((label, i) => [label, values[i]!])),
-      value,
-    }))
+  *samples(): Generator<Sample> {
+    for (const [values, value] of this.#read())
+      yield { labels: Object.fromEntries(this.#labels.map((label, i) => [label, values[i]!])), value }
   }
 }
 
@@ -161,19 +160,15 @@ export class Histogram implements Metric {
     return this.#series.at(values)
   }
 
-  samples(): Sample[] {
-    return [...this.#series.entries()].flatMap(([labels, { counts, sum }]) => {
+  *samples(): Generator<Sample> {
+    for (const [labels, { counts, sum }] of this.#series.entries()) {
       let below = 0
-      const buckets = counts.map((count, i) => {
+      for (const [i, count] of counts.entries()) {
         below += count
-        const le = this.#bounds[i] ?? '+Inf'
-        return { metricName: `${this.name}_bucket`, labels: { ...labels, le }, value: below }
-      })
-      return [
-        ...buckets,
-        { metricName: `${this.name}_sum`, labels, value: sum },
-        { metricName: `${this.name}_count`, labels, value: below },
-      ]
-    })
+        yield { metricName: `${this.name}_bucket`, labels: { ...labels, le: this.#bounds[i] ?? '+Inf' }, value: below }
+      }
+      yield { metricName: `${this.name}_sum`, labels, value: sum }
+      yield { metricName: `${this.name}_count`, labels, value: below }
+    }
   }
 }

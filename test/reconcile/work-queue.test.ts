@@ -42,7 +42,7 @@ function begin(t: TestContext, concurrency = 2) {
   const taken = () => started.splice(0)
   const count = (name: string) => {
     const samples = metrics.metrics.flatMap((metric) =>
-      metric.samples().map(({ metricName = metric.name, value }) => ({ metricName, value })),
+      [...metric.samples()].map(({ metricName = metric.name, value }) => ({ metricName, value })),
     )
     return samples.find(({ metricName }) => metricName === name)?.value
   }

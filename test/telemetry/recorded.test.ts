@@ -90,7 +90,7 @@ test('authentication: what comes later, or fails, is counted as what comes at on
       throw fault
     })(credentials)
   }, fault)
-  const told = metrics.metrics.flatMap((metric) => metric.samples())
+  const told = metrics.metrics.flatMap((metric) => [...metric.samples()])
   const count = (name: string, value: string) => told.find(({ labels }) => labels[name] === value)?.value
   assert.deepEqual([count('result', 'success'), count('result', 'error'), count('username', 'email_id')], [1, 2, 1])
 })
