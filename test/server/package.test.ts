@@ -5,6 +5,21 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { root } from '../tools/server.ts'
 
+test('the package says which Node it runs on as its programs do, and every entry has its files', async () => {
+  const { engines, exports, dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const launch = readFileSync(join(root, 'bin/launch.mjs'), 'utf8')
+  const [, older, newer] = /is too old: (\S+), (\S+) or newer is needed/.exec(launch)!
+  assert.equal(engines.node, `^${older} || >=${newer}`)
+  // The rest is in the bundle.
+  assert.deepEqual(Object.keys(dependencies), ['lmdb'])
+  const bundled = (await import(join(root, 'scripts/bundle.mjs'))) as { libraries: { [name: string]: string } }
+  const files = JSON.stringify(exports).match(/\.\/(?:dist|types)\/[^"]+/g) ?? []
+  const made = Object.entries(bundled.libraries).flatMap(([name, source]) => [
+    ...[`./dist/${name}.js`, source.replace(/^src/, './types').replace(/\.ts$/, '.d.ts')],
+  ])
+  assert.deepEqual(files.sort(), made.sort())
+})
+
 test('every link of README leads somewhere, in a checkout and in the package', () => {
   const { files } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   const links = [...readFileSync(join(root, 'README.md'), 'utf8').matchAll(/\]\((?!https?:)([^)#]+)/g)].map(
@@ -18,4 +33,10 @@ test('every link of README leads somewhere, in a checkout and in the package', (
       `${link} is not in the package`,
     )
   }
+})
+
+test('an older Node can read as far as the sentence that refuses it', () => {
+  const launch = readFileSync(join(root, 'bin/launch.mjs'), 'utf8')
+  // A name that a built-in module of an older Node lacks is an error of syntax there.
+  assert.doesNotMatch(launch, /import \{[^}]*\benableCompileCache\b/)
 })
