@@ -2,11 +2,14 @@
  * A file that lines are appended to, and that is set aside when it grows too large: `audit.log` becomes
  * `audit-2026-01-31T10-00-00.000.log`, compressed if so wished, and of those only so many are kept, for so long. The
  * names are those that operators of kube-apiserver know. Files are readable by their owner alone.
+ *
+ * Several workers may append to one file: one of them sets it aside, and the others notice that and go on in the new one.
  */
 import { createReadStream, createWriteStream } from 'node:fs'
-import { type FileHandle, mkdir, open, readdir, rename, unlink } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, readdir, rename, stat, unlink } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import { setTimeout as pause } from 'node:timers/promises'
 import { createGzip } from 'node:zlib'
 import type { Clock } from '../base/clock.ts'
 
@@ -17,7 +20,12 @@ export interface Rotation {
   /** How long they are kept, in milliseconds; 0: for ever. */
   readonly maxAgeMs: number
   readonly compress: boolean
+  /** Where several workers write the file: whether this one sets it aside; absent: nobody else writes it. */
+  readonly shared?: { readonly rotates: boolean } | undefined
 }
+
+/** How long others may still write into a file that was set aside. */
+const othersMs = 1000
 
 const ownerOnly = 0o600
 
@@ -51,7 +59,13 @@ export class RotatingFile {
   /** Appends whole lines. One call at a time. */
   async append(lines: string): Promise<void> {
     const bytes = Buffer.from(lines)
-    if (this.#size > 0 && this.#size + bytes.length > this.#rotation.maxBytes) await this.#rotate()
+    if (this.#rotation.shared !== undefined) await this.#follow()
+    if (
+      this.#rotation.shared?.rotates !== false &&
+      this.#size > 0 &&
+      this.#size + bytes.length > this.#rotation.maxBytes
+    )
+      await this.#rotate()
     if (this.#file === undefined) await this.open()
     await this.#file!.appendFile(bytes)
     this.#size += bytes.length
@@ -61,6 +75,18 @@ export class RotatingFile {
     await this.#file?.close()
     this.#file = undefined
     await this.#tidying
+  }
+
+  /** Others write there too, and one of them may have set the file aside. */
+  async #follow(): Promise<void> {
+    const [there, own] = await Promise.all([stat(this.#path).catch(() => undefined), this.#file?.stat()])
+    if (there !== undefined && there.ino === own?.ino) {
+      this.#size = there.size
+      return
+    }
+    await this.#file?.close()
+    this.#file = undefined
+    await this.open()
   }
 
   async #rotate(): Promise<void> {
@@ -75,6 +101,7 @@ export class RotatingFile {
   }
 
   async #tidy(aside: string): Promise<void> {
+    if (this.#rotation.shared !== undefined) await pause(othersMs)
     if (this.#rotation.compress) await compress(aside)
     const { maxBackups, maxAgeMs } = this.#rotation
     const { folder, stem, extension } = partsOf(this.#path)

@@ -172,7 +172,7 @@ async function openFoundation(options: ServerOptions, around: Surroundings) {
   const identify = await readIdentity(options, { clock, log, authorities, denied, reloading, opened })
   const givenKeys = readGivenKeys(options)
   const metrics = openMetrics(systemClock)
-  const recording = { vendor, clock: systemClock, log, reloading, opened, metrics: metrics.audit }
+  const recording = { vendor, clock: systemClock, log, reloading, worker, opened, metrics: metrics.audit }
   const audited = await openAudit(options, recording)
   const below = { log, clock, metrics: metrics.store, given: around.store, worker }
   const { store, raw, failed, notice } = await openStore(options, below)

@@ -15,6 +15,7 @@ import type { Log } from '../telemetry/log.ts'
 import type { ServerOptions } from './flags/options.ts'
 import { readFlagFile } from './read-flag-file.ts'
 import type { Reloading } from './reloading.ts'
+import { hasDuties, type WorkerPlace } from './worker-place.ts'
 
 export interface AuditMeans {
   readonly vendor: Vendor
@@ -22,6 +23,7 @@ export interface AuditMeans {
   readonly log: Log
   readonly metrics: AuditMetrics
   readonly reloading: Reloading
+  readonly worker?: WorkerPlace | undefined
   /** Closes what is opened. */
   readonly opened: AsyncDisposableStack
 }
@@ -70,7 +72,7 @@ async function readPolicyFile(file: string, vendor: Vendor): Promise<Policy> {
 const megabyte = 1024 * 1024
 const day = 24 * 60 * 60 * 1000
 
-async function openLog(options: ServerOptions, { clock, log, metrics }: AuditMeans): Promise<Sink | undefined> {
+async function openLog(options: ServerOptions, { clock, log, metrics, worker }: AuditMeans): Promise<Sink | undefined> {
   const { auditLogPath: path, auditLogMode: mode } = options
   if (path === '') return undefined
   const faults = faultsOf('log', { log, metrics })
@@ -79,7 +81,7 @@ async function openLog(options: ServerOptions, { clock, log, metrics }: AuditMea
     maxEvent: options.auditLogTruncateMaxEventSize,
     maxBatch: options.auditLogTruncateMaxBatchSize,
   }
-  const output = path === '-' ? standardOutput : await openFile(options, { clock, faults })
+  const output = path === '-' ? standardOutput : await openFile(options, { clock, faults, worker })
   if (mode !== 'batch') return new LogSink({ output, truncation, isStrict: mode === 'blocking-strict', faults })
   const batch = {
     buffer: options.auditLogBatchBufferSize,
@@ -123,13 +125,18 @@ const standardOutput: LineOutput = {
   close: async () => {},
 }
 
-async function openFile(options: ServerOptions, { clock, faults }: { clock: Clock; faults: SinkFaults }) {
+interface FileMeans extends Pick<AuditMeans, 'clock' | 'worker'> {
+  readonly faults: SinkFaults
+}
+
+async function openFile(options: ServerOptions, { clock, faults, worker }: FileMeans) {
   const { RotatingFile } = await import('../audit/rotating-file.ts')
   const rotation = {
     maxBytes: (options.auditLogMaxsize || 100) * megabyte,
     maxBackups: options.auditLogMaxbackup,
     maxAgeMs: options.auditLogMaxage * day,
     compress: options.auditLogCompress,
+    shared: worker === undefined ? undefined : { rotates: hasDuties(worker) },
   }
   const file = new RotatingFile(options.auditLogPath, rotation, { clock, onError: (error) => faults.lost(0, error) })
   await file.open().catch((error) => {

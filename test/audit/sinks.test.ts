@@ -51,6 +51,23 @@ test('a file that grows too large is set aside, compressed, and only so many are
   assert.equal(statSync(path).mode & 0o777, 0o600)
 })
 
+test('several workers write one file: one of them sets it aside, and no line is lost', async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'orch-audit-'))
+  t.after(() => rmSync(directory, { recursive: true }))
+  const path = join(directory, 'audit.log')
+  const worker = (rotates: boolean) => {
+    const rotation = { maxBytes: 100, maxBackups: 0, maxAgeMs: 0, compress: false, shared: { rotates } }
+    return new RotatingFile(path, rotation, { clock: systemClock, onError: assert.ifError })
+  }
+  const [first, second] = [worker(true), worker(false)]
+  for (let i = 0; i < 40; i++) await (i % 2 === 0 ? first : second).append(`line ${i}\n`)
+  await Promise.all([first.close(), second.close()])
+  const names = readdirSync(directory)
+  assert.ok(names.length > 2, String(names))
+  const lines = names.flatMap((name) => readFileSync(join(directory, name), 'utf8').trimEnd().split('\n'))
+  assert.deepEqual(new Set(lines), new Set(Array.from({ length: 40 }, (_, i) => `line ${i}`)))
+})
+
 test('files that are too old are removed', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'orch-audit-'))
   t.after(() => rmSync(directory, { recursive: true }))
