@@ -56,7 +56,10 @@ it('what the store holds as a key and is none ends the start in one line that qu
     await assert.rejects(server.restart(), ({ message }: Error) => {
       assert.match(
         message,
-        new RegExp(`^orch: what the store holds as .* \\(${key}\\) is none: restore it, or delete it$`, 'm'),
+        new RegExp(
+          `^orch: what the store holds as .* \\(${key}\\) is none: restore it, or delete it; if it is encrypted, start with --encryption-provider-config$`,
+          'm',
+        ),
       )
       assert.doesNotMatch(message, /canary|\n {4}at /)
       return true

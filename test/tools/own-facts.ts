@@ -72,6 +72,8 @@ function typeOf(schema: Schema, kind: Kind, found: Map<string, OwnFacts>): strin
       return schema.type
     case 'time':
       return schema.micro ? 'meta.v1.MicroTime' : 'meta.v1.Time'
+    case 'any':
+      return 'runtime.RawExtension'
     case 'object':
       return typeNamed(schema, kind, found)
     default:
