@@ -1,0 +1,93 @@
+/**
+ * The documents and what lies beside them: links lead somewhere, every page can be found from the index, and the
+ * dashboard and the alerts ask only for metrics that a server shows.
+ */
+import assert from 'node:assert/strict'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { after, test } from 'node:test'
+import { serveUp } from './tools/in-process.ts'
+import { root } from './tools/server.ts'
+
+const pages = [
+  ...readdirSync(root).filter((name) => name.endsWith('.md')),
+  ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => join('docs', name)),
+  'test/BUGS.md',
+  'test/clients/README.md',
+].map((name) => ({ name, text: readFileSync(join(root, name), 'utf8') }))
+
+test('every relative link of a page leads to a file, and to a heading of it', () => {
+  const broken = pages.flatMap(({ name, text }) =>
+    linksOf(text)
+      .filter((link) => !leadsSomewhere(name, link))
+      .map((link) => `${name}: ${link}`),
+  )
+  assert.deepEqual(broken, [])
+})
+
+test('the index links every page in docs, and README.md links the index', () => {
+  const linked = new Set(targetsOf('docs/README.md'))
+  const missing = readdirSync(join(root, 'docs'))
+    .filter((name) => name.endsWith('.md') && name !== 'README.md')
+    .filter((name) => !linked.has(join('docs', name)))
+  assert.deepEqual(missing, [])
+  assert.ok(targetsOf('README.md').includes('docs/README.md'))
+  const decisions = new Set(targetsOf('docs/decisions/README.md'))
+  const unlisted = readdirSync(join(root, 'docs/decisions'))
+    .filter((name) => name !== 'README.md')
+    .filter((name) => !decisions.has(join('docs/decisions', name)))
+  assert.deepEqual(unlisted, [])
+})
+
+test('the dashboard and the alerts ask for metrics that a server shows', async () => {
+  const server = await serveUp({ after })
+  const scraped = (await server.client('admin-token').get('/metrics')).text
+  const shown = new Set([...scraped.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name as string))
+  const asked = ['dashboard.json', 'alerts.yaml'].flatMap((file) =>
+    metricsIn(readFileSync(join(root, 'deploy/monitoring', file), 'utf8')),
+  )
+  assert.ok(asked.length > 30, `only ${asked.length} metrics were found`)
+  assert.deepEqual(
+    [...new Set(asked)].filter((name) => !shown.has(name) && name !== 'up'),
+    [],
+  )
+})
+
+function targetsOf(name: string): string[] {
+  const page = pages.find((each) => each.name === name)
+  assert.ok(page, `there is no ${name}`)
+  return linksOf(page.text).map((link) => join(dirname(name), link.replace(/#.*/, '')))
+}
+
+/** Relative links outside of code. */
+function linksOf(text: string): string[] {
+  const prose = text.replaceAll(/^```[\s\S]*?^```/gm, '').replaceAll(/`[^`\n]*`/g, 'code')
+  return [...prose.matchAll(/\]\(([^)\s]+)\)/g)]
+    .map(([, link]) => link as string)
+    .filter((link) => !/^[a-z]+:/.test(link))
+}
+
+function leadsSomewhere(page: string, link: string): boolean {
+  const [file = '', heading] = link.split('#')
+  const target = file === '' ? join(root, page) : resolve(root, dirname(page), file)
+  if (relative(root, target).startsWith('..') || !existsSync(target)) return false
+  return heading === undefined || headingsOf(readFileSync(target, 'utf8')).includes(heading)
+}
+
+/** The anchors of headings, as GitHub makes them. */
+function headingsOf(text: string): string[] {
+  return [...text.matchAll(/^#+ (.*)$/gm)].map(([, title]) =>
+    (title as string)
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+      .trim()
+      .replaceAll(/\s/g, '-'),
+  )
+}
+
+/** Names of metrics that are followed by labels; those of a histogram's parts are that of the histogram. */
+function metricsIn(text: string): string[] {
+  return [...text.matchAll(/([a-z][a-z0-9_]+)\{job=/g)].map(([, name]) => (name as string).replace(/_bucket$/, ''))
+}
