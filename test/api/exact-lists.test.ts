@@ -8,6 +8,7 @@ import { LmdbStore } from '../../src/store/lmdb/store.ts'
 import { type Cluster, startEtcd } from '../tools/etcd.ts'
 import type { HttpClient } from '../tools/http-client.ts'
 import { serve } from '../tools/in-process.ts'
+import { long } from '../tools/long.ts'
 import { startServer } from '../tools/server.ts'
 
 const path = '/api/v1/namespaces/default/configmaps'
@@ -58,10 +59,12 @@ async function rangesOf({ endpoints }: Cluster): Promise<number> {
   return Number(/^grpc_server_started_total\{grpc_method="Range",.*\} (\S+)$/m.exec(text)![1])
 }
 
-test('a list of 140,000 objects is told whole, by pages and at once', { timeout: 300_000 }, async (t) => {
+/** Those of the long form are more than a call takes as arguments. */
+const count = long ? 140_000 : 20_000
+
+test(`a list of ${count} objects is told whole, by pages and at once`, { timeout: 300_000 }, async (t) => {
   const server = await startServer(t)
   await server.stop()
-  const count = 140_000
   await fill(join(server.directory, 'data'), count)
   await server.restart()
   const client = server.client()
@@ -71,7 +74,7 @@ test('a list of 140,000 objects is told whole, by pages and at once', { timeout:
   assert.ok(first.items.length > 1000)
   assert.equal(first.items.length + first.metadata.remainingItemCount, count)
   // A page may end before it is full: what it holds is bounded.
-  if (process.env.ORCH_LONG === '1') assert.equal(await countRest(client, first), count - first.items.length)
+  assert.equal(await countRest(client, first), count - first.items.length)
   const all = await list(client, exactly(version, ''))
   assert.equal(all.items.length, count)
   assert.equal(all.metadata.continue, undefined)

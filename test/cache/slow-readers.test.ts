@@ -143,8 +143,8 @@ test('watches from an old version hold little, and tell everything once they are
 test('a list, and a watch from now, show one state however slowly they are read', { timeout: 300_000 }, async (t) => {
   const server = await serve(t)
   const client = server.client()
-  const names = Array.from({ length: 1500 }, (_, i) => `object-${String(i).padStart(4, '0')}`)
-  const text = 'y'.repeat(8000)
+  const names = Array.from({ length: 700 }, (_, i) => `object-${String(i).padStart(4, '0')}`)
+  const text = 'y'.repeat(17_000)
   for (let i = 0; i < names.length; i += 50)
     await Promise.all(names.slice(i, i + 50).map((name) => client.post(configMaps, bodyOf(name, 0, text))))
   const unread = await Unread.open(t, server, `${configMaps}?watch=1&timeoutSeconds=300`)

@@ -1,8 +1,8 @@
 /**
  * Every command of orchctl has a row in `rows/`: `--help` is read for what there is, and a command without a row fails. What
- * is in stdout, in stderr and the exit code are compared, all three, always. The first row of each first word runs the real
- * program (if ORCH_LONG is 1: of each command), as do those that set its environment; the others run inside this process,
- * which is the same but for the start.
+ * is in stdout, in stderr and the exit code are compared, all three, always. The first row of each part runs the real program
+ * (in the long form: of each command), as do those that set its environment; the others run inside this process, which is
+ * the same but for the start.
  */
 import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { parse } from 'yaml'
 import { serveUp } from '../tools/in-process.ts'
+import { long } from '../tools/long.ts'
 import { orchctl } from '../tools/orchctl.ts'
 import { type Ran, runCommand } from '../tools/run-command.ts'
 import { root, withoutRootCa } from '../tools/server.ts'
@@ -52,8 +53,9 @@ async function runHere({ directory }: Place, { args, stdin = '' }: Row): Promise
 }
 
 function runsProgram(row: Row): boolean {
-  const wordsOf = ({ command }: Row) => (process.env.ORCH_LONG === '1' ? command : command.split(' ')[0])
-  return row.environment !== undefined || rows.find((other) => wordsOf(other) === wordsOf(row)) === row
+  if (row.environment !== undefined) return true
+  if (!long) return parts.some((part) => part.rows[0] === row)
+  return rows.find(({ command }) => command === row.command) === row
 }
 
 /** What differs from run to run. */

@@ -1,7 +1,7 @@
 /**
  * Debian's kubectl against a real server: sessions at a shell, each step with its output, errors and exit code to the
  * letter. The steps of a session build on each other; sessions have a home and a namespace of their own and run side by
- * side at one server.
+ * side at one server. The short form uses every verb and leaves out what is the same verb once more.
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { serveUp } from '../tools/in-process.ts'
 import { kubectlFor } from '../tools/kubectl-shell.ts'
+import { long } from '../tools/long.ts'
 import { withoutRootCa } from '../tools/server.ts'
 import { parseTranscript, writeOutcome } from '../tools/transcript.ts'
 
@@ -24,7 +25,8 @@ describe('kubectl', { concurrency: 2 }, () => {
 function follow(session: string): void {
   const kubectl = kubectlFor(server, session)
   const transcript = readFileSync(join(import.meta.dirname, 'transcripts', `${session}.txt`), 'utf8')
-  for (const { heading, command, input, outcome } of parseTranscript(transcript))
+  const steps = parseTranscript(transcript).filter(({ isLong }) => long || !isLong)
+  for (const { heading, command, input, outcome } of steps)
     test(`${heading}: ${command}`, async () => {
       assert.equal(writeOutcome(await kubectl.run(command, input)), writeOutcome(outcome))
     })

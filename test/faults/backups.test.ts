@@ -23,7 +23,7 @@ import { checkHistory, type List, type Seen } from './history.ts'
 import { acknowledged, outcomes, readLog, report, revisionOf, workload } from './load.ts'
 import { Recorder } from './recorder.ts'
 
-const backups = process.env.ORCH_LONG === '1' ? 100 : 6
+const backups = process.env.ORCH_LONG === '1' ? 100 : 2
 const writers = 8
 const prefix = 'objects/core/configmaps/default/'
 

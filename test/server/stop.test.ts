@@ -1,6 +1,6 @@
 /**
  * Stopping: requests under way are answered, watches end in order, everything is there at the next start. What depends on
- * the moment is tried a few times, and many times if ORCH_LONG is 1.
+ * the moment is tried once, and many times if ORCH_LONG is 1.
  */
 import assert from 'node:assert/strict'
 import { existsSync, rmSync } from 'node:fs'
@@ -72,7 +72,7 @@ test('SIGTERM ends in order, with a watch open and requests under way', { timeou
 })
 
 test('SIGTERM under load resets nobody: the last answer says that it is', { timeout: 300_000 }, async (t) => {
-  for (let round = 0; round < (long ? 10 : 2); round++) {
+  for (let round = 0; round < (long ? 10 : 1); round++) {
     const server = await startServer(t)
     const client = server.client()
     const counts = { answered: 0, last: 0, refused: 0 }
@@ -142,7 +142,7 @@ test('SIGTERM during the start ends it in order', { timeout: 300_000 }, async (t
   const server = await startServer(t)
   await server.stop()
   const data = join(server.directory, 'data')
-  for (let round = 0; round < (long ? 20 : 3); round++) {
+  for (let round = 0; round < (long ? 20 : 1); round++) {
     rmSync(data, { recursive: true, force: true })
     // From the moment on at which it makes its directory, well before it serves.
     const { code, output } = await server.restartAndStop(() => existsSync(data))

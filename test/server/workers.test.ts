@@ -14,6 +14,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { readServerFlags } from '../../src/server/command-line.ts'
 import type { HttpClient } from '../tools/http-client.ts'
+import { long } from '../tools/long.ts'
 import { configMaps } from '../tools/paths.ts'
 import { root, type ServerHandle, startServer, startUp } from '../tools/server.ts'
 import { until, untilTrue } from '../tools/until.ts'
@@ -260,7 +261,7 @@ async function endStore(fragile: ServerHandle, end: () => void): Promise<Readonl
 }
 
 /** The worker, and how it ends; `0` has the duties. In the long form in every way. */
-const ways = ['1 exit', '0 memory', '1 stall', ...(process.env.ORCH_LONG ? ['1 terminate', '0 error', '1 loop'] : [])]
+const ways = ['0 error', ...(long ? ['1 exit', '0 memory', '1 stall', '1 terminate', '1 loop'] : [])]
 
 test('workers, the store and all of them end, and nothing acknowledged is lost', { timeout }, async (t) => {
   const { fragile, end } = await startFragile(t)

@@ -2,9 +2,11 @@
  * The proof of the store contract, the same for every backend: each part in `suite/` turns promises of src/store/store.ts
  * into tests against a real store, and can be run alone; seeded random operations are compared with the model
  * (MemoryStore) step by step. Revisions are compared by order and identity, never by number: a backend may leave gaps.
- * `storeSuite` is all of it; `clusterSuite` is what several members could do otherwise than one, all of it if ORCH_LONG is 1.
+ * `storeSuite` is all of it, with more seeds in the long form; `clusterSuite` is what several members could do otherwise than
+ * one, and in the long form all of it.
  */
 import { describe } from 'node:test'
+import { long } from '../tools/long.ts'
 import { compareWithModel } from './model.ts'
 import { claimSuite } from './suite/claims.ts'
 import { commitSuite } from './suite/commits.ts'
@@ -18,12 +20,12 @@ export { restartSuite } from './suite/restarts.ts'
 
 export function storeSuite(name: string, open: Open): void {
   for (const part of [commitSuite, claimSuite, listSuite, watchSuite, lifetimeSuite]) part(name, open)
-  modelSuite(name, open, [1, 2, 3])
+  modelSuite(name, open, long ? [1, 2, 3] : [1])
 }
 
 /** For members of a backend that passes `storeSuite` when it is alone. */
 export function clusterSuite(name: string, open: Open): void {
-  if (process.env.ORCH_LONG === '1') storeSuite(name, open)
+  if (long) storeSuite(name, open)
   else {
     for (const part of [commitSuite, watchSuite, lifetimeSuite]) part(name, open)
     modelSuite(name, open, [1])

@@ -13,7 +13,7 @@ import { type Batch, RevisionGone, type Store, StoreError } from '../../src/stor
 import { temporaryDirectory } from './directory.ts'
 import { manyKeys, plainList, put, readChanges, writeMany } from './operations.ts'
 import { timeout } from './suite/prove.ts'
-import { type Opened, restartSuite, storeSuite } from './suite.ts'
+import { clusterSuite, type Opened, restartSuite } from './suite.ts'
 
 async function openWorkers(count: number, historyMs?: number) {
   const { directory, removeDirectory } = await temporaryDirectory()
@@ -68,7 +68,7 @@ async function openOne(): Promise<Opened & { reopen(): Promise<Store> }> {
 }
 
 restartSuite('a worker', openOne)
-storeSuite('three workers in turns', async () => {
+clusterSuite('three workers in turns', async () => {
   const { stores, cleanup } = await openWorkers(3)
   return { store: inTurns(stores), cleanup }
 })

@@ -3,6 +3,7 @@
  * characters say what it is:
  *
  *   # get shows tables            a heading; blank lines are for the eye
+ *   + each kind of table          a heading whose steps are of the long form only: nothing below the next one needs them
  *   $ kubectl create -f -         a step: a line for the shell
  *   < kind: ConfigMap             its input, if any
  *   | configmap/a created         its output; `~ ` for a last line that does not end
@@ -12,11 +13,15 @@
  * White space at the end of a line does not count, as editors take it away.
  */
 
-export interface Step {
-  readonly heading: string
+export interface Step extends Heading {
   readonly command: string
   readonly input: string
   readonly outcome: Outcome
+}
+
+interface Heading {
+  readonly heading: string
+  readonly isLong: boolean
 }
 
 export interface Outcome {
@@ -37,7 +42,7 @@ const parts: { readonly [mark: string]: readonly [Part, string] } = {
 
 export function parseTranscript(text: string): Step[] {
   const [preface, ...blocks] = text.split(/^\$ /m)
-  let heading = headingIn(preface!) ?? ''
+  let heading = headingIn(preface!) ?? { heading: '', isLong: false }
   return blocks.map((block) => {
     const step = parseStep(heading, block)
     heading = headingIn(block) ?? heading
@@ -46,11 +51,12 @@ export function parseTranscript(text: string): Step[] {
 }
 
 /** A heading belongs to the steps below it, and so to none of the block that it ends. */
-function headingIn(block: string): string | undefined {
-  return block.match(/^# .*/gm)?.at(-1)?.slice(2)
+function headingIn(block: string): Heading | undefined {
+  const line = block.match(/^[#+] .*/gm)?.at(-1)
+  return line === undefined ? undefined : { heading: line.slice(2), isLong: line.startsWith('+') }
 }
 
-function parseStep(heading: string, block: string): Step {
+function parseStep(heading: Heading, block: string): Step {
   const [command, ...lines] = block.split('\n')
   const said: Record<Part, string> = { input: '', output: '', errors: '' }
   let code = 0
@@ -58,9 +64,14 @@ function parseStep(heading: string, block: string): Step {
     const part = parts[line[0] ?? '']
     if (part) said[part[0]] += line.slice(2) + part[1]
     else if (line.startsWith('= ')) code = Number(line.slice(2))
-    else if (line !== '' && !line.startsWith('# ')) throw new Error(`a line without a mark: ${line}`)
+    else if (line !== '' && !/^[#+] /.test(line)) throw new Error(`a line without a mark: ${line}`)
   }
-  return { heading, command: command!, input: said.input, outcome: { output: said.output, errors: said.errors, code } }
+  return {
+    ...heading,
+    command: command!,
+    input: said.input,
+    outcome: { output: said.output, errors: said.errors, code },
+  }
 }
 
 /** The outcome in the form of a transcript, in which differences are told. */
