@@ -104,6 +104,41 @@ export const commands: readonly (CommandEntry | CommandGroup)[] = [
     commands: setCommands,
   },
   {
+    name: 'run',
+    summary: 'run an image in a pod',
+    load: async () => (await import('./run.ts')).runCommand,
+  },
+  {
+    name: 'expose',
+    summary: 'create a service for a workload or a pod',
+    load: async () => (await import('./expose.ts')).exposeCommand,
+  },
+  {
+    name: 'autoscale',
+    summary: 'create an autoscaler for a workload',
+    load: async () => (await import('./autoscale.ts')).autoscaleCommand,
+  },
+  {
+    name: 'taint',
+    summary: 'keep pods away from nodes',
+    load: async () => (await import('./nodes/taint.ts')).taintCommand,
+  },
+  {
+    name: 'cordon',
+    summary: 'let no new pods come to a node',
+    load: async () => (await import('./nodes/cordon.ts')).cordonCommand,
+  },
+  {
+    name: 'uncordon',
+    summary: 'let pods come to a node again',
+    load: async () => (await import('./nodes/cordon.ts')).uncordonCommand,
+  },
+  {
+    name: 'drain',
+    summary: 'empty a node',
+    load: async () => (await import('./nodes/drain.ts')).drainCommand,
+  },
+  {
     name: 'wait',
     summary: 'wait until objects are as asked for',
     load: async () => (await import('./wait.ts')).waitCommand,

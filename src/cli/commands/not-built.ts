@@ -1,23 +1,7 @@
 /** Commands that users of kubectl know and that are not built here: they are told so, and not that they misspelt. */
 const names = new Set([
-  ...[
-    'attach',
-    'autoscale',
-    'cordon',
-    'cp',
-    'debug',
-    'drain',
-    'exec',
-    'expose',
-    'kustomize',
-    'logs',
-    'options',
-    'plugin',
-  ],
-  ...['port-forward', 'proxy', 'run', 'taint', 'top', 'uncordon'],
-  ...['auth reconcile'],
-  ...['certificate csr', 'config delete-cluster', 'config delete-context', 'config delete-user', 'config get-clusters'],
-  ...['config get-users', 'config rename-context', 'config set', 'config unset', 'create service'],
+  ...['attach', 'cp', 'debug', 'exec', 'kustomize', 'logs', 'options', 'plugin', 'port-forward', 'proxy', 'top'],
+  ...['auth reconcile', 'certificate csr'],
 ])
 
 /** Whether the words name such a command: `logs`, `auth reconcile`. */

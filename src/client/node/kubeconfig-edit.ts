@@ -78,6 +78,48 @@ export async function setCurrentContext(files: readonly string[], name: string):
   await changeConfig(file, (config) => ({ config: { ...config, 'current-context': name }, result: undefined }))
 }
 
+/** Takes an entry out of the file that has it, which is returned; undefined where none has it. */
+export async function removeEntry(files: readonly string[], { sort, name }: EntryName): Promise<string | undefined> {
+  const file = files.find((candidate) => hasEntry(readConfigFile(candidate), sort, name))
+  if (file === undefined) return undefined
+  await changeConfig(file, (config) => {
+    const others = entriesOf(config, sort).filter((entry) => own(entry, 'name') !== name)
+    return { config: { ...config, [`${sort}s`]: others }, result: undefined }
+  })
+  return file
+}
+
+/** Gives a context another name; if it is the current one, it stays so. */
+export async function renameContext(files: readonly string[], from: string, to: string): Promise<void> {
+  const file = files.find((candidate) => hasEntry(readConfigFile(candidate), 'context', from))
+  const cannot = `cannot rename the context ${JSON.stringify(from)}`
+  if (file === undefined) throw new ConfigError(`${cannot}, it's not in ${files.join(', ')}`)
+  const taken = files.find((candidate) => hasEntry(readConfigFile(candidate), 'context', to))
+  if (taken !== undefined)
+    throw new ConfigError(`${cannot}, the context ${JSON.stringify(to)} already exists in ${taken}`)
+  await changeConfig(file, (config) => {
+    const contexts = entriesOf(config, 'context').map((entry) =>
+      own(entry, 'name') === from ? { ...entry, name: to } : entry,
+    )
+    return { config: { ...config, contexts }, result: undefined }
+  })
+  const naming = files.find((candidate) => own(readConfigFile(candidate), 'current-context'))
+  if (naming !== undefined && own(readConfigFile(naming), 'current-context') === from)
+    await setCurrentContext(files, to)
+}
+
+/** Makes no context the current one. */
+export async function unsetCurrentContext(files: readonly string[]): Promise<void> {
+  for (const file of files)
+    if (own(readConfigFile(file), 'current-context'))
+      await changeConfig(file, (config) => ({ config: { ...config, 'current-context': '' }, result: undefined }))
+}
+
+/** Whether one of the files has such an entry. */
+export function isConfigured(files: readonly string[], { sort, name }: EntryName): boolean {
+  return files.some((file) => hasEntry(readConfigFile(file), sort, name))
+}
+
 function hasEntry(config: JsonObject, sort: EntrySort, name: string): boolean {
   return entriesOf(config, sort).some((entry) => own(entry, 'name') === name)
 }

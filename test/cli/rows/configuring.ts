@@ -23,6 +23,36 @@ export const configuring: Part = {
       stdout:
         'apiVersion: v1\nclusters:\n- cluster:\n    server: https://127.0.0.1:1\n  name: c\ncontexts:\n- context:\n    cluster: c\n    namespace: other\n    user: u\n  name: one\n- context:\n    cluster: c\n    namespace: shop\n    user: u\n  name: two\ncurrent-context: two\nkind: Config\npreferences: {}\nusers:\n- name: u\n  user:\n    token: REDACTED\n',
     }),
+    r('config view', `-o jsonpath={.contexts[*].name} ${own}`, { stdout: 'one two' }),
+    r('config get-clusters', own, { stdout: 'NAME\nc\n' }),
+    r('config get-users', own, { stdout: 'NAME\nu\n' }),
+    r('config set', `contexts.one.namespace third ${own}`, { stdout: 'Property "contexts.one.namespace" set.\n' }),
+    r('config set', `clusters.c.color red ${own}`, {
+      stderr: 'error: clusters.c.color is no value: write clusters.NAME.FIELD\n',
+      code: 1,
+    }),
+    r('config unset', `contexts.one.namespace ${own}`, { stdout: 'Property "contexts.one.namespace" unset.\n' }),
+    r('config unset', `contexts.nine.namespace ${own}`, {
+      stderr: 'error: there is no context "nine" in DIR/own.kubeconfig\n',
+      code: 1,
+    }),
     r('config view', `--minify --raw -o json ${own}`, { stdout: /"token": "secret"/ }),
+    r('config rename-context', `two three ${own}`, { stdout: 'Context "two" renamed to "three".\n' }),
+    r('config current-context', own, { stdout: 'three\n' }),
+    r('config rename-context', `one three ${own}`, {
+      stderr: `error: cannot rename the context "one", the context "three" already exists in DIR/own.kubeconfig\n`,
+      code: 1,
+    }),
+    r('config delete-context', `three ${own}`, {
+      stdout: 'deleted context three from DIR/own.kubeconfig\n',
+      stderr: 'warning: this removed your active context, use "orchctl config use-context" to select a different one\n',
+    }),
+    r('config delete-context', `three ${own}`, {
+      stderr: 'error: cannot delete context three, not in DIR/own.kubeconfig\n',
+      code: 1,
+    }),
+    r('config delete-cluster', `c ${own}`, { stdout: 'deleted cluster c from DIR/own.kubeconfig\n' }),
+    r('config delete-user', `u ${own}`, { stdout: 'deleted user u from DIR/own.kubeconfig\n' }),
+    r('config get-users', own, { stdout: 'NAME\n' }),
   ],
 }

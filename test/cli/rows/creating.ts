@@ -133,5 +133,46 @@ export const creating: Part = {
     r('create ingress', "site --rule='shop.example.com/*=web:80,tls=site'", {
       stdout: 'ingress.networking.k8s.io/site created\n',
     }),
+    r('create service clusterip', 'inner --tcp=80:8080 --tcp=443 -o jsonpath={.spec.ports}{.spec.selector}', {
+      stdout:
+        '[{"name":"80-8080","port":80,"protocol":"TCP","targetPort":8080},{"name":"443","port":443,"protocol":"TCP","targetPort":443}]{"app":"inner"}',
+    }),
+    r('create service clusterip', 'bare --clusterip=None', { stdout: 'service/bare created\n' }),
+    r('create service clusterip', 'none', {
+      stderr: 'error: at least one tcp port specifier must be provided\n',
+      code: 1,
+    }),
+    r('create service nodeport', 'outer --tcp=80:web', { stdout: 'service/outer created\n' }),
+    r('create service loadbalancer', 'wide --tcp=80', { stdout: 'service/wide created\n' }),
+    r('create service externalname', 'far --external-name=db.example.com -o jsonpath={.spec.externalName}', {
+      stdout: 'db.example.com',
+    }),
+    r('run', 'p --image=nginx --port=80 --expose', {
+      stderr: /^Error from server \(Forbidden\): pods "p" is forbidden: failed quota: small/,
+      code: 1,
+    }),
+    r('run', 'p --image=nginx --port=80 --expose --limits=cpu=100m', { stdout: 'service/p created\npod/p created\n' }),
+    r('run', 'q --image=busybox --restart=Never --env=A=b=c --dry-run=client -o jsonpath={.spec} -- echo hi', {
+      stdout:
+        '{"containers":[{"args":["echo","hi"],"env":[{"name":"A","value":"b=c"}],"image":"busybox","name":"q"}],"dnsPolicy":"ClusterFirst","restartPolicy":"Never"}',
+    }),
+    r('run', 'p', { stderr: 'error: required flag(s) "image" not set\n', code: 1 }),
+    r('expose', 'deploy idle --port=80 --target-port=http', { stdout: 'service/idle exposed\n' }),
+    r('expose', 'pod p --name=p2 --type=NodePort -o jsonpath={.spec.type}{.spec.selector}{.spec.ports[0].port}', {
+      stdout: 'NodePort{"run":"p"}80',
+    }),
+    r('expose', 'deploy idle --name=x', {
+      stderr: "error: couldn't find port via --port flag or introspection\n",
+      code: 1,
+    }),
+    r('expose', 'cm one --port=80', { stderr: 'error: cannot expose a ConfigMap\n', code: 1 }),
+    r('autoscale', 'deploy idle --max=5 --min=2', {
+      stdout: 'horizontalpodautoscaler.autoscaling/idle autoscaled\n',
+    }),
+    r('autoscale', 'cm one --max=5', { stderr: 'error: cannot autoscale a ConfigMap: it has no scale\n', code: 1 }),
+    r('autoscale', 'deploy idle --max=1 --min=2', {
+      stderr: 'error: --max=MAXPODS must be larger or equal to --min=MINPODS, max: 1, min: 2\n',
+      code: 1,
+    }),
   ],
 }

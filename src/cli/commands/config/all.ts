@@ -37,4 +37,44 @@ export const configCommands: readonly CommandEntry[] = [
     summary: 'set how a user shows who it is',
     load: async () => (await import('./set-credentials.ts')).setCredentialsCommand,
   },
+  {
+    name: 'get-clusters',
+    summary: 'show the names of all clusters',
+    load: async () => (await import('./names.ts')).getClustersCommand,
+  },
+  {
+    name: 'get-users',
+    summary: 'show the names of all users',
+    load: async () => (await import('./names.ts')).getUsersCommand,
+  },
+  {
+    name: 'rename-context',
+    summary: 'give a context another name',
+    load: async () => (await import('./rename-context.ts')).renameContextCommand,
+  },
+  {
+    name: 'delete-context',
+    summary: 'delete a context',
+    load: async () => (await import('./delete-entry.ts')).deleteContextCommand,
+  },
+  {
+    name: 'delete-cluster',
+    summary: 'delete a cluster',
+    load: async () => (await import('./delete-entry.ts')).deleteClusterCommand,
+  },
+  {
+    name: 'delete-user',
+    summary: 'delete a user',
+    load: async () => (await import('./delete-entry.ts')).deleteUserCommand,
+  },
+  {
+    name: 'set',
+    summary: 'set one value',
+    load: async () => (await import('./property.ts')).setPropertyCommand,
+  },
+  {
+    name: 'unset',
+    summary: 'remove one value',
+    load: async () => (await import('./property.ts')).unsetPropertyCommand,
+  },
 ]

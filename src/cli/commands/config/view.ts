@@ -1,14 +1,15 @@
 /** `orchctl config view`: what the client config says, several files as one, without its secrets. */
-import { flag, oneOf, toggle } from '../../../base/flags.ts'
+import { toggle, UsageError } from '../../../base/flags.ts'
 import { readConfigFile } from '../../../client/node/kubeconfig-edit.ts'
 import { isObject, type Json, type JsonObject, own } from '../../../model/json.ts'
 import { defineCommand, refuseWords } from '../../command.ts'
 import { configFiles } from '../../connect.ts'
 import { printDocument } from '../../printers/objects.ts'
+import { fillJsonPath, type Output, writeOutputFlag } from '../../printers/output.ts'
 import { configFlags } from './config-files.ts'
 
 const flags = {
-  output: flag('o,output', 'FORMAT', 'yaml', oneOf(['yaml', 'json']), 'yaml or json'),
+  output: { ...writeOutputFlag, default: 'yaml' },
   raw: toggle('raw', 'with keys, certificates and tokens'),
   minify: toggle('minify', 'only what the context in use needs'),
   ...configFlags,
@@ -25,9 +26,15 @@ export const viewCommand = defineCommand({
     const merged = mergeConfigs(configFiles(context, options.kubeconfig).map(readConfigFile))
     const chosen = options.context === '' ? merged : { ...merged, 'current-context': options.context }
     const shown = options.minify ? minified(chosen) : chosen
-    context.out(await printDocument(options.raw ? shown : redacted(shown), options.output))
+    context.out(await printed(options.raw ? shown : redacted(shown), options.output))
   },
 })
+
+async function printed(config: Json, output: Output): Promise<string> {
+  if (output.form === 'jsonpath') return await fillJsonPath(output.template, config)
+  if (output.form !== 'json' && output.form !== 'yaml') throw new UsageError('-o takes yaml, json or jsonpath=...')
+  return await printDocument(config, output.form)
+}
 
 const sorts = ['cluster', 'context', 'user'] as const
 
@@ -49,6 +56,14 @@ function mergeConfigs(configs: readonly JsonObject[]): JsonObject {
 function entriesOf(config: JsonObject, sort: string): JsonObject[] {
   const entries = own(config, `${sort}s`)
   return Array.isArray(entries) ? entries.filter(isObject) : []
+}
+
+/** The names of all entries of a sort. */
+export function entryNames(config: JsonObject, sort: string): string[] {
+  return entriesOf(config, sort).flatMap((entry) => {
+    const name = own(entry, 'name')
+    return typeof name === 'string' ? [name] : []
+  })
 }
 
 function minified(config: JsonObject): JsonObject {

@@ -107,4 +107,31 @@ export const createCommands: readonly (CommandEntry | CommandGroup)[] = [
     summary: 'create an ingress',
     load: async () => (await import('./policies.ts')).createIngressCommand,
   },
+  {
+    name: 'service',
+    aliases: ['svc'],
+    summary: 'create a service',
+    commands: [
+      {
+        name: 'clusterip',
+        summary: 'create a service with an address in the cluster',
+        load: async () => (await import('./service.ts')).createClusterIpCommand,
+      },
+      {
+        name: 'nodeport',
+        summary: 'create a service with a port on every node',
+        load: async () => (await import('./service.ts')).createNodePortCommand,
+      },
+      {
+        name: 'loadbalancer',
+        summary: 'create a service with a load balancer',
+        load: async () => (await import('./service.ts')).createLoadBalancerCommand,
+      },
+      {
+        name: 'externalname',
+        summary: 'create a service that stands for a name outside',
+        load: async () => (await import('./service.ts')).createExternalNameCommand,
+      },
+    ],
+  },
 ]

@@ -64,7 +64,7 @@ export function defineGenerator<F extends Flags>(generator: Generator<F>): Comma
         const vendor = await session.types.vendor()
         const given = { context, name, words: rest, namespace: session.namespace, vendor, session }
         const object = objectOf(generator, given, await generator.make(options as unknown as OptionsOf<F>, given))
-        context.out(await create(session, object, writing))
+        context.out(await createObject(session, object, { options: writing }))
       })
     },
   })
@@ -80,14 +80,19 @@ function objectOf<F extends Flags>({ type }: Generator<F>, { name, session, vend
   }
 }
 
-async function create(session: Session, object: ApiObject, options: WritingOptions): Promise<string> {
+/** Creates an object that flags describe, or only shows it; returns what is said about it. */
+export async function createObject(
+  session: Session,
+  object: ApiObject,
+  { options, done = 'created', index = 0 }: { options: WritingOptions; done?: string; index?: number },
+): Promise<string> {
   const [group = ''] = object.apiVersion.includes('/') ? object.apiVersion.split('/') : ['']
   const shown = { kind: object.kind, group }
-  if (options.dryRun === 'client') return await report(options, { type: shown, object, done: 'created' })
+  if (options.dryRun === 'client') return await report(options, { type: shown, object, done, index })
   const type = await session.types.ofKind(object.apiVersion, object.kind)
   const placed = type.namespaced
     ? { ...object, metadata: { namespace: session.namespace, ...object.metadata } }
     : object
   const created = await session.client.create(type, placed, requestOptions(session, options))
-  return await report(options, { type, object: created, done: 'created' })
+  return await report(options, { type, object: created, done, index })
 }

@@ -1,0 +1,77 @@
+/** `orchctl autoscale`: an autoscaler for a workload. */
+import { flag, type OptionsOf, text, UsageError } from '../../base/flags.ts'
+import { objectPath } from '../../client/resource-type.ts'
+import { isNotFound } from '../../client/status-error.ts'
+import type { ApiObject } from '../../model/object.ts'
+import { liveOf } from '../changing.ts'
+import { defineCommand } from '../command.ts'
+import { connectionFlags } from '../connection-flags.ts'
+import { readCount } from '../numbers.ts'
+import { type Session, withSession } from '../session.ts'
+import { fileFlags, findSubjects, type Subject } from '../subjects.ts'
+import { writeFlags } from '../writing.ts'
+import { createObject } from './create/generator.ts'
+
+const flags = {
+  ...fileFlags,
+  max: flag('max', 'NUMBER', '', readOptional, 'how many replicas there are at most'),
+  min: flag('min', 'NUMBER', '', readOptional, 'how many there are at least; else the server decides'),
+  cpuPercent: flag(
+    'cpu-percent',
+    'PERCENT',
+    '',
+    readOptional,
+    'how busy they shall be on average; else the server decides',
+  ),
+  name: flag('name', 'NAME', '', text, 'the name of the autoscaler; else that of the object'),
+  ...writeFlags,
+  ...connectionFlags,
+}
+
+/** -1 is kubectl's word for none. */
+function readOptional(value: string): number | undefined {
+  return value === '' || value === '-1' ? undefined : readCount(value)
+}
+
+export const autoscaleCommand = defineCommand({
+  name: 'autoscale',
+  forms: ['(TYPE NAME | TYPE/NAME | -f FILE) --max=NUMBER [--min=NUMBER] [flags]'],
+  about: 'Creates an autoscaler: how many replicas something has, by how busy they are.',
+  examples: ['orchctl autoscale deployment web --min=2 --max=10 --cpu-percent=80'],
+  flags,
+  run: async (context, { options, words }) => {
+    const { max, min } = options
+    if (max === undefined) throw new UsageError('required flag(s) "max" not set')
+    if (max < 1) throw new UsageError(`--max=MAXPODS is required and must be at least 1, max: ${max}`)
+    if (min !== undefined && max < min)
+      throw new UsageError(`--max=MAXPODS must be larger or equal to --min=MINPODS, max: ${max}, min: ${min}`)
+    await withSession(context, options, async (session) => {
+      const chosen = { ...options, selector: '', fieldSelector: '', all: false, allNamespaces: false }
+      for (const [index, subject] of (await findSubjects(session, words, chosen)).entries()) {
+        const scaler = await scalerFor(session, subject, options)
+        context.out(await createObject(session, scaler, { options, done: 'autoscaled', index }))
+      }
+    })
+  },
+})
+
+async function scalerFor(session: Session, subject: Subject, options: OptionsOf<typeof flags>): Promise<ApiObject> {
+  const { kind, apiVersion, metadata } = await liveOf(session, subject)
+  const path = objectPath(subject.type, subject.name, 'scale')
+  await session.client.read(path, { signal: session.context.signal }).catch((error: unknown) => {
+    if (isNotFound(error)) throw new UsageError(`cannot autoscale a ${kind}: it has no scale`)
+    throw error
+  })
+  const place = session.namespaceGiven ? { namespace: session.namespace } : {}
+  return {
+    apiVersion: 'autoscaling/v1',
+    kind: 'HorizontalPodAutoscaler',
+    metadata: { name: options.name || (metadata.name ?? ''), ...place },
+    spec: {
+      scaleTargetRef: { apiVersion, kind, name: metadata.name ?? '' },
+      ...(options.min !== undefined && { minReplicas: options.min }),
+      maxReplicas: options.max,
+      ...(options.cpuPercent !== undefined && { targetCPUUtilizationPercentage: options.cpuPercent }),
+    },
+  } as ApiObject
+}

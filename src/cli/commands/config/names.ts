@@ -1,0 +1,25 @@
+/** `orchctl config get-clusters` and `get-users`: the names in the client config. */
+import { type EntrySort, readConfigFile } from '../../../client/node/kubeconfig-edit.ts'
+import { type Command, defineCommand, refuseWords } from '../../command.ts'
+import { configFiles } from '../../connect.ts'
+import { escapeLine } from '../../printers/escape.ts'
+import { configFlags } from './config-files.ts'
+import { entryNames } from './view.ts'
+
+function defineNames(sort: EntrySort): Command {
+  return defineCommand({
+    name: `config get-${sort}s`,
+    forms: ['[flags]'],
+    about: `Shows the names of all ${sort}s in the client config.`,
+    examples: [`orchctl config get-${sort}s`],
+    flags: { kubeconfig: configFlags.kubeconfig },
+    run: async (context, { options, words }) => {
+      refuseWords(words)
+      const names = configFiles(context, options.kubeconfig).flatMap((file) => entryNames(readConfigFile(file), sort))
+      context.out(['NAME', ...new Set(names)].map((name) => `${escapeLine(name)}\n`).join(''))
+    },
+  })
+}
+
+export const getClustersCommand = defineNames('cluster')
+export const getUsersCommand = defineNames('user')

@@ -1,0 +1,145 @@
+/** `orchctl expose`: a service for the pods that something makes, selects or is. */
+import { flag, type OptionsOf, oneOf, text, UsageError } from '../../base/flags.ts'
+import type { ApiObject } from '../../model/object.ts'
+import { liveOf } from '../changing.ts'
+import { defineCommand } from '../command.ts'
+import { connectionFlags } from '../connection-flags.ts'
+import { readPairs } from '../pairs.ts'
+import { type Session, withSession } from '../session.ts'
+import { fileFlags, findSubjects, type Subject } from '../subjects.ts'
+import { writeFlags } from '../writing.ts'
+import { createObject } from './create/generator.ts'
+
+const flags = {
+  ...fileFlags,
+  name: flag('name', 'NAME', '', text, 'the name of the service; else that of the object'),
+  port: flag('port', 'PORT,...', '', text, 'the ports of the service; else those that the object names'),
+  targetPort: flag(
+    'target-port',
+    'PORT',
+    '',
+    text,
+    'the port of the containers, or its name; else that of the service',
+  ),
+  protocol: flag('protocol', 'PROTOCOL', '', text, 'TCP, UDP or SCTP; else what the object says, or TCP'),
+  type: flag(
+    'type',
+    'TYPE',
+    '',
+    oneOf(['', 'ClusterIP', 'NodePort', 'LoadBalancer', 'ExternalName']),
+    'ClusterIP, NodePort or LoadBalancer',
+  ),
+  clusterIp: flag('cluster-ip', 'IP', '', text, 'the address of the service; None: it has none'),
+  externalIp: flag('external-ip', 'IP,...', '', text, 'further addresses that lead to it'),
+  loadBalancerIp: flag('load-balancer-ip', 'IP', '', text, 'the address of the load balancer'),
+  sessionAffinity: flag('session-affinity', 'None|ClientIP', '', oneOf(['', 'None', 'ClientIP']), 'None or ClientIP'),
+  selector: flag('selector', 'KEY=VALUE,...', '', text, 'which pods it is for; else those of the object'),
+  labels: flag('l,labels', 'KEY=VALUE,...', '', text, 'the labels of the service; else those of the object'),
+  ...writeFlags,
+  ...connectionFlags,
+}
+
+type Options = OptionsOf<typeof flags>
+
+export const exposeCommand = defineCommand({
+  name: 'expose',
+  forms: ['(TYPE NAME | TYPE/NAME | -f FILE) [--port=PORT] [flags]'],
+  about: 'Creates a service for the pods of a deployment, replica set, replication controller, pod or other service.',
+  examples: [
+    'orchctl expose deployment web --port=80 --target-port=8080',
+    'orchctl expose pod web --port=80 --name=front --type=NodePort',
+  ],
+  flags,
+  run: async (context, { options, words }) => {
+    await withSession(context, options, async (session) => {
+      const chosen = { ...options, selector: '', fieldSelector: '', all: false, allNamespaces: false }
+      for (const [index, subject] of (await findSubjects(session, words, chosen)).entries()) {
+        const service = await serviceFor(session, subject, options)
+        context.out(await createObject(session, service, { options, done: 'exposed', index }))
+      }
+    })
+  },
+})
+
+interface Port {
+  readonly port: number
+  readonly protocol?: string
+}
+
+interface PodSpec {
+  containers?: { ports?: { containerPort: number; protocol?: string }[] }[]
+}
+
+interface Exposed extends ApiObject {
+  spec?: PodSpec & {
+    selector?: { matchLabels?: { [key: string]: string }; matchExpressions?: unknown[] }
+    template?: { spec?: PodSpec }
+    ports?: { port: number; protocol?: string }[]
+  }
+}
+
+async function serviceFor(session: Session, subject: Subject, options: Options): Promise<ApiObject> {
+  const live: Exposed = await liveOf(session, subject)
+  const { selector, ports } = exposedBy(live, subject)
+  const name = (options.name || (live.metadata.name ?? '')).slice(0, 63)
+  const labels = options.labels === '' ? live.metadata.labels : readPairs(options.labels, '--labels')
+  const spec = {
+    ports: portsOf(ports, options),
+    selector: options.selector === '' ? selector : readPairs(options.selector, '--selector'),
+    ...(options.type && { type: options.type }),
+    ...(options.clusterIp && { clusterIP: options.clusterIp }),
+    ...(options.externalIp && { externalIPs: options.externalIp.split(',') }),
+    ...(options.type === 'LoadBalancer' && options.loadBalancerIp && { loadBalancerIP: options.loadBalancerIp }),
+    ...(options.sessionAffinity && { sessionAffinity: options.sessionAffinity }),
+  }
+  const place = session.namespaceGiven ? { namespace: session.namespace } : {}
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name, ...place, ...(labels && { labels }) },
+    spec,
+  } as ApiObject
+}
+
+/** The pods that an object stands for, and the ports that they have. */
+function exposedBy({ kind, metadata, spec = {} }: Exposed, { type }: Subject): { selector: object; ports: Port[] } {
+  if (type.group === '' && kind === 'Service') return { selector: spec.selector ?? {}, ports: spec.ports ?? [] }
+  if (type.group === '' && kind === 'Pod') {
+    if (metadata.labels === undefined)
+      throw new UsageError('the pod has no labels and cannot be exposed: no service could select it')
+    return { selector: metadata.labels, ports: containerPorts(spec) }
+  }
+  const ports = containerPorts(spec.template?.spec ?? {})
+  if (type.group === '' && kind === 'ReplicationController') return { selector: spec.selector ?? {}, ports }
+  if (type.group !== 'apps' || !['Deployment', 'ReplicaSet'].includes(kind))
+    throw new UsageError(`cannot expose a ${kind}`)
+  if (spec.selector?.matchExpressions?.length)
+    throw new UsageError(
+      `the selector of ${kind} ${metadata.name} has expressions, which a service cannot have: use --selector`,
+    )
+  return { selector: spec.selector?.matchLabels ?? {}, ports }
+}
+
+function containerPorts({ containers = [] }: PodSpec): Port[] {
+  return containers.flatMap(({ ports = [] }) =>
+    ports.map(({ containerPort, protocol }) => ({ port: containerPort, ...(protocol && { protocol }) })),
+  )
+}
+
+function portsOf(own: readonly Port[], { port, targetPort, protocol }: Options): object[] {
+  const numbers = port === '' ? own.map((each) => each.port) : port.split(',').map(readPort)
+  if (numbers.length === 0) throw new UsageError("couldn't find port via --port flag or introspection")
+  return numbers.map((number, i) => ({
+    ...(numbers.length > 1 && { name: `port-${i + 1}` }),
+    port: number,
+    protocol: protocol || (own.find((each) => each.port === number)?.protocol ?? 'TCP'),
+    targetPort: targetPort === '' ? number : /^\d+$/.test(targetPort) ? readPort(targetPort) : targetPort,
+  }))
+}
+
+function readPort(value: string): number {
+  const number = Number(value)
+  if (!/^\d{1,5}$/.test(value) || number < 1 || number > 65535)
+    throw new UsageError(`${JSON.stringify(value)} is not a port: 1 to 65535`)
+  return number
+}

@@ -1,0 +1,61 @@
+/** Commands about nodes: who may come, and who must leave. */
+import { type Part, r } from './row.ts'
+
+const node = 'apiVersion: v1\nkind: Node\nmetadata: {name: drained, labels: {rows: nodes}}\n'
+const pod = (name: string, more = '') => `apiVersion: v1
+kind: Pod
+metadata: {name: ${name}, labels: {rows: nodes}}
+spec:
+  nodeName: drained
+  containers: [{name: a, image: x}]
+${more}`
+
+export const nodes: Part = {
+  name: 'nodes',
+  given: [node, pod('alone'), pod('full', '  volumes: [{name: v, emptyDir: {}}]\n')].join('---\n'),
+  rows: [
+    r('taint', 'node drained a=b:NoSchedule c:NoExecute', { stdout: 'node/drained tainted\n' }),
+    r('taint', 'node drained a=c:NoSchedule', {
+      stderr: 'error: node drained already has a taint(s) with same effect(s) and --overwrite is false\n',
+      code: 1,
+    }),
+    r('taint', 'nodes -l rows=nodes a=c:NoSchedule --overwrite', { stdout: 'node/drained modified\n' }),
+    r('taint', 'node drained a:NoSchedule- c-', { stdout: 'node/drained untainted\n' }),
+    r('taint', 'node drained c-', { stderr: 'error: taint "c" not found\n', code: 1 }),
+    r('taint', 'node drained a=b:Never', {
+      stderr: 'error: invalid taint effect: Never; it is one of NoSchedule, PreferNoSchedule, NoExecute\n',
+      code: 1,
+    }),
+    r('taint', 'pod alone a=b:NoSchedule', {
+      stderr: 'error: invalid resource type pod, only node types are supported\n',
+      code: 1,
+    }),
+    r('cordon', 'drained', { stdout: 'node/drained cordoned\n' }),
+    r('cordon', '-l rows=nodes', { stdout: 'node/drained already cordoned\n' }),
+    r('uncordon', 'drained', { stdout: 'node/drained uncordoned\n' }),
+    r('uncordon', 'drained', { stdout: 'node/drained already uncordoned\n' }),
+    r('cordon', '', { stderr: 'error: name a node, or choose some with -l: orchctl cordon NODE\n', code: 1 }),
+    r('drain', 'drained', {
+      stdout: 'node/drained cordoned\n',
+      stderr:
+        /^error: unable to drain node "drained": cannot delete Pods not managed .*: default\/alone, default\/full\n$/,
+      code: 1,
+    }),
+    r('drain', 'drained --force', {
+      stdout: 'node/drained already cordoned\n',
+      stderr: /cannot delete Pods with local storage \(use --delete-emptydir-data to override\): default\/full\n$/,
+      code: 1,
+    }),
+    r('drain', 'drained --force --delete-emptydir-data --dry-run=client', {
+      stdout:
+        'node/drained already cordoned (dry run)\nevicting pod default/alone (dry run)\nevicting pod default/full (dry run)\nnode/drained drained (dry run)\n',
+      stderr: /^WARNING: deleting Pods not managed by /,
+    }),
+    r('drain', 'drained --force --delete-emptydir-data --grace-period=0', {
+      stdout:
+        'node/drained already cordoned\nevicting pod default/alone\nevicting pod default/full\npod/alone evicted\npod/full evicted\nnode/drained drained\n',
+      stderr: /^WARNING: deleting Pods not managed by /,
+    }),
+    r('drain', 'absent', { stderr: 'Error from server (NotFound): nodes "absent" not found\n', code: 1 }),
+  ],
+}
