@@ -3,7 +3,8 @@
  * `commands/all.ts` lists them. A command writes through its context and throws what went wrong; it never touches the process.
  */
 import { helpText } from '../base/flag-help.ts'
-import { type CommandLine, type Flags, parseCommandLine, UsageError } from '../base/flags.ts'
+import { type CommandLine, type Flag, type Flags, parseCommandLine, UsageError } from '../base/flags.ts'
+import { connectionFlags } from './connection-flags.ts'
 
 export interface Context {
   readonly out: (text: string) => void
@@ -63,9 +64,17 @@ ${forms.map((form) => `  orchctl ${name} ${form}`.trimEnd()).join('\n')}
 Examples:
 ${examples.map((example) => `  ${example}`).join('\n')}
 
-Flags:
-${helpText(flags)}
-`
+${flagsHelp(flags)}`
+}
+
+/** Those that every command has are listed by `orchctl options`, once. */
+function flagsHelp(flags: Flags): string {
+  const global: readonly Flag<unknown>[] = Object.values(connectionFlags)
+  const entries = Object.entries(flags)
+  const hasAll = global.every((flag) => entries.some(([, other]) => other === flag))
+  const own = Object.fromEntries(hasAll ? entries.filter(([, flag]) => !global.includes(flag)) : entries)
+  const list = Object.keys(own).length === 0 ? '' : `Flags:\n${helpText(own)}\n`
+  return hasAll ? `${list}${list && '\n'}Flags of all commands, such as -n: see \`orchctl options\`.\n` : list
 }
 
 /** What was asked has an answer that is told by the exit code alone: `diff` with differences, `can-i` with "no". */

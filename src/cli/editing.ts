@@ -28,6 +28,7 @@ export async function editText(context: Context, { what, original, save }: Editi
     await runEditor(context, file)
     const saved = withoutHeader(readFileSync(file, 'utf8'))
     if (saved.trim() === '' || saved === text) {
+      context.err(reason)
       if (reason !== '')
         throw new UsageError(`edit cancelled, no valid changes were saved; what you wrote is in ${file}`)
       rmSync(directory, { recursive: true, force: true })

@@ -3,7 +3,7 @@
  * The process itself (its streams and signals) is left to `orchctl.ts`.
  */
 import { helpText } from '../base/flag-help.ts'
-import { closestMatch, splitCommand, UsageError } from '../base/flags.ts'
+import { closestMatch, parseCommandLine, splitCommand, UsageError } from '../base/flags.ts'
 import { version } from '../model/version.ts'
 import { type Context, ExitCode } from './command.ts'
 import { commands } from './commands/all.ts'
@@ -36,8 +36,14 @@ async function run(context: Context, args: readonly string[]): Promise<void> {
   if (plain[0] === '__complete') return await complete(context, args.slice(1))
   if (plain[0] === '--version') return await run(context, ['version', '--client'])
   const { command, rest } = splitCommand(connectionFlags, plain)
-  if (command === undefined || command === 'help') return await help(context, command === undefined ? [] : rest)
+  if (command === undefined || command === 'help')
+    return await help(context, command === undefined ? [] : wordsOf(rest))
   await runEntry(context, findCommand(commands, command, 'orchctl'), { rest, asksHelp, before: `orchctl ${command}` })
+}
+
+/** Flags of all commands may stand before `help`, as before any other command; they change nothing there. */
+function wordsOf(args: readonly string[]): readonly string[] {
+  return parseCommandLine(connectionFlags, args).words
 }
 
 /** What shells call while words are typed: see `orchctl completion`. */

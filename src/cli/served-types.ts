@@ -9,6 +9,9 @@ import { isNotFound } from '../client/status-error.ts'
 import { groupOfOtherProfile, profileHint, type Vendor, vendorOf } from '../model/vendor.ts'
 import { findType, matchType } from './find-type.ts'
 
+/** The server has no such kind. */
+export class UnknownKindError extends UsageError {}
+
 export class ServedTypes {
   readonly #client: Client
   readonly #signal: AbortSignal
@@ -19,6 +22,12 @@ export class ServedTypes {
   constructor(client: Client, signal: AbortSignal) {
     this.#client = client
     this.#signal = signal
+  }
+
+  /** What was learnt may be out of date, since new kinds were defined: it is asked for again. */
+  forget(): void {
+    this.#versions.clear()
+    this.#all = undefined
   }
 
   all(): Promise<DiscoveredTypes> {
@@ -44,7 +53,18 @@ export class ServedTypes {
 
   /** The types that a word names: one, or those of a category such as `all`. */
   async namedAll(word: string): Promise<DiscoveredType[]> {
-    if (word !== 'all') return [await this.named(word)]
+    if (word === 'all') return await this.#inCategory(word)
+    try {
+      return [await this.named(word)]
+    } catch (error) {
+      if (!(error instanceof UsageError)) throw error
+      const types = await this.#inCategory(word)
+      if (types.length === 0) throw error
+      return types
+    }
+  }
+
+  async #inCategory(word: string): Promise<DiscoveredType[]> {
     return (await this.all()).types.filter(({ categories }) => categories.includes(word))
   }
 
@@ -58,7 +78,7 @@ export class ServedTypes {
     const other = groupOfOtherProfile(vendor, group!)
     const isOther = other !== undefined && (await this.#inVersion(other.group, version!)).length > 0
     const hint = !isOther ? '`orchctl api-resources` lists what there is' : profileHint(vendor, other)
-    throw new UsageError(
+    throw new UnknownKindError(
       `the server has no kind ${JSON.stringify(kind)} in version ${JSON.stringify(apiVersion)}: ${hint}`,
     )
   }

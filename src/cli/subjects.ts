@@ -92,7 +92,8 @@ export async function subjectsOf(session: Session, manifests: readonly Manifest[
   return await Promise.all(manifests.map((manifest) => subjectOf(session, manifest)))
 }
 
-async function subjectOf(session: Session, { object, origin }: Manifest): Promise<Subject & Manifest> {
+/** The same of one object. Throws UsageError, and UnknownKindError where the server does not have its kind. */
+export async function subjectOf(session: Session, { object, origin }: Manifest): Promise<Subject & Manifest> {
   const type = await session.types.ofKind(object.apiVersion, object.kind)
   const { namespace: own, ...metadata } = object.metadata
   const name = metadata.name ?? ''

@@ -146,6 +146,13 @@ test('the help of every command fits a terminal, however narrow, but for example
     }
 })
 
+test('flags of all commands may stand before help, and are listed once', async () => {
+  const plain = await orchctl(['help', 'get'])
+  assert.deepEqual(await orchctl(['-n', 'shop', '--context=x', 'help', 'get']), plain)
+  assert.doesNotMatch(plain.stdout, /--kubeconfig/)
+  assert.match(plain.stdout, /Flags of all commands, such as -n: see `orchctl options`\.\n$/)
+})
+
 test('a config file is whole and private after every change', async () => {
   const place = { directory: join(server.directory, 'whole'), namespace: 'default' }
   mkdirSync(place.directory)

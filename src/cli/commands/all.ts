@@ -227,6 +227,11 @@ export const commands: readonly (CommandEntry | CommandGroup)[] = [
     load: async () => (await import('./completion/completion.ts')).completionCommand,
   },
   {
+    name: 'options',
+    summary: 'show the flags that all commands have',
+    load: async () => (await import('./options.ts')).optionsCommand,
+  },
+  {
     name: 'version',
     summary: 'show the versions of this program and of the server',
     load: async () => (await import('./version.ts')).versionCommand,

@@ -1,5 +1,7 @@
 /** `orchctl replace -f`: objects that are there become what files say, whole. */
 import { type OptionsOf, toggle, UsageError } from '../../base/flags.ts'
+import type { UpdateOptions } from '../../client/client.ts'
+import { isInvalid, type StatusError } from '../../client/status-error.ts'
 import type { ApiObject } from '../../model/object.ts'
 import { inBulk } from '../bulk.ts'
 import { defineCommand } from '../command.ts'
@@ -62,9 +64,29 @@ async function replaceOne(
     const request = { ...requestOptions(session, options), fieldValidation: fieldValidation(options.validate) }
     const replaced: ApiObject = options.force
       ? await recreate(session, subject, { object, request })
-      : await session.client.update(type, object, request)
+      : await replaceVersion(session, subject, request)
     return await report(options, { type, object: replaced, done: 'replaced', index })
   } catch (error) {
     throw new ManifestError({ origin, doing: 'replacing', subject: `${singularName(type)}/${name.name}` }, error)
+  }
+}
+
+/**
+ * A file without a version replaces whatever is there. Kinds that take no update without one are read first, and are
+ * then replaced only if nobody changes them in between.
+ */
+async function replaceVersion(
+  { client, context }: Session,
+  { type, object, name }: Subject & Manifest,
+  request: UpdateOptions,
+): Promise<ApiObject> {
+  try {
+    return await client.update(type, object, request)
+  } catch (error) {
+    const lacksVersion = isInvalid(error) && /metadata\.resourceVersion/.test((error as StatusError).message)
+    if (!lacksVersion || object.metadata.resourceVersion) throw error
+    const { metadata } = await client.get(type, name, { signal: context.signal })
+    const resourceVersion = metadata.resourceVersion ?? ''
+    return await client.update(type, { ...object, metadata: { ...object.metadata, resourceVersion } }, request)
   }
 }

@@ -6,7 +6,8 @@
 import { readFileSync } from 'node:fs'
 import { codeOf } from '../../base/errors.ts'
 import { flag, UsageError } from '../../base/flags.ts'
-import type { Json } from '../../model/json.ts'
+import { compareUtf8 } from '../../base/utf8-order.ts'
+import { isObject, type Json } from '../../model/json.ts'
 import { escapeText } from './escape.ts'
 
 export type Output =
@@ -92,7 +93,7 @@ export async function customRows(
   columns: readonly { readonly heading: string; readonly path: string }[],
   objects: readonly Json[],
 ): Promise<string[][]> {
-  const [{ parsePath }, { valuesAt, plainText }] = await Promise.all([
+  const [{ parsePath }, { valuesAt }] = await Promise.all([
     import('../jsonpath/parse.ts'),
     import('../jsonpath/evaluate.ts'),
   ])
@@ -105,8 +106,17 @@ export async function customRows(
   )
 
   function cell(value: Json): string {
-    return value === null ? '<none>' : plainText(value)
+    return value === null ? '<none>' : goText(value)
   }
+}
+
+/** A value as kubectl shows it in a cell, which is as Go prints it: `map[a:1 b:[x y]]`. */
+function goText(value: Json | undefined): string {
+  if (value === null || value === undefined) return '<nil>'
+  if (Array.isArray(value)) return `[${value.map(goText).join(' ')}]`
+  if (!isObject(value)) return String(value)
+  const members = Object.entries(value).sort(([a], [b]) => compareUtf8(a, b))
+  return `map[${members.map(([key, member]) => `${key}:${goText(member)}`).join(' ')}]`
 }
 
 /** What a template makes of an object or a list of them. */

@@ -8,10 +8,43 @@ metadata: {name: forced}
 spec: {template: {spec: {restartPolicy: Never, containers: [{name: a, image: ${image}}]}}}
 `
 
+/** A custom resource, one of a kind that nobody defines, and after them the definition of the first. */
+const custom = `apiVersion: rows.example.com/v1
+kind: Widget
+metadata: {name: w}
+---
+${map('beside')}---
+apiVersion: rows.example.com/v1
+kind: Gadget
+metadata: {name: g}
+---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: gadgets.rows.example.com}
+spec:
+  group: rows.example.com
+  scope: Namespaced
+  names: {plural: gadgets, singular: gadget, kind: Gadget, categories: [row-things]}
+  versions:
+  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}
+`
+
 export const applying: Part = {
   name: 'applying',
   given: `${map('two')}---\n${map('three')}`,
   rows: [
+    r('apply', '-f custom.yaml', {
+      files: { 'custom.yaml': custom },
+      stdout:
+        'customresourcedefinition.apiextensions.k8s.io/gadgets.rows.example.com created\nconfigmap/beside created\ngadget.rows.example.com/g created\n',
+      stderr: /^error: custom\.yaml: the server has no kind "Widget" in version "rows\.example\.com\/v1"/,
+      code: 1,
+    }),
+    r('get', 'row-things -o name', { stdout: 'gadget.rows.example.com/g\n' }),
+    r('delete', 'crd gadgets.rows.example.com', {
+      stdout: 'customresourcedefinition.apiextensions.k8s.io "gadgets.rows.example.com" deleted\n',
+    }),
+    r('delete', 'cm beside', { stdout: 'configmap "beside" deleted\n' }),
     r('apply', '-f web.yaml', { files: { 'web.yaml': web }, stdout: 'deployment.apps/web created\n' }),
     r('apply', '-f web.yaml', { stdout: 'deployment.apps/web unchanged\n' }),
     r('apply', '-f web.yaml --dry-run=server', {
@@ -129,7 +162,8 @@ There are three ways out:
     }),
     r('apply edit-last-applied', 'cm two', {
       environment: { EDITOR: 'sed -i "s/name: two/name: six/"' },
-      stderr: /^error: edit cancelled, no valid changes were saved; what you wrote is in .*object\.yaml\n$/,
+      stderr:
+        /^error: kind, name and namespace of the object cannot be changed\nerror: edit cancelled, no valid changes were saved; what you wrote is in .*object\.yaml\n$/,
       code: 1,
     }),
     r('apply', '--sever-side -f x', {

@@ -1,15 +1,23 @@
 /** Commands that change a part of what is there. */
 import { map, type Part, r, web } from './row.ts'
 
+/** Of a kind that takes no update without a version. */
+const budget = `apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {name: few}
+spec: {minAvailable: 1, selector: {matchLabels: {app: web}}}
+`
+
 export const changing: Part = {
   name: 'changing',
-  given: `${map('one')}---\n${map('two')}---\n${web}`,
+  given: `${map('one')}---\n${map('two')}---\n${web}---\n${budget}`,
   rows: [
     r('label', 'cm one app=x tier=y', { stdout: 'configmap/one labeled\n' }),
     r('label', 'cm one app=z', { stderr: "error: 'app' already has a value (x), and --overwrite is false\n", code: 1 }),
     r('label', 'cm one app=z --overwrite', { stdout: 'configmap/one labeled\n' }),
     r('label', 'cm one app=z tier-', { stdout: 'configmap/one labeled\n' }),
     r('label', 'cm -l app=z more=1 -o name', { stdout: 'configmap/one\n' }),
+    r('label', 'cm one absent-', { stdout: 'label "absent" not found.\nconfigmap/one not labeled\n' }),
     r('label', 'cm one', {
       stderr: 'error: at least one label update is required: key=value, or key- to remove it\n',
       code: 1,
@@ -33,6 +41,7 @@ export const changing: Part = {
       stderr: 'Error from server (NotFound): error when replacing "STDIN": configmaps "absent" not found\n',
       code: 1,
     }),
+    r('replace', '-f -', { stdin: budget, stdout: 'poddisruptionbudget.policy/few replaced\n' }),
     r('scale', 'deploy web --replicas=3', { stdout: 'deployment.apps/web scaled\n' }),
     r('scale', 'deploy web --replicas=4 --current-replicas=9', {
       stderr: 'error: Expected replicas to be 9, was 3\n',
@@ -51,7 +60,8 @@ export const changing: Part = {
     }),
     r('edit', 'cm one', {
       environment: { EDITOR: 'sed -i "s/^data:/daata:/"' },
-      stderr: /^error: edit cancelled, no valid changes were saved; what you wrote is in .*object\.yaml\n$/,
+      stderr:
+        /^Error from server \(Invalid\): .*unknown field "daata"[\s\S]*\nerror: edit cancelled, no valid changes were saved; what you wrote is in .*object\.yaml\n$/,
       code: 1,
     }),
   ],

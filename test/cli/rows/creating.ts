@@ -52,8 +52,10 @@ export const creating: Part = {
     r('create', '-f nowhere.yaml', { stderr: 'error: the path "nowhere.yaml" does not exist\n', code: 1 }),
     r('create', '-f -', { stdin: 'kind: ConfigMap\n', stderr: 'error: STDIN: apiVersion is missing\n', code: 1 }),
     r('create', '-f -', {
-      stdin: 'apiVersion: v1\nkind: Widget\nmetadata: {name: x}\n',
-      stderr: 'error: the server has no kind "Widget" in version "v1": `orchctl api-resources` lists what there is\n',
+      stdin: `apiVersion: v1\nkind: Widget\nmetadata: {name: x}\n---\n${map('beside')}`,
+      stdout: 'configmap/beside created\n',
+      stderr:
+        'error: STDIN: the server has no kind "Widget" in version "v1": `orchctl api-resources` lists what there is\n',
       code: 1,
     }),
     r('create', '-f - -n other', {

@@ -30,6 +30,7 @@ export const reading: Part = {
     '---\n',
   ),
   rows: [
+    r('options', '', { stdout: /^Flags of all commands:\n {6}--kubeconfig=FILE [\s\S]*\n {2}-v, --v=LEVEL / }),
     r('get', 'cm one -o jsonpath={.data}', { stdout: '{"name":"edited"}' }),
     r('get', 'cm one two -o custom-columns=NAME:.metadata.name,K:.data.k', {
       stdout: 'NAME   K\none    <none>\ntwo    v\n',
@@ -104,6 +105,11 @@ export const reading: Part = {
     r('auth can-i', 'create configmaps', { stdout: 'yes\n' }),
     r('auth can-i', 'create configmaps --as bob', { stdout: 'no\n', code: 1 }),
     r('auth can-i', 'get /metrics --as bob -q', { code: 1 }),
+    r('auth why', 'get secrets --as alice', {
+      stderr:
+        'error: --as "alice" asks as that user, who may not ask this; to ask about the user: orchctl auth why get secrets --user="alice"\n',
+      code: 1,
+    }),
     r('auth why', 'get secrets --user bob', { stdout: /secrets/ }),
     r('auth why', 'get nodes -A', { stdout: 'allowed: members of system:masters may do everything\n' }),
     r('auth why', 'get /metrics --user nobody', {

@@ -4,13 +4,13 @@
  * knows who owns which field.
  */
 import { UsageError } from '../../../base/flags.ts'
-import { inBulk } from '../../bulk.ts'
 import { defineCommand } from '../../command.ts'
 import { singularName } from '../../find-type.ts'
+import { writeInOrder } from '../../in-order.ts'
 import { type Manifest, readManifests } from '../../manifests/manifest.ts'
 import { ManifestError } from '../../manifests/manifest-error.ts'
 import { type Session, withSession } from '../../session.ts'
-import { type Subject, subjectsOf } from '../../subjects.ts'
+import type { Subject } from '../../subjects.ts'
 import { report } from '../../writing.ts'
 import { applyHere } from './client-side.ts'
 import { type ApplyOptions, applyFlags } from './options.ts'
@@ -36,11 +36,10 @@ do the merge: it knows the owner of every field, and refuses to take over what a
     const manifests = await readManifests(context, options)
     if (manifests.length === 0) throw new UsageError('no objects passed to apply')
     await withSession(context, options, async (session) => {
-      const subjects = await chosen(await subjectsOf(session, manifests), options.selector)
       const uids = new Set<string>()
-      await inBulk(context, subjects, {
-        sortOf: ({ type }) => type,
+      const subjects = await writeInOrder(session, await chosen(manifests, options.selector), {
         done: 'applied',
+        lasting: options.dryRun === 'none',
         act: (subject, index) => applyOne(session, subject, { options, index, uids }),
       })
       if (options.prune) await prune(session, options, { subjects, uids })
@@ -63,11 +62,11 @@ function checkTogether(words: readonly string[], options: ApplyOptions): void {
 }
 
 /** Those of the files that the selector fits. */
-async function chosen<S extends Manifest>(subjects: readonly S[], selector: string): Promise<readonly S[]> {
-  if (selector === '') return subjects
+async function chosen(manifests: readonly Manifest[], selector: string): Promise<readonly Manifest[]> {
+  if (selector === '') return manifests
   const { LabelMatcher, parseLabelSelector } = await import('../../../model/label-selector.ts')
   const matcher = new LabelMatcher(parseLabelSelector(selector))
-  return subjects.filter(({ object }) => matcher.matches(object.metadata.labels))
+  return manifests.filter(({ object }) => matcher.matches(object.metadata.labels))
 }
 
 interface Application {

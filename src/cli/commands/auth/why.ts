@@ -5,6 +5,7 @@
 
 import { flag, type OptionsOf, text, toggle, UsageError } from '../../../base/flags.ts'
 import type { ResourceType } from '../../../client/resource-type.ts'
+import { StatusError } from '../../../client/status-error.ts'
 import type { JsonObject } from '../../../model/json.ts'
 import type { ApiObject } from '../../../model/object.ts'
 import { groupName } from '../../../model/vendor.ts'
@@ -35,10 +36,21 @@ export const whyCommand = defineCommand({
     if (words.length < 2 || words.length > 3) throw new UsageError('say a verb and what it would be done to')
     await withSession(context, options, async (session) => {
       const namespace = options.allNamespaces ? '' : session.namespace
-      context.out(answerText(await ask(session, { ...attributesOf(words, namespace), ...subjectOf(options) })))
+      const question = { ...attributesOf(words, namespace), ...subjectOf(options) }
+      const answer = await ask(session, question).catch((error: unknown) => {
+        throw options.as !== '' && error instanceof StatusError && error.reason === 'Forbidden'
+          ? new UsageError(mayNotAsk(options.as, words))
+          : error
+      })
+      context.out(answerText(answer))
     })
   },
 })
+
+function mayNotAsk(user: string, words: readonly string[]): string {
+  const name = JSON.stringify(user)
+  return `--as ${name} asks as that user, who may not ask this; to ask about the user: orchctl auth why ${words.join(' ')} --user=${name}`
+}
 
 function subjectOf({ user }: Options): JsonObject {
   return user === '' ? {} : { user }

@@ -1,13 +1,13 @@
 /** `orchctl create -f`: the objects of files, each new. */
 import { UsageError } from '../../../base/flags.ts'
-import { inBulk } from '../../bulk.ts'
 import { defineCommand } from '../../command.ts'
 import { connectionFlags } from '../../connection-flags.ts'
 import { singularName } from '../../find-type.ts'
+import { writeInOrder } from '../../in-order.ts'
 import { type Manifest, readManifests } from '../../manifests/manifest.ts'
 import { ManifestError } from '../../manifests/manifest-error.ts'
 import { type Session, withSession } from '../../session.ts'
-import { fileFlags, type Subject, subjectsOf } from '../../subjects.ts'
+import { fileFlags, type Subject } from '../../subjects.ts'
 import {
   fieldValidation,
   report,
@@ -41,9 +41,9 @@ others.`,
     if (manifests.length === 0) throw new UsageError('no objects passed to create')
     await withSession(context, options, async (session) => {
       const validation = fieldValidation(options.validate)
-      await inBulk(context, await subjectsOf(session, manifests), {
-        sortOf: ({ type }) => type,
+      await writeInOrder(session, manifests, {
         done: 'created',
+        lasting: options.dryRun === 'none',
         act: (subject, index) => createOne(session, subject, { options, validation, index }),
       })
     })

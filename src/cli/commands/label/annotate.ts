@@ -16,7 +16,7 @@ export const annotateCommand = defineCommand({
   flags: markFlags,
   run: (context, line) =>
     runMarks(context, line, {
-      ...{ map: 'annotations', noun: 'annotation', done: 'annotated' },
+      ...{ map: 'annotations', noun: 'annotation', namesAbsent: false, done: 'annotated' },
       taken: (what) => `--overwrite is false but found the following declared annotation(s): ${what}`,
     }),
 })

@@ -17,7 +17,7 @@ export const labelCommand = defineCommand({
   flags: markFlags,
   run: (context, line) =>
     runMarks(context, line, {
-      ...{ map: 'labels', noun: 'label', done: 'labeled' },
+      ...{ map: 'labels', noun: 'label', namesAbsent: true, done: 'labeled' },
       taken: (what) => `${what}, and --overwrite is false`,
     }),
 })

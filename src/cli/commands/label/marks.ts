@@ -26,6 +26,8 @@ export interface MarkSort {
   readonly map: 'labels' | 'annotations'
   /** In messages: `label`. */
   readonly noun: string
+  /** Whether it is said that a key to be removed was not there. */
+  readonly namesAbsent: boolean
   /** `labeled` */
   readonly done: string
   /** What is said of a key that has another value. */
@@ -52,7 +54,10 @@ export async function runMarks(
       await changeSubjects(session, subjects, {
         options,
         unchanged: `not ${sort.done}`,
-        changeOf: (live) => changeOf(live, wanted, { sort, overwrite: options.overwrite }),
+        changeOf: (live) => {
+          if (sort.namesAbsent && options.output.form === '') context.out(absentText(live, wanted, sort))
+          return changeOf(live, wanted, { sort, overwrite: options.overwrite })
+        },
       })
     if (!options.list) return
     for (const subject of await findSubjects(session, subjects, options)) {
@@ -80,6 +85,11 @@ function readMarks(words: readonly string[], { noun }: MarkSort): Marks {
     marks.set(key, equals < 0 ? undefined : word.slice(equals + 1))
   }
   return marks
+}
+
+function absentText({ metadata }: ApiObject, wanted: Marks, { map, noun }: MarkSort): string {
+  const absent = [...wanted].filter(([key, value]) => value === undefined && !Object.hasOwn(metadata[map] ?? {}, key))
+  return absent.map(([key]) => `${noun} ${JSON.stringify(key)} not found.\n`).join('')
 }
 
 function changeOf(live: ApiObject, wanted: Marks, { sort, overwrite }: { sort: MarkSort; overwrite: boolean }): Change {

@@ -1,0 +1,16 @@
+/** `orchctl options`: the flags that all commands have. */
+import { helpText } from '../../base/flag-help.ts'
+import { defineCommand, refuseWords } from '../command.ts'
+import { connectionFlags } from '../connection-flags.ts'
+
+export const optionsCommand = defineCommand({
+  name: 'options',
+  forms: [''],
+  about: 'Shows the flags that all commands have. They may stand before the name of the command too.',
+  examples: ['orchctl options'],
+  flags: {},
+  run: async (context, { words }) => {
+    refuseWords(words)
+    context.out(`Flags of all commands:\n${helpText(connectionFlags)}\n`)
+  },
+})
