@@ -10,7 +10,7 @@ const timeoutMs = 5000
 
 /** Sends a state such as READY=1. Resolves when it is sent, or could not be. */
 export async function notifyManager(state: 'READY=1' | 'STOPPING=1', log: Log): Promise<void> {
-  if (!process.env['NOTIFY_SOCKET']) return
+  if (!process.env.NOTIFY_SOCKET) return
   await new Promise<void>((resolve) => {
     execFile('systemd-notify', [`--pid=${process.pid}`, state], { timeout: timeoutMs }, (error) => {
       if (error !== null)

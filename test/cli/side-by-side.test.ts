@@ -169,7 +169,7 @@ const rows: readonly (string | readonly [line: string, why: string])[] = [
   '+ set selector svc web app=web,tier=front',
   'rollout pause deploy web',
   'rollout pause deploy web',
-  '+ rollout resume deploy web',
+  'rollout resume deploy web',
   'rollout status deploy web --watch=false',
   '+ get deploy web -o jsonpath={.spec.template.spec}',
   'expose deploy web --name=front --port=80 --target-port=http --type=NodePort',

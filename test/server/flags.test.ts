@@ -83,7 +83,7 @@ test('a value that says what is so anyway is taken, any other refused with the r
 
 test('docs/flags.md lists them', () => {
   const text = listing()
-  if (process.env['ORCH_WRITE_DOCS']) writeFileSync(document, text)
+  if (process.env.ORCH_WRITE_DOCS) writeFileSync(document, text)
   const hint = 'docs/flags.md is not what it should be: ORCH_WRITE_DOCS=1 npm test -- server/flags writes it'
   assert.ok(readFileSync(document, 'utf8') === text, hint)
 })

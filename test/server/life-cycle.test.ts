@@ -84,7 +84,7 @@ test('a stop is announced, goes on answering for the delay, and ends with 0; sys
   const told = join(directory, 'told')
   writeFileSync(join(directory, 'systemd-notify'), `#!/bin/sh\necho "$@" >> ${told}\n`)
   chmodSync(join(directory, 'systemd-notify'), 0o755)
-  const env = { NOTIFY_SOCKET: join(directory, 'socket'), PATH: `${directory}:${process.env['PATH']}` }
+  const env = { NOTIFY_SOCKET: join(directory, 'socket'), PATH: `${directory}:${process.env.PATH}` }
   const server = await startServer(t, ['--shutdown-delay-duration=2s'], env)
   const client = server.client()
   assert.equal((await client.get('/readyz')).status, 200)

@@ -17,7 +17,9 @@ const fields = {
   namespace: field(7, s.string(), { doc: 'The namespace of the object.' }),
   object: field(8, s.string(), { doc: 'The name of the object.' }),
   code: field(9, s.int32(), { doc: 'The code of the answer.' }),
-  event: field(10, s.any(), { doc: 'The whole event, as the audit log has it.' }),
+  event: field(10, s.any({ name: 'runtime.RawExtension', doc: 'An event of the audit log.' }), {
+    doc: 'The whole event, as the audit log has it.',
+  }),
 }
 
 export type AuditEventObject = ObjectOf<typeof fields>
