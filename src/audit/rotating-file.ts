@@ -92,12 +92,21 @@ export class RotatingFile {
   async #rotate(): Promise<void> {
     await this.#file?.close()
     this.#file = undefined
-    const time = new Date(this.#clock.now()).toISOString().slice(0, -1).replaceAll(':', '-')
-    const { folder, stem, extension } = partsOf(this.#path)
-    const aside = join(folder, `${stem}-${time}${extension}`)
+    const aside = await this.#freeName()
     await rename(this.#path, aside)
     // What was set aside is compressed and thinned out while new lines are written.
     this.#tidying = this.#tidying.then(() => this.#tidy(aside)).catch(this.#onError)
+  }
+
+  /** The file's name with the time; where a file was set aside at that moment already, with the next free millisecond. */
+  async #freeName(): Promise<string> {
+    const { folder, stem, extension } = partsOf(this.#path)
+    const taken = new Set((await readdir(folder)).map((name) => name.replace(/\.gz$/, '')))
+    for (let at = this.#clock.now(); ; at++) {
+      const time = new Date(at).toISOString().slice(0, -1).replaceAll(':', '-')
+      const name = `${stem}-${time}${extension}`
+      if (!taken.has(name)) return join(folder, name)
+    }
   }
 
   async #tidy(aside: string): Promise<void> {
@@ -135,6 +144,10 @@ function timeIn(name: string, stem: string, extension: string): number | undefin
 }
 
 async function compress(file: string): Promise<void> {
-  await pipeline(createReadStream(file), createGzip(), createWriteStream(`${file}.gz`, { mode: ownerOnly }))
+  await pipeline(
+    createReadStream(file),
+    createGzip(),
+    createWriteStream(`${file}.gz`, { flags: 'wx', mode: ownerOnly }),
+  )
   await unlink(file)
 }

@@ -90,7 +90,8 @@ const scope: readonly Row[] = [
   [get(`${core}/namespaces/..%2fx/configmaps`), [400, 404]],
   [get(`${core}/namespaces/%2e%2e/configmaps`), 400],
   [get(`/apis/..%2fx/v1/configmaps`), [400, 404]],
-  ...series(['/debug/pprof/', '/debug/pprof/profile', '/debug/flags/v', '/logs/'], (path) => [get(path), [403, 404]]),
+  ...series(['/debug/pprof/', '/debug/pprof/profile'], (path) => [get(path, { 'impersonate-user': 'nobody' }), 403]),
+  ...series(['/debug/flags/v', '/logs/'], (path) => [get(path), [403, 404]]),
   ...series(['pictures', 'volumes'], (plural) => [get(`${core}/namespaces/default/${plural}`), 404]),
   // Who acts as somebody has that one's rights; who would without saying as whom is refused.
   [get(configMaps, { 'impersonate-user': 'system:masters' }), 403],

@@ -68,6 +68,18 @@ test('several workers write one file: one of them sets it aside, and no line is 
   assert.deepEqual(new Set(lines), new Set(Array.from({ length: 40 }, (_, i) => `line ${i}`)))
 })
 
+test('what is set aside twice within a millisecond is two files', async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'orch-audit-'))
+  t.after(() => rmSync(directory, { recursive: true }))
+  const rotation = { maxBytes: 4, maxBackups: 0, maxAgeMs: 0, compress: false }
+  const clock = { now: () => 0, monotonic: () => 0 }
+  const file = new RotatingFile(join(directory, 'audit.log'), rotation, { clock, onError: assert.ifError })
+  for (const line of ['one\n', 'two\n', 'six\n']) await file.append(line)
+  await file.close()
+  const lines = readdirSync(directory).map((name) => readFileSync(join(directory, name), 'utf8'))
+  assert.deepEqual(new Set(lines), new Set(['one\n', 'two\n', 'six\n']))
+})
+
 test('files that are too old are removed', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'orch-audit-'))
   t.after(() => rmSync(directory, { recursive: true }))

@@ -183,13 +183,16 @@ test('what the server begins with comes back, and is given back its spec unless 
     body.spec.limited.assuredConcurrencyShares = 7
     assert.equal((await admin.put(path, body)).status, 200)
   }
+  // It looks once a minute, and when it starts.
   await admin.delete(path)
+  await server.restart()
   assert.equal(await until(sharesOf, (shares) => shares !== undefined), 100)
   await change('true')
+  await server.restart()
   assert.equal(await until(sharesOf, (shares) => shares !== 7), 100)
   await change('false')
-  // The next write shows that the loop has seen this one and left it alone.
   await admin.delete(`${group}/flowschemas/probes`)
+  await server.restart()
   await until(
     () => admin.get(`${group}/flowschemas/probes`),
     ({ status }) => status === 200,

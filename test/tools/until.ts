@@ -9,7 +9,8 @@ export async function until<T>(ask: () => Promise<T>, wanted: (told: T) => boole
   for (;;) {
     const told = await ask()
     if (wanted(told)) return told
-    if (performance.now() > end) throw new Error(`still ${JSON.stringify(told).slice(0, 500)} after ${patienceMs} ms`)
+    if (performance.now() > end)
+      throw new Error(`still ${String(JSON.stringify(told)).slice(0, 500)} after ${patienceMs} ms`)
     await pause(pauseMs)
   }
 }
