@@ -393,6 +393,23 @@ test('a manager that ends after any of its writes is finished by the next', asyn
   }
 })
 
+test('a claim that is deleted before it is told its volume leaves the volume free to go', async () => {
+  let isTold = false
+  begin((send) => async (request) => {
+    if (!isTold && request.method === 'PUT' && request.path.endsWith('/persistentvolumeclaims/hasty')) {
+      isTold = true
+      await server.client.delete(claims, { namespace, name: 'hasty' })
+      await gone(claims, 'hasty')
+    }
+    return await send(request)
+  })
+  await makeVolume('held', { className: 'hasty' })
+  await makeClaim('hasty', { className: 'hasty' })
+  await volumeIn('Released', 'held')
+  await server.client.delete(volumes, { name: 'held' })
+  await gone(volumes, 'held')
+})
+
 test('a claim that asks for more gets it: a volume of our own grows, others are left to their controllers', async () => {
   const grow = (name: string) =>
     server.client.patch(

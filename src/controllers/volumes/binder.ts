@@ -14,12 +14,15 @@ import { syncVolume } from './volumes.ts'
 
 export function volumeBinderLoop(parts: BinderParts): Loop {
   const binder = { ...parts, keys: bindingKeys(parts.vendor) }
+  const volumesByClaim = parts.volumes.index(({ spec }) => claimOfReference(spec?.claimRef))
   return {
     name: 'persistentvolume-binder',
     sources: [
       fromInformer(parts.claims, ({ key, object, previous }) => [
         `claim ${key}`,
         ...volumeNamed(object ?? previous).map((name) => `volume ${name}`),
+        // One that is gone may not have known yet which volume was held for it.
+        ...(object === undefined ? volumesByClaim.get(key).map((volume) => `volume ${objectKey(volume)}`) : []),
       ]),
       fromInformer(parts.volumes, ({ key, object, previous }) => [
         `volume ${key}`,
@@ -46,9 +49,12 @@ function volumeNamed(claim: PersistentVolumeClaim | undefined): string[] {
 
 /** The claim that a volume is for; a volume that is free may be what any claim waits for that has none. */
 function claimsConcernedBy(binder: Binder, { metadata, spec }: PersistentVolume): string[] {
-  const { claimRef } = spec ?? {}
-  if (claimRef !== undefined) return [`${claimRef.namespace}/${claimRef.name}`]
+  if (spec?.claimRef !== undefined) return claimOfReference(spec.claimRef)
   return unboundClaims(binder, (claim) => [undefined, '', metadata.name].includes(claim.spec?.volumeName))
+}
+
+function claimOfReference(reference: { readonly namespace?: string; readonly name?: string } | undefined): string[] {
+  return reference === undefined ? [] : [`${reference.namespace}/${reference.name}`]
 }
 
 function unboundClaims({ claims, keys }: Binder, fits: (claim: PersistentVolumeClaim) => boolean): string[] {
