@@ -141,12 +141,17 @@ export class BackupReader {
   /** Throws BackupError for anything that is not a backup of a format that is known here. */
   static async open(chunks: AsyncIterable<Buffer>): Promise<BackupReader> {
     const reader = new FrameReader(chunks)
-    const start = await reader.take(magic.length)
-    if (!start.equals(magic)) throw new BackupError('this is not a backup of orch')
-    reader.hash.update(start)
-    const { type, payload } = await reader.frame()
-    if (type !== frames.header) throw new BackupError('the backup is damaged: it has no header')
-    return new BackupReader(reader, readHeader(parse(payload)))
+    try {
+      const start = await reader.take(magic.length)
+      if (!start.equals(magic)) throw new BackupError('this is not a backup of orch')
+      reader.hash.update(start)
+      const { type, payload } = await reader.frame()
+      if (type !== frames.header) throw new BackupError('the backup is damaged: it has no header')
+      return new BackupReader(reader, readHeader(parse(payload)))
+    } catch (error) {
+      await reader.close()
+      throw error
+    }
   }
 
   private constructor(reader: FrameReader, header: BackupHeader) {
@@ -156,6 +161,14 @@ export class BackupReader {
 
   /** Pages of some entries. Throws BackupError where the backup is damaged or cut short, in the end at the latest. */
   async *pages(): AsyncGenerator<readonly Entry[]> {
+    try {
+      yield* this.#pages()
+    } finally {
+      await this.#frames.close()
+    }
+  }
+
+  async *#pages(): AsyncGenerator<readonly Entry[]> {
     const counts = new Contents()
     let page: Entry[] = []
     let size = 0
@@ -233,6 +246,11 @@ class FrameReader {
 
   constructor(chunks: AsyncIterable<Buffer>) {
     this.#chunks = chunks[Symbol.asyncIterator]()
+  }
+
+  /** Nothing is read any more: the file is closed. */
+  async close(): Promise<void> {
+    await this.#chunks.return?.()
   }
 
   /** So many bytes. Throws BackupError where there are fewer. */
