@@ -101,6 +101,14 @@ const scope: readonly Row[] = [
   ]),
 ]
 
+/** Keys that engines once put into one bucket: numbers that differ only above the bits that are looked at. */
+const colliding = Array.from({ length: 40_000 }, (_, i) => i * 256)
+const collisions: readonly Row[] = [
+  [post(named(`"data":{${colliding.map((key) => `"${key}":""`).join()}}`)), 201],
+  [post(`metadata: {generateName: b-}\ndata: {${colliding.map((key) => `"${key}": ""`).join()}}`, yaml), 201],
+  [patch(mergePatch, `{"data":{${colliding.map((key) => `"${key}":null`).join()}}}`), 200],
+]
+
 const javascript: readonly Row[] = [
   [
     post(named('"data":{"__proto__":"1","constructor":"2","toString":"3"}')),
@@ -310,7 +318,7 @@ const volumes: readonly Row[] = [
   ...series(['a\\..\\b', 'a..b', 'a/b'], (path): Row => [podOf({ path }), 201]),
 ]
 
-const table = { expansion, scope, javascript, duplicates, queries, objects, unchangeable, volumes }
+const table = { expansion, scope, collisions, javascript, duplicates, queries, objects, unchangeable, volumes }
 
 async function answerTo(
   client: HttpClient,
