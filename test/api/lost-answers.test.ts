@@ -58,7 +58,10 @@ async function follow(t: Ending, label: string): Promise<{ seen: WatchEvent[]; u
       seen.push(event)
       for (const wake of waiting) wake()
     }
+    throw new Error(`the watch of the witness ended after ${seen.length} events`)
   })()
+  // Whoever still waits hears of it, and at the end of the test nobody may.
+  reading.catch(() => {})
   return {
     seen,
     async until(count) {
