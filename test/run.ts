@@ -1,7 +1,8 @@
 /**
  * `npm test`: sets up what the tests need beyond npm, runs the checks and every test file, and ends with a line
- * `N passed, M failed`. `npm test -- store` runs only the test files whose path contains `store`. It says which files
- * took most time, and most processor time: their own and that of the programs they started.
+ * `N passed, M failed`. `npm test -- store` runs only the test files whose path contains `store`. Files that end in
+ * `.long.test.ts` run when they are named like this, and in the long form (`npm run test:long`); it says how many it has left
+ * out. It says which files took most time, and most processor time: their own and that of the programs they started.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -11,15 +12,18 @@ import { dirname, join, relative } from 'node:path'
 import { runChecks } from '../scripts/check.ts'
 import { compiled } from './tools/compiled.ts'
 import { installTools } from './tools/install.ts'
+import { long } from './tools/long.ts'
 import { inLists } from './tools/plan.ts'
 import { keepTimes, readTimes, type Spent } from './tools/times.ts'
 
 const root = dirname(import.meta.dirname)
 const wanted = process.argv.slice(2)
-const files = globSync('test/**/*.test.ts', { cwd: root })
-  .filter((file) => wanted.length === 0 || wanted.some((text) => file.includes(text)))
-  .sort()
-  .map((file) => join(root, file))
+const found = globSync('test/**/*.test.ts', { cwd: root }).sort()
+const chosen =
+  wanted.length === 0
+    ? found.filter((file) => long || !file.endsWith('.long.test.ts'))
+    : found.filter((file) => wanted.some((text) => file.includes(text)))
+const files = chosen.map((file) => join(root, file))
 
 /** How many files share a process at most: what one leaves behind in it does not go on for ever. */
 const mostFiles = 40
@@ -51,6 +55,8 @@ let failed = 0
 
 installTools(files)
 await Promise.all([wanted.length === 0 ? checkSources() : undefined, runFiles()])
+if (wanted.length === 0 && chosen.length < found.length)
+  console.log(`left to npm run test:long: ${found.length - chosen.length} files`)
 console.log(`${passed} passed, ${failed} failed`)
 process.exit(failed > 0 || passed === 0 ? 1 : 0)
 

@@ -14,7 +14,7 @@ import { report } from './load.ts'
 
 const long = process.env.ORCH_LONG === '1'
 const seeds = Array.from({ length: long ? 15 : 1 }, (_, i) => i + 3)
-const rounds = long ? 200 : 12
+const rounds = long ? 200 : 8
 
 const sizes: Record<string, (random: Seeded) => number> = {
   '1 kB': () => 1_000,

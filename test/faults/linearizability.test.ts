@@ -15,7 +15,7 @@ import { report } from './load.ts'
 
 const clients = 10
 const keys = Array.from({ length: 20 }, (_, i) => `key-${i}`)
-const operationsPerClient = process.env.ORCH_LONG === '1' ? 2_500 : 100
+const operationsPerClient = process.env.ORCH_LONG === '1' ? 2_500 : 50
 
 const at = (called: number, returned: number) => ({ called, returned })
 const create = (value: string) => ({ does: 'create', value, answer: 'done' }) as const

@@ -13,7 +13,7 @@ import { namespace } from '../../src/kinds/core/namespace.ts'
 import { assertBrief } from '../tools/effort.ts'
 import { type InProcess, startInProcess } from '../tools/in-process.ts'
 
-const count = 20_000
+const count = 12_000
 const boundMs = 150
 const all = '/api/v1/configmaps'
 

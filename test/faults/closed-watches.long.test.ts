@@ -18,8 +18,8 @@ import { heapInUse } from '../tools/heap.ts'
 import { type InProcess, startInProcess } from '../tools/in-process.ts'
 import { configMaps } from '../tools/paths.ts'
 
-const rounds = process.env.ORCH_LONG === '1' ? 200 : 4
-const perRound = 50
+const rounds = process.env.ORCH_LONG === '1' ? 200 : 2
+const perRound = 40
 
 /** Watches from now and from an old version. */
 async function openWatches({ port }: InProcess, versions: readonly string[]): Promise<TLSSocket[]> {

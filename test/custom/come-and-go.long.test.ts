@@ -47,7 +47,7 @@ async function held(): Promise<number[]> {
 }
 
 /** What is counted is exact, so that a few tell as much as many; ORCH_LONG=1 makes it many. */
-const comings = process.env.ORCH_LONG === '1' ? 200 : 20
+const comings = process.env.ORCH_LONG === '1' ? 200 : 10
 
 test(`${comings} kinds that came and went leave nothing in memory`, async () => {
   const before = await held()
