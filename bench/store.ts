@@ -99,7 +99,7 @@ function bareCommit(tables: Tables, name: string, revision: Revision): void {
   append(
     tables.log,
     revisionKey(revision),
-    logRecord(revision, { previous: 1, deletes: false, key, replaced: held ?? key }),
+    logRecord(revision, { previous: 1, deletes: false, key, note: undefined, replaced: held ?? key }),
   )
   if (held) write(tables.history, versionKey(key, revision), revisionKey(revision))
   write(tables.current, key, record)

@@ -4,7 +4,7 @@
  * it has written. A value that cannot be decrypted is handed out as it is: whoever reads it finds that it is no object,
  * reports it, and goes on with the others.
  */
-import type { Batch, Change, Entry, Snapshot, Store, Write } from '../store/store.ts'
+import type { Batch, Change, Entry, Journal, Snapshot, Store, Write } from '../store/store.ts'
 import type { Provider } from './providers.ts'
 
 /** The providers by the beginning of keys, such as `objects/core/secrets/`. */
@@ -45,9 +45,32 @@ export function encryptedStore(store: Store, encrypted: Encrypted): Store {
     },
     list: async (range) => (concerns(range.prefix) ? openAll(await store.list(range)) : store.list(range)),
     watch: (options) => (concerns(options.prefix) ? opened(store.watch(options)) : store.watch(options)),
+    journal: store.journal && openedJournal(store.journal, providersOf),
     revision: () => store.revision(),
     compact: (revision) => store.compact(revision),
     close: () => store.close(),
+  }
+}
+
+type FindProviders = (key: string) => readonly Provider[] | undefined
+
+/** What was not kept of a value is empty, and nothing to decrypt. */
+function openedJournal(journal: Journal, providersOf: FindProviders): Journal {
+  const open = <T extends { readonly value: Uint8Array | undefined }>(key: string, found: T): T => {
+    const { value } = found
+    const providers = value?.length ? providersOf(key) : undefined
+    return value === undefined || providers === undefined ? found : { ...found, value: shown(providers, key, value) }
+  }
+  return {
+    changes: async (key, before, limit) =>
+      (await journal.changes(key, before, limit)).map((change) => open(key, change)),
+    list: async (range) => {
+      const snapshot = await journal.list(range)
+      return { ...snapshot, entries: snapshot.entries.map((entry) => open(entry.key, entry)) }
+    },
+    revisionAt: (time) => journal.revisionAt(time),
+    oldest: () => journal.oldest(),
+    forget: () => journal.forget(),
   }
 }
 
@@ -58,7 +81,7 @@ function sealed(write: Write, providers: readonly Provider[] | undefined): Write
 }
 
 /** By the whole key, or by its first three parts: a group and a resource. */
-function finder(encrypted: Encrypted): (key: string) => readonly Provider[] | undefined {
+function finder(encrypted: Encrypted): FindProviders {
   return (key) => {
     const [first, second] = [key.indexOf('/'), key.indexOf('/', key.indexOf('/') + 1)]
     const third = first < 0 || second < 0 ? -1 : key.indexOf('/', second + 1)

@@ -1,6 +1,6 @@
 /**
  * Writes everything anew that the first provider of its resource has not written: after a key was added, or encryption
- * was turned on. Then the history is forgotten, which still holds the values as they were.
+ * was turned on. Then the history is forgotten, and the journal, which still hold the values as they were.
  */
 import type { Entry, Store } from '../store/store.ts'
 import { decrypt, type Encrypted, isBy } from './encrypted-store.ts'
@@ -39,6 +39,7 @@ export async function rewriteAll(store: Store, encrypted: Encrypted, options: Re
     }
   }
   await store.compact(await store.revision())
+  await store.journal?.forget()
   return { written, current, unreadable }
 }
 

@@ -109,6 +109,8 @@ export interface KindLife<T> {
   readonly orphansByDefault?: boolean
   /** Warning shown when a delete omits propagationPolicy. */
   readonly orphanWarning?: string
+  /** Members whose values are secret: history keeps which of them changed, and not the values. */
+  readonly secretFields?: readonly string[]
   /** Its objects never own others: however a deletion is asked for, there is nobody to orphan or to wait for. */
   readonly ownsNothing?: boolean
   /**

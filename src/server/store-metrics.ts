@@ -1,11 +1,12 @@
 /**
  * What is counted of the store: how long its answers take, under the name that operators of kube-apiserver know,
  * whether it is etcd or the embedded one. `measured` gives the same store; asking for its revision, which every read
- * does, and its watches, which have no end, are not counted.
+ * does, and its watches, which have no end, are not counted. And whether it is full: `onCapacity` is for the store to call.
  */
 import type { Clock } from '../base/clock.ts'
+import type { OnCapacity } from '../store/fullness.ts'
 import type { Store, Write } from '../store/store.ts'
-import { type Distribution, Histogram, type Metric } from '../telemetry/metrics.ts'
+import { type Distribution, Gauge, Histogram, type Metric } from '../telemetry/metrics.ts'
 
 const durations = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 15, 30, 60]
 
@@ -19,10 +20,22 @@ export class StoreMetrics {
     },
     durations,
   )
-  readonly metrics: readonly Metric[] = [this.#durations]
+  #full = false
+  readonly #fullness = new Gauge(
+    {
+      ...{ name: 'orch_store_full', help: '1 while the store refuses data for want of room, else 0.', labels: [] },
+      across: 'max',
+    },
+    () => [[[], this.#full ? 1 : 0]],
+  )
+  readonly metrics: readonly Metric[] = [this.#durations, this.#fullness]
 
   constructor(clock: Clock) {
     this.#clock = clock
+  }
+
+  readonly onCapacity: OnCapacity = (now) => {
+    this.#full = now === 'full'
   }
 
   measured(store: Store): Store {
@@ -32,6 +45,9 @@ export class StoreMetrics {
       list: (range) => this.#time('list', range.prefix, store.list(range)),
       revision: () => store.revision(),
       watch: (options) => store.watch(options),
+      get journal() {
+        return store.journal
+      },
       compact: (revision) => store.compact(revision),
       close: () => store.close(),
     }

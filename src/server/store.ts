@@ -2,10 +2,12 @@
 
 import type { Clock } from '../base/clock.ts'
 import { UsageError } from '../base/flags.ts'
+import { prefixOf } from '../cache/caches.ts'
 import { encryptedStore } from '../encryption/encrypted-store.ts'
+import { allKinds } from '../kinds/all.ts'
 import type { OnCapacity } from '../store/fullness.ts'
 import type { WorkerStoreOptions } from '../store/lmdb/worker-store.ts'
-import { type Store, StoreError } from '../store/store.ts'
+import { type Retention, type Store, StoreError } from '../store/store.ts'
 import type { Log } from '../telemetry/log.ts'
 import { readEncryptionFile } from './encryption.ts'
 import type { ServerOptions } from './flags/options.ts'
@@ -30,9 +32,14 @@ export async function openStore(
   const { promise: failed, resolve: onFailed } = Promise.withResolvers<StoreError>()
   const onEtcd = options.etcdServers.length > 0
   const notice = new StoreNotice(log, clock, onEtcd ? remedies.etcd : remedies.embedded)
-  const listeners = { onFailed, onCapacity: notice.onCapacity, log }
+  const onCapacity: OnCapacity = (now) => {
+    notice.onCapacity(now)
+    metrics.onCapacity(now)
+  }
+  const listeners = { onFailed, onCapacity, log }
   const open = () => {
-    if (worker !== undefined) return worker.openStore(embeddedListeners(listeners))
+    if (worker !== undefined)
+      return worker.openStore({ ...embeddedListeners(listeners), retention: retentionOf(options) })
     return onEtcd ? openEtcd(options, listeners) : openEmbedded(options, listeners)
   }
   const encrypted = await readEncryptionFile(options)
@@ -61,6 +68,12 @@ const remedies = {
   etcd: 'compact and defragment etcd, raise its quota if need be, and disarm its NOSPACE alarm',
 }
 
+/** Where the objects lie whose values history does not keep. */
+function secretPrefixes(): string[] {
+  const secret = allKinds.filter(({ life }) => life.secretFields !== undefined)
+  return secret.map(({ group, plural }) => prefixOf(group, plural))
+}
+
 interface Listeners {
   readonly onFailed: (error: StoreError) => void
   readonly onCapacity: OnCapacity
@@ -76,7 +89,14 @@ async function openEmbedded(
     throw new UsageError(`--${idle.toLowerCase().replace('etcd', 'etcd-')} goes with --etcd-servers`)
   const { LmdbStore } = await import('../store/lmdb/store.ts')
   const listeners = embeddedListeners({ onFailed, onCapacity, log })
-  return await LmdbStore.open({ directory: dataDir, historyMs: historyDuration, ...listeners })
+  const retention = retentionOf(options)
+  return await LmdbStore.open({ directory: dataDir, historyMs: historyDuration, retention, ...listeners })
+}
+
+/** How long the embedded store keeps the history of objects, and of which ones the values. */
+export function retentionOf(options: Pick<ServerOptions, 'historyRetention' | 'historySecretValues'>): Retention {
+  const { historyRetention, historySecretValues } = options
+  return { ...historyRetention, withoutValues: historySecretValues ? [] : secretPrefixes() }
 }
 
 /** What the embedded store reports, in the log. */

@@ -1,6 +1,15 @@
 /** What a key and a write may be. Keys order by their UTF-8 bytes on every backend: see base/utf8-order. */
 import { shorten } from '../base/shorten.ts'
-import { type Key, maxClaims, maxKeyBytes, maxLifetimeSeconds, type Revision, StoreError, type Write } from './store.ts'
+import {
+  type Key,
+  maxClaims,
+  maxKeyBytes,
+  maxLifetimeSeconds,
+  maxNoteBytes,
+  type Revision,
+  StoreError,
+  type Write,
+} from './store.ts'
 
 /** Keys come from checked names; one that does not fit is a bug, caught before it can reach a backend. */
 export function assertKey(key: Key): void {
@@ -23,6 +32,7 @@ export function assertWrite(write: Write): void {
     if (guard.revision !== 'present') assertRevision(guard.revision)
   }
   assertClaims(write)
+  if ((write.note?.text.length ?? 0) > maxNoteBytes) throw new StoreError(`a note is longer than ${maxNoteBytes} bytes`)
 }
 
 /** What goes by itself would leave what it holds behind. */

@@ -14,8 +14,10 @@ import {
   type Conflict,
   type Entry,
   type Guard,
+  type Journal,
   type Key,
   type ListRange,
+  type Note,
   type Revision,
   RevisionAhead,
   RevisionGone,
@@ -39,7 +41,7 @@ export interface MemoryStoreOptions {
 
 /** A store in plain maps. */
 export class MemoryStore implements Store {
-  #log: Change[] = []
+  #log: (Change & { readonly note?: Note | undefined })[] = []
   #oldest: Revision = 1
   #closed = false
   readonly #current = new Map<Key, Entry>()
@@ -68,7 +70,7 @@ export class MemoryStore implements Store {
     for (const key of write.releases ?? []) if (this.#current.has(key)) this.#apply(key, undefined)
     for (const { key, value } of write.takes ?? []) this.#apply(key, value)
     this.#setLifetime(write.key, write.lifetimeSeconds)
-    return { outcome: 'committed', revision: this.#apply(write.key, write.value) }
+    return { outcome: 'committed', revision: this.#apply(write.key, write.value, write.note) }
   }
 
   async revision(): Promise<Revision> {
@@ -106,6 +108,20 @@ export class MemoryStore implements Store {
     this.#tail.forget(this.#oldest)
   }
 
+  /** As far back as the log. */
+  readonly journal: Journal = {
+    changes: async (key, before, limit) =>
+      this.#log
+        .filter((change) => change.key === key && change.revision < before)
+        .toReversed()
+        .slice(0, limit)
+        .map(({ revision, value, note }) => ({ revision, value, note, deleted: value === undefined })),
+    list: (range) => this.list(range),
+    revisionAt: async (time) => this.#log.findLast(({ note }) => note !== undefined && note.time <= time)?.revision,
+    oldest: async () => this.#oldest,
+    forget: async () => {},
+  }
+
   async close(): Promise<void> {
     this.#closed = true
     this.#stopTicking?.()
@@ -116,18 +132,18 @@ export class MemoryStore implements Store {
   reopened(): MemoryStore {
     const beginning = { entries: [...this.#stateAt(this.#oldest).values()], revision: this.#oldest }
     const store = new MemoryStore({ clock: this.#clock, beginning })
-    for (const { key, value } of this.#log) store.#apply(key, value)
+    for (const { key, value, note } of this.#log) store.#apply(key, value, note)
     for (const [key, due] of this.#due) store.#setDue(key, due)
     return store
   }
 
-  #apply(key: Key, value: Bytes | undefined): Revision {
+  #apply(key: Key, value: Bytes | undefined, note?: Note): Revision {
     const previous = this.#current.get(key)
     const revision = this.#tail.revision + 1
     if (value === undefined) this.#current.delete(key)
     else this.#current.set(key, { key, revision, value })
     const change = { key, revision, value, previous }
-    this.#log.push(change)
+    this.#log.push({ ...change, note })
     this.#tail.append([change])
     return revision
   }

@@ -64,7 +64,20 @@ export interface Write {
    * due at once, and on etcd after a change of its leader, which gives all lifetimes their full length again.
    */
   readonly lifetimeSeconds?: number | undefined
+  /** Kept with the change in the journal, where the store has one. */
+  readonly note?: Note | undefined
 }
+
+/** What a writer leaves in the journal about a change; what the text means is for writers to know. */
+export interface Note {
+  /** The wall clock in milliseconds. */
+  readonly time: number
+  /** At most `maxNoteBytes`. */
+  readonly text: Bytes
+}
+
+/** The longest text of a note. */
+export const maxNoteBytes = 4096
 
 /** How many keys a write may take and release at most: what fits a transaction of etcd. */
 export const maxClaims = 2000
@@ -117,6 +130,7 @@ export interface Batch {
   readonly through: Revision
 }
 
+/** Which keys a list returns, and as of when. */
 export interface ListRange {
   /** Every key that starts with this string. */
   readonly prefix: string
@@ -177,11 +191,54 @@ export interface Store {
    */
   watch(options: WatchOptions): AsyncIterable<Batch>
 
+  /** The past beyond what watches and lists reach back to; undefined: the store keeps none. */
+  readonly journal?: Journal | undefined
+
   /** Forgets history so that `revision` is the oldest one that can still be listed and watched from. */
   compact(revision: Revision): Promise<void>
 
   /** Ends all watches and releases everything. Commits still under way are finished or rejected. */
   close(): Promise<void>
+}
+
+/** A change of one key, as the journal has it. */
+export interface Past {
+  readonly revision: Revision
+  /** What was written; undefined: the key was deleted, or the value was not kept (`deleted` says which). */
+  readonly value: Bytes | undefined
+  readonly deleted: boolean
+  /** Undefined where the writer left none, or the change is older than the journal, which still has its value. */
+  readonly note: Note | undefined
+}
+
+/**
+ * The journal of a store: changes with their notes, kept for a time and up to a size, over restarts and over compaction.
+ * The oldest changes go first. On a full disk the journal is given up for new data.
+ */
+export interface Journal {
+  /** Changes of a key before a revision, newest first: at least one unless there is none, and `limit` at most. */
+  changes(key: Key, before: Revision, limit: number): Promise<readonly Past[]>
+
+  /** Like the store's `list`, for any revision from `oldest()` on. Values that were not kept are empty. */
+  list(range: ListRange & { readonly revision: Revision }): Promise<Snapshot>
+
+  /** The newest revision that had been reached at a time, by the clocks of the writers; undefined: it is too long ago. */
+  revisionAt(time: number): Promise<Revision | undefined>
+
+  /** The oldest revision whose state is known. */
+  oldest(): Promise<Revision>
+
+  /** Forgets all that watches and lists do not reach back to either. */
+  forget(): Promise<void>
+}
+
+/** How long a journal is kept. */
+export interface Retention {
+  /** In milliseconds; 0: there is no journal. */
+  readonly time: number
+  readonly bytes: number
+  /** Prefixes of keys whose replaced values are dropped when compaction comes to them; their notes stay. */
+  readonly withoutValues: readonly string[]
 }
 
 /** The store failed; the caller did nothing wrong. */

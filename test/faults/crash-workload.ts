@@ -1,11 +1,12 @@
 /**
- * The program whose disk is recorded: a few writers on one store, with compaction now and then. Each commit that was
+ * The program whose disk is recorded: a few writers on one store, with compaction now and then, of which a
+ * journal keeps a part. Each commit that was
  * acknowledged is one line in the file of acknowledgements, written before its writer goes on.
  * `crash-workload.ts <data directory> <file of acknowledgements> <seed>`
  */
 import { openSync, writeSync } from 'node:fs'
 import { LmdbStore } from '../../src/store/lmdb/store.ts'
-import type { Key, Revision } from '../../src/store/store.ts'
+import type { Key, Retention, Revision } from '../../src/store/store.ts'
 import { type Seeded, seeded } from '../store/seeded.ts'
 
 export interface Acknowledged {
@@ -18,6 +19,8 @@ export interface Acknowledged {
 const writers = 4
 const commitsPerWriter = 100
 const keysPerWriter = 12
+/** So little that part of it is forgotten; of one writer it keeps no values. */
+const retention: Retention = { time: 3_600_000, bytes: 100_000, withoutValues: ['writer/0/'] }
 
 async function writeSome(store: LmdbStore, name: number, random: Seeded, acknowledge: (ack: Acknowledged) => void) {
   const held = new Map<Key, Revision>()
@@ -29,6 +32,7 @@ async function writeSome(store: LmdbStore, name: number, random: Seeded, acknowl
       key,
       expected: held.get(key) ?? 0,
       value: value === undefined ? value : Buffer.from(value),
+      note: { time: Date.now(), text: Buffer.from(`${name}.${i}`) },
     })
     if (outcome.outcome === 'conflict') throw new Error(`nobody else writes ${key}`)
     acknowledge({ revision: outcome.revision, key, ...(value === undefined ? {} : { value }) })
@@ -41,7 +45,7 @@ async function writeSome(store: LmdbStore, name: number, random: Seeded, acknowl
 async function run(directory: string, acks: string, seed: number): Promise<void> {
   const file = openSync(acks, 'a')
   const acknowledge = (ack: Acknowledged) => writeSync(file, `${JSON.stringify(ack)}\n`)
-  const store = await LmdbStore.open({ directory })
+  const store = await LmdbStore.open({ directory, retention })
   const work = Array.from({ length: writers }, (_, name) => writeSome(store, name, seeded(seed + name), acknowledge))
   await Promise.all(work)
   await store.close()

@@ -46,6 +46,7 @@ export class FullDiskWorkload {
   async open(): Promise<void> {
     this.#store = await LmdbStore.open({
       directory: this.#directory,
+      retention: { time: 3_600_000, bytes: 2 ** 30, withoutValues: [] },
       onFailed: ({ message }) => {
         this.failed = message
       },
@@ -141,13 +142,21 @@ export class FullDiskWorkload {
     }
   }
 
-  /** A list of the present, and of a state before it: each exact, or the past is gone. */
+  /** A list of the present, of a state before it, and of one of the journal: each exact, or the past is gone. */
   async #list(): Promise<void> {
     const now = await this.#store.list({ prefix: '' })
     await this.#compareWithWatch(now)
+    await this.#listPast(
+      (revision) => this.#store.list({ prefix: '', revision }),
+      now.revision - this.#random.below(20),
+    )
+    const { journal } = this.#store
+    await this.#listPast((revision) => journal!.list({ prefix: '', revision }), this.#random.below(now.revision))
+  }
+
+  async #listPast(list: (revision: Revision) => ReturnType<LmdbStore['list']>, revision: Revision): Promise<void> {
     try {
-      const revision = Math.max(1, now.revision - this.#random.below(20))
-      await this.#compareWithWatch(await this.#store.list({ prefix: '', revision }))
+      await this.#compareWithWatch(await list(Math.max(1, revision)))
       this.counts.exactLists++
     } catch (error) {
       if (!(error instanceof RevisionGone)) throw error

@@ -94,11 +94,14 @@ test('a full store says so, and takes data again as soon as objects are deleted'
     /^\[\+\]store ok, but it is full since .*: writes are refused, deletes are not; free space/,
   )
   assert.equal((await client.get('/readyz')).status, 200)
+  const isFull = async () => /^orch_store_full (\d)$/m.exec((await client.get('/metrics')).text)?.[1]
+  assert.equal(await isFull(), '1')
   assert.match(server.output(), /the store is full: writes are refused, deletes are not; free space on the disk/)
   for (let i = 0; i < 5; i++) assert.equal((await client.delete(`${configMaps}/c${i}`)).status, 200)
   assert.equal((await create('small', {})).status, 201)
   assert.equal((await create('large')).status, 201)
   assert.equal(await storeLine(), '[+]store ok')
+  assert.equal(await isFull(), '0')
   assert.match(server.output(), /the store accepts writes again/)
   assert.match(server.output(), /older versions of objects were given up to make room/)
 })

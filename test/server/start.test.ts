@@ -88,6 +88,8 @@ test('flags that are wrong are named, with the nearest right one or what is acce
     [['--profile=__proto__'], /unknown profile/],
     [['--history-duration=soon'], /--history-duration: "soon" is not a duration/],
     [['--history-duration=0'], /1s to 24h/],
+    [['--history-retention=soon'], /--history-retention: "soon" is not a duration/],
+    [['--history-retention=1h,1'], /a size from 1Mi on/],
     [['--backup-interval=0'], /1s to 576h/],
     [['--backup-keep=0'], /is not a number of backups/],
     [['--event-ttl=never'], /--event-ttl: "never" is not a duration/],
@@ -241,7 +243,7 @@ test('data of a newer format is left alone', async (t) => {
   const meta = file.openDB({ name: 'meta', keyEncoding: 'binary', encoding: 'binary' })
   await meta.put(Buffer.from('format'), Buffer.from([0, 0, 0, 99]))
   await file.close()
-  await assert.rejects(server.restart(), /the data has format 99, this program reads format 2/)
+  await assert.rejects(server.restart(), /the data has format 99, this program reads format 3/)
 })
 
 test('what is kept on disk is its owner alone to read', async (t) => {

@@ -19,6 +19,11 @@ export class HandClock implements StoreClock {
     return () => this.#running.delete(run)
   }
 
+  /** Moves on by so many milliseconds. */
+  pass(milliseconds: number): void {
+    this.moveTo(this.#now + milliseconds)
+  }
+
   moveTo(time: number): void {
     this.#now = time
     for (const run of this.#running) run()

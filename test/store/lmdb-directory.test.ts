@@ -135,7 +135,7 @@ describe('the data directory', () => {
         write(tables.meta, Buffer.from('format'), Buffer.of(0, 0, 0, formatVersion + 1)),
       )
       await tables.root.close()
-      await assert.rejects(LmdbStore.open({ directory }), refusal(/format 3.*format 2/))
+      await assert.rejects(LmdbStore.open({ directory }), refusal(/format 4.*format 3/))
     }))
 
   test('is refused when its file is something else', () =>
@@ -224,7 +224,7 @@ describe('what the store adds to a value', () => {
       })
     }))
 
-  test('may be absent: a directory of format 1 opens, is read, and is written on in format 2', () =>
+  test('may be absent: a directory of format 1 opens, is read, and is written on in format 3', () =>
     inDirectory(async (directory) => {
       await withStore(
         directory,
@@ -239,7 +239,7 @@ describe('what the store adds to a value', () => {
         assert.equal((await readChanges(store, { after: 1, count: 3 })).length, 3)
       })
       const tables = openTables(directory)
-      assert.equal(readState(tables.meta).format, 2)
+      assert.equal(readState(tables.meta).format, formatVersion)
       await tables.root.close()
       await withStore(directory, async (store) => assert.equal((await store.get('a'))?.value.toString(), 'new'))
     }))

@@ -50,6 +50,7 @@ export const secret = defineKind({
       ...(previous.immutable ? checkUnchanged(next, previous) : []),
     ],
   },
+  life: { secretFields: ['data'] },
   views: {
     columns: [
       nameColumn,

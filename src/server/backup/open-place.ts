@@ -10,6 +10,7 @@ import { readFlagFile } from '../read-flag-file.ts'
 
 /** Longer than any command takes: it is not for a command to forget history. */
 const historyMs = 24 * 3_600_000
+const retention = { time: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY, withoutValues: [] }
 
 /** Throws UsageError unless exactly one of the two kinds of stores is named. */
 export function assertOnePlace({ dataDir, etcdServers }: StorePlace, names: readonly [string, string]): void {
@@ -27,7 +28,7 @@ export async function openPlace(place: StorePlace, warn: (text: string) => void)
   if (!existsSync(join(directory, 'data.mdb'))) throw new StoreError(`there is no store in ${directory}`)
   const { LmdbStore } = await import('../../store/lmdb/store.ts')
   const clock = { ...systemClock, every: () => () => {} }
-  return await LmdbStore.open({ directory, historyMs, clock, onWarning: warn })
+  return await LmdbStore.open({ directory, historyMs, retention, clock, onWarning: warn })
 }
 
 /** Begins to fill a store that holds nothing yet. */

@@ -1,5 +1,5 @@
 /** Flags of the store: the embedded one in a directory, or etcd. */
-import { flag, text, UsageError } from '../../base/flags.ts'
+import { flag, text, toggle, UsageError } from '../../base/flags.ts'
 import { list, readTime } from './values.ts'
 
 export const storeFlags = {
@@ -35,6 +35,14 @@ export const storeFlags = {
     readHistory,
     'time that old versions are kept for watches and paged lists',
   ),
+  historyRetention: flag(
+    'history-retention',
+    'TIME[,SIZE]',
+    '24h,256Mi',
+    readRetention,
+    'time and size that the history of objects is kept for; 0 for none',
+  ),
+  historySecretValues: toggle('history-secret-values', 'keep and show values of Secrets in the history of objects'),
   eventTtl: flag(
     'event-ttl',
     'TIME',
@@ -80,6 +88,28 @@ export function readTtl(value: string): number {
   const ms = readTime(value)
   if (ms < 1000 || ms > 10_000 * 3_600_000) throw new UsageError('events are kept for 1s to 10000h')
   return ms
+}
+
+/** How long and how large. */
+export interface KeptHistory {
+  readonly time: number
+  readonly bytes: number
+}
+
+function readRetention(value: string): KeptHistory {
+  const [text = '', size, ...more] = value.split(',')
+  const time = text === '0' ? 0 : readTime(text)
+  const bytes = size === undefined ? defaultHistoryBytes : readSize(size)
+  if (more.length > 0 || bytes === undefined || bytes < 2 ** 20 || time > 10_000 * 3_600_000)
+    throw new UsageError(`${JSON.stringify(value)} is not a time of up to 10000h and a size from 1Mi on: use 24h,256Mi`)
+  return { time, bytes }
+}
+
+const defaultHistoryBytes = 256 * 2 ** 20
+
+function readSize(text: string): number | undefined {
+  const [, count, unit] = /^(\d{1,6})(Ki|Mi|Gi|Ti)$/.exec(text) ?? []
+  return count === undefined ? undefined : Number(count) * 2 ** (10 * (['Ki', 'Mi', 'Gi', 'Ti'].indexOf(unit!) + 1))
 }
 
 function readHistory(value: string): number {

@@ -11,7 +11,7 @@ import type { StoreError } from '../../store/store.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { ServerCommand } from '../command-line.ts'
 import type { ServerOptions } from '../flags/options.ts'
-import { embeddedListeners } from '../store.ts'
+import { embeddedListeners, retentionOf } from '../store.ts'
 import { choosePort } from './port.ts'
 import { Slot } from './slot.ts'
 import { WorkerMetrics } from './worker-metrics.ts'
@@ -44,6 +44,7 @@ export async function startSupervisor(
   const hub = await StoreHub.open({
     directory: options.dataDir,
     historyMs: options.historyDuration,
+    retention: retentionOf(options),
     ...embeddedListeners({ onFailed: failed.resolve, onCapacity: () => {}, log }),
   })
   const metrics = new WorkerMetrics()

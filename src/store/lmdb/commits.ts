@@ -220,6 +220,11 @@ export function dueTime({ lifetimeSeconds }: Write, clock: Clock): number {
   return lifetimeSeconds === undefined ? 0 : clock.now() + 1000 * lifetimeSeconds
 }
 
+/** Every change has a time, so that a time can be looked up; the text of the note is for writers to give. */
+export function withTime(write: Write, clock: Clock): Write {
+  return write.note === undefined ? { ...write, note: { time: clock.now(), text: nothing } } : write
+}
+
 const headroom = 8
 
 function pack(batch: readonly Pending[]): ArrayBuffer {
@@ -237,6 +242,8 @@ function pack(batch: readonly Pending[]): ArrayBuffer {
     }
     packTaken(packed, write.takes)
     packKeys(packed, write.releases)
+    packed.number(write.note?.time ?? 0)
+    packed.bytes(write.note?.text ?? nothing)
   }
   return packed.finish()
 }
@@ -256,8 +263,8 @@ function packKeys(packed: Packer, keys: readonly Key[] = []): void {
 
 const nothing = new Uint8Array(0)
 
-function sizeOf({ key, value }: Write): number {
-  return 60 + headroom + 3 * key.length + (value?.length ?? 0)
+function sizeOf({ key, value, note }: Write): number {
+  return 80 + headroom + 3 * key.length + (value?.length ?? 0) + (note?.text.length ?? 0)
 }
 
 /** Undefined: it found no room. */

@@ -51,11 +51,17 @@ export class Followers {
     this.#shared?.raise('oldest', oldest)
   }
 
+  /** The same for the journal; what was pinned is there still. */
+  forgetJournal(floor: Revision): void {
+    this.#shared?.raise('floor', floor)
+  }
+
   /** What is durable now. `cut`: nothing before this revision can be read any more. */
   publish(revision: Revision, changes: ArrayBuffer, cut?: Revision): void {
     if (cut !== undefined) {
       this.#shared?.raise('oldest', cut)
       this.#shared?.raise('cut', cut)
+      this.#shared?.raise('floor', cut)
     }
     this.#shared?.raise('revision', revision)
     if (changes.byteLength === 0 || !this.any) return

@@ -7,11 +7,11 @@
  * while the tail, in memory, reaches back to where they are.
  */
 import type { Clock } from '../../base/clock.ts'
-import { type Revision, RevisionGone } from '../store.ts'
+import { type Retention, type Revision, RevisionGone } from '../store.ts'
 import type { Tail } from '../tail.ts'
 import type { Connection } from './connection.ts'
 import { TimeMarks } from './marks.ts'
-import type { CompactReply } from './messages.ts'
+import type { CompactReply, CompactRequest, Reach } from './messages.ts'
 
 /** What stores of other threads do to the same history (`worker-store.ts`). */
 export interface SharedHistory {
@@ -19,9 +19,11 @@ export interface SharedHistory {
   readonly oldest: Revision
   /** Below this one nothing can be read any more. */
   readonly cut: Revision
+  /** The oldest revision that the journal can list. */
+  readonly floor: Revision
   /** Keeps a revision readable for this thread. False where it is gone. */
-  pin(revision: Revision): Promise<boolean>
-  unpin(revision: Revision): void
+  pin(revision: Revision, reach: Reach): Promise<boolean>
+  unpin(revision: Revision, reach: Reach): void
 }
 
 export interface HistoryOptions {
@@ -30,6 +32,10 @@ export interface HistoryOptions {
   /** Absent: nobody else has to do with this history. */
   readonly shared?: SharedHistory
   readonly oldest: Revision
+  /** The oldest revision that the journal can list. */
+  readonly floor: Revision
+  /** How long the journal is kept. */
+  readonly retention: Retention | undefined
   readonly clock: Clock
   /** Called when history is shorter than it should be, a minute apart at least. */
   readonly onWarning?: ((message: string) => void) | undefined
@@ -38,6 +44,9 @@ export interface HistoryOptions {
 }
 
 const warningPauseMs = 60_000
+const maxSweepPauseMs = 60_000
+
+type CompactWish = Omit<CompactRequest, 'id'>
 
 export class History {
   readonly #options: HistoryOptions
@@ -45,16 +54,28 @@ export class History {
   readonly #marks = new TimeMarks()
   /** The oldest revision that can be listed. */
   #oldest: Revision
+  /** The oldest revision that the journal can list. */
+  #floor: Revision
+  /** Up to here the journal is given up, whatever its age. */
+  #given: Revision = 0
   /** Below this one nothing can be read any more, not even by those who have begun to. */
   #cut: Revision
   #sweep: Promise<void> = Promise.resolve()
+  #sweptAt = Number.NEGATIVE_INFINITY
   #warnedAt = Number.NEGATIVE_INFINITY
   #stopped = false
 
   constructor(options: HistoryOptions) {
     this.#options = options
     this.#oldest = options.oldest
-    this.#cut = options.oldest
+    this.#floor = options.floor
+    this.#cut = options.floor
+  }
+
+  /** The oldest revision that the journal can list. */
+  get floor(): Revision {
+    this.#learn()
+    return this.#floor
   }
 
   /** Forgets what is older than `historyMs`; to be called from time to time. */
@@ -62,24 +83,41 @@ export class History {
     const { clock, tail, onError } = this.#options
     this.#marks.add(clock.monotonic(), tail.revision)
     const target = this.#marks.reachedBy(clock.monotonic() - historyMs)
-    if (target !== undefined) this.compact(target).catch(onError)
+    if (target !== undefined && target > this.#oldest) this.compact(target).catch(onError)
+    else if (this.#isJournalDue()) this.#forget(this.#oldest).catch(onError)
+  }
+
+  /** The journal ages although nothing is written. */
+  #isJournalDue(): boolean {
+    const { retention, clock } = this.#options
+    if (this.#floor >= this.#oldest) return false
+    return clock.monotonic() - this.#sweptAt >= Math.min(maxSweepPauseMs, (retention?.time ?? 0) / 10)
   }
 
   async compact(revision: Revision): Promise<void> {
-    if (revision <= this.#oldest) return
+    if (revision <= this.#oldest && !this.#isJournalDue()) return
     this.#options.tail.forget(revision)
     await this.#forget(revision)
+  }
+
+  /** Forgets all of the journal that watches and lists do not reach back to. */
+  async forgetJournal(): Promise<void> {
+    this.#given = Math.max(this.#given, this.#oldest)
+    await this.#forget(this.#oldest)
   }
 
   /** Makes room. False where there is nothing to give up. Never rejects. */
   async giveUp(part: 'half' | 'all'): Promise<boolean> {
     this.#learn()
     const { revision } = this.#options.tail
-    if (this.#stopped || this.#oldest >= revision) return false
-    const kept = part === 'all' ? 0 : Math.floor((revision - this.#oldest) / 2)
+    const begin = Math.min(this.#floor, this.#oldest)
+    if (this.#stopped || begin >= revision) return false
+    const kept = part === 'all' ? 0 : Math.floor((revision - begin) / 2)
     this.#warn()
     try {
-      await this.#forget(revision - kept)
+      this.#given = revision - kept
+      // The journal goes first: what watches and lists may still ask for stays where half of all is enough.
+      await this.#forget(Math.max(this.#oldest, revision - kept))
       // What the last step has freed can be used after one step more.
       await this.#step()
       return true
@@ -92,6 +130,8 @@ export class History {
   /** Keys were deleted without a record, the last of them at this revision. */
   cutOff(revision: Revision): void {
     this.#cut = Math.max(this.#cut, revision)
+    this.#floor = Math.max(this.#floor, revision)
+    this.#given = Math.max(this.#given, revision)
     this.#warn()
     this.#forget(revision).catch(this.#options.onError)
   }
@@ -103,30 +143,39 @@ export class History {
   }
 
   /** Throws RevisionGone where reading cannot begin at this revision. */
-  assertKept(revision: Revision): void {
+  assertKept(revision: Revision, reach: Reach): void {
+    const beginning = this.#beginning(reach)
+    if (revision < beginning) throw new RevisionGone(revision, beginning)
+  }
+
+  #beginning(reach: Reach): Revision {
     this.#learn()
-    if (revision < this.#oldest) throw new RevisionGone(revision, this.#oldest)
+    return reach === 'journal' ? this.#floor : this.#oldest
   }
 
   /** Keeps this revision readable while `read` runs, unless history is cut off: `assertReadable` says so. */
-  async pinned<T>(revision: Revision, read: () => Promise<T>): Promise<T> {
+  async pinned<T>(revision: Revision, reach: Reach, read: () => Promise<T>): Promise<T> {
     const { shared } = this.#options
     return shared === undefined
-      ? await this.#pinned(revision, read)
-      : await this.#pinned(revision, () => this.#pinnedForAll(shared, revision, read))
+      ? await this.#pinned(revision, reach, read)
+      : await this.#pinned(revision, reach, () => this.#pinnedForAll(shared, { revision, reach }, read))
   }
 
-  async #pinnedForAll<T>(shared: SharedHistory, revision: Revision, read: () => Promise<T>): Promise<T> {
-    if (!(await shared.pin(revision))) throw new RevisionGone(revision, shared.oldest)
+  async #pinnedForAll<T>(
+    shared: SharedHistory,
+    { revision, reach }: { revision: Revision; reach: Reach },
+    read: () => Promise<T>,
+  ): Promise<T> {
+    if (!(await shared.pin(revision, reach))) throw new RevisionGone(revision, this.#beginning(reach))
     try {
       return await read()
     } finally {
-      shared.unpin(revision)
+      shared.unpin(revision, reach)
     }
   }
 
-  async #pinned<T>(revision: Revision, read: () => Promise<T>): Promise<T> {
-    this.assertKept(revision)
+  async #pinned<T>(revision: Revision, reach: Reach, read: () => Promise<T>): Promise<T> {
+    this.assertKept(revision, reach)
     this.#pins.set(revision, (this.#pins.get(revision) ?? 0) + 1)
     try {
       return await read()
@@ -147,10 +196,12 @@ export class History {
     if (shared === undefined) return
     this.#oldest = Math.max(this.#oldest, shared.oldest)
     this.#cut = Math.max(this.#cut, shared.cut)
+    this.#floor = Math.max(this.#floor, shared.floor)
   }
 
   async #forget(revision: Revision): Promise<void> {
     this.#oldest = Math.max(this.#oldest, revision)
+    this.#sweptAt = this.#options.clock.monotonic()
     const sweep = this.#sweep.then(() => this.#sweepOut())
     // The caller gets a failure; the next compaction only waits for this one.
     this.#sweep = sweep.catch(() => {})
@@ -165,8 +216,25 @@ export class History {
   /** Whether there is more to do. */
   async #step(): Promise<boolean> {
     const upTo = Math.min(this.#oldest, ...this.#pins.keys())
-    const reply = await this.#options.connection.request({ type: 'compact', oldest: this.#oldest, upTo })
-    return (reply as CompactReply).more
+    // What is given up goes first, whatever the journal would keep of it.
+    const given = this.#given
+    const isGiven = given > 0
+    const request = { type: 'compact', oldest: this.#oldest, ...(isGiven ? this.#giving(upTo) : this.#keeping(upTo)) }
+    const { more, floor } = (await this.#options.connection.request(request as CompactWish)) as CompactReply
+    this.#floor = Math.max(this.#floor, floor)
+    if (!more && this.#given === given) this.#given = 0
+    return more || isGiven
+  }
+
+  #giving(upTo: Revision) {
+    return { upTo: Math.min(upTo, this.#given), journal: undefined }
+  }
+
+  #keeping(upTo: Revision) {
+    const { retention, clock } = this.#options
+    if (retention === undefined || retention.time === 0) return { upTo, journal: undefined }
+    const { time, bytes, withoutValues } = retention
+    return { upTo, journal: { since: clock.now() - time, bytes, withoutValues } }
   }
 
   #unpin(revision: Revision): void {

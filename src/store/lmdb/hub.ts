@@ -47,12 +47,14 @@ export class StoreHub {
     this.#release = release
     this.#options = options
     const shared = this.#shared
-    const { clock = storeClock, onWarning } = options
+    const { clock = storeClock, retention, onWarning } = options
+    const { oldest, floor } = state
     const onError = (error: Error) => this.#report(error)
     this.#shared.raise('revision', state.revision)
-    this.#shared.raise('oldest', state.oldest)
+    this.#shared.raise('oldest', oldest)
+    this.#shared.raise('floor', floor)
     this.#history = new History({
-      ...{ connection, oldest: state.oldest, clock, onWarning, onError },
+      ...{ connection, oldest, floor, retention, clock, onWarning, onError },
       tail: {
         get revision() {
           return shared.revision

@@ -6,12 +6,15 @@
  * Packed blocks, record by record:
  *   commit request  expected, deletes (0 or 1), due time (0: it stays), key, value with eight bytes of headroom for the
  *                   revision, the number of guards, and of each its revision and key, the number of keys to take and
- *                   those keys, the number of keys to release and those
+ *                   of each its key and its value with headroom, the number of keys to release and those, the time of
+ *                   the note (0: none) and its text
  *   commit reply    revision (0: nothing was written, -1: nor is there room for it), the revision held before (0:
  *                   none), value held before with its headroom; of what was written: of each key to release the
  *                   revision held before (0: none) and the value held before with its headroom
  *   slice of a list revision, key, value
  *   slice of a log  revision, deletes (0 or 1), key, previous revision, previous value, value
+ *   slice of the past  revision, deleted (0 or 1), time of the note (0: none), its text, whether there is a value (0 or
+ *                   1), the value
  *   step of expiry  what was deleted, as a slice of a log; no block at all: nothing was due
  */
 import type { MessagePort } from 'node:worker_threads'
@@ -25,7 +28,9 @@ export type Request =
   | { readonly type: 'list'; readonly id: number; readonly range: SliceRange; readonly limit: number }
   | { readonly type: 'count'; readonly id: number; readonly range: SliceRange }
   | { readonly type: 'log'; readonly id: number; readonly after: Revision; readonly limit: number }
-  | { readonly type: 'compact'; readonly id: number; readonly oldest: Revision; readonly upTo: Revision }
+  | { readonly type: 'past'; readonly id: number; readonly key: Key; readonly before: Revision; readonly limit: number }
+  | { readonly type: 'when'; readonly id: number; readonly time: number }
+  | CompactRequest
   | { readonly type: 'expire'; readonly id: number; readonly now: number }
   | AttachRequest
   | PinRequest
@@ -39,11 +44,33 @@ export interface AttachRequest {
   readonly memory: SharedArrayBuffer
 }
 
+/** How far back is read: as far as watches and lists reach, or as far as the journal. */
+export type Reach = 'history' | 'journal'
+
 /** Keeps a revision readable while it is read, or not any longer. The reply says whether it can be read. */
 export interface PinRequest {
   readonly type: 'pin' | 'unpin'
   readonly id: number
   readonly revision: Revision
+  readonly reach: Reach
+}
+
+export interface CompactRequest {
+  readonly type: 'compact'
+  readonly id: number
+  readonly oldest: Revision
+  /** Below `oldest` while somebody still reads there. */
+  readonly upTo: Revision
+  /** What the journal keeps of it; undefined: nothing. */
+  readonly journal: JournalBounds | undefined
+}
+
+/** What stays in the log although watches and lists no longer reach back to it. */
+export interface JournalBounds {
+  /** Changes since this time, by the wall clock. */
+  readonly since: number
+  readonly bytes: number
+  readonly withoutValues: readonly string[]
 }
 
 export interface CommitRequest {
@@ -62,6 +89,8 @@ export interface SliceRange {
 export interface OpenReply {
   readonly revision: Revision
   readonly oldest: Revision
+  /** The oldest revision that the journal can list. */
+  readonly floor: Revision
 }
 
 /** `resume`: read on after this key; undefined: the range ends here. */
@@ -77,6 +106,13 @@ export interface CountReply {
 
 export interface CompactReply {
   readonly more: boolean
+  /** The oldest revision that the journal can list. */
+  readonly floor: Revision
+}
+
+/** Undefined: it is longer ago than the journal reaches back. */
+export interface WhenReply {
+  readonly revision: Revision | undefined
 }
 
 export interface PinReply {

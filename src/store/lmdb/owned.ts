@@ -4,7 +4,7 @@
  * threads (`hub.ts`).
  */
 import { type Clock, systemClock } from '../../base/clock.ts'
-import type { StoreError } from '../store.ts'
+import type { Retention, StoreError } from '../store.ts'
 import { claimDirectory } from './claim.ts'
 import { Connection, type Listeners } from './connection.ts'
 import { checkDirectory, makeDirectory } from './directory.ts'
@@ -20,6 +20,8 @@ export interface OwnedOptions {
   readonly directory: string
   /** How long history is kept at least; five minutes if absent. */
   readonly historyMs?: number
+  /** How long the journal is kept; there is none if absent. */
+  readonly retention?: Retention | undefined
   readonly clock?: StoreClock
   /** Called when compaction or expiry fails; they are tried again. A warning of the process if absent. */
   readonly onUpkeepError?: (error: Error) => void

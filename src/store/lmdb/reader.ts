@@ -2,7 +2,7 @@
 import type { Change, Entry, Key, ListRange, Revision, Snapshot } from '../store.ts'
 import type { Connection } from './connection.ts'
 import type { History } from './history.ts'
-import type { CountReply, ListReply, SliceRange } from './messages.ts'
+import type { CountReply, ListReply, Reach, SliceRange } from './messages.ts'
 import { Unpacker } from './pack.ts'
 
 export class Reader {
@@ -23,8 +23,9 @@ export class Reader {
   async listAt(
     at: Revision,
     { prefix, after, limit = Number.POSITIVE_INFINITY, count = true }: ListRange,
+    reach: Reach,
   ): Promise<Snapshot> {
-    return await this.#history.pinned(at, async () => {
+    return await this.#history.pinned(at, reach, async () => {
       const { entries, resume } = await this.#readEntries({ prefix, after, revision: at }, limit)
       const remaining = resume === undefined ? 0 : count ? await this.#countEntries(resume) : 1
       return { revision: at, entries, remaining }
@@ -33,10 +34,10 @@ export class Reader {
 
   /** Changes after a revision: at least one, unless the log ends there. Throws RevisionGone. */
   async log(after: Revision, limit: number): Promise<readonly Change[]> {
-    this.#history.assertKept(after)
+    this.#history.assertKept(after, 'history')
     const reply = (await this.#connection.request({ type: 'log', after, limit })) as ArrayBuffer
     // Compaction may have passed while the thread read.
-    this.#history.assertKept(after)
+    this.#history.assertKept(after, 'history')
     return readChanges(reply)
   }
 

@@ -5,7 +5,7 @@
  */
 import type { Revision } from '../store.ts'
 
-const places = { revision: 0, oldest: 1, cut: 2 } as const
+const places = { revision: 0, oldest: 1, cut: 2, floor: 3 } as const
 
 export class SharedRevisions {
   readonly memory: SharedArrayBuffer
@@ -29,6 +29,11 @@ export class SharedRevisions {
   /** Below this one nothing can be read, not even by a reader that has begun to. */
   get cut(): Revision {
     return this.#read('cut')
+  }
+
+  /** The oldest revision that the journal can list. */
+  get floor(): Revision {
+    return this.#read('floor')
   }
 
   /** For the store's thread alone. */

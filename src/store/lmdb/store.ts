@@ -13,6 +13,7 @@ import {
   type Committed,
   type Conflict,
   type Entry,
+  type Journal,
   type Key,
   type ListRange,
   type Revision,
@@ -25,10 +26,12 @@ import {
   type Write,
 } from '../store.ts'
 import { Tail } from '../tail.ts'
-import { assertSize, Commits, dueTime } from './commits.ts'
+import { assertSize, Commits, dueTime, withTime } from './commits.ts'
 import type { Connection } from './connection.ts'
 import { Expiry, expiryTickMs } from './expiry.ts'
 import { History } from './history.ts'
+import { openJournal } from './journal.ts'
+import type { Reach } from './messages.ts'
 import { keepHistory, type Owned, type OwnedOptions, openOwned, type StoreClock, storeClock } from './owned.ts'
 import { Reader } from './reader.ts'
 
@@ -46,6 +49,8 @@ export class LmdbStore implements Store {
   readonly #history: History
   readonly #reader: Reader
   readonly #expiry: Expiry
+  /** Undefined where none is kept. */
+  readonly journal: Journal | undefined
   #stopTimers: (() => void)[] = []
   #closing: Promise<void> | undefined
   #failed = false
@@ -75,10 +80,8 @@ export class LmdbStore implements Store {
     this.#clock = options.clock ?? storeClock
     this.#tail = new Tail(state.revision)
     this.#history = new History({
-      connection,
-      tail: this.#tail,
-      oldest: state.oldest,
-      clock: this.#clock,
+      ...{ connection, tail: this.#tail, clock: this.#clock },
+      ...{ oldest: state.oldest, floor: state.floor, retention: options.retention },
       onWarning: options.onWarning,
       onError: (error) => this.#report(error),
     })
@@ -88,6 +91,10 @@ export class LmdbStore implements Store {
       now: () => this.#clock.now(),
       onDeleted: (changes) => this.#tail.append(changes),
       onError: (error) => this.#report(error),
+    })
+    this.journal = openJournal(options.retention, {
+      ...{ connection, history: this.#history },
+      list: (range) => this.#listAt(range.revision, range, 'journal'),
     })
     this.#commits = new Commits(connection, {
       onCommitted: (changes) => this.#tail.append(changes),
@@ -100,7 +107,7 @@ export class LmdbStore implements Store {
     this.#assertOpen()
     assertWrite(write)
     assertSize(write)
-    return this.#commits.add(write, dueTime(write, this.#clock))
+    return this.#commits.add(this.journal ? withTime(write, this.#clock) : write, dueTime(write, this.#clock))
   }
 
   revision(): Revision {
@@ -128,9 +135,9 @@ export class LmdbStore implements Store {
     return await list().catch(whenGone(alone)).catch(whenGone(alone))
   }
 
-  async #listAt(at: Revision, range: ListRange): Promise<Snapshot> {
+  async #listAt(at: Revision, range: ListRange, reach: Reach = 'history'): Promise<Snapshot> {
     if (at > this.#tail.revision) throw new RevisionAhead(at, this.#tail.revision)
-    return await this.#reader.listAt(at, range)
+    return await this.#reader.listAt(at, range, reach)
   }
 
   async *watch(options: WatchOptions): AsyncGenerator<Batch> {

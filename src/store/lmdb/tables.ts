@@ -2,11 +2,13 @@
  * The tables of the LMDB file and how their keys and values are laid out.
  *
  *   current  key                     -> check, revision, value
- *   log      revision                -> check, previous revision, 1 if the key was deleted, key, previous value
+ *   log      revision                -> check, previous revision, flags, key, note, previous value
  *   history  key, NUL, revision      -> the revision that replaced it, whose log record holds the value
  *   expiry   due time, revision      -> key
  *   meta     'format'                -> format version;  'state' -> revision, oldest kept revision, checksum;
- *            'unfinished'            -> how much was loaded of what the file is to hold
+ *            'unfinished'            -> how much was loaded of what the file is to hold;
+ *            'cut'                   -> revision of the last change without a record: nothing before it can be read
+ *            'reduced'               -> up to which revision the log has dropped values that are not for the journal
  *
  * Revisions are eight bytes, big-endian, so that they order as bytes. Keys hold no NUL, so the versions of a key lie
  * together in `history` and in the order of `current`. Replaced values lie in the log, where they are written one after
@@ -21,9 +23,9 @@
 import { crc32 } from 'node:zlib'
 import { type Database, open, type RootDatabase } from 'lmdb'
 import { unfinishedText } from '../loading.ts'
-import { type Bytes, type Revision, StoreError } from '../store.ts'
+import { type Bytes, type Note, type Revision, StoreError } from '../store.ts'
 
-export const formatVersion = 2
+export const formatVersion = 3
 
 /** Bytes as lmdb lends them: inside a buffer that the next read overwrites. Copy or use them up before. */
 export type Lent = Buffer
@@ -89,7 +91,7 @@ export function openUnfinished(directory: string): Tables {
 
 function checkFormat({ root, meta }: Tables): void {
   const format = readFormat(meta)
-  if (format === 1 || format === formatVersion) return
+  if (format !== undefined && format >= 1 && format <= formatVersion) return
   if (format !== undefined) {
     throw new StoreError(
       `the data has format ${format}, this program reads format ${formatVersion}: use the newer program`,
@@ -214,6 +216,9 @@ export interface LoggedChange {
   readonly deletes: boolean
   readonly key: Bytes
   readonly replaced: Bytes
+  readonly note: Note | undefined
+  /** Whether the replaced value was dropped. */
+  readonly reduced?: boolean
 }
 
 export interface LogRecord extends LoggedChange {
@@ -222,36 +227,77 @@ export interface LogRecord extends LoggedChange {
   readonly key: Buffer
   /** What the key held before, empty if nothing: lent. */
   readonly replaced: Lent
+  readonly reduced: boolean
 }
 
 const keyAt = 11
+/** The flags of a record. */
+const flags = { deletes: 1, note: 2, reduced: 4 } as const
+/** A note is its time, the length of its text, and the text. */
+const noteHead = 10
 
 /** `revision` is that of the change. */
-export function logRecord(revision: Revision, { previous, deletes, key, replaced }: LoggedChange): Buffer {
-  const bytes = Buffer.allocUnsafe(keyAt + key.length + replaced.length)
+export function logRecord(revision: Revision, change: LoggedChange): Buffer {
+  const { previous, deletes, key, replaced, note, reduced = false } = change
+  const noteSize = note === undefined ? 0 : noteHead + note.text.length
+  const bytes = Buffer.allocUnsafe(keyAt + key.length + noteSize + replaced.length)
   writeRevision(bytes, previous, 0)
-  bytes[8] = deletes ? 1 : 0
+  bytes[8] = (deletes ? flags.deletes : 0) | (note ? flags.note : 0) | (reduced ? flags.reduced : 0)
   bytes.writeUInt16BE(key.length, 9)
   bytes.set(key, keyAt)
-  bytes.set(replaced, keyAt + key.length)
+  if (note !== undefined) writeNote(bytes, note, keyAt + key.length)
+  bytes.set(replaced, keyAt + key.length + noteSize)
   bytes.writeUInt16BE(logCheck(revision, bytes), 0)
   return bytes
+}
+
+function writeNote(bytes: Buffer, { time, text }: Note, at: number): void {
+  writeRevision(bytes, time, at)
+  bytes.writeUInt16BE(text.length, at + 8)
+  bytes.set(text, at + noteHead)
 }
 
 /** Undefined where it is not what was written. */
 export function readLogRecord(revision: Revision, bytes: Lent): LogRecord | undefined {
   const check = bytes.length < keyAt ? -1 : bytes.readUInt16BE(0)
   if (check !== 0 && (check < 0 || check !== logCheck(revision, bytes))) return undefined
-  const size = bytes.readUInt16BE(9)
+  const noteAt = keyAt + bytes.readUInt16BE(9)
+  const end = endOfNote(bytes)
   return {
     previous: heldRevision(bytes),
-    deletes: bytes[8] === 1,
-    key: Buffer.copyBytesFrom(bytes, keyAt, size),
-    replaced: bytes.subarray(keyAt + size),
+    deletes: (bytes[8]! & flags.deletes) !== 0,
+    reduced: (bytes[8]! & flags.reduced) !== 0,
+    key: Buffer.copyBytesFrom(bytes, keyAt, noteAt - keyAt),
+    note:
+      end === noteAt
+        ? undefined
+        : {
+            time: readRevision(bytes, noteAt),
+            text: Buffer.copyBytesFrom(bytes, noteAt + noteHead, end - noteAt - noteHead),
+          },
+    replaced: bytes.subarray(end),
   }
+}
+
+/** Where the replaced value begins. */
+function endOfNote(bytes: Buffer): number {
+  const noteAt = keyAt + bytes.readUInt16BE(9)
+  if ((bytes[8]! & flags.note) === 0) return noteAt
+  return noteAt + noteHead > bytes.length ? bytes.length : noteAt + noteHead + bytes.readUInt16BE(noteAt + 8)
 }
 
 /** Of all but the value, which has its own. */
 function logCheck(revision: Revision, bytes: Buffer): number {
-  return checkOf(bytes.subarray(2, keyAt + bytes.readUInt16BE(9)), revision)
+  return checkOf(bytes.subarray(2, endOfNote(bytes)), revision)
 }
+
+/** A revision that is kept in `meta` by itself; 0 where there is none. */
+export function readMark(meta: Tables['meta'], key: Buffer): Revision {
+  const bytes = meta.get(key)
+  return bytes?.length === 8 ? readRevision(bytes, 0) : 0
+}
+
+/** Nothing before this revision can be read: changes were made without a record. */
+export const cutKey = Buffer.from('cut')
+/** Up to this revision the log has dropped the values that are not for the journal. */
+export const reducedKey = Buffer.from('reduced')

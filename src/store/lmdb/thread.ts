@@ -10,9 +10,19 @@ import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_
 import { type Revision, StoreError, StoreFull } from '../store.ts'
 import { DiskReservation } from './disk-reservation.ts'
 import { Followers } from './followers.ts'
-import type { AttachRequest, CommitRequest, Failure, PinReply, PinRequest, Reply, Request } from './messages.ts'
+import type {
+  AttachRequest,
+  CommitRequest,
+  Failure,
+  OpenReply,
+  PinReply,
+  PinRequest,
+  Reply,
+  Request,
+} from './messages.ts'
 import { Packer } from './pack.ts'
 import { checkPages } from './page-check.ts'
+import { floorOf, readPast, revisionAt } from './past.ts'
 import { countEntries, getEntry, listEntries, readLog } from './read.ts'
 import { openTables, readState, type State, type Tables } from './tables.ts'
 import { compactStep, expireStep, readDue } from './upkeep.ts'
@@ -38,6 +48,8 @@ class StoreThread {
   readonly #room: DiskReservation
   readonly #followers = new Followers()
   #state: State
+  /** The oldest revision that the journal can list. */
+  #floor: Revision
   #failed: Failure | undefined
   #commits: Asked<CommitRequest>[] = []
   readonly #others: Asked<OtherRequest>[] = []
@@ -47,13 +59,19 @@ class StoreThread {
     checkPages(join(directory, 'data.mdb'))
     this.#tables = openTables(directory)
     this.#state = readState(this.#tables.meta)
+    this.#floor = floorOf(this.#tables, this.#state)
     this.#room = new DiskReservation(this.#tables, join(directory, 'data.mdb'))
   }
 
   start(id: number): void {
     const port = this.#ports[0]!
     port.on('message', (request: AnyRequest) => this.#work({ request, port }))
-    this.#answer({ port, id }, { ...this.#state })
+    this.#answer({ port, id }, this.#opened)
+  }
+
+  get #opened(): OpenReply {
+    const { revision, oldest } = this.#state
+    return { revision, oldest, floor: this.#floor }
   }
 
   #work(asked: Asked<AnyRequest>): void {
@@ -83,11 +101,12 @@ class StoreThread {
   #attach({ id, port, memory }: AttachRequest, owner: MessagePort): void {
     this.#followers.add(port, memory)
     this.#followers.forget(this.#state.oldest)
+    this.#followers.forgetJournal(this.#floor)
     this.#followers.publish(this.#state.revision, new ArrayBuffer(0))
     this.#ports.push(port)
     port.on('message', (request: AnyRequest) => this.#work({ request, port }))
     port.on('close', () => this.#detach(port))
-    this.#answer({ port, id: 0 }, { ...this.#state })
+    this.#answer({ port, id: 0 }, this.#opened)
     this.#answer({ port: owner, id }, undefined)
   }
 
@@ -96,8 +115,8 @@ class StoreThread {
     this.#ports.splice(this.#ports.indexOf(port), 1)
   }
 
-  #pin({ id, type, revision }: PinRequest, port: MessagePort): void {
-    const readable = revision >= this.#state.oldest
+  #pin({ id, type, revision, reach }: PinRequest, port: MessagePort): void {
+    const readable = revision >= (reach === 'journal' ? this.#floor : this.#state.oldest)
     if (type === 'unpin') this.#followers.unpin(port, revision)
     else if (readable) this.#followers.pin(port, revision)
     this.#answer({ port, id }, { readable } satisfies PinReply)
@@ -149,6 +168,12 @@ class StoreThread {
       case 'log':
         this.#answerBlock(to, readLog(this.#tables, request.after, request.limit))
         break
+      case 'past':
+        this.#answerBlock(to, readPast(this.#tables, request.key, request))
+        break
+      case 'when':
+        this.#answer(to, { revision: revisionAt(this.#tables, this.#state, request.time) })
+        break
       case 'compact':
         this.#compact(request, to)
         break
@@ -165,17 +190,19 @@ class StoreThread {
     this.#answer(to, reply, { transfer: [reply.entries] })
   }
 
-  #compact({ oldest, upTo }: Extract<Request, { type: 'compact' }>, to: Recipient): void {
+  #compact({ oldest, upTo, journal }: Extract<Request, { type: 'compact' }>, to: Recipient): void {
     this.#assertSound()
     this.#room.begin()
     this.#followers.forget(oldest)
     const compaction = {
-      ...{ oldest, upTo: Math.min(upTo, this.#followers.oldestPin) },
+      ...{ oldest, upTo: Math.min(upTo, this.#followers.oldestPin), journal },
       ...{ budgetMs: compactionBudgetMs, room: this.#room },
     }
     const { state, more } = compactStep(this.#tables, this.#state, compaction)
     this.#state = state
-    this.#answer(to, { more })
+    this.#floor = floorOf(this.#tables, state)
+    this.#followers.forgetJournal(this.#floor)
+    this.#answer(to, { more, floor: this.#floor })
   }
 
   #expire({ now }: Extract<Request, { type: 'expire' }>, to: Recipient): void {
@@ -187,7 +214,7 @@ class StoreThread {
     }
     this.#assertSound()
     this.#room.begin()
-    const { state, changes } = expireStep(this.#tables, this.#state, { due, room: this.#room })
+    const { state, changes } = expireStep(this.#tables, this.#state, { due, room: this.#room, now })
     const cut = this.#advance(state)
     this.#followers.publish(state.revision, changes, cut)
     this.#answerBlock(to, changes, cut)
@@ -197,6 +224,7 @@ class StoreThread {
   #advance(state: State): Revision | undefined {
     const cut = state.oldest > this.#state.oldest ? state.oldest : undefined
     this.#state = state
+    if (cut !== undefined) this.#floor = Math.max(this.#floor, cut)
     return cut
   }
 

@@ -3,18 +3,25 @@
  * which forgets old history. Each step is one transaction.
  */
 import { type Bytes, type Revision, StoreFull } from '../store.ts'
-import { type DiskReservation, needOfRemoval } from './disk-reservation.ts'
+import { type DiskReservation, needOfChange, needOfRemoval } from './disk-reservation.ts'
+import type { JournalBounds } from './messages.ts'
 import { Packer } from './pack.ts'
 import {
+  formatVersion,
   heldRevision,
   type LogRecord,
+  logRecord,
   readLogRecord,
+  readMark,
   readRevision,
+  reducedKey,
   remove,
   revisionKey,
   type State,
   type Tables,
   versionKey,
+  write,
+  writeFormat,
   writeState,
 } from './tables.ts'
 import { type Applied, apply, checkSoleWriter, type Place, takeRoom } from './write.ts'
@@ -49,22 +56,24 @@ export function readDue({ expiry, current }: Tables, now: number): Due[] {
 export function expireStep(
   tables: Tables,
   state: State,
-  { due, room }: { due: readonly Due[]; room: DiskReservation },
+  { due, room, now }: { due: readonly Due[]; room: DiskReservation; now: number },
 ): { state: State; changes: ArrayBuffer } {
   const changes = new Packer()
   return tables.root.transactionSync(() => {
     checkSoleWriter(tables, state)
     const place = { tables, room, revision: state.revision, oldest: state.oldest }
-    const done = due.findIndex((each) => !expireOne(place, each, changes))
+    const done = due.findIndex((each) => !expireOne(place, each, { changes, now }))
     if (done === 0) throw new StoreFull('no room to delete a key that is due')
-    const next = { ...state, revision: place.revision, oldest: place.oldest }
-    if (next.revision > state.revision) writeState(tables.meta, next)
+    const next = { format: formatVersion, revision: place.revision, oldest: place.oldest }
+    if (next.revision === state.revision) return { state, changes: changes.finish() }
+    if (state.format !== formatVersion) writeFormat(tables.meta)
+    writeState(tables.meta, next)
     return { state: next, changes: changes.finish() }
   })
 }
 
 /** False where there is no room for it. */
-function expireOne(place: Place, { record, key }: Due, changes: Packer): boolean {
+function expireOne(place: Place, { record, key }: Due, { changes, now }: { changes: Packer; now: number }): boolean {
   const { tables } = place
   const held = tables.current.get(key)
   const previous = readRevision(record, 8)
@@ -74,7 +83,8 @@ function expireOne(place: Place, { record, key }: Due, changes: Packer): boolean
   if (stands) {
     const revision = ++place.revision
     const replaced = packDeletion(changes, { revision, previous, key, replaced: held.subarray(8) })
-    apply(tables, { revision, previous, replaced, key, value: undefined }, trace)
+    // A time and no text: nobody but the store did it.
+    apply(tables, { revision, previous, replaced, key, value: undefined, note: { time: now, text: noBytes } }, trace)
     if (trace === 'none') place.oldest = revision
   }
   remove(tables.expiry, record)
@@ -101,54 +111,110 @@ export interface Compaction {
   readonly upTo: Revision
   readonly budgetMs: number
   readonly room: DiskReservation
+  /** What stays for the journal; undefined: nothing. */
+  readonly journal: JournalBounds | undefined
 }
 
 /**
  * Forgets part of what is older than `oldest` in one transaction, for about `budgetMs` and as much as there is room for:
  * the log up to `upTo` and the versions that it replaced. `more`: call again. Throws StoreFull where there is no room
  * for a single record. The state is written in any case: pages freed by a transaction can be used again from the one
- * after the next, so another step makes those of the one before it usable.
+ * after the next, so another step makes those of the one before it usable. Where there is a journal, changes that it
+ * keeps stay in the log, without the values that are not for it.
  */
 export function compactStep(
   tables: Tables,
   state: State,
-  { oldest, upTo, budgetMs, room }: Compaction,
+  { oldest, upTo, budgetMs, room, journal }: Compaction,
 ): { state: State; more: boolean } {
   const end = performance.now() + budgetMs
+  const log = logSize(tables)
+  const excess = journal === undefined ? 0 : log.bytes - journal.bytes
   return tables.root.transactionSync(() => {
     checkSoleWriter(tables, state)
     const next = { ...state, oldest: Math.max(state.oldest, oldest) }
     writeState(tables.meta, next)
-    for (let all = 0; ; ) {
-      const records = oldestRecords(tables, upTo)
+    for (let [all, freed] = [0, 0]; ; ) {
+      const found = oldestRecords(tables, upTo)
+      const kept = found.findIndex(({ record, size }) => {
+        const stays = journal !== undefined && freed >= excess && (record?.note?.time ?? 0) >= journal.since
+        if (!stays) freed += Math.max(size, log.average)
+        return stays
+      })
+      const records = kept === -1 ? found : found.slice(0, kept)
       const done = records.findIndex((record) => !forget(tables, record, room))
       if (all === 0 && done === 0) throw new StoreFull('no room to forget old versions')
       all += records.length
-      if (records.length === 0) return { state: next, more: false }
       if (done !== -1 || performance.now() >= end) return { state: next, more: true }
+      if (kept !== -1) return { state: next, more: reduce(tables, { upTo, journal: journal!, room }) }
+      if (records.length === 0) return { state: next, more: false }
     }
   })
 }
 
-function oldestRecords({ log }: Tables, upTo: Revision): [Bytes, LogRecord | undefined][] {
-  const found: [Bytes, LogRecord | undefined][] = []
-  for (const { key, value } of log.getRange({ end: revisionKey(upTo + 1), limit: recordsAtATime })) {
-    found.push([key, readLogRecord(readRevision(key as Buffer, 0), value)])
+/** By its pages, the newest changes included: a record above about a kilobyte has pages of its own. */
+function logSize({ log }: Tables): { bytes: number; average: number } {
+  const { treeLeafPageCount, overflowPages, pageSize, entryCount } = log.getStats() as {
+    [name in 'treeLeafPageCount' | 'overflowPages' | 'pageSize' | 'entryCount']: number
+  }
+  const bytes = (treeLeafPageCount + overflowPages) * pageSize
+  return { bytes, average: bytes / Math.max(1, entryCount) }
+}
+
+/** Drops values that are not for the journal from part of the log; whether there is more to do. */
+function reduce(
+  tables: Tables,
+  { upTo, journal, room }: { upTo: Revision; journal: JournalBounds; room: DiskReservation },
+): boolean {
+  if (journal.withoutValues.length === 0) return false
+  const from = readMark(tables.meta, reducedKey) + 1
+  const found = recordsIn(tables, { start: revisionKey(from), end: revisionKey(upTo + 1), limit: 4 * recordsAtATime })
+  let reached = from - 1
+  for (const { revision, record } of found) {
+    const isFor = record !== undefined && journal.withoutValues.some((prefix) => startsWith(record.key, prefix))
+    if (isFor && !record.reduced && record.previous !== 0) {
+      if (!room.take(needOfChange(0, 0), { frees: true })) break
+      write(tables.log, revisionKey(revision), logRecord(revision, { ...record, replaced: noBytes, reduced: true }))
+    }
+    reached = revision
+  }
+  if (reached >= from) write(tables.meta, reducedKey, revisionKey(reached))
+  return reached >= from && found.length === 4 * recordsAtATime
+}
+
+const noBytes = new Uint8Array(0)
+
+function startsWith(key: Buffer, prefix: string): boolean {
+  return key.subarray(0, prefix.length).toString('latin1') === prefix
+}
+
+interface FoundRecord {
+  readonly revision: Revision
+  readonly size: number
+  readonly record: LogRecord | undefined
+}
+
+function recordsIn({ log }: Tables, range: { start?: Bytes; end: Bytes; limit: number }): FoundRecord[] {
+  const found: FoundRecord[] = []
+  for (const { key, value } of log.getRange(range as object)) {
+    const revision = readRevision(key as Buffer, 0)
+    // What is lent is not looked at after the next one is read.
+    found.push({ revision, size: value.length, record: readLogRecord(revision, value) })
   }
   return found
+}
+
+function oldestRecords(tables: Tables, upTo: Revision): FoundRecord[] {
+  return recordsIn(tables, { end: revisionKey(upTo + 1), limit: recordsAtATime })
 }
 
 /**
  * False where there is no room for it. Of a damaged record nobody knows which version it replaced: that one's place in
  * `history` is left behind.
  */
-function forget(
-  { log, history }: Tables,
-  [key, record]: [Bytes, LogRecord | undefined],
-  room: DiskReservation,
-): boolean {
+function forget({ log, history }: Tables, { revision, record }: FoundRecord, room: DiskReservation): boolean {
   if (!room.take(needOfRemoval(), { frees: true })) return false
-  remove(log, key)
+  remove(log, revisionKey(revision))
   if (record !== undefined && record.previous !== 0) remove(history, versionKey(record.key, record.previous))
   return true
 }

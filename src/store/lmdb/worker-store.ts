@@ -14,8 +14,10 @@ import {
   type Committed,
   type Conflict,
   type Entry,
+  type Journal,
   type Key,
   type ListRange,
+  type Retention,
   type Revision,
   RevisionAhead,
   RevisionGone,
@@ -26,10 +28,11 @@ import {
   type Write,
 } from '../store.ts'
 import { Tail } from '../tail.ts'
-import { assertSize, Commits, dueTime } from './commits.ts'
+import { assertSize, Commits, dueTime, withTime } from './commits.ts'
 import { Connection } from './connection.ts'
-import { History } from './history.ts'
-import type { OpenReply, PinReply } from './messages.ts'
+import { History, type SharedHistory } from './history.ts'
+import { openJournal } from './journal.ts'
+import type { OpenReply, PinReply, Reach } from './messages.ts'
 import { type StoreClock, storeClock } from './owned.ts'
 import { Reader, readChanges } from './reader.ts'
 import { SharedRevisions } from './shared-revisions.ts'
@@ -43,6 +46,8 @@ export interface StorePort {
 /** What the store of a worker reports, and its clock. */
 export interface WorkerStoreOptions {
   readonly clock?: StoreClock
+  /** How long the journal is kept: the same for all threads. There is none if absent. */
+  readonly retention?: Retention | undefined
   readonly onWarning?: (message: string) => void
   readonly onUpkeepError?: (error: Error) => void
   readonly onCapacity?: OnCapacity
@@ -60,6 +65,8 @@ export class WorkerStore implements Store {
   readonly #commits: Commits
   readonly #options: WorkerStoreOptions
   readonly #clock: StoreClock
+  /** Undefined where none is kept. */
+  readonly journal: Journal | undefined
   #closing: Promise<void> | undefined
   #failed = false
 
@@ -94,12 +101,17 @@ export class WorkerStore implements Store {
     this.#clock = options.clock ?? storeClock
     this.#tail = new Tail(state.revision)
     this.#history = new History({
-      ...{ connection, tail: this.#tail, oldest: state.oldest, clock: this.#clock },
+      ...{ connection, tail: this.#tail, clock: this.#clock },
+      ...{ oldest: state.oldest, floor: state.floor, retention: options.retention },
       shared: pinsOver(connection, shared),
       onWarning: options.onWarning,
       onError: (error) => this.#report(error),
     })
     this.#reader = new Reader(connection, this.#history)
+    this.journal = openJournal(options.retention, {
+      ...{ connection, history: this.#history },
+      list: (range) => this.#listAt(range.revision, range, 'journal'),
+    })
     this.#commits = new Commits(connection, {
       // They have come as a broadcast.
       onCommitted: () => {},
@@ -112,7 +124,7 @@ export class WorkerStore implements Store {
     this.#assertOpen()
     assertWrite(write)
     assertSize(write)
-    return this.#commits.add(write, dueTime(write, this.#clock))
+    return this.#commits.add(this.journal ? withTime(write, this.#clock) : write, dueTime(write, this.#clock))
   }
 
   revision(): Revision {
@@ -140,10 +152,10 @@ export class WorkerStore implements Store {
     return await list().catch(whenGone(alone)).catch(whenGone(alone))
   }
 
-  async #listAt(at: Revision, range: ListRange): Promise<Snapshot> {
+  async #listAt(at: Revision, range: ListRange, reach: Reach = 'history'): Promise<Snapshot> {
     const { revision } = this.#shared
     if (at > revision) throw new RevisionAhead(at, revision)
-    return await this.#reader.listAt(at, range)
+    return await this.#reader.listAt(at, range, reach)
   }
 
   async *watch(options: WatchOptions): AsyncGenerator<Batch> {
@@ -201,7 +213,7 @@ export class WorkerStore implements Store {
 }
 
 /** What this thread reads is pinned where compaction happens: in the thread that owns the file. */
-function pinsOver(connection: Connection, shared: SharedRevisions) {
+function pinsOver(connection: Connection, shared: SharedRevisions): SharedHistory {
   return {
     get oldest() {
       return shared.oldest
@@ -209,8 +221,11 @@ function pinsOver(connection: Connection, shared: SharedRevisions) {
     get cut() {
       return shared.cut
     },
-    pin: async (revision: Revision) => ((await connection.request({ type: 'pin', revision })) as PinReply).readable,
-    unpin: (revision: Revision) => connection.send({ type: 'unpin', revision }, [], ignored),
+    get floor() {
+      return shared.floor
+    },
+    pin: async (revision, reach) => ((await connection.request({ type: 'pin', revision, reach })) as PinReply).readable,
+    unpin: (revision, reach) => connection.send({ type: 'unpin', revision, reach }, [], ignored),
   }
 }
 

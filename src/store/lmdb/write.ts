@@ -5,12 +5,13 @@
  * A delete must succeed on a full disk, since it is what makes room. Where there is no room for the log record, which
  * holds the deleted value, the delete goes without one: history then begins at its revision (`oldest` of the state).
  */
-import type { Bytes, Revision } from '../store.ts'
+import type { Bytes, Note, Revision } from '../store.ts'
 import { StoreError } from '../store.ts'
 import { type DiskReservation, needOfChange, needOfRemoval } from './disk-reservation.ts'
 import { Packer, present, Unpacker } from './pack.ts'
 import {
   append,
+  cutKey,
   dueKey,
   formatVersion,
   heldRevision,
@@ -83,10 +84,11 @@ function commitOne(place: Place, writes: Unpacker, reply: Packer): void {
   const value = writes.bytes()
   const guarded = readGuards(tables, writes)
   const claims = readClaims(tables, writes)
+  const note = readNote(writes)
   const held = tables.current.get(key)
   const previous = held === undefined ? 0 : heldRevision(held)
   const wins = previous === expected && guarded && claims.free
-  const replacedSize = (held?.length ?? 0) + claims.bytes
+  const replacedSize = (held?.length ?? 0) + claims.bytes + (note?.text.length ?? 0)
   const size = { value: deletes ? undefined : value.length, replaced: replacedSize, claims: claims.count }
   const trace = wins ? takeRoom(place.room, size) : undefined
   const next = revision + claims.count + 1
@@ -95,10 +97,16 @@ function commitOne(place: Place, writes: Unpacker, reply: Packer): void {
   const replaced = held && reply.bytes(held).subarray(8)
   if (trace === undefined) return
   applyClaims(place, { revision, reply, trace, ...claims })
-  applyPacked(place, { revision: next, previous, replaced, key, value: deletes ? undefined : value }, trace)
+  applyPacked(place, { revision: next, previous, replaced, key, value: deletes ? undefined : value, note }, trace)
   if (due > 0) write(tables.expiry, dueKey(due, next), key)
   place.revision = next
   if (trace === 'none') place.oldest = next
+}
+
+function readNote(writes: Unpacker): Note | undefined {
+  const time = writes.number()
+  const text = writes.bytes()
+  return time === 0 ? undefined : { time, text }
 }
 
 const noRoom = -1
@@ -183,6 +191,7 @@ export interface Applied {
   readonly key: Bytes
   /** Eight bytes of room and the value; undefined deletes the key. */
   readonly value: Buffer | undefined
+  readonly note?: Note | undefined
 }
 
 function applyPacked({ tables, changes }: Place, change: Applied, trace: Trace): void {
@@ -202,6 +211,7 @@ function packChange(changes: Packer, { revision, previous, replaced, key, value 
 export function apply(tables: Tables, change: Applied, trace: Trace): void {
   const { revision, key, value } = change
   if (trace === 'logged') log(tables, change)
+  else write(tables.meta, cutKey, revisionKey(revision))
   if (value === undefined) {
     remove(tables.current, key)
   } else {
@@ -210,8 +220,9 @@ export function apply(tables: Tables, change: Applied, trace: Trace): void {
   }
 }
 
-function log(tables: Tables, { revision, previous, replaced, key, value }: Applied): void {
-  const record = logRecord(revision, { previous, deletes: value === undefined, key, replaced: replaced ?? nothing })
+function log(tables: Tables, { revision, previous, replaced, key, value, note }: Applied): void {
+  const deletes = value === undefined
+  const record = logRecord(revision, { previous, deletes, key, replaced: replaced ?? nothing, note })
   append(tables.log, revisionKey(revision), record)
   if (replaced) write(tables.history, versionKey(key, previous), revisionKey(revision))
 }

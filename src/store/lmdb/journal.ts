@@ -1,0 +1,62 @@
+/** The journal of the embedded store, as its users' threads see it: asks the thread (past.ts), which has the file. */
+import { assertKey } from '../key.ts'
+import type { Journal, Key, ListRange, Past, Retention, Revision, Snapshot } from '../store.ts'
+import type { Connection } from './connection.ts'
+import type { History } from './history.ts'
+import type { WhenReply } from './messages.ts'
+import { Unpacker } from './pack.ts'
+
+export interface JournalParts {
+  readonly connection: Connection
+  readonly history: History
+  readonly list: (range: ListRange & { readonly revision: Revision }) => Promise<Snapshot>
+}
+
+/** Undefined where none is kept. */
+export function openJournal(retention: Retention | undefined, parts: JournalParts): Journal | undefined {
+  return (retention?.time ?? 0) > 0 ? new LmdbJournal(parts) : undefined
+}
+
+class LmdbJournal implements Journal {
+  readonly #parts: JournalParts
+
+  constructor(parts: JournalParts) {
+    this.#parts = parts
+  }
+
+  async changes(key: Key, before: Revision, limit: number): Promise<readonly Past[]> {
+    assertKey(key)
+    const reply = await this.#parts.connection.request({ type: 'past', key, before, limit })
+    return readPast(new Unpacker(reply as ArrayBuffer))
+  }
+
+  async list(range: ListRange & { readonly revision: Revision }): Promise<Snapshot> {
+    return await this.#parts.list(range)
+  }
+
+  async revisionAt(time: number): Promise<Revision | undefined> {
+    const reply = await this.#parts.connection.request({ type: 'when', time })
+    return (reply as WhenReply).revision
+  }
+
+  async oldest(): Promise<Revision> {
+    return this.#parts.history.floor
+  }
+
+  async forget(): Promise<void> {
+    await this.#parts.history.forgetJournal()
+  }
+}
+
+function readPast(packed: Unpacker): Past[] {
+  const found: Past[] = []
+  while (!packed.done) {
+    const revision = packed.number()
+    const deleted = packed.number() === 1
+    const time = packed.number()
+    const text = packed.bytes()
+    const value = packed.number() === 1 ? packed.bytes() : undefined
+    found.push({ revision, deleted, value, note: time === 0 ? undefined : { time, text } })
+  }
+  return found
+}

@@ -1,0 +1,117 @@
+/**
+ * Reading the journal, in the store's thread. The log is the journal: it holds what each change replaced, with its note,
+ * for as long as compaction leaves it there. The changes of one key are found by `history`, which has a record for each
+ * version that was replaced, and `current`.
+ */
+import { type Key, maxClaims, type Past, type Revision } from '../store.ts'
+import { Packer } from './pack.ts'
+import {
+  cutKey,
+  heldRevision,
+  isSound,
+  type LogRecord,
+  readLogRecord,
+  readMark,
+  readRevision,
+  revisionKey,
+  type State,
+  type Tables,
+  versionKey,
+} from './tables.ts'
+
+const maxBytes = 1024 * 1024
+
+/** Changes of a key before a revision, newest first: as many as one slice holds, at least one unless there is none. */
+export function readPast(
+  tables: Tables,
+  key: Key,
+  { before, limit }: { before: Revision; limit: number },
+): ArrayBuffer {
+  const packed = new Packer(16 * 1024)
+  let count = 0
+  for (const past of pastOf(tables, Buffer.from(key), before)) {
+    if (count === limit || (count > 0 && packed.size >= maxBytes)) break
+    pack(packed, past)
+    count++
+  }
+  return packed.finish()
+}
+
+function pack(packed: Packer, { revision, deleted, note, value }: Past): void {
+  packed.number(revision)
+  packed.number(deleted ? 1 : 0)
+  packed.number(note?.time ?? 0)
+  packed.bytes(note?.text ?? nothing)
+  packed.number(value === undefined ? 0 : 1)
+  if (value !== undefined) packed.bytes(value)
+}
+
+const nothing = new Uint8Array(0)
+
+function* pastOf(tables: Tables, key: Buffer, before: Revision): Generator<Past> {
+  const held = tables.current.get(key)
+  if (held !== undefined && isSound(key, held) && heldRevision(held) < before) {
+    const revision = heldRevision(held)
+    const value = Buffer.copyBytesFrom(held, 8)
+    yield { revision, value, deleted: false, note: recordAt(tables, revision)?.note }
+  }
+  const cut = readMark(tables.meta, cutKey)
+  const newestFirst = { start: versionKey(key, before - 1), end: versionKey(key, 0), reverse: true }
+  const versions = tables.history.getRange(newestFirst).map(({ key: version, value }) => ({
+    revision: readRevision(version as Buffer, key.length + 1),
+    replacedAt: readRevision(value, 0),
+  }))
+  for (const { revision, replacedAt } of versions) {
+    const replacing = recordAt(tables, replacedAt)
+    // Before a cut there are changes without a record.
+    if (replacing === undefined || replacedAt <= cut) return
+    const value = replacing.reduced ? undefined : Buffer.from(replacing.replaced)
+    if (replacing.deletes && replacedAt < before)
+      yield { revision: replacedAt, value: undefined, deleted: true, note: replacing.note }
+    yield { revision, value, deleted: false, note: recordAt(tables, revision)?.note }
+  }
+}
+
+/** Undefined where it is gone, or damaged. */
+function recordAt({ log }: Tables, revision: Revision): LogRecord | undefined {
+  const bytes = log.get(revisionKey(revision))
+  return bytes && readLogRecord(revision, bytes)
+}
+
+/** The oldest revision whose state can be read. */
+export function floorOf(tables: Tables, { oldest }: State): Revision {
+  const first = firstAfter(tables, 0)
+  return Math.max(readMark(tables.meta, cutKey), first === undefined ? oldest : Math.min(oldest, first - 1))
+}
+
+function firstAfter({ log }: Tables, revision: Revision): Revision | undefined {
+  for (const key of log.getKeys({ start: revisionKey(revision + 1), limit: 1 })) return readRevision(key as Buffer, 0)
+  return undefined
+}
+
+/** The newest revision that had been reached at a time; undefined: before all that is kept. By halves. */
+export function revisionAt(tables: Tables, state: State, time: number): Revision | undefined {
+  let low = floorOf(tables, state)
+  let high = state.revision
+  const isBefore = (revision: Revision) => (timeAfter(tables, revision) ?? Number.POSITIVE_INFINITY) <= time
+  if (!isBefore(low - 1)) return undefined
+  // The changes up to `low` were made by then, those after `high` were not.
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2)
+    if (isBefore(middle - 1)) low = middle
+    else high = middle - 1
+  }
+  return low
+}
+
+/** What a write takes and releases has no note: it comes before the write, which has one. */
+const maxWithoutNote = maxClaims + 1
+
+/** The time of the first change with a note after a revision. */
+function timeAfter({ log }: Tables, after: Revision): number | undefined {
+  for (const { key, value } of log.getRange({ start: revisionKey(after + 1), limit: maxWithoutNote })) {
+    const note = readLogRecord(readRevision(key as Buffer, 0), value)?.note
+    if (note !== undefined) return note.time
+  }
+  return undefined
+}
