@@ -37,6 +37,7 @@ export function writeContext(
     namespace: info.namespace,
     subresource: info.subresource,
     user: exchange.user,
+    verb: info.verb,
     dryRun,
     sentOptions: () => sentWriteOptions(info.query),
     fieldManager: managerName(fieldManager, exchange.headers.first('user-agent')),

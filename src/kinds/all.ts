@@ -61,6 +61,8 @@ import { admissionWebhook } from './ops/admission-webhook.ts'
 import { auditEvent } from './ops/audit-event.ts'
 import { certificateDenyList } from './ops/certificate-deny-list.ts'
 import { deletionExplanation } from './ops/deletion-explanation.ts'
+import { objectHistory } from './ops/object-history.ts'
+import { pastState } from './ops/past-state.ts'
 import { webhookPreview } from './ops/webhook-preview.ts'
 import { whoAmI } from './ops/who-am-i.ts'
 import { whoCan } from './ops/who-can.ts'
@@ -155,4 +157,6 @@ export const allKinds: readonly Kind[] = [
   auditEvent,
   webhookPreview,
   deletionExplanation,
+  objectHistory,
+  pastState,
 ]

@@ -68,6 +68,8 @@ import type { admissionWebhook } from '../kinds/ops/admission-webhook.ts'
 import type { auditEvent } from '../kinds/ops/audit-event.ts'
 import type { certificateDenyList } from '../kinds/ops/certificate-deny-list.ts'
 import type { deletionExplanation } from '../kinds/ops/deletion-explanation.ts'
+import type { objectHistory } from '../kinds/ops/object-history.ts'
+import type { pastState } from '../kinds/ops/past-state.ts'
 import type { webhookPreview } from '../kinds/ops/webhook-preview.ts'
 import type { whoAmI } from '../kinds/ops/who-am-i.ts'
 import type { whoCan } from '../kinds/ops/who-can.ts'
@@ -366,6 +368,10 @@ export const DeletionExplanation = clusterWide<DeletionExplanation>(
   'DeletionExplanation',
   'deletionexplanations',
 )
+export type ObjectHistory = ObjectsOf<typeof objectHistory>
+export const ObjectHistory = clusterWide<ObjectHistory>('ops/v1', 'ObjectHistory', 'objecthistories')
+export type PastState = ObjectsOf<typeof pastState>
+export const PastState = clusterWide<PastState>('ops/v1', 'PastState', 'paststates')
 
 // Kinds of sub-resources: `subresource<Scale>(Deployment, 'scale')`.
 export type Eviction = ObjectsOf<typeof eviction>

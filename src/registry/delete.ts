@@ -8,6 +8,7 @@ import { conflict, forbiddenError, serviceUnavailable } from '../model/api-error
 import { sameJson } from '../model/json.ts'
 import { type ApiObject, asJson, type ObjectMeta, timestamp } from '../model/object.ts'
 import { admissionRequest } from './admission-request.ts'
+import { changeNote } from './change-note.ts'
 import { removeContents } from './contents.ts'
 import { fromStored } from './conversion.ts'
 import { ConversionFailed } from './conversion-failed.ts'
@@ -137,7 +138,8 @@ async function deleteUnreadable(context: WriteContext, name: string, options: De
     const { key, revision: expected } = held
     const terms = conditions.termsFor('removed')
     const releases = [...claimsOf(resource, key), ...terms.releases]
-    const removal = { key, expected, value: undefined, ...terms, releases }
+    const note = changeNote(context, object, undefined)
+    const removal = { key, expected, value: undefined, note, ...terms, releases }
     const result = await timed(context, 'store', resource.store.commit(removal))
     if (result.outcome === 'conflict') throw conflict(resource, name, 'it was changed meanwhile; try again')
     return { object: withVersion(object, expected), removed: true }
@@ -291,7 +293,8 @@ export async function removeObject(
   if (context.dryRun) return withVersion(object, expected)
   const key = keyOf(resource, namespace, object.metadata.name!)
   const all = commitTerms(resource, terms, { next: undefined, previous })
-  const removal = { key, expected, value: undefined, ...all }
+  const note = changeNote(context, previous, undefined)
+  const removal = { key, expected, value: undefined, note, ...all }
   const result = await timed(context, 'store', resource.store.commit(removal))
   return result.outcome === 'conflict' ? undefined : withVersion(object, expected)
 }

@@ -20,6 +20,8 @@ export interface OwnWrite {
   readonly signal: AbortSignal
 }
 
+const ownVerbs = { CreateOptions: 'create', UpdateOptions: 'update', DeleteOptions: 'delete' } as const
+
 /** The context of a write by the server itself, which bypasses authorization and admission. */
 export function ownWrite(resource: Resource, { signal, optionsKind, ...write }: OwnWrite): WriteContext {
   return {
@@ -29,6 +31,7 @@ export function ownWrite(resource: Resource, { signal, optionsKind, ...write }: 
     resource,
     user: self,
     own: true,
+    verb: ownVerbs[optionsKind],
     dryRun: false,
     fieldManager: resource.vendor.managers.server,
     sentOptions: () => ({}),

@@ -16,6 +16,7 @@ import type { PrepareContext } from '../schema/context.ts'
 import { orderOf } from '../schema/kind.ts'
 import { type Conflict, StoreError } from '../store/store.ts'
 import type { PartName, Timings } from '../telemetry/timings.ts'
+import { changeNote } from './change-note.ts'
 import { fromStored, otherVersions } from './conversion.ts'
 import { ConversionFailed } from './conversion-failed.ts'
 import { reservationChanges } from './reservations.ts'
@@ -42,6 +43,8 @@ export interface WriteContext {
   readonly dryRun: boolean
   /** The options that the client sent, as those whom admission asks are shown them. */
   readonly sentOptions: () => JsonObject
+  /** What is done, for the journal; create or update where it is left out. */
+  readonly verb?: string | undefined
   /** The name under which changes are owned. */
   readonly fieldManager: string
   readonly admission: Admission
@@ -186,7 +189,8 @@ export async function commitObject(
   // A new object has a uid that was drawn for it.
   const unique = expected === 0
   const all = commitTerms(resource, terms, { next: object, previous })
-  const write = { key, expected, value, lifetimeSeconds, unique, ...all }
+  const note = changeNote(context, previous, object)
+  const write = { key, expected, value, lifetimeSeconds, unique, note, ...all }
   const result = await timed(context, 'store', resource.store.commit(write))
   if (result.outcome === 'conflict') return result
   const { revision } = result

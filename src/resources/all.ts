@@ -9,6 +9,8 @@ import { type AuditEventParts, auditEvents } from './audit-events.ts'
 import { type Component, componentStatuses } from './component-statuses.ts'
 import { deletionExplanation } from './deletion-explanation.ts'
 import { nodeConnections } from './node-connections.ts'
+import { type HistoryParts, objectHistory } from './object-history.ts'
+import { pastState } from './past-state.ts'
 import { binding, podBinding } from './pod-binding.ts'
 import { podConnections } from './pod-connections.ts'
 import { podEviction } from './pod-eviction.ts'
@@ -25,7 +27,8 @@ export interface EndpointParts
     ServiceAccountTokenParts,
     AdmissionWebhookParts,
     AuditEventParts,
-    WebhookPreviewParts {
+    WebhookPreviewParts,
+    HistoryParts {
   readonly lookup: Lookup
   /** The stored kinds, for those who write to them. */
   readonly stored: (type: StoredType) => Resource
@@ -54,5 +57,7 @@ export function allEndpoints(parts: EndpointParts): Endpoint[] {
     auditEvents(parts),
     webhookPreview(parts),
     deletionExplanation(parts),
+    objectHistory(parts),
+    pastState(parts),
   ]
 }

@@ -66,6 +66,7 @@ export async function openCatalogue(options: ServerOptions, parts: CataloguePart
     webhooks: parts.webhooks,
     recentEvents: parts.recentEvents,
     served: () => catalogue.all(),
+    showsSecrets: options.historySecretValues,
     stored: findStored,
   })
   const registry: RegistryParts = {

@@ -18,7 +18,7 @@ export const applyType = 'application/apply-patch+yaml'
 
 export const handleApply: Handler = async (request) => {
   const { exchange, info, resource } = request
-  const context = writeContext(request, 'PatchOptions', requireManager(info.query))
+  const context = { ...writeContext(request, 'PatchOptions', requireManager(info.query)), verb: 'apply' }
   const body = await readBody(exchange)
   exchange.pace.begin()
   const { value: config, duplicates } = noted(exchange, await readYaml(exchange, body), body)

@@ -201,5 +201,5 @@ export const clusterRoles: readonly DefaultRole[] = [
   ]),
   role('view', [], { collects: 'view', joins: 'edit' }),
   // Beyond what other servers have: everybody may ask who they are.
-  role('system:ops-basic-user', [on('create', 'ops', 'whoamis')]),
+  role('system:ops-basic-user', [on('create', 'ops', 'objecthistories paststates whoamis')]),
 ]

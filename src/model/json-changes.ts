@@ -1,0 +1,110 @@
+/**
+ * What differs between two JSON values, place by place: what a history shows, and what an undo puts back. Members are told
+ * by name, elements of a list by their `name` where all have one of their own and stand in the same order; any other list
+ * counts as a whole.
+ *
+ *   .spec.replicas                        1 -> 3
+ *   .spec.containers[name=web].image      web:1 -> web:2
+ */
+import { isObject, type Json, type JsonObject, own, sameJson, setKey } from './json.ts'
+
+/** A member by its name, or an element of a list by the name that it has. */
+export type Step = { readonly member: string } | { readonly named: string }
+
+/** A place whose value differs. */
+export interface JsonChange {
+  readonly path: readonly Step[]
+  /** Undefined: there was nothing. */
+  readonly before: Json | undefined
+  /** Undefined: there is nothing. */
+  readonly after: Json | undefined
+}
+
+/** The places that differ, in the order of the first value and then of the second. */
+export function jsonChanges(
+  before: Json | undefined,
+  after: Json | undefined,
+  path: readonly Step[] = [],
+): JsonChange[] {
+  const [then, now] = [partsOf(before), partsOf(after)]
+  if (then === undefined || now === undefined || !areComparable(then, now))
+    return sameJson(before, after) ? [] : [{ path, before, after }]
+  const names = new Set([...then.parts.keys(), ...now.parts.keys()])
+  return [...names].flatMap((name) =>
+    jsonChanges(then.parts.get(name), now.parts.get(name), [
+      ...path,
+      then.sort === 'members' ? { member: name } : { named: name },
+    ]),
+  )
+}
+
+interface Parts {
+  readonly sort: 'members' | 'elements'
+  readonly parts: ReadonlyMap<string, Json>
+}
+
+function partsOf(value: Json | undefined): Parts | undefined {
+  if (isObject(value)) return { sort: 'members', parts: new Map(Object.entries(value) as [string, Json][]) }
+  if (!Array.isArray(value)) return undefined
+  const named = value.flatMap((item): [string, Json][] => {
+    const name = isObject(item) ? own(item, 'name') : undefined
+    return typeof name === 'string' ? [[name, item]] : []
+  })
+  const parts = new Map(named)
+  return value.length > 0 && parts.size === value.length ? { sort: 'elements', parts } : undefined
+}
+
+/** Elements were changed in place, or added or removed at the end: else their order is part of what changed. */
+function areComparable(then: Parts, now: Parts): boolean {
+  if (then.sort !== now.sort) return false
+  if (then.sort === 'members') return true
+  const [names, others] = [[...then.parts.keys()], [...now.parts.keys()]]
+  return names.every((name, i) => i >= others.length || name === others[i])
+}
+
+/** A path as people read it. */
+export function pathText(path: readonly Step[]): string {
+  return path.map((step) => ('member' in step ? memberText(step.member) : `[name=${step.named}]`)).join('') || '.'
+}
+
+function memberText(member: string): string {
+  return /^[A-Za-z0-9_-]+$/.test(member) ? `.${member}` : `[${JSON.stringify(member)}]`
+}
+
+/** What lies at a path; undefined where there is nothing. */
+export function valueAt(value: Json | undefined, path: readonly Step[]): Json | undefined {
+  let found = value
+  for (const step of path) {
+    if ('member' in step) found = isObject(found) ? own(found, step.member) : undefined
+    else found = Array.isArray(found) ? found.find((item) => isNamed(item, step.named)) : undefined
+  }
+  return found
+}
+
+/** The same value with another at a path, or with nothing there. What is on the way is made where it is missing. */
+export function withValueAt(value: Json | undefined, path: readonly Step[], next: Json | undefined): Json | undefined {
+  const [step, ...rest] = path
+  if (step === undefined) return next
+  if ('named' in step)
+    return withElement(Array.isArray(value) ? value : [], step.named, (item) => withValueAt(item, rest, next))
+  const object: JsonObject = isObject(value) ? { ...value } : {}
+  const member = withValueAt(own(object, step.member), rest, next)
+  if (member === undefined) delete object[step.member]
+  else setKey(object, step.member, member)
+  return object
+}
+
+function withElement(
+  items: readonly Json[],
+  name: string,
+  change: (item: Json | undefined) => Json | undefined,
+): Json[] {
+  const at = items.findIndex((item) => isNamed(item, name))
+  const changed = change(at < 0 ? undefined : items[at])
+  if (changed === undefined) return items.filter((_, i) => i !== at)
+  return at < 0 ? [...items, changed] : items.with(at, changed)
+}
+
+function isNamed(item: Json, name: string): boolean {
+  return isObject(item) && own(item, 'name') === name
+}
