@@ -59,6 +59,21 @@ export const commands: readonly (CommandEntry | CommandGroup)[] = [
     load: async () => (await import('./diff.ts')).diffCommand,
   },
   {
+    name: 'history',
+    summary: 'show who changed an object, when and what',
+    load: async () => (await import('./history.ts')).historyCommand,
+  },
+  {
+    name: 'blame',
+    summary: 'show who set each field of an object',
+    load: async () => (await import('./blame.ts')).blameCommand,
+  },
+  {
+    name: 'undo',
+    summary: 'take back a change of an object',
+    load: async () => (await import('./undo.ts')).undoCommand,
+  },
+  {
     name: 'delete',
     summary: 'delete objects',
     load: async () => (await import('./delete.ts')).deleteCommand,

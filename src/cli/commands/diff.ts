@@ -6,7 +6,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { codeOf } from '../../base/errors.ts'
-import { type OptionsOf, toggle, UsageError } from '../../base/flags.ts'
+import { flag, type OptionsOf, text, toggle, UsageError } from '../../base/flags.ts'
 import { isNotFound } from '../../client/status-error.ts'
 import { isObject, type JsonObject, own } from '../../model/json.ts'
 import { type ApiObject, asJson } from '../../model/object.ts'
@@ -16,7 +16,7 @@ import { singularName } from '../find-type.ts'
 import { type Manifest, readManifests } from '../manifests/manifest.ts'
 import { ManifestError } from '../manifests/manifest-error.ts'
 import { printDocument, withoutManagedFields } from '../printers/objects.ts'
-import { type Session, withSession } from '../session.ts'
+import { placeOf, type Session, withSession } from '../session.ts'
 import { fileFlags, type Subject, subjectsOf } from '../subjects.ts'
 import { applyFlags } from './apply/options.ts'
 
@@ -27,6 +27,7 @@ const flags = {
   fieldManager: applyFlags.fieldManager,
   validate: applyFlags.validate,
   showManagedFields: toggle('show-managed-fields', 'with the record of who owns which field'),
+  at: flag('at', 'REVISION|TIME|AGE', '', text, 'compare an object that is named with how it was then'),
   ...connectionFlags,
 }
 
@@ -34,18 +35,20 @@ type Options = OptionsOf<typeof flags>
 
 export const diffCommand = defineCommand({
   name: 'diff',
-  forms: ['-f FILE [flags]'],
-  about: `Shows what \`orchctl apply\` would change. Nothing is changed.
+  forms: ['-f FILE [flags]', '(TYPE NAME | TYPE/NAME) --at=REVISION [flags]'],
+  about: `Shows what \`orchctl apply\` would change, or with --at what has changed since then. Nothing is changed.
 
 Exits with 0 when there is no difference, with 1 when there is one, with more than 1 when something went wrong.
 $KUBECTL_EXTERNAL_DIFF names another program than \`diff -u -N\`, with its arguments.`,
   examples: [
     'orchctl diff -f manifests/',
     'orchctl diff -f pod.yaml --server-side',
+    'orchctl diff deployment/web --at=1h',
     "KUBECTL_EXTERNAL_DIFF='diff -y' orchctl diff -f pod.yaml",
   ],
   flags,
   run: async (context, { options, words }) => {
+    if (options.at !== '') return await diffAt(context, options, words)
     if (words.length > 0) throw new UsageError(`unexpected argument ${JSON.stringify(words[0])}: name files with -f`)
     if (options.filename.length === 0) throw new UsageError('must specify -f: the files to compare')
     const manifests = await readManifests(context, options)
@@ -60,6 +63,22 @@ $KUBECTL_EXTERNAL_DIFF names another program than \`diff -u -N\`, with its argum
     })
   },
 })
+
+/** The object as it was, and as it is. */
+async function diffAt(context: Context, options: Options, words: readonly string[]): Promise<void> {
+  if (options.filename.length > 0) throw new UsageError('--at goes with the name of an object, not with files')
+  await withSession(context, options, async (session) => {
+    const { pastSubject, stateAt } = await import('../past.ts')
+    const subject = await pastSubject(session, words)
+    const { type, name } = subject
+    const [then] = await stateAt(session, subject, options.at)
+    const now = await session.client.get(type, placeOf(session, type, name), context)
+    const [live, merged] = await Promise.all(
+      [then, now].map((object) => printDocument(shownOf(object, options)!, 'yaml')),
+    )
+    if (live !== merged) await show(context, [{ file: `${type.plural}.${name}`, live: live!, merged: merged! }])
+  })
+}
 
 interface Pair {
   readonly file: string

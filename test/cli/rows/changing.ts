@@ -42,6 +42,11 @@ export const changing: Part = {
       code: 1,
     }),
     r('replace', '-f -', { stdin: budget, stdout: 'poddisruptionbudget.policy/few replaced\n' }),
+    r('history', 'cm one --limit=1 --no-headers', { stdout: /^\d+ +\S+Z +\S+admin +\S+ +update +\S+.*\n$/ }),
+    r('history', 'cm', { stderr: /name one object/, code: 1 }),
+    r('blame', 'cm/one', { stdout: /^REVISION +TIME +USER +MANAGER +FIELD\n(.*\n)*\d+ .*\.data\.name\n/ }),
+    r('undo', 'cm/one --dry-run=server', { stdout: /^configmap\/one undone \(revision \d+\) \(server dry run\)\n$/ }),
+    r('undo', 'cm/absent', { stderr: /^error: there is no change of configmaps "absent" to take back\n$/, code: 1 }),
     r('scale', 'deploy web --replicas=3', { stdout: 'deployment.apps/web scaled\n' }),
     r('scale', 'deploy web --replicas=4 --current-replicas=9', {
       stderr: 'error: Expected replicas to be 9, was 3\n',

@@ -24,6 +24,8 @@ that people mostly work with.`,
     'orchctl get cm greeting -o yaml',
     'orchctl get cm/greeting ns/default',
     'orchctl get cm -w',
+    'orchctl get cm --at=90m',
+    'orchctl get cm greeting --at=2026-11-16T12:00:00Z -o yaml',
     'orchctl get cm -o jsonpath=\'{range .items[*]}{.metadata.name}{"\\n"}{end}\'',
     'orchctl get cm -o custom-columns=NAME:.metadata.name,MADE:.metadata.creationTimestamp --sort-by=.metadata.name',
   ],
@@ -35,6 +37,7 @@ that people mostly work with.`,
     }
     const wanted = options.filename.length > 0 ? [] : readWanted(words)
     checkTogether(wanted, options)
+    if (options.at !== '') (await import('./past.ts')).checkPast(options)
     await withSession(context, options, async (session) => {
       const targets =
         options.filename.length > 0
@@ -55,8 +58,9 @@ async function fileTargets(getting: Getting, words: readonly string[]): Promise<
 async function show(getting: Getting, targets: readonly Target[]): Promise<void> {
   const { watch, watchOnly, output } = getting.options
   if (watch || watchOnly) await (await import('./watch.ts')).watchTarget(getting, targets)
-  else if (output.form === '' || output.form === 'wide') await getTables(getting, targets)
-  else await getObjects(getting, targets, output)
+  else if (output.form !== '' && output.form !== 'wide') await getObjects(getting, targets, output)
+  else if (getting.options.at !== '') await (await import('./past.ts')).showPast(getting, targets)
+  else await getTables(getting, targets)
 }
 
 function checkTogether(wanted: readonly Wanted[], { selector, fieldSelector }: GetOptions): void {

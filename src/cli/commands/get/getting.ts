@@ -21,6 +21,7 @@ export const getFlags = {
   showLabels: toggle('show-labels', 'with a column of all labels'),
   labelColumns: flag('L,label-columns', 'LABEL,...', '', readNames, 'with a column for each of these labels'),
   showManagedFields: toggle('show-managed-fields', 'in json and yaml, with the record of who owns which field'),
+  at: flag('at', 'REVISION|TIME|AGE', '', text, 'as it was at a resourceVersion, a time, or so long ago (90m)'),
   raw: flag('raw', 'PATH', '', text, 'what the server has at this path, as it is: /version'),
   ...connectionFlags,
 }

@@ -79,6 +79,10 @@ export async function fetchObjects(
   { type, name, namespace = getting.namespace }: Target,
 ): Promise<{ items: ApiObject[]; resourceVersion: string }> {
   const { client, context, options } = getting
+  if (options.at !== '') {
+    const { fetchPast } = await import('./past.ts')
+    return { items: await fetchPast(getting, { type, name, namespace }), resourceVersion: '' }
+  }
   if (name === undefined)
     return await client.list(type, { ...selectionOf(getting, type, options), limit: options.chunkSize })
   const object = await client.get(type, placeOf({ namespace }, type, name), context)
