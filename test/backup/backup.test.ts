@@ -3,7 +3,16 @@
  * revisions above all that the old one ever did, and every bad input is refused with nothing written.
  */
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -52,6 +61,13 @@ async function names(client: HttpClient): Promise<string[]> {
   return body.items.map(({ metadata }: { metadata: { name: string } }) => metadata.name)
 }
 
+/** Of each change: its verb, and whether it is older than the history. */
+async function historyOf(client: HttpClient, name: string): Promise<unknown[]> {
+  const spec = { resource: 'configmaps', namespace: 'default', name }
+  const { body } = await client.post('/apis/ops.orch.io/v1/objecthistories', { spec })
+  return body.status.revisions.map(({ verb, beyond }: { verb?: string; beyond?: boolean }) => [verb, beyond])
+}
+
 test('a running server is copied, and the copy served: old revisions are gone, clients go on trusting it', async () => {
   const old = await startInProcess(undefined, [], embedded)
   const dataDir = join(old.directory, 'data')
@@ -62,6 +78,7 @@ test('a running server is copied, and the copy served: old revisions are gone, c
   const answer = await old.client.send('/backup', { method: 'GET' })
   assert.equal(answer.status, 200)
   const later = await write('later')
+  assert.deepEqual(await historyOf(old.client, 'kept'), [['create', undefined]])
   await assert.rejects(backupBy(`--to=${newPlace()}`, `--data-dir=${dataDir}`), /is in use by another process/)
   await assert.rejects(restoreBy(`--from=${await backupFile()}`, `--data-dir=${dataDir}`), /is in use by another/)
   const authority = old.ca
@@ -81,6 +98,8 @@ test('a running server is copied, and the copy served: old revisions are gone, c
     assert.match(seen, /restored [\d,]+ entries, .* sha256 [0-9a-f]{64} of .*; profile orch, revision \d+/)
     assert.equal(restored.ca, authority)
     assert.deepEqual(await names(restored.client), ['kept', 'later'])
+    // The history is not in a backup: it begins anew.
+    assert.deepEqual(await historyOf(restored.client, 'kept'), [[undefined, true]])
     const watch = await restored.client.get(`${path}?watch=1&resourceVersion=${later}`)
     assert.equal(watch.status === 200 ? watch.body.object.code : watch.status, 410)
     assert.equal((await restored.client.get(`${path}?resourceVersion=${later}&resourceVersionMatch=Exact`)).status, 410)
@@ -251,6 +270,21 @@ test('a server makes backups by itself, and keeps the newest', async (t) => {
     (await checkBy(`--backup=${join(backups, made().filter((name) => name.endsWith('.backup'))[0]!)}`)).sound,
     true,
   )
+})
+
+test('the first backup is made at the start, unless a recent one is there', async (t) => {
+  const backups = newPlace()
+  const ours = () => (existsSync(backups) ? readdirSync(backups) : []).filter((name) => name.endsWith('.backup'))
+  const flags = [`--backup-dir=${backups}`, '--backup-interval=1h']
+  const server = await serve(t, flags)
+  await untilTrue(async () => ours().length === 1)
+  await server.restart()
+  // What is under way is waited for.
+  await server.restart()
+  assert.equal(ours().length, 1)
+  renameSync(join(backups, ours()[0]!), join(backups, 'orch-20200101T000000.000Z.backup'))
+  await server.restart()
+  await untilTrue(async () => ours().length === 2)
 })
 
 test('a backup that fails is shown until one succeeds', async (t) => {

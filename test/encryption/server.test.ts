@@ -33,7 +33,15 @@ test('a store that was plain is encrypted by a rewrite, and no page of it holds 
     execFileSync(join(root, 'bin/orch'), ['encryption', 'rewrite', `--data-dir=${files}`, flag], { encoding: 'utf8' })
 
   const make = (name: string) => server.client().post(path, { metadata: { name }, data: { a: encoded } })
+  /** The old state, with the canary, is history from then on. */
+  const change = async (name: string) => {
+    const headers = { 'content-type': 'application/merge-patch+json' }
+    const raw = JSON.stringify({ data: { a: encoded, b: Buffer.from(name).toString('base64') } })
+    const answer = await server.client().send(`${path}/${name}`, { method: 'PATCH', headers, raw })
+    assert.equal(answer.status, 200, answer.text)
+  }
   assert.equal((await make('before')).status, 201)
+  await change('before')
   await server.client().post('/api/v1/namespaces/default/configmaps', { metadata: { name: 'other' } })
   await server.stop()
   assert.ok(holds())
@@ -46,6 +54,14 @@ test('a store that was plain is encrypted by a rewrite, and no page of it holds 
 
   await server.restart([flag])
   assert.equal((await make('after')).status, 201)
+  await change('after')
+  const spec = { resource: 'secrets', namespace: 'default', name: 'after' }
+  const history = await server.client().post('/apis/ops.orch.io/v1/objecthistories', { spec })
+  assert.deepEqual(
+    history.body.status.revisions[0].changes.map((each: { path: string }) => each.path),
+    ['.data.b'],
+  )
+  assert.ok(!history.text.includes(encoded))
   assert.equal((await server.client().get(`${path}/before`)).body.data.a, encoded)
   await server.stop()
   assert.ok(!holds())

@@ -1,5 +1,6 @@
 /**
- * Backups that a server makes by itself: one every interval into a directory, of which the newest are kept. Files of
+ * Backups that a server makes by itself: one every interval into a directory, of which the newest are kept. The first is
+ * made at once, unless the newest in the directory is younger than an interval: restarts neither skip nor add any. Files of
  * other names are left alone, and nothing is deleted before a new backup is whole. What fails is logged, shown in
  * `/readyz?verbose` until a backup succeeds, and tried again after the next interval.
  */
@@ -36,9 +37,10 @@ export class ScheduledBackups {
     this.#clock = clock
   }
 
-  /** Begins, unless there is no directory to write to: the first backup is made after one interval. */
+  /** Begins, unless there is no directory to write to. */
   start(): void {
-    if (this.#options.backupDir !== '') this.#schedule()
+    if (this.#options.backupDir === '') return
+    this.#running = this.#untilFirst().then((ms) => this.#schedule(ms))
   }
 
   /** What to add to the readiness of the server. */
@@ -53,11 +55,21 @@ export class ScheduledBackups {
     await this.#running
   }
 
-  #schedule(): void {
+  /** How long until an interval has passed since the newest backup; none where there is no backup. */
+  async #untilFirst(): Promise<number> {
+    const { backupDir, backupInterval } = this.#options
+    // A directory that cannot be read is reported by the backup that is made at once.
+    const newest = (await readdir(backupDir).catch(() => [])).filter(isOurs).sort().at(-1)
+    if (newest === undefined) return 0
+    const age = this.#clock.now() - timeOf(newest)
+    return age < 0 ? 0 : Math.max(0, backupInterval - age)
+  }
+
+  #schedule(ms: number): void {
     if (this.#stopped) return
     this.#timer = setTimeout(() => {
-      this.#running = this.#run().finally(() => this.#schedule())
-    }, this.#options.backupInterval)
+      this.#running = this.#run().finally(() => this.#schedule(this.#options.backupInterval))
+    }, ms)
     this.#timer.unref()
   }
 
@@ -95,4 +107,11 @@ export class ScheduledBackups {
 
 function isOurs(name: string): boolean {
   return namePattern.test(name)
+}
+
+/** `orch-20261116T190510.924Z.backup`: when it was made. */
+function timeOf(name: string): number {
+  const [, day, hour, rest] = /^orch-(\d{8})T(\d{2})(\d{4}\.\d{3})Z/.exec(name)!
+  const date = `${day!.slice(0, 4)}-${day!.slice(4, 6)}-${day!.slice(6)}`
+  return Date.parse(`${date}T${hour}:${rest!.slice(0, 2)}:${rest!.slice(2)}Z`) || 0
 }
