@@ -5,6 +5,7 @@
 import { helpText } from '../base/flag-help.ts'
 import { type CommandLine, type Flag, type Flags, parseCommandLine, UsageError } from '../base/flags.ts'
 import { connectionFlags } from './connection-flags.ts'
+import type { Output } from './printers/output.ts'
 
 export interface Context {
   readonly out: (text: string) => void
@@ -51,8 +52,19 @@ export function defineCommand<F extends Flags>(definition: CommandDefinition<F>)
     help: helpOf(definition),
     forms: definition.forms,
     flags: definition.flags,
-    run: async (context, args) => await definition.run(context, parseCommandLine(definition.flags, args)),
+    run: async (context, args) => {
+      const line = parseCommandLine(definition.flags, args)
+      await definition.run(context, { ...line, options: await withTemplate(line.options) })
+    },
   }
+}
+
+/** A template is read before anything is sent: what is wrong with it leaves nothing half done. */
+async function withTemplate<T extends object>(options: T): Promise<T> {
+  const { output, template } = options as { output?: Output; template?: string }
+  if (output === undefined || template === undefined || (output.form !== 'template' && template === '')) return options
+  const { readyTemplate } = await import('./printers/templates.ts')
+  return { ...options, output: await readyTemplate({ output, template }) }
 }
 
 function helpOf<F extends Flags>({ name, forms, about, examples, flags }: CommandDefinition<F>): string {

@@ -9,11 +9,13 @@ import { type ApiObject, asJson } from '../model/object.ts'
 import { singularName } from './find-type.ts'
 import { escapeLine } from './printers/escape.ts'
 import { printDocument, withoutManagedFields } from './printers/objects.ts'
-import { fillJsonPath, writeOutputFlag } from './printers/output.ts'
+import { templateFlags, writeOutputFlag } from './printers/output.ts'
+import { fillTemplate } from './printers/templates.ts'
 import type { Session } from './session.ts'
 
 export const writeFlags = {
   output: writeOutputFlag,
+  ...templateFlags,
   dryRun: flag(
     'dry-run',
     'none|client|server',
@@ -66,7 +68,7 @@ export async function report(
   const name = `${singularName(type)}/${escapeLine(object.metadata.name ?? '')}`
   if (output.form === 'name') return `${name}\n`
   const shown = options.showManagedFields ? object : withoutManagedFields(object)
-  if (output.form === 'jsonpath') return await fillJsonPath(output.template, asJson(shown))
+  if (output.form === 'template') return await fillTemplate(output, asJson(shown), options)
   if (output.form === 'json') return await printDocument(asJson(shown), 'json')
   if (output.form === 'yaml') return `${index > 0 ? '---\n' : ''}${await printDocument(asJson(shown), 'yaml')}`
   return `${name} ${done}${dryRunNote(dryRun)}\n`

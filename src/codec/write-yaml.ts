@@ -76,9 +76,9 @@ function textOf(text: string, margin: string): string {
   return text.includes('\n') && isBlock(text) ? block(text, margin) : quoted(text)
 }
 
-const plainText = /^(?:[A-Za-z_/]|\d[\d.]*(?=[A-Za-z.]))[\w./@:+=,;'"~()-]*(?: [\w./@+=,;'"~()-][\w./@:+=,;'"~()-]*)*$/
+const plainText = /^(?:[A-Za-z_/]|\d[\d.]*(?=[A-Za-z.-]))[\w./@:+=,;'"~()-]*(?: [\w./@+=,;'"~()-][\w./@:+=,;'"~()-]*)*$/
 const endsWithColon = /:(?: |$)/
-const mayBeDate = /^\d{4}-/
+const mayBeDate = /^\d{4}-\d{1,2}-/
 
 /** Whether a text stands for itself without quotes, for any reader of YAML. */
 function isPlain(text: string): boolean {

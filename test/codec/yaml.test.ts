@@ -227,6 +227,24 @@ test(`${texts.length} texts are read again as they were, as keys and values, by 
   }
 })
 
+/** As kubectl prints them: a UID may begin with digits alone, or look like a number with an exponent. */
+const plainTexts = [
+  ...['87642691-3d9b-4d3c-8f65-0123456789ab', '12e45678-1234-1234-1234-0123456789ab', '12345678-1234-5678-9abc-1'],
+  ...['1234-5678', '10-1', '1-', '1.5-beta', '20-12-01', '1.2.3', '1.2.3-4', '0x1-2'],
+]
+const quotedTexts = ['2001-12-14', '2001-1-2', '1:2', '1e5', '12e-3', '1.5e-7', '0x1f', '1_000', '-1']
+
+test('texts that begin with digits are quoted only where a reader could take them for something else', () => {
+  for (const text of plainTexts) assert.equal(stringifyYaml({ a: text }), `a: ${text}\n`)
+  for (const text of quotedTexts) assert.equal(stringifyYaml({ a: text }), `a: "${text}"\n`)
+  for (const text of [...plainTexts, ...quotedTexts]) {
+    const yaml = stringifyYaml({ [text]: text })
+    assert.deepEqual(read(yaml).value, { [text]: text })
+    for (const version of ['1.1', '1.2'] as const)
+      assert.deepEqual(parseDocument(yaml, { version }).toJS(), { [text]: text })
+  }
+})
+
 const fill = (bytes: number, line: (i: number) => string) => {
   const lines: string[] = []
   for (let size = 0, i = 0; size < bytes; i++) size += lines[lines.push(line(i)) - 1]!.length + 1

@@ -118,6 +118,8 @@ async function dryRun(session: Session, subject: Subject & Manifest, options: Op
     all: false,
     selector: '',
     output: { form: '' },
+    template: '',
+    allowMissingTemplateKeys: true,
   } as const
   if (options.serverSide) return await (await import('./apply/server-side.ts')).applyThere(session, subject, applying)
   return await (await import('./apply/client-side.ts')).applyHere(session, subject, applying)

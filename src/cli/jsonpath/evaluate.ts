@@ -2,14 +2,33 @@
  * What a JSONPath gives for a value: all places that it leads to, in the order of the document; keys of maps in the
  * order of their bytes. What is not there gives nothing, and is no mistake: objects differ in what they have.
  */
+import { UsageError } from '../../base/flags.ts'
 import { compareUtf8 } from '../../base/utf8-order.ts'
 import { isObject, type Json, own } from '../../model/json.ts'
 import { sortedJson } from '../sorted-json.ts'
 import type { Filter, Operand, Part, Step } from './parse.ts'
 
 /** The text that a template makes of a value. */
-export function fillTemplate(parts: readonly Part[], value: Json): string {
-  return fill(parts, { here: value, top: value })
+export function fillTemplate(parts: readonly Part[], value: Json, how: FillOptions = { missingKeys: 'allow' }): string {
+  return fill(parts, { here: value, top: value, ...how })
+}
+
+export interface FillOptions {
+  /** Whether an expression that leads nowhere is an error. */
+  readonly missingKeys: 'allow' | 'refuse'
+}
+
+/** All values that the expressions of a template lead to, in their order. */
+export function templateValues(parts: readonly Part[], value: Json, how: FillOptions): Json[] {
+  return valuesOf(parts, { here: value, top: value, ...how })
+}
+
+function valuesOf(parts: readonly Part[], scope: Filled): Json[] {
+  return parts.flatMap((part) => {
+    if ('text' in part) return part.text.trim() === '' ? [] : [part.text]
+    if ('path' in part) return found(part.path, scope)
+    return found(part.range, scope).flatMap((here) => valuesOf(part.body, { ...scope, here }))
+  })
 }
 
 /** The values that a path leads to. */
@@ -28,16 +47,25 @@ interface Scope {
   readonly top: Json
 }
 
-function fill(parts: readonly Part[], scope: Scope): string {
+interface Filled extends Scope, FillOptions {}
+
+function fill(parts: readonly Part[], scope: Filled): string {
   return parts.map((part) => fillPart(part, scope)).join('')
 }
 
-function fillPart(part: Part, scope: Scope): string {
+function fillPart(part: Part, scope: Filled): string {
   if ('text' in part) return part.text
-  if ('path' in part) return follow(part.path, scope).map(plainText).join(' ')
-  return follow(part.range, scope)
+  if ('path' in part) return found(part.path, scope).map(plainText).join(' ')
+  return found(part.range, scope)
     .map((here) => fill(part.body, { ...scope, here }))
     .join('')
+}
+
+function found(path: readonly Step[], scope: Filled): Json[] {
+  const values = follow(path, scope)
+  if (values.length > 0 || scope.missingKeys === 'allow') return values
+  const last = path.findLast((step) => 'field' in step)
+  throw new UsageError(`${last === undefined ? 'what the path leads to' : last.field} is not found`)
 }
 
 function follow(path: readonly Step[], { here, top }: Scope): Json[] {

@@ -1,38 +1,72 @@
 /**
  * The forms of `-o`: which one a user asked for, and how objects look in it. Tables are left to those who fetch them.
  *
- *   json, yaml, name, wide, jsonpath=TEMPLATE, jsonpath-file=FILE, custom-columns=NAME:PATH,..., custom-columns-file=FILE
+ *   json, yaml, name, wide, jsonpath=TEMPLATE, go-template=TEMPLATE, custom-columns=NAME:PATH,...
+ *
+ * Those with a value take it from a file as well (`jsonpath-file=FILE`), templates from `--template` too.
  */
 import { readFileSync } from 'node:fs'
 import { codeOf } from '../../base/errors.ts'
-import { flag, UsageError } from '../../base/flags.ts'
+import { flag, readBoolean, text, UsageError } from '../../base/flags.ts'
 import { compareUtf8 } from '../../base/utf8-order.ts'
 import { isObject, type Json } from '../../model/json.ts'
-import { escapeText } from './escape.ts'
+
+export type Language = 'jsonpath' | 'jsonpath-as-json' | 'go-template'
 
 export type Output =
   | { readonly form: '' | 'wide' | 'name' | 'json' | 'yaml' }
-  | { readonly form: 'jsonpath'; readonly template: string }
+  | TemplateOutput
   | {
       readonly form: 'custom-columns'
       readonly columns: readonly { readonly heading: string; readonly path: string }[]
     }
 
-const plainForms = ['', 'wide', 'name', 'json', 'yaml'] as const
-const forms = 'wide, json, yaml, name, jsonpath=..., jsonpath-file=..., custom-columns=... or custom-columns-file=...'
+export interface TemplateOutput {
+  readonly form: 'template'
+  readonly language: Language
+  /** undefined where `--template` has it; or, with `isFile`, the name of its file. */
+  readonly text: string | undefined
+  readonly isFile: boolean
+}
 
-const goTemplateForms = ['go-template', 'go-template-file', 'template', 'templatefile']
+const plainForms = ['', 'wide', 'name', 'json', 'yaml'] as const
+const writeForms = 'name, json, yaml, jsonpath=..., jsonpath-as-json=..., go-template=... (each also -file=FILE)'
+const forms = `wide, custom-columns=..., custom-columns-file=..., ${writeForms}`
+
+/** The languages of templates by what `-o` calls them. */
+const languages: { readonly [name: string]: Language } = {
+  ...{ jsonpath: 'jsonpath', 'jsonpath-as-json': 'jsonpath-as-json' },
+  ...{ 'go-template': 'go-template', template: 'go-template' },
+}
+
+/** What templates need besides `-o`. */
+export const templateFlags = {
+  template: flag(
+    'template',
+    'TEMPLATE',
+    '',
+    text,
+    'the template of -o go-template, or its file; alone: -o go-template',
+  ),
+  allowMissingTemplateKeys: flag(
+    'allow-missing-template-keys',
+    '',
+    'true',
+    readBoolean,
+    'in templates, what an object does not have is no error',
+  ),
+}
 
 /** `-o` for commands that show objects. */
 export const outputFlag = flag('o,output', 'FORMAT', '', readOutput, forms)
 
 /** `-o` for commands that write: without tables. */
-export const writeOutputFlag = flag('o,output', 'FORMAT', '', readWriteOutput, 'name, json, yaml or jsonpath=...')
+export const writeOutputFlag = flag('o,output', 'FORMAT', '', readWriteOutput, writeForms)
 
 function readWriteOutput(text: string): Output {
   const output = readOutput(text)
   if (output.form === 'wide' || output.form === 'custom-columns')
-    throw new UsageError(`${JSON.stringify(text)} is not one of name, json, yaml, jsonpath=...`)
+    throw new UsageError(`${JSON.stringify(text)} is not one of ${writeForms}`)
   return output
 }
 
@@ -40,16 +74,31 @@ function readOutput(text: string): Output {
   const plain = plainForms.find((form) => form === text)
   if (plain !== undefined) return { form: plain }
   const [name, value] = split(text)
-  if (name === 'jsonpath') return { form: 'jsonpath', template: required(value, 'jsonpath={.metadata.name}') }
-  if (name === 'jsonpath-file') return { form: 'jsonpath', template: fileText(value) }
   if (name === 'custom-columns')
     return { form: 'custom-columns', columns: columnsOf(required(value, 'custom-columns=NAME:.metadata.name')) }
   if (name === 'custom-columns-file') return { form: 'custom-columns', columns: columnsOfFile(fileText(value)) }
-  if (goTemplateForms.includes(name))
-    throw new UsageError(
-      `${JSON.stringify(name)} is not built: use jsonpath, such as -o jsonpath='{range .items[*]}{.metadata.name}{"\\n"}{end}'`,
-    )
+  const language = languageOf(name)
+  if (language !== undefined) return { form: 'template', ...language, text: value || undefined }
   throw new UsageError(`${JSON.stringify(text)} is not one of ${forms}`)
+}
+
+function languageOf(name: string): { language: Language; isFile: boolean } | undefined {
+  const isFile = name.endsWith('-file') || name === 'templatefile'
+  const bare = isFile ? name.replace(/-?file$/, '') : name
+  return Object.hasOwn(languages, bare) ? { language: languages[bare]!, isFile } : undefined
+}
+
+/** The output with its template, wherever the user wrote that. Throws UsageError where there is none. */
+export function outputOf({ output, template }: { readonly output: Output; readonly template: string }): Output {
+  if (output.form === '' && template !== '') return withText({ language: 'go-template', isFile: false }, template)
+  if (output.form !== 'template') return output
+  const text = output.text ?? template
+  const example = output.language === 'go-template' ? '{{.metadata.name}}' : '{.metadata.name}'
+  return withText(output, required(text, `${output.language}='${example}'`))
+}
+
+function withText({ language, isFile }: { language: Language; isFile: boolean }, value: string): TemplateOutput {
+  return { form: 'template', language, isFile: false, text: isFile ? fileText(value) : value }
 }
 
 function split(text: string): [string, string | undefined] {
@@ -63,7 +112,8 @@ function required(value: string | undefined, example: string): string {
 }
 
 function fileText(file: string | undefined): string {
-  if (file === undefined || file === '') throw new UsageError('which file is missing: write -o jsonpath-file=FILE')
+  if (file === undefined || file === '')
+    throw new UsageError('which file is missing: write it after =, as in -o jsonpath-file=FILE')
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
@@ -117,13 +167,4 @@ function goText(value: Json | undefined): string {
   if (!isObject(value)) return String(value)
   const members = Object.entries(value).sort(([a], [b]) => compareUtf8(a, b))
   return `map[${members.map(([key, member]) => `${key}:${goText(member)}`).join(' ')}]`
-}
-
-/** What a template makes of an object or a list of them. */
-export async function fillJsonPath(template: string, value: Json): Promise<string> {
-  const [{ parseTemplate }, { fillTemplate }] = await Promise.all([
-    import('../jsonpath/parse.ts'),
-    import('../jsonpath/evaluate.ts'),
-  ])
-  return escapeText(fillTemplate(parseTemplate(template), value))
 }

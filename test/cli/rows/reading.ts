@@ -36,15 +36,27 @@ export const reading: Part = {
       stdout: 'NAME   K\none    <none>\ntwo    v\n',
     }),
     r('get', 'cm --sort-by=.metadata.name -L set -l set', { stdout: /^NAME +DATA +AGE +SET\np1 +1 +\d+m?\d*s? +p\n$/ }),
-    r('get', 'cm one -o go-template={{.x}}', {
-      stderr: `error: --output: "go-template" is not built: use jsonpath, such as -o jsonpath='{range .items[*]}{.metadata.name}{"\\n"}{end}'\n`,
+    r('get', 'cm one two -o go-template="{{range .items}}{{.metadata.name}} {{end}}"', { stdout: 'one two ' }),
+    r('get', 'cm one --template={{.data.name}}', { stdout: 'edited' }),
+    r('get', 'cm one -o go-template-file=DIR-file', {
+      stderr: 'error: cannot read DIR-file: ENOENT\n',
       code: 1,
     }),
-    r('create', '-f - -o go-template-file=x', {
+    r('get', 'cm one -o go-template', {
+      stderr: "error: what to print is missing: write -o go-template='{{.metadata.name}}'\n",
+      code: 1,
+    }),
+    r('create', '-f - -o go-template={{if}}', {
       stdin: map('never'),
-      stderr: /^error: --output: "go-template-file" is not built: use jsonpath, /,
+      stderr: 'error: go-template: line 1, column 5: a value is missing\n',
       code: 1,
     }),
+    r('get', 'cm never', { stderr: /NotFound/, code: 1 }),
+    r('get', 'cm one -o jsonpath={.nope} --allow-missing-template-keys=false', {
+      stderr: 'error: nope is not found\n',
+      code: 1,
+    }),
+    r('get', 'cm one two -o jsonpath-as-json={.items[*].metadata.name}', { stdout: '[\n    "one",\n    "two"\n]\n' }),
     r('get', '--raw /healthz', { stdout: 'ok' }),
     r('get', 'cm absent --ignore-not-found'),
     r('get', 'all -o name', { stdout: /^service\/front\ndeployment\.apps\/idle\ndeployment\.apps\/web\n/ }),

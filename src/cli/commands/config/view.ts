@@ -5,11 +5,13 @@ import { isObject, type Json, type JsonObject, own } from '../../../model/json.t
 import { defineCommand, refuseWords } from '../../command.ts'
 import { configFiles } from '../../connect.ts'
 import { printDocument } from '../../printers/objects.ts'
-import { fillJsonPath, type Output, writeOutputFlag } from '../../printers/output.ts'
+import { type Output, templateFlags, writeOutputFlag } from '../../printers/output.ts'
+import { fillTemplate, type TemplateOptions } from '../../printers/templates.ts'
 import { configFlags } from './config-files.ts'
 
 const flags = {
   output: { ...writeOutputFlag, default: 'yaml' },
+  ...templateFlags,
   raw: toggle('raw', 'with keys, certificates and tokens'),
   minify: toggle('minify', 'only what the context in use needs'),
   ...configFlags,
@@ -26,13 +28,14 @@ export const viewCommand = defineCommand({
     const merged = mergeConfigs(configFiles(context, options.kubeconfig).map(readConfigFile))
     const chosen = options.context === '' ? merged : { ...merged, 'current-context': options.context }
     const shown = options.minify ? minified(chosen) : chosen
-    context.out(await printed(options.raw ? shown : redacted(shown), options.output))
+    context.out(await printed(options.raw ? shown : redacted(shown), options.output, options))
   },
 })
 
-async function printed(config: Json, output: Output): Promise<string> {
-  if (output.form === 'jsonpath') return await fillJsonPath(output.template, config)
-  if (output.form !== 'json' && output.form !== 'yaml') throw new UsageError('-o takes yaml, json or jsonpath=...')
+async function printed(config: Json, output: Output, options: TemplateOptions): Promise<string> {
+  if (output.form === 'template') return await fillTemplate(output, config, options)
+  if (output.form !== 'json' && output.form !== 'yaml')
+    throw new UsageError('-o takes yaml, json, jsonpath=... or go-template=...')
   return await printDocument(config, output.form)
 }
 

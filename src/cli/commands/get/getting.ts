@@ -1,7 +1,7 @@
 /** The flags of `orchctl get`, and what all ways of getting need to know. */
 import { flag, type OptionsOf, text, toggle, UsageError } from '../../../base/flags.ts'
 import { connectionFlags } from '../../connection-flags.ts'
-import { outputFlag } from '../../printers/output.ts'
+import { outputFlag, templateFlags } from '../../printers/output.ts'
 import type { Session } from '../../session.ts'
 import { fileFlags } from '../../subjects.ts'
 
@@ -11,6 +11,7 @@ export const getFlags = {
   selector: flag('l,selector', 'SELECTOR', '', text, 'only objects with these labels: a=b,c!=d,e in (f,g),h,!i'),
   fieldSelector: flag('field-selector', 'SELECTOR', '', text, 'only objects with these fields: metadata.name=a'),
   output: outputFlag,
+  ...templateFlags,
   sortBy: flag('sort-by', 'PATH', '', text, 'in the order of this field: .metadata.creationTimestamp'),
   watch: toggle('w,watch', 'show what there is, and then every change, until Ctrl-C'),
   watchOnly: toggle('watch-only', 'show changes alone, until Ctrl-C'),

@@ -8,7 +8,8 @@ import { withNearNames } from '../../near-names.ts'
 import { Columns } from '../../printers/columns.ts'
 import { escapeLine } from '../../printers/escape.ts'
 import { listOf, printDocument, withoutManagedFields } from '../../printers/objects.ts'
-import { customRows, fillJsonPath, type Output } from '../../printers/output.ts'
+import { customRows, type Output } from '../../printers/output.ts'
+import { fillTemplate, type TemplateOptions } from '../../printers/templates.ts'
 import { placeOf } from '../../session.ts'
 import { selectionOf } from '../../subjects.ts'
 import type { Target } from '../../targets.ts'
@@ -20,7 +21,7 @@ export async function getObjects(getting: Getting, targets: readonly Target[], o
   const { found, errors } = await fetchAll(getting, targets)
   const one = targets.length === 1 && targets[0]!.name !== undefined
   const sorted = options.sortBy === '' ? found : await inOrder(found, options.sortBy)
-  context.out(await print({ found: sorted, one, noHeaders: options.noHeaders }, output))
+  context.out(await print({ found: sorted, one }, output, options))
   if (errors.length > 0) throw new SeveralErrors(errors)
 }
 
@@ -38,22 +39,27 @@ interface Result {
   readonly found: readonly Found[]
   /** A single object was asked for by its name. */
   readonly one: boolean
-  readonly noHeaders: boolean
 }
 
-async function print({ found, one, noHeaders }: Result, output: Output): Promise<string> {
+async function print(
+  { found, one }: Result,
+  output: Output,
+  options: TemplateOptions & { readonly noHeaders: boolean },
+): Promise<string> {
   if (output.form === 'name') return found.map(({ type, object }) => nameLine(type, object)).join('')
   const objects = found.map(({ object }) => object)
   if (output.form === 'custom-columns') {
     if (one && objects.length === 0) return ''
     const rows = await customRows(output.columns, objects.map(asJson))
     return new Columns().lines(
-      [...(noHeaders ? [] : [output.columns.map(({ heading }) => heading)]), ...rows].map((row) => row.map(escapeLine)),
+      [...(options.noHeaders ? [] : [output.columns.map(({ heading }) => heading)]), ...rows].map((row) =>
+        row.map(escapeLine),
+      ),
     )
   }
   if (one && objects.length === 0) return ''
   const document = one ? asJson(objects[0]!) : listOf(objects)
-  if (output.form === 'jsonpath') return await fillJsonPath(output.template, document)
+  if (output.form === 'template') return await fillTemplate(output, document, options)
   return await printDocument(document, output.form === 'json' ? 'json' : 'yaml')
 }
 

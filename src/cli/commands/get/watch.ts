@@ -7,8 +7,9 @@ import { changesOf, type Feed, follow } from '../../following.ts'
 import { Columns } from '../../printers/columns.ts'
 import { escapeLine } from '../../printers/escape.ts'
 import { printDocument } from '../../printers/objects.ts'
-import { customRows, fillJsonPath, type Output } from '../../printers/output.ts'
+import { customRows, type Output } from '../../printers/output.ts'
 import { headings, tableRows } from '../../printers/table.ts'
+import { fillTemplate } from '../../printers/templates.ts'
 import { selectionOf } from '../../subjects.ts'
 import type { Target } from '../../targets.ts'
 import type { Getting } from './getting.ts'
@@ -91,7 +92,7 @@ function documentPrinter(getting: Getting, type: DiscoveredType, output: Output)
   return async (object: ApiObject): Promise<string> => {
     if (output.form === 'name') return nameLine(type, object)
     const document = asJson(trimmed(getting, object))
-    if (output.form === 'jsonpath') return await fillJsonPath(output.template, document)
+    if (output.form === 'template') return await fillTemplate(output, document, getting.options)
     if (output.form === 'custom-columns') {
       const rows = [
         ...(headed ? [] : [output.columns.map(({ heading }) => heading)]),

@@ -1,0 +1,294 @@
+/**
+ * Reads Go's template language: actions, pipelines, variables, if, with, range, define, block, template, break and
+ * continue. Everything that can be known without a value is checked here: functions, variables, and where words stand.
+ */
+import { templateFault } from './fault.ts'
+import { functionNames } from './functions.ts'
+import { type Token, tokensOf } from './tokens.ts'
+import type { Branch, Command, Node, Operand, Pipeline, Template } from './tree.ts'
+
+/** Throws UsageError with the line and column of what is wrong. */
+export function parseGoTemplate(text: string): Template {
+  return new Parser(text).template()
+}
+
+/** Deeper than anyone writes, and far from the end of the stack. */
+const maxDepth = 200
+
+interface Ended {
+  readonly nodes: Node[]
+  /** What ended it: `end`, `else`; '' for the end of the text. */
+  readonly by: string
+}
+
+class Parser {
+  readonly #text: string
+  readonly #tokens: readonly Token[]
+  readonly #defined = new Map<string, readonly Node[]>()
+  #variables: string[] = ['$']
+  #next = 0
+  #depth = 0
+  #ranges = 0
+
+  constructor(text: string) {
+    this.#text = text
+    this.#tokens = tokensOf(text)
+  }
+
+  template(): Template {
+    const { nodes, by } = this.#list({ top: true })
+    if (by !== '') throw this.#fault(`unexpected {{${by}}}`, this.#tokens[this.#next - 1])
+    return { text: this.#text, nodes, defined: this.#defined }
+  }
+
+  #list({ top }: { top: boolean } = { top: false }): Ended {
+    if (++this.#depth > maxDepth) throw this.#fault(`more than ${maxDepth} actions are inside each other`)
+    const nodes: Node[] = []
+    for (;;) {
+      const token = this.#tokens[this.#next]
+      if (token === undefined) return this.#ended(nodes, '')
+      this.#next++
+      if (token.kind === 'text') nodes.push({ kind: 'text', text: token.text })
+      else {
+        const keyword = this.#tokens[this.#next]
+        const word = keyword?.kind === 'word' ? keyword.text : ''
+        if (word === 'end' || word === 'else') {
+          this.#next++
+          return this.#ended(nodes, word)
+        }
+        nodes.push(...this.#action(word, keyword ?? token, { top }))
+      }
+    }
+  }
+
+  #ended(nodes: Node[], by: string): Ended {
+    this.#depth--
+    return { nodes, by }
+  }
+
+  /** What stands after `{{`, up to its end; of a definition nothing remains here. */
+  #action(word: string, { at }: Token, { top }: { top: boolean }): Node[] {
+    if (word === 'if' || word === 'with' || word === 'range') {
+      this.#next++
+      return [this.#branch(word, at)]
+    }
+    if (word === 'break' || word === 'continue') {
+      this.#next++
+      if (this.#ranges === 0) throw this.#fault(`{{${word}}} outside {{range}}`)
+      this.#close()
+      return [{ kind: word }]
+    }
+    if (word === 'template') return [this.#call(at)]
+    if (word === 'block') return [this.#block(at)]
+    if (word === 'define') {
+      if (!top) throw this.#fault('{{define}} stands inside another action')
+      return this.#define()
+    }
+    const pipeline = this.#pipeline(0)
+    this.#close()
+    return [{ kind: 'action', pipeline }]
+  }
+
+  #branch(kind: Branch['kind'], at: number): Branch {
+    const known = this.#variables.length
+    const pipeline = this.#pipeline(kind === 'range' ? 2 : 1)
+    this.#close()
+    const inScope = this.#variables.length
+    if (kind === 'range') this.#ranges++
+    const body = this.#list()
+    if (kind === 'range') this.#ranges--
+    this.#variables.length = inScope
+    const otherwise = body.by === 'else' ? this.#otherwise(kind) : []
+    if (body.by === '') throw templateFault(this.#text, at, `{{${kind}}} without {{end}}`)
+    if (body.by === 'end') this.#close()
+    this.#variables.length = known
+    return { kind, pipeline, body: body.nodes, otherwise, at }
+  }
+
+  /** After `{{else`: another condition, or what holds otherwise, up to the end. */
+  #otherwise(kind: Branch['kind']): readonly Node[] {
+    const token = this.#tokens[this.#next]
+    if (kind !== 'range' && token?.kind === 'word' && token.text === kind) {
+      this.#next++
+      return [this.#branch(kind, token.at)]
+    }
+    this.#close()
+    const { nodes, by } = this.#list()
+    if (by !== 'end') throw this.#fault(by === '' ? 'unexpected end of the text' : '{{else}} after {{else}}')
+    this.#close()
+    return nodes
+  }
+
+  #call(at: number): Node {
+    this.#next++
+    const name = this.#name()
+    const pipeline = this.#isClosing() ? undefined : this.#pipeline(0)
+    this.#close()
+    return { kind: 'template', name, pipeline, at }
+  }
+
+  #block(at: number): Node {
+    this.#next++
+    const name = this.#name()
+    const pipeline = this.#pipeline(0)
+    this.#close()
+    this.#definition(name)
+    return { kind: 'template', name, pipeline, at }
+  }
+
+  #define(): Node[] {
+    this.#next++
+    const name = this.#name()
+    this.#close()
+    this.#definition(name)
+    return []
+  }
+
+  /** The body of a template: it knows none of the variables around it. */
+  #definition(name: string): void {
+    const [variables, ranges] = [this.#variables, this.#ranges]
+    this.#variables = ['$']
+    this.#ranges = 0
+    const { nodes, by } = this.#list()
+    if (by !== 'end') throw this.#fault(`the template ${JSON.stringify(name)} has no {{end}}`)
+    this.#close()
+    this.#variables = variables
+    this.#ranges = ranges
+    this.#defined.set(name, nodes)
+  }
+
+  #name(): string {
+    const token = this.#take()
+    if (token.kind !== 'string') throw this.#fault('the name of a template stands in quotes', token)
+    return token.text
+  }
+
+  /** Up to what ends it, which is left. `most` says how many variables a declaration may have; 0 is one, in an action. */
+  #pipeline(most: number): Pipeline {
+    const { variables, declares } = this.#declaration(most)
+    const commands: Command[] = []
+    for (;;) {
+      commands.push(this.#command(commands.length))
+      const token = this.#tokens[this.#next]
+      if (token?.kind !== 'mark' || token.text !== '|') break
+      this.#next++
+    }
+    this.#variables.push(...(declares ? variables : []))
+    return { variables, declares, commands }
+  }
+
+  #declaration(most: number): { variables: string[]; declares: boolean } {
+    const start = this.#next
+    const variables: string[] = []
+    while (this.#tokens[this.#next]?.kind === 'variable') {
+      variables.push(this.#tokens[this.#next++]!.text)
+      const mark = this.#tokens[this.#next]
+      if (mark?.kind !== 'mark') break
+      this.#next++
+      if (mark.text === ':=' || mark.text === '=') {
+        const unknown = mark.text === '=' && variables.find((name) => !this.#variables.includes(name))
+        if (unknown) throw this.#fault(`undefined variable ${JSON.stringify(unknown)}`, mark)
+        return { variables, declares: mark.text === ':=' }
+      }
+      if (mark.text !== ',' || variables.length >= most) break
+    }
+    this.#next = start
+    return { variables: [], declares: false }
+  }
+
+  #command(stage: number): Command {
+    const operands: Operand[] = []
+    while (!this.#endsCommand()) {
+      if (operands.length > 0 && !this.#tokens[this.#next]!.spaced)
+        throw this.#fault(`unexpected ${JSON.stringify(this.#tokens[this.#next]!.text)}`, this.#tokens[this.#next])
+      operands.push(this.#operand())
+    }
+    const [first, ...args] = operands
+    if (first === undefined) throw this.#fault('a value is missing')
+    if (stage > 0 && (first.kind === 'literal' || first.kind === 'dot' || first.kind === 'nil'))
+      throw templateFault(this.#text, first.at, `what stands after | must be a function`)
+    return [first, ...args]
+  }
+
+  #endsCommand(): boolean {
+    const token = this.#tokens[this.#next]
+    if (token === undefined) throw this.#fault('unexpected end of the text')
+    return token.kind === 'close' || (token.kind === 'mark' && (token.text === '|' || token.text === ')'))
+  }
+
+  #operand(): Operand {
+    const of = this.#term()
+    const names: string[] = []
+    const { at } = of
+    for (;;) {
+      const token = this.#tokens[this.#next]
+      if (token?.kind !== 'field' || token.spaced) break
+      names.push(token.text.slice(1))
+      this.#next++
+    }
+    if (names.length === 0) return of
+    if (of.kind === 'literal' || of.kind === 'nil') throw templateFault(this.#text, at, 'a literal has no fields')
+    if (of.kind === 'fields') return { ...of, names: [...of.names, ...names] }
+    return { kind: 'fields', of, names, at }
+  }
+
+  #term(): Operand {
+    const token = this.#take()
+    const { text, at, kind } = token
+    if (kind === 'dot') return { kind: 'dot', at }
+    if (kind === 'field') return { kind: 'fields', of: { kind: 'dot', at }, names: [text.slice(1)], at }
+    if (kind === 'string') return { kind: 'literal', value: text, at }
+    if (kind === 'number') return { kind: 'literal', value: numberOf(text), at }
+    if (kind === 'variable') {
+      if (!this.#variables.includes(text)) throw this.#fault(`undefined variable ${JSON.stringify(text)}`, token)
+      return { kind: 'variable', name: text, at }
+    }
+    if (kind === 'word') return this.#word(token)
+    if (kind === 'mark' && text === '(') return this.#parentheses(at)
+    throw this.#fault(`unexpected ${JSON.stringify(text)}`, token)
+  }
+
+  #word(token: Token): Operand {
+    const { text, at } = token
+    if (text === 'true' || text === 'false') return { kind: 'literal', value: text === 'true', at }
+    if (text === 'nil') return { kind: 'nil', at }
+    if (!functionNames.has(text)) throw this.#fault(`function ${JSON.stringify(text)} not defined`, token)
+    return { kind: 'function', name: text, at }
+  }
+
+  #parentheses(at: number): Operand {
+    if (++this.#depth > maxDepth) throw this.#fault(`more than ${maxDepth} parentheses are inside each other`)
+    const pipeline = this.#pipeline(0)
+    this.#depth--
+    const close = this.#take()
+    if (close.kind !== 'mark' || close.text !== ')') throw this.#fault('a parenthesis is not closed', close)
+    return { kind: 'pipeline', pipeline, at }
+  }
+
+  #isClosing(): boolean {
+    return this.#tokens[this.#next]?.kind === 'close'
+  }
+
+  #close(): void {
+    const token = this.#take()
+    if (token.kind !== 'close') throw this.#fault(`unexpected ${JSON.stringify(token.text)}`, token)
+  }
+
+  #take(): Token {
+    const token = this.#tokens[this.#next++]
+    if (token === undefined) throw this.#fault('unexpected end of the text')
+    return token
+  }
+
+  #fault(what: string, token = this.#tokens[Math.min(this.#next, this.#tokens.length - 1)]) {
+    return templateFault(this.#text, token?.at ?? this.#text.length, what)
+  }
+}
+
+/** Integers that a number cannot hold exactly are bigint. */
+function numberOf(text: string): number | bigint {
+  const digits = text.replaceAll('_', '').replace(/^\+/, '')
+  if (!/^-?(?:0[xXbBoO][\da-fA-F]+|\d+)$/.test(digits)) return Number(digits)
+  const value = digits.startsWith('-') ? -BigInt(digits.slice(1)) : BigInt(digits)
+  return Number.isSafeInteger(Number(value)) ? Number(value) : value
+}

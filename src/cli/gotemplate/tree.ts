@@ -1,0 +1,47 @@
+/** The tree of a Go template: what `parse.ts` makes of its text and `execute.ts` walks through. */
+
+/** An operand. `at` is where it stands in the text. */
+export type Operand =
+  | { readonly kind: 'dot'; readonly at: number }
+  | { readonly kind: 'nil'; readonly at: number }
+  | { readonly kind: 'literal'; readonly value: string | boolean | number | bigint; readonly at: number }
+  | { readonly kind: 'variable'; readonly name: string; readonly at: number }
+  | { readonly kind: 'function'; readonly name: string; readonly at: number }
+  | { readonly kind: 'pipeline'; readonly pipeline: Pipeline; readonly at: number }
+  /** Fields of another operand: `.a.b` has those of the dot. */
+  | { readonly kind: 'fields'; readonly of: Operand; readonly names: readonly string[]; readonly at: number }
+
+/** A function or a value with what it is given. */
+export type Command = readonly [first: Operand, ...args: Operand[]]
+
+/** Commands, each of which gets the result of the one before it as its last argument. */
+export interface Pipeline {
+  /** The variables that get the result: `$x :=`, `$i, $x :=` of a range, `$x =`. */
+  readonly variables: readonly string[]
+  /** Whether the variables are new. */
+  readonly declares: boolean
+  readonly commands: readonly Command[]
+}
+
+export type Node =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'action'; readonly pipeline: Pipeline }
+  | Branch
+  | { readonly kind: 'template'; readonly name: string; readonly pipeline: Pipeline | undefined; readonly at: number }
+  | { readonly kind: 'break' }
+  | { readonly kind: 'continue' }
+
+export interface Branch {
+  readonly kind: 'if' | 'with' | 'range'
+  readonly pipeline: Pipeline
+  readonly body: readonly Node[]
+  readonly otherwise: readonly Node[]
+  readonly at: number
+}
+
+/** A whole text: its own nodes, and the templates that it defines. */
+export interface Template {
+  readonly text: string
+  readonly nodes: readonly Node[]
+  readonly defined: ReadonlyMap<string, readonly Node[]>
+}

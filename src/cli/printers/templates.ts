@@ -1,0 +1,47 @@
+/** What templates make of an object or a list of them: JSONPath, and Go's language. Each is loaded where it is asked for. */
+import type { Json } from '../../model/json.ts'
+import { escapeText } from './escape.ts'
+import { type Output, outputOf, type TemplateOutput } from './output.ts'
+
+export interface TemplateOptions {
+  readonly allowMissingTemplateKeys: boolean
+}
+
+/** The output that flags ask for, with its template, which is known to be well formed. Throws UsageError. */
+export async function readyTemplate(options: { readonly output: Output; readonly template: string }): Promise<Output> {
+  const output = outputOf(options)
+  if (output.form === 'template') await parse(output)
+  return output
+}
+
+/** A template that was parsed: makes text of a value. */
+type Fill = (value: Json, how: { readonly missingKeys: 'allow' | 'refuse' }) => string | Promise<string>
+
+/** Throws UsageError where the template names what is not there and that is not allowed. */
+export async function fillTemplate(
+  output: TemplateOutput,
+  value: Json,
+  { allowMissingTemplateKeys }: TemplateOptions,
+): Promise<string> {
+  const fill = await parse(output)
+  return escapeText(await fill(value, { missingKeys: allowMissingTemplateKeys ? 'allow' : 'refuse' }))
+}
+
+async function parse({ language, text = '' }: TemplateOutput): Promise<Fill> {
+  if (language === 'go-template') {
+    const [{ parseGoTemplate }, { fillGoTemplate }] = await Promise.all([
+      import('../gotemplate/parse.ts'),
+      import('../gotemplate/execute.ts'),
+    ])
+    const template = parseGoTemplate(text)
+    return (value, how) => fillGoTemplate(template, value, how)
+  }
+  const [{ parseTemplate }, jsonpath] = await Promise.all([
+    import('../jsonpath/parse.ts'),
+    import('../jsonpath/evaluate.ts'),
+  ])
+  const parts = parseTemplate(text)
+  if (language === 'jsonpath') return (value, how) => jsonpath.fillTemplate(parts, value, how)
+  const { printDocument } = await import('./objects.ts')
+  return async (value, how) => await printDocument(jsonpath.templateValues(parts, value, how), 'json')
+}
