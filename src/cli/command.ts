@@ -5,6 +5,7 @@
 import { helpText } from '../base/flag-help.ts'
 import { type CommandLine, type Flag, type Flags, parseCommandLine, UsageError } from '../base/flags.ts'
 import { connectionFlags } from './connection-flags.ts'
+import type { FileName } from './manifests/source.ts'
 import type { Output } from './printers/output.ts'
 
 export interface Context {
@@ -54,9 +55,17 @@ export function defineCommand<F extends Flags>(definition: CommandDefinition<F>)
     flags: definition.flags,
     run: async (context, args) => {
       const line = parseCommandLine(definition.flags, args)
-      await definition.run(context, { ...line, options: await withTemplate(line.options) })
+      await definition.run(context, { ...line, options: await withTemplate(withKustomization(line.options)) })
     },
   }
+}
+
+/** `-k` stands in place of `-f`: whatever reads files reads what it builds. */
+function withKustomization<T extends object>(options: T): T {
+  const { kustomize = '', filename = [] } = options as { kustomize?: string; filename?: readonly FileName[] }
+  if (kustomize === '') return options
+  if (filename.length > 0) throw new UsageError('-f and -k cannot be used together')
+  return { ...options, filename: [{ kustomize }] }
 }
 
 /** A template is read before anything is sent: what is wrong with it leaves nothing half done. */

@@ -7,27 +7,19 @@ import type { DiscoveredType } from '../client/discovery.ts'
 import type { ObjectName } from '../client/resource-type.ts'
 import type { ApiObject } from '../model/object.ts'
 import type { Manifest, Origin } from './manifests/manifest.ts'
+import type { FileName } from './manifests/source.ts'
 import { placeOf, placeOfObject, type Session } from './session.ts'
 import { readWanted, type Wanted } from './targets.ts'
 
 export const fileFlags = {
-  filename: repeated(
+  filename: repeated<FileName>(
     'f,filename',
     'FILE',
     text,
     'a file, a directory or an address to read objects from; -: the standard input',
   ),
   recursive: toggle('R,recursive', 'with directories within directories'),
-  kustomize: flag('k,kustomize', 'DIR', '', refuseKustomize, `not built: ${kustomizeInstead('DIR')}`),
-}
-
-function refuseKustomize(directory: string): string {
-  if (directory !== '') throw new UsageError(`is not built: run ${kustomizeInstead(directory)}`)
-  return directory
-}
-
-function kustomizeInstead(directory: string): string {
-  return `\`kustomize build ${directory} | orchctl ... -f -\``
+  kustomize: flag('k,kustomize', 'DIR', '', text, 'a directory with a kustomization.yaml, in place of -f'),
 }
 
 export const subjectFlags = {

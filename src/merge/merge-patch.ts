@@ -7,6 +7,7 @@
 import { runToCompletion } from '../base/time-slice.ts'
 import { isObject, type Json, type JsonObject, own, setKey } from '../model/json.ts'
 
+/** The document with the patch applied. */
 export function applyMergePatch(document: Json | undefined, patch: Json): Json {
   return runToCompletion(mergePatchSteps(document, patch))
 }

@@ -54,6 +54,11 @@ export const commands: readonly (CommandEntry | CommandGroup)[] = [
     commands: createCommands,
   },
   {
+    name: 'kustomize',
+    summary: 'print the objects of a kustomization',
+    load: async () => (await import('./kustomize.ts')).kustomizeCommand,
+  },
+  {
     name: 'diff',
     summary: 'show what apply would change',
     load: async () => (await import('./diff.ts')).diffCommand,

@@ -1,6 +1,6 @@
 /** Commands that users of kubectl know and that are not built here: they are told so, and not that they misspelt. */
 const names = new Set([
-  ...['attach', 'cp', 'debug', 'exec', 'kustomize', 'logs', 'plugin', 'port-forward', 'proxy', 'top'],
+  ...['attach', 'cp', 'debug', 'exec', 'logs', 'plugin', 'port-forward', 'proxy', 'top'],
   ...['auth reconcile', 'certificate csr'],
 ])
 

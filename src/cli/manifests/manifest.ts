@@ -3,11 +3,12 @@
  * mistake in the last file leaves nothing half done. What is wrong is told with the file, the document and the line.
  */
 import { UsageError } from '../../base/flags.ts'
-import { ApiError } from '../../model/api-error.ts'
 import { isObject, type Json, type JsonObject, own } from '../../model/json.ts'
 import { type ApiObject, asObject } from '../../model/object.ts'
 import type { Context } from '../command.ts'
-import { readSources, type Source } from './sources.ts'
+import { parseSource } from './parse-source.ts'
+import type { FileName, Source } from './source.ts'
+import { readSources } from './sources.ts'
 
 /** Where an object was written. */
 export interface Origin extends Source {
@@ -24,20 +25,27 @@ export interface Manifest {
 }
 
 export interface FileOptions {
-  readonly filename: readonly string[]
+  readonly filename: readonly FileName[]
   readonly recursive: boolean
 }
 
 /** All objects of these files, in their order; those of lists one by one. Throws UsageError. */
 export async function readManifests(context: Context, options: FileOptions): Promise<Manifest[]> {
-  const sources = await readSources(context, options)
   const manifests: Manifest[] = []
-  for (const source of sources) manifests.push(...(await manifestsIn(source)))
+  for (const { kustomize } of options.filename.filter((name) => typeof name !== 'string'))
+    manifests.push(...(await builtManifests(context, kustomize)))
+  for (const source of await readSources(context, options)) manifests.push(...(await manifestsIn(source)))
   return manifests
 }
 
-/** The most that one document may have, with what its references expand to. */
-const maxDocumentBytes = 64 * 1024 * 1024
+/** Those of a kustomization: they stand in no file as they are, so that their fields have no place in one. */
+async function builtManifests(context: Context, name: string): Promise<Manifest[]> {
+  const { buildKustomization } = await import('../kustomize/build.ts')
+  const objects = await buildKustomization(context, name)
+  return objects.flatMap((value, document) =>
+    objectsIn(value, { name, text: '', document, documents: objects.length, path: [] }),
+  )
+}
 
 /** The objects of one text. */
 export async function manifestsIn(source: Source): Promise<Manifest[]> {
@@ -46,33 +54,6 @@ export async function manifestsIn(source: Source): Promise<Manifest[]> {
     const origin: Origin = { ...source, document, documents: values.length, path: [] }
     return value === null ? [] : objectsIn(value, origin)
   })
-}
-
-async function parseSource(source: Source): Promise<Json[]> {
-  const { parseYamlDocuments } = await import('../../codec/yaml.ts')
-  try {
-    const documents = parseYamlDocuments(source.text, maxDocumentBytes)
-    for (const { duplicates } of documents)
-      if (duplicates.length > 0) throw new UsageError(`${source.name}: ${duplicates[0]} is there more than once`)
-    return documents.map(({ value }) => value)
-  } catch (error) {
-    if (error instanceof ApiError) throw await yamlError(source, error)
-    throw error
-  }
-}
-
-/** JSON is YAML, so this parser reads both; what it says is told with the place. */
-async function yamlError({ name, text }: Source, error: ApiError): Promise<UsageError> {
-  const { YAMLException } = await import('js-yaml')
-  const { cause } = error
-  if (!(cause instanceof YAMLException) || cause.mark === undefined)
-    return new UsageError(`${name}: ${error.message.replace('the body', 'it')}`)
-  const { line, column } = cause.mark!
-  const before = text.split('\n').slice(0, line)
-  const number =
-    before.filter((text) => /^---(?:\s|$)/.test(text)).length + (/^(?:\s*#.*\n|\s*\n)*---/.test(text) ? 0 : 1)
-  const which = /^---/m.test(text) ? `document ${Math.max(1, number)}, ` : ''
-  return new UsageError(`${name}: ${which}line ${line + 1}, column ${column + 1}: ${cause.reason}`)
 }
 
 function objectsIn(value: Json, origin: Origin): Manifest[] {

@@ -4,22 +4,17 @@ import { join, resolve } from 'node:path'
 import { codeOf } from '../../base/errors.ts'
 import { UsageError } from '../../base/flags.ts'
 import type { Context } from '../command.ts'
-
-export interface Source {
-  /** As the user knows it. */
-  readonly name: string
-  readonly text: string
-}
+import type { FileName, Source } from './source.ts'
 
 const endings = ['.json', '.yaml', '.yml']
 const maxBytes = 256 * 1024 * 1024
 
 export async function readSources(
   context: Context,
-  { filename, recursive }: { readonly filename: readonly string[]; readonly recursive: boolean },
+  { filename, recursive }: { readonly filename: readonly FileName[]; readonly recursive: boolean },
 ): Promise<Source[]> {
   const sources: Source[] = []
-  for (const name of filename.flatMap((names) => names.split(','))) {
+  for (const name of filename.flatMap((names) => (typeof names === 'string' ? names.split(',') : []))) {
     if (name === '-') sources.push({ name: 'STDIN', text: decode('STDIN', await context.input()) })
     else if (/^https?:\/\//.test(name)) sources.push(await download(name, context.signal))
     else sources.push(...filesOf(context.directory, name, { recursive }))

@@ -2,7 +2,7 @@
 import type { Patch } from '../../client/client.ts'
 import type { DiscoveredType } from '../../client/discovery.ts'
 import type { JsonObject } from '../../model/json.ts'
-import { groupName, type Vendor } from '../../model/vendor.ts'
+import { groupName, profileNames, type Vendor, vendorOf } from '../../model/vendor.ts'
 import type { Schema } from '../../schema/schema.ts'
 import { type States, threeWayPatch } from './three-way.ts'
 
@@ -21,11 +21,22 @@ function isEmpty(patch: JsonObject): boolean {
   return Object.keys(patch).length === 0
 }
 
+type TypeOfKind = Pick<DiscoveredType, 'group' | 'version' | 'kind'>
+
 /** That of a built-in kind. The kinds are many, and loaded only here. */
-async function schemaOf({ group, version, kind }: DiscoveredType, vendor: Vendor): Promise<Schema | undefined> {
+async function schemaOf({ group, version, kind }: TypeOfKind, vendor: Vendor): Promise<Schema | undefined> {
   const { allKinds } = await import('../../kinds/all.ts')
   const found = allKinds.find(
     (known) => known.kind === kind && known.version === version && groupName(vendor, known.group) === group,
   )
   return found?.life.strategicPatch === false ? undefined : found?.schema
+}
+
+/** The schema of a built-in kind in the names of whichever profile; undefined for a kind of users. */
+export async function builtInSchema(type: TypeOfKind): Promise<Schema | undefined> {
+  for (const profile of profileNames) {
+    const schema = await schemaOf(type, vendorOf(profile))
+    if (schema !== undefined) return schema
+  }
+  return undefined
 }

@@ -101,10 +101,21 @@ There are three ways out:
       code: 1,
     }),
     r('apply', '', { stderr: 'error: must specify -f: the files to apply\n', code: 1 }),
-    r('apply', '-k base', {
-      stderr: 'error: --kustomize: is not built: run `kustomize build base | orchctl ... -f -`\n',
-      code: 1,
+    r('kustomize', '.', {
+      files: {
+        'kustomization.yaml':
+          'resources: [map.yaml]\nnamePrefix: pre-\nconfigMapGenerator: [{name: made, literals: [a=1]}]\n',
+        'map.yaml': map('kust'),
+      },
+      stdout:
+        'apiVersion: v1\ndata:\n  k: v\nkind: ConfigMap\nmetadata:\n  name: pre-kust\n---\napiVersion: v1\ndata:\n  a: "1"\nkind: ConfigMap\nmetadata:\n  name: pre-made-m4649hggtm\n',
     }),
+    r('apply', '-k .', { stdout: 'configmap/pre-kust created\nconfigmap/pre-made-m4649hggtm created\n' }),
+    r('get', '-k . -o name', { stdout: 'configmap/pre-kust\nconfigmap/pre-made-m4649hggtm\n' }),
+    r('diff', '-k .'),
+    r('delete', '-k . -o name', { stdout: 'configmap/pre-kust\nconfigmap/pre-made-m4649hggtm\n' }),
+    r('apply', '-k . -f x', { stderr: 'error: -f and -k cannot be used together\n', code: 1 }),
+    r('kustomize', 'a b', { stderr: 'error: name one directory with a kustomization.yaml\n', code: 1 }),
     r('apply', '-f job.yaml', { files: { 'job.yaml': job('one') }, stdout: 'job.batch/forced created\n' }),
     r('apply', '-f job.yaml', {
       files: { 'job.yaml': job('two') },

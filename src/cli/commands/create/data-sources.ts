@@ -36,7 +36,8 @@ export function readData({ directory, env }: Context, options: DataOptions): Map
   }
   for (const file of options.fromFile) for (const [key, value] of filesOf(directory, file)) add(key, value)
   for (const file of options.fromEnvFile)
-    for (const [key, value] of linesOf(directory, file, env)) add(key, Buffer.from(value))
+    for (const [key, value] of variablesIn(read(resolve(directory, file), file), file, env))
+      add(key, Buffer.from(value))
   for (const literal of options.fromLiteral) add(...literalOf(literal))
   return data
 }
@@ -45,7 +46,8 @@ export function isText(bytes: Buffer): boolean {
   return isUtf8(bytes)
 }
 
-function literalOf(literal: string): [string, Buffer] {
+/** A key and its value from `key=value`, without quotes around the value. */
+export function literalOf(literal: string): [string, Buffer] {
   const equals = literal.indexOf('=')
   if (equals <= 0) throw new UsageError(`invalid literal source ${literal}, expected key=value`)
   const value = literal.slice(equals + 1)
@@ -69,8 +71,8 @@ function filesOf(directory: string, source: string): [string, Buffer][] {
 }
 
 /** A key without a value takes that of the environment, as other readers of such files do. */
-function linesOf(directory: string, file: string, env: Context['env']): [string, string][] {
-  const lines = read(resolve(directory, file), file)
+export function variablesIn(bytes: Buffer, file: string, env: Context['env']): [string, string][] {
+  const lines = bytes
     .toString('utf8')
     .replace(/^\ufeff/, '')
     .split(/\r?\n/)
