@@ -9,6 +9,7 @@
  * Short work never rests, and always runs in the same order. All long work of a turn of the event loop shares one
  * stretch of time: however many pieces there are, others wait for a few milliseconds only.
  */
+import { performance } from 'node:perf_hooks'
 
 /** The global of this name is a getter, which is not free. */
 const clock = performance

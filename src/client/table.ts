@@ -42,7 +42,7 @@ export interface TableOptions {
 }
 
 /** Whichever of the vendors' tables the server has, else the objects themselves. */
-const accept = [
+export const tableForms = [
   ...profileNames.map((name) => `application/json;as=Table;g=${groupName(vendorOf(name), 'meta')};v=v1`),
   'application/json',
 ].join(',')
@@ -55,7 +55,7 @@ export async function getTable(
   { metadata, signal }: TableOptions & CallOptions = {},
 ): Promise<Table> {
   const query = { includeObject: include(metadata) }
-  return readTable(await client.read<Body>(objectPath(type, name), { accept, query, signal }))
+  return readTable(await client.read<Body>(objectPath(type, name), { accept: tableForms, query, signal }))
 }
 
 /** All of a selection, as of one version, in as many requests as it takes. */
@@ -82,7 +82,7 @@ async function gather(client: Client, type: ResourceType, options: ListOptions &
   let table: Table
   do {
     const query = { ...selection, continue: continueToken }
-    const body = await client.read<Body>(path, { accept, query, signal })
+    const body = await client.read<Body>(path, { accept: tableForms, query, signal })
     table = readTable(body)
     for (const row of table.rows) rows.push(row)
     continueToken = body.metadata?.continue || undefined
@@ -96,7 +96,7 @@ export async function* watchTable(
   type: ResourceType,
   { metadata, ...options }: WatchOptions & TableOptions = {},
 ): AsyncGenerator<Table> {
-  for await (const event of watch(client, type, { ...options, accept, includeObject: include(metadata) }))
+  for await (const event of watch(client, type, { ...options, accept: tableForms, includeObject: include(metadata) }))
     if (event.type === 'BOOKMARK') yield { columns: [], rows: [], resourceVersion: event.resourceVersion }
     else yield readTable(event.object as unknown as Body)
 }
@@ -107,7 +107,7 @@ function include(metadata: boolean | 'all' = true): 'None' | 'Object' | undefine
 }
 
 /** A Table, a list or an object: what can come. */
-interface Body {
+export interface Body {
   readonly kind?: string
   readonly metadata?: { readonly resourceVersion?: string; readonly continue?: string }
   readonly columnDefinitions?: readonly TableColumn[]

@@ -15,6 +15,7 @@ import { groupName, type Vendor } from '../model/vendor.ts'
 import { signerFaults } from '../pki/built-in-signers.ts'
 import type { CertificateRequest } from '../pki/certificate-request.ts'
 import { MalformedInput } from '../pki/malformed-input.ts'
+import { judgedPart } from '../pki/requested-names.ts'
 import type { Loop } from '../reconcile/loop.ts'
 import { fromInformer } from '../reconcile/sources.ts'
 import type { StepOutcome } from '../reconcile/work-queue.ts'
@@ -57,7 +58,7 @@ async function reconcile(
   if (spec.signerName !== parts.vendor.signers.nodeClient || !isPending(request) || status.certificate) return 'done'
   const decoded = decodeRequest(request)
   if (decoded instanceof MalformedInput) return 'done'
-  if (signerFaults('nodeClient', decoded, spec.usages ?? []).length > 0) return 'done'
+  if (signerFaults('nodeClient', judgedPart(decoded), spec.usages ?? []).length > 0) return 'done'
   for (const { right, message } of waysFor(request, decoded))
     if (await mayCreate(parts, request, { right, signal })) return await approve(parts, request, { message, signal })
   return 'later'

@@ -15,6 +15,7 @@ import type { Vendor } from '../model/vendor.ts'
 import { type SignerId, signerFaults } from '../pki/built-in-signers.ts'
 import type { Issuer } from '../pki/certificate-template.ts'
 import { MalformedInput } from '../pki/malformed-input.ts'
+import { judgedPart } from '../pki/requested-names.ts'
 import { signRequest } from '../pki/sign-request.ts'
 import type { Loop } from '../reconcile/loop.ts'
 import { fromInformer } from '../reconcile/sources.ts'
@@ -79,7 +80,8 @@ function answer(
   const { spec = {}, status = {} } = request
   const { usages = [], expirationSeconds } = spec
   const decoded = decodeRequest(request)
-  const faults = decoded instanceof MalformedInput ? [decoded.message] : signerFaults(signer, decoded, usages)
+  const faults =
+    decoded instanceof MalformedInput ? [decoded.message] : signerFaults(signer, judgedPart(decoded), usages)
   if (faults.length > 0 || decoded instanceof MalformedInput) {
     const failed = newCondition('Failed', 'SignerValidationFailure', shorten(faults.join('; '), maxMessage))
     return { ...status, conditions: [...(status.conditions ?? []), failed] }

@@ -1,11 +1,10 @@
 /**
  * The rules of the four built-in signers: which requests each signs. Each rule that a request breaks is one sentence, so
  * that people learn all of them at once. The signer applies them before it signs, the approver before it approves node
- * agents, and `describe` to tell in advance.
+ * agents, and `describe` and the console to tell in advance: so nothing here needs Node.
  */
 import type { Signers } from '../model/vendor.ts'
-import type { CertificateRequest } from './certificate-request.ts'
-import { requestedNames } from './requested-names.ts'
+import type { JudgedRequest } from './requested-names.ts'
 
 /** The built-in signers, whatever the vendor calls them. */
 export type SignerId = keyof Signers
@@ -14,7 +13,7 @@ const nodeGroup = 'system:nodes'
 const nodePrefix = 'system:node:'
 const withKey = ['digital signature', 'key encipherment']
 
-type Rule = (request: CertificateRequest, usages: readonly string[]) => string[]
+type Rule = (request: JudgedRequest, usages: readonly string[]) => string[]
 
 const rules: { readonly [signer in SignerId]: Rule } = {
   client: (_request, usages) => clientUsages(usages),
@@ -33,7 +32,7 @@ const rules: { readonly [signer in SignerId]: Rule } = {
 }
 
 /** What is wrong with a request in the eyes of this signer, a sentence each; none where it is signed. */
-export function signerFaults(signer: SignerId, request: CertificateRequest, usages: readonly string[]): string[] {
+export function signerFaults(signer: SignerId, request: JudgedRequest, usages: readonly string[]): string[] {
   const several = request.subject.commonNames.length > 1 ? ['the subject has several common names'] : []
   return [...several, ...rules[signer](request, usages)]
 }
@@ -52,7 +51,7 @@ function exactUsages(usages: readonly string[], wanted: readonly string[]): stri
   return isEqual ? [] : [`usages must be exactly ${listed(wanted)}, not ${listed(usages)}`]
 }
 
-function nodeSubject({ subject: { commonNames, organizations } }: CertificateRequest): string[] {
+function nodeSubject({ subject: { commonNames, organizations } }: JudgedRequest): string[] {
   const isOfNodes = organizations.length === 1 && organizations[0] === nodeGroup
   const isNode = commonNames.length > 0 && commonNames.every((name) => name.startsWith(nodePrefix))
   return [
@@ -68,16 +67,14 @@ const namesOf = {
   uris: 'URIs',
 } as const
 
-function noNames(request: CertificateRequest, kinds: readonly (keyof typeof namesOf)[]): string[] {
-  const names = requestedNames(request)
+function noNames({ names }: JudgedRequest, kinds: readonly (keyof typeof namesOf)[]): string[] {
   return [
     ...kinds.filter((kind) => names[kind].length > 0).map((kind) => namesOf[kind]),
     ...(names.others > 0 ? ['names of other kinds'] : []),
   ].map((what) => `${what} are not allowed as subject alternative names`)
 }
 
-function someName(request: CertificateRequest): string[] {
-  const { dns, ips } = requestedNames(request)
+function someName({ names: { dns, ips } }: JudgedRequest): string[] {
   return dns.length + ips.length > 0 ? [] : ['a DNS name or an IP address is required as a subject alternative name']
 }
 

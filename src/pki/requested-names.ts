@@ -1,6 +1,7 @@
 /** The alternative names that a certificate request asks for, by their kinds. */
 import { type CertificateRequest, subjectAltNameId } from './certificate-request.ts'
 import { childrenOf, readWhole, tags } from './der.ts'
+import type { Subject } from './identity.ts'
 import { addressOf } from './names.ts'
 
 export interface RequestedNames {
@@ -33,4 +34,15 @@ export function requestedNames({ extensions }: CertificateRequest): RequestedNam
     others: names.filter(({ tag }) => !copied.includes(tag)).length,
     der: names.filter(({ tag }) => copied.includes(tag)).map(({ whole }) => whole),
   }
+}
+
+/** What signers look at in a request. */
+export interface JudgedRequest {
+  readonly subject: Subject
+  readonly names: Omit<RequestedNames, 'der'>
+}
+
+/** The part of a request that signers judge. */
+export function judgedPart(request: CertificateRequest): JudgedRequest {
+  return { subject: request.subject, names: requestedNames(request) }
 }

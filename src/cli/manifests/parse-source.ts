@@ -9,7 +9,7 @@ const maxDocumentBytes = 64 * 1024 * 1024
 
 /** The documents of a text. Throws UsageError with the place of what is wrong. */
 export async function parseSource(source: Source): Promise<Json[]> {
-  const { parseYamlDocuments } = await import('../../codec/yaml.ts')
+  const { parseYamlDocuments } = await import('../../codec/yaml-text.ts')
   try {
     const documents = parseYamlDocuments(source.text, maxDocumentBytes)
     for (const { duplicates } of documents)

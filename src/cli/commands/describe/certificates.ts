@@ -7,7 +7,7 @@ import { isVendorKey, profileNames, type Vendor, vendorOf } from '../../../model
 import { type SignerId, signerFaults } from '../../../pki/built-in-signers.ts'
 import { type CertificateRequest, readCertificateRequest } from '../../../pki/certificate-request.ts'
 import { MalformedInput } from '../../../pki/malformed-input.ts'
-import { requestedNames } from '../../../pki/requested-names.ts'
+import { judgedPart, requestedNames } from '../../../pki/requested-names.ts'
 import { multiline } from './fields.ts'
 import { head, lines } from './parts.ts'
 
@@ -103,7 +103,8 @@ function explain(request: CertificateSigningRequest, decoded: CertificateRequest
   const signer = builtIn(signerName)
   const isApproved = conditionOf(request, 'Approved') !== undefined
   if (signer === undefined) return [isApproved ? 'it is approved' : approverNeeded(request), foreignSigner(signerName)]
-  const faults = decoded instanceof MalformedInput ? [decoded.message] : signerFaults(signer, decoded, usages)
+  const faults =
+    decoded instanceof MalformedInput ? [decoded.message] : signerFaults(signer, judgedPart(decoded), usages)
   if (isApproved)
     return [
       'approved, and waits for the control loop csrsigning: it runs in orch up, or in orch controller-manager with a CA',
