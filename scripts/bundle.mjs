@@ -6,6 +6,7 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { bundleConsole } from './bundle-console.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const dist = join(root, 'dist')
@@ -31,7 +32,7 @@ const entryPoints = {
 }
 
 const programs = {
-  orch: ['orch', 'store-thread', 'document-worker-thread'],
+  orch: ['orch', 'store-thread', 'document-worker-thread', 'console'],
   orchctl: ['orchctl'],
   ...Object.fromEntries(Object.keys(libraries).map((name) => [name, [name]])),
 }
@@ -47,12 +48,16 @@ async function bundle(isWanted = () => true) {
   const fresh = `${dist}.${process.pid}`
   const began = Date.now()
   const inputs = {}
-  await Promise.all(
-    groups().map(async (names) => {
+  const makeConsole = async () => {
+    inputs.console = await bundleConsole(root, join(fresh, 'console'))
+  }
+  await Promise.all([
+    ...groups().map(async (names) => {
       const { metafile } = await build(optionsOf(names, fresh))
       for (const name of names) inputs[name] = Object.keys(metafile.inputs)
     }),
-  )
+    makeConsole(),
+  ])
   recordSources(fresh, inputs, began)
   if (!isWanted()) {
     rmSync(fresh, { recursive: true, force: true })
@@ -198,7 +203,7 @@ function recordSources(fresh, inputs, began) {
 }
 
 // Packages change with the lock file.
-const alwaysSources = ['package-lock.json', 'scripts/bundle.mjs']
+const alwaysSources = ['package-lock.json', 'scripts/bundle.mjs', 'scripts/bundle-console.mjs']
 
 function isStale(program) {
   const sources = sourcesOf(program)

@@ -9,7 +9,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 
 const root = dirname(import.meta.dirname)
-const files = globSync(['{src,test,bench,scripts}/**/*.{ts,mjs}'], { cwd: root })
+const files = globSync(['{src,test,bench,scripts}/**/*.{ts,tsx,mjs}'], { cwd: root })
 const texts = new Map(files.map((file) => [file, readFileSync(join(root, file), 'utf8')]))
 
 const declared = /^export (?:declare )?(?:async )?(?:abstract )?(?:function\*?|const|let|class) ([\w$]+)/gm

@@ -31,7 +31,7 @@ interface Found {
 }
 
 const functions = readdirSync(root, { recursive: true, encoding: 'utf8' })
-  .filter((file) => file.endsWith('.ts'))
+  .filter((file) => /\.tsx?$/.test(file))
   .flatMap((file) => functionsOf(file, blanked(readFileSync(join(root, file), 'utf8'))))
 
 const long = functions.filter(({ lines }) => lines > longestFunction)

@@ -19,7 +19,7 @@ const layers: readonly (readonly string[])[] = [
   ['admission', 'controllers', 'cli', 'joining', 'library'],
   ['registry'],
   ['resources', 'custom', 'http', 'upkeep', 'backup'],
-  ['aggregation'],
+  ['aggregation', 'console'],
   ['server'],
   ['testing'],
 ]
@@ -40,6 +40,9 @@ const onlyTypes: { readonly [room: string]: readonly string[] } = { client: ['ki
 /** What runs in a browser as well: nothing of Node, no library, and nothing of the folder that is for Node. */
 const anywhere = { folder: 'client/', but: 'client/node/' }
 
+/** The page of the console runs in a browser alone: of its own room only itself, and of others nothing of Node. */
+const page = 'console/page/'
+
 /** Who may import the store: it hands out bytes, which only these rooms understand. */
 const storeReaders = ['store', 'encryption', 'cache', 'registry', 'http', 'upkeep', 'backup', 'server', 'testing']
 
@@ -52,12 +55,13 @@ const drivers: { readonly [name: string]: string } = {
 
 const faults: string[] = []
 const done = new Set<string>()
-const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
+const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) => /\.tsx?$/.test(file))
 const imports = new Map(files.map((file) => [file, importsOf(file)]))
 
 for (const [file, targets] of imports) {
   for (const found of targets) checkImport(file, found)
   if (runsAnywhere(file)) for (const { target } of targets) checkAnywhere(file, target)
+  for (const { target } of targets) checkPage(file, target)
 }
 for (const file of files) findCircle(file, [])
 checkRooms()
@@ -98,7 +102,7 @@ function checkRooms(): void {
 
 function checkImport(file: string, { target, typeOnly }: Import): void {
   const room = roomOf(file)
-  if (!target.endsWith('.ts')) {
+  if (!/\.tsx?$/.test(target)) {
     const home = drivers[target]
     if (home !== undefined && !file.startsWith(`${home}/`))
       faults.push(`${file} imports ${target}, which only ${home}/ may`)
@@ -119,8 +123,19 @@ function runsAnywhere(file: string): boolean {
 }
 
 function checkAnywhere(file: string, target: string): void {
-  if (!target.endsWith('.ts') || target.startsWith(anywhere.but))
+  if (!/\.tsx?$/.test(target) || target.startsWith(anywhere.but))
     faults.push(`${file} imports ${target}: what is not in ${anywhere.but} must run in a browser`)
+}
+
+function checkPage(file: string, target: string): void {
+  const isOfPage = file.startsWith(page)
+  if (target.startsWith(page) && !isOfPage) faults.push(`${file} imports ${target}: the page is a program of its own`)
+  if (isOfPage && (target.startsWith('node:') || target.startsWith(anywhere.but) || isServerPart(target)))
+    faults.push(`${file} imports ${target}: the page runs in a browser`)
+}
+
+function isServerPart(target: string): boolean {
+  return target.startsWith('console/') && !target.startsWith(page)
 }
 
 function roomOf(file: string): string {

@@ -7,6 +7,7 @@ const root = dirname(import.meta.dirname)
 const checks: readonly (readonly [string, readonly string[]])[] = [
   ['format and lint', [join(root, 'node_modules/.bin/biome'), 'check', '--error-on-warnings', '.']],
   ['types', [join(root, 'node_modules/.bin/tsc'), '-p', '.']],
+  ['types of the console', [join(root, 'node_modules/.bin/tsc'), '-p', 'src/console/page']],
   ['layers', [process.execPath, 'scripts/check-layers.ts']],
   ['functions', [process.execPath, 'scripts/check-functions.ts']],
   ['exports', [process.execPath, 'scripts/check-exports.ts']],

@@ -61,7 +61,9 @@ export type AuthenticationOutcome =
 /** One way to authenticate a request. */
 export type Authenticator = (credentials: Credentials) => AuthenticationOutcome | Promise<AuthenticationOutcome>
 
+/** Nothing to judge. */
 export const none: AuthenticationOutcome = { result: 'none' }
+/** Wrong credentials. */
 export const refused: AuthenticationOutcome = { result: 'refused' }
 
 /**

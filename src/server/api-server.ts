@@ -12,6 +12,8 @@ import { DeniedCertificates } from '../authn/denied-certificates.ts'
 import type { LegacyToken } from '../authn/service-account/claims.ts'
 import { systemClock, type TimerClock } from '../base/clock.ts'
 import type { Transport as ClientTransport } from '../client/transport.ts'
+import type { ConsoleAccess } from '../console/access.ts'
+import { serveConsole } from '../console/console.ts'
 import type { Listener } from '../http/listener.ts'
 import type { Step } from '../http/pipeline.ts'
 import { audit } from '../http/steps/audit.ts'
@@ -113,6 +115,8 @@ export interface Environment {
   readonly store?: Store
   /** Whether there is a storage class for claims that name none; false by default. */
   readonly defaultStorageClass?: boolean
+  /** How the administrator signs in to the console with a link; without it there is none. */
+  readonly console?: ConsoleAccess | undefined
   /** Where this server is one of several in this process. */
   readonly worker?: WorkerPlace
   /** Aborts when the server is about to be stopped, also while it starts: it is not ready from then on. */
@@ -206,6 +210,7 @@ async function openInner(options: ServerOptions, around: Surroundings) {
     {
       ...{ ...foundation, caches, clock, kinds, log, opened },
       authenticator: around.authenticator,
+      console: around.console,
       components: [readiness.store],
       recentEvents: () => audited.recent.all(),
       ownAddress: () => listening.address,
@@ -232,7 +237,7 @@ async function openInner(options: ServerOptions, around: Surroundings) {
 }
 
 /** How requests come in and are answered: the pipeline, the port, and the way in for this process itself. */
-async function openOuter(options: ServerOptions, inner: Inner, { log, hooks, opened, worker }: Surroundings) {
+async function openOuter(options: ServerOptions, inner: Inner, { console, log, hooks, opened, worker }: Surroundings) {
   const { vendor, identity, authorizer, admission, metrics, catalogue, readiness, certificates, aggregation } = inner
   const shown = allMetrics(metrics, catalogue)
   const exposer = worker === undefined ? new Exposer(shown) : worker.exposing(shown)
@@ -257,7 +262,7 @@ async function openOuter(options: ServerOptions, inner: Inner, { log, hooks, ope
     breakGlass: options.enableBreakGlass,
     audit: audit({ vendor, clock: systemClock, metrics: metrics.audit, ...inner.audited }),
     limitRequests: inner.limitRequests,
-    early: connectionHints(options),
+    early: earlySteps(options, { console, log }),
     tracing: await openTracing(options.tracingConfigFile, { vendor, log, metrics: metrics.traces, opened }),
     maxRequestMs: options.requestTimeout,
     isAllowedOrigin: await readAllowedOrigins(options.corsAllowedOrigins),
@@ -303,14 +308,19 @@ function cutOffDenied(listener: Listener, denied: DeniedCertificates): void {
   )
 }
 
-function connectionHints({ strictTransportSecurity }: ServerOptions): Step[] {
-  return strictTransportSecurity === '' ? [] : [demandTls(strictTransportSecurity)]
+function earlySteps(options: ServerOptions, { console: access, log }: Pick<Surroundings, 'console' | 'log'>): Step[] {
+  const { strictTransportSecurity: directives } = options
+  return [
+    ...(directives === '' ? [] : [demandTls(directives)]),
+    ...(options.console ? [serveConsole({ access, log })] : []),
+  ]
 }
 
 interface ApiParts extends Omit<CatalogueParts, 'access' | 'accounting' | 'authenticateToken' | 'webhooks'> {
   readonly log: Log
   readonly identify: Awaited<ReturnType<typeof readIdentity>>
   readonly authenticator: Authenticator | undefined
+  readonly console: ConsoleAccess | undefined
   readonly denied: DeniedCertificates
   readonly metrics: ServerMetrics
   readonly reloading: Reloading
@@ -338,6 +348,7 @@ async function openApi(options: ServerOptions, parts: ApiParts) {
     ...(options.enableBootstrapTokenAuth
       ? [bootstrapTokens({ vendor, lookup, clock, namespace: systemNamespace })]
       : []),
+    ...(parts.console === undefined ? [] : [parts.console.authenticate]),
     ...(parts.authenticator === undefined ? [] : [parts.authenticator]),
   ])
   const access = await openAccess(options, { vendor, lookup, clock, log, reloading })

@@ -11,7 +11,8 @@ import { version } from '../model/version.ts'
 import type { ServerOptions } from './flags/options.ts'
 
 /** What `orch up` prints when it is ready: where the server is, and the first commands to try. */
-export function greeting(url: string, { adminKubeconfig, profile }: ServerOptions): string {
+export function greeting(url: string, options: ServerOptions, consoleAddress: string | undefined): string {
+  const { adminKubeconfig, profile } = options
   const config = adminKubeconfig || 'your client config'
   const kubectl = profile === 'kubernetes'
   const tool = kubectl ? 'kubectl' : orchctlCommand(process.argv[1] ?? '', process.cwd(), process.env.PATH ?? '')
@@ -19,7 +20,7 @@ export function greeting(url: string, { adminKubeconfig, profile }: ServerOption
   const hint = kubectl ? '' : 'Note: kubectl and client-go want --profile=kubernetes\n'
   return `orch ${version} is serving at ${url} (administrator: ${config})
 Try:  ${tool}${found ? '' : ` --kubeconfig=${config}`} get namespaces
-${hint}Stop: Ctrl-C; all data stays and is there at the next start
+${hint}${consoleAddress === undefined ? '' : `See:  ${consoleAddress}\n`}Stop: Ctrl-C; all data stays and is there at the next start
 `
 }
 

@@ -8,6 +8,7 @@ import { version } from '../model/version.ts'
 import type { StoreError } from '../store/store.ts'
 import { errorFields, type Log, openLog } from '../telemetry/log.ts'
 import { readServerFlags, type ServerCommand, type ServerCommandLine } from './command-line.ts'
+import { type ConsoleOpening, openConsole } from './console-link.ts'
 import { ephemeralGreeting, whenAbandoned, withEphemeralDefaults } from './ephemeral.ts'
 import { explainFailure } from './explain-failure.ts'
 import { backupCommandFlags } from './flags/backup.ts'
@@ -185,8 +186,9 @@ interface Around {
 /** Gives what stops it all again. */
 async function start(line: ServerCommandLine, around: Around): Promise<() => Promise<void>> {
   const { log } = around
-  const running = await startRunning(line, around)
-  announce(running.server.url, line, log)
+  const console = openConsole(line)
+  const running = await startRunning(line, { ...around, console: console.access })
+  announce(running.server.url, { line, console, log })
   running.startLoops()
   stopWhenFailed(running.server.failed, running.stop, { line, log })
   return running.stop
@@ -196,17 +198,24 @@ async function start(line: ServerCommandLine, around: Around): Promise<() => Pro
 async function startWorkers(line: ServerCommandLine, given: GivenFlags, around: Around): Promise<() => Promise<void>> {
   const { log } = around
   const { startSupervisor } = await import('./workers/supervisor.ts')
-  const supervisor = await startSupervisor(line.options, given, around)
-  announce(supervisor.url, line, log)
+  const console = openConsole(line)
+  const supervisor = await startSupervisor(line.options, { ...given, console: console.secrets }, around)
+  announce(supervisor.url, { line, console, log })
   stopWhenFailed(supervisor.failed, supervisor.stop, { line, log })
   return supervisor.stop
 }
 
-function announce(url: string, { options, up }: ServerCommandLine, log: Log): void {
+interface Announced {
+  readonly line: ServerCommandLine
+  readonly console: ConsoleOpening
+  readonly log: Log
+}
+
+function announce(url: string, { line: { options, up }, console, log }: Announced): void {
   // A greeting that cannot be written, as on a full disk, ends nothing.
   process.stdout.on('error', () => {})
   if (options.ephemeral) process.stdout.write(ephemeralGreeting(url, options))
-  else if (up !== undefined) process.stdout.write(greeting(url, options))
+  else if (up !== undefined) process.stdout.write(greeting(url, options, console.address(url)))
   else log.info('serving', { url, profile: options.profile })
 }
 

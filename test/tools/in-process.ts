@@ -12,6 +12,7 @@ import { HttpTransport } from '../../src/client/node/http-transport.ts'
 import { allKinds } from '../../src/kinds/all.ts'
 import type { Kind } from '../../src/schema/kind.ts'
 import { type ApiServer, startApiServer } from '../../src/server/api-server.ts'
+import { openConsole } from '../../src/server/console-link.ts'
 import { startOwnControlLoops } from '../../src/server/control-loops.ts'
 import { type ServerOptions, serverFlags, upFlags } from '../../src/server/flags/options.ts'
 import { greeting } from '../../src/server/greeting.ts'
@@ -106,8 +107,9 @@ const runServer: Run = async (args, { store, write }) => {
 const runAll: Run = async (args, { store, write }) => {
   const options = parseFlags({ ...serverFlags, ...upFlags }, args)
   const environment = { ...environmentOf(options, store, write), defaultLimits: options.defaultLimitRange }
-  const server = await startApiServer(options, environment)
-  write(greeting(server.url, options))
+  const console = openConsole({ options, up: options }, {})
+  const server = await startApiServer(options, { ...environment, console: console.access })
+  write(greeting(server.url, options, console.address(server.url)))
   const loops = startOwnControlLoops(server, options)
   const stop = async () => {
     await loops.stop()

@@ -1,5 +1,5 @@
 /** Flags of the control loops: those that `orch up` and `orch controller-manager` share, and those of `orch up` alone. */
-import { type Flag, type Flags, flag, readBoolean, text, UsageError } from '../../base/flags.ts'
+import { type Flag, type Flags, flag, oneOf, readBoolean, text, UsageError } from '../../base/flags.ts'
 import { isServer } from '../../client/node/kubeconfig-cluster.ts'
 import { controlLoops } from '../../controllers/all.ts'
 import { list, readTime } from './values.ts'
@@ -52,6 +52,13 @@ export const upLoopFlags = {
     'true',
     readBoolean,
     'accept bootstrap tokens, which are Secrets in kube-system, as credentials',
+  ),
+  consoleLink: flag(
+    'console-link',
+    'WHEN',
+    'auto',
+    oneOf(['auto', 'true', 'false']),
+    'print a link that signs the administrator in to the console, once and within 10 minutes; auto: where the output is a terminal',
   ),
   clusterInfoServer: flag(
     'cluster-info-server',

@@ -1,5 +1,5 @@
 /** Flags of the port and its certificates. */
-import { flag, text, toggle, UsageError } from '../../base/flags.ts'
+import { flag, readBoolean, text, toggle, UsageError } from '../../base/flags.ts'
 import { tlsFlags } from './tls.ts'
 import { list, readAddress, readTime } from './values.ts'
 
@@ -36,6 +36,7 @@ export const servingFlags = {
     'additional host names and IP addresses of the self-made serving certificate, separated by commas',
   ),
   ...tlsFlags,
+  console: flag('console', '', 'true', readBoolean, 'serve the console, a page for browsers, at /console'),
   corsAllowedOrigins: flag(
     'cors-allowed-origins',
     'PATTERNS',

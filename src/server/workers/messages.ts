@@ -1,4 +1,5 @@
 /** What the supervisor and its workers say to each other, and what a worker is started with. */
+import type { ConsoleSecrets } from '../../console/access.ts'
 import type { StorePort } from '../../store/lmdb/worker-store.ts'
 import type { Exposition } from '../../telemetry/exposition.ts'
 import type { MetricSnapshot } from '../../telemetry/metric-sums.ts'
@@ -12,6 +13,8 @@ export interface WorkerData {
   /** The port that all workers listen on. */
   readonly port: number
   readonly store: StorePort
+  /** By which all workers know the sessions of the console. */
+  readonly console: ConsoleSecrets | undefined
   /** Counts on while the event loop of the worker turns. */
   readonly heartbeat: Int32Array
 }

@@ -11,7 +11,7 @@ import { watchHeartbeat } from './heartbeat.ts'
 import type { ToSupervisor, ToWorker, WorkerData } from './messages.ts'
 import type { WorkerMetrics } from './worker-metrics.ts'
 
-export interface SlotOptions extends Pick<WorkerData, 'index' | 'command' | 'flags' | 'port'> {
+export interface SlotOptions extends Pick<WorkerData, 'index' | 'command' | 'flags' | 'port' | 'console'> {
   readonly hub: StoreHub
   readonly log: Log
   readonly metrics: WorkerMetrics
@@ -96,10 +96,10 @@ export class Slot {
   }
 
   async #begin(): Promise<Life> {
-    const { index, command, flags, port, hub } = this.#options
+    const { index, command, flags, port, console, hub } = this.#options
     const store = await hub.connect()
     const heartbeat = new Int32Array(new SharedArrayBuffer(4))
-    const workerData: WorkerData = { index, command, flags, port, store, heartbeat }
+    const workerData: WorkerData = { index, command, flags, port, console, store, heartbeat }
     const thread = new Worker(programUrl(), {
       ...{ workerData, transferList: [store.port], name: `worker ${index}` },
       // One that needs more ends, instead of the whole process.

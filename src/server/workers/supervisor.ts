@@ -6,6 +6,7 @@
 import { availableParallelism } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 import { UsageError } from '../../base/flags.ts'
+import type { ConsoleSecrets } from '../../console/access.ts'
 import { StoreHub } from '../../store/lmdb/hub.ts'
 import type { StoreError } from '../../store/store.ts'
 import type { Log } from '../../telemetry/log.ts'
@@ -27,6 +28,8 @@ export interface Supervisor {
 export interface GivenFlags {
   readonly command: ServerCommand
   readonly flags: readonly string[]
+  /** By which all workers know the sessions of the console. */
+  readonly console: ConsoleSecrets | undefined
 }
 
 /** How much longer than its grace period a worker may take to end. */

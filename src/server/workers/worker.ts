@@ -5,6 +5,8 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { parentPort } from 'node:worker_threads'
+import { systemClock } from '../../base/clock.ts'
+import { ConsoleAccess } from '../../console/access.ts'
 import { WorkerStore } from '../../store/lmdb/worker-store.ts'
 import type { Exposition } from '../../telemetry/exposition.ts'
 import { errorFields, type Log, openLog } from '../../telemetry/log.ts'
@@ -81,12 +83,13 @@ class Worker {
   }
 
   async #run(): Promise<Running> {
-    const { command, flags, index, port } = this.#data
+    const { command, flags, index, port, console } = this.#data
     const { options, up } = readServerFlags(command, flags)
     const own = { securePort: port, ...(index === 0 ? {} : { adminKubeconfig: '' }) }
     const line = { options: { ...options, ...own }, up: up && { ...up, ...own } }
     const running = await startRunning(line, {
       ...{ log: this.#log, worker: this.#place(), stopping: this.#stopping.signal },
+      console: console && new ConsoleAccess(console, systemClock),
     })
     if (index === 0) running.startLoops()
     return running

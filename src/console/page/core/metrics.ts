@@ -1,0 +1,122 @@
+/** The numbers of `/metrics`, read every few seconds while a page shows them: the latest, and what they were before. */
+import { useEffect, useState } from 'preact/hooks'
+import { useSurroundings } from './kinds.ts'
+import { Store, useStore } from './store.ts'
+
+export interface Sample {
+  readonly labels: { readonly [name: string]: string }
+  readonly value: number
+}
+
+export interface Scrape {
+  /** Milliseconds. */
+  readonly time: number
+  readonly samples: ReadonlyMap<string, readonly Sample[]>
+}
+
+export interface Scrapes {
+  /** From the oldest to the newest. */
+  readonly scrapes: readonly Scrape[]
+  readonly error: unknown
+}
+
+const everyMs = 2_000
+const maxScrapes = 90
+
+function parseMetrics(text: string, wanted: ReadonlySet<string>): Map<string, Sample[]> {
+  const samples = new Map<string, Sample[]>()
+  for (const line of text.split('\n')) {
+    const end = line.search(/[{ ]/)
+    if (line.startsWith('#') || end < 0) continue
+    const name = line.slice(0, end)
+    if (!wanted.has(name)) continue
+    const [, labels = '', value = ''] = /^[^{ ]+(?:\{(.*)\})? (\S+)/.exec(line) ?? []
+    const list = samples.get(name) ?? []
+    list.push({ labels: readLabels(labels), value: Number(value) })
+    samples.set(name, list)
+  }
+  return samples
+}
+
+function readLabels(text: string): { [name: string]: string } {
+  return Object.fromEntries(
+    [...text.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, name = '', value = '']) => [name, value]),
+  )
+}
+
+/** Follows these metrics while the component is drawn. */
+export function useMetrics(wanted: ReadonlySet<string>): Scrapes {
+  const { client } = useSurroundings()
+  const [store] = useState(() => new Store<Scrapes>({ scrapes: [], error: undefined }))
+  useEffect(() => {
+    const aborting = new AbortController()
+    const look = async () => {
+      try {
+        const { body } = await client.open({
+          method: 'GET',
+          path: '/metrics',
+          accept: 'text/plain',
+          signal: aborting.signal,
+        })
+        const decoder = new TextDecoder()
+        let text = ''
+        for await (const chunk of body) text += decoder.decode(chunk, { stream: true })
+        const scrape = { time: performance.now(), samples: parseMetrics(text, wanted) }
+        store.set({ scrapes: [...store.value.scrapes, scrape].slice(-maxScrapes), error: undefined })
+      } catch (error) {
+        if (!aborting.signal.aborted) store.set({ ...store.value, error })
+      }
+    }
+    void look()
+    const timer = setInterval(() => void look(), everyMs)
+    return () => {
+      clearInterval(timer)
+      aborting.abort()
+    }
+  }, [client])
+  return useStore(store)
+}
+
+type Which = (labels: Sample['labels']) => boolean
+
+/** The sum of a metric in one scrape. */
+export function sumOf({ samples }: Scrape, name: string, which: Which = () => true): number {
+  return (samples.get(name) ?? []).reduce((sum, { labels, value }) => (which(labels) ? sum + value : sum), 0)
+}
+
+/** How much a counter grew per second, between each two scrapes. */
+export function rates(scrapes: readonly Scrape[], name: string, which?: Which): number[] {
+  return scrapes.slice(1).map((scrape, i) => {
+    const before = scrapes[i]!
+    const grown = sumOf(scrape, name, which) - sumOf(before, name, which)
+    return Math.max(0, grown) / Math.max(0.001, (scrape.time - before.time) / 1000)
+  })
+}
+
+/** A quantile of a histogram between each two scrapes, in its own unit; 0 where nothing happened. */
+export function quantiles(scrapes: readonly Scrape[], name: string, part: number): number[] {
+  return scrapes.slice(1).map((scrape, i) => quantile(scrapes[i]!, scrape, { name: `${name}_bucket`, part }))
+}
+
+function quantile(before: Scrape, after: Scrape, { name, part }: { name: string; part: number }): number {
+  const counts = new Map<number, number>()
+  for (const [scrape, sign] of [[after, 1] as const, [before, -1] as const])
+    for (const { labels, value } of scrape.samples.get(name) ?? []) {
+      const bound = labels.le === '+Inf' ? Number.POSITIVE_INFINITY : Number(labels.le)
+      counts.set(bound, (counts.get(bound) ?? 0) + sign * value)
+    }
+  const bounds = [...counts].sort(([a], [b]) => a - b)
+  const total = bounds.at(-1)?.[1] ?? 0
+  if (total <= 0) return 0
+  let lower = 0
+  let below = 0
+  for (const [bound, count] of bounds) {
+    if (count >= part * total) {
+      if (!Number.isFinite(bound)) return lower
+      return lower + (bound - lower) * ((part * total - below) / Math.max(1, count - below))
+    }
+    lower = bound
+    below = count
+  }
+  return lower
+}

@@ -1,0 +1,75 @@
+/**
+ * The address of what is shown, behind the `#`: it stays in the browser, so nothing of it is sent or logged.
+ *
+ *   #/                                          the overview
+ *   #/work/quotas                               a work page
+ *   #/list/apps/v1/deployments?namespace=a      a table; filters and the sort are in the query
+ *   #/object/core/v1/configmaps/a/b?tab=yaml    an object; `-` stands for no namespace
+ */
+import { Store } from './store.ts'
+
+export interface Route {
+  readonly path: readonly string[]
+  readonly query: ReadonlyMap<string, string>
+}
+
+/** What leads to a type: its group, version and plural. */
+export interface TypePlace {
+  readonly group: string
+  readonly version: string
+  readonly plural: string
+}
+
+/** The route of the address bar. */
+export const route = new Store<Route>(readRoute(location.hash))
+
+addEventListener('hashchange', () => route.set(readRoute(location.hash)))
+
+function readRoute(hash: string): Route {
+  const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?', 2)
+  const segments = path.split('/').filter((segment) => segment !== '')
+  return { path: segments.map(decoded), query: new Map(new URLSearchParams(query)) }
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
+  }
+}
+
+/** The address of a route. */
+function address(path: readonly string[], query: Iterable<readonly [string, string]> = []): string {
+  const parameters = new URLSearchParams([...query].filter(([, value]) => value !== '').map(([k, v]) => [k, v]))
+  const text = parameters.toString()
+  return `#/${path.map(encodeURIComponent).join('/')}${text === '' ? '' : `?${text}`}`
+}
+
+export function listAddress(
+  { group, version, plural }: TypePlace,
+  query?: Iterable<readonly [string, string]>,
+): string {
+  return address(['list', group || 'core', version, plural], query)
+}
+
+interface Named {
+  readonly namespace?: string | undefined
+  readonly name?: string | undefined
+}
+
+export function objectAddress({ group, version, plural }: TypePlace, { namespace, name = '' }: Named): string {
+  return address(['object', group || 'core', version, plural, namespace || '-', name])
+}
+
+export function go(to: string): void {
+  location.hash = to
+}
+
+/** Changes the query of the address, without a step back for each letter of a filter. */
+export function setQuery(changes: { readonly [name: string]: string }): void {
+  const { path, query } = route.value
+  const next = address(path, new Map([...query, ...Object.entries(changes)]))
+  history.replaceState(null, '', next)
+  route.set(readRoute(next))
+}

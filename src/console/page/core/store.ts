@@ -1,0 +1,75 @@
+/** A value that changes while the page is open, and the hooks by which components follow such values. */
+import { useEffect, useReducer, useState } from 'preact/hooks'
+
+/** Holds a value and tells listeners of each change; several changes within a frame are told once. */
+export class Store<T> {
+  #value: T
+  #isDue = false
+  readonly #listeners = new Set<() => void>()
+
+  constructor(value: T) {
+    this.#value = value
+  }
+
+  get value(): T {
+    return this.#value
+  }
+
+  set(value: T): void {
+    this.#value = value
+    if (this.#isDue || this.#listeners.size === 0) return
+    this.#isDue = true
+    // Not by requestAnimationFrame alone: a page in the background has no frames, and must not pile up work.
+    setTimeout(() => {
+      this.#isDue = false
+      for (const listener of this.#listeners) listener()
+    }, 16)
+  }
+
+  subscribe(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+}
+
+/** The value of a store; the component is drawn again when it changes. */
+export function useStore<T>(store: Store<T>): T {
+  const [, redraw] = useReducer((count: number) => count + 1, 0)
+  useEffect(() => {
+    // It may have changed between drawing and this.
+    redraw(undefined)
+    return store.subscribe(() => redraw(undefined))
+  }, [store])
+  return store.value
+}
+
+/** The time, for ages: a component that uses it is drawn again every so many milliseconds. */
+export function useNow(everyMs = 10_000): number {
+  const [now, setNow] = useState(Date.now())
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), everyMs)
+    return () => clearInterval(timer)
+  }, [everyMs])
+  return now
+}
+
+/** The outcome of asking something once. */
+export type Asked<T> =
+  | { readonly state: 'waiting' }
+  | { readonly state: 'done'; readonly value: T }
+  | { readonly state: 'failed'; readonly error: unknown }
+
+/** Asks when the component appears, and again when what it depends on changes. */
+export function useAsked<T>(ask: (signal: AbortSignal) => Promise<T>, depends: readonly unknown[]): Asked<T> {
+  const [asked, setAsked] = useState<Asked<T>>({ state: 'waiting' })
+  useEffect(() => {
+    const aborting = new AbortController()
+    setAsked({ state: 'waiting' })
+    ask(aborting.signal).then(
+      (value) => aborting.signal.aborted || setAsked({ state: 'done', value }),
+      (error: unknown) => aborting.signal.aborted || setAsked({ state: 'failed', error }),
+    )
+    return () => aborting.abort()
+  }, depends as unknown[])
+  return asked
+}

@@ -1,0 +1,60 @@
+/**
+ * What others wrote, made fit to be shown: characters that cannot be seen, or that turn the direction of writing, become
+ * visible, and what is too long is cut. It is only ever put into text nodes, never read as HTML.
+ */
+
+const longest = 2_000
+
+const unprintable = /[\p{Cc}\p{Cf}\u2028\u2029]/gu
+
+/** One line: control characters as `␀` or `<U+202E>`, and cut after `most` characters. */
+export function shown(value: unknown, most: number = longest): string {
+  const text = typeof value === 'string' ? value : value === undefined || value === null ? '' : String(value)
+  const cut = text.length > most ? `${text.slice(0, most)}… (${text.length.toLocaleString('en')} characters)` : text
+  return cut.replace(unprintable, visible)
+}
+
+/** Several lines: line ends and tabs stay. */
+export function shownLines(text: string, most: number = 100_000): string {
+  const cut =
+    text.length > most
+      ? `${text.slice(0, most)}\n… cut here: ${text.length.toLocaleString('en')} characters in all`
+      : text
+  return cut.replace(unprintable, (character) =>
+    character === '\n' || character === '\t' ? character : visible(character),
+  )
+}
+
+function visible(character: string): string {
+  const code = character.codePointAt(0) ?? 0
+  if (code < 0x20) return String.fromCodePoint(0x2400 + code)
+  if (code === 0x7f) return '\u2421'
+  return `<U+${code.toString(16).toUpperCase().padStart(4, '0')}>`
+}
+
+/** `1.5 k`, `20 M`: a number as a chart shows it. */
+export function shortNumber(value: number): string {
+  const units: readonly (readonly [number, string])[] = [
+    [1e9, ' G'],
+    [1e6, ' M'],
+    [1e3, ' k'],
+  ]
+  const [size, unit] = units.find(([least]) => Math.abs(value) >= least) ?? [1, '']
+  const scaled = value / size
+  return `${Math.abs(scaled) >= 100 || Number.isInteger(scaled) ? Math.round(scaled) : scaled.toPrecision(2)}${unit}`
+}
+
+/** `4.2 ms`, `1.3 s`. */
+export function shortSeconds(seconds: number): string {
+  if (seconds < 0.001) return `${Math.round(seconds * 1e6)} µs`
+  if (seconds < 1) return `${(seconds * 1000).toPrecision(2)} ms`
+  return `${seconds.toPrecision(2)} s`
+}
+
+/** `118 MiB`. */
+export function shortBytes(bytes: number): string {
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
+  const step = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(bytes, 1)) / 10))
+  const scaled = bytes / 1024 ** step
+  return `${scaled >= 100 || step === 0 ? Math.round(scaled) : scaled.toPrecision(3)} ${units[step]}`
+}

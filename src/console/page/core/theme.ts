@@ -1,0 +1,30 @@
+/** Light or dark: as the system has it, until the user chooses; the choice is kept, as nothing else is. */
+
+const key = 'orch-console-theme'
+
+applyTheme(read())
+
+export function toggleTheme(): void {
+  const isDark = document.documentElement.dataset.theme
+    ? document.documentElement.dataset.theme === 'dark'
+    : matchMedia('(prefers-color-scheme: dark)').matches
+  const next = isDark ? 'light' : 'dark'
+  applyTheme(next)
+  try {
+    localStorage.setItem(key, next)
+  } catch {
+    // A browser that keeps nothing: the choice holds until the page is closed.
+  }
+}
+
+function read(): string | null {
+  try {
+    return localStorage.getItem(key)
+  } catch {
+    return null
+  }
+}
+
+function applyTheme(theme: string | null): void {
+  if (theme === 'light' || theme === 'dark') document.documentElement.dataset.theme = theme
+}

@@ -1,0 +1,27 @@
+/** A dialog above the page, by the browser's own element: it keeps the focus inside, and Escape closes it. */
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+
+interface DialogProps {
+  readonly title: string
+  readonly onClose: () => void
+  readonly children: ComponentChildren
+  readonly class?: string
+}
+
+export function Dialog({ title, onClose, children, class: kind = '' }: DialogProps) {
+  const element = useRef<HTMLDialogElement>(null)
+  useEffect(() => element.current?.showModal(), [])
+  return (
+    <dialog
+      ref={element}
+      class={kind}
+      aria-label={title}
+      onClose={onClose}
+      onClick={(event) => event.target === element.current && element.current?.close()}
+      onKeyDown={(event) => event.stopPropagation()}
+    >
+      <div class="dialog-body">{children}</div>
+    </dialog>
+  )
+}

@@ -1,0 +1,89 @@
+/** An error as a person should see it: what the server said, and for a refusal why, and what would allow it. */
+import { useState } from 'preact/hooks'
+import { StatusError } from '../../../library/client-browser.ts'
+import { type Action, type Explanation, explainAccess, type Rule } from '../core/access.ts'
+import { useSurroundings } from '../core/kinds.ts'
+import { shown } from '../core/text.ts'
+import { Notice } from './shown.tsx'
+
+interface FailureProps {
+  readonly error: unknown
+  /** What was tried: a refusal can then be explained. */
+  readonly action?: Action | undefined
+}
+
+export function Failure({ error, action }: FailureProps) {
+  if (error instanceof StatusError && error.code === 403) return <Refusal error={error} action={action} />
+  const message = error instanceof Error ? error.message : String(error)
+  return (
+    <Notice tone="bad" title={error instanceof StatusError ? titleOf(error) : 'No answer'}>
+      {shown(message)}
+    </Notice>
+  )
+}
+
+function titleOf({ code, reason }: StatusError): string {
+  return reason === '' ? `The server answered with ${code}` : `${reason} (${code})`
+}
+
+function Refusal({ error, action }: { readonly error: StatusError; readonly action: Action | undefined }) {
+  const around = useSurroundings()
+  const [why, setWhy] = useState<Explanation | { readonly failed: unknown } | undefined>()
+  const explain = async (asked: Action) =>
+    setWhy(await explainAccess(around, { action: asked }).catch((failed: unknown) => ({ failed })))
+  return (
+    <Notice tone="warn" title="You may not do this">
+      <p>{shown(error.message)}</p>
+      {action !== undefined && why === undefined && (
+        <button type="button" onClick={() => void explain(action)}>
+          Why?
+        </button>
+      )}
+      {why !== undefined && ('failed' in why ? <Failure error={why.failed} /> : <Why explanation={why} />)}
+    </Notice>
+  )
+}
+
+/** An explanation of access: the rules that come nearest, and the smallest that would do. */
+export function Why({ explanation }: { readonly explanation: Explanation }) {
+  const { allowed, reason = '', nearRules = [], smallestRule } = explanation
+  return (
+    <div class="why">
+      <p>
+        <strong>{allowed ? 'Allowed' : 'Not allowed'}</strong>
+        {reason !== '' && `: ${shown(reason)}`}
+      </p>
+      {nearRules.length > 0 && (
+        <>
+          <h3>Rules that come nearest</h3>
+          <ul>
+            {nearRules.map(({ rule, role = '', binding = '', lacks = [] }) => (
+              <li key={`${role} ${binding} ${ruleText(rule)}`}>
+                <code>{ruleText(rule)}</code> of {shown(role, 200)} by {shown(binding, 200)}
+                {lacks.length > 0 && `: it lacks ${lacks.map((each) => shown(each, 50)).join(', ')}`}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      {smallestRule !== undefined && !allowed && (
+        <>
+          <h3>The smallest rule that would allow it</h3>
+          <pre>{ruleText(smallestRule)}</pre>
+        </>
+      )}
+    </div>
+  )
+}
+
+function ruleText(rule: Rule = {}): string {
+  const list = (words: readonly string[] = []) => words.map((word) => shown(word, 200) || '""').join(', ')
+  const parts = [
+    `verbs: [${list(rule.verbs)}]`,
+    ...(rule.apiGroups ? [`apiGroups: [${list(rule.apiGroups)}]`] : []),
+    ...(rule.resources ? [`resources: [${list(rule.resources)}]`] : []),
+    ...(rule.resourceNames ? [`resourceNames: [${list(rule.resourceNames)}]`] : []),
+    ...(rule.nonResourceURLs ? [`nonResourceURLs: [${list(rule.nonResourceURLs)}]`] : []),
+  ]
+  return parts.join(' ')
+}

@@ -1,0 +1,189 @@
+/** All objects of a kind as a live table: filters and the sort are in the address. */
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import { actionOn } from '../core/access.ts'
+import { type Type, useSurroundings } from '../core/kinds.ts'
+import { type LiveState, type LiveTable, TableFollower } from '../core/live-table.ts'
+import { useObjects } from '../core/objects.ts'
+import { route, setQuery, type TypePlace } from '../core/route.ts'
+import { Store, useStore } from '../core/store.ts'
+import { shown } from '../core/text.ts'
+import { Failure } from '../parts/failure.tsx'
+import { Chip, Loading, Notice, PageHead, type Tone } from '../parts/shown.tsx'
+import { NewObject } from './new-object.tsx'
+import { VirtualTable } from './virtual-table.tsx'
+
+export function BrowsePage({ place }: { readonly place: TypePlace }) {
+  const { kinds } = useSurroundings()
+  const { known } = useStore(kinds.store)
+  const type = kinds.find(place)
+  if (type !== undefined) return <Browse type={type} />
+  if (!known) return <Loading />
+  return <Vanished place={place} />
+}
+
+/** A kind that is not served, or not any more: it may come back. */
+export function Vanished({ place }: { readonly place: TypePlace }) {
+  const { kinds } = useSurroundings()
+  useEffect(() => {
+    const timer = setInterval(() => void kinds.refresh().catch(() => {}), 3_000)
+    return () => clearInterval(timer)
+  }, [])
+  return (
+    <>
+      <PageHead title={shown(place.plural, 100)} />
+      <Notice
+        tone="warn"
+        title={`The server does not serve ${shown(place.plural, 100)} ${place.group && `of ${shown(place.group, 100)}`}`}
+      >
+        Its definition may have been deleted. This page goes on by itself when the kind is served again.
+      </Notice>
+    </>
+  )
+}
+
+const nothing = new Store<LiveTable>({ state: 'loading', columns: [], rows: new Map(), changes: 0, error: undefined })
+
+function Browse({ type }: { readonly type: Type }) {
+  const { client, kinds } = useSurroundings()
+  const { query } = useStore(route)
+  const [namespace = '', labels = '', name = ''] = ['namespace', 'labels', 'name'].map((each) => query.get(each) ?? '')
+  const [store, setStore] = useState(nothing)
+  const table = useStore(store)
+  useEffect(() => {
+    const aborting = new AbortController()
+    const selection = {
+      ...(type.namespaced && namespace !== '' && { namespace }),
+      ...(labels !== '' && { labelSelector: labels }),
+    }
+    const follower = new TableFollower(client, type, selection)
+    setStore(follower.store)
+    void follower.run(aborting.signal)
+    return () => aborting.abort()
+  }, [client, type.group, type.version, type.plural, namespace, labels])
+  const { error, state } = table
+  // A kind whose definition was deleted answers 404: what is served has changed.
+  useEffect(() => {
+    if (state === 'failed') void kinds.refresh().catch(() => {})
+  }, [state])
+  const where = namespace === '' ? {} : { namespace }
+  return (
+    <>
+      <PageHead title={shown(type.kind, 100)}>
+        <span class="sub">{type.group === '' ? type.version : `${shown(type.group, 100)}/${type.version}`}</span>
+        <LiveChip state={state} />
+        <span class="spacer" />
+        {type.verbs.includes('create') && <NewObject type={type} namespace={namespace || 'default'} />}
+      </PageHead>
+      <Filters type={type} values={{ namespace, labels, name }} />
+      {state === 'failed' ? (
+        <Failure error={error} action={actionOn(type, 'list', where)} />
+      ) : (
+        <Rows type={type} table={table} name={name} showNamespace={type.namespaced && namespace === ''} />
+      )}
+    </>
+  )
+}
+
+const states: { readonly [S in LiveState]: readonly [Tone, string, string] } = {
+  loading: ['plain', 'Loading', 'The objects are being listed.'],
+  live: ['good', 'Live', 'Changes appear as they happen.'],
+  listed: ['info', 'Every 5 s', 'This kind cannot be watched: it is listed again every five seconds.'],
+  lost: ['warn', 'Reconnecting', 'The server does not answer: what is shown may be out of date.'],
+  behind: ['warn', 'Catching up', 'The watch fell behind, so the objects are listed again.'],
+  failed: ['bad', 'Stopped', 'The server refuses to list these objects.'],
+}
+
+function LiveChip({ state }: { readonly state: LiveState }) {
+  const [tone, word, title] = states[state]
+  return (
+    <span role="status">
+      <Chip tone={tone} title={title}>
+        {word}
+      </Chip>
+    </span>
+  )
+}
+
+interface FilterValues {
+  readonly namespace: string
+  readonly labels: string
+  readonly name: string
+}
+
+function Filters({ type, values }: { readonly type: Type; readonly values: FilterValues }) {
+  const { kinds } = useSurroundings()
+  const namespaces = useObjects(type.namespaced ? kinds.builtIn('namespaces', '') : undefined).objects
+  const names = namespaces.map(({ metadata }) => metadata.name ?? '').sort()
+  return (
+    <search aria-label="Filters">
+      <form class="filters" onSubmit={(event) => event.preventDefault()}>
+        {type.namespaced && (
+          <label>
+            <span>Namespace</span>
+            <select
+              value={values.namespace}
+              onChange={({ currentTarget }) => setQuery({ namespace: currentTarget.value })}
+            >
+              <option value="">All</option>
+              {[...new Set([...names, ...(values.namespace ? [values.namespace] : [])])].map((each) => (
+                <option key={each} value={each}>
+                  {shown(each, 80)}
+                </option>
+              ))}
+            </select>
+          </label>
+        )}
+        <label>
+          <span>Name contains</span>
+          <input
+            value={values.name}
+            spellcheck={false}
+            onInput={({ currentTarget }) => setQuery({ name: currentTarget.value })}
+          />
+        </label>
+        <label>
+          <span>Labels</span>
+          <input
+            value={values.labels}
+            spellcheck={false}
+            placeholder="app=web,tier!=db"
+            onChange={({ currentTarget }) => setQuery({ labels: currentTarget.value.trim() })}
+          />
+        </label>
+      </form>
+    </search>
+  )
+}
+
+interface RowsProps {
+  readonly type: Type
+  readonly table: LiveTable
+  readonly name: string
+  readonly showNamespace: boolean
+}
+
+function Rows({ type, table, name, showNamespace }: RowsProps) {
+  const { query } = useStore(route)
+  const sort = query.get('sort') ?? ''
+  const rows = useMemo(() => {
+    const all = [...table.rows.values()]
+    return name === '' ? all : all.filter(({ metadata }) => metadata.name?.includes(name))
+  }, [table.changes, name])
+  const isLoading = table.state === 'loading'
+  if (rows.length === 0 && isLoading) return <Loading />
+  const hidden = table.rows.size - rows.length
+  return (
+    <>
+      <VirtualTable
+        {...{ type, rows, showNamespace, sort }}
+        columns={table.columns}
+        onSort={(next) => setQuery({ sort: next })}
+      />
+      <p class="count" role="status">
+        {rows.length.toLocaleString('en')} {rows.length === 1 ? 'object' : 'objects'}
+        {hidden > 0 && `, ${hidden.toLocaleString('en')} more do not match the name`}
+        {isLoading && ', loading more…'}
+      </p>
+    </>
+  )
+}

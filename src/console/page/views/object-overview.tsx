@@ -1,0 +1,202 @@
+/** An object at a glance: what it says of itself, what holds its deletion, and what happened to it. */
+import type { ApiObject } from '../../../model/object.ts'
+import { ask } from '../core/access.ts'
+import { useSurroundings } from '../core/kinds.ts'
+import { useObjects } from '../core/objects.ts'
+import { useAsked } from '../core/store.ts'
+import { shown } from '../core/text.ts'
+import { type DeletionStatus, DeletionWaits } from '../parts/deletion.tsx'
+import { Failure } from '../parts/failure.tsx'
+import { Age, Card, Chip, type Tone } from '../parts/shown.tsx'
+import { isHidden, type ObjectView } from './object-view.ts'
+
+export function ObjectOverview(view: ObjectView) {
+  const { object } = view
+  const { deletionTimestamp, finalizers = [] } = object.metadata
+  return (
+    <div class="cards">
+      {(deletionTimestamp !== undefined || finalizers.length > 0) && <Deletion view={view} />}
+      <Conditions object={object} />
+      <Facts view={view} />
+      <Pairs title="Labels" pairs={object.metadata.labels} isHidden={() => false} />
+      <Pairs
+        title="Annotations"
+        pairs={object.metadata.annotations}
+        isHidden={(key) => isHidden(view, [{ member: 'metadata' }, { member: 'annotations' }, { member: key }])}
+      />
+      <Events object={object} />
+    </div>
+  )
+}
+
+/** What a deletion waits for, or would wait for. */
+function Deletion({ view: { type, object } }: { readonly view: ObjectView }) {
+  const around = useSurroundings()
+  const { namespace, name = '', finalizers = [], deletionTimestamp, resourceVersion } = object.metadata
+  const asked = useAsked(
+    () =>
+      ask<DeletionStatus>(around, 'deletionexplanations', {
+        group: type.group,
+        resource: type.plural,
+        namespace,
+        name,
+      }),
+    [resourceVersion],
+  )
+  return (
+    <Card title={deletionTimestamp === undefined ? 'Finalizers' : 'Its deletion waits'} wide>
+      {asked.state === 'done' && deletionTimestamp !== undefined && <DeletionWaits status={asked.value} />}
+      {asked.state === 'failed' && <Failure error={asked.error} />}
+      {(deletionTimestamp === undefined || asked.state !== 'done') && (
+        <ul class="plain-list">
+          {finalizers.map((finalizer) => (
+            <li key={finalizer}>
+              <code>{shown(finalizer, 200)}</code> must be removed by its owner before the object can go
+            </li>
+          ))}
+        </ul>
+      )}
+    </Card>
+  )
+}
+
+interface Condition {
+  readonly type?: string
+  readonly status?: string
+  readonly reason?: string
+  readonly message?: string
+  readonly lastTransitionTime?: string
+}
+
+function Conditions({ object }: { readonly object: ApiObject }) {
+  const { status } = object as { status?: { conditions?: readonly Condition[] } }
+  const conditions = Array.isArray(status?.conditions) ? status.conditions : []
+  if (conditions.length === 0) return null
+  return (
+    <Card title="Conditions" wide>
+      <div class="scroll">
+        <table class="plain-table">
+          <thead>
+            <tr>
+              <th scope="col">Condition</th>
+              <th scope="col">Reason</th>
+              <th scope="col">Message</th>
+              <th scope="col">Since</th>
+            </tr>
+          </thead>
+          <tbody>
+            {conditions.map(({ type = '', status: value = '', reason = '', message = '', lastTransitionTime }) => (
+              <tr key={type}>
+                <td>
+                  <Chip tone={toneOf(type, value)}>
+                    {shown(type, 60)}: {shown(value, 20)}
+                  </Chip>
+                </td>
+                <td>{shown(reason, 100)}</td>
+                <td>{shown(message, 500)}</td>
+                <td>
+                  <Age since={lastTransitionTime} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </Card>
+  )
+}
+
+function toneOf(type: string, value: string): Tone {
+  if (value !== 'True' && value !== 'False') return 'plain'
+  const isBadWhenTrue = /fail|pressure|denied|unavailable|degraded|progressdeadline/i.test(type)
+  return (value === 'True') === isBadWhenTrue ? 'warn' : 'good'
+}
+
+function Facts({ view: { object, type } }: { readonly view: ObjectView }) {
+  const { metadata } = object
+  const rows: readonly (readonly [string, string | undefined])[] = [
+    ['Kind', `${object.kind} (${object.apiVersion})`],
+    ['Scope', type.namespaced ? `namespace ${metadata.namespace}` : 'cluster'],
+    ['UID', metadata.uid],
+    ['Version', metadata.resourceVersion],
+    ['Generation', metadata.generation === undefined ? undefined : String(metadata.generation)],
+    ['Created', metadata.creationTimestamp],
+  ]
+  return (
+    <Card title="Facts">
+      <dl class="facts">
+        {rows.map(([name, value]) =>
+          value === undefined ? null : (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{shown(value, 200)}</dd>
+            </div>
+          ),
+        )}
+      </dl>
+    </Card>
+  )
+}
+
+interface PairsProps {
+  readonly title: string
+  readonly pairs: { readonly [key: string]: string } | undefined
+  readonly isHidden: (key: string) => boolean
+}
+
+function Pairs({ title, pairs = {}, isHidden: isSecret }: PairsProps) {
+  const entries = Object.entries(pairs)
+  if (entries.length === 0) return null
+  return (
+    <Card title={title}>
+      <dl class="facts">
+        {entries.slice(0, 100).map(([key, value]) => (
+          <div key={key}>
+            <dt>{shown(key, 200)}</dt>
+            <dd>{isSecret(key) ? '••••••••' : shown(value, 300)}</dd>
+          </div>
+        ))}
+      </dl>
+      {entries.length > 100 && <p class="hint">{entries.length - 100} more</p>}
+    </Card>
+  )
+}
+
+interface EventObject extends ApiObject {
+  readonly type?: string
+  readonly reason?: string
+  readonly message?: string
+  readonly count?: number
+  readonly lastTimestamp?: string
+  readonly eventTime?: string
+  readonly source?: { readonly component?: string }
+  readonly reportingComponent?: string
+}
+
+function Events({ object: { metadata } }: { readonly object: ApiObject }) {
+  const { kinds } = useSurroundings()
+  const { objects, synced, error } = useObjects<EventObject>(kinds.builtIn('events', ''), {
+    namespace: metadata.namespace ?? 'default',
+    fieldSelector: `involvedObject.uid=${metadata.uid ?? ''}`,
+  })
+  const time = (event: EventObject) => event.lastTimestamp ?? event.eventTime ?? event.metadata.creationTimestamp ?? ''
+  const newest = [...objects].sort((a, b) => (time(a) < time(b) ? 1 : -1)).slice(0, 50)
+  return (
+    <Card title="Events" wide>
+      {error !== undefined && <Failure error={error} />}
+      {synced && newest.length === 0 && <p class="hint">None in the last hour.</p>}
+      <ul class="events">
+        {newest.map((event) => (
+          <li key={event.metadata.uid}>
+            <Chip tone={event.type === 'Warning' ? 'warn' : 'plain'}>{shown(event.reason, 60)}</Chip>
+            <span class="event-message">{shown(event.message, 1000)}</span>
+            <span class="sub">
+              {(event.count ?? 1) > 1 && `${event.count} times, `}
+              {shown(event.source?.component ?? event.reportingComponent, 60)} <Age since={time(event)} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  )
+}

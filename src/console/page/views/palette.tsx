@@ -1,0 +1,138 @@
+/** The palette (Ctrl-K): jump to any page, kind, namespace, or object by its name. */
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import { type Type, useSurroundings } from '../core/kinds.ts'
+import { useObjects } from '../core/objects.ts'
+import { go, listAddress, objectAddress } from '../core/route.ts'
+import { useStore } from '../core/store.ts'
+import { shown } from '../core/text.ts'
+import { Dialog } from '../parts/dialog.tsx'
+
+interface Goal {
+  readonly title: string
+  readonly about: string
+  readonly to: string
+}
+
+const pages: readonly Goal[] = [
+  { title: 'Overview', about: 'page', to: '#/' },
+  { title: 'Nodes and pods', about: 'page', to: '#/work/map' },
+  { title: 'Certificate requests', about: 'page', to: '#/work/certificates' },
+  { title: 'Access: who can, and why', about: 'page', to: '#/work/access' },
+  { title: 'Admission', about: 'page', to: '#/work/admission' },
+  { title: 'Namespaces in termination', about: 'page', to: '#/work/namespaces' },
+  { title: 'Quotas', about: 'page', to: '#/work/quotas' },
+]
+
+const most = 12
+
+export function Palette({ onClose }: { readonly onClose: () => void }) {
+  const { kinds } = useSurroundings()
+  const { types } = useStore(kinds.store)
+  const namespaces = useObjects(kinds.builtIn('namespaces', '')).objects
+  const [text, setText] = useState('')
+  const [chosen, setChosen] = useState(0)
+  const found = useMemo(
+    () =>
+      goalsFor(
+        text,
+        types,
+        namespaces.map(({ metadata }) => metadata.name ?? ''),
+      ),
+    [text, types, namespaces],
+  )
+  useEffect(() => setChosen(0), [text])
+  const take = (goal: Goal | undefined) => {
+    if (goal === undefined) return
+    onClose()
+    go(goal.to)
+  }
+  const onKey = (event: KeyboardEvent) => {
+    const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0
+    if (step !== 0) setChosen((chosen + step + found.length) % Math.max(1, found.length))
+    else if (event.key === 'Enter') take(found[chosen])
+    else return
+    event.preventDefault()
+  }
+  return (
+    <Dialog title="Jump to a page, a kind or an object" onClose={onClose} class="palette">
+      <input
+        autofocus
+        role="combobox"
+        aria-expanded="true"
+        aria-controls="goals"
+        aria-activedescendant={found.length > 0 ? `goal-${chosen}` : undefined}
+        aria-label="Jump to"
+        placeholder="A kind, a page, or kind namespace/name"
+        spellcheck={false}
+        value={text}
+        onInput={({ currentTarget }) => setText(currentTarget.value)}
+        onKeyDown={onKey}
+      />
+      <Goals goals={found} chosen={chosen} onTake={take} />
+      {found.length === 0 && <p class="hint">Nothing has this name.</p>}
+    </Dialog>
+  )
+}
+
+interface GoalsProps {
+  readonly goals: readonly Goal[]
+  readonly chosen: number
+  readonly onTake: (goal: Goal) => void
+}
+
+function Goals({ goals, chosen, onTake }: GoalsProps) {
+  return (
+    <div id="goals" role="listbox" aria-label="Where to">
+      {goals.map((goal, i) => (
+        // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the text field, which keeps the focus
+        <div
+          key={goal.to}
+          class="goal"
+          tabIndex={-1}
+          id={`goal-${i}`}
+          role="option"
+          aria-selected={i === chosen}
+          onClick={() => onTake(goal)}
+        >
+          <span>{shown(goal.title, 120)}</span>
+          <small>{shown(goal.about, 80)}</small>
+        </div>
+      ))}
+    </div>
+  )
+}
+
+/** `deploy web` or `deploy team-a/web` leads to an object, whether or not it is there. */
+function goalsFor(text: string, types: readonly Type[], namespaces: readonly string[]): Goal[] {
+  const [word = '', name = ''] = text.trim().toLowerCase().split(/\s+/, 2)
+  const listed = types.filter(({ verbs }) => verbs.includes('list'))
+  const matching = listed.filter((type) => matches(type, word)).sort((a, b) => rank(a, word) - rank(b, word))
+  if (name !== '') return matching.slice(0, most).map((type) => objectGoal(type, name))
+  return [
+    ...pages.filter(({ title }) => title.toLowerCase().includes(word)),
+    ...matching.map((type) => ({ title: type.kind, about: type.group || 'core', to: listAddress(type) })),
+    ...namespaces
+      .filter((each) => word !== '' && each.includes(word))
+      .map((each) => ({
+        ...{ title: each, about: 'namespace' },
+        to: objectAddress({ group: '', version: 'v1', plural: 'namespaces' }, { name: each }),
+      })),
+  ].slice(0, most)
+}
+
+function objectGoal(type: Type, name: string): Goal {
+  const [namespace, rest] = name.includes('/') ? (name.split('/', 2) as [string, string]) : ['default', name]
+  if (type.namespaced && rest === '')
+    return { title: type.kind, about: `in ${namespace}`, to: listAddress(type, [['namespace', namespace]]) }
+  const named = type.namespaced ? { namespace, name: rest } : { name: rest || namespace }
+  return { title: `${type.kind} ${name}`, about: 'object', to: objectAddress(type, named) }
+}
+
+function matches({ plural, kind, shortNames }: Type, word: string): boolean {
+  return plural.includes(word) || kind.toLowerCase().includes(word) || shortNames.includes(word)
+}
+
+function rank({ plural, kind, shortNames }: Type, word: string): number {
+  if (shortNames.includes(word) || plural === word || kind.toLowerCase() === word) return 0
+  return plural.startsWith(word) ? 1 : 2
+}

@@ -1,0 +1,160 @@
+/** The overview: whether the server is well, and its numbers as live charts. */
+import { useSurroundings } from '../core/kinds.ts'
+import { quantiles, rates, type Scrape, sumOf, useMetrics } from '../core/metrics.ts'
+import { useAsked, useNow } from '../core/store.ts'
+import { shortBytes, shortNumber, shortSeconds, shown } from '../core/text.ts'
+import { Chart } from '../parts/chart.tsx'
+import { Failure } from '../parts/failure.tsx'
+import { Card, Chip, PageHead } from '../parts/shown.tsx'
+
+const requests = 'apiserver_request_total'
+const durations = 'apiserver_request_duration_seconds'
+const loopDelay = 'nodejs_eventloop_lag_p99_seconds'
+
+const wanted: ReadonlySet<string> = new Set([
+  ...[requests, `${durations}_bucket`, 'apiserver_registered_watchers', 'apiserver_storage_objects', loopDelay],
+  ...['process_resident_memory_bytes', 'nodejs_heap_size_used_bytes', 'apiserver_current_inflight_requests'],
+  ...['process_cpu_seconds_total', 'process_start_time_seconds', 'apiserver_watch_events_total', 'workqueue_depth'],
+])
+
+const writes = new Set(['POST', 'PUT', 'PATCH', 'DELETE', 'APPLY', 'CREATE', 'UPDATE', 'DELETECOLLECTION'])
+
+export function HealthPage() {
+  const { scrapes, error } = useMetrics(wanted)
+  return (
+    <>
+      <PageHead title="Overview">
+        <Uptime scrape={scrapes.at(-1)} />
+      </PageHead>
+      <Checks />
+      {error !== undefined && scrapes.length === 0 && <Failure error={error} />}
+      <div class="cards charts">
+        <Requests scrapes={scrapes} />
+        <Single title="Watchers" name="apiserver_registered_watchers" scrapes={scrapes} />
+        <Card title="Events to watchers">
+          <Chart
+            title="per second"
+            unit={shortNumber}
+            lines={[{ name: 'events', colour: 'c1', values: rates(scrapes, 'apiserver_watch_events_total') }]}
+          />
+        </Card>
+        <Single title="Objects stored" name="apiserver_storage_objects" scrapes={scrapes} />
+        <Single title="Event loop delay (99 %)" name={loopDelay} scrapes={scrapes} unit={shortSeconds} />
+        <Single title="Memory" name="process_resident_memory_bytes" scrapes={scrapes} unit={shortBytes} />
+        <Card title="Processor">
+          <Chart
+            title="of one core"
+            unit={(part) => `${Math.round(part * 100)} %`}
+            lines={[{ name: 'used', colour: 'c1', values: rates(scrapes, 'process_cpu_seconds_total') }]}
+          />
+        </Card>
+      </div>
+    </>
+  )
+}
+
+function Requests({ scrapes }: { readonly scrapes: readonly Scrape[] }) {
+  return (
+    <>
+      <Card title="Requests">
+        <Chart
+          title="per second"
+          unit={shortNumber}
+          lines={[
+            {
+              name: 'reads',
+              colour: 'c1',
+              values: rates(scrapes, requests, ({ verb = '' }) => !writes.has(verb.toUpperCase())),
+            },
+            {
+              name: 'writes',
+              colour: 'c2',
+              values: rates(scrapes, requests, ({ verb = '' }) => writes.has(verb.toUpperCase())),
+            },
+            {
+              name: 'errors',
+              colour: 'c3',
+              values: rates(scrapes, requests, ({ code = '' }) => code.startsWith('5')),
+            },
+          ]}
+        />
+      </Card>
+      <Card title="Latency">
+        <Chart
+          title="of requests"
+          unit={shortSeconds}
+          lines={[
+            { name: 'half', colour: 'c1', values: quantiles(scrapes, durations, 0.5) },
+            { name: '99 %', colour: 'c2', values: quantiles(scrapes, durations, 0.99) },
+          ]}
+        />
+      </Card>
+    </>
+  )
+}
+
+interface SingleProps {
+  readonly title: string
+  readonly name: string
+  readonly scrapes: readonly Scrape[]
+  readonly unit?: (value: number) => string
+}
+
+function Single({ title, name, scrapes, unit = shortNumber }: SingleProps) {
+  const values = scrapes.map((scrape) => sumOf(scrape, name))
+  return (
+    <Card title={title}>
+      <Chart title="now" unit={unit} lines={[{ name: title, colour: 'c1', values }]} />
+    </Card>
+  )
+}
+
+function Uptime({ scrape }: { readonly scrape: Scrape | undefined }) {
+  const now = useNow()
+  const started = scrape === undefined ? 0 : sumOf(scrape, 'process_start_time_seconds')
+  if (started === 0) return null
+  const minutes = Math.max(0, Math.floor((now / 1000 - started) / 60))
+  const text =
+    minutes < 120
+      ? `${minutes} min`
+      : minutes < 2880
+        ? `${Math.floor(minutes / 60)} h`
+        : `${Math.floor(minutes / 1440)} days`
+  return <span class="sub">running for {text}</span>
+}
+
+/** What `/readyz?verbose` says: `[+]name ok` and `[-]name failed: …`, a line each. */
+function Checks() {
+  const { client } = useSurroundings()
+  const now = useNow()
+  const asked = useAsked(
+    async (signal) => {
+      const response = await fetchText(client, signal)
+      return response.split('\n').flatMap((line) => {
+        const [, sign, text] = /^\[([+-])\](.*)$/.exec(line) ?? []
+        return sign === undefined ? [] : [{ isGood: sign === '+', text: text ?? '' }]
+      })
+    },
+    [Math.floor(now / 10_000)],
+  )
+  if (asked.state !== 'done') return <p class="checks" />
+  const bad = asked.value.filter(({ isGood }) => !isGood)
+  return (
+    <p class="checks">
+      <Chip tone={bad.length === 0 ? 'good' : 'bad'}>{bad.length === 0 ? 'Ready' : 'Not ready'}</Chip>
+      {asked.value.map(({ isGood, text }) => (
+        <Chip key={text} tone={isGood ? 'plain' : 'bad'} title={shown(text, 500)}>
+          {shown(text.replace(/ ok$/, ''), 80)}
+        </Chip>
+      ))}
+    </p>
+  )
+}
+
+async function fetchText(client: ReturnType<typeof useSurroundings>['client'], signal: AbortSignal): Promise<string> {
+  const { body } = await client.open({ method: 'GET', path: '/readyz?verbose', accept: 'text/plain', signal })
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const chunk of body) text += decoder.decode(chunk, { stream: true })
+  return text
+}
