@@ -15,7 +15,7 @@ const layers: readonly (readonly string[])[] = [
   ['kinds', 'codec', 'outbound', 'encryption'],
   ['merge'],
   ['cache', 'authn', 'authz', 'audit', 'client', 'flowcontrol'],
-  ['reconcile'],
+  ['reconcile', 'node-port'],
   ['admission', 'controllers', 'cli', 'joining', 'library'],
   ['registry'],
   ['resources', 'custom', 'http', 'upkeep', 'backup'],
@@ -31,6 +31,7 @@ const only: { readonly [room: string]: readonly string[] } = {
   outbound: ['base', 'model'],
   reconcile: ['base', 'telemetry', 'model', 'client'],
   controllers: ['base', 'telemetry', 'model', 'pki', 'client', 'reconcile'],
+  'node-port': ['base', 'telemetry', 'model', 'client'],
   library: ['base', 'model', 'schema', 'kinds', 'codec', 'client', 'reconcile'],
 }
 

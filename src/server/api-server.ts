@@ -22,6 +22,7 @@ import { demandTls } from '../http/steps/connection-hints.ts'
 import { allKinds } from '../kinds/all.ts'
 import type { User } from '../model/user.ts'
 import { apiVersionOf, vendorOf } from '../model/vendor.ts'
+import { LocalNodes } from '../node-port/local-nodes.ts'
 import { HttpsCaller } from '../outbound/https-caller.ts'
 import type { Address } from '../outbound/service-address.ts'
 import type { CertifiedKey } from '../pki/authority.ts'
@@ -87,6 +88,8 @@ export interface ApiServer {
   readonly quotaActivity: QuotaActivity
   /** What control loops beside the server record, for its log, `/metrics` and `/readyz`. */
   readonly loopRecords: LoopRecords
+  /** The simulated nodes of this process, which this server may reach on this machine. */
+  readonly localNodes: LocalNodes
   /**
    * Resolves with the reason when the store can never be written again. From then on the server is not ready; it
    * answers until it is stopped, which is for its owner to do.
@@ -159,6 +162,7 @@ async function join(options: ServerOptions, around: Surroundings): Promise<Omit<
     clock: around.clock,
     quotaActivity: inner.quotaActivity,
     loopRecords,
+    localNodes: inner.localNodes,
     failed,
   }
 }
@@ -199,6 +203,7 @@ async function openInner(options: ServerOptions, around: Surroundings) {
   const { vendor, store, failed, notice, metrics, audited, authorities, denied, accountTokens, frontProxy } = foundation
 
   const listening: { address: Address | undefined } = { address: undefined }
+  const localNodes = new LocalNodes()
   const caches = openCaches(store, failed, log)
   const loopRecords = { log, clock, metrics: metrics.workQueues, missingRights: new MissingRights(log) }
   const { missingRights } = loopRecords
@@ -232,7 +237,7 @@ async function openInner(options: ServerOptions, around: Surroundings) {
   const aggregation = await startAggregation(outside, around)
   await access.policy.current()
   const who = { identity, denied, accountTokens, authorizer: access.authorizer, admission, limitRequests }
-  const served = { catalogue, custom, aggregation, loopRecords, listening, quotaActivity }
+  const served = { catalogue, custom, aggregation, loopRecords, localNodes, listening, quotaActivity }
   return { ...foundation, ...who, ...served, caches, readiness, backupSource }
 }
 
