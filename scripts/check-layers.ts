@@ -16,7 +16,7 @@ const layers: readonly (readonly string[])[] = [
   ['merge'],
   ['cache', 'authn', 'authz', 'audit', 'client', 'flowcontrol'],
   ['reconcile', 'node-port'],
-  ['admission', 'controllers', 'cli', 'joining', 'library'],
+  ['admission', 'controllers', 'cli', 'joining', 'library', 'nodes'],
   ['registry'],
   ['resources', 'custom', 'http', 'upkeep', 'backup'],
   ['aggregation', 'console'],
@@ -32,11 +32,16 @@ const only: { readonly [room: string]: readonly string[] } = {
   reconcile: ['base', 'telemetry', 'model', 'client'],
   controllers: ['base', 'telemetry', 'model', 'pki', 'client', 'reconcile'],
   'node-port': ['base', 'telemetry', 'model', 'client'],
+  nodes: ['base', 'telemetry', 'model', 'codec', 'client', 'reconcile', 'node-port'],
   library: ['base', 'model', 'schema', 'kinds', 'codec', 'client', 'reconcile'],
 }
 
 /** Rooms whose types these may name besides, in type-only imports, which leave nothing in a bundle. */
-const onlyTypes: { readonly [room: string]: readonly string[] } = { client: ['kinds'], controllers: ['kinds'] }
+const onlyTypes: { readonly [room: string]: readonly string[] } = {
+  client: ['kinds'],
+  controllers: ['kinds'],
+  nodes: ['kinds'],
+}
 
 /** What runs in a browser as well: nothing of Node, no library, and nothing of the folder that is for Node. */
 const anywhere = { folder: 'client/', but: 'client/node/' }

@@ -36,6 +36,7 @@ export interface NotRunning {
   readonly notRunning: string
 }
 
+/** What a loop gets to work with. */
 export interface LoopContext {
   /** As the loop's own account. */
   readonly client: Client

@@ -13,6 +13,7 @@ import type { SigningAuthorities } from '../controllers/csr-signing.ts'
 import { startControlLoops } from '../controllers/manager.ts'
 import { serviceAccountGroups, serviceAccountName, type User } from '../model/user.ts'
 import { vendorOf } from '../model/vendor.ts'
+import type { PodStages } from '../nodes/simulation.ts'
 import type { RunningLoops } from '../reconcile/loop.ts'
 import { errorFields } from '../telemetry/log.ts'
 import { systemNamespace } from '../upkeep/system-objects.ts'
@@ -20,19 +21,31 @@ import type { ApiServer } from './api-server.ts'
 import { concurrencyOf } from './flags/loops.ts'
 import type { ServerOptions, UpOptions } from './flags/options.ts'
 import { managerLease, runElected, usualTiming } from './manager/election.ts'
+import { simulatedNodes } from './simulated-nodes.ts'
+
+/** What is read of files before the server starts. */
+export interface LoopFiles {
+  readonly podStages?: PodStages
+}
 
 /** Servers on one etcd elect the one whose loops work; the embedded store has one server, which need not. */
-export function startOwnControlLoops(server: ApiServer, options: ServerOptions & UpOptions): RunningLoops {
+export function startOwnControlLoops(
+  server: ApiServer,
+  options: ServerOptions & UpOptions,
+  files: LoopFiles = {},
+): RunningLoops {
   const vendor = vendorOf(options.profile)
   const { log } = server.loopRecords
-  if (options.etcdServers.length === 0) return startLoopsOf(server, options, (transport) => transport)
+  if (options.etcdServers.length === 0)
+    return startLoopsOf(server, options, { within: (transport) => transport, ...files })
   const ended = new AbortController()
   const election = {
     client: new Client(server.transport(managerUser), { userAgent: vendor.managers.loops ?? managerUser.name }),
     ...{ vendor, clock: server.clock, log, lease: managerLease, timing: usualTiming },
   }
   const terms = async () => {
-    const start = (term: Term) => startLoopsOf(server, options, (transport) => withinTerm(transport, term))
+    const start = (term: Term) =>
+      startLoopsOf(server, options, { within: (transport) => withinTerm(transport, term), ...files })
     while (await runElected(election, start, ended.signal))
       log.warn('the lease of the managers is lost; it is tried again')
   }
@@ -50,10 +63,11 @@ export function startOwnControlLoops(server: ApiServer, options: ServerOptions &
 function startLoopsOf(
   server: ApiServer,
   options: ServerOptions & UpOptions,
-  within: (transport: Transport) => Transport,
+  { within, podStages }: LoopFiles & { readonly within: (transport: Transport) => Transport },
 ): RunningLoops {
   const vendor = vendorOf(options.profile)
-  return startControlLoops(chooseLoops(controlLoops, options.controllers), {
+  const nodes = options.nodes === 0 ? [] : simulatedNodes(server, options, { within, stages: podStages })
+  return startControlLoops([...chooseLoops(controlLoops, options.controllers), ...nodes], {
     // The user agent names the owner of the fields that are written.
     clientAs: (account) =>
       new Client(within(server.transport(account === undefined ? managerUser : serviceAccount(account))), {

@@ -6,14 +6,17 @@
 import { fstatSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { messageOf } from '../base/errors.ts'
-import { UsageError } from '../base/flags.ts'
+import { type Flags, UsageError } from '../base/flags.ts'
 import { temporaryDirectory } from '../base/temporary-directory.ts'
 import type { ServerOptions } from './flags/options.ts'
 
 const parentCheckMs = 500
 
-/** The command line with what `--ephemeral` means; unchanged without it. The directory is removed when the process ends. */
-export function withEphemeralDefaults(args: readonly string[]): readonly string[] {
+/**
+ * The command line with what `--ephemeral` means; unchanged without it. `known`: the flags of the command. The directory
+ * is removed when the process ends.
+ */
+export function withEphemeralDefaults(args: readonly string[], known: Flags): readonly string[] {
   if (!args.some((arg) => arg === '--ephemeral' || arg === '--ephemeral=true')) return args
   const isGiven = (name: string) => args.some((arg) => arg === `--${name}` || arg.startsWith(`--${name}=`))
   for (const name of ['etcd-servers', 'data-dir'])
@@ -24,6 +27,8 @@ export function withEphemeralDefaults(args: readonly string[]): readonly string[
     ...args,
     `--data-dir=${join(directory, 'data')}`,
     ...(isGiven('secure-port') ? [] : ['--secure-port=0']),
+    // Tests of controllers expect that nobody but they makes pods run.
+    ...(isGiven('nodes') || !Object.hasOwn(known, 'nodes') ? [] : ['--nodes=0']),
     ...(isGiven('admin-kubeconfig') ? [] : [`--admin-kubeconfig=${join(directory, printedConfig)}`]),
   ]
 }

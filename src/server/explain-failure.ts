@@ -5,10 +5,14 @@ import { ConfigError } from '../client/node/kubeconfig-files.ts'
 import { StatusError } from '../client/status-error.ts'
 import { TransportError } from '../client/transport.ts'
 import { JoinError } from '../joining/join-error.ts'
+import { StageError } from '../nodes/stages/stage-error.ts'
 import { PkiFileError } from '../pki/files.ts'
 import { StoreError } from '../store/store.ts'
 
-const known = [UsageError, StoreError, BackupError, PkiFileError, ConfigError, JoinError, StatusError, TransportError]
+const known = [
+  ...[UsageError, StoreError, BackupError, PkiFileError, ConfigError, JoinError, StageError],
+  ...[StatusError, TransportError],
+]
 
 export function explainFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error)

@@ -59,7 +59,7 @@ async function help(command: string | undefined): Promise<string> {
     return `Usage:\n  orch token create [TOKEN] | list | delete ID\n\n${groupedHelp(tokenFlagGroups, width)}`
   // What both commands have, with another default, is listed once.
   const upOnly = Object.entries({ ...upFlags, ...syncFlags }).filter(([name]) => !Object.hasOwn(serverFlags, name))
-  const groups = { ...serverFlagGroups, 'Control loop (orch up only)': Object.fromEntries(upOnly) }
+  const groups = { ...serverFlagGroups, 'Control loop and node (orch up only)': Object.fromEntries(upOnly) }
   return usage + groupedHelp(groups, width)
 }
 
@@ -92,7 +92,7 @@ async function obey(args: readonly string[]): Promise<void> {
       `unknown command ${JSON.stringify(command)}: use up, apiserver, controller-manager, token, join, encryption, backup, restore, check, migrate, envtest, version or help`,
     )
   const known = command === 'up' ? { ...serverFlags, ...upFlags, ...syncFlags } : serverFlags
-  const flags = withEphemeralDefaults(withoutForeign(rest, known, apiServerForeign))
+  const flags = withEphemeralDefaults(withoutForeign(rest, known, apiServerForeign), known)
   const line = readServerFlags(command, flags)
   if (line.up !== undefined) chooseLoops(controlLoops, line.up.controllers)
   await run(line, { command, flags })

@@ -2,7 +2,7 @@
 import { type ApiServer, type Environment, startApiServer } from './api-server.ts'
 import { startClusterInfo } from './cluster-info.ts'
 import type { ServerCommandLine } from './command-line.ts'
-import { startOwnControlLoops } from './control-loops.ts'
+import { type LoopFiles, startOwnControlLoops } from './control-loops.ts'
 
 export interface Running {
   readonly server: ApiServer
@@ -13,6 +13,7 @@ export interface Running {
 }
 
 export async function startRunning({ options, up }: ServerCommandLine, environment: Environment): Promise<Running> {
+  const files = await readLoopFiles(up)
   const server = await startApiServer(options, {
     ...environment,
     defaultLimits: up?.defaultLimitRange ?? false,
@@ -22,11 +23,18 @@ export async function startRunning({ options, up }: ServerCommandLine, environme
   return {
     server,
     startLoops: () => {
-      if (up !== undefined) loops = [startClusterInfo(server, up), startOwnControlLoops(server, up)]
+      if (up !== undefined) loops = [startClusterInfo(server, up), startOwnControlLoops(server, up, files)]
     },
     stop: async () => {
       await Promise.all(loops.map((each) => each.stop()))
       await server.stop()
     },
   }
+}
+
+/** A fault in them ends the start. */
+async function readLoopFiles(up: ServerCommandLine['up']): Promise<LoopFiles> {
+  if (up === undefined || up.nodes === 0 || up.nodeStages.length === 0) return {}
+  const { readStageFiles } = await import('../nodes/stages/read-stage-files.ts')
+  return { podStages: readStageFiles(up.nodeStages) }
 }

@@ -91,6 +91,7 @@ function flagsOf({ profile = 'kubernetes', controlLoops, flags = [] }: TestServe
   return parseFlags({ ...serverFlags, ...upFlags }, [
     ...[`--profile=${profile}`, `--data-dir=${join(directory, 'data')}`, '--admin-kubeconfig=', '--secure-port=0'],
     ...['--bind-address=127.0.0.1', '--shutdown-grace-period=0s'],
+    ...(flags.some((flag) => flag.startsWith('--nodes=')) ? [] : ['--nodes=0']),
     ...(Array.isArray(controlLoops) ? [`--controllers=${controlLoops.join(',')}`] : []),
     ...flags,
   ])

@@ -21,7 +21,7 @@ import type { Store } from '../../src/store/store.ts'
 import { openLog } from '../../src/telemetry/log.ts'
 import { keepBeginning, openMemoryStore } from './begun-store.ts'
 import { HttpClient } from './http-client.ts'
-import { type Ending, type Served, tokens } from './server.ts'
+import { type Ending, noNodes, type Served, tokens } from './server.ts'
 
 export interface InProcess {
   readonly server: ApiServer
@@ -48,7 +48,7 @@ export async function serve(t: Ending, flags: readonly string[] = []): Promise<R
   return await serveWith(t, flags, runServer)
 }
 
-/** The same with the control loops: what `orch up` runs. */
+/** The same with the control loops: what `orch up` runs, without nodes unless the flags ask for some. */
 export async function serveUp(t: Ending, flags: readonly string[] = []): Promise<Restartable> {
   return await serveWith(t, flags, runAll)
 }
@@ -105,7 +105,7 @@ const runServer: Run = async (args, { store, write }) => {
 }
 
 const runAll: Run = async (args, { store, write }) => {
-  const options = parseFlags({ ...serverFlags, ...upFlags }, args)
+  const options = parseFlags({ ...serverFlags, ...upFlags }, [...noNodes(args), ...args])
   const environment = { ...environmentOf(options, store, write), defaultLimits: options.defaultLimitRange }
   const console = openConsole({ options, up: options }, {})
   const server = await startApiServer(options, { ...environment, console: console.access })

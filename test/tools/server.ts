@@ -79,6 +79,11 @@ export async function startWithFew(t: Ending, openFiles: number): Promise<Server
 /** For tests that look at all ConfigMaps of a namespace: only what they make is there. */
 export const withoutRootCa = '--controllers=*,bootstrapsigner,tokencleaner,-root-ca-cert-publisher'
 
+/** What `orch up` is told where a test does not ask for nodes: most look at what they made alone. */
+export function noNodes(flags: readonly string[]): string[] {
+  return flags.some((flag) => flag.startsWith('--nodes=')) ? [] : ['--nodes=0']
+}
+
 export async function startUp(t: Ending, flags: readonly string[] = []): Promise<ServerHandle> {
   return await start(t, { command: 'up', flags, env: {} })
 }
@@ -173,6 +178,7 @@ function spawnServer({ command, directory, port, flags, env, openFiles }: Launch
       `--admin-kubeconfig=${directory}/admin.kubeconfig`,
       `--token-auth-file=${directory}/tokens.csv`,
       ...everyFlags,
+      ...(command === 'up' ? noNodes(flags) : []),
       ...flags,
     ],
     {

@@ -1,0 +1,152 @@
+/**
+ * Drives the pods of this process's nodes through their lives: finds the stage that applies to a pod, waits for its
+ * delay, and carries it out as the agent of the pod's node. Nothing of it is kept but what is under way: a restart reads
+ * the pods and goes on.
+ *
+ * Every write rests on the version that was decided by, and a pod is looked at again only when its change has arrived:
+ * a slow watch makes nothing happen twice. The same stage follows itself on a pod after a second at the earliest.
+ */
+import type { TimerClock } from '../../base/clock.ts'
+import type { Client } from '../../client/client.ts'
+import type { Informer } from '../../client/informer.ts'
+import { nameOfKey } from '../../client/resource-type.ts'
+import { isConflict, isNotFound } from '../../client/status-error.ts'
+import type { Pod } from '../../kinds/core/pod.ts'
+import { asJson } from '../../model/object.ts'
+import type { Loop } from '../../reconcile/loop.ts'
+import { fromInformer } from '../../reconcile/sources.ts'
+import type { StepOutcome } from '../../reconcile/work-queue.ts'
+import { chooseStage, delayOf, type Stage } from '../stages/stage.ts'
+import { applyStage, type StageEffects } from './apply-stage.ts'
+
+export interface PodLoopParts extends StageEffects {
+  readonly informer: Informer<Pod>
+  readonly isOwnNode: (node: string) => boolean
+  readonly stages: readonly Stage[]
+  readonly clock: TimerClock
+  /** What else there is to do for a pod that runs, such as its volumes: returns when to look again. */
+  readonly keepUp?: (pod: Pod, client: Client, signal: AbortSignal) => Promise<number | undefined>
+  /** Called when a pod that was on a node of this process is gone or over. */
+  readonly onGone?: (pod: Pod) => void
+}
+
+/** How many pods are written at once. */
+const concurrency = 64
+const repeatMs = 1000
+
+/** What is under way for a pod. */
+interface Progress {
+  readonly uid: string
+  /** The version that the last write was decided by. */
+  actedOn: string
+  /** The stage that waits, chosen by that version. */
+  waiting: { readonly stage: Stage; readonly version: string; readonly due: number } | undefined
+  last: { readonly stage: Stage; readonly at: number } | undefined
+}
+
+export function podLoop(parts: PodLoopParts): Loop {
+  const driver = new PodDriver(parts)
+  return {
+    name: 'node-pods',
+    concurrency,
+    sources: [
+      fromInformer(parts.informer, ({ key, previous, object }) => {
+        driver.observe(key, previous, object)
+        return driver.isOwn(object) ? [key] : []
+      }),
+    ],
+    reconcile: (key, signal) => driver.step(key, signal),
+  }
+}
+
+class PodDriver {
+  readonly #parts: PodLoopParts
+  readonly #progress = new Map<string, Progress>()
+
+  constructor(parts: PodLoopParts) {
+    this.#parts = parts
+  }
+
+  isOwn(pod: Pod | undefined): boolean {
+    const { nodeName } = pod?.spec ?? {}
+    return nodeName !== undefined && this.#parts.isOwnNode(nodeName)
+  }
+
+  observe(key: string, previous: Pod | undefined, pod: Pod | undefined): void {
+    const wasOwn = this.isOwn(previous)
+    if (!wasOwn && !this.isOwn(pod)) return
+    const isOther = previous !== undefined && previous.metadata.uid !== pod?.metadata.uid
+    if (isOther) {
+      this.#progress.delete(key)
+      if (wasOwn) this.#parts.onGone?.(previous)
+    }
+    const { nodeName = '' } = (pod ?? previous)!.spec ?? {}
+    this.#parts.addressesOf(nodeName).observe(key, pod)
+  }
+
+  async step(key: string, signal: AbortSignal): Promise<StepOutcome> {
+    const pod = this.#parts.informer.get(nameOfKey(key))
+    if (pod === undefined || !this.isOwn(pod)) return 'done'
+    const { uid = '', resourceVersion: version = '' } = pod.metadata
+    const progress = this.#progressOf(key, uid)
+    if (progress.actedOn === version) return 'done'
+    const waiting = this.#waiting(progress, pod)
+    if (waiting === undefined) return await this.#keepUp(pod, signal)
+    const left = waiting.due - this.#parts.clock.monotonic()
+    if (left > 0) return { afterMs: left }
+    return await this.#carryOut(key, { pod, progress, stage: waiting.stage }, signal)
+  }
+
+  #progressOf(key: string, uid: string): Progress {
+    const known = this.#progress.get(key)
+    if (known?.uid === uid) return known
+    const fresh: Progress = { uid, actedOn: '', waiting: undefined, last: undefined }
+    this.#progress.set(key, fresh)
+    return fresh
+  }
+
+  /** A stage that still applies after a change goes on waiting; else another is chosen. */
+  #waiting(progress: Progress, pod: Pod): Progress['waiting'] {
+    const { waiting, last } = progress
+    const version = pod.metadata.resourceVersion!
+    const object = asJson(pod)
+    if (waiting !== undefined && (waiting.version === version || waiting.stage.matches(object))) {
+      progress.waiting = { ...waiting, version }
+      return progress.waiting
+    }
+    const stage = chooseStage(this.#parts.stages, object)
+    progress.waiting = undefined
+    if (stage === undefined) return undefined
+    const { clock } = this.#parts
+    const delay = delayOf(stage.delay, object, clock.now())
+    const repeated = last?.stage === stage ? last.at + repeatMs : 0
+    progress.waiting = { stage, version, due: Math.max(clock.monotonic() + delay, repeated) }
+    return progress.waiting
+  }
+
+  async #carryOut(
+    key: string,
+    { pod, progress, stage }: { pod: Pod; progress: Progress; stage: Stage },
+    signal: AbortSignal,
+  ): Promise<StepOutcome> {
+    try {
+      const outcome = await applyStage(this.#parts, { key, pod, stage }, signal)
+      if (outcome !== 'done') return outcome
+    } catch (error) {
+      // The pod has changed, or is gone: the change brings it here again, and it is decided anew.
+      if (!isConflict(error) && !isNotFound(error)) throw error
+    }
+    progress.actedOn = pod.metadata.resourceVersion!
+    progress.waiting = undefined
+    progress.last = { stage, at: this.#parts.clock.monotonic() }
+    return 'done'
+  }
+
+  async #keepUp(pod: Pod, signal: AbortSignal): Promise<StepOutcome> {
+    const { phase } = pod.status ?? {}
+    if (phase === 'Succeeded' || phase === 'Failed') this.#parts.onGone?.(pod)
+    if (phase !== 'Running' || this.#parts.keepUp === undefined) return 'done'
+    const afterMs = await this.#parts.keepUp(pod, this.#parts.clientOf(pod.spec!.nodeName!), signal)
+    return afterMs === undefined ? 'done' : { afterMs }
+  }
+}

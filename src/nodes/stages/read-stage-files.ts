@@ -1,0 +1,55 @@
+/** Reads files of Stage objects: YAML or JSON, several documents, and Lists of them. Other kinds are refused. */
+import { readFileSync } from 'node:fs'
+import { messageOf } from '../../base/errors.ts'
+import { parseYamlDocuments } from '../../codec/yaml.ts'
+import { isObject, type Json } from '../../model/json.ts'
+import { placeFunctions } from '../pods/apply-stage.ts'
+import type { PodStages } from '../simulation.ts'
+import { readStage } from './read-stage.ts'
+import { StageError } from './stage-error.ts'
+import { compileTemplate } from './template/template.ts'
+
+const maxFileBytes = 4 * 1024 * 1024
+const maxStages = 1000
+/** A status is a small object. */
+const maxStatusBytes = 1024 * 1024
+
+/** Throws StageError, which names the file. */
+export function readStageFiles(files: readonly string[]): PodStages {
+  const stages = files.flatMap((file) => {
+    try {
+      return documentsOf(file).map((value) =>
+        readStage(value, { compileTemplate: (text) => compileTemplate(text, placeFunctions) }),
+      )
+    } catch (error) {
+      throw new StageError(`${file}: ${messageOf(error)}`, { cause: error })
+    }
+  })
+  if (stages.length > maxStages) throw new StageError(`there are more than ${maxStages} stages`)
+  return { stages, parseStatus }
+}
+
+function documentsOf(file: string): Json[] {
+  const text = readFileSync(file, 'utf8')
+  if (text.length > maxFileBytes) throw new StageError(`it has more than ${maxFileBytes} bytes`)
+  return parseYamlDocuments(text, maxFileBytes)
+    .map(({ value }) => value)
+    .filter((value) => value !== null)
+    .flatMap((value) =>
+      isObject(value) && value.kind === 'List' && Array.isArray(value.items) ? value.items : [value],
+    )
+    .map(assertStage)
+}
+
+function assertStage(value: Json): Json {
+  const { apiVersion, kind } = isObject(value) ? value : {}
+  if (kind !== 'Stage' || typeof apiVersion !== 'string' || !apiVersion.startsWith('kwok.x-k8s.io/v1alpha1'))
+    throw new StageError(`it holds a ${String(kind)} of ${String(apiVersion)}, not a Stage of kwok.x-k8s.io/v1alpha1`)
+  return value
+}
+
+function parseStatus(text: string): Json {
+  const [first, ...more] = parseYamlDocuments(text, maxStatusBytes)
+  if (more.length > 0) throw new StageError('the statusTemplate makes several documents')
+  return first?.value ?? {}
+}

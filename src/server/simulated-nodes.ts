@@ -1,0 +1,63 @@
+/** The simulated nodes of `orch up`: loops beside the control loops, whose nodes are users of the server in this process. */
+import { Client } from '../client/client.ts'
+import type { Transport } from '../client/transport.ts'
+import type { ControlLoop, LoopContext } from '../controllers/control-loop.ts'
+import { nodesGroup, nodeUserPrefix, type User } from '../model/user.ts'
+import { type Vendor, vendorOf } from '../model/vendor.ts'
+import type { NodeDescription } from '../nodes/node-object.ts'
+import { ownRange } from '../nodes/pods/addresses.ts'
+import { type PodStages, type Simulation, simulateNodes } from '../nodes/simulation.ts'
+import { nodes, pods } from '../nodes/types.ts'
+import { errorFields } from '../telemetry/log.ts'
+import type { ApiServer } from './api-server.ts'
+import type { ServerOptions, UpOptions } from './flags/options.ts'
+
+type NodeServer = Pick<ApiServer, 'transport' | 'clock'>
+
+export interface SimulatedNodeParts {
+  readonly within: (transport: Transport) => Transport
+  /** The life of pods, where a flag names a file. */
+  readonly stages: PodStages | undefined
+}
+
+/** Entries as those of the table of control loops; `within` ends what they send when their term does. */
+export function simulatedNodes(
+  server: NodeServer,
+  options: ServerOptions & UpOptions,
+  { within, stages }: SimulatedNodeParts,
+): ControlLoop[] {
+  const vendor = vendorOf(options.profile)
+  let simulation: Simulation | undefined
+  const simulated = (context: LoopContext) => {
+    simulation ??= simulateNodes({
+      ...{ nodes: descriptions(options), vendor, clock: server.clock },
+      ...{ pods: context.informer(pods), nodeObjects: context.informer(nodes) },
+      clientOf: nodeClients((user) => within(server.transport(user)), vendor),
+      ...(stages === undefined ? {} : { stages }),
+      onError: (error) => context.log.warn('an event of a node could not be written', errorFields(error)),
+    })
+    return simulation
+  }
+  return [
+    { name: 'node-heartbeats', make: (context) => simulated(context).heartbeats },
+    { name: 'node-pods', make: (context) => simulated(context).pods },
+  ]
+}
+
+function descriptions({ nodes: count, nodeCapacity: capacity }: UpOptions): NodeDescription[] {
+  return Array.from({ length: count }, (_, i) => ({
+    ...{ name: `node-${i + 1}`, address: `10.127.${(i + 1) >> 8}.${(i + 1) & 255}`, podRange: ownRange(i) },
+    ...{ capacity, labels: {}, taints: [] },
+  }))
+}
+
+/** Clients as the agents of nodes, each made when it is first needed. */
+function nodeClients(transportAs: (user: User) => Transport, vendor: Vendor): (node: string) => Client {
+  const known = new Map<string, Client>()
+  return (node) => {
+    const user = { name: nodeUserPrefix + node, uid: '', groups: [nodesGroup], extra: new Map() }
+    const client = known.get(node) ?? new Client(transportAs(user), { userAgent: vendor.nodeAgent })
+    known.set(node, client)
+    return client
+  }
+}

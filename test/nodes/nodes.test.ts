@@ -1,0 +1,169 @@
+/** Simulated nodes beside a real server: they register, tell that they live, and drive the pods that are bound to them. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { Client } from '../../src/client/client.ts'
+import { leases } from '../../src/client/leader-election.ts'
+import type { Pod } from '../../src/kinds/core/pod.ts'
+import { nodes, pods } from '../../src/nodes/types.ts'
+import { type Restartable, serveUp } from '../tools/in-process.ts'
+import { until } from '../tools/until.ts'
+
+const endings: (() => Promise<void> | void)[] = []
+let server: Restartable
+let client: Client
+
+before(async () => {
+  server = await serveUp({ after: (run: () => Promise<void> | void) => void endings.push(run) }, ['--nodes=2'])
+  client = new Client(server.transport())
+})
+after(async () => {
+  for (const end of endings.reverse()) await end()
+})
+
+const key = (name: string) => `simulation.orch.io/${name}`
+
+async function makePod(name: string, annotations: object = {}, spec: object = {}): Promise<Pod> {
+  return await client.create(pods, {
+    metadata: { name, namespace: 'default', annotations: annotations as { [key: string]: string } },
+    spec: { nodeName: 'node-1', containers: [{ name: 'c', image: 'i' }], ...spec },
+  })
+}
+
+const read = (name: string) => client.get(pods, { namespace: 'default', name })
+
+async function untilPod(name: string, wanted: (pod: Pod) => boolean): Promise<Pod> {
+  return await until(() => read(name), wanted)
+}
+
+const phaseIs = (phase: string) => (pod: Pod) => pod.status?.phase === phase
+const condition = (pod: Pod, type: string) => pod.status?.conditions?.find((each) => each.type === type)?.status
+
+test('a node registers as an agent does, with its Lease', async () => {
+  const node = await until(
+    async () => (await client.list(nodes)).items.find(({ metadata }) => metadata.name === 'node-2'),
+    (found) => found?.status?.conditions?.find(({ type }) => type === 'Ready')?.status === 'True',
+  )
+  assert.ok(node)
+  assert.equal(node.metadata.labels?.['orch.io/hostname'], 'node-2')
+  assert.equal(node.status?.capacity?.pods, '110')
+  assert.deepEqual(
+    node.status?.addresses?.map(({ type }) => type),
+    ['InternalIP', 'Hostname'],
+  )
+  assert.ok(node.metadata.managedFields?.every(({ manager }) => manager === 'nodeagent'))
+  const lease = await until(
+    async () =>
+      (await client.list(leases, { namespace: 'kube-node-lease' })).items.find(
+        ({ metadata }) => metadata.name === 'node-2',
+      ),
+    (found) => found?.spec?.renewTime !== undefined,
+  )
+  assert.equal(lease?.spec?.holderIdentity, 'node-2')
+  assert.equal(lease?.metadata.ownerReferences?.[0]?.uid, node.metadata.uid)
+})
+
+test('a pod runs and is ready, with an address of its node that no other has', async () => {
+  await makePod('one')
+  await makePod('two', {}, { initContainers: [{ name: 'first', image: 'i' }] })
+  await makePod('host', {}, { hostNetwork: true })
+  const [one, two, host] = await Promise.all(['one', 'two', 'host'].map((name) => untilPod(name, phaseIs('Running'))))
+  for (const type of ['PodScheduled', 'Initialized', 'ContainersReady', 'Ready'])
+    assert.equal(condition(one!, type), 'True', type)
+  assert.ok(one!.status?.podIP?.startsWith('10.128.0.') && one!.status.podIP !== two!.status?.podIP)
+  assert.equal(host!.status?.podIP, host!.status?.hostIP)
+  assert.equal(two!.status?.initContainerStatuses?.[0]?.state?.terminated?.reason, 'Completed')
+  const [container] = one!.status?.containerStatuses ?? []
+  assert.ok(container?.ready && container.started && container.state?.running?.startedAt)
+  assert.equal(one!.status?.qosClass, 'Burstable')
+})
+
+test('annotations delay and prevent readiness, and a gate holds it back', async () => {
+  await makePod('never', { [key('ready')]: 'never' })
+  await makePod('late', { [key('ready-after')]: '300ms' })
+  await makePod('gated', {}, { readinessGates: [{ conditionType: 'example.com/gate' }] })
+  const never = await untilPod('never', phaseIs('Running'))
+  assert.equal(condition(never, 'Ready'), 'False')
+  await untilPod('late', (pod) => condition(pod, 'Ready') === 'True')
+  const gated = await untilPod('gated', (pod) => condition(pod, 'ContainersReady') === 'True')
+  assert.equal(condition(gated, 'Ready'), 'False')
+  assert.equal(condition(await read('never'), 'Ready'), 'False')
+})
+
+test('what ends is over or starts again, by its policy and its code', async () => {
+  const soon = { [key('run-for')]: '10ms', [key('restart-after')]: '10ms' }
+  await makePod('succeeds', soon, { restartPolicy: 'Never' })
+  await makePod('fails', { ...soon, [key('exit-code')]: '3' }, { restartPolicy: 'Never' })
+  await makePod('onfailure', soon, { restartPolicy: 'OnFailure' })
+  await makePod('crashes', { ...soon, [key('exit-code')]: '1' })
+  await untilPod('succeeds', phaseIs('Succeeded'))
+  const failed = await untilPod('fails', phaseIs('Failed'))
+  assert.equal(failed.status?.containerStatuses?.[0]?.state?.terminated?.exitCode, 3)
+  await untilPod('onfailure', phaseIs('Succeeded'))
+  const crashing = await untilPod('crashes', ({ status }) => (status?.containerStatuses?.[0]?.restartCount ?? 0) >= 2)
+  assert.equal(crashing.status?.phase, 'Running')
+  assert.equal(crashing.status?.containerStatuses?.[0]?.lastState?.terminated?.exitCode, 1)
+})
+
+test('pods of a Job end with success, and an image may be missing', async () => {
+  const owner = { apiVersion: 'batch/v1', kind: 'Job', name: 'j', uid: 'f0a6f0d6-0000-4000-8000-000000000000' }
+  await client.create(pods, {
+    metadata: { name: 'of-job', namespace: 'default', ownerReferences: [owner] },
+    spec: { nodeName: 'node-2', restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] },
+  })
+  await makePod('no-image', { [key('start')]: 'image-pull-error' })
+  const waits = await untilPod('no-image', ({ status }) => (status?.containerStatuses ?? []).length > 0)
+  assert.equal(waits.status?.phase, 'Pending')
+  assert.equal(waits.status?.containerStatuses?.[0]?.state?.waiting?.reason, 'ImagePullBackOff')
+  // The garbage collector takes pods whose owner does not exist, so it may be gone already.
+  await until(
+    () => client.get(pods, { namespace: 'default', name: 'of-job' }).catch(() => undefined),
+    (pod) => pod === undefined || pod.status?.phase === 'Succeeded',
+  )
+})
+
+test('a deleted pod is gone soon; one that ignores it when its grace period is over; a finalizer keeps it', async () => {
+  const gone = (name: string) =>
+    until(
+      () => read(name).catch((error: { code?: number }) => error.code),
+      (found) => found === 404,
+    )
+  await makePod('soon')
+  await makePod('stubborn', { [key('termination')]: 'ignore' })
+  await makePod('held', { [key('termination')]: 'ignore' })
+  await client.patch(
+    pods,
+    { namespace: 'default', name: 'held' },
+    { patch: { merge: { metadata: { finalizers: ['example.com/hold'] } } } },
+  )
+  for (const name of ['soon', 'stubborn', 'held']) await untilPod(name, phaseIs('Running'))
+  for (const [name, gracePeriodSeconds] of [
+    ['soon', 3600],
+    ['stubborn', 3600],
+    ['held', 1],
+  ] as const)
+    await client.delete(pods, { namespace: 'default', name }, { gracePeriodSeconds })
+  await gone('soon')
+  const held = await untilPod('held', phaseIs('Succeeded'))
+  assert.ok(held.metadata.deletionTimestamp)
+  assert.equal((await read('stubborn')).status?.phase, 'Running')
+})
+
+test('pods of other nodes are left alone', async () => {
+  await makePod('elsewhere', {}, { nodeName: 'node-3' })
+  await makePod('here')
+  await untilPod('here', phaseIs('Running'))
+  assert.equal((await read('elsewhere')).status?.phase, 'Pending')
+})
+
+test('after a restart the nodes go on with the pods that there are, and hand out no address twice', async () => {
+  const before = await read('one')
+  await server.restart(['--nodes=2'])
+  await makePod('after')
+  const fresh = await untilPod('after', phaseIs('Running'))
+  const { items } = await client.list(pods, { namespace: 'default' })
+  const running = items.filter(({ spec, status }) => !spec?.hostNetwork && status?.phase === 'Running')
+  const addresses = running.flatMap(({ status }) => status?.podIP || [])
+  assert.equal(new Set(addresses).size, addresses.length)
+  assert.ok(addresses.includes(fresh.status!.podIP!))
+  assert.equal((await read('one')).status?.startTime, before.status?.startTime)
+})
