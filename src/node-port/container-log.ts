@@ -15,6 +15,7 @@ const defaultMaxBytes = 256 * 1024
 /** What a line takes beside its text. */
 const lineOverhead = 64
 
+/** What one instance of a container has printed. */
 export class ContainerLog {
   readonly #maxBytes: number
   #lines: LogLine[] = []

@@ -18,11 +18,13 @@ export interface NodeRuntime {
   pod(place: PodPlace): PodRuntime | undefined
 }
 
+/** Which pod. */
 export interface PodPlace {
   readonly namespace: string
   readonly name: string
 }
 
+/** A pod on a node. */
 export interface PodRuntime {
   readonly uid: string
   /** A container of the pod, of whatever sort; undefined where the pod has none of this name. */
@@ -34,6 +36,7 @@ export interface PodRuntime {
   connect(port: number, stream: Duplex, signal: AbortSignal): Promise<void>
 }
 
+/** A container of a pod. */
 export interface ContainerRuntime {
   /** Whether it runs now: only then can commands be run in it. */
   readonly isRunning: boolean

@@ -3,14 +3,18 @@
  * it through their stages. One process may have a thousand of them: they share one watch of pods and one of nodes, and
  * write as their own users, so that what a node may do is decided by the API server as for any other.
  */
-import type { TimerClock } from '../base/clock.ts'
+import { repeat, type TimerClock } from '../base/clock.ts'
 import type { Client } from '../client/client.ts'
 import type { Informer } from '../client/informer.ts'
 import type { Node } from '../kinds/core/node.ts'
 import type { Pod } from '../kinds/core/pod.ts'
 import type { Json } from '../model/json.ts'
 import type { Vendor } from '../model/vendor.ts'
+import type { NodeRuntime } from '../node-port/runtime.ts'
 import type { Loop } from '../reconcile/loop.ts'
+import type { Source } from '../reconcile/sources.ts'
+import { ContainerLogs } from './containers/container-logs.ts'
+import { SimulatedNode } from './containers/simulated-node.ts'
 import { heartbeatLoop } from './heartbeats.ts'
 import { NodeEvents } from './node-events.ts'
 import type { NodeDescription } from './node-object.ts'
@@ -19,6 +23,7 @@ import { defaultPodStages } from './pods/default-stages.ts'
 import { podLoop } from './pods/pod-loop.ts'
 import { readStage } from './stages/read-stage.ts'
 import type { Stage } from './stages/stage.ts'
+import { PodVolumes } from './volumes/pod-volumes.ts'
 
 export interface SimulationParts {
   readonly nodes: readonly NodeDescription[]
@@ -30,6 +35,10 @@ export interface SimulationParts {
   readonly clock: TimerClock
   /** The life of pods; the built-in one if left out. */
   readonly stages?: PodStages
+  /** Where the volumes of pods are written; nowhere if left out: then pods need none to start. */
+  readonly volumeDirectory?: string
+  /** How old what is known of the ConfigMaps and Secrets of volumes may become. */
+  readonly volumePollMs?: number
   readonly onError: (error: unknown) => void
 }
 
@@ -39,28 +48,76 @@ export interface PodStages {
   readonly parseStatus: (text: string) => Json
 }
 
-/** The loops of nodes, to be run together: one that tells that they live, and one for their pods. */
+/** Nodes that were set up. */
 export interface Simulation {
+  /** Tells that the nodes live. */
   readonly heartbeats: Loop
+  /** Drives the pods. */
   readonly pods: Loop
+  /** What the nodes offer to their port. */
+  readonly runtimes: readonly NodeRuntime[]
 }
 
 /** Sets up the nodes; nothing happens before the loops run. */
 export function simulateNodes(parts: SimulationParts): Simulation {
   const { vendor, clock, clientOf, onError } = parts
   const byName = new Map(parts.nodes.map((node) => [node.name, node]))
-  const addresses = addressesOf(parts, byName)
   const events = new NodeEvents({ clientOf, vendor, clock, onError })
   const { stages = [], parseStatus } = parts.stages ?? builtIn(vendor)
+  const logs = new ContainerLogs()
+  const volumes = volumesOf(parts, byName)
   const pods = podLoop({
-    ...{ clock, clientOf, stages, informer: parts.pods, addressesOf: addresses },
+    ...{ clock, clientOf, stages, informer: parts.pods, addressesOf: addressesOf(parts, byName) },
     isOwnNode: (name) => byName.has(name),
     nodeOf: (name) => byName.get(name)!,
     record: (pod, event) => events.record(pod, event),
+    onPod: (pod, state) => {
+      logs.observe(pod, state)
+      if (state === 'is over') void volumes?.remove(pod).catch(onError)
+    },
     ...(parseStatus === undefined ? {} : { parseStatus }),
+    ...(volumes === undefined ? {} : volumeUpkeep(volumes, onError)),
   })
-  const heartbeats = heartbeatLoop({ nodes: byName, informer: parts.nodeObjects, clientOf, vendor, clock })
-  return { heartbeats, pods: { ...pods, onStop: async () => events.close() } }
+  return {
+    heartbeats: heartbeatLoop({ nodes: byName, informer: parts.nodeObjects, clientOf, vendor, clock }),
+    pods: { ...pods, onStop: async () => events.close() },
+    runtimes: runtimesOf(parts, { logs, volumes }),
+  }
+}
+
+function volumesOf(
+  { volumeDirectory: directory, volumePollMs: pollMs, vendor, clock }: SimulationParts,
+  nodes: ReadonlyMap<string, NodeDescription>,
+): PodVolumes | undefined {
+  if (directory === undefined) return undefined
+  const amountsOf = (name: string) => nodes.get(name)?.capacity ?? {}
+  return new PodVolumes({ directory, vendor, clock, amountsOf, ...(pollMs === undefined ? {} : { pollMs }) })
+}
+
+/** Volumes are written before containers start, and again when what they are made of has changed. */
+function volumeUpkeep(volumes: PodVolumes, onError: (error: unknown) => void) {
+  const polled: Source = {
+    connect: (add, clock) =>
+      repeat(clock, volumes.pollMs, () => {
+        volumes.poll().then((keys) => keys.forEach(add), onError)
+      }),
+  }
+  return {
+    prepare: (pod: Pod, client: Client) => volumes.prepare(pod, client),
+    keepUp: (pod: Pod, client: Client) => volumes.keepUp(pod, client),
+    sources: [polled],
+  }
+}
+
+function runtimesOf(
+  { nodes, pods, clientOf }: SimulationParts,
+  shared: { readonly logs: ContainerLogs; readonly volumes: PodVolumes | undefined },
+): NodeRuntime[] {
+  const byNode = pods.index(({ spec }) => (spec?.nodeName ? [spec.nodeName] : []))
+  return nodes.map(
+    ({ name, capacity: amounts }) =>
+      new SimulatedNode({ ...shared, name, pods: byNode, client: () => clientOf(name), amounts }),
+  )
 }
 
 function builtIn(vendor: Vendor): Partial<PodStages> {

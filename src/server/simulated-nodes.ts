@@ -1,4 +1,5 @@
 /** The simulated nodes of `orch up`: loops beside the control loops, whose nodes are users of the server in this process. */
+import { removeTemporary, temporaryDirectory } from '../base/temporary-directory.ts'
 import { Client } from '../client/client.ts'
 import type { Transport } from '../client/transport.ts'
 import type { ControlLoop, LoopContext } from '../controllers/control-loop.ts'
@@ -8,6 +9,7 @@ import type { NodeDescription } from '../nodes/node-object.ts'
 import { ownRange } from '../nodes/pods/addresses.ts'
 import { type PodStages, type Simulation, simulateNodes } from '../nodes/simulation.ts'
 import { nodes, pods } from '../nodes/types.ts'
+import type { Loop } from '../reconcile/loop.ts'
 import { errorFields } from '../telemetry/log.ts'
 import type { ApiServer } from './api-server.ts'
 import type { ServerOptions, UpOptions } from './flags/options.ts'
@@ -28,8 +30,10 @@ export function simulatedNodes(
 ): ControlLoop[] {
   const vendor = vendorOf(options.profile)
   let simulation: Simulation | undefined
+  const volumeDirectory = options.nodeVolumes ? temporaryDirectory('orch-nodes-') : undefined
   const simulated = (context: LoopContext) => {
     simulation ??= simulateNodes({
+      ...(volumeDirectory === undefined ? {} : { volumeDirectory }),
       ...{ nodes: descriptions(options), vendor, clock: server.clock },
       ...{ pods: context.informer(pods), nodeObjects: context.informer(nodes) },
       clientOf: nodeClients((user) => within(server.transport(user)), vendor),
@@ -40,8 +44,17 @@ export function simulatedNodes(
   }
   return [
     { name: 'node-heartbeats', make: (context) => simulated(context).heartbeats },
-    { name: 'node-pods', make: (context) => simulated(context).pods },
+    { name: 'node-pods', make: (context) => removing(volumeDirectory, simulated(context).pods) },
   ]
+}
+
+/** The loop, which removes the directory when it ends. */
+function removing(directory: string | undefined, loop: Loop): Loop {
+  const onStop = async () => {
+    await loop.onStop?.()
+    if (directory !== undefined) removeTemporary(directory)
+  }
+  return { ...loop, onStop }
 }
 
 function descriptions({ nodes: count, nodeCapacity: capacity }: UpOptions): NodeDescription[] {

@@ -21,7 +21,7 @@ export interface StageEffects {
   readonly clock: { now(): number }
   readonly record: (pod: Pod, event: StageEvent) => void
   /** Makes ready what containers need before they start; returns why they cannot. */
-  readonly prepare?: (pod: Pod, client: Client, signal: AbortSignal) => Promise<string | undefined>
+  readonly prepare?: (pod: Pod, client: Client) => Promise<string | undefined>
   /** Reads the text that a template made. */
   readonly parseStatus?: (text: string) => Json
 }
@@ -39,8 +39,8 @@ export async function applyStage(
 ): Promise<StepOutcome> {
   const node = pod.spec!.nodeName!
   const client = effects.clientOf(node)
-  const podIp = effects.nodeOf(node) && addressFor(effects, key, pod)
-  const missing = await whyNotStarted(effects, { pod, next, podIp }, signal)
+  const podIp = addressFor(effects, key, pod)
+  const missing = await whyNotStarted(effects, { pod, next, podIp })
   if (missing !== undefined) {
     effects.record(pod, missing)
     return 'later'
@@ -70,7 +70,6 @@ interface Starting {
 async function whyNotStarted(
   { prepare, clientOf }: StageEffects,
   { pod, next: { step, statusTemplate }, podIp }: Starting,
-  signal: AbortSignal,
 ): Promise<StageEvent | undefined> {
   const isStart = step === 'Start' || step === 'StartUnready' || (statusTemplate !== undefined && !pod.status?.podIP)
   if (!isStart) return undefined
@@ -80,7 +79,7 @@ async function whyNotStarted(
       reason: 'FailedCreatePodSandBox',
       message: 'the range of pod addresses of the node has none left',
     }
-  const reason = await prepare?.(pod, clientOf(pod.spec!.nodeName!), signal)
+  const reason = await prepare?.(pod, clientOf(pod.spec!.nodeName!))
   return reason === undefined ? undefined : { type: 'Warning', reason: 'FailedMount', message: reason }
 }
 

@@ -14,9 +14,10 @@ import { isConflict, isNotFound } from '../../client/status-error.ts'
 import type { Pod } from '../../kinds/core/pod.ts'
 import { asJson } from '../../model/object.ts'
 import type { Loop } from '../../reconcile/loop.ts'
-import { fromInformer } from '../../reconcile/sources.ts'
+import { fromInformer, type Source } from '../../reconcile/sources.ts'
 import type { StepOutcome } from '../../reconcile/work-queue.ts'
 import { chooseStage, delayOf, type Stage } from '../stages/stage.ts'
+import { pods } from '../types.ts'
 import { applyStage, type StageEffects } from './apply-stage.ts'
 
 export interface PodLoopParts extends StageEffects {
@@ -24,10 +25,18 @@ export interface PodLoopParts extends StageEffects {
   readonly isOwnNode: (node: string) => boolean
   readonly stages: readonly Stage[]
   readonly clock: TimerClock
-  /** What else there is to do for a pod that runs, such as its volumes: returns when to look again. */
-  readonly keepUp?: (pod: Pod, client: Client, signal: AbortSignal) => Promise<number | undefined>
-  /** Called when a pod that was on a node of this process is gone or over. */
-  readonly onGone?: (pod: Pod) => void
+  /** What else there is to do for a pod that runs, such as its volumes. */
+  readonly keepUp?: (pod: Pod, client: Client) => Promise<Upkeep>
+  /** Called with every change of a pod on a node of this process; over: its containers will not run again. */
+  readonly onPod: (pod: Pod, state: 'lives' | 'is over') => void
+  /** Further keys to look at. */
+  readonly sources?: readonly Source[]
+}
+
+/** When to look at a pod again, and why it is to be evicted. */
+export interface Upkeep {
+  readonly afterMs?: number
+  readonly evict?: string
 }
 
 /** How many pods are written at once. */
@@ -54,6 +63,7 @@ export function podLoop(parts: PodLoopParts): Loop {
         driver.observe(key, previous, object)
         return driver.isOwn(object) ? [key] : []
       }),
+      ...(parts.sources ?? []),
     ],
     reconcile: (key, signal) => driver.step(key, signal),
   }
@@ -76,10 +86,9 @@ class PodDriver {
     const wasOwn = this.isOwn(previous)
     if (!wasOwn && !this.isOwn(pod)) return
     const isOther = previous !== undefined && previous.metadata.uid !== pod?.metadata.uid
-    if (isOther) {
-      this.#progress.delete(key)
-      if (wasOwn) this.#parts.onGone?.(previous)
-    }
+    if (isOther) this.#progress.delete(key)
+    if (isOther && wasOwn) this.#parts.onPod(previous, 'is over')
+    if (pod !== undefined) this.#parts.onPod(pod, isOver(pod) ? 'is over' : 'lives')
     const { nodeName = '' } = (pod ?? previous)!.spec ?? {}
     this.#parts.addressesOf(nodeName).observe(key, pod)
   }
@@ -143,10 +152,30 @@ class PodDriver {
   }
 
   async #keepUp(pod: Pod, signal: AbortSignal): Promise<StepOutcome> {
-    const { phase } = pod.status ?? {}
-    if (phase === 'Succeeded' || phase === 'Failed') this.#parts.onGone?.(pod)
-    if (phase !== 'Running' || this.#parts.keepUp === undefined) return 'done'
-    const afterMs = await this.#parts.keepUp(pod, this.#parts.clientOf(pod.spec!.nodeName!), signal)
+    if (pod.status?.phase !== 'Running' || this.#parts.keepUp === undefined) return 'done'
+    const client = this.#parts.clientOf(pod.spec!.nodeName!)
+    const { afterMs, evict } = await this.#parts.keepUp(pod, client)
+    if (evict !== undefined) return await this.#evict(pod, { client, message: evict }, signal)
     return afterMs === undefined ? 'done' : { afterMs }
   }
+
+  async #evict(
+    pod: Pod,
+    { client, message }: { client: Client; message: string },
+    signal: AbortSignal,
+  ): Promise<'done'> {
+    this.#parts.record(pod, { type: 'Warning', reason: 'Evicted', message })
+    const status = { ...pod.status, phase: 'Failed', reason: 'Evicted', message }
+    try {
+      await client.update(pods, { ...pod, status }, { subresource: 'status', signal })
+    } catch (error) {
+      // The pod has changed, or is gone: the change brings it here again.
+      if (!isConflict(error) && !isNotFound(error)) throw error
+    }
+    return 'done'
+  }
+}
+
+function isOver({ status }: Pod): boolean {
+  return status?.phase === 'Succeeded' || status?.phase === 'Failed'
 }

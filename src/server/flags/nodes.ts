@@ -1,5 +1,5 @@
 /** Flags of the simulated nodes that `orch up` runs. */
-import { flag, repeated, text, UsageError } from '../../base/flags.ts'
+import { flag, readBoolean, repeated, text, UsageError } from '../../base/flags.ts'
 import { parseQuantity } from '../../model/quantity.ts'
 import { usualCapacity } from '../../nodes/node-object.ts'
 
@@ -15,6 +15,13 @@ export const nodeFlags = {
     'number of simulated nodes to run, node-1 and so on, which run no containers but report pods as running; 0 for none',
   ),
   nodeCapacity: capacityFlag('node-capacity', 'capacity of each simulated node'),
+  nodeVolumes: flag(
+    'node-volumes',
+    'BOOL',
+    'true',
+    readBoolean,
+    'write the configMap, secret, downwardAPI, projected and emptyDir volumes of pods on simulated nodes to a directory in memory; false saves time and memory with thousands of pods',
+  ),
   nodeStages: repeated(
     'node-stages',
     'FILE',

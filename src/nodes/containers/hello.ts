@@ -1,0 +1,49 @@
+/** What answers on the ports of a simulated pod: a server of HTTP/1.1 that says which pod it is, once per connection. */
+import type { Duplex } from 'node:stream'
+import type { Pod } from '../../kinds/core/pod.ts'
+
+const maxHead = 16 * 1024
+
+/** Resolves when the connection is over. */
+export async function sayHello(pod: Pod, stream: Duplex, signal: AbortSignal): Promise<void> {
+  const abort = () => stream.destroy()
+  signal.addEventListener('abort', abort, { once: true })
+  try {
+    const head = await readHead(stream)
+    if (head !== undefined) await end(stream, answerTo(pod, head))
+  } catch {
+    // The client has left.
+  } finally {
+    signal.removeEventListener('abort', abort)
+    stream.destroy()
+  }
+}
+
+/** The first line and the headers; undefined where the client sends something else, or leaves. */
+async function readHead(stream: Duplex): Promise<string | undefined> {
+  let head = ''
+  for await (const chunk of stream.iterator({ destroyOnReturn: false })) {
+    head += (chunk as Buffer).toString('latin1')
+    if (head.includes('\r\n\r\n')) return head
+    if (head.length > maxHead) return undefined
+  }
+  return undefined
+}
+
+function answerTo({ metadata, spec }: Pod, head: string): string {
+  const [method = '', target = ''] = head.split(' ', 2)
+  const text = `hello from the simulated pod ${metadata.namespace}/${metadata.name} on ${spec?.nodeName}\n${method} ${target}\n`
+  const headers = [
+    'content-type: text/plain; charset=utf-8',
+    `content-length: ${Buffer.byteLength(text)}`,
+    'connection: close',
+  ]
+  return `HTTP/1.1 200 OK\r\n${headers.join('\r\n')}\r\n\r\n${method === 'HEAD' ? '' : text}`
+}
+
+function end(stream: Duplex, text: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    stream.on('error', reject)
+    stream.end(text, resolve)
+  })
+}
