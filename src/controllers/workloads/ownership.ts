@@ -1,0 +1,62 @@
+/** Who controls an object, and the references that say so. */
+import type { Informer } from '../../client/informer.ts'
+import type { Index } from '../../client/object-index.ts'
+import type { ObjectBase, OwnerReference } from '../../model/object.ts'
+
+/** The reference to the one owner that manages an object. */
+export function controllerOf({ metadata: { ownerReferences } }: ObjectBase): OwnerReference | undefined {
+  return ownerReferences?.find(({ controller }) => controller === true)
+}
+
+export function isControlledBy(object: ObjectBase, { metadata: { uid } }: ObjectBase): boolean {
+  return uid !== undefined && controllerOf(object)?.uid === uid
+}
+
+/** The reference by which an object names this owner as its controller. */
+export function controllerReference({ apiVersion, kind, metadata }: ObjectBase): OwnerReference {
+  const { name = '', uid = '' } = metadata
+  return { apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true }
+}
+
+/** The key of the controller of an object where it is of this kind; undefined where it is not, or there is none. */
+export function controllerKey(object: ObjectBase, { kind, group }: OwnerKind): string | undefined {
+  const owner = controllerOf(object)
+  if (owner === undefined || owner.kind !== kind || groupOf(owner.apiVersion) !== group) return undefined
+  return `${object.metadata.namespace}/${owner.name}`
+}
+
+/** A kind of owners: `{ group: 'apps', kind: 'ReplicaSet' }`. */
+export interface OwnerKind {
+  readonly group: string
+  readonly kind: string
+}
+
+function groupOf(apiVersion: string): string {
+  const slash = apiVersion.indexOf('/')
+  return slash < 0 ? '' : apiVersion.slice(0, slash)
+}
+
+/** The objects of an informer by their controller. */
+export interface ByController<T> {
+  /** Those that the owner of this UID controls. */
+  controlledBy(uid: string): T[]
+  /** Those of a namespace that nobody controls. */
+  orphans(namespace: string): T[]
+}
+
+const known = new WeakMap<object, Index<ObjectBase>>()
+
+/** The look-up by controller of an informer; all loops that share the informer share it. */
+export function byController<T extends ObjectBase>(informer: Informer<T>): ByController<T> {
+  const index = (known.get(informer) as Index<T> | undefined) ?? informer.index(ownerValue)
+  known.set(informer, index as unknown as Index<ObjectBase>)
+  return {
+    controlledBy: (uid) => index.get(`uid ${uid}`),
+    orphans: (namespace) => index.get(`orphans ${namespace}`),
+  }
+}
+
+function ownerValue(object: ObjectBase): string[] {
+  const owner = controllerOf(object)
+  return [owner === undefined ? `orphans ${object.metadata.namespace}` : `uid ${owner.uid}`]
+}
