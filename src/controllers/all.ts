@@ -24,6 +24,8 @@ import { volumeBinderLoop } from './volumes/binder.ts'
 import { volumeExpanderLoop } from './volumes/expander.ts'
 import { hostPathProvisionerLoop } from './volumes/host-path-provisioner.ts'
 import { nodes, storageClasses } from './volumes/parts.ts'
+import { replicaSetLoop, replicationControllerLoop } from './workloads/replica-loop.ts'
+import { replicaSets, replicationControllers } from './workloads/resource-types.ts'
 
 /** All control loops. */
 export const controlLoops: readonly ControlLoop[] = [
@@ -140,6 +142,24 @@ export const controlLoops: readonly ControlLoop[] = [
     account: 'pvc-protection-controller',
     make: ({ client, informer, vendor }) =>
       claimProtectionLoop({ client, informer: informer(claims), finalizer: claimProtection(vendor) }),
+  },
+  {
+    name: 'replicaset',
+    account: 'replicaset-controller',
+    cluster: true,
+    syncs: { flag: 'replicaset', default: 5 },
+    make: ({ client, recorder, informer, vendor, clock }) =>
+      replicaSetLoop({ client, recorder, vendor, clock, owners: informer(replicaSets), pods: informer(pods) }),
+  },
+  {
+    name: 'replicationcontroller',
+    account: 'replication-controller',
+    cluster: true,
+    syncs: { flag: 'rc', default: 5 },
+    make: ({ client, recorder, informer, vendor, clock }) =>
+      replicationControllerLoop({
+        ...{ client, recorder, vendor, clock, owners: informer(replicationControllers), pods: informer(pods) },
+      }),
   },
   {
     name: 'resourcequota',

@@ -1,12 +1,22 @@
-/** Which loops `--controllers` means: `*` is all that are on by default, `name` adds one, `-name` leaves one out. */
+/**
+ * Which loops `--controllers` means: `*` is all that are on by default, `name` adds one, `-name` leaves one out. Where
+ * there is no cluster, `*` leaves out the loops of one.
+ */
 import { closestMatch, UsageError } from '../base/flags.ts'
 import type { ControlLoop } from './control-loop.ts'
 
-/** Throws UsageError for a name that no loop has. */
-export function chooseLoops(loops: readonly ControlLoop[], words: readonly string[]): ControlLoop[] {
+/** Throws UsageError for a name that no loop has. `cluster`: whether `*` includes the loops of a whole cluster. */
+export function chooseLoops(
+  loops: readonly ControlLoop[],
+  words: readonly string[],
+  { cluster = true }: { readonly cluster?: boolean } = {},
+): ControlLoop[] {
   const known = loops.map(({ name }) => name)
   for (const word of words) checkWord(word, known)
-  return loops.filter((loop) => isChosen(loop, words))
+  return loops.filter((loop) => {
+    const { onByDefault = true } = loop
+    return isChosen(loop.name, words) ?? (words.includes('*') && onByDefault && (cluster || loop.cluster !== true))
+  })
 }
 
 function checkWord(word: string, known: readonly string[]): void {
@@ -19,8 +29,8 @@ function checkWord(word: string, known: readonly string[]): void {
   )
 }
 
-/** The first word that is about a loop counts. */
-function isChosen({ name, onByDefault = true }: ControlLoop, words: readonly string[]): boolean {
+/** What the first word about a loop says; undefined where there is none. */
+function isChosen(name: string, words: readonly string[]): boolean | undefined {
   const own = words.find((word) => word === name || word === `-${name}`)
-  return own === undefined ? onByDefault && words.includes('*') : own === name
+  return own === undefined ? undefined : own === name
 }

@@ -21,6 +21,11 @@ export interface ControlLoop {
   /** Whether `*` includes it; true unless said otherwise. */
   readonly onByDefault?: boolean
   /**
+   * Whether it belongs to a whole cluster: it makes, places or follows pods. Test servers leave such loops out unless
+   * they are asked for, as their users expect that a Deployment makes nothing.
+   */
+  readonly cluster?: boolean
+  /**
    * Its service account in the system namespace, whose role is `system:controller:<account>`. Undefined: it works as
    * the manager itself.
    */

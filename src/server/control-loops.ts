@@ -67,7 +67,8 @@ function startLoopsOf(
 ): RunningLoops {
   const vendor = vendorOf(options.profile)
   const nodes = options.nodes === 0 ? [] : simulatedNodes(server, options, { within, stages: podStages })
-  return startControlLoops([...chooseLoops(controlLoops, options.controllers), ...nodes], {
+  const chosen = chooseLoops(controlLoops, options.controllers, { cluster: !options.ephemeral })
+  return startControlLoops([...chosen, ...nodes], {
     // The user agent names the owner of the fields that are written.
     clientAs: (account) =>
       new Client(within(server.transport(account === undefined ? managerUser : serviceAccount(account))), {

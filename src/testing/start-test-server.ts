@@ -90,7 +90,7 @@ function flagsOf({ profile = 'kubernetes', controlLoops, flags = [] }: TestServe
   if (misplaced !== undefined) throw new UsageError(`--${misplaced}: a test server decides this; see TestServerOptions`)
   return parseFlags({ ...serverFlags, ...upFlags }, [
     ...[`--profile=${profile}`, `--data-dir=${join(directory, 'data')}`, '--admin-kubeconfig=', '--secure-port=0'],
-    ...['--bind-address=127.0.0.1', '--shutdown-grace-period=0s'],
+    ...['--bind-address=127.0.0.1', '--shutdown-grace-period=0s', '--ephemeral'],
     ...(flags.some((flag) => flag.startsWith('--nodes=')) ? [] : ['--nodes=0']),
     ...(Array.isArray(controlLoops) ? [`--controllers=${controlLoops.join(',')}`] : []),
     ...flags,

@@ -197,8 +197,6 @@ export const managerForeign: ForeignFlags = {
   ),
   'pvclaimbinder-sync-period': fixedPace('claims are looked at when something changes'),
   'terminated-pod-gc-threshold': unbuilt('podgc'),
-  'concurrent-replicaset-syncs': unbuilt('replicaset'),
-  'concurrent-rc-syncs': unbuilt('replicationcontroller'),
   'concurrent-ttl-after-finished-syncs': fixedPace('the loop works on several objects at a time'),
   master: no('give the server in a kubeconfig, with --kubeconfig'),
 }

@@ -1,0 +1,82 @@
+/** The status of a ReplicaSet or ReplicationController, counted from its pods. */
+import type { Pod } from '../../kinds/core/pod.ts'
+import type { PodTemplateSpec } from '../../kinds/core/types/pod-template-spec.ts'
+import { sameJson } from '../../model/json.ts'
+import { LabelMatcher, requirementsOf } from '../../model/label-selector.ts'
+import { type ObjectBase, timestamp } from '../../model/object.ts'
+import { findCondition, withCondition, withoutCondition } from './conditions.ts'
+import { messageOf } from './pod-control.ts'
+import { isAvailable, isReady } from './pod-state.ts'
+
+interface Condition {
+  type?: string
+  status?: string
+  lastTransitionTime?: string
+  reason?: string
+  message?: string
+}
+
+interface Status {
+  replicas?: number
+  fullyLabeledReplicas?: number
+  readyReplicas?: number
+  availableReplicas?: number
+  observedGeneration?: number
+  conditions?: Condition[]
+}
+
+/** What keeps a number of alike pods: a ReplicaSet or a ReplicationController. */
+export interface ReplicaOwner extends ObjectBase {
+  spec?: { replicas?: number; minReadySeconds?: number; template?: PodTemplateSpec }
+  status?: Status
+}
+
+/** Why pods could not be created or deleted. */
+export interface ReplicaFailure {
+  readonly reason: 'FailedCreate' | 'FailedDelete'
+  readonly error: unknown
+}
+
+/** What the status of the owner should say; undefined where it says so already. */
+export function replicaStatus(
+  owner: ReplicaOwner,
+  pods: readonly Pod[],
+  { failure, now }: { readonly failure: ReplicaFailure | undefined; readonly now: number },
+): Status | undefined {
+  const { spec = {}, status = {}, metadata } = owner
+  const { minReadySeconds = 0, template } = spec
+  const fullLabels = new LabelMatcher(requirementsOf({ matchLabels: template?.metadata?.labels }))
+  const count = (counts: (pod: Pod) => boolean) => pods.reduce((sum, pod) => sum + Number(counts(pod)), 0)
+  const conditions = conditionsAfter(status.conditions, failure, now)
+  const next: Status = {
+    replicas: pods.length,
+    ...some(
+      'fullyLabeledReplicas',
+      count((pod) => fullLabels.matches(pod.metadata.labels)),
+    ),
+    ...some('readyReplicas', count(isReady)),
+    ...some(
+      'availableReplicas',
+      count((pod) => isAvailable(pod, minReadySeconds, now)),
+    ),
+    ...some('observedGeneration', metadata.generation ?? 0),
+    ...(conditions.length === 0 ? {} : { conditions }),
+  }
+  return sameJson(next, status) ? undefined : next
+}
+
+/** What is 0 is not there in what the server sends. */
+function some(name: keyof Status, count: number): Status {
+  return count === 0 ? {} : { [name]: count }
+}
+
+const failureType = 'ReplicaFailure'
+
+/** The first failure is told until there is none. */
+function conditionsAfter(conditions: Condition[] = [], failure: ReplicaFailure | undefined, now: number): Condition[] {
+  if (failure === undefined) return withoutCondition(conditions, failureType)
+  if (findCondition(conditions, failureType) !== undefined) return conditions
+  const { reason, error } = failure
+  const told = { type: failureType, status: 'True', reason, message: messageOf(error) }
+  return withCondition(conditions, { ...told, lastTransitionTime: timestamp(now) })
+}
