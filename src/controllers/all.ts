@@ -24,8 +24,9 @@ import { volumeBinderLoop } from './volumes/binder.ts'
 import { volumeExpanderLoop } from './volumes/expander.ts'
 import { hostPathProvisionerLoop } from './volumes/host-path-provisioner.ts'
 import { nodes, storageClasses } from './volumes/parts.ts'
+import { deploymentLoop } from './workloads/deployment/deployment.ts'
 import { replicaSetLoop, replicationControllerLoop } from './workloads/replica-loop.ts'
-import { replicaSets, replicationControllers } from './workloads/resource-types.ts'
+import { deployments, replicaSets, replicationControllers } from './workloads/resource-types.ts'
 
 /** All control loops. */
 export const controlLoops: readonly ControlLoop[] = [
@@ -77,6 +78,17 @@ export const controlLoops: readonly ControlLoop[] = [
         return { notRunning: 'there is no CA to sign with: name one with --cluster-signing-cert-file and -key-file' }
       return csrSigningLoop({ client, vendor, clock, informer: informer(certificateRequests(vendor)), ...signing })
     },
+  },
+  {
+    name: 'deployment',
+    account: 'deployment-controller',
+    cluster: true,
+    syncs: { flag: 'deployment', default: 5 },
+    make: ({ client, recorder, informer, vendor, clock }) =>
+      deploymentLoop({
+        ...{ client, recorder, vendor, clock, deployments: informer(deployments) },
+        ...{ replicaSets: informer(replicaSets), pods: informer(pods) },
+      }),
   },
   {
     name: 'ephemeral-volume',

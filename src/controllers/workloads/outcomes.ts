@@ -1,5 +1,6 @@
 /** How steps of workload loops end: when to look again, and which failures are no more than a reason to. */
 import { isConflict, StatusError } from '../../client/status-error.ts'
+import { isMissingRight } from '../../reconcile/missing-rights.ts'
 import type { StepOutcome } from '../../reconcile/work-queue.ts'
 
 /** A longer time is waited for in parts: timers end early beyond 24 days. */
@@ -13,11 +14,12 @@ export function lookAgain(...times: readonly (number | undefined)[]): StepOutcom
 
 /**
  * What becomes of a step that could not write: one that was refused comes again after a growing pause, as its reason is
- * told in an Event or in the status, and one that lost a race does so too. Every other failure is thrown.
+ * told in an Event or in the status, and one that lost a race does so too. Every other failure is thrown, and so is that
+ * the loop lacks a right.
  */
 export function afterRefusal(error: unknown): StepOutcome {
-  if (isConflict(error) || (error instanceof StatusError && error.code < 500)) return 'later'
-  throw error
+  if (!(error instanceof StatusError) || error.code >= 500 || isMissingRight(error)) throw error
+  return 'later'
 }
 
 /** A write that may lose a race: undefined where it did, and someone else's change brings the object back. */

@@ -1,12 +1,12 @@
 /** The status of a ReplicaSet or ReplicationController, counted from its pods. */
 import type { Pod } from '../../kinds/core/pod.ts'
 import type { PodTemplateSpec } from '../../kinds/core/types/pod-template-spec.ts'
-import { sameJson } from '../../model/json.ts'
 import { LabelMatcher, requirementsOf } from '../../model/label-selector.ts'
 import { type ObjectBase, timestamp } from '../../model/object.ts'
 import { findCondition, withCondition, withoutCondition } from './conditions.ts'
 import { messageOf } from './pod-control.ts'
 import { isAvailable, isReady } from './pod-state.ts'
+import { sameStatus } from './same-status.ts'
 
 interface Condition {
   type?: string
@@ -50,24 +50,13 @@ export function replicaStatus(
   const conditions = conditionsAfter(status.conditions, failure, now)
   const next: Status = {
     replicas: pods.length,
-    ...some(
-      'fullyLabeledReplicas',
-      count((pod) => fullLabels.matches(pod.metadata.labels)),
-    ),
-    ...some('readyReplicas', count(isReady)),
-    ...some(
-      'availableReplicas',
-      count((pod) => isAvailable(pod, minReadySeconds, now)),
-    ),
-    ...some('observedGeneration', metadata.generation ?? 0),
-    ...(conditions.length === 0 ? {} : { conditions }),
+    fullyLabeledReplicas: count((pod) => fullLabels.matches(pod.metadata.labels)),
+    readyReplicas: count(isReady),
+    availableReplicas: count((pod) => isAvailable(pod, minReadySeconds, now)),
+    observedGeneration: metadata.generation ?? 0,
+    conditions,
   }
-  return sameJson(next, status) ? undefined : next
-}
-
-/** What is 0 is not there in what the server sends. */
-function some(name: keyof Status, count: number): Status {
-  return count === 0 ? {} : { [name]: count }
+  return sameStatus(next, status) ? undefined : next
 }
 
 const failureType = 'ReplicaFailure'

@@ -1,0 +1,8 @@
+/** Numbers that may be written as a percentage of something. */
+
+/** The number that is meant, of `whole`: what is no number and no percentage counts as 0. */
+export function absoluteNumber(value: number | string, whole: number, round: (value: number) => number): number {
+  if (typeof value === 'number') return value
+  const percent = /^(\d{1,9})%$/.exec(value)?.[1]
+  return percent === undefined ? 0 : round((Number(percent) * whole) / 100)
+}
