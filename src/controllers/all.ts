@@ -26,7 +26,14 @@ import { hostPathProvisionerLoop } from './volumes/host-path-provisioner.ts'
 import { nodes, storageClasses } from './volumes/parts.ts'
 import { deploymentLoop } from './workloads/deployment/deployment.ts'
 import { replicaSetLoop, replicationControllerLoop } from './workloads/replica-loop.ts'
-import { deployments, replicaSets, replicationControllers } from './workloads/resource-types.ts'
+import {
+  controllerRevisions,
+  deployments,
+  replicaSets,
+  replicationControllers,
+  statefulSets,
+} from './workloads/resource-types.ts'
+import { statefulSetLoop } from './workloads/statefulset/statefulset.ts'
 
 /** All control loops. */
 export const controlLoops: readonly ControlLoop[] = [
@@ -215,6 +222,17 @@ export const controlLoops: readonly ControlLoop[] = [
         ...(createTokenSecrets ? { makeSecrets: true } : {}),
       })
     },
+  },
+  {
+    name: 'statefulset',
+    account: 'statefulset-controller',
+    cluster: true,
+    syncs: { flag: 'statefulset', default: 5 },
+    make: ({ client, recorder, informer, vendor, clock }) =>
+      statefulSetLoop({
+        ...{ client, recorder, vendor, clock, sets: informer(statefulSets), pods: informer(pods) },
+        ...{ claims: informer(claims), revisions: informer(controllerRevisions) },
+      }),
   },
   {
     name: 'tokencleaner',

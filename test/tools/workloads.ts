@@ -2,6 +2,7 @@
 import type { Client } from '../../src/client/client.ts'
 import type { ResourceType } from '../../src/client/resource-type.ts'
 import type { Transport } from '../../src/client/transport.ts'
+import { unlessGone } from '../../src/controllers/unless-gone.ts'
 import { controllerOf } from '../../src/controllers/workloads/ownership.ts'
 import { pods } from '../../src/controllers/workloads/resource-types.ts'
 import type { Pod } from '../../src/kinds/core/pod.ts'
@@ -33,13 +34,14 @@ export async function untilPods(client: Client, app: string, count: number): Pro
   )
 }
 
-/** The object when it is as wanted. */
+/** The object when it is there and as wanted. */
 export async function untilObject<T extends ObjectBase>(
   client: Client,
   type: ResourceType<T>,
   { name, wanted }: { readonly name: string; readonly wanted: (object: T) => boolean },
 ): Promise<T> {
-  return await until(async () => await client.get(type, { namespace, name }), wanted)
+  const ask = () => unlessGone(client.get(type, { namespace, name }))
+  return (await until(ask, (object) => object !== undefined && wanted(object)))!
 }
 
 /** Says of a pod what its node would say: that it runs, and whether it is ready. */

@@ -115,7 +115,8 @@ async function createRevision<O extends ObjectBase>(
     const hash = contentHash(data, collisions)
     const name = `${ownerName.slice(0, 223)}-${hash}`
     const labels = { ...template.metadata?.labels, [hashLabel]: hash }
-    const metadata = { name, namespace, labels, ownerReferences: [controllerReference(owner)] }
+    const { annotations = {} } = owner.metadata
+    const metadata = { name, namespace, labels, annotations, ownerReferences: [controllerReference(owner)] }
     try {
       return { present: await client.create(controllerRevisions, { metadata, data, revision }, { signal }), collisions }
     } catch (error) {

@@ -15,7 +15,8 @@ import { isTerminating } from './pod-state.ts'
 export interface PodEventParts {
   readonly pods: Informer<Pod>
   readonly ownerKind: OwnerKind
-  readonly expectations: Expectations
+  /** Left out: the loop needs none, as its pods have fixed names. */
+  readonly expectations?: Expectations
   /** The owners that may adopt a pod which nobody controls. */
   readonly adopters: (pod: Pod) => Iterable<ObjectBase>
 }
@@ -23,7 +24,7 @@ export interface PodEventParts {
 /** Follows pods for a loop over their owners. */
 export function fromPods(parts: PodEventParts): Source {
   return fromInformer(parts.pods, (change) => {
-    settle(parts.expectations, change)
+    if (parts.expectations !== undefined) settle(parts.expectations, change)
     return new Set(keysOf(parts, change))
   })
 }

@@ -164,7 +164,6 @@ export const managerForeign: ForeignFlags = {
   ),
   'attach-detach-reconcile-sync-period': fixedPace('attachments are looked at when something changes'),
   'disable-attach-detach-reconcile-sync': only('false', 'leave the loop out with --controllers=*,-attachdetach'),
-  'concurrent-statefulset-syncs': unbuilt('statefulset'),
   ...all('concurrent-endpoint-syncs endpoint-updates-batch-period', unbuilt('endpoint')),
   ...all(
     'concurrent-service-endpoint-syncs endpointslice-updates-batch-period max-endpoints-per-slice',
