@@ -7,6 +7,8 @@ export type IndexFunction<T> = (object: T) => Iterable<string | undefined>
 export interface Index<T> {
   /** The objects with this value, in no order. */
   get(value: string): T[]
+  /** How many objects have this value. */
+  count(value: string): number
   /** All values that there are. */
   values(): Iterable<string>
 }
@@ -22,6 +24,10 @@ export class ObjectIndex<T> implements Index<T> {
 
   get(value: string): T[] {
     return [...(this.#byValue.get(value)?.values() ?? [])]
+  }
+
+  count(value: string): number {
+    return this.#byValue.get(value)?.size ?? 0
   }
 
   values(): Iterable<string> {

@@ -9,6 +9,9 @@ import type { ControlLoop } from './control-loop.ts'
 import { csrApprovingLoop } from './csr-approving.ts'
 import { csrCleanerLoop } from './csr-cleaner.ts'
 import { csrSigningLoop } from './csr-signing.ts'
+import { endpointLoop } from './endpoints/endpoint.ts'
+import { endpointSliceLoop } from './endpoints/endpoint-slice.ts'
+import { endpointSlices, endpoints, services } from './endpoints/service-endpoints.ts'
 import { ephemeralVolumeLoop, pods } from './ephemeral-volume.ts'
 import { garbageCollectorLoop } from './garbage-collector/garbage-collector.ts'
 import { namespaceLoop, namespaces } from './namespace.ts'
@@ -95,6 +98,29 @@ export const controlLoops: readonly ControlLoop[] = [
       deploymentLoop({
         ...{ client, recorder, vendor, clock, deployments: informer(deployments) },
         ...{ replicaSets: informer(replicaSets), pods: informer(pods) },
+      }),
+  },
+  {
+    name: 'endpoint',
+    account: 'endpoint-controller',
+    cluster: true,
+    syncs: { flag: 'endpoint', default: 5 },
+    make: ({ client, recorder, informer, vendor, options: { endpointBatchMs = 0 } }) =>
+      endpointLoop({
+        ...{ client, recorder, vendor, batchMs: endpointBatchMs },
+        ...{ services: informer(services), pods: informer(pods), endpoints: informer(endpoints) },
+      }),
+  },
+  {
+    name: 'endpointslice',
+    account: 'endpointslice-controller',
+    cluster: true,
+    syncs: { flag: 'service-endpoint', default: 5 },
+    make: ({ client, recorder, informer, vendor, clock, options: { sliceBatchMs = 0, maxEndpointsPerSlice = 100 } }) =>
+      endpointSliceLoop({
+        ...{ client, recorder, vendor, clock, batchMs: sliceBatchMs, maxPerSlice: maxEndpointsPerSlice },
+        ...{ services: informer(services), pods: informer(pods), nodes: informer(nodes) },
+        slices: informer(endpointSlices(vendor)),
       }),
   },
   {

@@ -10,3 +10,8 @@ export function isSettledAlready(error: unknown): boolean {
     isConflict(error) || reason === 'AlreadyExists' || reason === 'NotFound' || (reason === 'Forbidden' && isEnding)
   )
 }
+
+/** Whether an object is not as it was when a write was decided on: read again, and decide anew. */
+export function isOutdated(error: unknown): boolean {
+  return error instanceof StatusError && (isConflict(error) || ['AlreadyExists', 'NotFound'].includes(error.reason))
+}

@@ -69,6 +69,11 @@ export interface LoopOptions {
   readonly issueToken?: LegacyTokenOf
   /** Whether every service account gets a token Secret that nobody asked for. */
   readonly createTokenSecrets?: boolean
+  /** How long changes of pods are gathered at least before Endpoints, and EndpointSlices, follow; 0 by default. */
+  readonly endpointBatchMs?: number
+  readonly sliceBatchMs?: number
+  /** 100 by default. */
+  readonly maxEndpointsPerSlice?: number
   /** What the built-in signers sign with; undefined: they do not sign. */
   readonly signing?: {
     readonly authorities: SigningAuthorities

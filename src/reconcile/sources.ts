@@ -36,6 +36,31 @@ export function fromInformer<T extends ObjectBase>(
   }
 }
 
+/** The keys of another source, each after a pause in which its further changes are gathered. */
+export function batched({ connect, ...source }: Source, pauseMs: (key: string) => number): Source {
+  return {
+    ...source,
+    connect: (add, clock) => {
+      const waiting = new Map<string, () => void>()
+      const addLater = (key: string) => {
+        const ms = pauseMs(key)
+        if (ms <= 0) return add(key)
+        if (waiting.has(key)) return
+        const run = () => {
+          waiting.delete(key)
+          add(key)
+        }
+        waiting.set(key, clock.after(ms, run))
+      }
+      const disconnect = connect(addLater, clock)
+      return () => {
+        disconnect()
+        for (const cancel of waiting.values()) cancel()
+      }
+    },
+  }
+}
+
 /** What is needed of a cache of objects in this process. */
 export interface FollowedCache {
   /** All keys start with it. */

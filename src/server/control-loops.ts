@@ -18,6 +18,7 @@ import type { RunningLoops } from '../reconcile/loop.ts'
 import { errorFields } from '../telemetry/log.ts'
 import { systemNamespace } from '../upkeep/system-objects.ts'
 import type { ApiServer } from './api-server.ts'
+import { clusterLoopOptions } from './flags/cluster-loops.ts'
 import { concurrencyOf } from './flags/loops.ts'
 import type { ServerOptions, UpOptions } from './flags/options.ts'
 import { managerLease, runElected, usualTiming } from './manager/election.ts'
@@ -76,6 +77,7 @@ function startLoopsOf(
       }),
     ...{ vendor, clock: server.clock, records: server.loopRecords, concurrency: concurrencyOf(options) },
     options: {
+      ...clusterLoopOptions(options),
       quotaSyncMs: options.resourceQuotaSyncPeriod,
       volumeDirectory: resolve(options.volumeDirectory || join(options.dataDir, 'volumes')),
       rootAuthority: () => server.authority,

@@ -1,5 +1,6 @@
 /** Flags of `orch controller-manager`, in the groups that its help shows. They are named as kube-controller-manager's. */
 import { flag, type OptionsOf, oneOf, readBoolean, text } from '../../base/flags.ts'
+import { clusterLoopFlags } from './cluster-loops.ts'
 import { loggingFlags } from './logging.ts'
 import { controllersFlag, sharedLoopFlags, syncFlags, volumeDirectoryFlag } from './loops.ts'
 import { readPort } from './serving.ts'
@@ -41,6 +42,7 @@ const loopFlags = {
   createTokenSecrets: sharedLoopFlags.createTokenSecrets,
   resourceQuotaSyncPeriod: sharedLoopFlags.resourceQuotaSyncPeriod,
   volumeDirectory: volumeDirectoryFlag('without it the provisioner does not run'),
+  ...clusterLoopFlags,
 }
 
 /** The files of one signer, or of all. */

@@ -164,11 +164,6 @@ export const managerForeign: ForeignFlags = {
   ),
   'attach-detach-reconcile-sync-period': fixedPace('attachments are looked at when something changes'),
   'disable-attach-detach-reconcile-sync': only('false', 'leave the loop out with --controllers=*,-attachdetach'),
-  ...all('concurrent-endpoint-syncs endpoint-updates-batch-period', unbuilt('endpoint')),
-  ...all(
-    'concurrent-service-endpoint-syncs endpointslice-updates-batch-period max-endpoints-per-slice',
-    unbuilt('endpointslice'),
-  ),
   ...all(
     'mirroring-concurrent-service-endpoint-syncs mirroring-endpointslice-updates-batch-period mirroring-max-endpoints-per-subset',
     unbuilt('endpointslicemirroring'),

@@ -2,6 +2,7 @@
 import { type Flag, type Flags, flag, oneOf, readBoolean, text, UsageError } from '../../base/flags.ts'
 import { isServer } from '../../client/node/kubeconfig-cluster.ts'
 import { controlLoops } from '../../controllers/all.ts'
+import { clusterLoopFlags } from './cluster-loops.ts'
 import { list, readTime } from './values.ts'
 
 export const sharedLoopFlags = {
@@ -31,6 +32,7 @@ export const sharedLoopFlags = {
 export const upLoopFlags = {
   controllers: controllersFlag('*,bootstrapsigner,tokencleaner'),
   ...sharedLoopFlags,
+  ...clusterLoopFlags,
   volumeDirectory: volumeDirectoryFlag('volumes in the data directory by default'),
   defaultStorageClass: flag(
     'default-storage-class',

@@ -27,6 +27,7 @@ import { WorkQueueMetrics } from '../../reconcile/work-queue-metrics.ts'
 import { Exposer } from '../../telemetry/exposition.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { Gauge } from '../../telemetry/metrics.ts'
+import { clusterLoopOptions } from '../flags/cluster-loops.ts'
 import type { ManagerOptions } from '../flags/controller-manager.ts'
 import { concurrencyOf } from '../flags/loops.ts'
 import { readFlagFile } from '../read-flag-file.ts'
@@ -189,6 +190,7 @@ class Manager {
       records: { log, metrics: this.#workQueues, missingRights: new MissingRights(log) },
       options: {
         ...signing,
+        ...clusterLoopOptions(options),
         quotaSyncMs: options.resourceQuotaSyncPeriod,
         createTokenSecrets: options.createTokenSecrets,
         ...(options.volumeDirectory === '' ? {} : { volumeDirectory: resolve(options.volumeDirectory) }),

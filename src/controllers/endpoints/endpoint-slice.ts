@@ -1,0 +1,159 @@
+/**
+ * Keeps the EndpointSlices of every Service with a selector: for each family of addresses and each set of ports that its
+ * pods have, as few slices as need be changed. Slices belong to their Service, and go with it.
+ *
+ * Slices get their names from the server, so a slow watch must not lead to a second set of them: until what was written
+ * is seen, nothing more is written for that Service (`slice-writes.ts`).
+ */
+import type { Clock } from '../../base/clock.ts'
+import type { Client } from '../../client/client.ts'
+import type { EventRecorder } from '../../client/event-recorder.ts'
+import type { Informer, ObjectChange } from '../../client/informer.ts'
+import type { Index } from '../../client/object-index.ts'
+import { nameOf, nameOfKey } from '../../client/resource-type.ts'
+import type { Node } from '../../kinds/core/node.ts'
+import type { Pod } from '../../kinds/core/pod.ts'
+import type { Service } from '../../kinds/core/types/service-spec.ts'
+import type { EndpointSlice } from '../../kinds/discovery/endpoint-slice.ts'
+import type { Vendor } from '../../model/vendor.ts'
+import type { Loop } from '../../reconcile/loop.ts'
+import { batched, fromInformer } from '../../reconcile/sources.ts'
+import type { StepOutcome } from '../../reconcile/work-queue.ts'
+import { isOutdated } from '../already-settled.ts'
+import type { PodSelection } from '../selected-pods.ts'
+import { unlessGone } from '../unless-gone.ts'
+import { isControlledBy } from '../workloads/ownership.ts'
+import { isNamespaceEnding, messageOf } from '../workloads/pod-control.ts'
+import { desiredEndpoints } from './desired-endpoints.ts'
+import { endpointSlices, familiesOf, hasPods, PodChanges, selectionOf } from './service-endpoints.ts'
+import { managedBy, managerLabel, serviceLabel } from './slice-metadata.ts'
+import { planSlices, type SlicePlan } from './slice-plan.ts'
+import { SliceWrites } from './slice-writes.ts'
+
+export interface EndpointSliceParts {
+  readonly client: Client
+  readonly recorder: EventRecorder
+  readonly vendor: Vendor
+  readonly clock: Clock
+  readonly services: Informer<Service>
+  readonly pods: Informer<Pod>
+  readonly nodes: Informer<Node>
+  readonly slices: Informer<EndpointSlice>
+  /** How long changes of pods are gathered at least. */
+  readonly batchMs: number
+  readonly maxPerSlice: number
+}
+
+interface State extends EndpointSliceParts {
+  readonly selection: PodSelection<Service>
+  readonly changes: PodChanges
+  readonly writes: SliceWrites
+  readonly byService: Index<EndpointSlice>
+}
+
+export function endpointSliceLoop(parts: EndpointSliceParts): Loop {
+  const { pods, services, slices, vendor, clock } = parts
+  const selection = selectionOf(pods, services)
+  const changes = new PodChanges(parts.batchMs)
+  const writes = new SliceWrites(clock)
+  const keyOf = (slice: EndpointSlice) => serviceKey(slice, vendor)
+  const byService = slices.index((slice) => [keyOf(slice)])
+  const changedSlice = ({ previous, object }: ObjectChange<EndpointSlice>) => {
+    const keys = [previous, object].flatMap((slice) => (slice === undefined ? [] : (keyOf(slice) ?? [])))
+    if (object === undefined) for (const key of keys) writes.sawDeletion(key, previous!)
+    return new Set(keys)
+  }
+  return {
+    name: 'endpointslice',
+    sources: [
+      fromInformer(services),
+      changes.source(pods, selection),
+      // For the zones of nodes as they are when a slice is written.
+      fromInformer(parts.nodes, () => []),
+      batched(fromInformer(slices, changedSlice), changes.pauseMs),
+    ],
+    reconcile: (key, signal) => reconcile({ ...parts, selection, changes, writes, byService }, key, signal),
+  }
+}
+
+/** The Service that a slice of this loop is for; undefined for a slice of others. */
+function serviceKey({ metadata: { namespace, labels = {} } }: EndpointSlice, vendor: Vendor): string | undefined {
+  const service = labels[serviceLabel(vendor)]
+  return service !== undefined && labels[managerLabel(vendor)] === managedBy(vendor)
+    ? `${namespace}/${service}`
+    : undefined
+}
+
+async function reconcile(state: State, key: string, signal: AbortSignal): Promise<StepOutcome> {
+  const service = state.services.get(nameOfKey(key))
+  if (service === undefined) {
+    state.changes.gone(key)
+    state.writes.forget(key)
+    return 'done'
+  }
+  if (!hasPods(service)) return 'done'
+  const existing = state.byService.get(key)
+  const waitMs = state.writes.waitMs(key, existing)
+  // The change that it waits for brings the key back; the pause is for a change that never comes.
+  if (waitMs > 0) return { afterMs: waitMs }
+  const pods = state.selection.podsOf(service)
+  state.changes.counted(key, pods.length)
+  try {
+    for (const family of familiesOf(service)) await reconcileFamily(state, { service, pods, existing, family, signal })
+    const unserved = existing.filter(({ addressType = '' }) => !familiesOf(service).includes(addressType))
+    for (const slice of unserved) await remove(state, key, { slice, signal })
+    return 'done'
+  } catch (error) {
+    if (isNamespaceEnding(error)) return 'done'
+    if (isOutdated(error)) return 'later'
+    const message = `Error updating Endpoint Slices for Service ${key}: ${messageOf(error)}`
+    state.recorder.record(service, { type: 'Warning', reason: 'FailedToUpdateEndpointSlices', message })
+    throw error
+  }
+}
+
+interface FamilyWork {
+  readonly service: Service
+  readonly pods: readonly Pod[]
+  readonly existing: readonly EndpointSlice[]
+  readonly family: string
+  readonly signal: AbortSignal
+}
+
+async function reconcileFamily(state: State, { service, pods, existing, family, signal }: FamilyWork): Promise<void> {
+  const { vendor, nodes, maxPerSlice } = state
+  const ofFamily = existing.filter(({ addressType }) => addressType === family)
+  const groups = await desiredEndpoints({ service, pods, nodes, family, vendor })
+  const plan = await planSlices({
+    ...{ groups, service, vendor, maxPerSlice, family },
+    own: ofFamily.filter((slice) => isControlledBy(slice, service)),
+    foreign: ofFamily.filter((slice) => !isControlledBy(slice, service)),
+  })
+  await carryOut(state, service, { plan, signal })
+}
+
+async function carryOut(
+  state: State,
+  service: Service,
+  { plan, signal }: { plan: SlicePlan; signal: AbortSignal },
+): Promise<void> {
+  const { client, vendor, writes } = state
+  const { namespace, name } = service.metadata
+  const key = `${namespace}/${name}`
+  const type = endpointSlices(vendor)
+  // Slices made now would be in the way of whoever deletes those of this Service.
+  const creates = service.metadata.deletionTimestamp === undefined ? plan.create : []
+  for (const slice of creates) writes.wrote(key, await client.create(type, slice, { signal }))
+  for (const slice of plan.update) writes.wrote(key, await client.update(type, slice, { signal }))
+  for (const slice of plan.remove) await remove(state, key, { slice, signal })
+}
+
+async function remove(
+  { client, vendor, writes }: State,
+  key: string,
+  { slice, signal }: { slice: EndpointSlice; signal: AbortSignal },
+): Promise<void> {
+  const preconditions = { uid: slice.metadata.uid! }
+  await unlessGone(client.delete(endpointSlices(vendor), nameOf(slice), { preconditions, signal }))
+  writes.deleted(key, slice)
+}

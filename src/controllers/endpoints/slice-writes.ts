@@ -1,0 +1,63 @@
+/**
+ * What the loop has written of slices and not seen yet. A Service whose slices are behind what was written is left alone
+ * until the watch has caught up, or for a minute at most: a slice that others deleted meanwhile may never be seen.
+ */
+import type { Clock } from '../../base/clock.ts'
+import type { EndpointSlice } from '../../kinds/discovery/endpoint-slice.ts'
+
+const maxWaitMs = 60_000
+
+interface Write {
+  /** The generation that was written; infinite: the slice was deleted. */
+  readonly generation: number
+  readonly at: number
+}
+
+export class SliceWrites {
+  readonly #clock: Clock
+  /** By the key of the Service, and then by the UID of the slice. */
+  readonly #unseen = new Map<string, Map<string, Write>>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  wrote(key: string, slice: EndpointSlice): void {
+    this.#note(key, slice, slice.metadata.generation ?? 0)
+  }
+
+  deleted(key: string, slice: EndpointSlice): void {
+    this.#note(key, slice, Number.POSITIVE_INFINITY)
+  }
+
+  sawDeletion(key: string, { metadata: { uid = '' } }: EndpointSlice): void {
+    this.#unseen.get(key)?.delete(uid)
+  }
+
+  forget(key: string): void {
+    this.#unseen.delete(key)
+  }
+
+  /** How long to wait for slices to be as they were written; 0 where they are. */
+  waitMs(key: string, slices: readonly EndpointSlice[]): number {
+    const writes = this.#unseen.get(key)
+    if (writes === undefined) return 0
+    const seen = new Map(slices.map(({ metadata }) => [metadata.uid ?? '', metadata.generation ?? 0]))
+    let longest = 0
+    for (const [uid, { generation, at }] of writes) {
+      const now = seen.get(uid)
+      const isSeen =
+        generation === Number.POSITIVE_INFINITY ? now === undefined : now !== undefined && now >= generation
+      const left = at + maxWaitMs - this.#clock.monotonic()
+      if (isSeen || left <= 0) writes.delete(uid)
+      else longest = Math.max(longest, left)
+    }
+    if (writes.size === 0) this.#unseen.delete(key)
+    return longest
+  }
+
+  #note(key: string, { metadata: { uid = '' } }: EndpointSlice, generation: number): void {
+    const writes = this.#unseen.get(key) ?? new Map<string, Write>()
+    this.#unseen.set(key, writes.set(uid, { generation, at: this.#clock.monotonic() }))
+  }
+}
