@@ -14,6 +14,7 @@ import { endpointSliceLoop } from './endpoints/endpoint-slice.ts'
 import { endpointSlices, endpoints, services } from './endpoints/service-endpoints.ts'
 import { ephemeralVolumeLoop, pods } from './ephemeral-volume.ts'
 import { garbageCollectorLoop } from './garbage-collector/garbage-collector.ts'
+import { jobLoop } from './jobs/job.ts'
 import { namespaceLoop, namespaces } from './namespace.ts'
 import { resourceQuotaLoop, resourceQuotas } from './resource-quota.ts'
 import { rootCaName, rootCaPublisherLoop } from './root-ca-publisher.ts'
@@ -149,6 +150,13 @@ export const controlLoops: readonly ControlLoop[] = [
       }
       return hostPathProvisionerLoop({ client, recorder, vendor, directory, ...objects })
     },
+  },
+  {
+    name: 'job',
+    account: 'job-controller',
+    cluster: true,
+    make: ({ client, recorder, informer, vendor, clock }) =>
+      jobLoop({ client, recorder, vendor, clock, jobs: informer(jobs), pods: informer(pods) }),
   },
   {
     name: 'namespace',

@@ -7,7 +7,7 @@ import type { Informer, ObjectChange } from '../client/informer.ts'
 import type { Index } from '../client/object-index.ts'
 import { objectKey } from '../client/resource-type.ts'
 import type { Pod } from '../kinds/core/pod.ts'
-import { requirementsOf, type SelectorObject } from '../model/label-selector.ts'
+import { type Labels, requirementsOf, type SelectorObject } from '../model/label-selector.ts'
 import type { ObjectBase } from '../model/object.ts'
 import { type SelectingOwners, selectingOwners } from './workloads/selecting-owners.ts'
 
@@ -38,6 +38,11 @@ export class PodSelection<T extends ObjectBase> {
   /** The objects of its namespace that select a pod. */
   selecting(pod: Pod): T[] {
     return this.#selectors.of(pod)
+  }
+
+  /** Whether an object selects pods with these labels. */
+  selects(object: T, labels: Labels): boolean {
+    return this.#selectors.selects(object, labels)
   }
 
   /** The keys of the objects that select a changed pod, or did before the change. */

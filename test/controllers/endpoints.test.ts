@@ -194,8 +194,9 @@ test('many pods are spread over slices; those that go are taken from the slices 
   assert.ok(found.some(({ metadata }) => metadata.name === left[0]?.metadata.name))
 })
 
-test('a slow watch makes no slice twice', async () => {
+test('a slow watch makes no slice twice', async (t) => {
   const gate = Promise.withResolvers<void>()
+  t.after(() => gate.resolve())
   const slowWatch =
     (send: Transport): Transport =>
     async (request) => {
@@ -230,9 +231,9 @@ test('a slow watch makes no slice twice', async () => {
 test('a manager that is killed at any write is followed by one that finishes', async () => {
   for (const [i, death] of deaths(2).entries()) {
     const name = `killed-${i}`
-    server.run(['endpoint', 'endpointslice'], { death })
     await makeService(name)
     await readyPod(`k-${i}`, name, `10.5.0.${i}`)
+    await server.run(loops, { death }).killed
     await server.end()
     server.run(loops)
     await untilBoth(name, `10.5.0.${i}| :=8080`, `10.5.0.${i}+`)

@@ -78,7 +78,7 @@ export interface LoopServer {
   readonly client: Client
   readonly directory: string
   /** Starts these loops, as `--controllers` names them. */
-  run(names: readonly string[], options?: ManagerOptions): RunningLoops
+  run(names: readonly string[], options?: ManagerOptions): Manager
   /** Ends the loops that were started last. */
   end(): Promise<void>
 }
