@@ -14,6 +14,7 @@ import { endpointSliceLoop } from './endpoints/endpoint-slice.ts'
 import { endpointSlices, endpoints, services } from './endpoints/service-endpoints.ts'
 import { ephemeralVolumeLoop, pods } from './ephemeral-volume.ts'
 import { garbageCollectorLoop } from './garbage-collector/garbage-collector.ts'
+import { cronJobLoop, cronJobs } from './jobs/cron-job.ts'
 import { jobLoop } from './jobs/job.ts'
 import { namespaceLoop, namespaces } from './namespace.ts'
 import { resourceQuotaLoop, resourceQuotas } from './resource-quota.ts'
@@ -68,6 +69,13 @@ export const controlLoops: readonly ControlLoop[] = [
     account: 'clusterrole-aggregation-controller',
     make: ({ client, informer, vendor }) =>
       clusterRoleAggregationLoop({ client, informer: informer(clusterRoles(vendor)) }),
+  },
+  {
+    name: 'cronjob',
+    account: 'cronjob-controller',
+    cluster: true,
+    make: ({ client, recorder, informer, clock }) =>
+      cronJobLoop({ client, recorder, clock, cronJobs: informer(cronJobs), jobs: informer(jobs) }),
   },
   {
     name: 'csrapproving',
