@@ -15,7 +15,8 @@ const layers: readonly (readonly string[])[] = [
   ['kinds', 'codec', 'outbound', 'encryption'],
   ['merge'],
   ['cache', 'authn', 'authz', 'audit', 'client', 'flowcontrol'],
-  ['reconcile', 'node-port'],
+  ['reconcile', 'node-port', 'volumes'],
+  ['scheduler'],
   ['admission', 'controllers', 'cli', 'joining', 'library', 'nodes'],
   ['registry'],
   ['resources', 'custom', 'http', 'upkeep', 'backup'],
@@ -30,7 +31,9 @@ const only: { readonly [room: string]: readonly string[] } = {
   client: ['base', 'model'],
   outbound: ['base', 'model'],
   reconcile: ['base', 'telemetry', 'model', 'client'],
-  controllers: ['base', 'telemetry', 'model', 'pki', 'client', 'reconcile'],
+  volumes: ['model'],
+  scheduler: ['base', 'telemetry', 'model', 'client', 'reconcile', 'volumes'],
+  controllers: ['base', 'telemetry', 'model', 'pki', 'client', 'reconcile', 'volumes', 'scheduler'],
   'node-port': ['base', 'telemetry', 'model', 'client'],
   nodes: ['base', 'telemetry', 'model', 'codec', 'client', 'reconcile', 'node-port'],
   library: ['base', 'model', 'schema', 'kinds', 'codec', 'client', 'reconcile'],
@@ -39,6 +42,8 @@ const only: { readonly [room: string]: readonly string[] } = {
 /** Rooms whose types these may name besides, in type-only imports, which leave nothing in a bundle. */
 const onlyTypes: { readonly [room: string]: readonly string[] } = {
   client: ['kinds'],
+  volumes: ['kinds'],
+  scheduler: ['kinds'],
   controllers: ['kinds'],
   nodes: ['kinds'],
 }

@@ -19,6 +19,7 @@ import { jobLoop } from './jobs/job.ts'
 import { namespaceLoop, namespaces } from './namespace.ts'
 import { resourceQuotaLoop, resourceQuotas } from './resource-quota.ts'
 import { rootCaName, rootCaPublisherLoop } from './root-ca-publisher.ts'
+import { makeScheduler } from './scheduler.ts'
 import { serviceAccountLoop, serviceAccounts } from './service-account.ts'
 import { secrets, tokenSecretLoop, tokenSecretType } from './service-account-secret.ts'
 import { claimProtectionLoop, claims, volumeProtectionLoop, volumes } from './storage-protection.ts'
@@ -243,6 +244,13 @@ export const controlLoops: readonly ControlLoop[] = [
         configMaps: informer(configMaps, { fieldSelector: `metadata.name=${rootCaName}` }),
       })
     },
+  },
+  {
+    name: 'scheduler',
+    cluster: true,
+    account: 'kube-scheduler',
+    roles: ['system:kube-scheduler', 'system:volume-scheduler'],
+    make: makeScheduler,
   },
   {
     name: 'serviceaccount',

@@ -10,6 +10,7 @@ import type { ResourceType, Selection } from '../client/resource-type.ts'
 import type { ApiObject } from '../model/object.ts'
 import type { Vendor } from '../model/vendor.ts'
 import type { Loop } from '../reconcile/loop.ts'
+import type { SchedulerSettings } from '../scheduler/scheduler.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { SigningAuthorities } from './csr-signing.ts'
 import type { LegacyTokenOf } from './service-account-secret.ts'
@@ -26,10 +27,11 @@ export interface ControlLoop {
    */
   readonly cluster?: boolean
   /**
-   * Its service account in the system namespace, whose role is `system:controller:<account>`. Undefined: it works as
-   * the manager itself.
+   * Its service account in the system namespace, whose role is `system:controller:<account>` unless `roles` names others.
+   * Undefined: it works as the manager itself.
    */
   readonly account?: string
+  readonly roles?: readonly string[]
   /** The flag that says how many objects it works on at once, as in `--concurrent-<flag>-syncs`, and its default. */
   readonly syncs?: { readonly flag: string; readonly default: number }
   /** Returns the loop, or why it cannot run. */
@@ -74,6 +76,8 @@ export interface LoopOptions {
   readonly sliceBatchMs?: number
   /** 100 by default. */
   readonly maxEndpointsPerSlice?: number
+  /** How Pods are placed; as kube-scheduler does by default if left out. */
+  readonly scheduler?: SchedulerSettings
   /** What the built-in signers sign with; undefined: they do not sign. */
   readonly signing?: {
     readonly authorities: SigningAuthorities

@@ -18,8 +18,8 @@ import type { ApiObject } from '../model/object.ts'
 import type { Loop } from '../reconcile/loop.ts'
 import { fromInformer } from '../reconcile/sources.ts'
 import type { StepOutcome } from '../reconcile/work-queue.ts'
+import { claimNames } from '../volumes/pod-claims.ts'
 import { unlessGone } from './unless-gone.ts'
-import { claimNames } from './volumes/pod-claims.ts'
 
 const core = { group: '', version: 'v1' }
 export const claims: ResourceType<PersistentVolumeClaim> = {

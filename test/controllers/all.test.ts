@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { clusterBindings } from '../../src/authz/rbac/defaults/bindings.ts'
 import { controllerRoles } from '../../src/authz/rbac/defaults/controller-roles.ts'
 import { namespacedRoles } from '../../src/authz/rbac/defaults/namespaced-roles.ts'
 import { controlLoops } from '../../src/controllers/all.ts'
@@ -17,8 +18,13 @@ test('loops are in the order of their names, each once', () => {
 
 test('each account has a role', () => {
   const roles = new Set([...controllerRoles, ...namespacedRoles].map(({ name }) => name))
-  for (const { name, account } of controlLoops)
-    if (account !== undefined) assert.ok(roles.has(`system:controller:${account}`), `${name}: ${account}`)
+  const isBound = (role: string, account: string) =>
+    clusterBindings.some((binding) => binding.role === role && binding.subjects.some(({ name }) => name === account))
+  for (const { name, account, roles: own } of controlLoops) {
+    if (account === undefined) continue
+    if (own === undefined) assert.ok(roles.has(`system:controller:${account}`), `${name}: ${account}`)
+    else for (const role of own) assert.ok(isBound(role, account), `${name}: ${role}`)
+  }
 })
 
 test('each loop is described in docs/loops.md', () => {

@@ -23,10 +23,10 @@ import { groupName, type Vendor, vendorKey } from '../../model/vendor.ts'
 import type { Loop } from '../../reconcile/loop.ts'
 import { fromInformer } from '../../reconcile/sources.ts'
 import type { StepOutcome } from '../../reconcile/work-queue.ts'
+import { isFor } from '../../volumes/matching.ts'
+import { claimNames } from '../../volumes/pod-claims.ts'
 import { unlessGone } from '../unless-gone.ts'
-import { isFor } from './matching.ts'
 import { nodes } from './parts.ts'
-import { claimNames } from './pod-claims.ts'
 
 export function volumeAttachments(vendor: Vendor): ResourceType<VolumeAttachment> {
   return { group: groupName(vendor, 'storage'), version: 'v1', plural: 'volumeattachments', namespaced: false }

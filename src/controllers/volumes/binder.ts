@@ -5,11 +5,11 @@ import type { PersistentVolumeClaim } from '../../kinds/core/persistent-volume-c
 import type { Loop } from '../../reconcile/loop.ts'
 import { fromInformer } from '../../reconcile/sources.ts'
 import type { StepOutcome } from '../../reconcile/work-queue.ts'
-import { bindingKeys } from './annotations.ts'
+import { bindingKeys } from '../../volumes/annotations.ts'
+import { classOf } from '../../volumes/matching.ts'
+import { claimNames, isUnscheduled } from '../../volumes/pod-claims.ts'
 import { syncClaim } from './claims.ts'
-import { classOf } from './matching.ts'
 import type { Binder, BinderParts } from './parts.ts'
-import { claimNames, isUnscheduled } from './pod-claims.ts'
 import { syncVolume } from './volumes.ts'
 
 export function volumeBinderLoop(parts: BinderParts): Loop {

@@ -17,9 +17,9 @@ import type { Vendor } from '../../model/vendor.ts'
 import type { Loop } from '../../reconcile/loop.ts'
 import { fromInformer } from '../../reconcile/sources.ts'
 import type { StepOutcome } from '../../reconcile/work-queue.ts'
+import { bindingKeys, hostPathProvisionerName } from '../../volumes/annotations.ts'
+import { compareSizes, isFor } from '../../volumes/matching.ts'
 import { claims, volumes } from '../storage-protection.ts'
-import { bindingKeys, hostPathProvisionerName } from './annotations.ts'
-import { compareSizes, isFor } from './matching.ts'
 
 export interface ExpanderParts {
   readonly client: Client

@@ -9,7 +9,7 @@ import type { PersistentVolumeClaim } from '../../kinds/core/persistent-volume-c
 import type { Pod } from '../../kinds/core/pod.ts'
 import type { StorageClass } from '../../kinds/storage/storage-class.ts'
 import { groupName, type Vendor } from '../../model/vendor.ts'
-import type { BindingKeys } from './annotations.ts'
+import type { BindingKeys } from '../../volumes/annotations.ts'
 
 export const nodes: ResourceType<Node> = { group: '', version: 'v1', plural: 'nodes', namespaced: false }
 

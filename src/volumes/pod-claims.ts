@@ -1,5 +1,5 @@
 /** Which claims a Pod uses. */
-import type { Pod } from '../../kinds/core/pod.ts'
+import type { Pod } from '../kinds/core/pod.ts'
 
 /** The names of the claims that a Pod uses; those for its ephemeral volumes are made for it. */
 export function claimNames({ metadata, spec }: Pod): string[] {

@@ -1,6 +1,7 @@
 /** The annotations by which claims and volumes carry the state of their binding. They are part of the API. */
-import { type Vendor, vendorKey } from '../../model/vendor.ts'
+import { type Vendor, vendorKey } from '../model/vendor.ts'
 
+/** The annotations by their meaning. */
 export interface BindingKeys {
   /** On a claim: it was bound completely once. */
   readonly bindCompleted: string
@@ -17,6 +18,7 @@ export interface BindingKeys {
   readonly betaClass: string
 }
 
+/** The annotations in the names of a vendor. */
 export function bindingKeys(vendor: Vendor): BindingKeys {
   return {
     bindCompleted: vendorKey(vendor, 'bind-completed', 'pv'),

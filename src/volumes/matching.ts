@@ -1,10 +1,13 @@
 /** Which volume suits a claim: by class, mode, access modes, size, labels, and the node that was chosen for it. */
-import type { Node } from '../../kinds/core/node.ts'
-import type { PersistentVolume } from '../../kinds/core/persistent-volume.ts'
-import type { PersistentVolumeClaim } from '../../kinds/core/persistent-volume-claim.ts'
-import { LabelMatcher, requirementsOf } from '../../model/label-selector.ts'
-import { compareQuantities, parseQuantity } from '../../model/quantity.ts'
+import type { Node } from '../kinds/core/node.ts'
+import type { PersistentVolume } from '../kinds/core/persistent-volume.ts'
+import type { PersistentVolumeClaim } from '../kinds/core/persistent-volume-claim.ts'
+import { LabelMatcher, requirementsOf } from '../model/label-selector.ts'
+import { type SelectableNode, selectsNode } from '../model/node-selector.ts'
+import { compareQuantities, parseQuantity } from '../model/quantity.ts'
 import type { BindingKeys } from './annotations.ts'
+
+type VolumeNodeAffinity = NonNullable<PersistentVolume['spec']>['nodeAffinity']
 
 /** The class of a claim or a volume; '' for none. The annotation is from before there was the field, and goes first. */
 export function classOf(
@@ -40,6 +43,7 @@ export function mismatch(
     : undefined
 }
 
+/** Below, at or above zero as the first quantity is below, equal to or above the second. */
 export function compareSizes(a = '0', b = '0'): number {
   return compareQuantities(parseQuantity(a)!, parseQuantity(b)!)
 }
@@ -78,43 +82,14 @@ function comesBefore({ spec: a = {} }: PersistentVolume, { spec: b = {} }: Persi
   return (modes || compareSizes(a.capacity?.storage, b.capacity?.storage)) < 0
 }
 
-type Terms = NonNullable<
-  NonNullable<NonNullable<PersistentVolume['spec']>['nodeAffinity']>['required']
->['nodeSelectorTerms']
-type Term = NonNullable<Terms>[number]
-type NodeRequirement = NonNullable<Term['matchExpressions']>[number]
-
 /** Whether one of the terms of the volume's affinity selects the node; a volume without affinity is everywhere. */
-export function isOnNode({ spec }: PersistentVolume, node: Node): boolean {
-  const required = spec?.nodeAffinity?.required
-  return required === undefined || (required.nodeSelectorTerms ?? []).some((term) => selects(term, node))
-}
-
-function selects({ matchExpressions = [], matchFields = [] }: Term, { metadata }: Node): boolean {
-  if (matchExpressions.length + matchFields.length === 0) return false
-  const { name = '', labels = {} } = metadata
+export function isOnNode({ spec }: PersistentVolume, { metadata: { name = '', labels = {} } }: Node): boolean {
   const label = (key: string) => (Object.hasOwn(labels, key) ? labels[key] : undefined)
-  return (
-    matchExpressions.every((each) => isMet(each, label(each.key ?? ''))) &&
-    matchFields.every((each) => isMet(each, each.key === 'metadata.name' ? name : undefined))
-  )
+  return isReachableFrom(spec?.nodeAffinity, { name, label })
 }
 
-function isMet({ operator, values = [] }: NodeRequirement, value: string | undefined): boolean {
-  switch (operator) {
-    case 'In':
-      return value !== undefined && values.includes(value)
-    case 'NotIn':
-      return value === undefined || !values.includes(value)
-    case 'Exists':
-      return value !== undefined
-    case 'DoesNotExist':
-      return value === undefined
-    case 'Gt':
-      return Number(value) > Number(values[0])
-    case 'Lt':
-      return Number(value) < Number(values[0])
-    default:
-      return false
-  }
+/** The same for a node of which only its name and labels are known. */
+export function isReachableFrom(affinity: VolumeNodeAffinity, node: SelectableNode): boolean {
+  const required = affinity?.required
+  return required === undefined || selectsNode(required.nodeSelectorTerms ?? [], node)
 }

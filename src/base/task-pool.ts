@@ -1,0 +1,50 @@
+/** Tasks side by side, of which a bounded number are under way. The caller waits for room before it adds the next. */
+export class TaskPool {
+  readonly #limit: number
+  readonly #running = new Set<Promise<void>>()
+  #busy = 0
+  #room: PromiseWithResolvers<void> | undefined
+
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  /** Resolves when another task may be added; undefined: at once. */
+  room(): Promise<void> | undefined {
+    if (this.#busy < this.#limit) return undefined
+    this.#room ??= Promise.withResolvers<void>()
+    return this.#room.promise
+  }
+
+  /** Begins a task, which handles its own errors. */
+  run(task: () => Promise<void>): void {
+    this.#busy++
+    const running = task().finally(() => {
+      this.#leave()
+      this.#running.delete(running)
+    })
+    this.#running.add(running)
+  }
+
+  /** For a task that waits for something else: meanwhile another may be under way in its place. */
+  async outside<T>(waiting: Promise<T>): Promise<T> {
+    this.#leave()
+    try {
+      return await waiting
+    } finally {
+      this.#busy++
+    }
+  }
+
+  /** Resolves when no task is under way. */
+  async settled(): Promise<void> {
+    while (this.#running.size > 0) await Promise.all(this.#running)
+  }
+
+  #leave(): void {
+    this.#busy--
+    if (this.#busy >= this.#limit) return
+    this.#room?.resolve()
+    this.#room = undefined
+  }
+}

@@ -1,0 +1,135 @@
+/**
+ * Rules about amounts: what a Pod requests must be free on its node, and nodes are preferred of which less is requested,
+ * or cpu and memory about equally, or which have the images of the Pod already.
+ */
+import { imageName, type NodeInfo } from '../node-info.ts'
+import { happened, maxScore, type Plugin, type Refusal } from '../plugin.ts'
+import type { PodInfo } from '../pod-info.ts'
+
+const name = 'NodeResourcesFit'
+
+/** A resource that counts in a score, and how much. */
+export interface WeightedResource {
+  readonly name: string
+  readonly weight: number
+}
+
+/** Which nodes are better: those of which less or more is requested. */
+export interface ScoringStrategy {
+  readonly type: 'LeastAllocated' | 'MostAllocated'
+  readonly resources: readonly WeightedResource[]
+}
+
+const defaultStrategy: ScoringStrategy = {
+  type: 'LeastAllocated',
+  resources: [
+    { name: 'cpu', weight: 1 },
+    { name: 'memory', weight: 1 },
+  ],
+}
+
+/** What a Pod requests must be free, and nodes are preferred by how much of them is requested. */
+export function nodeResourcesFit({ type, resources }: ScoringStrategy = defaultStrategy): Plugin {
+  const weights = resources.reduce((sum, { weight }) => sum + weight, 0)
+  const rate = type === 'LeastAllocated' ? leastAllocated : mostAllocated
+  return {
+    name,
+    wokenBy: happened.nodeAdded | happened.nodeAllocatable | happened.podGone,
+    filter: (pod) => ({ check: (node) => shortage(pod, node) }),
+    score: (pod) => ({
+      score: (node) => {
+        let sum = 0
+        for (const { name, weight } of resources) {
+          const { total, wanted } = usage(pod, node, name)
+          sum += rate(wanted, total) * weight
+        }
+        return weights === 0 ? 0 : Math.floor(sum / weights)
+      },
+    }),
+  }
+}
+
+function leastAllocated(wanted: number, total: number): number {
+  return total === 0 || wanted > total ? 0 : Math.floor(((total - wanted) * maxScore) / total)
+}
+
+function mostAllocated(wanted: number, total: number): number {
+  return total === 0 ? 0 : Math.floor((Math.min(wanted, total) * maxScore) / total)
+}
+
+/** What there is of a resource, and what would be requested of it. */
+function usage(pod: PodInfo, node: NodeInfo, resource: string): { total: number; wanted: number } {
+  const { allocatable, requested } = node
+  switch (resource) {
+    case 'cpu':
+      return { total: allocatable.cpu, wanted: node.scoredCpu + pod.scoredRequests.cpu }
+    case 'memory':
+      return { total: allocatable.memory, wanted: node.scoredMemory + pod.scoredRequests.memory }
+    case 'ephemeral-storage':
+      return {
+        total: allocatable.ephemeralStorage,
+        wanted: requested.ephemeralStorage + pod.requests.ephemeralStorage,
+      }
+    default:
+      return {
+        total: allocatable.others.get(resource) ?? 0,
+        wanted: requested.other(resource) + (pod.requests.others.get(resource) ?? 0),
+      }
+  }
+}
+
+/** Every resource of which there is too little; undefined where there is none. */
+function shortage({ requests }: PodInfo, node: NodeInfo): Refusal | undefined {
+  const { allocatable, requested } = node
+  const reasons: string[] = []
+  if (node.pods.size + 1 > node.podsAllowed) reasons.push('Too many pods')
+  const { cpu, memory, ephemeralStorage, others } = requests
+  if (cpu > 0 || memory > 0 || ephemeralStorage > 0 || others.size > 0) {
+    if (cpu > allocatable.cpu - requested.cpu) reasons.push('Insufficient cpu')
+    if (memory > allocatable.memory - requested.memory) reasons.push('Insufficient memory')
+    if (ephemeralStorage > allocatable.ephemeralStorage - requested.ephemeralStorage)
+      reasons.push('Insufficient ephemeral-storage')
+    for (const [resource, amount] of others)
+      if (amount > (allocatable.others.get(resource) ?? 0) - requested.other(resource))
+        reasons.push(`Insufficient ${resource}`)
+  }
+  return reasons.length === 0 ? undefined : { plugin: name, reasons, isFinal: false }
+}
+
+/** Prefers nodes where cpu and memory would be used to about the same part. */
+export const balancedAllocation: Plugin = {
+  name: 'NodeResourcesBalancedAllocation',
+  score: ({ requests }) => ({
+    score: ({ allocatable, requested }) => {
+      const cpu = part(requested.cpu + requests.cpu, allocatable.cpu)
+      const memory = part(requested.memory + requests.memory, allocatable.memory)
+      if (cpu === undefined || memory === undefined) return maxScore
+      return Math.floor((1 - Math.abs(cpu - memory) / 2) * maxScore)
+    },
+  }),
+}
+
+function part(wanted: number, total: number): number | undefined {
+  return total === 0 ? undefined : Math.min(1, wanted / total)
+}
+
+const smallestImage = 23 * 1024 * 1024
+const largestImage = 1000 * 1024 * 1024
+
+/** Prefers nodes that have the images already: the larger they are, and the more nodes have them, the more. */
+export const imageLocality: Plugin = {
+  name: 'ImageLocality',
+  score: ({ spec: { containers = [] } }, { cluster }) => {
+    const images = containers.flatMap(({ image }) => (image === undefined ? [] : [imageName(image)]))
+    const shares = images.map((image) => cluster.nodesWithImage(image) / cluster.nodes.length)
+    if (shares.every((share) => share === 0)) return undefined
+    const largest = largestImage * containers.length
+    return {
+      score: ({ images: held }) => {
+        const size = images.reduce((sum, image, i) => sum + Math.floor((held.get(image) ?? 0) * shares[i]!), 0)
+        const bounded = Math.min(Math.max(size, smallestImage), largest)
+        return Math.floor((maxScore * (bounded - smallestImage)) / (largest - smallestImage))
+      },
+    }
+  },
+}

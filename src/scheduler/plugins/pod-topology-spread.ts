@@ -1,0 +1,237 @@
+/**
+ * Spread over places, such as zones: a Pod may demand or prefer that Pods like it be spread evenly. Pods of Services and
+ * workloads that say nothing of it are spread over hosts and zones as far as that costs nothing else.
+ */
+import type { LabelMatcher, SelectorObject } from '../../model/label-selector.ts'
+import type { NodeInfo } from '../node-info.ts'
+import {
+  happened,
+  maxScore,
+  type NodeCheck,
+  type NodeScores,
+  type Plugin,
+  type Refusal,
+  type Sight,
+} from '../plugin.ts'
+import type { PodInfo } from '../pod-info.ts'
+import { matcherOf } from '../pod-terms.ts'
+import { nodeMatcher } from './node-rules.ts'
+
+const name = 'PodTopologySpread'
+const uneven: Refusal = {
+  ...{ plugin: name, reasons: ["node(s) didn't match pod topology spread constraints"], isFinal: false },
+}
+const noLabel: Refusal = {
+  plugin: name,
+  reasons: ["node(s) didn't match pod topology spread constraints (missing required label)"],
+  isFinal: true,
+}
+
+/** A constraint as an object or the configuration holds it. */
+export interface SpreadConstraint {
+  readonly maxSkew?: number
+  readonly topologyKey?: string
+  readonly whenUnsatisfiable?: string
+  readonly labelSelector?: SelectorObject
+}
+
+/** What holds for Pods without constraints of their own: these, or what is usual in kube-scheduler. */
+export type DefaultConstraints = 'usual' | readonly SpreadConstraint[]
+
+interface Constraint {
+  readonly key: string
+  readonly maxSkew: number
+  readonly matcher: LabelMatcher | undefined
+}
+
+interface Constraints {
+  readonly all: readonly Constraint[]
+  /** Whether a node counts only if it has the labels of all constraints. */
+  readonly needsAllLabels: boolean
+}
+
+export function podTopologySpread({ defaults = 'usual' }: { readonly defaults?: DefaultConstraints } = {}): Plugin {
+  return {
+    name,
+    wokenBy: happened.podPlaced | happened.podGone | happened.nodeAdded | happened.nodeDeleted | happened.nodeLabels,
+    filter: (pod, sight) => {
+      const { all } = constraintsOf(pod, { sight, defaults, action: 'DoNotSchedule' })
+      return all.length === 0 ? undefined : prepareCheck(pod, all, sight)
+    },
+    score: (pod, sight, nodes) => {
+      const constraints = constraintsOf(pod, { sight, defaults, action: 'ScheduleAnyway' })
+      return constraints.all.length === 0 ? undefined : new Spread(pod, constraints, { sight, nodes }).scores()
+    },
+  }
+}
+
+interface Asked {
+  readonly sight: Sight
+  readonly defaults: DefaultConstraints
+  readonly action: 'DoNotSchedule' | 'ScheduleAnyway'
+}
+
+function constraintsOf(pod: PodInfo, { sight, defaults, action }: Asked): Constraints {
+  const own = (pod.spec.topologySpreadConstraints ?? []) as readonly SpreadConstraint[]
+  if (own.length > 0) return { all: select(own, action), needsAllLabels: true }
+  const usual = defaults === 'usual' ? usualConstraints(sight) : defaults
+  const meant = usual.filter(({ whenUnsatisfiable }) => whenUnsatisfiable === action)
+  const labelSelector = meant.length === 0 ? undefined : sight.workloadSelector(pod)
+  if (labelSelector === undefined) return { all: [], needsAllLabels: false }
+  const all = select(
+    meant.map((each) => ({ ...each, labelSelector })),
+    action,
+  )
+  return { all, needsAllLabels: defaults !== 'usual' }
+}
+
+function usualConstraints({ cluster: { keys } }: Sight): SpreadConstraint[] {
+  return [
+    { topologyKey: keys.hostname, maxSkew: 3, whenUnsatisfiable: 'ScheduleAnyway' },
+    { topologyKey: keys.zone, maxSkew: 5, whenUnsatisfiable: 'ScheduleAnyway' },
+  ]
+}
+
+function select(constraints: readonly SpreadConstraint[], action: string): Constraint[] {
+  return constraints
+    .filter(({ whenUnsatisfiable }) => whenUnsatisfiable === action)
+    .map(({ topologyKey: key = '', maxSkew = 1, labelSelector }) => ({
+      key,
+      maxSkew,
+      matcher: matcherOf(labelSelector),
+    }))
+}
+
+/** The Pods that a constraint counts, by value of its label. */
+class ValueCounts {
+  readonly #counts = new Map<string, number>()
+  #least: number | undefined
+
+  open(value: string): void {
+    if (!this.#counts.has(value)) this.#counts.set(value, 0)
+  }
+
+  add(value: string, by: number): void {
+    const before = this.#counts.get(value)
+    if (before === undefined) return
+    this.#counts.set(value, before + by)
+    this.#least = undefined
+  }
+
+  at(value: string): number {
+    return this.#counts.get(value) ?? 0
+  }
+
+  get size(): number {
+    return this.#counts.size
+  }
+
+  get least(): number {
+    if (this.#least === undefined) {
+      let least = Number.POSITIVE_INFINITY
+      for (const count of this.#counts.values()) if (count < least) least = count
+      this.#least = least === Number.POSITIVE_INFINITY ? 0 : least
+    }
+    return this.#least
+  }
+}
+
+function prepareCheck(pod: PodInfo, constraints: readonly Constraint[], sight: Sight): NodeCheck {
+  const suits = nodeMatcher(pod)
+  const counts = (node: NodeInfo) =>
+    suits?.(node) !== false && constraints.every(({ key }) => node.label(key) !== undefined)
+  const rows = constraints.map((constraint) => ({
+    ...constraint,
+    counts: new ValueCounts(),
+    own: constraint.matcher?.matches(pod.labels) === true ? 1 : 0,
+  }))
+  for (const node of sight.cluster.nodes)
+    if (counts(node)) for (const row of rows) row.counts.open(node.label(row.key)!)
+  for (const row of rows)
+    for (const [node, count] of alike(pod, row, sight)) if (counts(node)) row.counts.add(node.label(row.key)!, count)
+  const change = (other: PodInfo, node: NodeInfo, by: 1 | -1) => {
+    if (other.namespace !== pod.namespace || other.isTerminating || !counts(node)) return
+    for (const row of rows) if (row.matcher?.matches(other.labels)) row.counts.add(node.label(row.key)!, by)
+  }
+  return {
+    check: (node) => {
+      for (const { key, maxSkew, counts: found, own } of rows) {
+        const value = node.label(key)
+        if (value === undefined) return noLabel
+        if (found.at(value) + own - found.least > maxSkew) return uneven
+      }
+      return undefined
+    },
+    add: (other, node) => change(other, node, 1),
+    remove: (other, node) => change(other, node, -1),
+  }
+}
+
+/** The placed Pods of the namespace that the constraint is about, as counts of nodes. */
+function* alike(
+  { namespace }: PodInfo,
+  { matcher }: Constraint,
+  { cluster }: Sight,
+): Generator<readonly [NodeInfo, number]> {
+  if (matcher === undefined) return
+  for (const group of cluster.groups.matching(matcher))
+    if (group.namespace === namespace && !group.isTerminating) yield* group.nodes
+}
+
+interface Candidates {
+  readonly sight: Sight
+  readonly nodes: readonly NodeInfo[]
+}
+
+/** The score of nodes: fewer Pods alike in the same place are better, and the more so the fewer places there are. */
+class Spread {
+  readonly #constraints: Constraints
+  readonly #rows: readonly { key: string; maxSkew: number; weight: number; count: (node: NodeInfo) => number }[]
+
+  constructor(pod: PodInfo, constraints: Constraints, { sight, nodes }: Candidates) {
+    this.#constraints = constraints
+    const counted = nodes.filter((node) => this.#counts(node))
+    const suits = nodeMatcher(pod)
+    this.#rows = constraints.all.map((constraint) => {
+      const { key, maxSkew } = constraint
+      if (key === sight.cluster.keys.hostname) {
+        const perNode = new Map<NodeInfo, number>()
+        for (const [node, count] of alike(pod, constraint, sight)) perNode.set(node, (perNode.get(node) ?? 0) + count)
+        return { key, maxSkew, weight: Math.log(counted.length + 2), count: (node) => perNode.get(node) ?? 0 }
+      }
+      const counts = new ValueCounts()
+      for (const node of counted) if (node.label(key) !== undefined) counts.open(node.label(key)!)
+      for (const [node, count] of alike(pod, constraint, sight))
+        if (suits?.(node) !== false && this.#counts(node)) counts.add(node.label(key) ?? '', count)
+      return { key, maxSkew, weight: Math.log(counts.size + 2), count: (node) => counts.at(node.label(key) ?? '') }
+    })
+  }
+
+  scores(): NodeScores {
+    return {
+      score: (node) => (this.#counts(node) ? this.#score(node) : 0),
+      normalize: (scores, nodes) => this.#normalize(scores, nodes),
+    }
+  }
+
+  #counts(node: NodeInfo): boolean {
+    const { all, needsAllLabels } = this.#constraints
+    return !needsAllLabels || all.every(({ key }) => node.label(key) !== undefined)
+  }
+
+  #score(node: NodeInfo): number {
+    let score = 0
+    for (const { key, maxSkew, weight, count } of this.#rows)
+      if (node.label(key) !== undefined) score += count(node) * weight + (maxSkew - 1)
+    return Math.round(score)
+  }
+
+  #normalize(scores: number[], nodes: readonly NodeInfo[]): void {
+    const counted = scores.filter((_, i) => this.#counts(nodes[i]!))
+    const [least, most] = [Math.min(...counted), Math.max(...counted)]
+    for (let i = 0; i < scores.length; i++) {
+      if (!this.#counts(nodes[i]!)) scores[i] = 0
+      else scores[i] = most === 0 ? maxScore : Math.floor((maxScore * (most + least - scores[i]!)) / most)
+    }
+  }
+}
