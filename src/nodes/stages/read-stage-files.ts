@@ -1,7 +1,7 @@
 /** Reads files of Stage objects: YAML or JSON, several documents, and Lists of them. Other kinds are refused. */
 import { readFileSync } from 'node:fs'
 import { messageOf } from '../../base/errors.ts'
-import { parseYamlDocuments } from '../../codec/yaml.ts'
+import { parseYamlDocuments } from '../../codec/yaml-text.ts'
 import { isObject, type Json } from '../../model/json.ts'
 import { placeFunctions } from '../pods/apply-stage.ts'
 import type { PodStages } from '../simulation.ts'
