@@ -30,10 +30,12 @@ import { volumeBinderLoop } from './volumes/binder.ts'
 import { volumeExpanderLoop } from './volumes/expander.ts'
 import { hostPathProvisionerLoop } from './volumes/host-path-provisioner.ts'
 import { nodes, storageClasses } from './volumes/parts.ts'
+import { daemonSetLoop } from './workloads/daemonset/daemonset.ts'
 import { deploymentLoop } from './workloads/deployment/deployment.ts'
 import { replicaSetLoop, replicationControllerLoop } from './workloads/replica-loop.ts'
 import {
   controllerRevisions,
+  daemonSets,
   deployments,
   replicaSets,
   replicationControllers,
@@ -98,6 +100,16 @@ export const controlLoops: readonly ControlLoop[] = [
         return { notRunning: 'there is no CA to sign with: name one with --cluster-signing-cert-file and -key-file' }
       return csrSigningLoop({ client, vendor, clock, informer: informer(certificateRequests(vendor)), ...signing })
     },
+  },
+  {
+    name: 'daemonset',
+    account: 'daemon-set-controller',
+    cluster: true,
+    make: ({ client, recorder, informer, vendor, clock }) =>
+      daemonSetLoop({
+        ...{ client, recorder, vendor, clock, sets: informer(daemonSets), pods: informer(pods) },
+        ...{ nodes: informer(nodes), revisions: informer(controllerRevisions) },
+      }),
   },
   {
     name: 'deployment',

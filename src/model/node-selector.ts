@@ -22,6 +22,15 @@ export interface NodeSelectorTerm {
   readonly matchFields?: readonly NodeRequirement[]
 }
 
+/** What is looked at of a Node object. */
+export function selectableNode({
+  metadata: { name = '', labels = {} },
+}: {
+  readonly metadata: { readonly name?: string; readonly labels?: { readonly [key: string]: string } }
+}): SelectableNode {
+  return { name, label: (key) => (Object.hasOwn(labels, key) ? labels[key] : undefined) }
+}
+
 /** Whether one of the terms matches the node. */
 export function selectsNode(terms: readonly NodeSelectorTerm[], node: SelectableNode): boolean {
   return terms.some((term) => termSelectsNode(term, node))

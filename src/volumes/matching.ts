@@ -3,7 +3,7 @@ import type { Node } from '../kinds/core/node.ts'
 import type { PersistentVolume } from '../kinds/core/persistent-volume.ts'
 import type { PersistentVolumeClaim } from '../kinds/core/persistent-volume-claim.ts'
 import { LabelMatcher, requirementsOf } from '../model/label-selector.ts'
-import { type SelectableNode, selectsNode } from '../model/node-selector.ts'
+import { type SelectableNode, selectableNode, selectsNode } from '../model/node-selector.ts'
 import { compareQuantities, parseQuantity } from '../model/quantity.ts'
 import type { BindingKeys } from './annotations.ts'
 
@@ -83,9 +83,8 @@ function comesBefore({ spec: a = {} }: PersistentVolume, { spec: b = {} }: Persi
 }
 
 /** Whether one of the terms of the volume's affinity selects the node; a volume without affinity is everywhere. */
-export function isOnNode({ spec }: PersistentVolume, { metadata: { name = '', labels = {} } }: Node): boolean {
-  const label = (key: string) => (Object.hasOwn(labels, key) ? labels[key] : undefined)
-  return isReachableFrom(spec?.nodeAffinity, { name, label })
+export function isOnNode({ spec }: PersistentVolume, node: Node): boolean {
+  return isReachableFrom(spec?.nodeAffinity, selectableNode(node))
 }
 
 /** The same for a node of which only its name and labels are known. */

@@ -37,18 +37,22 @@ const loops: ControlLoop[] = [
   { name: 'apple', make },
   { name: 'berry', make },
   { name: 'cherry', make, onByDefault: false },
+  { name: 'date', make, cluster: true },
 ]
 
 for (const [words, wanted] of [
-  [['*'], ['apple', 'berry']],
+  [['*'], ['apple', 'berry', 'date']],
   [
     ['*', 'cherry'],
-    ['apple', 'berry', 'cherry'],
+    ['apple', 'berry', 'cherry', 'date'],
   ],
-  [['*', '-apple'], ['berry']],
+  [
+    ['*', '-apple'],
+    ['berry', 'date'],
+  ],
   [
     ['-apple', '*', 'cherry'],
-    ['berry', 'cherry'],
+    ['berry', 'cherry', 'date'],
   ],
   [['cherry'], ['cherry']],
   [['apple', '-apple'], ['apple']],
@@ -61,10 +65,17 @@ for (const [words, wanted] of [
     )
   })
 
+test('where there is no cluster, its loops run only if they are named', () => {
+  const chosen = (words: readonly string[]) => chooseLoops(loops, words, { cluster: false }).map(({ name }) => name)
+  assert.deepEqual(chosen(['*']), ['apple', 'berry'])
+  assert.deepEqual(chosen(['*', 'date']), ['apple', 'berry', 'date'])
+})
+
 test('an unknown name is an error that lists the known ones', () => {
   for (const word of ['chery', '-chery'])
     assert.throws(() => chooseLoops(loops, ['*', word]), {
       name: 'UsageError',
-      message: '--controllers: there is no control loop "chery"; did you mean cherry? There are: apple, berry, cherry',
+      message:
+        '--controllers: there is no control loop "chery"; did you mean cherry? There are: apple, berry, cherry, date',
     })
 })

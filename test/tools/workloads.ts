@@ -10,8 +10,8 @@ import type { ObjectBase } from '../../src/model/object.ts'
 import { until } from './until.ts'
 
 export const namespace = 'default'
-/** For servers that run no loop that makes service accounts. */
-export const withoutAccounts = ['--disable-admission-plugins=ServiceAccount']
+/** For servers that run no loop that makes service accounts, nor one that says of new nodes that they are ready. */
+export const withoutAccounts = ['--disable-admission-plugins=ServiceAccount,TaintNodesByCondition']
 
 /** A template of pods with the label `app`; another image makes it another template. */
 export function template(app: string, image = 'one') {

@@ -49,6 +49,6 @@ export function nextAvailableMs(pods: Iterable<Pod>, minReadySeconds: number, no
   return next
 }
 
-export function podCondition({ status }: Pod, type: string) {
+function podCondition({ status }: Pod, type: string) {
   return status?.conditions?.find((condition) => condition.type === type)
 }

@@ -56,8 +56,12 @@ export function withReplicasNoted(vendor: Vendor, set: ReplicaSet, { desired, ma
 }
 
 /** The ReplicaSet with the annotations of its Deployment and this revision; a number that it had before is kept. */
-export function withRevision(vendor: Vendor, set: ReplicaSet, { metadata }: Deployment, revision: number): ReplicaSet {
-  const copied = { ...set.metadata.annotations, ...copiedOf(vendor, metadata.annotations) }
+export function withRevision(
+  vendor: Vendor,
+  set: ReplicaSet,
+  { deployment, revision }: { readonly deployment: Deployment; readonly revision: number },
+): ReplicaSet {
+  const copied = { ...set.metadata.annotations, ...copiedOf(vendor, deployment.metadata.annotations) }
   const before = copied[revisionKey(vendor)]
   const number = before === undefined || before === '' ? 0 : wholeNumber(before)
   // A number that someone made unreadable is theirs.

@@ -75,7 +75,7 @@ async function updatePresent(rollout: Rollout, present: ReplicaSet, revision: nu
   const { vendor, client } = rollout.parts
   const { deployment, signal } = rollout
   const { minReadySeconds = 0 } = deployment.spec ?? {}
-  const noted = withRevision(vendor, present, deployment, revision)
+  const noted = withRevision(vendor, present, { deployment, revision })
   const isSame = sameJson(noted.metadata.annotations ?? {}, present.metadata.annotations ?? {})
   if (!isSame || minReadySeconds !== (present.spec?.minReadySeconds ?? 0)) {
     const next = { ...noted, spec: { ...noted.spec, minReadySeconds } }
@@ -176,7 +176,7 @@ function newReplicaSet(rollout: Rollout, old: readonly ReplicaSet[], revision: n
       template: { ...template, metadata: { ...template?.metadata, labels } },
     },
   }
-  const noted = withRevision(parts.vendor, draft, deployment, revision)
+  const noted = withRevision(parts.vendor, draft, { deployment, revision })
   const max = rollout.replicas + maxSurge(deployment)
   return withReplicasNoted(parts.vendor, noted, { desired: rollout.replicas, max })
 }
