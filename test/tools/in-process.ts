@@ -48,7 +48,10 @@ export async function serve(t: Ending, flags: readonly string[] = []): Promise<R
   return await serveWith(t, flags, runServer)
 }
 
-/** The same with the control loops: what `orch up` runs, without nodes unless the flags ask for some. */
+/**
+ * The same with the control loops of `orch up`; those of a whole cluster, which make pods, only where `--controllers` names
+ * them, and nodes where the flags ask for some.
+ */
 export async function serveUp(t: Ending, flags: readonly string[] = []): Promise<Restartable> {
   return await serveWith(t, flags, runAll)
 }
@@ -110,7 +113,8 @@ const runAll: Run = async (args, { store, write }) => {
   const console = openConsole({ options, up: options }, {})
   const server = await startApiServer(options, { ...environment, console: console.access })
   write(greeting(server.url, options, console.address(server.url)))
-  const loops = startOwnControlLoops(server, options)
+  // As for a server for tests: `*` leaves out the loops of a cluster.
+  const loops = startOwnControlLoops(server, { ...options, ephemeral: true })
   const stop = async () => {
     await loops.stop()
     await server.stop()

@@ -84,8 +84,18 @@ export function noNodes(flags: readonly string[]): string[] {
   return flags.some((flag) => flag.startsWith('--nodes=')) ? [] : ['--nodes=0']
 }
 
+/** `orch up` without the loops of a whole cluster, which make pods, except those that `--controllers` names. */
 export async function startUp(t: Ending, flags: readonly string[] = []): Promise<ServerHandle> {
-  return await start(t, { command: 'up', flags, env: {} })
+  const { controlLoops } = await import('../../src/controllers/all.ts')
+  const name = '--controllers='
+  const words = (flags.find((flag) => flag.startsWith(name)) ?? '*,bootstrapsigner,tokencleaner').replace(name, '')
+  const left = controlLoops.filter((loop) => loop.cluster && !words.split(',').includes(loop.name))
+  const controllers = `${name}${[words, ...left.map((loop) => `-${loop.name}`)].join()}`
+  return await start(t, {
+    command: 'up',
+    flags: [...flags.filter((flag) => !flag.startsWith(name)), controllers],
+    env: {},
+  })
 }
 
 async function start(t: Ending, how: Pick<Launch, 'command' | 'flags' | 'env' | 'openFiles'>): Promise<ServerHandle> {
