@@ -17,6 +17,10 @@ import { garbageCollectorLoop } from './garbage-collector/garbage-collector.ts'
 import { cronJobLoop, cronJobs } from './jobs/cron-job.ts'
 import { jobLoop } from './jobs/job.ts'
 import { namespaceLoop, namespaces } from './namespace.ts'
+import { nodeIpamLoop } from './nodes/node-ipam.ts'
+import { defaultNodeHealth, leases, nodeLeaseNamespace, nodeLifecycleLoop } from './nodes/node-lifecycle.ts'
+import { nodeTtlLoop } from './nodes/node-ttl.ts'
+import { podGcLoop } from './nodes/pod-gc.ts'
 import { resourceQuotaLoop, resourceQuotas } from './resource-quota.ts'
 import { rootCaName, rootCaPublisherLoop } from './root-ca-publisher.ts'
 import { makeScheduler } from './scheduler.ts'
@@ -187,6 +191,26 @@ export const controlLoops: readonly ControlLoop[] = [
       namespaceLoop({ client, informer: informer(namespaces), finalizer: vendor.namespaceFinalizer, clock }),
   },
   {
+    name: 'nodeipam',
+    account: 'node-controller',
+    cluster: true,
+    make: ({ client, recorder, informer, options: { podRanges } }) => {
+      if (podRanges === undefined)
+        return { notRunning: 'it needs --allocate-node-cidrs and --cluster-cidr', isUsual: true }
+      return nodeIpamLoop({ client, recorder, nodes: informer(nodes), ...podRanges })
+    },
+  },
+  {
+    name: 'nodelifecycle',
+    account: 'node-controller',
+    cluster: true,
+    make: ({ client, recorder, informer, vendor, clock, options: { nodeHealth = defaultNodeHealth } }) =>
+      nodeLifecycleLoop({
+        ...{ client, recorder, vendor, clock, ...nodeHealth, nodes: informer(nodes), pods: informer(pods) },
+        leases: informer(leases(vendor), { namespace: nodeLeaseNamespace }),
+      }),
+  },
+  {
     name: 'persistentvolume-binder',
     account: 'persistent-volume-binder',
     make: ({ client, recorder, informer, vendor }) => {
@@ -204,6 +228,13 @@ export const controlLoops: readonly ControlLoop[] = [
     account: 'expand-controller',
     make: ({ client, recorder, informer, vendor, clock }) =>
       volumeExpanderLoop({ client, recorder, vendor, clock, claims: informer(claims), volumes: informer(volumes) }),
+  },
+  {
+    name: 'podgc',
+    account: 'pod-garbage-collector',
+    cluster: true,
+    make: ({ client, informer, clock, options: { maxEndedPods = 12_500 } }) =>
+      podGcLoop({ client, clock, pods: informer(pods), nodes: informer(nodes), maxEnded: maxEndedPods }),
   },
   {
     name: 'pv-protection',
@@ -302,6 +333,12 @@ export const controlLoops: readonly ControlLoop[] = [
     account: 'token-cleaner',
     make: ({ client, informer, vendor, clock }) =>
       tokenCleanerLoop({ client, clock, informer: informer(tokenSecrets, tokenSelection(vendor)) }),
+  },
+  {
+    name: 'ttl',
+    account: 'ttl-controller',
+    cluster: true,
+    make: ({ client, informer, vendor }) => nodeTtlLoop({ client, vendor, nodes: informer(nodes) }),
   },
   {
     name: 'ttl-after-finished',

@@ -13,6 +13,8 @@ import type { Loop } from '../reconcile/loop.ts'
 import type { SchedulerSettings } from '../scheduler/scheduler.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { SigningAuthorities } from './csr-signing.ts'
+import type { PodRanges } from './nodes/node-ipam.ts'
+import type { NodeHealthOptions } from './nodes/node-lifecycle.ts'
 import type { LegacyTokenOf } from './service-account-secret.ts'
 
 /** An entry of the table: a loop by its name, its account, and how it is made. */
@@ -41,6 +43,8 @@ export interface ControlLoop {
 /** Why a loop that was asked for does not run, for the log. */
 export interface NotRunning {
   readonly notRunning: string
+  /** Whether that is as the flags have it by default: then it is no warning. */
+  readonly isUsual?: boolean
 }
 
 /** What a loop gets to work with. */
@@ -78,6 +82,12 @@ export interface LoopOptions {
   readonly maxEndpointsPerSlice?: number
   /** How Pods are placed; as kube-scheduler does by default if left out. */
   readonly scheduler?: SchedulerSettings
+  /** How long nodes are waited for, and how fast those that are not ready are emptied. */
+  readonly nodeHealth?: NodeHealthOptions
+  /** The ranges that nodes get theirs from; undefined: they get none. */
+  readonly podRanges?: PodRanges
+  /** How many pods that have ended may stay; 0: all of them. */
+  readonly maxEndedPods?: number
   /** What the built-in signers sign with; undefined: they do not sign. */
   readonly signing?: {
     readonly authorities: SigningAuthorities

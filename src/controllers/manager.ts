@@ -34,7 +34,9 @@ export function startControlLoops(chosen: readonly ControlLoop[], parts: Manager
     recorders.push(recorder)
     const made = makeLoop(entry, parts, { recorder, informer })
     if (!('notRunning' in made)) return [made]
-    log.warn('a control loop does not run', { loop: entry.name, reason: made.notRunning })
+    const fields = { loop: entry.name, reason: made.notRunning }
+    if (made.isUsual) log.info('a control loop does not run', fields)
+    else log.warn('a control loop does not run', fields)
     return []
   })
   const running = startLoops(loops, parts.records)

@@ -18,7 +18,7 @@ import type { RunningLoops } from '../reconcile/loop.ts'
 import { errorFields } from '../telemetry/log.ts'
 import { systemNamespace } from '../upkeep/system-objects.ts'
 import type { ApiServer } from './api-server.ts'
-import { clusterLoopOptions } from './flags/cluster-loops.ts'
+import { clusterLoopOptions, podRangesOf } from './flags/cluster-loops.ts'
 import { concurrencyOf } from './flags/loops.ts'
 import type { ServerOptions, UpOptions } from './flags/options.ts'
 import { managerLease, runElected, usualTiming } from './manager/election.ts'
@@ -37,6 +37,7 @@ export function startOwnControlLoops(
 ): RunningLoops {
   const vendor = vendorOf(options.profile)
   const { log } = server.loopRecords
+  podRangesOf(options)
   if (options.etcdServers.length === 0)
     return startLoopsOf(server, options, { within: (transport) => transport, ...files })
   const ended = new AbortController()

@@ -29,14 +29,17 @@ afterEach(async () => {
   await server.end()
 })
 
+type Spec = { readonly suspend?: boolean; readonly [field: string]: unknown }
+
 /** Its last Job was made a while before now. */
-async function makeCronJob(name: string, spec: object = {}, lastMs = minute): Promise<void> {
+async function makeCronJob(name: string, { suspend = false, ...spec }: Spec = {}, lastMs = minute): Promise<void> {
   const template = { spec: { containers: [{ name: 'c', image: 'i' }], restartPolicy: 'Never' } }
   const jobTemplate = { metadata: { labels: { of: name } }, spec: { template } }
-  const object = { metadata: { name, namespace }, spec: { schedule: '* * * * *', jobTemplate, ...spec } }
+  const object = { metadata: { name, namespace }, spec: { schedule: '* * * * *', jobTemplate, suspend: true, ...spec } }
   await server.client.create(cronJobs, object as never)
   const status = { lastScheduleTime: timestamp(now - lastMs) }
   await server.client.patch(cronJobs, { namespace, name }, { patch: { merge: { status } }, subresource: 'status' })
+  await server.client.patch(cronJobs, { namespace, name }, { patch: { merge: { spec: { suspend } } } })
 }
 
 async function jobsOf(name: string): Promise<Job[]> {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { CronSchedule } from '../../src/controllers/jobs/cron-schedule.ts'
-import { parseSchedule } from '../../src/kinds/batch/types/schedule.ts'
+import { parseSchedule } from '../../src/model/cron-schedule.ts'
 
 function read(text: string): CronSchedule {
   const parsed = parseSchedule(text)

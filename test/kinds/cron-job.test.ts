@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { cronJob } from '../../src/kinds/batch/cron-job.ts'
-import { scheduleFault } from '../../src/kinds/batch/types/schedule.ts'
+import { scheduleFault } from '../../src/model/cron-schedule.ts'
 import type { JsonObject } from '../../src/model/json.ts'
 import { asJson } from '../../src/model/object.ts'
 import { assertCheap } from '../tools/effort.ts'

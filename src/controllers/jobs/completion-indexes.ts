@@ -4,7 +4,7 @@ import type { Container } from '../../kinds/core/types/container.ts'
 import type { PodTemplateSpec } from '../../kinds/core/types/pod-template-spec.ts'
 import { type Vendor, vendorKey } from '../../model/vendor.ts'
 
-export function indexAnnotation(vendor: Vendor): string {
+function indexAnnotation(vendor: Vendor): string {
   return vendorKey(vendor, 'job-completion-index', 'batch')
 }
 

@@ -6,32 +6,20 @@
  * The status lists the Jobs that run; those that have ended beyond the limits of the history are deleted, the oldest
  * first. Schedules without a zone are in the time zone of this process.
  */
-import type { Clock } from '../../base/clock.ts'
-import type { Client } from '../../client/client.ts'
-import type { EventRecorder } from '../../client/event-recorder.ts'
-import type { Informer } from '../../client/informer.ts'
 import { nameOfKey, type ResourceType } from '../../client/resource-type.ts'
 import { isConflict, isNotFound } from '../../client/status-error.ts'
 import type { CronJob } from '../../kinds/batch/cron-job.ts'
-import type { Job } from '../../kinds/batch/job.ts'
 import { type Json, sameJson } from '../../model/json.ts'
 import type { Loop } from '../../reconcile/loop.ts'
 import { fromInformer } from '../../reconcile/sources.ts'
 import type { StepOutcome } from '../../reconcile/work-queue.ts'
 import { byController, controllerKey } from '../workloads/ownership.ts'
+import type { CronJobParts } from './cron-parts.ts'
 import { CronStatus } from './cron-status.ts'
 import { deleteJob, endedJobs, nextDue, startJob } from './cron-steps.ts'
 
 export const cronJobs: ResourceType<CronJob> = {
   ...{ group: 'batch', version: 'v1', plural: 'cronjobs', namespaced: true, kind: 'CronJob' },
-}
-
-export interface CronJobParts {
-  readonly client: Client
-  readonly recorder: EventRecorder
-  readonly clock: Clock
-  readonly cronJobs: Informer<CronJob>
-  readonly jobs: Informer<Job>
 }
 
 interface LoopState extends CronJobParts {

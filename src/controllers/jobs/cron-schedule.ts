@@ -3,7 +3,7 @@
  * wall clock in a time zone: one that is skipped when clocks go forward does not come, one that comes twice when they go
  * back comes twice. All moments are in milliseconds since 1970, whole seconds.
  */
-import type { ParsedSchedule, ScheduleField } from '../../kinds/batch/types/schedule.ts'
+import type { ParsedSchedule, ScheduleField } from '../../model/cron-schedule.ts'
 
 const minuteMs = 60_000
 const dayMs = 24 * 60 * minuteMs

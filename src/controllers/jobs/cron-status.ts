@@ -3,7 +3,7 @@ import type { CronJob } from '../../kinds/batch/cron-job.ts'
 import type { Job } from '../../kinds/batch/job.ts'
 import { timestamp } from '../../model/object.ts'
 import { unlessGone } from '../unless-gone.ts'
-import type { CronJobParts } from './cron-job.ts'
+import type { CronJobParts } from './cron-parts.ts'
 import { jobs } from './job.ts'
 import { isFinished } from './job-state.ts'
 

@@ -1,4 +1,6 @@
 /** CronJob: makes a Job at set times. */
+
+import { scheduleFault } from '../../model/cron-schedule.ts'
 import { child, type FieldError, type FieldPath, invalid, notSupported, required } from '../../model/field-error.ts'
 import type { Vendor } from '../../model/vendor.ts'
 import { ageColumn, ago, type Column, column, nameColumn } from '../../schema/columns.ts'
@@ -12,7 +14,6 @@ import { isNewGeneration } from '../generation.ts'
 import { containerColumns, countColumn, selectorColumn, templateWarnings } from '../pod-templates.ts'
 import { plainStatus, specAndStatus } from '../spec-and-status.ts'
 import { type JobSpec, jobSpec } from './types/job-spec.ts'
-import { scheduleFault } from './types/schedule.ts'
 
 const jobTemplate = s.object(
   {

@@ -1,7 +1,9 @@
 /** Flags of the control loops of Services, Jobs and nodes: the same for `orch up` and `orch controller-manager`. */
-import { flag, type OptionsOf, UsageError } from '../../base/flags.ts'
+import { flag, type OptionsOf, readBoolean, UsageError } from '../../base/flags.ts'
 import type { LoopOptions } from '../../controllers/control-loop.ts'
-import { readCount, readTime } from './values.ts'
+import type { PodRanges } from '../../controllers/nodes/node-ipam.ts'
+import { type IpRange, parseRange } from '../../model/ip-range.ts'
+import { list, readCount, readTime } from './values.ts'
 
 export const clusterLoopFlags = {
   endpointUpdatesBatchPeriod: flag(
@@ -25,15 +27,152 @@ export const clusterLoopFlags = {
     readSliceSize,
     'number of endpoints that an EndpointSlice has at most',
   ),
+  terminatedPodGcThreshold: flag(
+    'terminated-pod-gc-threshold',
+    'N',
+    '12500',
+    readCount,
+    'number of ended pods above which the oldest are deleted; 0 keeps all',
+  ),
+  nodeMonitorGracePeriod: flag(
+    'node-monitor-grace-period',
+    'TIME',
+    '40s',
+    readTime,
+    'time after which a node that is not heard of is taken for lost',
+  ),
+  nodeStartupGracePeriod: flag(
+    'node-startup-grace-period',
+    'TIME',
+    '1m0s',
+    readTime,
+    'the same for a node that has never reported its state',
+  ),
+  nodeEvictionRate: flag(
+    'node-eviction-rate',
+    'N',
+    '0.1',
+    readDecimal,
+    'nodes per second of a zone whose pods are driven out when they are not ready',
+  ),
+  secondaryNodeEvictionRate: flag(
+    'secondary-node-eviction-rate',
+    'N',
+    '0.01',
+    readDecimal,
+    'the same for a large zone of which many nodes are not ready; a small one then loses none',
+  ),
+  unhealthyZoneThreshold: flag(
+    'unhealthy-zone-threshold',
+    'N',
+    '0.55',
+    readDecimal,
+    'share of nodes that are not ready from which on a zone counts as unhealthy; at least 3 nodes',
+  ),
+  largeClusterSizeThreshold: flag(
+    'large-cluster-size-threshold',
+    'N',
+    '50',
+    readCount,
+    'number of nodes above which a zone counts as large',
+  ),
+  allocateNodeCidrs: flag(
+    'allocate-node-cidrs',
+    '',
+    'false',
+    readBoolean,
+    'give every node its own range of --cluster-cidr for the addresses of its pods',
+  ),
+  clusterCidr: flag(
+    'cluster-cidr',
+    'RANGES',
+    '',
+    readPodRanges,
+    'range of the addresses of pods, or two ranges separated by a comma, one of each family',
+  ),
+  nodeCidrMaskSize: flag(
+    'node-cidr-mask-size',
+    'BITS',
+    '0',
+    readCount,
+    "prefix length of a node's range, where --cluster-cidr has one family; 24 or 64 by default",
+  ),
+  nodeCidrMaskSizeIpv4: flag(
+    'node-cidr-mask-size-ipv4',
+    'BITS',
+    '24',
+    readCount,
+    "prefix length of a node's IPv4 range",
+  ),
+  nodeCidrMaskSizeIpv6: flag(
+    'node-cidr-mask-size-ipv6',
+    'BITS',
+    '64',
+    readCount,
+    "prefix length of a node's IPv6 range",
+  ),
+}
+
+type ClusterOptions = OptionsOf<typeof clusterLoopFlags> & { readonly serviceClusterIpRange: readonly IpRange[] }
+
+/** Throws UsageError where the ranges of nodes do not fit into those of the cluster. */
+export function podRangesOf(options: ClusterOptions): PodRanges | undefined {
+  const { allocateNodeCidrs, clusterCidr: ranges, nodeCidrMaskSize: bits, serviceClusterIpRange: services } = options
+  if (!allocateNodeCidrs) return undefined
+  if (ranges.length === 0) throw new UsageError('--allocate-node-cidrs needs --cluster-cidr')
+  if (bits > 0 && ranges.length > 1)
+    throw new UsageError('--node-cidr-mask-size: with two ranges use --node-cidr-mask-size-ipv4 and -ipv6')
+  const ipv4Bits = bits || options.nodeCidrMaskSizeIpv4
+  const ipv6Bits = bits || options.nodeCidrMaskSizeIpv6
+  for (const range of ranges) checkBits(range, range.family === 'IPv4' ? ipv4Bits : ipv6Bits)
+  return { ranges, ipv4Bits, ipv6Bits, services }
+}
+
+/** No more than 65,536 nodes get a range. */
+function checkBits({ family, size, text }: IpRange, bits: number): void {
+  const width = family === 'IPv4' ? 32 : 128
+  const own = width - size.toString(2).length + 1
+  if (bits < own || bits > width || bits - own > 16)
+    throw new UsageError(
+      `--node-cidr-mask-size: /${bits} does not fit ${text}: use /${own} to /${Math.min(width, own + 16)}`,
+    )
 }
 
 /** What these flags say, as the loops take it. */
-export function clusterLoopOptions(options: OptionsOf<typeof clusterLoopFlags>): Partial<LoopOptions> {
+export function clusterLoopOptions(options: ClusterOptions): Partial<LoopOptions> {
+  const podRanges = podRangesOf(options)
   return {
+    ...(podRanges === undefined ? {} : { podRanges }),
+    maxEndedPods: options.terminatedPodGcThreshold,
+    nodeHealth: {
+      graceMs: options.nodeMonitorGracePeriod,
+      startupGraceMs: options.nodeStartupGracePeriod,
+      rate: options.nodeEvictionRate,
+      secondaryRate: options.secondaryNodeEvictionRate,
+      unhealthyShare: options.unhealthyZoneThreshold,
+      largeSize: options.largeClusterSizeThreshold,
+    },
     endpointBatchMs: options.endpointUpdatesBatchPeriod,
     sliceBatchMs: options.endpointSliceUpdatesBatchPeriod,
     maxEndpointsPerSlice: options.maxEndpointsPerSlice,
   }
+}
+
+function readPodRanges(value: string): IpRange[] {
+  const ranges = list(value).map((text) => {
+    const range = parseRange(text)
+    if (range === undefined)
+      throw new UsageError(`${JSON.stringify(text)} is not a range of addresses: use one such as 10.244.0.0/16`)
+    return range
+  })
+  if (ranges.length > 2 || (ranges.length === 2 && ranges[0]!.family === ranges[1]!.family))
+    throw new UsageError('there are two ranges at most, one of each family')
+  return ranges
+}
+
+function readDecimal(value: string): number {
+  if (!/^\d{1,6}(\.\d{1,6})?$/.test(value)) throw new UsageError(`${JSON.stringify(value)} is not a number such as 0.1`)
+  return Number(value)
 }
 
 function readSliceSize(value: string): number {

@@ -1,5 +1,6 @@
 /** Flags of `orch controller-manager`, in the groups that its help shows. They are named as kube-controller-manager's. */
 import { flag, type OptionsOf, oneOf, readBoolean, text } from '../../base/flags.ts'
+import { readClusterRanges } from '../service-pools.ts'
 import { clusterLoopFlags } from './cluster-loops.ts'
 import { loggingFlags } from './logging.ts'
 import { controllersFlag, sharedLoopFlags, syncFlags, volumeDirectoryFlag } from './loops.ts'
@@ -43,6 +44,13 @@ const loopFlags = {
   resourceQuotaSyncPeriod: sharedLoopFlags.resourceQuotaSyncPeriod,
   volumeDirectory: volumeDirectoryFlag('without it the provisioner does not run'),
   ...clusterLoopFlags,
+  serviceClusterIpRange: flag(
+    'service-cluster-ip-range',
+    'RANGES',
+    '',
+    (value) => (value === '' ? [] : readClusterRanges(value)),
+    'range of the addresses of Services, of which no node gets any; or two, one of each family',
+  ),
 }
 
 /** The files of one signer, or of all. */

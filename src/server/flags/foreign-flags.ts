@@ -137,10 +137,7 @@ export const managerForeign: ForeignFlags = {
     'enable-leader-migration leader-migration-config',
     no('there is nothing to migrate from; share loops with --controllers and a Lease of its own'),
   ),
-  ...all(
-    'allocate-node-cidrs cidr-allocator-type cluster-cidr node-cidr-mask-size node-cidr-mask-size-ipv4 node-cidr-mask-size-ipv6 service-cluster-ip-range',
-    unbuilt('nodeipam'),
-  ),
+  'cidr-allocator-type': only('RangeAllocator', 'nodes get their ranges from --cluster-cidr'),
   ...all(
     'configure-cloud-routes route-reconciliation-period external-cloud-volume-plugin cluster-name',
     cloudFlags['cloud-provider']!,
@@ -174,9 +171,10 @@ export const managerForeign: ForeignFlags = {
     unbuilt('horizontalpodautoscaling'),
   ),
   'namespace-sync-period': fixedPace('namespaces are looked at when something changes'),
-  ...all(
-    'enable-taint-manager large-cluster-size-threshold node-eviction-rate node-monitor-grace-period node-monitor-period node-startup-grace-period pod-eviction-timeout secondary-node-eviction-rate unhealthy-zone-threshold',
-    unbuilt('nodelifecycle'),
+  'enable-taint-manager': only('true', 'pods are driven out by taints'),
+  'node-monitor-period': fixedPace('nodes are looked at when something changes, and when their time is over'),
+  'pod-eviction-timeout': no(
+    'how long a pod stays on a lost node is in its tolerations; see --default-unreachable-toleration-seconds of the API server',
   ),
   'enable-dynamic-provisioning': only('true', 'claims are provisioned by the provisioner of their class'),
   'enable-hostpath-provisioner': no('choose the loop host-path-provisioner with --controllers'),
@@ -189,7 +187,6 @@ export const managerForeign: ForeignFlags = {
     no('volumes are not recycled; use the reclaim policy Delete or Retain'),
   ),
   'pvclaimbinder-sync-period': fixedPace('claims are looked at when something changes'),
-  'terminated-pod-gc-threshold': unbuilt('podgc'),
   'concurrent-ttl-after-finished-syncs': fixedPace('the loop works on several objects at a time'),
   master: no('give the server in a kubeconfig, with --kubeconfig'),
 }

@@ -27,7 +27,7 @@ import { WorkQueueMetrics } from '../../reconcile/work-queue-metrics.ts'
 import { Exposer } from '../../telemetry/exposition.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { Gauge } from '../../telemetry/metrics.ts'
-import { clusterLoopOptions } from '../flags/cluster-loops.ts'
+import { clusterLoopOptions, podRangesOf } from '../flags/cluster-loops.ts'
 import type { ManagerOptions } from '../flags/controller-manager.ts'
 import { concurrencyOf } from '../flags/loops.ts'
 import { readFlagFile } from '../read-flag-file.ts'
@@ -51,6 +51,7 @@ export async function startControllerManager(options: ManagerOptions, log: Log):
   await using opened = new AsyncDisposableStack()
   const chosen = chooseLoops(controlLoops, options.controllers)
   checkTiming(options)
+  podRangesOf(options)
   const reloading = openReloading(log)
   opened.defer(() => reloading.close())
   const files = readSigningFiles(options, reloading)

@@ -3,8 +3,8 @@
  * such as `@daily`, or `@every 1h30m`; before them, `TZ=Europe/Berlin` or `CRON_TZ=...`. What it costs to read one grows
  * with the text alone. When it is due is worked out by the loop that acts on it.
  */
-import { parseDuration } from '../../../base/duration.ts'
-import { shorten } from '../../../base/shorten.ts'
+import { parseDuration } from '../base/duration.ts'
+import { shorten } from '../base/shorten.ts'
 
 const words: ReadonlyMap<string, string> = new Map([
   ['@yearly', '0 0 1 1 *'],
