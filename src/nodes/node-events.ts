@@ -1,12 +1,14 @@
 /**
- * Events about pods, as the agents of their nodes. Each node has a recorder of its own, made when it is needed; of a
- * burst over all nodes the first ones are written and the others dropped, as they only report.
+ * Events about pods, as the agents of their nodes. Each node has a recorder of its own, made when it is needed. Of a
+ * burst over all nodes the first ones are written, and of the others a few in a second: they only report, and must not
+ * cost as much as what they report.
  */
 import type { Clock } from '../base/clock.ts'
 import type { Client } from '../client/client.ts'
 import { EventRecorder, type Happening } from '../client/event-recorder.ts'
 import type { Pod } from '../kinds/core/pod.ts'
 import type { Vendor } from '../model/vendor.ts'
+import { TokenBucket } from '../reconcile/rate-limit.ts'
 
 export interface NodeEventParts {
   readonly clientOf: (node: string) => Client
@@ -15,24 +17,22 @@ export interface NodeEventParts {
   readonly onError: (error: unknown) => void
 }
 
-/** How many events of all nodes may wait to be written. */
-const maxWaiting = 200
+/** Of all nodes together. */
+const rate = { perSecond: 20, burst: 200 }
 
 export class NodeEvents {
   readonly #parts: NodeEventParts
   readonly #recorders = new Map<string, EventRecorder>()
-  #waiting = 0
+  readonly #bucket: TokenBucket
 
   constructor(parts: NodeEventParts) {
     this.#parts = parts
+    this.#bucket = new TokenBucket(rate, () => parts.clock.monotonic())
   }
 
   record(pod: Pod, happening: Happening): void {
-    if (this.#waiting >= maxWaiting) return
-    const recorder = this.#recorderOf(pod.spec?.nodeName ?? '')
-    recorder.record({ ...pod, apiVersion: 'v1', kind: 'Pod' }, happening)
-    this.#waiting++
-    void recorder.flush().finally(() => this.#waiting--)
+    if (this.#bucket.take() > 0) return
+    this.#recorderOf(pod.spec?.nodeName ?? '').record({ ...pod, apiVersion: 'v1', kind: 'Pod' }, happening)
   }
 
   close(): void {

@@ -25,6 +25,8 @@ export class InProcess {
   readonly #handleAs: HandleAs
   readonly #clock: Clock
   readonly #stop = new AbortController()
+  /** What is under way. A listener of the signal for each would be looked through with every further one. */
+  readonly #conversations = new Set<Conversation>()
   readonly #running = new Set<Promise<void>>()
 
   constructor(handleAs: HandleAs, clock: Clock) {
@@ -45,19 +47,20 @@ export class InProcess {
 
   async close(): Promise<void> {
     this.#stop.abort()
+    for (const conversation of [...this.#conversations])
+      conversation.leave(new TransportError('the server has stopped'))
     await Promise.all(this.#running)
   }
 
   #own(conversation: Conversation, handled: Promise<void>): void {
-    const onStop = () => conversation.leave(new TransportError('the server has stopped'))
-    this.#stop.signal.addEventListener('abort', onStop)
+    this.#conversations.add(conversation)
     const running = handled
       .then(
         () => conversation.finish(undefined),
         (error: unknown) => conversation.finish(error),
       )
       .then(() => {
-        this.#stop.signal.removeEventListener('abort', onStop)
+        this.#conversations.delete(conversation)
         this.#running.delete(running)
       })
     this.#running.add(running)

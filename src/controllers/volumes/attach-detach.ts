@@ -10,6 +10,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { Client } from '../../client/client.ts'
 import type { EventRecorder } from '../../client/event-recorder.ts'
 import type { Informer } from '../../client/informer.ts'
+import type { Index } from '../../client/object-index.ts'
 import type { ResourceType } from '../../client/resource-type.ts'
 import { isConflict, StatusError } from '../../client/status-error.ts'
 import type { Node } from '../../kinds/core/node.ts'
@@ -54,6 +55,8 @@ const maxUnmountMs = 6 * 60_000
 const lookAgainMs = 10_000
 
 interface State extends AttachDetachParts {
+  /** The Pods that use claims, by their nodes: most use none, and one Pod's change must not cost a look at all. */
+  readonly usersOn: Index<Pod>
   /** Since when an attachment that is not needed waits for its node to unmount the volume, by its UID. */
   readonly waitingSince: Map<string, number>
   /** Attachments whose outcome was reported. */
@@ -61,14 +64,21 @@ interface State extends AttachDetachParts {
 }
 
 export function attachDetachLoop(parts: AttachDetachParts): Loop {
-  const state = { ...parts, waitingSince: new Map<string, number>(), reported: new WeakSet<VolumeAttachment>() }
+  const usersOn = parts.pods.index((pod) => (claimNames(pod).length === 0 ? [] : [pod.spec?.nodeName]))
+  const state = {
+    ...parts,
+    usersOn,
+    waitingSince: new Map<string, number>(),
+    reported: new WeakSet<VolumeAttachment>(),
+  }
+  const using = (pod: Pod | undefined) => (pod === undefined || claimNames(pod).length === 0 ? undefined : pod)
   const allNodes = () => new Set([...parts.pods.objects()].map(({ spec }) => spec?.nodeName ?? '').filter(Boolean))
   const nodesOf = (...objects: readonly (Pod | VolumeAttachment | undefined)[]) =>
     new Set(objects.map((object) => object?.spec?.nodeName ?? '').filter(Boolean))
   return {
     name: 'attachdetach',
     sources: [
-      fromInformer(parts.pods, ({ object, previous }) => nodesOf(object, previous)),
+      fromInformer(parts.pods, ({ object, previous }) => nodesOf(using(object), using(previous))),
       fromInformer(parts.attachments, ({ object, previous }) => [
         ...nodesOf(object, previous),
         // Another node may have waited for a volume that is detached.
@@ -128,10 +138,10 @@ async function reconcile(state: State, nodeName: string, signal: AbortSignal): P
 }
 
 /** The volumes that Pods on a node need attached, by the name of their attachment. */
-function wantedOn({ pods, claims, volumes, drivers }: State, nodeName: string): Map<string, Wanted> {
+function wantedOn({ usersOn, claims, volumes, drivers }: State, nodeName: string): Map<string, Wanted> {
   const wanted = new Map<string, Wanted>()
-  for (const pod of pods.objects()) {
-    if (pod.spec?.nodeName !== nodeName || ['Succeeded', 'Failed'].includes(pod.status?.phase ?? '')) continue
+  for (const pod of usersOn.get(nodeName)) {
+    if (['Succeeded', 'Failed'].includes(pod.status?.phase ?? '')) continue
     for (const name of claimNames(pod)) {
       const claim = claims.get({ namespace: pod.metadata.namespace ?? '', name })
       const volume = volumes.get({ name: claim?.spec?.volumeName ?? '' })
