@@ -9,10 +9,18 @@ import type { FileName } from './manifests/source.ts'
 import type { Output } from './printers/output.ts'
 
 export interface Context {
-  readonly out: (text: string) => void
+  readonly out: (text: string | Uint8Array) => void
+  /** Resolves when what was written has been taken: for output without end. */
+  readonly drained: () => Promise<void>
   readonly err: (text: string) => void
   /** All of the standard input. */
   readonly input: () => Promise<Buffer>
+  /** The same piece by piece, as it is typed. */
+  readonly inputStream: () => AsyncIterable<Buffer>
+  /** Hands every key to the program and shows none; returns what undoes it. Does nothing without a terminal. */
+  readonly rawInput: () => () => void
+  /** Calls with the size of the terminal, now and whenever it changes; returns what stops that. */
+  readonly followSize: (onSize: (size: { readonly columns: number; readonly rows: number }) => void) => () => void
   /** Whether people see what is written: colour and progress are for them alone; in how many columns; and whether they can answer. */
   readonly terminal: {
     readonly out: boolean

@@ -19,6 +19,10 @@ export interface Connection {
   readonly server: string
   /** The namespace to look in. */
   readonly namespace: string
+  /** Asks for another protocol, on a connection of its own. */
+  readonly upgrade: HttpTransport['upgrade']
+  /** Any request, as it is, with the credentials of the user: for `orchctl proxy`. */
+  readonly send: Transport
 }
 
 /** The connection lasts as long as `use` does. */
@@ -32,7 +36,8 @@ export async function withConnection<T>(
   if (isByChance(context, options)) context.err(otherServerNote(context, files[0]!, config.transport.server))
   const transport = new HttpTransport(config.transport)
   try {
-    const client = new Client(sendOf(transport, config.transport.server, { context, options }), {
+    const send = sendOf(transport, config.transport.server, { context, options })
+    const client = new Client(send, {
       userAgent: `orchctl/${version}`,
       ...(options.requestTimeout === 0 ? {} : { timeoutMs: options.requestTimeout }),
     })
@@ -40,6 +45,8 @@ export async function withConnection<T>(
       client,
       server: config.transport.server,
       namespace: options.namespace || config.namespace || 'default',
+      upgrade: (request) => transport.upgrade(request),
+      send,
     })
   } finally {
     transport.close()

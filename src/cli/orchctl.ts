@@ -14,7 +14,11 @@ const ended = main(
   {
     out: (text) => void process.stdout.write(text),
     err: (text) => void process.stderr.write(text),
+    drained,
     input: readInput,
+    inputStream,
+    rawInput,
+    followSize,
     terminal: {
       out: process.stdout.isTTY === true,
       err: process.stderr.isTTY === true,
@@ -29,13 +33,43 @@ const ended = main(
   },
   process.argv.slice(2),
 )
+let stopInput = () => {}
 void ended.then((code) => {
   process.exitCode = code
+  stopInput()
 })
 
 function onBrokenStream(error: NodeJS.ErrnoException): never {
   if (error.code === 'EPIPE') process.exit(0)
   throw error
+}
+
+/** What nobody reads any more would keep the process waiting for keys. */
+function inputStream(): AsyncIterable<Buffer> {
+  stopInput = () => process.stdin.destroy()
+  return process.stdin
+}
+
+async function drained(): Promise<void> {
+  if (process.stdout.writableNeedDrain) await new Promise((resolve) => process.stdout.once('drain', resolve))
+}
+
+function rawInput(): () => void {
+  if (!process.stdin.isTTY) return () => {}
+  process.stdin.setRawMode(true)
+  return () => {
+    process.stdin.setRawMode(false)
+    process.stdin.pause()
+  }
+}
+
+function followSize(onSize: (size: { columns: number; rows: number }) => void): () => void {
+  const { stdout } = process
+  if (!stdout.isTTY) return () => {}
+  const tell = () => onSize({ columns: stdout.columns, rows: stdout.rows })
+  tell()
+  stdout.on('resize', tell)
+  return () => stdout.off('resize', tell)
 }
 
 async function readInput(): Promise<Buffer> {

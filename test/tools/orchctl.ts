@@ -39,9 +39,15 @@ export function startOrchctl(args: readonly string[], { stdin = '', ...surroundi
   let stderr = ''
   const context: Context = {
     out: (text) => {
-      stdout += text
+      stdout += typeof text === 'string' ? text : Buffer.from(text).toString()
       output.emit('data')
     },
+    drained: async () => {},
+    inputStream: async function* () {
+      yield Buffer.from(stdin)
+    },
+    rawInput: () => () => {},
+    followSize: () => () => {},
     err: (text) => {
       stderr += text
     },

@@ -139,6 +139,36 @@ export const commands: readonly (CommandEntry | CommandGroup)[] = [
     load: async () => (await import('./autoscale.ts')).autoscaleCommand,
   },
   {
+    name: 'logs',
+    summary: 'show what containers have printed',
+    load: async () => (await import('./pods/logs.ts')).logsCommand,
+  },
+  {
+    name: 'exec',
+    summary: 'run a program in a container',
+    load: async () => (await import('./pods/exec.ts')).execCommand,
+  },
+  {
+    name: 'attach',
+    summary: 'join the program of a container',
+    load: async () => (await import('./pods/attach.ts')).attachCommand,
+  },
+  {
+    name: 'cp',
+    summary: 'copy files into a container and out of it',
+    load: async () => (await import('./pods/cp.ts')).cpCommand,
+  },
+  {
+    name: 'port-forward',
+    summary: 'forward local ports to a pod',
+    load: async () => (await import('./pods/port-forward.ts')).portForwardCommand,
+  },
+  {
+    name: 'proxy',
+    summary: 'serve the API on a local port',
+    load: async () => (await import('./pods/proxy.ts')).proxyCommand,
+  },
+  {
     name: 'taint',
     summary: 'keep pods away from nodes',
     load: async () => (await import('./nodes/taint.ts')).taintCommand,

@@ -16,6 +16,24 @@ export function escapeText(text: string): string {
   )
 }
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it is what is looked for
+const colour = /\u001b\[[\d;]{0,20}m/g
+
+/** What programs print, on a terminal: colours pass, and what begins a line anew; all else that drives it is shown. */
+export function escapeOutput(text: string): string {
+  let shown = ''
+  let place = 0
+  for (const found of text.matchAll(colour)) {
+    shown += escapePlain(text.slice(place, found.index)) + found[0]
+    place = found.index + found[0].length
+  }
+  return shown + escapePlain(text.slice(place))
+}
+
+function escapePlain(text: string): string {
+  return text.replaceAll(unprintable, (character) => ('\n\t\r'.includes(character) ? character : show(character)))
+}
+
 /** JSON, in which only strings can hold such characters, and where the escape means the character still. */
 export function escapeJson(text: string): string {
   return text.replaceAll(unprintable, (character) => (character === '\n' ? character : unicodeEscape(character)))

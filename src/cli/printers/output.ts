@@ -30,8 +30,9 @@ export interface TemplateOutput {
 }
 
 const plainForms = ['', 'wide', 'name', 'json', 'yaml'] as const
-const writeForms = 'name, json, yaml, jsonpath=..., jsonpath-as-json=..., go-template=... (each also -file=FILE)'
-const forms = `wide, custom-columns=..., custom-columns-file=..., ${writeForms}`
+const templateForms = 'jsonpath=..., jsonpath-as-json=... or go-template=... (each also -file=FILE)'
+const writeForms = `name, json, yaml, ${templateForms}`
+const forms = `wide, json, yaml, name, custom-columns=..., custom-columns-file=..., ${templateForms}`
 
 /** The languages of templates by what `-o` calls them. */
 const languages: { readonly [name: string]: Language } = {

@@ -15,6 +15,8 @@ export interface DialOptions {
   readonly serverName?: string
   /** The HTTP proxy on the way to it, such as http://127.0.0.1:3128. */
   readonly proxy?: string
+  /** Which HTTP to offer; left out: HTTP/2 before HTTP/1.1. */
+  readonly protocols?: readonly string[]
 }
 
 const connectMs = 10_000
@@ -53,12 +55,12 @@ function secured(options: ConnectionOptions): Promise<TLSSocket> {
 }
 
 function tlsOptions(
-  { server, authority, insecure, serverName }: DialOptions,
+  { server, authority, insecure, serverName, protocols = ['h2', 'http/1.1'] }: DialOptions,
   certificate: ClientCertificate | undefined,
 ): ConnectionOptions {
   const name = serverName ?? new URL(server).hostname
   return {
-    ALPNProtocols: ['h2', 'http/1.1'],
+    ALPNProtocols: [...protocols],
     ...(authority === undefined ? {} : { ca: authority }),
     ...(certificate === undefined ? {} : { cert: certificate.certificate, key: certificate.key }),
     ...(insecure ? { rejectUnauthorized: false } : {}),

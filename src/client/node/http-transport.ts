@@ -13,6 +13,7 @@ import { type Transport, TransportError, type TransportRequest, type TransportRe
 import type { ClientCertificate, CredentialSource, Credentials } from './credentials.ts'
 import { type DialOptions, dial } from './dial.ts'
 import { Http2Wire } from './http2-wire.ts'
+import type { UpgradedConnection, UpgradeRequest } from './upgrade.ts'
 import type { Wire, WireRequest } from './wire.ts'
 
 /** Where the server is and how the client proves who it is. */
@@ -66,17 +67,43 @@ export class HttpTransport {
     for (const line of this.#retired) line.destroy()
   }
 
-  async #sendAs(credentials: Credentials, request: TransportRequest): Promise<TransportResponse> {
-    const token = (await this.#options.token?.()) ?? credentials.token
-    return await this.#lineFor(credentials.certificate ?? this.#options.certificate).send({
+  /**
+   * Asks the server to speak another protocol, on a connection of its own, which is the caller's from then on. Throws
+   * what the server answers instead as an `UpgradeRefused`.
+   */
+  async upgrade(request: UpgradeRequest): Promise<UpgradedConnection> {
+    const { requestUpgrade } = await import('./upgrade.ts')
+    const credentials = (await this.#options.credentials?.current(request.signal)) ?? {}
+    const socket = await dial({ ...this.#options, protocols: ['http/1.1'] }, this.#certificateOf(credentials))
+    return await requestUpgrade(socket, this.#options.server, {
       ...request,
-      path: this.#prefix + request.path,
+      ...(await this.#asUser(credentials, request)),
+    })
+  }
+
+  async #sendAs(credentials: Credentials, request: TransportRequest): Promise<TransportResponse> {
+    const addressed = await this.#asUser(credentials, request)
+    return await this.#lineFor(this.#certificateOf(credentials)).send({ ...request, ...addressed })
+  }
+
+  #certificateOf({ certificate }: Credentials): ClientCertificate | undefined {
+    return certificate ?? this.#options.certificate
+  }
+
+  /** The whole path, and the headers with those that say who asks. */
+  async #asUser(
+    credentials: Credentials,
+    { path, headers }: Pick<TransportRequest, 'path' | 'headers'>,
+  ): Promise<Pick<WireRequest, 'path' | 'headers'>> {
+    const token = (await this.#options.token?.()) ?? credentials.token
+    return {
+      path: this.#prefix + path,
       headers: {
-        ...request.headers,
+        ...headers,
         ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
         ...this.#options.headers,
       },
-    })
+    }
   }
 
   #lineFor(certificate: ClientCertificate | undefined): Line {

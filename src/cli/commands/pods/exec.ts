@@ -1,0 +1,56 @@
+/** `orchctl exec`: runs a program in a container. */
+import { flag, text, toggle, UsageError } from '../../../base/flags.ts'
+import { objectPath } from '../../../client/resource-type.ts'
+import { defineCommand } from '../../command.ts'
+import { connectionFlags } from '../../connection-flags.ts'
+import { placeOf, withSession } from '../../session.ts'
+import { chooseContainer, findPod, podType } from '../../streaming/pods.ts'
+import { runRemotely } from '../../streaming/remote-command.ts'
+
+export const interactiveFlags = {
+  container: flag('c,container', 'NAME', '', text, 'the container; else the one that the pod names as its default'),
+  stdin: toggle('i,stdin', 'pass the standard input on'),
+  tty: toggle('t,tty', 'give it a terminal'),
+  quiet: toggle('q,quiet', 'only print what the program prints'),
+}
+
+export const execCommand = defineCommand({
+  name: 'exec',
+  forms: ['POD [flags] -- COMMAND [arguments]', 'TYPE/NAME [flags] -- COMMAND [arguments]'],
+  about: `Runs a program in a container of a pod, and ends with its exit code.
+
+Of what has several pods, such as a deployment, one that is ready is taken.`,
+  examples: ['orchctl exec web -- date', 'orchctl exec -it deploy/web -c app -- sh'],
+  flags: { ...interactiveFlags, ...connectionFlags },
+  run: async (context, { options, words }) => {
+    const [target, ...command] = words
+    if (target === undefined) throw new UsageError('pod, type/name or --filename must be specified')
+    if (command.length === 0) throw new UsageError('you must specify at least one command for the container')
+    await withSession(context, options, async (session) => {
+      const pod = await findPod(session, [target])
+      if (pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed')
+        throw new UsageError(`cannot exec into a container in a completed pod; current phase is ${pod.status.phase}`)
+      const { name = '' } = chooseContainer(session, pod, options)
+      const tty = wantsTerminal(session, options)
+      await runRemotely(session, {
+        path: objectPath(podType, placeOf(session, podType, pod.metadata.name ?? ''), 'exec'),
+        container: name,
+        command,
+        tty,
+        input: options.stdin ? context.inputStream() : undefined,
+      })
+    })
+  },
+})
+
+/** A terminal is of use only to a user who has one. */
+export function wantsTerminal(
+  { context }: { readonly context: { readonly terminal: { readonly input?: boolean }; err: (text: string) => void } },
+  { stdin, tty }: { readonly stdin: boolean; readonly tty: boolean },
+): boolean {
+  if (!tty) return false
+  if (!stdin) throw new UsageError('-i (--stdin) is required for -t (--tty)')
+  if (context.terminal.input === true) return true
+  context.err('Unable to use a TTY - input is not a terminal or the right kind of file\n')
+  return false
+}

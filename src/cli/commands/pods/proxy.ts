@@ -1,0 +1,157 @@
+/** `orchctl proxy`: a local port that leads to the server, with the credentials of the user. For this machine alone. */
+
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { messageOf } from '../../../base/errors.ts'
+import { flag, text, UsageError } from '../../../base/flags.ts'
+import { defineCommand, refuseWords } from '../../command.ts'
+import { type Connection, withConnection } from '../../connect.ts'
+import { connectionFlags } from '../../connection-flags.ts'
+
+const flags = {
+  port: flag('p,port', 'PORT', '8001', readPort, 'the local port; 0: any that is free'),
+  address: flag('address', 'ADDRESS', '127.0.0.1', text, 'the local address to listen on'),
+  apiPrefix: flag('api-prefix', 'PATH', '/', text, 'the path below which the server is'),
+  acceptHosts: flag(
+    'accept-hosts',
+    'PATTERN,...',
+    '^localhost$,^127\\.0\\.0\\.1$,^\\[::1\\]$',
+    text,
+    'the names by which a caller may call this port',
+  ),
+  acceptPaths: flag('accept-paths', 'PATTERN,...', '^.*', text, 'the paths that are passed on'),
+  rejectPaths: flag(
+    'reject-paths',
+    'PATTERN,...',
+    '^/api/.*/pods/.*/exec,^/api/.*/pods/.*/attach',
+    text,
+    'the paths that are not, whatever else says',
+  ),
+  rejectMethods: flag(
+    'reject-methods',
+    'PATTERN,...',
+    '^$',
+    text,
+    'the methods that are not passed on: POST,PUT,PATCH',
+  ),
+  ...connectionFlags,
+}
+
+export const proxyCommand = defineCommand({
+  name: 'proxy',
+  forms: ['[flags]'],
+  about: `Serves the API of the server on a local port without TLS, as the user of the client config, until Ctrl-C.
+
+Everybody who can reach the port acts as that user: leave it on this machine. Requests under other names than those of
+this machine are refused, so that pages of the web cannot use it. Connections that change the protocol are not passed on.`,
+  examples: ['orchctl proxy', 'orchctl proxy --port=0 --reject-methods=POST,PUT,PATCH,DELETE'],
+  flags,
+  run: async (context, { options, words }) => {
+    refuseWords(words)
+    const allows = await filterOf(options)
+    await withConnection(context, options, async (connection) => {
+      const server = createServer((request, response) => {
+        answer(connection, { request, response, prefix: options.apiPrefix.replace(/\/$/, ''), allows }).catch(
+          (error) => {
+            if (!response.headersSent) response.writeHead(502)
+            response.end(`${messageOf(error)}\n`)
+          },
+        )
+      })
+      server.listen(options.port, options.address)
+      await once(server, 'listening').catch((error: unknown) => {
+        throw new UsageError(`cannot listen on ${options.address}:${options.port}: ${messageOf(error)}`)
+      })
+      const { port, address, family } = server.address() as { port: number; address: string; family: string }
+      context.out(`Starting to serve on ${family === 'IPv6' ? `[${address}]` : address}:${port}\n`)
+      if (!context.signal.aborted) await once(context.signal, 'abort')
+      server.close()
+      server.closeAllConnections()
+    })
+  },
+})
+
+function readPort(value: string): number {
+  const port = /^\d{1,5}$/.test(value) ? Number(value) : -1
+  if (port < 0 || port > 65_535) throw new UsageError(`${JSON.stringify(value)} is not a port`)
+  return port
+}
+
+interface Filters {
+  readonly acceptHosts: string
+  readonly acceptPaths: string
+  readonly rejectPaths: string
+  readonly rejectMethods: string
+}
+
+type Allows = (request: { host: string; path: string; method: string }) => boolean
+
+/** Patterns run in linear time, whatever a caller sends. */
+async function filterOf(filters: Filters): Promise<Allows> {
+  const { RE2JS } = await import('re2js')
+  const anyOf = (patterns: string) => {
+    const compiled = patterns.split(',').map((pattern) => {
+      try {
+        return RE2JS.compile(pattern)
+      } catch (error) {
+        throw new UsageError(`${JSON.stringify(pattern)} is not a regular expression: ${messageOf(error)}`)
+      }
+    })
+    return (value: string) => compiled.some((pattern) => pattern.test(value))
+  }
+  const [hosts, paths] = [anyOf(filters.acceptHosts), anyOf(filters.acceptPaths)]
+  const [noPaths, noMethods] = [anyOf(filters.rejectPaths), anyOf(filters.rejectMethods)]
+  return ({ host, path, method }) => hosts(host) && paths(path) && !noPaths(path) && !noMethods(method)
+}
+
+interface Call {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly prefix: string
+  readonly allows: Allows
+}
+
+/** Of one connection alone, and what the user of the client config says instead. */
+const dropped = new Set([
+  ...['authorization', 'connection', 'host', 'keep-alive', 'proxy-authorization', 'te', 'trailer'],
+  ...['transfer-encoding', 'upgrade', 'content-length', 'http2-settings'],
+])
+const maxBody = 64 * 1024 * 1024
+
+async function answer({ send }: Connection, { request, response, prefix, allows }: Call): Promise<void> {
+  const { url = '/', method = 'GET', headers } = request
+  const host = (headers.host ?? '').replace(/:\d+$/, '')
+  const path = url.split('?')[0]!
+  if (!allows({ host, path, method })) return void response.writeHead(403).end('<h3>Unauthorized</h3>\n')
+  if (!url.startsWith(`${prefix}/`)) return void response.writeHead(404).end('404 page not found\n')
+  const gone = new AbortController()
+  response.once('close', () => gone.abort())
+  const body = await bodyOf(request)
+  const answered = await send({
+    method,
+    path: url.slice(prefix.length),
+    headers: Object.fromEntries(
+      Object.entries(headers)
+        .filter(([name]) => !dropped.has(name))
+        .map(([name, value]) => [name, String(value)]),
+    ),
+    body,
+    signal: gone.signal,
+  })
+  const passed = Object.entries(answered.headers).filter(([name]) => !dropped.has(name) && !name.startsWith(':'))
+  response.writeHead(answered.status, Object.fromEntries(passed))
+  await pipeline(Readable.from(answered.body), response)
+}
+
+async function bodyOf(request: IncomingMessage): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of request) {
+    size += chunk.length
+    if (size > maxBody) throw new UsageError(`a body may have at most ${maxBody} bytes`)
+    chunks.push(chunk)
+  }
+  return size === 0 ? undefined : Buffer.concat(chunks)
+}

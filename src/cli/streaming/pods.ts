@@ -1,0 +1,132 @@
+/**
+ * The pod and the container that a command talks to: `POD`, `TYPE/NAME` of something that has pods, and `-c`. Without `-c`
+ * it is the container that the pod's annotation names, else the first, which is said where there are others.
+ */
+import { UsageError } from '../../base/flags.ts'
+import type { DiscoveredType } from '../../client/discovery.ts'
+import type { ResourceType } from '../../client/resource-type.ts'
+import type { ApiObject } from '../../model/object.ts'
+import { escapeLine } from '../printers/escape.ts'
+import { placeOf, type Session } from '../session.ts'
+import { readWanted } from '../targets.ts'
+
+export interface Pod extends ApiObject {
+  spec?: {
+    containers?: Container[]
+    initContainers?: Container[]
+    ephemeralContainers?: Container[]
+  }
+  status?: { phase?: string; conditions?: { type?: string; status?: string }[] }
+}
+
+export interface Container {
+  name?: string
+  tty?: boolean
+  stdin?: boolean
+  ports?: { name?: string; containerPort?: number; protocol?: string }[]
+}
+
+export const podType: ResourceType<Pod> = { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true }
+
+/** The pod of the words `NAME`, `TYPE/NAME` or `TYPE NAME`. */
+export async function findPod(session: Session, words: readonly string[]): Promise<Pod> {
+  const { pods, owner } = await findPods(session, words)
+  const [pod] = pods
+  if (pod === undefined) throw new UsageError(`${owner} has no pods`)
+  if (pods.length > 1)
+    session.context.err(`Found ${pods.length} pods, using pod/${escapeLine(pod.metadata.name ?? '')}\n`)
+  return pod
+}
+
+/** All pods of what the words name, those that run first; and how users call it. */
+export async function findPods(session: Session, words: readonly string[]): Promise<{ pods: Pod[]; owner: string }> {
+  const { client, context } = session
+  const [first = '', second, ...more] = words
+  if (first === '' || more.length > 0) throw new UsageError('name one pod: POD or TYPE/NAME')
+  const [wanted] = readWanted(second === undefined && !first.includes('/') ? ['pod', first] : words)
+  const type = await session.types.named(wanted!.type)
+  const name = placeOf(session, type, wanted!.name ?? '')
+  const owner = `${wanted!.type}/${wanted!.name}`
+  if (type.kind === 'Pod' && type.group === '')
+    return { pods: [await client.get(podType, name, { signal: context.signal })], owner }
+  const object = await client.get(type, name, { signal: context.signal })
+  const labelSelector = selectorOf(type, object)
+  if (labelSelector === undefined) throw new UsageError(`cannot attach to ${owner}: ${type.kind} selects no pods`)
+  const { items } = await client.list(podType, {
+    ...(name.namespace === undefined ? {} : { namespace: name.namespace }),
+    labelSelector,
+    signal: context.signal,
+  })
+  return { pods: items.toSorted((a, b) => rank(a) - rank(b)), owner }
+}
+
+/** Pods that are ready first, then those that run. */
+function rank({ status }: Pod): number {
+  if (status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True')) return 0
+  return status?.phase === 'Running' ? 1 : 2
+}
+
+interface Selecting {
+  spec?: { selector?: { matchLabels?: Labels; matchExpressions?: Expression[] } | Labels }
+}
+
+type Labels = { readonly [key: string]: string }
+
+interface Expression {
+  readonly key: string
+  readonly operator: string
+  readonly values?: readonly string[]
+}
+
+/** As a query has it; undefined where the object selects nothing. */
+function selectorOf({ kind }: DiscoveredType, object: ApiObject): string | undefined {
+  const selector = (object as Selecting).spec?.selector
+  if (selector === undefined) return undefined
+  if (kind === 'Service' || kind === 'ReplicationController') return pairs(selector as Labels)
+  const { matchLabels = {}, matchExpressions = [] } = selector as Exclude<typeof selector, Labels>
+  return [pairs(matchLabels), ...matchExpressions.map(expression)].filter((part) => part !== '').join(',')
+}
+
+function pairs(labels: Labels): string {
+  return Object.entries(labels)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(',')
+}
+
+function expression({ key, operator, values = [] }: Expression): string {
+  if (operator === 'Exists') return key
+  if (operator === 'DoesNotExist') return `!${key}`
+  return `${key} ${operator === 'In' ? 'in' : 'notin'} (${values.join(',')})`
+}
+
+const defaultAnnotation = 'kubectl.kubernetes.io/default-container'
+
+/** Names all containers, those for the start and those for debugging last. */
+export function containersOf({ spec = {} }: Pod): Container[] {
+  return [...(spec.containers ?? []), ...(spec.initContainers ?? []), ...(spec.ephemeralContainers ?? [])]
+}
+
+/** Throws UsageError where there is none of this name; '' asks for the default, which is said unless `quiet`. */
+export function chooseContainer(
+  { context }: Pick<Session, 'context'>,
+  pod: Pod,
+  { container, quiet = false }: { container: string; quiet?: boolean },
+): Container {
+  const all = containersOf(pod)
+  const podName = escapeLine(pod.metadata.name ?? '')
+  if (container !== '') {
+    const found = all.find(({ name }) => name === container)
+    if (found === undefined) throw new UsageError(`container ${container} not found in pod ${podName}`)
+    return found
+  }
+  const annotated = pod.metadata.annotations?.[defaultAnnotation] ?? ''
+  const named = all.find(({ name }) => name === annotated)
+  if (named !== undefined) return named
+  const first = pod.spec?.containers?.[0] ?? all[0]
+  if (first === undefined) throw new UsageError(`pod ${podName} has no containers`)
+  if (all.length > 1 && !quiet) {
+    const names = [...all.map(({ name = '' }) => escapeLine(name))]
+    context.err(`Defaulted container ${JSON.stringify(names[0])} out of: ${names.join(', ')}\n`)
+  }
+  return first
+}

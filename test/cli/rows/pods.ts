@@ -1,0 +1,32 @@
+/** Commands that talk to containers, of a pod that is on no node: `streaming.test.ts` has those that reach one. */
+import { type Part, r } from './row.ts'
+
+const pod = `apiVersion: v1
+kind: Pod
+metadata: {name: idle}
+spec:
+  containers: [{name: a, image: x}, {name: b, image: x}]
+`
+
+export const pods: Part = {
+  name: 'pods',
+  given: pod,
+  rows: [
+    r('logs', 'idle a'),
+    r('logs', 'idle', { stderr: 'Defaulted container "a" out of: a, b\n' }),
+    r('logs', '', { stderr: 'error: expected POD or TYPE/NAME, or a selector (-l)\n', code: 1 }),
+    r('logs', '-l app=none', { stderr: 'No resources found in default namespace.\n' }),
+    r('exec', 'idle -c a -- date', { stderr: /^Error from server/, code: 1 }),
+    r('exec', 'idle', { stderr: 'error: you must specify at least one command for the container\n', code: 1 }),
+    r('attach', 'nothing', { stderr: 'Error from server (NotFound): pods "nothing" not found\n', code: 1 }),
+    r('cp', 'a b', {
+      stderr: 'error: one of source and destination is POD:PATH, the other a local path\n',
+      code: 1,
+    }),
+    r('port-forward', 'idle 80', {
+      stderr: 'error: unable to forward port because pod is not running. Current status=Pending\n',
+      code: 1,
+    }),
+    r('proxy', '--port=x', { stderr: 'error: --port: "x" is not a port\n', code: 1 }),
+  ],
+}
