@@ -11,6 +11,7 @@ import { type Retention, type Store, StoreError } from '../store/store.ts'
 import type { Log } from '../telemetry/log.ts'
 import { readEncryptionFile } from './encryption.ts'
 import type { ServerOptions } from './flags/options.ts'
+import { isDefaultRetention } from './flags/store.ts'
 import { readFlagFile } from './read-flag-file.ts'
 import type { StoreMetrics } from './store-metrics.ts'
 import { StoreNotice } from './store-notice.ts'
@@ -112,6 +113,10 @@ async function openEtcd(options: ServerOptions, { onCapacity, log }: Listeners):
   const { etcdServers, etcdPrefix, etcdCafile, etcdCertfile, etcdKeyfile, historyDuration } = options
   if ((etcdCertfile === '') !== (etcdKeyfile === ''))
     throw new UsageError('--etcd-certfile and --etcd-keyfile go together')
+  if (options.historySecretValues || !isDefaultRetention(options.historyRetention))
+    throw new UsageError(
+      '--history-retention and --history-secret-values go without --etcd-servers: it keeps no history',
+    )
   const tls = {
     ...(etcdCafile === '' ? {} : { ca: readFlagFile('etcd-cafile', etcdCafile) }),
     ...(etcdCertfile === ''

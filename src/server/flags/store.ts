@@ -2,6 +2,8 @@
 import { flag, text, toggle, UsageError } from '../../base/flags.ts'
 import { list, readTime } from './values.ts'
 
+const defaultRetention = '24h,256Mi'
+
 export const storeFlags = {
   dataDir: flag(
     'data-dir',
@@ -38,7 +40,7 @@ export const storeFlags = {
   historyRetention: flag(
     'history-retention',
     'TIME[,SIZE]',
-    '24h,256Mi',
+    defaultRetention,
     readRetention,
     'time and size that the history of objects is kept for; 0 for none',
   ),
@@ -106,6 +108,12 @@ function readRetention(value: string): KeptHistory {
 }
 
 const defaultHistoryBytes = 256 * 2 ** 20
+
+/** Whether nobody has asked for anything else, or for none. */
+export function isDefaultRetention({ time, bytes }: KeptHistory): boolean {
+  const preset = readRetention(defaultRetention)
+  return time === 0 || (time === preset.time && bytes === preset.bytes)
+}
 
 function readSize(text: string): number | undefined {
   const [, count, unit] = /^(\d{1,6})(Ki|Mi|Gi|Ti)$/.exec(text) ?? []
