@@ -39,9 +39,15 @@ function Refusal({ error, action }: { readonly error: StatusError; readonly acti
           Why?
         </button>
       )}
-      {why !== undefined && ('failed' in why ? <Failure error={why.failed} /> : <Why explanation={why} />)}
+      {why !== undefined && ('failed' in why ? <NoWhy error={why.failed} /> : <Why explanation={why} />)}
     </Notice>
   )
+}
+
+/** To ask why is a right of its own. */
+function NoWhy({ error }: { readonly error: unknown }) {
+  if (!(error instanceof StatusError) || error.code !== 403) return <Failure error={error} />
+  return <p>You may not ask why, either. Whoever may create accessexplanations can: on the page Access.</p>
 }
 
 /** An explanation of access: the rules that come nearest, and the smallest that would do. */

@@ -1,5 +1,6 @@
 /** The palette (Ctrl-K): jump to any page, kind, namespace, or object by its name. */
-import { useEffect, useMemo, useState } from 'preact/hooks'
+import type { TargetedKeyboardEvent } from 'preact'
+import { useRef, useState } from 'preact/hooks'
 import { type Type, useSurroundings } from '../core/kinds.ts'
 import { useObjects } from '../core/objects.ts'
 import { go, listAddress, objectAddress } from '../core/route.ts'
@@ -31,25 +32,24 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
   const namespaces = useObjects(kinds.builtIn('namespaces', '')).objects
   const [text, setText] = useState('')
   const [chosen, setChosen] = useState(0)
-  const found = useMemo(
-    () =>
-      goalsFor(
-        text,
-        types,
-        namespaces.map(({ metadata }) => metadata.name ?? ''),
-      ),
-    [text, types, namespaces],
-  )
-  useEffect(() => setChosen(0), [text])
+  const names = namespaces.map(({ metadata }) => metadata.name ?? '')
+  const found = goalsFor(text, types, names)
+  // Keys may come faster than the list is drawn: what they mean is what is typed by then.
+  const latest = useRef(0)
+  const choose = (index: number) => {
+    latest.current = index
+    setChosen(index)
+  }
   const take = (goal: Goal | undefined) => {
     if (goal === undefined) return
     onClose()
     go(goal.to)
   }
-  const onKey = (event: KeyboardEvent) => {
+  const onKey = (event: TargetedKeyboardEvent<HTMLInputElement>) => {
     const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0
-    if (step !== 0) setChosen((chosen + step + found.length) % Math.max(1, found.length))
-    else if (event.key === 'Enter') take(found[chosen])
+    const goals = goalsFor(event.currentTarget.value, types, names)
+    if (step !== 0) choose((latest.current + step + goals.length) % Math.max(1, goals.length))
+    else if (event.key === 'Enter') take(goals[latest.current])
     else return
     event.preventDefault()
   }
@@ -65,7 +65,10 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
         placeholder="A kind, a page, or kind namespace/name"
         spellcheck={false}
         value={text}
-        onInput={({ currentTarget }) => setText(currentTarget.value)}
+        onInput={({ currentTarget }) => {
+          setText(currentTarget.value)
+          choose(0)
+        }}
         onKeyDown={onKey}
       />
       <Goals goals={found} chosen={chosen} onTake={take} />

@@ -1,0 +1,65 @@
+/** The console in a real browser: Chromium without a window, driven by playwright, with what its pages complain about. */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import type { Ending } from './server.ts'
+
+export interface ConsoleBrowser {
+  /** Opens the console in a context of its own; faults of the page fail the test at its end. */
+  open(url: string, options?: BrowserContextOptions): Promise<Page>
+  /** What pages reported as errors since the last time, to be looked at by a test that causes some. */
+  takeFaults(): string[]
+}
+
+/** Certificates are not verified: the authority of a test is in no browser. */
+export async function startConsoleBrowser(t: Ending): Promise<ConsoleBrowser> {
+  const { chromium } = await import('playwright-core')
+  const browser: Browser = await chromium.launch({
+    executablePath: '/usr/bin/chromium',
+    args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
+  })
+  let faults: string[] = []
+  t.after(async () => {
+    await browser.close()
+    assert.deepEqual(faults, [], 'errors of the page')
+  })
+  return {
+    open: async (url, options = {}) => {
+      const context = await browser.newContext({ ignoreHTTPSErrors: true, ...options })
+      const page = await context.newPage()
+      page.setDefaultTimeout(20_000)
+      page.on('pageerror', ({ message }) => faults.push(message))
+      page.on('console', (message) => message.type() === 'error' && faults.push(message.text()))
+      await page.goto(url)
+      return page
+    },
+    takeFaults: () => {
+      const taken = faults
+      faults = []
+      return taken
+    },
+  }
+}
+
+/** Signs in with a token. */
+export async function signIn(page: Page, token = 'admin-token'): Promise<void> {
+  await page.getByLabel('Token').fill(token)
+  await page.getByLabel('Token').press('Enter')
+  await page.getByRole('button', { name: 'Sign out' }).waitFor()
+}
+
+/** Goes to a place of the console without loading it again, which would sign out. */
+export async function goTo(page: Page, place: string): Promise<void> {
+  await page.evaluate(`location.hash = ${JSON.stringify(place)}`)
+}
+
+const axe = () => readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+/** What axe finds against a page: a line for each rule that is broken. */
+export async function accessibilityFaults(page: Page): Promise<string[]> {
+  await page.evaluate(`if (!globalThis.axe) { ${axe()} }`)
+  const found = await page.evaluate(`axe.run(document, { resultTypes: ['violations'] })`)
+  const { violations } = found as { violations: { id: string; nodes: { html: string }[] }[] }
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' | ')}`)
+}
