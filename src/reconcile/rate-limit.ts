@@ -6,6 +6,7 @@ export interface RateLimit {
   readonly burst: number
 }
 
+/** So many at once after a quiet time, and so many a second in the long run. */
 export class TokenBucket {
   readonly #limit: RateLimit
   readonly #now: () => number

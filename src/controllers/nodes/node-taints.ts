@@ -1,8 +1,8 @@
 /** The taints that follow from the state of a node: which it should have, and which pods may stay in spite of them. */
 import type { Node } from '../../kinds/core/node.ts'
 import type { Pod } from '../../kinds/core/pod.ts'
-import type { Toleration } from '../../kinds/core/types/scheduling.ts'
 import type { Taint } from '../../kinds/core/types/taint.ts'
+import { tolerates } from '../../model/tolerations.ts'
 import { type Vendor, vendorKey } from '../../model/vendor.ts'
 
 /** Whether a node is ready: True, False, or Unknown where it is not heard of; empty before anything is known of it. */
@@ -78,10 +78,4 @@ export function toleratedMs({ spec }: Pod, taints: readonly Taint[]): number {
   if (used.includes(undefined)) return 0
   const seconds = used.flatMap((each) => each?.tolerationSeconds ?? [])
   return Math.max(0, Math.min(Number.POSITIVE_INFINITY, ...seconds.map((each) => each * 1000)))
-}
-
-function tolerates({ key, operator, value = '', effect }: Toleration, taint: Taint): boolean {
-  if (effect && effect !== taint.effect) return false
-  if (key && key !== taint.key) return false
-  return operator === 'Exists' || value === (taint.value ?? '')
 }

@@ -1,12 +1,10 @@
 /** Rules about a node itself: its name, whether it takes new Pods, its taints, its labels, its ports. */
-import type { Pod } from '../../kinds/core/pod.ts'
 import { type NodeSelectorTerm, selectsNode, termSelectsNode } from '../../model/node-selector.ts'
+import { isTolerated } from '../../model/tolerations.ts'
 import { vendorKey } from '../../model/vendor.ts'
 import type { NodeInfo, Taint } from '../node-info.ts'
 import { happened, normalizeByMax, type Plugin, type Refusal } from '../plugin.ts'
 import type { PodInfo } from '../pod-info.ts'
-
-type Toleration = NonNullable<NonNullable<Pod['spec']>['tolerations']>[number]
 
 const unschedulable: Refusal = {
   ...{ plugin: 'NodeUnschedulable', reasons: ['node(s) were unschedulable'], isFinal: true },
@@ -18,7 +16,7 @@ export const nodeUnschedulable: Plugin = {
   wokenBy: happened.nodeAdded | happened.nodeTaints,
   filter: ({ spec }, { vendor }) => {
     const taint = { key: vendorKey(vendor, 'unschedulable', 'node'), effect: 'NoSchedule' }
-    if (tolerates(spec.tolerations ?? [], taint)) return undefined
+    if (isTolerated(taint, spec.tolerations ?? [])) return undefined
     return { check: ({ isUnschedulable }) => (isUnschedulable ? unschedulable : undefined) }
   },
 }
@@ -41,7 +39,7 @@ export const taintToleration: Plugin = {
   filter: ({ spec: { tolerations = [] } }) => ({
     check: ({ taints }) => {
       if (taints.length === 0) return undefined
-      const taint = taints.find((each) => keepsAway(each) && !tolerates(tolerations, each))
+      const taint = taints.find((each) => keepsAway(each) && !isTolerated(each, tolerations))
       return taint && untolerated(taint)
     },
   }),
@@ -49,7 +47,7 @@ export const taintToleration: Plugin = {
     const mild = ({ effect }: Taint) => effect === 'PreferNoSchedule'
     if (!nodes.some(({ taints }) => taints.some(mild))) return undefined
     return {
-      score: ({ taints }) => taints.filter((taint) => mild(taint) && !tolerates(tolerations, taint)).length,
+      score: ({ taints }) => taints.filter((taint) => mild(taint) && !isTolerated(taint, tolerations)).length,
       normalize: (scores) => normalizeByMax(scores, { isReversed: true }),
     }
   },
@@ -62,15 +60,6 @@ function keepsAway({ effect }: Taint): boolean {
 function untolerated({ key = '', value = '' }: Taint): Refusal {
   const reason = `node(s) had taint {${key}: ${value}}, that the pod didn't tolerate`
   return { plugin: 'TaintToleration', reasons: [reason], isFinal: true }
-}
-
-/** Whether one of the tolerations is about the taint. */
-function tolerates(tolerations: readonly Toleration[], { key = '', value = '', effect = '' }: Taint): boolean {
-  return tolerations.some((each) => {
-    if ((each.effect ?? '') !== '' && each.effect !== effect) return false
-    if ((each.key ?? '') !== '' && each.key !== key) return false
-    return each.operator === 'Exists' || (each.value ?? '') === value
-  })
 }
 
 const noAffinity: Refusal = {

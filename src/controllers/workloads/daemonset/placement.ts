@@ -6,9 +6,9 @@ import type { DaemonSet } from '../../../kinds/apps/daemon-set.ts'
 import type { Node } from '../../../kinds/core/node.ts'
 import type { Pod } from '../../../kinds/core/pod.ts'
 import type { Toleration } from '../../../kinds/core/types/scheduling.ts'
-import type { Taint } from '../../../kinds/core/types/taint.ts'
 import { LabelMatcher, requirementsOf } from '../../../model/label-selector.ts'
 import { selectableNode, selectsNode } from '../../../model/node-selector.ts'
+import { isTolerated } from '../../../model/tolerations.ts'
 import { type Vendor, vendorKey } from '../../../model/vendor.ts'
 
 /** Whether a pod is to be on a node, and whether one that is there may stay. */
@@ -29,16 +29,10 @@ export function fitnessFor(vendor: Vendor, { spec }: DaemonSet): (node: Node) =>
     if (nodeName !== '' && nodeName !== node.metadata.name) return unfit
     if (!labels.matches(node.metadata.labels)) return unfit
     if (required !== undefined && !selectsNode(required.nodeSelectorTerms ?? [], selectableNode(node))) return unfit
-    const untolerated = (node.spec?.taints ?? []).filter((taint) => !tolerations.some((each) => tolerates(each, taint)))
+    const untolerated = (node.spec?.taints ?? []).filter((taint) => !isTolerated(taint, tolerations))
     const repels = (...effects: string[]) => untolerated.some(({ effect = '' }) => effects.includes(effect))
     return { shouldRun: !repels('NoSchedule', 'NoExecute'), mayStay: !repels('NoExecute') }
   }
-}
-
-function tolerates({ key = '', operator = 'Equal', value = '', effect }: Toleration, taint: Taint): boolean {
-  if (effect !== undefined && effect !== taint.effect) return false
-  if (key !== '' && key !== taint.key) return false
-  return operator === 'Exists' || (key !== '' && value === (taint.value ?? ''))
 }
 
 type PodSpec = NonNullable<Pod['spec']>
