@@ -8,10 +8,11 @@ import type { ResourceType } from '../client/resource-type.ts'
 import { watch } from '../client/watch.ts'
 import type { CertificateSigningRequest } from '../kinds/certificates/certificate-signing-request.ts'
 import { generateName } from '../model/generate-name.ts'
-import { groupName } from '../model/vendor.ts'
+import { groupName, type Vendor } from '../model/vendor.ts'
 import type { CertifiedKey } from '../pki/authority.ts'
 import { generateKey, keyToPem } from '../pki/keys.ts'
 import { makeRequest } from '../pki/make-request.ts'
+import type { AlternativeNames } from '../pki/names.ts'
 import type { Token, TrustedCluster } from './cluster-info.ts'
 import { JoinError } from './join-error.ts'
 
@@ -24,7 +25,6 @@ export interface NodeRequest {
   readonly onRequested: (name: string) => void
 }
 
-const usages = ['digital signature', 'key encipherment', 'client auth']
 const watchSeconds = 300
 
 /** Throws JoinError where the request is denied or fails, or the signal aborts while it is pending. */
@@ -34,22 +34,44 @@ export async function nodeCertificate(
 ): Promise<CertifiedKey> {
   const transport = new HttpTransport({ server, authority, token: () => `${token.id}.${token.secret}` })
   const client = new Client(transport.send, { userAgent: 'orch-join' })
+  try {
+    return await requestCertificate(client, { vendor, nodeName, use: 'client', signal, onRequested })
+  } finally {
+    transport.close()
+  }
+}
+
+/** What a node agent asks to have signed. */
+export interface CertificateWish {
+  readonly vendor: Vendor
+  readonly nodeName: string
+  /** To show to the API server, or to serve with. */
+  readonly use: 'client' | 'serving'
+  /** Where it serves. */
+  readonly names?: AlternativeNames
+  readonly signal: AbortSignal
+  readonly onRequested?: (name: string) => void
+}
+
+/** A new key with a certificate of its node. Throws as above. */
+export async function requestCertificate(
+  client: Client,
+  { vendor, nodeName, use, names, signal, onRequested }: CertificateWish,
+): Promise<CertifiedKey> {
   const group = groupName(vendor, 'certificates')
   const type: ResourceType<CertificateSigningRequest> = {
     ...{ group, version: 'v1', plural: 'certificatesigningrequests', namespaced: false },
   }
   const key = generateKey()
-  const pem = makeRequest({ commonName: `system:node:${nodeName}`, organizations: ['system:nodes'] }, key)
-  const name = generateName('node-csr-')
-  const spec = { request: Buffer.from(pem).toString('base64'), signerName: vendor.signers.nodeClient, usages }
-  try {
-    const kind = { apiVersion: `${group}/v1`, kind: 'CertificateSigningRequest' }
-    await client.create(type, { ...kind, metadata: { name }, spec }, { signal })
-    onRequested(name)
-    return { certificate: await issued(client, type, { name, signal }), key: keyToPem(key) }
-  } finally {
-    transport.close()
-  }
+  const pem = makeRequest({ commonName: `system:node:${nodeName}`, organizations: ['system:nodes'] }, key, names)
+  const name = generateName(use === 'client' ? 'node-csr-' : 'csr-')
+  const signerName = use === 'client' ? vendor.signers.nodeClient : vendor.signers.nodeServing
+  const usages = ['digital signature', 'key encipherment', `${use === 'client' ? 'client' : 'server'} auth`]
+  const spec = { request: Buffer.from(pem).toString('base64'), signerName, usages }
+  const kind = { apiVersion: `${group}/v1`, kind: 'CertificateSigningRequest' }
+  await client.create(type, { ...kind, metadata: { name }, spec }, { signal })
+  onRequested?.(name)
+  return { certificate: await issued(client, type, { name, signal }), key: keyToPem(key) }
 }
 
 async function issued(

@@ -56,6 +56,8 @@ export interface Simulation {
   readonly pods: Loop
   /** What the nodes offer to their port. */
   readonly runtimes: readonly NodeRuntime[]
+  /** Removes volumes of pods that went while nobody looked. To be called when the pods are known. */
+  removeLeftovers(): Promise<void>
 }
 
 /** Sets up the nodes; nothing happens before the loops run. */
@@ -82,6 +84,9 @@ export function simulateNodes(parts: SimulationParts): Simulation {
     heartbeats: heartbeatLoop({ nodes: byName, informer: parts.nodeObjects, clientOf, vendor, clock }),
     pods: { ...pods, onStop: async () => events.close() },
     runtimes: runtimesOf(parts, { logs, volumes }),
+    removeLeftovers: async () => {
+      await volumes?.removeAllBut(new Set([...parts.pods.objects()].map(({ metadata }) => metadata.uid ?? '')))
+    },
   }
 }
 

@@ -30,6 +30,7 @@ Usage:
   orch envtest NAME                stand in for etcd or kube-apiserver in tests
   orch token create|list|delete    manage the tokens that clients join with
   orch join [flags]                join a cluster as a node agent, with a token
+  orch node-agent [flags]          run one simulated node of a cluster
   orch encryption rewrite [flags]  encrypt what a stopped store already holds
   orch backup --to FILE            copy a server or a store to a file
   orch restore --from FILE         fill an empty store from a backup
@@ -51,6 +52,10 @@ const plainWidth = 80
 async function help(command: string | undefined): Promise<string> {
   const width = process.stdout.columns ?? plainWidth
   if (command === 'controller-manager') return managerUsage + groupedHelp(managerFlagGroups, width)
+  if (command === 'node-agent') {
+    const { nodeAgentFlagGroups } = await import('./flags/node-agent.ts')
+    return `Usage:\n  orch node-agent --name NAME --bootstrap-kubeconfig FILE [flags]\n\n${groupedHelp(nodeAgentFlagGroups, width)}`
+  }
   const { joinFlags, tokenFlagGroups } = await joining()
   if (command === 'join') return `Usage:\n  orch join [flags]\n\n${groupedHelp({ Join: joinFlags }, width)}`
   if (command !== undefined && isBackupCommand(command))
@@ -82,6 +87,7 @@ async function obey(args: readonly string[]): Promise<void> {
   }
   if (command === 'controller-manager') return await runManager(rest)
   if (command === 'join' || command === 'token') return await runJoining(command, rest)
+  if (command === 'node-agent') return await runNodeAgent(rest)
   if (command === 'encryption') {
     const { encryptionCommand } = await import('./encryption-command.ts')
     return await encryptionCommand(rest, (line) => process.stdout.write(`${line}\n`))
@@ -89,7 +95,7 @@ async function obey(args: readonly string[]): Promise<void> {
   if (isBackupCommand(command)) return await runBackupCommand(command, rest)
   if (command !== 'up' && command !== 'apiserver')
     throw new UsageError(
-      `unknown command ${JSON.stringify(command)}: use up, apiserver, controller-manager, token, join, encryption, backup, restore, check, migrate, envtest, version or help`,
+      `unknown command ${JSON.stringify(command)}: use up, apiserver, controller-manager, token, join, node-agent, encryption, backup, restore, check, migrate, envtest, version or help`,
     )
   const known = command === 'up' ? { ...serverFlags, ...upFlags, ...syncFlags } : serverFlags
   const flags = withEphemeralDefaults(withoutForeign(rest, known, apiServerForeign), known)
@@ -138,6 +144,22 @@ async function runJoining(command: 'join' | 'token', args: readonly string[]): P
   const { join, joinFlags, tokenCommand } = await joining()
   if (command === 'token') return await tokenCommand(args, (line) => process.stdout.write(`${line}\n`))
   await join(parseFlags(joinFlags, args), (line) => process.stderr.write(`${line}\n`))
+}
+
+/** Runs until a signal comes. */
+async function runNodeAgent(args: readonly string[]): Promise<void> {
+  const { nodeAgentFlags } = await import('./flags/node-agent.ts')
+  const { startNodeAgent } = await import('./node-agent/node-agent.ts')
+  const options = parseFlags(nodeAgentFlags, args)
+  const log = openLog({ level: options.verbosity, format: options.loggingFormat })
+  process.on('unhandledRejection', (error) => log.error('unhandled promise rejection', errorFields(error)))
+  const starting = startNodeAgent(options, log)
+  stopOnSignal(async () => {
+    log.info('stopping')
+    await (await starting).stop()
+  })
+  await starting
+  void notifyManager('READY=1', log)
 }
 
 function isBackupCommand(command: string): boolean {

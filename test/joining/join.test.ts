@@ -1,11 +1,18 @@
 /** A stranger with nothing but a token and the address of a real `orch up` joins it, with the real programs over TLS. */
 import assert from 'node:assert/strict'
-import { statSync } from 'node:fs'
+import { statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { systemClock } from '../../src/base/clock.ts'
+import { parseFlags } from '../../src/base/flags.ts'
 import { Client } from '../../src/client/client.ts'
 import { HttpTransport } from '../../src/client/node/http-transport.ts'
 import { parsePlainYaml } from '../../src/client/node/plain-yaml.ts'
+import { vendorOf } from '../../src/model/vendor.ts'
+import { nodeAgentFlags } from '../../src/server/flags/node-agent.ts'
+import { startNodeAgent } from '../../src/server/node-agent/node-agent.ts'
+import { NodeCredentials } from '../../src/server/node-agent/node-credentials.ts'
+import { openLog } from '../../src/telemetry/log.ts'
 import { runCommand } from '../tools/run-command.ts'
 import { root, startUp } from '../tools/server.ts'
 import { until } from '../tools/until.ts'
@@ -69,6 +76,62 @@ test('joining', async (t) => {
       assert.ok(!stderr.includes('ffffffffffffffff') && !stderr.includes('    at '), stderr)
     }
   })
+
+  await t.test(
+    'a node agent joins with the token, runs pods, goes on with its certificate, and renews it',
+    async () => {
+      const bootstrap = join(server.directory, 'bootstrap.kubeconfig')
+      const config = {
+        ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'c' },
+        clusters: [{ name: 'c', cluster: { server: url } }],
+        users: [{ name: 'u', user: { token } }],
+        contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
+      }
+      writeFileSync(bootstrap, JSON.stringify(config))
+      const root = join(server.directory, 'agent')
+      const start = (name: string, ...flags: string[]) =>
+        startNodeAgent(parseFlags(nodeAgentFlags, [`--name=${name}`, `--root-dir=${root}`, ...flags]), openLog())
+      await assert.rejects(start('n9'), /--bootstrap-kubeconfig is needed/)
+      const agent = await start(
+        'n9',
+        `--bootstrap-kubeconfig=${bootstrap}`,
+        '--node-labels=zone=a',
+        '--capacity=pods=7',
+      )
+      const node = await until(
+        async () => (await admin.get('/api/v1/nodes/n9')).body,
+        ({ status }) => status?.capacity?.pods === '7',
+      )
+      assert.equal(node.metadata.labels.zone, 'a')
+      const spec = { nodeName: 'n9', containers: [{ name: 'c', image: 'i' }] }
+      const pods = '/api/v1/namespaces/default/pods'
+      const phaseOf = async (name: string) => (await admin.get(`${pods}/${name}`)).body.status?.phase
+      await admin.send(pods, { method: 'POST', body: { metadata: { name: 'p1' }, spec } })
+      await until(
+        () => phaseOf('p1'),
+        (phase) => phase === 'Running',
+      )
+      await agent.stop()
+      const file = join(root, 'kubeconfig')
+      assert.equal(statSync(file).mode & 0o777, 0o600)
+      await assert.rejects(start('n8', `--kubeconfig=${file}`), /is not that of the node n8/)
+      const files = { nodeName: 'n9', kubeconfig: file, bootstrapKubeconfig: '', timeoutMs: 60_000 }
+      const credentials = await NodeCredentials.open(files, { clock: systemClock, log: openLog() })
+      const before = credentials.certificate
+      await credentials.replace(vendorOf('orch'), new AbortController().signal)
+      assert.notEqual(credentials.certificate, before)
+      const who = await new Client(credentials.transport.send).read<{ metadata: object }>('/api/v1/nodes/n9')
+      assert.ok(who.metadata)
+      credentials.transport.close()
+      const again = await start('n9')
+      await admin.send(pods, { method: 'POST', body: { metadata: { name: 'p2' }, spec } })
+      await until(
+        () => phaseOf('p2'),
+        (phase) => phase === 'Running',
+      )
+      await again.stop()
+    },
+  )
 
   await t.test('tokens are listed without their secrets, and deleted ones neither join nor sign', async () => {
     const listed = await orch('token', 'list', config)

@@ -31,7 +31,7 @@ export const nodeFlags = {
 }
 
 /** What a node has of each resource; those that are not named keep their defaults. */
-function capacityFlag(name: string, help: string) {
+export function capacityFlag(name: string, help: string) {
   const fallback = Object.entries(usualCapacity)
     .map(([resource, amount]) => `${resource}=${amount}`)
     .join()

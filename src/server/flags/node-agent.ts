@@ -1,0 +1,83 @@
+/** Flags of `orch node-agent`, in the groups that its help shows. Those that a kubelet has too are named as its are. */
+import { flag, type OptionsOf, repeated, text, UsageError } from '../../base/flags.ts'
+import type { Taint } from '../../kinds/core/types/taint.ts'
+import { checkDnsSubdomain } from '../../model/names.ts'
+import { loggingFlags } from './logging.ts'
+import { capacityFlag } from './nodes.ts'
+import { list, readAddress, readTime } from './values.ts'
+
+const nodeFlags = {
+  name: flag('name', 'NAME', '', readName, 'name of the node'),
+  nodeIp: flag('node-ip', 'IP', '127.0.0.1', readAddress, 'address that the node reports as its own'),
+  nodeLabels: flag(
+    'node-labels',
+    'LABELS',
+    '',
+    readLabels,
+    'labels to register with, as key=value separated by commas',
+  ),
+  taints: flag(
+    'register-with-taints',
+    'TAINTS',
+    '',
+    readTaints,
+    'taints to register with, as key=value:effect separated by commas',
+  ),
+  capacity: capacityFlag('capacity', 'what the node has'),
+  podCidr: flag('pod-cidr', 'CIDR', '10.128.0.0/24', text, 'range of pod addresses where the Node object names none'),
+  stages: repeated(
+    'stages',
+    'FILE',
+    text,
+    "YAML file of KWOK's Stage objects, which say what happens to pods; a built-in life by default",
+  ),
+}
+
+const joinFlags = {
+  bootstrapKubeconfig: flag(
+    'bootstrap-kubeconfig',
+    'FILE',
+    '',
+    text,
+    'client config with the server and a bootstrap token, to join the cluster with where --kubeconfig has no valid certificate',
+  ),
+  kubeconfig: flag(
+    'kubeconfig',
+    'FILE',
+    '',
+    text,
+    'client config of the node, with its certificate, which is renewed there; kubeconfig in the root directory by default',
+  ),
+  rootDir: flag('root-dir', 'DIR', '', text, 'directory of the node: volumes of pods; .orch/node-NAME by default'),
+  timeout: flag('join-timeout', 'TIME', '5m', readTime, 'time to wait for the certificate'),
+}
+
+export const nodeAgentFlagGroups = { Node: nodeFlags, Joining: joinFlags, Logging: loggingFlags } as const
+
+export const nodeAgentFlags = { ...nodeFlags, ...joinFlags, ...loggingFlags }
+
+export type NodeAgentOptions = OptionsOf<typeof nodeAgentFlags>
+
+function readName(value: string): string {
+  const [fault] = value === '' ? [] : checkDnsSubdomain(value)
+  if (fault !== undefined) throw new UsageError(`${JSON.stringify(value)} is not a name of a node: ${fault}`)
+  return value
+}
+
+function readLabels(value: string): { readonly [key: string]: string } {
+  const pairs = list(value).map((entry) => {
+    const [key = '', text, ...more] = entry.split('=')
+    if (key === '' || text === undefined || more.length > 0)
+      throw new UsageError(`${JSON.stringify(entry)} is not a label: write key=value`)
+    return [key, text] as const
+  })
+  return Object.fromEntries(pairs)
+}
+
+function readTaints(value: string): Taint[] {
+  return list(value).map((entry) => {
+    const match = /^([^=:]+)(?:=([^:]*))?:(NoSchedule|PreferNoSchedule|NoExecute)$/.exec(entry)
+    if (match === null) throw new UsageError(`${JSON.stringify(entry)} is not a taint: write key=value:NoSchedule`)
+    return { key: match[1]!, ...(match[2] ? { value: match[2] } : {}), effect: match[3]! }
+  })
+}

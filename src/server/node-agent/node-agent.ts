@@ -1,0 +1,78 @@
+/**
+ * `orch node-agent`: one simulated node in a process of its own, which joins a cluster with a bootstrap token and talks to
+ * its API server over TLS, as the user of its node, like any other node agent.
+ */
+import { join, resolve } from 'node:path'
+import { systemClock, type TimerClock } from '../../base/clock.ts'
+import { makePrivateDirectory } from '../../base/files.ts'
+import { UsageError } from '../../base/flags.ts'
+import { Client } from '../../client/client.ts'
+import { Informer } from '../../client/informer.ts'
+import type { Vendor } from '../../model/vendor.ts'
+import { type Simulation, simulateNodes } from '../../nodes/simulation.ts'
+import { readStageFiles } from '../../nodes/stages/read-stage-files.ts'
+import { nodes, pods } from '../../nodes/types.ts'
+import { startLoops } from '../../reconcile/loop.ts'
+import { MissingRights } from '../../reconcile/missing-rights.ts'
+import { WorkQueueMetrics } from '../../reconcile/work-queue-metrics.ts'
+import { errorFields, type Log } from '../../telemetry/log.ts'
+import type { NodeAgentOptions } from '../flags/node-agent.ts'
+import { learnVendor } from '../manager/learn-vendor.ts'
+import { NodeCredentials } from './node-credentials.ts'
+
+export interface NodeAgent {
+  /** Ends its work; the Node stays, as that of a machine which is switched off. */
+  stop(): Promise<void>
+}
+
+/** Resolves when the node works. Throws UsageError, StageError and JoinError. */
+export async function startNodeAgent(options: NodeAgentOptions, log: Log): Promise<NodeAgent> {
+  if (options.name === '') throw new UsageError('--name is needed: the name of the node')
+  const clock = systemClock
+  const stages = options.stages.length === 0 ? undefined : readStageFiles(options.stages)
+  const directory = resolve(options.rootDir || join('.orch', `node-${options.name}`))
+  await makePrivateDirectory(directory, ['kubeconfig', 'pods'])
+  const ended = new AbortController()
+  const files = {
+    ...{ nodeName: options.name, bootstrapKubeconfig: options.bootstrapKubeconfig, timeoutMs: options.timeout },
+    kubeconfig: options.kubeconfig || join(directory, 'kubeconfig'),
+  }
+  const credentials = await NodeCredentials.open(files, { clock, log })
+  const vendor = await learnVendor(new Client(credentials.transport.send), log, ended.signal)
+  const renewing = credentials.renew(vendor!, ended.signal)
+  const node = startNode(options, { credentials, vendor: vendor!, clock, log, directory, stages })
+  log.info('the node agent runs', { node: options.name, directory })
+  return {
+    stop: async () => {
+      ended.abort()
+      await Promise.all([node.stop(), renewing])
+      credentials.transport.close()
+    },
+  }
+}
+
+interface Around {
+  readonly credentials: NodeCredentials
+  readonly vendor: Vendor
+  readonly clock: TimerClock
+  readonly log: Log
+  readonly directory: string
+  readonly stages: ReturnType<typeof readStageFiles> | undefined
+}
+
+function startNode(options: NodeAgentOptions, { credentials, vendor, clock, log, directory, stages }: Around) {
+  const { name, nodeIp: address, capacity, nodeLabels: labels, taints, podCidr: podRange } = options
+  const client = new Client(credentials.transport.send, { userAgent: vendor.nodeAgent })
+  const onError = (error: unknown) => log.warn('the node agent has lost its watch or an event', errorFields(error))
+  const podInformer = new Informer(client, pods, { selection: { fieldSelector: `spec.nodeName=${name}` }, onError })
+  const simulation: Simulation = simulateNodes({
+    nodes: [{ name, address, capacity, labels, taints, podRange }],
+    pods: podInformer,
+    nodeObjects: new Informer(client, nodes, { selection: { fieldSelector: `metadata.name=${name}` }, onError }),
+    ...{ clientOf: () => client, vendor, clock, volumeDirectory: directory, onError },
+    ...(stages === undefined ? {} : { stages }),
+  })
+  void podInformer.synced.then((isSynced) => (isSynced ? simulation.removeLeftovers() : undefined)).catch(onError)
+  const records = { log, clock, metrics: new WorkQueueMetrics(), missingRights: new MissingRights(log) }
+  return startLoops([simulation.heartbeats, simulation.pods], records)
+}

@@ -1,0 +1,161 @@
+/**
+ * As whom a node agent talks to the API server: the certificate of its node, in a client config that only its owner may
+ * read. Where there is none that is valid, the agent joins the cluster with its bootstrap token; one that comes to its
+ * end is replaced by another, signed for the node itself.
+ */
+import { X509Certificate } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { pause } from '../../base/abort.ts'
+import type { Clock } from '../../base/clock.ts'
+import { replaceFile } from '../../base/files.ts'
+import { UsageError } from '../../base/flags.ts'
+import { Client } from '../../client/client.ts'
+import { parserFor } from '../../client/node/config-parser.ts'
+import { HttpTransport, type HttpTransportOptions } from '../../client/node/http-transport.ts'
+import { readClientConfig } from '../../client/node/kubeconfig.ts'
+import { adminKubeconfig } from '../../client/node/kubeconfig-write.ts'
+import { pinOf, trustCluster } from '../../joining/cluster-info.ts'
+import { JoinError } from '../../joining/join-error.ts'
+import { nodeCertificate, requestCertificate } from '../../joining/node-certificate.ts'
+import { tokenForm } from '../../model/bootstrap-token.ts'
+import type { Vendor } from '../../model/vendor.ts'
+import type { CertifiedKey } from '../../pki/authority.ts'
+import { errorFields, type Log } from '../../telemetry/log.ts'
+
+/** Where the credentials of a node are. */
+export interface CredentialFiles {
+  readonly nodeName: string
+  /** Where the client config of the node is, or will be. */
+  readonly kubeconfig: string
+  /** '' where there is none. */
+  readonly bootstrapKubeconfig: string
+  readonly timeoutMs: number
+}
+
+/** How the server is reached, and the certificate to show to it. */
+interface Identity {
+  readonly server: string
+  readonly authority: string
+  readonly pair: CertifiedKey
+}
+
+/** A certificate is replaced when a part of its life between these is over. */
+const renewal = { from: 0.7, to: 0.9 }
+const retryMs = 60_000
+/** Timers end early beyond 24 days. */
+const maxPauseMs = 86_400_000
+
+export class NodeCredentials {
+  readonly transport: HttpTransport
+  readonly #files: CredentialFiles
+  readonly #around: { readonly clock: Clock; readonly log: Log }
+  #identity: Identity
+
+  private constructor(files: CredentialFiles, identity: Identity, around: { clock: Clock; log: Log }) {
+    this.#files = files
+    this.#around = around
+    this.#identity = identity
+    const { server, authority } = identity
+    const credentials = {
+      current: async () => ({ certificate: this.#identity.pair }),
+      replace: async () => undefined,
+    }
+    this.transport = new HttpTransport({ server, authority, credentials })
+  }
+
+  /** Reads the client config, or joins the cluster and writes it. Throws UsageError and JoinError. */
+  static async open(files: CredentialFiles, around: { clock: Clock; log: Log }): Promise<NodeCredentials> {
+    const found = await readIdentity(files, around.clock.now())
+    if (found !== undefined) return new NodeCredentials(files, found, around)
+    const joined = await join(files, around.log)
+    await save(files, joined)
+    return new NodeCredentials(files, joined, around)
+  }
+
+  /** What the certificate is now, for tests and the log. */
+  get certificate(): string {
+    return this.#identity.pair.certificate
+  }
+
+  /** Replaces the certificate whenever it is due, until the signal aborts. */
+  async renew(vendor: Vendor, signal: AbortSignal): Promise<void> {
+    const { clock, log } = this.#around
+    let due = dueAt(this.#identity.pair)
+    while (!signal.aborted) {
+      await pause(Math.min(Math.max(due - clock.now(), 0), maxPauseMs), signal)
+      if (signal.aborted || clock.now() < due) continue
+      try {
+        await this.replace(vendor, signal)
+        due = dueAt(this.#identity.pair)
+        log.info('the certificate of the node was renewed', { until: endOf(this.#identity.pair).toISOString() })
+      } catch (error) {
+        if (!signal.aborted)
+          log.warn('the certificate of the node was not renewed; it is tried again', errorFields(error))
+        due = clock.now() + retryMs
+      }
+    }
+  }
+
+  /** Asks for another certificate, as the node, and takes it into use. */
+  async replace(vendor: Vendor, signal: AbortSignal): Promise<void> {
+    const client = new Client(this.transport.send, { userAgent: vendor.nodeAgent })
+    const { nodeName, timeoutMs } = this.#files
+    const inTime = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
+    const pair = await requestCertificate(client, { vendor, nodeName, use: 'client', signal: inTime })
+    const identity = { ...this.#identity, pair }
+    await save(this.#files, identity)
+    this.#identity = identity
+  }
+}
+
+function endOf({ certificate }: CertifiedKey): Date {
+  return new X509Certificate(certificate).validToDate
+}
+
+function dueAt({ certificate }: CertifiedKey): number {
+  const { validFromDate, validToDate } = new X509Certificate(certificate)
+  const [from, to] = [validFromDate.getTime(), validToDate.getTime()]
+  return from + (to - from) * (renewal.from + Math.random() * (renewal.to - renewal.from))
+}
+
+/** Undefined where there is no client config, or its certificate has ended. One of another node is a mistake. */
+async function readIdentity({ kubeconfig, nodeName }: CredentialFiles, now: number): Promise<Identity | undefined> {
+  if (!existsSync(kubeconfig)) return undefined
+  const { server, authority, certificate: pair } = await readConfig(kubeconfig)
+  if (authority === undefined || pair === undefined)
+    throw new UsageError(`--kubeconfig: ${kubeconfig} has no certificate of a node, or names no CA`)
+  const certificate = new X509Certificate(pair.certificate)
+  if (!certificate.subject.split('\n').includes(`CN=system:node:${nodeName}`))
+    throw new UsageError(`--kubeconfig: the certificate in ${kubeconfig} is not that of the node ${nodeName}`)
+  return certificate.validToDate.getTime() > now ? { server, authority, pair } : undefined
+}
+
+async function readConfig(file: string): Promise<HttpTransportOptions> {
+  return readClientConfig({ files: [file], parse: await parserFor([file]) }).transport
+}
+
+async function join(
+  { nodeName, bootstrapKubeconfig, kubeconfig, timeoutMs }: CredentialFiles,
+  log: Log,
+): Promise<Identity> {
+  if (bootstrapKubeconfig === '')
+    throw new UsageError(`--bootstrap-kubeconfig is needed: ${kubeconfig} has no valid certificate of the node`)
+  const { server, authority: named, token } = await readConfig(bootstrapKubeconfig)
+  const text = (await token?.()) ?? ''
+  const [, id = '', secret = ''] = tokenForm.exec(text) ?? []
+  if (id === '') throw new UsageError(`--bootstrap-kubeconfig: ${bootstrapKubeconfig} has no bootstrap token`)
+  const signal = AbortSignal.timeout(timeoutMs)
+  const pins = named === undefined ? [] : [pinOf(named)]
+  const cluster = await trustCluster({ server, token: { id, secret }, pins, signal })
+  log.info('the cluster is the one that the token is of', { server })
+  const onRequested = (name: string) => log.info('asked for a certificate', { request: name })
+  const pair = await nodeCertificate(cluster, { server, token: { id, secret }, nodeName, signal, onRequested })
+  return { server, authority: cluster.authority, pair }
+}
+
+async function save({ kubeconfig, nodeName }: CredentialFiles, { server, authority, pair }: Identity): Promise<void> {
+  const config = adminKubeconfig({ cluster: 'orch', user: `system:node:${nodeName}`, server, authority, ...pair })
+  await replaceFile(kubeconfig, config, 0o600).catch((error: unknown) => {
+    throw new JoinError(`cannot write ${kubeconfig}: ${(error as Error).message}`)
+  })
+}
