@@ -3,7 +3,7 @@ import { flag, type OptionsOf, repeated, text, UsageError } from '../../base/fla
 import type { Taint } from '../../kinds/core/types/taint.ts'
 import { checkDnsSubdomain } from '../../model/names.ts'
 import { loggingFlags } from './logging.ts'
-import { capacityFlag } from './nodes.ts'
+import { capacityFlag } from './simulated-nodes.ts'
 import { list, readAddress, readTime } from './values.ts'
 
 const nodeFlags = {

@@ -6,7 +6,7 @@ import { usualCapacity } from '../../nodes/node-object.ts'
 /** One range of 256 addresses for the pods of each. */
 const maxNodes = 5000
 
-export const nodeFlags = {
+export const simulatedNodeFlags = {
   nodes: flag(
     'nodes',
     'N',
