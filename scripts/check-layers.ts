@@ -11,7 +11,7 @@ const root = join(dirname(import.meta.dirname), 'src')
 const layers: readonly (readonly string[])[] = [
   ['base'],
   ['store', 'model', 'telemetry'],
-  ['schema', 'pki', 'cel'],
+  ['schema', 'pki', 'cel', 'streaming'],
   ['kinds', 'codec', 'outbound', 'encryption'],
   ['merge'],
   ['cache', 'authn', 'authz', 'audit', 'client', 'flowcontrol'],
@@ -34,7 +34,8 @@ const only: { readonly [room: string]: readonly string[] } = {
   volumes: ['model'],
   scheduler: ['base', 'telemetry', 'model', 'client', 'reconcile', 'volumes'],
   controllers: ['base', 'telemetry', 'model', 'pki', 'client', 'reconcile', 'volumes', 'scheduler'],
-  'node-port': ['base', 'telemetry', 'model', 'client'],
+  'node-port': ['base', 'telemetry', 'model', 'pki', 'streaming', 'client'],
+  streaming: ['base'],
   nodes: ['base', 'telemetry', 'model', 'codec', 'client', 'reconcile', 'node-port'],
   library: ['base', 'model', 'schema', 'kinds', 'codec', 'client', 'reconcile'],
 }

@@ -2,9 +2,9 @@
  * Aggregated API servers as one part: who they are, whether they can be reached, and the way to them. `server/` opens it
  * once the caches are loaded, asks it for each request, and runs its loops.
  */
-import type { Clock } from '../base/clock.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { DescribedElsewhere } from '../http/openapi/published-elsewhere.ts'
+import type { RequestPasser } from '../http/pass-on.ts'
 import type { RequestInfo } from '../http/request-info.ts'
 import { HttpsCaller } from '../outbound/https-caller.ts'
 import { HttpsRelay } from '../outbound/https-relay.ts'
@@ -15,11 +15,8 @@ import { AggregationProxy } from './proxy.ts'
 import { PublishedApis } from './published-apis.ts'
 
 export interface AggregationParts extends BackendsParts {
-  readonly clock: Clock
-  /** Further names, or beginnings of names, of headers by which backends are told who asks; in lower case. */
-  readonly identityHeaders: readonly string[]
-  /** How many files and connections this process may open. */
-  readonly openFiles: number
+  /** Passes requests on to other servers. */
+  readonly passer: RequestPasser
 }
 
 /** The API servers behind this one, and the way to them. */
@@ -32,7 +29,7 @@ export class Aggregation {
   readonly #published: PublishedApis
 
   constructor(parts: AggregationParts) {
-    const { catalogue, clock, identityHeaders, openFiles } = parts
+    const { catalogue, passer } = parts
     this.backends = new Backends(parts)
     const means = { backends: this.backends, caller: this.#caller }
     this.#published = new PublishedApis(means)
@@ -40,10 +37,9 @@ export class Aggregation {
     const availability = new Availability({ ...means, catalogue, onReached })
     this.loops = [availability.loop, this.#published.loop]
     this.#proxy = new AggregationProxy({
-      ...{ backends: this.backends, relay: this.#relay, clock, identityHeaders },
+      ...{ backends: this.backends, relay: this.#relay, passer },
       faultOf: (backend) => availability.faultOf(backend),
       onUnreachable: (backend) => availability.suspect(backend),
-      maxUnderWay: Math.max(64, Math.floor(openFiles / 8)),
     })
   }
 
@@ -68,6 +64,11 @@ export class Aggregation {
   /** Whether a request for this path and query may end in a tunnel to another server. */
   maySwitch(target: string): boolean {
     return this.#ofPath(target.split('?', 1)[0]!) !== undefined
+  }
+
+  /** Ends tunnels and watches that lead to other servers. */
+  endStreams(): void {
+    this.#relay.endStreams()
   }
 
   close(): void {

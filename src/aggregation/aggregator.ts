@@ -1,6 +1,7 @@
 /** As whom this server asks backends on its own behalf, for discovery and OpenAPI. */
+
+import { identityOf } from '../http/forwarded-headers.ts'
 import { superusers, type User } from '../model/user.ts'
-import { identityOf } from './forwarded-headers.ts'
 
 const aggregator: User = { name: 'system:kube-aggregator', uid: '', groups: [superusers], extra: new Map() }
 

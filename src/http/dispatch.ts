@@ -14,6 +14,7 @@ import { hasChanged, TypeChanged } from '../registry/type-changed.ts'
 import type { Deprecation } from '../schema/kind.ts'
 import type { Exchange } from './exchange.ts'
 import { negotiateResponse } from './negotiate-response.ts'
+import type { RequestPasser } from './pass-on.ts'
 import type { Step } from './pipeline.ts'
 import type { PathInfo, RequestInfo, ResourceInfo } from './request-info.ts'
 import type { Handler } from './resource-request.ts'
@@ -45,6 +46,8 @@ export interface Routes {
   /** Handles requests for what another server serves; returns false for all others. */
   readonly elsewhere: (exchange: Exchange, info: RequestInfo) => false | Promise<void>
   readonly authorizer: Authorizer
+  /** Passes requests on to nodes and pods. */
+  readonly passer: RequestPasser
 }
 
 /** What is done with stored objects. */
@@ -61,7 +64,7 @@ const handlers: { readonly [V in Verb]: Handler } = {
 
 /** The step that finds what a path names and calls the handler of its verb. */
 export function dispatch(routes: Routes): Step {
-  const { catalogue, paths, admission, authorizer, watchMetrics, minWatchMs, arrival } = routes
+  const { catalogue, paths, admission, authorizer, passer, watchMetrics, minWatchMs, arrival } = routes
   const documentWorker = new DocumentWorker()
   const handle = (exchange: Exchange, info: ResourceInfo, served: ServedType | undefined) => {
     if (served === undefined) return unserved(routes, exchange, info)
@@ -71,7 +74,8 @@ export function dispatch(routes: Routes): Step {
     const verb = verbOf(served, info, exchange.transport.method)
     exchange.served = served
     warnOfDeprecation(exchange, served)
-    if (endpoint !== undefined) return handleAnswer({ verb, exchange, info, served, endpoint, admission })
+    if (endpoint !== undefined)
+      return handleAnswer({ verb, exchange, info, served, endpoint, admission, authorizer, passer })
     const resource = resourceOf(served, info)
     negotiateResponse(exchange, resource)
     return handlers[verb]({ exchange, info, resource, admission, authorizer, watchMetrics, minWatchMs })

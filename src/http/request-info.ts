@@ -168,3 +168,11 @@ const streams = new Set(['attach', 'exec', 'log', 'portforward', 'proxy'])
 export function isLongRunning(info: RequestInfo): boolean {
   return info.verb === 'watch' || (info.resource && streams.has(info.subresource))
 }
+
+const switchable =
+  /^\/api\/v1\/(?:namespaces\/[^/?]+\/(?:pods|services)\/[^/?]+\/(?:exec|attach|portforward|proxy)|nodes\/[^/?]+\/proxy)(?:[/?]|$)/
+
+/** Whether a request for this path and query may end in a tunnel to a node or a pod. */
+export function maySwitchProtocols(target: string): boolean {
+  return switchable.test(target)
+}

@@ -7,6 +7,7 @@
  */
 import type { Duplex, Readable, Writable } from 'node:stream'
 import type { ApiObject } from '../model/object.ts'
+import type { TerminalSize } from '../streaming/terminal-sizes.ts'
 import type { ContainerLog } from './container-log.ts'
 
 /** One node. */
@@ -31,7 +32,7 @@ export interface PodRuntime {
   container(name: string): ContainerRuntime | undefined
   /**
    * Speaks for what listens on a port of the pod. Resolves when the connection is over. Rejects where nothing listens;
-   * the message reaches the client.
+   * the message reaches the client. (A `for await` over the stream destroys it, and with it the way back.)
    */
   connect(port: number, stream: Duplex, signal: AbortSignal): Promise<void>
 }
@@ -58,11 +59,6 @@ export interface ContainerStreams {
   readonly terminal: Terminal | undefined
   /** Aborts when the client has left. */
   readonly signal: AbortSignal
-}
-
-export interface TerminalSize {
-  readonly width: number
-  readonly height: number
 }
 
 /** The client's terminal. */

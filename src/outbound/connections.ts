@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto'
 import { Agent, type AgentOptions } from 'node:https'
 import { isIP } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { createSecureContext, type SecureContext, type SecureContextOptions } from 'node:tls'
 import { CallError } from './call-error.ts'
 import { ConnectionPool } from './connection-pool.ts'
@@ -25,6 +26,8 @@ export interface Destination {
   /** Whether any certificate is accepted. Only for objects in which a user asks for exactly this. */
   readonly isUnverified?: boolean
   readonly credentials: Credentials
+  /** Where it is spoken to without TLS, over a connection for each request: 'tcp', or what this makes. */
+  readonly plain?: 'tcp' | (() => Duplex)
 }
 
 const idleMs = 60_000

@@ -11,6 +11,7 @@ export interface Credentials {
   readonly password?: string | undefined
 }
 
+/** Of a server to which this one proves nothing. */
 export const noCredentials: Credentials = {}
 
 export function headersOf({ token, username, password }: Credentials): { authorization?: string } {

@@ -1,16 +1,19 @@
 /**
- * Passes requests of clients on to other servers over HTTPS: bodies and answers are streamed, each at the pace of its
- * reader, and are never held in memory. The time until the answer begins is bounded; how long it then goes on is for the
+ * Passes requests of clients on to other servers over HTTPS, or over HTTP where the destination is plain: bodies and answers
+ * are streamed, each at the pace of its reader, and are never held in memory. The time until the answer begins is bounded; how long it then goes on is for the
  * caller to bound, through the signal. Redirects are not followed, nothing is decompressed.
  *
  * A request that asks to switch protocols has a connection of its own, which is never used again, whatever is answered.
  */
-import type { ClientRequest, IncomingMessage } from 'node:http'
+import type { Agent, ClientRequest, IncomingMessage } from 'node:http'
 import { request } from 'node:https'
 import { isIP } from 'node:net'
 import type { Duplex, Readable } from 'node:stream'
 import { CallError, callErrorOf } from './call-error.ts'
 import { Connections, type Destination } from './connections.ts'
+
+// Not imported: that would load all that this module can give, and so the whole of fetch.
+const { Agent: PlainAgent, request: plainRequest } = process.getBuiltinModule('node:http')
 
 /** A request that is passed on to another server. */
 export interface RelayedRequest {
@@ -23,6 +26,8 @@ export interface RelayedRequest {
   readonly body: RelayedBody | undefined
   /** The protocols that the client asks to switch to, as in `Upgrade`. */
   readonly upgrade: string | undefined
+  /** Whether the answer may go on for good: then `endStreams` ends it. */
+  readonly isEndless: boolean
   /** How long the beginning of the answer may take. */
   readonly timeoutMs: number
   /** Aborts when nobody waits for the answer any more. */
@@ -49,6 +54,8 @@ export interface RelayedAnswer {
 /** Passes requests on to other servers, and streams their answers. */
 export class HttpsRelay {
   readonly #connections = new Connections(Number.POSITIVE_INFINITY)
+  readonly #streams = new Set<Readable | Duplex>()
+  #isEnding = false
 
   /** Resolves when the answer has begun. Throws CallError where it does not begin in time. */
   async send(relayed: RelayedRequest): Promise<RelayedAnswer> {
@@ -66,8 +73,22 @@ export class HttpsRelay {
     }
   }
 
+  /** Ends tunnels, and answers that may go on for good; further ones end as they begin. */
+  endStreams(): void {
+    this.#isEnding = true
+    for (const stream of this.#streams) stream.destroy()
+  }
+
   close(): void {
+    this.endStreams()
     this.#connections.close()
+  }
+
+  #own({ body, switched }: RelayedAnswer): void {
+    const stream = switched ?? body
+    if (this.#isEnding) stream.destroy()
+    this.#streams.add(stream)
+    stream.on('close', () => this.#streams.delete(stream))
   }
 
   #send(relayed: RelayedRequest, timeoutMs: number): Promise<RelayedAnswer> {
@@ -79,6 +100,7 @@ export class HttpsRelay {
       const begin = (answer: RelayedAnswer) => {
         answered = true
         clearTimeout(timer)
+        if (answer.switched !== undefined || relayed.isEndless) this.#own(answer)
         resolve(answer)
       }
       const fail = (error: CallError) => {
@@ -113,22 +135,29 @@ export class HttpsRelay {
     })
   }
 
-  #open({ destination, method, path, headers, body, upgrade }: RelayedRequest): ClientRequest {
-    const { host, port, serverName, hostHeader } = destination
+  #open({ destination, method, path, headers: passed, body, upgrade }: RelayedRequest): ClientRequest {
+    const { host, port, serverName, hostHeader, plain } = destination
+    const headers = [
+      ...['host', hostHeader],
+      ...passed,
+      ...framing(method, body),
+      ...(upgrade === undefined ? [] : ['connection', 'Upgrade', 'upgrade', upgrade]),
+    ]
+    if (plain !== undefined) return plainRequest({ host, port, path, method, headers, agent: plainAgent(plain) })
     const agent =
       upgrade === undefined ? this.#connections.agentOf(destination) : this.#connections.singleUseAgent(destination)
     return request({
-      ...{ host, port, path, method, agent },
+      ...{ host, port, path, method, agent, headers },
       // An address is not a name that could be asked for; certificates are compared with `host` then.
       servername: isIP(serverName) === 0 ? serverName : '',
-      headers: [
-        ...['host', hostHeader],
-        ...headers,
-        ...framing(method, body),
-        ...(upgrade === undefined ? [] : ['connection', 'Upgrade', 'upgrade', upgrade]),
-      ],
     })
   }
+}
+
+/** For one connection: what is behind it may be gone by the next request. */
+function plainAgent(plain: NonNullable<Destination['plain']>): Agent {
+  const agent = new PlainAgent({ keepAlive: false })
+  return plain === 'tcp' ? agent : Object.assign(agent, { createConnection: plain })
 }
 
 function abandoned(): CallError {

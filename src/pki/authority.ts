@@ -37,6 +37,8 @@ export interface Authority extends CertifiedKey {
   adminCertificate(): Promise<CertifiedKey>
   /** A client that other servers believe when it says on whose behalf it asks (`front-proxy-client`). */
   proxyCertificate(): Promise<CertifiedKey>
+  /** The API server as a client of nodes (`kube-apiserver-kubelet-client` in `system:masters`). */
+  nodeClientCertificate(): Promise<CertifiedKey>
 }
 
 /** Where the authority of a server keeps its files. */
@@ -55,7 +57,7 @@ const backdate = day
 const lifetimes = { authority: 3650 * day, leaf: 365 * day } as const
 /** What the directory may hold; `front-proxy` is the directory of another authority. */
 const ownFiles = [
-  ...['ca', 'serving', 'admin', 'proxy'].flatMap((name) => [`${name}.crt`, `${name}.key`]),
+  ...['ca', 'serving', 'admin', 'proxy', 'node-client'].flatMap((name) => [`${name}.crt`, `${name}.key`]),
   'front-proxy',
 ]
 const noNames: AlternativeNames = { dns: [], ips: [] }
@@ -73,7 +75,7 @@ interface Pair {
 }
 
 interface Leaf {
-  readonly file: 'serving' | 'admin' | 'proxy'
+  readonly file: 'serving' | 'admin' | 'proxy' | 'node-client'
   readonly subject: CertificateSubject
   readonly usages: readonly Usage[]
   readonly names: AlternativeNames
@@ -87,6 +89,7 @@ export async function openAuthority(options: AuthorityOptions): Promise<Authorit
     servingCertificate: (names) => openLeaf(options, ca, servingLeaf(names)),
     adminCertificate: () => openLeaf(options, ca, adminLeaf),
     proxyCertificate: () => openLeaf(options, ca, proxyLeaf),
+    nodeClientCertificate: () => openLeaf(options, ca, nodeClientLeaf),
   }
 }
 
@@ -127,6 +130,13 @@ export const proxyName = 'front-proxy-client'
 const proxyLeaf: Leaf = {
   file: 'proxy',
   subject: { commonName: proxyName, organizations: [] },
+  usages: ['digital signature', 'client auth'],
+  names: noNames,
+}
+
+const nodeClientLeaf: Leaf = {
+  file: 'node-client',
+  subject: { commonName: 'kube-apiserver-kubelet-client', organizations: ['system:masters'] },
   usages: ['digital signature', 'client auth'],
   names: noNames,
 }

@@ -6,6 +6,7 @@
 import type { ApiObject } from '../model/object.ts'
 import type { User } from '../model/user.ts'
 import type { Verb } from '../model/verb.ts'
+import type { PassOn } from '../outbound/passage.ts'
 import type { Kind } from '../schema/kind.ts'
 
 /** `T` is the type of what is sent; an endpoint is asked only with objects of the kind that it takes. */
@@ -25,9 +26,12 @@ export interface Endpoint<T = ApiObject | undefined> {
   readonly connects?: Connection
   /** What it is for, in a sentence. */
   readonly doc: string
-  /** Returns the answer, or undefined where there is nothing to say; throws ApiError to refuse. */
-  answer(request: EndpointRequest<T>): ApiObject | undefined | Promise<ApiObject | undefined>
+  /** Returns the answer, or undefined where there is nothing to say, or where to pass the request on; throws ApiError to refuse. */
+  answer(request: EndpointRequest<T>): EndpointAnswer | Promise<EndpointAnswer>
 }
+
+/** An object, nothing, or the way on to another server that answers. */
+export type EndpointAnswer = ApiObject | PassOn | undefined
 
 /** The options of a way through to somewhere else, as discovery and admission see them. */
 export interface Connection {
@@ -36,6 +40,8 @@ export interface Connection {
   readonly options: { readonly [name: string]: 'text' | 'texts' | 'flag' | 'numbers' }
   /** Whether a path may follow, which is meant for whoever is there. It is the option `path`. */
   readonly takesPath?: boolean
+  /** Whether more is done than read, by whatever method: then the right to create is needed. */
+  readonly needsCreate?: boolean
 }
 
 /** A request as an endpoint sees it. */
@@ -47,6 +53,9 @@ export interface EndpointRequest<T = ApiObject | undefined> {
   /** Of the object whose sub-resource it is; '' for the kind itself. */
   readonly name: string
   readonly query: URLSearchParams
+  /** The path of the request itself, and what follows the sub-resource in it, with the query: both as they were sent. */
+  readonly path: string
+  readonly below: string
   readonly dryRun: boolean
   /** What was sent: decoded, defaulted, valid and admitted. Undefined where nothing is sent. */
   readonly object: T

@@ -19,6 +19,7 @@ import { rulesReview } from './rules-review.ts'
 import { type ServiceAccountTokenParts, serviceAccountToken } from './service-account-token.ts'
 import { serviceConnections } from './service-connections.ts'
 import { type TokenReviewParts, tokenReview } from './token-review.ts'
+import type { WaysToNodes } from './ways-to-nodes.ts'
 import { type WebhookPreviewParts, webhookPreview } from './webhook-preview.ts'
 
 export interface EndpointParts
@@ -30,6 +31,8 @@ export interface EndpointParts
     WebhookPreviewParts,
     HistoryParts {
   readonly lookup: Lookup
+  /** The ways to nodes and pods. */
+  readonly ways: WaysToNodes
   /** The stored kinds, for those who write to them. */
   readonly stored: (type: StoredType) => Resource
   /** The parts that the server relies on. */
@@ -38,7 +41,7 @@ export interface EndpointParts
 
 /** Every endpoint. */
 export function allEndpoints(parts: EndpointParts): Endpoint[] {
-  const { lookup, components } = parts
+  const { lookup, ways, components } = parts
   return [
     tokenReview(parts),
     serviceAccountToken(parts),
@@ -48,10 +51,10 @@ export function allEndpoints(parts: EndpointParts): Endpoint[] {
     ...accessReviews(parts),
     rulesReview(parts),
     ...accessQuestions(parts),
-    podLog(lookup),
-    ...podConnections(lookup),
-    ...nodeConnections(lookup),
-    ...serviceConnections(lookup),
+    podLog(lookup, ways),
+    ...podConnections(lookup, ways),
+    ...nodeConnections(ways),
+    ...serviceConnections(lookup, ways),
     componentStatuses(components),
     admissionWebhooks(parts),
     auditEvents(parts),

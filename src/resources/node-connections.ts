@@ -1,14 +1,13 @@
-/** `nodes/proxy`: a way to the agent of a node. There is none yet, and that is said of nodes that are known. */
+/** `nodes/proxy`: a request to the agent of a node, as this server's own, or to another port of its machine. */
 import { node } from '../kinds/core/node.ts'
-import { nodes } from '../kinds/stored-types.ts'
-import { notFound } from '../model/api-error.ts'
-import type { Lookup } from '../model/lookup.ts'
+import { badRequest } from '../model/api-error.ts'
 import type { Endpoint } from '../registry/endpoint.ts'
 import { proxied } from './pod-connections.ts'
-import { proxiedName } from './proxied-name.ts'
-import { unreachable } from './unreachable.ts'
+import { proxiedName, proxiedPort, proxiedScheme } from './proxied-name.ts'
+import { passThroughProxy } from './proxied-requests.ts'
+import { agentErrors, agentPort, proxyErrors, type WaysToNodes } from './ways-to-nodes.ts'
 
-export function nodeConnections(lookup: Lookup): Endpoint[] {
+export function nodeConnections(ways: WaysToNodes): Endpoint[] {
   return [
     {
       kind: node,
@@ -20,8 +19,14 @@ export function nodeConnections(lookup: Lookup): Endpoint[] {
       doc: 'Passes a request on to the agent of a Node.',
       answer: async (request) => {
         const name = proxiedName(request.name, 'node')
-        const found = await lookup.getLatest(nodes, { namespace: '', name })
-        throw found === undefined ? notFound({ group: '', plural: 'nodes' }, name) : unreachable(`node "${name}"`)
+        const found = await ways.node(name)
+        const asked = proxiedPort(request.name)
+        if (asked === '' || asked === String(agentPort(found)))
+          return passThroughProxy(request, { ways, destination: () => ways.toAgent(found), errors: agentErrors(name) })
+        if (!/^\d{1,5}$/.test(asked) || Number(asked) > 0xffff) throw badRequest(`invalid node request: port ${asked}`)
+        const target = { scheme: proxiedScheme(request.name), port: Number(asked) }
+        const destination = () => ways.toNode(found, target)
+        return passThroughProxy(request, { ways, destination, errors: proxyErrors(`node "${name}"`) })
       },
     },
   ]

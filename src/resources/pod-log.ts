@@ -1,19 +1,21 @@
 /**
- * `pods/log`: what a container has printed. A pod that is on no node has printed nothing. For any other its node would
- * have to be asked, to which there is no way yet; for a node that nobody knows it is a 404.
+ * `pods/log`: what a container has printed. A pod that is on no node has printed nothing; for any other its node is asked.
+ * What the node refuses is reported in a Status.
  */
-import { type Pod, pod } from '../kinds/core/pod.ts'
-import { nodes, pods } from '../kinds/stored-types.ts'
-import { badRequest, invalidObject, notFound } from '../model/api-error.ts'
+import { pod } from '../kinds/core/pod.ts'
+import { pods } from '../kinds/stored-types.ts'
+import { ApiError, badRequest, internalError, invalidObject, notFound } from '../model/api-error.ts'
 import { type FieldError, forbidden, invalid } from '../model/field-error.ts'
 import type { Lookup } from '../model/lookup.ts'
+import { PassOn } from '../outbound/passage.ts'
 import type { Endpoint } from '../registry/endpoint.ts'
-import { unreachable } from './unreachable.ts'
+import { chooseContainer, nodeOf } from './chosen-container.ts'
+import { agentErrors, type WaysToNodes } from './ways-to-nodes.ts'
 
 /** As Statuses name them. */
 const podsRef = { group: '', plural: 'pods' }
 
-export function podLog(lookup: Lookup): Endpoint {
+export function podLog(lookup: Lookup, ways: WaysToNodes): Endpoint {
   return {
     kind: pod,
     subresource: 'log',
@@ -26,18 +28,45 @@ export function podLog(lookup: Lookup): Endpoint {
       const found = await lookup.getLatest(pods, { namespace, name })
       if (found === undefined) throw notFound(podsRef, name)
       if (faults.length > 0) throw invalidObject({ group: '', kind: 'PodLogOptions' }, name, faults)
-      chooseContainer(found.object, query.get('container') ?? '')
-      const node = nodeOf(found.object)
-      if (node === '') return undefined
-      throw lookup.getCached(nodes, { namespace: '', name: node })
-        ? unreachable(`node "${node}"`)
-        : notFound(podsRef, node)
+      const container = chooseContainer(found.object, query.get('container') ?? '')
+      const nodeName = nodeOf(found.object)
+      if (nodeName === '') return undefined
+      const node = await ways.node(nodeName, 'pods')
+      return new PassOn({
+        to: `node ${nodeName}`,
+        relay: ways.relay,
+        destination: () => ways.toAgent(node),
+        path: `/containerLogs/${[namespace, name, container].map(encodeURIComponent).join('/')}${agentQuery(query)}`,
+        tellsUser: false,
+        timeoutMs: ways.timeoutMs,
+        errors: agentErrors(nodeName),
+        failure: (status, text) => refusalOf(name, status, text),
+      })
     },
   }
 }
 
 /** What a number in the query may be at least. */
 const least: { readonly [option: string]: number } = { tailLines: 0, limitBytes: 1, sinceSeconds: 1 }
+const passed = ['follow', 'previous', 'timestamps', 'sinceSeconds', 'sinceTime', 'tailLines', 'limitBytes']
+
+/** The options, as the agent of a node takes them. */
+function agentQuery(query: URLSearchParams): string {
+  const given = passed.flatMap((option) => {
+    const value = query.get(option) ?? ''
+    return value === '' ? [] : [[option, value]]
+  })
+  return given.length === 0 ? '' : `?${new URLSearchParams(given)}`
+}
+
+/** As the agent says it. */
+function refusalOf(name: string, status: number, text: string): ApiError {
+  if (status === 400) return badRequest(text)
+  if (status === 500) return internalError(text)
+  const details = { name, kind: 'pods' }
+  const reason = status === 404 ? 'NotFound' : status === 401 ? 'Unauthorized' : status === 403 ? 'Forbidden' : ''
+  return new ApiError(status, reason, `the node refused to show the log (${text})`, details)
+}
 
 function checkOptions(query: URLSearchParams): FieldError[] {
   const numbers = Object.entries(least).flatMap(([option, minimum]) => checkNumber(query, option, minimum))
@@ -55,19 +84,4 @@ function checkNumber(query: URLSearchParams, option: string, minimum: number): F
     throw badRequest(`${option} must be a whole number, not ${JSON.stringify(text.slice(0, 50))}`)
   const rule = minimum === 0 ? 'must be greater than or equal to 0' : 'must be greater than 0'
   return Number(text) >= minimum ? [] : [invalid(option, Number(text), rule)]
-}
-
-/** The node that a pod is on; '' before it is on any. */
-export function nodeOf({ spec }: Pod): string {
-  return spec?.nodeName ?? ''
-}
-
-/** A pod with several containers must be asked for one of them. */
-export function chooseContainer(object: Pod, wanted: string): void {
-  const { initContainers = [], containers = [], ephemeralContainers = [] } = object.spec ?? {}
-  const names = [...initContainers, ...containers, ...ephemeralContainers].map(({ name }) => name)
-  const { name } = object.metadata
-  if (wanted === '' && names.length !== 1)
-    throw badRequest(`a container name must be specified for pod ${name}, choose one of: [${names.join(' ')}]`)
-  if (wanted !== '' && !names.includes(wanted)) throw badRequest(`container ${wanted} is not valid for pod ${name}`)
 }

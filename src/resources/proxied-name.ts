@@ -11,6 +11,12 @@ export function proxiedName(text: string, what: string): string {
   throw badRequest(`invalid ${what} request ${JSON.stringify(text.slice(0, 100))}: use [scheme:]name[:port]`)
 }
 
+/** `http`, `https`, or '' where it names none. */
+export function proxiedScheme(text: string): string {
+  const parts = text.split(':')
+  return parts.length === 3 ? parts[0]! : ''
+}
+
 /** The port that such a name asks for, by number or name; '' where it names none. */
 export function proxiedPort(text: string): string {
   return text.split(':').length === 1 ? '' : (text.split(':').at(-1) ?? '')

@@ -1,18 +1,17 @@
-/**
- * `services/proxy`: a connection to one of the pods behind a Service. This server has no way to pods yet; a Service
- * without endpoints, or without a pod behind the port that is asked for, says so first.
- */
+/** `services/proxy`: a request to one of the pods behind a Service, another one each time. */
 import type { Endpoints } from '../kinds/core/endpoints.ts'
+import type { Pod } from '../kinds/core/pod.ts'
 import { service } from '../kinds/core/service.ts'
 import { endpoints, pods, services } from '../kinds/stored-types.ts'
 import { ApiError, notFound } from '../model/api-error.ts'
 import type { Lookup } from '../model/lookup.ts'
 import type { Endpoint } from '../registry/endpoint.ts'
 import { proxied } from './pod-connections.ts'
-import { proxiedName, proxiedPort } from './proxied-name.ts'
-import { unreachable } from './unreachable.ts'
+import { proxiedName, proxiedPort, proxiedScheme } from './proxied-name.ts'
+import { passThroughProxy } from './proxied-requests.ts'
+import { proxyErrors, type WaysToNodes } from './ways-to-nodes.ts'
 
-export function serviceConnections(lookup: Lookup): Endpoint[] {
+export function serviceConnections(lookup: Lookup, ways: WaysToNodes): Endpoint[] {
   return [
     {
       kind: service,
@@ -22,14 +21,19 @@ export function serviceConnections(lookup: Lookup): Endpoint[] {
       admits: 'CONNECT',
       connects: { kind: 'ServiceProxyOptions', options: { path: 'text' }, takesPath: true },
       doc: 'Passes a request on to a Pod behind a Service.',
-      answer: async ({ namespace, name: asked }) => {
+      answer: async (request) => {
+        const { namespace, name: asked } = request
         const place = { namespace, name: proxiedName(asked, 'service') }
         const port = await portName(lookup, place, proxiedPort(asked))
         const found = await lookup.getLatest(endpoints, place)
         if (found === undefined) throw notFound({ group: '', plural: 'endpoints' }, place.name)
         const { subsets = [] } = found.object
-        const leads = subsets.some((subset) => hasPort(subset, port) && leadsToPod(lookup, namespace, subset))
-        throw leads ? unreachable(`service "${place.name}"`) : empty(subsets.length === 0 ? place.name : asked)
+        const all = subsets.flatMap((subset) => podsBehind(lookup, { namespace, port }, subset))
+        const chosen = all[Math.floor(Math.random() * all.length)]
+        if (chosen === undefined) throw empty(subsets.length === 0 ? place.name : asked)
+        const target = { scheme: proxiedScheme(asked), port: chosen.port }
+        const destination = () => ways.toPod(chosen.pod, target)
+        return passThroughProxy(request, { ways, destination, errors: proxyErrors(`service "${place.name}"`) })
       },
     },
   ]
@@ -53,16 +57,25 @@ async function portName(lookup: Lookup, place: Place, port: string): Promise<str
 
 type Subset = NonNullable<Endpoints['subsets']>[number]
 
-function hasPort({ ports = [] }: Subset, port: string): boolean {
-  return ports.some(({ name = '' }) => name === port)
+interface PodBehind {
+  readonly pod: Pod
+  readonly port: number
+}
+
+interface WantedPort {
+  readonly namespace: string
+  /** Its name; '' where the Service's only port has none. */
+  readonly port: string
 }
 
 /** Addresses that are not those of pods of the namespace are not connected to: anything might be there. */
-function leadsToPod(lookup: Lookup, namespace: string, { addresses = [] }: Subset): boolean {
-  return addresses.some(({ ip, targetRef }) => {
-    if (targetRef?.kind !== 'Pod' || targetRef.namespace !== namespace) return false
-    const pod = lookup.getCached(pods, { namespace, name: targetRef.name ?? '' })?.object
-    return pod?.status?.podIPs?.some((each) => each.ip === ip) ?? false
+function podsBehind(lookup: Lookup, wanted: WantedPort, { addresses = [], ports = [] }: Subset): PodBehind[] {
+  const port = ports.find(({ name = '' }) => name === wanted.port)?.port
+  if (port === undefined) return []
+  return addresses.flatMap(({ ip, targetRef }) => {
+    if (targetRef?.kind !== 'Pod' || targetRef.namespace !== wanted.namespace) return []
+    const found = lookup.getCached(pods, { namespace: wanted.namespace, name: targetRef.name ?? '' })?.object
+    return found?.status?.podIPs?.[0]?.ip === ip && found !== undefined ? [{ pod: found, port }] : []
   })
 }
 

@@ -1,7 +1,6 @@
 /** Opens aggregation, and keeps what aggregated API servers read: the ConfigMap by which they know this server. */
 import { Aggregation } from '../aggregation/aggregation.ts'
-import type { Clock } from '../base/clock.ts'
-import { openFileLimit } from '../base/open-files.ts'
+import type { RequestPasser } from '../http/pass-on.ts'
 import type { Lookup } from '../model/lookup.ts'
 import type { Vendor } from '../model/vendor.ts'
 import { type Loop, type LoopRecords, startLoops } from '../reconcile/loop.ts'
@@ -18,28 +17,24 @@ interface AggregationMeans {
   readonly frontProxy: FrontProxy
   readonly authorities: ClientAuthorities
   readonly loopRecords: LoopRecords
+  readonly passer: RequestPasser
 }
 
 interface Surroundings {
-  readonly clock: Clock
   readonly worker?: WorkerPlace | undefined
   /** Closes what is opened. */
   readonly opened: AsyncDisposableStack
 }
 
-const usualOpenFiles = 1024
-
 /** Resolves when the ConfigMap is there, or could not be written yet. The caches have been loaded. */
 export async function startAggregation(
   means: AggregationMeans,
-  { clock, worker, opened }: Surroundings,
+  { worker, opened }: Surroundings,
 ): Promise<Aggregation> {
-  const { catalogue, lookup, vendor, frontProxy, authorities, loopRecords } = means
+  const { catalogue, lookup, vendor, frontProxy, authorities, loopRecords, passer } = means
   const aggregation = new Aggregation({
-    ...{ catalogue, lookup, vendor, clock },
+    ...{ catalogue, lookup, vendor, passer },
     identity: () => frontProxy.pair,
-    identityHeaders: frontProxy.otherHeaders,
-    openFiles: openFileLimit() ?? usualOpenFiles,
   })
   opened.defer(() => aggregation.close())
   const trust = {

@@ -11,11 +11,14 @@ import { bootstrapTokens } from '../authn/bootstrap-tokens.ts'
 import { DeniedCertificates } from '../authn/denied-certificates.ts'
 import type { LegacyToken } from '../authn/service-account/claims.ts'
 import { systemClock, type TimerClock } from '../base/clock.ts'
+import { openFileLimit } from '../base/open-files.ts'
 import type { Transport as ClientTransport } from '../client/transport.ts'
 import type { ConsoleAccess } from '../console/access.ts'
 import { serveConsole } from '../console/console.ts'
 import type { Listener } from '../http/listener.ts'
+import { RequestPasser } from '../http/pass-on.ts'
 import type { Step } from '../http/pipeline.ts'
+import { maySwitchProtocols } from '../http/request-info.ts'
 import { audit } from '../http/steps/audit.ts'
 import { authenticate } from '../http/steps/authenticate.ts'
 import { demandTls } from '../http/steps/connection-hints.ts'
@@ -50,7 +53,7 @@ import { startCustomResources } from './custom-resources.ts'
 import { openEarlyPort } from './early-port.ts'
 import type { ServerOptions } from './flags/options.ts'
 import { openFlowControl } from './flow-control.ts'
-import { openFrontProxy } from './front-proxy.ts'
+import { type FrontProxy, openFrontProxy } from './front-proxy.ts'
 import { readIdentity } from './identity.ts'
 import { InProcess } from './in-process-transport.ts'
 import { openListener, urlOf } from './listener.ts'
@@ -66,6 +69,7 @@ import { shareAuthority } from './shared-keys.ts'
 import { openStore } from './store.ts'
 import { openTracing } from './tracing.ts'
 import { startOwnService, startUpkeep } from './upkeep.ts'
+import { openWays } from './ways-to-nodes.ts'
 import { hasDuties, type WorkerPlace } from './worker-place.ts'
 
 /** A server that answers requests. */
@@ -210,7 +214,7 @@ async function openInner(options: ServerOptions, around: Surroundings) {
   const backupSource = { store: foundation.raw, dataDir: options.etcdServers.length > 0 ? undefined : options.dataDir }
   const backups = new ScheduledBackups(options, { source: backupSource, log, clock })
   const readiness = readinessOf({ store, caches, failed, notice, missingRights, backups, stopping: around.stopping })
-  const { catalogue, lookup, registry, access, admission, identity, quotaActivity, ownWrites } = await openApi(
+  const { catalogue, lookup, ways, registry, access, admission, identity, quotaActivity, ownWrites } = await openApi(
     options,
     {
       ...{ ...foundation, caches, clock, kinds, log, opened },
@@ -219,6 +223,7 @@ async function openInner(options: ServerOptions, around: Surroundings) {
       components: [readiness.store],
       recentEvents: () => audited.recent.all(),
       ownAddress: () => listening.address,
+      waysFor: openWays(options, { ...foundation, localNodes, ownAddress: () => listening.address, opened }),
     },
   )
   const limitRequests = openFlowControl(options, { catalogue, lookup, clock: systemClock, metrics: metrics.flows })
@@ -233,11 +238,12 @@ async function openInner(options: ServerOptions, around: Surroundings) {
     backups.start()
     opened.defer(() => backups.stop())
   }
-  const outside = { catalogue, lookup, vendor, frontProxy, authorities, loopRecords }
+  const passer = openPasser(frontProxy)
+  const outside = { catalogue, lookup, vendor, frontProxy, authorities, loopRecords, passer }
   const aggregation = await startAggregation(outside, around)
   await access.policy.current()
   const who = { identity, denied, accountTokens, authorizer: access.authorizer, admission, limitRequests }
-  const served = { catalogue, custom, aggregation, loopRecords, localNodes, listening, quotaActivity }
+  const served = { catalogue, custom, aggregation, ways, passer, loopRecords, localNodes, listening, quotaActivity }
   return { ...foundation, ...who, ...served, caches, readiness, backupSource }
 }
 
@@ -260,7 +266,7 @@ async function openOuter(options: ServerOptions, inner: Inner, { console, log, h
     watchMetrics: metrics.watches,
     minWatchMs: options.minRequestTimeout * 1000,
     arrival: inner.custom?.arrival,
-    elsewhere: aggregation.handle.bind(aggregation),
+    ...{ elsewhere: aggregation.handle.bind(aggregation), passer: inner.passer },
   }
   const handling = handleRequests({
     ...{ vendor, authorizer, routes, metrics: metrics.requests, log, hooks, clock: systemClock },
@@ -278,7 +284,7 @@ async function openOuter(options: ServerOptions, inner: Inner, { console, log, h
     handle: handling.handleAs(
       authenticate(metrics.authentication.measured(identity.requests), identity.isSecretHeader),
     ),
-    maySwitch: (target: string) => aggregation.maySwitch(target),
+    maySwitch: (target: string) => maySwitchProtocols(target) || aggregation.maySwitch(target),
   }
   const { earlyPort } = inner
   const listener =
@@ -286,7 +292,7 @@ async function openOuter(options: ServerOptions, inner: Inner, { console, log, h
   cutOffDenied(listener, inner.denied)
   // What is under way still reads from the caches, so they go on until the last answer is sent.
   opened.defer(() => listener.close(options.shutdownGrace, worker && (() => worker.allStoppedListening())))
-  opened.defer(() => inner.caches.endWatches())
+  opened.defer(() => endStreams(inner))
   const inProcess = new InProcess(handling.handleAs, systemClock)
   opened.defer(() => inProcess.close())
   if (hasDuties(worker)) await startOwnService(options, { ...inner, port: listener.port, opened })
@@ -301,6 +307,21 @@ async function openOuter(options: ServerOptions, inner: Inner, { console, log, h
     await setImmediate()
   })
   return { url, inProcess }
+}
+
+/** At most an eighth of what this process may open leads to one server. */
+function openPasser({ otherHeaders }: FrontProxy): RequestPasser {
+  const maxUnderWay = Math.max(64, Math.floor((openFileLimit() ?? usualOpenFiles) / 8))
+  return new RequestPasser({ clock: systemClock, identityHeaders: otherHeaders, maxUnderWay })
+}
+
+const usualOpenFiles = 1024
+
+/** Watches, and what leads to other servers, go on for as long as their clients like: nobody waits for that. */
+function endStreams({ caches, aggregation, ways }: Pick<Inner, 'caches' | 'aggregation' | 'ways'>): void {
+  caches.endWatches()
+  aggregation.endStreams()
+  ways.relay.endStreams()
 }
 
 /** Ends the connections of clients whose certificates are denied from now on. */
@@ -337,7 +358,7 @@ interface ApiParts extends Omit<CatalogueParts, 'access' | 'accounting' | 'authe
 /** What is served, who may use it, and what every write must pass: each needs the one before. */
 async function openApi(options: ServerOptions, parts: ApiParts) {
   const vendor = vendorOf(options.profile)
-  const { catalogue, lookup, registry } = await openCatalogue(options, {
+  const { catalogue, lookup, ways, registry } = await openCatalogue(options, {
     ...parts,
     access: () => access,
     authenticateToken: () => identity.tokens,
@@ -368,7 +389,7 @@ async function openApi(options: ServerOptions, parts: ApiParts) {
   const quotaActivity = new QuotaActivity()
   const means = { vendor, lookup, authorizer, access, ...own, ...outside, quotaActivity, clock, log }
   const { admission, accounting } = await makeAdmission(options, means, metrics.admission)
-  return { catalogue, lookup, registry, access, admission, identity, quotaActivity, ownWrites }
+  return { catalogue, lookup, ways, registry, access, admission, identity, quotaActivity, ownWrites }
 }
 
 /** What the image policy needs: its backend is opened where there is one. */

@@ -18,6 +18,7 @@ import { lookupIn, stored } from '../registry/lookup.ts'
 import { type RegistryParts, serveKinds } from '../registry/resource.ts'
 import { allEndpoints } from '../resources/all.ts'
 import type { Component } from '../resources/component-statuses.ts'
+import type { WaysToNodes } from '../resources/ways-to-nodes.ts'
 import type { Kind } from '../schema/kind.ts'
 import type { Store } from '../store/store.ts'
 import type { ServerOptions } from './flags/options.ts'
@@ -32,6 +33,8 @@ export interface CatalogueParts {
   readonly clock: Clock
   readonly kinds: readonly Kind[]
   readonly accountTokens: AccountTokens
+  /** The ways to nodes, which are looked up so. */
+  readonly waysFor: (lookup: Lookup) => WaysToNodes
   /** Judges tokens; known once the catalogue is. */
   readonly authenticateToken: () => Authenticator
   /** The parts that the server relies on. */
@@ -50,6 +53,7 @@ export interface OpenCatalogue {
   readonly catalogue: Catalogue
   /** How other parts look at its objects. */
   readonly lookup: Lookup
+  readonly ways: WaysToNodes
   /** What further types are served with. */
   readonly registry: RegistryParts
 }
@@ -61,8 +65,9 @@ export async function openCatalogue(options: ServerOptions, parts: CataloguePart
   const lookup = lookupIn(catalogue, { store, caches })
   const { audiences, policy: tokens } = accountTokens
   const findStored = (type: StoredType) => stored(catalogue, type)
+  const ways = parts.waysFor(lookup)
   const endpoints = allEndpoints({
-    ...{ vendor, lookup, clock, audiences, tokens, authenticateToken, components, access },
+    ...{ vendor, lookup, ways, clock, audiences, tokens, authenticateToken, components, access },
     webhooks: parts.webhooks,
     recentEvents: parts.recentEvents,
     served: () => catalogue.all(),
@@ -83,5 +88,5 @@ export async function openCatalogue(options: ServerOptions, parts: CataloguePart
   }
   const judged = kinds.map((kind) => (kind === customResourceDefinition ? withSchemaRules(kind) : kind))
   catalogue.add(serveKinds(judged, registry, endpoints))
-  return { catalogue, lookup, registry }
+  return { catalogue, lookup, ways, registry }
 }

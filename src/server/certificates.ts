@@ -11,7 +11,7 @@ import { makeDirectory, replaceFile } from '../base/files.ts'
 import { UsageError } from '../base/flags.ts'
 import { adminKubeconfig } from '../client/node/kubeconfig-write.ts'
 import { vendorOf } from '../model/vendor.ts'
-import { type CertifiedKey, openAuthority } from '../pki/authority.ts'
+import { type CertifiedKey, needsRenewal, openAuthority } from '../pki/authority.ts'
 import { type AlternativeNames, canonicalNames } from '../pki/names.ts'
 import { renewWhenDue } from '../pki/renewal.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -28,6 +28,8 @@ export interface Certificates {
   readonly authority: string
   /** The self-made CA, with its key. */
   readonly ownAuthority: CertifiedKey
+  /** The self-made client certificate for agents of nodes; made when it is first needed, and renewed when that is due. */
+  nodeClient(): Promise<CertifiedKey>
   /** Writes the administrator's client config for a server at this address. */
   writeAdminConfig(server: string): Promise<void>
   /** Renews what is self-made before it expires, and follows files; `onRenewed` takes what is new into use. */
@@ -58,6 +60,7 @@ export async function openCertificates(options: ServerOptions, parts: Certificat
     const { certificate: cert, key } = given.pair ?? inUse.serving
     return { cert, key, ca: authorities.pem }
   }
+  let nodeClient: CertifiedKey | undefined
   const trusted = () => given.pair?.certificate ?? authority.certificate
   const writeAdmin = (server: string) => {
     const config = { cluster: clusterName(options), server, authority: trusted(), ...inUse.admin }
@@ -71,6 +74,11 @@ export async function openCertificates(options: ServerOptions, parts: Certificat
       return trusted()
     },
     ownAuthority: { certificate: authority.certificate, key: authority.key },
+    nodeClient: async () => {
+      if (nodeClient === undefined || needsRenewal(nodeClient.certificate, clock.now()))
+        nodeClient = await authority.nodeClientCertificate()
+      return nodeClient
+    },
     writeAdminConfig: writeAdmin,
     keepFresh: (server, { onRenewed, onError, signal }) => {
       authorities.onChange(() => onRenewed(context()))

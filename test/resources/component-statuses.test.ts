@@ -1,6 +1,7 @@
 /** ComponentStatus: what the server relies on is asked when it is asked for, and can only be read. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { ApiObject } from '../../src/model/object.ts'
 import { componentStatuses } from '../../src/resources/component-statuses.ts'
 import { serve } from '../tools/in-process.ts'
 
@@ -44,8 +45,8 @@ test('what is wrong is told', async () => {
   const { answer } = componentStatuses([{ name: 'store', check: () => 'the store does not answer' }])
   const user = { name: 'u', uid: '', groups: [], extra: new Map() }
   const { signal } = new AbortController()
-  const asked = { namespace: '', query: new URLSearchParams(), dryRun: false, object: undefined }
+  const asked = { namespace: '', query: new URLSearchParams(), path: '', below: '', dryRun: false, object: undefined }
   const request = { ...asked, user, warn: () => {}, abandoned: () => signal }
-  const one = await answer({ ...request, verb: 'get', name: 'store' })
-  assert.deepEqual(one?.conditions, [{ type: 'Healthy', status: 'False', error: 'the store does not answer' }])
+  const one = (await answer({ ...request, verb: 'get', name: 'store' })) as ApiObject
+  assert.deepEqual(one.conditions, [{ type: 'Healthy', status: 'False', error: 'the store does not answer' }])
 })

@@ -27,7 +27,7 @@ for (const made of [pod('one', ['c']), pod('two', ['c', 'd']), pod('bound', ['c'
 await client.post(`${core}/nodes`, { metadata: { name: 'n' } })
 await client.put(`${pods}/bound/status`, {
   metadata: { name: 'bound' },
-  status: { phase: 'Running', podIP: '10.0.0.9', podIPs: [{ ip: '10.0.0.9' }] },
+  status: { phase: 'Running', podIP: '127.0.0.9', podIPs: [{ ip: '127.0.0.9' }] },
 })
 for (const name of ['empty', 'full'])
   await client.post(services, { metadata: { name }, spec: { ports: [{ port: 80 }] } })
@@ -46,14 +46,14 @@ const answers: readonly (readonly [method: string, path: string, status: number,
   ['GET', `${pods}/one/attach?stdout=true`, 400, /does not have a host/],
   ['POST', `${pods}/one/portforward?ports=80`, 400, /does not have a host/],
   ['POST', `${pods}/one/portforward?ports=many`, 400, /ports must be a whole number/],
-  ['POST', `${pods}/bound/exec?command=x`, 503, /node "n" cannot be reached/],
+  ['POST', `${pods}/bound/exec?command=x`, 400, /Upgrade request required/],
   ['POST', `${pods}/lost/exec?command=x`, 404, /nodes "gone" not found/],
-  ['GET', `${pods}/one/proxy`, 400, /has no address/],
-  ['GET', `${pods}/bound/proxy`, 503, /pod "bound" cannot be reached/],
-  ['DELETE', `${pods}/https:bound:8443/proxy/a/b?c=d`, 503, /pod "bound" cannot be reached/],
+  ['GET', `${pods}/one/proxy`, 400, /address not allowed/],
+  ['GET', `${pods}/bound/proxy`, 400, /address not allowed/],
+  ['DELETE', `${pods}/https:bound:8443/proxy/a/b?c=d`, 400, /address not allowed/],
   ['PUT', `${pods}/ftp:bound:1/proxy`, 400, /invalid pod request/],
   ['PATCH', `${pods}/none:80/proxy/`, 404, /pods "none" not found/],
-  ['POST', `${core}/nodes/n:10250/proxy/stats/summary`, 503, /node "n" cannot be reached/],
+  ['POST', `${core}/nodes/n:10250/proxy/stats/summary`, 500, /agent of node "n": no preferred addresses/],
   ['GET', `${core}/nodes/other/proxy`, 404, /nodes "other" not found/],
   ['GET', `${services}/none/proxy`, 404, /endpoints "none" not found/],
   ['GET', `${services}/none:80/proxy`, 404, /services "none" not found/],
@@ -61,10 +61,9 @@ const answers: readonly (readonly [method: string, path: string, status: number,
   ['GET', `${services}/empty:81/proxy/x`, 503, /no service port 81 found for service "empty"/],
   ['GET', `${services}/none-yet/proxy`, 503, /no endpoints available for service "none-yet"/],
   ['GET', `${services}/full:other/proxy`, 503, /no endpoints available for service "full:other"/],
-  // Nobody knows what is at an address that is not a pod's.
+  // Nobody knows what is at an address that is not a pod's, or that the pod no longer has.
   ['GET', `${services}/stray/proxy`, 503, /no endpoints available for service "stray"/],
-  ['GET', `${services}/full:80/proxy`, 503, /service "full" cannot be reached/],
-  ['POST', `${services}/full/proxy/x/y/z`, 503, /service "full" cannot be reached/],
+  ['GET', `${services}/full:80/proxy`, 503, /no endpoints available for service "full:80"/],
 ]
 
 test('each is told what is missing', async () => {
@@ -75,7 +74,7 @@ test('each is told what is missing', async () => {
     assert.match(answer.body.message, told, `${method} ${path}`)
   }
   const log = await client.get(`${pods}/bound/log`)
-  assert.deepEqual([log.status, log.body.reason], [503, 'ServiceUnavailable'])
+  assert.deepEqual([log.status, log.body.reason], [500, 'InternalError'])
 })
 
 test('only a proxy has paths below it, and each has its methods', async () => {
@@ -124,9 +123,9 @@ test('a wish for another protocol gets the same Status, and no hang', async () =
   for (const headers of upgrades)
     for (const [method, path, status] of [
       ['GET', `${pods}/one/exec?command=x`, 400],
-      ['POST', `${pods}/bound/exec?command=x`, 503],
+      ['POST', `${pods}/bound/exec?command=x`, 500],
       ['POST', `${pods}/one/portforward`, 400],
-      ['GET', `${pods}/bound/proxy/ws`, 503],
+      ['GET', `${pods}/bound/proxy/ws`, 400],
     ] as const) {
       const lines = [
         `${method} ${path} HTTP/1.1`,
@@ -154,8 +153,12 @@ test('discovery names the kinds of their options', async () => {
 })
 
 test('options are read off the query, as admission sees them', () => {
-  const { connects: exec } = podConnections(undefined as never).find(({ subresource }) => subresource === 'exec')!
-  const { connects: proxy } = podConnections(undefined as never).find(({ subresource }) => subresource === 'proxy')!
+  const { connects: exec } = podConnections(undefined as never, undefined as never).find(
+    ({ subresource }) => subresource === 'exec',
+  )!
+  const { connects: proxy } = podConnections(undefined as never, undefined as never).find(
+    ({ subresource }) => subresource === 'proxy',
+  )!
   const read = (rest: string) => readRequest('POST', `${pods}/p/${rest}`) as ResourceInfo
   assert.deepEqual(connectOptions(exec!, read('exec?command=a&command=b&tty=1&stdin=false&other=x')), {
     apiVersion: 'v1',

@@ -68,7 +68,7 @@ test('a value that says what is so anyway is taken, any other refused with the r
   assert.deepEqual(read('--allow-privileged=true', '--nonsense=1', '-x'), ['--nonsense=1', '-x'])
   const refusals: readonly (readonly [string[], RegExp])[] = [
     [['--watch-cache=false'], /^--watch-cache is not supported: lists .*; only --watch-cache=true is taken$/],
-    [['--kubelet-timeout', '5s'], /^--kubelet-timeout is not supported: this server does not connect to nodes/],
+    [['--etcd-compaction-interval', '5m'], /^--etcd-compaction-interval is not supported: history is kept for/],
     [
       ['--storage-backend=etcd2'],
       /--storage-backend is not supported: the backend is etcd where --etcd-servers is set/,

@@ -76,6 +76,7 @@ test('flags that are wrong are named, with the nearest right one or what is acce
     [['--secure-port=0', '--secure-port=0'], /--secure-port is given twice/],
     [['--service-cluster-ip-range=10.0.0.0/30'], /--service-cluster-ip-range: 10\.0\.0\.0\/30 is too small/],
     [['--service-node-port-range=0-1'], /--service-node-port-range: "0-1" is not a range of ports/],
+    [['--kubelet-preferred-address-types=Elsewhere'], /--kubelet-preferred-address-types: "Elsewhere" is no type/],
     [['--bind-address=localhost'], /--bind-address: "localhost" is not an IP address/],
     [['--data-dir='], /--data-dir: a directory is needed/],
     [

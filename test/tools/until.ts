@@ -19,3 +19,12 @@ export async function until<T>(ask: () => Promise<T>, wanted: (told: T) => boole
 export async function untilTrue(holds: () => Promise<boolean>, patienceMs = 60_000): Promise<void> {
   await until(holds, (held) => held, patienceMs)
 }
+
+/** For what takes turns of this process's own event loop and no time: asks in each of them until it holds. */
+export async function soon(holds: () => boolean, patienceMs = 20_000): Promise<void> {
+  const end = performance.now() + patienceMs
+  while (!holds()) {
+    if (performance.now() > end) throw new Error(`it did not come to be within ${patienceMs} ms: ${holds}`)
+    await new Promise(setImmediate)
+  }
+}

@@ -4,9 +4,11 @@
  */
 import type { Admission, AdmissionRequest } from '../../admission/admission.ts'
 import type { ObjectForms } from '../../admission/object-forms.ts'
+import type { Authorizer } from '../../authz/authorizer.ts'
 import { invalidObject } from '../../model/api-error.ts'
 import { type ApiObject, asJson } from '../../model/object.ts'
 import type { Verb } from '../../model/verb.ts'
+import { PassOn } from '../../outbound/passage.ts'
 import { admittedType } from '../../registry/admission-request.ts'
 import type { Connection, Endpoint } from '../../registry/endpoint.ts'
 import { sentForms } from '../../registry/object-forms.ts'
@@ -19,9 +21,11 @@ import type { Exchange } from '../exchange.ts'
 import { negotiate } from '../negotiate.ts'
 import { negotiateResponse } from '../negotiate-response.ts'
 import { readObjectBody } from '../object-body.ts'
+import type { RequestPasser } from '../pass-on.ts'
 import { protobufObjects } from '../protobuf-form.ts'
 import type { ResourceInfo } from '../request-info.ts'
 import { sendObject } from '../responses.ts'
+import { assertAllowed } from '../steps/authorize.ts'
 import { readWriteOptions, sentWriteOptions } from '../write-options.ts'
 
 export interface EndpointCall {
@@ -31,6 +35,9 @@ export interface EndpointCall {
   readonly served: ServedType
   readonly endpoint: Endpoint
   readonly admission: Admission
+  readonly authorizer: Authorizer
+  /** Passes requests on to other servers. */
+  readonly passer: RequestPasser
 }
 
 export async function handleAnswer(call: EndpointCall): Promise<void> {
@@ -51,16 +58,34 @@ async function answerFor(call: EndpointCall, { object, dryRun }: Sent): Promise<
   const { user } = exchange
   const abandoned = () => exchange.abandoned
   const warn = (text: string) => exchange.warn(text)
-  const answer = await endpoint.answer({ verb, namespace, name, query, user, dryRun, object, warn, abandoned })
-  if (answer === undefined) exchange.send(204, exchange.form.mediaType, Buffer.alloc(0))
+  const sent = { query, path: info.path, below: belowSubresource(exchange.transport.target, info) }
+  const answer = await endpoint.answer({ verb, namespace, name, user, ...sent, dryRun, object, warn, abandoned })
+  if (answer instanceof PassOn) await call.passer.pass(exchange, answer.passage)
+  else if (answer === undefined) exchange.send(204, exchange.form.mediaType, Buffer.alloc(0))
   else await sendObject(exchange, verb === 'create' ? 201 : 200, { object: answer, kind: endpoint.type ?? served.kind })
 }
 
 /** The destination chooses the form of its answer, so none is negotiated; a Status is JSON. */
 async function handleConnection(call: EndpointCall, connection: Connection): Promise<void> {
+  const { exchange, info, authorizer } = call
+  const { user } = exchange
+  // Who may only read must not get in by asking with GET, as WebSockets do.
+  if (connection.needsCreate) await assertAllowed(authorizer, { user, attributes: { ...info, verb: 'create' } })
   const object = await admit(call, { object: connectOptions(connection, call.info), dryRun: false })
   await answerFor(call, { object, dryRun: false })
 }
+
+/** What follows the sub-resource in the target, as it was sent: `/a%2Fb?c=d`, or '' where nothing does. */
+function belowSubresource(target: string, { namespace, query }: ResourceInfo): string {
+  const [path = ''] = target.split('?', 1)
+  const before = namespace === '' ? placeSegments : placeSegments + 2
+  const below = path.split('/').slice(before)
+  const asked = query.size === 0 ? '' : target.slice(path.length)
+  return `${below.length === 0 ? '' : `/${below.join('/')}`}${asked}`
+}
+
+/** Of `/api/v1/nodes/n/proxy`, with the empty one before the first slash. */
+const placeSegments = 6
 
 /** What is answered once and never listed has no columns to show. */
 function agreeOnPlainForm({ exchange, info, served, endpoint }: EndpointCall): void {

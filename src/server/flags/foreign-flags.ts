@@ -49,11 +49,6 @@ const cloudFlags = all(
   only(['', 'external'], 'there are no cloud providers inside; run the cloud-controller-manager of your provider'),
 )
 
-const kubeletFlags = all(
-  'kubelet-certificate-authority kubelet-client-certificate kubelet-client-key kubelet-preferred-address-types kubelet-timeout',
-  no('this server does not connect to nodes; leave the flag out'),
-)
-
 const auditFlags: ForeignFlags = {
   ...all(
     'audit-log-version audit-webhook-version',
@@ -89,7 +84,7 @@ const storeFlags: ForeignFlags = {
 
 /** What kube-apiserver has besides. */
 export const apiServerForeign: ForeignFlags = {
-  ...{ ...logFlags, ...metricFlags, ...portFlags, ...cloudFlags, ...kubeletFlags, ...auditFlags, ...storeFlags },
+  ...{ ...logFlags, ...metricFlags, ...portFlags, ...cloudFlags, ...auditFlags, ...storeFlags },
   'admission-control': no(
     'the order of controls is fixed; use --enable-admission-plugins and --disable-admission-plugins',
   ),

@@ -9,7 +9,11 @@ import { scheduledBackupFlags } from './backup.ts'
 import { diagnosticsFlags } from './diagnostics.ts'
 import { loggingFlags } from './logging.ts'
 import { upLoopFlags } from './loops.ts'
+<<<<<<< HEAD
 
+=======
+import { nodeFlags } from './nodes.ts'
+>>>>>>> 5c98c34 (node-port, streaming: the HTTPS port of a node with SPDY/3.1 and WebSocket channels; resources: logs, exec, attach, port-forward and proxies reach nodes and pods)
 import { overloadFlags } from './overload.ts'
 import { serviceAccountFlags } from './service-account-tokens.ts'
 import { servingFlags } from './serving.ts'
@@ -31,6 +35,7 @@ export const serverFlagGroups = {
   Overload: overloadFlags,
   Storage: { ...storeFlags, ...scheduledBackupFlags },
   API: apiFlags,
+  Nodes: nodeFlags,
   Authentication: authenticationFlags,
   'Service account tokens': serviceAccountFlags,
   Authorization: authorizationFlags,
@@ -46,6 +51,7 @@ export const serverFlags = {
   ...serverFlagGroups.Overload,
   ...serverFlagGroups.Storage,
   ...serverFlagGroups.API,
+  ...serverFlagGroups.Nodes,
   ...serverFlagGroups.Authentication,
   ...serverFlagGroups['Service account tokens'],
   ...serverFlagGroups.Authorization,

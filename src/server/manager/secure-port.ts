@@ -10,10 +10,7 @@ import type { AddressInfo } from 'node:net'
 import type { Clock } from '../../base/clock.ts'
 import { UsageError } from '../../base/flags.ts'
 import { TtlCache } from '../../base/ttl-cache.ts'
-import type { Client } from '../../client/client.ts'
-import type { ResourceType } from '../../client/resource-type.ts'
-import type { ApiObject } from '../../model/object.ts'
-import { groupName, type Vendor } from '../../model/vendor.ts'
+import { type Reviewer, reviewAccess, reviewToken } from '../../client/reviews.ts'
 import type { CertifiedKey } from '../../pki/authority.ts'
 import type { Exposer } from '../../telemetry/exposition.ts'
 
@@ -24,7 +21,7 @@ export interface SecurePortParts {
   readonly exposer: Exposer
   readonly clock: Clock
   /** Who may see the metrics is asked with it; undefined while the API server is not known yet. */
-  readonly reviewer: () => { readonly client: Client; readonly vendor: Vendor } | undefined
+  readonly reviewer: () => Reviewer | undefined
 }
 
 export interface SecurePort {
@@ -105,47 +102,16 @@ function hashOf(token: string): string {
   return createHash('sha256').update(token).digest('base64')
 }
 
-interface Review extends ApiObject {
-  status?: { authenticated?: boolean; allowed?: boolean; user?: ReviewedUser }
-}
-
-interface ReviewedUser {
-  readonly username?: string
-  readonly uid?: string
-  readonly groups?: readonly string[]
-  readonly extra?: unknown
-}
-
 /** The status to answer with. What could not be asked is not remembered. */
 async function judge({ reviewer }: SecurePortParts, token: string): Promise<{ value: number; ttlMs: number }> {
   const asked = reviewer()
   if (asked === undefined) return { value: 503, ttlMs: 0 }
   try {
-    const user = await review(asked, 'tokenreviews', { token })
-    if (user.status?.authenticated !== true) return { value: 401, ttlMs: rememberedMs }
-    const { username, uid, groups, extra } = user.status.user ?? {}
-    const nonResourceAttributes = { path: '/metrics', verb: 'get' }
-    const access = await review(asked, 'subjectaccessreviews', {
-      user: username,
-      uid,
-      groups,
-      extra,
-      nonResourceAttributes,
-    })
-    return { value: access.status?.allowed === true ? 200 : 403, ttlMs: rememberedMs }
+    const user = await reviewToken(asked, token)
+    if (user === undefined) return { value: 401, ttlMs: rememberedMs }
+    const isAllowed = await reviewAccess(asked, user, { nonResourceAttributes: { path: '/metrics', verb: 'get' } })
+    return { value: isAllowed ? 200 : 403, ttlMs: rememberedMs }
   } catch {
     return { value: 503, ttlMs: 0 }
   }
-}
-
-async function review(
-  { client, vendor }: { readonly client: Client; readonly vendor: Vendor },
-  plural: 'tokenreviews' | 'subjectaccessreviews',
-  spec: object,
-): Promise<Review> {
-  const isToken = plural === 'tokenreviews'
-  const group = groupName(vendor, isToken ? 'authentication' : 'authorization')
-  const type: ResourceType<Review> = { group, version: 'v1', plural, namespaced: false }
-  const kind = isToken ? 'TokenReview' : 'SubjectAccessReview'
-  return await client.create(type, { apiVersion: `${group}/v1`, kind, metadata: {}, spec })
 }

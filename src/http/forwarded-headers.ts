@@ -1,8 +1,8 @@
 /**
- * The headers of a request that is passed on to a backend, and of the answer that comes back.
+ * The headers of a request that is passed on to another server, and of the answer that comes back.
  *
  * On the way out the client's credentials are removed, and so is everything by which it could claim to be somebody else;
- * who it is is told in headers of our own, which the backend believes because of our client certificate. On the way back
+ * who it is is told to aggregated servers in headers of our own, which they believe because of our client certificate. On the way back
  * everything is removed that concerns the connection, or that speaks for this server as a whole: cookies, and headers by
  * which browsers and HTTP clients would go elsewhere.
  */
@@ -11,7 +11,8 @@ import type { User } from '../model/user.ts'
 
 export interface ForwardedRequest {
   readonly rawHeaders: readonly string[]
-  readonly user: User
+  /** Whom the other server is told of; undefined where it is told of nobody. */
+  readonly user: User | undefined
   /** Of the client. */
   readonly address: string
   /** Further names, or beginnings of names, by which backends are told who asks; in lower case. */
@@ -39,7 +40,7 @@ export function requestHeaders({ rawHeaders, user, address, identityHeaders, via
   })
   return [
     ...kept,
-    ...identityOf(user),
+    ...(user === undefined ? [] : identityOf(user)),
     ...['x-forwarded-for', [...valuesOf(rawHeaders, 'x-forwarded-for'), address].join(', ')],
     ...['via', [...valuesOf(rawHeaders, 'via'), via].join(', ')],
   ]

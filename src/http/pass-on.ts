@@ -1,0 +1,218 @@
+/**
+ * Passes requests on to other servers: aggregated ones, nodes, pods. By then this server has authenticated and authorized
+ * the client.
+ *
+ * Bodies, answers and watches are streamed at the pace of their reader. A server that has too much under way or that does
+ * not answer costs its own requests a clear refusal, and nobody else anything. A redirect is never followed, and not passed
+ * on unless it stays where the request went (CVE-2022-3172). A tunnel opens only when the other server itself has answered
+ * 101, and leads to the server that this request was resolved to; any other answer is an ordinary answer
+ * (CVE-2018-1002105, CVE-2020-8559).
+ */
+import { randomUUID } from 'node:crypto'
+import type { Duplex } from 'node:stream'
+import type { Clock } from '../base/clock.ts'
+import { badRequest } from '../model/api-error.ts'
+import { CallError } from '../outbound/call-error.ts'
+import type { RelayedAnswer, RelayedRequest } from '../outbound/https-relay.ts'
+import type { Passage } from '../outbound/passage.ts'
+import type { Exchange, UpgradeRequest } from './exchange.ts'
+import { answerHeaders, hasPassed, mayRepeat, requestHeaders } from './forwarded-headers.ts'
+import { isLongRunning } from './request-info.ts'
+
+export interface PasserParts {
+  readonly clock: Clock
+  /** Further names, or beginnings of names, of headers by which servers are told who asks; in lower case. */
+  readonly identityHeaders: readonly string[]
+  /** How many requests to one server may be under way, watches among them. */
+  readonly maxUnderWay: number
+}
+
+/** How long the beginning of an answer may take, where the request itself has no limit: a watch. */
+const longestMs = 60_000
+/** The answer that a server took too long is ours to give, before the request's own time is over. */
+const reserveMs = 500
+/** Of an answer that is read to be told in a Status. */
+const maxFailureBytes = 2048
+
+/** Passes requests on, as many at a time as may be. */
+export class RequestPasser {
+  readonly #parts: PasserParts
+  /** Tells this server from every other: a request that comes back is going in a circle. */
+  readonly #via = `1.1 orch-${randomUUID()}`
+  readonly #underWay = new Map<string, number>()
+
+  constructor(parts: PasserParts) {
+    this.#parts = parts
+  }
+
+  async pass(exchange: Exchange, passage: Passage): Promise<void> {
+    const { transport } = exchange
+    const { to, errors } = passage
+    // HTTP/2 lets a client send what no head in HTTP/1.1 may hold.
+    if (/[^\x21-\xff]/.test(passage.path)) throw badRequest('the path is not properly percent-encoded')
+    if (hasPassed(transport.rawHeaders, this.#via)) throw errors.unusable('it leads the request back to this server')
+    if (passage.mustSwitch && transport.upgrade === undefined) throw badRequest('Upgrade request required')
+    const underWay = this.#underWay.get(to) ?? 0
+    if (underWay >= this.#parts.maxUnderWay) throw errors.busy()
+    this.#underWay.set(to, underWay + 1)
+    try {
+      await this.#pass(exchange, passage)
+    } finally {
+      const left = this.#underWay.get(to)! - 1
+      if (left === 0) this.#underWay.delete(to)
+      else this.#underWay.set(to, left)
+    }
+  }
+
+  async #pass(exchange: Exchange, passage: Passage): Promise<void> {
+    const answer = await this.#ask(exchange, passage)
+    const { upgrade } = exchange.transport
+    if (answer.switched === undefined || upgrade === undefined) await passAnswer(exchange, passage, answer)
+    else await tunnel(exchange, { ...answer, switched: answer.switched }, upgrade)
+  }
+
+  async #ask(exchange: Exchange, passage: Passage): Promise<RelayedAnswer> {
+    const { transport, user } = exchange
+    const { clock, identityHeaders } = this.#parts
+    const leftMs = exchange.deadline - clock.monotonic() - reserveMs
+    try {
+      return await passage.relay.send({
+        destination: await passage.destination(),
+        method: transport.method,
+        path: passage.path,
+        headers: requestHeaders({
+          rawHeaders: transport.rawHeaders,
+          user: passage.tellsUser ? user : undefined,
+          address: transport.peer.address,
+          identityHeaders,
+          via: this.#via,
+        }),
+        body: bodyOf(exchange),
+        upgrade: transport.upgrade?.protocols,
+        isEndless: isLongRunning(exchange.info),
+        timeoutMs: Math.max(1, Math.min(leftMs, passage.timeoutMs ?? longestMs)),
+        signal: exchange.abandoned,
+      })
+    } catch (error) {
+      if (!(error instanceof CallError)) throw error
+      throw error.fault === 'aborted' ? badRequest(error.message) : passage.errors.noAnswer(error)
+    }
+  }
+}
+
+/** Undefined where there is none: then nothing is announced to the other server either. */
+function bodyOf({ transport, headers }: Exchange): RelayedRequest['body'] {
+  if (!transport.hasBody || transport.upgrade !== undefined) return undefined
+  const announced = headers.one('content-length')
+  const length = announced === undefined ? undefined : Number(announced)
+  return { stream: transport.body, length, isWhole: () => transport.bodyWhole }
+}
+
+/** 304 says that the client has the answer already, and leads nowhere. */
+function isRedirect(status: number): boolean {
+  return status >= 300 && status < 400 && status !== 304
+}
+
+async function passAnswer(exchange: Exchange, passage: Passage, answer: RelayedAnswer): Promise<void> {
+  const { status, rawHeaders, body } = answer
+  const location = isRedirect(status) ? redirectOf(passage, rawHeaders) : undefined
+  const why = unusableBecause(status, location)
+  if (why !== undefined) {
+    body.destroy()
+    throw passage.errors.unusable(why)
+  }
+  if (passage.failure !== undefined && status >= 300) throw passage.failure(status, await readStart(body))
+  if (isLongRunning(exchange.info)) goOn(exchange)
+  passHeaders(exchange, { status, rawHeaders })
+  if (location !== undefined) exchange.setHeader('location', location)
+  exchange.open(status, undefined)
+  await passBody(exchange, body)
+}
+
+function unusableBecause(status: number, location: string | undefined): string | undefined {
+  if (isRedirect(status) && location === undefined)
+    return `it answered with a redirect (${status}), which is not passed on`
+  return status < 200 || status > 599 ? `it answered with the status ${status}` : undefined
+}
+
+function redirectOf({ redirect }: Passage, rawHeaders: readonly string[]): string | undefined {
+  const at = rawHeaders.findIndex((text, i) => i % 2 === 0 && text.toLowerCase() === 'location')
+  return at < 0 ? undefined : redirect?.(rawHeaders[at + 1]!)
+}
+
+async function readStart(body: RelayedAnswer['body']): Promise<string> {
+  const parts: Buffer[] = []
+  let size = 0
+  try {
+    for await (const chunk of body) {
+      parts.push(chunk)
+      size += chunk.length
+      if (size >= maxFailureBytes) break
+    }
+  } catch {
+    // What came before it broke off is told.
+  }
+  return Buffer.concat(parts).subarray(0, maxFailureBytes).toString('utf8').trim()
+}
+
+/** A stream goes on for as long as both sides like, and holds nothing that others wait for. */
+function goOn(exchange: Exchange): void {
+  exchange.deadline = Number.POSITIVE_INFINITY
+  exchange.seats?.release()
+}
+
+function passHeaders(exchange: Exchange, { status, rawHeaders }: Pick<RelayedAnswer, 'status' | 'rawHeaders'>): void {
+  const headers = answerHeaders(rawHeaders)
+  for (let i = 0; i < headers.length; i += 2) {
+    const [name, value] = [headers[i]!, headers[i + 1]!]
+    // Only of what was created is it no way to somewhere else.
+    if (name === 'location' && status !== 201) continue
+    if (mayRepeat(name)) exchange.addHeader(name, value)
+    else exchange.setHeader(name, value)
+  }
+}
+
+/** Whoever reads slowly slows the other server down; an answer that breaks off is cut off here too. */
+async function passBody(exchange: Exchange, body: RelayedAnswer['body']): Promise<void> {
+  const { transport } = exchange
+  try {
+    for await (const chunk of body) {
+      if (exchange.gone) return
+      exchange.sentBytes += chunk.length
+      await transport.write(chunk)
+    }
+    transport.end()
+    exchange.complete = true
+  } catch {
+    transport.cut()
+  } finally {
+    body.destroy()
+  }
+}
+
+/** From here on neither side's bytes are looked at; when one side ends or breaks, so does the other. */
+async function tunnel(
+  exchange: Exchange,
+  answer: RelayedAnswer & { readonly switched: Duplex },
+  upgrade: UpgradeRequest,
+): Promise<void> {
+  goOn(exchange)
+  passHeaders(exchange, answer)
+  const chosen = answer.rawHeaders.findIndex((text, i) => i % 2 === 0 && text.toLowerCase() === 'upgrade')
+  exchange.setHeader('upgrade', answer.rawHeaders[chosen + 1] ?? '')
+  await joined(exchange.switchProtocols(upgrade), answer.switched)
+}
+
+/** Resolves when both are closed. */
+function joined(one: Duplex, other: Duplex): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      one.destroy()
+      other.destroy()
+      resolve()
+    }
+    for (const side of [one, other]) side.on('error', end).on('close', end)
+    one.pipe(other)
+    other.pipe(one)
+  })
+}

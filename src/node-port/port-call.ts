@@ -1,0 +1,29 @@
+/** A request to a node's port, and what it may be answered with. */
+import type { IncomingMessage } from 'node:http'
+import type { NodeRuntime } from './runtime.ts'
+
+/** An admitted request. */
+export interface PortCall {
+  readonly node: NodeRuntime
+  readonly request: IncomingMessage
+  readonly url: URL
+  /** Aborts when the client has left or the port closes. */
+  readonly signal: AbortSignal
+  readonly idleMs: number
+  readonly openMs: number
+  readonly now: () => number
+}
+
+export interface Refusal {
+  readonly status: number
+  readonly text: string
+  readonly headers?: { readonly [name: string]: string }
+}
+
+export interface Answer {
+  readonly status: number
+  readonly headers?: { readonly [name: string]: string }
+  readonly text?: string
+  /** Sent one after the other, at the pace of the client. */
+  readonly parts?: AsyncIterable<Buffer>
+}

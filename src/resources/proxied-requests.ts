@@ -1,0 +1,30 @@
+/** A request that is passed on to a pod, a service or a node as it is, and whose redirects stay below its own path. */
+import type { Destination } from '../outbound/connections.ts'
+import { type PassageErrors, PassOn } from '../outbound/passage.ts'
+import type { EndpointRequest } from '../registry/endpoint.ts'
+import type { WaysToNodes } from './ways-to-nodes.ts'
+
+interface ProxiedTo {
+  readonly ways: WaysToNodes
+  readonly destination: () => Destination | Promise<Destination>
+  readonly errors: PassageErrors
+}
+
+export function passThroughProxy(request: EndpointRequest, { ways, destination, errors }: ProxiedTo): PassOn {
+  const { path, below } = request
+  const [rest = ''] = below.split('?', 1)
+  const base = path.slice(0, path.length - rest.length)
+  return new PassOn({
+    ...{ to: base, relay: ways.relay, destination, errors },
+    path: below.startsWith('/') ? below : `/${below}`,
+    tellsUser: false,
+    redirect: (location) => redirectBelow(base, location),
+  })
+}
+
+/** A redirect to another path of the same server; undefined for any other. */
+function redirectBelow(base: string, location: string): string | undefined {
+  if (!location.startsWith('/') || /^\/[/\\]/.test(location) || /[^\x21-\x7e]/.test(location)) return undefined
+  const { pathname, search } = new URL(location, 'http://server')
+  return `${base}${pathname}${search}`
+}

@@ -1,0 +1,171 @@
+/**
+ * The ways from this server to nodes and pods. A node that runs in this process is reached where the list of such nodes
+ * says (`node-port/local-nodes.ts`); any other where its status says, if that leads away from this machine. What a status
+ * says is never believed beyond that.
+ */
+import { duplexPair } from 'node:stream'
+import type { Node } from '../kinds/core/node.ts'
+import type { Pod } from '../kinds/core/pod.ts'
+import { nodes } from '../kinds/stored-types.ts'
+import { ApiError, badRequest, notFound, timeout, tooManyRequests } from '../model/api-error.ts'
+import type { Lookup } from '../model/lookup.ts'
+import type { LocalNodes } from '../node-port/local-nodes.ts'
+import { CallError } from '../outbound/call-error.ts'
+import type { Destination } from '../outbound/connections.ts'
+import { type Credentials, noCredentials } from '../outbound/credentials.ts'
+import type { HttpsRelay } from '../outbound/https-relay.ts'
+import type { PassageErrors } from '../outbound/passage.ts'
+import type { Address } from '../outbound/service-address.ts'
+import { leadsAway, resolveAway } from './allowed-address.ts'
+
+export interface WayParts {
+  readonly lookup: Lookup
+  readonly relay: HttpsRelay
+  readonly localNodes: LocalNodes
+  /** As whom this server comes to agents of nodes. */
+  readonly identity: () => Promise<Credentials>
+  /** The authorities that may vouch for agents of nodes, as PEM. */
+  readonly authority: () => string
+  /** Types of addresses of nodes, the preferred first. */
+  readonly addressTypes: readonly string[]
+  /** How long the beginning of a node's answer may take. */
+  readonly timeoutMs: number
+  /** Where this server listens; undefined before it does. */
+  readonly ownAddress: () => Address | undefined
+}
+
+const defaultAgentPort = 10250
+
+/** Where a request to a pod or a node goes besides: how it is spoken to. */
+export interface Target {
+  /** `http`, `https`, or '' for the first. */
+  readonly scheme: string
+  readonly port: number
+}
+
+/** Finds where nodes and pods are connected to. */
+export class WaysToNodes {
+  readonly relay: HttpsRelay
+  readonly timeoutMs: number
+  readonly #parts: WayParts
+
+  constructor(parts: WayParts) {
+    this.#parts = parts
+    this.relay = parts.relay
+    this.timeoutMs = parts.timeoutMs
+  }
+
+  /** The Node, as recent as the caller needs it. Throws a 404 of this type of object. */
+  async node(name: string, plural: 'nodes' | 'pods' = 'nodes'): Promise<Node> {
+    const found = await this.#parts.lookup.getLatest(nodes, { namespace: '', name })
+    if (found === undefined) throw notFound({ group: '', plural }, name)
+    return found.object
+  }
+
+  /** The agent of a node. */
+  async toAgent(node: Node): Promise<Destination> {
+    const { localNodes, identity, authority } = this.#parts
+    const { name = '' } = node.metadata
+    const trust = { authority: authority(), credentials: await identity() }
+    const local = localNodes.find(name)
+    if (local !== undefined) return { host: local.host, port: local.port, serverName: name, hostHeader: name, ...trust }
+    const port = agentPort(node)
+    const { host, address } = await this.#reachable(node, port)
+    return { host: address, port, serverName: host, hostHeader: hostHeader(host, port), ...trust }
+  }
+
+  /** Any other port of a node's machine. */
+  async toNode(node: Node, target: Target): Promise<Destination> {
+    if (this.#parts.localNodes.find(node.metadata.name ?? '') !== undefined)
+      throw new CallError('connection', 'a simulated node has no other ports')
+    const { host, address } = await this.#reachable(node, target.port)
+    return { ...bare(address, target), hostHeader: hostHeader(host, target.port) }
+  }
+
+  /** A port of a pod. Throws where the pod has no address, or one that nobody is proxied to. */
+  toPod(pod: Pod, target: Target): Destination {
+    const { name = '', namespace = '' } = pod.metadata
+    const { status, spec } = pod
+    const address = status?.podIPs?.[0]?.ip ?? ''
+    if (!leadsAway(address)) throw badRequest('address not allowed')
+    const destination = bare(address, target)
+    const local = this.#parts.localNodes.find(spec?.nodeName ?? '')
+    if (local === undefined) return destination
+    if (target.scheme === 'https') throw new CallError('connection', 'a simulated pod does not speak TLS')
+    const { runtime } = local
+    return {
+      ...destination,
+      plain: () => {
+        const [near, far] = duplexPair()
+        const over = new AbortController()
+        far.on('close', () => over.abort())
+        const connected = runtime.pod({ namespace, name })?.connect(target.port, far, over.signal)
+        const broken = Object.assign(new Error('connection refused'), { code: 'ECONNREFUSED' })
+        if (connected === undefined) near.destroy(broken)
+        else
+          connected.then(
+            () => far.end(),
+            () => near.destroy(broken),
+          )
+        return near
+      },
+    }
+  }
+
+  /** The first address of the preferred types that can be reached. */
+  async #reachable({ status }: Node, port: number): Promise<{ host: string; address: string }> {
+    const { addressTypes, ownAddress } = this.#parts
+    const addresses = status?.addresses ?? []
+    const hosts = addressTypes.flatMap((type) => addresses.filter((each) => each.type === type))
+    let fault = new CallError('connection', 'no preferred addresses found')
+    for (const { address: host = '' } of hosts) {
+      try {
+        return { host, address: await resolveAway(host, port, ownAddress()) }
+      } catch (error) {
+        if (!(error instanceof CallError)) throw error
+        fault = error
+      }
+    }
+    throw fault
+  }
+}
+
+/** The port of a node's agent. */
+export function agentPort({ status }: Node): number {
+  return status?.daemonEndpoints?.kubeletEndpoint?.Port || defaultAgentPort
+}
+
+/** Without credentials: it may be anybody's. As what it serves is the user's own, its certificate is not verified. */
+function bare(address: string, { scheme, port }: Target): Destination {
+  const named = { host: address, port, serverName: address, hostHeader: hostHeader(address, port) }
+  const anybody = { ...named, authority: undefined, credentials: noCredentials }
+  return scheme === 'https' ? { ...anybody, isUnverified: true } : { ...anybody, plain: 'tcp' }
+}
+
+function hostHeader(host: string, port: number): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
+}
+
+/** What is answered where an agent could not be asked. */
+export function agentErrors(node: string): PassageErrors {
+  return {
+    noAnswer: ({ fault, message }) =>
+      fault === 'timeout'
+        ? timeout(`the agent of node "${node}" gave ${message}`)
+        : new ApiError(500, 'InternalError', `error dialing backend: the agent of node "${node}": ${message}`),
+    busy: () => tooManyRequests(`too many requests to node "${node}" are under way; try again`),
+    unusable: (why) => new ApiError(502, 'InternalError', `the agent of node "${node}" cannot be used: ${why}`),
+  }
+}
+
+/** The same for pods and services. */
+export function proxyErrors(what: string): PassageErrors {
+  return {
+    noAnswer: ({ fault, message }) =>
+      fault === 'timeout'
+        ? timeout(`${what} gave ${message}`)
+        : new ApiError(503, 'ServiceUnavailable', `error trying to reach service: ${what}: ${message}`),
+    busy: () => tooManyRequests(`too many requests to ${what} are under way; try again`),
+    unusable: (why) => new ApiError(502, 'InternalError', `${what} cannot be used: ${why}`),
+  }
+}

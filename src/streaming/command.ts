@@ -1,0 +1,162 @@
+/**
+ * The streams of a command that runs far away (exec, attach): stdin, stdout, stderr, the sizes of a terminal, and one on
+ * which it is said how the command ended. The same over SPDY, where the client opens a stream for each, and over a
+ * WebSocket, where each has a channel.
+ */
+import { once } from 'node:events'
+import type { Duplex } from 'node:stream'
+import type { AgreedProtocol, SpokenProtocols } from './handshake.ts'
+import type { MultiplexedStream } from './multiplexed-stream.ts'
+import { SpdyConnection } from './spdy/connection.ts'
+import { TerminalSizes } from './terminal-sizes.ts'
+import { ChannelConnection } from './websocket/channels.ts'
+
+/** Which streams the client wants. */
+export interface CommandOptions {
+  readonly stdin: boolean
+  readonly stdout: boolean
+  readonly stderr: boolean
+  readonly tty: boolean
+}
+
+export interface CommandStreams {
+  readonly stdin: MultiplexedStream | undefined
+  readonly stdout: MultiplexedStream | undefined
+  readonly stderr: MultiplexedStream | undefined
+  readonly terminal: TerminalSizes | undefined
+  /** Resolves when the connection is over. */
+  readonly closed: Promise<void>
+  /** Says how the command ended, and ends the connection. */
+  finish(outcome: CommandOutcome): Promise<void>
+  destroy(): void
+}
+
+/** How a command ended: by itself, or why it could not be run. */
+export type CommandOutcome = { readonly exitCode: number } | { readonly failure: string }
+
+const versions = ['v4.channel.k8s.io', 'v3.channel.k8s.io', 'v2.channel.k8s.io', 'channel.k8s.io']
+
+/** What is spoken of commands. */
+export const commandProtocols: SpokenProtocols = {
+  spdy: versions,
+  websocket: [
+    ...['v5.channel.k8s.io', 'v4.channel.k8s.io', 'v4.base64.channel.k8s.io'],
+    ...['channel.k8s.io', 'base64.channel.k8s.io'],
+  ],
+}
+
+export interface CommandConnection {
+  readonly socket: Duplex
+  readonly protocol: AgreedProtocol
+  readonly idleMs: number
+  /** How long the client may take to open its streams. */
+  readonly openMs: number
+}
+
+/** Resolves when the client has opened its streams; undefined where it does not in time. */
+export async function openCommand(
+  connection: CommandConnection,
+  options: CommandOptions,
+): Promise<CommandStreams | undefined> {
+  return connection.protocol.over === 'spdy' ? await openSpdy(connection, options) : openChannels(connection, options)
+}
+
+const streamTypes = ['stdin', 'stdout', 'stderr', 'error', 'resize'] as const
+type StreamType = (typeof streamTypes)[number]
+type Streams = { [type in StreamType]?: MultiplexedStream }
+
+async function openSpdy(
+  { socket, protocol, idleMs, openMs }: CommandConnection,
+  options: CommandOptions,
+): Promise<CommandStreams | undefined> {
+  const streams: Streams = {}
+  const expected = expectedStreams(options, protocol.name)
+  const complete = Promise.withResolvers<true>()
+  const connection = new SpdyConnection(socket, {
+    idleMs,
+    onStream: ({ headers, stream }) => {
+      const type = expected.find((each) => each === headers.get('streamtype'))
+      if (type === undefined || streams[type] !== undefined) throw new Error('nobody expects this stream')
+      streams[type] = stream
+      if (expected.every((each) => streams[each] !== undefined)) complete.resolve(true)
+    },
+  })
+  const timer = setTimeout(() => connection.destroy(), openMs).unref()
+  const isComplete = await Promise.race([complete.promise, connection.closed])
+  clearTimeout(timer)
+  return isComplete === true
+    ? commandStreams(streams, connection, { hasStatus: protocol.name === versions[0] })
+    : undefined
+}
+
+function expectedStreams({ stdin, stdout, stderr, tty }: CommandOptions, version: string): StreamType[] {
+  const resizes = tty && (version === versions[0] || version === versions[1])
+  const wanted = { stdin, stdout, stderr, error: true, resize: resizes }
+  return streamTypes.filter((type) => wanted[type])
+}
+
+function openChannels(
+  { socket, protocol, idleMs }: CommandConnection,
+  { stdin, stdout, stderr, tty }: CommandOptions,
+): CommandStreams {
+  const isBase64 = protocol.name.includes('base64')
+  const canClose = protocol.name.startsWith('v5.')
+  const connection = new ChannelConnection(socket, { count: 5, isBase64, canClose, idleMs })
+  const [stdinStream, stdoutStream, stderrStream, error, resize] = connection.streams
+  connection.announce(stdout ? 1 : stderr ? 2 : 3)
+  const streams: Streams = {
+    ...(stdin && stdinStream ? { stdin: stdinStream } : {}),
+    ...(stdout && stdoutStream ? { stdout: stdoutStream } : {}),
+    ...(stderr && stderrStream ? { stderr: stderrStream } : {}),
+    ...(error ? { error } : {}),
+    ...(tty && resize ? { resize } : {}),
+  }
+  // What nobody reads must not hold the connection back.
+  for (const stream of connection.streams) if (!Object.values(streams).includes(stream)) stream.resume()
+  return commandStreams(streams, connection, { hasStatus: /^v[45]\./.test(protocol.name) })
+}
+
+function commandStreams(
+  { stdin, stdout, stderr, error, resize }: Streams,
+  connection: SpdyConnection | ChannelConnection,
+  { hasStatus }: { readonly hasStatus: boolean },
+): CommandStreams {
+  // The client says nothing on these.
+  for (const stream of [stdout, stderr, error]) stream?.resume()
+  return {
+    ...{ stdin, stdout, stderr },
+    terminal: resize && new TerminalSizes(resize),
+    closed: connection.closed,
+    destroy: () => connection.destroy(),
+    finish: async (outcome) => {
+      await Promise.all([stdout, stderr].map(ended))
+      const report = hasStatus ? JSON.stringify(statusOf(outcome)) : messageOf(outcome)
+      if (report !== undefined) error?.write(report)
+      await ended(error)
+      await connection.end()
+    },
+  }
+}
+
+async function ended(stream: MultiplexedStream | undefined): Promise<void> {
+  if (stream === undefined || stream.destroyed || stream.writableFinished) return
+  stream.end()
+  await Promise.race([once(stream, 'finish'), once(stream, 'close')]).catch(() => {})
+}
+
+function messageOf(outcome: CommandOutcome): string | undefined {
+  if ('failure' in outcome) return outcome.failure
+  return outcome.exitCode === 0
+    ? undefined
+    : `command terminated with non-zero exit code: exit status ${outcome.exitCode}`
+}
+
+/** A Status that carries the exit code. */
+function statusOf(outcome: CommandOutcome): object {
+  const message = messageOf(outcome)
+  if (message === undefined) return { metadata: {}, status: 'Success' }
+  const failed = { metadata: {}, status: 'Failure', message }
+  if ('failure' in outcome) return { ...failed, reason: 'InternalError', code: 500 }
+  const causes = [{ reason: 'ExitCode', message: String(outcome.exitCode) }]
+  return { ...failed, reason: 'NonZeroExitCode', details: { causes } }
+}

@@ -1,0 +1,79 @@
+/**
+ * What a client that wants several streams on one connection asks for: SPDY/3.1 or a WebSocket, and which version of the
+ * protocol on top. Returns what the answer must say, or why there is none.
+ */
+import type { IncomingHttpHeaders } from 'node:http'
+import { acceptKey } from './websocket/frames.ts'
+
+/** What both sides speak from then on. */
+export interface AgreedProtocol {
+  readonly over: 'spdy' | 'websocket'
+  /** The version on top; '' where the client names none. */
+  readonly name: string
+  /** Of the answer 101: names and values in turn. */
+  readonly headers: readonly string[]
+}
+
+export interface RefusedProtocol {
+  readonly status: number
+  readonly message: string
+  readonly headers?: { readonly [name: string]: string }
+}
+
+/** The names that are spoken, the best first. */
+export interface SpokenProtocols {
+  readonly spdy: readonly string[]
+  readonly websocket: readonly string[]
+}
+
+/** What is spoken, by the headers of a request that asks to switch protocols. */
+export function agreeOnProtocol(
+  headers: IncomingHttpHeaders,
+  spoken: SpokenProtocols,
+): AgreedProtocol | RefusedProtocol {
+  const wanted = listOf(headers.upgrade).map((protocol) => protocol.toLowerCase())
+  if (wanted.includes('websocket')) return agreeOnWebSocket(headers, spoken.websocket)
+  if (wanted.includes('spdy/3.1')) return agreeOnSpdy(headers, spoken.spdy)
+  return { status: 400, message: 'unable to upgrade: ask for the protocol SPDY/3.1 or websocket' }
+}
+
+function agreeOnSpdy(headers: IncomingHttpHeaders, spoken: readonly string[]): AgreedProtocol | RefusedProtocol {
+  const offered = listOf(headers['x-stream-protocol-version'])
+  const upgrade = ['Connection', 'Upgrade', 'Upgrade', 'SPDY/3.1']
+  if (offered.length === 0) return { over: 'spdy', name: '', headers: upgrade }
+  const name = offered.find((each) => spoken.includes(each))
+  if (name !== undefined) return { over: 'spdy', name, headers: [...upgrade, 'X-Stream-Protocol-Version', name] }
+  return {
+    status: 403,
+    message: `unable to upgrade: unable to negotiate protocol: client supports [${offered.join(' ').slice(0, 200)}], server accepts [${spoken.join(' ')}]`,
+    headers: { 'X-Accepted-Stream-Protocol-Versions': spoken.join(', ') },
+  }
+}
+
+function agreeOnWebSocket(headers: IncomingHttpHeaders, spoken: readonly string[]): AgreedProtocol | RefusedProtocol {
+  const key = headers['sec-websocket-key'] ?? ''
+  if (headers['sec-websocket-version'] !== '13' || Buffer.from(key, 'base64').length !== 16)
+    return {
+      status: 400,
+      message: 'unable to upgrade: a WebSocket of version 13 with a key is needed',
+      headers: { 'Sec-WebSocket-Version': '13' },
+    }
+  const offered = listOf(headers['sec-websocket-protocol'])
+  const name = offered.find((each) => spoken.includes(each))
+  if (name === undefined && offered.length > 0)
+    return { status: 400, message: `unable to upgrade: the protocols spoken are ${spoken.join(', ')}` }
+  const accepted = ['Connection', 'Upgrade', 'Upgrade', 'websocket', 'Sec-WebSocket-Accept', acceptKey(key)]
+  return {
+    over: 'websocket',
+    name: name ?? '',
+    headers: name === undefined ? accepted : [...accepted, 'Sec-WebSocket-Protocol', name],
+  }
+}
+
+function listOf(value: string | readonly string[] | undefined): string[] {
+  const text = typeof value === 'string' ? value : (value ?? []).join(',')
+  return text
+    .split(',')
+    .map((each) => each.trim())
+    .filter((each) => each !== '')
+}

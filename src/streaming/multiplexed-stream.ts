@@ -1,0 +1,67 @@
+/**
+ * One of several streams on a connection: what the other side sends on it is read here, what is written here goes to the
+ * other side. The connection gives it data, and waits while its reader is too slow, so that no more than a bounded amount
+ * is held.
+ */
+import { Duplex } from 'node:stream'
+
+/** How the connection carries what a stream has to say. */
+export interface StreamCarrier {
+  /** Calls `done` when there is room for more. */
+  send(chunk: Buffer, done: () => void): void
+  /** Nothing more will be written. */
+  finish(done: () => void): void
+  /** The stream is over; `cut` where not both sides have said all. */
+  forget(how: 'complete' | 'cut'): void
+}
+
+/** How much of a stream may wait for its reader. */
+const maxWaitingBytes = 128 * 1024
+
+export class MultiplexedStream extends Duplex {
+  readonly #carrier: StreamCarrier
+  #onRoom: (() => void) | undefined
+
+  constructor(carrier: StreamCarrier) {
+    super({ readableHighWaterMark: maxWaitingBytes, writableHighWaterMark: maxWaitingBytes, emitClose: true })
+    this.#carrier = carrier
+    // The connection ends its streams with an error when it breaks; not everybody who has a stream looks for that.
+    this.on('error', () => {})
+  }
+
+  /** Takes what the other side has sent. Undefined where there is room for more; else resolves when there is. */
+  receive(data: Buffer): Promise<void> | undefined {
+    if (this.destroyed || this.readableEnded || this.push(data)) return undefined
+    return new Promise((resolve) => {
+      this.#onRoom = resolve
+    })
+  }
+
+  /** The other side has said all. */
+  receiveEnd(): void {
+    if (!this.destroyed) this.push(null)
+  }
+
+  override _read(): void {
+    this.#makeRoom()
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
+    this.#carrier.send(chunk, done)
+  }
+
+  override _final(done: () => void): void {
+    this.#carrier.finish(done)
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.#makeRoom()
+    this.#carrier.forget(this.readableEnded && this.writableFinished ? 'complete' : 'cut')
+    done(error)
+  }
+
+  #makeRoom(): void {
+    this.#onRoom?.()
+    this.#onRoom = undefined
+  }
+}

@@ -1,0 +1,101 @@
+/**
+ * Header blocks of SPDY/3: names and values, compressed as one zlib stream per connection with a dictionary.
+ *
+ * Every block ends where zlib has flushed, so each can be decompressed by itself, with the last 32 KiB of what came before
+ * as its dictionary: no decompressor is kept, and no block may become larger than the limit. What this side sends are
+ * empty blocks only, and these need no compressor.
+ */
+import { constants, inflateRawSync } from 'node:zlib'
+import { dictionary } from './dictionary.ts'
+import { SpdyError } from './spdy-error.ts'
+
+const windowBytes = 32 * 1024
+const maxBlockBytes = 16 * 1024
+const maxHeaders = 64
+/** Of the stream: its method and flags, and the checksum of the dictionary. */
+const streamHead = { bytes: 6, usesDictionary: 0x20, deflate: 8 }
+
+export class HeaderDecoder {
+  #history: Buffer = dictionary
+  #hasBegun = false
+
+  /** Names in lower case; of a header with several values the first counts. */
+  decode(block: Buffer): Map<string, string> {
+    const text = this.#inflate(this.#hasBegun ? block : withoutHead(block))
+    this.#hasBegun = true
+    this.#history = Buffer.concat([this.#history, text]).subarray(-windowBytes)
+    return readHeaders(text)
+  }
+
+  #inflate(block: Buffer): Buffer {
+    try {
+      return inflateRawSync(block, {
+        dictionary: this.#history,
+        finishFlush: constants.Z_SYNC_FLUSH,
+        maxOutputLength: maxBlockBytes,
+      })
+    } catch {
+      throw new SpdyError('a header block is damaged or too large')
+    }
+  }
+}
+
+function withoutHead(block: Buffer): Buffer {
+  const [method = 0, flags = 0] = block
+  const isRight = (method & 0x0f) === streamHead.deflate && (flags & streamHead.usesDictionary) !== 0
+  if (!isRight || block.length < streamHead.bytes) throw new SpdyError('header blocks are not compressed as in SPDY/3')
+  return block.subarray(streamHead.bytes)
+}
+
+function readHeaders(text: Buffer): Map<string, string> {
+  const reader = new TextReader(text)
+  const count = reader.number()
+  if (count > maxHeaders) throw new SpdyError('a header block has too many headers')
+  const headers = new Map<string, string>()
+  for (let i = 0; i < count; i++) {
+    const name = reader.text().toLowerCase()
+    headers.set(name, reader.text().split('\0', 1)[0]!)
+  }
+  return headers
+}
+
+class TextReader {
+  readonly #bytes: Buffer
+  #at = 0
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes
+  }
+
+  number(): number {
+    return this.#take(4).readUInt32BE()
+  }
+
+  text(): string {
+    return this.#take(this.number()).toString('latin1')
+  }
+
+  #take(length: number): Buffer {
+    const end = this.#at + length
+    if (end > this.#bytes.length) throw new SpdyError('a header block is cut off')
+    const bytes = this.#bytes.subarray(this.#at, end)
+    this.#at = end
+    return bytes
+  }
+}
+
+/** The head of a zlib stream, without a dictionary. */
+const zlibHead = Buffer.from([0x78, 0x01])
+/** No headers, as four bytes that are not compressed, and an empty part that flushes them. */
+const emptyBlock = Buffer.from([0, 4, 0, 0xfb, 0xff, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff])
+
+/** Blocks without headers, of which the first of a connection begins the compressed stream. */
+export class EmptyHeaderBlocks {
+  #hasBegun = false
+
+  next(): Buffer {
+    if (this.#hasBegun) return emptyBlock
+    this.#hasBegun = true
+    return Buffer.concat([zlibHead, emptyBlock])
+  }
+}
