@@ -47,7 +47,7 @@ test('exec: output, input, exit codes', { timeout: 20_000 }, async () => {
   assert.match(none.stderr, /ENOENT/)
 })
 
-test('cp, there and back again', { timeout: 20_000 }, async () => {
+test('cp, there and back again', { skip: !long, timeout: 20_000 }, async () => {
   const bytes = randomBytes(2_000_000)
   writeFileSync(join(home, 'sent'), bytes)
   const there = await kubectl(['cp', join(home, 'sent'), `web:${container.directory}/taken`])
@@ -57,7 +57,7 @@ test('cp, there and back again', { timeout: 20_000 }, async () => {
   assert.ok(readFileSync(join(home, 'back')).equals(bytes))
 })
 
-test('port-forward: many connections at once, and a port where nobody is', { timeout: 20_000 }, async () => {
+test('port-forward: many connections at once, and a port where nobody is', { skip: !long, timeout: 20_000 }, async () => {
   const child = spawn('kubectl', ['port-forward', 'web', ':7', ':80', ':9'], { env })
   try {
     const lines = createInterface(child.stdout)[Symbol.asyncIterator]()

@@ -6,12 +6,15 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
-import { request } from 'node:https'
+import { createServer, request } from 'node:https'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { after, test } from 'node:test'
+import { systemClock } from '../../src/base/clock.ts'
+import { openAuthority } from '../../src/pki/authority.ts'
+import { selfMadePair } from '../../src/pki/self-made-pair.ts'
 import { HttpClient } from '../tools/http-client.ts'
-import { reachedNode, servingPair } from '../tools/reached-node.ts'
+import { reachedNode } from '../tools/reached-node.ts'
 import { SpdyClient } from '../tools/spdy-client.ts'
 import { soon } from '../tools/until.ts'
 
@@ -219,8 +222,6 @@ test('a node that names this machine, the local link or nothing is not connected
 })
 
 test('a node whose certificate another authority has signed is not believed', async () => {
-  const { selfMadePair } = await import('../../src/pki/self-made-pair.ts')
-  const { createServer } = await import('node:https')
   const { certificate: cert, key } = selfMadePair('n3', { dns: ['n3'], ips: [] }, Date.now())
   let asked = 0
   const impostor = createServer({ cert, key }, (_, response) => {
@@ -238,11 +239,16 @@ test('a node whose certificate another authority has signed is not believed', as
   impostor.close()
 })
 
+/** From the authority of the server. */
+async function servingOf(name: string) {
+  const authority = await openAuthority({ directory: join(api.directory, 'data/pki'), clock: systemClock })
+  return await authority.servingCertificate({ dns: [name], ips: [] })
+}
+
 const bare = { pods: () => [], pod: () => undefined }
 
 test('a tunnel opens only when the node says so, and ends with the server', async () => {
-  const { createServer } = await import('node:https')
-  const { certificate: cert, key } = servingPair(api.server.signingAuthority, 'n4')
+  const { certificate: cert, key } = await servingOf('n4')
   const refusing = createServer({ cert, key }).listen(0, '127.0.0.1')
   refusing.on('upgrade', (_, socket) => socket.end('HTTP/1.1 418 No\r\ncontent-length: 5\r\n\r\nnever'))
   await once(refusing, 'listening')

@@ -1,18 +1,11 @@
 /** A server with a simulated node in its process (`simulated-node.ts`), whose port it reaches, and pods on that node. */
 import assert from 'node:assert/strict'
-import { createPrivateKey } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { systemClock } from '../../src/base/clock.ts'
-import { Client } from '../../src/client/client.ts'
 import { allKinds } from '../../src/kinds/all.ts'
 import { vendorOf } from '../../src/model/vendor.ts'
-import { openNodePort } from '../../src/node-port/node-port.ts'
-import type { CertifiedKey } from '../../src/pki/authority.ts'
-import { issueCertificate } from '../../src/pki/certificate.ts'
-import { generateKey, keyToPem, publicKeyOf } from '../../src/pki/keys.ts'
-import { openLog } from '../../src/telemetry/log.ts'
+import { openLocalNodePort } from '../../src/server/local-node-port.ts'
 import { giveAccount } from './accounts.ts'
 import { type InProcess, startInProcess } from './in-process.ts'
 import type { Ending } from './server.ts'
@@ -27,9 +20,6 @@ export interface ReachedNode {
   addPod(name: string, containers?: readonly string[]): Promise<TestPod>
 }
 
-const day = 86_400_000
-const admin = { name: 'node', uid: '', groups: ['system:masters'], extra: new Map() }
-
 export async function reachedNode(t: Ending, flags: readonly string[] = []): Promise<ReachedNode> {
   const directory = mkdtempSync(join(tmpdir(), 'orch-kubeconfig-'))
   const kubeconfig = join(directory, 'admin.kubeconfig')
@@ -40,16 +30,8 @@ export async function reachedNode(t: Ending, flags: readonly string[] = []): Pro
     rmSync(directory, { recursive: true, force: true })
   })
   const node = new TestNode(t, 'n1')
-  const vendor = vendorOf('kubernetes')
-  const client = new Client(api.server.transport(admin), { userAgent: 'test' })
-  const opened = await openNodePort({
-    ...{ host: '127.0.0.1', port: 0, client, vendor, clock: systemClock, log: openLog(), idleMs: 60_000 },
-    node: (name) => (name === '' || name === node.name ? node : undefined),
-    certificate: async (name) => servingPair(api.server.signingAuthority, name),
-    clientAuthorities: () => api.ca,
-  })
+  const opened = await openLocalNodePort(api.server, { vendor: vendorOf('kubernetes'), nodes: [node] })
   t.after(() => opened.close())
-  api.server.localNodes.add({ runtime: node, host: '127.0.0.1', port: opened.port })
   await giveAccount(api.client)
   assert.equal((await api.client.post('/api/v1/nodes', { metadata: { name: 'n1' } })).status, 201)
   const addPod = async (name: string, containers: readonly string[] = ['c']) => {
@@ -74,17 +56,4 @@ function configOf({ server, ca }: InProcess): string {
     users: [{ name: 'u', user: { token: 'admin-token' } }],
     contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
   })
-}
-
-/** A serving certificate of a node, from an authority. */
-export function servingPair({ certificate, key }: CertifiedKey, name: string) {
-  const own = generateKey()
-  const now = Date.now()
-  const serving = issueCertificate({
-    subject: { commonName: `system:node:${name}`, organizations: ['system:nodes'] },
-    ...{ publicKey: publicKeyOf(own), names: { dns: [name], ips: ['127.0.0.1'] } },
-    ...{ issuer: { certificate, key: createPrivateKey(key) }, usages: ['digital signature', 'server auth'] },
-    ...{ notBefore: now - day, notAfter: now + day },
-  })
-  return { certificate: serving, key: keyToPem(own), until: now + day }
 }

@@ -1,0 +1,65 @@
+/**
+ * The port of the simulated nodes in this process: one for all of them, on this machine alone. Each node's certificate comes
+ * from the signer of serving certificates of nodes, which this process has itself, and is made when somebody first connects
+ * to that node. The server reaches the nodes from when this resolves until it is closed.
+ */
+import { createPrivateKey } from 'node:crypto'
+import { Client } from '../client/client.ts'
+import { nodesGroup, nodeUserPrefix, superusers, type User } from '../model/user.ts'
+import type { Vendor } from '../model/vendor.ts'
+import { type NodePort, openNodePort } from '../node-port/node-port.ts'
+import type { NodeRuntime } from '../node-port/runtime.ts'
+import type { ServingCertificate } from '../node-port/serving-contexts.ts'
+import type { CertifiedKey } from '../pki/authority.ts'
+import { issueCertificate } from '../pki/certificate.ts'
+import { generateKey, keyToPem, publicKeyOf } from '../pki/keys.ts'
+import type { ApiServer } from './api-server.ts'
+
+export interface LocalNodePortParts {
+  readonly vendor: Vendor
+  readonly nodes: readonly NodeRuntime[]
+  /** How long a stream may be silent; four hours by default, as in a kubelet. */
+  readonly idleMs?: number
+}
+
+type NodeServer = Pick<ApiServer, 'transport' | 'localNodes' | 'signingAuthority' | 'clock' | 'loopRecords'>
+
+const host = '127.0.0.1'
+const hour = 60 * 60 * 1000
+const lifeMs = 365 * 24 * hour
+/** Asks the server about the clients of the port. */
+const reviewer: User = { name: 'system:node-port', uid: '', groups: [superusers], extra: new Map() }
+
+export async function openLocalNodePort(server: NodeServer, parts: LocalNodePortParts): Promise<NodePort> {
+  const { vendor, nodes, idleMs = 4 * hour } = parts
+  const { clock, localNodes, signingAuthority, loopRecords } = server
+  const byName = new Map(nodes.map((node) => [node.name, node]))
+  const sole = nodes.length === 1 ? nodes[0] : undefined
+  const opened = await openNodePort({
+    ...{ host, port: 0, vendor, clock, idleMs, log: loopRecords.log },
+    client: new Client(server.transport(reviewer), { userAgent: vendor.nodeAgent }),
+    node: (name) => (name === '' ? sole : byName.get(name)),
+    certificate: async (name) => servingCertificate(signingAuthority, name, clock.now()),
+    clientAuthorities: () => signingAuthority.certificate,
+  })
+  const forget = nodes.map((runtime) => localNodes.add({ runtime, host, port: opened.port }))
+  return {
+    port: opened.port,
+    close: async () => {
+      for (const each of forget) each()
+      await opened.close()
+    },
+  }
+}
+
+/** As the signer makes it for the request of a node: shown for half of its life. */
+function servingCertificate({ certificate, key }: CertifiedKey, node: string, now: number): ServingCertificate {
+  const own = generateKey()
+  const serving = issueCertificate({
+    subject: { commonName: `${nodeUserPrefix}${node}`, organizations: [nodesGroup] },
+    ...{ publicKey: publicKeyOf(own), names: { dns: [node], ips: [host] } },
+    ...{ issuer: { certificate, key: createPrivateKey(key) }, usages: ['digital signature', 'server auth'] },
+    ...{ notBefore: now - hour, notAfter: now + lifeMs },
+  })
+  return { certificate: serving, key: keyToPem(own), until: now + lifeMs / 2 }
+}
