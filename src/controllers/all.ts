@@ -9,6 +9,7 @@ import type { ControlLoop } from './control-loop.ts'
 import { csrApprovingLoop } from './csr-approving.ts'
 import { csrCleanerLoop } from './csr-cleaner.ts'
 import { csrSigningLoop } from './csr-signing.ts'
+import { disruptionLoop, podDisruptionBudgets } from './disruption.ts'
 import { endpointLoop } from './endpoints/endpoint.ts'
 import { endpointSliceLoop } from './endpoints/endpoint-slice.ts'
 import { endpointSlices, endpoints, services } from './endpoints/service-endpoints.ts'
@@ -124,6 +125,21 @@ export const controlLoops: readonly ControlLoop[] = [
       deploymentLoop({
         ...{ client, recorder, vendor, clock, deployments: informer(deployments) },
         ...{ replicaSets: informer(replicaSets), pods: informer(pods) },
+      }),
+  },
+  {
+    name: 'disruption',
+    account: 'disruption-controller',
+    cluster: true,
+    make: ({ client, recorder, informer, clock }) =>
+      disruptionLoop({
+        ...{ client, recorder, clock, budgets: informer(podDisruptionBudgets), pods: informer(pods) },
+        replicaSets: informer(replicaSets),
+        scaled: {
+          '/ReplicationController': informer(replicationControllers),
+          'apps/Deployment': informer(deployments),
+          'apps/StatefulSet': informer(statefulSets),
+        },
       }),
   },
   {

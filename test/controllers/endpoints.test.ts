@@ -7,6 +7,7 @@ import { truncateSubsets } from '../../src/controllers/endpoints/truncate-subset
 import { nodes, pods } from '../../src/controllers/workloads/resource-types.ts'
 import type { EndpointSlice } from '../../src/kinds/discovery/endpoint-slice.ts'
 import { vendorOf } from '../../src/model/vendor.ts'
+import { long } from '../tools/long.ts'
 import { deaths, type LoopServer, loopServer } from '../tools/loop-manager.ts'
 import { until } from '../tools/until.ts'
 
@@ -229,7 +230,7 @@ test('a slow watch makes no slice twice', async (t) => {
 })
 
 test('a manager that is killed at any write is followed by one that finishes', async () => {
-  for (const [i, death] of deaths(2).entries()) {
+  for (const [i, death] of deaths(long ? 2 : 1).entries()) {
     const name = `killed-${i}`
     await makeService(name)
     await readyPod(`k-${i}`, name, `10.5.0.${i}`)
