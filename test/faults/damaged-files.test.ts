@@ -20,10 +20,11 @@ import type { Read, Report } from './damaged-reader.ts'
 const reader = fileURLToPath(new URL('./damaged-reader.ts', import.meta.url))
 const filesPerKind = process.env.ORCH_LONG === '1' ? 48 : 6
 const pageSize = 4096
+const retention = { time: 3_600_000, bytes: 2 ** 30, withoutValues: [] }
 
 /** Objects of several sizes, some changed and some deleted since a revision, which it gives. */
 async function makeData(directory: string): Promise<number> {
-  const store = await LmdbStore.open({ directory })
+  const store = await LmdbStore.open({ directory, retention })
   const written = new Map<string, number>()
   const write = async (i: number, serial: number) => {
     const name = `c${String(i).padStart(4, '0')}`
@@ -34,7 +35,8 @@ async function makeData(directory: string): Promise<number> {
     const metadata = { name, namespace: 'default', uid, creationTimestamp: '2026-01-01T00:00:00Z', labels }
     const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { text } }
     const value = encodeStored(key, { object, order: configMap.schema, header: { labels } })
-    const result = await store.commit({ key, expected: written.get(key) ?? 0, value })
+    const note = { time: Date.now(), text: Buffer.from(`note ${uid}`) }
+    const result = await store.commit({ key, expected: written.get(key) ?? 0, value, note })
     assert.ok(result.outcome === 'committed')
     written.set(key, result.revision)
   }
@@ -99,7 +101,7 @@ function assertTrue(truth: Read, { signal, code, report, stderr }: Outcome): 'se
   assert.equal(signal, null, stderr)
   assert.equal(code, 0, stderr)
   assert.ok(report)
-  const { objects, unreadable = [], exact, log } = report.read ?? {}
+  const { objects, unreadable = [], exact, log, past } = report.read ?? {}
   if (objects !== undefined) {
     for (const [key, shown] of Object.entries(objects)) assert.equal(shown, truth.objects[key], key)
     const missing = Object.keys(truth.objects).filter((key) => objects[key] === undefined)
@@ -109,6 +111,10 @@ function assertTrue(truth: Read, { signal, code, report, stderr }: Outcome): 'se
     if (shown !== 'unreadable') assert.equal(shown, truth.exact[key], `${key} at an older revision`)
   if (exact !== undefined) assert.equal(Object.keys(exact).length, Object.keys(truth.exact).length)
   for (const [i, line] of (log ?? []).entries()) if (!line.includes('unreadable')) assert.equal(line, truth.log[i])
+  for (const [key, lines] of Object.entries(past ?? {})) {
+    const isDamaged = unreadable.includes(key) || lines.some((line) => line.includes('unreadable'))
+    if (!isDamaged) assert.deepEqual(lines, truth.past[key], `the past of ${key}`)
+  }
   return 'sentence' in report ? 'sentence' : unreadable.length > 0 ? 'named' : 'all there'
 }
 

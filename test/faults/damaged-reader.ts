@@ -1,13 +1,13 @@
 /**
  * Opens data directories that may be damaged, one after another, reads everything in each as a server does (the caches,
- * an exact list, the log), writes, deletes and compacts, and prints what it read as a line of JSON:
+ * an exact list, the log, the journal), writes, deletes and compacts, and prints what it read as a line of JSON:
  * `damaged-reader.ts <revision> <data directory>...`. What the store itself tells as an error is printed as a sentence;
  * anything else is the end, as it would be a server's.
  */
 import { createHash } from 'node:crypto'
 import { Caches } from '../../src/cache/caches.ts'
 import { LmdbStore } from '../../src/store/lmdb/store.ts'
-import { type Change, type Entry, StoreError } from '../../src/store/store.ts'
+import { type Change, type Entry, type Retention, StoreError } from '../../src/store/store.ts'
 
 export interface Read {
   /** Objects by key, as `<revision> <hash of what a client is sent>`. */
@@ -18,6 +18,8 @@ export interface Read {
   readonly exact: { readonly [key: string]: string }
   /** The log from there on. */
   readonly log: readonly string[]
+  /** The changes of each key, as the journal has them. */
+  readonly past: { readonly [key: string]: readonly string[] }
 }
 
 export type Report = { readonly read: Read } | { readonly sentence: string; readonly read?: Partial<Read> }
@@ -26,10 +28,13 @@ export function hash(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex').slice(0, 16)
 }
 
+/** All of what the journal has. */
+const retention: Retention = { time: 3_600_000, bytes: 2 ** 30, withoutValues: [] }
+
 async function report(directory: string, revision: number): Promise<Report> {
   const read: { -readonly [K in keyof Read]?: Read[K] } = {}
   try {
-    const store = await LmdbStore.open({ directory })
+    const store = await LmdbStore.open({ directory, retention })
     try {
       await readAll(store, revision, read)
       await work(store)
@@ -64,6 +69,17 @@ async function readAll(store: LmdbStore, revision: number, read: { -readonly [K 
     const { key, revision, value, previous } = change
     const after = value === undefined ? 'deleted' : shown({ key, revision, value })
     return `${key} ${after} after ${previous === undefined ? 'nothing' : shown(previous)}`
+  })
+  const past: { [key: string]: readonly string[] } = {}
+  for (const key of Object.keys(read.exact)) past[key] = await readPast(store, key, shown)
+  read.past = past
+}
+
+async function readPast(store: LmdbStore, key: string, show: (entry: Entry) => string): Promise<string[]> {
+  const found = await store.journal!.changes(key, Number.MAX_SAFE_INTEGER, 100)
+  return found.map(({ revision, value, note }) => {
+    const what = value === undefined ? 'deleted' : show({ key, revision, value })
+    return `${revision} ${what} ${note && Buffer.from(note.text).toString()}`
   })
 }
 

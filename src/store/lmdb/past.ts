@@ -3,13 +3,13 @@
  * for as long as compaction leaves it there. The changes of one key are found by `history`, which has a record for each
  * version that was replaced, and `current`.
  */
-import { type Key, maxClaims, type Past, type Revision } from '../store.ts'
+import { type Key, maxClaims, type Note, type Past, type Revision } from '../store.ts'
 import { Packer } from './pack.ts'
+import { logRecordAt } from './read.ts'
 import {
   cutKey,
   heldRevision,
   isSound,
-  type LogRecord,
   readLogRecord,
   readMark,
   readRevision,
@@ -21,15 +21,22 @@ import {
 
 const maxBytes = 1024 * 1024
 
-/** Changes of a key before a revision, newest first: as many as one slice holds, at least one unless there is none. */
-export function readPast(
-  tables: Tables,
-  key: Key,
-  { before, limit }: { before: Revision; limit: number },
-): ArrayBuffer {
+/** Where reading begins and ends. */
+export interface PastRange {
+  readonly before: Revision
+  readonly limit: number
+  /** The oldest revision whose state can be read. */
+  readonly floor: Revision
+}
+
+/**
+ * Changes of a key before a revision, newest first: as many as one slice holds, at least one unless there is none. Throws
+ * StoreError where a record is damaged.
+ */
+export function readPast(tables: Tables, key: Key, { before, limit, floor }: PastRange): ArrayBuffer {
   const packed = new Packer(16 * 1024)
   let count = 0
-  for (const past of pastOf(tables, Buffer.from(key), before)) {
+  for (const past of pastOf(tables, Buffer.from(key), { before, floor })) {
     if (count === limit || (count > 0 && packed.size >= maxBytes)) break
     pack(packed, past)
     count++
@@ -48,34 +55,35 @@ function pack(packed: Packer, { revision, deleted, note, value }: Past): void {
 
 const nothing = new Uint8Array(0)
 
-function* pastOf(tables: Tables, key: Buffer, before: Revision): Generator<Past> {
+function* pastOf(
+  tables: Tables,
+  key: Buffer,
+  { before, floor }: { before: Revision; floor: Revision },
+): Generator<Past> {
   const held = tables.current.get(key)
   if (held !== undefined && isSound(key, held) && heldRevision(held) < before) {
     const revision = heldRevision(held)
     const value = Buffer.copyBytesFrom(held, 8)
-    yield { revision, value, deleted: false, note: recordAt(tables, revision)?.note }
+    yield { revision, value, deleted: false, note: noteAt(tables, revision, floor) }
   }
-  const cut = readMark(tables.meta, cutKey)
   const newestFirst = { start: versionKey(key, before - 1), end: versionKey(key, 0), reverse: true }
   const versions = tables.history.getRange(newestFirst).map(({ key: version, value }) => ({
     revision: readRevision(version as Buffer, key.length + 1),
     replacedAt: readRevision(value, 0),
   }))
   for (const { revision, replacedAt } of versions) {
-    const replacing = recordAt(tables, replacedAt)
-    // Before a cut there are changes without a record.
-    if (replacing === undefined || replacedAt <= cut) return
+    if (replacedAt <= floor) return
+    const replacing = logRecordAt(tables, replacedAt)
     const value = replacing.reduced ? undefined : Buffer.from(replacing.replaced)
     if (replacing.deletes && replacedAt < before)
       yield { revision: replacedAt, value: undefined, deleted: true, note: replacing.note }
-    yield { revision, value, deleted: false, note: recordAt(tables, revision)?.note }
+    yield { revision, value, deleted: false, note: noteAt(tables, revision, floor) }
   }
 }
 
-/** Undefined where it is gone, or damaged. */
-function recordAt({ log }: Tables, revision: Revision): LogRecord | undefined {
-  const bytes = log.get(revisionKey(revision))
-  return bytes && readLogRecord(revision, bytes)
+/** Undefined where the record is not kept any more. */
+function noteAt(tables: Tables, revision: Revision, floor: Revision): Note | undefined {
+  return revision <= floor ? undefined : logRecordAt(tables, revision).note
 }
 
 /** The oldest revision whose state can be read. */

@@ -292,7 +292,8 @@ function replacedBy(tables: Tables, at: Revision, { key, revision }: { key: Buff
   return replaced
 }
 
-function logRecordAt({ log }: Tables, revision: Revision): LogRecord {
+/** Throws StoreError where it is missing or damaged. */
+export function logRecordAt({ log }: Tables, revision: Revision): LogRecord {
   const record = log.get(revisionKey(revision))
   if (record === undefined) throw new StoreError(`the data file is damaged: change ${revision} is missing`)
   return soundRecord(revision, record)

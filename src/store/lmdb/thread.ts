@@ -169,7 +169,7 @@ class StoreThread {
         this.#answerBlock(to, readLog(this.#tables, request.after, request.limit))
         break
       case 'past':
-        this.#answerBlock(to, readPast(this.#tables, request.key, request))
+        this.#answerBlock(to, readPast(this.#tables, request.key, { ...request, floor: this.#floor }))
         break
       case 'when':
         this.#answer(to, { revision: revisionAt(this.#tables, this.#state, request.time) })
