@@ -7,6 +7,7 @@
  * do not get that space.
  */
 import type { Node } from '../kinds/core/node.ts'
+import { sameJson } from '../model/json.ts'
 import type { Labels } from '../model/label-selector.ts'
 import { type Vendor, vendorKey } from '../model/vendor.ts'
 import { NodeInfo } from './node-info.ts'
@@ -43,10 +44,14 @@ export class Cluster {
   /** Where each placed Pod is. */
   readonly #placed = new Map<string, { readonly pod: PodInfo; readonly node: NodeInfo }>()
   readonly #assumed = new Set<string>()
+  /** Placed Pods that have been told to go, whether or not the watch says so yet. */
+  readonly #going = new Set<string>()
   readonly #nominated = new Map<string, Map<string, PodInfo>>()
   readonly #nominations = new Map<string, string>()
   readonly #imageNodes = new Map<string, number>()
   #list: readonly NodeInfo[] | undefined
+  /** The values of labels of nodes, for the labels that were asked for. */
+  readonly #places = new Map<string, ReadonlySet<string>>()
 
   constructor(keys: PlaceKeys, namespaceLabels: (namespace: string) => Labels = () => undefined) {
     this.keys = keys
@@ -69,11 +74,11 @@ export class Cluster {
 
   setNode(name: string, node: Node): void {
     const info = this.#nodeOf(name)
-    const zone = info.node === undefined ? undefined : this.#zoneOf(info)
+    const before = info.node
     this.#countImages(info, -1)
     info.setNode(node)
     this.#countImages(info, 1)
-    if (zone !== this.#zoneOf(info)) this.#list = undefined
+    if (before === undefined || !sameJson(before.metadata.labels, node.metadata.labels)) this.#forgetPlaces()
   }
 
   /** Pods that are still said to be there stay known, for the case that the node comes back. */
@@ -83,8 +88,17 @@ export class Cluster {
     this.#countImages(info, -1)
     info.node = undefined
     info.images = new Map()
-    this.#list = undefined
+    this.#forgetPlaces()
     this.#dropIfEmpty(info)
+  }
+
+  /** The values that nodes have for a label: the places that it distinguishes. */
+  places(key: string): ReadonlySet<string> {
+    const known = this.#places.get(key)
+    if (known !== undefined) return known
+    const values = new Set(this.nodes.flatMap((node) => node.label(key) ?? []))
+    this.#places.set(key, values)
+    return values
   }
 
   /** How many nodes have the image. */
@@ -94,8 +108,10 @@ export class Cluster {
 
   /** The Pod is on the node that it names. */
   setPod(pod: PodInfo): void {
+    const isGoing = this.#going.has(pod.uid)
     this.removePod(pod.key)
     this.#place(pod, this.#nodeOf(pod.nodeName))
+    if (isGoing) this.markGoing(pod)
   }
 
   /** The Pod is on its way to the node. */
@@ -121,10 +137,24 @@ export class Cluster {
     if (placed === undefined) return false
     this.#placed.delete(key)
     this.#assumed.delete(key)
+    this.#going.delete(placed.pod.uid)
     placed.node.remove(placed.pod)
     this.groups.remove(placed.pod, placed.node)
     this.#dropIfEmpty(placed.node)
     return true
+  }
+
+  /** The Pod has been told to go. */
+  markGoing({ key, uid }: PodInfo): void {
+    if (this.#placed.get(key)?.pod.uid === uid) this.#going.add(uid)
+  }
+
+  unmarkGoing({ uid }: PodInfo): void {
+    this.#going.delete(uid)
+  }
+
+  isGoing({ uid, isTerminating }: PodInfo): boolean {
+    return isTerminating || this.#going.has(uid)
   }
 
   /** The node is kept for this Pod; '' for none. */
@@ -173,6 +203,13 @@ export class Cluster {
 
   #dropIfEmpty(info: NodeInfo): void {
     if (info.node === undefined && info.pods.size === 0) this.#nodes.delete(info.name)
+  }
+
+  /** Nodes came or went, or their labels changed; their zones may have, too. */
+  #forgetPlaces(): void {
+    this.#list = undefined
+    this.#places.clear()
+    this.groups.forgetPlaces()
   }
 
   #zoneOf(node: NodeInfo): string {

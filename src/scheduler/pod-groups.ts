@@ -9,13 +9,56 @@ import type { PodInfo } from './pod-info.ts'
 import { noTerms, type PodTerms, type SelectablePod, termsOf } from './pod-terms.ts'
 
 /** Pods that look alike to other Pods. */
-export interface PodGroup extends SelectablePod {
+export class PodGroup implements SelectablePod {
+  readonly namespace: string
   readonly labels: { readonly [key: string]: string }
   readonly terms: PodTerms
   /** Whether its Pods are about to go: spread does not count them. */
   readonly isTerminating: boolean
+  readonly #nodes = new Map<NodeInfo, number>()
+  /** How many there are by the value of a label of nodes, for the labels that were asked for. */
+  readonly #places = new Map<string, Map<string, number>>()
+
+  constructor({ namespace, labels, isTerminating, spec }: PodInfo) {
+    const { affinity } = spec
+    const cares = affinity?.podAffinity !== undefined || affinity?.podAntiAffinity !== undefined
+    this.namespace = namespace
+    this.labels = labels
+    this.isTerminating = isTerminating
+    this.terms = cares ? termsOf(affinity, namespace) : noTerms
+  }
+
   /** How many of them are on each node. */
-  readonly nodes: Map<NodeInfo, number>
+  get nodes(): ReadonlyMap<NodeInfo, number> {
+    return this.#nodes
+  }
+
+  /** How many of them are in each place, by the label of nodes that distinguishes places. */
+  places(key: string): ReadonlyMap<string, number> {
+    const known = this.#places.get(key)
+    if (known !== undefined) return known
+    const counts = new Map<string, number>()
+    for (const [node, count] of this.#nodes) raise(counts, node.label(key), count)
+    this.#places.set(key, counts)
+    return counts
+  }
+
+  change(node: NodeInfo, by: 1 | -1): void {
+    raise(this.#nodes, node, by)
+    for (const [key, counts] of this.#places) raise(counts, node.label(key), by)
+  }
+
+  /** Labels of nodes have changed. */
+  forgetPlaces(): void {
+    this.#places.clear()
+  }
+}
+
+function raise<K>(counts: Map<K, number>, key: K | undefined, by: number): void {
+  if (key === undefined) return
+  const count = (counts.get(key) ?? 0) + by
+  if (count > 0) counts.set(key, count)
+  else counts.delete(key)
 }
 
 /** All groups, and which of them a selector may mean. */
@@ -33,7 +76,7 @@ export class PodGroups {
   describe(pod: PodInfo): PodGroup {
     const known = this.#known.get(pod)
     if (known !== undefined) return known
-    const group = this.#groups.get(groupKey(pod)) ?? newGroup(pod)
+    const group = this.#groups.get(groupKey(pod)) ?? new PodGroup(pod)
     this.#known.set(pod, group)
     return group
   }
@@ -43,16 +86,14 @@ export class PodGroups {
     const group = this.#groups.get(key) ?? this.describe(pod)
     this.#known.set(pod, group)
     if (!this.#groups.has(key)) this.#open(key, group)
-    group.nodes.set(node, (group.nodes.get(node) ?? 0) + 1)
+    group.change(node, 1)
   }
 
   remove(pod: PodInfo, node: NodeInfo): void {
     const key = groupKey(pod)
     const group = this.#groups.get(key)
     if (group === undefined) return
-    const left = (group.nodes.get(node) ?? 0) - 1
-    if (left > 0) group.nodes.set(node, left)
-    else group.nodes.delete(node)
+    group.change(node, -1)
     if (group.nodes.size === 0) this.#close(key, group)
   }
 
@@ -66,6 +107,11 @@ export class PodGroups {
     for (const value of choice.values)
       for (const group of this.#byLabel.get(`${choice.key}=${value}`) ?? [])
         if (matcher.matches(group.labels)) yield group
+  }
+
+  /** Labels of nodes have changed. */
+  forgetPlaces(): void {
+    for (const group of this.#groups.values()) group.forgetPlaces()
   }
 
   #open(key: string, group: PodGroup): void {
@@ -92,13 +138,6 @@ export class PodGroups {
 
 function pairsOf({ labels }: PodGroup): string[] {
   return Object.entries(labels).map(([key, value]) => `${key}=${value}`)
-}
-
-function newGroup({ namespace, labels, isTerminating, spec }: PodInfo): PodGroup {
-  const { affinity } = spec
-  const cares = affinity?.podAffinity !== undefined || affinity?.podAntiAffinity !== undefined
-  const terms = cares ? termsOf(affinity, namespace) : noTerms
-  return { namespace, labels, isTerminating, terms, nodes: new Map() }
 }
 
 const keys = new WeakMap<PodInfo, string>()

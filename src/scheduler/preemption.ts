@@ -65,7 +65,7 @@ export function mayPreempt({ pod, sight, refusals, profile }: PreemptionParts): 
   if (!profile.preempts || spec.preemptionPolicy === 'Never') return false
   const node = sight.cluster.node(sight.cluster.nominationOf(key) ?? '')
   if (node === undefined || refusals.get(node)?.isFinal === true) return true
-  for (const other of node.pods) if (other.isTerminating && other.priority < priority) return false
+  for (const other of node.pods) if (sight.cluster.isGoing(other) && other.priority < priority) return false
   return true
 }
 

@@ -89,11 +89,10 @@ export class SchedulingQueue {
     this.#resting.delete(entry)
   }
 
-  /** Something happened that may help Pods: bits. Returns whether there are any to look at. */
-  note(bits: number): boolean {
+  /** Something happened that may help Pods: bits. */
+  note(bits: number): void {
     this.#happened |= bits
     for (const entry of this.#tried) entry.missed |= bits
-    return this.#resting.size > 0
   }
 
   /** Lets Pods be tried whose time has come, or which something happened for. */

@@ -42,12 +42,16 @@ export interface Follower {
   readonly profiles: ReadonlyMap<string, Profile>
 }
 
+/** A change that waits to be applied. */
+export type Change = () => void
+
 interface FollowedSource {
   readonly feed: Feed
-  /** Applies every change from now on; calls `begin` where there is something to do. Returns a function that ends this. */
-  readonly listen: (begin: () => void) => () => void
+  /** Calls `take` with every change from now on. Returns a function that ends this. */
+  readonly listen: (take: (change: Change) => void) => () => void
 }
 
+/** The changes are applied by whoever takes them, so that a list of many objects can be taken in bit by bit. */
 export function sourcesOf(followed: Followed, follower: Follower): FollowedSource[] {
   const { queue } = follower
   const wakes = (bits: number) => () => queue.note(bits)
@@ -56,7 +60,7 @@ export function sourcesOf(followed: Followed, follower: Follower): FollowedSourc
     from(followed.nodes, (change) => queue.note(applyNode(follower, change))),
     from(followed.claims, ({ key }) => {
       follower.claimWaiters.notice(key)
-      return queue.note(happened.claimChanged)
+      queue.note(happened.claimChanged)
     }),
     from(followed.volumes, wakes(happened.volumeChanged)),
     from(followed.classes, wakes(happened.classChanged)),
@@ -66,18 +70,11 @@ export function sourcesOf(followed: Followed, follower: Follower): FollowedSourc
   ]
 }
 
-/** `apply` returns whether there is something to do. */
 function from<T extends ObjectBase>(
   informer: Informer<T>,
-  apply: (change: Parameters<ChangeHandler<T>>[0]) => boolean,
+  apply: (change: Parameters<ChangeHandler<T>>[0]) => void,
 ): FollowedSource {
-  return {
-    feed: informer,
-    listen: (begin) =>
-      informer.onChange((change) => {
-        if (apply(change)) begin()
-      }),
-  }
+  return { feed: informer, listen: (take) => informer.onChange((change) => take(() => apply(change))) }
 }
 
 /** Is there to be looked up, and wakes nobody. */
@@ -85,33 +82,32 @@ function lookedUp(feed: Feed): FollowedSource {
   return { feed, listen: () => () => {} }
 }
 
-function applyPod({ cluster, queue, profiles }: Follower, { key, object, previous }: ObjectChange<Pod>): boolean {
+function applyPod({ cluster, queue, profiles }: Follower, { key, object, previous }: ObjectChange<Pod>): void {
   if (object === undefined || hasEnded(object)) {
     const hadNode = cluster.nominationOf(key) !== undefined
     cluster.withdrawNomination(key)
     queue.remove(key)
-    const wasPlaced = cluster.removePod(key)
-    return queue.note(wasPlaced || hadNode ? happened.podGone : 0)
+    if (cluster.removePod(key) || hadNode) queue.note(happened.podGone)
+    return
   }
   const pod = new PodInfo(object)
   if (pod.nodeName !== '') {
     cluster.setPod(pod)
     cluster.withdrawNomination(key)
     queue.remove(key)
-    return queue.note(isPlacedAnew(object, previous) ? happened.podPlaced : 0)
+    if (isPlacedAnew(object, previous)) queue.note(happened.podPlaced)
+    return
   }
-  if (cluster.isAssumed(pod)) return false
-  const wasOther = cluster.removePod(key)
-  if (wasOther) queue.note(happened.podGone)
+  if (cluster.isAssumed(pod)) return
+  if (cluster.removePod(key)) queue.note(happened.podGone)
   if (pod.isTerminating || !profiles.has(pod.spec.schedulerName ?? '')) {
     queue.remove(key)
     cluster.withdrawNomination(key)
-    return wasOther
+    return
   }
   // What was nominated here may not have come back yet: a state that says the same as before says nothing.
   if (pod.nominatedNode !== (previous?.status?.nominatedNodeName ?? '')) cluster.nominate(pod, pod.nominatedNode)
   queue.set(pod, { isChanged: isChanged(object, previous) })
-  return true
 }
 
 function isPlacedAnew({ metadata }: Pod, previous: Pod | undefined): boolean {

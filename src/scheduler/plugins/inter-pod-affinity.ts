@@ -40,8 +40,7 @@ class PlaceCounts {
     return this.#byKey.size === 0
   }
 
-  add(key: string, node: NodeInfo, by: number): void {
-    const value = node.label(key)
+  add(key: string, value: string | undefined, by: number): void {
     if (value === undefined) return
     const counts = this.#byKey.get(key) ?? new Map<string, number>()
     const count = (counts.get(value) ?? 0) + by
@@ -70,7 +69,7 @@ class PlaceCounts {
 }
 
 function addAll(counts: PlaceCounts, key: string, group: PodGroup): void {
-  for (const [node, count] of group.nodes) counts.add(key, node, count)
+  for (const [value, count] of group.places(key)) counts.add(key, value, count)
 }
 
 /** What is counted for the required terms of the Pod, and of others that it may come near to. */
@@ -116,11 +115,13 @@ class Required {
     const { groups, namespaceLabels } = this.#sight.cluster
     const group = groups.describe(pod)
     for (const term of group.terms.antiAffinity)
-      if (term.matches(this.#self, namespaceLabels)) this.#repelling.add(term.topologyKey, node, by)
+      if (term.matches(this.#self, namespaceLabels))
+        this.#repelling.add(term.topologyKey, node.label(term.topologyKey), by)
     for (const term of this.#self.terms.antiAffinity)
-      if (term.matches(group, namespaceLabels)) this.#avoided.add(term.topologyKey, node, by)
+      if (term.matches(group, namespaceLabels)) this.#avoided.add(term.topologyKey, node.label(term.topologyKey), by)
     if (this.#self.terms.affinity.length > 0 && this.#isWanted(group))
-      for (const { topologyKey } of this.#self.terms.affinity) this.#wanted.add(topologyKey, node, by)
+      for (const { topologyKey } of this.#self.terms.affinity)
+        this.#wanted.add(topologyKey, node.label(topologyKey), by)
   }
 
   /** The first of Pods that want to be near each other finds none, and may go anywhere. */
@@ -157,7 +158,7 @@ function prepareScores(pod: PodInfo, sight: Sight, hardWeight: number): NodeScor
   const self = groups.describe(pod)
   const points = new PlaceCounts()
   const award = (group: PodGroup, key: string, weight: number) => {
-    for (const [node, count] of group.nodes) points.add(key, node, count * weight)
+    for (const [value, count] of group.places(key)) points.add(key, value, count * weight)
   }
   for (const { term, weight } of self.terms.preferredAffinity)
     for (const group of matching(sight, term)) award(group, term.topologyKey, weight)

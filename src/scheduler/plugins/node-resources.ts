@@ -79,7 +79,23 @@ function usage(pod: PodInfo, node: NodeInfo, resource: string): { total: number;
 }
 
 /** Every resource of which there is too little; undefined where there is none. */
-function shortage({ requests }: PodInfo, node: NodeInfo): Refusal | undefined {
+function shortage(pod: PodInfo, node: NodeInfo): Refusal | undefined {
+  return fitsPlainly(pod, node) ? undefined : shortages(pod, node)
+}
+
+/** Most Pods on most nodes: nothing but cpu and memory is requested, and there is enough. */
+function fitsPlainly({ requests: { cpu, memory, ephemeralStorage, others } }: PodInfo, node: NodeInfo): boolean {
+  const { allocatable, requested } = node
+  return (
+    node.pods.size < node.podsAllowed &&
+    cpu <= allocatable.cpu - requested.cpu &&
+    memory <= allocatable.memory - requested.memory &&
+    ephemeralStorage <= allocatable.ephemeralStorage - requested.ephemeralStorage &&
+    others.size === 0
+  )
+}
+
+function shortages({ requests }: PodInfo, node: NodeInfo): Refusal | undefined {
   const { allocatable, requested } = node
   const reasons: string[] = []
   if (node.pods.size + 1 > node.podsAllowed) reasons.push('Too many pods')

@@ -13,6 +13,7 @@ import {
   type Refusal,
   type Sight,
 } from '../plugin.ts'
+import type { PodGroup } from '../pod-groups.ts'
 import type { PodInfo } from '../pod-info.ts'
 import { matcherOf } from '../pod-terms.ts'
 import { nodeMatcher } from './node-rules.ts'
@@ -136,19 +137,26 @@ class ValueCounts {
   }
 }
 
+interface Row extends Constraint {
+  readonly counts: ValueCounts
+  /** 1 where the Pod itself is one of those that are counted. */
+  readonly own: number
+}
+
 function prepareCheck(pod: PodInfo, constraints: readonly Constraint[], sight: Sight): NodeCheck {
   const suits = nodeMatcher(pod)
   const counts = (node: NodeInfo) =>
     suits?.(node) !== false && constraints.every(({ key }) => node.label(key) !== undefined)
-  const rows = constraints.map((constraint) => ({
-    ...constraint,
-    counts: new ValueCounts(),
-    own: constraint.matcher?.matches(pod.labels) === true ? 1 : 0,
-  }))
-  for (const node of sight.cluster.nodes)
-    if (counts(node)) for (const row of rows) row.counts.open(node.label(row.key)!)
-  for (const row of rows)
-    for (const [node, count] of alike(pod, row, sight)) if (counts(node)) row.counts.add(node.label(row.key)!, count)
+  const rows = constraints.map(
+    (constraint): Row => ({
+      ...constraint,
+      counts: new ValueCounts(),
+      own: constraint.matcher?.matches(pod.labels) === true ? 1 : 0,
+    }),
+  )
+  // Where every node with the label counts, it is known how many Pods are in each place.
+  if (suits === undefined && rows.length === 1) countByPlace(pod, rows[0]!, sight)
+  else countByNode(pod, rows, { sight, counts })
   const change = (other: PodInfo, node: NodeInfo, by: 1 | -1) => {
     if (other.namespace !== pod.namespace || other.isTerminating || !counts(node)) return
     for (const row of rows) if (row.matcher?.matches(other.labels)) row.counts.add(node.label(row.key)!, by)
@@ -167,20 +175,38 @@ function prepareCheck(pod: PodInfo, constraints: readonly Constraint[], sight: S
   }
 }
 
-/** The placed Pods of the namespace that the constraint is about, as counts of nodes. */
-function* alike(
-  { namespace }: PodInfo,
-  { matcher }: Constraint,
-  { cluster }: Sight,
-): Generator<readonly [NodeInfo, number]> {
-  if (matcher === undefined) return
-  for (const group of cluster.groups.matching(matcher))
-    if (group.namespace === namespace && !group.isTerminating) yield* group.nodes
+function countByPlace(pod: PodInfo, { key, matcher, counts }: Row, sight: Sight): void {
+  for (const value of sight.cluster.places(key)) counts.open(value)
+  for (const group of alike(pod, matcher, sight))
+    for (const [value, count] of group.places(key)) counts.add(value, count)
+}
+
+function countByNode(
+  pod: PodInfo,
+  rows: readonly Row[],
+  { sight, counts }: { readonly sight: Sight; readonly counts: (node: NodeInfo) => boolean },
+): void {
+  for (const node of sight.cluster.nodes)
+    if (counts(node)) for (const row of rows) row.counts.open(node.label(row.key)!)
+  for (const row of rows)
+    for (const group of alike(pod, row.matcher, sight))
+      for (const [node, count] of group.nodes) if (counts(node)) row.counts.add(node.label(row.key)!, count)
+}
+
+/** The placed Pods of the namespace that a constraint is about. */
+function alike({ namespace }: PodInfo, matcher: LabelMatcher | undefined, { cluster }: Sight): PodGroup[] {
+  if (matcher === undefined) return []
+  return [...cluster.groups.matching(matcher)].filter((group) => group.namespace === namespace && !group.isTerminating)
 }
 
 interface Candidates {
   readonly sight: Sight
   readonly nodes: readonly NodeInfo[]
+}
+
+interface Selection {
+  readonly key: string
+  readonly suits: ReturnType<typeof nodeMatcher>
 }
 
 /** The score of nodes: fewer Pods alike in the same place are better, and the more so the fewer places there are. */
@@ -190,21 +216,27 @@ class Spread {
 
   constructor(pod: PodInfo, constraints: Constraints, { sight, nodes }: Candidates) {
     this.#constraints = constraints
-    const counted = nodes.filter((node) => this.#counts(node))
-    const suits = nodeMatcher(pod)
-    this.#rows = constraints.all.map((constraint) => {
-      const { key, maxSkew } = constraint
+    const counted = constraints.needsAllLabels ? nodes.filter((node) => this.#counts(node)) : nodes
+    this.#rows = constraints.all.map(({ key, maxSkew, matcher }) => {
+      const groups = alike(pod, matcher, sight)
       if (key === sight.cluster.keys.hostname) {
-        const perNode = new Map<NodeInfo, number>()
-        for (const [node, count] of alike(pod, constraint, sight)) perNode.set(node, (perNode.get(node) ?? 0) + count)
-        return { key, maxSkew, weight: Math.log(counted.length + 2), count: (node) => perNode.get(node) ?? 0 }
+        const count = (node: NodeInfo) => groups.reduce((sum, group) => sum + (group.nodes.get(node) ?? 0), 0)
+        return { key, maxSkew, weight: Math.log(counted.length + 2), count }
       }
       const counts = new ValueCounts()
       for (const node of counted) if (node.label(key) !== undefined) counts.open(node.label(key)!)
-      for (const [node, count] of alike(pod, constraint, sight))
-        if (suits?.(node) !== false && this.#counts(node)) counts.add(node.label(key) ?? '', count)
+      this.#addGroups(counts, groups, { key, suits: nodeMatcher(pod) })
       return { key, maxSkew, weight: Math.log(counts.size + 2), count: (node) => counts.at(node.label(key) ?? '') }
     })
+  }
+
+  #addGroups(counts: ValueCounts, groups: readonly PodGroup[], { key, suits }: Selection): void {
+    const isSimple = suits === undefined && (!this.#constraints.needsAllLabels || this.#constraints.all.length === 1)
+    for (const group of groups)
+      if (isSimple) for (const [value, count] of group.places(key)) counts.add(value, count)
+      else
+        for (const [node, count] of group.nodes)
+          if (suits?.(node) !== false && this.#counts(node)) counts.add(node.label(key) ?? '', count)
   }
 
   scores(): NodeScores {
