@@ -11,7 +11,8 @@ import type { JsonObject } from '../model/json.ts'
 import { version } from '../model/version.ts'
 import type { Context } from './command.ts'
 import type { connectionFlags } from './connection-flags.ts'
-import { withTrace, withWarnings } from './transports.ts'
+import { tracedFrom, withTrace } from './trace.ts'
+import { withWarnings } from './warnings.ts'
 
 export interface Connection {
   readonly client: Client
@@ -85,11 +86,9 @@ function sendOf(
   { context, options }: { context: Context; options: ConnectionOptions },
 ): Transport {
   const warned = withWarnings(send, context.err)
-  return options.verbosity < tracedFrom ? warned : withTrace(warned, server, context.err)
+  const level = options.verbosity
+  return level < tracedFrom ? warned : withTrace(warned, { server, level, tell: context.err })
 }
-
-/** The level of `-v` from which requests are shown, as kubectl has it. */
-const tracedFrom = 6
 
 /** The files of the client config: the one that is named, or else those that are usual. */
 export function configFiles(context: Context, named: string): string[] {

@@ -34,7 +34,13 @@ export const connectionFlags = {
     readTime,
     'how long an answer may take: 5s, 1m; 0: a good minute',
   ),
-  verbosity: flag('v,v', 'LEVEL', '0', readLevel, '6: show each request and how long it took'),
+  verbosity: flag(
+    'v,v',
+    'LEVEL',
+    '0',
+    readLevel,
+    '6: show each request and how long it took; 7: with headers; 8: with bodies; 9: with whole bodies',
+  ),
 }
 
 /** Milliseconds. A bare number is seconds, as users of kubectl write it. */

@@ -38,7 +38,22 @@ async function run(context: Context, args: readonly string[]): Promise<void> {
   const { command, rest } = splitCommand(connectionFlags, plain)
   if (command === undefined || command === 'help')
     return await help(context, command === undefined ? [] : wordsOf(rest))
+  if (!isCommand(command) && (await ranPlugin(context, args))) return
   await runEntry(context, findCommand(commands, command, 'orchctl'), { rest, asksHelp, before: `orchctl ${command}` })
+}
+
+function isCommand(name: string): boolean {
+  return commands.some((command) => command.name === name || command.aliases?.includes(name))
+}
+
+/** A word that is no command of ours may be the name of a plugin. Throws ExitCode where the plugin fails. */
+async function ranPlugin(context: Context, args: readonly string[]): Promise<boolean> {
+  const { findPlugin } = await import('./plugins.ts')
+  const plugin = findPlugin(context, args)
+  if (plugin === undefined) return false
+  const code = await context.runProgram(plugin.file, plugin.rest)
+  if (code !== 0) throw new ExitCode(code)
+  return true
 }
 
 /** Flags of all commands may stand before `help`, as before any other command; they change nothing there. */

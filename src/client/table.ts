@@ -34,6 +34,8 @@ export interface Table {
   readonly rows: readonly TableRow[]
   /** The version of what the table shows. */
   readonly resourceVersion: string
+  /** Of one that came by a watch: ADDED, MODIFIED or DELETED. */
+  readonly event?: string
 }
 
 export interface TableOptions {
@@ -52,10 +54,11 @@ export async function getTable(
   client: Client,
   type: ResourceType,
   name: ObjectName,
-  { metadata, signal }: TableOptions & CallOptions = {},
+  { metadata, subresource = '', signal }: TableOptions & CallOptions & { readonly subresource?: string } = {},
 ): Promise<Table> {
   const query = { includeObject: include(metadata) }
-  return readTable(await client.read<Body>(objectPath(type, name), { accept: tableForms, query, signal }))
+  const path = subresource === '' ? objectPath(type, name) : objectPath(type, name, subresource)
+  return readTable(await client.read<Body>(path, { accept: tableForms, query, signal }))
 }
 
 /** All of a selection, as of one version, in as many requests as it takes. */
@@ -98,7 +101,7 @@ export async function* watchTable(
 ): AsyncGenerator<Table> {
   for await (const event of watch(client, type, { ...options, accept: tableForms, includeObject: include(metadata) }))
     if (event.type === 'BOOKMARK') yield { columns: [], rows: [], resourceVersion: event.resourceVersion }
-    else yield readTable(event.object as unknown as Body)
+    else yield { ...readTable(event.object as unknown as Body), event: event.type }
 }
 
 function include(metadata: boolean | 'all' = true): 'None' | 'Object' | undefined {

@@ -123,7 +123,7 @@ const rows: readonly Row[] = [
   { args: ['get', 'cm', '--wach'], stderr: /^error: unknown flag --wach; did you mean --watch\?/, code: 1 },
   { args: ['gett', 'cm'], stderr: /^error: unknown command "gett"; did you mean get\?/, code: 1 },
   { args: ['debug', 'x'], stderr: 'error: `orchctl debug` is not built; `orchctl help` lists what is\n', code: 1 },
-  { args: ['auth', 'reconcile'], stderr: /^error: `orchctl auth reconcile` is not built; /, code: 1 },
+  { args: ['certificate', 'csr'], stderr: /^error: `orchctl certificate csr` is not built; /, code: 1 },
   { args: ['get', 'cm', '..'], stderr: /^error: "\.\." is not a name/, code: 1 },
   { args: ['get', '\u001b[31m'], stderr: /^error: the server doesn't have a resource type "\\u001b\[31m"\n$/, code: 1 },
   { args: ['get', 'cm', 'x\u001b[31m'], stderr: /^Error from server [ -~]*\n$/, code: 1 },

@@ -249,6 +249,16 @@ export const commands: readonly (CommandEntry | CommandGroup)[] = [
         summary: 'ask why an action is allowed or not',
         load: async () => (await import('./auth/why.ts')).whyCommand,
       },
+      {
+        name: 'who-can',
+        summary: 'ask who may do something',
+        load: async () => (await import('./auth/who-can.ts')).whoCanCommand,
+      },
+      {
+        name: 'reconcile',
+        summary: 'bring roles and bindings to what files say',
+        load: async () => (await import('./auth/reconcile.ts')).reconcileCommand,
+      },
     ],
   },
   {
@@ -265,6 +275,13 @@ export const commands: readonly (CommandEntry | CommandGroup)[] = [
     name: 'cluster-info',
     summary: 'show where the server is, and whether it is ready',
     load: async () => (await import('./cluster-info.ts')).clusterInfoCommand,
+    commands: [
+      {
+        name: 'dump',
+        summary: 'print what helps to see what is wrong',
+        load: async () => (await import('./cluster-info-dump.ts')).clusterInfoDumpCommand,
+      },
+    ],
   },
   {
     name: 'config',
@@ -275,6 +292,20 @@ export const commands: readonly (CommandEntry | CommandGroup)[] = [
     name: 'completion',
     summary: 'print what makes a shell complete words',
     load: async () => (await import('./completion/completion.ts')).completionCommand,
+  },
+  {
+    name: 'plugin',
+    summary: 'show the plugins on the PATH',
+    commands: [
+      {
+        name: 'list',
+        summary: 'list the plugins on the PATH',
+        load: async () =>
+          (await import('./plugin.ts')).pluginListCommand(
+            commands.flatMap(({ name, aliases = [] }) => [name, ...aliases]),
+          ),
+      },
+    ],
   },
   {
     name: 'options',

@@ -16,6 +16,14 @@ const flags = {
   output: flag('o,output', 'FORMAT', '', oneOf(['', 'wide', 'name']), 'wide (with the verbs) or name'),
   namespaced: flag('namespaced', '', '', readWhether, 'only types in namespaces; =false: only those that are not'),
   apiGroup: flag('api-group', 'GROUP', anyGroup, text, 'only types of this group; empty: of the core group'),
+  verbs: flag('verbs', 'VERB,...', '', readVerbs, 'only types that all of these can be done with: list,delete'),
+  sortBy: flag(
+    'sort-by',
+    'name|kind',
+    '',
+    oneOf(['', 'name', 'kind']),
+    'in the order of names or kinds; else of groups',
+  ),
   noHeaders: toggle('no-headers', 'without the line of headings'),
   ...connectionFlags,
 }
@@ -32,7 +40,7 @@ export const apiResourcesCommand = defineCommand({
     refuseWords(words)
     const ask = async () => await withConnection(context, options, ({ client }) => discover(client, context))
     const { types, failures } = await ask()
-    context.out(print(types.filter((type) => isWanted(type, options)).toSorted(byGroupAndName), options))
+    context.out(print(types.filter((type) => isWanted(type, options)).toSorted(orderOf(options)), options))
     if (failures.length > 0) throw new SeveralErrors(failures.map((failure) => new TransportError(failure)))
   },
 })
@@ -44,7 +52,18 @@ function readWhether(value: string): boolean | undefined {
 function isWanted({ namespaced, group, verbs }: DiscoveredType, options: Options): boolean {
   if (verbs.length === 0) return false
   if (options.namespaced !== undefined && options.namespaced !== namespaced) return false
+  if (!options.verbs.every((verb) => verbs.includes(verb))) return false
   return options.apiGroup === anyGroup || options.apiGroup === group
+}
+
+function readVerbs(value: string): string[] {
+  return value === '' ? [] : value.split(',')
+}
+
+function orderOf({ sortBy }: Options): (a: DiscoveredType, b: DiscoveredType) => number {
+  if (sortBy === '') return byGroupAndName
+  const field = sortBy === 'kind' ? 'kind' : 'plural'
+  return (a, b) => (a[field] === b[field] ? byGroupAndName(a, b) : a[field] < b[field] ? -1 : 1)
 }
 
 function byGroupAndName(a: DiscoveredType, b: DiscoveredType): number {

@@ -113,6 +113,41 @@ export const creating: Part = {
     r('create rolebinding', 'readers --role=reader --user=alice --serviceaccount=default:robot', {
       stdout: 'rolebinding.rbac.authorization.k8s.io/readers created\n',
     }),
+    r('create clusterrole', 'rows-all --aggregation-rule=part-of=rows -o jsonpath={.aggregationRule}', {
+      stdout: '{"clusterRoleSelectors":[{"matchLabels":{"part-of":"rows"}}]}',
+    }),
+    r('create clusterrole', 'rows-all --aggregation-rule=a=b --verb=get', { stderr: /without rules/, code: 1 }),
+    r('auth reconcile', '-f -', {
+      stdin: `apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: reconciled}
+rules: [{apiGroups: [""], resources: [pods], verbs: [get, list]}]
+`,
+      stdout: 'role.rbac.authorization.k8s.io/reconciled reconciled\n',
+    }),
+    r('auth reconcile', '-f - -o jsonpath={.rules[*].verbs}', {
+      stdin: `apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: reconciled}
+rules:
+- {apiGroups: [""], resources: [pods], verbs: [list]}
+- {apiGroups: [""], resources: [pods], verbs: [delete]}
+`,
+      stdout: '["get","list"] ["delete"]',
+    }),
+    r('auth reconcile', '-f - --remove-extra-permissions -o jsonpath={.rules[*].verbs}', {
+      stdin: `apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: reconciled}
+rules: [{apiGroups: [""], resources: [pods], verbs: [delete]}]
+`,
+      stdout: '["delete"]',
+    }),
+    r('auth reconcile', '-f -', {
+      stdin: 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n',
+      stderr: 'error: only roles and bindings are reconciled, not ConfigMap\n',
+      code: 1,
+    }),
     r('create clusterrole', 'prober --verb=get --non-resource-url=/metrics', {
       stdout: 'clusterrole.rbac.authorization.k8s.io/prober created\n',
     }),

@@ -57,6 +57,22 @@ export const reading: Part = {
       code: 1,
     }),
     r('get', 'cm one two -o jsonpath-as-json={.items[*].metadata.name}', { stdout: '[\n    "one",\n    "two"\n]\n' }),
+    r('get', 'deploy web --subresource=scale -o jsonpath={.kind}', { stdout: 'Scale' }),
+    r('get', 'deploy web --subresource=status -o name', { stdout: 'deployment.apps/web\n' }),
+    r('get', 'deploy --subresource=status', {
+      stderr: 'error: --subresource needs the name of an object, and cannot be watched\n',
+      code: 1,
+    }),
+    r('get', 'cm --output-watch-events', { stderr: /can only be used with --watch or --watch-only/, code: 1 }),
+    r('get', 'secret login -o name -v 9', {
+      stdout: 'secret/login\n',
+      stderr:
+        /^Request Headers:\n(?: {4}.*\n)*GET SERVER\/api\/v1 200 in \d+ milliseconds\n[\s\S]*\nResponse Body: <hidden: \d+ bytes that may hold secrets>\n$/,
+    }),
+    r('get', 'cm one -o name -v 8', {
+      stdout: 'configmap/one\n',
+      stderr: /\nResponse Body: \{[^\n]*"ConfigMap"[^\n]*\n?$/,
+    }),
     r('get', '--raw /healthz', { stdout: 'ok' }),
     r('get', 'cm absent --ignore-not-found'),
     r('get', 'all -o name', { stdout: /^service\/front\ndeployment\.apps\/idle\ndeployment\.apps\/web\n/ }),
@@ -128,15 +144,32 @@ export const reading: Part = {
       stdout: 'not allowed\nthe smallest rule that would allow it: {verbs: ["get"], nonResourceURLs: ["/metrics"]}\n',
     }),
     r('auth why', 'get', { stderr: /say a verb and what it would be done to/, code: 1 }),
+    r('auth who-can', 'get configmaps', {
+      stdout: /^KIND +NAMESPACE +NAME +ROLE +BINDING\nGroup +system:masters +ClusterRole\/cluster-admin /,
+      stderr: /./,
+    }),
+    r('auth who-can', 'get', { stderr: 'error: say a verb and what it would be done to\n', code: 1 }),
     r('auth whoami', '--as alice --as-group ops --as-group dev', {
       stdout: 'ATTRIBUTE   VALUE\nUsername    alice\nGroups      [ops dev system:authenticated]\n',
     }),
     r('api-resources', '--api-group=batch --no-headers', {
       stdout: 'cronjobs   cj    batch/v1   true   CronJob\njobs             batch/v1   true   Job\n',
     }),
+    r('api-resources', '--verbs=deletecollection,nothing -o name'),
+    r('api-resources', '--verbs=list --sort-by=kind --api-group=apps -o name', {
+      stdout: 'controllerrevisions.apps\ndaemonsets.apps\ndeployments.apps\nreplicasets.apps\nstatefulsets.apps\n',
+    }),
     r('api-versions', '', { stdout: /^admissionregistration\.k8s\.io\/v1\n(?:.*\n)*v1\n$/ }),
     r('cluster-info', '', {
       stdout: /^The control plane is running at SERVER, version v1\.23\.\d+\+orch\.\S+, and is ready\.\n$/,
+    }),
+    r('cluster-info dump', '-o json', { stdout: /"name": "web"/ }),
+    r('cluster-info dump', '--namespaces=default --output-directory=dump', {
+      stdout: 'Cluster info dumped to dump\n',
+    }),
+    r('plugin list', '', {
+      stderr: 'error: unable to find any orchctl or kubectl plugins in your PATH\n',
+      code: 1,
     }),
     r('generate types', 'configmaps', {
       stdout:
@@ -146,7 +179,8 @@ export const reading: Part = {
       stderr: 'error: name types, as `orchctl api-resources` lists them, or files with their definitions (-f)\n',
       code: 1,
     }),
-    r('version', '--client', { stdout: /^Client Version: v\d/ }),
+    r('version', '--client --short', { stdout: /^Client Version: v\d/ }),
+    r('version', '--short', { stdout: /^Client Version: v.*\nServer Version: v/ }),
     r('completion', 'bash', { stdout: /complete -F _orchctl orchctl\n$/ }),
     r('completion', 'tcsh', { stderr: 'error: name one shell: bash, zsh, fish\n', code: 1 }),
   ],

@@ -4,15 +4,14 @@
  */
 
 import { flag, type OptionsOf, text, toggle, UsageError } from '../../../base/flags.ts'
-import type { ResourceType } from '../../../client/resource-type.ts'
 import { StatusError } from '../../../client/status-error.ts'
 import type { JsonObject } from '../../../model/json.ts'
 import type { ApiObject } from '../../../model/object.ts'
-import { groupName } from '../../../model/vendor.ts'
 import { defineCommand } from '../../command.ts'
 import { connectionFlags } from '../../connection-flags.ts'
 import { escapeLine } from '../../printers/escape.ts'
-import { type Session, withSession } from '../../session.ts'
+import { withSession } from '../../session.ts'
+import { askServer, readQuestion } from './question.ts'
 
 const flags = {
   allNamespaces: toggle('A,all-namespaces', 'at the cluster scope'),
@@ -33,11 +32,11 @@ export const whyCommand = defineCommand({
   ],
   flags,
   run: async (context, { options, words }) => {
-    if (words.length < 2 || words.length > 3) throw new UsageError('say a verb and what it would be done to')
+    readQuestion(words, '')
     await withSession(context, options, async (session) => {
       const namespace = options.allNamespaces ? '' : session.namespace
-      const question = { ...attributesOf(words, namespace), ...subjectOf(options) }
-      const answer = await ask(session, question).catch((error: unknown) => {
+      const question = { ...readQuestion(words, namespace), ...subjectOf(options) }
+      const answer = await askServer<Explanation['status']>(session, explanations, question).catch((error: unknown) => {
         throw options.as !== '' && error instanceof StatusError && error.reason === 'Forbidden'
           ? new UsageError(mayNotAsk(options.as, words))
           : error
@@ -56,12 +55,7 @@ function subjectOf({ user }: Options): JsonObject {
   return user === '' ? {} : { user }
 }
 
-function attributesOf([verb = '', what = '', name = '']: readonly string[], namespace: string): JsonObject {
-  if (what.startsWith('/')) return { nonResourceAttributes: { verb, path: what } }
-  const [type = '', subresource = ''] = what.split('/')
-  const [resource = '', ...group] = type.split('.')
-  return { resourceAttributes: { verb, group: group.join('.'), resource, subresource, name, namespace } }
-}
+const explanations = { kind: 'AccessExplanation', plural: 'accessexplanations' }
 
 interface Rule {
   readonly verbs?: readonly string[]
@@ -78,13 +72,6 @@ interface Explanation extends ApiObject {
     readonly nearRules?: readonly { rule?: Rule; role?: string; binding?: string; lacks?: readonly string[] }[]
     readonly smallestRule?: Rule
   }
-}
-
-async function ask({ client, types, context: { signal } }: Session, spec: JsonObject): Promise<Explanation['status']> {
-  const group = groupName(await types.vendor(), 'ops')
-  const type: ResourceType = { group, version: 'v1', plural: 'accessexplanations', namespaced: false }
-  const question: ApiObject = { apiVersion: `${group}/v1`, kind: 'AccessExplanation', metadata: {}, spec }
-  return ((await client.create(type, question, { signal })) as Explanation).status
 }
 
 function answerText({ allowed, reason = '', nearRules = [], smallestRule }: Explanation['status']): string {

@@ -1,5 +1,6 @@
 /** `orchctl create role` and `clusterrole`: rules from verbs and types. */
-import { repeated, text, UsageError } from '../../../base/flags.ts'
+import { flag, repeated, text, UsageError } from '../../../base/flags.ts'
+import { readPairs } from '../../pairs.ts'
 import type { Given } from './generator.ts'
 import { defineGenerator } from './generator.ts'
 
@@ -29,14 +30,30 @@ export const createClusterRoleCommand = defineGenerator({
   about: 'Creates a cluster role: what may be done with which types everywhere, or at which paths.',
   examples: [
     'orchctl create clusterrole reader --verb=get,list,watch --resource=pods',
+    'orchctl create clusterrole all --aggregation-rule=part-of=all',
     'orchctl create clusterrole prober --verb=get --non-resource-url=/metrics',
   ],
   flags: {
     ...ruleFlags,
     nonResourceUrl: repeated('non-resource-url', 'PATH', text, 'at which path'),
+    aggregationRule: flag(
+      'aggregation-rule',
+      'LABEL=VALUE,...',
+      '',
+      text,
+      'with the rules of all cluster roles that have these labels, in place of rules of its own',
+    ),
   },
   type: { group: 'rbac.authorization', version: 'v1', kind: 'ClusterRole', namespaced: false },
   make: async (options, given) => {
+    if (options.aggregationRule !== '') {
+      if (
+        [options.verb, options.resource, options.nonResourceUrl, options.resourceName].some((list) => list.length > 0)
+      )
+        throw new UsageError('aggregation rule must be specified without rules: --verb, --resource and the like')
+      const matchLabels = readPairs(options.aggregationRule, '--aggregation-rule')
+      return { aggregationRule: { clusterRoleSelectors: [{ matchLabels }] } }
+    }
     const paths = options.nonResourceUrl.flatMap((path) => path.split(','))
     if (paths.length === 0) return { rules: await rulesOf(options, given) }
     if (options.resource.length > 0) throw new UsageError('--resource and --non-resource-url cannot stand together')

@@ -63,10 +63,15 @@ async function show(getting: Getting, targets: readonly Target[]): Promise<void>
   else await getTables(getting, targets)
 }
 
-function checkTogether(wanted: readonly Wanted[], { selector, fieldSelector }: GetOptions): void {
+function checkTogether(wanted: readonly Wanted[], options: GetOptions): void {
+  const { selector, fieldSelector, subresource, watch, watchOnly, outputWatchEvents } = options
   const named = wanted.some(({ name }) => name !== undefined)
   if (named && (selector !== '' || fieldSelector !== ''))
     throw new UsageError('name cannot be provided when a selector is specified')
+  if (subresource !== '' && (!named || watch || watchOnly))
+    throw new UsageError('--subresource needs the name of an object, and cannot be watched')
+  if (outputWatchEvents && !watch && !watchOnly)
+    throw new UsageError('--output-watch-events option can only be used with --watch or --watch-only')
 }
 
 function checkScopes(targets: readonly Target[], { allNamespaces }: GetOptions): void {

@@ -15,6 +15,8 @@ export const getFlags = {
   sortBy: flag('sort-by', 'PATH', '', text, 'in the order of this field: .metadata.creationTimestamp'),
   watch: toggle('w,watch', 'show what there is, and then every change, until Ctrl-C'),
   watchOnly: toggle('watch-only', 'show changes alone, until Ctrl-C'),
+  outputWatchEvents: toggle('output-watch-events', 'with -w: with what happened, ADDED, MODIFIED or DELETED'),
+  subresource: flag('subresource', 'NAME', '', text, 'a part of the named objects: status, scale'),
   chunkSize: flag('chunk-size', 'NUMBER', '500', readCount, 'how many objects to ask for at a time; 0: all at once'),
   ignoreNotFound: toggle('ignore-not-found', 'what is not there is no error'),
   noHeaders: toggle('no-headers', 'without the line of headings'),

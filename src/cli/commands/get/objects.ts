@@ -91,7 +91,8 @@ export async function fetchObjects(
   }
   if (name === undefined)
     return await client.list(type, { ...selectionOf(getting, type, options), limit: options.chunkSize })
-  const object = await client.get(type, placeOf({ namespace }, type, name), context)
+  const part = options.subresource === '' ? {} : { subresource: options.subresource }
+  const object = await client.get(type, placeOf({ namespace }, type, name), { signal: context.signal, ...part })
   return { items: [object], resourceVersion: object.metadata.resourceVersion ?? '' }
 }
 

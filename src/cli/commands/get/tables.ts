@@ -69,7 +69,11 @@ export async function fetchTable(
   const labels = options.showLabels || options.labelColumns.length > 0
   const metadata = options.sortBy === '' ? labels || (options.allNamespaces && type.namespaced) : 'all'
   if (name !== undefined)
-    return await getTable(client, type, placeOf({ namespace }, type, name), { metadata, signal: context.signal })
+    return await getTable(client, type, placeOf({ namespace }, type, name), {
+      metadata,
+      subresource: options.subresource,
+      signal: context.signal,
+    })
   return await listTable(client, type, { ...selectionOf(getting, type, options), limit: options.chunkSize, metadata })
 }
 

@@ -40,10 +40,11 @@ function tables(getting: Getting, target: Target): Feed {
   const lines = new Columns()
   let columns: readonly TableColumn[] = []
   let headed = options.noHeaders
-  const print = ({ rows: found }: Pick<Table, 'rows'>) => {
-    const rows = tableRows({ columns, rows: found }, style)
+  const withEvent = (event: string, row: string[]) => (options.outputWatchEvents ? [event, ...row] : row)
+  const print = ({ rows: found, event = 'ADDED' }: Pick<Table, 'rows' | 'event'>) => {
+    const rows = tableRows({ columns, rows: found }, style).map((row) => withEvent(event, row))
     if (rows.length === 0) return
-    context.out(lines.lines(headed ? rows : [headings(columns, style), ...rows]))
+    context.out(lines.lines(headed ? rows : [withEvent('EVENT', headings(columns, style)), ...rows]))
     headed = true
   }
   return {
@@ -74,12 +75,12 @@ function objects(getting: Getting, target: Target, output: Output): Feed {
   return {
     list: async (silent) => {
       const { items, resourceVersion } = await fetchObjects(getting, target)
-      if (!silent) for (const object of items) context.out(await print(object))
+      if (!silent) for (const object of items) context.out(await print(object, 'ADDED'))
       return resourceVersion
     },
     watch: changesOf(client, target.type, {
       selection: watchOptions(getting, target),
-      show: async ({ object }) => context.out(await print(object)),
+      show: async ({ type, object }) => context.out(await print(object, type)),
     }),
   }
 }
@@ -89,9 +90,11 @@ function documentPrinter(getting: Getting, type: DiscoveredType, output: Output)
   let separator = ''
   const lines = new Columns()
   let headed = getting.options.noHeaders
-  return async (object: ApiObject): Promise<string> => {
-    if (output.form === 'name') return nameLine(type, object)
-    const document = asJson(trimmed(getting, object))
+  return async (object: ApiObject, event: string): Promise<string> => {
+    const { outputWatchEvents } = getting.options
+    if (output.form === 'name') return `${outputWatchEvents ? `${event} ` : ''}${nameLine(type, object)}`
+    const shown = asJson(trimmed(getting, object))
+    const document = outputWatchEvents && !isColumns(output) ? { type: event, object: shown } : shown
     if (output.form === 'template') return await fillTemplate(output, document, getting.options)
     if (output.form === 'custom-columns') {
       const rows = [
@@ -106,4 +109,9 @@ function documentPrinter(getting: Getting, type: DiscoveredType, output: Output)
     if (format === 'yaml') separator = '---\n'
     return text
   }
+}
+
+/** Custom columns are of the object, whatever happened to it. */
+function isColumns({ form }: Output): boolean {
+  return form === 'custom-columns'
 }

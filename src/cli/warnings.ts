@@ -1,7 +1,4 @@
-/**
- * What is laid around the way to the server: the warnings that answers carry, and a trace of requests for those who
- * ask for it (`-v 6`). Neither tokens nor bodies are ever shown.
- */
+/** What is laid around the way to the server: the warnings that answers carry are told. `trace.ts` shows requests. */
 import type { Transport, TransportResponse } from '../client/transport.ts'
 import { escapeLine } from './printers/escape.ts'
 
@@ -25,21 +22,4 @@ function warningsOf({ headers }: TransportResponse): string[] {
   if (header === undefined) return []
   const found = header.matchAll(/\d{3} \S+ ("(?:[^"\\]|\\.)*")/g)
   return [...found].map(([, quoted]) => quoted!.slice(1, -1).replaceAll(/\\(.)/g, '$1'))
-}
-
-/** One line for each request: what was asked, and how and when it was answered. */
-export function withTrace(send: Transport, server: string, tell: (text: string) => void): Transport {
-  return async (request) => {
-    const began = performance.now()
-    const line = (outcome: string) =>
-      `${request.method} ${server}${escapeLine(request.path)} ${outcome} in ${Math.round(performance.now() - began)} milliseconds\n`
-    try {
-      const response = await send(request)
-      tell(line(String(response.status)))
-      return response
-    } catch (error) {
-      tell(line('failed'))
-      throw error
-    }
-  }
 }

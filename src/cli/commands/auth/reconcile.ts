@@ -1,0 +1,155 @@
+/**
+ * `orchctl auth reconcile`: brings roles and bindings to what files say, by adding what is missing. What is there besides
+ * goes only where that is asked for. A binding whose role is another is made anew, since it cannot be changed.
+ */
+import { type OptionsOf, toggle, UsageError } from '../../../base/flags.ts'
+import { isNotFound } from '../../../client/status-error.ts'
+import type { Json, JsonObject } from '../../../model/json.ts'
+import { sameJson } from '../../../model/json.ts'
+import { type ApiObject, asObject } from '../../../model/object.ts'
+import { inBulk } from '../../bulk.ts'
+import { defineCommand } from '../../command.ts'
+import { connectionFlags } from '../../connection-flags.ts'
+import { readManifests } from '../../manifests/manifest.ts'
+import { type Session, withSession } from '../../session.ts'
+import { fileFlags, type Subject, subjectsOf } from '../../subjects.ts'
+import { report, requestOptions, writeFlags } from '../../writing.ts'
+
+const { fieldManager, ...written } = writeFlags
+const flags = {
+  ...fileFlags,
+  removeExtraPermissions: toggle('remove-extra-permissions', 'take rules out of roles that the files do not have'),
+  removeExtraSubjects: toggle('remove-extra-subjects', 'take subjects out of bindings that the files do not have'),
+  ...written,
+  fieldManager,
+  ...connectionFlags,
+}
+
+type Options = OptionsOf<typeof flags>
+
+export const reconcileCommand = defineCommand({
+  name: 'auth reconcile',
+  forms: ['-f FILE [flags]'],
+  about: 'Creates roles and bindings that are missing, and adds the rules and subjects that others lack.',
+  examples: ['orchctl auth reconcile -f roles.yaml', 'orchctl auth reconcile -f roles.yaml --dry-run=server'],
+  flags,
+  run: async (context, { options }) => {
+    if (options.filename.length === 0) throw new UsageError('must specify -f: the files with roles and bindings')
+    const manifests = await readManifests(context, options)
+    await withSession(context, options, async (session) => {
+      const subjects = await subjectsOf(session, manifests)
+      for (const { type } of subjects) sortOf(type.kind)
+      await inBulk(context, subjects, {
+        sortOf: ({ type }) => type,
+        done: 'reconciled',
+        act: async (subject, index) => await reconcile(session, subject, { options, index }),
+      })
+    })
+  },
+})
+
+/** Which list of the object counts. */
+function sortOf(kind: string): 'rules' | 'subjects' {
+  if (kind === 'Role' || kind === 'ClusterRole') return 'rules'
+  if (kind === 'RoleBinding' || kind === 'ClusterRoleBinding') return 'subjects'
+  throw new UsageError(`only roles and bindings are reconciled, not ${kind}`)
+}
+
+interface Reconciling {
+  readonly options: Options
+  readonly index: number
+}
+
+async function reconcile(session: Session, subject: Subject, { options, index }: Reconciling): Promise<string> {
+  const { type, name } = subject
+  const wanted = subject.object!
+  const said = async (object: ApiObject, done: string) => await report(options, { type, object, done, index })
+  const live = await session.client.get(type, name, { signal: session.context.signal }).catch((error: unknown) => {
+    if (isNotFound(error)) return undefined
+    throw error
+  })
+  const request = requestOptions(session, options)
+  const writes = options.dryRun !== 'client'
+  if (live === undefined)
+    return await said(writes ? await session.client.create(type, wanted, request) : wanted, 'reconciled')
+  const other = sortOf(type.kind) === 'subjects' && !sameJson(jsonOf(live).roleRef, jsonOf(wanted).roleRef)
+  if (other) {
+    if (writes && options.dryRun === 'none') {
+      await session.client.delete(type, name, { signal: session.context.signal })
+      return await said(await session.client.create(type, wanted, request), 'reconciled')
+    }
+    return await said(wanted, 'reconciled')
+  }
+  const merged = mergedWith(live, wanted, options)
+  if (sameJson(merged, live)) return await said(live, 'reconciled (unchanged)')
+  return await said(writes ? await session.client.update(type, merged, request) : merged, 'reconciled')
+}
+
+function jsonOf(object: ApiObject): JsonObject {
+  return object as unknown as JsonObject
+}
+
+function mergedWith(live: ApiObject, wanted: ApiObject, options: Options): ApiObject {
+  const list = sortOf(live.kind)
+  const [present, asked] = [listIn(live, list), listIn(wanted, list)]
+  const covers = list === 'rules' ? isCovered : isAmong
+  const removes = list === 'rules' ? options.removeExtraPermissions : options.removeExtraSubjects
+  const kept = removes ? present.filter((one) => covers(one, asked)) : present
+  const missing = asked.filter((one) => !covers(one, kept))
+  const marks = (field: 'labels' | 'annotations') => {
+    const all = { ...live.metadata[field], ...wanted.metadata[field] }
+    return Object.keys(all).length === 0 ? {} : { [field]: all }
+  }
+  const metadata = { ...live.metadata, ...marks('labels'), ...marks('annotations') }
+  return asObject({ ...jsonOf(live), metadata: metadata as unknown as Json, [list]: [...kept, ...missing] })
+}
+
+function listIn(object: ApiObject, field: string): Json[] {
+  const list = jsonOf(object)[field]
+  return Array.isArray(list) ? list : []
+}
+
+function isAmong(one: Json, others: readonly Json[]): boolean {
+  return others.some((other) => sameJson(one, other))
+}
+
+interface Rule {
+  readonly verbs?: readonly string[]
+  readonly apiGroups?: readonly string[]
+  readonly resources?: readonly string[]
+  readonly resourceNames?: readonly string[]
+  readonly nonResourceURLs?: readonly string[]
+}
+
+/** Whether each action that the rule allows is allowed by one of the others. */
+function isCovered(rule: Json, others: readonly Json[]): boolean {
+  const { verbs = [], apiGroups = [], resources = [], nonResourceURLs = [], resourceNames = [] } = rule as Rule
+  const names = resourceNames.length === 0 ? [undefined] : resourceNames
+  const allows = (test: (other: Rule) => boolean) => others.some((other) => test(other as Rule))
+  const has = (list: readonly string[] = [], word: string) => list.includes(word) || list.includes('*')
+  const paths = verbs.every((verb) =>
+    nonResourceURLs.every((path) =>
+      allows((other) => has(other.verbs, verb) && (other.nonResourceURLs ?? []).some((known) => covers(known, path))),
+    ),
+  )
+  const objects = verbs.every((verb) =>
+    apiGroups.every((group) =>
+      resources.every((resource) =>
+        names.every((name) =>
+          allows(
+            (other) =>
+              has(other.verbs, verb) &&
+              has(other.apiGroups, group) &&
+              has(other.resources, resource) &&
+              ((other.resourceNames ?? []).length === 0 || (name !== undefined && other.resourceNames!.includes(name))),
+          ),
+        ),
+      ),
+    ),
+  )
+  return paths && objects
+}
+
+function covers(known: string, path: string): boolean {
+  return known === path || (known.endsWith('*') && path.startsWith(known.slice(0, -1)))
+}
