@@ -21,6 +21,7 @@ export function keyFromPem(pem: string): KeyObject {
   return key
 }
 
+/** The public half of a private key. */
 export function publicKeyOf(key: KeyObject): KeyObject {
   return createPublicKey(key)
 }

@@ -57,7 +57,10 @@ test('cp, there and back again', { skip: !long, timeout: 20_000 }, async () => {
   assert.ok(readFileSync(join(home, 'back')).equals(bytes))
 })
 
-test('port-forward: many connections at once, and a port where nobody is', { skip: !long, timeout: 20_000 }, async () => {
+test('port-forward: many connections at once, and a port where nobody is', {
+  skip: !long,
+  timeout: 20_000,
+}, async () => {
   const child = spawn('kubectl', ['port-forward', 'web', ':7', ':80', ':9'], { env })
   try {
     const lines = createInterface(child.stdout)[Symbol.asyncIterator]()

@@ -9,11 +9,7 @@ import { scheduledBackupFlags } from './backup.ts'
 import { diagnosticsFlags } from './diagnostics.ts'
 import { loggingFlags } from './logging.ts'
 import { upLoopFlags } from './loops.ts'
-<<<<<<< HEAD
-
-=======
 import { nodeFlags } from './nodes.ts'
->>>>>>> 5c98c34 (node-port, streaming: the HTTPS port of a node with SPDY/3.1 and WebSocket channels; resources: logs, exec, attach, port-forward and proxies reach nodes and pods)
 import { overloadFlags } from './overload.ts'
 import { serviceAccountFlags } from './service-account-tokens.ts'
 import { servingFlags } from './serving.ts'
