@@ -96,27 +96,30 @@ async function echo(port: number, bytes: Buffer): Promise<void> {
   assert.ok(Buffer.concat(parts).equals(bytes))
 }
 
-test('attach, with a log that is followed meanwhile, until the server stops', {
-  skip: !long,
-  timeout: 30_000,
-}, async () => {
-  const attached = spawn('kubectl', ['attach', '-i', 'web'], { env })
-  attached.stderr.resume()
-  const lines = createInterface(attached.stdout)[Symbol.asyncIterator]()
-  assert.equal((await lines.next()).value, 'attached')
-  attached.stdin.write('hello\n')
-  assert.equal((await lines.next()).value, 'said hello')
-  attached.stdin.end()
-  assert.deepEqual(await once(attached, 'close'), [0, null])
-  const followed = spawn('kubectl', ['logs', '-f', '--tail=1', 'web'], { env })
-  followed.stderr.resume()
-  const log = createInterface(followed.stdout)[Symbol.asyncIterator]()
-  assert.equal((await log.next()).value, 'third')
-  container.last.append(Date.now(), 'fourth')
-  assert.equal((await log.next()).value, 'fourth')
-  const ended = once(followed, 'close')
-  const began = performance.now()
-  await api.server.stop()
-  await ended
-  assert.ok(performance.now() - began < 10_000)
-})
+longTest(
+  'attach, with a log that is followed meanwhile, until the server stops',
+  {
+    timeout: 30_000,
+  },
+  async () => {
+    const attached = spawn('kubectl', ['attach', '-i', 'web'], { env })
+    attached.stderr.resume()
+    const lines = createInterface(attached.stdout)[Symbol.asyncIterator]()
+    assert.equal((await lines.next()).value, 'attached')
+    attached.stdin.write('hello\n')
+    assert.equal((await lines.next()).value, 'said hello')
+    attached.stdin.end()
+    assert.deepEqual(await once(attached, 'close'), [0, null])
+    const followed = spawn('kubectl', ['logs', '-f', '--tail=1', 'web'], { env })
+    followed.stderr.resume()
+    const log = createInterface(followed.stdout)[Symbol.asyncIterator]()
+    assert.equal((await log.next()).value, 'third')
+    container.last.append(Date.now(), 'fourth')
+    assert.equal((await log.next()).value, 'fourth')
+    const ended = once(followed, 'close')
+    const began = performance.now()
+    await api.server.stop()
+    await ended
+    assert.ok(performance.now() - began < 10_000)
+  },
+)
