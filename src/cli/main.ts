@@ -21,8 +21,13 @@ export async function main(context: Context, args: readonly string[]): Promise<n
     // The user ended it: nothing to report.
     if (context.signal.aborted) return interrupted
     if (error instanceof ExitCode) return error.code
-    const { explainError } = await import('./explain-error.ts')
-    context.err(await explainError(error))
+    const [{ explainError }, { hasColours, painted }] = await Promise.all([
+      import('./explain-error.ts'),
+      import('./printers/colours.ts'),
+    ])
+    const text = await explainError(error)
+    const begins = /^(?:error:|Error from server[^:]*:)/gim
+    context.err(hasColours(context, 'err') ? text.replaceAll(begins, (head) => painted(head, 'bad')) : text)
     return 1
   }
 }

@@ -122,7 +122,7 @@ const rows: readonly Row[] = [
   { args: ['get', 'cm', '--chunk-size=-1'], stderr: /^error: --chunk-size: "-1" is not/, code: 1 },
   { args: ['get', 'cm', '--wach'], stderr: /^error: unknown flag --wach; did you mean --watch\?/, code: 1 },
   { args: ['gett', 'cm'], stderr: /^error: unknown command "gett"; did you mean get\?/, code: 1 },
-  { args: ['debug', 'x'], stderr: 'error: `orchctl debug` is not built; `orchctl help` lists what is\n', code: 1 },
+  { args: ['alpha', 'x'], stderr: 'error: `orchctl alpha` is not built; `orchctl help` lists what is\n', code: 1 },
   { args: ['certificate', 'csr'], stderr: /^error: `orchctl certificate csr` is not built; /, code: 1 },
   { args: ['get', 'cm', '..'], stderr: /^error: "\.\." is not a name/, code: 1 },
   { args: ['get', '\u001b[31m'], stderr: /^error: the server doesn't have a resource type "\\u001b\[31m"\n$/, code: 1 },

@@ -1,9 +1,11 @@
 /** Tables on paper: what servers may send, and what reaches the terminal. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { cellMeaning, hasColours, paintDescription, painted } from '../../src/cli/printers/colours.ts'
 import { Columns } from '../../src/cli/printers/columns.ts'
 import { escapeLine, escapeText } from '../../src/cli/printers/escape.ts'
 import { fitText } from '../../src/cli/printers/fit.ts'
+import { fitRows } from '../../src/cli/printers/fit-table.ts'
 import { headings, tableRows } from '../../src/cli/printers/table.ts'
 import { readTable } from '../../src/client/table.ts'
 
@@ -84,4 +86,44 @@ test('help goes on below itself, or below its flag where there is no room beside
   assert.equal(fitText(help, 22), `One two three four.${kept}  -f, --file=F\n          one two\n          three\n`)
   const long = '  -f, --file=F  one two three four five six seven eight nine ten\n'
   assert.equal(fitText(long, 58), '  -f, --file=F  one two three four five six seven eight\n                nine ten\n')
+})
+
+test('statuses have colours by what they mean', () => {
+  const red = (text: string) => `\u001b[31m${text}\u001b[0m`
+  const green = (text: string) => `\u001b[32m${text}\u001b[0m`
+  const yellow = (text: string) => `\u001b[33m${text}\u001b[0m`
+  const paint = (heading: string, cell: string) => painted(cell, cellMeaning(heading, cell))
+  assert.equal(paint('STATUS', 'Running'), green('Running'))
+  assert.equal(paint('STATUS', 'CrashLoopBackOff'), red('CrashLoopBackOff'))
+  assert.equal(paint('STATUS', 'Ready,SchedulingDisabled'), yellow('Ready,SchedulingDisabled'))
+  assert.equal(paint('STATUS', 'Whatever'), 'Whatever')
+  assert.equal(paint('READY', '1/2'), yellow('1/2'))
+  assert.equal(paint('READY', '2/2'), green('2/2'))
+  assert.equal(paint('NAME', 'Running'), 'Running')
+  const lines = new Columns((cell) => paint('STATUS', cell))
+  assert.equal(lines.lines([['Running', 'x']]), `${green('Running')}   x\n`)
+  assert.equal(
+    paintDescription('Status:  Running\nConditions:\n  Ready  False  x\n  DiskPressure  False\nOther:\n  A  False'),
+    `Status:  ${green('Running')}\nConditions:\n  Ready  ${red('False')}  x\n  DiskPressure  ${green('False')}\nOther:\n  A  False`,
+  )
+  const terminal = { out: true, err: true }
+  assert.equal(hasColours({ terminal, env: {} }, 'out'), true)
+  assert.equal(hasColours({ terminal, env: { NO_COLOR: '1' } }, 'out'), false)
+  assert.equal(hasColours({ terminal, env: { TERM: 'dumb' } }, 'err'), false)
+  assert.equal(hasColours({ terminal: { out: false, err: true }, env: {} }, 'out'), false)
+})
+
+test('a table stays within the terminal, with its names whole', () => {
+  const head = ['NAME', 'IMAGE', 'AGE']
+  const rows = [['a-long-name-that-stays', 'registry.example.com/some/image:1.2.3', '5m']]
+  const fitted = fitRows(head, rows, 50)
+  assert.deepEqual(fitted, [['a-long-name-that-stays', 'registry.example.c…', '5m']])
+  assert.ok(
+    new Columns()
+      .lines([head, ...fitted])
+      .split('\n')
+      .every((line) => line.length <= 50),
+  )
+  assert.deepEqual(fitRows(head, rows, 200), rows)
+  assert.equal(fitRows(head, rows, 10)[0]![0], 'a-long-name-that-stays')
 })

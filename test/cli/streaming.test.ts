@@ -96,6 +96,24 @@ test('attach joins the program of a container', async () => {
   assert.match(front.asked.at(-1)!, /^attach web\?container=app&stdin=true/)
 })
 
+test('tree shows owners and dependents with their state', async () => {
+  const made = await client.post('/api/v1/namespaces/default/configmaps', { metadata: { name: 'root' } })
+  const owner = (name: string, uid: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', name, uid })
+  const inner = await client.post('/api/v1/namespaces/default/configmaps', {
+    metadata: { name: 'inner', ownerReferences: [owner('root', made.body.metadata.uid)] },
+  })
+  await pod('leaf', [{ name: 'a', image: 'x' }], {
+    labels: {},
+    ownerReferences: [owner('inner', inner.body.metadata.uid)],
+  })
+  const { stdout } = await run(['tree', 'cm', 'inner'])
+  assert.match(stdout, /^OBJECT +STATE +AGE\nconfigmap\/root .*\nconfigmap\/inner .*\n└─ pod\/leaf +Running +\S+\n$/)
+  assert.match(
+    (await run(['tree', 'cm/root'])).stdout,
+    /\nconfigmap\/root .*\n└─ configmap\/inner .*\n {3}└─ pod\/leaf /,
+  )
+})
+
 test('logs of a pod, of its containers, of a deployment and of a selection', async () => {
   const plain = (name: string) => `${name}: one\n\u001b[31mred\u001b[0m\u001b]0;title\u0007\n`
   assert.deepEqual(await run(['logs', 'web']), { code: 0, stdout: plain('web/app'), stderr: defaulted })

@@ -21,6 +21,11 @@ export const commands: readonly (CommandEntry | CommandGroup)[] = [
     load: async () => (await import('./describe/describe.ts')).describeCommand,
   },
   {
+    name: 'tree',
+    summary: 'show an object with its owners and all that it owns',
+    load: async () => (await import('./tree.ts')).treeCommand,
+  },
+  {
     name: 'apply',
     summary: 'make the server have what files say',
     load: async () => (await import('./apply/apply.ts')).applyCommand,
@@ -162,6 +167,34 @@ export const commands: readonly (CommandEntry | CommandGroup)[] = [
     name: 'port-forward',
     summary: 'forward local ports to a pod',
     load: async () => (await import('./pods/port-forward.ts')).portForwardCommand,
+  },
+  {
+    name: 'debug',
+    summary: 'add a container to a pod for looking around',
+    load: async () => (await import('./pods/debug.ts')).debugCommand,
+  },
+  {
+    name: 'top',
+    summary: 'show what nodes, pods and the server use',
+    commands: [
+      {
+        name: 'nodes',
+        aliases: ['node', 'no'],
+        summary: 'show what nodes use',
+        load: async () => (await import('./top/metrics.ts')).topNodesCommand,
+      },
+      {
+        name: 'pods',
+        aliases: ['pod', 'po'],
+        summary: 'show what pods use',
+        load: async () => (await import('./top/metrics.ts')).topPodsCommand,
+      },
+      {
+        name: 'server',
+        summary: 'show how busy the server is',
+        load: async () => (await import('./top/server.ts')).topServerCommand,
+      },
+    ],
   },
   {
     name: 'proxy',

@@ -15,6 +15,7 @@ import { connectionFlags } from '../connection-flags.ts'
 import { singularName } from '../find-type.ts'
 import { type Manifest, readManifests } from '../manifests/manifest.ts'
 import { ManifestError } from '../manifests/manifest-error.ts'
+import { hasColours } from '../printers/colours.ts'
 import { printDocument, withoutManagedFields } from '../printers/objects.ts'
 import { placeOf, type Session, withSession } from '../session.ts'
 import { fileFlags, type Subject, subjectsOf } from '../subjects.ts'
@@ -159,6 +160,14 @@ function withoutRecords(secret: JsonObject): JsonObject {
   return { ...secret, metadata: { ...metadata, annotations: Object.fromEntries(shown) } }
 }
 
+/** With colours where the user sees them and the program of this machine has them. */
+async function usualDiff(context: Context): Promise<string> {
+  if (!hasColours(context, 'out')) return 'diff -u -N'
+  const { spawnSync } = await import('node:child_process')
+  const { stdout } = spawnSync('diff', ['--version'], { encoding: 'utf8' })
+  return stdout?.includes('GNU') ? 'diff -u -N --color=always' : 'diff -u -N'
+}
+
 /** Writes both sides into directories that only this user can read, and runs the program on them. */
 async function show(context: Context, pairs: readonly Pair[]): Promise<void> {
   if (pairs.length === 0) return
@@ -168,7 +177,7 @@ async function show(context: Context, pairs: readonly Pair[]): Promise<void> {
       mkdirSync(join(directory, side), { mode: 0o700 })
       for (const pair of pairs) writeFileSync(join(directory, side, pair.file), pair[side], { mode: 0o600 })
     }
-    const [program = 'diff', ...args] = (context.env.KUBECTL_EXTERNAL_DIFF || 'diff -u -N').split(/\s+/)
+    const [program = 'diff', ...args] = (context.env.KUBECTL_EXTERNAL_DIFF || (await usualDiff(context))).split(/\s+/)
     const code = await context
       .runProgram(program, [...args, join(directory, 'live'), join(directory, 'merged')])
       .catch((error: unknown) => {

@@ -5,8 +5,16 @@
 const gap = 3
 const narrowest = 6
 
+/** How a cell looks, such as in colour; what it adds has no width. */
+export type Paint = (cell: string, column: number) => string
+
 export class Columns {
   readonly #widths: number[] = []
+  readonly #paint: Paint
+
+  constructor(paint: Paint = (cell) => cell) {
+    this.#paint = paint
+  }
 
   /** The next rows as text. */
   lines(rows: readonly (readonly string[])[]): string {
@@ -19,8 +27,8 @@ export class Columns {
   }
 
   #line(row: readonly string[]): string {
-    const padded = row.slice(0, -1).map((cell, i) => cell + ' '.repeat(this.#widths[i]! - length(cell)))
-    return padded.join('') + (row.at(-1) ?? '')
+    const padded = row.slice(0, -1).map((cell, i) => this.#paint(cell, i) + ' '.repeat(this.#widths[i]! - length(cell)))
+    return padded.join('') + this.#paint(row.at(-1) ?? '', row.length - 1)
   }
 }
 

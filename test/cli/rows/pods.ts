@@ -27,6 +27,23 @@ export const pods: Part = {
       stderr: 'error: unable to forward port because pod is not running. Current status=Pending\n',
       code: 1,
     }),
+    r('debug', 'idle --image=busybox -c look --target=a -- sh'),
+    r(
+      'get',
+      'pod idle -o jsonpath={.spec.ephemeralContainers[0].name}{.spec.ephemeralContainers[0].targetContainerName}',
+      {
+        stdout: 'looka',
+      },
+    ),
+    r('debug', 'idle --image=busybox --copy-to=copied -c look', { stdout: 'pod/copied created\n' }),
+    r('get', 'pod copied -o jsonpath={.spec.containers[*].name}', { stdout: 'a b look' }),
+    r('debug', 'idle', { stderr: 'error: you must specify --image\n', code: 1 }),
+    r('top pods', '', { stderr: /^error: Metrics API not available: /, code: 1 }),
+    r('top nodes', '', { stderr: /^error: Metrics API not available: /, code: 1 }),
+    r('top server', '--interval=1ms', {
+      stdout:
+        /^SERVER +VALUE\nRequests under way +\d+\nWatches under way +\d+\nRequests in a second +[\d.]+\n[\s\S]*\nTYPE +OBJECTS\n/,
+    }),
     r('proxy', '--port=x', { stderr: 'error: --port: "x" is not a port\n', code: 1 }),
   ],
 }

@@ -73,9 +73,16 @@ export const reading: Part = {
       stdout: 'configmap/one\n',
       stderr: /\nResponse Body: \{[^\n]*"ConfigMap"[^\n]*\n?$/,
     }),
+    r('get', 'deploy --count', { stdout: '2\n' }),
+    r('get', 'cm,deploy -l set=p --count', {
+      stdout: 'TYPE              COUNT\nconfigmap         1\ndeployment.apps   0\n',
+    }),
+    r('get', 'cm one --count', { stderr: /--count counts all objects of types/, code: 1 }),
     r('get', '--raw /healthz', { stdout: 'ok' }),
     r('get', 'cm absent --ignore-not-found'),
     r('get', 'all -o name', { stdout: /^service\/front\ndeployment\.apps\/idle\ndeployment\.apps\/web\n/ }),
+    r('tree', 'deploy web', { stdout: /^OBJECT +STATE +AGE\ndeployment\.apps\/web +AGE\n$/ }),
+    r('tree', 'cm', { stderr: 'error: name one object: TYPE NAME or TYPE/NAME\n', code: 1 }),
     r('describe', 'cm lit', {
       stdout:
         'Name:         lit\nNamespace:    default\nLabels:       <none>\nAnnotations:  <none>\n\nData\n====\na:\n----\n1\nb:\n----\nx=y\nkey:\n----\nhello\n\nEvents:  <none>\n',

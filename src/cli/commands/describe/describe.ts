@@ -10,6 +10,7 @@ import { liveOf } from '../../changing.ts'
 import { defineCommand } from '../../command.ts'
 import { connectionFlags } from '../../connection-flags.ts'
 import { SeveralErrors } from '../../explain-error.ts'
+import { hasColours, paintDescription } from '../../printers/colours.ts'
 import { escapeText } from '../../printers/escape.ts'
 import { alignTabs } from '../../printers/tabs.ts'
 import { type Session, withSession } from '../../session.ts'
@@ -95,7 +96,8 @@ async function described(session: Session, { type, object, showEvents }: Subject
   const describer = describers.find(({ group, kind }) => kind === type.kind && isGroup(group, type.group))
   const body = describer === undefined ? describeFields(object) : await describer.describe(object, session)
   const events = showEvents && describer?.events !== false ? await describeEvents(session, object) : ''
-  return alignTabs(escapeText(`${body}${events}`))
+  const text = alignTabs(escapeText(`${body}${events}`))
+  return hasColours(session.context, 'out') ? paintDescription(text) : text
 }
 
 /** Whether a group has this short name, whichever vendor's names the server speaks. */

@@ -56,7 +56,8 @@ async function fileTargets(getting: Getting, words: readonly string[]): Promise<
 }
 
 async function show(getting: Getting, targets: readonly Target[]): Promise<void> {
-  const { watch, watchOnly, output } = getting.options
+  const { watch, watchOnly, output, count } = getting.options
+  if (count) return await (await import('./count.ts')).countTargets(getting, targets)
   if (watch || watchOnly) await (await import('./watch.ts')).watchTarget(getting, targets)
   else if (output.form !== '' && output.form !== 'wide') await getObjects(getting, targets, output)
   else if (getting.options.at !== '') await (await import('./past.ts')).showPast(getting, targets)
@@ -70,6 +71,8 @@ function checkTogether(wanted: readonly Wanted[], options: GetOptions): void {
     throw new UsageError('name cannot be provided when a selector is specified')
   if (subresource !== '' && (!named || watch || watchOnly))
     throw new UsageError('--subresource needs the name of an object, and cannot be watched')
+  if (options.count && (named || watch || watchOnly || options.output.form !== ''))
+    throw new UsageError('--count counts all objects of types, and nothing is shown of them')
   if (outputWatchEvents && !watch && !watchOnly)
     throw new UsageError('--output-watch-events option can only be used with --watch or --watch-only')
 }

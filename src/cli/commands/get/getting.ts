@@ -17,6 +17,7 @@ export const getFlags = {
   watchOnly: toggle('watch-only', 'show changes alone, until Ctrl-C'),
   outputWatchEvents: toggle('output-watch-events', 'with -w: with what happened, ADDED, MODIFIED or DELETED'),
   subresource: flag('subresource', 'NAME', '', text, 'a part of the named objects: status, scale'),
+  count: toggle('count', 'only how many there are; the server counts where it can'),
   chunkSize: flag('chunk-size', 'NUMBER', '500', readCount, 'how many objects to ask for at a time; 0: all at once'),
   ignoreNotFound: toggle('ignore-not-found', 'what is not there is no error'),
   noHeaders: toggle('no-headers', 'without the line of headings'),

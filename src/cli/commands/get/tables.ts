@@ -3,10 +3,13 @@ import type { DiscoveredType } from '../../../client/discovery.ts'
 import { isNotFound } from '../../../client/status-error.ts'
 import { getTable, listTable, type Table } from '../../../client/table.ts'
 import { asJson } from '../../../model/object.ts'
+import type { Context } from '../../command.ts'
 import { SeveralErrors } from '../../explain-error.ts'
 import { singularName } from '../../find-type.ts'
 import { withNearNames } from '../../near-names.ts'
-import { Columns } from '../../printers/columns.ts'
+import { cellMeaning, hasColours, painted } from '../../printers/colours.ts'
+import { Columns, type Paint } from '../../printers/columns.ts'
+import { fitRows } from '../../printers/fit-table.ts'
 import { headings, type TableStyle, tableRows } from '../../printers/table.ts'
 import { placeOf } from '../../session.ts'
 import { selectionOf } from '../../subjects.ts'
@@ -25,7 +28,7 @@ export async function getTables(getting: Getting, targets: readonly Target[]): P
   const several = options.showKind || new Set(sections.map(({ type }) => type)).size > 1
   const ordered =
     options.sortBy === '' ? sections : await Promise.all(sections.map((section) => inOrder(section, options.sortBy)))
-  const texts = ordered.map((section) => sectionText(section, several, options)).filter((text) => text !== '')
+  const texts = ordered.map((section) => sectionText(section, several, getting)).filter((text) => text !== '')
   context.out(texts.join(options.noHeaders ? '' : '\n'))
   if (errors.length > 0) throw new SeveralErrors(errors)
   if (texts.length === 0 && !options.ignoreNotFound) context.err(nothingFound(getting, targets))
@@ -89,11 +92,28 @@ export function styleOf(type: DiscoveredType, several: boolean, options: Getting
 }
 
 /** '' when there is nothing in it: then it has no headings either. */
-function sectionText({ type, tables }: Section, several: boolean, options: Getting['options']): string {
+function sectionText({ type, tables }: Section, several: boolean, { context, options }: Getting): string {
   const style = styleOf(type, several, options)
   const rows = tables.flatMap((table) => tableRows(table, style))
   if (rows.length === 0) return ''
-  return new Columns().lines(options.noHeaders ? rows : [headings(tables[0]!.columns, style), ...rows])
+  const head = headings(tables[0]!.columns, style)
+  const fitted = withinTerminal(context, { head, rows, style })
+  return new Columns(paintOf(context, head)).lines(options.noHeaders ? fitted : [head, ...fitted])
+}
+
+/** Who asks for a wide table, or for labels, wants to see all of it. */
+function withinTerminal(
+  { terminal }: Context,
+  { head, rows, style }: { head: readonly string[]; rows: string[][]; style: TableStyle },
+): string[][] {
+  if (!terminal.out || !terminal.columns || style.wide || style.labels) return rows
+  return fitRows(head, rows, terminal.columns)
+}
+
+/** How cells under these headings look to this user. */
+export function paintOf(context: Context, head: readonly string[]): Paint | undefined {
+  if (!hasColours(context, 'out')) return undefined
+  return (cell, column) => painted(cell, cell === head[column] ? undefined : cellMeaning(head[column] ?? '', cell))
 }
 
 function nothingFound({ options, namespace }: Getting, targets: readonly Target[]): string {

@@ -14,7 +14,7 @@ import { selectionOf } from '../../subjects.ts'
 import type { Target } from '../../targets.ts'
 import type { Getting } from './getting.ts'
 import { fetchObjects, nameLine, trimmed } from './objects.ts'
-import { fetchTable, styleOf } from './tables.ts'
+import { fetchTable, paintOf, styleOf } from './tables.ts'
 
 export async function watchTarget(getting: Getting, targets: readonly Target[]): Promise<void> {
   const [target, ...others] = targets
@@ -37,7 +37,7 @@ function watchOptions(getting: Getting, { type, name }: Target) {
 function tables(getting: Getting, target: Target): Feed {
   const { client, context, options } = getting
   const style = styleOf(target.type, options.showKind, options)
-  const lines = new Columns()
+  let lines = new Columns()
   let columns: readonly TableColumn[] = []
   let headed = options.noHeaders
   const withEvent = (event: string, row: string[]) => (options.outputWatchEvents ? [event, ...row] : row)
@@ -51,6 +51,7 @@ function tables(getting: Getting, target: Target): Feed {
     list: async (silent) => {
       const table = await fetchTable(getting, target)
       columns = table.columns
+      lines = new Columns(paintOf(context, withEvent('EVENT', headings(columns, style))))
       if (!silent) print(table)
       return table.resourceVersion
     },
