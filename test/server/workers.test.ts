@@ -85,6 +85,17 @@ describe('workers are one server', { timeout }, () => {
     }
   })
 
+  it('the history of an object is the same on all connections', async () => {
+    const spec = { resource: 'configmaps', namespace: 'default', name: 'read-0' }
+    const ask = (client: HttpClient) => client.post('/apis/ops.orch.io/v1/objecthistories', { spec })
+    const histories = await Promise.all(clients.map(async (client) => (await ask(client)).body.status.revisions))
+    assert.deepEqual(
+      histories[0].map(({ verb }: { verb: string }) => verb),
+      ['create', 'delete', 'create'],
+    )
+    for (const history of histories) assert.deepEqual(history, histories[0])
+  })
+
   it('watches on all connections tell all writes in one order', async () => {
     const count = 120
     const { body } = await clients[0]!.get(`${configMaps}?limit=1`)
