@@ -15,6 +15,7 @@ import { serviceAccountGroups, serviceAccountName, type User } from '../model/us
 import { vendorOf } from '../model/vendor.ts'
 import type { PodStages } from '../nodes/simulation.ts'
 import type { RunningLoops } from '../reconcile/loop.ts'
+import type { SchedulerSettings } from '../scheduler/scheduler.ts'
 import { errorFields } from '../telemetry/log.ts'
 import { systemNamespace } from '../upkeep/system-objects.ts'
 import type { ApiServer } from './api-server.ts'
@@ -27,6 +28,7 @@ import { simulatedNodes } from './simulated-nodes.ts'
 /** What is read of files before the server starts. */
 export interface LoopFiles {
   readonly podStages?: PodStages
+  readonly scheduler?: SchedulerSettings
 }
 
 /** Servers on one etcd elect the one whose loops work; the embedded store has one server, which need not. */
@@ -65,7 +67,7 @@ export function startOwnControlLoops(
 function startLoopsOf(
   server: ApiServer,
   options: ServerOptions & UpOptions,
-  { within, podStages }: LoopFiles & { readonly within: (transport: Transport) => Transport },
+  { within, podStages, scheduler }: LoopFiles & { readonly within: (transport: Transport) => Transport },
 ): RunningLoops {
   const vendor = vendorOf(options.profile)
   const nodes = options.nodes === 0 ? [] : simulatedNodes(server, options, { within, stages: podStages })
@@ -84,6 +86,7 @@ function startLoopsOf(
       rootAuthority: () => server.authority,
       issueToken: (token) => server.issueLegacyToken(token),
       createTokenSecrets: options.createTokenSecrets,
+      ...(scheduler === undefined ? {} : { scheduler }),
       signing: { authorities: everySigner(server), longestMs: options.clusterSigningDuration },
       // Writes of other servers and workers cannot be held up.
       ...(options.etcdServers.length === 0 && options.workers === 1

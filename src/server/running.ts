@@ -3,6 +3,7 @@ import { type ApiServer, type Environment, startApiServer } from './api-server.t
 import { startClusterInfo } from './cluster-info.ts'
 import type { ServerCommandLine } from './command-line.ts'
 import { type LoopFiles, startOwnControlLoops } from './control-loops.ts'
+import { readSchedulerSettings } from './scheduler-configuration.ts'
 
 export interface Running {
   readonly server: ApiServer
@@ -34,7 +35,10 @@ export async function startRunning({ options, up }: ServerCommandLine, environme
 
 /** A fault in them ends the start. */
 async function readLoopFiles(up: ServerCommandLine['up']): Promise<LoopFiles> {
-  if (up === undefined || up.nodes === 0 || up.nodeStages.length === 0) return {}
+  if (up === undefined) return {}
+  const scheduler = await readSchedulerSettings(up.schedulerConfig)
+  const settings = scheduler === undefined ? {} : { scheduler }
+  if (up.nodes === 0 || up.nodeStages.length === 0) return settings
   const { readStageFiles } = await import('../nodes/stages/read-stage-files.ts')
-  return { podStages: readStageFiles(up.nodeStages) }
+  return { ...settings, podStages: readStageFiles(up.nodeStages) }
 }

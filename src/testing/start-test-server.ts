@@ -85,7 +85,7 @@ interface Around {
 }
 
 function flagsOf({ profile = 'kubernetes', controlLoops, flags = [] }: TestServerOptions, directory: string): Flags {
-  const ours = ['data-dir', 'etcd-servers', 'profile', 'controllers', 'ephemeral']
+  const ours = ['data-dir', 'etcd-servers', 'profile', 'controllers', 'ephemeral', 'scheduler-config']
   const misplaced = ours.find((name) => flags.some((flag) => flag.split('=')[0] === `--${name}`))
   if (misplaced !== undefined) throw new UsageError(`--${misplaced}: a test server decides this; see TestServerOptions`)
   return parseFlags({ ...serverFlags, ...upFlags }, [

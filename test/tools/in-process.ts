@@ -16,6 +16,7 @@ import { openConsole } from '../../src/server/console-link.ts'
 import { startOwnControlLoops } from '../../src/server/control-loops.ts'
 import { type ServerOptions, serverFlags, upFlags } from '../../src/server/flags/options.ts'
 import { greeting } from '../../src/server/greeting.ts'
+import { readSchedulerSettings } from '../../src/server/scheduler-configuration.ts'
 import type { MemoryStore } from '../../src/store/memory.ts'
 import type { Store } from '../../src/store/store.ts'
 import { openLog } from '../../src/telemetry/log.ts'
@@ -114,7 +115,12 @@ const runAll: Run = async (args, { store, write }) => {
   const server = await startApiServer(options, { ...environment, console: console.access })
   write(greeting(server.url, options, console.address(server.url)))
   // As for a server for tests: `*` leaves out the loops of a cluster.
-  const loops = startOwnControlLoops(server, { ...options, ephemeral: true })
+  const scheduler = await readSchedulerSettings(options.schedulerConfig)
+  const loops = startOwnControlLoops(
+    server,
+    { ...options, ephemeral: true },
+    scheduler === undefined ? {} : { scheduler },
+  )
   const stop = async () => {
     await loops.stop()
     await server.stop()

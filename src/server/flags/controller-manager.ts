@@ -41,6 +41,7 @@ const loopFlags = {
     'PEM private key that signs the tokens of token Secrets; the API server must know it (--service-account-key-file)',
   ),
   createTokenSecrets: sharedLoopFlags.createTokenSecrets,
+  schedulerConfig: sharedLoopFlags.schedulerConfig,
   resourceQuotaSyncPeriod: sharedLoopFlags.resourceQuotaSyncPeriod,
   volumeDirectory: volumeDirectoryFlag('without it the provisioner does not run'),
   ...clusterLoopFlags,

@@ -20,6 +20,13 @@ export const sharedLoopFlags = {
     readTime,
     'time between full recounts of what a ResourceQuota counts; must be longer than any write takes',
   ),
+  schedulerConfig: flag(
+    'scheduler-config',
+    'FILE',
+    '',
+    text,
+    'KubeSchedulerConfiguration of the loop scheduler: profiles, plugins, back-offs',
+  ),
   createTokenSecrets: flag(
     'create-token-secrets',
     '',

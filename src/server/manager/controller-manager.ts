@@ -24,6 +24,7 @@ import { selfMadePair } from '../../pki/self-made-pair.ts'
 import type { RunningLoops } from '../../reconcile/loop.ts'
 import { MissingRights } from '../../reconcile/missing-rights.ts'
 import { WorkQueueMetrics } from '../../reconcile/work-queue-metrics.ts'
+import type { SchedulerSettings } from '../../scheduler/scheduler.ts'
 import { Exposer } from '../../telemetry/exposition.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { Gauge } from '../../telemetry/metrics.ts'
@@ -32,6 +33,7 @@ import type { ManagerOptions } from '../flags/controller-manager.ts'
 import { concurrencyOf } from '../flags/loops.ts'
 import { readFlagFile } from '../read-flag-file.ts'
 import { openReloading } from '../reloading.ts'
+import { readSchedulerSettings } from '../scheduler-configuration.ts'
 import { AccountTokens } from './account-tokens.ts'
 import { runElected } from './election.ts'
 import { learnVendor } from './learn-vendor.ts'
@@ -55,10 +57,11 @@ export async function startControllerManager(options: ManagerOptions, log: Log):
   const reloading = openReloading(log)
   opened.defer(() => reloading.close())
   const files = readSigningFiles(options, reloading)
+  const scheduler = await readSchedulerSettings(options.schedulerConfig)
   const config = await readConfig(options)
   const connections = new Connections(config)
   opened.defer(() => connections.close())
-  const manager = new Manager({ options, chosen, files, connections, log })
+  const manager = new Manager({ options, chosen, files, scheduler, connections, log })
   const port = await openPort(options, manager)
   if (port !== undefined) opened.defer(() => port.close())
   opened.defer(() => manager.stop())
@@ -119,6 +122,7 @@ interface ManagerParts {
   readonly options: ManagerOptions
   readonly chosen: readonly ControlLoop[]
   readonly files: FileOptions
+  readonly scheduler: SchedulerSettings | undefined
   readonly connections: Connections
   readonly log: Log
 }
@@ -178,7 +182,7 @@ class Manager {
 
   #start(vendor: Vendor, term: Term): RunningLoops {
     this.#leads = true
-    const { options, chosen, files, log } = this.#parts
+    const { options, chosen, files, scheduler, log } = this.#parts
     const { issueTokenOf, ...signing } = files
     const transportOf = this.#transports(vendor)
     return startControlLoops(chosen, {
@@ -194,6 +198,7 @@ class Manager {
         ...clusterLoopOptions(options),
         quotaSyncMs: options.resourceQuotaSyncPeriod,
         createTokenSecrets: options.createTokenSecrets,
+        ...(scheduler === undefined ? {} : { scheduler }),
         ...(options.volumeDirectory === '' ? {} : { volumeDirectory: resolve(options.volumeDirectory) }),
         ...(issueTokenOf === undefined ? {} : { issueToken: issueTokenOf(vendor) }),
       },
