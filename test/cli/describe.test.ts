@@ -11,9 +11,27 @@ import { serveUp } from '../tools/in-process.ts'
 import { kubectl } from '../tools/kubectl.ts'
 import { configOf, orchctl } from '../tools/orchctl.ts'
 import { withoutRootCa } from '../tools/server.ts'
+import { untilTrue } from '../tools/until.ts'
 
 const server = await serveUp({ after }, ['--profile=kubernetes', withoutRootCa])
 const env = { KUBECONFIG: configOf(server) }
+
+test('a pod that has no node is told what stands against each node', async () => {
+  const client = server.client()
+  const spec = { containers: [{ name: 'c', image: 'i' }], automountServiceAccountToken: false }
+  assert.equal(
+    (await client.post('/api/v1/namespaces/default/pods', { metadata: { name: 'stuck' }, spec })).status,
+    201,
+  )
+  const isRefused = async () => {
+    const { body } = await client.get('/api/v1/namespaces/default/pods/stuck')
+    return JSON.stringify(body).includes('Unschedulable')
+  }
+  await untilTrue(isRefused)
+  const { stdout } = await orchctl(['describe', 'pod', 'stuck'], { env })
+  assert.match(stdout, /\nNodes:\n {2}n1 +node\(s\) were unschedulable\n/)
+  assert.match(stdout, /FailedScheduling .* 0\/1 nodes are available: 1 node\(s\) were unschedulable\.\n/)
+})
 
 const day = '2026-01-01T00:00:00Z'
 const terminated = { startedAt: day, finishedAt: '2026-01-01T00:00:05Z' }

@@ -2,6 +2,7 @@
  * The kinds that have a description of their own, by the short name of their group. Values of Secrets are never shown.
  * Whoever adds one writes a function in the file of its kin, and a line here.
  */
+import type { Pod } from '../../../kinds/core/pod.ts'
 import type { ApiObject } from '../../../model/object.ts'
 import type { Session } from '../../session.ts'
 import { describeBinding, describeRole, describeServiceAccount } from './access.ts'
@@ -16,6 +17,7 @@ import {
   describeService,
 } from './networking.ts'
 import { describeNode } from './node.ts'
+import { pendingText } from './pending.ts'
 import { describePod } from './pod.ts'
 import { describeAutoscaler, describeBudget, describeLimits, describePriorityClass, describeQuota } from './policies.ts'
 import { describeClaim, describeStorageClass, describeVolume } from './storage.ts'
@@ -52,7 +54,7 @@ export const describers: readonly Describer[] = [
   of('core', 'ConfigMap', describeConfigMap),
   of('core', 'Secret', describeSecret, false),
   of('core', 'Namespace', describeNamespace, false),
-  of('core', 'Pod', describePod),
+  of('core', 'Pod', async (pod: Pod, session) => describePod(pod) + (await pendingText(pod, session))),
   of('core', 'Node', describeNode),
   of('core', 'Service', describeService),
   of('core', 'Endpoints', describeEndpoints),
