@@ -12,7 +12,7 @@ import { type Profile, profileOf } from './profile.ts'
 import { defaultTiming, type QueueTiming } from './queue.ts'
 
 /** What is wrong with a configuration, and where. */
-export class ConfigurationFault extends Error {}
+class ConfigurationFault extends Error {}
 
 interface Settings {
   readonly profiles: readonly Profile[]
@@ -89,7 +89,7 @@ function choosePlugins(start: Profile, all: readonly WeightedPlugin[], { sets, p
     const concerns = (other: string) => point === other || point === 'multiPoint'
     if (concerns('filter')) profile = { ...profile, filters: chooseFilters(profile, all, set) }
     if (concerns('score')) profile = { ...profile, scores: chooseScores(profile, all, set) }
-    if (concerns('postFilter')) profile = { ...profile, preempts: isOn(profile.preempts, set) }
+    if (concerns('postFilter')) profile = { ...profile, preempts: choosePreemption(profile, set) }
   }
   return profile
 }
@@ -122,8 +122,8 @@ function isLeftOut(name: string, { disabled }: PluginSet): boolean {
   return disabled.has('*') || disabled.has(name)
 }
 
-function isOn(before: boolean, set: PluginSet): boolean {
-  return set.enabled.has(preemptionPlugin) || (before && !isLeftOut(preemptionPlugin, set))
+function choosePreemption({ preempts }: Profile, set: PluginSet): boolean {
+  return set.enabled.has(preemptionPlugin) || (preempts && !isLeftOut(preemptionPlugin, set))
 }
 
 function chooseFilters({ filters }: Profile, all: readonly WeightedPlugin[], set: PluginSet): Profile['filters'] {
