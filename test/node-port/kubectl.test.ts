@@ -20,6 +20,11 @@ const pod = await addPod('web')
 const container = pod.container('c')!
 container.last.append(1_700_000_000_000, 'first\nsecond\nthird')
 
+/** In the long form only. */
+const longTest = (name: string, options: { timeout: number }, run: () => Promise<void>) => {
+  if (long) test(name, options, run)
+}
+
 async function kubectl(args: readonly string[], input = '') {
   const { stdout, stderr, code } = await runCommand('kubectl', args, { input, env })
   return { stdout, stderr, code }
@@ -47,7 +52,7 @@ test('exec: output, input, exit codes', { timeout: 20_000 }, async () => {
   assert.match(none.stderr, /ENOENT/)
 })
 
-test('cp, there and back again', { skip: !long, timeout: 20_000 }, async () => {
+longTest('cp, there and back again', { timeout: 20_000 }, async () => {
   const bytes = randomBytes(2_000_000)
   writeFileSync(join(home, 'sent'), bytes)
   const there = await kubectl(['cp', join(home, 'sent'), `web:${container.directory}/taken`])
@@ -57,10 +62,7 @@ test('cp, there and back again', { skip: !long, timeout: 20_000 }, async () => {
   assert.ok(readFileSync(join(home, 'back')).equals(bytes))
 })
 
-test('port-forward: many connections at once, and a port where nobody is', {
-  skip: !long,
-  timeout: 20_000,
-}, async () => {
+longTest('port-forward: many connections at once, and a port where nobody is', { timeout: 20_000 }, async () => {
   const child = spawn('kubectl', ['port-forward', 'web', ':7', ':80', ':9'], { env })
   try {
     const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
