@@ -90,6 +90,8 @@ const questions: { readonly [kind: string]: object } = {
   },
   SelfSubjectRulesReview: { spec: { namespace: 'default' } },
   DeletionExplanation: { spec: { resource: 'pods', namespace: 'default', name: 'p' } },
+  ObjectHistory: { spec: { resource: 'pods', namespace: 'default', name: 'p' } },
+  PastState: { spec: { resource: 'pods', namespace: 'default', name: 'p' } },
   WhoAmI: {},
 }
 const access = { spec: { user: 'u', resourceAttributes: { verb: 'get', resource: 'pods' } } }
