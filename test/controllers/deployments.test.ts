@@ -139,6 +139,28 @@ test('a rollout stays within maxSurge and maxUnavailable at every event', async 
   assert.ok(items.every((pod) => imageOf(pod) === 'two'))
 })
 
+test('the limits hold while the pods of ReplicaSets lag behind their sizes', async () => {
+  server.run(['deployment'])
+  const strategy = { type: 'RollingUpdate', rollingUpdate: { maxSurge: 3, maxUnavailable: 2 } }
+  await make('lagging', { replicas: 10, strategy })
+  const sizes = async () => (await setsOf('lagging')).map(({ spec }) => spec?.replicas)
+  const tell = async (revision: number, counts: { replicas: number; availableReplicas: number }) => {
+    const name = (await setsOf('lagging'))[revision - 1]!.metadata.name!
+    const status = { ...counts, readyReplicas: counts.availableReplicas, observedGeneration: 1 }
+    await server.client.patch(replicaSets, { namespace, name }, { patch: { merge: { status } }, subresource: 'status' })
+  }
+  await until(sizes, (told) => told.join() === '10')
+  await tell(1, { replicas: 10, availableReplicas: 10 })
+  await changeTemplate('lagging', 'two')
+  // The old ReplicaSet has ten pods yet: there is no room for more new ones.
+  await until(sizes, (told) => told.join() === '8,3')
+  await tell(2, { replicas: 3, availableReplicas: 1 })
+  // Of the ten that are available two are about to go, so one may go for the one that has come.
+  await until(sizes, (told) => told.join() === '7,3')
+  await tell(1, { replicas: 8, availableReplicas: 8 })
+  await until(sizes, (told) => told.join() === '7,5')
+})
+
 test('where pods are recreated, old and new ones are never there together', async () => {
   nodesReady()
   server.run(loops)
@@ -265,7 +287,7 @@ test('why pods cannot be made is told by the Deployment', async () => {
 test('managers that are killed at any write are followed by one that finishes', async () => {
   nodesReady()
   const ways = deaths(long ? 24 : 6)
-  for (const [i, death] of (long ? ways : [ways[1]!, ways[5]!, ways[10]!]).entries()) {
+  for (const [i, death] of (long ? ways : [ways[5]!]).entries()) {
     const name = `killed-${i}`
     server.run(loops)
     await make(name, { replicas: 2 })

@@ -135,8 +135,8 @@ test('a full quota is told in an Event and a condition, and tried seldom', async
     (await client.list(events, { namespace: where })).items.some(({ reason }) => reason === 'FailedCreate'),
   )
   assert.ok(attempts < 30, `${attempts} attempts`)
-  await client.delete(quotas, { namespace: where, name: 'q' })
   await client.patch(replicaSets, { namespace: where, name: 'many' }, { patch: { merge: { spec: { replicas: 5 } } } })
+  await client.delete(quotas, { namespace: where, name: 'q' })
   const healed = await until(
     async () => await client.get(replicaSets, { namespace: where, name: 'many' }),
     ({ status }) => status?.replicas === 5 && status.conditions === undefined,
@@ -185,7 +185,7 @@ test('nothing is created or deleted twice while the watch lags behind', async ()
 
 test('a manager that is killed at any write is followed by one that finishes', async () => {
   const ways = deaths(4)
-  for (const [i, death] of (long ? ways : [ways[1]!, ways[4]!]).entries()) {
+  for (const [i, death] of (long ? ways : [ways[4]!]).entries()) {
     const app = `killed-${i}`
     const first = server.run(['replicaset'], { death })
     await makeSet(app, 3)

@@ -5,7 +5,7 @@
  */
 import { TimeSlice } from '../../base/time-slice.ts'
 
-const maxAtOnce = 32
+const maxAtOnce = 16
 
 /** What became of a number of writes. */
 export interface BatchOutcome {

@@ -19,6 +19,19 @@ export function availableIn(sets: readonly ReplicaSet[]): number {
   return sets.reduce((sum, { status }) => sum + (status?.availableReplicas ?? 0), 0)
 }
 
+/**
+ * How many pods they have or are to have, whichever is more: one that was made smaller has its pods until its own loop
+ * has deleted them.
+ */
+export function heldBy(sets: readonly ReplicaSet[]): number {
+  return sets.reduce((sum, set) => sum + Math.max(replicasOf(set), set.status?.replicas ?? 0), 0)
+}
+
+/** How many available pods stay as things are: of one that was made smaller, no more than its size. */
+export function stayAvailable(set: ReplicaSet): number {
+  return Math.min(replicasOf(set), set.status?.availableReplicas ?? 0)
+}
+
 export function isRolling({ spec }: Deployment): boolean {
   return spec?.strategy?.type !== 'Recreate'
 }
@@ -47,6 +60,6 @@ function fenceposts({ spec = {} }: Deployment): { readonly surge: number; readon
 export function newSize(deployment: Deployment, all: readonly ReplicaSet[], size: number): number {
   const { replicas = 1 } = deployment.spec ?? {}
   if (!isRolling(deployment)) return replicas
-  const room = replicas + maxSurge(deployment) - wantedIn(all)
+  const room = replicas + maxSurge(deployment) - heldBy(all)
   return room <= 0 ? size : size + Math.min(room, replicas - size)
 }

@@ -4,7 +4,7 @@
  */
 import type { ReplicaSet } from '../../../kinds/apps/replica-set.ts'
 import { cleanUp } from './cleanup.ts'
-import { availableIn, maxUnavailable, newSize, replicasOf, wantedIn } from './limits.ts'
+import { maxUnavailable, newSize, replicasOf, stayAvailable, wantedIn } from './limits.ts'
 import type { Rollout } from './parts.ts'
 import { isComplete, syncProgress } from './progress.ts'
 import { active, allOf, type Sets, syncPresent } from './replica-sets.ts'
@@ -35,14 +35,14 @@ async function shrinkOld(rollout: Rollout, sets: Sets): Promise<Sets | undefined
   const old = active(sets.old)
   if (old.length === 0 || present === undefined) return undefined
   const minAvailable = rollout.replicas - maxUnavailable(rollout.deployment)
-  const unavailable = replicasOf(present) - (present.status?.availableReplicas ?? 0)
+  const unavailable = replicasOf(present) - stayAvailable(present)
   const mayGo = wantedIn(allOf(sets)) - minAvailable - unavailable
   if (mayGo <= 0) return undefined
   const healthy = await shrinkEach(rollout, old, {
     most: mayGo,
-    by: (set) => replicasOf(set) - (set.status?.availableReplicas ?? 0),
+    by: (set) => replicasOf(set) - stayAvailable(set),
   })
-  const spare = availableIn([...healthy, present]) - minAvailable
+  const spare = [...healthy, present].reduce((sum, set) => sum + stayAvailable(set), -minAvailable)
   const shrunk = await shrinkEach(rollout, healthy, { most: spare, by: replicasOf })
   return shrunk.every((set, i) => set === old[i]) ? undefined : { present, old: merged(sets.old, shrunk) }
 }
