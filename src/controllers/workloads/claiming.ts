@@ -5,6 +5,7 @@
  * An adoption rests on the owner as the server has it, not on the informer's copy: one that is about to go, or a new
  * object of its name, must not take anything over. Each patch names the UID of what it changes.
  */
+import { TimeSlice } from '../../base/time-slice.ts'
 import type { Client } from '../../client/client.ts'
 import { nameOf, type ResourceType } from '../../client/resource-type.ts'
 import { isInvalid } from '../../client/status-error.ts'
@@ -24,15 +25,20 @@ export interface ClaimParts<T extends ObjectBase, O extends ObjectBase> {
   readonly signal: AbortSignal
 }
 
-/** The candidates that are the owner's afterwards. Throws the first failure when all have been tried. */
+/**
+ * The candidates that are the owner's afterwards. Throws the first failure when all have been tried. Others get their turn
+ * where there are many.
+ */
 export async function claimObjects<T extends ObjectBase, O extends ObjectBase>(
   parts: ClaimParts<T, O>,
   candidates: Iterable<T>,
 ): Promise<T[]> {
   const claimed: T[] = []
   const failures: unknown[] = []
+  const slice = new TimeSlice()
   let mayAdopt: Promise<void> | undefined
   for (const object of candidates) {
+    if (slice.charge(1)) await slice.yieldIfDue()
     const wanted = judge(parts, object)
     if (wanted === 'keep') claimed.push(object)
     if (wanted === 'keep' || wanted === 'ignore') continue

@@ -6,6 +6,7 @@
  * growing batches), and writes the status. It does neither while the informer has not shown its earlier writes.
  */
 import type { Clock } from '../../base/clock.ts'
+import { TimeSlice } from '../../base/time-slice.ts'
 import type { Client } from '../../client/client.ts'
 import type { EventRecorder } from '../../client/event-recorder.ts'
 import type { Informer } from '../../client/informer.ts'
@@ -115,7 +116,10 @@ async function step<O extends ReplicaOwner>(
   const pods = await claimedPods(state, owner, signal)
   spacing.looked(key, pods.length)
   const mayWrite = expectedMs === 0 && owner.metadata.deletionTimestamp === undefined
+  const slice = new TimeSlice()
   const failure = mayWrite ? await manage(state, { owner, pods, signal }) : undefined
+  // Each of these looks at all pods: others get their turn in between.
+  await slice.yieldIfDue()
   const now = clock.now()
   const isWritten = await writeStatus(state, owner, { status: replicaStatus(owner, pods, { failure, now }), signal })
   if (failure !== undefined) return afterRefusal(failure.error)

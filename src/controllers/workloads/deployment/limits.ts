@@ -23,7 +23,7 @@ export function availableIn(sets: readonly ReplicaSet[]): number {
  * How many pods they have or are to have, whichever is more: one that was made smaller has its pods until its own loop
  * has deleted them.
  */
-export function heldBy(sets: readonly ReplicaSet[]): number {
+function heldBy(sets: readonly ReplicaSet[]): number {
   return sets.reduce((sum, set) => sum + Math.max(replicasOf(set), set.status?.replicas ?? 0), 0)
 }
 
