@@ -1,6 +1,7 @@
 /** The table of control loops: every loop that `--controllers` may name, in the order of their names. */
 import { clusterInfo } from '../model/bootstrap-token.ts'
 import { claimProtection, volumeProtection } from '../model/protection.ts'
+import { autoscalers, autoscalingLoop, defaultAutoscaling } from './autoscaling/horizontal-pod-autoscaling.ts'
 import { bootstrapSignerLoop, configMaps } from './bootstrap-signer.ts'
 import { tokenSecrets, tokenSelection } from './bootstrap-token-secrets.ts'
 import { certificateRequests } from './certificate-requests.ts'
@@ -177,6 +178,13 @@ export const controlLoops: readonly ControlLoop[] = [
     account: 'generic-garbage-collector',
     syncs: { flag: 'gc', default: 20 },
     make: ({ client, clock, log, recorder }) => garbageCollectorLoop({ client, clock, log, recorder }),
+  },
+  {
+    name: 'horizontalpodautoscaling',
+    account: 'horizontal-pod-autoscaler',
+    cluster: true,
+    make: ({ client, recorder, informer, vendor, clock, options: { autoscaling = defaultAutoscaling } }) =>
+      autoscalingLoop({ client, recorder, vendor, clock, ...autoscaling, autoscalers: informer(autoscalers) }),
   },
   {
     name: 'host-path-provisioner',

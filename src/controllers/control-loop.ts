@@ -12,6 +12,7 @@ import type { Vendor } from '../model/vendor.ts'
 import type { Loop } from '../reconcile/loop.ts'
 import type { SchedulerSettings } from '../scheduler/scheduler.ts'
 import type { Log } from '../telemetry/log.ts'
+import type { AutoscalingOptions } from './autoscaling/horizontal-pod-autoscaling.ts'
 import type { SigningAuthorities } from './csr-signing.ts'
 import type { PodRanges } from './nodes/node-ipam.ts'
 import type { NodeHealthOptions } from './nodes/node-lifecycle.ts'
@@ -88,6 +89,7 @@ export interface LoopOptions {
   readonly podRanges?: PodRanges
   /** How many pods that have ended may stay; 0: all of them. */
   readonly maxEndedPods?: number
+  readonly autoscaling?: AutoscalingOptions
   /** What the built-in signers sign with; undefined: they do not sign. */
   readonly signing?: {
     readonly authorities: SigningAuthorities

@@ -76,6 +76,27 @@ export const clusterLoopFlags = {
     readCount,
     'number of nodes above which a zone counts as large',
   ),
+  autoscalerSyncPeriod: flag(
+    'horizontal-pod-autoscaler-sync-period',
+    'TIME',
+    '15s',
+    readTime,
+    'time between two looks at a HorizontalPodAutoscaler',
+  ),
+  autoscalerDownscaleStabilization: flag(
+    'horizontal-pod-autoscaler-downscale-stabilization',
+    'TIME',
+    '5m0s',
+    readTime,
+    'time for which the highest advice counts before replicas are taken away',
+  ),
+  autoscalerTolerance: flag(
+    'horizontal-pod-autoscaler-tolerance',
+    'N',
+    '0.1',
+    readDecimal,
+    'share by which a metric may be off its target without a change of replicas',
+  ),
   allocateNodeCidrs: flag(
     'allocate-node-cidrs',
     '',
@@ -143,6 +164,11 @@ export function clusterLoopOptions(options: ClusterOptions): Partial<LoopOptions
   const podRanges = podRangesOf(options)
   return {
     ...(podRanges === undefined ? {} : { podRanges }),
+    autoscaling: {
+      periodMs: options.autoscalerSyncPeriod,
+      downscaleWindowMs: options.autoscalerDownscaleStabilization,
+      tolerance: options.autoscalerTolerance,
+    },
     maxEndedPods: options.terminatedPodGcThreshold,
     nodeHealth: {
       graceMs: options.nodeMonitorGracePeriod,

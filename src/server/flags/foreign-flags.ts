@@ -161,10 +161,8 @@ export const managerForeign: ForeignFlags = {
     unbuilt('endpointslicemirroring'),
   ),
   'enable-garbage-collector': only('true', 'leave the loop out with --controllers=*,-garbagecollector'),
-  ...all(
-    'horizontal-pod-autoscaler-cpu-initialization-period horizontal-pod-autoscaler-downscale-stabilization horizontal-pod-autoscaler-initial-readiness-delay horizontal-pod-autoscaler-sync-period horizontal-pod-autoscaler-tolerance',
-    unbuilt('horizontalpodautoscaling'),
-  ),
+  'horizontal-pod-autoscaler-cpu-initialization-period': only(['5m0s', '5m'], 'it is five minutes'),
+  'horizontal-pod-autoscaler-initial-readiness-delay': only('30s', 'it is thirty seconds'),
   'namespace-sync-period': fixedPace('namespaces are looked at when something changes'),
   'enable-taint-manager': only('true', 'pods are driven out by taints'),
   'node-monitor-period': fixedPace('nodes are looked at when something changes, and when their time is over'),
