@@ -4,7 +4,7 @@
  */
 import type { Pod } from '../../kinds/core/pod.ts'
 import { parseQuantity } from '../../model/quantity.ts'
-import { isTerminating, podCondition } from '../workloads/pod-state.ts'
+import { isTerminating } from '../workloads/pod-state.ts'
 
 /** What a metrics server reports of a pod. */
 export interface PodMetrics {
@@ -143,7 +143,7 @@ const initialReadinessMs = 30_000
 
 /** Whether what a pod uses of the processor may be for its start alone. */
 function isStarting(pod: Pod, now: number): boolean {
-  const ready = podCondition(pod, 'Ready')
+  const ready = pod.status?.conditions?.find(({ type }) => type === 'Ready')
   const started = Date.parse(pod.status?.startTime ?? '')
   if (ready === undefined || Number.isNaN(started)) return true
   if (ready.status !== 'False') return false
