@@ -202,7 +202,7 @@ test('a Job that is out of time fails, and its pods go', async () => {
   run()
   nowMs = 0
   await makeJob('late', { activeDeadlineSeconds: 60 })
-  await untilPods('late', (found) => found.length === 1)
+  await untilJob('late', ({ status }) => status?.active === 1)
   nowMs += 61_000
   await touch('late')
   const { status } = await untilJob('late', has('Failed'))
@@ -221,7 +221,7 @@ test('a suspended Job has no pods; its time begins anew when it goes on', async 
     server.client.patch(jobs, { namespace, name: 'pausing' }, { patch: { merge: { spec: { suspend: value } } } })
   await suspend(false)
   await untilPods('pausing', (found) => found.length === 1)
-  const started = await untilJob('pausing', has('Suspended', 'False'))
+  const started = await untilJob('pausing', (job) => has('Suspended', 'False')(job) && job.status?.active === 1)
   await suspend(true)
   await untilPods('pausing', (found) => found.length === 0)
   const paused = await untilJob('pausing', has('Suspended'))
