@@ -17,6 +17,7 @@ import type { RelayedAnswer, RelayedRequest } from '../outbound/https-relay.ts'
 import type { Passage } from '../outbound/passage.ts'
 import type { Exchange, UpgradeRequest } from './exchange.ts'
 import { answerHeaders, hasPassed, mayRepeat, requestHeaders } from './forwarded-headers.ts'
+import { joinStreams } from './join-streams.ts'
 import { isLongRunning } from './request-info.ts'
 
 export interface PasserParts {
@@ -190,7 +191,7 @@ async function passBody(exchange: Exchange, body: RelayedAnswer['body']): Promis
   }
 }
 
-/** From here on neither side's bytes are looked at; when one side ends or breaks, so does the other. */
+/** From here on neither side's bytes are looked at. */
 async function tunnel(
   exchange: Exchange,
   answer: RelayedAnswer & { readonly switched: Duplex },
@@ -200,19 +201,5 @@ async function tunnel(
   passHeaders(exchange, answer)
   const chosen = answer.rawHeaders.findIndex((text, i) => i % 2 === 0 && text.toLowerCase() === 'upgrade')
   exchange.setHeader('upgrade', answer.rawHeaders[chosen + 1] ?? '')
-  await joined(exchange.switchProtocols(upgrade), answer.switched)
-}
-
-/** Resolves when both are closed. */
-function joined(one: Duplex, other: Duplex): Promise<void> {
-  return new Promise((resolve) => {
-    const end = () => {
-      one.destroy()
-      other.destroy()
-      resolve()
-    }
-    for (const side of [one, other]) side.on('error', end).on('close', end)
-    one.pipe(other)
-    other.pipe(one)
-  })
+  await joinStreams(exchange.switchProtocols(upgrade), answer.switched)
 }

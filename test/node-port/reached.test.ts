@@ -232,9 +232,15 @@ test('a node whose certificate another authority has signed is not believed', as
   const { port: at } = impostor.address() as { port: number }
   const forget = api.server.localNodes.add({ runtime: { ...bare, name: 'n3' }, host: '127.0.0.1', port: at })
   await client.post('/api/v1/nodes', { metadata: { name: 'n3' } })
-  const { status: code, body } = await client.get('/api/v1/nodes/n3/proxy/healthz')
-  assert.deepEqual([code, asked], [500, 0])
-  assert.match(body.message, /x509/)
+  const spec = { nodeName: 'n3', containers: [{ name: 'c', image: 'i' }] }
+  await client.post(pods, { metadata: { name: 'doubtful' }, spec })
+  for (const path of ['/api/v1/nodes/n3/proxy/healthz', `${pods}/doubtful/log`]) {
+    const { status: code, body } = await client.get(path)
+    assert.deepEqual([code, asked], [500, 0], path)
+    assert.match(body.message, /x509/)
+  }
+  const log = await client.get(`${pods}/doubtful/log?insecureSkipTLSVerifyBackend=true`)
+  assert.deepEqual([log.status, asked], [200, 1], 'where the caller asks for exactly that')
   forget()
   impostor.close()
 })

@@ -64,11 +64,12 @@ export class SpdyConnection {
 
   /** Takes no further streams. Ends the connection when the client does, or after a moment. */
   async end(): Promise<void> {
-    if (!this.#isEnding) {
-      this.#isEnding = true
-      this.#write(endFrame(this.#lastId))
-    }
-    const timer = setTimeout(() => this.destroy(), lingerMs).unref()
+    this.#isEnding = true
+    let timer: NodeJS.Timeout | undefined
+    // The time begins when all that was said before is on its way.
+    this.#write(endFrame(this.#lastId), () => {
+      timer = setTimeout(() => this.destroy(), lingerMs).unref()
+    })
     await this.closed
     clearTimeout(timer)
   }
@@ -183,8 +184,8 @@ export class SpdyConnection {
     if (how === 'cut') this.#write(resetFrame(id, 'cancel'))
   }
 
-  #write(frame: Buffer): void {
-    if (!this.#socket.destroyed && this.#socket.writable) this.#socket.write(frame)
+  #write(frame: Buffer, done?: () => void): void {
+    if (!this.#socket.destroyed && this.#socket.writable) this.#socket.write(frame, done)
   }
 }
 

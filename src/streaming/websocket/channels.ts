@@ -47,8 +47,11 @@ export class ChannelConnection {
 
   /** Says that all has been said. Ends the connection when the client does, or after a moment. */
   async end(): Promise<void> {
-    this.#sayClose(closeCodes.normal)
-    const timer = setTimeout(() => this.destroy(), lingerMs).unref()
+    let timer: NodeJS.Timeout | undefined
+    // The time begins when all that was said before is on its way.
+    this.#sayClose(closeCodes.normal, () => {
+      timer = setTimeout(() => this.destroy(), lingerMs).unref()
+    })
     await this.closed
     clearTimeout(timer)
   }
@@ -121,13 +124,13 @@ export class ChannelConnection {
       : dataFrame('binary', Buffer.concat([Buffer.from([channel]), data]))
   }
 
-  #sayClose(code: number): void {
+  #sayClose(code: number, done?: () => void): void {
     if (this.#hasSaidClose) return
     this.#hasSaidClose = true
-    this.#write(closeFrame(code))
+    this.#write(closeFrame(code), done)
   }
 
-  #write(frame: Buffer): void {
-    if (!this.#socket.destroyed && this.#socket.writable) this.#socket.write(frame)
+  #write(frame: Buffer, done?: () => void): void {
+    if (!this.#socket.destroyed && this.#socket.writable) this.#socket.write(frame, done)
   }
 }
