@@ -282,8 +282,11 @@ Volumes:
     Path:          /x
     HostPathType:  
   pr:
-    Type:     Projected
-    Sources:  a token, config map cm, the downward API
+    Type:                    Projected
+    TokenExpirationSeconds:  3600
+    ConfigMapName:           cm
+    ConfigMapOptional:       false
+    DownwardAPI:             true
   nfs:
     Type:        NFS
     Server:      s

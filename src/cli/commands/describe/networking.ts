@@ -22,8 +22,14 @@ interface Service extends ApiObject {
     clusterIPs?: string[]
     externalIPs?: string[]
     sessionAffinity?: string
+    externalName?: string
+    externalTrafficPolicy?: string
+    healthCheckNodePort?: number
+    loadBalancerIP?: string
+    loadBalancerSourceRanges?: string[]
     ports?: { name?: string; port?: number; protocol?: string; targetPort?: number | string; nodePort?: number }[]
   }
+  status?: { loadBalancer?: { ingress?: { ip?: string; hostname?: string }[] } }
 }
 
 export async function describeService(service: Service, session: Session): Promise<string> {
@@ -48,10 +54,23 @@ export async function describeService(service: Service, session: Session): Promi
       IP: spec.clusterIP ?? '',
       IPs: (spec.clusterIPs ?? []).join(',') || '<none>',
       'External IPs': spec.externalIPs?.join(',') || undefined,
+      'Desired LoadBalancer IP': spec.loadBalancerIP || undefined,
+      'External Name': spec.externalName || undefined,
+      'LoadBalancer Ingress': balancersOf(service),
     }),
     ...ports,
-    lines({ 'Session Affinity': spec.sessionAffinity ?? '' }),
+    lines({
+      'Session Affinity': spec.sessionAffinity ?? '',
+      'External Traffic Policy': spec.externalTrafficPolicy || undefined,
+      'HealthCheck NodePort': spec.healthCheckNodePort || undefined,
+      'LoadBalancer Source Ranges': spec.loadBalancerSourceRanges?.join(',') || undefined,
+    }),
   ].join('')
+}
+
+function balancersOf({ status }: Service): string | undefined {
+  const all = (status?.loadBalancer?.ingress ?? []).map(({ ip, hostname }) => ip || hostname || '')
+  return all.join(', ') || undefined
 }
 
 async function ifThere<T extends ApiObject>(
@@ -135,9 +154,8 @@ export async function describeIngress(ingress: Ingress, session: Session): Promi
       return `  ${host || '*'}\t\t\n${paths.join('')}`
     }),
   )
-  const tls = (spec.tls ?? []).map(
-    ({ secretName, hosts = [] }) =>
-      `  ${secretName || 'the default certificate'} for ${hosts.join(',') || 'all hosts'}\n`,
+  const tls = (spec.tls ?? []).map(({ secretName, hosts = [] }) =>
+    secretName ? `  ${secretName} terminates ${hosts.join(',')}\n` : `  SNI routes ${hosts.join(',')}\n`,
   )
   return [
     head(ingress),
@@ -155,7 +173,10 @@ const services = { group: '', version: 'v1', plural: 'services', namespaced: tru
 
 /** `web:80 (10.1.0.5:8080)`: a service, its port, and who answers there. */
 async function backendOf(session: Session, namespace: string, { service, resource }: Backend): Promise<string> {
-  if (service === undefined) return `${resource?.kind ?? ''}/${resource?.name ?? ''}`
+  if (service === undefined) {
+    const { apiGroup = '', kind = '', name = '' } = resource ?? {}
+    return `${apiGroup === '' ? '' : `APIGroup: ${apiGroup}, `}Kind: ${kind}, Name: ${name}`
+  }
   const { name = '', port = {} } = service
   const [found, reached] = await Promise.all([
     ifThere<Service>(session, services, { namespace, name }),
@@ -191,11 +212,21 @@ export function describeNetworkPolicy(policy: NetworkPolicy): string {
   })
   const applies = selectorText(podSelector)
   return [
-    head(policy),
+    head(policy, lines({ 'Created on': createdOn(policy) })),
     `Spec:\n  PodSelector: ${applies === '<none>' ? '<none> (all pods of the namespace)' : applies}\n`,
     ...allowed,
     `  Policy Types: ${policyTypes.join(', ')}\n`,
   ].join('')
+}
+
+const unrestricted = {
+  From: 'traffic not restricted by source',
+  To: 'traffic not restricted by destination',
+}
+
+/** `2024-01-02 15:04:05 +0000 UTC` */
+function createdOn({ metadata }: NetworkPolicy): string | undefined {
+  return metadata.creationTimestamp?.replace('T', ' ').replace(/Z$/, ' +0000 UTC')
 }
 
 function ruleText(direction: 'From' | 'To', peers: Peers, ports: Ports): string {
@@ -210,7 +241,7 @@ function ruleText(direction: 'From' | 'To', peers: Peers, ports: Ports): string 
     return `    ${direction}:\n${shown.filter((text) => text !== undefined).join('')}`
   })
   return [
-    ...(at.length === 0 ? ['    To Port: <any>\n'] : at),
-    ...(who.length === 0 ? [`    ${direction}: <any>\n`] : who),
+    ...(at.length === 0 ? ['    To Port: <any> (traffic allowed to all ports)\n'] : at),
+    ...(who.length === 0 ? [`    ${direction}: <any> (${unrestricted[direction]})\n`] : who),
   ].join('')
 }

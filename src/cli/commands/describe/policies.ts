@@ -77,12 +77,7 @@ export function describePriorityClass(priority: PriorityClass): string {
 export function describeAutoscaler(scaler: HorizontalPodAutoscaler): string {
   const { metadata, spec = {}, status } = scaler
   const { kind = '', name = '' } = spec.scaleTargetRef ?? {}
-  const metrics = (spec.metrics ?? []).map((metric) => {
-    const { resource } = metric
-    if (resource === undefined) return `  ${metric.type}\n`
-    const current = status?.currentMetrics?.find((each) => each.resource?.name === resource.name)?.resource?.current
-    return `  ${resource.name} of pods:\t${amountText(current)} / ${amountText(resource.target)}\n`
-  })
+  const metrics = (spec.metrics ?? []).map((metric, i) => metricText(metric, status?.currentMetrics?.[i]))
   return [
     head(scaler),
     lines({ CreationTimestamp: timeText(metadata.creationTimestamp), Reference: `${kind}/${name}` }),
@@ -90,16 +85,63 @@ export function describeAutoscaler(scaler: HorizontalPodAutoscaler): string {
     lines({
       'Min replicas': spec.minReplicas ?? '<unset>',
       'Max replicas': spec.maxReplicas ?? 0,
-      [`${kind} pods`]: `${status?.currentReplicas ?? 0} current / ${status?.desiredReplicas ?? 0} desired`,
     }),
+    behaviorText(spec.behavior),
+    lines({ [`${kind} pods`]: `${status?.currentReplicas ?? 0} current / ${status?.desiredReplicas ?? 0} desired` }),
     conditionsText(status?.conditions),
   ].join('')
 }
 
+type Metric = NonNullable<NonNullable<HorizontalPodAutoscaler['spec']>['metrics']>[number]
+type CurrentMetric = NonNullable<NonNullable<HorizontalPodAutoscaler['status']>['currentMetrics']>[number]
+
+/** `resource cpu on pods  (as a percentage of request):  40% / 80%` */
+function metricText(metric: Metric, current: CurrentMetric | undefined): string {
+  const line = (title: string, now: Amount | undefined, target: Amount | undefined) =>
+    `  ${title}:\t${amountText(now)} / ${amountText(target)}\n`
+  const { resource, containerResource, pods, object, external } = metric
+  const share = (target: Amount | undefined) =>
+    target?.averageUtilization === undefined ? '' : '  (as a percentage of request)'
+  if (resource !== undefined)
+    return line(
+      `resource ${resource.name} on pods${share(resource.target)}`,
+      current?.resource?.current,
+      resource.target,
+    )
+  if (containerResource !== undefined) {
+    const { name, container, target } = containerResource
+    const title = `resource ${name} of container ${container} on pods${share(target)}`
+    return line(title, current?.containerResource?.current, target)
+  }
+  if (pods !== undefined) return line(`"${pods.metric?.name}" on pods`, current?.pods?.current, pods.target)
+  if (object !== undefined) {
+    const { kind = '', name = '' } = object.describedObject ?? {}
+    return line(`"${object.metric?.name}" on ${kind}/${name}`, current?.object?.current, object.target)
+  }
+  return line(`"${external?.metric?.name}" (external metric)`, current?.external?.current, external?.target)
+}
+
+type Behavior = NonNullable<NonNullable<HorizontalPodAutoscaler['spec']>['behavior']>
+
+function behaviorText(behavior: Behavior | undefined): string {
+  if (behavior === undefined) return ''
+  const side = (title: string, rules: Behavior['scaleUp']) => {
+    if (rules === undefined) return ''
+    const { stabilizationWindowSeconds: seconds, selectPolicy, policies = [] } = rules
+    const listed = policies.map(
+      ({ type, value, periodSeconds }) => `      - Type: ${type}\tValue: ${value}\tPeriod: ${periodSeconds} seconds\n`,
+    )
+    const window = seconds === undefined ? '' : `    Stabilization Window: ${seconds} seconds\n`
+    const chosen = `    Select Policy: ${selectPolicy ?? 'Max'}\n`
+    return `  ${title}:\n${window}${chosen}${listed.length === 0 ? '' : `    Policies:\n${listed.join('')}`}`
+  }
+  return `Behavior:\n${side('Scale Up', behavior.scaleUp)}${side('Scale Down', behavior.scaleDown)}`
+}
+
+type Amount = { averageUtilization?: number; averageValue?: string; value?: string }
+
 /** Of what is asked for: `80%`, or an amount. */
-function amountText(
-  target: { averageUtilization?: number; averageValue?: string; value?: string } | undefined,
-): string {
+function amountText(target: Amount | undefined): string {
   if (target?.averageUtilization !== undefined) return `${target.averageUtilization}%`
   return target?.averageValue ?? target?.value ?? '<unknown>'
 }

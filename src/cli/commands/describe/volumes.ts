@@ -20,7 +20,7 @@ const shownOf: { readonly [type: string]: (source: JsonObject) => { [title: stri
     Path: text(source, 'path'),
     ReadOnly: text(source, 'readOnly', 'false'),
   }),
-  projected: (source) => ({ Sources: projectedText(source) }),
+  projected: projectedFields,
 }
 
 const titles: { readonly [type: string]: string } = { nfs: 'NFS', csi: 'CSI', iscsi: 'ISCSI', rbd: 'RBD', fc: 'FC' }
@@ -49,16 +49,25 @@ function text(source: JsonObject, field: string, otherwise = ''): string {
   return String(own(source, field) ?? otherwise)
 }
 
-/** `token, config map kube-root-ca.crt, downward API` */
-function projectedText(source: JsonObject): string {
+/** A line or two for each source, as kubectl has them; of two sources of one kind both are named. */
+function projectedFields(source: JsonObject): { [title: string]: string } {
+  const shown: { [title: string]: string } = {}
+  const add = (title: string, value: string) => {
+    shown[title] = Object.hasOwn(shown, title) ? `${shown[title]}, ${value}` : value
+  }
   const sources = own(source, 'sources')
-  const texts = (Array.isArray(sources) ? sources : []).flatMap((each) =>
-    Object.entries(isObject(each) ? each : {}).map(([type, detail]) => {
-      const name = isObject(detail) ? text(detail, 'name') : ''
-      if (type === 'serviceAccountToken') return 'a token'
-      if (type === 'downwardAPI') return 'the downward API'
-      return `${type === 'configMap' ? 'config map' : type} ${name}`
-    }),
-  )
-  return texts.join(', ')
+  for (const each of Array.isArray(sources) ? sources : [])
+    for (const [type, detail] of Object.entries(isObject(each) ? each : {})) {
+      const found = isObject(detail) ? detail : {}
+      if (type === 'downwardAPI') add('DownwardAPI', 'true')
+      else if (type === 'serviceAccountToken') {
+        add('TokenExpirationSeconds', text(found, 'expirationSeconds', '3600'))
+        if (text(found, 'audience') !== '') add('TokenAudience', text(found, 'audience'))
+      } else {
+        const title = type === 'configMap' ? 'ConfigMap' : 'Secret'
+        add(`${title}Name`, text(found, 'name'))
+        add(`${title}Optional`, text(found, 'optional', 'false'))
+      }
+    }
+  return shown
 }
