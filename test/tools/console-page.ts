@@ -17,7 +17,7 @@ export async function startConsoleBrowser(t: Ending): Promise<ConsoleBrowser> {
   const { chromium } = await import('playwright-core')
   const browser: Browser = await chromium.launch({
     executablePath: '/usr/bin/chromium',
-    args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
+    args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--renderer-process-limit=1'],
   })
   let faults: string[] = []
   t.after(async () => {

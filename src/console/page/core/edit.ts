@@ -84,8 +84,13 @@ function configurationOf(edit: Edit, left: ReadonlySet<string>): JsonObject {
     }
   }
   for (const { path, after } of editedFields(edit))
-    if (after !== undefined && !left.has(pathText(path))) setField(configuration, path, structuredClone(after))
+    if (after !== undefined && !isLeft(left, pathText(path))) setField(configuration, path, structuredClone(after))
   return configuration
+}
+
+/** A field is left alone with whatever is in it: the server may name a conflict by a part of what was changed. */
+function isLeft(left: ReadonlySet<string>, field: string): boolean {
+  return left.has(field) || [...left].some((each) => each.startsWith(field))
 }
 
 export interface Choice {
@@ -101,7 +106,7 @@ export async function reviewEdit(client: Client, edit: Edit, choice: Choice): Pr
   const { admission } = sent
   if (sent.error !== undefined) {
     const conflicts = conflictsIn(sent.error)
-    const changes = editedFields(edit).filter(({ path }) => !choice.left.has(pathText(path)))
+    const changes = editedFields(edit).filter(({ path }) => !isLeft(choice.left, pathText(path)))
     return { changes, conflicts, staying: [], error: conflicts.length > 0 ? undefined : sent.error, admission }
   }
   const result = asJson(sent.object!)

@@ -47,8 +47,12 @@ export function shortNumber(value: number): string {
 /** `4.2 ms`, `1.3 s`. */
 export function shortSeconds(seconds: number): string {
   if (seconds < 0.001) return `${Math.round(seconds * 1e6)} µs`
-  if (seconds < 1) return `${(seconds * 1000).toPrecision(2)} ms`
-  return `${seconds.toPrecision(2)} s`
+  if (seconds < 1) return `${twoDigits(seconds * 1000)} ms`
+  return `${twoDigits(seconds)} s`
+}
+
+function twoDigits(value: number): string {
+  return value >= 100 ? String(Math.round(value)) : value.toPrecision(2)
 }
 
 /** `118 MiB`. */

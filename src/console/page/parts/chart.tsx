@@ -21,7 +21,6 @@ export function Chart({ title, lines, unit }: ChartProps) {
   return (
     <figure class="chart">
       <figcaption>
-        <span class="chart-title">{title}</span>
         {lines.map(({ name, values, colour }) => (
           <span class={`chart-value ${colour}`} key={name}>
             {lines.length > 1 && <i aria-hidden="true" />}

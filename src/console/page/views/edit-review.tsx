@@ -24,10 +24,9 @@ interface EditReviewProps {
 }
 
 export function EditReview({ edit, view, onClose, onApplied }: EditReviewProps) {
-  const { review, choice, failure, isBusy, leave, take, apply } = useReview(edit, onApplied)
+  const { review, choice, open: conflicts, failure, isBusy, decide, apply } = useReview(edit, onApplied)
   const [removes, setRemoves] = useState(false)
-  const conflicts = (review?.conflicts ?? []).filter(({ field }) => !choice.left.has(field))
-  const isReady = review !== undefined && conflicts.length === 0 && review.error === undefined
+  const isReady = review !== undefined && review.conflicts.length === 0 && review.error === undefined
   const ownership = readOwnership(edit.base.metadata)
   const action = actionOn(edit.type, 'patch', nameIn(edit.base))
   return (
@@ -42,7 +41,7 @@ export function EditReview({ edit, view, onClose, onApplied }: EditReviewProps) 
           isHidden={({ path }: FieldChange) => isHidden(view, path)}
         />
       )}
-      {conflicts.length > 0 && <Conflicts conflicts={conflicts} onLeave={leave} onTakeAll={() => take(conflicts)} />}
+      {conflicts.length > 0 && <Conflicts conflicts={conflicts} onDecide={decide} />}
       {review !== undefined && review.staying.length > 0 && (
         <Staying staying={review.staying} removes={removes} onChange={setRemoves} />
       )}
@@ -67,38 +66,45 @@ export function EditReview({ edit, view, onClose, onApplied }: EditReviewProps) 
   )
 }
 
-const none: ReadonlySet<string> = new Set()
+interface Choices {
+  /** Conflicting fields that are not to be changed after all. */
+  readonly left: ReadonlySet<string>
+  readonly taken: ReadonlySet<string>
+}
 
-/** Tries the edit on the server, again whenever the user has settled a conflict; and applies it. */
+/** Tries the edit on the server, again when every conflict is settled; and applies it. */
 function useReview(edit: Edit, onApplied: () => void) {
   const { client } = useSurroundings()
   const [review, setReview] = useState<Review | undefined>()
-  const [choice, setChoice] = useState({ left: none, taken: none })
+  const [choice, setChoice] = useState<Choices>({ left: new Set(), taken: new Set() })
   const [failure, setFailure] = useState<unknown>()
   const [isBusy, setBusy] = useState(false)
-  const force = choice.taken.size > 0
+  const conflicts = review?.conflicts ?? []
+  const open = conflicts.filter(({ field }) => !choice.left.has(field) && !choice.taken.has(field))
+  const settled = { left: choice.left, force: choice.taken.size > 0 }
+  const isDue = review === undefined || (conflicts.length > 0 && open.length === 0)
   useEffect(() => {
+    if (!isDue) return
     let isGone = false
-    void reviewEdit(client, edit, { left: choice.left, force }).then((next) => isGone || setReview(next))
+    void reviewEdit(client, edit, settled).then((next) => isGone || setReview(next))
     return () => {
       isGone = true
     }
-  }, [choice])
+  }, [isDue, choice])
   const apply = async (removing: readonly FieldChange[]) => {
     setBusy(true)
     setFailure(undefined)
     try {
-      await applyEdit(client, edit, { left: choice.left, force, removing })
+      await applyEdit(client, edit, { ...settled, removing })
       onApplied()
     } catch (error) {
       setFailure(error)
       setBusy(false)
     }
   }
-  const leave = (field: string) => setChoice({ ...choice, left: new Set([...choice.left, field]) })
-  const take = (conflicts: readonly Conflict[]) =>
-    setChoice({ ...choice, taken: new Set(conflicts.map(({ field }) => field)) })
-  return { review, choice, failure, isBusy, leave, take, apply }
+  const decide = (verdict: keyof Choices, field: string) =>
+    setChoice({ ...choice, [verdict]: new Set([...choice[verdict], field]) })
+  return { review, choice, open, failure, isBusy, decide, apply }
 }
 
 function Fields({ title, fields }: { readonly title: string; readonly fields: ReadonlySet<string> }) {
@@ -130,11 +136,10 @@ function Staying({ staying, removes, onChange }: StayingProps) {
 
 interface ConflictsProps {
   readonly conflicts: readonly Conflict[]
-  readonly onLeave: (field: string) => void
-  readonly onTakeAll: () => void
+  readonly onDecide: (verdict: 'left' | 'taken', field: string) => void
 }
 
-function Conflicts({ conflicts, onLeave, onTakeAll }: ConflictsProps) {
+function Conflicts({ conflicts, onDecide }: ConflictsProps) {
   return (
     <Notice tone="warn" title="Others own fields that you changed">
       <ul class="conflicts">
@@ -143,15 +148,17 @@ function Conflicts({ conflicts, onLeave, onTakeAll }: ConflictsProps) {
             <span>
               <code>{shown(field, 300)}</code> is owned by <strong>{shown(owner, 100)}</strong>
             </span>
-            <button type="button" onClick={() => onLeave(field)}>
-              Leave it
-            </button>
+            <span class="toolbar">
+              <button type="button" onClick={() => onDecide('left', field)}>
+                Leave it
+              </button>
+              <button type="button" onClick={() => onDecide('taken', field)}>
+                Take it over
+              </button>
+            </span>
           </li>
         ))}
       </ul>
-      <button type="button" onClick={onTakeAll}>
-        {conflicts.length === 1 ? 'Take it over' : `Take these ${conflicts.length} over`}
-      </button>
     </Notice>
   )
 }

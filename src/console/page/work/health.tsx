@@ -31,9 +31,9 @@ export function HealthPage() {
       <div class="cards charts">
         <Requests scrapes={scrapes} />
         <Single title="Watchers" name="apiserver_registered_watchers" scrapes={scrapes} />
-        <Card title="Events to watchers">
+        <Card title="Events to watchers per second">
           <Chart
-            title="per second"
+            title="Requests or events per second"
             unit={shortNumber}
             lines={[{ name: 'events', colour: 'c1', values: rates(scrapes, 'apiserver_watch_events_total') }]}
           />
@@ -41,9 +41,9 @@ export function HealthPage() {
         <Single title="Objects stored" name="apiserver_storage_objects" scrapes={scrapes} />
         <Single title="Event loop delay (99 %)" name={loopDelay} scrapes={scrapes} unit={shortSeconds} />
         <Single title="Memory" name="process_resident_memory_bytes" scrapes={scrapes} unit={shortBytes} />
-        <Card title="Processor">
+        <Card title="Processor, of one core">
           <Chart
-            title="of one core"
+            title="Processor"
             unit={(part) => `${Math.round(part * 100)} %`}
             lines={[{ name: 'used', colour: 'c1', values: rates(scrapes, 'process_cpu_seconds_total') }]}
           />
@@ -56,9 +56,9 @@ export function HealthPage() {
 function Requests({ scrapes }: { readonly scrapes: readonly Scrape[] }) {
   return (
     <>
-      <Card title="Requests">
+      <Card title="Requests per second">
         <Chart
-          title="per second"
+          title="Requests or events per second"
           unit={shortNumber}
           lines={[
             {
@@ -79,9 +79,9 @@ function Requests({ scrapes }: { readonly scrapes: readonly Scrape[] }) {
           ]}
         />
       </Card>
-      <Card title="Latency">
+      <Card title="Latency of requests">
         <Chart
-          title="of requests"
+          title="Latency"
           unit={shortSeconds}
           lines={[
             { name: 'half', colour: 'c1', values: quantiles(scrapes, durations, 0.5) },
@@ -104,7 +104,7 @@ function Single({ title, name, scrapes, unit = shortNumber }: SingleProps) {
   const values = scrapes.map((scrape) => sumOf(scrape, name))
   return (
     <Card title={title}>
-      <Chart title="now" unit={unit} lines={[{ name: title, colour: 'c1', values }]} />
+      <Chart title={title} unit={unit} lines={[{ name: title, colour: 'c1', values }]} />
     </Card>
   )
 }
