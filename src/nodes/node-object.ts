@@ -11,8 +11,8 @@ export interface NodeDescription {
   readonly name: string
   /** Where it is reached. */
   readonly address: string
-  /** The port of its agent; undefined: it serves none. */
-  readonly port?: number
+  /** The port of its agent; 0 while it serves none. */
+  readonly port: () => number
   readonly capacity: { readonly [resource: string]: string }
   readonly labels: { readonly [key: string]: string }
   readonly taints: readonly Taint[]
@@ -90,7 +90,7 @@ export function nodeStatus(
       { type: 'InternalIP', address },
       { type: 'Hostname', address: name },
     ],
-    daemonEndpoints: { kubeletEndpoint: { Port: port ?? 0 } },
+    daemonEndpoints: { kubeletEndpoint: { Port: port() } },
     nodeInfo: {
       ...{ machineID: name, systemUUID: name, bootID: name, kernelVersion: 'simulated', osImage: 'simulated' },
       ...{ containerRuntimeVersion: `simulated://${version}`, kubeletVersion: agentVersion },

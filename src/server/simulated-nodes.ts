@@ -5,16 +5,18 @@ import type { Transport } from '../client/transport.ts'
 import type { ControlLoop, LoopContext } from '../controllers/control-loop.ts'
 import { nodesGroup, nodeUserPrefix, type User } from '../model/user.ts'
 import { type Vendor, vendorOf } from '../model/vendor.ts'
+import type { NodePort } from '../node-port/node-port.ts'
 import type { NodeDescription } from '../nodes/node-object.ts'
 import { ownRange } from '../nodes/pods/addresses.ts'
 import { type PodStages, type Simulation, simulateNodes } from '../nodes/simulation.ts'
 import { nodes, pods } from '../nodes/types.ts'
 import type { Loop } from '../reconcile/loop.ts'
-import { errorFields } from '../telemetry/log.ts'
+import { errorFields, type Log } from '../telemetry/log.ts'
 import type { ApiServer } from './api-server.ts'
 import type { ServerOptions, UpOptions } from './flags/options.ts'
+import { openLocalNodePort } from './local-node-port.ts'
 
-type NodeServer = Pick<ApiServer, 'transport' | 'clock'>
+type NodeServer = Pick<ApiServer, 'transport' | 'clock' | 'localNodes' | 'signingAuthority' | 'loopRecords'>
 
 export interface SimulatedNodeParts {
   readonly within: (transport: Transport) => Transport
@@ -29,37 +31,66 @@ export function simulatedNodes(
   { within, stages }: SimulatedNodeParts,
 ): ControlLoop[] {
   const vendor = vendorOf(options.profile)
-  let simulation: Simulation | undefined
   const volumeDirectory = options.nodeVolumes ? temporaryDirectory('orch-nodes-') : undefined
+  const port = new LaterPort()
+  let simulation: Simulation | undefined
   const simulated = (context: LoopContext) => {
     simulation ??= simulateNodes({
       ...(volumeDirectory === undefined ? {} : { volumeDirectory }),
-      ...{ nodes: descriptions(options), vendor, clock: server.clock },
+      ...{ nodes: descriptions(options, port), vendor, clock: server.clock },
       ...{ pods: context.informer(pods), nodeObjects: context.informer(nodes) },
       clientOf: nodeClients((user) => within(server.transport(user)), vendor),
       ...(stages === undefined ? {} : { stages }),
-      onError: (error) => context.log.warn('an event of a node could not be written', errorFields(error)),
+      onError: (error) => context.log.warn('a simulated node failed at an event or a volume', errorFields(error)),
     })
     return simulation
   }
+  const podLoop = (context: LoopContext): Loop => {
+    const { pods: loop, runtimes } = simulated(context)
+    port.open(openLocalNodePort(server, { vendor, nodes: runtimes }), context.log)
+    const onStop = async () => {
+      await loop.onStop?.()
+      await port.close()
+      if (volumeDirectory !== undefined) removeTemporary(volumeDirectory)
+    }
+    return { ...loop, onStop }
+  }
   return [
     { name: 'node-heartbeats', make: (context) => simulated(context).heartbeats },
-    { name: 'node-pods', make: (context) => removing(volumeDirectory, simulated(context).pods) },
+    { name: 'node-pods', make: podLoop },
   ]
 }
 
-/** The loop, which removes the directory when it ends. */
-function removing(directory: string | undefined, loop: Loop): Loop {
-  const onStop = async () => {
-    await loop.onStop?.()
-    if (directory !== undefined) removeTemporary(directory)
+/** The port of the nodes, which listens a moment after they have begun. */
+class LaterPort {
+  #opened: NodePort | undefined
+  #opening: Promise<void> = Promise.resolve()
+
+  /** 0 before it listens. */
+  get number(): number {
+    return this.#opened?.port ?? 0
   }
-  return { ...loop, onStop }
+
+  open(opening: Promise<NodePort>, log: Log): void {
+    this.#opening = opening.then(
+      (opened) => {
+        this.#opened = opened
+      },
+      (error: unknown) =>
+        log.error('the port of the simulated nodes does not listen: no logs, no exec', errorFields(error)),
+    )
+  }
+
+  async close(): Promise<void> {
+    await this.#opening
+    await this.#opened?.close()
+  }
 }
 
-function descriptions({ nodes: count, nodeCapacity: capacity }: UpOptions): NodeDescription[] {
+function descriptions({ nodes: count, nodeCapacity: capacity }: UpOptions, port: LaterPort): NodeDescription[] {
   return Array.from({ length: count }, (_, i) => ({
-    ...{ name: `node-${i + 1}`, address: `10.127.${(i + 1) >> 8}.${(i + 1) & 255}`, podRange: ownRange(i) },
+    name: `node-${i + 1}`,
+    ...{ address: `10.127.${(i + 1) >> 8}.${(i + 1) & 255}`, podRange: ownRange(i), port: () => port.number },
     ...{ capacity, labels: {}, taints: [] },
   }))
 }

@@ -90,7 +90,10 @@ test('joining', async (t) => {
       writeFileSync(bootstrap, JSON.stringify(config))
       const root = join(server.directory, 'agent')
       const start = (name: string, ...flags: string[]) =>
-        startNodeAgent(parseFlags(nodeAgentFlags, [`--name=${name}`, `--root-dir=${root}`, ...flags]), openLog())
+        startNodeAgent(
+          parseFlags(nodeAgentFlags, [`--name=${name}`, `--root-dir=${root}`, '--port=0', ...flags]),
+          openLog(),
+        )
       await assert.rejects(start('n9'), /--bootstrap-kubeconfig is needed/)
       const agent = await start(
         'n9',

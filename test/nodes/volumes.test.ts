@@ -40,7 +40,15 @@ before(async () => {
   admin = new Client(server.server.transport(user('admin', superusers)))
   const onError = (error: unknown) => console.error(error)
   const description = (name: string) => ({
-    ...{ name, address: '10.1.2.3', capacity: usualCapacity, labels: {}, taints: [], podRange: '10.128.7.0/24' },
+    ...{
+      name,
+      address: '10.1.2.3',
+      capacity: usualCapacity,
+      labels: {},
+      taints: [],
+      podRange: '10.128.7.0/24',
+      port: () => 0,
+    },
   })
   simulation = simulateNodes({
     nodes: [description('n1'), description('n2')],

@@ -138,7 +138,7 @@ async function patchStatus(
     NodeIP: () => node.address,
     NodeIPWith: () => node.address,
     NodeName: () => node.name,
-    NodePort: () => node.port ?? 0,
+    NodePort: () => node.port(),
     PodIP: () => podIp,
     PodIPWith: () => podIp,
   })

@@ -3,6 +3,7 @@ import { flag, type OptionsOf, repeated, text, UsageError } from '../../base/fla
 import type { Taint } from '../../kinds/core/types/taint.ts'
 import { checkDnsSubdomain } from '../../model/names.ts'
 import { loggingFlags } from './logging.ts'
+import { readPort } from './serving.ts'
 import { capacityFlag } from './simulated-nodes.ts'
 import { list, readAddress, readTime } from './values.ts'
 
@@ -22,6 +23,13 @@ const nodeFlags = {
     '',
     readTaints,
     'taints to register with, as key=value:effect separated by commas',
+  ),
+  port: flag(
+    'port',
+    'PORT',
+    '10250',
+    readPort,
+    'port of logs, exec, attach and port-forward on the address of the node, for those whom the API server permits; 0 for none',
   ),
   capacity: capacityFlag('capacity', 'what the node has'),
   podCidr: flag('pod-cidr', 'CIDR', '10.128.0.0/24', text, 'range of pod addresses where the Node object names none'),

@@ -9,7 +9,8 @@ import { UsageError } from '../../base/flags.ts'
 import { Client } from '../../client/client.ts'
 import { Informer } from '../../client/informer.ts'
 import type { Vendor } from '../../model/vendor.ts'
-import { type Simulation, simulateNodes } from '../../nodes/simulation.ts'
+import type { NodePort } from '../../node-port/node-port.ts'
+import { type PodStages, type Simulation, simulateNodes } from '../../nodes/simulation.ts'
 import { readStageFiles } from '../../nodes/stages/read-stage-files.ts'
 import { nodes, pods } from '../../nodes/types.ts'
 import { startLoops } from '../../reconcile/loop.ts'
@@ -18,6 +19,7 @@ import { WorkQueueMetrics } from '../../reconcile/work-queue-metrics.ts'
 import { errorFields, type Log } from '../../telemetry/log.ts'
 import type { NodeAgentOptions } from '../flags/node-agent.ts'
 import { learnVendor } from '../manager/learn-vendor.ts'
+import { openAgentPort } from './agent-port.ts'
 import { NodeCredentials } from './node-credentials.ts'
 
 export interface NodeAgent {
@@ -40,12 +42,15 @@ export async function startNodeAgent(options: NodeAgentOptions, log: Log): Promi
   const credentials = await NodeCredentials.open(files, { clock, log })
   const vendor = await learnVendor(new Client(credentials.transport.send), log, ended.signal)
   const renewing = credentials.renew(vendor!, ended.signal)
-  const node = startNode(options, { credentials, vendor: vendor!, clock, log, directory, stages })
+  const around = { credentials, vendor: vendor!, clock, log, directory, stages, signal: ended.signal }
+  let port: NodePort | undefined
+  const { simulation, loops } = startNode(options, { ...around, port: () => port?.port ?? 0 })
+  if (options.port > 0) port = await openAgentPort(options, { ...around, runtime: simulation.runtimes[0]! })
   log.info('the node agent runs', { node: options.name, directory })
   return {
     stop: async () => {
       ended.abort()
-      await Promise.all([node.stop(), renewing])
+      await Promise.all([loops.stop(), renewing, port?.close()])
       credentials.transport.close()
     },
   }
@@ -57,16 +62,17 @@ interface Around {
   readonly clock: TimerClock
   readonly log: Log
   readonly directory: string
-  readonly stages: ReturnType<typeof readStageFiles> | undefined
+  readonly stages: PodStages | undefined
+  readonly port: () => number
 }
 
-function startNode(options: NodeAgentOptions, { credentials, vendor, clock, log, directory, stages }: Around) {
+function startNode(options: NodeAgentOptions, { credentials, vendor, clock, log, directory, stages, port }: Around) {
   const { name, nodeIp: address, capacity, nodeLabels: labels, taints, podCidr: podRange } = options
   const client = new Client(credentials.transport.send, { userAgent: vendor.nodeAgent })
   const onError = (error: unknown) => log.warn('the node agent has lost its watch or an event', errorFields(error))
   const podInformer = new Informer(client, pods, { selection: { fieldSelector: `spec.nodeName=${name}` }, onError })
   const simulation: Simulation = simulateNodes({
-    nodes: [{ name, address, capacity, labels, taints, podRange }],
+    nodes: [{ name, address, capacity, labels, taints, podRange, port }],
     pods: podInformer,
     nodeObjects: new Informer(client, nodes, { selection: { fieldSelector: `metadata.name=${name}` }, onError }),
     ...{ clientOf: () => client, vendor, clock, volumeDirectory: directory, onError },
@@ -74,5 +80,5 @@ function startNode(options: NodeAgentOptions, { credentials, vendor, clock, log,
   })
   void podInformer.synced.then((isSynced) => (isSynced ? simulation.removeLeftovers() : undefined)).catch(onError)
   const records = { log, clock, metrics: new WorkQueueMetrics(), missingRights: new MissingRights(log) }
-  return startLoops([simulation.heartbeats, simulation.pods], records)
+  return { simulation, loops: startLoops([simulation.heartbeats, simulation.pods], records) }
 }

@@ -72,6 +72,11 @@ export class NodeCredentials {
     return new NodeCredentials(files, joined, around)
   }
 
+  /** PEM of the CA of the cluster. */
+  get authority(): string {
+    return this.#identity.authority
+  }
+
   /** What the certificate is now, for tests and the log. */
   get certificate(): string {
     return this.#identity.pair.certificate

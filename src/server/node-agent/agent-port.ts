@@ -1,0 +1,73 @@
+/**
+ * The port of a node agent: logs, exec, attach and port-forward of its pods. Its certificate comes from the signer of
+ * serving certificates, where people approve the request; connections wait for it for a while.
+ */
+import { X509Certificate } from 'node:crypto'
+import { isIP } from 'node:net'
+import type { TimerClock } from '../../base/clock.ts'
+import { Client } from '../../client/client.ts'
+import { requestCertificate } from '../../joining/node-certificate.ts'
+import type { Vendor } from '../../model/vendor.ts'
+import { type NodePort, openNodePort } from '../../node-port/node-port.ts'
+import type { NodeRuntime } from '../../node-port/runtime.ts'
+import type { ServingCertificate } from '../../node-port/serving-contexts.ts'
+import { errorFields, type Log } from '../../telemetry/log.ts'
+import type { NodeAgentOptions } from '../flags/node-agent.ts'
+import type { NodeCredentials } from './node-credentials.ts'
+
+export interface AgentPortParts {
+  readonly credentials: NodeCredentials
+  readonly vendor: Vendor
+  readonly clock: TimerClock
+  readonly log: Log
+  readonly runtime: NodeRuntime
+  readonly signal: AbortSignal
+}
+
+const idleMs = 4 * 60 * 60 * 1000
+
+export async function openAgentPort(
+  { name, nodeIp, port, timeout }: NodeAgentOptions,
+  { credentials, vendor, clock, log, runtime, signal }: AgentPortParts,
+): Promise<NodePort> {
+  const client = new Client(credentials.transport.send, { userAgent: vendor.nodeAgent })
+  const names = { dns: [name], ips: isIP(nodeIp) === 0 ? [] : [nodeIp] }
+  const request = async (): Promise<ServingCertificate> => {
+    const inTime = AbortSignal.any([signal, AbortSignal.timeout(timeout)])
+    const onRequested = (request: string) => log.info('asked for a serving certificate', { request })
+    const wish = { vendor, nodeName: name, use: 'serving', names, signal: inTime, onRequested } as const
+    const pair = await requestCertificate(client, wish)
+    const { validFromDate: from, validToDate: to } = new X509Certificate(pair.certificate)
+    return { ...pair, until: from.getTime() + (to.getTime() - from.getTime()) * 0.8 }
+  }
+  const opened = await openNodePort({
+    ...{ host: nodeIp, port, vendor, clock, idleMs, log, client },
+    node: (wanted) => (wanted === '' || wanted === name ? runtime : undefined),
+    certificate: shared(request, clock),
+    clientAuthorities: () => credentials.authority,
+  })
+  log.info('the node serves logs, exec and port-forward', { address: nodeIp, port: opened.port })
+  return opened
+
+  /** One request for all that wait; after one that failed the next connection asks again. */
+  function shared(ask: () => Promise<ServingCertificate>, { now }: TimerClock): () => Promise<ServingCertificate> {
+    let held: ServingCertificate | undefined
+    let asking: Promise<ServingCertificate> | undefined
+    const askOnce = async () => {
+      try {
+        held = await ask()
+        return held
+      } catch (error) {
+        log.warn('there is no serving certificate of the node', errorFields(error))
+        throw error
+      } finally {
+        asking = undefined
+      }
+    }
+    return async () => {
+      if (held !== undefined && now() < held.until) return held
+      asking ??= askOnce()
+      return await asking
+    }
+  }
+}
