@@ -110,7 +110,10 @@ test('both follow the pods: as they come, become ready, end, change their labels
   server.run(loops)
   await makeService('web')
   await untilBoth('web', '', '')
-  const [placeholder] = await slicesOf('web')
+  const [placeholder] = await until(
+    () => slicesOf('web'),
+    (found) => found.length === 1,
+  )
   assert.deepEqual([placeholder?.endpoints, placeholder?.ports], [[], []])
   assert.equal(placeholder?.metadata.labels?.['endpointslice.orch.io/managed-by'], 'endpointslice-controller.orch.io')
   assert.equal(placeholder?.metadata.labels?.team, 'a')
