@@ -1,6 +1,7 @@
 /** `orchctl kustomize`: the objects of a kustomization, as `apply -k` would apply them. */
 import { UsageError } from '../../base/flags.ts'
 import { defineCommand } from '../command.ts'
+import { connectionFlags } from '../connection-flags.ts'
 import { printDocument } from '../printers/objects.ts'
 
 export const kustomizeCommand = defineCommand({
@@ -12,7 +13,7 @@ Built are resources, bases, components, patches (strategic, JSON, with targets),
 names, namespaces, labels, annotations, images, replicas and vars. Anything else is refused by its name. Nothing is loaded
 from the network or from outside the directories that are named, and no program is run.`,
   examples: ['orchctl kustomize overlays/production', 'orchctl apply -k overlays/production', 'orchctl diff -k .'],
-  flags: {},
+  flags: connectionFlags,
   run: async (context, { words }) => {
     const [directory = '.', ...more] = words
     if (more.length > 0) throw new UsageError('name one directory with a kustomization.yaml')

@@ -8,7 +8,7 @@ export const optionsCommand = defineCommand({
   forms: [''],
   about: 'Shows the flags that all commands have. They may stand before the name of the command too.',
   examples: ['orchctl options'],
-  flags: {},
+  flags: connectionFlags,
   run: async (context, { words }) => {
     refuseWords(words)
     context.out(`Flags of all commands:\n${helpText(connectionFlags)}\n`)

@@ -3,6 +3,7 @@
 import { basename } from 'node:path'
 import { toggle, UsageError } from '../../base/flags.ts'
 import { type Command, defineCommand, ExitCode, refuseWords } from '../command.ts'
+import { connectionFlags } from '../connection-flags.ts'
 import { allPlugins } from '../plugins.ts'
 import { escapeLine } from '../printers/escape.ts'
 
@@ -15,7 +16,7 @@ export function pluginListCommand(own: readonly string[]): Command {
 
 A plugin never stands for a command that orchctl has itself.`,
     examples: ['orchctl plugin list'],
-    flags: { nameOnly: toggle('name-only', 'only the names of the programs') },
+    flags: { nameOnly: toggle('name-only', 'only the names of the programs'), ...connectionFlags },
     run: async (context, { options, words }) => {
       refuseWords(words)
       const plugins = allPlugins(context)
