@@ -93,6 +93,20 @@ async function events(client: HttpClient, path: string, version: number, count: 
 const versionOf = ({ object }: WatchEvent) => Number(object.metadata.resourceVersion)
 
 describe('two servers on one etcd', { timeout: 300_000 }, () => {
+  it('there is no history of objects, and a sentence says so', async () => {
+    const path = await makeNamespace('no-history')
+    await one.post(path, { metadata: { name: 'a' } })
+    const spec = { resource: 'configmaps', namespace: 'no-history', name: 'a' }
+    for (const [kind, more] of [
+      ['objecthistories', {}],
+      ['paststates', { revision: '1' }],
+    ] as const) {
+      const answer = await one.post(`/apis/ops.orch.io/v1/${kind}`, { spec: { ...spec, ...more } })
+      assert.equal(answer.status, 501, answer.text)
+      assert.match(answer.body.message, /keeps no history: it takes the embedded store/)
+    }
+  })
+
   it('list in pages from one and the other: one state, whatever is written meanwhile', async () => {
     const path = await makeNamespace('pages')
     const names = Array.from({ length: 40 }, (_, i) => `m-${String(i).padStart(2, '0')}`)
