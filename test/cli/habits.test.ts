@@ -115,7 +115,8 @@ test('many objects: output in order, each failure told, progress for people alon
   const good = names.filter((name) => name !== 'Bad')
   assert.equal(ran.stdout, good.map((name) => `configmap/${name} created\n`).join(''))
   assert.match(ran.stderr, /\r60 of 60 applied/)
-  assert.match(ran.stderr, /Error from server \(Invalid\): error when applying "STDIN": ConfigMap "Bad" is invalid/)
+  const told = '\u001b[31mError from server (Invalid):\u001b[0m error when applying "STDIN": ConfigMap "Bad" is invalid'
+  assert.ok(ran.stderr.includes(told), ran.stderr)
   assert.equal(ran.code, 1)
   const again = await run('apply -f - -o name', {
     stdin: names
