@@ -184,6 +184,21 @@ describe('in a browser', () => {
     assert.deepEqual(body.data, { colour: 'green' })
   })
 
+  test('the history of an object and the way back, where the server serves it', async () => {
+    const { body } = await admin.get('/apis/ops.orch.io/v1')
+    const isServed = body.resources.some(({ name }: { name: string }) => name === 'objecthistories')
+    await goTo(page, '#/object/core/v1/configmaps/default/shared')
+    await page.getByRole('tab', { name: 'Overview' }).waitFor()
+    assert.equal(await page.getByRole('tab', { name: 'History' }).count(), isServed ? 1 : 0)
+    if (!isServed) return
+    await page.getByRole('tab', { name: 'History' }).click()
+    await page.getByRole('button', { name: 'Go back to this state' }).first().press('Enter')
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('button', { name: 'Apply' }).press('Enter')
+    await dialog.waitFor({ state: 'detached' })
+    assert.notEqual((await admin.get(`${inDefault}/configmaps/shared`)).body.data.colour, 'green')
+  })
+
   test('a certificate request is decoded, judged by its signer and approved', async () => {
     const pem = makeRequest({ commonName: 'ada', organizations: ['developers'] }, generateKey())
     const spec = {
