@@ -56,7 +56,7 @@ const volumeTimeoutMs = 10 * 60_000
 export class Decisions {
   readonly claimWaiters: ClaimWaiters
   /** Aborts when nothing more is to be written. */
-  signal = new AbortController().signal
+  signal: AbortSignal = new AbortController().signal
   readonly #parts: DecisionParts
   readonly #sight: Sight
   readonly #cluster: Cluster

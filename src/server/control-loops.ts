@@ -71,7 +71,7 @@ function startLoopsOf(
 ): RunningLoops {
   const vendor = vendorOf(options.profile)
   const nodes = options.nodes === 0 ? [] : simulatedNodes(server, options, { within, stages: podStages })
-  const chosen = chooseLoops(controlLoops, options.controllers, { cluster: !options.ephemeral })
+  const chosen = chooseLoops(controlLoops, options.controllers, { cluster: !options.ephemeral || options.nodes > 0 })
   return startControlLoops([...chosen, ...nodes], {
     // The user agent names the owner of the fields that are written.
     clientAs: (account) =>
