@@ -44,7 +44,7 @@ export interface ControlLoop {
 /** Why a loop that was asked for does not run, for the log. */
 export interface NotRunning {
   readonly notRunning: string
-  /** Whether that is as the flags have it by default: then it is no warning. */
+  /** Whether that is as the flags have it by default: then nobody is told. */
   readonly isUsual?: boolean
 }
 

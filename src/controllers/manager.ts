@@ -35,8 +35,7 @@ export function startControlLoops(chosen: readonly ControlLoop[], parts: Manager
     const made = makeLoop(entry, parts, { recorder, informer })
     if (!('notRunning' in made)) return [made]
     const fields = { loop: entry.name, reason: made.notRunning }
-    if (made.isUsual) log.info('a control loop does not run', fields)
-    else log.warn('a control loop does not run', fields)
+    if (made.isUsual !== true) log.warn('a control loop does not run', fields)
     return []
   })
   const running = startLoops(loops, parts.records)
