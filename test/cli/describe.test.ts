@@ -13,7 +13,7 @@ import { configOf, orchctl } from '../tools/orchctl.ts'
 import { withoutRootCa } from '../tools/server.ts'
 import { untilTrue } from '../tools/until.ts'
 
-const server = await serveUp({ after }, ['--profile=kubernetes', withoutRootCa])
+const server = await serveUp({ after }, ['--profile=kubernetes', `${withoutRootCa},scheduler`])
 const env = { KUBECONFIG: configOf(server) }
 
 test('a pod that has no node is told what stands against each node', async () => {

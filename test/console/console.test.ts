@@ -7,7 +7,14 @@ import { noHeaders } from '../../src/authn/authenticator.ts'
 import { ConsoleAccess, newConsoleSecrets } from '../../src/console/access.ts'
 import { generateKey } from '../../src/pki/keys.ts'
 import { makeRequest } from '../../src/pki/make-request.ts'
-import { accessibilityFaults, type ConsoleBrowser, goTo, signIn, startConsoleBrowser } from '../tools/console-page.ts'
+import {
+  accessibilityFaults,
+  type ConsoleBrowser,
+  goTo,
+  pressWhenReady,
+  signIn,
+  startConsoleBrowser,
+} from '../tools/console-page.ts'
 import type { HttpClient } from '../tools/http-client.ts'
 import { type Restartable, serve, serveUp } from '../tools/in-process.ts'
 import { bundleIfStale } from '../tools/library.ts'
@@ -150,7 +157,7 @@ describe('in a browser', () => {
     assert.equal(await dialog.getByRole('button', { name: 'Apply' }).isDisabled(), true)
     await dialog.getByRole('button', { name: 'Take it over' }).press('Enter')
     await dialog.getByText('Taken over from their owners: .data.colour').waitFor()
-    await dialog.getByRole('button', { name: 'Apply' }).press('Enter')
+    await pressWhenReady(dialog.getByRole('button', { name: 'Apply' }))
     await dialog.waitFor({ state: 'detached' })
     const { body } = await admin.get(`${inDefault}/configmaps/shared`)
     assert.deepEqual(body.data, { colour: 'blue', size: '1' })
@@ -178,7 +185,7 @@ describe('in a browser', () => {
     await page.getByRole('button', { name: 'Review the changes' }).press('Enter')
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('Remove them as well').check()
-    await dialog.getByRole('button', { name: 'Apply' }).press('Enter')
+    await pressWhenReady(dialog.getByRole('button', { name: 'Apply' }))
     await dialog.waitFor({ state: 'detached' })
     const { body } = await admin.get(`${inDefault}/configmaps/shared`)
     assert.deepEqual(body.data, { colour: 'green' })
@@ -194,7 +201,7 @@ describe('in a browser', () => {
     await page.getByRole('tab', { name: 'History' }).click()
     await page.getByRole('button', { name: 'Go back to this state' }).first().press('Enter')
     const dialog = page.getByRole('dialog')
-    await dialog.getByRole('button', { name: 'Apply' }).press('Enter')
+    await pressWhenReady(dialog.getByRole('button', { name: 'Apply' }))
     await dialog.waitFor({ state: 'detached' })
     assert.notEqual((await admin.get(`${inDefault}/configmaps/shared`)).body.data.colour, 'green')
   })

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import type { Ending } from './server.ts'
 
 export interface ConsoleBrowser {
@@ -62,4 +62,9 @@ export async function accessibilityFaults(page: Page): Promise<string[]> {
   const found = await page.evaluate(`axe.run(document, { resultTypes: ['violations'] })`)
   const { violations } = found as { violations: { id: string; nodes: { html: string }[] }[] }
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' | ')}`)
+}
+
+/** By the keyboard, as soon as it is enabled: a key on a button that is not does nothing. */
+export async function pressWhenReady(button: Locator): Promise<void> {
+  await button.and(button.page().locator(':enabled')).press('Enter')
 }
