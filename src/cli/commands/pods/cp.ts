@@ -154,11 +154,17 @@ async function download(session: Session, { from, to, options }: Copying & { fro
   // The content of a directory (`dir/.`) goes into the target itself.
   const isContent = /(?:^|\/)\.\/?$/.test(from.path)
   const target = isDirectory && !isContent ? join(local, posix.basename(from.path)) : local
-  const reader = new TarReader(unpackInto({ prefix: from.path, target, warn: context.err }))
-  await runRemotely(session, {
-    ...(await remoteOf(session, from.pod, { options })),
-    command: ['tar', 'cf', '-', from.path],
-    onOutput: (data) => reader.write(data),
-  })
-  reader.end()
+  const unpacker = unpackInto({ prefix: from.path, target, warn: context.err })
+  const reader = new TarReader(unpacker)
+  try {
+    await runRemotely(session, {
+      ...(await remoteOf(session, from.pod, { options })),
+      command: ['tar', 'cf', '-', from.path],
+      onOutput: (data) => reader.write(data),
+    })
+    reader.end()
+  } finally {
+    // What was cut short leaves no file open.
+    await unpacker.end()
+  }
 }
