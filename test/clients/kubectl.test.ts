@@ -14,8 +14,8 @@ import { withoutRootCa } from '../tools/server.ts'
 import { parseTranscript, writeOutcome } from '../tools/transcript.ts'
 
 const sessions = [
-  ...['writing', 'declaring'],
-  ...(long ? ['reading', 'refusals', 'kinds', 'discovering', 'workloads', 'services'] : []),
+  'writing',
+  ...(long ? ['declaring', 'reading', 'refusals', 'kinds', 'discovering', 'workloads', 'services'] : []),
 ]
 
 // What the transcripts say of a volume is what it was made with: nobody changes its phase meanwhile.

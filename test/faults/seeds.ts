@@ -15,7 +15,7 @@ export interface Seed {
 const simulation = { test: 'test/faults/simulation.test.ts', told: 'seeded courses' }
 const images = { test: 'test/faults/crash-images.test.ts', told: 'hold every acknowledged commit' }
 const access = { test: 'test/authz/matrix.test.ts', told: 'are decided as the rules say' }
-const workers = { test: 'test/store/worker-store.test.ts' }
+const workers = { test: 'test/store/worker-store.long.test.ts' }
 const identity = { test: 'test/api/identity.test.ts' }
 
 function seed(bug: string, where: { file: string; find: string; replace: string }, by: { test: string; told: string }) {

@@ -1,7 +1,7 @@
 /**
  * Service: its defaults and rules by type as tables, its addresses and their families on clusters of one family and of
  * both, its node ports, what may change, and what tables show. That nobody gets what another holds is shown by
- * test/api/service-allocation.test.ts.
+ * test/api/service-allocation.long.test.ts.
  */
 import assert from 'node:assert/strict'
 import { describe, it, test } from 'node:test'
