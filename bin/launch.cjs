@@ -44,6 +44,8 @@ function cacheName() {
 
 async function bundleIfStale() {
   try {
+    const { isStale } = require('../scripts/stale-bundle.cjs')
+    if (!isStale(root, program)) return
     const bundle = await import(pathToFileURL(join(root, 'scripts', 'bundle.mjs')).href)
     await bundle.bundleIfStale(program)
   } catch (error) {

@@ -2,11 +2,12 @@
 // dynamically is in the same file, and evaluated when it is imported: a file costs more time to find and open than to
 // read. Each is a CommonJS script, whose compiled code can be kept whole (bin/run-bundle.cjs).
 // `node scripts/bundle.mjs` makes it; `bundleIfStale(program)` makes it only when a source of that program is not the one
-// that the bundle was made of. Every start in a checkout asks: it looks at those files, and at no directory.
+// that the bundle was made of (scripts/stale-bundle.cjs).
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { bundleConsole } from './bundle-console.mjs'
+import { isStale } from './stale-bundle.cjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const dist = join(root, 'dist')
@@ -38,7 +39,7 @@ const programs = {
 }
 
 export async function bundleIfStale(program) {
-  if (isStale(program)) await bundle(() => isStale(program))
+  if (isStale(root, program)) await bundle(() => isStale(root, program))
 }
 
 // Made beside dist/ and moved into place, so that another start at the same moment never sees half a bundle. Of several
@@ -204,23 +205,5 @@ function recordSources(fresh, inputs, began) {
 
 // Packages change with the lock file.
 const alwaysSources = ['package-lock.json', 'scripts/bundle.mjs', 'scripts/bundle-console.mjs']
-
-function isStale(program) {
-  const sources = sourcesOf(program)
-  return sources === undefined || sources.some(([name, mtimeMs, size]) => !isSame(`${root}/${name}`, mtimeMs, size))
-}
-
-function isSame(file, mtimeMs, size) {
-  const state = statSync(file, { throwIfNoEntry: false })
-  return state !== undefined && state.mtimeMs === mtimeMs && state.size === size
-}
-
-function sourcesOf(program) {
-  try {
-    return JSON.parse(readFileSync(join(dist, `${program}.sources.json`), 'utf8'))
-  } catch (error) {
-    if (error.code !== 'ENOENT') throw error
-  }
-}
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await bundle()

@@ -25,7 +25,7 @@ import { seeded } from '../store/seeded.ts'
 import type { Acknowledged } from './crash-workload.ts'
 import { compilePreload, crashImage, type DiskEvent, finalImage, recordProgram } from './recording.ts'
 
-const images = process.env.ORCH_LONG === '1' ? 600 : 250
+const images = process.env.ORCH_LONG === '1' ? 600 : 120
 const workload = fileURLToPath(new URL('./crash-workload.ts', import.meta.url))
 
 describe('power loss', () => {
