@@ -39,7 +39,12 @@ test('joining', async (t) => {
     const transport = new HttpTransport(bare)
     const stranger = new Client(transport.send)
     const path = '/api/v1/namespaces/kube-public/configmaps'
-    const { data } = await stranger.read<{ data: { kubeconfig: string } }>(`${path}/cluster-info`)
+    // A server makes the rights to it once it is ready.
+    const { data } = await until(
+      () => stranger.read<{ data: { kubeconfig: string } }>(`${path}/cluster-info`).catch(() => ({ data: undefined })),
+      ({ data }) => data !== undefined,
+    )
+    assert.ok(data !== undefined)
     assert.ok(parsePlainYaml(data.kubeconfig) !== undefined)
     assert.match(data.kubeconfig, new RegExp(`server: "${server.url}"`))
     for (const other of [path, '/api/v1/namespaces/kube-system/secrets'])
