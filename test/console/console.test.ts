@@ -121,7 +121,7 @@ describe('in a browser', () => {
     const [, link] = /See: {2}(\S+)/.exec(server.output())!
     page = await browser.open(link!)
     await page.getByText('orch-admin').waitFor()
-    await goTo(page, '#/work/access')
+    await goTo(page, '#/operations/access')
     assert.doesNotMatch(page.url(), /link=/)
     const secret = /#link=(.*)/.exec(link!)![1]
     const again = await admin.send('/console/session', { method: 'POST', headers: { authorization: `Link ${secret}` } })
@@ -221,7 +221,7 @@ describe('in a browser', () => {
     }
     const requests = '/apis/certificates.orch.io/v1/certificatesigningrequests'
     assert.equal((await admin.post(requests, sent)).status, 201)
-    await goTo(page, '#/work/certificates')
+    await goTo(page, '#/operations/certificates')
     const card = page.getByRole('region', { name: 'Request ada' })
     await card.getByText('It keeps every rule of its signer').waitFor()
     await card.getByText('developers').waitFor()
@@ -360,7 +360,7 @@ describe('in a browser', () => {
     const object = '#/object/core/v1/configmaps/default/shared'
     const some = [`${object}?tab=form`]
     const others = ['certificates', 'access', 'admission', 'namespaces', 'quotas', 'map'].map(
-      (each) => `#/work/${each}`,
+      (each) => `#/operations/${each}`,
     )
     const places = long
       ? ['#/', '#/list/core/v1/configmaps', ...some, object, `${object}?tab=yaml`, `${object}?tab=relations`, ...others]

@@ -2,7 +2,7 @@
  * The address of what is shown, behind the `#`: it stays in the browser, so nothing of it is sent or logged.
  *
  *   #/                                          the overview
- *   #/work/quotas                               a work page
+ *   #/operations/quotas                         a work page
  *   #/list/apps/v1/deployments?namespace=a      a table; filters and the sort are in the query
  *   #/object/core/v1/configmaps/a/b?tab=yaml    an object; `-` stands for no namespace
  */

@@ -7,15 +7,15 @@ import { connection, type SignedIn, session, signOut } from '../core/session.ts'
 import { useStore } from '../core/store.ts'
 import { shown } from '../core/text.ts'
 import { toggleTheme } from '../core/theme.ts'
+import { AccessPage } from '../operations/access.tsx'
+import { AdmissionPage } from '../operations/admission.tsx'
+import { CertificatesPage } from '../operations/certificates.tsx'
+import { HealthPage } from '../operations/health.tsx'
+import { MapPage } from '../operations/map.tsx'
+import { NamespacesPage } from '../operations/namespaces.tsx'
+import { QuotasPage } from '../operations/quotas.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Notice, PageHead } from '../parts/shown.tsx'
-import { AccessPage } from '../work/access.tsx'
-import { AdmissionPage } from '../work/admission.tsx'
-import { CertificatesPage } from '../work/certificates.tsx'
-import { HealthPage } from '../work/health.tsx'
-import { MapPage } from '../work/map.tsx'
-import { NamespacesPage } from '../work/namespaces.tsx'
-import { QuotasPage } from '../work/quotas.tsx'
 import { BrowsePage } from './browse.tsx'
 import { ObjectPage } from './object.tsx'
 import { Palette } from './palette.tsx'
@@ -133,7 +133,7 @@ function Page({ at: { path } }: { readonly at: Route }) {
   if (kind === 'list' && path.length === 4) return <BrowsePage place={place} />
   if (kind === 'object' && path.length === 6)
     return <ObjectPage place={place} name={namespace === '-' ? { name } : { namespace, name }} />
-  const Work = kind === 'work' && Object.hasOwn(workPages, group) ? workPages[group] : undefined
+  const Work = kind === 'operations' && Object.hasOwn(workPages, group) ? workPages[group] : undefined
   return Work === undefined ? <Nowhere /> : <Work />
 }
 

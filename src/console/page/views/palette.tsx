@@ -16,12 +16,12 @@ interface Goal {
 
 const pages: readonly Goal[] = [
   { title: 'Overview', about: 'page', to: '#/' },
-  { title: 'Nodes and pods', about: 'page', to: '#/work/map' },
-  { title: 'Certificate requests', about: 'page', to: '#/work/certificates' },
-  { title: 'Access: who can, and why', about: 'page', to: '#/work/access' },
-  { title: 'Admission', about: 'page', to: '#/work/admission' },
-  { title: 'Namespaces in termination', about: 'page', to: '#/work/namespaces' },
-  { title: 'Quotas', about: 'page', to: '#/work/quotas' },
+  { title: 'Nodes and pods', about: 'page', to: '#/operations/map' },
+  { title: 'Certificate requests', about: 'page', to: '#/operations/certificates' },
+  { title: 'Access: who can, and why', about: 'page', to: '#/operations/access' },
+  { title: 'Admission', about: 'page', to: '#/operations/admission' },
+  { title: 'Namespaces in termination', about: 'page', to: '#/operations/namespaces' },
+  { title: 'Quotas', about: 'page', to: '#/operations/quotas' },
 ]
 
 const most = 12

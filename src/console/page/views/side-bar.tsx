@@ -8,12 +8,12 @@ import icon from '../icon.svg'
 
 const work: readonly (readonly [path: string, title: string])[] = [
   ['', 'Overview'],
-  ['work/map', 'Nodes and pods'],
-  ['work/certificates', 'Certificate requests'],
-  ['work/access', 'Access'],
-  ['work/admission', 'Admission'],
-  ['work/namespaces', 'Namespaces'],
-  ['work/quotas', 'Quotas'],
+  ['operations/map', 'Nodes and pods'],
+  ['operations/certificates', 'Certificate requests'],
+  ['operations/access', 'Access'],
+  ['operations/admission', 'Admission'],
+  ['operations/namespaces', 'Namespaces'],
+  ['operations/quotas', 'Quotas'],
 ]
 
 export function SideBar({ at }: { readonly at: Route }) {
