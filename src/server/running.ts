@@ -3,6 +3,7 @@ import { type ApiServer, type Environment, startApiServer } from './api-server.t
 import { startClusterInfo } from './cluster-info.ts'
 import type { ServerCommandLine } from './command-line.ts'
 import { type LoopFiles, startOwnControlLoops } from './control-loops.ts'
+import { readFlagFile } from './read-flag-file.ts'
 import { readSchedulerSettings } from './scheduler-configuration.ts'
 
 export interface Running {
@@ -40,5 +41,5 @@ async function readLoopFiles(up: ServerCommandLine['up']): Promise<LoopFiles> {
   const settings = scheduler === undefined ? {} : { scheduler }
   if (up.nodes === 0 || up.nodeStages.length === 0) return settings
   const { readStageFiles } = await import('../nodes/stages/read-stage-files.ts')
-  return { ...settings, podStages: readStageFiles(up.nodeStages) }
+  return { ...settings, podStages: readStageFiles(up.nodeStages, (file) => readFlagFile('node-stages', file)) }
 }

@@ -1,6 +1,6 @@
 /** Stages as data: what their expressions, delays and templates mean, and what is refused by its name. */
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { removeTemporary, temporaryDirectory } from '../../src/base/temporary-directory.ts'
@@ -181,7 +181,7 @@ test('files of stages are read whole, and their faults named with the file', () 
     file,
     `# two\n---\n${JSON.stringify(stage({ next: { statusTemplate: 'phase: {{ .x }}' } }, 'one'))}\n---\n`,
   )
-  const { stages, parseStatus } = readStageFiles([file])
+  const { stages, parseStatus } = readStageFiles([file], (each) => readFileSync(each, 'utf8'))
   assert.deepEqual(
     stages.map(({ name }) => name),
     ['one'],
@@ -193,6 +193,6 @@ test('files of stages are read whole, and their faults named with the file', () 
     ['a: [', /stages\.yaml: /],
   ] as const) {
     writeFileSync(file, text)
-    assert.throws(() => readStageFiles([file]), { name: 'StageError', message })
+    assert.throws(() => readStageFiles([file], (each) => readFileSync(each, 'utf8')), { name: 'StageError', message })
   }
 })

@@ -1,5 +1,4 @@
 /** Reads files of Stage objects: YAML or JSON, several documents, and Lists of them. Other kinds are refused. */
-import { readFileSync } from 'node:fs'
 import { messageOf } from '../../base/errors.ts'
 import { parseYamlDocuments } from '../../codec/yaml-text.ts'
 import { isObject, type Json } from '../../model/json.ts'
@@ -14,11 +13,12 @@ const maxStages = 1000
 /** A status is a small object. */
 const maxStatusBytes = 1024 * 1024
 
-/** Throws StageError, which names the file. */
-export function readStageFiles(files: readonly string[]): PodStages {
+/** `read` is how a file is read, and says why one cannot be. Throws StageError for what is in it, which names the file. */
+export function readStageFiles(files: readonly string[], read: (file: string) => string): PodStages {
   const stages = files.flatMap((file) => {
+    const text = read(file)
     try {
-      return documentsOf(file).map((value) =>
+      return documentsOf(text).map((value) =>
         readStage(value, { compileTemplate: (text) => compileTemplate(text, placeFunctions) }),
       )
     } catch (error) {
@@ -29,8 +29,7 @@ export function readStageFiles(files: readonly string[]): PodStages {
   return { stages, parseStatus }
 }
 
-function documentsOf(file: string): Json[] {
-  const text = readFileSync(file, 'utf8')
+function documentsOf(text: string): Json[] {
   if (text.length > maxFileBytes) throw new StageError(`it has more than ${maxFileBytes} bytes`)
   return parseYamlDocuments(text, maxFileBytes)
     .map(({ value }) => value)

@@ -19,6 +19,7 @@ import { WorkQueueMetrics } from '../../reconcile/work-queue-metrics.ts'
 import { errorFields, type Log } from '../../telemetry/log.ts'
 import type { NodeAgentOptions } from '../flags/node-agent.ts'
 import { learnVendor } from '../manager/learn-vendor.ts'
+import { readFlagFile } from '../read-flag-file.ts'
 import { openAgentPort } from './agent-port.ts'
 import { NodeCredentials } from './node-credentials.ts'
 
@@ -31,7 +32,8 @@ export interface NodeAgent {
 export async function startNodeAgent(options: NodeAgentOptions, log: Log): Promise<NodeAgent> {
   if (options.name === '') throw new UsageError('--name is needed: the name of the node')
   const clock = systemClock
-  const stages = options.stages.length === 0 ? undefined : readStageFiles(options.stages)
+  const stages =
+    options.stages.length === 0 ? undefined : readStageFiles(options.stages, (file) => readFlagFile('stages', file))
   const directory = resolve(options.rootDir || join('.orch', `node-${options.name}`))
   await makePrivateDirectory(directory, ['kubeconfig', 'pods'])
   const ended = new AbortController()
