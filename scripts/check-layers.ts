@@ -11,7 +11,7 @@ const root = join(dirname(import.meta.dirname), 'src')
 const layers: readonly (readonly string[])[] = [
   ['base'],
   ['store', 'model', 'telemetry'],
-  ['schema', 'pki', 'cel', 'streaming'],
+  ['schema', 'pki', 'cel', 'streaming', 'gotemplate'],
   ['kinds', 'codec', 'outbound', 'encryption'],
   ['merge'],
   ['cache', 'authn', 'authz', 'audit', 'client', 'flowcontrol'],
@@ -36,7 +36,8 @@ const only: { readonly [room: string]: readonly string[] } = {
   controllers: ['base', 'telemetry', 'model', 'pki', 'client', 'reconcile', 'volumes', 'scheduler'],
   'node-port': ['base', 'telemetry', 'model', 'pki', 'streaming', 'client'],
   streaming: ['base'],
-  nodes: ['base', 'telemetry', 'model', 'codec', 'client', 'reconcile', 'node-port'],
+  gotemplate: ['base', 'model'],
+  nodes: ['base', 'telemetry', 'model', 'gotemplate', 'codec', 'client', 'reconcile', 'node-port'],
   library: ['base', 'model', 'schema', 'kinds', 'codec', 'client', 'reconcile'],
 }
 

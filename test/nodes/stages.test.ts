@@ -9,7 +9,7 @@ import { compileQuery } from '../../src/nodes/stages/query.ts'
 import { readStage } from '../../src/nodes/stages/read-stage.ts'
 import { readStageFiles } from '../../src/nodes/stages/read-stage-files.ts'
 import { chooseStage, delayOf } from '../../src/nodes/stages/stage.ts'
-import { compileTemplate } from '../../src/nodes/stages/template/template.ts'
+import { compileTemplate } from '../../src/nodes/stages/template.ts'
 
 const directory = temporaryDirectory('orch-test-stages-')
 after(() => removeTemporary(directory))
@@ -162,15 +162,23 @@ test('templates', () => {
 
 test('templates that cannot be carried out are refused when they are read, or bounded', () => {
   for (const [text, message] of [
-    ['{{ fly }}', /there is no "fly" here/],
-    ['{{ template "x" }}', /there is no "template" here/],
-    ['{{ if .a }}', /has no \{\{end\}\}/],
-    ['{{ end }}', /closes nothing/],
-    ['{{ .a', /not closed/],
-    ['{{ $x }}', /no variable \$x/],
-    ['{{ ~ }}', /cannot be read/],
-    [`${'{{ if .metadata }}'.repeat(60)}`, /blocks inside one another/],
-    ['{{ range 9999 }}{{ range 9999 }}x{{ end }}{{ end }}', /takes more than 100000 steps/],
+    ['{{ fly }}', /line 1, column 4: function "fly" not defined/],
+    ['{{ template "x" }}', /template "x" not defined/],
+    ['{{ if .a }}', /\{\{if\}\} without \{\{end\}\}/],
+    ['{{ end }}', /unexpected \{\{end\}\}/],
+    ['{{ .a', /unclosed action/],
+    ['{{ $x }}', /undefined variable "\$x"/],
+    ['{{ ~ }}', /unexpected "~"/],
+    [`${'{{ if .metadata }}'.repeat(300)}`, /inside each other/],
+    ['{{ range 5 }}{{ end }}', /can't iterate over 5/],
+    [
+      `{{ $a := list ${'1 '.repeat(500)} }}{{ range $a }}{{ range $a }}x{{ end }}{{ end }}`,
+      /takes more than 100000 steps/,
+    ],
+    [
+      `{{ $a := "ab" }}{{ range list ${'1 '.repeat(99)} }}{{ $a = print $a $a }}{{ end }}`,
+      /more than 1048576 characters/,
+    ],
   ] as const)
     assert.throws(() => run(text), { name: 'StageError', message }, text)
 })

@@ -29,12 +29,8 @@ export async function fillTemplate(
 
 async function parse({ language, text = '' }: TemplateOutput): Promise<Fill> {
   if (language === 'go-template') {
-    const [{ parseGoTemplate }, { fillGoTemplate }] = await Promise.all([
-      import('../gotemplate/parse.ts'),
-      import('../gotemplate/execute.ts'),
-    ])
-    const template = parseGoTemplate(text)
-    return (value, how) => fillGoTemplate(template, value, how)
+    const { readGoTemplate } = await import('./go-template.ts')
+    return readGoTemplate(text)
   }
   const [{ parseTemplate }, jsonpath] = await Promise.all([
     import('../jsonpath/parse.ts'),

@@ -6,7 +6,7 @@ import { placeFunctions } from '../pods/apply-stage.ts'
 import type { PodStages } from '../simulation.ts'
 import { readStage } from './read-stage.ts'
 import { StageError } from './stage-error.ts'
-import { compileTemplate } from './template/template.ts'
+import { compileTemplate } from './template.ts'
 
 const maxFileBytes = 4 * 1024 * 1024
 const maxStages = 1000

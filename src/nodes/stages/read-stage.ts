@@ -11,7 +11,7 @@ import {
   stepNames,
 } from './stage.ts'
 import { StageError } from './stage-error.ts'
-import type { Template } from './template/template.ts'
+import type { Template } from './template.ts'
 
 export interface StageReaderOptions {
   /** Compiles `next.statusTemplate`; left out where no stage has one. */

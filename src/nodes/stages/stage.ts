@@ -10,7 +10,7 @@
 import { parseDuration } from '../../base/duration.ts'
 import type { Json, JsonObject } from '../../model/json.ts'
 import type { Query } from './query.ts'
-import type { Template } from './template/template.ts'
+import type { Template } from './template.ts'
 
 /** A stage, ready to be used. */
 export interface Stage {

@@ -45,3 +45,6 @@ export interface Template {
   readonly nodes: readonly Node[]
   readonly defined: ReadonlyMap<string, readonly Node[]>
 }
+
+/** The functions that stop at the first argument that decides; every template has them. */
+export const lazyFunctions: ReadonlySet<string> = new Set(['and', 'or'])

@@ -1,57 +1,57 @@
 /**
- * The functions of Go templates, with the two that kubectl adds: `exists` and `base64decode`. `and` and `or` are in
- * `execute.ts`, since they do not look at what they do not need. A function throws TypeError with what is wrong.
+ * The functions of Go's own templates. `and` and `or` are in `execute.ts`, since they do not look at what they do not
+ * need. A function throws TypeError with what is wrong.
  */
-import { isObject, own } from '../../model/json.ts'
+import { isObject, own } from '../model/json.ts'
 import { printf } from './printf.ts'
 import { isInteger, isTrue, plainText, typeName, type Value } from './values.ts'
 
-type TemplateFunction = (...args: Value[]) => Value
+/** A function of templates. */
+export type TemplateFunction = (...args: Value[]) => Value
 
-const functions: { readonly [name: string]: TemplateFunction } = {
-  not: (...args) => !isTrue(only(args)),
-  len: (...args) => lengthOf(only(args)),
-  index: (item, ...keys) => keys.reduce(elementOf, item),
-  slice: (item, ...bounds) => sliceOf(item, bounds),
-  print: (...args) => joined(args),
-  println: (...args) => `${args.map(plainText).join(' ')}\n`,
-  printf: (format, ...args) => printf(text(format, 'printf'), args),
-  html: (...args) => joined(args).replaceAll(/["'&<>\0]/g, (letter) => htmlEscapes[letter]!),
-  js: (...args) => javascript(joined(args)),
-  urlquery: (...args) =>
-    encodeURIComponent(joined(args))
-      .replaceAll(/[!'()*]/g, (letter) => `%${letter.charCodeAt(0).toString(16).toUpperCase()}`)
-      .replaceAll('%20', '+'),
-  eq: (first, ...others) => isAnyEqual(first, others),
-  ne: (a, b) => !isAnyEqual(a, [b]),
-  lt: (a, b) => compare(a, b) < 0,
-  le: (a, b) => compare(a, b) <= 0,
-  gt: (a, b) => compare(a, b) > 0,
-  ge: (a, b) => compare(a, b) >= 0,
-  exists: (item, ...keys) => exists(item, keys),
-  base64decode: (...args) => decoded(text(only(args), 'base64decode')),
+/** By their names. */
+export type TemplateFunctions = ReadonlyMap<string, TemplateFunction>
+
+/** Those of Go's own templates. */
+export const goFunctions: TemplateFunctions = new Map<string, TemplateFunction>([
+  ['not', (...args) => !isTrue(only(args))],
+  ['len', (...args) => lengthOf(only(args))],
+  ['index', (...args) => some(args).slice(1).reduce(elementOf, args[0])],
+  ['slice', (...args) => sliceOf(some(args)[0], args.slice(1))],
+  ['print', (...args) => joined(args)],
+  ['println', (...args) => `${args.map(plainText).join(' ')}\n`],
+  ['printf', (...args) => printf(text(some(args)[0], 'printf'), args.slice(1))],
+  ['html', (...args) => joined(args).replaceAll(/["'&<>\0]/g, (letter) => htmlEscapes[letter]!)],
+  ['js', (...args) => javascript(joined(args))],
+  ['urlquery', (...args) => urlQuery(joined(args))],
+  ['eq', (...args) => isAnyEqual(some(args)[0], args.slice(1))],
+  ['ne', ofTwo((a, b) => !isAnyEqual(a, [b]))],
+  ['lt', ofTwo((a, b) => compare(a, b) < 0)],
+  ['le', ofTwo((a, b) => compare(a, b) <= 0)],
+  ['gt', ofTwo((a, b) => compare(a, b) > 0)],
+  ['ge', ofTwo((a, b) => compare(a, b) >= 0)],
+])
+
+function ofTwo(call: (a: Value, b: Value) => Value): TemplateFunction {
+  return (...args) => {
+    if (args.length !== 2) throw new TypeError(`wrong number of arguments: want 2 got ${args.length}`)
+    return call(args[0], args[1])
+  }
 }
 
-/** Those that look at their arguments one by one. */
-const lazy = ['and', 'or']
-
-export const functionNames: ReadonlySet<string> = new Set([...Object.keys(functions), ...lazy])
-
-/** Throws TypeError. */
-export function callFunction(name: string, args: readonly Value[]): Value {
-  const takesTwo = ['ne', 'lt', 'le', 'gt', 'ge'].includes(name)
-  if (takesTwo && args.length !== 2) throw new TypeError(`wrong number of arguments: want 2 got ${args.length}`)
-  if (args.length === 0 && !['print', 'println', 'html', 'js', 'urlquery'].includes(name))
-    throw new TypeError('arguments are missing')
-  return functions[name]!(...args)
+function some(args: readonly Value[]): readonly Value[] {
+  if (args.length === 0) throw new TypeError('arguments are missing')
+  return args
 }
 
-function only(args: readonly Value[]): Value {
+/** The one argument. */
+export function only(args: readonly Value[]): Value {
   if (args.length !== 1) throw new TypeError(`wrong number of arguments: want 1 got ${args.length}`)
   return args[0]
 }
 
-function text(value: Value, name: string): string {
+/** A text, which the function of this name takes. */
+export function text(value: Value, name: string): string {
   if (typeof value !== 'string') throw new TypeError(`${name} takes a text, not ${typeName(value)}`)
   return value
 }
@@ -73,7 +73,8 @@ function lengthOf(value: Value): number {
   throw new TypeError(value == null ? 'len of nil' : `len of type ${typeName(value)}`)
 }
 
-function elementOf(item: Value, key: Value): Value {
+/** What a list or a map holds at a key. */
+export function elementOf(item: Value, key: Value): Value {
   if (isObject(item)) {
     if (typeof key !== 'string') throw new TypeError(`the key of a map is a text, not ${typeName(key)}`)
     return own(item, key)
@@ -100,6 +101,12 @@ function sliceOf(item: Value, bounds: readonly Value[]): Value {
   const [from = 0, to = length] = bounds.map((value) => bound(value, length))
   if (from > to) throw new TypeError(`invalid slice index: ${from} > ${to}`)
   return bytes === undefined ? (item as Value[] as never[]).slice(from, to) : bytes.subarray(from, to).toString()
+}
+
+function urlQuery(value: string): string {
+  return encodeURIComponent(value)
+    .replaceAll(/[!'()*]/g, (letter) => `%${letter.charCodeAt(0).toString(16).toUpperCase()}`)
+    .replaceAll('%20', '+')
 }
 
 const htmlEscapes: { readonly [letter: string]: string } = {
@@ -139,19 +146,4 @@ function isNumber(value: Value): value is number | bigint {
 
 function order(a: number | bigint, b: number | bigint): number {
   return a < b ? -1 : a > b ? 1 : 0
-}
-
-function exists(item: Value, keys: readonly Value[]): boolean {
-  try {
-    return keys.reduce(elementOf, item) !== undefined
-  } catch (error) {
-    if (error instanceof TypeError) return false
-    throw error
-  }
-}
-
-function decoded(value: string): string {
-  if (!/^(?:[A-Za-z\d+/]{4})*(?:[A-Za-z\d+/]{2}==|[A-Za-z\d+/]{3}=)?$/.test(value.replaceAll(/[\r\n]/g, '')))
-    throw new TypeError('illegal base64 data')
-  return Buffer.from(value, 'base64').toString()
 }

@@ -2,14 +2,21 @@
  * Reads Go's template language: actions, pipelines, variables, if, with, range, define, block, template, break and
  * continue. Everything that can be known without a value is checked here: functions, variables, and where words stand.
  */
-import { templateFault } from './fault.ts'
-import { functionNames } from './functions.ts'
+import { templateError } from './template-error.ts'
 import { type Token, tokensOf } from './tokens.ts'
-import type { Branch, Command, Node, Operand, Pipeline, Template } from './tree.ts'
+import {
+  type Branch,
+  type Command,
+  lazyFunctions,
+  type Node,
+  type Operand,
+  type Pipeline,
+  type Template,
+} from './tree.ts'
 
-/** Throws UsageError with the line and column of what is wrong. */
-export function parseGoTemplate(text: string): Template {
-  return new Parser(text).template()
+/** `functions` are those that the template may call. Throws TemplateError. */
+export function parseGoTemplate(text: string, functions: { has(name: string): boolean }): Template {
+  return new Parser(text, functions).template()
 }
 
 /** Deeper than anyone writes, and far from the end of the stack. */
@@ -24,14 +31,16 @@ interface Ended {
 class Parser {
   readonly #text: string
   readonly #tokens: readonly Token[]
+  readonly #functions: { has(name: string): boolean }
   readonly #defined = new Map<string, readonly Node[]>()
   #variables: string[] = ['$']
   #next = 0
   #depth = 0
   #ranges = 0
 
-  constructor(text: string) {
+  constructor(text: string, functions: { has(name: string): boolean }) {
     this.#text = text
+    this.#functions = functions
     this.#tokens = tokensOf(text)
   }
 
@@ -99,7 +108,7 @@ class Parser {
     if (kind === 'range') this.#ranges--
     this.#variables.length = inScope
     const otherwise = body.by === 'else' ? this.#otherwise(kind) : []
-    if (body.by === '') throw templateFault(this.#text, at, `{{${kind}}} without {{end}}`)
+    if (body.by === '') throw templateError(this.#text, at, `{{${kind}}} without {{end}}`)
     if (body.by === 'end') this.#close()
     this.#variables.length = known
     return { kind, pipeline, body: body.nodes, otherwise, at }
@@ -206,7 +215,7 @@ class Parser {
     const [first, ...args] = operands
     if (first === undefined) throw this.#fault('a value is missing')
     if (stage > 0 && (first.kind === 'literal' || first.kind === 'dot' || first.kind === 'nil'))
-      throw templateFault(this.#text, first.at, `what stands after | must be a function`)
+      throw templateError(this.#text, first.at, `what stands after | must be a function`)
     return [first, ...args]
   }
 
@@ -227,7 +236,7 @@ class Parser {
       this.#next++
     }
     if (names.length === 0) return of
-    if (of.kind === 'literal' || of.kind === 'nil') throw templateFault(this.#text, at, 'a literal has no fields')
+    if (of.kind === 'literal' || of.kind === 'nil') throw templateError(this.#text, at, 'a literal has no fields')
     if (of.kind === 'fields') return { ...of, names: [...of.names, ...names] }
     return { kind: 'fields', of, names, at }
   }
@@ -252,7 +261,8 @@ class Parser {
     const { text, at } = token
     if (text === 'true' || text === 'false') return { kind: 'literal', value: text === 'true', at }
     if (text === 'nil') return { kind: 'nil', at }
-    if (!functionNames.has(text)) throw this.#fault(`function ${JSON.stringify(text)} not defined`, token)
+    if (!lazyFunctions.has(text) && !this.#functions.has(text))
+      throw this.#fault(`function ${JSON.stringify(text)} not defined`, token)
     return { kind: 'function', name: text, at }
   }
 
@@ -281,7 +291,7 @@ class Parser {
   }
 
   #fault(what: string, token = this.#tokens[Math.min(this.#next, this.#tokens.length - 1)]) {
-    return templateFault(this.#text, token?.at ?? this.#text.length, what)
+    return templateError(this.#text, token?.at ?? this.#text.length, what)
   }
 }
 

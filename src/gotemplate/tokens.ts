@@ -2,7 +2,7 @@
  * The text of a Go template as tokens: texts between actions, and within `{{` and `}}` words, marks and literals. A dash
  * inside a delimiter (`{{- `, ` -}}`) drops the blanks beside it; a comment (a slash and a star) leaves nothing.
  */
-import { templateFault } from './fault.ts'
+import { templateError } from './template-error.ts'
 
 export interface Token {
   readonly kind: 'text' | 'open' | 'close' | 'mark' | 'field' | 'variable' | 'word' | 'string' | 'number' | 'dot'
@@ -16,7 +16,7 @@ export interface Token {
 const blank = /^[ \t\r\n]/
 const comment = /^\/\*[\s\S]*?\*\//
 
-/** Throws UsageError. */
+/** Throws TemplateError. */
 export function tokensOf(text: string): Token[] {
   const tokens: Token[] = []
   let place = 0
@@ -62,7 +62,7 @@ function readAction(text: string, open: number, start: number): Action {
       tokens.push({ kind: 'close', text: '}}', at: place, spaced })
       return { tokens, ...close }
     }
-    if (place >= text.length) throw templateFault(text, open, 'unclosed action')
+    if (place >= text.length) throw templateError(text, open, 'unclosed action')
     const token = readToken(text, place)
     tokens.push({ kind: token.kind, text: token.text, at: place, spaced })
     place = token.end
@@ -73,7 +73,7 @@ function endOfComment(text: string, open: number, place: number): Action {
   const rest = text.slice(place)
   const end = place + rest.length - rest.trimStart().length
   const close = closing(text, end, { spaced: end > place })
-  if (close === undefined) throw templateFault(text, open, 'a comment ends before the closing delimiter')
+  if (close === undefined) throw templateError(text, open, 'a comment ends before the closing delimiter')
   return { tokens: [], ...close }
 }
 
@@ -109,7 +109,7 @@ function readToken(text: string, place: number): ReadToken {
     const found = shape.exec(text)?.[0]
     if (found !== undefined) return { kind, text: found, end: place + found.length }
   }
-  throw templateFault(text, place, `unexpected ${JSON.stringify(first)} in an action`)
+  throw templateError(text, place, `unexpected ${JSON.stringify(first)} in an action`)
 }
 
 /** A text in quotes, raw between backquotes; a single character is the number of that character. */
@@ -120,12 +120,12 @@ function readQuoted(text: string, place: number): ReadToken {
     if (quote !== '`' && text[end] === '\n') break
     end += quote !== '`' && text[end] === '\\' ? 2 : 1
   }
-  if (text[end] !== quote) throw templateFault(text, place, 'a quote is not closed')
+  if (text[end] !== quote) throw templateError(text, place, 'a quote is not closed')
   const inner = text.slice(place + 1, end)
   if (quote === '`') return { kind: 'string', text: inner.replaceAll('\r', ''), end: end + 1 }
-  const value = unescaped(inner, (what) => templateFault(text, place, what))
+  const value = unescaped(inner, (what) => templateError(text, place, what))
   if (quote === '"') return { kind: 'string', text: value, end: end + 1 }
-  if ([...value].length !== 1) throw templateFault(text, place, 'single quotes hold one character: use double ones')
+  if ([...value].length !== 1) throw templateError(text, place, 'single quotes hold one character: use double ones')
   return { kind: 'number', text: String(value.codePointAt(0)), end: end + 1 }
 }
 

@@ -1,19 +1,29 @@
 /**
  * Fills a Go template with a value. What is not there is printed as `<no value>`, unless the caller says that it is an
- * error. Bounded: templates that call each other without end, and texts without end, are refused.
+ * error. Bounded: templates that call each other without end, and texts without end, are refused. A function says what is
+ * wrong with its arguments by a TypeError.
  */
-import { isObject, own } from '../../model/json.ts'
-import { templateFault } from './fault.ts'
-import { callFunction } from './functions.ts'
+import { isObject, own } from '../model/json.ts'
+import type { TemplateFunctions } from './functions.ts'
+import { templateError } from './template-error.ts'
 import type { Branch, Command, Node, Operand, Pipeline, Template } from './tree.ts'
 import { isTrue, keysOf, plainText, typeName, type Value } from './values.ts'
 
 export interface FillOptions {
   /** Whether a field that is not there is an error. */
   readonly missingKeys: 'allow' | 'refuse'
+  /** Every one that the template was parsed with. */
+  readonly functions: TemplateFunctions
+  readonly limits?: FillLimits
 }
 
-/** Throws UsageError with the line and column of what is wrong. */
+export interface FillLimits {
+  readonly steps: number
+  /** Of the text, and of every text on the way to it. */
+  readonly characters: number
+}
+
+/** Throws TemplateError. */
 export function fillGoTemplate(template: Template, value: Value, options: FillOptions): string {
   const run = new Run(template, options)
   run.nodes(template.nodes, { dot: value, variables: [['$', value]] })
@@ -22,8 +32,7 @@ export function fillGoTemplate(template: Template, value: Value, options: FillOp
 
 /** Templates inside templates. */
 const maxDepth = 1000
-const maxSteps = 50_000_000
-const maxLength = 256 * 1024 * 1024
+const defaultLimits: FillLimits = { steps: 50_000_000, characters: 256 * 1024 * 1024 }
 
 interface Scope {
   readonly dot: Value
@@ -37,6 +46,7 @@ type Ending = 'end' | 'break' | 'continue'
 class Run {
   readonly #template: Template
   readonly #options: FillOptions
+  readonly #limits: FillLimits
   readonly #parts: string[] = []
   #length = 0
   #steps = 0
@@ -45,6 +55,7 @@ class Run {
   constructor(template: Template, options: FillOptions) {
     this.#template = template
     this.#options = options
+    this.#limits = options.limits ?? defaultLimits
   }
 
   text(): string {
@@ -60,13 +71,23 @@ class Run {
   }
 
   #node(node: Node, scope: Scope): Ending {
-    if (++this.#steps > maxSteps) throw templateFault(this.#template.text, 0, `more than ${maxSteps} steps`)
+    this.#step()
     if (node.kind === 'text') this.#write(node.text)
     else if (node.kind === 'action') this.#action(node.pipeline, scope)
     else if (node.kind === 'template') this.#call(node, scope)
     else if (node.kind === 'break' || node.kind === 'continue') return node.kind
     else return this.#branch(node, scope)
     return 'end'
+  }
+
+  #step(): void {
+    if (++this.#steps > this.#limits.steps)
+      throw templateError(this.#template.text, 0, `it takes more than ${this.#limits.steps} steps`)
+  }
+
+  #assertShort(length: number): void {
+    if (length > this.#limits.characters)
+      throw templateError(this.#template.text, 0, `it makes more than ${this.#limits.characters} characters`)
   }
 
   #action(pipeline: Pipeline, scope: Scope): void {
@@ -77,7 +98,7 @@ class Run {
 
   #write(text: string): void {
     this.#length += text.length
-    if (this.#length > maxLength) throw templateFault(this.#template.text, 0, `more than ${maxLength} characters`)
+    this.#assertShort(this.#length)
     this.#parts.push(text)
   }
 
@@ -114,15 +135,15 @@ class Run {
     if (value == null) return []
     if (Array.isArray(value)) return value.map((element, i) => [i, element])
     if (isObject(value)) return keysOf(value).map((key) => [key, value[key]])
-    throw templateFault(this.#template.text, at, `range can't iterate over ${plainText(value)}`)
+    throw templateError(this.#template.text, at, `range can't iterate over ${plainText(value)}`)
   }
 
   #call({ name, pipeline, at }: Extract<Node, { kind: 'template' }>, scope: Scope): void {
     const nodes = this.#template.defined.get(name)
     if (nodes === undefined)
-      throw templateFault(this.#template.text, at, `template ${JSON.stringify(name)} not defined`)
+      throw templateError(this.#template.text, at, `template ${JSON.stringify(name)} not defined`)
     if (this.#depth >= maxDepth)
-      throw templateFault(this.#template.text, at, `more than ${maxDepth} templates call each other`)
+      throw templateError(this.#template.text, at, `more than ${maxDepth} templates call each other`)
     const dot = pipeline === undefined ? undefined : this.#pipeline(pipeline, scope)
     this.#depth++
     this.nodes(nodes, { dot, variables: [['$', dot]] })
@@ -138,9 +159,9 @@ class Run {
   /** `piped` holds the result of the command before it, if there is one. */
   #command([first, ...args]: Command, scope: Scope, piped: readonly { readonly value: Value }[]): Value {
     if (first.kind === 'function') return this.#function(first, args, { scope, piped })
-    if (first.kind === 'nil') throw templateFault(this.#template.text, first.at, 'nil is not a command')
+    if (first.kind === 'nil') throw templateError(this.#template.text, first.at, 'nil is not a command')
     if (args.length > 0 || piped.length > 0)
-      throw templateFault(this.#template.text, first.at, "can't give argument to non-function")
+      throw templateError(this.#template.text, first.at, "can't give argument to non-function")
     return this.#operand(first, scope)
   }
 
@@ -150,7 +171,7 @@ class Run {
     { scope, piped }: { scope: Scope; piped: readonly { readonly value: Value }[] },
   ): Value {
     if (name === 'and' || name === 'or') {
-      if (args.length + piped.length === 0) throw templateFault(this.#template.text, at, `${name} needs arguments`)
+      if (args.length + piped.length === 0) throw templateError(this.#template.text, at, `${name} needs arguments`)
       let value: Value
       for (const arg of args) {
         value = this.#operand(arg, scope)
@@ -158,12 +179,15 @@ class Run {
       }
       return piped.length === 0 ? value : piped[0]!.value
     }
+    this.#step()
     const values = [...args.map((arg) => this.#operand(arg, scope)), ...piped.map(({ value }) => value)]
     try {
-      return callFunction(name, values)
+      const made = this.#options.functions.get(name)!(...values)
+      if (typeof made === 'string') this.#assertShort(made.length)
+      return made
     } catch (error) {
       if (!(error instanceof TypeError)) throw error
-      throw templateFault(this.#template.text, at, `error calling ${name}: ${error.message}`)
+      throw templateError(this.#template.text, at, `error calling ${name}: ${error.message}`)
     }
   }
 
@@ -183,10 +207,10 @@ class Run {
     if (isObject(value)) {
       const field = own(value, name)
       if (field === undefined && refuses)
-        throw templateFault(this.#template.text, at, `map has no entry for key ${JSON.stringify(name)}`)
+        throw templateError(this.#template.text, at, `map has no entry for key ${JSON.stringify(name)}`)
       return field
     }
-    throw templateFault(
+    throw templateError(
       this.#template.text,
       at,
       value == null

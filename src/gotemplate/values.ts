@@ -2,9 +2,10 @@
  * The values that templates work with, and how Go prints them: whole numbers are integers, all others floating, as kubectl
  * reads objects. undefined is what is not there.
  */
-import { compareUtf8 } from '../../base/utf8-order.ts'
-import { isObject, type Json } from '../../model/json.ts'
+import { compareUtf8 } from '../base/utf8-order.ts'
+import { isObject, type Json } from '../model/json.ts'
 
+/** What a template works with. */
 export type Value = Json | undefined
 
 /** The keys of a map in the order in which Go prints and walks through them. */

@@ -6,8 +6,7 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { test } from 'node:test'
 import { UsageError } from '../../src/base/flags.ts'
-import { fillGoTemplate } from '../../src/cli/gotemplate/execute.ts'
-import { parseGoTemplate } from '../../src/cli/gotemplate/parse.ts'
+import { readGoTemplate } from '../../src/cli/printers/go-template.ts'
 import { long } from '../tools/long.ts'
 
 const object = {
@@ -25,7 +24,7 @@ const object = {
 }
 
 function fill(text: string, missingKeys: 'allow' | 'refuse' = 'allow'): string {
-  return fillGoTemplate(parseGoTemplate(text), object, { missingKeys })
+  return readGoTemplate(text)(object, { missingKeys })
 }
 
 const rows: readonly (readonly [template: string, printed: string])[] = [
