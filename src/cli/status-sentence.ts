@@ -1,8 +1,28 @@
-/** A refusal of the server as one sentence, as users of kubectl know it. */
+/** A refusal of the server as a sentence, as users of kubectl know it, and what to do next where orchctl knows it. */
 import type { StatusError } from '../client/status-error.ts'
 
 /** `doing` says what was being done, where that is not plain. */
-export function statusSentence({ reason, message }: StatusError, doing = ''): string {
+export function statusSentence(error: StatusError, doing = ''): string {
+  const { reason, message } = error
   if (reason === 'Unauthorized') return `error: You must be logged in to the server (${message})`
-  return reason === '' ? `Error from server: ${doing}${message}` : `Error from server (${reason}): ${doing}${message}`
+  const head = reason === '' ? 'Error from server' : `Error from server (${reason})`
+  return `${head}: ${doing}${message}${reason === 'Forbidden' ? wayToAsk(message) : ''}`
+}
+
+const refusal =
+  /User "([^"]+)" cannot ([a-z]+) (?:resource "([^"]+)" in API group "([^"]*)"(?: in the namespace "([^"]+)")?|path "([^"]+)")/
+/** What a shell takes as it is. */
+const plain = /^[\w/][\w.:@/-]*$/
+
+/** Who may ask why is told so by the server itself; for all others an administrator can. */
+function wayToAsk(message: string): string {
+  const found = message.includes('auth why') ? null : refusal.exec(message)
+  if (found === null) return ''
+  const [, user = '', verb = '', resource = '', group = '', namespace = '', path = ''] = found
+  const [plural, subresource = ''] = resource.split('/')
+  const type = `${plural}${group === '' ? '' : `.${group}`}${subresource === '' ? '' : `/${subresource}`}`
+  const place = path !== '' ? '' : namespace === '' ? ' -A' : ` -n ${namespace}`
+  return [user, verb, path || type, namespace || '/'].every((word) => plain.test(word))
+    ? `\nAn administrator can see why: orchctl auth why ${verb} ${path || type}${place} --user ${user}`
+    : ''
 }

@@ -145,6 +145,19 @@ export const reading: Part = {
         'error: --as "alice" asks as that user, who may not ask this; to ask about the user: orchctl auth why get secrets --user="alice"\n',
       code: 1,
     }),
+    r('get', 'deployments/scale -n default --as alice', {
+      stderr: /\nAn administrator can see why: orchctl auth why get deployments\.apps -n default --user alice\n$/,
+      code: 1,
+    }),
+    r('get', 'nodes --as alice', {
+      stderr: /\nAn administrator can see why: orchctl auth why list nodes -A --user alice\n$/,
+      code: 1,
+    }),
+    r('get', 'nodes --as "alice b"', { stderr: /^Error from server \(Forbidden\).*\n$/, code: 1 }),
+    r('get', '--raw /metrics --as alice', {
+      stderr: /\nAn administrator can see why: orchctl auth why get \/metrics --user alice\n$/,
+      code: 1,
+    }),
     r('auth why', 'get secrets --user bob', { stdout: /secrets/ }),
     r('auth why', 'get nodes -A', { stdout: 'allowed: members of system:masters may do everything\n' }),
     r('auth why', 'get /metrics --user nobody', {
