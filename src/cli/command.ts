@@ -33,6 +33,8 @@ export interface Context {
   readonly env: { readonly [name: string]: string | undefined }
   readonly home: string
   readonly directory: string
+  /** As the user wrote it: `orchctl get pods`. */
+  readonly commandLine: string
   /** Aborts when the user has had enough. */
   readonly signal: AbortSignal
 }
@@ -62,10 +64,27 @@ export function defineCommand<F extends Flags>(definition: CommandDefinition<F>)
     forms: definition.forms,
     flags: definition.flags,
     run: async (context, args) => {
-      const line = parseCommandLine(definition.flags, args)
+      const line = parseOwnFirst(definition.flags, args)
       await definition.run(context, { ...line, options: await withTemplate(withKustomization(line.options)) })
     },
   }
+}
+
+/**
+ * A flag of the command itself counts before one of all commands with the same name, which then has its default: `--user`
+ * of `create rolebinding` is a subject, and not a user of the client config.
+ */
+function parseOwnFirst<F extends Flags>(flags: F, args: readonly string[]): CommandLine<F> {
+  const global: readonly Flag<unknown>[] = Object.values(connectionFlags)
+  const own = new Set(Object.values(flags).flatMap((flag) => (global.includes(flag) ? [] : [flag.name])))
+  const isShadowed = (flag: Flag<unknown>) => global.includes(flag) && own.has(flag.name)
+  const entries = Object.entries(flags)
+  const counting = Object.fromEntries(entries.filter(([, flag]) => !isShadowed(flag)))
+  const { options, words } = parseCommandLine(counting, args)
+  const defaults = entries
+    .filter(([, flag]) => isShadowed(flag))
+    .map(([option, flag]) => [option, flag.readAll?.([]) ?? flag.read(flag.default)])
+  return { options: { ...options, ...Object.fromEntries(defaults) } as CommandLine<F>['options'], words }
 }
 
 /** `-k` stands in place of `-f`: whatever reads files reads what it builds. */
@@ -100,8 +119,9 @@ ${flagsHelp(flags)}`
 function flagsHelp(flags: Flags): string {
   const global: readonly Flag<unknown>[] = Object.values(connectionFlags)
   const entries = Object.entries(flags)
-  const hasAll = global.every((flag) => entries.some(([, other]) => other === flag))
-  const own = Object.fromEntries(hasAll ? entries.filter(([, flag]) => !global.includes(flag)) : entries)
+  const others = entries.filter(([, flag]) => !global.includes(flag))
+  const hasAll = entries.length - others.length === global.length
+  const own = Object.fromEntries(hasAll ? others : entries)
   const list = Object.keys(own).length === 0 ? '' : `Flags:\n${helpText(own)}\n`
   return hasAll ? `${list}${list && '\n'}Flags of all commands, such as -n: see \`orchctl options\`.\n` : list
 }

@@ -1,6 +1,6 @@
 /** From flags to a client that talks to the server they name. Whoever connects also closes. */
 import { relative, resolve } from 'node:path'
-import type { OptionsOf } from '../base/flags.ts'
+import { type OptionsOf, UsageError } from '../base/flags.ts'
 import { Client } from '../client/client.ts'
 import { parserFor } from '../client/node/config-parser.ts'
 import { HttpTransport } from '../client/node/http-transport.ts'
@@ -37,18 +37,21 @@ export async function withConnection<T>(
   if (isByChance(context, options)) context.err(otherServerNote(context, files[0]!, config.transport.server))
   const transport = new HttpTransport(config.transport)
   try {
-    const send = sendOf(transport, config.transport.server, { context, options })
+    const told = new Set<string>()
+    const send = sendOf(transport, config.transport.server, { context, options, told })
     const client = new Client(send, {
       userAgent: `orchctl/${version}`,
       ...(options.requestTimeout === 0 ? {} : { timeoutMs: options.requestTimeout }),
     })
-    return await use({
+    const result = await use({
       client,
       server: config.transport.server,
       namespace: options.namespace || config.namespace || 'default',
       upgrade: (request) => transport.upgrade(request),
       send,
     })
+    refuseWarnings(told, options)
+    return result
   } finally {
     transport.close()
   }
@@ -65,6 +68,7 @@ function choiceOf({ directory, terminal }: Context, options: ConnectionOptions):
   }
   const user: JsonObject = {
     ...(options.token && { token: options.token }),
+    ...(options.basicUser && { username: options.basicUser, password: options.basicPassword }),
     ...(options.clientCertificate && { 'client-certificate': options.clientCertificate }),
     ...(options.clientKey && { 'client-key': options.clientKey }),
     ...(options.as && { as: options.as }),
@@ -72,6 +76,8 @@ function choiceOf({ directory, terminal }: Context, options: ConnectionOptions):
   }
   return {
     context: options.context || undefined,
+    clusterName: options.cluster || undefined,
+    userName: options.configUser || undefined,
     server: options.server || undefined,
     cluster,
     user,
@@ -83,11 +89,16 @@ function choiceOf({ directory, terminal }: Context, options: ConnectionOptions):
 function sendOf(
   { send }: HttpTransport,
   server: string,
-  { context, options }: { context: Context; options: ConnectionOptions },
+  { context, options, told }: { context: Context; options: ConnectionOptions; told: Set<string> },
 ): Transport {
-  const warned = withWarnings(send, context.err)
+  const warned = withWarnings(send, { tell: context.err, told })
   const level = options.verbosity
   return level < tracedFrom ? warned : withTrace(warned, { server, level, tell: context.err })
+}
+
+/** `--warnings-as-errors`: everything was done, and yet the exit code tells. */
+function refuseWarnings({ size }: ReadonlySet<string>, { warningsAsErrors }: ConnectionOptions): void {
+  if (warningsAsErrors && size > 0) throw new UsageError(`${size} ${size === 1 ? 'warning' : 'warnings'} received`)
 }
 
 /** The files of the client config: the one that is named, or else those that are usual. */

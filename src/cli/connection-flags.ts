@@ -11,6 +11,8 @@ export const connectionFlags = {
     'the client config to use; else $ORCHCONFIG or $KUBECONFIG, ~/.kube/config, ./.orch/admin.kubeconfig',
   ),
   context: flag('context', 'NAME', '', text, 'the context of the client config to use; else its current one'),
+  cluster: flag('cluster', 'NAME', '', text, 'the cluster of the client config to use; else that of the context'),
+  configUser: flag('user', 'NAME', '', text, 'the user of the client config to be; else that of the context'),
   server: flag('s,server', 'URL', '', readServer, 'the server to talk to; else that of the context'),
   namespace: flag('n,namespace', 'NAME', '', text, 'the namespace to look in; else that of the context, else default'),
   certificateAuthority: flag(
@@ -25,6 +27,8 @@ export const connectionFlags = {
   clientCertificate: flag('client-certificate', 'FILE', '', text, 'the certificate to present to the server'),
   clientKey: flag('client-key', 'FILE', '', text, 'the key of that certificate'),
   token: flag('token', 'TOKEN', '', text, 'the bearer token to present to the server'),
+  basicUser: flag('username', 'NAME', '', text, 'the name to present to the server, with a password'),
+  basicPassword: flag('password', 'PASSWORD', '', text, 'the password of that name'),
   as: flag('as', 'USER', '', text, 'act as this user, if that is allowed: system:serviceaccount:NAMESPACE:NAME, alice'),
   asGroup: repeated('as-group', 'GROUP', text, 'act as a member of this group'),
   requestTimeout: flag(
@@ -34,6 +38,7 @@ export const connectionFlags = {
     readTime,
     'how long an answer may take: 5s, 1m; 0: a good minute',
   ),
+  warningsAsErrors: toggle('warnings-as-errors', 'fail, at the end, where the server warned of something'),
   verbosity: flag(
     'v,v',
     'LEVEL',

@@ -11,9 +11,13 @@ import type { CommandEntry, CommandGroup } from './commands/entry.ts'
 import { isNotBuilt } from './commands/not-built.ts'
 import { connectionFlags } from './connection-flags.ts'
 
+/** A context without what the arguments say. */
+export type Surroundings = Omit<Context, 'commandLine'>
+
 type Entry = CommandEntry | CommandGroup
 
-export async function main(context: Context, args: readonly string[]): Promise<number> {
+export async function main(surroundings: Surroundings, args: readonly string[]): Promise<number> {
+  const context = { ...surroundings, commandLine: ['orchctl', ...args].join(' ') }
   try {
     await run(context, args)
     return 0

@@ -7,15 +7,16 @@ import { UsageError } from '../base/flags.ts'
 import type { WriteOptions } from '../client/client.ts'
 import { isNotFound, StatusError } from '../client/status-error.ts'
 import type { ApiObject } from '../model/object.ts'
+import { type DeletionOptions, deletionRequest, patienceOf } from './deletion.ts'
 import type { Session } from './session.ts'
 import type { Subject } from './subjects.ts'
 import { isGone, waitFor } from './wait-for.ts'
 
-const patienceMs = 5 * 60 * 1000
-
 export interface Recreation {
   readonly object: ApiObject
   readonly request: WriteOptions
+  /** How the old one goes. */
+  readonly deletion: DeletionOptions
   /** What comes back where the new one is refused after all. */
   readonly former?: ApiObject
 }
@@ -24,17 +25,15 @@ export interface Recreation {
 export async function recreate(
   session: Session,
   subject: Subject,
-  { object, request, former }: Recreation,
+  { object, request, former, deletion }: Recreation,
 ): Promise<ApiObject> {
   const { client, context } = session
   const { type, name } = subject
   await client.create(type, underAnotherName(object), { ...request, dryRun: true })
-  await client
-    .delete(type, name, { propagationPolicy: 'Background', signal: context.signal })
-    .catch((error: unknown) => {
-      if (!isNotFound(error)) throw error
-    })
-  await waitFor(session, subject, { until: isGone(undefined), timeoutMs: patienceMs })
+  await client.delete(type, name, { ...deletionRequest(deletion), signal: context.signal }).catch((error: unknown) => {
+    if (!isNotFound(error)) throw error
+  })
+  if (deletion.wait) await waitFor(session, subject, { until: isGone(undefined), timeoutMs: patienceOf(deletion) })
   return await client.create(type, asNew(object), request).catch(async (error: unknown) => {
     if (former !== undefined) await bringBack(session, subject, { former, error })
     throw error

@@ -2,9 +2,11 @@
 import type { Transport, TransportResponse } from '../client/transport.ts'
 import { escapeLine } from './printers/escape.ts'
 
-/** Tells each warning of the server once, whatever number of answers carry it. */
-export function withWarnings(send: Transport, tell: (text: string) => void): Transport {
-  const told = new Set<string>()
+/** Tells each warning of the server once, whatever number of answers carry it. `told` holds those that were. */
+export function withWarnings(
+  send: Transport,
+  { tell, told }: { readonly tell: (text: string) => void; readonly told: Set<string> },
+): Transport {
   return async (request) => {
     const response = await send(request)
     for (const warning of warningsOf(response)) {

@@ -37,7 +37,7 @@ export function startOrchctl(args: readonly string[], { stdin = '', ...surroundi
   const output = new EventEmitter()
   let stdout = ''
   let stderr = ''
-  const context: Context = {
+  const context: Omit<Context, 'commandLine'> = {
     out: (text) => {
       stdout += typeof text === 'string' ? text : Buffer.from(text).toString()
       output.emit('data')

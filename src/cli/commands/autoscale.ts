@@ -6,11 +6,11 @@ import type { ApiObject } from '../../model/object.ts'
 import { liveOf } from '../changing.ts'
 import { defineCommand } from '../command.ts'
 import { connectionFlags } from '../connection-flags.ts'
+import { recordFlag } from '../kept-notes.ts'
 import { readCount } from '../numbers.ts'
 import { type Session, withSession } from '../session.ts'
 import { fileFlags, findSubjects, type Subject } from '../subjects.ts'
-import { writeFlags } from '../writing.ts'
-import { createObject } from './create/generator.ts'
+import { createObject, creationFlags } from './create/generator.ts'
 
 const flags = {
   ...fileFlags,
@@ -24,7 +24,8 @@ const flags = {
     'how busy they shall be on average; else the server decides',
   ),
   name: flag('name', 'NAME', '', text, 'the name of the autoscaler; else that of the object'),
-  ...writeFlags,
+  ...creationFlags,
+  record: recordFlag,
   ...connectionFlags,
 }
 

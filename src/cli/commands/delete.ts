@@ -1,12 +1,14 @@
 /** `orchctl delete`: by file, name or selection; waits until the objects are gone unless told otherwise. */
-import { flag, type OptionsOf, oneOf, readBoolean, toggle, UsageError } from '../../base/flags.ts'
+import { flag, type OptionsOf, oneOf, toggle, UsageError } from '../../base/flags.ts'
 import type { DeleteOptions } from '../../client/client.ts'
 import { isNotFound } from '../../client/status-error.ts'
 import { inBulk } from '../bulk.ts'
 import { defineCommand } from '../command.ts'
-import { connectionFlags, readTime } from '../connection-flags.ts'
+import { connectionFlags } from '../connection-flags.ts'
+import { deletionFlags, deletionRequest, patienceOf } from '../deletion.ts'
 import { singularName } from '../find-type.ts'
 import { escapeLine } from '../printers/escape.ts'
+import { callRaw, rawFlag } from '../raw.ts'
 import { type Session, withSession } from '../session.ts'
 import { findSubjects, type Subject, subjectFlags } from '../subjects.ts'
 import { isGone, waitFor } from '../wait-for.ts'
@@ -15,25 +17,11 @@ import { dryRunNote, writeFlags } from '../writing.ts'
 
 const flags = {
   ...subjectFlags,
-  cascade: flag(
-    'cascade',
-    'background|orphan|foreground',
-    'background',
-    oneOf(['background', 'orphan', 'foreground', 'true', 'false']),
-    'what becomes of the objects that it owns: deleted after it, kept, or deleted before it',
-  ),
-  gracePeriod: flag(
-    'grace-period',
-    'SECONDS',
-    '-1',
-    readSeconds,
-    'how long it may take to stop; -1: as long as it asks for itself',
-  ),
+  ...deletionFlags,
   now: toggle('now', 'as --grace-period=1'),
   force: toggle('force', 'do not wait for its node to confirm that it has stopped: with --grace-period=0'),
+  raw: rawFlag,
   ignoreNotFound: toggle('ignore-not-found', 'what is not there counts as deleted'),
-  wait: flag('wait', '', 'true', readBoolean, 'wait until the objects are gone'),
-  timeout: flag('timeout', 'TIME', '0', readTime, 'how long to wait for each; 0: a week'),
   dryRun: writeFlags.dryRun,
   output: flag('o,output', 'FORMAT', '', oneOf(['', 'name']), 'name: the names alone'),
   ...connectionFlags,
@@ -58,6 +46,7 @@ export const deleteCommand = defineCommand({
   ],
   flags,
   run: async (context, { options, words }) => {
+    if (options.raw !== '') return await callRaw(context, options, { method: 'DELETE', words, files: options })
     checkTogether(options)
     await withSession(context, options, async (session) => {
       const subjects = await findSubjects(session, words, options)
@@ -74,11 +63,6 @@ export const deleteCommand = defineCommand({
     })
   },
 })
-
-function readSeconds(value: string): number {
-  if (!/^-?\d{1,9}$/.test(value)) throw new UsageError(`${JSON.stringify(value)} is not a number of seconds`)
-  return Number(value)
-}
 
 function checkTogether({ now, gracePeriod, force }: Options): void {
   if (now && gracePeriod !== -1) throw new UsageError('--now and --grace-period cannot be specified together')
@@ -131,29 +115,15 @@ async function deleted(session: Session, { type, name }: Subject, options: Optio
   return uid === undefined ? {} : { uid }
 }
 
-const policies = {
-  background: 'Background',
-  true: 'Background',
-  orphan: 'Orphan',
-  false: 'Orphan',
-  foreground: 'Foreground',
-} as const
-
-function deleteOptions({ cascade, gracePeriod, now, force, dryRun }: Options): DeleteOptions {
-  const seconds = now ? 1 : force ? 0 : gracePeriod
-  return {
-    propagationPolicy: policies[cascade],
-    ...(seconds < 0 ? {} : { gracePeriodSeconds: seconds }),
-    ...(dryRun === 'server' ? { dryRun: true } : {}),
-  }
+function deleteOptions({ now, force, dryRun, ...options }: Options): DeleteOptions {
+  const gracePeriod = now ? 1 : force ? 0 : options.gracePeriod
+  return { ...deletionRequest({ ...options, gracePeriod }), ...(dryRun === 'server' ? { dryRun: true } : {}) }
 }
-
-const week = 7 * 24 * 60 * 60 * 1000
 
 async function waitUntilGone(
   session: Session,
   subjects: readonly (Subject & { uid?: string })[],
-  { timeout }: Options,
+  options: Options,
 ): Promise<void> {
   await inBulk(session.context, subjects, {
     sortOf: ({ type }) => type,
@@ -162,7 +132,7 @@ async function waitUntilGone(
       const waiting = new AbortController()
       const told = tellWhatHolds(session, subject, waiting.signal)
       try {
-        await waitFor(session, subject, { until: isGone(subject.uid), timeoutMs: timeout || week })
+        await waitFor(session, subject, { until: isGone(subject.uid), timeoutMs: patienceOf(options) })
       } finally {
         waiting.abort()
         await told

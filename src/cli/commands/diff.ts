@@ -13,7 +13,7 @@ import { type ApiObject, asJson } from '../../model/object.ts'
 import { type Context, defineCommand, ExitCode } from '../command.ts'
 import { connectionFlags } from '../connection-flags.ts'
 import { singularName } from '../find-type.ts'
-import { type Manifest, readManifests } from '../manifests/manifest.ts'
+import { chosenManifests, type Manifest, readManifests } from '../manifests/manifest.ts'
 import { ManifestError } from '../manifests/manifest-error.ts'
 import { hasColours } from '../printers/colours.ts'
 import { printDocument, withoutManagedFields } from '../printers/objects.ts'
@@ -27,6 +27,7 @@ const flags = {
   forceConflicts: applyFlags.forceConflicts,
   fieldManager: applyFlags.fieldManager,
   validate: applyFlags.validate,
+  selector: flag('l,selector', 'SELECTOR', '', text, 'only objects of the files with these labels'),
   showManagedFields: toggle('show-managed-fields', 'with the record of who owns which field'),
   at: flag('at', 'REVISION|TIME|AGE', '', text, 'compare an object that is named with how it was then'),
   ...connectionFlags,
@@ -52,7 +53,7 @@ $KUBECTL_EXTERNAL_DIFF names another program than \`diff -u -N\`, with its argum
     if (options.at !== '') return await diffAt(context, options, words)
     if (words.length > 0) throw new UsageError(`unexpected argument ${JSON.stringify(words[0])}: name files with -f`)
     if (options.filename.length === 0) throw new UsageError('must specify -f: the files to compare')
-    const manifests = await readManifests(context, options)
+    const manifests = await chosenManifests(await readManifests(context, options), options.selector)
     await withSession(context, options, async (session) => {
       const subjects = await subjectsOf(session, manifests)
       const pairs = []
@@ -121,6 +122,12 @@ async function dryRun(session: Session, subject: Subject & Manifest, options: Op
     output: { form: '' },
     template: '',
     allowMissingTemplateKeys: true,
+    record: false,
+    pruneWhitelist: [],
+    cascade: 'background',
+    gracePeriod: -1,
+    wait: true,
+    timeout: 0,
   } as const
   if (options.serverSide) return await (await import('./apply/server-side.ts')).applyThere(session, subject, applying)
   return await (await import('./apply/client-side.ts')).applyHere(session, subject, applying)

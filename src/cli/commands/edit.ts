@@ -1,5 +1,5 @@
 /** `orchctl edit`: an object in the user's editor. What is saved is sent as a patch of what was changed. */
-import type { OptionsOf } from '../../base/flags.ts'
+import { type OptionsOf, toggle } from '../../base/flags.ts'
 import { isConflict, StatusError } from '../../client/status-error.ts'
 import { type ApiObject, asJson } from '../../model/object.ts'
 import { liveOf } from '../changing.ts'
@@ -7,6 +7,7 @@ import { defineCommand } from '../command.ts'
 import { connectionFlags } from '../connection-flags.ts'
 import { editText } from '../editing.ts'
 import { singularName } from '../find-type.ts'
+import { noteCause, recordFlag, saveConfigFlag, withNotes } from '../kept-notes.ts'
 import { editedManifest } from '../manifests/edited.ts'
 import { ManifestError } from '../manifests/manifest-error.ts'
 import { patchFor } from '../patches/patch-for.ts'
@@ -16,7 +17,15 @@ import { fileFlags, findSubjects, type Subject } from '../subjects.ts'
 import { fieldValidation, report, requestOptions, validateFlag, writeFlags } from '../writing.ts'
 
 const { dryRun: _, ...written } = writeFlags
-const flags = { ...fileFlags, ...written, validate: validateFlag, ...connectionFlags }
+const flags = {
+  ...fileFlags,
+  ...written,
+  validate: validateFlag,
+  saveConfig: saveConfigFlag,
+  record: recordFlag,
+  outputPatch: toggle('output-patch', 'also print the patch that is sent'),
+  ...connectionFlags,
+}
 
 type Options = OptionsOf<typeof flags>
 
@@ -56,17 +65,17 @@ interface Saving {
 async function save(session: Session, subject: Subject, { live, text, file, options }: Saving): Promise<string> {
   const { type, name } = subject
   const { object, origin } = await editedManifest(live, { name: file, text })
-  const states = { original: asJson(live), modified: asJson(object), current: asJson(live) }
+  const wanted = await withNotes(session, object, { saveConfig: options.saveConfig })
+  const states = { original: asJson(live), modified: asJson(wanted), current: asJson(live) }
   const writing = { ...options, dryRun: 'none' } as const
   const patch = await patchFor(type, await session.types.vendor(), states)
   if (patch === undefined) return await report(writing, { type, object: live, done: 'skipped' })
   try {
     const request = { ...requestOptions(session, writing), fieldValidation: fieldValidation(options.validate) }
-    return await report(writing, {
-      type,
-      object: await session.client.patch(type, name, { ...request, patch }),
-      done: 'edited',
-    })
+    if (options.outputPatch) session.context.out(`Patch: ${JSON.stringify(Object.values(patch)[0])}\n`)
+    const edited = await session.client.patch(type, name, { ...request, patch })
+    await noteCause(session, subject, writing)
+    return await report(writing, { type, object: edited, done: 'edited' })
   } catch (error) {
     if (!(error instanceof StatusError) || isConflict(error)) throw error
     throw new ManifestError({ origin, doing: 'saving', subject: `${singularName(type)}/${name.name}` }, error)

@@ -4,11 +4,12 @@ import type { ApiObject } from '../../model/object.ts'
 import { liveOf } from '../changing.ts'
 import { defineCommand } from '../command.ts'
 import { connectionFlags } from '../connection-flags.ts'
+import { recordFlag } from '../kept-notes.ts'
 import { readPairs } from '../pairs.ts'
+import { readOverrides } from '../patches/overrides.ts'
 import { type Session, withSession } from '../session.ts'
 import { fileFlags, findSubjects, type Subject } from '../subjects.ts'
-import { writeFlags } from '../writing.ts'
-import { createObject } from './create/generator.ts'
+import { createObject, creationFlags } from './create/generator.ts'
 
 const flags = {
   ...fileFlags,
@@ -35,7 +36,9 @@ const flags = {
   sessionAffinity: flag('session-affinity', 'None|ClientIP', '', oneOf(['', 'None', 'ClientIP']), 'None or ClientIP'),
   selector: flag('selector', 'KEY=VALUE,...', '', text, 'which pods it is for; else those of the object'),
   labels: flag('l,labels', 'KEY=VALUE,...', '', text, 'the labels of the service; else those of the object'),
-  ...writeFlags,
+  overrides: flag('overrides', 'JSON', '', text, 'what else the service shall have, merged into it: {"spec": ...}'),
+  ...creationFlags,
+  record: recordFlag,
   ...connectionFlags,
 }
 
@@ -54,7 +57,8 @@ export const exposeCommand = defineCommand({
     await withSession(context, options, async (session) => {
       const chosen = { ...options, selector: '', fieldSelector: '', all: false, allNamespaces: false }
       for (const [index, subject] of (await findSubjects(session, words, chosen)).entries()) {
-        const service = await serviceFor(session, subject, options)
+        const made = await serviceFor(session, subject, options)
+        const service = options.overrides === '' ? made : await readOverrides(made, options.overrides)
         context.out(await createObject(session, service, { options, done: 'exposed', index }))
       }
     })

@@ -7,9 +7,11 @@ import type { Patch } from '../../client/client.ts'
 import { ApiError } from '../../model/api-error.ts'
 import { isObject, type Json } from '../../model/json.ts'
 import { inBulk } from '../bulk.ts'
-import { liveOf } from '../changing.ts'
+import { changeLocally, liveOf, localFlag } from '../changing.ts'
 import { type Context, defineCommand } from '../command.ts'
 import { connectionFlags } from '../connection-flags.ts'
+import { noteCause, recordFlag } from '../kept-notes.ts'
+import { patchHere } from '../patches/patch-here.ts'
 import { type Session, withSession } from '../session.ts'
 import { findSubjects, type Subject, subjectFlags } from '../subjects.ts'
 import { report, requestOptions, writeFlags } from '../writing.ts'
@@ -17,6 +19,9 @@ import { report, requestOptions, writeFlags } from '../writing.ts'
 const flags = {
   filename: subjectFlags.filename,
   recursive: subjectFlags.recursive,
+  kustomize: subjectFlags.kustomize,
+  local: localFlag,
+  record: recordFlag,
   patch: flag('p,patch', 'PATCH', '', text, 'the patch, as JSON or YAML'),
   patchFile: flag('patch-file', 'FILE', '', text, 'a file with the patch'),
   type: flag(
@@ -46,6 +51,8 @@ steps. Kinds that users define take merge and JSON patches only.`,
   flags,
   run: async (context, { options, words }) => {
     const patch = await readPatch(context, options)
+    if (options.local)
+      return await changeLocally(context, options, { change: (object) => patchHere(object, patch), done: 'patched' })
     if (options.dryRun === 'client')
       throw new UsageError('--dry-run=client is not built for patches: use --dry-run=server')
     await withSession(context, options, async (session) => {
@@ -106,6 +113,7 @@ async function patchOne(session: Session, subject: Subject, { patch, options, in
   const live = await liveOf(session, place)
   const subresource = options.subresource === '' ? {} : { subresource: options.subresource }
   const object = await session.client.patch(type, name, { ...requestOptions(session, options), ...subresource, patch })
+  await noteCause(session, subject, options)
   const changed = object.metadata.resourceVersion !== live.metadata.resourceVersion || options.dryRun === 'server'
   return await report(options, { type, object, done: changed ? 'patched' : 'patched (no change)', index })
 }

@@ -6,9 +6,12 @@ import type { ApiObject } from '../../model/object.ts'
 import { inBulk } from '../bulk.ts'
 import { defineCommand } from '../command.ts'
 import { connectionFlags } from '../connection-flags.ts'
+import { deletionFlags } from '../deletion.ts'
 import { singularName } from '../find-type.ts'
+import { saveConfigFlag, withNotes } from '../kept-notes.ts'
 import { type Manifest, readManifests } from '../manifests/manifest.ts'
 import { ManifestError } from '../manifests/manifest-error.ts'
+import { callRaw, rawFlag } from '../raw.ts'
 import { recreate } from '../recreate.ts'
 import { type Session, withSession } from '../session.ts'
 import { fileFlags, type Subject, subjectsOf } from '../subjects.ts'
@@ -19,6 +22,9 @@ const flags = {
   ...writeFlags,
   validate: validateFlag,
   force: toggle('force', 'delete the object and create it anew: for what cannot be changed'),
+  ...deletionFlags,
+  raw: rawFlag,
+  saveConfig: saveConfigFlag,
   ...connectionFlags,
 }
 
@@ -36,6 +42,7 @@ A file that names a resourceVersion replaces that version alone. \`orchctl apply
   ],
   flags,
   run: async (context, { options, words }) => {
+    if (options.raw !== '') return await callRaw(context, options, { method: 'PUT', words, files: options })
     if (words.length > 0) throw new UsageError(`unexpected argument ${JSON.stringify(words[0])}: name files with -f`)
     if (options.filename.length === 0) throw new UsageError('must specify -f: the files with the new objects')
     if (options.force && options.dryRun !== 'none')
@@ -57,14 +64,15 @@ async function replaceOne(
   subject: Subject & Manifest,
   { options, index }: { options: Options; index: number },
 ): Promise<string> {
-  const { type, object, origin, name } = subject
+  const { type, origin, name } = subject
   try {
     if (name.name === '') throw new UsageError(`${origin.name}: metadata.name is missing`)
+    const object = await withNotes(session, subject.object, options)
     if (options.dryRun === 'client') return await report(options, { type, object, done: 'replaced', index })
     const request = { ...requestOptions(session, options), fieldValidation: fieldValidation(options.validate) }
     const replaced: ApiObject = options.force
-      ? await recreate(session, subject, { object, request })
-      : await replaceVersion(session, subject, request)
+      ? await recreate(session, subject, { object, request, deletion: options })
+      : await replaceVersion(session, { ...subject, object }, request)
     return await report(options, { type, object: replaced, done: 'replaced', index })
   } catch (error) {
     throw new ManifestError({ origin, doing: 'replacing', subject: `${singularName(type)}/${name.name}` }, error)

@@ -1,13 +1,18 @@
 /** `orchctl run`: one pod that runs an image, and on request a service for it. */
-import { flag, type OptionsOf, oneOf, repeated, text, toggle, UsageError } from '../../base/flags.ts'
+import { flag, type OptionsOf, oneOf, readBoolean, repeated, text, toggle, UsageError } from '../../base/flags.ts'
+import { isNotFound } from '../../client/status-error.ts'
 import type { ApiObject } from '../../model/object.ts'
-import { defineCommand } from '../command.ts'
-import { connectionFlags } from '../connection-flags.ts'
+import { defineCommand, ExitCode } from '../command.ts'
+import { connectionFlags, readTime } from '../connection-flags.ts'
+import { deletionFlags, deletionRequest } from '../deletion.ts'
+import { recordFlag } from '../kept-notes.ts'
 import { readCount } from '../numbers.ts'
 import { readPairs } from '../pairs.ts'
-import { withSession } from '../session.ts'
-import { writeFlags } from '../writing.ts'
-import { createObject } from './create/generator.ts'
+import { escapeLine } from '../printers/escape.ts'
+import { type Session, withSession } from '../session.ts'
+import { podType } from '../streaming/pods.ts'
+import { waitFor } from '../wait-for.ts'
+import { createObject, creationFlags } from './create/generator.ts'
 
 const flags = {
   image: flag('image', 'IMAGE', '', text, 'the image to run'),
@@ -34,7 +39,19 @@ const flags = {
   limits: flag('limits', 'WHAT=AMOUNT,...', '', text, 'how much it may have: cpu=200m,memory=512Mi'),
   requests: flag('requests', 'WHAT=AMOUNT,...', '', text, 'how much it needs'),
   serviceAccount: flag('serviceaccount', 'NAME', '', text, 'the service account of the pod'),
-  ...writeFlags,
+  hostPort: flag('hostport', 'PORT', '0', readCount, 'the port of its node that leads to --port; 0: none'),
+  privileged: toggle('privileged', 'the container may do everything that its node can'),
+  overrides: flag('overrides', 'JSON', '', text, 'what else the pod shall have, merged into it: {"spec": ...}'),
+  stdin: toggle('i,stdin', 'keep the standard input of the container open, and pass ours on'),
+  tty: toggle('t,tty', 'give it a terminal'),
+  attach: flag('attach', '', '', readOptional, 'show what it prints; on with -i'),
+  leaveStdinOpen: toggle('leave-stdin-open', 'its standard input stays open when we have left'),
+  quiet: toggle('q,quiet', 'only print what the program prints'),
+  rm: toggle('rm', 'delete the pod when we leave it: with -i or --attach'),
+  podRunningTimeout: flag('pod-running-timeout', 'TIME', '1m', readTime, 'how long to wait until it runs'),
+  ...deletionFlags,
+  ...creationFlags,
+  record: recordFlag,
   ...connectionFlags,
 }
 
@@ -47,6 +64,7 @@ export const runCommand = defineCommand({
   examples: [
     'orchctl run web --image=nginx --port=80 --expose',
     'orchctl run once --image=busybox --restart=Never --command -- date',
+    'orchctl run -it --rm shell --image=busybox --restart=Never -- sh',
     'orchctl run web --image=nginx --dry-run=client -o yaml',
   ],
   flags,
@@ -56,16 +74,87 @@ export const runCommand = defineCommand({
     if (/\s/.test(options.image)) throw new UsageError(`Invalid image name ${JSON.stringify(options.image)}`)
     if (name === undefined) throw new UsageError('NAME is required for run')
     if (options.expose && options.port === 0) throw new UsageError('--port must be set when exposing a service')
+    checkTogether(options)
     await withSession(context, options, async (session) => {
       const place = session.namespaceGiven ? { namespace: session.namespace } : {}
-      const pod = podOf({ name, ...place }, options, args)
+      const pod = await withOverrides(podOf({ name, ...place }, options, args), options.overrides)
       // The pod first: one that is refused leaves no service behind. What is said comes in the order of kubectl.
       const said = await createObject(session, pod, { options, index: options.expose ? 1 : 0 })
       if (options.expose) context.out(await createObject(session, serviceOf(pod, options.port), { options }))
-      context.out(said)
+      if (!joins(options) || options.dryRun !== 'none') return context.out(said)
+      await follow(session, pod, options)
     })
   },
 })
+
+function readOptional(value: string): boolean | undefined {
+  return value === '' ? undefined : readBoolean(value)
+}
+
+function joins({ attach, stdin }: Options): boolean {
+  return attach ?? stdin
+}
+
+function checkTogether(options: Options): void {
+  if (options.tty && !options.stdin) throw new UsageError('-i/--stdin is required for containers with -t/--tty=true')
+  if (options.rm && !joins(options)) throw new UsageError('--rm should only be used for attached containers')
+  if (options.rm && options.dryRun !== 'none') throw new UsageError('--rm and --dry-run cannot be used together')
+}
+
+async function withOverrides(pod: ApiObject, overrides: string): Promise<ApiObject> {
+  if (overrides === '') return pod
+  const { readOverrides } = await import('../patches/overrides.ts')
+  return await readOverrides(pod, overrides)
+}
+
+/** Joins the program, and with --rm takes the pod away, whatever became of the program. */
+async function follow(session: Session, pod: ApiObject, options: Options): Promise<void> {
+  const { joinContainer } = await import('./pods/join.ts')
+  const name = pod.metadata.name ?? ''
+  try {
+    const { stdin, tty, quiet, podRunningTimeout: timeout } = options
+    await joinContainer(session, pod, { container: name, stdin, tty, quiet, timeout })
+    if (options.restart !== 'Always') await tellEnd(session, name, timeout)
+  } finally {
+    if (options.rm) await remove(session, name, options)
+  }
+}
+
+/** The exit code of the program is that of the command. */
+async function tellEnd(session: Session, name: string, timeoutMs: number): Promise<void> {
+  const place = { namespace: session.namespace, name }
+  let last: Ended | undefined
+  const until = (object: Ended | undefined) => {
+    last = object
+    return object === undefined || object.status?.phase === 'Succeeded' || object.status?.phase === 'Failed'
+  }
+  await waitFor(session, { type: await session.types.named('pods'), name: place }, { until, timeoutMs })
+  const { exitCode = 0, reason = 'Error' } = last?.status?.containerStatuses?.[0]?.state?.terminated ?? {}
+  if (exitCode === 0) return
+  session.context.err(`pod ${escapeLine(`${place.namespace}/${name}`)} terminated (${escapeLine(reason)})\n`)
+  throw new ExitCode(exitCode)
+}
+
+interface Ended extends ApiObject {
+  readonly status?: {
+    readonly phase?: string
+    readonly containerStatuses?: readonly {
+      readonly state?: { readonly terminated?: { readonly exitCode?: number; readonly reason?: string } }
+    }[]
+  }
+}
+
+async function remove({ client, context, namespace }: Session, name: string, options: Options): Promise<void> {
+  await client
+    .delete(podType, { namespace, name }, { ...deletionRequest(options), signal: AbortSignal.timeout(patienceMs) })
+    .catch((error: unknown) => {
+      if (!isNotFound(error)) throw error
+    })
+  if (!options.quiet) context.out(`pod ${JSON.stringify(name)} deleted\n`)
+}
+
+/** For one request: also after Ctrl-C nothing is left behind. */
+const patienceMs = 10_000
 
 function podOf(metadata: { name: string; namespace?: string }, options: Options, args: readonly string[]): ApiObject {
   const { image, port, env, labels, annotations, restart, command, serviceAccount } = options
@@ -79,7 +168,10 @@ function podOf(metadata: { name: string; namespace?: string }, options: Options,
     ...(options.imagePullPolicy && { imagePullPolicy: options.imagePullPolicy }),
     ...(args.length > 0 && (command ? { command: args } : { args })),
     ...(env.length > 0 && { env: env.map(readVariable) }),
-    ...(port > 0 && { ports: [{ containerPort: port }] }),
+    ...(port > 0 && { ports: [{ containerPort: port, ...(options.hostPort > 0 && { hostPort: options.hostPort }) }] }),
+    ...(options.privileged && { securityContext: { privileged: true } }),
+    ...(options.stdin && { stdin: true, ...(!options.leaveStdinOpen && { stdinOnce: true }) }),
+    ...(options.tty && { tty: true }),
     ...(Object.keys(amounts).length > 0 && { resources: amounts }),
   }
   const spec = {

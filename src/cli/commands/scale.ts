@@ -4,11 +4,13 @@ import { objectPath, typeName } from '../../client/resource-type.ts'
 import { isNotFound } from '../../client/status-error.ts'
 import type { ApiObject } from '../../model/object.ts'
 import { inBulk } from '../bulk.ts'
-import { liveOf } from '../changing.ts'
+import { liveOf, resourceVersionFlag } from '../changing.ts'
 import { defineCommand } from '../command.ts'
-import { connectionFlags } from '../connection-flags.ts'
+import { connectionFlags, readTime } from '../connection-flags.ts'
+import { noteCause, recordFlag } from '../kept-notes.ts'
 import { type Session, withSession } from '../session.ts'
 import { findSubjects, type Subject, subjectFlags } from '../subjects.ts'
+import { waitFor } from '../wait-for.ts'
 import { report, requestOptions, writeFlags } from '../writing.ts'
 
 const { fieldSelector: _, ...chosenBy } = subjectFlags
@@ -22,8 +24,11 @@ const flags = {
     readCount,
     'only if it has so many now; -1: whatever it has',
   ),
+  resourceVersion: resourceVersionFlag,
+  timeout: flag('timeout', 'TIME', '0', readTime, 'wait so long until there are so many; 0: do not wait'),
   ...chosenBy,
   ...writeFlags,
+  record: recordFlag,
   ...connectionFlags,
 }
 
@@ -65,6 +70,20 @@ interface Scale extends ApiObject {
   spec: { replicas?: number }
 }
 
+/** As many as wanted, by its own report. */
+function hasReplicas(wanted: number): (object: ApiObject | undefined) => boolean {
+  return (object) => {
+    const { status, metadata } = (object ?? {}) as { status?: Reported; metadata?: { generation?: number } }
+    const isRecent = (status?.observedGeneration ?? 0) >= (metadata?.generation ?? 0)
+    return object !== undefined && isRecent && (status?.replicas ?? 0) === wanted
+  }
+}
+
+interface Reported {
+  readonly replicas?: number
+  readonly observedGeneration?: number
+}
+
 async function scaleOne(
   session: Session,
   subject: Subject,
@@ -82,14 +101,23 @@ async function scaleOne(
   const now = scale.spec.replicas ?? 0
   if (options.currentReplicas >= 0 && now !== options.currentReplicas)
     throw new UsageError(`Expected replicas to be ${options.currentReplicas}, was ${now}`)
+  if (options.resourceVersion !== '' && scale.metadata.resourceVersion !== options.resourceVersion)
+    throw new UsageError(
+      `Expected resource version to be ${options.resourceVersion}, was ${scale.metadata.resourceVersion}`,
+    )
   if (options.dryRun === 'client') return await report(options, { type, object: live, done: 'scaled', index })
   const patch = {
     merge: {
-      ...(options.currentReplicas < 0 ? {} : { metadata: { resourceVersion: scale.metadata.resourceVersion } }),
+      ...(options.currentReplicas < 0 && options.resourceVersion === ''
+        ? {}
+        : { metadata: { resourceVersion: scale.metadata.resourceVersion } }),
       spec: { replicas: options.replicas },
     },
   }
   await client.patch(type, name, { ...requestOptions(session, options), subresource: 'scale', patch })
+  await noteCause(session, subject, options)
+  if (options.timeout > 0 && options.dryRun === 'none')
+    await waitFor(session, subject, { until: hasReplicas(options.replicas), timeoutMs: options.timeout })
   const object =
     options.output.form === '' || options.output.form === 'name'
       ? live

@@ -38,6 +38,14 @@ export async function readManifests(context: Context, options: FileOptions): Pro
   return manifests
 }
 
+/** Those of the files that the selector fits. */
+export async function chosenManifests(manifests: readonly Manifest[], selector: string): Promise<readonly Manifest[]> {
+  if (selector === '') return manifests
+  const { LabelMatcher, parseLabelSelector } = await import('../../model/label-selector.ts')
+  const matcher = new LabelMatcher(parseLabelSelector(selector))
+  return manifests.filter(({ object }) => matcher.matches(object.metadata.labels))
+}
+
 /** Those of a kustomization: they stand in no file as they are, so that their fields have no place in one. */
 async function builtManifests(context: Context, name: string): Promise<Manifest[]> {
   const { buildKustomization } = await import('../kustomize/build.ts')

@@ -19,6 +19,9 @@ export interface ConfigChoice {
   readonly parse: ConfigParser
   /** Which context; left out: the current one. */
   readonly context?: string | undefined
+  /** Another cluster or user of the files than the context names. */
+  readonly clusterName?: string | undefined
+  readonly userName?: string | undefined
   /** Another server than that of the context. */
   readonly server?: string | undefined
   /** What counts instead of what the cluster and the user of the context say, in the words of the client config. */
@@ -56,8 +59,8 @@ export function readClientConfig(choice: ConfigChoice): ClientConfig {
     }
   refuseNone(choice, sources)
   const chosen = chooseContext(sources, context)
-  const cluster = findEntry(sources, 'cluster', requiredText(chosen, 'cluster'))
-  const name = optionalText(chosen, 'user')
+  const cluster = findEntry(sources, 'cluster', choice.clusterName ?? requiredText(chosen, 'cluster'))
+  const name = choice.userName ?? optionalText(chosen, 'user')
   const user = name === undefined ? { ...chosen, content: {} } : findEntry(sources, 'user', name)
   return {
     transport: transportOf({

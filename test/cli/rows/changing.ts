@@ -47,7 +47,21 @@ export const changing: Part = {
     r('blame', 'cm/one', { stdout: /^REVISION +TIME +USER +MANAGER +FIELD\n(.*\n)*\d+ .*\.data\.name\n/ }),
     r('undo', 'cm/one --dry-run=server', { stdout: /^configmap\/one undone \(revision \d+\) \(server dry run\)\n$/ }),
     r('undo', 'cm/absent', { stderr: /^error: there is no change of configmaps "absent" to take back\n$/, code: 1 }),
+    r('label', '-f - app=x --local -o jsonpath={.metadata.labels}', { stdin: map('none'), stdout: '{"app":"x"}' }),
+    r('patch', `-f - --local --type=merge -p '{"data":{"z":"1"}}' -o jsonpath={.data.z}`, {
+      stdin: map('none'),
+      stdout: '1',
+    }),
+    r('label', 'cm one version=1 --resource-version=1', { stderr: /^Error from server \(Conflict\)/, code: 1 }),
+    r('annotate', 'cm one seen=1 --record', { stdout: 'configmap/one annotated\n' }),
+    r('get', 'cm one -o jsonpath={.metadata.annotations}', {
+      stdout: /change-cause":"orchctl annotate cm one seen=1 --record/,
+    }),
     r('scale', 'deploy web --replicas=3', { stdout: 'deployment.apps/web scaled\n' }),
+    r('scale', 'deploy web --replicas=4 --resource-version=1', {
+      stderr: /^error: Expected resource version to be 1, was \d+\n$/,
+      code: 1,
+    }),
     r('scale', 'deploy web --replicas=4 --current-replicas=9', {
       stderr: 'error: Expected replicas to be 9, was 3\n',
       code: 1,

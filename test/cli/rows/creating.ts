@@ -194,6 +194,36 @@ rules: [{apiGroups: [""], resources: [pods], verbs: [delete]}]
         '{"containers":[{"args":["echo","hi"],"env":[{"name":"A","value":"b=c"}],"image":"busybox","name":"q"}],"dnsPolicy":"ClusterFirst","restartPolicy":"Never"}',
     }),
     r('run', 'p', { stderr: 'error: required flag(s) "image" not set\n', code: 1 }),
+    r('run', `o --image=x '--overrides={"spec":{"nodeName":"m"}}' --dry-run=client -o jsonpath={.spec.nodeName}`, {
+      stdout: 'm',
+    }),
+    r('run', 'o --image=x --overrides=[]', {
+      stderr: 'error: --overrides takes an object in JSON: {"spec": ...}\n',
+      code: 1,
+    }),
+    r('run', `o --image=x -t`, {
+      stderr: 'error: -i/--stdin is required for containers with -t/--tty=true\n',
+      code: 1,
+    }),
+    r('run', `o --image=x --rm`, { stderr: 'error: --rm should only be used for attached containers\n', code: 1 }),
+    r('run', 'o --image=x -i --hostport=81 --port=80 --privileged --dry-run=client -o jsonpath={.spec.containers}', {
+      stdout:
+        '[{"image":"x","name":"o","ports":[{"containerPort":80,"hostPort":81}],"securityContext":{"privileged":true},"stdin":true,"stdinOnce":true}]',
+    }),
+    r('create', 'configmap hashed --from-literal=a=b --append-hash -o name', {
+      stdout: 'configmap/hashed-4dk9m7dmmg\n',
+    }),
+    r('create', `-f - -l app=x -o name`, {
+      stdin: `${map('kept-out')}---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: chosen, labels: {app: x}}}`,
+      stdout: 'configmap/chosen\n',
+    }),
+    r('create', '--raw /api/v1/namespaces/default/configmaps?dryRun=All -f -', {
+      stdin: '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"raw"}}',
+      stdout: /^\{"kind":"ConfigMap","apiVersion":"v1","metadata":\{"name":"raw"/,
+    }),
+    r('create', 'configmap noted --save-config -o yaml', {
+      stdout: /last-applied-configuration: \|\n +\{"apiVersion"/,
+    }),
     r('expose', 'deploy idle --port=80 --target-port=http', { stdout: 'service/idle exposed\n' }),
     r('expose', 'pod p --name=p2 --type=NodePort -o jsonpath={.spec.type}{.spec.selector}{.spec.ports[0].port}', {
       stdout: 'NodePort{"run":"p"}80',

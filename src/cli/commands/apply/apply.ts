@@ -7,7 +7,7 @@ import { UsageError } from '../../../base/flags.ts'
 import { defineCommand } from '../../command.ts'
 import { singularName } from '../../find-type.ts'
 import { writeInOrder } from '../../in-order.ts'
-import { type Manifest, readManifests } from '../../manifests/manifest.ts'
+import { chosenManifests, type Manifest, readManifests } from '../../manifests/manifest.ts'
 import { ManifestError } from '../../manifests/manifest-error.ts'
 import { type Session, withSession } from '../../session.ts'
 import type { Subject } from '../../subjects.ts'
@@ -37,7 +37,7 @@ do the merge: it knows the owner of every field, and refuses to take over what a
     if (manifests.length === 0) throw new UsageError('no objects passed to apply')
     await withSession(context, options, async (session) => {
       const uids = new Set<string>()
-      const subjects = await writeInOrder(session, await chosen(manifests, options.selector), {
+      const subjects = await writeInOrder(session, await chosenManifests(manifests, options.selector), {
         done: 'applied',
         lasting: options.dryRun === 'none',
         act: (subject, index) => applyOne(session, subject, { options, index, uids }),
@@ -59,14 +59,6 @@ function checkTogether(words: readonly string[], options: ApplyOptions): void {
   if (options.serverSide && options.dryRun === 'client')
     throw new UsageError("--dry-run=client doesn't work with --server-side (did you mean --dry-run=server instead?)")
   if (options.prune) checkPrune(options)
-}
-
-/** Those of the files that the selector fits. */
-async function chosen(manifests: readonly Manifest[], selector: string): Promise<readonly Manifest[]> {
-  if (selector === '') return manifests
-  const { LabelMatcher, parseLabelSelector } = await import('../../../model/label-selector.ts')
-  const matcher = new LabelMatcher(parseLabelSelector(selector))
-  return manifests.filter(({ object }) => matcher.matches(object.metadata.labels))
 }
 
 interface Application {

@@ -4,6 +4,7 @@ import { typeName } from '../../../client/resource-type.ts'
 import { isConflict, isInvalid, isNotFound } from '../../../client/status-error.ts'
 import { type ApiObject, asJson } from '../../../model/object.ts'
 import type { Vendor } from '../../../model/vendor.ts'
+import { withNotes } from '../../kept-notes.ts'
 import type { Manifest } from '../../manifests/manifest.ts'
 import { patchFor } from '../../patches/patch-for.ts'
 import type { Session } from '../../session.ts'
@@ -24,7 +25,7 @@ export async function applyHere(
 ): Promise<Applied> {
   const { client, context, types } = session
   const vendor = await types.vendor()
-  const wanted = withRecord(subject.object, vendor)
+  const wanted = withRecord(await withNotes(session, subject.object, { record: options.record }), vendor)
   const live = await client.get(subject.type, subject.name, { signal: context.signal }).catch((error: unknown) => {
     if (isNotFound(error)) return undefined
     throw error
@@ -67,7 +68,7 @@ async function patchIt(
   const object = await session.client.patch(type, name, { ...writing, patch }).catch(async (error: unknown) => {
     if (!options.force || !(isInvalid(error) || isConflict(error))) throw error
     const { recreate } = await import('../../recreate.ts')
-    return await recreate(session, subject, { object: wanted, request: writing, former: live })
+    return await recreate(session, subject, { object: wanted, request: writing, former: live, deletion: options })
   })
   // What the server fills in anyway is no change.
   const changed = object.metadata.resourceVersion !== live.metadata.resourceVersion || options.dryRun === 'server'

@@ -1,8 +1,18 @@
 /** The flags of `orchctl apply`. */
-import { flag, type OptionsOf, text, toggle } from '../../../base/flags.ts'
+import { flag, type OptionsOf, repeated, text, toggle, UsageError } from '../../../base/flags.ts'
 import { connectionFlags } from '../../connection-flags.ts'
+import { deletionFlags } from '../../deletion.ts'
+import { recordFlag } from '../../kept-notes.ts'
 import { fileFlags } from '../../subjects.ts'
 import { validateFlag, writeFlags } from '../../writing.ts'
+
+/** `core/v1/ConfigMap` */
+function readType(value: string): { readonly apiVersion: string; readonly kind: string } {
+  const [group, version, kind, ...more] = value.split('/')
+  if (!group || !version || !kind || more.length > 0)
+    throw new UsageError(`${JSON.stringify(value)} is not GROUP/VERSION/KIND, such as core/v1/ConfigMap`)
+  return { apiVersion: group === 'core' ? version : `${group}/${version}`, kind }
+}
 
 export const applyFlags = {
   ...fileFlags,
@@ -10,6 +20,8 @@ export const applyFlags = {
   serverSide: toggle('server-side', 'let the server merge, and record who owns which field'),
   forceConflicts: toggle('force-conflicts', 'with --server-side: take over fields that others own'),
   force: toggle('force', 'delete and create anew what cannot be changed to what the file says'),
+  ...deletionFlags,
+  record: recordFlag,
   validate: validateFlag,
   selector: flag(
     'l,selector',
@@ -20,6 +32,12 @@ export const applyFlags = {
   ),
   prune: toggle('prune', 'delete what was applied before, matches -l or --all, and is not in the files any more'),
   all: toggle('all', 'with --prune: whatever its labels are'),
+  pruneWhitelist: repeated(
+    'prune-whitelist',
+    'GROUP/VERSION/KIND',
+    readType,
+    'with --prune: the only kinds to look at',
+  ),
   ...connectionFlags,
 }
 

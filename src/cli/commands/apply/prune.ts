@@ -8,6 +8,7 @@ import { isNotFound } from '../../../client/status-error.ts'
 import type { ApiObject } from '../../../model/object.ts'
 import { groupName, type Vendor } from '../../../model/vendor.ts'
 import { inBulk } from '../../bulk.ts'
+import { deletionRequest } from '../../deletion.ts'
 import { placeOfObject, type Session } from '../../session.ts'
 import type { Subject } from '../../subjects.ts'
 import { report } from '../../writing.ts'
@@ -42,7 +43,10 @@ export async function prune(
   { subjects, uids }: { subjects: readonly Subject[]; uids: ReadonlySet<string> },
 ): Promise<void> {
   const vendor = await session.types.vendor()
-  const types = await typesToPrune(session, vendor)
+  const types =
+    options.pruneWhitelist.length > 0
+      ? await Promise.all(options.pruneWhitelist.map(({ apiVersion, kind }) => session.types.ofKind(apiVersion, kind)))
+      : await typesToPrune(session, vendor)
   const namespaces = new Set(subjects.flatMap(({ name }) => (name.namespace === undefined ? [] : [name.namespace])))
   const found: { type: DiscoveredType; object: ApiObject }[] = []
   for (const type of types)
@@ -87,7 +91,7 @@ async function pruneOne(
   const dryRun = options.dryRun === 'server' ? { dryRun: true } : {}
   try {
     await client.delete(type, placeOfObject(type, object), {
-      propagationPolicy: 'Background',
+      ...deletionRequest(options),
       ...preconditions,
       ...dryRun,
       signal: context.signal,

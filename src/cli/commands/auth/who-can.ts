@@ -1,5 +1,7 @@
 /** `orchctl auth who-can`: asks the server which users, groups and service accounts may do something, and why. */
+
 import { toggle } from '../../../base/flags.ts'
+import { compareUtf8 } from '../../../base/utf8-order.ts'
 import { defineCommand } from '../../command.ts'
 import { connectionFlags } from '../../connection-flags.ts'
 import { Columns } from '../../printers/columns.ts'
@@ -28,9 +30,11 @@ export const whoCanCommand = defineCommand({
         context.out(
           new Columns().lines([
             ['KIND', 'NAMESPACE', 'NAME', 'ROLE', 'BINDING'],
-            ...subjects.map(({ kind = '', namespace = '', name = '', role = '', binding = '' }) =>
-              [kind, namespace, name, role, binding].map(escapeLine),
-            ),
+            ...subjects
+              .map(({ kind = '', namespace = '', name = '', role = '', binding = '' }) =>
+                [kind, namespace, name, role, binding].map(escapeLine),
+              )
+              .sort((a, b) => compareUtf8(a.join('\0'), b.join('\0'))),
           ]),
         )
       else context.out('No subjects that roles and bindings name may do it.\n')

@@ -1,7 +1,7 @@
 /** `orchctl create configmap` */
 import { toggle } from '../../../base/flags.ts'
 import { dataFlags, isText, readData } from './data-sources.ts'
-import { defineGenerator } from './generator.ts'
+import { appendHashFlag, defineGenerator } from './generator.ts'
 
 export const createConfigMapCommand = defineGenerator({
   name: 'configmap',
@@ -10,7 +10,7 @@ export const createConfigMapCommand = defineGenerator({
     'orchctl create configmap greeting --from-literal=hello=world',
     'orchctl create configmap settings --from-file=app.ini --from-file=logo=logo.png',
   ],
-  flags: { ...dataFlags, immutable: toggle('immutable', 'its data can never be changed') },
+  flags: { ...dataFlags, appendHash: appendHashFlag, immutable: toggle('immutable', 'its data can never be changed') },
   type: { group: 'core', version: 'v1', kind: 'ConfigMap', namespaced: true },
   make: (options, { context }) => {
     const all = [...readData(context, options)]

@@ -1,11 +1,16 @@
 /** `orchctl create -f`: the objects of files, each new. */
-import { UsageError } from '../../../base/flags.ts'
+import { flag, type OptionsOf, text, toggle, UsageError } from '../../../base/flags.ts'
+import { asJson } from '../../../model/object.ts'
 import { defineCommand } from '../../command.ts'
 import { connectionFlags } from '../../connection-flags.ts'
+import { editText } from '../../editing.ts'
 import { singularName } from '../../find-type.ts'
 import { writeInOrder } from '../../in-order.ts'
-import { type Manifest, readManifests } from '../../manifests/manifest.ts'
+import { type NoteOptions, recordFlag, saveConfigFlag, withNotes } from '../../kept-notes.ts'
+import { chosenManifests, type Manifest, manifestsIn, readManifests } from '../../manifests/manifest.ts'
 import { ManifestError } from '../../manifests/manifest-error.ts'
+import { printDocument } from '../../printers/objects.ts'
+import { callRaw, rawFlag } from '../../raw.ts'
 import { type Session, withSession } from '../../session.ts'
 import { fileFlags, type Subject } from '../../subjects.ts'
 import {
@@ -17,7 +22,19 @@ import {
   writeFlags,
 } from '../../writing.ts'
 
-const flags = { ...fileFlags, ...writeFlags, validate: validateFlag, ...connectionFlags }
+const flags = {
+  ...fileFlags,
+  selector: flag('l,selector', 'SELECTOR', '', text, 'only objects of the files with these labels'),
+  edit: toggle('edit', 'open the objects in an editor first'),
+  raw: rawFlag,
+  ...writeFlags,
+  saveConfig: saveConfigFlag,
+  record: recordFlag,
+  validate: validateFlag,
+  ...connectionFlags,
+}
+
+type Options = OptionsOf<typeof flags>
 
 export const createCommand = defineCommand({
   name: 'create',
@@ -34,24 +51,42 @@ others.`,
   ],
   flags,
   run: async (context, { options, words }) => {
+    if (options.raw !== '') return await callRaw(context, options, { method: 'POST', words, files: options })
     if (words.length > 0) throw new UsageError(`unexpected argument ${JSON.stringify(words[0])}`)
     if (options.filename.length === 0)
       throw new UsageError('must specify one of -f or a kind to create: see `orchctl create --help`')
-    const manifests = await readManifests(context, options)
+    const manifests = await chosenManifests(await readManifests(context, options), options.selector)
     if (manifests.length === 0) throw new UsageError('no objects passed to create')
     await withSession(context, options, async (session) => {
-      const validation = fieldValidation(options.validate)
-      await writeInOrder(session, manifests, {
-        done: 'created',
-        lasting: options.dryRun === 'none',
-        act: (subject, index) => createOne(session, subject, { options, validation, index }),
+      if (!options.edit) return await createAll(session, manifests, options)
+      await editText(context, {
+        what: 'objects',
+        original: await documentsOf(manifests),
+        save: async (text, name) => {
+          await createAll(session, await manifestsIn({ name, text }), options)
+          return ''
+        },
       })
     })
   },
 })
 
+async function createAll(session: Session, manifests: readonly Manifest[], options: Options): Promise<void> {
+  const validation = fieldValidation(options.validate)
+  await writeInOrder(session, manifests, {
+    done: 'created',
+    lasting: options.dryRun === 'none',
+    act: (subject, index) => createOne(session, subject, { options, validation, index }),
+  })
+}
+
+async function documentsOf(manifests: readonly Manifest[]): Promise<string> {
+  const texts = await Promise.all(manifests.map(({ object }) => printDocument(asJson(object), 'yaml')))
+  return texts.join('---\n')
+}
+
 interface Creation {
-  readonly options: WritingOptions
+  readonly options: WritingOptions & NoteOptions
   readonly validation: 'Strict' | 'Warn' | 'Ignore'
   readonly index: number
 }
@@ -61,7 +96,8 @@ async function createOne(
   subject: Subject & Manifest,
   { options, validation, index }: Creation,
 ): Promise<string> {
-  const { type, object, origin } = subject
+  const { type, origin } = subject
+  const object = await withNotes(session, subject.object, options)
   if (options.dryRun === 'client') return await report(options, { type, object, done: 'created', index })
   try {
     const created = await session.client.create(type, object, {

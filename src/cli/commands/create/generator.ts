@@ -3,13 +3,27 @@
  * printed (`--dry-run=client -o yaml`). Even then the server is asked whose names it speaks: groups and types of secrets
  * are called by them.
  */
-import { type Flags, type OptionsOf, UsageError } from '../../../base/flags.ts'
-import type { ApiObject, ObjectMeta } from '../../../model/object.ts'
+import { type Flags, type OptionsOf, toggle, UsageError } from '../../../base/flags.ts'
+import { type ApiObject, asJson, type ObjectMeta } from '../../../model/object.ts'
 import { apiVersionOf, type Vendor } from '../../../model/vendor.ts'
 import { type Command, type Context, defineCommand } from '../../command.ts'
 import { connectionFlags } from '../../connection-flags.ts'
+import { type NoteOptions, saveConfigFlag, withNotes } from '../../kept-notes.ts'
 import { type Session, withSession } from '../../session.ts'
-import { report, requestOptions, type WritingOptions, writeFlags } from '../../writing.ts'
+import {
+  fieldValidation,
+  report,
+  requestOptions,
+  validateFlag,
+  type WritingOptions,
+  writeFlags,
+} from '../../writing.ts'
+
+/** Of everything that creates one object from flags. */
+export const creationFlags = { ...writeFlags, saveConfig: saveConfigFlag, validate: validateFlag }
+
+export type CreationOptions = WritingOptions &
+  NoteOptions & { readonly validate?: OptionsOf<typeof creationFlags>['validate'] }
 
 export interface Generator<F extends Flags> {
   /** `configmap`; `secret generic`. */
@@ -47,7 +61,7 @@ export interface Given {
 }
 
 export function defineGenerator<F extends Flags>(generator: Generator<F>): Command {
-  const flags = { ...generator.flags, ...writeFlags, ...connectionFlags }
+  const flags = { ...generator.flags, ...creationFlags, ...connectionFlags }
   return defineCommand({
     name: `create ${generator.name}`,
     forms: [`NAME ${generator.form ?? '[flags]'}`],
@@ -59,15 +73,32 @@ export function defineGenerator<F extends Flags>(generator: Generator<F>): Comma
       if (name === '') throw new UsageError('exactly one NAME is required, got none')
       if (rest.length > 0 && generator.form?.includes('--') !== true)
         throw new UsageError(`exactly one NAME is required, got ${words.length}`)
-      const writing = options as unknown as WritingOptions
+      const writing = options as unknown as CreationOptions
       await withSession(context, options as unknown as OptionsOf<typeof connectionFlags>, async (session) => {
         const vendor = await session.types.vendor()
         const given = { context, name, words: rest, namespace: session.namespace, vendor, session }
-        const object = objectOf(generator, given, await generator.make(options as unknown as OptionsOf<F>, given))
+        const made = await generator.make(options as unknown as OptionsOf<F>, given)
+        const object = await withHash(objectOf(generator, given, made), options as { readonly appendHash?: unknown })
         context.out(await createObject(session, object, { options: writing }))
       })
     },
   })
+}
+
+/** Of ConfigMaps and Secrets: names that change with what they hold. */
+export const appendHashFlag = toggle('append-hash', 'the name ends in a hash of what it holds')
+
+async function withHash(
+  object: ApiObject,
+  { appendHash = false }: { readonly appendHash?: unknown },
+): Promise<ApiObject> {
+  if (appendHash !== true) return object
+  const [{ nameHash }, { Resource }] = await Promise.all([
+    import('../../kustomize/name-hash.ts'),
+    import('../../kustomize/resource.ts'),
+  ])
+  const name = `${object.metadata.name}-${nameHash(new Resource(asJson(object), ''))}`
+  return { ...object, metadata: { ...object.metadata, name } }
 }
 
 function objectOf<F extends Flags>({ type }: Generator<F>, { name, session, vendor }: Given, made: Made): ApiObject {
@@ -84,15 +115,19 @@ function objectOf<F extends Flags>({ type }: Generator<F>, { name, session, vend
 export async function createObject(
   session: Session,
   object: ApiObject,
-  { options, done = 'created', index = 0 }: { options: WritingOptions; done?: string; index?: number },
+  { options, done = 'created', index = 0 }: { options: CreationOptions; done?: string; index?: number },
 ): Promise<string> {
   const [group = ''] = object.apiVersion.includes('/') ? object.apiVersion.split('/') : ['']
   const shown = { kind: object.kind, group }
-  if (options.dryRun === 'client') return await report(options, { type: shown, object, done, index })
+  if (options.dryRun === 'client')
+    return await report(options, { type: shown, object: await withNotes(session, object, options), done, index })
   const type = await session.types.ofKind(object.apiVersion, object.kind)
   const placed = type.namespaced
     ? { ...object, metadata: { namespace: session.namespace, ...object.metadata } }
     : object
-  const created = await session.client.create(type, placed, requestOptions(session, options))
+  const created = await session.client.create(type, await withNotes(session, placed, options), {
+    ...requestOptions(session, options),
+    ...(options.validate && { fieldValidation: fieldValidation(options.validate) }),
+  })
   return await report(options, { type, object: created, done, index })
 }

@@ -7,7 +7,7 @@ import { flag, text, UsageError } from '../../../base/flags.ts'
 import { vendorKey } from '../../../model/vendor.ts'
 import type { Context } from '../../command.ts'
 import { dataFlags, readData } from './data-sources.ts'
-import { defineGenerator } from './generator.ts'
+import { appendHashFlag, defineGenerator } from './generator.ts'
 
 const type = { group: 'core', version: 'v1', kind: 'Secret', namespaced: true } as const
 
@@ -15,7 +15,11 @@ export const createSecretGenericCommand = defineGenerator({
   name: 'secret generic',
   about: 'Creates a Secret from literals and files.',
   examples: ['orchctl create secret generic login --from-literal=user=me --from-file=password=pw.txt'],
-  flags: { ...dataFlags, type: flag('type', 'TYPE', '', text, 'the type of the secret; else Opaque') },
+  flags: {
+    ...dataFlags,
+    appendHash: appendHashFlag,
+    type: flag('type', 'TYPE', '', text, 'the type of the secret; else Opaque'),
+  },
   type,
   make: (options, { context }) => ({
     ...(options.type === '' ? {} : { type: options.type }),
@@ -30,6 +34,7 @@ export const createSecretTlsCommand = defineGenerator({
   flags: {
     cert: flag('cert', 'FILE', '', text, 'the certificate, in PEM'),
     key: flag('key', 'FILE', '', text, 'its private key, in PEM'),
+    appendHash: appendHashFlag,
   },
   type,
   make: ({ cert, key }, { context, vendor }) => {
@@ -71,16 +76,31 @@ export const createSecretDockerRegistryCommand = defineGenerator({
     username: flag('docker-username', 'NAME', '', text, 'the user'),
     password: flag('docker-password', 'PASSWORD', '', text, 'the password'),
     email: flag('docker-email', 'ADDRESS', '', text, 'the mail address of the user'),
+    fromFile: dataFlags.fromFile,
+    appendHash: appendHashFlag,
   },
   type,
-  make: ({ registry, username, password, email }, { vendor }) => {
+  make: ({ registry, username, password, email, fromFile }, { vendor, context }) => {
+    const type = vendorKey(vendor, 'dockerconfigjson')
+    if (fromFile.length > 0) return { type, data: loginsOf(context, fromFile) }
     if (username === '' || password === '') throw new UsageError('--docker-username and --docker-password are required')
     const auth = Buffer.from(`${username}:${password}`).toString('base64')
     const login = { username, password, ...(email === '' ? {} : { email }), auth }
     const config = JSON.stringify({ auths: { [registry]: login } })
-    return {
-      type: vendorKey(vendor, 'dockerconfigjson'),
-      data: { '.dockerconfigjson': Buffer.from(config).toString('base64') },
-    }
+    return { type, data: { [loginKey]: Buffer.from(config).toString('base64') } }
   },
 })
+
+const loginKey = '.dockerconfigjson'
+
+/** A file of logins as docker keeps it. */
+function loginsOf(context: Context, fromFile: readonly string[]): { [key: string]: string } {
+  const all = [...readData(context, { fromLiteral: [], fromEnvFile: [], fromFile })].map(([key, value]) => [
+    key,
+    value.toString('base64'),
+  ])
+  const data: { [key: string]: string } = Object.fromEntries(all)
+  if (data[loginKey] === undefined)
+    throw new UsageError(`--from-file: name it ${loginKey}: --from-file=${loginKey}=FILE`)
+  return data
+}

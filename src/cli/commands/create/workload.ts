@@ -16,7 +16,7 @@ export const createDeploymentCommand = defineGenerator({
   ],
   flags: {
     image: repeated('image', 'IMAGE', text, 'the image to run'),
-    replicas: flag('replicas', 'NUMBER', '1', readCount, 'how many of them'),
+    replicas: flag('r,replicas', 'NUMBER', '1', readCount, 'how many of them'),
     port: flag('port', 'PORT', '0', readCount, 'the port that it listens on; 0: none'),
   },
   type: { group: 'apps', version: 'v1', kind: 'Deployment', namespaced: true },

@@ -32,8 +32,8 @@ that people mostly work with.`,
   flags: getFlags,
   run: async (context, { options, words }) => {
     if (options.raw !== '') {
-      const { getRaw } = await import('./raw.ts')
-      return await getRaw(context, options, words)
+      const { callRaw } = await import('../../raw.ts')
+      return await callRaw(context, options, { method: 'GET', words })
     }
     const wanted = options.filename.length > 0 ? [] : readWanted(words)
     checkTogether(wanted, options)

@@ -4,10 +4,11 @@
  */
 import { type OptionsOf, toggle, UsageError } from '../../../base/flags.ts'
 import type { ApiObject } from '../../../model/object.ts'
-import { type Change, changeSubjects, liveOf } from '../../changing.ts'
+import { type Change, changeLocally, changeSubjects, liveOf, localFlag, resourceVersionFlag } from '../../changing.ts'
 import type { Context } from '../../command.ts'
 import { connectionFlags } from '../../connection-flags.ts'
 import { singularName } from '../../find-type.ts'
+import { recordFlag } from '../../kept-notes.ts'
 import { Columns } from '../../printers/columns.ts'
 import { escapeLine } from '../../printers/escape.ts'
 import { withSession } from '../../session.ts'
@@ -17,6 +18,9 @@ import { writeFlags } from '../../writing.ts'
 export const markFlags = {
   ...subjectFlags,
   overwrite: toggle('overwrite', 'set keys that have another value already'),
+  local: localFlag,
+  resourceVersion: resourceVersionFlag,
+  record: recordFlag,
   list: toggle('list', 'show what there is, and change nothing'),
   ...writeFlags,
   ...connectionFlags,
@@ -49,6 +53,11 @@ export async function runMarks(
   const wanted = readMarks(marks, sort)
   if (wanted.size === 0 && !options.list)
     throw new UsageError(`at least one ${sort.noun} update is required: key=value, or key- to remove it`)
+  if (options.local)
+    return await changeLocally(context, options, {
+      change: (object) => changeOf(object, wanted, { sort, overwrite: options.overwrite }).next,
+      done: sort.done,
+    })
   await withSession(context, options, async (session) => {
     if (wanted.size > 0)
       await changeSubjects(session, subjects, {

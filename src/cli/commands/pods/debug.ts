@@ -1,16 +1,12 @@
 /** `orchctl debug`: a container for looking around, added to a running pod or to a copy of it. */
 import { randomBytes } from 'node:crypto'
 import { flag, type OptionsOf, repeated, text, toggle, UsageError } from '../../../base/flags.ts'
-import { objectPath } from '../../../client/resource-type.ts'
-import type { ApiObject } from '../../../model/object.ts'
 import { defineCommand } from '../../command.ts'
 import { connectionFlags, readTime } from '../../connection-flags.ts'
 import { escapeLine } from '../../printers/escape.ts'
 import { placeOf, type Session, withSession } from '../../session.ts'
 import { type Pod, podType } from '../../streaming/pods.ts'
-import { runRemotely } from '../../streaming/remote-command.ts'
-import { waitFor } from '../../wait-for.ts'
-import { wantsTerminal } from './exec.ts'
+import { joinContainer } from './join.ts'
 
 const flags = {
   image: flag('image', 'IMAGE', '', text, 'the image of the container'),
@@ -50,7 +46,8 @@ export const debugCommand = defineCommand({
       const container = containerOf(session, { options, command })
       const debugged =
         options.copyTo === '' ? await addTo(session, pod, container) : await copy(session, pod, { container, options })
-      if (options.stdin || options.attach) await join(session, debugged, { container: container.name, options })
+      if (options.stdin || options.attach)
+        await joinContainer(session, debugged, { ...options, container: container.name })
     })
   },
 })
@@ -120,42 +117,4 @@ async function copy(
   const made = await client.create(podType, draft as Pod, { signal: context.signal })
   if (!options.quiet) context.out(`pod/${escapeLine(options.copyTo)} created\n`)
   return made
-}
-
-interface WithStates {
-  status?: {
-    [list: string]: unknown
-  }
-}
-
-/** Waits until the container runs, and joins its program. */
-async function join(
-  session: Session,
-  pod: ApiObject,
-  { container, options }: { container: string; options: Options },
-): Promise<void> {
-  const place = placeOf(session, podType, pod.metadata.name ?? '')
-  const type = await session.types.named('pods')
-  await waitFor(
-    session,
-    { type, name: place },
-    { until: (object) => hasStarted(object as WithStates, container), timeoutMs: options.timeout },
-  )
-  if (!options.quiet && options.stdin) session.context.err("If you don't see a command prompt, try pressing enter.\n")
-  await runRemotely(session, {
-    path: objectPath(podType, place, 'attach'),
-    container,
-    tty: wantsTerminal(session, options),
-    input: options.stdin ? session.context.inputStream() : undefined,
-  })
-}
-
-function hasStarted(object: WithStates | undefined, container: string): boolean {
-  return ['ephemeralContainerStatuses', 'containerStatuses'].some((list) => {
-    const states = (object?.status?.[list] ?? []) as {
-      name?: string
-      state?: { running?: object; terminated?: object }
-    }[]
-    return states.some(({ name, state }) => name === container && (state?.running ?? state?.terminated) !== undefined)
-  })
 }

@@ -1,4 +1,5 @@
 /** `orchctl rollout history`: the revisions of a workload, or one of them as it was. */
+
 import { flag, type OptionsOf, UsageError } from '../../../base/flags.ts'
 import type { Pod } from '../../../kinds/core/pod.ts'
 import type { Vendor } from '../../../model/vendor.ts'
@@ -6,13 +7,14 @@ import { liveOf } from '../../changing.ts'
 import { defineCommand } from '../../command.ts'
 import { connectionFlags } from '../../connection-flags.ts'
 import { singularName } from '../../find-type.ts'
+import { changeCauseKey } from '../../kept-notes.ts'
 import { readCount } from '../../numbers.ts'
 import { escapeLine, escapeText } from '../../printers/escape.ts'
 import { alignTabs } from '../../printers/tabs.ts'
 import { type Session, withSession } from '../../session.ts'
 import type { Subject } from '../../subjects.ts'
 import { podTemplateText } from '../describe/pod.ts'
-import { causeKey, type Revision, revisionsOf } from './revisions.ts'
+import { type Revision, revisionsOf } from './revisions.ts'
 import { called, findWorkloads, rolloutKind, type Template, workloadFlags } from './workloads.ts'
 
 const flags = {
@@ -54,7 +56,7 @@ function listText(revisions: readonly Revision[]): string {
 
 function withCause({ template, cause }: Revision, vendor: Vendor): Template {
   if (cause === '') return template
-  const annotations = { ...template.metadata?.annotations, [causeKey(vendor)]: cause }
+  const annotations = { ...template.metadata?.annotations, [changeCauseKey(vendor)]: cause }
   return { ...template, metadata: { ...template.metadata, annotations } }
 }
 

@@ -2,9 +2,11 @@
  * What a workload was before: the replica sets that a deployment has made, or the revisions that the controllers of
  * daemon sets and stateful sets keep. Numbers grow with time; `change-cause` is what a user noted about the change.
  */
+
 import { UsageError } from '../../../base/flags.ts'
 import type { ApiObject } from '../../../model/object.ts'
 import { type Vendor, vendorKey } from '../../../model/vendor.ts'
+import { changeCauseKey } from '../../kept-notes.ts'
 import type { Session } from '../../session.ts'
 import type { Template, Workload } from './workloads.ts'
 
@@ -27,10 +29,6 @@ const controllerRevisions = { group: 'apps', version: 'v1', plural: 'controllerr
 /** The annotation that says which revision of a deployment an object is of. */
 export function revisionKey(vendor: Vendor): string {
   return vendorKey(vendor, 'revision', 'deployment')
-}
-
-export function causeKey(vendor: Vendor): string {
-  return vendorKey(vendor, 'change-cause')
 }
 
 /** Oldest first. */
@@ -57,7 +55,7 @@ function fromReplicaSet(keeper: Workload, vendor: Vendor): Revision {
   const annotations = keeper.metadata.annotations ?? {}
   return {
     number: Number(annotations[revisionKey(vendor)] ?? 0),
-    cause: annotations[causeKey(vendor)] ?? '',
+    cause: annotations[changeCauseKey(vendor)] ?? '',
     template: keeper.spec?.template ?? {},
     keeper,
   }
@@ -66,7 +64,7 @@ function fromReplicaSet(keeper: Workload, vendor: Vendor): Revision {
 /** Its data is a patch that puts the template of that time in the place of today's. */
 function fromControllerRevision(keeper: ControllerRevision, vendor: Vendor): Revision {
   const { $patch: _, ...template } = keeper.data?.spec?.template ?? {}
-  const cause = keeper.metadata.annotations?.[causeKey(vendor)] ?? ''
+  const cause = keeper.metadata.annotations?.[changeCauseKey(vendor)] ?? ''
   return { number: keeper.revision ?? 0, cause, template, keeper }
 }
 

@@ -5,25 +5,26 @@
 import { flag, type OptionsOf, text, toggle, UsageError } from '../../../base/flags.ts'
 import { isObject, type JsonObject, own, sameJson } from '../../../model/json.ts'
 import { type ApiObject, asJson, asObject } from '../../../model/object.ts'
-import { changeSubjects } from '../../changing.ts'
+import { changeLocally, changeSubjects, localFlag } from '../../changing.ts'
 import type { Context } from '../../command.ts'
 import { connectionFlags } from '../../connection-flags.ts'
-import { readManifests } from '../../manifests/manifest.ts'
+import { recordFlag } from '../../kept-notes.ts'
 import { patchFor } from '../../patches/patch-for.ts'
 import { type Session, withSession } from '../../session.ts'
 import { fileFlags } from '../../subjects.ts'
-import { report, writeFlags } from '../../writing.ts'
+import { writeFlags } from '../../writing.ts'
 
 export const setFlags = {
   ...fileFlags,
   selector: flag('l,selector', 'SELECTOR', '', text, 'only objects with these labels: a=b,c!=d,e in (f,g),h,!i'),
   all: toggle('all', 'all objects of the type'),
-  local: toggle('local', 'change what the file says and print it; no server is asked for the object'),
+  local: localFlag,
+  record: recordFlag,
   ...writeFlags,
   ...connectionFlags,
 }
 
-export type SetOptions = OptionsOf<typeof setFlags>
+export type SetOptions = OptionsOf<typeof setFlags> & { readonly resourceVersion?: string }
 
 /** A change of one object: what it shall be. Throws UsageError where it cannot be changed so. */
 export type Setter = (object: ApiObject) => ApiObject | Promise<ApiObject>
@@ -42,7 +43,7 @@ export async function setInObjects(
   { words, options }: { readonly words: readonly string[]; readonly options: SetOptions },
   { set, done, unchanged }: Setting,
 ): Promise<void> {
-  if (options.local) return await setLocally(context, options, { set: set(undefined), done })
+  if (options.local) return await changeLocally(context, options, { change: set(undefined), done })
   await withSession(context, options, async (session) => {
     const setter = set(session)
     const vendor = await session.types.vendor()
@@ -57,19 +58,6 @@ export async function setInObjects(
       },
     })
   })
-}
-
-async function setLocally(
-  context: Context,
-  options: SetOptions,
-  { set, done }: { readonly set: Setter; readonly done: string },
-): Promise<void> {
-  if (options.filename.length === 0) throw new UsageError('--local needs a file: -f FILE')
-  for (const [index, { object }] of (await readManifests(context, options)).entries()) {
-    const [group = ''] = object.apiVersion.includes('/') ? object.apiVersion.split('/') : ['']
-    const shown = { type: { kind: object.kind, group }, object: await set(object), done, index }
-    context.out(await report({ ...options, dryRun: 'client' }, shown))
-  }
 }
 
 /** The paths to the pod specs of the kinds that have one; other kinds are looked at for a template. */

@@ -1,11 +1,13 @@
 /** `orchctl set selector`: which pods a service is for. */
 import { UsageError } from '../../../base/flags.ts'
 import { asJson, asObject } from '../../../model/object.ts'
+import { resourceVersionFlag } from '../../changing.ts'
 import { defineCommand } from '../../command.ts'
 import { readSelectorLabels } from '../../pairs.ts'
 import { setFlags, setInObjects } from './pod-spec.ts'
 
-const { selector: _selector, ...flags } = setFlags
+const { selector: _selector, ...rest } = setFlags
+const flags = { ...rest, resourceVersion: resourceVersionFlag }
 
 export const setSelectorCommand = defineCommand({
   name: 'set selector',

@@ -1,0 +1,53 @@
+/** How an object is deleted, for every command that does: what becomes of what it owns, how long it may take, and waiting. */
+import { flag, type OptionsOf, oneOf, readBoolean, UsageError } from '../base/flags.ts'
+import type { DeleteOptions } from '../client/client.ts'
+import { readTime } from './connection-flags.ts'
+
+export const deletionFlags = {
+  cascade: flag(
+    'cascade',
+    'background|orphan|foreground',
+    'background',
+    oneOf(['background', 'orphan', 'foreground', 'true', 'false']),
+    'what becomes of the objects that it owns: deleted after it, kept, or deleted before it',
+  ),
+  gracePeriod: flag(
+    'grace-period',
+    'SECONDS',
+    '-1',
+    readSeconds,
+    'how long it may take to stop; -1: as long as it asks for itself',
+  ),
+  wait: flag('wait', '', 'true', readBoolean, 'wait until the objects are gone'),
+  timeout: flag('timeout', 'TIME', '0', readTime, 'how long to wait for each; 0: a week'),
+}
+
+export type DeletionOptions = OptionsOf<typeof deletionFlags>
+
+function readSeconds(value: string): number {
+  if (!/^-?\d{1,9}$/.test(value)) throw new UsageError(`${JSON.stringify(value)} is not a number of seconds`)
+  return Number(value)
+}
+
+const policies = {
+  background: 'Background',
+  true: 'Background',
+  orphan: 'Orphan',
+  false: 'Orphan',
+  foreground: 'Foreground',
+} as const
+
+/** What is asked of the server. */
+export function deletionRequest({
+  cascade,
+  gracePeriod,
+}: Pick<DeletionOptions, 'cascade' | 'gracePeriod'>): DeleteOptions {
+  return { propagationPolicy: policies[cascade], ...(gracePeriod < 0 ? {} : { gracePeriodSeconds: gracePeriod }) }
+}
+
+const week = 7 * 24 * 60 * 60 * 1000
+
+/** How long to wait until an object is gone. */
+export function patienceOf({ timeout }: Pick<DeletionOptions, 'timeout'>): number {
+  return timeout || week
+}

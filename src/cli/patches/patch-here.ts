@@ -1,0 +1,21 @@
+/** What a patch makes of an object, without a server: `patch --local`. */
+import { UsageError } from '../../base/flags.ts'
+import type { Patch } from '../../client/client.ts'
+import { applyJsonPatch, parseJsonPatch } from '../../merge/json-patch.ts'
+import { applyMergePatch } from '../../merge/merge-patch.ts'
+import { applyStrategicMergePatch } from '../../merge/strategic-merge-patch.ts'
+import type { Json, JsonObject } from '../../model/json.ts'
+import { type ApiObject, asJson, asObject } from '../../model/object.ts'
+import { builtInSchema } from './patch-for.ts'
+
+/** Throws ApiError for a patch that does not fit, and UsageError for a strategic one of a kind of users. */
+export async function patchHere(object: ApiObject, patch: Patch): Promise<ApiObject> {
+  const json = asJson(object)
+  if ('json' in patch) return asObject(applyJsonPatch(json, parseJsonPatch([...patch.json] as Json)) as JsonObject)
+  if ('merge' in patch) return asObject(applyMergePatch(json, patch.merge as JsonObject) as JsonObject)
+  const [group, version] = object.apiVersion.includes('/') ? object.apiVersion.split('/') : ['', object.apiVersion]
+  const schema = await builtInSchema({ group: group!, version: version!, kind: object.kind })
+  if (!('strategic' in patch) || schema === undefined)
+    throw new UsageError(`${object.kind} takes no strategic patches: use --type=merge`)
+  return asObject(applyStrategicMergePatch(schema, json, patch.strategic as JsonObject) as JsonObject)
+}

@@ -1,0 +1,47 @@
+/** `--raw`: a path of the server, with what a file holds where the verb sends something; the answer is printed as it is. */
+import { flag, type OptionsOf, text, UsageError } from '../base/flags.ts'
+import { parseJson } from '../client/json.ts'
+import type { Context } from './command.ts'
+import { withConnection } from './connect.ts'
+import type { connectionFlags } from './connection-flags.ts'
+import type { FileOptions } from './manifests/manifest.ts'
+
+export const rawFlag = flag('raw', 'PATH', '', text, 'send the file to this path of the server, and print its answer')
+
+export interface RawCall {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  readonly words: readonly string[]
+  /** Where the body is; left out: there is none. */
+  readonly files?: FileOptions
+}
+
+export async function callRaw(
+  context: Context,
+  options: OptionsOf<typeof connectionFlags> & { readonly raw: string },
+  { method, words, files }: RawCall,
+): Promise<void> {
+  if (words.length > 0) throw new UsageError('arguments may not be passed when --raw is specified')
+  if (!options.raw.startsWith('/')) throw new UsageError('--raw takes a path that begins with /, such as /version')
+  const body = files === undefined ? {} : await bodyOf(context, files)
+  await withConnection(context, options, async ({ client }) => {
+    const request = { method, path: options.raw, accept: '*/*', signal: context.signal }
+    const answer = await client.open({ ...request, ...body })
+    const decoder = new TextDecoder()
+    for await (const chunk of answer.body) context.out(decoder.decode(chunk, { stream: true }))
+    context.out(decoder.decode())
+  })
+}
+
+async function bodyOf(context: Context, files: FileOptions): Promise<{ body?: unknown }> {
+  const { readSources } = await import('./manifests/sources.ts')
+  const sources = await readSources(context, files)
+  if (sources.length === 0) return {}
+  if (sources.length > 1) throw new UsageError('--raw can only use a single local file or stdin')
+  const [{ name, text }] = sources as [(typeof sources)[number]]
+  try {
+    return { body: parseJson(text) }
+  } catch (error) {
+    if (error instanceof SyntaxError) throw new UsageError(`${name}: with --raw it must be JSON: ${error.message}`)
+    throw error
+  }
+}
