@@ -97,7 +97,7 @@ describe('where pods go', async () => {
       { after },
       {
         PodNodeSelector: {
-          podNodeSelectorPluginConfig: { clusterDefaultNodeSelector: 'env=test', listed: 'env=test,disk=ssd' },
+          podNodeSelectorPluginConfig: { clusterDefaultNodeSelector: 'env=test', listed: 'disk=ssd' },
         },
         PodTolerationRestriction: { ...head, default: own, whitelist: own },
       },
@@ -113,7 +113,8 @@ describe('where pods go', async () => {
     const plain = (await create(free, { tolerations: [{ key: 'other', operator: 'Exists' }] })).body.spec
     assert.deepEqual([plain.nodeSelector, plain.tolerations.length], [undefined, 1])
     await namespace({}, 'listed')
-    assert.deepEqual((await create('listed', { nodeSelector: { disk: 'ssd' } })).status, 201)
+    const listed = await create('listed', { nodeSelector: { disk: 'ssd' } })
+    assert.deepEqual([listed.status, listed.body.spec?.nodeSelector], [201, { disk: 'ssd', env: 'test' }])
     for (const nodeSelector of [{ disk: 'hdd' }, { zone: 'z' }])
       assert.match((await create('listed', { nodeSelector })).body.message, /conflict with its namespace whitelist/)
   })

@@ -1,7 +1,7 @@
 /**
  * PodNodeSelector: the pods of a namespace go to the nodes that an annotation of the namespace selects, or else to those
- * that the configuration does for all. An entry of the configuration for a namespace limits which labels its pods may
- * ask for at all.
+ * that the configuration does for all. An entry of the configuration for a namespace limits which labels its pods and
+ * its annotation may ask for; what the configuration itself adds is not held against the pod.
  *
  *   podNodeSelectorPluginConfig:
  *     clusterDefaultNodeSelector: env=test
@@ -30,7 +30,7 @@ type NodeLabels = { readonly [key: string]: string }
 interface Selectors {
   /** Where a namespace has no annotation. */
   readonly usual: NodeLabels
-  /** What the pods of a namespace may ask for, and no more. */
+  /** What a namespace and its pods may ask for, and no more. */
   readonly limits: ReadonlyMap<string, NodeLabels>
 }
 
@@ -71,10 +71,12 @@ function withSelectors({ vendor, lookup }: Parts, { usual, limits }: Selectors):
     handles: { operations: ['CREATE'], types: [pods], subresources: [''] },
     mutate: (request) => inNamespace(lookup, request, (namespace) => merged(request, selectorOf(request, namespace))),
     validate: (request) => {
-      const conflict = (namespace: ApiObject) => refuseConflict(request, selectorOf(request, namespace))
-      const limit = limits.get(request.namespace)
-      if (limit !== undefined && Object.keys(limit).length > 0) refuseBeyond(request, limit)
-      return inNamespace(lookup, request, conflict)
+      const limit = limits.get(request.namespace) ?? {}
+      return inNamespace(lookup, request, (namespace) => {
+        const wanted = selectorOf(request, namespace)
+        refuseConflict(request, wanted)
+        if (Object.keys(limit).length > 0) refuseBeyond(request, wanted === usual ? [limit, usual] : [limit])
+      })
     },
   }
 }
@@ -100,9 +102,11 @@ function refuseConflict(request: AdmissionRequest<Pod>, wanted: NodeLabels): voi
     )
 }
 
-function refuseBeyond(request: AdmissionRequest<Pod>, limit: NodeLabels): void {
+/** Each label that the pod asks for must be in one of these sets, with that value. */
+function refuseBeyond(request: AdmissionRequest<Pod>, allowed: readonly NodeLabels[]): void {
   const own = selectorIn(request)
-  const key = Object.keys(own).find((one) => !Object.hasOwn(limit, one) || limit[one] !== own[one])
+  const isAllowed = (key: string) => allowed.some((labels) => Object.hasOwn(labels, key) && labels[key] === own[key])
+  const key = Object.keys(own).find((one) => !isAllowed(one))
   if (key !== undefined)
     throw refusal(
       request,
