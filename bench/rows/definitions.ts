@@ -15,6 +15,7 @@ const largeEvery = 5
 const group = 'many.example.com'
 const definitions = '/apis/apiextensions.orch.io/v1/customresourcedefinitions'
 const mega = 1024 ** 2
+const restMs = 35_000
 
 interface Schema {
   [member: string]: unknown
@@ -35,7 +36,7 @@ async function measure(bench: Bench): Promise<Row[]> {
   })
   const cpu = ((cpuOf(side.pid).main - before) * 1000) / count
   const empty = await bench.startOrch(bench.newDirectory())
-  const [full, none] = [await own(side), await own(empty)]
+  const [full, none] = await Promise.all([own(side), own(empty)])
   client.close()
   await Promise.all([side.stop(), empty.stop()])
   const again = await bench.startOrch(directory)
@@ -48,9 +49,10 @@ async function measure(bench: Bench): Promise<Row[]> {
   ]
 }
 
+/** When the garbage of the start is gone: the collector comes for it some seconds after the server has come to rest. */
 async function own(side: Side): Promise<number> {
   await fetchBytes(side, '/readyz')
-  await setTimeout(1500)
+  await setTimeout(restMs)
   return memoryOf(side.pid).own
 }
 

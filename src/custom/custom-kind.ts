@@ -18,7 +18,12 @@ import { type Convert, evolutionOf } from './evolution.ts'
 import { objectFaults } from './object-rules.ts'
 import { ruleJudge } from './object-validations.ts'
 import { columnsOf, type PrinterColumn } from './printer-columns.ts'
-import { readStructuralSchema, type SchemaReading, type StructuralSchema } from './structural-schema.ts'
+import {
+  type ReadSchema,
+  readStructuralSchema,
+  type SchemaReading,
+  type StructuralSchema,
+} from './structural-schema.ts'
 
 export interface CustomKindDefinition {
   /** The whole name of the group, as on the wire: `stable.example.com`. */
@@ -46,8 +51,6 @@ export interface CustomKindDefinition {
   readonly versions?: Map<string, Evolution>
   /** How one version is made from another, where that takes a webhook. */
   readonly convert?: Convert | undefined
-  /** Patterns of the schema that are not enforced: whoever writes is told. */
-  readonly unenforced?: readonly string[]
   /** Differs wherever the definition does. */
   readonly id?: string
 }
@@ -63,14 +66,15 @@ export async function customKind(
 ): Promise<CustomKind> {
   const read = await readStructuralSchema(definition.schema, vendor, reading)
   if (read.outcome === 'invalid') return read
-  const { unenforced } = read
-  return { outcome: 'kind', kind: makeKind({ ...definition, unenforced }, read.schema, vendor) }
+  return { outcome: 'kind', kind: makeKind(definition, read, vendor) }
 }
 
-function makeKind(definition: CustomKindDefinition, described: ObjectSchema, vendor: Vendor): Kind {
-  const { status = false, warning, columns = [], storage, versions, convert, id = '', unenforced = [] } = definition
+/** What is made keeps nothing of `definition` but what it uses: its schema as a value is ten times its text. */
+function makeKind(definition: CustomKindDefinition, read: ReadSchema, vendor: Vendor): Kind {
+  const { group, status = false, scale, warning, columns = [], storage, versions, convert, id = '' } = definition
+  const { schema: described, text, unenforced } = read
   const names = namesOf(definition)
-  const doc = typeof described.doc === 'string' ? described.doc : `A custom resource of ${definition.group}.`
+  const doc = typeof described.doc === 'string' ? described.doc : `A custom resource of ${group}.`
   const schema = { ...described, name: names.kind }
   const prepareForUpdate = (next: ApiObject, previous: ApiObject) => {
     if (status) restore(next, previous, (name) => name === 'status')
@@ -91,8 +95,8 @@ function makeKind(definition: CustomKindDefinition, described: ObjectSchema, ven
         if (status) delete object.status
       },
       prepareForUpdate,
-      validate: (object) => objectFaults(schema, object, definition.scale),
-      ...defined({ judge: ruleJudge(definition.schema, vendor.extensionPrefix) }),
+      validate: (object) => objectFaults(schema, object, scale),
+      ...defined({ judge: ruleJudge(text, vendor.extensionPrefix) }),
       ...(unenforced.length > 0 && { warnings: () => unenforced.map(unenforcedWarning) }),
     },
     life: { verbs, needsVersion: true, plainFinalizers: true, strategicPatch: false },
@@ -103,9 +107,7 @@ function makeKind(definition: CustomKindDefinition, described: ObjectSchema, ven
       typedItems: true,
       subresources: {
         ...(status && { status: statusOf(schema) }),
-        ...(definition.scale && {
-          scale: customScale(definition.scale, { group: definition.group, kind: names.kind }, prepareForUpdate),
-        }),
+        ...(scale && { scale: customScale(scale, { group, kind: names.kind }, prepareForUpdate) }),
       },
     },
     ...(warning !== undefined && { deprecated: { warning } }),

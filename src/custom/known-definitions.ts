@@ -7,7 +7,7 @@ import { cleanupFinalizer, isEstablished } from '../kinds/apiextensions/custom-r
 import { isTrue } from '../kinds/apiextensions/definition-conditions.ts'
 import type { CustomResourceDefinition, DefinitionNames } from '../kinds/apiextensions/definition-fields.ts'
 import type { Catalogue } from '../registry/catalogue.ts'
-import { readStored } from '../registry/read-stored.ts'
+import { readShared } from '../registry/read-shared.ts'
 import { keyOf, type Resource } from '../registry/resource.ts'
 import { credibleNames, isNamed } from './names.ts'
 import { ownNames } from './own-names.ts'
@@ -45,15 +45,35 @@ export function pluralOf(name: string): string {
   return name.slice(0, Math.max(name.indexOf('.'), 0))
 }
 
+function byGroup(names: Iterable<string>): Map<string, Set<string>> {
+  const groups = new Map<string, Set<string>>()
+  for (const name of names) addTo(groups, name)
+  return groups
+}
+
+function addTo(groups: Map<string, Set<string>>, name: string): void {
+  const group = groupOf(name)
+  const known = groups.get(group)
+  if (known === undefined) groups.set(group, new Set([name]))
+  else known.add(name)
+}
+
 export class KnownDefinitions {
   readonly #resource: Resource
   readonly #catalogue: Catalogue
   readonly #known = new Map<string, KnownDefinition>()
+  /** The names of all definitions that were ever in the cache, by their groups; undefined: look anew. */
+  #groups: Map<string, Set<string>> | undefined
 
   /** Of the definitions that this resource holds. */
   constructor(resource: Resource, catalogue: Catalogue) {
     this.#resource = resource
     this.#catalogue = catalogue
+    const { cache } = resource
+    cache.onChange((key) => {
+      if (key === undefined) this.#groups = undefined
+      else if (this.#groups !== undefined) addTo(this.#groups, key.slice(cache.prefix.length))
+    })
   }
 
   /** What the cache knows of it; read only where it has changed. */
@@ -71,20 +91,25 @@ export class KnownDefinitions {
 
   /** All definitions of a group, from the cache. */
   ofGroup(group: string): KnownDefinition[] {
-    return [...this.names()]
-      .filter((name) => groupOf(name) === group)
-      .map((name) => this.get(name))
-      .filter((known) => known !== undefined)
+    this.#groups ??= byGroup(this.names())
+    const names = this.#groups.get(group) ?? new Set()
+    const found: KnownDefinition[] = []
+    for (const name of names) {
+      const known = this.get(name)
+      if (known === undefined) names.delete(name)
+      else found.push(known)
+    }
+    return found
   }
 
-  /** The definition as it is stored now; undefined where there is none, or it cannot be read. */
+  /** The definition as it is stored now, read-only; undefined where there is none. */
   read(name: string): CustomResourceDefinition | undefined {
     const cached = this.#resource.cache.get(keyOf(this.#resource, '', name))
     if (cached === undefined) {
       this.#known.delete(name)
       return undefined
     }
-    const object = readStored(this.#resource.kind, cached.json) as CustomResourceDefinition
+    const object = readShared(this.#resource, name) as CustomResourceDefinition
     if (this.#known.get(name)?.revision !== cached.revision) this.#known.set(name, this.#note(object, cached))
     return object
   }

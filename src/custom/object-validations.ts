@@ -8,14 +8,14 @@ import { Budget, BudgetExceeded } from '../cel/budget.ts'
 import { fromJson, identityOf } from '../cel/json-values.ts'
 import type { Program } from '../cel/program.ts'
 import { CelError, type Value } from '../cel/values.ts'
-import { parseOwnJson, stringifyJson } from '../codec/json.ts'
+import { parseOwnJson } from '../codec/json.ts'
 import { defaultGates } from '../model/feature-gates.ts'
 import { at, child, type FieldError, type FieldPath, invalid, maxFaults } from '../model/field-error.ts'
 import { isObject, type Json, type JsonObject, own } from '../model/json.ts'
 import { asJson } from '../model/object.ts'
 import type { Kind } from '../schema/kind.ts'
 import { loadRulePatterns } from './patterns.ts'
-import { hasRules, type Rule, type RuleNode, readRules } from './rule-tree.ts'
+import { type Rule, type RuleNode, readRules } from './rule-tree.ts'
 
 /** The costs that one rule and one object may have, as Kubernetes has them. */
 const maxRuleCost = 2_000_000
@@ -23,11 +23,12 @@ const maxObjectCost = 20_000_000
 
 type Judge = NonNullable<Kind['rules']['judge']>
 
-/** Judges objects by the rules of a schema; undefined where it has none. The rules are compiled when the first is due. */
-export function ruleJudge(schema: Json, prefix: string): Judge | undefined {
-  if (!isObject(schema) || !hasRules(schema, prefix)) return undefined
-  // As text it takes a tenth of the memory, and most kinds are written to by few servers.
-  const text = Buffer.from(stringifyJson(schema))
+/**
+ * Judges objects by the rules of a schema, which is given as text; undefined where it has none. The rules are compiled
+ * when the first is due: most kinds are written to by few servers.
+ */
+export function ruleJudge(text: Buffer, prefix: string): Judge | undefined {
+  if (!text.includes(`"${prefix}validations"`)) return undefined
   const compile = async (pace: TimeSlice) => {
     const reader = { prefix, readPattern: await loadRulePatterns() }
     return await pace.run(readRules(parseOwnJson(text) as JsonObject, reader, ''))
@@ -36,7 +37,9 @@ export function ruleJudge(schema: Json, prefix: string): Judge | undefined {
   return async (object, previous, { pace, isSound, gates = defaultGates }) => {
     if (!isSound || !gates.has('CustomResourceValidationExpressions')) return []
     compiled ??= compile(pace)
-    const root = (await compiled)!
+    const root = await compiled
+    // The word may stand in a description.
+    if (root === undefined) return []
     return await pace.run(
       validationFaults(root, { value: asJson(object), previous: previous && asJson(previous), path: '' }),
     )

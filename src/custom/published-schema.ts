@@ -7,7 +7,7 @@
  *   nullable         any value: no type, no members, never required
  *   preserved fields any value: no type, no members; at the root an object of which nothing is said
  */
-import { parseOwnJson, stringifyJson } from '../codec/json.ts'
+import { parseOwnJson } from '../codec/json.ts'
 import { isObject, type Json, type JsonObject, own } from '../model/json.ts'
 import { objectMeta } from '../schema/object-meta.ts'
 import { field, type Publish, type Publishing } from '../schema/schema.ts'
@@ -20,8 +20,7 @@ const metaFields = {
 }
 
 /** Kept as text until somebody asks: most kinds are never explained. */
-export function publishedSchema(schema: JsonObject, prefix: string): Publish {
-  const text = Buffer.from(stringifyJson(schema))
+export function publishedSchema(text: Buffer, prefix: string): Publish {
   return (publishing) => {
     const { version } = publishing
     const root = parseOwnJson(text) as JsonObject

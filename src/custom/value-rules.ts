@@ -205,14 +205,16 @@ function typesOf(schema: JsonObject, prefix: string): string[] {
  * What is wrong with the type of a value. A format decides along with the type, as it does in kube-apiserver: a text or a
  * list passes for whatever has a format and is no number, and another value is told by the format's name.
  */
-export function typeRule(schema: JsonObject, { prefix }: RuleTools): TypeRule | undefined {
+export function typeRule(schema: JsonObject, { prefix }: Pick<RuleTools, 'prefix'>): TypeRule | undefined {
   const types = typesOf(schema, prefix)
   if (types.length === 0) return undefined
   const format = knownFormat(schema.format) === undefined ? undefined : String(schema.format)
   const isNumeric = types.includes('number') || types.includes('integer')
+  // What the rule needs, and not the schema: that would stay in memory with all that lies below it.
+  const isNullable = schema.nullable === true
   return (value, path) => {
     const found = jsonType(value)
-    if (found === 'null') return schema.nullable === true ? [] : [wrongType(path, types.join(','), found)]
+    if (found === 'null') return isNullable ? [] : [wrongType(path, types.join(','), found)]
     if (types.includes(found) || (found === 'integer' && types.includes('number'))) return []
     if (format === undefined) return [wrongType(path, types.join(','), found)]
     if (found === 'string' || found === 'array') return isNumeric ? [wrongType(path, types.join(','), found)] : []

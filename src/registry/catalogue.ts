@@ -15,9 +15,10 @@ export class Catalogue {
   readonly #isServed: (kind: Kind) => boolean
   #generation = 0
   #types: readonly ServedType[] = []
-  #all: readonly ServedType[] = []
-  #byPlace: ReadonlyMap<string, ServedType> = new Map()
-  #stored: ReadonlyMap<string, Resource> = new Map()
+  /** Those that clients see; undefined: look anew. */
+  #all: readonly ServedType[] | undefined
+  readonly #owners = new Map<string, ServedType>()
+  readonly #stored = new Map<string, Resource>()
 
   /** Types that `isServed` refuses are stored and can be looked up, but no client sees them. */
   constructor(vendor: Vendor, isServed: (kind: Kind) => boolean = () => true) {
@@ -32,12 +33,14 @@ export class Catalogue {
 
   /** In the order of serving: of a group's versions the preferred one comes first. */
   all(): readonly ServedType[] {
+    this.#all ??= this.#types.filter(({ kind }) => this.#isServed(kind))
     return this.#all
   }
 
   /** By the group's name on the wire ('' for the core group), the version and the plural. */
   find(group: string, version: string, plural: string): ServedType | undefined {
-    return this.#byPlace.get(placeOf(group, version, plural))
+    const found = this.#owners.get(placeOf(group, version, plural))
+    return found !== undefined && this.#isServed(found.kind) ? found : undefined
   }
 
   /** The stored version of a kind, by the short id of its group, whether or not that version is the preferred one. */
@@ -55,37 +58,47 @@ export class Catalogue {
     this.replace([], types)
   }
 
-  /** Serves these no longer. */
+  /** Serves these no longer: all versions of a kind at once. */
   remove(types: readonly ServedType[]): void {
-    const gone = new Set(types)
-    this.#set(this.#types.filter((served) => !gone.has(served)))
+    this.replace(types, [])
   }
 
   /**
    * Serves other types in the place of these. A place belongs to the type that came first, whether clients see that type
-   * or not: throws where one of the others would take it.
+   * or not: throws where one of the others would take it, and changes nothing then.
    */
   replace(types: readonly ServedType[], others: readonly ServedType[]): void {
     const gone = new Set(types)
-    const kept = this.#types.filter((served) => !gone.has(served))
-    const places = new Set(kept.map(ownPlace))
-    for (const other of others) {
-      const place = ownPlace(other)
-      if (places.has(place)) throw new TypeError(`the place ${place} belongs to another type`)
-      places.add(place)
-    }
-    this.#set([...kept, ...others])
-  }
-
-  #set(types: readonly ServedType[]): void {
-    const all = types.filter(({ kind }) => this.#isServed(kind))
-    this.#types = types
-    this.#all = all
-    this.#byPlace = new Map(all.map((served) => [ownPlace(served), served]))
-    const resources = types.filter((served) => served.endpoint === undefined).map((served) => served.stored ?? served)
-    this.#stored = new Map(resources.map((resource) => [`${resource.kind.group}/${resource.plural}`, resource]))
+    const places = new Map(others.map((other) => [ownPlace(other), other]))
+    const taken = [...places.keys()].find((place) => {
+      const owner = this.#owners.get(place)
+      return owner !== undefined && !gone.has(owner)
+    })
+    if (taken !== undefined || places.size < others.length)
+      throw new TypeError(`the place ${taken ?? [...places.keys()].join()} belongs to another type`)
+    for (const type of types) this.#leave(type)
+    for (const other of others) this.#enter(other)
+    this.#types = [...this.#types.filter((type) => !gone.has(type)), ...others]
+    this.#all = undefined
     this.#generation++
   }
+
+  #enter(type: ServedType): void {
+    this.#owners.set(ownPlace(type), type)
+    if (type.endpoint !== undefined) return
+    const resource = type.stored ?? type
+    this.#stored.set(storedPlace(resource), resource)
+  }
+
+  #leave(type: ServedType): void {
+    if (this.#owners.get(ownPlace(type)) !== type) return
+    this.#owners.delete(ownPlace(type))
+    if (type.endpoint === undefined) this.#stored.delete(storedPlace(type.stored ?? type))
+  }
+}
+
+function storedPlace({ kind, plural }: Resource): string {
+  return `${kind.group}/${plural}`
 }
 
 function placeOf(group: string, version: string, plural: string): string {

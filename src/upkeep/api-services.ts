@@ -14,6 +14,7 @@ import type { Loop } from '../reconcile/loop.ts'
 import { atStart, fromCache, type Source } from '../reconcile/sources.ts'
 import type { Catalogue } from '../registry/catalogue.ts'
 import { deleteObject } from '../registry/delete.ts'
+import { readShared } from '../registry/read-shared.ts'
 import type { Resource, ServedType } from '../registry/resource.ts'
 import { ownWrite } from '../registry/server-write.ts'
 import { createMissing, getCached, ignoreNotFound } from './own-objects.ts'
@@ -151,7 +152,7 @@ class Registrations {
   }
 
   #versionsOf(definition: string): string[] {
-    const found = this.#definitions && getCached(this.#definitions, { namespace: '', name: definition })
+    const found = this.#definitions && readShared(this.#definitions, definition)
     const { spec: { group = '', versions = [] } = {} } = (found ?? {}) as CustomResourceDefinition
     return versions.filter(({ served }) => served).map(({ name = '' }) => nameOf(group, name))
   }
