@@ -1,6 +1,6 @@
 /**
- * An audit event (`audit.<vendor>/v1`, kind `Event`): what is told of one request at one stage. It is written once, as
- * text, and every sink shares that.
+ * An audit event (`audit.<vendor>/v1`, kind `Event`): what is told of one request at one stage. Its text is written when
+ * a sink first asks for it, and shared by all sinks: most events are only remembered for a while, and never read.
  */
 import type { User } from '../model/user.ts'
 import type { Level, Stage } from './policy.ts'
@@ -47,34 +47,77 @@ export interface EventFields {
   readonly annotations: ReadonlyMap<string, string>
 }
 
-/** An event as it is written, and what recent events are found by. */
+/** An event, and what recent events are found by. */
 export interface AuditEvent {
-  /** One line of JSON, without a newline. */
+  /** One line of JSON, without a newline; written when first asked for. */
   readonly text: string
-  /** The same without the bodies, for sinks that bound an event; made when first asked for. */
-  readonly shortened: () => string
+  /** About how long the text is: everything that a client can make long is counted. */
+  readonly size: number
+  /** The text without the bodies, for sinks that bound an event. */
+  shortened(): string
   /** Which sink takes it may depend on it. */
   readonly stage: Stage
   readonly auditId: string
 }
 
+/** The event, in the order of fields that readers of kube-apiserver's log know. */
+export function eventOf(fields: EventFields, keyDomain: string): AuditEvent {
+  return new UnwrittenEvent(fields, keyDomain)
+}
+
 /** Marks an event whose bodies were left out because they are too long. */
 const truncated = 'truncated'
 
-/** The event, in the order of fields that readers of kube-apiserver's log know. */
-export function eventOf(fields: EventFields, keyDomain: string): AuditEvent {
-  const { stage, auditId } = fields
-  let short: string | undefined
-  return {
-    stage,
-    auditId,
-    text: write(fields),
-    shortened: () => {
-      const annotations = new Map([...fields.annotations, [`audit.${keyDomain}/${truncated}`, 'true']])
-      short ??= write({ ...fields, requestObject: undefined, responseObject: undefined, annotations })
-      return short
-    },
+class UnwrittenEvent implements AuditEvent {
+  readonly stage: Stage
+  readonly auditId: string
+  readonly size: number
+  readonly #fields: EventFields
+  readonly #keyDomain: string
+  #text: string | undefined
+  #shortened: string | undefined
+
+  constructor(fields: EventFields, keyDomain: string) {
+    this.stage = fields.stage
+    this.auditId = fields.auditId
+    this.size = sizeOf(fields)
+    this.#fields = fields
+    this.#keyDomain = keyDomain
   }
+
+  get text(): string {
+    this.#text ??= write(this.#fields)
+    return this.#text
+  }
+
+  shortened(): string {
+    const annotations = new Map([...this.#fields.annotations, [`audit.${this.#keyDomain}/${truncated}`, 'true']])
+    const noBodies = { requestObject: undefined, responseObject: undefined }
+    this.#shortened ??= write({ ...this.#fields, ...noBodies, annotations })
+    return this.#shortened
+  }
+}
+
+/** The names of all fields, the times and other values that are always short. */
+const sizeOfRest = 600
+
+function sizeOf({ requestUri, userAgent, requestObject, responseObject, annotations, ...fields }: EventFields): number {
+  let size = sizeOfRest + requestUri.length + userAgent.length
+  size += (requestObject?.length ?? 0) + (responseObject?.length ?? 0)
+  for (const [key, value] of annotations) size += key.length + value.length
+  size += (fields.responseStatus?.message ?? '').length
+  return size + sizeOfUser(fields.user) + sizeOfUser(fields.impersonatedUser)
+}
+
+function sizeOfUser(user: User | undefined): number {
+  if (user === undefined) return 0
+  let size = user.name.length
+  for (const group of user.groups) size += group.length
+  for (const [key, values] of user.extra) {
+    size += key.length
+    for (const value of values) size += value.length
+  }
+  return size
 }
 
 function write(fields: EventFields): string {

@@ -7,11 +7,8 @@ const maxLength = 4 * 1024 * 1024
 /** A longer one is kept without bodies. */
 const longestEvent = 16 * 1024
 
-/** A remembered event. */
-export interface RecentEvent {
-  readonly auditId: string
-  readonly text: string
-}
+/** A remembered event. Its text is written when somebody reads it. */
+export type RecentEvent = Pick<AuditEvent, 'auditId' | 'text' | 'size'>
 
 /** A sink that remembers the latest events. */
 export class RecentEvents implements Sink {
@@ -20,9 +17,9 @@ export class RecentEvents implements Sink {
 
   write(event: AuditEvent): void {
     if (event.stage !== 'ResponseComplete') return
-    const text = event.text.length > longestEvent ? event.shortened() : event.text
-    this.#events.push({ auditId: event.auditId, text })
-    this.#length += text.length
+    const kept = event.size > longestEvent ? withoutBodies(event) : event
+    this.#events.push(kept)
+    this.#length += kept.size
     if (this.#events.length <= 2 * maxEvents && this.#length <= 2 * maxLength) return
     this.#forget()
   }
@@ -38,9 +35,14 @@ export class RecentEvents implements Sink {
   /** Now and then, as each time would move all of them. */
   #forget(): void {
     let first = Math.max(0, this.#events.length - maxEvents)
-    let length = this.#events.slice(first).reduce((sum, { text }) => sum + text.length, 0)
-    while (length > maxLength) length -= this.#events[first++]!.text.length
+    let length = this.#events.slice(first).reduce((sum, { size }) => sum + size, 0)
+    while (length > maxLength) length -= this.#events[first++]!.size
     this.#events = this.#events.slice(first)
     this.#length = length
   }
+}
+
+function withoutBodies(event: AuditEvent): RecentEvent {
+  const text = event.shortened()
+  return { auditId: event.auditId, text, size: text.length }
 }

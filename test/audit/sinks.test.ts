@@ -17,7 +17,7 @@ import { vendorOf } from '../../src/model/vendor.ts'
 import { untilTrue } from '../tools/until.ts'
 
 const event = (text: string, stage: Stage = 'ResponseComplete'): AuditEvent => ({
-  ...{ text, stage, auditId: text, shortened: () => text.slice(0, 3) },
+  ...{ text, size: text.length, stage, auditId: text, shortened: () => text.slice(0, 3) },
 })
 const whole = { isEnabled: false, maxEvent: 0, maxBatch: 0 }
 

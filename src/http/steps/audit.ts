@@ -76,7 +76,11 @@ function teller({ vendor, sinks, metrics, clock }: AuditParts): Tell {
     const fields = { apiVersion, stage, ...factsOf(exchange, record), ...timesOf(exchange, clock) }
     const event = eventOf(fields, vendor.groupDomain)
     metrics.events.value++
-    const waits = sinks.map((sink) => sink.write(event)).filter((each) => each !== undefined)
+    const waits: Promise<void>[] = []
+    for (const sink of sinks) {
+      const wait = sink.write(event)
+      if (wait !== undefined) waits.push(wait)
+    }
     if (waits.length === 0) return
     return Promise.all(waits).then(
       () => {},
@@ -130,13 +134,16 @@ function objectOf({ info }: Exchange, { sent }: AuditRecord): ObjectReference | 
 }
 
 /** Those whom proxies name, in their order, and the other end of the connection last. */
-function sourcesOf({ headers, transport }: Exchange): string[] {
-  const named = [...headers.all('x-forwarded-for').flatMap((value) => value.split(',')), ...headers.all('x-real-ip')]
+function sourcesOf({ headers, transport }: Exchange): readonly string[] {
+  const { address } = transport.peer
+  const own = address === '' ? [] : [address]
+  const [forwarded, real] = [headers.all('x-forwarded-for'), headers.all('x-real-ip')]
+  if (forwarded.length === 0 && real.length === 0) return own
+  const named = [...forwarded.flatMap((value) => value.split(',')), ...real]
     .map((value) => value.trim())
     .filter((value) => isIP(value) !== 0)
     .slice(0, maxSources)
-  const { address } = transport.peer
-  return [...new Set([...named, ...(address === '' ? [] : [address])])]
+  return [...new Set([...named, ...own])]
 }
 
 function lasts({ info }: Exchange): boolean {
