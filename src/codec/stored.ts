@@ -19,12 +19,12 @@
  */
 import { crc32 } from 'node:zlib'
 import { runToCompletion } from '../base/time-slice.ts'
-import { type Json, type JsonObject, setKey } from '../model/json.ts'
+import type { Json, JsonObject } from '../model/json.ts'
 import { type ApiObject, asJson, copyWithout } from '../model/object.ts'
 import { stringifyStored } from './json.ts'
 import { maxValues, tooManyValues } from './json-scan.ts'
 import { storedTextSteps } from './json-steps.ts'
-import { isBefore, keysInOrder, memberOrder, type Order, orderBelow } from './member-order.ts'
+import { isBefore, keysInOrder, type MemberOrder, memberOrder, type Order, orderBelow } from './member-order.ts'
 
 /** What objects are selected by. */
 export interface Selectable {
@@ -164,16 +164,13 @@ function* splitBody(object: ApiObject, order: Order): Generator<void, Parts> {
   let text = ''
   for (const key of keysInOrder(json, members)) {
     if (json[key] === undefined) continue
-    const name = members.fields?.has(key) ? `"${key}"` : stringifyStored(key, undefined, 1)
-    text += text === '' && before === '' ? `{${name}:` : `,${name}:`
+    text += `${text === '' && before === '' ? '{' : ','}${nameText(key, members)}:`
     if (key === 'metadata') {
       const parts = yield* splitMetadata(object.metadata as JsonObject, orderBelow(members, key))
       before = text + parts.before
       text = parts.after
     } else {
-      const value = json[key]
-      const inner = orderBelow(members, key)
-      text += isNested(value) ? yield* storedTextSteps(value, inner, 1) : stringifyStored(value, inner, 1)
+      text += yield* memberText(json[key], orderBelow(members, key), 1)
     }
     yield
   }
@@ -191,13 +188,25 @@ const version = 'resourceVersion'
 
 function* splitMetadata(metadata: JsonObject, order: Order): Generator<void, Parts> {
   const members = memberOrder(order)
-  const [before, after]: [JsonObject, JsonObject] = [{}, {}]
-  for (const key of keysInOrder(metadata, members))
-    if (key !== version) setKey(isBefore(members, key, version) ? before : after, key, metadata[key]!)
-  return {
-    before: `${(yield* storedTextSteps(before, order, 1)).slice(0, -1)},`,
-    after: (yield* storedTextSteps(after, order, 1)).slice(1),
+  let before = '{'
+  let after = ''
+  for (const key of keysInOrder(metadata, members)) {
+    const value = metadata[key]
+    if (key === version || value === undefined) continue
+    const member = `${nameText(key, members)}:${yield* memberText(value, orderBelow(members, key), 2)}`
+    if (isBefore(members, key, version)) before += `${member},`
+    else after += after === '' ? member : `,${member}`
   }
+  return { before, after: `${after}}` }
+}
+
+/** Names of fields that a type has need no look at what is in them. */
+function nameText(key: string, { fields }: MemberOrder): string {
+  return fields?.has(key) ? `"${key}"` : stringifyStored(key, undefined, 1)
+}
+
+function* memberText(value: Json, order: Order, level: number): Generator<void, string> {
+  return isNested(value) ? yield* storedTextSteps(value, order, level) : stringifyStored(value, order, level)
 }
 
 /** Shared by all objects that have neither. */

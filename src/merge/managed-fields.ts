@@ -81,13 +81,13 @@ export function writeManagers(managers: readonly Manager[]): ManagedFieldsEntry[
     .map(writeEntry)
 }
 
-/** Its keys in the order in which they are stored, which saves sorting them. */
+/** Its keys in the order in which they are stored (schema/object-meta.ts), which saves sorting them. */
 function writeEntry({ name, operation, apiVersion, subresource, time, fields, encoded }: Manager): ManagedFieldsEntry {
-  const entry: ManagedFieldsEntry = { apiVersion, fieldsType: 'FieldsV1', fieldsV1: encoded ?? toFieldsV1(fields) }
-  if (name !== '') entry.manager = name
-  entry.operation = operation
-  if (subresource !== '') entry.subresource = subresource
+  const entry: ManagedFieldsEntry = name === '' ? { operation, apiVersion } : { manager: name, operation, apiVersion }
   if (time !== undefined) entry.time = time
+  entry.fieldsType = 'FieldsV1'
+  entry.fieldsV1 = encoded ?? toFieldsV1(fields)
+  if (subresource !== '') entry.subresource = subresource
   return entry
 }
 
