@@ -21,7 +21,8 @@ import { type RunningLoops, startLoops } from '../reconcile/loop.ts'
 import { every, fromInformer } from '../reconcile/sources.ts'
 import { errorFields } from '../telemetry/log.ts'
 import type { ApiServer } from './api-server.ts'
-import type { ServerOptions, UpOptions } from './flags/options.ts'
+import type { ServerOptions } from './flags/options.ts'
+import type { UpOptions } from './flags/up.ts'
 
 /** How often the CA is looked at, which may be replaced. */
 const recheckMs = 60_000

@@ -1,11 +1,9 @@
 /** The command line of a server, read: the same for the whole program and for each of its workers. */
-import { parseFlags } from '../base/flags.ts'
-import { syncFlags } from './flags/loops.ts'
-import { type ServerOptions, serverFlags, type UpOptions, upFlags } from './flags/options.ts'
+import { type Flags, parseFlags } from '../base/flags.ts'
+import { type ServerOptions, serverFlags } from './flags/options.ts'
+import type { UpOptions } from './flags/up.ts'
 
 export type ServerCommand = 'up' | 'apiserver'
-
-type UpFlags = Omit<typeof serverFlags, keyof typeof upFlags> & typeof upFlags
 
 export interface ServerCommandLine {
   readonly options: ServerOptions
@@ -13,8 +11,19 @@ export interface ServerCommandLine {
   readonly up: (ServerOptions & UpOptions) | undefined
 }
 
-export function readServerFlags(command: ServerCommand, flags: readonly string[]): ServerCommandLine {
+/** A server without control loops loads neither them nor their flags. */
+async function loadUpFlags() {
+  const { allUpFlags } = await import('./flags/up.ts')
+  return allUpFlags
+}
+
+/** The flags that a command takes. */
+export async function knownFlags(command: ServerCommand): Promise<Flags> {
+  return command === 'up' ? await loadUpFlags() : serverFlags
+}
+
+export async function readServerFlags(command: ServerCommand, flags: readonly string[]): Promise<ServerCommandLine> {
   if (command === 'apiserver') return { options: parseFlags(serverFlags, flags), up: undefined }
-  const up = parseFlags({ ...serverFlags, ...upFlags, ...syncFlags } as UpFlags, flags)
+  const up = parseFlags(await loadUpFlags(), flags)
   return { options: up, up }
 }

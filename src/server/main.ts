@@ -2,21 +2,17 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { groupedHelp } from '../base/flag-help.ts'
 import { parseFlags, UsageError } from '../base/flags.ts'
-import { controlLoops } from '../controllers/all.ts'
-import { chooseLoops } from '../controllers/choice.ts'
 import { version } from '../model/version.ts'
 import type { StoreError } from '../store/store.ts'
 import { errorFields, type Log, openLog } from '../telemetry/log.ts'
-import { readServerFlags, type ServerCommand, type ServerCommandLine } from './command-line.ts'
+import { knownFlags, readServerFlags, type ServerCommand, type ServerCommandLine } from './command-line.ts'
 import { type ConsoleOpening, openConsole } from './console-link.ts'
 import { ephemeralGreeting, whenAbandoned, withEphemeralDefaults } from './ephemeral.ts'
 import { explainFailure } from './explain-failure.ts'
 import { backupCommandFlags } from './flags/backup.ts'
-import { managerFlagGroups, managerFlags } from './flags/controller-manager.ts'
 import { withoutForeign } from './flags/foreign.ts'
 import { apiServerForeign, managerForeign } from './flags/foreign-flags.ts'
-import { syncFlags } from './flags/loops.ts'
-import { serverFlagGroups, serverFlags, upFlags } from './flags/options.ts'
+import { serverFlagGroups } from './flags/options.ts'
 import { greeting } from './greeting.ts'
 import { startRunning } from './running.ts'
 import { notifyManager } from './service-manager.ts'
@@ -51,7 +47,10 @@ const plainWidth = 80
 
 async function help(command: string | undefined): Promise<string> {
   const width = process.stdout.columns ?? plainWidth
-  if (command === 'controller-manager') return managerUsage + groupedHelp(managerFlagGroups, width)
+  if (command === 'controller-manager') {
+    const { managerFlagGroups } = await import('./flags/controller-manager.ts')
+    return managerUsage + groupedHelp(managerFlagGroups, width)
+  }
   if (command === 'node-agent') {
     const { nodeAgentFlagGroups } = await import('./flags/node-agent.ts')
     return `Usage:\n  orch node-agent --name NAME --bootstrap-kubeconfig FILE [flags]\n\n${groupedHelp(nodeAgentFlagGroups, width)}`
@@ -62,10 +61,8 @@ async function help(command: string | undefined): Promise<string> {
     return `Usage:\n  orch ${command} [flags]\n\n${groupedHelp({ [`orch ${command}`]: backupCommandFlags[command]! }, width)}`
   if (command === 'token')
     return `Usage:\n  orch token create [TOKEN] | list | delete ID\n\n${groupedHelp(tokenFlagGroups, width)}`
-  // What both commands have, with another default, is listed once.
-  const upOnly = Object.entries({ ...upFlags, ...syncFlags }).filter(([name]) => !Object.hasOwn(serverFlags, name))
-  const groups = { ...serverFlagGroups, 'Control loop and node (orch up only)': Object.fromEntries(upOnly) }
-  return usage + groupedHelp(groups, width)
+  const { upOnlyFlags } = await import('./flags/up.ts')
+  return usage + groupedHelp({ ...serverFlagGroups, 'Control loop and node (orch up only)': upOnlyFlags }, width)
 }
 
 /** What the user can fix is told in one line on the standard error; then the process ends with 1. */
@@ -97,11 +94,20 @@ async function obey(args: readonly string[]): Promise<void> {
     throw new UsageError(
       `unknown command ${JSON.stringify(command)}: use up, apiserver, controller-manager, token, join, node-agent, encryption, backup, restore, check, migrate, envtest, version or help`,
     )
-  const known = command === 'up' ? { ...serverFlags, ...upFlags, ...syncFlags } : serverFlags
+  const known = await knownFlags(command)
   const flags = withEphemeralDefaults(withoutForeign(rest, known, apiServerForeign), known)
-  const line = readServerFlags(command, flags)
-  if (line.up !== undefined) chooseLoops(controlLoops, line.up.controllers)
+  const line = await readServerFlags(command, flags)
+  if (line.up !== undefined) await checkLoopNames(line.up.controllers)
   await run(line, { command, flags })
+}
+
+/** Throws UsageError for a name that no loop has. */
+async function checkLoopNames(names: readonly string[]): Promise<void> {
+  const [{ controlLoops }, { chooseLoops }] = await Promise.all([
+    import('../controllers/all.ts'),
+    import('../controllers/choice.ts'),
+  ])
+  chooseLoops(controlLoops, names)
 }
 
 async function obeyEnvtest(args: readonly string[]): Promise<void> {
@@ -173,9 +179,11 @@ async function runBackupCommand(command: string, args: readonly string[]): Promi
 
 /** Runs until a signal comes, or until another manager may have taken over. */
 async function runManager(args: readonly string[]): Promise<void> {
-  const known = { ...managerFlags, ...syncFlags } as typeof managerFlags
-  const options = parseFlags(known, withoutForeign(args, known, managerForeign))
-  const { startControllerManager } = await import('./manager/controller-manager.ts')
+  const [{ allManagerFlags }, { startControllerManager }] = await Promise.all([
+    import('./flags/controller-manager.ts'),
+    import('./manager/controller-manager.ts'),
+  ])
+  const options = parseFlags(allManagerFlags, withoutForeign(args, allManagerFlags, managerForeign))
   const log = openLog({ level: options.verbosity, format: options.loggingFormat })
   process.on('unhandledRejection', (error) =>
     log.error('a promise was rejected and nobody waited for it', errorFields(error)),

@@ -1,10 +1,9 @@
 /** An API server with what runs beside it: the control loops and what lets others join, where `orch up` asked for them. */
+import type { RunningLoops } from '../reconcile/loop.ts'
 import { type ApiServer, type Environment, startApiServer } from './api-server.ts'
-import { startClusterInfo } from './cluster-info.ts'
 import type { ServerCommandLine } from './command-line.ts'
-import { type LoopFiles, startOwnControlLoops } from './control-loops.ts'
+import type { LoopFiles } from './control-loops.ts'
 import { readFlagFile } from './read-flag-file.ts'
-import { readSchedulerSettings } from './scheduler-configuration.ts'
 
 export interface Running {
   readonly server: ApiServer
@@ -15,17 +14,17 @@ export interface Running {
 }
 
 export async function startRunning({ options, up }: ServerCommandLine, environment: Environment): Promise<Running> {
-  const files = await readLoopFiles(up)
+  const prepared = up === undefined ? undefined : await prepareLoops(up)
   const server = await startApiServer(options, {
     ...environment,
     defaultLimits: up?.defaultLimitRange ?? false,
     defaultStorageClass: up?.defaultStorageClass ?? false,
   })
-  let loops: readonly { stop(): Promise<void> }[] = []
+  let loops: readonly RunningLoops[] = []
   return {
     server,
     startLoops: () => {
-      if (up !== undefined) loops = [startClusterInfo(server, up), startOwnControlLoops(server, up, files)]
+      loops = prepared?.(server) ?? []
     },
     stop: async () => {
       await Promise.all(loops.map((each) => each.stop()))
@@ -34,9 +33,21 @@ export async function startRunning({ options, up }: ServerCommandLine, environme
   }
 }
 
+type UpLine = NonNullable<ServerCommandLine['up']>
+
+/** Loads what runs beside the server, which an API server alone does not, and reads its files; returns how it starts. */
+async function prepareLoops(up: UpLine): Promise<(server: ApiServer) => RunningLoops[]> {
+  const [{ startClusterInfo }, { startOwnControlLoops }, files] = await Promise.all([
+    import('./cluster-info.ts'),
+    import('./control-loops.ts'),
+    readLoopFiles(up),
+  ])
+  return (server) => [startClusterInfo(server, up), startOwnControlLoops(server, up, files)]
+}
+
 /** A fault in them ends the start. */
-async function readLoopFiles(up: ServerCommandLine['up']): Promise<LoopFiles> {
-  if (up === undefined) return {}
+async function readLoopFiles(up: UpLine): Promise<LoopFiles> {
+  const { readSchedulerSettings } = await import('./scheduler-configuration.ts')
   const scheduler = await readSchedulerSettings(up.schedulerConfig)
   const settings = scheduler === undefined ? {} : { scheduler }
   if (up.nodes === 0 || up.nodeStages.length === 0) return settings

@@ -13,7 +13,8 @@ import { nodes, pods } from '../nodes/types.ts'
 import type { Loop } from '../reconcile/loop.ts'
 import { errorFields, type Log } from '../telemetry/log.ts'
 import type { ApiServer } from './api-server.ts'
-import type { ServerOptions, UpOptions } from './flags/options.ts'
+import type { ServerOptions } from './flags/options.ts'
+import type { UpOptions } from './flags/up.ts'
 import { openLocalNodePort } from './local-node-port.ts'
 
 type NodeServer = Pick<ApiServer, 'transport' | 'clock' | 'localNodes' | 'signingAuthority' | 'loopRecords'>

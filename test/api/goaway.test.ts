@@ -31,7 +31,7 @@ test('a connection is ended after some of its requests, which are all answered',
   session.close()
 })
 
-test('a chance that would end most connections is refused', () => {
+test('a chance that would end most connections is refused', async () => {
   for (const value of ['0.03', '-1', 'often', ''])
-    assert.throws(() => readServerFlags('apiserver', [`--goaway-chance=${value}`]), /--goaway-chance.*use 0 to 0\.02/)
+    await assert.rejects(readServerFlags('apiserver', [`--goaway-chance=${value}`]), /--goaway-chance.*use 0 to 0\.02/)
 })

@@ -7,10 +7,9 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { type Flag, type Flags, UsageError } from '../../src/base/flags.ts'
-import { managerFlags } from '../../src/server/flags/controller-manager.ts'
+import { allManagerFlags } from '../../src/server/flags/controller-manager.ts'
 import { type ForeignFlags, withoutForeign } from '../../src/server/flags/foreign.ts'
 import { apiServerForeign, managerForeign } from '../../src/server/flags/foreign-flags.ts'
-import { syncFlags } from '../../src/server/flags/loops.ts'
 import { serverFlags } from '../../src/server/flags/options.ts'
 
 const root = dirname(dirname(import.meta.dirname))
@@ -32,7 +31,7 @@ const programs: readonly Program[] = [
   {
     name: 'kube-controller-manager',
     command: 'orch controller-manager',
-    known: { ...managerFlags, ...syncFlags },
+    known: allManagerFlags,
     foreign: managerForeign,
   },
 ]

@@ -26,9 +26,9 @@ const timeout = 180_000
 
 const named = (name: string) => ({ metadata: { name }, data: { value: name } })
 
-test('a number of workers that cannot be is refused', () => {
+test('a number of workers that cannot be is refused', async () => {
   for (const value of ['0', '-1', 'two', '65', '1.5', ''])
-    assert.throws(() => readServerFlags('apiserver', [`--workers=${value}`]), /--workers.*use 1 to 64/)
+    await assert.rejects(readServerFlags('apiserver', [`--workers=${value}`]), /--workers.*use 1 to 64/)
 })
 
 async function refusalOf(...flags: string[]): Promise<{ code: number | null; text: string }> {

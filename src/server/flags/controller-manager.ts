@@ -128,7 +128,7 @@ export const managerFlagGroups = {
   Logging: loggingFlags,
 } as const
 
-export const managerFlags = {
+const managerFlags = {
   ...connectionFlags,
   ...loopFlags,
   ...signingFlags,
@@ -136,5 +136,8 @@ export const managerFlags = {
   ...servingFlags,
   ...loggingFlags,
 }
+
+/** All that the controller manager takes. */
+export const allManagerFlags = { ...managerFlags, ...syncFlags } as typeof managerFlags
 
 export type ManagerOptions = OptionsOf<typeof managerFlags>

@@ -8,12 +8,10 @@ import { authorizationFlags } from './authorization.ts'
 import { scheduledBackupFlags } from './backup.ts'
 import { diagnosticsFlags } from './diagnostics.ts'
 import { loggingFlags } from './logging.ts'
-import { upLoopFlags } from './loops.ts'
 import { nodeFlags } from './nodes.ts'
 import { overloadFlags } from './overload.ts'
 import { serviceAccountFlags } from './service-account-tokens.ts'
 import { servingFlags } from './serving.ts'
-import { simulatedNodeFlags } from './simulated-nodes.ts'
 import { storeFlags } from './store.ts'
 
 const clientFlags = {
@@ -59,9 +57,3 @@ export const serverFlags = {
 
 /** What the flags of the API server say. */
 export type ServerOptions = OptionsOf<typeof serverFlags>
-
-/** What `orch up` takes in addition. */
-export const upFlags = { ...upLoopFlags, ...simulatedNodeFlags }
-
-/** What the further flags of `orch up` say. */
-export type UpOptions = OptionsOf<typeof upFlags>

@@ -12,7 +12,7 @@ import type { Exposition } from '../../telemetry/exposition.ts'
 import { errorFields, type Log, openLog } from '../../telemetry/log.ts'
 import { type MetricSnapshot, snapshotOf } from '../../telemetry/metric-sums.ts'
 import type { Metric } from '../../telemetry/metrics.ts'
-import { readServerFlags } from '../command-line.ts'
+import { readServerFlags, type ServerCommandLine } from '../command-line.ts'
 import { explainFailure } from '../explain-failure.ts'
 import { type Running, startRunning } from '../running.ts'
 import type { WorkerPlace } from '../worker-place.ts'
@@ -30,7 +30,7 @@ const closedMs = 2_500
 
 /** Runs until the supervisor ends it. */
 export async function runWorker(data: WorkerData): Promise<void> {
-  const worker = new Worker(data)
+  const worker = new Worker(data, await readServerFlags(data.command, data.flags))
   parentPort!.on('message', (message: ToWorker) => worker.obey(message))
   await worker.ended
   process.exit(0)
@@ -38,6 +38,7 @@ export async function runWorker(data: WorkerData): Promise<void> {
 
 class Worker {
   readonly #data: WorkerData
+  readonly #line: ServerCommandLine
   readonly #log: Log
   readonly #waiting = new Map<number, (exposition: Exposition) => void>()
   readonly #ended = Promise.withResolvers<void>()
@@ -47,10 +48,10 @@ class Worker {
   #metrics: readonly Metric[] = []
   #starting: Promise<Running> | undefined
 
-  constructor(data: WorkerData) {
+  constructor(data: WorkerData, line: ServerCommandLine) {
     this.#data = data
-    const { options } = readServerFlags(data.command, data.flags)
-    const { verbosity: level, loggingFormat: format } = options
+    this.#line = line
+    const { verbosity: level, loggingFormat: format } = line.options
     this.#log = openLog({ level, format, fields: { worker: data.index } })
     process.on('unhandledRejection', (error) => this.#log.error('unhandled promise rejection', errorFields(error)))
   }
@@ -83,8 +84,8 @@ class Worker {
   }
 
   async #run(): Promise<Running> {
-    const { command, flags, index, port, console } = this.#data
-    const { options, up } = readServerFlags(command, flags)
+    const { index, port, console } = this.#data
+    const { options, up } = this.#line
     const own = { securePort: port, ...(index === 0 ? {} : { adminKubeconfig: '' }) }
     const line = { options: { ...options, ...own }, up: up && { ...up, ...own } }
     const running = await startRunning(line, {
