@@ -4,7 +4,7 @@
  *
  *   --only TEXT      only the groups of rows whose name holds TEXT: get, access, tokens, certificates, list, writes,
  *                    admission, webhooks, custom, custom-definitions, stores, patch, start, memory, watch, protobuf, label,
- *                    stalls, overload, collection, orchctl, testing, workers, growth
+ *                    stalls, overload, everything, collection, orchctl, testing, workers, growth
  *   --json FILE      write the figures to a file too
  *   --plot FILE      draw the rows of `growth` (SVG)
  *   --cpu-prof DIR   our server writes profiles of its processor time there (and is the slower for it)
@@ -21,6 +21,7 @@ import { certificateRows } from './rows/certificates.ts'
 import { collectionRows } from './rows/collection.ts'
 import { customRows } from './rows/custom.ts'
 import { definitionRows } from './rows/definitions.ts'
+import { everythingRows } from './rows/everything.ts'
 import { getRows } from './rows/get.ts'
 import { growthRows, growthSeries } from './rows/growth.ts'
 import { labelRows } from './rows/label.ts'
@@ -63,6 +64,7 @@ const groups = [
   labelRows,
   stallRows,
   overloadRows,
+  everythingRows,
   collectionRows,
   orchctlRows,
   testingRows,

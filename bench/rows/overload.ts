@@ -10,15 +10,15 @@ import { bodyOf, collection } from '../objects.ts'
 import { type Bench, quietToken, readerToken, type Side } from '../servers.ts'
 import { quantile, type Row, short } from '../table.ts'
 
-const allowed = ['--authorization-mode=AlwaysAllow']
-const unlimited = [
+export const allowed = ['--authorization-mode=AlwaysAllow']
+export const unlimited = [
   ...allowed,
   '--enable-priority-and-fairness=false',
   '--max-requests-inflight=0',
   '--max-mutating-requests-inflight=0',
 ]
 const script = join(import.meta.dirname, '../writes.lua')
-const path = `${collection}/one`
+export const path = `${collection}/one`
 
 export const overloadRows = {
   name: 'overload',
@@ -34,7 +34,8 @@ export const overloadRows = {
   },
 }
 
-async function prepare(bench: Bench, flags: readonly string[]): Promise<Side> {
+/** A server with one object that the rows read. */
+export async function prepare(bench: Bench, flags: readonly string[]): Promise<Side> {
   const side = await bench.startOrch(bench.newDirectory(), flags)
   const client = await Client.connect(side)
   await client.send('POST', collection, bodyOf('one', 'TEXT'))
@@ -43,7 +44,7 @@ async function prepare(bench: Bench, flags: readonly string[]): Promise<Side> {
 }
 
 /** Each time it is driven it makes objects of other names. */
-function creates(): Drive {
+export function creates(): Drive {
   let driven = 0
   return (side, seconds) => {
     const scriptArgs = ['create', `r${driven++}-`, bodyOf('NAME', 'TEXT')]
@@ -51,9 +52,15 @@ function creates(): Drive {
   }
 }
 
-async function costRow(name: string, drive: Drive, { on, off }: { on: Side; off: Side }): Promise<Row> {
+/** The same load on a server with something on, and on one with it off. */
+export async function costRow(
+  name: string,
+  drive: Drive,
+  { on, off }: { readonly on: Side; readonly off: Side },
+  beside = 'beside no limits',
+): Promise<Row> {
   const { ours, bare } = await compare({ side: on, drive }, { side: off, drive })
-  return { name, ...compared(0.9, ours, bare), note: `beside no limits; ${limits(ours, bare)}` }
+  return { name, ...compared(0.9, ours, bare), note: `${beside}; ${limits(ours, bare)}` }
 }
 
 const floodSeconds = 8

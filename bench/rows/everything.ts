@@ -1,0 +1,59 @@
+/**
+ * What all that an operator can turn on costs: audit of every request to a file, fairness and history, beside the same
+ * server without them; and what history alone costs a write. Metrics are always on. The user is one who is not exempt.
+ */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { http1 } from '../load.ts'
+import { type Bench, readerToken, type Side } from '../servers.ts'
+import type { Row } from '../table.ts'
+import { allowed, costRow, creates, path, prepare, unlimited } from './overload.ts'
+
+const gets = http1(path, { connections: 32, bearer: readerToken })
+
+export const everythingRows = {
+  name: 'everything',
+  async run(bench: Bench): Promise<Row[]> {
+    return [...(await compareAll(bench)), await historyRow(bench)]
+  },
+}
+
+async function compareAll(bench: Bench): Promise<Row[]> {
+  const log = join(bench.newDirectory(), 'audit.log')
+  const audited = [...audit(bench, 'Metadata'), `--audit-log-path=${log}`, '--audit-log-mode=batch']
+  const on = await prepare(bench, [...allowed, ...audited])
+  const off = await prepare(bench, [...unlimited, ...audit(bench, 'None'), '--history-retention=0'])
+  return await closing({ on, off }, async (sides) => [
+    await costRow('GET 1 kB, everything on', gets, sides, 'beside everything off'),
+    await costRow('create 1 kB, everything on', creates(), sides, 'beside everything off'),
+  ])
+}
+
+async function historyRow(bench: Bench): Promise<Row> {
+  const on = await prepare(bench, allowed)
+  const off = await prepare(bench, [...allowed, '--history-retention=0'])
+  const [row] = await closing({ on, off }, async (sides) => [
+    await costRow('create 1 kB, history kept', creates(), sides, 'beside --history-retention=0'),
+  ])
+  return row!
+}
+
+interface Sides {
+  readonly on: Side
+  readonly off: Side
+}
+
+async function closing<T>(sides: Sides, measure: (sides: Sides) => Promise<T>): Promise<T> {
+  try {
+    return await measure(sides)
+  } finally {
+    await Promise.all([sides.on.stop(), sides.off.stop()])
+  }
+}
+
+/** A policy that records all requests at one level. */
+function audit(bench: Bench, level: string): string[] {
+  const file = join(bench.newDirectory(), 'policy.json')
+  writeFileSync(file, JSON.stringify({ apiVersion: 'audit.orch.io/v1', kind: 'Policy', rules: [{ level }] }))
+  return [`--audit-policy-file=${file}`]
+}
