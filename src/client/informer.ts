@@ -21,6 +21,11 @@ export type ChangeHandler<T> = (change: ObjectChange<T>) => void
 /** Which objects, and who is told of failures: of lists and watches, and of what handlers throw. */
 export type InformerOptions = ReflectorOptions
 
+/** How long the changes of a list are applied before others get their turn; browsers have no `base/time-slice.ts`. */
+const stretchMs = 4
+/** How many changes are applied before the clock is read again. */
+const changesBetweenLooks = 16
+
 /** Keeps a copy of the objects of a type and reports every change. */
 export class Informer<T extends ObjectBase = ApiObject> {
   readonly type: ResourceType<T>
@@ -73,18 +78,22 @@ export class Informer<T extends ObjectBase = ApiObject> {
     await this.#reflector.run(signal)
   }
 
-  /** A list takes effect as a whole: what is gone first, then what is new or changed. */
+  /** A list takes effect when it is complete: what is gone first, then what is new or changed. */
   #sink(): ReflectorSink<T> {
     let listed: Map<string, T> | undefined
     return {
       beginList: () => {
         listed = new Map()
       },
-      endList: () => {
+      endList: async () => {
         const all = listed ?? new Map<string, T>()
         listed = undefined
-        for (const key of [...this.#objects.keys()]) if (!all.has(key)) this.#set(key, undefined)
-        for (const [key, object] of all) if (!sameVersion(this.#objects.get(key), object)) this.#set(key, object)
+        await inStretches(this.#objects.keys(), (key) => {
+          if (!all.has(key)) this.#set(key, undefined)
+        })
+        await inStretches(all, ([key, object]) => {
+          if (!sameVersion(this.#objects.get(key), object)) this.#set(key, object)
+        })
       },
       set: (object) => {
         if (listed === undefined) this.#set(objectKey(object), object)
@@ -111,6 +120,18 @@ export class Informer<T extends ObjectBase = ApiObject> {
     } catch (error) {
       this.#onError(error)
     }
+  }
+}
+
+/** Applies many changes, whose handlers may take their time. Everybody else gets a turn in between. */
+async function inStretches<E>(all: Iterable<E>, apply: (each: E) => void): Promise<void> {
+  let began = performance.now()
+  let applied = 0
+  for (const each of [...all]) {
+    apply(each)
+    if (++applied % changesBetweenLooks !== 0 || performance.now() - began < stretchMs) continue
+    await new Promise((resolve) => setTimeout(resolve, 0))
+    began = performance.now()
   }
 }
 

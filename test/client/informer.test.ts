@@ -219,3 +219,26 @@ test('one that is stopped before its first list is not synced', async (t) => {
   await informer.run(stop.signal)
   assert.equal(await informer.synced, false)
 })
+
+test('a long list is applied in pieces, and everybody else gets a turn in between', async (t) => {
+  const server = await serve(t)
+  const client = new Client(server.transport())
+  await Promise.all(Array.from({ length: 200 }, (_, i) => client.create(configMaps, configMap(`long-${i}`))))
+  const informer = new Informer(client, configMaps, { onError: assert.fail })
+  const inTurn = { now: 0, most: 0 }
+  informer.onChange(() => {
+    for (const end = performance.now() + 0.5; performance.now() < end; );
+    inTurn.most = Math.max(inTurn.most, ++inTurn.now)
+  })
+  const ticker = setInterval(() => {
+    inTurn.now = 0
+  })
+  const stop = new AbortController()
+  const running = informer.run(stop.signal)
+  await informer.synced
+  clearInterval(ticker)
+  stop.abort()
+  await running
+  assert.ok(informer.size >= 200)
+  assert.ok(inTurn.most <= 64, `${inTurn.most} handlers of half a millisecond were called in one turn`)
+})

@@ -1,10 +1,12 @@
 /** What workload loops share: expectations, batches, the order of deletion, hashes, spacing. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { runToCompletion } from '../../src/base/time-slice.ts'
 import { slowStart, writeAll } from '../../src/controllers/workloads/batches.ts'
-import { inDeletionOrder } from '../../src/controllers/workloads/deletion-order.ts'
+import { firstToDelete } from '../../src/controllers/workloads/deletion-order.ts'
 import { Expectations } from '../../src/controllers/workloads/expectations.ts'
 import { availableInMs, isAvailable, nextAvailableMs } from '../../src/controllers/workloads/pod-state.ts'
+import { StepSpacing } from '../../src/controllers/workloads/step-spacing.ts'
 import { contentHash } from '../../src/controllers/workloads/template-hash.ts'
 import type { Pod } from '../../src/kinds/core/pod.ts'
 import { vendorOf } from '../../src/model/vendor.ts'
@@ -81,9 +83,42 @@ test('pods that have come least far go first, then the cheapest, the crowded, th
   ]
   const context = { vendor: vendorOf('orch'), now, crowdOf: ({ spec }: Pod) => (spec?.nodeName === 'full' ? 2 : 1) }
   assert.deepEqual(
-    inDeletionOrder(pods, context).map(({ metadata }) => metadata.name),
+    runToCompletion(firstToDelete(pods, pods.length, context)).map(({ metadata }) => metadata.name),
     [...['unassigned', 'pending', 'not-ready', 'cheap', 'crowded', 'young', 'restarted', 'old', 'wrong-cost', 'dear']],
   )
+})
+
+test('of many pods the first to go are found in pieces, so that others get their turn', () => {
+  const many = Array.from({ length: 10_000 }, (_, i) => pod(`p${i}`, { cost: String((i * 7919) % 10_000) }))
+  const context = { vendor: vendorOf('orch'), now, crowdOf: () => 1 }
+  const work = firstToDelete(many, 500, context)
+  let rests = 0
+  let step = work.next()
+  for (; !step.done; step = work.next()) rests++
+  const costs = (step.value as Pod[]).map(({ metadata }) => Number(Object.values(metadata.annotations ?? {})[0]))
+  assert.deepEqual(
+    costs,
+    Array.from({ length: 500 }, (_, i) => i),
+  )
+  assert.ok(rests >= 10, `it rested ${rests} times`)
+})
+
+test('looks at large sets are paid for together, and one set alone or small ones hardly wait', () => {
+  const spacing = new StepSpacing()
+  assert.equal(spacing.waitMs('a'), 0)
+  spacing.looked('small', 10)
+  assert.equal(spacing.waitMs('small'), 0)
+  for (const key of ['a', 'b', 'c', 'd']) spacing.looked(key, 1000)
+  assert.equal(spacing.waitMs('e'), 0)
+  const waits = ['a', 'b', 'c', 'd'].map((key) => spacing.waitMs(key))
+  assert.deepEqual(
+    waits,
+    waits.toSorted((a, b) => a - b),
+    'each waits for those before it',
+  )
+  assert.ok(waits[3]! > 150 && waits[3]! <= 200, String(waits))
+  for (let i = 0; i < 100; i++) spacing.looked(`large-${i}`, 10_000)
+  assert.ok(spacing.waitMs('large-99') <= 1000, 'nobody waits for long')
 })
 
 test('a pod is available when it has been ready for long enough', () => {

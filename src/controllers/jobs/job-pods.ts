@@ -3,12 +3,13 @@
  * 500 pods of them. What is written is expected first, so that a slow watch makes nothing twice.
  */
 import type { Clock } from '../../base/clock.ts'
+import { type Steps, TimeSlice } from '../../base/time-slice.ts'
 import type { Client } from '../../client/client.ts'
 import type { EventRecorder } from '../../client/event-recorder.ts'
 import type { Pod } from '../../kinds/core/pod.ts'
 import type { Vendor } from '../../model/vendor.ts'
 import { slowStart, writeAll } from '../workloads/batches.ts'
-import { inDeletionOrder } from '../workloads/deletion-order.ts'
+import { type DeletionContext, firstToDelete } from '../workloads/deletion-order.ts'
 import type { Expectations } from '../workloads/expectations.ts'
 import { createPod, deletePod, isNamespaceEnding, PodGoneError, podFromTemplate } from '../workloads/pod-control.ts'
 import { generateNameWithIndex, indexOf, pendingIndexes, templateWithIndex } from './completion-indexes.ts'
@@ -43,7 +44,7 @@ export async function managePods(
 ): Promise<PodOutcome> {
   const { active } = state
   const wanted = isSuspended(state.job) ? 0 : wantedActive(state)
-  const surplus = surplusPods(parts, state, active.length - wanted).slice(0, maxPerStep)
+  const surplus = await new TimeSlice().run(surplusPods(parts, state, active.length - wanted))
   if (surplus.length > 0) {
     const { removed, ...outcome } = await deletePods(parts, state, { pods: surplus, signal })
     return { active: active.length - removed, ...outcome }
@@ -75,26 +76,28 @@ export async function deletePods(
   return { removed: succeeded, ...outcome }
 }
 
-/** Active pods to be deleted: those of an Indexed Job whose number another one has, and then as many as are too many. */
-function surplusPods({ vendor, clock }: JobPodParts, state: JobState, tooMany: number): Pod[] {
-  const order = (pods: readonly Pod[]) => inDeletionOrder(pods, { vendor, now: clock.now(), crowdOf: () => 0 })
-  const surplus = duplicates({ vendor }, state, order)
-  if (surplus.length >= tooMany) return surplus
-  const left = state.active.filter((pod) => !surplus.includes(pod))
-  return [...surplus, ...order(left).slice(0, tooMany - surplus.length)]
+/**
+ * Active pods to be deleted in this step: those of an Indexed Job whose number another one has, and then as many as are
+ * too many.
+ */
+function* surplusPods({ vendor, clock }: JobPodParts, state: JobState, tooMany: number): Steps<Pod[]> {
+  const context = { vendor, now: clock.now(), crowdOf: () => 0 }
+  const surplus = new Set(yield* duplicates(state, context))
+  const left = tooMany <= surplus.size ? [] : state.active.filter((pod) => !surplus.has(pod))
+  const more = yield* firstToDelete(left, Math.min(tooMany - surplus.size, maxPerStep), context)
+  return [...surplus, ...more].slice(0, maxPerStep)
 }
 
-function duplicates(
-  { vendor }: Pick<JobPodParts, 'vendor'>,
-  { job, active, doneIndexes }: JobState,
-  order: (pods: readonly Pod[]) => Pod[],
-): Pod[] {
+function* duplicates({ job, active, doneIndexes }: JobState, context: DeletionContext): Steps<Pod[]> {
   if (doneIndexes === undefined) return []
-  const context = { vendor, completions: job.spec?.completions ?? 0 }
-  const byIndex = Map.groupBy(active, (pod) => indexOf(pod, context))
-  return [...byIndex].flatMap(([index, pods]) =>
-    index === undefined ? pods : pods.length > 1 ? order(pods).slice(0, -1) : [],
-  )
+  const { vendor } = context
+  const { completions = 0 } = job.spec ?? {}
+  const found: Pod[] = []
+  for (const [index, pods] of Map.groupBy(active, (pod) => indexOf(pod, { vendor, completions }))) {
+    const count = index === undefined ? pods.length : pods.length - 1
+    if (count > 0) found.push(...(yield* firstToDelete(pods, count, context)))
+  }
+  return found
 }
 
 async function createPods(

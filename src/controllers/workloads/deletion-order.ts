@@ -3,6 +3,7 @@
  * (`pod-deletion-cost`), that share a node with most others, and of the rest the youngest, roughly: ages are compared by
  * their order of magnitude, so that the pods which are kept are of different ages.
  */
+import type { Steps } from '../../base/time-slice.ts'
 import type { Pod } from '../../kinds/core/pod.ts'
 import { type Vendor, vendorKey } from '../../model/vendor.ts'
 import { isReady, readySince } from './pod-state.ts'
@@ -16,10 +17,22 @@ export interface DeletionContext {
   readonly crowdOf: (pod: Pod) => number
 }
 
-/** The pods in the order in which they are to be deleted. */
-export function inDeletionOrder(pods: readonly Pod[], context: DeletionContext): Pod[] {
-  const ranked = pods.map((pod) => ({ pod, rank: rankOf(pod, context) }))
-  return ranked.sort((a, b) => compare(a.rank, b.rank)).map(({ pod }) => pod)
+interface Ranked {
+  readonly pod: Pod
+  readonly rank: Rank
+}
+
+const ranksBetweenSteps = 1000
+
+/** The first `count` of the pods in the order in which they are to be deleted. Rests between pieces of that many pods. */
+export function* firstToDelete(pods: readonly Pod[], count: number, context: DeletionContext): Steps<Pod[]> {
+  let first: Ranked[] = []
+  for (let from = 0; from < pods.length; from += ranksBetweenSteps) {
+    const more = pods.slice(from, from + ranksBetweenSteps).map((pod) => ({ pod, rank: rankOf(pod, context) }))
+    first = [...first, ...more].sort((a, b) => compare(a.rank, b.rank)).slice(0, count)
+    yield
+  }
+  return first.map(({ pod }) => pod)
 }
 
 interface Rank {

@@ -41,6 +41,7 @@ export function availableInMs(pod: Pod, minReadySeconds: number, now: number): n
 
 /** The time until the next of these ready pods becomes available; undefined where none is about to. */
 export function nextAvailableMs(pods: Iterable<Pod>, minReadySeconds: number, now: number): number | undefined {
+  if (minReadySeconds === 0) return undefined
   let next: number | undefined
   for (const pod of pods) {
     const ms = availableInMs(pod, minReadySeconds, now)

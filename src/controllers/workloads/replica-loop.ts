@@ -6,7 +6,7 @@
  * growing batches), and writes the status. It does neither while the informer has not shown its earlier writes.
  */
 import type { Clock } from '../../base/clock.ts'
-import { TimeSlice } from '../../base/time-slice.ts'
+import { type Steps, TimeSlice } from '../../base/time-slice.ts'
 import type { Client } from '../../client/client.ts'
 import type { EventRecorder } from '../../client/event-recorder.ts'
 import type { Informer } from '../../client/informer.ts'
@@ -23,7 +23,7 @@ import type { StepOutcome } from '../../reconcile/work-queue.ts'
 import { unlessGone } from '../unless-gone.ts'
 import { slowStart, writeAll } from './batches.ts'
 import { claimObjects } from './claiming.ts'
-import { inDeletionOrder } from './deletion-order.ts'
+import { firstToDelete } from './deletion-order.ts'
 import { Expectations } from './expectations.ts'
 import { afterRefusal, lookAgain, unlessConflict } from './outcomes.ts'
 import { byController, controllerOf, type OwnerKind } from './ownership.ts'
@@ -174,7 +174,7 @@ async function deletePods<O extends ReplicaOwner>(
 ): Promise<ReplicaFailure | undefined> {
   const { expectations } = state
   const { uid = '' } = owner.metadata
-  const surplus = chooseSurplus(state, { owner, pods, signal }, count)
+  const surplus = await new TimeSlice().run(chooseSurplus(state, { owner, pods, signal }, count))
   const uidOf = (pod: Pod) => pod.metadata.uid ?? ''
   expectations.expectDeletions(uid, surplus.map(uidOf))
   const outcome = await writeAll(surplus.length, async (i) => {
@@ -189,24 +189,30 @@ async function deletePods<O extends ReplicaOwner>(
   return 'error' in outcome ? { reason: 'FailedDelete', error: outcome.error } : undefined
 }
 
-function chooseSurplus<O extends ReplicaOwner>(state: State<O>, { owner, pods }: Present<O>, count: number): Pod[] {
-  if (count >= pods.length) return [...pods]
-  const crowds = crowdsOf(state, owner)
+function* chooseSurplus<O extends ReplicaOwner>(
+  state: State<O>,
+  { owner, pods }: Present<O>,
+  count: number,
+): Steps<readonly Pod[]> {
+  if (count >= pods.length) return pods
+  const crowds = yield* crowdsOf(state, owner)
   const crowdOf = ({ spec }: Pod) => crowds.get(spec?.nodeName ?? '') ?? 0
   const context = { vendor: state.vendor, now: state.clock.now(), crowdOf }
-  return inDeletionOrder(pods, context).slice(0, count)
+  return yield* firstToDelete(pods, count, context)
 }
 
 /** How many active pods of the owner, and of others with the same controller, each node has. */
-function crowdsOf<O extends ReplicaOwner>({ owners, pods }: State<O>, owner: O): Map<string, number> {
+function* crowdsOf<O extends ReplicaOwner>({ owners, pods }: State<O>, owner: O): Steps<Map<string, number>> {
   const controller = controllerOf(owner)
   const related = controller === undefined ? [owner] : byController(owners).controlledBy(controller.uid)
   const crowds = new Map<string, number>()
-  for (const { metadata } of related)
+  for (const { metadata } of related) {
     for (const pod of byController(pods).controlledBy(metadata.uid ?? '')) {
       const node = pod.spec?.nodeName ?? ''
       if (isActive(pod)) crowds.set(node, (crowds.get(node) ?? 0) + 1)
     }
+    yield
+  }
   return crowds
 }
 

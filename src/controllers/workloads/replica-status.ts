@@ -46,17 +46,21 @@ export function replicaStatus(
   const { spec = {}, status = {}, metadata } = owner
   const { minReadySeconds = 0, template } = spec
   const fullLabels = new LabelMatcher(requirementsOf({ matchLabels: template?.metadata?.labels }))
-  const count = (counts: (pod: Pod) => boolean) => pods.reduce((sum, pod) => sum + Number(counts(pod)), 0)
+  const ready = pods.filter(isReady)
   const conditions = conditionsAfter(status.conditions, failure, now)
   const next: Status = {
     replicas: pods.length,
-    fullyLabeledReplicas: count((pod) => fullLabels.matches(pod.metadata.labels)),
-    readyReplicas: count(isReady),
-    availableReplicas: count((pod) => isAvailable(pod, minReadySeconds, now)),
+    fullyLabeledReplicas: countOf(pods, ({ metadata: { labels } }) => fullLabels.matches(labels)),
+    readyReplicas: ready.length,
+    availableReplicas: countOf(ready, (pod) => minReadySeconds === 0 || isAvailable(pod, minReadySeconds, now)),
     observedGeneration: metadata.generation ?? 0,
     conditions,
   }
   return sameStatus(next, status) ? undefined : next
+}
+
+function countOf<T>(all: readonly T[], counts: (each: T) => boolean): number {
+  return all.reduce((sum, each) => sum + Number(counts(each)), 0)
 }
 
 const failureType = 'ReplicaFailure'
