@@ -80,8 +80,8 @@ export class Bench {
   }
 
   /** With the control loops. */
-  async startOrchUp(directory: string): Promise<Side> {
-    return await this.#startOrch('up', directory, [])
+  async startOrchUp(directory: string, more: readonly string[] = []): Promise<Side> {
+    return await this.#startOrch('up', directory, more)
   }
 
   async #startOrch(command: 'apiserver' | 'up', directory: string, more: readonly string[]): Promise<Side> {

@@ -37,7 +37,7 @@ const only: { readonly [room: string]: readonly string[] } = {
   'node-port': ['base', 'telemetry', 'model', 'pki', 'streaming', 'client'],
   streaming: ['base'],
   gotemplate: ['base', 'model'],
-  nodes: ['base', 'telemetry', 'model', 'gotemplate', 'codec', 'client', 'reconcile', 'node-port'],
+  nodes: ['base', 'telemetry', 'model', 'gotemplate', 'codec', 'client', 'reconcile', 'node-port', 'scheduler'],
   library: ['base', 'model', 'schema', 'kinds', 'codec', 'client', 'reconcile'],
 }
 

@@ -20,6 +20,7 @@ import { NodeEvents } from './node-events.ts'
 import type { NodeDescription } from './node-object.ts'
 import { PodAddresses } from './pods/addresses.ts'
 import { defaultPodStages } from './pods/default-stages.ts'
+import { NodeRoom } from './pods/node-room.ts'
 import { podLoop } from './pods/pod-loop.ts'
 import { readStage } from './stages/read-stage.ts'
 import type { Stage } from './stages/stage.ts'
@@ -70,6 +71,7 @@ export function simulateNodes(parts: SimulationParts): Simulation {
   const volumes = volumesOf(parts, byName)
   const pods = podLoop({
     ...{ clock, clientOf, stages, informer: parts.pods, addressesOf: addressesOf(parts, byName) },
+    roomOf: roomOf(byName),
     isOwnNode: (name) => byName.has(name),
     nodeOf: (name) => byName.get(name)!,
     record: (pod, event) => events.record(pod, event),
@@ -127,6 +129,15 @@ function runtimesOf(
 
 function builtIn(vendor: Vendor): Partial<PodStages> {
   return { stages: defaultPodStages(vendor).map((stage) => readStage(stage)) }
+}
+
+function roomOf(nodes: ReadonlyMap<string, NodeDescription>) {
+  const known = new Map<string, NodeRoom>()
+  return (name: string): NodeRoom => {
+    const found = known.get(name) ?? new NodeRoom(nodes.get(name)?.capacity)
+    known.set(name, found)
+    return found
+  }
 }
 
 /** The range of a node is what its object says, and its own choice while that says nothing. */

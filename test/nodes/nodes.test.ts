@@ -122,6 +122,45 @@ test('pods of a Job end with success, and an image may be missing', async () => 
   )
 })
 
+test('a node refuses pods that it has no room for, also of several at once', async () => {
+  const { status } = await client.get(nodes, { name: 'node-2' })
+  const most = Number(status?.allocatable?.cpu)
+  const asking = (cpu: number) => ({
+    nodeName: 'node-2',
+    containers: [{ name: 'c', image: 'i', resources: { requests: { cpu: String(cpu) } } }],
+  })
+  const names = ['half-1', 'half-2', 'half-3']
+  await Promise.all(names.map((name) => makePod(name, {}, asking(most * 0.5))))
+  const settled = await Promise.all(names.map((name) => untilPod(name, (pod) => pod.status?.phase !== 'Pending')))
+  const refused = settled.filter(phaseIs('Failed'))
+  assert.equal(refused.length, 1)
+  const [{ status: told }] = refused as [Pod]
+  assert.equal(told?.reason, 'OutOfcpu')
+  const used = `requested: ${most * 500}, used: ${most * 1000}, capacity: ${most * 1000}`
+  assert.equal(told?.message, `Node didn't have enough resource: cpu, ${used}`)
+  assert.deepEqual([told?.podIP, told?.containerStatuses], [undefined, undefined])
+  const [running] = settled.filter(phaseIs('Running'))
+  const name = running!.metadata.name!
+  await client.delete(pods, { namespace: 'default', name })
+  await until(
+    async () =>
+      (await client.list(pods, { namespace: 'default' })).items.some(({ metadata }) => metadata.name === name),
+    (isThere) => !isThere,
+  )
+  await makePod('in-its-place', {}, asking(most * 0.5))
+  await untilPod('in-its-place', phaseIs('Running'))
+})
+
+test('a pod that has been active for longer than it may be is ended by its node, and not run again', async () => {
+  await makePod('limited', {}, { activeDeadlineSeconds: 1 })
+  await untilPod('limited', phaseIs('Running'))
+  const { status } = await untilPod('limited', phaseIs('Failed'))
+  assert.equal(status?.reason, 'DeadlineExceeded')
+  assert.equal(status?.message, 'Pod was active on the node longer than the specified deadline')
+  assert.equal(status?.containerStatuses?.[0]?.state?.terminated?.exitCode, 137)
+  assert.equal(status?.conditions?.find(({ type }) => type === 'Ready')?.status, 'False')
+})
+
 test('a deleted pod is gone soon; one that ignores it when its grace period is over; a finalizer keeps it', async () => {
   const gone = (name: string) =>
     until(

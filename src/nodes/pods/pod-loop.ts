@@ -19,10 +19,13 @@ import type { StepOutcome } from '../../reconcile/work-queue.ts'
 import { chooseStage, delayOf, type Stage } from '../stages/stage.ts'
 import { pods } from '../types.ts'
 import { applyStage, type StageEffects } from './apply-stage.ts'
+import type { NodeRoom } from './node-room.ts'
+import { stoppedByNode } from './steps.ts'
 
 export interface PodLoopParts extends StageEffects {
   readonly informer: Informer<Pod>
   readonly isOwnNode: (node: string) => boolean
+  readonly roomOf: (node: string) => NodeRoom
   readonly stages: readonly Stage[]
   readonly clock: TimerClock
   /** What else there is to do for a pod that runs, such as its volumes. */
@@ -91,6 +94,7 @@ class PodDriver {
     if (pod !== undefined) this.#parts.onPod(pod, isOver(pod) ? 'is over' : 'lives')
     const { nodeName = '' } = (pod ?? previous)!.spec ?? {}
     this.#parts.addressesOf(nodeName).observe(key, pod)
+    this.#parts.roomOf(nodeName).observe(key, pod)
   }
 
   async step(key: string, signal: AbortSignal): Promise<StepOutcome> {
@@ -99,6 +103,39 @@ class PodDriver {
     const { uid = '', resourceVersion: version = '' } = pod.metadata
     const progress = this.#progressOf(key, uid)
     if (progress.actedOn === version) return 'done'
+    const ending = this.#whyEnded(key, pod)
+    if (ending !== undefined) return await this.#fail(pod, ending, signal)
+    return sooner(await this.#advance(key, { pod, progress }, signal), this.#deadlineInMs(pod))
+  }
+
+  /** Why the node itself ends a pod, whatever its stages say; undefined: it does not. */
+  #whyEnded(key: string, pod: Pod): Ending | undefined {
+    if (isOver(pod) || pod.metadata.deletionTimestamp !== undefined) return undefined
+    const leftMs = this.#deadlineInMs(pod)
+    if (leftMs !== undefined && leftMs <= 0)
+      return {
+        ...{ type: 'Normal', reason: 'DeadlineExceeded' },
+        message: 'Pod was active on the node longer than the specified deadline',
+      }
+    if (pod.status?.startTime !== undefined) return undefined
+    const refusal = this.#parts.roomOf(pod.spec!.nodeName!).admit(key, pod)
+    return refusal && { type: 'Warning', ...refusal }
+  }
+
+  /** In how many milliseconds a pod has been active for as long as it may be. */
+  #deadlineInMs(pod: Pod): number | undefined {
+    const seconds = pod.spec?.activeDeadlineSeconds
+    const started = Date.parse(pod.status?.startTime ?? '')
+    const isEnding = isOver(pod) || pod.metadata.deletionTimestamp !== undefined
+    if (seconds === undefined || Number.isNaN(started) || isEnding) return undefined
+    return started + seconds * 1000 - this.#parts.clock.now()
+  }
+
+  async #advance(
+    key: string,
+    { pod, progress }: { readonly pod: Pod; readonly progress: Progress },
+    signal: AbortSignal,
+  ): Promise<StepOutcome> {
     const waiting = this.#waiting(progress, pod)
     if (waiting === undefined) return await this.#keepUp(pod, signal)
     const left = waiting.due - this.#parts.clock.monotonic()
@@ -155,17 +192,19 @@ class PodDriver {
     if (pod.status?.phase !== 'Running' || this.#parts.keepUp === undefined) return 'done'
     const client = this.#parts.clientOf(pod.spec!.nodeName!)
     const { afterMs, evict } = await this.#parts.keepUp(pod, client)
-    if (evict !== undefined) return await this.#evict(pod, { client, message: evict }, signal)
+    if (evict !== undefined)
+      return await this.#fail(pod, { type: 'Warning', reason: 'Evicted', message: evict }, signal)
     return afterMs === undefined ? 'done' : { afterMs }
   }
 
-  async #evict(
-    pod: Pod,
-    { client, message }: { client: Client; message: string },
-    signal: AbortSignal,
-  ): Promise<'done'> {
-    this.#parts.record(pod, { type: 'Warning', reason: 'Evicted', message })
-    const status = { ...pod.status, phase: 'Failed', reason: 'Evicted', message }
+  /** The node ends a pod: its containers are stopped, and not started again. */
+  async #fail(pod: Pod, ending: Ending, signal: AbortSignal): Promise<'done'> {
+    const { reason, message } = ending
+    const { nodeOf, clientOf, clock, record } = this.#parts
+    const node = nodeOf(pod.spec!.nodeName!)
+    const client = clientOf(node.name)
+    record(pod, ending)
+    const status = stoppedByNode(pod, { now: clock.now(), hostIp: node.address, reason, message })
     try {
       await client.update(pods, { ...pod, status }, { subresource: 'status', signal })
     } catch (error) {
@@ -176,6 +215,22 @@ class PodDriver {
   }
 }
 
+interface Ending {
+  readonly type: 'Normal' | 'Warning'
+  readonly reason: string
+  readonly message: string
+}
+
 function isOver({ status }: Pod): boolean {
   return status?.phase === 'Succeeded' || status?.phase === 'Failed'
+}
+
+/** A longer time than this is waited for in parts: timers end early beyond 24 days. */
+const longestMs = 60 * 60_000
+
+/** The outcome of a step, and a further time to look at the pod. */
+function sooner(outcome: StepOutcome, ms: number | undefined): StepOutcome {
+  if (ms === undefined || outcome === 'later') return outcome
+  const untilThen = Math.min(ms, longestMs)
+  return outcome === 'done' ? { afterMs: untilThen } : { afterMs: Math.min(outcome.afterMs, untilThen) }
 }

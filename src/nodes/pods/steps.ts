@@ -106,6 +106,20 @@ function finish(pod: Pod, context: StepContext): PodStatus {
   }
 }
 
+/** The exit code of what SIGKILL ended. */
+const killed = 137
+
+/** The node ends a pod: containers that run are killed, and the pod has failed for a reason of the node's. */
+export function stoppedByNode(
+  pod: Pod,
+  { now, hostIp, reason, message }: Pick<StepContext, 'now' | 'hostIp' | 'reason' | 'message'>,
+): PodStatus {
+  const { status = {} } = pod
+  const context = { ...{ now, hostIp, reason, message }, podIp: status.podIP ?? '', exitCode: killed }
+  const ended = (status.containerStatuses ?? []).length === 0 ? status : finish(pod, context)
+  return { ...ended, phase: 'Failed', reason, message, hostIP: hostIp, startTime: status.startTime ?? timestamp(now) }
+}
+
 function terminatedOf({ state, containerID }: ContainerStatus, { now, exitCode }: StepContext) {
   const finishedAt = timestamp(now)
   return {
