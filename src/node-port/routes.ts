@@ -4,16 +4,18 @@
  *   /containerLogs/{namespace}/{pod}/{container}
  *   /exec, /attach, /run    /{namespace}/{pod}[/{uid}]/{container}
  *   /portForward            /{namespace}/{pod}[/{uid}]
- *   /pods, /healthz
+ *   /pods, /healthz, /stats/summary, /metrics/resource
  */
 import type { Duplex } from 'node:stream'
 import { forwardFrom } from './forward-ports.ts'
 import type { Answer, PortCall, Refusal } from './port-call.ts'
 import { type LogOptions, readLog } from './read-log.ts'
+import { resourceMetricsOf, summaryOf } from './resource-usage.ts'
 import { runAndCollect, runCommand } from './run-command.ts'
 import type { ContainerRuntime, PodRuntime } from './runtime.ts'
 
 const json = { 'content-type': 'application/json' }
+const metricsText = { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }
 
 /** Answers a request that does not ask to switch protocols. */
 export async function answerRequest(call: PortCall): Promise<Answer> {
@@ -25,6 +27,11 @@ export async function answerRequest(call: PortCall): Promise<Answer> {
     const list = { kind: 'PodList', apiVersion: 'v1', metadata: {}, items: node.pods() }
     return { status: 200, headers: json, text: JSON.stringify(list) }
   }
+  const path = [action, ...rest].join('/')
+  if (path === 'stats/summary' && isReading)
+    return { status: 200, headers: json, text: JSON.stringify(summaryOf(node, call.now())) }
+  if (path === 'metrics/resource' && isReading)
+    return { status: 200, headers: metricsText, text: resourceMetricsOf(node, call.now()) }
   if (action === 'containerLogs' && isReading) return answerLog(call, rest)
   if (action === 'run' && request.method === 'POST') return await answerRun(call, rest)
   if (['exec', 'attach', 'portForward'].includes(action))

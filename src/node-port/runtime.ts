@@ -17,6 +17,34 @@ export interface NodeRuntime {
   pods(): readonly ApiObject[]
   /** A pod on this node; undefined where there is none. */
   pod(place: PodPlace): PodRuntime | undefined
+  /** What the pods that run use at this moment: `/stats/summary` and `/metrics/resource` report it. */
+  usage(): NodeUsage
+}
+
+/** What a node has, and what its pods use. Times are in milliseconds since 1970. */
+export interface NodeUsage {
+  readonly startedAt: number
+  /** All memory that the node has. */
+  readonly memoryBytes: number
+  readonly pods: readonly PodUsage[]
+}
+
+/** What the containers of a pod use. */
+export interface PodUsage extends PodPlace {
+  readonly uid: string
+  readonly startedAt: number
+  readonly containers: readonly ContainerUsage[]
+}
+
+/** What a container that runs uses. */
+export interface ContainerUsage {
+  readonly name: string
+  readonly startedAt: number
+  /** Processors that it keeps busy now. */
+  readonly cores: number
+  /** Processor time since it started, in seconds: never less than before. */
+  readonly coreSeconds: number
+  readonly memoryBytes: number
 }
 
 /** Which pod. */

@@ -117,13 +117,13 @@ function volumeUpkeep(volumes: PodVolumes, onError: (error: unknown) => void) {
 }
 
 function runtimesOf(
-  { nodes, pods, clientOf }: SimulationParts,
+  { nodes, pods, clientOf, vendor, clock }: SimulationParts,
   shared: { readonly logs: ContainerLogs; readonly volumes: PodVolumes | undefined },
 ): NodeRuntime[] {
   const byNode = pods.index(({ spec }) => (spec?.nodeName ? [spec.nodeName] : []))
   return nodes.map(
     ({ name, capacity: amounts }) =>
-      new SimulatedNode({ ...shared, name, pods: byNode, client: () => clientOf(name), amounts }),
+      new SimulatedNode({ ...shared, name, pods: byNode, client: () => clientOf(name), amounts, vendor, clock }),
   )
 }
 

@@ -251,7 +251,7 @@ async function servingOf(name: string) {
   return await authority.servingCertificate({ dns: [name], ips: [] })
 }
 
-const bare = { pods: () => [], pod: () => undefined }
+const bare = { pods: () => [], pod: () => undefined, usage: () => ({ startedAt: 0, memoryBytes: 0, pods: [] }) }
 
 test('a tunnel opens only when the node says so, and ends with the server', async () => {
   const { certificate: cert, key } = await servingOf('n4')

@@ -117,4 +117,8 @@ export class TestNode implements NodeRuntime {
   pod({ namespace, name }: { namespace: string; name: string }): TestPod | undefined {
     return this.#pods.get(`${namespace}/${name}`)
   }
+
+  usage() {
+    return { startedAt: 0, memoryBytes: 0, pods: [] }
+  }
 }

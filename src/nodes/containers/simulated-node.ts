@@ -2,17 +2,28 @@
 
 import { once } from 'node:events'
 import type { Duplex, Writable } from 'node:stream'
+import type { Clock } from '../../base/clock.ts'
 import type { Client } from '../../client/client.ts'
 import type { Index } from '../../client/object-index.ts'
 import type { Pod } from '../../kinds/core/pod.ts'
 import type { Container } from '../../kinds/core/types/container.ts'
 import type { ApiObject } from '../../model/object.ts'
+import { parseQuantity } from '../../model/quantity.ts'
+import type { Vendor } from '../../model/vendor.ts'
 import type { ContainerLog } from '../../node-port/container-log.ts'
-import type { ContainerRuntime, ContainerStreams, NodeRuntime, PodPlace, PodRuntime } from '../../node-port/runtime.ts'
+import type {
+  ContainerRuntime,
+  ContainerStreams,
+  NodeRuntime,
+  NodeUsage,
+  PodPlace,
+  PodRuntime,
+} from '../../node-port/runtime.ts'
 import type { NodeAmounts } from '../volumes/downward.ts'
 import type { PodVolumes } from '../volumes/pod-volumes.ts'
 import { ContainerFiles } from './container-files.ts'
 import { type ContainerLogs, containersOf, statusOf } from './container-logs.ts'
+import { UsageMeter } from './container-usage.ts'
 import { environmentOf, hostnameOf } from './environment.ts'
 import { sayHello } from './hello.ts'
 import { isCommand, runCommand, type ShellPlace } from './shell.ts'
@@ -26,15 +37,21 @@ export interface SimulatedNodeParts {
   readonly volumes: PodVolumes | undefined
   readonly client: () => Client
   readonly amounts: NodeAmounts
+  readonly vendor: Vendor
+  readonly clock: Clock
 }
 
 export class SimulatedNode implements NodeRuntime {
   readonly name: string
   readonly #parts: SimulatedNodeParts
+  readonly #meter: UsageMeter
+  readonly #startedAt: number
 
   constructor(parts: SimulatedNodeParts) {
     this.name = parts.name
     this.#parts = parts
+    this.#meter = new UsageMeter(parts.vendor)
+    this.#startedAt = parts.clock.now()
   }
 
   pods(): readonly ApiObject[] {
@@ -49,6 +66,17 @@ export class SimulatedNode implements NodeRuntime {
     const pod = find()
     return pod === undefined ? undefined : new SimulatedPod(this.#parts, pod)
   }
+
+  usage(): NodeUsage {
+    const { pods, amounts, clock } = this.#parts
+    const used = this.#meter.read(pods.get(this.name), clock.now())
+    return { startedAt: this.#startedAt, memoryBytes: bytesIn(amounts.memory), pods: used }
+  }
+}
+
+function bytesIn(text: string | undefined): number {
+  const quantity = text === undefined ? undefined : parseQuantity(text)
+  return quantity === undefined ? 0 : Number(quantity.nanos) / 1e9
 }
 
 class SimulatedPod implements PodRuntime {
