@@ -35,11 +35,7 @@ export interface PastChange {
 /** Where a server keeps no history. */
 export function journalOf({ store }: Resource): Journal {
   if (store.journal !== undefined) return store.journal
-  throw new ApiError(
-    501,
-    'NotImplemented',
-    'this server keeps no history: it takes the embedded store and --history-retention',
-  )
+  throw new ApiError(501, 'NotImplemented', 'this server keeps no history (--history-retention)')
 }
 
 /** Changes of an object, newest first. */

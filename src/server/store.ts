@@ -11,7 +11,6 @@ import { type Retention, type Store, StoreError } from '../store/store.ts'
 import type { Log } from '../telemetry/log.ts'
 import { readEncryptionFile } from './encryption.ts'
 import type { ServerOptions } from './flags/options.ts'
-import { isDefaultRetention } from './flags/store.ts'
 import { readFlagFile } from './read-flag-file.ts'
 import type { StoreMetrics } from './store-metrics.ts'
 import { StoreNotice } from './store-notice.ts'
@@ -94,7 +93,7 @@ async function openEmbedded(
   return await LmdbStore.open({ directory: dataDir, historyMs: historyDuration, retention, ...listeners })
 }
 
-/** How long the embedded store keeps the history of objects, and of which ones the values. */
+/** How long the store keeps the history of objects, and of which ones the values. */
 export function retentionOf(options: Pick<ServerOptions, 'historyRetention' | 'historySecretValues'>): Retention {
   const { historyRetention, historySecretValues } = options
   return { ...historyRetention, withoutValues: historySecretValues ? [] : secretPrefixes() }
@@ -113,10 +112,6 @@ async function openEtcd(options: ServerOptions, { onCapacity, log }: Listeners):
   const { etcdServers, etcdPrefix, etcdCafile, etcdCertfile, etcdKeyfile, historyDuration } = options
   if ((etcdCertfile === '') !== (etcdKeyfile === ''))
     throw new UsageError('--etcd-certfile and --etcd-keyfile go together')
-  if (options.historySecretValues || !isDefaultRetention(options.historyRetention))
-    throw new UsageError(
-      '--history-retention and --history-secret-values go without --etcd-servers: it keeps no history',
-    )
   const tls = {
     ...(etcdCafile === '' ? {} : { ca: readFlagFile('etcd-cafile', etcdCafile) }),
     ...(etcdCertfile === ''
@@ -130,6 +125,7 @@ async function openEtcd(options: ServerOptions, { onCapacity, log }: Listeners):
       prefix: etcdPrefix,
       tls,
       historyMs: historyDuration,
+      retention: retentionOf(options),
       onCapacity,
       onWarning: (text) => log.warn(text),
       onWaiting: (why) => log.warn(`waiting for etcd: ${why}; ${whatToDo}`),

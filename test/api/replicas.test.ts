@@ -93,18 +93,25 @@ async function events(client: HttpClient, path: string, version: number, count: 
 const versionOf = ({ object }: WatchEvent) => Number(object.metadata.resourceVersion)
 
 describe('two servers on one etcd', { timeout: 300_000 }, () => {
-  it('there is no history of objects, and a sentence says so', async () => {
-    const path = await makeNamespace('no-history')
-    await one.post(path, { metadata: { name: 'a' } })
-    const spec = { resource: 'configmaps', namespace: 'no-history', name: 'a' }
-    for (const [kind, more] of [
-      ['objecthistories', {}],
-      ['paststates', { revision: '1' }],
-    ] as const) {
-      const answer = await one.post(`/apis/ops.orch.io/v1/${kind}`, { spec: { ...spec, ...more } })
-      assert.equal(answer.status, 501, answer.text)
-      assert.match(answer.body.message, /keeps no history: it takes the embedded store/)
+  it('tell the same past of an object, whichever of them wrote it', async () => {
+    const path = await makeNamespace('history')
+    const writers = [one, two, one, two]
+    for (const [i, client] of writers.entries()) await put(client, path, 'a', `v${i}`)
+    await remove(two, path, 'a')
+    const spec = { resource: 'configmaps', namespace: 'history', name: 'a' }
+    const ask = async (client: HttpClient, kind: string, more: object) => {
+      const answer = await client.post(`/apis/ops.orch.io/v1/${kind}`, { spec: { ...spec, ...more } })
+      assert.equal(answer.status, 201, answer.text)
+      return answer.body.status
     }
+    const { revisions, oldest } = await ask(one, 'objecthistories', {})
+    assert.deepEqual(
+      revisions.map(({ verb, user }: { verb: string; user?: string }) => [verb, typeof user]),
+      ['delete', 'update', 'update', 'update', 'create'].map((verb) => [verb, 'string']),
+    )
+    assert.deepEqual(await ask(two, 'objecthistories', {}), { revisions, oldest })
+    for (const [i, { revision }] of revisions.slice(1).toReversed().entries())
+      assert.equal((await ask(two, 'paststates', { revision })).items[0].data.value, `v${i}`)
   })
 
   it('list in pages from one and the other: one state, whatever is written meanwhile', async () => {

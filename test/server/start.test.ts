@@ -159,7 +159,6 @@ test('files that are missing or no good are named, and never quoted', async (t) 
       [`--tls-cert-file=${join(directory, 'one.crt')}`, `--tls-private-key-file=${file('two.key', two.key)}`],
       /the key in .*two\.key is not that of the certificate in .*one\.crt/,
     ],
-    [['--history-retention=1h', '--etcd-servers=http://127.0.0.1:1'], /go without --etcd-servers: it keeps no history/],
     [['--tls-san=good.example,bad name'], /--tls-san: not a DNS name: "bad name"/],
     [['--tls-san=010.1.2.3'], /--tls-san: not a DNS name: "010\.1\.2\.3"/],
     [['--cors-allowed-origins=(x'], /--cors-allowed-origins: "\(x" is not a regular expression/],

@@ -109,12 +109,6 @@ function readRetention(value: string): KeptHistory {
 
 const defaultHistoryBytes = 256 * 2 ** 20
 
-/** Whether nobody has asked for anything else, or for none. */
-export function isDefaultRetention({ time, bytes }: KeptHistory): boolean {
-  const preset = readRetention(defaultRetention)
-  return time === 0 || (time === preset.time && bytes === preset.bytes)
-}
-
 function readSize(text: string): number | undefined {
   const [, count, unit] = /^(\d{1,6})(Ki|Mi|Gi|Ti)$/.exec(text) ?? []
   return count === undefined ? undefined : Number(count) * 2 ** (10 * (['Ki', 'Mi', 'Gi', 'Ti'].indexOf(unit!) + 1))

@@ -25,7 +25,6 @@ import {
   type Key,
   type Revision,
   StoreFull,
-  type Taken,
   type Write,
 } from '../store.ts'
 import type { Connection } from './connection.ts'
@@ -44,13 +43,18 @@ import {
   type SwapRequest,
 } from './messages.ts'
 
+/** What is written together with a commit for the journal; undefined: there is none. */
+export type NoteOf = (write: Write) => { readonly key: Uint8Array; readonly value: Uint8Array } | undefined
+
 export class Commits {
   readonly #connection: Connection
   readonly #space: KeySpace
+  readonly #noteOf: NoteOf
 
-  constructor(connection: Connection, space: KeySpace) {
+  constructor(connection: Connection, space: KeySpace, noteOf: NoteOf = () => undefined) {
     this.#connection = connection
     this.#space = space
+    this.#noteOf = noteOf
   }
 
   async commit(write: Write): Promise<Committed | Conflict> {
@@ -95,7 +99,7 @@ export class Commits {
       const free = entries.every(({ key }) => !wanted.has(key))
       unchanged.push({ ...range, since: free ? revision : -1 })
     }
-    return await this.#swap({ ...this.#requestOf(rest), unchanged, puts: this.#putsOf(takes) }, deadline)
+    return await this.#swap({ ...this.#requestOf(rest), unchanged, puts: this.#putsOf(write) }, deadline)
   }
 
   async #swap(request: SwapRequest, deadline: number | undefined): Promise<Committed | Conflict> {
@@ -107,7 +111,8 @@ export class Commits {
       : { outcome: 'conflict', current: current && this.#space.entry(current) }
   }
 
-  #requestOf({ key, expected, value, guards = [], takes = [], releases = [] }: Write): SwapRequest {
+  #requestOf(write: Write): SwapRequest {
+    const { key, expected, value, guards = [], takes = [], releases = [] } = write
     const absent = takes.map((taken) => ({ key: taken.key, revision: 0 }))
     return {
       key: this.#space.key(key),
@@ -117,13 +122,15 @@ export class Commits {
         key: this.#space.key(guard.key),
         compare: this.#expectation(guard.revision),
       })),
-      puts: this.#putsOf(takes),
+      puts: this.#putsOf(write),
       deletes: releases.map((released) => this.#space.key(released)),
     }
   }
 
-  #putsOf(takes: readonly Taken[]) {
-    return takes.map(({ key, value }) => ({ key: this.#space.key(key), value }))
+  #putsOf(write: Write) {
+    const note = this.#noteOf(write)
+    const taken = (write.takes ?? []).map(({ key, value }) => ({ key: this.#space.key(key), value }))
+    return note === undefined ? taken : [...taken, note]
   }
 
   // A revision from before the offset names nothing that exists; -1 is what no key has.

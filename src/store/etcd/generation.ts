@@ -16,6 +16,7 @@
  *          tick written at 10                      feed: 10       nothing of ours in 8 to 10: the present is 7
  */
 import { randomBytes } from 'node:crypto'
+import type { Clock } from '../../base/clock.ts'
 import { SharedLookup } from '../../base/shared-lookup.ts'
 import { assertKey, assertWrite } from '../key.ts'
 import {
@@ -25,11 +26,13 @@ import {
   type Entry,
   type Key,
   type ListRange,
+  type Retention,
   type Revision,
   RevisionAhead,
   RevisionGone,
   type Snapshot,
   StoreError,
+  StoreFull,
   type StoreRestored,
   type WatchOptions,
   type Write,
@@ -40,6 +43,7 @@ import type { Connection } from './connection.ts'
 import { isCompacted, isFuture, noteFailure, readFailure } from './failure.ts'
 import { Feed } from './feed.ts'
 import { History } from './history.ts'
+import { type EtcdJournal, openEtcdJournal } from './journal/journal.ts'
 import type { KeySpace } from './key-space.ts'
 import {
   decodeHeaderOnly,
@@ -61,6 +65,10 @@ export interface EtcdGenerationOptions {
   readonly etcdRevision: number
   /** How long history is kept. */
   readonly historyMs: number
+  /** How long the journal is kept; absent: there is none. */
+  readonly retention?: Retention | undefined
+  readonly clock: Clock
+  readonly onWarning: (text: string) => void
   /** Called once, when etcd has gone back in time: the era is over. */
   readonly onRestored: (error: StoreRestored) => void
 }
@@ -69,6 +77,7 @@ export interface EtcdGenerationOptions {
 const patienceMs = 10
 
 export class EtcdGeneration {
+  readonly journal: EtcdJournal | undefined
   /** Why the era is over. */
   #over: StoreError | undefined
   /** The newest of our own commits. */
@@ -84,11 +93,11 @@ export class EtcdGeneration {
   readonly #present = new SharedLookup(() => this.#lookUp())
   readonly #ticks = new SharedLookup(() => this.#tick())
 
-  constructor({ connection, space, etcdRevision, historyMs, onRestored }: EtcdGenerationOptions) {
+  constructor(options: EtcdGenerationOptions) {
+    const { connection, space, etcdRevision, historyMs, onRestored } = options
     this.#connection = connection
     this.#space = space
     this.#onRestored = onRestored
-    this.#commits = new Commits(connection, space)
     this.#feed = new Feed({
       connection,
       space,
@@ -104,6 +113,14 @@ export class EtcdGeneration {
       revision: () => this.revision(),
       compact: (target) => this.compact(target),
     })
+    this.journal = openEtcdJournal(options.retention, {
+      ...options,
+      list: (range) => this.list(range),
+      revision: () => this.revision(),
+      newest: () => this.#feed.newest,
+      anchor: () => this.#anchor(this.#feed.tail.revision),
+    })
+    this.#commits = new Commits(connection, space, ({ note }) => this.journal?.note(note))
   }
 
   async commit(write: Write): Promise<Committed | Conflict> {
@@ -165,6 +182,7 @@ export class EtcdGeneration {
     if (this.#space.etcdRevision(revision) < 1) return
     // Not before our own watch has reported it: etcd could no longer add the previous value.
     await this.#settled(revision)
+    await this.#keepBefore()
     try {
       // Compacting twice is the same as once, so it may be tried again like a read.
       const request = encodeCompact(this.#space.etcdRevision(revision))
@@ -176,9 +194,19 @@ export class EtcdGeneration {
     this.#feed.tail.forget(revision)
   }
 
+  /** What etcd is to forget, the journal has to have. A full etcd needs compaction more than a journal. */
+  async #keepBefore(): Promise<void> {
+    try {
+      await this.journal?.keep()
+    } catch (error) {
+      if (!(error instanceof StoreFull)) throw error
+    }
+  }
+
   /** Ends all watches and whatever else goes on. */
   async end(reason: StoreError): Promise<void> {
     this.#over ??= reason
+    this.journal?.stop()
     this.#compactor.stop()
     await this.#feed.stop(this.#over)
   }

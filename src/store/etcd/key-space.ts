@@ -12,8 +12,8 @@ export interface KeyRange {
   readonly end: Uint8Array
 }
 
-/** The names of the notes. */
-export type Note = 'offset' | 'compact' | 'tick' | 'unfinished'
+/** The names of the notes. `change` and `history` are the journal's: see journal/layout.ts. */
+export type Note = 'offset' | 'compact' | 'tick' | 'unfinished' | 'change' | 'history'
 
 export class KeySpace {
   readonly prefix: string
@@ -48,6 +48,10 @@ export class KeySpace {
 
   isOffset(entry: KeyValue): boolean {
     return entry.key === `${this.prefix}\0offset`
+  }
+
+  isChangeNote(entry: KeyValue): boolean {
+    return entry.key === `${this.prefix}\0change`
   }
 
   /** Everything under the prefix, notes included. */
@@ -95,7 +99,7 @@ export class KeySpace {
  * The first key after all that start with `stem`: its last byte plus one. UTF-8 holds no byte 0xff, so there is room.
  * `/orch/` ends at `/orch0`.
  */
-function endOf(stem: Buffer): Buffer {
+export function endOf(stem: Buffer): Buffer {
   const end = Buffer.from(stem)
   end[end.length - 1]! += 1
   return end

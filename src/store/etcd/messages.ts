@@ -34,6 +34,8 @@ export interface RangeRequest {
   readonly revision?: number
   readonly countOnly?: boolean
   readonly keysOnly?: boolean
+  /** The last keys of the range first. etcd sorts the whole range for it. */
+  readonly descending?: boolean
 }
 
 export interface RangeResponse {
@@ -113,6 +115,9 @@ export function encodePut(key: Uint8Array, value: Uint8Array): Buffer {
 /** How many operations a transaction within a transaction has: with that one's own they are to be 128 at most. */
 const chunkSize = 60
 
+/** How many further operations a swap can have in all. */
+export const maxOperations = 120 * chunkSize
+
 export function encodeSwap(request: SwapRequest): Buffer {
   const { key, compare, value, lease, guards, unchanged, puts = [], deletes = [] } = request
   const further = [
@@ -176,11 +181,13 @@ function encode(write: (writer: WireWriter) => void, payload = 0): Buffer {
   return seal(writer.finish())
 }
 
-function writeRange(writer: WireWriter, { key, end, limit, revision, countOnly, keysOnly }: RangeRequest): void {
+function writeRange(writer: WireWriter, request: RangeRequest): void {
+  const { key, end, limit, revision, countOnly, keysOnly, descending } = request
   writer.bytes(1, key)
   if (end !== undefined) writer.bytes(2, end)
   if (limit !== undefined) writer.integer(3, limit)
   if (revision !== undefined) writer.integer(4, revision)
+  if (descending) writer.integer(5, 2)
   if (keysOnly) writer.bool(8, true)
   if (countOnly) writer.bool(9, true)
 }

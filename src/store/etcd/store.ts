@@ -7,14 +7,17 @@
  * its revisions are gone. Until then everything fails with StoreRestored.
  */
 import { setTimeout as delay } from 'node:timers/promises'
+import { type Clock, systemClock } from '../../base/clock.ts'
 import { Fullness, type OnCapacity } from '../fullness.ts'
 import {
   type Batch,
   type Committed,
   type Conflict,
   type Entry,
+  type Journal,
   type Key,
   type ListRange,
+  type Retention,
   type Revision,
   type Snapshot,
   type Store,
@@ -38,6 +41,10 @@ export interface EtcdOptions {
   readonly tls?: Tls
   /** How long history is kept. */
   readonly historyMs: number
+  /** How long the journal is kept; absent: there is none. */
+  readonly retention?: Retention
+  /** What the journal goes by. */
+  readonly clock?: Clock
   /** How long any operation may take before it fails. */
   readonly deadlineMs?: number
   /**
@@ -114,6 +121,20 @@ export class EtcdStore implements Store {
     yield* this.#present.watch(options)
   }
 
+  /** Of whichever era there is when it is asked. */
+  get journal(): Journal | undefined {
+    if ((this.#options.retention?.time ?? 0) === 0) return undefined
+    return this.#journal
+  }
+
+  readonly #journal: Journal = {
+    changes: async (key, before, limit) => await this.#present.journal!.changes(key, before, limit),
+    list: async (range) => await this.#present.journal!.list(range),
+    revisionAt: async (time) => await this.#present.journal!.revisionAt(time),
+    oldest: async () => await this.#present.journal!.oldest(),
+    forget: async () => await this.#present.journal!.forget(),
+  }
+
   async compact(revision: Revision): Promise<void> {
     await this.#present.compact(revision)
   }
@@ -134,15 +155,20 @@ export class EtcdStore implements Store {
   /** An era whose revisions are all above `told`. */
   async #beginEra(told: Revision): Promise<EtcdGeneration> {
     const { space, etcdRevision } = await readOffset(this.#connection, this.#prefix, told)
-    return new EtcdGeneration({
+    const era = new EtcdGeneration({
       connection: this.#connection,
       space,
       etcdRevision,
       historyMs: this.#options.historyMs,
+      retention: this.#options.retention,
+      clock: this.#options.clock ?? systemClock,
+      onWarning: this.#warn,
       onRestored: (error) => {
         this.#renewal = this.#renew(error)
       },
     })
+    await era.journal?.begin()
+    return era
   }
 
   async #renew(ended: StoreRestored): Promise<void> {

@@ -22,11 +22,16 @@ export interface ToldBatch extends Batch {
  * Throws RevisionGone when etcd no longer holds what comes after `after`, StoreError when the stream breaks.
  * Ends only when the signal aborts.
  */
-export async function* watchFrom(
+export async function* watchFrom(connection: Connection, space: KeySpace, from: WatchFrom): AsyncGenerator<ToldBatch> {
+  for await (const events of eventsFrom(connection, space, from)) yield toBatch(space, events)
+}
+
+/** The same as etcd's own events: whole revisions, with those of notes. */
+export async function* eventsFrom(
   connection: Connection,
   space: KeySpace,
   { after, signal }: WatchFrom,
-): AsyncGenerator<ToldBatch> {
+): AsyncGenerator<readonly EtcdEvent[]> {
   if (space.etcdRevision(after) < 1) throw new RevisionGone(after, space.revision(1))
   const request = encodeWatch({ ...space.everything(), start: space.etcdRevision(after) + 1 })
   let first = true
@@ -42,7 +47,7 @@ export async function* watchFrom(
       if (whole === 0) continue
       if (first) await assertKept(connection, space, after)
       first = false
-      yield toBatch(space, events.slice(0, whole))
+      yield sound(space, events.slice(0, whole))
     }
   } catch (error) {
     throw readFailure(error)
@@ -68,11 +73,16 @@ function wholeRevisions(events: readonly EtcdEvent[]): number {
   return events.findIndex((event) => event.entry.modRevision === last)
 }
 
+function sound(space: KeySpace, events: readonly EtcdEvent[]): readonly EtcdEvent[] {
+  const through = space.revision(events.at(-1)!.entry.modRevision)
+  for (const event of events) assertPrevious(space, event, through)
+  for (const event of events) if (space.isOffset(event.entry)) throw restored(through)
+  return events
+}
+
 function toBatch(space: KeySpace, events: readonly EtcdEvent[]): ToldBatch {
   const last = events.at(-1)!
   const through = space.revision(last.entry.modRevision)
-  for (const event of events) assertPrevious(space, event, through)
-  for (const event of events) if (space.isOffset(event.entry)) throw restored(through)
   const changes = events.filter((event) => !space.isNote(event.entry)).map((event) => space.change(event))
   return { changes, through, last }
 }

@@ -1,0 +1,90 @@
+/** A segment of the journal while it is gathered: whole revisions, up to a number and a size that one transaction takes. */
+import type { Bytes, Change, Note, Retention, Revision } from '../../store.ts'
+import { type Mark, type Segment, writeRecord, writeSegment } from './form.ts'
+import type { Layout } from './layout.ts'
+
+const max = { changes: 100, bytes: 512 * 1024 }
+/** About what etcd adds to a key and its value. */
+const perKey = 100
+
+interface Kept {
+  readonly change: Change
+  readonly note: Note
+  /** What it replaced; undefined: nothing, or it is not for the journal. */
+  readonly value: Bytes | undefined
+}
+
+interface Put {
+  readonly key: Uint8Array
+  readonly value: Uint8Array
+}
+
+export class Draft {
+  through: Revision
+  #bytes = 0
+  readonly #kept: Kept[] = []
+  readonly #mark: Mark
+  readonly #retention: Retention
+
+  /** What follows this mark. */
+  constructor(mark: Mark, retention: Retention) {
+    this.#mark = mark
+    this.#retention = retention
+    this.through = mark.through
+  }
+
+  get isEmpty(): boolean {
+    return this.#kept.length === 0
+  }
+
+  /** Whether these fit too. The changes of one revision are never parted, so the first ones always do. */
+  takes(changes: readonly Change[]): boolean {
+    const bytes = changes.reduce((sum, change) => sum + sizeOf(this.#valueOf(change)), this.#bytes)
+    const most = Math.min(max.bytes, this.#retention.bytes / 8)
+    return this.isEmpty || (this.#kept.length + changes.length <= max.changes && bytes <= most)
+  }
+
+  add(revision: Revision, changes: readonly Change[], note: Note): void {
+    for (const change of changes) {
+      const value = this.#valueOf(change)
+      this.#kept.push({ change, note, value })
+      this.#bytes += sizeOf(value)
+    }
+    this.through = revision
+  }
+
+  /** What is to be written. */
+  finish(layout: Layout, values: 'with' | 'without'): { readonly mark: Mark; readonly puts: readonly Put[] } {
+    const kept = values === 'with' ? this.#kept : this.#kept.map((each) => ({ ...each, value: undefined }))
+    const segment: Segment = {
+      ...{ from: this.#mark.through, through: this.through, start: this.#mark.total },
+      changes: kept.map(({ change: { key, revision }, note, value }) => ({
+        ...{ key, revision, time: note.time },
+        hasValue: value !== undefined,
+      })),
+    }
+    const puts = [
+      { key: layout.segment(this.through), value: writeSegment(segment) },
+      ...kept.flatMap((each) => putsOf(layout, each)),
+    ]
+    const bytes = puts.reduce((sum, { key, value }) => sum + key.length + value.length + perKey, 0)
+    return { mark: { ...this.#mark, through: this.through, total: this.#mark.total + bytes }, puts }
+  }
+
+  #valueOf({ key, previous }: Change): Bytes | undefined {
+    return this.#retention.withoutValues.some((prefix) => key.startsWith(prefix)) ? undefined : previous?.value
+  }
+}
+
+function putsOf(layout: Layout, { change, note, value }: Kept): Put[] {
+  const record = writeRecord({
+    ...{ replaced: change.previous?.revision ?? 0, deleted: change.value === undefined, note },
+    hasValue: value !== undefined,
+  })
+  const put = { key: layout.record(change), value: record }
+  return value === undefined ? [put] : [put, { key: layout.value(change), value }]
+}
+
+function sizeOf(value: Bytes | undefined): number {
+  return (value?.length ?? 0) + 4 * perKey
+}

@@ -1,0 +1,81 @@
+/**
+ * Where the journal lies in etcd. Two notes under the prefix: `change`, which every commit writes together with its key
+ * (who did it, and when), and `history`, the mark up to where changes are kept. What is kept lies beside the prefix, so
+ * that no watch of the store sees it and no list reads over it:
+ *
+ *   /orch/\0change                   the note of the last commit
+ *   /orch/\0history                  the mark
+ *   /orch\0history/k/KEY\0REVISION   a change of a key: its note, and the revision that it replaced
+ *   /orch\0history/v/KEY\0REVISION   the value that it replaced
+ *   /orch\0history/s/REVISION        a segment: the changes that were kept in one transaction, up to this revision
+ *
+ * Revisions are written with a fixed number of digits, so that they sort; NUL sorts before what any key goes on with.
+ */
+import type { Key, Revision } from '../../store.ts'
+import { endOf, type KeyRange, type KeySpace } from '../key-space.ts'
+
+const digits = 14
+
+function textOf(revision: Revision): string {
+  return Math.min(revision, Number.MAX_SAFE_INTEGER).toString(16).padStart(digits, '0')
+}
+
+/** A change of a key. */
+export interface ChangePlace {
+  readonly key: Key
+  readonly revision: Revision
+}
+
+export class Layout {
+  readonly #root: string
+
+  constructor({ prefix }: KeySpace) {
+    this.#root = `${prefix.replace(/\/$/, '')}\0history/`
+  }
+
+  record({ key, revision }: ChangePlace): Buffer {
+    return Buffer.from(`${this.#root}k/${key}\0${textOf(revision)}`)
+  }
+
+  value({ key, revision }: ChangePlace): Buffer {
+    return Buffer.from(`${this.#root}v/${key}\0${textOf(revision)}`)
+  }
+
+  segment(through: Revision): Buffer {
+    return Buffer.from(`${this.#root}s/${textOf(through)}`)
+  }
+
+  /** The segments that end at a revision or after it. */
+  segments(from: Revision): KeyRange {
+    return { key: this.segment(from), end: endOf(Buffer.from(`${this.#root}s/`)) }
+  }
+
+  /** Everything that is kept. */
+  everything(): KeyRange {
+    const key = Buffer.from(this.#root)
+    return { key, end: endOf(key) }
+  }
+
+  /** The changes of one key from a revision on, before another. */
+  recordsOf(key: Key, from: Revision, before: Revision): KeyRange {
+    return { key: this.record({ key, revision: from }), end: this.record({ key, revision: before }) }
+  }
+
+  /** The changes of all keys that start with `prefix` and come after `after`. */
+  records(prefix: string, after: Key | undefined): KeyRange {
+    const stem = Buffer.from(`${this.#root}k/${prefix}`)
+    const next = after === undefined ? stem : this.#behind(after)
+    return { key: Buffer.compare(next, stem) > 0 ? next : stem, end: endOf(stem) }
+  }
+
+  placeOf(recordKey: string): ChangePlace {
+    const text = recordKey.slice(this.#root.length + 2)
+    const end = text.indexOf('\0')
+    return { key: text.slice(0, end), revision: Number.parseInt(text.slice(end + 1), 16) }
+  }
+
+  /** Where the changes of the keys after this one begin. */
+  #behind(key: Key): Buffer {
+    return Buffer.from(`${this.#root}k/${key}\x01`)
+  }
+}
