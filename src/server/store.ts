@@ -5,6 +5,7 @@ import { UsageError } from '../base/flags.ts'
 import { prefixOf } from '../cache/caches.ts'
 import { encryptedStore } from '../encryption/encrypted-store.ts'
 import { allKinds } from '../kinds/all.ts'
+import type { EtcdOptions } from '../store/etcd/store.ts'
 import type { OnCapacity } from '../store/fullness.ts'
 import type { WorkerStoreOptions } from '../store/lmdb/worker-store.ts'
 import { type Retention, type Store, StoreError } from '../store/store.ts'
@@ -14,7 +15,7 @@ import type { ServerOptions } from './flags/options.ts'
 import { readFlagFile } from './read-flag-file.ts'
 import type { StoreMetrics } from './store-metrics.ts'
 import { StoreNotice } from './store-notice.ts'
-import type { WorkerPlace } from './worker-place.ts'
+import type { StoreAccess, WorkerPlace } from './worker-place.ts'
 
 export interface OpenStore {
   readonly store: Store
@@ -38,8 +39,7 @@ export async function openStore(
   }
   const listeners = { onFailed, onCapacity, log }
   const open = () => {
-    if (worker !== undefined)
-      return worker.openStore({ ...embeddedListeners(listeners), retention: retentionOf(options) })
+    if (worker !== undefined) return openShared(options, listeners, worker.store)
     return onEtcd ? openEtcd(options, listeners) : openEmbedded(options, listeners)
   }
   const encrypted = await readEncryptionFile(options)
@@ -84,13 +84,34 @@ async function openEmbedded(
   { dataDir, historyDuration, ...options }: ServerOptions,
   { onFailed, onCapacity, log }: Listeners,
 ): Promise<Store> {
-  const idle = (['etcdCafile', 'etcdCertfile', 'etcdKeyfile'] as const).find((name) => options[name] !== '')
-  if (idle !== undefined)
-    throw new UsageError(`--${idle.toLowerCase().replace('etcd', 'etcd-')} goes with --etcd-servers`)
+  assertNoEtcdFiles(options)
   const { LmdbStore } = await import('../store/lmdb/store.ts')
   const listeners = embeddedListeners({ onFailed, onCapacity, log })
   const retention = retentionOf(options)
   return await LmdbStore.open({ directory: dataDir, historyMs: historyDuration, retention, ...listeners })
+}
+
+type EtcdFileFlags = Pick<ServerOptions, 'etcdCafile' | 'etcdCertfile' | 'etcdKeyfile'>
+
+/** Throws UsageError where the embedded store was given files for the TLS of etcd. */
+export function assertNoEtcdFiles(options: EtcdFileFlags): void {
+  const idle = (['etcdCafile', 'etcdCertfile', 'etcdKeyfile'] as const).find((name) => options[name] !== '')
+  if (idle !== undefined)
+    throw new UsageError(`--${idle.toLowerCase().replace('etcd', 'etcd-')} goes with --etcd-servers`)
+}
+
+/** The store of a worker. What an administrator should know of etcd is logged once, by the thread that watches it. */
+async function openShared(options: ServerOptions, listeners: Listeners, { type, access }: StoreAccess): Promise<Store> {
+  if (type === 'embedded') {
+    const { WorkerStore } = await import('../store/lmdb/worker-store.ts')
+    return await WorkerStore.open(access, { ...embeddedListeners(listeners), retention: retentionOf(options) })
+  }
+  const [{ EtcdStore }, { RelayedEras }] = await Promise.all([
+    import('../store/etcd/store.ts'),
+    import('../store/etcd/relayed-feed.ts'),
+  ])
+  const { onFailed, onCapacity } = listeners
+  return await EtcdStore.open({ ...etcdOptionsOf(options), onCapacity }, new RelayedEras(access, onFailed))
 }
 
 /** How long the store keeps the history of objects, and of which ones the values. */
@@ -109,6 +130,28 @@ export function embeddedListeners({ onFailed, onCapacity, log }: Listeners): Wor
 }
 
 async function openEtcd(options: ServerOptions, { onCapacity, log }: Listeners): Promise<Store> {
+  const { EtcdStore } = await import('../store/etcd/store.ts')
+  return await openingEtcd(options, log, (etcd) => EtcdStore.open({ ...etcd, onCapacity }))
+}
+
+/** Opens what the flags say of etcd; what it reports, and that it cannot be opened, comes with what to do about it. */
+export async function openingEtcd<T>(
+  options: ServerOptions,
+  log: Log,
+  open: (etcd: EtcdOptions) => Promise<T>,
+): Promise<T> {
+  try {
+    return await open({
+      ...etcdOptionsOf(options),
+      onWarning: (text) => log.warn(text),
+      onWaiting: (why) => log.warn(`waiting for etcd: ${why}; ${whatToDo}`),
+    })
+  } catch (error) {
+    throw error instanceof StoreError ? new StoreError(`${error.message}; ${whatToDo}`, { cause: error }) : error
+  }
+}
+
+function etcdOptionsOf(options: ServerOptions): EtcdOptions {
   const { etcdServers, etcdPrefix, etcdCafile, etcdCertfile, etcdKeyfile, historyDuration } = options
   if ((etcdCertfile === '') !== (etcdKeyfile === ''))
     throw new UsageError('--etcd-certfile and --etcd-keyfile go together')
@@ -118,20 +161,12 @@ async function openEtcd(options: ServerOptions, { onCapacity, log }: Listeners):
       ? {}
       : { cert: readFlagFile('etcd-certfile', etcdCertfile), key: readFlagFile('etcd-keyfile', etcdKeyfile) }),
   }
-  const { EtcdStore } = await import('../store/etcd/store.ts')
-  try {
-    return await EtcdStore.open({
-      endpoints: etcdServers,
-      prefix: etcdPrefix,
-      tls,
-      historyMs: historyDuration,
-      retention: retentionOf(options),
-      onCapacity,
-      onWarning: (text) => log.warn(text),
-      onWaiting: (why) => log.warn(`waiting for etcd: ${why}; ${whatToDo}`),
-    })
-  } catch (error) {
-    throw error instanceof StoreError ? new StoreError(`${error.message}; ${whatToDo}`, { cause: error }) : error
+  return {
+    endpoints: etcdServers,
+    prefix: etcdPrefix,
+    tls,
+    historyMs: historyDuration,
+    retention: retentionOf(options),
   }
 }
 

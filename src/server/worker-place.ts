@@ -1,19 +1,23 @@
 /** What a server is among the workers of one process (`--workers`): its number, its store, and how all are measured as one. */
-import type { WorkerStoreOptions } from '../store/lmdb/worker-store.ts'
-import type { Store } from '../store/store.ts'
+import type { FeedPort } from '../store/etcd/relay.ts'
+import type { StorePort } from '../store/lmdb/worker-store.ts'
 import type { Exposing } from '../telemetry/exposition.ts'
 import type { Metric } from '../telemetry/metrics.ts'
 
 export interface WorkerPlace {
   /** From 0 on. */
   readonly index: number
-  /** The store that all workers share. */
-  openStore(options: WorkerStoreOptions): Promise<Store>
+  readonly store: StoreAccess
   /** Shows these metrics of this worker together with those of all others. */
   exposing(metrics: readonly Metric[]): Exposing
   /** To be called when this worker has stopped listening; resolves when all have. */
   allStoppedListening(): Promise<void>
 }
+
+/** This worker's way to the store that all share. */
+export type StoreAccess =
+  | { readonly type: 'embedded'; readonly access: StorePort }
+  | { readonly type: 'etcd'; readonly access: FeedPort }
 
 /** Whether this server does what is done once per process: the first worker does, and so does a server that is alone. */
 export function hasDuties(worker: WorkerPlace | undefined): boolean {

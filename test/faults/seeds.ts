@@ -16,6 +16,7 @@ const simulation = { test: 'test/faults/simulation.test.ts', told: 'seeded cours
 const images = { test: 'test/faults/crash-images.test.ts', told: 'hold every acknowledged commit' }
 const access = { test: 'test/authz/matrix.test.ts', told: 'are decided as the rules say' }
 const workers = { test: 'test/store/worker-store.long.test.ts' }
+const etcdWorkers = { test: 'test/store/etcd-workers.long.test.ts' }
 const identity = { test: 'test/api/identity.test.ts' }
 
 function seed(bug: string, where: { file: string; find: string; replace: string }, by: { test: string; told: string }) {
@@ -417,5 +418,32 @@ export const seeds: readonly Seed[] = [
       replace: 'if (changes.length > 0) this',
     },
     { ...workers, told: 'one that missed a change says so' },
+  ),
+  seed(
+    'a worker on etcd misses an event',
+    {
+      file: 'src/store/etcd/hub.ts',
+      find: 'changes.length === 0 ? undefined : shareChanges(changes)',
+      replace: 'changes.length === 0 ? undefined : shareChanges(changes.filter(({ revision }) => revision % 7 !== 0))',
+    },
+    { ...etcdWorkers, told: 'are one order, and every watch sees it' },
+  ),
+  seed(
+    'a worker on etcd takes what it has heard of for the most recent',
+    {
+      file: 'src/store/etcd/generation.ts',
+      find: 'return this.#settled(await this.#present.ask())',
+      replace: 'return this.#feed.revision',
+    },
+    { ...etcdWorkers, told: 'is in the revision of all, and in their feeds' },
+  ),
+  seed(
+    'a worker on etcd serves on after it lost the log',
+    {
+      file: 'src/store/etcd/relayed-feed.ts',
+      find: 'if (feed.revision === after) feed',
+      replace: 'if (feed.revision <= after) feed',
+    },
+    { ...etcdWorkers, told: 'one that missed a batch says so' },
   ),
 ]

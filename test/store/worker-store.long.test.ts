@@ -6,14 +6,14 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { describe, test } from 'node:test'
-import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import { StoreHub } from '../../src/store/lmdb/hub.ts'
 import { WorkerStore } from '../../src/store/lmdb/worker-store.ts'
-import { type Batch, RevisionGone, type Store, StoreError } from '../../src/store/store.ts'
+import { RevisionGone, type Store, StoreError } from '../../src/store/store.ts'
 import { temporaryDirectory } from './directory.ts'
 import { manyKeys, plainList, put, readChanges, writeMany } from './operations.ts'
 import { timeout } from './suite/prove.ts'
 import { clusterSuite, type Opened, restartSuite } from './suite.ts'
+import { drain, inTurns, losing } from './worker-wires.ts'
 
 async function openWorkers(count: number, historyMs?: number) {
   const { directory, removeDirectory } = await temporaryDirectory()
@@ -44,21 +44,6 @@ async function openWorkers(count: number, historyMs?: number) {
       await close()
       await removeDirectory()
     },
-  }
-}
-
-/** Takes turns: each call is another worker's, as the requests of one client may be. */
-function inTurns(stores: readonly Store[]): Store {
-  let calls = 0
-  const next = () => stores[calls++ % stores.length]!
-  return {
-    commit: (write) => next().commit(write),
-    revision: () => next().revision(),
-    get: (key) => next().get(key),
-    list: (range) => next().list(range),
-    watch: (options) => next().watch(options),
-    compact: (revision) => next().compact(revision),
-    close: async () => void (await Promise.all(stores.map((store) => store.close()))),
   }
 }
 
@@ -203,22 +188,6 @@ describe('workers together', () => {
     for (const store of stores) await assert.rejects(put(store, 'a', 'x', 0), /thread of the store has ended/)
   })
 })
-
-/** A wire that loses one of the broadcasts that it carries. */
-function losing(port: MessagePort, lost: number): MessagePort {
-  const { port1, port2 } = new MessageChannel()
-  let carried = 0
-  port.on('message', (message) => {
-    if (!('changes' in message) || ++carried !== lost) port1.postMessage(message)
-  })
-  port1.on('message', (message) => port.postMessage(message))
-  port1.on('close', () => port.close())
-  return port2
-}
-
-async function drain(watch: AsyncIterable<Batch>): Promise<void> {
-  for await (const _ of watch);
-}
 
 async function overwrite(store: Store, key: string): Promise<void> {
   const held = await store.get(key)

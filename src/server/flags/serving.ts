@@ -78,7 +78,7 @@ export const servingFlags = {
     'N',
     '1',
     readWorkers,
-    'threads that serve requests, on the embedded store; at most as many as the machine has cores are of use',
+    'threads that serve requests; at most as many as the machine has cores are of use',
   ),
   goawayChance: flag(
     'goaway-chance',

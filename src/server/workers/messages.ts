@@ -1,9 +1,9 @@
 /** What the supervisor and its workers say to each other, and what a worker is started with. */
 import type { ConsoleSecrets } from '../../console/access.ts'
-import type { StorePort } from '../../store/lmdb/worker-store.ts'
 import type { Exposition } from '../../telemetry/exposition.ts'
 import type { MetricSnapshot } from '../../telemetry/metric-sums.ts'
 import type { ServerCommand } from '../command-line.ts'
+import type { StoreAccess } from '../worker-place.ts'
 
 export interface WorkerData {
   /** From 0 on. The first one has the duties that are done once: loops, upkeep, the administrator's kubeconfig. */
@@ -12,7 +12,7 @@ export interface WorkerData {
   readonly flags: readonly string[]
   /** The port that all workers listen on. */
   readonly port: number
-  readonly store: StorePort
+  readonly store: StoreAccess
   /** By which all workers know the sessions of the console. */
   readonly console: ConsoleSecrets | undefined
   /** Counts on while the event loop of the worker turns. */

@@ -5,14 +5,14 @@
 import { getHeapStatistics } from 'node:v8'
 import { Worker } from 'node:worker_threads'
 import { UsageError } from '../../base/flags.ts'
-import type { StoreHub } from '../../store/lmdb/hub.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { watchHeartbeat } from './heartbeat.ts'
 import type { ToSupervisor, ToWorker, WorkerData } from './messages.ts'
+import type { SharedStore } from './shared-store.ts'
 import type { WorkerMetrics } from './worker-metrics.ts'
 
 export interface SlotOptions extends Pick<WorkerData, 'index' | 'command' | 'flags' | 'port' | 'console'> {
-  readonly hub: StoreHub
+  readonly shared: SharedStore
   readonly log: Log
   readonly metrics: WorkerMetrics
 }
@@ -96,12 +96,12 @@ export class Slot {
   }
 
   async #begin(): Promise<Life> {
-    const { index, command, flags, port, console, hub } = this.#options
-    const store = await hub.connect()
+    const { index, command, flags, port, console, shared } = this.#options
+    const store = await shared.connect()
     const heartbeat = new Int32Array(new SharedArrayBuffer(4))
     const workerData: WorkerData = { index, command, flags, port, console, store, heartbeat }
     const thread = new Worker(programUrl(), {
-      ...{ workerData, transferList: [store.port], name: `worker ${index}` },
+      ...{ workerData, transferList: [store.access.port], name: `worker ${index}` },
       // One that needs more ends, instead of the whole process.
       resourceLimits: { maxOldGenerationSizeMb: Math.floor(getHeapStatistics().heap_size_limit / 2 ** 20) },
     })

@@ -1,19 +1,17 @@
 /**
- * The main thread of a server with several workers: it owns the data directory, starts the workers and ends them, replaces
+ * The main thread of a server with several workers: it opens the store that they share, starts the workers and ends them, replaces
  * one that ends by itself or stands still, and adds up their metrics. It serves no request. The first worker has the duties
  * that are done once, and so has the one that replaces it.
  */
 import { availableParallelism } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
-import { UsageError } from '../../base/flags.ts'
 import type { ConsoleSecrets } from '../../console/access.ts'
-import { StoreHub } from '../../store/lmdb/hub.ts'
 import type { StoreError } from '../../store/store.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { ServerCommand } from '../command-line.ts'
 import type { ServerOptions } from '../flags/options.ts'
-import { embeddedListeners, retentionOf } from '../store.ts'
 import { choosePort } from './port.ts'
+import { openSharedStore } from './shared-store.ts'
 import { Slot } from './slot.ts'
 import { WorkerMetrics } from './worker-metrics.ts'
 
@@ -41,19 +39,14 @@ export async function startSupervisor(
   given: GivenFlags,
   { log, stopping }: { readonly log: Log; readonly stopping: AbortSignal },
 ): Promise<Supervisor> {
-  checkOptions(options, log)
+  warnOfManyWorkers(options, log)
   const port = await choosePort(options)
   const failed = Promise.withResolvers<StoreError>()
-  const hub = await StoreHub.open({
-    directory: options.dataDir,
-    historyMs: options.historyDuration,
-    retention: retentionOf(options),
-    ...embeddedListeners({ onFailed: failed.resolve, onCapacity: () => {}, log }),
-  })
+  const shared = await openSharedStore(options, { onFailed: failed.resolve, log })
   const metrics = new WorkerMetrics()
   const slots = Array.from(
     { length: options.workers },
-    (_, index) => new Slot({ ...given, index, port, hub, log, metrics }),
+    (_, index) => new Slot({ ...given, index, port, shared, log, metrics }),
   )
   stopping.addEventListener('abort', () => {
     for (const slot of slots) slot.announceStop()
@@ -61,7 +54,7 @@ export async function startSupervisor(
   const end = async () => {
     await Promise.race([stopAll(slots), pause(options.shutdownGrace + endMs)])
     await Promise.all(slots.map((slot) => slot.terminate()))
-    await hub.close()
+    await shared.close()
   }
   // A signal may come while a failed store ends the server.
   let ending: Promise<void> | undefined
@@ -93,11 +86,7 @@ async function stopAll(slots: readonly Slot[]): Promise<void> {
   await Promise.all(slots.map((slot) => slot.drain()))
 }
 
-function checkOptions({ workers, etcdServers }: ServerOptions, log: Log): void {
-  if (etcdServers.length > 0)
-    throw new UsageError(
-      '--workers goes with the embedded store: on etcd run several servers, each with its own --secure-port',
-    )
+function warnOfManyWorkers({ workers }: ServerOptions, log: Log): void {
   const cores = availableParallelism()
   if (workers > cores)
     log.warn(`--workers=${workers} is more than the ${cores} cores of this machine: the workers wait for one another`)

@@ -7,7 +7,6 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { parentPort } from 'node:worker_threads'
 import { systemClock } from '../../base/clock.ts'
 import { ConsoleAccess } from '../../console/access.ts'
-import { WorkerStore } from '../../store/lmdb/worker-store.ts'
 import type { Exposition } from '../../telemetry/exposition.ts'
 import { errorFields, type Log, openLog } from '../../telemetry/log.ts'
 import { type MetricSnapshot, snapshotOf } from '../../telemetry/metric-sums.ts'
@@ -110,7 +109,7 @@ class Worker {
     const { index, store } = this.#data
     return {
       index,
-      openStore: (options) => WorkerStore.open(store, options),
+      store,
       exposing: (metrics) => {
         this.#metrics = metrics
         return { expose: () => this.#expose() }

@@ -19,6 +19,7 @@ import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../base/clock.ts'
 import { SharedLookup } from '../../base/shared-lookup.ts'
 import { assertKey, assertWrite } from '../key.ts'
+import type { SharedRevisions } from '../shared-revisions.ts'
 import {
   type Batch,
   type Committed,
@@ -40,8 +41,9 @@ import {
 import { Commits } from './commits.ts'
 import { Compactor } from './compactor.ts'
 import type { Connection } from './connection.ts'
+import type { Era, FeedSource } from './era.ts'
 import { isCompacted, isFuture, noteFailure, readFailure } from './failure.ts'
-import { Feed } from './feed.ts'
+import type { Feed } from './feed.ts'
 import { History } from './history.ts'
 import { type EtcdJournal, openEtcdJournal } from './journal/journal.ts'
 import type { KeySpace } from './key-space.ts'
@@ -60,11 +62,9 @@ import { restored, watchFrom } from './watch.ts'
 
 export interface EtcdGenerationOptions {
   readonly connection: Connection
-  readonly space: KeySpace
-  /** The present, as etcd counts. */
-  readonly etcdRevision: number
-  /** How long history is kept. */
-  readonly historyMs: number
+  readonly era: Era
+  /** How long history is kept; undefined: forgetting it is left to another thread. */
+  readonly historyMs: number | undefined
   /** How long the journal is kept; absent: there is none. */
   readonly retention?: Retention | undefined
   readonly clock: Clock
@@ -80,47 +80,41 @@ export class EtcdGeneration {
   readonly journal: EtcdJournal | undefined
   /** Why the era is over. */
   #over: StoreError | undefined
-  /** The newest of our own commits. */
-  #acknowledged: Revision = 0
-  /** A revision that history no longer reaches behind; others may have forgotten more by now. */
-  #oldest: Revision = 0
   readonly #connection: Connection
   readonly #space: KeySpace
+  /** Our own commits, and how far we have compacted: others may have forgotten more by now. */
+  readonly #known: SharedRevisions
   readonly #commits: Commits
-  readonly #feed: Feed
-  readonly #compactor: Compactor
+  readonly #source: FeedSource
+  readonly #compactor: Compactor | undefined
   readonly #onRestored: EtcdGenerationOptions['onRestored']
   readonly #present = new SharedLookup(() => this.#lookUp())
   readonly #ticks = new SharedLookup(() => this.#tick())
 
   constructor(options: EtcdGenerationOptions) {
-    const { connection, space, etcdRevision, historyMs, onRestored } = options
+    const { connection, era, historyMs, onRestored } = options
+    const { space, known } = era
+    this.#known = known
     this.#connection = connection
     this.#space = space
     this.#onRestored = onRestored
-    this.#feed = new Feed({
-      connection,
-      space,
-      revision: space.revision(etcdRevision),
+    this.#source = era.openFeed({
       present: () => this.#lookUp(),
       isRolledBack: () => this.#isRolledBack(),
-      onRestored: () => this.#restored(),
+      onRestored: () => void this.#restored(),
     })
-    this.#compactor = new Compactor({
-      connection,
-      space,
-      historyMs,
-      revision: () => this.revision(),
-      compact: (target) => this.compact(target),
-    })
+    const revision = () => this.revision()
+    const compact = (target: Revision) => this.compact(target)
     this.journal = openEtcdJournal(options.retention, {
       ...options,
+      space,
       list: (range) => this.list(range),
-      revision: () => this.revision(),
+      revision,
       newest: () => this.#feed.newest,
       anchor: () => this.#anchor(this.#feed.tail.revision),
     })
     this.#commits = new Commits(connection, space, ({ note }) => this.journal?.note(note))
+    if (historyMs !== undefined) this.#compactor = new Compactor({ connection, space, historyMs, revision, compact })
   }
 
   async commit(write: Write): Promise<Committed | Conflict> {
@@ -131,7 +125,7 @@ export class EtcdGeneration {
     if (result.outcome === 'conflict') return result
     // It happened in another history than the one that this process knows; under which revision, the next era will say.
     if (result.revision <= told) throw new StoreError(this.#restored().message, { ambiguous: true })
-    this.#acknowledged = Math.max(this.#acknowledged, result.revision)
+    this.#known.raise('revision', result.revision)
     return result
   }
 
@@ -164,10 +158,12 @@ export class EtcdGeneration {
   async *watch(options: WatchOptions): AsyncIterable<Batch> {
     this.#assertOpen()
     const { tail } = this.#feed
+    // Another thread may have compacted.
+    tail.forget(this.#known.oldest)
     const history = new History(this.#connection, this.#space, options.signal)
     try {
       yield* tail.follow(options, async (after) => {
-        if (after < this.#oldest) throw new RevisionGone(after, this.#oldest)
+        if (after < this.#known.oldest) throw new RevisionGone(after, this.#known.oldest)
         return history.read(after, await this.#anchor(tail.revision))
       })
     } finally {
@@ -190,7 +186,7 @@ export class EtcdGeneration {
     } catch (error) {
       if (!isCompacted(error)) throw readFailure(error)
     }
-    this.#oldest = Math.max(this.#oldest, revision)
+    this.#known.raise('oldest', revision)
     this.#feed.tail.forget(revision)
   }
 
@@ -207,13 +203,17 @@ export class EtcdGeneration {
   async end(reason: StoreError): Promise<void> {
     this.#over ??= reason
     this.journal?.stop()
-    this.#compactor.stop()
-    await this.#feed.stop(this.#over)
+    this.#compactor?.stop()
+    await this.#source.stop(this.#over)
+  }
+
+  get #feed(): Feed {
+    return this.#source.feed
   }
 
   /** The highest revision that etcd has reported. */
   get #told(): Revision {
-    return Math.max(this.#acknowledged, this.#feed.tail.revision)
+    return Math.max(this.#known.revision, this.#feed.tail.revision)
   }
 
   #restored(): StoreError {
@@ -328,7 +328,7 @@ export class EtcdGeneration {
    * below.
    */
   async #oldestAbove(revision: Revision): Promise<Revision> {
-    if (revision < this.#oldest) return this.#oldest
+    if (revision < this.#known.oldest) return this.#known.oldest
     const signal = AbortSignal.timeout(1_000)
     const after = Math.max(this.#space.revision(1), revision - 1)
     const batches = watchFrom(this.#connection, this.#space, { after, signal })
@@ -336,11 +336,11 @@ export class EtcdGeneration {
       await batches.next()
     } catch (error) {
       if (!(error instanceof RevisionGone)) throw error
-      this.#oldest = Math.max(this.#oldest, error.oldest)
+      this.#known.raise('oldest', error.oldest)
     } finally {
       await batches.return(undefined)
     }
-    return Math.max(this.#oldest, revision + 1)
+    return Math.max(this.#known.oldest, revision + 1)
   }
 
   #assertOpen(): void {

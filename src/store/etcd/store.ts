@@ -27,12 +27,14 @@ import {
   type Write,
 } from '../store.ts'
 import { Connection } from './connection.ts'
+import type { Eras } from './era.ts'
 import { readFailure } from './failure.ts'
 import { EtcdGeneration } from './generation.ts'
 import { knownFaults } from './known-faults.ts'
-import { readOffset } from './offset.ts'
+import { ownEras } from './own-eras.ts'
 import type { Tls } from './session.ts'
 
+/** Where etcd is, what of it is the store's, and what the store reports. */
 export interface EtcdOptions {
   /** Members of one cluster, such as `https://10.0.0.1:2379`. The first that serves is used, the others stand by. */
   readonly endpoints: readonly string[]
@@ -69,24 +71,27 @@ export class EtcdStore implements Store {
   readonly #connection: Connection
   readonly #prefix: string
   readonly #options: EtcdOptions
+  readonly #eras: Eras
   readonly #fullness: Fullness
 
-  /** Throws StoreError within the deadline when no member can be used. */
-  static async open(options: EtcdOptions): Promise<EtcdStore> {
-    const store = new EtcdStore(options)
+  /** Throws StoreError within the deadline when no member can be used. `eras`: where another thread watches for it. */
+  static async open(options: EtcdOptions, eras: Eras = ownEras): Promise<EtcdStore> {
+    const store = new EtcdStore(options, eras)
     const waiting = setTimeout(() => options.onWaiting?.(store.#connection.refusal ?? 'it does not answer'), silenceMs)
     try {
       store.#era = await store.#beginEra(0)
       return store
     } catch (error) {
       store.#connection.close()
+      eras.close()
       throw readFailure(error)
     } finally {
       clearTimeout(waiting)
     }
   }
 
-  private constructor(options: EtcdOptions) {
+  private constructor(options: EtcdOptions, eras: Eras) {
+    this.#eras = eras
     const { endpoints, tls, deadlineMs = defaultDeadlineMs } = options
     this.#options = options
     this.#fullness = new Fullness(options.onCapacity)
@@ -144,6 +149,7 @@ export class EtcdStore implements Store {
     this.#closed = true
     const ended = this.#era.end(new StoreError('the store is closed'))
     this.#connection.close()
+    this.#eras.close()
     await Promise.all([ended, this.#renewal])
   }
 
@@ -154,12 +160,11 @@ export class EtcdStore implements Store {
 
   /** An era whose revisions are all above `told`. */
   async #beginEra(told: Revision): Promise<EtcdGeneration> {
-    const { space, etcdRevision } = await readOffset(this.#connection, this.#prefix, told)
+    const connection = this.#connection
     const era = new EtcdGeneration({
-      connection: this.#connection,
-      space,
-      etcdRevision,
-      historyMs: this.#options.historyMs,
+      connection,
+      era: await this.#eras.begin({ connection, prefix: this.#prefix }, told),
+      historyMs: this.#eras.compacts ? this.#options.historyMs : undefined,
       retention: this.#options.retention,
       clock: this.#options.clock ?? systemClock,
       onWarning: this.#warn,

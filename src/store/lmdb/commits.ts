@@ -8,6 +8,7 @@
  */
 import type { Clock } from '../../base/clock.ts'
 import { Fullness, type OnCapacity } from '../fullness.ts'
+import { Packer, present, Unpacker } from '../pack.ts'
 import {
   type Change,
   type Committed,
@@ -22,7 +23,6 @@ import {
   type Write,
 } from '../store.ts'
 import type { Connection } from './connection.ts'
-import { Packer, present, Unpacker } from './pack.ts'
 
 interface Pending {
   /** How often it found no room although nothing beside it was written. */

@@ -1,7 +1,8 @@
 /** Asks the store's thread, every second, to delete the keys whose lifetime is over: one step after the other. */
+
+import { readChanges } from '../packed-changes.ts'
 import type { Change, StoreError } from '../store.ts'
 import type { Connection } from './connection.ts'
-import { readChanges } from './reader.ts'
 
 export interface ExpiryOptions {
   readonly connection: Connection

@@ -4,9 +4,10 @@
  * kept from compaction until it has read it, or has ended.
  */
 import type { MessagePort } from 'node:worker_threads'
+import { shareBlock } from '../packed-changes.ts'
+import { SharedRevisions } from '../shared-revisions.ts'
 import type { Revision } from '../store.ts'
 import type { Broadcast } from './messages.ts'
-import { SharedRevisions } from './shared-revisions.ts'
 
 /** How many readers there are at each revision. */
 type Pins = Map<Revision, number>
@@ -65,8 +66,7 @@ export class Followers {
     }
     this.#shared?.raise('revision', revision)
     if (changes.byteLength === 0 || !this.any) return
-    const shared = new SharedArrayBuffer(changes.byteLength)
-    new Uint8Array(shared).set(new Uint8Array(changes))
+    const shared = shareBlock(changes)
     for (const port of this.#pins.keys()) port.postMessage({ changes: shared } satisfies Broadcast)
   }
 }

@@ -4,12 +4,12 @@
  * what is due happen here, once for all of them.
  */
 import { MessageChannel } from 'node:worker_threads'
+import { SharedRevisions } from '../shared-revisions.ts'
 import { StoreError } from '../store.ts'
 import type { Connection } from './connection.ts'
 import { Expiry, expiryTickMs } from './expiry.ts'
 import { History } from './history.ts'
 import { keepHistory, type Owned, type OwnedOptions, openOwned, storeClock } from './owned.ts'
-import { SharedRevisions } from './shared-revisions.ts'
 import type { StorePort } from './worker-store.ts'
 
 /** Owns a data directory for the stores of other threads. */

@@ -1,10 +1,10 @@
 /** The journal of the embedded store, as its users' threads see it: asks the thread (past.ts), which has the file. */
 import { assertKey } from '../key.ts'
+import { Unpacker } from '../pack.ts'
 import type { Journal, Key, ListRange, Past, Retention, Revision, Snapshot } from '../store.ts'
 import type { Connection } from './connection.ts'
 import type { History } from './history.ts'
 import type { WhenReply } from './messages.ts'
-import { Unpacker } from './pack.ts'
 
 export interface JournalParts {
   readonly connection: Connection

@@ -3,8 +3,9 @@
  * for as long as compaction leaves it there. The changes of one key are found by `history`, which has a record for each
  * version that was replaced, and `current`.
  */
+
+import { Packer } from '../pack.ts'
 import { type Key, maxClaims, type Note, type Past, type Revision } from '../store.ts'
-import { Packer } from './pack.ts'
 import { logRecordAt } from './read.ts'
 import {
   cutKey,

@@ -6,9 +6,10 @@
  * was written up to R and replaced after it. Both are walked in key order, and each key is one look, however many
  * versions it has.
  */
+
+import { Packer } from '../pack.ts'
 import { type Bytes, type Key, type Revision, StoreError } from '../store.ts'
 import type { CountReply, ListReply, SliceRange } from './messages.ts'
-import { Packer } from './pack.ts'
 import {
   heldRevision,
   isSound,

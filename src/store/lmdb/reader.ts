@@ -1,9 +1,11 @@
 /** Reading through the store's thread: entries, lists in slices, the log. How far back that goes, `History` says. */
+
+import { Unpacker } from '../pack.ts'
+import { readChanges } from '../packed-changes.ts'
 import type { Change, Entry, Key, ListRange, Revision, Snapshot } from '../store.ts'
 import type { Connection } from './connection.ts'
 import type { History } from './history.ts'
 import type { CountReply, ListReply, Reach, SliceRange } from './messages.ts'
-import { Unpacker } from './pack.ts'
 
 export class Reader {
   readonly #connection: Connection
@@ -72,22 +74,4 @@ function readEntries(packed: Unpacker, entries: Entry[]): void {
     const revision = packed.number()
     entries.push({ key: packed.key(), revision, value: packed.bytes() })
   }
-}
-
-/** The changes of a packed slice of a log. */
-export function readChanges(block: ArrayBuffer | SharedArrayBuffer): Change[] {
-  const packed = new Unpacker(block)
-  const changes: Change[] = []
-  while (!packed.done) changes.push(readChange(packed))
-  return changes
-}
-
-function readChange(packed: Unpacker): Change {
-  const revision = packed.number()
-  const deletes = packed.number() === 1
-  const key = packed.key()
-  const held = packed.number()
-  const previous = held === 0 ? undefined : { key, revision: held, value: packed.bytes() }
-  const value = deletes ? undefined : packed.bytes()
-  return { key, revision, value, previous }
 }

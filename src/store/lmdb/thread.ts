@@ -7,6 +7,7 @@
  */
 import { join } from 'node:path'
 import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads'
+import { Packer } from '../pack.ts'
 import { type Revision, StoreError, StoreFull } from '../store.ts'
 import { DiskReservation } from './disk-reservation.ts'
 import { Followers } from './followers.ts'
@@ -20,7 +21,6 @@ import type {
   Reply,
   Request,
 } from './messages.ts'
-import { Packer } from './pack.ts'
 import { checkPages } from './page-check.ts'
 import { floorOf, readPast, revisionAt } from './past.ts'
 import { countEntries, getEntry, listEntries, readLog } from './read.ts'

@@ -2,10 +2,11 @@
  * What the store's thread does by itself: steps of expiry, which deletes keys whose lifetime is over, and of compaction,
  * which forgets old history. Each step is one transaction.
  */
+
+import { Packer } from '../pack.ts'
 import { type Bytes, type Revision, StoreFull } from '../store.ts'
 import { type DiskReservation, needOfChange, needOfRemoval } from './disk-reservation.ts'
 import type { JournalBounds } from './messages.ts'
-import { Packer } from './pack.ts'
 import {
   formatVersion,
   heldRevision,

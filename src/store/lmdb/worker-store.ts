@@ -9,6 +9,8 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { OnCapacity } from '../fullness.ts'
 import { assertKey, assertWrite } from '../key.ts'
+import { readChanges } from '../packed-changes.ts'
+import { SharedRevisions } from '../shared-revisions.ts'
 import {
   type Batch,
   type Committed,
@@ -34,8 +36,7 @@ import { History, type SharedHistory } from './history.ts'
 import { openJournal } from './journal.ts'
 import type { OpenReply, PinReply, Reach } from './messages.ts'
 import { type StoreClock, storeClock } from './owned.ts'
-import { Reader, readChanges } from './reader.ts'
-import { SharedRevisions } from './shared-revisions.ts'
+import { Reader } from './reader.ts'
 
 /** What a thread needs to open the store: of `StoreHub.connect`, to be transferred to it. */
 export interface StorePort {

@@ -5,10 +5,11 @@
  * A delete must succeed on a full disk, since it is what makes room. Where there is no room for the log record, which
  * holds the deleted value, the delete goes without one: history then begins at its revision (`oldest` of the state).
  */
+
+import { Packer, present, Unpacker } from '../pack.ts'
 import type { Bytes, Note, Revision } from '../store.ts'
 import { StoreError } from '../store.ts'
 import { type DiskReservation, needOfChange, needOfRemoval } from './disk-reservation.ts'
-import { Packer, present, Unpacker } from './pack.ts'
 import {
   append,
   cutKey,

@@ -1,9 +1,10 @@
 /**
  * Revisions of the store in memory that all threads of the process see: how far it is, and how far back it can be read.
- * The store's thread raises them, always before it answers what raised them: so a thread that reads `revision` after
- * another was told of a commit reads at least that commit's.
+ * They are raised before whatever raised them is answered: so a thread that reads `revision` after another was told of a
+ * commit reads at least that commit's. On LMDB the store's thread raises them; on etcd, which others write to as well,
+ * `revision` is the newest that this process was told of.
  */
-import type { Revision } from '../store.ts'
+import type { Revision } from './store.ts'
 
 const places = { revision: 0, oldest: 1, cut: 2, floor: 3 } as const
 
@@ -36,9 +37,14 @@ export class SharedRevisions {
     return this.#read('floor')
   }
 
-  /** For the store's thread alone. */
+  /** By whichever thread; it never falls. */
   raise(place: keyof typeof places, revision: Revision): void {
-    if (revision > this.#read(place)) Atomics.store(this.#numbers, places[place], BigInt(revision))
+    for (;;) {
+      const held = this.#read(place)
+      if (revision <= held) return
+      const before = Atomics.compareExchange(this.#numbers, places[place], BigInt(held), BigInt(revision))
+      if (before === BigInt(held)) return
+    }
   }
 
   #read(place: keyof typeof places): Revision {

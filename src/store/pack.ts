@@ -3,7 +3,7 @@
  * copies and without an object per record. Numbers are eight bytes (exact up to 2^53), byte strings carry their length.
  * Both sides run the same program, so there is no version and no check: a packed block never reaches a disk.
  */
-import type { Bytes, Key } from '../store.ts'
+import type { Bytes, Key } from './store.ts'
 
 /** Stands for the revision of a key that is only to be there. */
 export const present = -1

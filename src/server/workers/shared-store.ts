@@ -1,0 +1,46 @@
+/** The store that all workers share, as the supervisor has it: the embedded one, or the one watch over etcd. */
+import type { StoreError } from '../../store/store.ts'
+import type { Log } from '../../telemetry/log.ts'
+import type { ServerOptions } from '../flags/options.ts'
+import { assertNoEtcdFiles, embeddedListeners, openingEtcd, retentionOf } from '../store.ts'
+import type { StoreAccess } from '../worker-place.ts'
+
+export interface SharedStore {
+  /** For one more worker, to be transferred to it. */
+  connect(): Promise<StoreAccess>
+  close(): Promise<void>
+}
+
+interface Surroundings {
+  /** Called when the store can never be written again; etcd always may come back. */
+  readonly onFailed: (error: StoreError) => void
+  readonly log: Log
+}
+
+export async function openSharedStore(options: ServerOptions, around: Surroundings): Promise<SharedStore> {
+  return options.etcdServers.length > 0 ? await openEtcd(options, around) : await openEmbedded(options, around)
+}
+
+async function openEmbedded(options: ServerOptions, { onFailed, log }: Surroundings): Promise<SharedStore> {
+  assertNoEtcdFiles(options)
+  const { StoreHub } = await import('../../store/lmdb/hub.ts')
+  const hub = await StoreHub.open({
+    directory: options.dataDir,
+    historyMs: options.historyDuration,
+    retention: retentionOf(options),
+    ...embeddedListeners({ onFailed, onCapacity: () => {}, log }),
+  })
+  return {
+    connect: async () => ({ type: 'embedded', access: await hub.connect() }),
+    close: () => hub.close(),
+  }
+}
+
+async function openEtcd(options: ServerOptions, { log }: Surroundings): Promise<SharedStore> {
+  const { EtcdHub } = await import('../../store/etcd/hub.ts')
+  const hub = await openingEtcd(options, log, (etcd) => EtcdHub.open(etcd))
+  return {
+    connect: async () => ({ type: 'etcd', access: await hub.connect() }),
+    close: () => hub.close(),
+  }
+}

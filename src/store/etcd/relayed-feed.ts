@@ -1,0 +1,116 @@
+/**
+ * The eras of a store in a worker: another thread watches etcd for all of them (`hub.ts`) and passes on what it sees, in
+ * memory that all share. Commits and reads go to etcd on the worker's own connection.
+ *
+ * Each batch says where the feed stood before it: one that does not follow on from the last shows that something was lost
+ * on its way. Then, and when the port closes, nothing is passed on any more and `onLost` is called, once.
+ */
+import type { MessagePort } from 'node:worker_threads'
+import { readChanges } from '../packed-changes.ts'
+import { SharedRevisions } from '../shared-revisions.ts'
+import { type Revision, RevisionGone, StoreError } from '../store.ts'
+import type { Era, Eras, FeedSource, FeedSurroundings, Place } from './era.ts'
+import { Feed } from './feed.ts'
+import { KeySpace } from './key-space.ts'
+import type { FeedPort, Join, Relayed } from './relay.ts'
+
+export class RelayedEras implements Eras {
+  readonly compacts = false
+  readonly #port: MessagePort
+  readonly #onLost: (error: StoreError) => void
+  #lost: StoreError | undefined
+  #joining: { readonly prefix: string; readonly era: PromiseWithResolvers<Era> } | undefined
+  /** The feed of the present era; undefined between eras. */
+  #present: RelayedFeed | undefined
+
+  constructor({ port }: FeedPort, onLost: (error: StoreError) => void) {
+    this.#port = port
+    this.#onLost = onLost
+    port.on('message', (message: Relayed) => this.#receive(message))
+    port.once('close', () => this.#lose(new StoreError('the thread that watches etcd has ended')))
+  }
+
+  begin({ prefix }: Place, told: Revision): Promise<Era> {
+    if (this.#lost !== undefined) return Promise.reject(this.#lost)
+    const era = Promise.withResolvers<Era>()
+    this.#joining = { prefix, era }
+    this.#port.postMessage({ type: 'join', told } satisfies Join)
+    return era.promise
+  }
+
+  close(): void {
+    this.#lost ??= new StoreError('the store is closed')
+    this.#joining?.era.reject(this.#lost)
+    this.#port.close()
+  }
+
+  #receive(message: Relayed): void {
+    if (this.#lost !== undefined) return
+    if (message.type === 'era') this.#beginEra(message)
+    else if (message.type === 'over') this.#endEra()
+    else if (message.type === 'gap') {
+      const { revision, lost, oldest } = message
+      this.#present?.feed.beginAnew(revision, new RevisionGone(lost, oldest))
+    } else this.#append(message)
+  }
+
+  #beginEra({ offset, memory, position }: Extract<Relayed, { type: 'era' }>): void {
+    const joining = this.#joining
+    if (joining === undefined) return
+    this.#joining = undefined
+    const present = new RelayedFeed(new Feed(position))
+    this.#present = present
+    joining.era.resolve({
+      space: new KeySpace(joining.prefix, offset),
+      known: new SharedRevisions(memory),
+      openFeed: (around) => present.open(around),
+    })
+  }
+
+  #endEra(): void {
+    this.#present?.restored()
+    this.#present = undefined
+  }
+
+  #append({ after, through, changes }: Extract<Relayed, { type: 'batch' }>): void {
+    const feed = this.#present?.feed
+    if (feed === undefined) return
+    if (feed.revision === after) feed.append({ changes: changes === undefined ? [] : readChanges(changes), through })
+    else this.#lose(new StoreError(`this worker was not told of the changes from ${feed.revision} to ${after}`))
+  }
+
+  #lose(error: StoreError): void {
+    if (this.#lost !== undefined) return
+    this.#lost = error
+    this.#present?.feed.end(error)
+    this.#joining?.era.reject(error)
+    this.#onLost(error)
+  }
+}
+
+/** A feed that is filled from the moment its era begins, and used from a moment later on. */
+class RelayedFeed implements FeedSource {
+  readonly feed: Feed
+  #onRestored: (() => void) | undefined
+  #isRestored = false
+
+  constructor(feed: Feed) {
+    this.feed = feed
+  }
+
+  open({ onRestored }: FeedSurroundings): this {
+    this.#onRestored = onRestored
+    // Whoever opens it is not ready to be told yet.
+    if (this.#isRestored) queueMicrotask(onRestored)
+    return this
+  }
+
+  restored(): void {
+    this.#isRestored = true
+    this.#onRestored?.()
+  }
+
+  async stop(reason: StoreError): Promise<void> {
+    this.feed.end(reason)
+  }
+}

@@ -1,0 +1,106 @@
+/**
+ * The one watch of this process over the prefix, filling the feed.
+ *
+ * When a stream breaks it resumes after the last revision it has passed on, once it is sure that etcd still has the
+ * same history (see history-intact.ts); else it ends for good. When etcd has forgotten that revision in the meantime, the
+ * readers of the old tail get RevisionGone and a new tail begins at the present.
+ */
+import { setTimeout as delay } from 'node:timers/promises'
+import { type Batch, type Revision, RevisionGone, type StoreError, StoreRestored } from '../store.ts'
+import type { TailLimits } from '../tail.ts'
+import type { Connection } from './connection.ts'
+import type { FeedSource, FeedSurroundings } from './era.ts'
+import { readFailure } from './failure.ts'
+import { Feed } from './feed.ts'
+import { assertHistoryIntact } from './history-intact.ts'
+import type { KeySpace } from './key-space.ts'
+import type { EtcdEvent } from './messages.ts'
+import { restored, watchFrom } from './watch.ts'
+
+export interface WatchedFeedOptions extends FeedSurroundings {
+  readonly connection: Connection
+  readonly space: KeySpace
+  /** The revision to begin after: the present one. */
+  readonly revision: Revision
+  readonly listener?: FeedListener | undefined
+  readonly limits?: TailLimits | undefined
+}
+
+/** Called in the order in which readers see the same. */
+export interface FeedListener {
+  /** `after`: where the feed stood before. */
+  onBatch(batch: Batch, after: Revision): void
+  onGap(revision: Revision, gap: RevisionGone): void
+}
+
+const pauses = [20, 50, 100, 200, 500, 1_000] as const
+
+export class WatchedFeed implements FeedSource {
+  readonly feed: Feed
+  #last: EtcdEvent | undefined
+  readonly #options: WatchedFeedOptions
+  readonly #stopping = new AbortController()
+  readonly #done: Promise<void>
+
+  constructor(options: WatchedFeedOptions) {
+    this.#options = options
+    this.feed = new Feed(options.revision, options.limits)
+    this.#done = this.#run()
+  }
+
+  /** Ends the watch and all readers of its tail. */
+  async stop(reason: StoreError): Promise<void> {
+    this.#stopping.abort()
+    this.feed.end(reason)
+    await this.#done
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stopping
+    for (let failures = 0; !signal.aborted; failures++) {
+      try {
+        await this.#follow(() => {
+          failures = 0
+        })
+      } catch (error) {
+        if (!signal.aborted) this.feed.failure = readFailure(error)
+        if (error instanceof StoreRestored) this.#options.onRestored()
+        else if (error instanceof RevisionGone) await this.#beginAnew(error)
+      }
+      const pause = pauses[Math.min(failures, pauses.length - 1)]
+      await delay(pause, undefined, { signal }).catch(() => {})
+    }
+  }
+
+  async #follow(onBatch: () => void): Promise<void> {
+    const { connection, space, isRolledBack, listener } = this.#options
+    const after = this.feed.revision
+    await assertHistoryIntact({
+      connection,
+      last: this.#last,
+      etcdRevision: space.etcdRevision(after),
+      anyKey: space.note('tick'),
+      isRolledBack,
+      restored: () => restored(this.feed.revision),
+    })
+    for await (const batch of watchFrom(connection, space, { after, signal: this.#stopping.signal })) {
+      onBatch()
+      const before = this.feed.revision
+      this.#last = batch.last
+      this.feed.append(batch)
+      listener?.onBatch(batch, before)
+    }
+  }
+
+  async #beginAnew(gap: RevisionGone): Promise<void> {
+    try {
+      const revision = await this.#options.present()
+      this.#last = undefined
+      this.feed.beginAnew(revision, gap)
+      this.#options.listener?.onGap(revision, gap)
+    } catch (error) {
+      // Tried again from the same place: the watch will say once more that it is gone.
+      this.feed.failure = readFailure(error)
+    }
+  }
+}

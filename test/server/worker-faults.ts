@@ -1,0 +1,123 @@
+/** Workers that end while clients write: how they are ended, and what clients were told until then. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
+import type { HttpClient } from '../tools/http-client.ts'
+import { configMaps } from '../tools/paths.ts'
+import { type Ending, root, type ServerHandle, startServer } from '../tools/server.ts'
+import { until, untilTrue } from '../tools/until.ts'
+
+const named = (name: string) => ({ metadata: { name }, data: { value: name } })
+
+/** How many ConfigMaps were created, as the server counts it. */
+export async function creates(client: HttpClient): Promise<number> {
+  const { text } = await client.get('/metrics')
+  const line = /^apiserver_request_total\{.*resource="configmaps".*verb="POST".*code="201"\} (\d+)$/m.exec(text)
+  return Number(line?.[1] ?? 0)
+}
+
+/** A server whose workers a test can end: `end('1 exit')`. */
+export async function startFragile(t: Ending, flags: readonly string[] = []) {
+  const directory = mkdtempSync(join(tmpdir(), 'orch-workers-'))
+  t.after(async () => rmSync(directory, { recursive: true, force: true }))
+  const control = join(directory, 'end')
+  const hook = pathToFileURL(join(root, 'test/tools/end-worker.mjs')).href
+  const fragile = await startServer(t, ['--workers=2', ...flags], {
+    NODE_OPTIONS: `--import=${hook} --max-old-space-size=150`,
+    ORCH_END_WORKER: control,
+  })
+  const end = (how: string) => {
+    writeFileSync(control, how)
+    fragile.process.kill('SIGWINCH')
+  }
+  return { fragile, end }
+}
+
+const writePauseMs = 10
+
+/** Writes on connections of its own until stopped, and remembers what was acknowledged. A lost answer is no loss. */
+export function writeAll(fragile: ServerHandle, prefix: string) {
+  const acknowledged = new Map<string, string>()
+  let stopped = false
+  const write = async (writer: number) => {
+    let client = fragile.client()
+    for (let i = 0; !stopped; i++) {
+      const name = `${prefix}-${writer}-${i}`
+      await pause(writePauseMs)
+      const made = await client.post(configMaps, named(name)).catch(() => undefined)
+      if (made === undefined) {
+        client.close()
+        client = fragile.client()
+      } else if (made.status === 201) acknowledged.set(name, made.body.metadata.resourceVersion)
+    }
+    client.close()
+  }
+  const writers = Array.from({ length: 6 }, (_, writer) => write(writer))
+  return {
+    acknowledged,
+    stop: async () => {
+      stopped = true
+      await Promise.all(writers)
+    },
+  }
+}
+
+export async function assertAllThere(fragile: ServerHandle, acknowledged: ReadonlyMap<string, string>): Promise<void> {
+  const client = fragile.client()
+  const { body } = await client.get(configMaps)
+  const stored = new Map<string, string>(
+    body.items.map(({ metadata }: { metadata: { name: string; resourceVersion: string } }) => [
+      metadata.name,
+      metadata.resourceVersion,
+    ]),
+  )
+  for (const [name, version] of acknowledged) assert.equal(stored.get(name), version, name)
+  assert.equal(new Set(acknowledged.values()).size, acknowledged.size)
+  client.close()
+}
+
+export const countOf = (text: string, pattern: RegExp) => text.match(pattern)?.length ?? 0
+
+/** Ends a worker while clients write, and waits until another has taken its place. Returns what was acknowledged. */
+export async function replaceOne(
+  fragile: ServerHandle,
+  end: () => void,
+  round: number,
+): Promise<ReadonlyMap<string, string>> {
+  const writing = writeAll(fragile, `round-${round}`)
+  await untilTrue(async () => writing.acknowledged.size > 20)
+  end()
+  await until(
+    async () => fragile.output(),
+    (output) => countOf(output, /a worker took the place of one that ended/g) === round,
+    60_000,
+  )
+  const before = writing.acknowledged.size
+  await untilTrue(async () => writing.acknowledged.size > before + 20)
+  await writing.stop()
+  return writing.acknowledged
+}
+
+/** The end of the store's thread: readiness says so, and the process ends. Returns what was acknowledged. */
+export async function endStore(fragile: ServerHandle, end: () => void): Promise<ReadonlyMap<string, string>> {
+  const writing = writeAll(fragile, 'hub')
+  await untilTrue(async () => writing.acknowledged.size > 20)
+  const client = fragile.client()
+  const exit = once(fragile.process, 'exit')
+  assert.equal((await client.get('/readyz')).status, 200)
+  end()
+  const { status, text } = await until(
+    () => client.get('/readyz'),
+    (ready) => ready.status !== 200,
+  )
+  assert.equal(status, 503)
+  assert.match(text, /store failed: nothing can be written any more: the thread of the store has ended/)
+  await exit
+  client.close()
+  await writing.stop()
+  return writing.acknowledged
+}

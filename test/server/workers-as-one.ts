@@ -1,0 +1,159 @@
+/**
+ * A server with several workers is one server: whatever connection a client has, it reads what was acknowledged on any
+ * other, and watches tell all writes in one order.
+ */
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import type { HttpClient } from '../tools/http-client.ts'
+import { configMaps } from '../tools/paths.ts'
+import { type Ending, root, type ServerHandle, startServer } from '../tools/server.ts'
+import { creates } from './worker-faults.ts'
+
+const workers = 3
+/** With so many connections every worker has some: that one of three has none is a matter of one in a thousand. */
+const connections = 18
+
+const named = (name: string) => ({ metadata: { name }, data: { value: name } })
+
+interface Setting {
+  /** Of the store. What they need is started, and stopped at the end. */
+  readonly flags: (owner: Ending) => Promise<readonly string[]>
+  readonly keepsHistory: boolean
+}
+
+export function describeAsOne(name: string, { flags, keepsHistory }: Setting): void {
+  describe(name, { timeout: 180_000 }, () => {
+    const ending: (() => Promise<void>)[] = []
+    const owner = { after: (run: () => Promise<void>) => void ending.unshift(run) }
+    let server: ServerHandle
+    let clients: HttpClient[]
+
+    before(async () => {
+      server = await startServer(owner, [`--workers=${workers}`, ...(await flags(owner))])
+      clients = Array.from({ length: connections }, () => server.client())
+    })
+
+    after(async () => {
+      for (const end of ending) await end()
+    })
+
+    it('what one acknowledged every other reads at once, by name and in lists', async () => {
+      for (const [i, writer] of clients.entries()) {
+        const made = await writer.post(configMaps, named(`read-${i}`))
+        assert.equal(made.status, 201, made.text)
+        const reads = await Promise.all(clients.map((reader) => reader.get(`${configMaps}/read-${i}`)))
+        assert.deepEqual(new Set(reads.map(({ text }) => text)), new Set([made.text]))
+        const lists = await Promise.all(clients.slice(0, 6).map((reader) => reader.get(configMaps)))
+        for (const { body } of lists)
+          assert.ok(Number(body.metadata.resourceVersion) >= Number(made.body.metadata.resourceVersion))
+        for (const { text } of lists) assert.ok(text.includes(`"read-${i}"`))
+      }
+    })
+
+    it('one that was deleted is gone for all, and its name is free', async () => {
+      for (const [i, client] of clients.slice(0, 6).entries()) {
+        assert.equal((await client.delete(`${configMaps}/read-${i}`)).status, 200)
+        const reads = await Promise.all(clients.map((reader) => reader.get(`${configMaps}/read-${i}`)))
+        assert.deepEqual(new Set(reads.map(({ status }) => status)), new Set([404]))
+        assert.equal((await clients[i + 6]!.post(configMaps, named(`read-${i}`))).status, 201)
+      }
+    })
+
+    if (keepsHistory)
+      it('the history of an object is the same on all connections', async () => {
+        const spec = { resource: 'configmaps', namespace: 'default', name: 'read-0' }
+        const ask = (client: HttpClient) => client.post('/apis/ops.orch.io/v1/objecthistories', { spec })
+        const histories = await Promise.all(clients.map(async (client) => (await ask(client)).body.status.revisions))
+        assert.deepEqual(
+          histories[0].map(({ verb }: { verb: string }) => verb),
+          ['create', 'delete', 'create'],
+        )
+        for (const history of histories) assert.deepEqual(history, histories[0])
+      })
+
+    it('watches on all connections tell all writes in one order', async () => {
+      const count = 120
+      const { body } = await clients[0]!.get(`${configMaps}?limit=1`)
+      const from = body.metadata.resourceVersion
+      const stop = new AbortController()
+      const watching = clients.map(async (client) => {
+        const seen: string[] = []
+        for await (const { object } of client.watch(`${configMaps}?watch=true&resourceVersion=${from}`, stop.signal)) {
+          seen.push(object.metadata.resourceVersion!)
+          if (seen.length === count) return seen
+        }
+        throw new Error(`the watch ended after ${seen.length} events`)
+      })
+      const writes = Array.from({ length: count }, (_, i) =>
+        clients[i % connections]!.post(configMaps, named(`watched-${i}`)),
+      )
+      const versions = (await Promise.all(writes)).map(({ body: made }) => made.metadata.resourceVersion)
+      const order = versions.toSorted((a, b) => Number(a) - Number(b))
+      for (const seen of await Promise.all(watching)) assert.deepEqual(seen, order)
+      stop.abort()
+    })
+
+    it('an object that all update at once loses no update', async () => {
+      assert.equal((await clients[0]!.post(configMaps, named('hot'))).status, 201)
+      const patches = clients.map((client, i) =>
+        client.send(`${configMaps}/hot`, {
+          method: 'PATCH',
+          headers: { 'content-type': 'application/merge-patch+json' },
+          body: { data: { [`key-${i}`]: 'x' } },
+        }),
+      )
+      for (const { status, text } of await Promise.all(patches)) assert.equal(status, 200, text)
+      const { body } = await clients[5]!.get(`${configMaps}/hot`)
+      assert.equal(Object.keys(body.data).filter((key) => key.startsWith('key-')).length, connections)
+    })
+
+    it('a list that begins at one worker goes on at another', async () => {
+      let path = `${configMaps}?limit=7`
+      let found = 0
+      for (let page = 0; ; page++) {
+        const { body, text } = await clients[page % connections]!.get(path)
+        assert.ok(body.items, text)
+        found += body.items.length
+        if (!body.metadata.continue) break
+        path = `${configMaps}?limit=7&continue=${encodeURIComponent(body.metadata.continue)}`
+      }
+      assert.equal(found, (await clients[0]!.get(configMaps)).body.items.length)
+    })
+
+    it('metrics count the requests of all', async () => {
+      const before = await creates(clients[0]!)
+      await Promise.all(clients.map((client, i) => client.post(configMaps, named(`counted-${i}`))))
+      for (const client of clients) assert.equal(await creates(client), before + connections)
+    })
+
+    it('another server on the port is refused', async () => {
+      for (const flag of ['--workers=2', '--workers=1']) {
+        const { code, text } = await refusalOf(flag, `--secure-port=${server.port}`)
+        assert.equal(code, 1)
+        assert.match(text, /port \d+ on 127\.0\.0\.1 is in use/)
+      }
+    })
+
+    it('the administrator has one kubeconfig, and each is ready', async () => {
+      assert.ok(readdirSync(server.directory).includes('admin.kubeconfig'))
+      assert.match(readFileSync(join(server.directory, 'admin.kubeconfig'), 'utf8'), new RegExp(`:${server.port}\\b`))
+      for (const client of clients) assert.equal((await client.get('/readyz')).status, 200)
+    })
+  })
+}
+
+async function refusalOf(...flags: string[]): Promise<{ code: number | null; text: string }> {
+  const directory = mkdtempSync(join(tmpdir(), 'orch-workers-'))
+  const args = ['apiserver', '--admin-kubeconfig=', `--data-dir=${directory}/data`, ...flags]
+  const child = spawn(join(root, 'bin/orch'), args, { stdio: ['ignore', 'ignore', 'pipe'] })
+  let text = ''
+  child.stderr.on('data', (chunk) => (text += chunk))
+  await once(child, 'close')
+  rmSync(directory, { recursive: true, force: true })
+  return { code: child.exitCode, text }
+}
