@@ -3,7 +3,6 @@
  * says (`node-port/local-nodes.ts`); any other where its status says, if that leads away from this machine. What a status
  * says is never believed beyond that.
  */
-import { duplexPair } from 'node:stream'
 import type { Node } from '../kinds/core/node.ts'
 import type { Pod } from '../kinds/core/pod.ts'
 import { nodes } from '../kinds/stored-types.ts'
@@ -92,24 +91,7 @@ export class WaysToNodes {
     const local = this.#parts.localNodes.find(spec?.nodeName ?? '')
     if (local === undefined) return destination
     if (target.scheme === 'https') throw new CallError('connection', 'a simulated pod does not speak TLS')
-    const { runtime } = local
-    return {
-      ...destination,
-      plain: () => {
-        const [near, far] = duplexPair()
-        const over = new AbortController()
-        far.on('close', () => over.abort())
-        const connected = runtime.pod({ namespace, name })?.connect(target.port, far, over.signal)
-        const broken = Object.assign(new Error('connection refused'), { code: 'ECONNREFUSED' })
-        if (connected === undefined) near.destroy(broken)
-        else
-          connected.then(
-            () => far.end(),
-            () => near.destroy(broken),
-          )
-        return near
-      },
-    }
+    return { ...destination, plain: () => local.connect({ namespace, name }, target.port) }
   }
 
   /** The first address of the preferred types that can be reached. */

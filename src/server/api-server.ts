@@ -208,6 +208,7 @@ async function openInner(options: ServerOptions, around: Surroundings) {
 
   const listening: { address: Address | undefined } = { address: undefined }
   const localNodes = new LocalNodes()
+  around.worker?.shareNodes(localNodes)
   const caches = openCaches(store, failed, log)
   const loopRecords = { log, clock, metrics: metrics.workQueues, missingRights: new MissingRights(log) }
   const { missingRights } = loopRecords

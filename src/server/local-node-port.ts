@@ -7,6 +7,7 @@ import { createPrivateKey } from 'node:crypto'
 import { Client } from '../client/client.ts'
 import { nodesGroup, nodeUserPrefix, superusers, type User } from '../model/user.ts'
 import type { Vendor } from '../model/vendor.ts'
+import { localNode } from '../node-port/local-nodes.ts'
 import { type NodePort, openNodePort } from '../node-port/node-port.ts'
 import type { NodeRuntime } from '../node-port/runtime.ts'
 import type { ServingCertificate } from '../node-port/serving-contexts.ts'
@@ -42,7 +43,7 @@ export async function openLocalNodePort(server: NodeServer, parts: LocalNodePort
     certificate: async (name) => servingCertificate(signingAuthority, name, clock.now()),
     clientAuthorities: () => signingAuthority.certificate,
   })
-  const forget = nodes.map((runtime) => localNodes.add({ runtime, host, port: opened.port }))
+  const forget = nodes.map((runtime) => localNodes.add(localNode(runtime, { host, port: opened.port })))
   return {
     port: opened.port,
     close: async () => {

@@ -1,4 +1,5 @@
 /** What a server is among the workers of one process (`--workers`): its number, its store, and how all are measured as one. */
+import type { LocalNodes } from '../node-port/local-nodes.ts'
 import type { FeedPort } from '../store/etcd/relay.ts'
 import type { StorePort } from '../store/lmdb/worker-store.ts'
 import type { Exposing } from '../telemetry/exposition.ts'
@@ -8,6 +9,8 @@ export interface WorkerPlace {
   /** From 0 on. */
   readonly index: number
   readonly store: StoreAccess
+  /** Completes the simulated nodes of this worker by those of all others, and tells the others of these. */
+  shareNodes(local: LocalNodes): void
   /** Shows these metrics of this worker together with those of all others. */
   exposing(metrics: readonly Metric[]): Exposing
   /** To be called when this worker has stopped listening; resolves when all have. */

@@ -423,8 +423,9 @@ export const seeds: readonly Seed[] = [
     'a worker on etcd misses an event',
     {
       file: 'src/store/etcd/hub.ts',
-      find: 'changes.length === 0 ? undefined : shareChanges(changes)',
-      replace: 'changes.length === 0 ? undefined : shareChanges(changes.filter(({ revision }) => revision % 7 !== 0))',
+      find: 'for (const port of this.#followers) this',
+      replace:
+        "for (const [i, port] of [...this.#followers].entries()) if (i !== 1 || message.type !== 'batch' || message.after % 7 !== 0) this",
     },
     { ...etcdWorkers, told: 'are one order, and every watch sees it' },
   ),

@@ -2,6 +2,7 @@
  * What a server and the port of a node say to clients other than kubectl: WebSockets, rights, refusals, nodes that name
  * addresses which no server should connect to, and tunnels that end with the server.
  */
+
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -11,6 +12,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { after, test } from 'node:test'
 import { systemClock } from '../../src/base/clock.ts'
+import { localNode } from '../../src/node-port/local-nodes.ts'
 import { openAuthority } from '../../src/pki/authority.ts'
 import { selfMadePair } from '../../src/pki/self-made-pair.ts'
 import { HttpClient } from '../tools/http-client.ts'
@@ -230,7 +232,7 @@ test('a node whose certificate another authority has signed is not believed', as
   }).listen(0, '127.0.0.1')
   await once(impostor, 'listening')
   const { port: at } = impostor.address() as { port: number }
-  const forget = api.server.localNodes.add({ runtime: { ...bare, name: 'n3' }, host: '127.0.0.1', port: at })
+  const forget = api.server.localNodes.add(localNode({ ...bare, name: 'n3' }, { host: '127.0.0.1', port: at }))
   await client.post('/api/v1/nodes', { metadata: { name: 'n3' } })
   const spec = { nodeName: 'n3', containers: [{ name: 'c', image: 'i' }] }
   await client.post(pods, { metadata: { name: 'doubtful' }, spec })
@@ -259,7 +261,7 @@ test('a tunnel opens only when the node says so, and ends with the server', asyn
   refusing.on('upgrade', (_, socket) => socket.end('HTTP/1.1 418 No\r\ncontent-length: 5\r\n\r\nnever'))
   await once(refusing, 'listening')
   const { port: at } = refusing.address() as { port: number }
-  api.server.localNodes.add({ runtime: { ...bare, name: 'n4' }, host: '127.0.0.1', port: at })
+  api.server.localNodes.add(localNode({ ...bare, name: 'n4' }, { host: '127.0.0.1', port: at }))
   await client.post('/api/v1/nodes', { metadata: { name: 'n4' } })
   const spec = { nodeName: 'n4', containers: [{ name: 'c', image: 'i' }] }
   await client.post(pods, { metadata: { name: 'refused' }, spec })

@@ -6,6 +6,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readServerFlags } from '../../src/server/command-line.ts'
+import { openSharedStore } from '../../src/server/workers/shared-store.ts'
+import { openLog } from '../../src/telemetry/log.ts'
 import { long } from '../tools/long.ts'
 import { configMaps } from '../tools/paths.ts'
 import { startUp } from '../tools/server.ts'
@@ -18,6 +20,12 @@ const timeout = 180_000
 test('a number of workers that cannot be is refused', async () => {
   for (const value of ['0', '-1', 'two', '65', '1.5', ''])
     await assert.rejects(readServerFlags('apiserver', [`--workers=${value}`]), /--workers.*use 1 to 64/)
+})
+
+test('files for the TLS of etcd are refused without etcd', async () => {
+  const { options } = readServerFlags('apiserver', ['--workers=2', '--etcd-cafile=ca.crt'])
+  const opening = openSharedStore(options, { onFailed: () => {}, log: openLog({ level: 0, format: 'text' }) })
+  await assert.rejects(opening, /--etcd-cafile goes with --etcd-servers/)
 })
 
 describeAsOne('workers are one server', { flags: async () => [], keepsHistory: true })

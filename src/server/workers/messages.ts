@@ -1,5 +1,8 @@
 /** What the supervisor and its workers say to each other, and what a worker is started with. */
+import type { MessagePort } from 'node:worker_threads'
 import type { ConsoleSecrets } from '../../console/access.ts'
+import type { NodeAddress } from '../../node-port/local-nodes.ts'
+import type { PodPlace } from '../../node-port/runtime.ts'
 import type { Exposition } from '../../telemetry/exposition.ts'
 import type { MetricSnapshot } from '../../telemetry/metric-sums.ts'
 import type { ServerCommand } from '../command-line.ts'
@@ -19,7 +22,20 @@ export interface WorkerData {
   readonly heartbeat: Int32Array
 }
 
+/** A port of a pod on a simulated node. */
+export interface NodeConnection {
+  readonly node: string
+  readonly place: PodPlace
+  readonly target: number
+}
+
+/** What is said in both directions of simulated nodes: to a worker, of those of the others. */
+export type NodeMessage =
+  | { readonly type: 'nodes'; readonly nodes: readonly NodeAddress[] }
+  | (NodeConnection & { readonly type: 'connect'; readonly port: MessagePort })
+
 export type ToWorker =
+  | NodeMessage
   /** What it needs is there. */
   | { readonly type: 'start' }
   /** The server is about to stop: from now on it is not ready. */
@@ -32,6 +48,7 @@ export type ToWorker =
   | { readonly type: 'exposition'; readonly id: number; readonly exposition: Exposition }
 
 export type ToSupervisor =
+  | NodeMessage
   | { readonly type: 'ready'; readonly url: string }
   /** It listens no more. */
   | { readonly type: 'closed' }

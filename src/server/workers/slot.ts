@@ -8,6 +8,7 @@ import { UsageError } from '../../base/flags.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { watchHeartbeat } from './heartbeat.ts'
 import type { ToSupervisor, ToWorker, WorkerData } from './messages.ts'
+import type { SharedNodes } from './shared-nodes.ts'
 import type { SharedStore } from './shared-store.ts'
 import type { WorkerMetrics } from './worker-metrics.ts'
 
@@ -15,6 +16,7 @@ export interface SlotOptions extends Pick<WorkerData, 'index' | 'command' | 'fla
   readonly shared: SharedStore
   readonly log: Log
   readonly metrics: WorkerMetrics
+  readonly nodes: SharedNodes
 }
 
 /** A worker that has lived so long did not end because of its start. */
@@ -116,6 +118,7 @@ export class Slot {
     })
     thread.once('exit', (code) => this.#lose(life, code))
     this.#options.metrics.add(thread)
+    this.#options.nodes.add(thread)
     return life
   }
 
@@ -123,7 +126,8 @@ export class Slot {
     if (message.type === 'ready') life.ready.resolve(message.url)
     else if (message.type === 'closed') life.closed.resolve()
     else if (message.type === 'failed') life.why = message.why
-    else this.#options.metrics.receive(life.thread, message)
+    else if ('metrics' in message) this.#options.metrics.receive(life.thread, message)
+    else this.#options.nodes.receive(life.thread, message)
   }
 
   #watch(life: Life): void {
@@ -135,9 +139,10 @@ export class Slot {
   }
 
   #lose(life: Life, code: number): void {
-    const { log, metrics, index } = this.#options
+    const { log, metrics, nodes, index } = this.#options
     const why = life.why ?? `it ended with code ${code}`
     metrics.remove(life.thread)
+    nodes.remove(life.thread)
     life.ready.reject(new UsageError(why))
     if (this.#stopping || !this.#served) return
     log.error('a worker ended; another takes its place', { worker: index, why })

@@ -11,6 +11,7 @@ import type { Log } from '../../telemetry/log.ts'
 import type { ServerCommand } from '../command-line.ts'
 import type { ServerOptions } from '../flags/options.ts'
 import { choosePort } from './port.ts'
+import { SharedNodes } from './shared-nodes.ts'
 import { openSharedStore } from './shared-store.ts'
 import { Slot } from './slot.ts'
 import { WorkerMetrics } from './worker-metrics.ts'
@@ -43,10 +44,10 @@ export async function startSupervisor(
   const port = await choosePort(options)
   const failed = Promise.withResolvers<StoreError>()
   const shared = await openSharedStore(options, { onFailed: failed.resolve, log })
-  const metrics = new WorkerMetrics()
+  const together = { metrics: new WorkerMetrics(), nodes: new SharedNodes() }
   const slots = Array.from(
     { length: options.workers },
-    (_, index) => new Slot({ ...given, index, port, shared, log, metrics }),
+    (_, index) => new Slot({ ...given, index, port, shared, log, ...together }),
   )
   stopping.addEventListener('abort', () => {
     for (const slot of slots) slot.announceStop()

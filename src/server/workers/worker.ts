@@ -17,6 +17,7 @@ import { type Running, startRunning } from '../running.ts'
 import type { WorkerPlace } from '../worker-place.ts'
 import { heartbeatMs } from './heartbeat.ts'
 import type { ToSupervisor, ToWorker, WorkerData } from './messages.ts'
+import { NodesElsewhere } from './nodes-elsewhere.ts'
 
 /**
  * How long a worker without its store goes on: if the whole store is gone the supervisor ends the process before that, with
@@ -43,6 +44,7 @@ class Worker {
   readonly #ended = Promise.withResolvers<void>()
   readonly #stopping = new AbortController()
   readonly #drain = Promise.withResolvers<void>()
+  readonly #nodes = new NodesElsewhere((message, transfer) => parentPort!.postMessage(message, transfer))
   #lastId = 0
   #metrics: readonly Metric[] = []
   #starting: Promise<Running> | undefined
@@ -66,7 +68,9 @@ class Worker {
     else if (message.type === 'stop') void this.#stop()
     else if (message.type === 'drain') this.#drain.resolve()
     else if (message.type === 'sample') this.#tell({ type: 'samples', id: message.id, metrics: this.#sample() })
-    else this.#waiting.get(message.id)?.(message.exposition)
+    else if (message.type === 'nodes') this.#nodes.set(message.nodes)
+    else if (message.type === 'connect') this.#nodes.accept(message)
+    else if (message.type === 'exposition') this.#waiting.get(message.id)?.(message.exposition)
   }
 
   async #start(): Promise<void> {
@@ -110,6 +114,7 @@ class Worker {
     return {
       index,
       store,
+      shareNodes: (local) => this.#nodes.join(local),
       exposing: (metrics) => {
         this.#metrics = metrics
         return { expose: () => this.#expose() }
