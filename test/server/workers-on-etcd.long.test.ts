@@ -21,7 +21,7 @@ async function startOn(owner: Ending) {
 
 describeAsOne('workers on etcd are one server', {
   flags: async (owner) => (await startOn(owner)).flags,
-  keepsHistory: false,
+  keepsHistory: true,
 })
 
 test('workers on etcd end in every way, and nothing acknowledged is lost', { timeout }, async (t) => {

@@ -23,7 +23,7 @@ test('a number of workers that cannot be is refused', async () => {
 })
 
 test('files for the TLS of etcd are refused without etcd', async () => {
-  const { options } = readServerFlags('apiserver', ['--workers=2', '--etcd-cafile=ca.crt'])
+  const { options } = await readServerFlags('apiserver', ['--workers=2', '--etcd-cafile=ca.crt'])
   const opening = openSharedStore(options, { onFailed: () => {}, log: openLog({ level: 0, format: 'text' }) })
   await assert.rejects(opening, /--etcd-cafile goes with --etcd-servers/)
 })
