@@ -14,7 +14,6 @@ import { invalid } from '../model/field-error.ts'
 import { type JsonObject, own, sameJson } from '../model/json.ts'
 import { isLarge } from '../model/large-json.ts'
 import { type ApiObject, asJson } from '../model/object.ts'
-import { formatVersion, parseVersion } from '../model/resource-version.ts'
 import { storedSteps } from '../schema/normalize.ts'
 import { fromStored, jsonSteps, writtenSteps } from './conversion.ts'
 import { create } from './create.ts'
@@ -204,10 +203,9 @@ function assertUid(resource: Resource, { metadata }: ApiObject, { metadata: stor
   throw conflict(resource, stored.name!, why)
 }
 
-/** A version that is sent must be that of the stored object. */
+/** A version that is sent must be that of the stored object. It is opaque: any other text is a conflict. */
 function assertVersion(resource: Resource, next: ApiObject, { metadata }: ApiObject): void {
-  if (formatVersion(parseVersion(next.metadata.resourceVersion!)) !== metadata.resourceVersion)
-    throw modified(resource, metadata.name!)
+  if (next.metadata.resourceVersion !== metadata.resourceVersion) throw modified(resource, metadata.name!)
 }
 
 function modified(resource: Resource, name: string): ApiError {

@@ -257,6 +257,31 @@ test('a generation that no number can hold does not keep an object from being de
   assert.equal((await patch(`${maps}/many`, 'merge-patch+json', { metadata: { finalizers: null } })).status, 200)
 })
 
+test('a version is opaque: every other text than that of the object is a conflict', async () => {
+  const made = (await client.post(maps, mapOf('opaque'))).body.metadata.resourceVersion as string
+  for (const resourceVersion of [
+    '1',
+    `${made}0`,
+    `0${made}`,
+    ` ${made}`,
+    `-${made}`,
+    `${made}.0`,
+    'abc',
+    '9'.repeat(30),
+  ]) {
+    const sent = mapOf('opaque', { resourceVersion }, { k: 'new' })
+    for (const answer of [
+      await client.put(`${maps}/opaque`, sent),
+      await patch(`${maps}/opaque`, 'merge-patch+json', sent),
+    ])
+      assert.deepEqual([answer.status, answer.body.reason], [409, 'Conflict'], resourceVersion)
+  }
+  assert.equal(
+    (await client.put(`${maps}/opaque`, mapOf('opaque', { resourceVersion: made }, { k: 'new' }))).status,
+    200,
+  )
+})
+
 test('version 0 counts as none; a PUT of an object that is gone does not create it again', async () => {
   const events = '/api/v1/namespaces/default/events'
   const event = (name: string, metadata: JsonObject) => ({
