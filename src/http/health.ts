@@ -1,6 +1,9 @@
 /**
  * /livez, /readyz and /healthz: whether the server is alive, and whether it should be sent requests. Machines read the
  * status code alone; `?verbose` lists each check, `?exclude=NAME` leaves one out, `/livez/NAME` asks for one.
+ *
+ * A failed check is a 500; /readyz is a 503 where the server is there and cannot serve for now. Why a check failed is
+ * listed by /readyz, and returned by the check itself: `/livez/NAME`.
  */
 import { shorten } from '../base/shorten.ts'
 import { notAllowed, type PathHandler } from './dispatch.ts'
@@ -13,6 +16,8 @@ export interface HealthCheck {
   readonly check: () => string | undefined | Promise<string | undefined>
   /** What people should know although it passes; shown where the checks are listed. */
   readonly note?: () => string | undefined
+  /** The server can serve nobody while this fails: /readyz is a 503 then, and not a 500. */
+  readonly unavailable?: boolean
 }
 
 /** Passes whenever it can be asked. */
@@ -21,16 +26,22 @@ const ping: HealthCheck = { name: 'ping', check: () => undefined }
 interface Endpoint {
   readonly name: string
   readonly checks: readonly HealthCheck[]
-  /** The status code when a check fails. */
-  readonly failure: number
+}
+
+/** The endpoint that says whether to send requests here, and why not. */
+const readiness = 'readyz'
+
+/** The status code when these checks fail. */
+function failureOf(endpoint: string, failed: readonly HealthCheck[]): number {
+  return endpoint === readiness && failed.some(({ unavailable }) => unavailable) ? 503 : 500
 }
 
 /** Serves `/livez`, `/readyz` and `/healthz`. */
 export function healthPaths(live: readonly HealthCheck[], ready: readonly HealthCheck[]): PathHandler {
   const endpoints: readonly Endpoint[] = [
-    { name: 'livez', checks: [ping, ...live], failure: 500 },
-    { name: 'readyz', checks: [ping, ...live, ...ready], failure: 503 },
-    { name: 'healthz', checks: [ping, ...live, ...ready], failure: 500 },
+    { name: 'livez', checks: [ping, ...live] },
+    { name: readiness, checks: [ping, ...live, ...ready] },
+    { name: 'healthz', checks: [ping, ...live, ...ready] },
   ]
   return (exchange, { path, verb, query }) => {
     const endpoint = endpoints.find(({ name }) => path === `/${name}` || path.startsWith(`/${name}/`))
@@ -42,39 +53,34 @@ export function healthPaths(live: readonly HealthCheck[], ready: readonly Health
   }
 }
 
-async function answerOne(exchange: Exchange, { checks, failure }: Endpoint, name: string): Promise<void> {
-  const found = checks.find((check) => check.name === name)
+async function answerOne(exchange: Exchange, endpoint: Endpoint, name: string): Promise<void> {
+  const found = endpoint.checks.find((check) => check.name === name)
   const fault = await found?.check()
   if (found === undefined) sendPageNotFound(exchange)
   else if (fault === undefined) sendText(exchange, 200, 'ok')
-  else sendText(exchange, failure, `internal server error: ${fault}\n`)
+  else sendText(exchange, failureOf(endpoint.name, [found]), `internal server error: ${fault}\n`)
 }
 
-async function answerAll(
-  exchange: Exchange,
-  { name, checks, failure }: Endpoint,
-  query: URLSearchParams,
-): Promise<void> {
+async function answerAll(exchange: Exchange, { name, checks }: Endpoint, query: URLSearchParams): Promise<void> {
   const excluded = new Set(query.getAll('exclude'))
   const results = await Promise.all(
     checks.map(async (check) => ({
-      name: check.name,
+      check,
       excluded: excluded.has(check.name),
       fault: excluded.has(check.name) ? undefined : await check.check(),
       note: check.note?.(),
     })),
   )
   const unknown = [...excluded].filter((each) => !checks.some((check) => check.name === each))
-  const failed = results.some(({ fault }) => fault !== undefined)
-  if (!failed && !query.has('verbose')) {
+  const failed = results.filter(({ fault }) => fault !== undefined).map(({ check }) => check)
+  if (failed.length === 0 && !query.has('verbose')) {
     sendText(exchange, 200, 'ok')
     return
   }
-  const lines = results.map(
-    (result) => `${result.fault === undefined ? '[+]' : '[-]'}${result.name} ${resultText(result)}\n`,
-  )
+  const lines = results.map((result) => lineOf(result, { tellsWhy: name === readiness }))
   if (unknown.length > 0) lines.push(warning(unknown))
-  sendText(exchange, failed ? failure : 200, `${lines.join('')}${name} check ${failed ? 'failed' : 'passed'}\n`)
+  const [status, outcome] = failed.length > 0 ? [failureOf(name, failed), 'failed'] : [200, 'passed']
+  sendText(exchange, status, `${lines.join('')}${name} check ${outcome}\n`)
 }
 
 const toldNames = 10
@@ -87,13 +93,14 @@ function warning(unknown: readonly string[]): string {
 }
 
 interface Result {
+  readonly check: HealthCheck
   readonly excluded: boolean
   readonly fault: string | undefined
   readonly note: string | undefined
 }
 
-function resultText({ excluded, fault, note }: Result): string {
-  if (excluded) return 'excluded: ok'
-  if (fault !== undefined) return `failed: ${fault}`
-  return note === undefined ? 'ok' : `ok, but ${note}`
+function lineOf({ check, excluded, fault, note }: Result, { tellsWhy }: { readonly tellsWhy: boolean }): string {
+  if (fault !== undefined) return `[-]${check.name} failed: ${tellsWhy ? fault : 'reason withheld'}\n`
+  if (excluded) return `[+]${check.name} excluded: ok\n`
+  return `[+]${check.name} ok${note === undefined ? '' : `, but ${note}`}\n`
 }

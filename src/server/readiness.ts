@@ -36,6 +36,7 @@ export function readinessOf(parts: ReadinessParts): Readiness {
     name: 'store',
     check: () => checkStore(store, caches, failure),
     note: () => notice.note(),
+    unavailable: true,
   }
   return {
     store: ofStore,
@@ -44,7 +45,11 @@ export function readinessOf(parts: ReadinessParts): Readiness {
       { name: 'objects', check: () => undefined, note: () => leftOut(caches) },
       { name: 'loops', check: () => undefined, note: () => missingRights.note() },
       { name: 'backups', check: () => undefined, note: () => backups.note() },
-      { name: 'shutdown', check: () => (isStopping || stopping.aborted ? 'the server is stopping' : undefined) },
+      {
+        name: 'shutdown',
+        check: () => (isStopping || stopping.aborted ? 'the server is stopping' : undefined),
+        unavailable: true,
+      },
     ],
     stopping: () => {
       isStopping = true

@@ -37,14 +37,22 @@ const maxSeries = 5000
 /** What stands for all values of a label in the series that counts what came after `maxSeries`. */
 const other = 'other'
 
+/** Makes the labels of a sample from values in the order of `names`; they are shown sorted, as Prometheus shows them. */
+function labelsFrom(names: readonly string[]): (values: readonly string[]) => { [label: string]: string } {
+  const sorted = names.map((name, i) => [name, i] as const).sort(([a], [b]) => (a < b ? -1 : 1))
+  return (values) => Object.fromEntries(sorted.map(([name, i]) => [name, values[i]!]))
+}
+
 /** The series of one metric, by their label values in the order of its labels. */
 class SeriesMap<S> {
   readonly #labels: readonly string[]
+  readonly #labelsOf: ReturnType<typeof labelsFrom>
   readonly #make: () => S
   readonly #series = new Map<string, { readonly values: readonly string[]; readonly series: S }>()
 
   constructor(labels: readonly string[], make: () => S) {
     this.#labels = labels
+    this.#labelsOf = labelsFrom(labels)
     this.#make = make
   }
 
@@ -60,8 +68,7 @@ class SeriesMap<S> {
   }
 
   *entries(): Generator<[labels: { [label: string]: string }, series: S]> {
-    for (const { values, series } of this.#series.values())
-      yield [Object.fromEntries(this.#labels.map((label, i) => [label, values[i]!])), series]
+    for (const { values, series } of this.#series.values()) yield [this.#labelsOf(values), series]
   }
 }
 
@@ -100,19 +107,18 @@ export class Gauge implements Metric {
   readonly type = 'gauge'
   readonly across: Metric['across']
   readonly #read: () => Iterable<readonly [values: readonly string[], value: number]>
-  readonly #labels: readonly string[]
+  readonly #labelsOf: ReturnType<typeof labelsFrom>
 
   constructor({ name, help, labels, across }: Description, read: () => Iterable<readonly [readonly string[], number]>) {
     this.name = name
     this.help = help
     this.across = across
-    this.#labels = labels
+    this.#labelsOf = labelsFrom(labels)
     this.#read = read
   }
 
   *samples(): Generator<Sample> {
-    for (const [values, value] of this.#read())
-      yield { labels: Object.fromEntries(this.#labels.map((label, i) => [label, values[i]!])), value }
+    for (const [values, value] of this.#read()) yield { labels: this.#labelsOf(values), value }
   }
 }
 

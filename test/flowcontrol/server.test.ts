@@ -57,7 +57,7 @@ async function metric(server: Restartable, start: string): Promise<number> {
   return line === undefined ? 0 : Number(line.slice(line.lastIndexOf(' ')))
 }
 
-const flow = '{priority_level="tiny",flow_schema="both"'
+const flow = '{flow_schema="both",priority_level="tiny"'
 const executing = (server: Restartable) => metric(server, `apiserver_flowcontrol_current_executing_requests${flow}`)
 const waiting = (server: Restartable) => metric(server, `apiserver_flowcontrol_current_inqueue_requests${flow}`)
 

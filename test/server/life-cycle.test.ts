@@ -65,13 +65,16 @@ test('with a grace period the port is open during the start: alive, and not read
     () => status('/livez').catch(() => 0),
     (code) => code === 200,
   )
-  assert.deepEqual([await status('/readyz'), await status('/livez/ping')], [503, 200])
+  assert.deepEqual([await status('/readyz'), await status('/healthz'), await status('/livez/ping')], [500, 500, 200])
+  assert.match((await client.get('/readyz')).text, /^\[-\]start failed: the server is starting$/m)
   const refused = await client.get(configMaps)
   assert.deepEqual([refused.status, refused.headers['retry-after']], [503, '1'])
   assert.equal(refused.body.message, 'the server is starting; try again')
   now = 61_000
-  const late = await client.get('/livez')
-  assert.deepEqual([late.status, /not started within --livez-grace-period/.test(late.text)], [500, true])
+  const late = await client.get('/livez?verbose')
+  const lines = ['[+]ping ok', '[-]start-in-time failed: reason withheld', 'livez check failed', '']
+  assert.deepEqual([late.status, late.text.split('\n')], [500, lines])
+  assert.match((await client.get('/livez/start-in-time')).text, /not started within --livez-grace-period/)
   store.letGo()
   await starting
   assert.deepEqual([await status('/livez'), await status('/readyz')], [200, 200])

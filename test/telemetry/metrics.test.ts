@@ -42,12 +42,15 @@ test('requests are counted by what is served, and what clients make up is no lab
   const count = (name: string, labels: string) =>
     Number(new RegExp(`^${name}\\{${labels}\\} (\\S+)$`, 'm').exec(text)?.[1])
   const place = (subresource: string, scope: string, verb: string) =>
-    `group="",version="v1",resource="configmaps",subresource="${subresource}",scope="${scope}",verb="${verb}"`
-  assert.equal(count('apiserver_request_total', `${place('', 'namespace', 'POST')},dry_run="",code="201"`), 1)
-  assert.equal(count('apiserver_request_total', `${place('', 'resource', 'GET')},dry_run="",code="404"`), 1)
-  assert.equal(count('apiserver_request_duration_seconds_count', place('', 'resource', 'GET')), 2)
-  assert.equal(count('apiserver_request_duration_seconds_count', place('', 'namespace', 'LIST')), 2)
-  assert.equal(count('apiserver_request_duration_seconds_count', place('', 'cluster', 'LIST')), 1)
+    `resource="configmaps",scope="${scope}",subresource="${subresource}",verb="${verb}",version="v1"`
+  const total = (code: string, where: string) =>
+    count('apiserver_request_total', `code="${code}",dry_run="",group="",${where}`)
+  const timed = (where: string) => count('apiserver_request_duration_seconds_count', `group="",${where}`)
+  assert.equal(total('201', place('', 'namespace', 'POST')), 1)
+  assert.equal(total('404', place('', 'resource', 'GET')), 1)
+  assert.equal(timed(place('', 'resource', 'GET')), 2)
+  assert.equal(timed(place('', 'namespace', 'LIST')), 2)
+  assert.equal(timed(place('', 'cluster', 'LIST')), 1)
   // The server has one of its own: what aggregated API servers know it by.
   assert.equal(count('apiserver_storage_objects', 'resource="configmaps"'), 2)
   assert.match(text, /^process_resident_memory_bytes \d+$/m)

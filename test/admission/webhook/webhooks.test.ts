@@ -363,10 +363,10 @@ test('metrics count calls, rejections and what was ignored', async () => {
     await client.post(maps, { metadata: { name: 'counted' } })
     const { text } = await client.get('/metrics')
     for (const line of [
-      'apiserver_admission_webhook_request_total{name="counted.example.com",type="validating",operation="CREATE",code="403",rejected="true"} 1',
-      'apiserver_admission_webhook_rejection_count{name="counted.example.com",type="validating",operation="CREATE",error_type="no_error",rejection_code="403"} 1',
+      'apiserver_admission_webhook_request_total{code="403",name="counted.example.com",operation="CREATE",rejected="true",type="validating"} 1',
+      'apiserver_admission_webhook_rejection_count{error_type="no_error",name="counted.example.com",operation="CREATE",rejection_code="403",type="validating"} 1',
       'apiserver_admission_webhook_fail_open_count{name="ignored.example.com",type="validating"} 1',
-      'apiserver_admission_webhook_admission_duration_seconds_count{name="counted.example.com",type="validating",operation="CREATE",rejected="true"} 1',
+      'apiserver_admission_webhook_admission_duration_seconds_count{name="counted.example.com",operation="CREATE",rejected="true",type="validating"} 1',
     ])
       assert.ok(text.includes(line), line)
   })
