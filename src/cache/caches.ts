@@ -4,7 +4,8 @@
  * `start` loads a snapshot and follows the log from there. Readers ask `reached(revision)` before they answer, so
  * that what they read is at least as new as the revision they must not be older than. When the feed breaks the caches
  * are loaded again and watchers are closed: their clients resume by revision or list again. For those who resume from
- * before a cache's window there is the log, read once for all of them where that can be.
+ * before a cache's window there is the log, read once for all of them where that can be. A window holds no event that is
+ * older than history is kept.
  *
  * Caches may be added and removed while the feed runs: `add`, then `fill`, and the new one is as far as all others.
  */
@@ -15,6 +16,7 @@ import { KindCache, type Load } from './kind-cache.ts'
 import { LateLoad } from './late-load.ts'
 import { type LogChunk, LogChunks } from './log-chunks.ts'
 import { Reservations, reservationsPrefix } from './reservations.ts'
+import { type HistoryTime, RevisionTimes } from './revision-times.ts'
 import type { Unreadable } from './unreadable.ts'
 
 /** Every object's key is `objects/<group>/<plural>/...`. */
@@ -51,10 +53,13 @@ export class Caches {
   #feed: Promise<void> = Promise.resolve()
   /** Why the caches must be loaded again before they take in more changes; undefined: they need not. */
   #fault: string | undefined = 'the store has not been read yet'
+  /** Undefined: events are kept as long as there is room for them. */
+  readonly #times: RevisionTimes | undefined
 
-  constructor(store: Store, listeners: CacheListeners) {
+  constructor(store: Store, listeners: CacheListeners, kept?: HistoryTime) {
     this.#store = store
     this.#listeners = listeners
+    this.#times = kept && new RevisionTimes(kept)
     this.#log = new LogChunks(store, objectsPrefix)
     this.#backlog = this.#backlogAt(0)
   }
@@ -135,6 +140,12 @@ export class Caches {
   /** The log after a revision before a cache's window, as far as one piece goes. */
   async readLog(cache: KindCache, after: number): Promise<LogChunk> {
     return await this.#log.read(after, cache.floor)
+  }
+
+  /** Drops the events that are older than history is kept: watches from before them are too old. */
+  forgetOutdated(): void {
+    const outdated = this.#times?.outdated() ?? 0
+    if (outdated > 0) for (const cache of this.#byPrefix.values()) cache.forgetUpTo(outdated)
   }
 
   /** Ends every watch, those to come as well; reads go on. */
@@ -253,6 +264,7 @@ export class Caches {
 
   #advance(revision: number): void {
     this.revision = revision
+    if (this.#times?.note(revision)) this.forgetOutdated()
     for (const waiter of [...this.#waiting]) if (waiter.revision <= revision) waiter.resolve()
   }
 

@@ -337,13 +337,26 @@ export class KindCache {
   // Down to half, so that it costs little per event.
   #forgetOldest(): void {
     const { length } = this.#events
+    let bytes = this.#eventBytes
     let dropped = 0
-    while (dropped < length - 1 && (length - dropped > maxEvents / 2 || this.#eventBytes > maxEventBytes / 2)) {
-      this.#eventBytes -= weight(this.#events[dropped]!)
+    while (dropped < length - 1 && (length - dropped > maxEvents / 2 || bytes > maxEventBytes / 2)) {
+      bytes -= weight(this.#events[dropped]!)
       dropped++
     }
-    this.#floor = this.#events[dropped - 1]?.revision ?? this.#floor
-    this.#events = this.#events.slice(dropped)
+    this.#dropEvents(dropped)
+  }
+
+  /** Drops the events up to this revision. */
+  forgetUpTo(revision: number): void {
+    if (this.#events.length === 0 || this.#events[0]!.revision > revision) return
+    const first = this.#events.findIndex((event) => event.revision > revision)
+    this.#dropEvents(first === -1 ? this.#events.length : first)
+  }
+
+  #dropEvents(count: number): void {
+    for (const event of this.#events.slice(0, count)) this.#eventBytes -= weight(event)
+    this.#floor = this.#events[count - 1]?.revision ?? this.#floor
+    this.#events = this.#events.slice(count)
   }
 
   #tell(event: CacheEvent): void {

@@ -67,6 +67,7 @@ async function startOf(resource: Resource, selection: ParsedSelection, version: 
   if (version === '') await waitForCaches(resource)
   if (version === '' || version === '0') return { objects: findObjects(resource, selection), revision: caches.revision }
   const revision = parseVersion(version)
+  caches.forgetOutdated()
   if (revision < cache.floor) await orTooOld(revision, () => caches.lookBack(cache, revision))
   return { objects: [], revision }
 }

@@ -209,7 +209,8 @@ async function openInner(options: ServerOptions, around: Surroundings) {
   const listening: { address: Address | undefined } = { address: undefined }
   const localNodes = new LocalNodes()
   around.worker?.shareNodes(localNodes)
-  const caches = openCaches(store, failed, log)
+  const kept = { historyMs: options.historyDuration, clock: systemClock }
+  const caches = openCaches(store, { failed, log, kept })
   const loopRecords = { log, clock, metrics: metrics.workQueues, missingRights: new MissingRights(log) }
   const { missingRights } = loopRecords
   const backupSource = { store: foundation.raw, dataDir: options.etcdServers.length > 0 ? undefined : options.dataDir }

@@ -1,19 +1,24 @@
 /** The caches of this server, and what is logged about them. */
 import { Caches } from '../cache/caches.ts'
+import type { HistoryTime } from '../cache/revision-times.ts'
 import type { Store, StoreError } from '../store/store.ts'
 import { errorFields, type Log } from '../telemetry/log.ts'
 import { tellUnreadable } from './store-check.ts'
 
-/** Once the store has failed for good, that is logged, and not each attempt to follow it. */
-export function openCaches(store: Store, failed: Promise<StoreError>, log: Log): Caches {
+interface CacheParts {
+  /** Once the store has failed for good, that is logged, and not each attempt to follow it. */
+  readonly failed: Promise<StoreError>
+  readonly log: Log
+  readonly kept: HistoryTime
+}
+
+export function openCaches(store: Store, { failed, log, kept }: CacheParts): Caches {
   let ended = false
   void failed.then(() => {
     ended = true
   })
-  return new Caches(store, {
-    onError: (error) => {
-      if (!ended) log.error('the watch that feeds the caches broke; resuming it', errorFields(error))
-    },
-    onUnreadable: tellUnreadable(log),
-  })
+  const onError = (error: unknown) => {
+    if (!ended) log.error('the watch that feeds the caches broke; resuming it', errorFields(error))
+  }
+  return new Caches(store, { onError, onUnreadable: tellUnreadable(log) }, kept)
 }

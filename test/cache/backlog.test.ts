@@ -7,6 +7,7 @@ import { type TestContext, test } from 'node:test'
 import { systemClock } from '../../src/base/clock.ts'
 import { Caches } from '../../src/cache/caches.ts'
 import { jsonEvents } from '../../src/cache/event.ts'
+import type { HistoryTime } from '../../src/cache/revision-times.ts'
 import { encodeStored } from '../../src/codec/stored.ts'
 import { configMap } from '../../src/kinds/core/config-map.ts'
 import { podTemplate } from '../../src/kinds/core/pod-template.ts'
@@ -57,11 +58,12 @@ const secrets = ['secrets', 'Secret'] as const
 const podTemplates = ['podtemplates', 'PodTemplate'] as const
 
 /** A server's registry on what is in the store: as after a restart. */
-async function start(t: TestContext, store: MemoryStore): Promise<Resource[]> {
-  const caches = new Caches(store, {
-    onError: (error) => assert.fail(String(error)),
-    onUnreadable: ({ key }) => assert.fail(key),
-  })
+async function start(t: TestContext, store: MemoryStore, kept?: HistoryTime): Promise<Resource[]> {
+  const listeners = {
+    onError: (error: unknown) => assert.fail(String(error)),
+    onUnreadable: ({ key }: { readonly key: string }) => assert.fail(key),
+  }
+  const caches = new Caches(store, listeners, kept)
   const resources = serveKinds([configMap, secret, podTemplate], {
     vendor: vendorOf('orch'),
     store,
@@ -175,4 +177,26 @@ test('one that starts before the log does not keep others from resuming', async 
   ])
   assert.deepEqual(good, { status: 'fulfilled', value: ['MODIFIED first 10'] })
   for (const each of [tooOld, tooOldToo]) assert.equal(each.status === 'rejected' && each.reason.code, 410)
+})
+
+test('events that are older than history is kept are gone for watches too, where there were any', async (t) => {
+  const store = new MemoryStore()
+  let now = 0
+  const [maps, others] = await start(t, store, { historyMs: 1600, clock: { monotonic: () => now } })
+  const beginning = await store.revision()
+  const write = async (at: number, name: string) => {
+    now = at
+    await put(store, configMaps, name, at)
+    await maps!.caches.reached(await store.revision(), 1000)
+  }
+  await write(100, 'a')
+  await write(200, 'b')
+  await store.compact(await store.revision())
+  const second = await store.revision()
+  await write(1000, 'c')
+  assert.deepEqual(await resume(maps!, beginning), ['ADDED a 100', 'ADDED b 200', 'ADDED c 1000'])
+  now = 1900
+  await assert.rejects(resume(maps!, beginning), /too old resource version/)
+  assert.deepEqual(await resume(maps!, second), ['ADDED c 1000'])
+  assert.deepEqual(await resume(others!, beginning), [])
 })
