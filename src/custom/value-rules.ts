@@ -17,6 +17,7 @@ import {
 } from '../model/field-error.ts'
 import { isObject, type Json, type JsonObject, own, sameJson } from '../model/json.ts'
 import type { Effort } from '../schema/effort.ts'
+import { isInt64 } from '../schema/matches-type.ts'
 import { mayTake } from './effort.ts'
 import { hasFormat, knownFormat } from './formats.ts'
 import type { CompilePattern } from './patterns.ts'
@@ -231,6 +232,6 @@ function wrongType(path: FieldPath, wanted: string, found: string): FieldError {
 function jsonType(value: Json): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'array'
-  if (typeof value === 'bigint' || Number.isInteger(value)) return 'integer'
-  return typeof value
+  if (isInt64(value)) return 'integer'
+  return typeof value === 'bigint' ? 'number' : typeof value
 }

@@ -42,6 +42,9 @@ export function* decodeSteps(schema: Schema, value: Json, options: DecodeOptions
   return { value: yield* decoder.readSteps(schema, value, ''), unknown: decoder.unknown }
 }
 
+const int32 = { type: 'integer', bits: 32 } as const
+const int64 = { type: 'integer', bits: 64 } as const
+
 interface NamedField {
   readonly name: string
   readonly field: Field
@@ -82,7 +85,7 @@ class Decoder {
       case 'quantity':
         return readQuantity(value, path)
       case 'intOrString':
-        return typeof value === 'string' ? value : readInteger({ type: 'integer', bits: 32 }, value, path)
+        return typeof value === 'string' ? value : readInteger(schema.lenient ? int64 : int32, value, path)
       case 'any':
         return schema.pruned === undefined ? value : this.#readPruned(schema, value, path)
       case 'map':

@@ -15,11 +15,11 @@ export function matchesType(schema: Schema, value: Json): boolean {
     case 'boolean':
       return typeof value === 'boolean'
     case 'integer':
-      return isInteger(value)
+      return isInt64(value)
     case 'number':
       return typeof value === 'number' || typeof value === 'bigint'
     case 'intOrString':
-      return typeof value === 'string' || isInteger(value)
+      return typeof value === 'string' || isInt64(value)
     case 'any':
       return true
     case 'map':
@@ -32,8 +32,9 @@ export function matchesType(schema: Schema, value: Json): boolean {
   }
 }
 
-function isInteger(value: Json): boolean {
-  return typeof value === 'bigint' || Number.isInteger(value)
+/** Whether a value is a whole number of 64 bits. Beyond what is exact, one that is written as 1e20 is none. */
+export function isInt64(value: Json): boolean {
+  return typeof value === 'bigint' ? BigInt.asIntN(64, value) === value : Number.isSafeInteger(value)
 }
 
 /** The first place in a value that is not of the type that its schema names; undefined where all are. */

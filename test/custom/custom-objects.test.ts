@@ -46,6 +46,33 @@ describe('objects', () => {
     assert.deepEqual((await client.get(`${at('preset')}/a`)).body.status, { seen: -1 })
   })
 
+  test('a whole number has 64 bits, also where a text may stand; beyond that it is one with a fraction', async () => {
+    const either = { 'x-orch-int-or-string': true, anyOf: [{ type: 'integer' }, { type: 'string' }] }
+    const schema = spec({ whole: { type: 'integer', format: 'int32' }, either, any: { type: 'number' } })
+    await define(client, { plural: 'wholes', kind: 'Whole', schema })
+    const post = (text: string) =>
+      client.send(at('wholes'), {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        raw: `{"metadata":{"generateName":"a"},"spec":${text}}`,
+      })
+    const kept = '{"any":9223372036854775808,"either":8589934592,"whole":-9223372036854775808}'
+    const made = await post(kept)
+    assert.equal(made.status, 201, made.text)
+    assert.ok(made.text.includes('"either":8589934592,"whole":-9223372036854775808'), made.text)
+    for (const [wrong, place] of [
+      ['{"whole":9223372036854775808}', 'spec.whole'],
+      ['{"whole":1e20}', 'spec.whole'],
+      ['{"either":9223372036854775808}', 'spec.either'],
+    ] as const) {
+      const refused = await post(wrong)
+      assert.equal(refused.status, 422, refused.text)
+      const [cause] = refused.body.details.causes
+      assert.equal(cause.field, place)
+      assert.match(cause.message, /must be of type integer(,string)?: "number"/)
+    }
+  })
+
   test('in two versions: defaults of the one that was written, nothing that the stored one does not know', async () => {
     const early = spec({ size: { type: 'integer', default: 1 }, lost: { type: 'string' }, late: { type: 'string' } })
     const late = spec({ size: { type: 'integer' }, color: { type: 'string', default: 'red' } })
