@@ -20,8 +20,7 @@ export const everythingRows = {
 
 async function compareAll(bench: Bench): Promise<Row[]> {
   const log = join(bench.newDirectory(), 'audit.log')
-  const audited = [...audit(bench, 'Metadata'), `--audit-log-path=${log}`, '--audit-log-mode=batch']
-  const on = await prepare(bench, [...allowed, ...audited])
+  const on = await prepare(bench, [...allowed, ...audit(bench, 'Metadata'), `--audit-log-path=${log}`])
   const off = await prepare(bench, [...unlimited, ...audit(bench, 'None'), '--history-retention=0'])
   return await closing({ on, off }, async (sides) => [
     await costRow('GET 1 kB, everything on', gets, sides, 'beside everything off'),

@@ -120,62 +120,78 @@ function sizeOfUser(user: User | undefined): number {
   return size
 }
 
+/** Put together by hand: with every request at this level it is written twice for each. */
 function write(fields: EventFields): string {
-  const { requestObject, responseObject, annotations } = fields
-  const head = JSON.stringify({
-    kind: 'Event',
-    apiVersion: fields.apiVersion,
-    level: fields.level,
-    auditID: fields.auditId,
-    stage: fields.stage,
-    requestURI: fields.requestUri,
-    verb: fields.verb,
-    user: userOf(fields.user),
-    ...(fields.impersonatedUser === undefined ? {} : { impersonatedUser: userOf(fields.impersonatedUser) }),
-    ...(fields.sourceIps.length === 0 ? {} : { sourceIPs: fields.sourceIps }),
-    ...(fields.userAgent === '' ? {} : { userAgent: fields.userAgent }),
-    ...(fields.objectRef === undefined ? {} : { objectRef: said(fields.objectRef) }),
-    ...(fields.responseStatus === undefined ? {} : { responseStatus: statusOf(fields.responseStatus) }),
-  })
-  const bodies = [
-    ...(requestObject === undefined ? [] : [`"requestObject":${requestObject}`]),
-    ...(responseObject === undefined ? [] : [`"responseObject":${responseObject}`]),
-  ]
-  const tail = JSON.stringify({
-    requestReceivedTimestamp: microTime(fields.received),
-    stageTimestamp: microTime(fields.reached),
-    ...(annotations.size === 0 ? {} : { annotations: Object.fromEntries(annotations) }),
-  })
-  return [head.slice(0, -1), ...bodies, tail.slice(1)].join(',')
+  const { impersonatedUser, sourceIps, userAgent, objectRef, responseStatus, requestObject, responseObject } = fields
+  const { annotations } = fields
+  let text = `{"kind":"Event","apiVersion":${quoted(fields.apiVersion)},"level":"${fields.level}"`
+  text += `,"auditID":${quoted(fields.auditId)},"stage":"${fields.stage}","requestURI":${quoted(fields.requestUri)}`
+  text += `,"verb":${quoted(fields.verb)},"user":${fields.user === undefined ? '{}' : userText(fields.user)}`
+  if (impersonatedUser !== undefined) text += `,"impersonatedUser":${userText(impersonatedUser)}`
+  if (sourceIps.length > 0) text += `,"sourceIPs":${JSON.stringify(sourceIps)}`
+  if (userAgent !== '') text += `,"userAgent":${quoted(userAgent)}`
+  if (objectRef !== undefined) text += `,"objectRef":${referenceText(objectRef)}`
+  if (responseStatus !== undefined) text += `,"responseStatus":${statusText(responseStatus)}`
+  if (requestObject !== undefined) text += `,"requestObject":${requestObject}`
+  if (responseObject !== undefined) text += `,"responseObject":${responseObject}`
+  text += `,"requestReceivedTimestamp":"${microTime(fields.received)}","stageTimestamp":"${microTime(fields.reached)}"`
+  if (annotations.size > 0) text += `,"annotations":${JSON.stringify(Object.fromEntries(annotations))}`
+  return `${text}}`
 }
 
-function userOf(user: User | undefined) {
-  if (user === undefined) return {}
+function quoted(text: string): string {
+  return JSON.stringify(text)
+}
+
+/** By user: one object for all requests with the same credentials, for as long as these are remembered. */
+const userTexts = new WeakMap<User, string>()
+
+function userText(user: User): string {
+  const known = userTexts.get(user)
+  if (known !== undefined) return known
   const { name, uid, groups, extra } = user
-  return {
+  const text = JSON.stringify({
     username: name,
     ...(uid === '' ? {} : { uid }),
     ...(groups.length === 0 ? {} : { groups }),
     ...(extra.size === 0 ? {} : { extra: Object.fromEntries(extra) }),
-  }
+  })
+  userTexts.set(user, text)
+  return text
 }
+
+const referenceKeys: readonly (keyof ObjectReference)[] = [
+  'resource',
+  'namespace',
+  'name',
+  'uid',
+  'apiGroup',
+  'apiVersion',
+  'resourceVersion',
+  'subresource',
+]
 
 /** Empty parts are left out. */
-function said(reference: ObjectReference) {
-  return Object.fromEntries(Object.entries(reference).filter(([, value]) => value !== ''))
+function referenceText(reference: ObjectReference): string {
+  let text = ''
+  for (const key of referenceKeys)
+    if (reference[key] !== '') text += `${text === '' ? '' : ','}"${key}":${quoted(reference[key])}`
+  return `{${text}}`
 }
 
-function statusOf({ code, status, reason, message }: ResponseStatus) {
-  return {
-    metadata: {},
-    ...(status === undefined ? {} : { status }),
-    ...(message === undefined ? {} : { message }),
-    ...(reason === undefined ? {} : { reason }),
-    code,
-  }
+function statusText({ code, status, reason, message }: ResponseStatus): string {
+  let text = '{"metadata":{}'
+  if (status !== undefined) text += `,"status":${quoted(status)}`
+  if (message !== undefined) text += `,"message":${quoted(message)}`
+  if (reason !== undefined) text += `,"reason":${quoted(reason)}`
+  return `${text},"code":${code}}`
 }
 
-/** With six decimals, of which the clock knows three. */
+const second = { at: Number.NaN, text: '' }
+
+/** With six decimals, of which the clock knows three. Each second is formatted once. */
 function microTime(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, -1)}000Z`
+  const at = Math.floor(ms / 1000)
+  if (at !== second.at) Object.assign(second, { at, text: new Date(at * 1000).toISOString().slice(0, 20) })
+  return `${second.text}${String(Math.floor(ms - at * 1000)).padStart(3, '0')}000Z`
 }
