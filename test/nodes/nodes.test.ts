@@ -137,7 +137,7 @@ test('a node refuses pods that it has no room for, also of several at once', asy
   const [{ status: told }] = refused as [Pod]
   assert.equal(told?.reason, 'OutOfcpu')
   const used = `requested: ${most * 500}, used: ${most * 1000}, capacity: ${most * 1000}`
-  assert.equal(told?.message, `Node didn't have enough resource: cpu, ${used}`)
+  assert.equal(told?.message, `Pod Node didn't have enough resource: cpu, ${used}`)
   assert.deepEqual([told?.podIP, told?.containerStatuses], [undefined, undefined])
   const [running] = settled.filter(phaseIs('Running'))
   const name = running!.metadata.name!

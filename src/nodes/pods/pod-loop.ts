@@ -119,7 +119,7 @@ class PodDriver {
       }
     if (pod.status?.startTime !== undefined) return undefined
     const refusal = this.#parts.roomOf(pod.spec!.nodeName!).admit(key, pod)
-    return refusal && { type: 'Warning', ...refusal }
+    return refusal && { type: 'Warning', ...refusal, told: `Pod ${refusal.message}` }
   }
 
   /** In how many milliseconds a pod has been active for as long as it may be. */
@@ -199,12 +199,12 @@ class PodDriver {
 
   /** The node ends a pod: its containers are stopped, and not started again. */
   async #fail(pod: Pod, ending: Ending, signal: AbortSignal): Promise<'done'> {
-    const { reason, message } = ending
+    const { reason, message, told = message } = ending
     const { nodeOf, clientOf, clock, record } = this.#parts
     const node = nodeOf(pod.spec!.nodeName!)
     const client = clientOf(node.name)
-    record(pod, ending)
-    const status = stoppedByNode(pod, { now: clock.now(), hostIp: node.address, reason, message })
+    record(pod, { type: ending.type, reason, message })
+    const status = stoppedByNode(pod, { now: clock.now(), hostIp: node.address, reason, message: told })
     try {
       await client.update(pods, { ...pod, status }, { subresource: 'status', signal })
     } catch (error) {
@@ -218,7 +218,10 @@ class PodDriver {
 interface Ending {
   readonly type: 'Normal' | 'Warning'
   readonly reason: string
+  /** Of the Event. */
   readonly message: string
+  /** In the status, where that is another. */
+  readonly told?: string
 }
 
 function isOver({ status }: Pod): boolean {
