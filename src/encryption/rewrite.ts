@@ -40,6 +40,8 @@ export async function rewriteAll(store: Store, encrypted: Encrypted, options: Re
   }
   await store.compact(await store.revision())
   await store.journal?.forget()
+  // On etcd what was forgotten is there until the next compaction.
+  await store.compact(await store.revision())
   return { written, current, unreadable }
 }
 

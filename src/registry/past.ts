@@ -35,7 +35,11 @@ export interface PastChange {
 /** Where a server keeps no history. */
 export function journalOf({ store }: Resource): Journal {
   if (store.journal !== undefined) return store.journal
-  throw new ApiError(501, 'NotImplemented', 'this server keeps no history (--history-retention)')
+  throw new ApiError(
+    501,
+    'NotImplemented',
+    'this server keeps no history: it takes --history-retention, such as 24h,256Mi',
+  )
 }
 
 /** Changes of an object, newest first. */

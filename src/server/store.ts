@@ -59,7 +59,11 @@ interface StoreSurroundings {
 /** The store as it lies on the disk, for commands. */
 export async function openRawStore(options: ServerOptions, log: Log): Promise<Store> {
   const listeners = { onFailed: () => {}, onCapacity: () => {}, log }
-  return options.etcdServers.length > 0 ? await openEtcd(options, listeners) : await openEmbedded(options, listeners)
+  // On etcd servers may keep a history though this command was not told so: it forgets it all the same.
+  const { historyRetention = usualRetention } = options
+  return options.etcdServers.length > 0
+    ? await openEtcd({ ...options, historyRetention }, listeners)
+    : await openEmbedded(options, listeners)
 }
 
 /** What to do about a full store. */
@@ -114,10 +118,15 @@ async function openShared(options: ServerOptions, listeners: Listeners, { type, 
   return await EtcdStore.open({ ...etcdOptionsOf(options), onCapacity }, new RelayedEras(access, onFailed))
 }
 
-/** How long the store keeps the history of objects, and of which ones the values. */
-export function retentionOf(options: Pick<ServerOptions, 'historyRetention' | 'historySecretValues'>): Retention {
-  const { historyRetention, historySecretValues } = options
-  return { ...historyRetention, withoutValues: historySecretValues ? [] : secretPrefixes() }
+const usualRetention = { time: 24 * 3_600_000, bytes: 256 * 2 ** 20 }
+
+/** How long the store keeps the history of objects, and of which ones the values. On etcd that is for users to ask for. */
+export function retentionOf(
+  options: Pick<ServerOptions, 'historyRetention' | 'historySecretValues' | 'etcdServers'>,
+): Retention {
+  const { historyRetention, historySecretValues, etcdServers } = options
+  const preset = { ...usualRetention, ...(etcdServers.length > 0 ? { time: 0 } : {}) }
+  return { ...preset, ...historyRetention, withoutValues: historySecretValues ? [] : secretPrefixes() }
 }
 
 /** What the embedded store reports, in the log. */

@@ -33,7 +33,7 @@ before(async () => {
   owner.after(() => cluster.stop())
   secure = await startEtcd({ tls: true })
   owner.after(() => secure.stop())
-  const start = () => startServer(owner, [`--etcd-servers=${cluster.endpoints}`])
+  const start = () => startServer(owner, [`--etcd-servers=${cluster.endpoints}`, '--history-retention=1h'])
   servers = await Promise.all([start(), start()])
   one = servers[0]!.client()
   two = servers[1]!.client()

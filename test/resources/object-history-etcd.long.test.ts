@@ -5,7 +5,7 @@ import { serve } from '../tools/in-process.ts'
 import { historySuite } from './object-history-suite.ts'
 
 const cluster = await startEtcd()
-const start = () => serve({ after }, [`--etcd-servers=${cluster.endpoints}`])
+const start = () => serve({ after }, [`--etcd-servers=${cluster.endpoints}`, '--history-retention=1h'])
 historySuite(await start(), await start())
 // After the servers, which end in the order in which they were started.
 after(() => cluster.stop())

@@ -3,15 +3,16 @@
  * compaction of others, a store that goes back in time, and what lies in etcd with it and without it.
  */
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { after, test } from 'node:test'
+import { promisify } from 'node:util'
 import { encryptedStore } from '../../src/encryption/encrypted-store.ts'
 import { aesgcm } from '../../src/encryption/providers.ts'
 import { Connection } from '../../src/store/etcd/connection.ts'
 import { decodeRange, encodeCompact, encodeDeleteRange, encodeRange, methods } from '../../src/store/etcd/messages.ts'
 import { EtcdStore } from '../../src/store/etcd/store.ts'
-import type { Retention } from '../../src/store/store.ts'
-import { RevisionGone } from '../../src/store/store.ts'
+import { type Retention, RevisionGone, StoreFull } from '../../src/store/store.ts'
 import { startEtcd } from '../tools/etcd.ts'
 import { long } from '../tools/long.ts'
 import { untilTrue } from '../tools/until.ts'
@@ -233,4 +234,73 @@ test('old values are encrypted like present ones, and read back', async () => {
   assert.ok(entries.some(({ key }) => key.includes('/v/')))
   assert.ok(entries.every(({ value }) => !Buffer.from(value).includes(canary)))
   await store.close()
+})
+
+const keptUnder = async (prefix: string) => (await rawEntries(`${prefix.slice(0, -1)}\0`)).length
+
+test('what a store has left that is not there any more is deleted, and not read', async () => {
+  const prefix = newPrefix()
+  const options = { endpoints, prefix, historyMs: 300_000, retention: plain }
+  const before = await EtcdStore.open(options)
+  const old = new JournalWriter(before)
+  for (let i = 0; i < 150; i++) await old.write('a/x', `old ${i}`)
+  await before.journal!.oldest()
+  await before.close()
+  const [key, end] = [Buffer.from(prefix), Buffer.from(`${prefix.slice(0, -1)}0`)]
+  await connection.call(methods.deleteRange, encodeDeleteRange({ key, end }), { effect: 'read' })
+  const store = await EtcdStore.open(options)
+  assert.equal(await keptUnder(prefix), 0)
+  const first = await new JournalWriter(store).write('a/x', 'new')
+  assert.deepEqual(await changesOf(store.journal!, 'a/x'), [[first, false, 'new', 'note of new']])
+  await store.close()
+})
+
+test('a server without a journal removes one that nobody keeps, and leaves one that somebody does', async () => {
+  const prefix = newPrefix()
+  const keeping = await EtcdStore.open({ endpoints, prefix, historyMs: 300_000, retention: plain })
+  const silent = await EtcdStore.open({ endpoints, prefix, historyMs: 300_000 })
+  const writer = new JournalWriter(silent)
+  for (let i = 0; i < 5; i++) await writer.write('a/x', `v${i}`)
+  await keeping.revision()
+  await keeping.journal!.oldest()
+  await silent.compact(await silent.revision())
+  assert.equal((await changesOf(keeping.journal!, 'a/x')).length, 5)
+  await keeping.close()
+  await writer.write('a/x', 'kept by nobody')
+  await silent.compact(await silent.revision())
+  assert.equal(await keptUnder(prefix), 0)
+  assert.ok((await rawEntries(`${prefix}\0`)).every(({ key }) => key.endsWith('tick') || key.endsWith('compact')))
+  await silent.close()
+})
+
+test('a full etcd still lists and deletes; with room again half of the journal goes', { skip: !long }, async (t) => {
+  const small = await startEtcd({ args: ['--quota-backend-bytes', String(16 * 1024 * 1024)] })
+  t.after(() => small.stop())
+  const warnings: string[] = []
+  const options = { endpoints: small.endpoints, historyMs: 300_000, retention: plain }
+  const store = await EtcdStore.open({ ...options, onWarning: (text) => warnings.push(text) })
+  t.after(() => store.close())
+  const writer = new JournalWriter(store)
+  const refused = (error: unknown) => {
+    if (error instanceof StoreFull) return 0
+    throw error
+  }
+  await writer.write('a/small', 'x')
+  let writes = 0
+  while (writes < 1000 && (await writer.write('a/x', 'x'.repeat(200_000 + writes), { note: 'n' }).catch(refused)) > 0) {
+    writes++
+    await store.journal!.oldest().catch(refused)
+  }
+  assert.match(warnings.join('\n'), /etcd is full: half of the history of objects will be given up/)
+  assert.ok((await writer.write('a/small', undefined)) > 0)
+  assert.equal((await store.list({ prefix: '' })).entries.length, 1)
+  await store.compact(await store.revision())
+  const [endpoint] = small.endpoints
+  for (const args of [['defrag'], ['alarm', 'disarm']])
+    await promisify(execFile)('etcdctl', [`--endpoints=${endpoint}`, ...args], {
+      env: { ...process.env, ETCDCTL_API: '3' },
+    })
+  await writer.write('a/small', 'y')
+  const before = await store.journal!.oldest()
+  assert.ok(before > writes / 2, `begins at ${before} after ${writes} writes`)
 })

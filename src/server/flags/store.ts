@@ -2,8 +2,6 @@
 import { flag, text, toggle, UsageError } from '../../base/flags.ts'
 import { list, readTime } from './values.ts'
 
-const defaultRetention = '24h,256Mi'
-
 export const storeFlags = {
   dataDir: flag(
     'data-dir',
@@ -40,9 +38,9 @@ export const storeFlags = {
   historyRetention: flag(
     'history-retention',
     'TIME[,SIZE]',
-    defaultRetention,
+    '',
     readRetention,
-    'time and size that the history of objects is kept for; 0 for none',
+    'time and size that the history of objects is kept for, 0 for none; by default 24h,256Mi, and none on etcd',
   ),
   historySecretValues: toggle('history-secret-values', 'keep and show values of Secrets in the history of objects'),
   eventTtl: flag(
@@ -98,7 +96,8 @@ export interface KeptHistory {
   readonly bytes: number
 }
 
-function readRetention(value: string): KeptHistory {
+function readRetention(value: string): KeptHistory | undefined {
+  if (value === '') return undefined
   const [text = '', size, ...more] = value.split(',')
   const time = text === '0' ? 0 : readTime(text)
   const bytes = size === undefined ? defaultHistoryBytes : readSize(size)

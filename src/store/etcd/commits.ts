@@ -74,9 +74,9 @@ export class Commits {
     }
   }
 
-  async #send(write: Write, deadline?: number): Promise<Committed | Conflict> {
+  async #send(write: Write, deadline?: number, { isNoted } = { isNoted: true }): Promise<Committed | Conflict> {
     if ((write.takes?.length ?? 0) > mostCompared) return await this.#sendMany(write, deadline)
-    const request = this.#requestOf(write)
+    const request = this.#requestOf(write, this.#putsOf(write, { isNoted }))
     if (write.lifetimeSeconds === undefined) return await this.#swap(request, deadline)
     return await withLease(this.#connection, write.lifetimeSeconds, (lease, until) =>
       this.#swap({ ...request, lease }, Math.min(until, deadline ?? until)),
@@ -99,7 +99,7 @@ export class Commits {
       const free = entries.every(({ key }) => !wanted.has(key))
       unchanged.push({ ...range, since: free ? revision : -1 })
     }
-    return await this.#swap({ ...this.#requestOf(rest), unchanged, puts: this.#putsOf(write) }, deadline)
+    return await this.#swap({ ...this.#requestOf(rest, this.#putsOf(write)), unchanged }, deadline)
   }
 
   async #swap(request: SwapRequest, deadline: number | undefined): Promise<Committed | Conflict> {
@@ -111,7 +111,7 @@ export class Commits {
       : { outcome: 'conflict', current: current && this.#space.entry(current) }
   }
 
-  #requestOf(write: Write): SwapRequest {
+  #requestOf(write: Write, puts: SwapRequest['puts'] = []): SwapRequest {
     const { key, expected, value, guards = [], takes = [], releases = [] } = write
     const absent = takes.map((taken) => ({ key: taken.key, revision: 0 }))
     return {
@@ -122,13 +122,13 @@ export class Commits {
         key: this.#space.key(guard.key),
         compare: this.#expectation(guard.revision),
       })),
-      puts: this.#putsOf(write),
+      puts,
       deletes: releases.map((released) => this.#space.key(released)),
     }
   }
 
-  #putsOf(write: Write) {
-    const note = this.#noteOf(write)
+  #putsOf(write: Write, { isNoted } = { isNoted: true }) {
+    const note = isNoted ? this.#noteOf(write) : undefined
     const taken = (write.takes ?? []).map(({ key, value }) => ({ key: this.#space.key(key), value }))
     return note === undefined ? taken : [...taken, note]
   }
@@ -177,6 +177,11 @@ export class Commits {
   }
 
   async #settleFull(write: Write, cause: unknown, deadline: number): Promise<Committed> {
+    // A full etcd takes deletions, as long as nothing is written with them.
+    if (write.value === undefined) {
+      const bare = await this.#send(write, deadline, { isNoted: false }).catch(() => undefined)
+      if (bare?.outcome === 'committed') return bare
+    }
     const made = write.expected === 0 ? await this.#findMade(write, deadline).catch(() => undefined) : undefined
     if (made !== undefined) return made
     const now = this.#look({ key: this.#space.key(write.key) }, deadline)

@@ -45,6 +45,7 @@ import type { Era, FeedSource } from './era.ts'
 import { isCompacted, isFuture, noteFailure, readFailure } from './failure.ts'
 import type { Feed } from './feed.ts'
 import { History } from './history.ts'
+import { clearAbandoned } from './journal/clearing.ts'
 import { type EtcdJournal, openEtcdJournal } from './journal/journal.ts'
 import type { KeySpace } from './key-space.ts'
 import {
@@ -80,6 +81,8 @@ export class EtcdGeneration {
   readonly journal: EtcdJournal | undefined
   /** Why the era is over. */
   #over: StoreError | undefined
+  /** The revision at which this server began. */
+  readonly #beginning: Revision
   readonly #connection: Connection
   readonly #space: KeySpace
   /** Our own commits, and how far we have compacted: others may have forgotten more by now. */
@@ -103,6 +106,7 @@ export class EtcdGeneration {
       isRolledBack: () => this.#isRolledBack(),
       onRestored: () => void this.#restored(),
     })
+    this.#beginning = this.#feed.newest
     const revision = () => this.revision()
     const compact = (target: Revision) => this.compact(target)
     this.journal = openEtcdJournal(options.retention, {
@@ -121,7 +125,10 @@ export class EtcdGeneration {
     this.#assertOpen()
     assertWrite(write)
     const told = this.#told
-    const result = await this.#commits.commit(write)
+    const result = await this.#commits.commit(write).catch((error: unknown) => {
+      if (error instanceof StoreFull) this.journal?.full()
+      throw error
+    })
     if (result.outcome === 'conflict') return result
     // It happened in another history than the one that this process knows; under which revision, the next era will say.
     if (result.revision <= told) throw new StoreError(this.#restored().message, { ambiguous: true })
@@ -178,7 +185,7 @@ export class EtcdGeneration {
     if (this.#space.etcdRevision(revision) < 1) return
     // Not before our own watch has reported it: etcd could no longer add the previous value.
     await this.#settled(revision)
-    await this.#keepBefore()
+    await this.#keepBefore(revision)
     try {
       // Compacting twice is the same as once, so it may be tried again like a read.
       const request = encodeCompact(this.#space.etcdRevision(revision))
@@ -190,12 +197,15 @@ export class EtcdGeneration {
     this.#feed.tail.forget(revision)
   }
 
-  /** What etcd is to forget, the journal has to have. A full etcd needs compaction more than a journal. */
-  async #keepBefore(): Promise<void> {
+  /** What etcd is to forget, the journal has to have; where that fails, etcd needs compaction more than a journal. */
+  async #keepBefore(revision: Revision): Promise<void> {
+    const parts = { connection: this.#connection, space: this.#space }
     try {
-      await this.journal?.keep()
+      if (this.journal !== undefined) await this.journal.keep()
+      // Below the beginning it may be no change of ours.
+      else if (revision > this.#beginning && revision <= this.#feed.newest) await clearAbandoned(parts, revision)
     } catch (error) {
-      if (!(error instanceof StoreFull)) throw error
+      this.journal?.failed(readFailure(error))
     }
   }
 

@@ -94,7 +94,9 @@ class EtcdLoading implements Loading {
     const before = held === undefined ? 0 : Number(Buffer.from(held.value).toString())
     const offset = Math.max(before, this.#load.above)
     const puts = [{ key: this.#space.note('offset'), value: Buffer.from(String(offset)) }]
-    const revision = await this.#swap({ key: this.#space.note('unfinished'), value: undefined, puts })
+    // A journal that another store has left here is not this one's: without its mark it is deleted.
+    const deletes = [this.#space.note('history')]
+    const revision = await this.#swap({ key: this.#space.note('unfinished'), value: undefined, puts, deletes })
     return revision + offset
   }
 

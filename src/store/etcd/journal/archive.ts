@@ -22,6 +22,7 @@ import {
   methods,
 } from '../messages.ts'
 import { eventsFrom } from '../watch.ts'
+import { clearJournal } from './clearing.ts'
 import { Draft } from './draft.ts'
 import { type Mark, readMark, readNote, writeMark } from './form.ts'
 import type { Layout } from './layout.ts'
@@ -168,8 +169,10 @@ export class Archive {
   async #mark(): Promise<HeldMark | undefined> {
     const { held, revision } = await this.#look()
     if (held !== undefined && held.mark.offset === this.#parts.space.offset) return held
-    const mark = { ...this.#begin(revision), total: held?.mark.total ?? 0 }
-    const etcdRevision = await this.#swap(held?.etcdRevision ?? 0, mark, [])
+    const equals = held?.etcdRevision ?? 0
+    if (!(await clearJournal(this.#parts, equals))) return undefined
+    const mark = this.#begin(revision)
+    const etcdRevision = await this.#swap(equals, mark, [])
     return etcdRevision === undefined ? undefined : { mark, etcdRevision }
   }
 

@@ -1,12 +1,12 @@
 /**
  * Forgets what the journal has kept for long enough, or has too much of: segment by segment, the oldest first, each with
- * all that it names in one transaction of a bounded size. The journal begins where the first segment does, so nothing
- * else needs to be written, and a full etcd takes it too. Several servers may do it at once: each segment goes once.
+ * all that it names in one transaction of a bounded size. The journal begins where the first segment does. Several
+ * servers may do it at once: each segment goes once.
  */
 import type { Clock } from '../../../base/clock.ts'
 import type { Retention, Revision } from '../../store.ts'
 import type { Connection } from '../connection.ts'
-import { isFull, noteFailure, readFailure } from '../failure.ts'
+import { noteFailure, readFailure } from '../failure.ts'
 import type { KeySpace } from '../key-space.ts'
 import { decodeRange, decodeSwap, encodeRange, encodeSwap, type KeyValue, methods } from '../messages.ts'
 import { type Mark, readSegment, type Segment } from './form.ts'
@@ -50,9 +50,12 @@ export class Forgetting {
     await this.#dropWhile((segment) => this.#isDue(segment, mark))
   }
 
-  /** Forgets everything up to a revision. */
-  async forgetUpTo(revision: Revision): Promise<void> {
-    await this.#dropWhile(({ through }) => through <= revision)
+  /** Forgets half of what is kept. */
+  async forgetHalf({ total }: Mark): Promise<void> {
+    const first = await this.segmentAt(0)
+    if (first === undefined) return
+    const half = (total - first.start) / 2
+    await this.#dropWhile(({ start }) => total - start > half)
   }
 
   async #dropWhile(isDue: (segment: Segment) => boolean): Promise<void> {
@@ -71,27 +74,20 @@ export class Forgetting {
   }
 
   /** With a tick, so that the feeds of all servers pass the revision at which it happened. */
-  async #drop(held: HeldSegment): Promise<void> {
-    const { space } = this.#parts
-    const tick = { key: space.note('tick'), value: Buffer.from(held.entry.key) }
-    try {
-      await this.#delete(held, [tick])
-    } catch (error) {
-      // A full etcd takes deletions and nothing else.
-      if (!isFull(error)) throw noteFailure(error)
-      await this.#delete(held, [])
-    }
-  }
-
-  async #delete({ entry, segment }: HeldSegment, puts: readonly { key: Uint8Array; value: Uint8Array }[]) {
-    const { connection, layout } = this.#parts
+  async #drop({ entry, segment }: HeldSegment): Promise<void> {
+    const { connection, layout, space } = this.#parts
     const deletes = segment.changes.flatMap((change) =>
       change.hasValue ? [layout.record(change), layout.value(change)] : [layout.record(change)],
     )
     const compare = { target: 'modRevision', equals: entry.modRevision } as const
+    const puts = [{ key: space.note('tick'), value: Buffer.from(entry.key) }]
     const request = encodeSwap({ key: Buffer.from(entry.key), compare, value: undefined, puts, deletes })
-    // Whether it was this one or another's does not matter.
-    decodeSwap(await connection.call(methods.txn, request, { effect: 'write' }))
+    try {
+      // Whether it was this one or another's does not matter.
+      decodeSwap(await connection.call(methods.txn, request, { effect: 'write' }))
+    } catch (error) {
+      throw noteFailure(error)
+    }
   }
 
   async #find(revision: Revision): Promise<HeldSegment | undefined> {

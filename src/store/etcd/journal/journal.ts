@@ -6,7 +6,18 @@
  * much, unless another one has moved the mark since it last looked.
  */
 import type { Clock } from '../../../base/clock.ts'
-import type { Journal, Key, ListRange, Note, Past, Retention, Revision, Snapshot, StoreError } from '../../store.ts'
+import {
+  type Journal,
+  type Key,
+  type ListRange,
+  type Note,
+  type Past,
+  type Retention,
+  type Revision,
+  type Snapshot,
+  type StoreError,
+  StoreFull,
+} from '../../store.ts'
 import { readFailure } from '../failure.ts'
 import { Archive, type ArchiveParts } from './archive.ts'
 import { Forgetting } from './forgetting.ts'
@@ -36,6 +47,7 @@ export class EtcdJournal implements Journal {
   readonly #stopping = new AbortController()
   readonly #timer: NodeJS.Timeout
   #looking = false
+  #wasFull = false
   #lookedAt: number
   #sweptAt: number
   #seen: Revision = 0
@@ -57,7 +69,7 @@ export class EtcdJournal implements Journal {
 
   /** Changes from now on are kept, if it resolves; else from when that is possible, and it is warned. */
   async begin(): Promise<void> {
-    await this.#archive.begin().catch((error: unknown) => this.#failed(readFailure(error)))
+    await this.#archive.begin().catch((error: unknown) => this.failed(readFailure(error)))
   }
 
   /** What a commit writes together with its key. */
@@ -111,13 +123,32 @@ export class EtcdJournal implements Journal {
   /** Keeps all that the feed has passed on by now, and forgets what is due. */
   async keep(): Promise<Mark> {
     const mark = await this.#archive.keepUp()
-    await this.#forgetting.forgetOld(mark)
+    await this.#forget(mark)
     return mark
   }
 
-  /** Gives up everything, to make room: on an etcd that takes deletions alone. */
-  async giveUp(): Promise<void> {
-    await this.#forgetting.forgetUpTo(Number.MAX_SAFE_INTEGER)
+  async #forget(mark: Mark): Promise<void> {
+    this.#sweptAt = this.#clock.monotonic()
+    try {
+      if (this.#wasFull) await this.#forgetting.forgetHalf(mark)
+      this.#wasFull = false
+      await this.#forgetting.forgetOld(mark)
+    } catch (error) {
+      // It is tried again when there is room.
+      if (!(error instanceof StoreFull)) throw error
+    }
+  }
+
+  /**
+   * etcd is full. Nothing can be deleted now: the feeds of servers would not pass the revision at which that happened, as it
+   * takes a tick. So the journal gives way as soon as there is room again.
+   */
+  full(): void {
+    if (this.#wasFull) return
+    this.#wasFull = true
+    this.#parts.onWarning(
+      'etcd is full: half of the history of objects will be given up as soon as it takes data again',
+    )
   }
 
   stop(): void {
@@ -134,12 +165,12 @@ export class EtcdJournal implements Journal {
       this.#seen = mark?.through ?? 0
       const behind = this.#parts.newest() - this.#seen
       // Another server is at it, and keeps up.
-      if (moved && behind < wait.revisions) await this.#sweep(mark)
-      else await this.#sweep(behind > 0 || mark === undefined ? await this.#archive.keepUp() : mark)
+      if (moved && behind < wait.revisions) await this.#forget(mark)
+      else await this.#forget(behind > 0 || mark === undefined ? await this.#archive.keepUp() : mark)
       this.#seen = this.#archive.seen?.through ?? this.#seen
       this.failure = undefined
     } catch (error) {
-      this.#failed(readFailure(error))
+      this.failed(readFailure(error))
     } finally {
       this.#looking = false
     }
@@ -159,12 +190,8 @@ export class EtcdJournal implements Journal {
     return this.#clock.monotonic() - this.#sweptAt >= pause
   }
 
-  async #sweep(mark: Mark): Promise<void> {
-    this.#sweptAt = this.#clock.monotonic()
-    await this.#forgetting.forgetOld(mark)
-  }
-
-  #failed(error: StoreError): void {
+  /** Warns once of what keeps changes from being kept. */
+  failed(error: StoreError): void {
     if (this.#stopping.signal.aborted) return
     if (this.failure === undefined)
       this.#parts.onWarning(`the history of objects is not kept for now: ${error.message}`)

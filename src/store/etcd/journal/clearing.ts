@@ -1,0 +1,57 @@
+/**
+ * Deletes all that a journal has left: of a store that is not there any more, of another era, or where nobody keeps one
+ * any longer. In steps of a bounded size, each of them only while the mark is as it was seen: a server that begins a
+ * journal meanwhile loses nothing.
+ */
+import { randomBytes } from 'node:crypto'
+import type { Revision } from '../../store.ts'
+import type { Connection } from '../connection.ts'
+import { noteFailure } from '../failure.ts'
+import type { KeySpace } from '../key-space.ts'
+import { decodeRange, decodeSwap, encodeRange, encodeSwap, methods } from '../messages.ts'
+import { readMark } from './form.ts'
+import { Layout } from './layout.ts'
+
+export interface ClearingParts {
+  readonly connection: Connection
+  readonly space: KeySpace
+}
+
+const keysAtOnce = 100
+
+/** `marked` is etcd's revision of the mark; 0: there is none. Returns false where somebody has written the mark since. */
+export async function clearJournal({ connection, space }: ClearingParts, marked: number): Promise<boolean> {
+  const request = encodeRange({ ...new Layout(space).everything(), limit: keysAtOnce, keysOnly: true })
+  const guards = [{ key: space.note('history'), compare: { target: 'modRevision', equals: marked } }] as const
+  try {
+    for (;;) {
+      const { entries } = decodeRange(await connection.call(methods.range, request, { effect: 'read' }))
+      if (entries.length === 0) return true
+      const step = encodeSwap({
+        ...{ key: space.note('tick'), compare: { target: 'version', above: -1 }, guards },
+        // A tick, so that the feeds of all servers pass the revision at which it happened.
+        value: randomBytes(8),
+        deletes: entries.map(({ key }) => Buffer.from(key)),
+      })
+      if (!decodeSwap(await connection.call(methods.txn, step, { effect: 'write' })).succeeded) return false
+    }
+  } catch (error) {
+    throw noteFailure(error)
+  }
+}
+
+/**
+ * To be called by a server that keeps no journal, with a change that is long past: one that a journal has not kept by now
+ * is kept by nobody.
+ */
+export async function clearAbandoned(parts: ClearingParts, change: Revision): Promise<void> {
+  const { connection, space } = parts
+  const key = space.note('history')
+  const { entries } = decodeRange(await connection.call(methods.range, encodeRange({ key }), { effect: 'read' }))
+  const [entry] = entries
+  if (entry === undefined || readMark(entry.value).through >= change) return
+  if (!(await clearJournal(parts, entry.modRevision))) return
+  const compare = { target: 'modRevision', equals: entry.modRevision } as const
+  const deletes = [space.note('change')]
+  await connection.call(methods.txn, encodeSwap({ key, compare, value: undefined, deletes }), { effect: 'write' })
+}
