@@ -120,7 +120,7 @@ describe('workers on etcd', { timeout }, () => {
     )
   })
 
-  it('one that missed a batch says so, and tells nothing after it', async () => {
+  it('one that missed a batch says so, and tells nothing after it', { timeout: 20_000 }, async () => {
     const options = fresh()
     await using workers = await openWorkers(options, 1)
     const { port } = await workers.port()
