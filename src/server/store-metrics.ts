@@ -2,11 +2,15 @@
  * What is counted of the store: how long its answers take, under the name that operators of kube-apiserver know,
  * whether it is etcd or the embedded one. `measured` gives the same store; asking for its revision, which every read
  * does, and its watches, which have no end, are not counted. And whether it is full: `onCapacity` is for the store to call.
+ * And how large it is, where it lies on a disk: `showSize`.
  */
 import type { Clock } from '../base/clock.ts'
 import type { OnCapacity } from '../store/fullness.ts'
 import type { Store, Write } from '../store/store.ts'
 import { type Distribution, Gauge, Histogram, type Metric } from '../telemetry/metrics.ts'
+
+/** Asks for the size of the store, in bytes; a look at a local file is no reason to wait. */
+export type ReadSize = () => number | Promise<number>
 
 const durations = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 15, 30, 60]
 
@@ -28,7 +32,19 @@ export class StoreMetrics {
     },
     () => [[[], this.#full ? 1 : 0]],
   )
-  readonly metrics: readonly Metric[] = [this.#durations, this.#fullness]
+  #readSize: ReadSize | undefined
+  #bytes: number | undefined
+  readonly #size = new Gauge(
+    {
+      ...{ name: 'etcd_db_total_size_in_bytes', help: 'How large the file of the store is.', labels: [] },
+      across: 'max',
+    },
+    () => {
+      void this.#lookAtSize()
+      return this.#bytes === undefined ? [] : [[[], this.#bytes]]
+    },
+  )
+  readonly metrics: readonly Metric[] = [this.#durations, this.#fullness, this.#size]
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -36,6 +52,21 @@ export class StoreMetrics {
 
   readonly onCapacity: OnCapacity = (now) => {
     this.#full = now === 'full'
+  }
+
+  /** Where the size comes from. Of a store on another host every scrape shows what the one before it asked for: none waits. */
+  showSize(read: ReadSize): void {
+    this.#readSize = read
+  }
+
+  async #lookAtSize(): Promise<void> {
+    try {
+      const size = this.#readSize?.()
+      this.#bytes = typeof size === 'object' ? await size : size
+    } catch {
+      // A store that does not answer: an outdated size is worse than none.
+      this.#bytes = undefined
+    }
   }
 
   measured(store: Store): Store {

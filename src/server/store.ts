@@ -13,7 +13,7 @@ import type { Log } from '../telemetry/log.ts'
 import { readEncryptionFile } from './encryption.ts'
 import type { ServerOptions } from './flags/options.ts'
 import { readFlagFile } from './read-flag-file.ts'
-import type { StoreMetrics } from './store-metrics.ts'
+import type { ReadSize, StoreMetrics } from './store-metrics.ts'
 import { StoreNotice } from './store-notice.ts'
 import type { StoreAccess, WorkerPlace } from './worker-place.ts'
 
@@ -44,8 +44,16 @@ export async function openStore(
   }
   const encrypted = await readEncryptionFile(options)
   const raw = given ?? (await open())
+  if (given === undefined) metrics.showSize(await sizeReader(options, raw))
   const store = encrypted === undefined ? raw : encryptedStore(raw, encrypted)
   return { store: metrics.measured(store), raw, failed, notice }
+}
+
+/** Each has its own way to say how large it is; the file of the embedded store is looked at by every thread itself. */
+async function sizeReader({ dataDir }: ServerOptions, store: Store): Promise<ReadSize> {
+  if (store.size !== undefined) return store.size.bind(store)
+  const { dataFileSize } = await import('../store/lmdb/directory.ts')
+  return () => dataFileSize(dataDir)
 }
 
 interface StoreSurroundings {

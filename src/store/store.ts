@@ -194,6 +194,9 @@ export interface Store {
   /** The past beyond what watches and lists reach back to; undefined: the store keeps none. */
   readonly journal?: Journal | undefined
 
+  /** How large the database of another server is that this store lies in, in bytes; absent: it lies in none. */
+  size?(): Promise<number>
+
   /** Forgets history so that `revision` is the oldest one that can still be listed and watched from. */
   compact(revision: Revision): Promise<void>
 

@@ -20,7 +20,7 @@ async function startOn(owner: Ending) {
 }
 
 describeAsOne('workers on etcd are one server', {
-  flags: async (owner) => (await startOn(owner)).flags,
+  flags: async (owner) => [...(await startOn(owner)).flags, '--history-retention=1h'],
   keepsHistory: true,
 })
 

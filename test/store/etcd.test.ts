@@ -77,6 +77,11 @@ describe('etcd store, one member', { timeout: 300_000 }, () => {
     }
   }
 
+  it('knows how large the database of etcd is', async () => {
+    await using store = await open()
+    assert.ok((await store.size()) >= 4096)
+  })
+
   it('commits by compare-and-set, and tells what stood there instead', async () => {
     await using store = await open()
     const made = await commit(store, 'a', 0, 'one')

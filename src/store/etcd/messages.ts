@@ -99,6 +99,8 @@ export interface WatchResponse {
 export interface StatusResponse {
   clusterId: bigint
   version: string
+  /** Of the member's file, with what compaction has freed. */
+  databaseBytes: number
   /** 0: the member knows no leader. */
   leader: bigint
   learner: boolean
@@ -317,10 +319,11 @@ function readEvent(reader: WireReader): EtcdEvent {
 
 export function decodeStatus(bytes: Uint8Array): StatusResponse {
   const reader = new WireReader(bytes)
-  const response: StatusResponse = { clusterId: 0n, version: '', leader: 0n, learner: false }
+  const response: StatusResponse = { clusterId: 0n, version: '', databaseBytes: 0, leader: 0n, learner: false }
   for (let field = reader.next(); field !== 0; field = reader.next()) {
     if (field === 1) response.clusterId = readClusterId(reader.message())
     else if (field === 2) response.version = reader.string()
+    else if (field === 3) response.databaseBytes = reader.int64()
     else if (field === 4) response.leader = reader.uint64Big()
     else if (field === 10) response.learner = reader.bool()
     else reader.skip()

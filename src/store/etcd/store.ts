@@ -31,6 +31,7 @@ import type { Eras } from './era.ts'
 import { readFailure } from './failure.ts'
 import { EtcdGeneration } from './generation.ts'
 import { knownFaults } from './known-faults.ts'
+import { decodeStatus, encodeStatus, methods } from './messages.ts'
 import { ownEras } from './own-eras.ts'
 import type { Tls } from './session.ts'
 
@@ -142,6 +143,12 @@ export class EtcdStore implements Store {
 
   async compact(revision: Revision): Promise<void> {
     await this.#present.compact(revision)
+  }
+
+  /** How large the database of the member in use is, in bytes. */
+  async size(): Promise<number> {
+    const answer = await this.#connection.call(methods.status, encodeStatus(), { effect: 'read' })
+    return decodeStatus(answer).databaseBytes
   }
 
   async close(): Promise<void> {

@@ -2,6 +2,7 @@
  * The data directory before lmdb sees it: made for its owner only, with room on the device, and with a file at least as
  * long as it says it is. lmdb answers the lack of any of these with a dead process.
  */
+import { statSync } from 'node:fs'
 import { constants, open, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { makePrivateDirectory } from '../../base/files.ts'
@@ -11,6 +12,11 @@ import { readMeta } from './page-file.ts'
 /** What a data directory holds: lmdb's files, the claim, and the certificates beside them. */
 const ownFiles = ['claim', 'data.mdb', 'lock.mdb', 'pki']
 const neededBytes = 1024 * 1024
+
+/** How large the data file is, in bytes: with the pages in it that are free to be used again. */
+export function dataFileSize(directory: string): number {
+  return statSync(join(directory, 'data.mdb'), { throwIfNoEntry: false })?.size ?? 0
+}
 
 /** Makes the data directory, for its owner only. Throws StoreError with what to do. */
 export async function makeDirectory(directory: string): Promise<void> {
