@@ -57,6 +57,7 @@ import { ingressClass } from './networking/ingress-class.ts'
 import { networkPolicy } from './networking/network-policy.ts'
 import { runtimeClass, runtimeClassV1beta1 } from './node/runtime-class.ts'
 import { accessExplanation } from './ops/access-explanation.ts'
+import { admissionControl } from './ops/admission-control.ts'
 import { admissionWebhook } from './ops/admission-webhook.ts'
 import { auditEvent } from './ops/audit-event.ts'
 import { certificateDenyList } from './ops/certificate-deny-list.ts'
@@ -153,6 +154,7 @@ export const allKinds: readonly Kind[] = [
   certificateDenyList,
   whoAmI,
   whoCan,
+  admissionControl,
   admissionWebhook,
   auditEvent,
   webhookPreview,

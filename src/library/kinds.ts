@@ -64,6 +64,7 @@ import type { ingressClass } from '../kinds/networking/ingress-class.ts'
 import type { networkPolicy } from '../kinds/networking/network-policy.ts'
 import type { runtimeClass, runtimeClassV1beta1 } from '../kinds/node/runtime-class.ts'
 import type { accessExplanation } from '../kinds/ops/access-explanation.ts'
+import type { admissionControl } from '../kinds/ops/admission-control.ts'
 import type { admissionWebhook } from '../kinds/ops/admission-webhook.ts'
 import type { auditEvent } from '../kinds/ops/audit-event.ts'
 import type { certificateDenyList } from '../kinds/ops/certificate-deny-list.ts'
@@ -356,6 +357,8 @@ export type WhoAmI = ObjectsOf<typeof whoAmI>
 export const WhoAmI = clusterWide<WhoAmI>('ops/v1', 'WhoAmI', 'whoamis')
 export type WhoCan = ObjectsOf<typeof whoCan>
 export const WhoCan = clusterWide<WhoCan>('ops/v1', 'WhoCan', 'whocans')
+export type AdmissionControl = ObjectsOf<typeof admissionControl>
+export const AdmissionControl = clusterWide<AdmissionControl>('ops/v1', 'AdmissionControl', 'admissioncontrols')
 export type AdmissionWebhook = ObjectsOf<typeof admissionWebhook>
 export const AdmissionWebhook = clusterWide<AdmissionWebhook>('ops/v1', 'AdmissionWebhook', 'admissionwebhooks')
 export type AuditEvent = ObjectsOf<typeof auditEvent>

@@ -4,6 +4,7 @@ import type { Endpoint } from '../registry/endpoint.ts'
 import type { Resource } from '../registry/resource.ts'
 import { accessQuestions } from './access-questions.ts'
 import { accessReviews, type ReviewParts } from './access-reviews.ts'
+import { type AdmissionControlParts, admissionControls } from './admission-controls.ts'
 import { type AdmissionWebhookParts, admissionWebhooks } from './admission-webhooks.ts'
 import { type AuditEventParts, auditEvents } from './audit-events.ts'
 import { type Component, componentStatuses } from './component-statuses.ts'
@@ -26,6 +27,7 @@ export interface EndpointParts
   extends TokenReviewParts,
     ReviewParts,
     ServiceAccountTokenParts,
+    AdmissionControlParts,
     AdmissionWebhookParts,
     AuditEventParts,
     WebhookPreviewParts,
@@ -56,6 +58,7 @@ export function allEndpoints(parts: EndpointParts): Endpoint[] {
     ...nodeConnections(ways),
     ...serviceConnections(lookup, ways),
     componentStatuses(components),
+    admissionControls(parts),
     admissionWebhooks(parts),
     auditEvents(parts),
     webhookPreview(parts),

@@ -4,7 +4,7 @@
  */
 import { type Admission, type Control, chain } from '../admission/admission.ts'
 import type { AdmissionMetrics } from '../admission/admission-metrics.ts'
-import { allControls, type ControlEntry, type ControlParts } from '../admission/controls/all.ts'
+import { allControls, type ControlEntry, type ControlParts, type ControlState } from '../admission/controls/all.ts'
 import { refuseEscalation } from '../admission/escalation.ts'
 import { type WarningParts, warnOfWebhooks } from '../admission/webhook/configuration-warnings.ts'
 import type { Access } from '../authz/access.ts'
@@ -29,6 +29,8 @@ export interface MadeAdmission {
   readonly admission: Admission
   /** For what the server deletes of its own accord. */
   readonly accounting: Admission
+  /** All that there are, in the order in which they run. */
+  readonly controls: readonly ControlState[]
 }
 
 export async function makeAdmission(
@@ -61,7 +63,14 @@ export async function makeAdmission(
       controls.filter(({ accounts }) => accounts),
       parts.vendor,
     ),
+    controls: allControls.map((entry) => stateOf(entry, made)),
   }
+}
+
+function stateOf({ name, byDefault }: ControlEntry, made: readonly Control[]): ControlState {
+  const control = made.find((each) => each.name === name)
+  const steps = (['mutate', 'validate'] as const).filter((step) => control?.[step] !== undefined)
+  return { name, byDefault, enabled: control !== undefined, steps }
 }
 
 async function makeControl(

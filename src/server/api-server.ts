@@ -344,7 +344,8 @@ function earlySteps(options: ServerOptions, { console: access, log }: Pick<Surro
   ]
 }
 
-interface ApiParts extends Omit<CatalogueParts, 'access' | 'accounting' | 'authenticateToken' | 'webhooks'> {
+interface ApiParts
+  extends Omit<CatalogueParts, 'access' | 'accounting' | 'authenticateToken' | 'controls' | 'webhooks'> {
   readonly log: Log
   readonly identify: Awaited<ReturnType<typeof readIdentity>>
   readonly authenticator: Authenticator | undefined
@@ -365,6 +366,7 @@ async function openApi(options: ServerOptions, parts: ApiParts) {
     access: () => access,
     authenticateToken: () => identity.tokens,
     accounting: () => accounting,
+    controls: () => controls,
     webhooks: () => knownWebhooks.all(),
   })
   const knownWebhooks = new KnownWebhooks()
@@ -390,7 +392,7 @@ async function openApi(options: ServerOptions, parts: ApiParts) {
   const outside = { caller, knownWebhooks, ownAddress: parts.ownAddress, ...imagePolicyMeans(options, parts) }
   const quotaActivity = new QuotaActivity()
   const means = { vendor, lookup, authorizer, access, ...own, ...outside, quotaActivity, clock, log }
-  const { admission, accounting } = await makeAdmission(options, means, metrics.admission)
+  const { admission, accounting, controls } = await makeAdmission(options, means, metrics.admission)
   return { catalogue, lookup, ways, registry, access, admission, identity, quotaActivity, ownWrites }
 }
 

@@ -1,6 +1,7 @@
 /** What this server serves: the kinds, the endpoints, and which of them the flags leave out. */
 
 import type { Admission } from '../admission/admission.ts'
+import type { ControlState } from '../admission/controls/all.ts'
 import type { Webhook } from '../admission/webhook/webhook.ts'
 import type { RecentEvent } from '../audit/recent-events.ts'
 import type { Authenticator } from '../authn/authenticator.ts'
@@ -43,6 +44,8 @@ export interface CatalogueParts {
   readonly access: () => Access
   /** Who keeps account of what the server deletes of its own accord; known once the catalogue is. */
   readonly accounting: () => Admission
+  /** The admission controls in their order; known once the catalogue is. */
+  readonly controls: () => readonly ControlState[]
   /** The admission webhooks that this server calls; known once the catalogue is. */
   readonly webhooks: () => readonly Webhook[]
   /** The requests that this server has recorded lately. */
@@ -68,6 +71,7 @@ export async function openCatalogue(options: ServerOptions, parts: CataloguePart
   const ways = parts.waysFor(lookup)
   const endpoints = allEndpoints({
     ...{ vendor, lookup, ways, clock, audiences, tokens, authenticateToken, components, access },
+    controls: parts.controls,
     webhooks: parts.webhooks,
     recentEvents: parts.recentEvents,
     served: () => catalogue.all(),

@@ -92,6 +92,13 @@ export interface ControlEntry {
   readonly configure?: (parts: ControlParts, configuration: Json) => Control | Promise<Control>
 }
 
+/** A control as a server has it. */
+export interface ControlState extends Pick<ControlEntry, 'name' | 'byDefault'> {
+  readonly enabled: boolean
+  /** What it takes part in; none where it is not enabled. */
+  readonly steps: readonly ('mutate' | 'validate')[]
+}
+
 /** Every control, in the order of the chain. */
 export const allControls: readonly ControlEntry[] = [
   { name: 'AlwaysAdmit', byDefault: false, make: alwaysAdmit },

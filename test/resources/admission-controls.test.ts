@@ -1,0 +1,34 @@
+/** `admissioncontrols`: every control there is, in its order, and what the flags have made of it. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { allControls } from '../../src/admission/controls/all.ts'
+import { serve } from '../tools/in-process.ts'
+
+const path = '/apis/ops.orch.io/v1/admissioncontrols'
+
+test('the controls that run are those that the flags say, in their order', async (t) => {
+  const flags = ['--enable-admission-plugins=AlwaysPullImages', '--disable-admission-plugins=LimitRanger']
+  const client = (await serve(t, flags)).client()
+  const { items } = (await client.get(path)).body as {
+    items: { metadata: { name: string }; spec: { position: number }; status: { enabled: boolean } }[]
+  }
+  assert.deepEqual(
+    items.map(({ metadata, spec }) => [spec.position, metadata.name]),
+    allControls.map(({ name }, i) => [i + 1, name]),
+  )
+  const enabled = items.filter(({ status }) => status.enabled).map(({ metadata }) => metadata.name)
+  const expected = allControls.filter(
+    ({ name, byDefault }) => name === 'AlwaysPullImages' || (byDefault && name !== 'LimitRanger'),
+  )
+  assert.deepEqual(
+    enabled,
+    expected.map(({ name }) => name),
+  )
+  const [one, other] = [await client.get(`${path}/PodSecurity`), await client.get(`${path}/LimitRanger`)]
+  assert.deepEqual(one.body.status, { enabled: true, steps: ['validate'] })
+  assert.deepEqual([other.body.spec.byDefault, other.body.status], [true, { enabled: false, steps: [] }])
+  assert.deepEqual(
+    [(await client.get(`${path}/None`)).status, (await client.delete(`${path}/PodSecurity`)).status],
+    [404, 405],
+  )
+})
