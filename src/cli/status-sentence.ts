@@ -1,4 +1,5 @@
 /** A refusal of the server as a sentence, as users of kubectl know it, and what to do next where orchctl knows it. */
+import { refusedAction } from '../client/refused-action.ts'
 import type { StatusError } from '../client/status-error.ts'
 
 /** `doing` says what was being done, where that is not plain. */
@@ -9,18 +10,15 @@ export function statusSentence(error: StatusError, doing = ''): string {
   return `${head}: ${doing}${message}${reason === 'Forbidden' ? wayToAsk(message) : ''}`
 }
 
-const refusal =
-  /User "([^"]+)" cannot ([a-z]+) (?:resource "([^"]+)" in API group "([^"]*)"(?: in the namespace "([^"]+)")?|path "([^"]+)")/
 /** What a shell takes as it is. */
 const plain = /^[\w/][\w.:@/-]*$/
 
 /** Who may ask why is told so by the server itself; for all others an administrator can. */
 function wayToAsk(message: string): string {
-  const found = message.includes('auth why') ? null : refusal.exec(message)
-  if (found === null) return ''
-  const [, user = '', verb = '', resource = '', group = '', namespace = '', path = ''] = found
-  const [plural, subresource = ''] = resource.split('/')
-  const type = `${plural}${group === '' ? '' : `.${group}`}${subresource === '' ? '' : `/${subresource}`}`
+  const refused = message.includes('auth why') ? undefined : refusedAction(message)
+  if (refused === undefined) return ''
+  const { user, verb, group, resource, subresource, namespace, path } = refused
+  const type = `${resource}${group === '' ? '' : `.${group}`}${subresource === '' ? '' : `/${subresource}`}`
   const place = path !== '' ? '' : namespace === '' ? ' -A' : ` -n ${namespace}`
   return [user, verb, path || type, namespace || '/'].every((word) => plain.test(word))
     ? `\nAn administrator can see why: orchctl auth why ${verb} ${path || type}${place} --user ${user}`

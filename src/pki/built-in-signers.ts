@@ -13,28 +13,53 @@ const nodeGroup = 'system:nodes'
 const nodePrefix = 'system:node:'
 const withKey = ['digital signature', 'key encipherment']
 
-type Rule = (request: JudgedRequest, usages: readonly string[]) => string[]
+type Judge = (request: JudgedRequest, usages: readonly string[]) => string[]
 
-const rules: { readonly [signer in SignerId]: Rule } = {
-  client: (_request, usages) => clientUsages(usages),
-  nodeClient: (request, usages) => [
-    ...nodeSubject(request),
-    ...exactUsages(usages, [...withKey, 'client auth']),
-    ...noNames(request, ['dns', 'ips', 'emails', 'uris']),
+/** A rule in words, and the sentences that say how a request breaks it. */
+type Rule = readonly [rule: string, judge: Judge]
+
+const oneCommonName: Rule = [
+  'The subject has at most one common name',
+  ({ subject }) => (subject.commonNames.length > 1 ? ['the subject has several common names'] : []),
+]
+const ofNode: Rule = ['The subject is that of a node', nodeSubject]
+
+const rules: { readonly [signer in SignerId]: readonly Rule[] } = {
+  client: [oneCommonName, ['The usages are those of a client', (_request, usages) => clientUsages(usages)]],
+  nodeClient: [
+    ...[oneCommonName, ofNode],
+    [
+      'The usages are those of a node as a client',
+      (_request, usages) => exactUsages(usages, [...withKey, 'client auth']),
+    ],
+    ['It names no other hosts or people', (request) => noNames(request, ['dns', 'ips', 'emails', 'uris'])],
   ],
-  nodeServing: (request, usages) => [
-    ...nodeSubject(request),
-    ...exactUsages(usages, [...withKey, 'server auth']),
-    ...noNames(request, ['emails', 'uris']),
-    ...someName(request),
+  nodeServing: [
+    ...[oneCommonName, ofNode],
+    [
+      'The usages are those of a node as a server',
+      (_request, usages) => exactUsages(usages, [...withKey, 'server auth']),
+    ],
+    ['It names hosts, and nothing else', (request) => [...noNames(request, ['emails', 'uris']), ...someName(request)]],
   ],
-  legacyUnknown: () => [],
+  legacyUnknown: [oneCommonName],
+}
+
+/** What a rule of a signer says of a request. */
+export interface RuleVerdict {
+  readonly rule: string
+  /** A sentence each; none where the request keeps the rule. */
+  readonly faults: readonly string[]
+}
+
+/** The verdict of each rule of this signer. */
+export function signerVerdicts(signer: SignerId, request: JudgedRequest, usages: readonly string[]): RuleVerdict[] {
+  return rules[signer].map(([rule, judge]) => ({ rule, faults: judge(request, usages) }))
 }
 
 /** What is wrong with a request in the eyes of this signer, a sentence each; none where it is signed. */
 export function signerFaults(signer: SignerId, request: JudgedRequest, usages: readonly string[]): string[] {
-  const several = request.subject.commonNames.length > 1 ? ['the subject has several common names'] : []
-  return [...several, ...rules[signer](request, usages)]
+  return signerVerdicts(signer, request, usages).flatMap(({ faults }) => faults)
 }
 
 function clientUsages(usages: readonly string[]): string[] {

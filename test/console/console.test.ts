@@ -1,5 +1,7 @@
 /** The console in a real browser, page by page; its files and its one-time link over plain HTTP. */
 import assert from 'node:assert/strict'
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { brotliDecompressSync } from 'node:zlib'
 import type { Page } from 'playwright-core'
@@ -71,6 +73,13 @@ describe('what is served', () => {
     )
     const again = await admin.get(`/console/${script}`, { 'if-none-match': String(file.headers.etag) })
     assert.deepEqual([again.status, again.text], [304, ''])
+  })
+
+  test('all of it is below 300 kB compressed', () => {
+    const files = readdirSync(new URL('../../dist/console/', import.meta.url), { withFileTypes: true })
+    const sizes = files.map(({ parentPath, name }) => statSync(join(parentPath, name)).size)
+    assert.ok(sizes.length >= 4)
+    assert.ok(sizes.reduce((sum, size) => sum + size, 0) < 300_000, sizes.join(', '))
   })
 
   test('nothing else is found below it, and it can be turned off', async () => {
@@ -169,7 +178,7 @@ describe('in a browser', () => {
       .getByText('console')
       .waitFor()
     await page
-      .getByRole('row', { name: /size: 1/ })
+      .getByRole('row', { name: /size: "1"/ })
       .getByText('deployer')
       .waitFor()
   })
@@ -223,7 +232,8 @@ describe('in a browser', () => {
     assert.equal((await admin.post(requests, sent)).status, 201)
     await goTo(page, '#/operations/certificates')
     const card = page.getByRole('region', { name: 'Request ada' })
-    await card.getByText('It keeps every rule of its signer').waitFor()
+    await card.getByText('The usages are those of a client').waitFor()
+    assert.deepEqual(await card.getByText('Broken').count(), 0)
     await card.getByText('developers').waitFor()
     await card.getByText('EC P-256').waitFor()
     await card.getByRole('button', { name: 'Approve' }).press('Enter')

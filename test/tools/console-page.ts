@@ -29,6 +29,10 @@ export async function startConsoleBrowser(t: Ending): Promise<ConsoleBrowser> {
       const context = await browser.newContext({ ignoreHTTPSErrors: true, ...options })
       const page = await context.newPage()
       page.setDefaultTimeout(20_000)
+      const { origin } = new URL(url)
+      page.on('request', (request) => {
+        if (new URL(request.url()).origin !== origin) faults.push(`a request to another host: ${request.url()}`)
+      })
       page.on('pageerror', ({ message }) => faults.push(message))
       page.on('console', (message) => message.type() === 'error' && faults.push(message.text()))
       await page.goto(url)
@@ -67,4 +71,21 @@ export async function accessibilityFaults(page: Page): Promise<string[]> {
 /** By the keyboard, as soon as it is enabled: a key on a button that is not does nothing. */
 export async function pressWhenReady(button: Locator): Promise<void> {
   await button.and(button.page().locator(':enabled')).press('Enter')
+}
+
+/** What can be pressed or typed into on a page, is in view, and never gets the focus however often Tab is pressed. */
+export async function unreachableByTab(page: Page): Promise<string[]> {
+  const wanted = `[...document.querySelectorAll('a[href], button, input, select, textarea, summary')]
+    .filter((each) => each.checkVisibility() && !each.disabled && each.tabIndex >= 0)`
+  await page.evaluate(`{
+    globalThis.reached = new Set()
+    document.addEventListener('focusin', ({ target }) => reached.add(target))
+    document.activeElement.blur()
+  }`)
+  const count = Number(await page.evaluate(`${wanted}.length`))
+  // The first step may begin anywhere, and what scrolls takes the focus as well.
+  for (let i = 0; i < count + 15; i++) await page.keyboard.press('Tab')
+  return (await page.evaluate(
+    `${wanted}.filter((each) => !reached.has(each)).map((each) => each.outerHTML.slice(0, 200))`,
+  )) as string[]
 }

@@ -36,7 +36,7 @@ function scopeOf(attributes: Attributes): string {
 }
 
 /** The parts of the request that the rule does not allow; undefined where the two have next to nothing in common. */
-function lacking(rule: Rule, attributes: Attributes): string[] | undefined {
+export function lacking(rule: Rule, attributes: Attributes): string[] | undefined {
   const parts = attributes.resource ? resourceParts : pathParts
   // Each part is judged alone, with all others made to fit anything.
   const lacks = parts.filter(({ only }) => !allows({ ...rule, ...only }, attributes)).map(({ part }) => part)

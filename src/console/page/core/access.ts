@@ -1,9 +1,17 @@
-/** Questions about access, asked of the server: why somebody may do something or not, and who may. */
-import type { Client } from '../../../library/client-browser.ts'
-import type { Kinds, Type } from './kinds.ts'
+/**
+ * Questions about access, asked of the server: why somebody may do something or not, and who may. To ask why is a right of
+ * its own; whoever lacks it is told what everybody may ask for: their own rules, and which of them come nearest.
+ */
+import { lacking, smallestRule } from '../../../authz/rbac/explain.ts'
+import { type PolicyRule, ruleOf } from '../../../authz/rbac/rule.ts'
+import { refusedAction } from '../../../client/refused-action.ts'
+import { type Client, StatusError } from '../../../library/client-browser.ts'
+import type { Kinds } from './kinds.ts'
 
-/** What somebody would do. */
-export interface Action {
+/** What somebody would do, to a resource or to a path that is none. */
+export type Action = ResourceAction | PathAction
+
+export interface ResourceAction {
   readonly verb: string
   readonly group: string
   readonly resource: string
@@ -12,19 +20,20 @@ export interface Action {
   readonly name?: string
 }
 
-export interface Rule {
-  readonly verbs?: readonly string[]
-  readonly apiGroups?: readonly string[]
-  readonly resources?: readonly string[]
-  readonly resourceNames?: readonly string[]
-  readonly nonResourceURLs?: readonly string[]
+export interface PathAction {
+  readonly verb: string
+  readonly path: string
 }
+
+export type Rule = PolicyRule
 
 export interface Explanation {
   readonly allowed: boolean
   readonly reason?: string
   readonly nearRules?: readonly { rule?: Rule; role?: string; binding?: string; lacks?: readonly string[] }[]
   readonly smallestRule?: Rule
+  /** Whether this is what the user's own rules say, without the roles and bindings that they come from. */
+  readonly byOwnRules?: boolean
 }
 
 export interface Subject {
@@ -41,9 +50,10 @@ export interface WhoCan {
   readonly notes?: readonly string[]
 }
 
-/** Asks a question of the group `ops`; the answer is the status of what comes back. */
-export async function ask<T>(around: Asking, plural: string, spec: object): Promise<T> {
-  const type = around.kinds.builtIn(plural, 'ops')
+/** Asks a question: `whocans` of the group `ops`, `plural.group` of another. The answer is the status of what comes back. */
+export async function ask<T>(around: Asking, question: string, spec: object): Promise<T> {
+  const [plural = '', group = 'ops'] = question.split('.', 2)
+  const type = around.kinds.builtIn(plural, group)
   if (type === undefined) throw new Error(`this server does not serve ${plural}`)
   const answered = await around.client.create(type, { metadata: {}, spec })
   return answered.status as T
@@ -61,16 +71,61 @@ export interface Asked {
   readonly groups?: readonly string[]
 }
 
-export async function explainAccess(around: Asking, { action, user, groups }: Asked): Promise<Explanation> {
-  const who = { ...(user ? { user } : {}), ...(groups !== undefined && groups.length > 0 ? { groups } : {}) }
-  return await ask(around, 'accessexplanations', { resourceAttributes: action, ...who })
+/** Why somebody may do something or not; for oneself in any case, if need be by one's own rules alone. */
+export async function explainAccess(around: Asking, { action, user, groups = [] }: Asked): Promise<Explanation> {
+  const who = { ...(user ? { user } : {}), ...(groups.length > 0 ? { groups } : {}) }
+  try {
+    return await ask(around, 'accessexplanations', { ...questionOf(action), ...who })
+  } catch (error) {
+    if (!(error instanceof StatusError) || error.code !== 403 || user || groups.length > 0) throw error
+    return await explainByOwnRules(around, action)
+  }
 }
 
-export async function whoCan(around: Asking, action: Action): Promise<WhoCan> {
+export async function whoCan(around: Asking, action: ResourceAction): Promise<WhoCan> {
   return await ask(around, 'whocans', { resourceAttributes: action })
 }
 
-/** What is done with objects of a type. */
-export function actionOn({ group, plural }: Type, verb: string, where: Partial<Action> = {}): Action {
-  return { verb, group, resource: plural, ...where }
+/** What was refused; undefined where it was not for want of rights. */
+export function actionRefused({ code, message }: StatusError): Action | undefined {
+  const refused = code === 403 ? refusedAction(message) : undefined
+  if (refused === undefined) return undefined
+  const { user: _, path, verb, ...resource } = refused
+  return path === '' ? { verb, ...resource } : { verb, path }
+}
+
+function questionOf(action: Action) {
+  return 'path' in action ? { nonResourceAttributes: action } : { resourceAttributes: action }
+}
+
+interface RulesStatus {
+  readonly resourceRules?: readonly PolicyRule[]
+  readonly nonResourceRules?: readonly PolicyRule[]
+}
+
+const maxNear = 10
+
+async function explainByOwnRules(around: Asking, action: Action): Promise<Explanation> {
+  const namespace = ('path' in action ? '' : action.namespace) || 'default'
+  const [{ allowed, reason = '' }, rules] = await Promise.all([
+    ask<Explanation>(around, 'selfsubjectaccessreviews.authorization', questionOf(action)),
+    ask<RulesStatus>(around, 'selfsubjectrulesreviews.authorization', { namespace }),
+  ])
+  const attributes = attributesOf(action)
+  const near = ('path' in action ? rules.nonResourceRules : rules.resourceRules) ?? []
+  const nearRules = near
+    .flatMap((rule) => {
+      const lacks = lacking(ruleOf(rule), attributes)
+      // A rule that lacks nothing holds elsewhere: in the namespace that was asked about, and not in all of them.
+      return lacks === undefined ? [] : [{ rule, lacks: lacks.length === 0 ? ['namespace'] : lacks }]
+    })
+    .sort((a, b) => a.lacks.length - b.lacks.length)
+  const needed = allowed ? {} : { nearRules: nearRules.slice(0, maxNear), smallestRule: smallestRule(attributes) }
+  return { allowed, reason, byOwnRules: true, ...needed }
+}
+
+function attributesOf(action: Action) {
+  if ('path' in action) return { resource: false as const, ...action }
+  const { verb, group, resource, subresource = '', namespace = '', name = '' } = action
+  return { resource: true as const, version: '', verb, group, plural: resource, subresource, namespace, name }
 }

@@ -1,4 +1,5 @@
 /** An object as lines of fields, each with its path: what the view with owners shows. */
+import { stringifyYaml } from '../../../codec/write-yaml.ts'
 import { isObject, type Json, type JsonObject, own } from '../../../model/json.ts'
 import type { Path } from './fields.ts'
 import type { Schema } from './schema.ts'
@@ -15,6 +16,9 @@ export interface FieldLine {
 }
 
 export const maxLines = 3_000
+
+/** Above this a text is shown as it is. */
+const maxQuoted = 1_000
 
 const firstKeys = ['apiVersion', 'kind', 'metadata', 'spec', 'data']
 
@@ -65,8 +69,10 @@ function stepTo(element: Json, schema: Schema | undefined): Path {
   return keys.length === 0 ? [] : [{ keys: Object.fromEntries(keys) as JsonObject }]
 }
 
+/** A text that reads like another type (`"1"`, `"true"`) has its quotes; one of several lines is shown as it is. */
 function inline(value: Json): string {
-  if (typeof value === 'string') return value === '' ? '""' : value
+  if (typeof value === 'string')
+    return value.length > maxQuoted || value.includes('\n') ? value : stringifyYaml(value).trimEnd()
   if (Array.isArray(value)) return '[]'
   return isObject(value) ? '{}' : String(value)
 }

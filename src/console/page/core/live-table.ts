@@ -37,6 +37,8 @@ export interface TableSelection {
 
 const pageSize = 500
 const backoff = { firstMs: 300, longestMs: 5_000 }
+/** After which what was refused is asked for again. */
+export const refusalMs = 10_000
 
 /** Follows a selection until the signal aborts. */
 export class TableFollower {
@@ -63,14 +65,15 @@ export class TableFollower {
         if (this.#type.verbs.includes('watch')) await this.#watch(signal)
         else await this.#wait(signal)
       } catch (error) {
-        if (signal.aborted || !this.#survive(error)) return
+        if (signal.aborted) return
         failures++
+        if (!this.#survive(error)) await pause(refusalMs, signal)
       }
       await pause(failures === 0 ? 0 : backoffMs(backoff, failures), signal)
     }
   }
 
-  /** Whether to go on after this error. */
+  /** Whether to try again soon after this error: a refusal stays one until somebody changes the rights. */
   #survive(error: unknown): boolean {
     if (isExpired(error)) {
       this.#version = ''
@@ -78,6 +81,7 @@ export class TableFollower {
       return true
     }
     const isFinal = error instanceof StatusError && error.code < 500 && error.code !== 429
+    if (isFinal) this.#version = ''
     this.#set({ state: isFinal ? 'failed' : 'lost', error })
     return !isFinal
   }

@@ -4,6 +4,7 @@ import { Informer } from '../../../client/informer.ts'
 import { type ObjectName, type Selection, StatusError } from '../../../library/client-browser.ts'
 import type { ApiObject } from '../../../model/object.ts'
 import { type Type, useSurroundings } from './kinds.ts'
+import { refusalMs } from './live-table.ts'
 import { Store, useStore } from './store.ts'
 
 export interface Followed<T> {
@@ -21,13 +22,15 @@ export function useObjects<T extends ApiObject = ApiObject>(
   type: Type | undefined,
   selection: Selection = {},
 ): Followed<T> {
-  const { client } = useSurroundings()
+  const { client, kinds } = useSurroundings()
   const { namespace, labelSelector, fieldSelector } = selection
   const place = type === undefined ? '' : `${type.group}/${type.version}/${type.plural}`
   const [store, setStore] = useState(() => new Store<Followed<T>>(nothing))
+  const [attempt, setAttempt] = useState({ place: '', refusal: undefined as unknown })
   useEffect(() => {
     if (type === undefined) return
-    const next = new Store<Followed<T>>(nothing)
+    const next = new Store<Followed<T>>({ ...nothing, error: attempt.place === place ? attempt.refusal : undefined })
+    let retry: ReturnType<typeof setTimeout> | undefined
     const aborting = new AbortController()
     const chosen = {
       ...(namespace === undefined ? {} : { namespace }),
@@ -36,7 +39,11 @@ export function useObjects<T extends ApiObject = ApiObject>(
     }
     const onError = (error: unknown) => {
       next.set({ ...next.value, error })
-      if (isRefusal(error)) aborting.abort()
+      if (!isRefusal(error) || aborting.signal.aborted) return
+      aborting.abort()
+      // A kind that is gone answers 404, and rights may be granted: the page finds out by itself.
+      if (error.code === 404) void kinds.refresh().catch(() => {})
+      retry = setTimeout(() => setAttempt({ place, refusal: error }), refusalMs)
     }
     const informer = new Informer(client, type, { selection: chosen, onError })
     const show = () =>
@@ -47,8 +54,11 @@ export function useObjects<T extends ApiObject = ApiObject>(
     })
     void informer.run(aborting.signal)
     setStore(next)
-    return () => aborting.abort()
-  }, [client, place, namespace, labelSelector, fieldSelector])
+    return () => {
+      clearTimeout(retry)
+      aborting.abort()
+    }
+  }, [client, place, namespace, labelSelector, fieldSelector, attempt])
   return useStore(store)
 }
 
@@ -60,6 +70,6 @@ export function useObject(type: Type | undefined, { namespace, name }: ObjectNam
 }
 
 /** Asking again would be answered the same. */
-function isRefusal(error: unknown): boolean {
+function isRefusal(error: unknown): error is StatusError {
   return error instanceof StatusError && (error.code === 403 || error.code === 404 || error.code === 405)
 }

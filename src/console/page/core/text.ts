@@ -41,7 +41,7 @@ export function shortNumber(value: number): string {
   ]
   const [size, unit] = units.find(([least]) => Math.abs(value) >= least) ?? [1, '']
   const scaled = value / size
-  return `${Math.abs(scaled) >= 100 || Number.isInteger(scaled) ? Math.round(scaled) : scaled.toPrecision(2)}${unit}`
+  return `${Number.isInteger(scaled) ? scaled : twoDigits(scaled)}${unit}`
 }
 
 /** `4.2 ms`, `1.3 s`. */
@@ -52,7 +52,8 @@ export function shortSeconds(seconds: number): string {
 }
 
 function twoDigits(value: number): string {
-  return value >= 100 ? String(Math.round(value)) : value.toPrecision(2)
+  // From 99.5 on two digits would be written with an exponent.
+  return Math.abs(value) >= 99.5 ? String(Math.round(value)) : value.toPrecision(2)
 }
 
 /** `118 MiB`. */

@@ -1,11 +1,18 @@
 /** Access: who may do something, and why somebody may or may not. */
 import { useState } from 'preact/hooks'
-import { type Action, type Explanation, explainAccess, type Subject, type WhoCan, whoCan } from '../core/access.ts'
+import {
+  type Explanation,
+  explainAccess,
+  type ResourceAction,
+  type Subject,
+  type WhoCan,
+  whoCan,
+} from '../core/access.ts'
 import { type Type, useSurroundings } from '../core/kinds.ts'
 import { useStore } from '../core/store.ts'
 import { shown } from '../core/text.ts'
 import { Failure, Why } from '../parts/failure.tsx'
-import { Card, Notice, PageHead } from '../parts/shown.tsx'
+import { Card, Notice, PageHead, Scrolling } from '../parts/shown.tsx'
 
 type Answer = { readonly who: WhoCan } | { readonly why: Explanation } | { readonly failed: unknown }
 
@@ -61,7 +68,7 @@ export function AccessPage() {
   )
 }
 
-function actionIn({ verb, place, namespace, name }: Asked, types: readonly Type[]): Action {
+function actionIn({ verb, place, namespace, name }: Asked, types: readonly Type[]): ResourceAction {
   const [group = '', resource = ''] = place.split('/', 2)
   const type = types.find((each) => each.group === group && each.plural === resource)
   return {
@@ -83,38 +90,42 @@ function Question({ asked, onChange, onWho, onWhy }: QuestionProps) {
   const { types } = useStore(kinds.store)
   const set = (changes: Partial<Asked>) => onChange({ ...asked, ...changes })
   return (
-    <form class="filters boxed" onSubmit={(event) => event.preventDefault()}>
-      <label>
-        <span>Verb</span>
-        <select value={asked.verb} onChange={({ currentTarget }) => set({ verb: currentTarget.value })}>
-          {verbs.map((each) => (
-            <option key={each}>{each}</option>
-          ))}
-        </select>
-      </label>
-      <label>
-        <span>Resource</span>
-        <select value={asked.place} onChange={({ currentTarget }) => set({ place: currentTarget.value })}>
-          {types.map((each) => (
-            <option key={`${each.group}/${each.plural}`} value={`${each.group}/${each.plural}`}>
-              {shown(each.plural, 60)} {each.group !== '' && `(${shown(each.group, 60)})`}
-            </option>
-          ))}
-        </select>
-      </label>
-      <TextField label="Namespace (empty: all)" value={asked.namespace} onInput={(namespace) => set({ namespace })} />
-      <TextField label="Name (empty: any)" value={asked.name} onInput={(name) => set({ name })} />
-      <div class="actions">
-        <button type="button" class="primary" onClick={onWho}>
-          Who can?
-        </button>
+    <form class="questions" onSubmit={(event) => event.preventDefault()}>
+      <div class="filters">
+        <label>
+          <span>Verb</span>
+          <select value={asked.verb} onChange={({ currentTarget }) => set({ verb: currentTarget.value })}>
+            {verbs.map((each) => (
+              <option key={each}>{each}</option>
+            ))}
+          </select>
+        </label>
+        <label>
+          <span>Resource</span>
+          <select value={asked.place} onChange={({ currentTarget }) => set({ place: currentTarget.value })}>
+            {types.map((each) => (
+              <option key={`${each.group}/${each.plural}`} value={`${each.group}/${each.plural}`}>
+                {shown(each.plural, 60)} {each.group !== '' && `(${shown(each.group, 60)})`}
+              </option>
+            ))}
+          </select>
+        </label>
+        <TextField label="Namespace (empty: all)" value={asked.namespace} onInput={(namespace) => set({ namespace })} />
+        <TextField label="Name (empty: any)" value={asked.name} onInput={(name) => set({ name })} />
+        <div class="actions">
+          <button type="button" class="primary" onClick={onWho}>
+            Who can?
+          </button>
+        </div>
       </div>
-      <TextField label="User (empty: you)" value={asked.user} onInput={(user) => set({ user })} />
-      <TextField label="Groups, by commas" value={asked.groups} onInput={(groups) => set({ groups })} />
-      <div class="actions">
-        <button type="button" onClick={onWhy}>
-          May they, and why?
-        </button>
+      <div class="filters">
+        <TextField label="User (empty: you)" value={asked.user} onInput={(user) => set({ user })} />
+        <TextField label="Groups, by commas" value={asked.groups} onInput={(groups) => set({ groups })} />
+        <div class="actions">
+          <button type="button" onClick={onWhy}>
+            May they, and why?
+          </button>
+        </div>
       </div>
     </form>
   )
@@ -149,7 +160,7 @@ function Answered({ answer }: { readonly answer: Answer }) {
       {notes.map((note) => (
         <Notice key={note} tone={incomplete ? 'warn' : 'info'} title={shown(note, 500)} />
       ))}
-      <div class="scroll">
+      <Scrolling label="Subjects">
         <table class="plain-table">
           <thead>
             <tr>
@@ -164,7 +175,7 @@ function Answered({ answer }: { readonly answer: Answer }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </Scrolling>
     </Card>
   )
 }

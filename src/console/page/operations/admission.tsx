@@ -1,19 +1,18 @@
-/** Admission: the webhooks with the state of their breakers, and a way to see who would look at an object. */
+/** Admission: webhooks with the state of their breakers, the controls that run, and who would look at an object. */
 import { useEffect, useState } from 'preact/hooks'
 import { collectionPath, objectPath } from '../../../client/resource-type.ts'
 import { parseYamlText } from '../../../codec/yaml-text.ts'
 import { StatusError } from '../../../library/client-browser.ts'
-import { isObject, type JsonObject } from '../../../model/json.ts'
+import { isObject } from '../../../model/json.ts'
 import type { ApiObject } from '../../../model/object.ts'
-import { actionOn } from '../core/access.ts'
-import { type Admission, readAdmission } from '../core/edit.ts'
-import { type Kinds, useSurroundings } from '../core/kinds.ts'
+import { type Admission, isExplanationRefused, readAdmission } from '../core/edit.ts'
+import { type Kinds, type Surroundings, useSurroundings } from '../core/kinds.ts'
 import { useStore } from '../core/store.ts'
 import { shown } from '../core/text.ts'
 import { AdmissionTrace } from '../parts/admission-trace.tsx'
 import { Editor } from '../parts/editor.tsx'
 import { Failure } from '../parts/failure.tsx'
-import { Age, Card, Chip, Notice, PageHead } from '../parts/shown.tsx'
+import { Age, Card, Chip, Notice, PageHead, Scrolling } from '../parts/shown.tsx'
 
 interface Webhook extends ApiObject {
   spec?: { type?: string; configuration?: string; webhook?: string; url?: string; failurePolicy?: string }
@@ -27,13 +26,30 @@ interface Webhook extends ApiObject {
   }
 }
 
+interface Control extends ApiObject {
+  spec?: { byDefault?: boolean }
+  status?: { enabled?: boolean; steps?: string[] }
+}
+
 const everyMs = 3_000
 
 export function AdmissionPage() {
+  return (
+    <>
+      <PageHead title="Admission" />
+      <Webhooks />
+      <Controls />
+      <TryObject />
+    </>
+  )
+}
+
+/** What is not stored cannot be watched: it is listed again every few seconds. */
+function useListed<T>(plural: string): { readonly objects: readonly T[] | undefined; readonly failure: unknown } {
   const { client, kinds } = useSurroundings()
   useStore(kinds.store)
-  const type = kinds.builtIn('admissionwebhooks', 'ops')
-  const [webhooks, setWebhooks] = useState<readonly Webhook[] | undefined>()
+  const type = kinds.builtIn(plural, 'ops')
+  const [objects, setObjects] = useState<readonly T[] | undefined>()
   const [failure, setFailure] = useState<unknown>()
   useEffect(() => {
     if (type === undefined) return
@@ -41,7 +57,7 @@ export function AdmissionPage() {
     const look = () =>
       client.list(type, { signal: aborting.signal }).then(
         ({ items }) => {
-          setWebhooks(items as unknown as Webhook[])
+          setObjects(items as unknown as T[])
           setFailure(undefined)
         },
         (error: unknown) => aborting.signal.aborted || setFailure(error),
@@ -53,22 +69,59 @@ export function AdmissionPage() {
       aborting.abort()
     }
   }, [type?.group])
+  return { objects, failure }
+}
+
+function Webhooks() {
+  const { objects: webhooks, failure } = useListed<Webhook>('admissionwebhooks')
   return (
-    <>
-      <PageHead title="Admission" />
-      {failure !== undefined && <Failure error={failure} action={type && actionOn(type, 'list')} />}
-      <Card title="Webhooks" wide>
-        {webhooks?.length === 0 && <p class="hint">No webhook is configured.</p>}
-        {webhooks !== undefined && webhooks.length > 0 && <WebhookTable webhooks={webhooks} />}
-      </Card>
-      <TryObject />
-    </>
+    <Card title="Webhooks" wide>
+      {failure !== undefined && <Failure error={failure} />}
+      {webhooks?.length === 0 && <p class="hint">No webhook is configured.</p>}
+      {webhooks !== undefined && webhooks.length > 0 && <WebhookTable webhooks={webhooks} />}
+    </Card>
   )
 }
 
+/** Those that run, in their order; the others can be switched on by a flag. */
+function Controls() {
+  const { objects: controls = [], failure } = useListed<Control>('admissioncontrols')
+  const running = controls.filter(({ status }) => status?.enabled)
+  const others = controls.filter(({ status }) => !status?.enabled)
+  return (
+    <Card title={running.length === 0 ? 'Controls' : `${running.length} controls run, in this order`} wide>
+      {failure !== undefined && <Failure error={failure} />}
+      <ol class="chip-list" aria-label="Controls that run">
+        {running.map(({ metadata, spec = {}, status = {} }) => (
+          <li key={metadata.name}>
+            <Chip tone={spec.byDefault ? 'plain' : 'info'} title={(status.steps ?? []).join(', ')}>
+              {shown(metadata.name, 100)}{' '}
+              <span class="sub">{(status.steps ?? []).map((step) => words[step] ?? shown(step, 20)).join(', ')}</span>
+            </Chip>
+          </li>
+        ))}
+      </ol>
+      {others.length > 0 && (
+        <details>
+          <summary>{others.length} are switched off</summary>
+          <ul class="chip-list" aria-label="Controls that are switched off">
+            {others.map(({ metadata, spec = {} }) => (
+              <li key={metadata.name}>
+                <Chip tone={spec.byDefault ? 'warn' : 'plain'}>{shown(metadata.name, 100)}</Chip>
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </Card>
+  )
+}
+
+const words: { readonly [step: string]: string } = { mutate: 'changes', validate: 'judges' }
+
 function WebhookTable({ webhooks }: { readonly webhooks: readonly Webhook[] }) {
   return (
-    <div class="scroll">
+    <Scrolling label="Webhooks">
       <table class="plain-table">
         <thead>
           <tr>
@@ -102,7 +155,7 @@ function WebhookTable({ webhooks }: { readonly webhooks: readonly Webhook[] }) {
           ))}
         </tbody>
       </table>
-    </div>
+    </Scrolling>
   )
 }
 
@@ -115,31 +168,18 @@ data:
   hello: world
 `
 
+interface Tried {
+  /** Undefined where the user may not know. */
+  readonly admission: Admission | undefined
+  readonly failure?: unknown
+}
+
 /** Sends an object as a dry run and shows who looked at it; nothing is stored. */
 function TryObject() {
-  const { client, kinds } = useSurroundings()
+  const around = useSurroundings()
   const [text, setText] = useState(example)
-  const [admission, setAdmission] = useState<Admission | undefined>()
-  const [failure, setFailure] = useState<unknown>()
-  const attempt = async () => {
-    setAdmission(undefined)
-    setFailure(undefined)
-    const send = (method: string, path: string, body: JsonObject) =>
-      client.open({
-        ...{ method, path, body, query: { dryRun: 'All', fieldManager: 'console' } },
-        headers: { 'explain-admission': 'true' },
-        onHeaders: (headers) => setAdmission(readAdmission(headers)),
-      })
-    try {
-      const { object, collection, one } = placeOf(text, kinds)
-      await send('POST', collection, object).catch((error: unknown) => {
-        if (error instanceof StatusError && error.reason === 'AlreadyExists') return send('PUT', one, object)
-        throw error
-      })
-    } catch (error) {
-      setFailure(error)
-    }
-  }
+  const [tried, setTried] = useState<Tried | undefined>()
+  const attempt = async () => setTried(await tryObject(around, text))
   return (
     <Card title="Who would look at an object?" wide>
       <p class="hint">The object is sent as a dry run: it passes every control and webhook, and nothing is stored.</p>
@@ -151,11 +191,49 @@ function TryObject() {
           Try it
         </button>
       </div>
-      {failure !== undefined && <Failure error={failure} />}
-      {admission !== undefined && failure === undefined && <Notice tone="good" title="It would be admitted" />}
-      {admission !== undefined && <AdmissionTrace admission={admission} />}
+      {tried !== undefined && <Outcome tried={tried} />}
     </Card>
   )
+}
+
+function Outcome({ tried: { admission, failure } }: { readonly tried: Tried }) {
+  return (
+    <>
+      {failure === undefined ? <Notice tone="good" title="It would be admitted" /> : <Failure error={failure} />}
+      {admission !== undefined && <AdmissionTrace admission={admission} isOpen />}
+      {admission === undefined && failure === undefined && (
+        <p class="hint">Who looked at it is shown to users who may create admissionexplanations.</p>
+      )}
+    </>
+  )
+}
+
+async function tryObject({ client, kinds }: Surroundings, text: string): Promise<Tried> {
+  let admission: Admission | undefined
+  const attempt = async ({ explained }: { readonly explained: boolean }) => {
+    const { object, collection, one } = placeOf(text, kinds)
+    const send = (method: string, path: string) =>
+      client.open({
+        ...{ method, path, body: object, query: { dryRun: 'All', fieldManager: 'console' } },
+        headers: explained ? { 'explain-admission': 'true' } : {},
+        onHeaders: (headers) => {
+          admission = explained ? readAdmission(headers) : undefined
+        },
+      })
+    await send('POST', collection).catch((error: unknown) => {
+      if (error instanceof StatusError && error.reason === 'AlreadyExists') return send('PUT', one)
+      throw error
+    })
+  }
+  try {
+    await attempt({ explained: true }).catch((error: unknown) => {
+      if (!isExplanationRefused(error)) throw error
+      return attempt({ explained: false })
+    })
+    return { admission }
+  } catch (failure) {
+    return { admission, failure }
+  }
 }
 
 function placeOf(text: string, kinds: Kinds) {

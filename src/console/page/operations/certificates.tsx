@@ -3,8 +3,7 @@ import { useState } from 'preact/hooks'
 import { changeObject } from '../../../library/client-browser.ts'
 import type { ApiObject } from '../../../model/object.ts'
 import { profileNames, vendorOf } from '../../../model/vendor.ts'
-import { type SignerId, signerFaults } from '../../../pki/built-in-signers.ts'
-import { actionOn } from '../core/access.ts'
+import { type SignerId, signerVerdicts } from '../../../pki/built-in-signers.ts'
 import { type DecodedRequest, decodeRequest } from '../core/certificate-request.ts'
 import { type Type, useSurroundings } from '../core/kinds.ts'
 import { useObjects } from '../core/objects.ts'
@@ -41,7 +40,7 @@ export function CertificatesPage() {
   return (
     <>
       <PageHead title="Certificate requests" />
-      {error !== undefined && <Failure error={error} action={type && actionOn(type, 'list')} />}
+      {error !== undefined && <Failure error={error} />}
       {!synced && error === undefined && <Loading />}
       {synced && objects.length === 0 && (
         <Notice title="There are no requests">They appear here when somebody asks for a certificate.</Notice>
@@ -138,18 +137,12 @@ function Rules({ request: { spec = {} }, decoded }: { readonly request: Request;
   const signer = builtIn(spec.signerName ?? '')
   if (signer === undefined)
     return <p class="hint">No built-in signer has this name: whoever runs it has to judge the request.</p>
-  const faults = signerFaults(signer, decoded, spec.usages ?? [])
-  if (faults.length === 0)
-    return (
-      <p class="rule">
-        <Chip tone="good">Fits</Chip> It keeps every rule of its signer.
-      </p>
-    )
   return (
-    <ul class="plain-list">
-      {faults.map((fault) => (
-        <li key={fault} class="rule">
-          <Chip tone="bad">Breaks a rule</Chip> {shown(fault, 500)}
+    <ul class="plain-list" aria-label="Rules of the signer">
+      {signerVerdicts(signer, decoded, spec.usages ?? []).map(({ rule, faults }) => (
+        <li key={rule} class="rule">
+          <Chip tone={faults.length === 0 ? 'good' : 'bad'}>{faults.length === 0 ? 'Kept' : 'Broken'}</Chip> {rule}
+          {faults.length > 0 && `: ${shown(faults.join('; '), 500)}`}
         </li>
       ))}
     </ul>
@@ -189,12 +182,7 @@ function Decide({ type, request }: { readonly type: Type; readonly request: Requ
           Deny
         </button>
       </div>
-      {failure !== undefined && (
-        <Failure
-          error={failure}
-          action={actionOn(type, 'update', { subresource: 'approval', name: request.metadata.name ?? '' })}
-        />
-      )}
+      {failure !== undefined && <Failure error={failure} />}
     </>
   )
 }

@@ -9,11 +9,12 @@ import { Card, Chip, PageHead } from '../parts/shown.tsx'
 
 const requests = 'apiserver_request_total'
 const durations = 'apiserver_request_duration_seconds'
+const storeSize = 'etcd_db_total_size_in_bytes'
 const loopDelay = 'nodejs_eventloop_lag_p99_seconds'
 
 const wanted: ReadonlySet<string> = new Set([
   ...[requests, `${durations}_bucket`, 'apiserver_registered_watchers', 'apiserver_storage_objects', loopDelay],
-  ...['process_resident_memory_bytes', 'nodejs_heap_size_used_bytes', 'apiserver_current_inflight_requests'],
+  ...[storeSize, 'process_resident_memory_bytes', 'nodejs_heap_size_used_bytes', 'apiserver_current_inflight_requests'],
   ...['process_cpu_seconds_total', 'process_start_time_seconds', 'apiserver_watch_events_total', 'workqueue_depth'],
 ])
 
@@ -28,28 +29,37 @@ export function HealthPage() {
       </PageHead>
       <Checks />
       {error !== undefined && scrapes.length === 0 && <Failure error={error} />}
-      <div class="cards charts">
-        <Requests scrapes={scrapes} />
-        <Single title="Watchers" name="apiserver_registered_watchers" scrapes={scrapes} />
-        <Card title="Events to watchers per second">
-          <Chart
-            title="Requests or events per second"
-            unit={shortNumber}
-            lines={[{ name: 'events', colour: 'c1', values: rates(scrapes, 'apiserver_watch_events_total') }]}
-          />
-        </Card>
-        <Single title="Objects stored" name="apiserver_storage_objects" scrapes={scrapes} />
-        <Single title="Event loop delay (99 %)" name={loopDelay} scrapes={scrapes} unit={shortSeconds} />
-        <Single title="Memory" name="process_resident_memory_bytes" scrapes={scrapes} unit={shortBytes} />
-        <Card title="Processor, of one core">
-          <Chart
-            title="Processor"
-            unit={(part) => `${Math.round(part * 100)} %`}
-            lines={[{ name: 'used', colour: 'c1', values: rates(scrapes, 'process_cpu_seconds_total') }]}
-          />
-        </Card>
-      </div>
+      {scrapes.length > 0 && <Charts scrapes={scrapes} />}
     </>
+  )
+}
+
+function Charts({ scrapes }: { readonly scrapes: readonly Scrape[] }) {
+  return (
+    <div class="cards charts">
+      <Requests scrapes={scrapes} />
+      <Single title="Watchers" name="apiserver_registered_watchers" scrapes={scrapes} />
+      <Card title="Events to watchers per second">
+        <Chart
+          title="Events to watchers per second"
+          unit={shortNumber}
+          lines={[{ name: 'events', colour: 'c1', values: rates(scrapes, 'apiserver_watch_events_total') }]}
+        />
+      </Card>
+      <Single title="Objects stored" name="apiserver_storage_objects" scrapes={scrapes} />
+      {scrapes.at(-1)?.samples.has(storeSize) && (
+        <Single title="Size of the store" name={storeSize} scrapes={scrapes} unit={shortBytes} />
+      )}
+      <Single title="Event loop delay (99 %)" name={loopDelay} scrapes={scrapes} unit={shortSeconds} />
+      <Single title="Memory" name="process_resident_memory_bytes" scrapes={scrapes} unit={shortBytes} />
+      <Card title="Processor, of one core">
+        <Chart
+          title="Processor"
+          unit={(part) => `${Math.round(part * 100)} %`}
+          lines={[{ name: 'used', colour: 'c1', values: rates(scrapes, 'process_cpu_seconds_total') }]}
+        />
+      </Card>
+    </div>
   )
 }
 
@@ -58,7 +68,7 @@ function Requests({ scrapes }: { readonly scrapes: readonly Scrape[] }) {
     <>
       <Card title="Requests per second">
         <Chart
-          title="Requests or events per second"
+          title="Requests per second"
           unit={shortNumber}
           lines={[
             {
@@ -101,7 +111,7 @@ interface SingleProps {
 }
 
 function Single({ title, name, scrapes, unit = shortNumber }: SingleProps) {
-  const values = scrapes.map((scrape) => sumOf(scrape, name))
+  const values = scrapes.filter(({ samples }) => samples.has(name)).map((scrape) => sumOf(scrape, name))
   return (
     <Card title={title}>
       <Chart title={title} unit={unit} lines={[{ name: title, colour: 'c1', values }]} />

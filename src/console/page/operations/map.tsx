@@ -1,11 +1,12 @@
 /** Nodes as boxes with their pods as squares in them; pods without a node stand apart. */
+import type { ComponentChildren } from 'preact'
 import type { ApiObject } from '../../../model/object.ts'
-import { actionOn } from '../core/access.ts'
 import { type Type, useSurroundings } from '../core/kinds.ts'
 import { useObjects } from '../core/objects.ts'
 import { objectAddress } from '../core/route.ts'
 import { shown } from '../core/text.ts'
 import { Failure } from '../parts/failure.tsx'
+import { NamespaceField, useNamespace } from '../parts/namespace-field.tsx'
 import { Chip, Loading, Notice, PageHead } from '../parts/shown.tsx'
 
 interface Pod extends ApiObject {
@@ -23,10 +24,15 @@ const maxPods = 2_000
 export function MapPage() {
   const { kinds } = useSurroundings()
   const [nodeType, podType] = [kinds.builtIn('nodes', ''), kinds.builtIn('pods', '')]
+  const namespace = useNamespace()
   const nodes = useObjects<Node>(nodeType)
-  const pods = useObjects<Pod>(podType)
+  const pods = useObjects<Pod>(podType, namespace === '' ? {} : { namespace })
   const byNode = Map.groupBy(pods.objects.slice(0, maxPods), ({ spec }) => spec?.nodeName ?? '')
-  const unplaced = byNode.get('') ?? []
+  const drawn = new Set(nodes.objects.map(({ metadata }) => metadata.name ?? ''))
+  // Where nodes may not be listed, the nodes that pods name are all that is known of them.
+  const unknown = [...byNode.keys()].filter((name) => name !== '' && !drawn.has(name)).sort()
+  const podsOn = (name = '') => byNode.get(name) ?? []
+  const unplaced = podsOn('')
   const isSynced = nodes.synced && pods.synced
   return (
     <>
@@ -36,8 +42,11 @@ export function MapPage() {
           {pods.objects.length === 1 ? 'pod' : 'pods'}
         </span>
       </PageHead>
-      {nodes.error !== undefined && <Failure error={nodes.error} action={nodeType && actionOn(nodeType, 'list')} />}
-      {pods.error !== undefined && <Failure error={pods.error} action={podType && actionOn(podType, 'list')} />}
+      <form class="filters" onSubmit={(event) => event.preventDefault()}>
+        <NamespaceField />
+      </form>
+      {nodes.error !== undefined && <Failure error={nodes.error} />}
+      {pods.error !== undefined && <Failure error={pods.error} />}
       {!isSynced && nodes.error === undefined && pods.error === undefined && <Loading />}
       {isSynced && nodes.objects.length === 0 && pods.objects.length === 0 && (
         <Notice title="There are no nodes and no pods">
@@ -53,30 +62,55 @@ export function MapPage() {
       </p>
       <div class="cards map">
         {nodes.objects.map((node) => (
-          <section class="card" key={node.metadata.uid}>
-            <header>
-              <h2>
-                {nodeType && <a href={objectAddress(nodeType, node.metadata)}>{shown(node.metadata.name, 80)}</a>}
-              </h2>
-              <Chip tone={isReady(node) ? 'good' : 'warn'}>{isReady(node) ? 'Ready' : 'Not ready'}</Chip>
-              {node.spec?.unschedulable && <Chip tone="warn">cordoned</Chip>}
-            </header>
-            <Pods type={podType} pods={byNode.get(node.metadata.name ?? '') ?? []} />
-          </section>
+          <NodeCard key={node.metadata.uid} {...{ node, nodeType, podType }} pods={podsOn(node.metadata.name)} />
         ))}
-        {unplaced.length > 0 && (
-          <section class="card">
-            <header>
-              <h2>Without a node</h2>
-            </header>
-            <Pods type={podType} pods={unplaced} />
-          </section>
-        )}
+        {unknown.map((name) => (
+          <PodsCard key={name} title={shown(name, 80)} type={podType} pods={podsOn(name)}>
+            <Chip>{nodes.synced ? 'No such node' : 'Unknown node'}</Chip>
+          </PodsCard>
+        ))}
+        {unplaced.length > 0 && <PodsCard title="Without a node" type={podType} pods={unplaced} />}
       </div>
       {pods.objects.length > maxPods && (
         <p class="hint">Only the first {maxPods.toLocaleString('en')} pods are drawn.</p>
       )}
     </>
+  )
+}
+
+interface PodsCardProps {
+  readonly title: ComponentChildren
+  readonly type: Type | undefined
+  readonly pods: readonly Pod[]
+  readonly children?: ComponentChildren
+}
+
+function PodsCard({ title, type, pods, children }: PodsCardProps) {
+  return (
+    <section class="card">
+      <header>
+        <h2>{title}</h2>
+        {children}
+      </header>
+      <Pods type={type} pods={pods} />
+    </section>
+  )
+}
+
+interface NodeCardProps {
+  readonly node: Node
+  readonly nodeType: Type | undefined
+  readonly podType: Type | undefined
+  readonly pods: readonly Pod[]
+}
+
+function NodeCard({ node, nodeType, podType, pods }: NodeCardProps) {
+  const title = nodeType && <a href={objectAddress(nodeType, node.metadata)}>{shown(node.metadata.name, 80)}</a>
+  return (
+    <PodsCard title={title} type={podType} pods={pods}>
+      <Chip tone={isReady(node) ? 'good' : 'warn'}>{isReady(node) ? 'Ready' : 'Not ready'}</Chip>
+      {node.spec?.unschedulable && <Chip tone="warn">cordoned</Chip>}
+    </PodsCard>
   )
 }
 

@@ -1,6 +1,6 @@
 /** Namespaces that are going, and what each of them waits for; below them, all others. */
 import type { ApiObject } from '../../../model/object.ts'
-import { actionOn, ask } from '../core/access.ts'
+import { ask } from '../core/access.ts'
 import { useSurroundings } from '../core/kinds.ts'
 import { useObjects } from '../core/objects.ts'
 import { objectAddress } from '../core/route.ts'
@@ -23,7 +23,7 @@ export function NamespacesPage() {
   return (
     <>
       <PageHead title="Namespaces" />
-      {error !== undefined && <Failure error={error} action={type && actionOn(type, 'list')} />}
+      {error !== undefined && <Failure error={error} />}
       {!synced && error === undefined && <Loading />}
       {synced && going.length === 0 && <Notice tone="good" title="No namespace is being deleted" />}
       {going.map((namespace) => (

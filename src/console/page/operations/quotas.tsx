@@ -1,12 +1,12 @@
 /** Quotas as bars: what is used of what is allowed, the fullest first. */
 import type { ApiObject } from '../../../model/object.ts'
 import { parseQuantity } from '../../../model/quantity.ts'
-import { actionOn } from '../core/access.ts'
 import { type Type, useSurroundings } from '../core/kinds.ts'
 import { useObjects } from '../core/objects.ts'
 import { objectAddress } from '../core/route.ts'
 import { shown } from '../core/text.ts'
 import { Failure } from '../parts/failure.tsx'
+import { NamespaceField, useNamespace } from '../parts/namespace-field.tsx'
 import { Loading, Notice, PageHead } from '../parts/shown.tsx'
 
 interface Quota extends ApiObject {
@@ -25,14 +25,18 @@ interface Bar {
 export function QuotasPage() {
   const { kinds } = useSurroundings()
   const type = kinds.builtIn('resourcequotas', '')
-  const { objects, synced, error } = useObjects<Quota>(type)
+  const namespace = useNamespace()
+  const { objects, synced, error } = useObjects<Quota>(type, namespace === '' ? {} : { namespace })
   const quotas = objects
     .map((quota) => ({ quota, bars: barsOf(quota) }))
     .sort((a, b) => fullest(b.bars) - fullest(a.bars))
   return (
     <>
       <PageHead title="Quotas" />
-      {error !== undefined && <Failure error={error} action={type && actionOn(type, 'list')} />}
+      <form class="filters" onSubmit={(event) => event.preventDefault()}>
+        <NamespaceField />
+      </form>
+      {error !== undefined && <Failure error={error} />}
       {!synced && error === undefined && <Loading />}
       {synced && objects.length === 0 && (
         <Notice title="There are no quotas">A ResourceQuota bounds what a namespace may hold.</Notice>

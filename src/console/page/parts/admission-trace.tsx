@@ -1,9 +1,14 @@
 /** Which admission controls and webhooks looked at a write, for how long, what they said and what they changed. */
 import type { Admission } from '../core/edit.ts'
 import { shown } from '../core/text.ts'
-import { Notice } from './shown.tsx'
+import { Notice, Scrolling } from './shown.tsx'
 
-export function AdmissionTrace({ admission }: { readonly admission: Admission }) {
+interface AdmissionTraceProps {
+  readonly admission: Admission
+  readonly isOpen?: boolean
+}
+
+export function AdmissionTrace({ admission, isOpen = false }: AdmissionTraceProps) {
   const { looks, changes, refusedBy, warnings } = admission
   const changed = (control: string) => changes.find((each) => each.control === control)?.fields ?? []
   return (
@@ -13,9 +18,9 @@ export function AdmissionTrace({ admission }: { readonly admission: Admission })
       ))}
       {refusedBy !== '' && <Notice tone="bad" title={`Refused by ${shown(refusedBy, 200)}`} />}
       {looks.length > 0 && (
-        <details class="trace">
+        <details class="trace" open={isOpen}>
           <summary>Admission: {looks.length} looked at it</summary>
-          <div class="scroll">
+          <Scrolling label="Who looked at it">
             <table class="plain-table">
               <thead>
                 <tr>
@@ -45,7 +50,7 @@ export function AdmissionTrace({ admission }: { readonly admission: Admission })
                 ))}
               </tbody>
             </table>
-          </div>
+          </Scrolling>
         </details>
       )}
     </>

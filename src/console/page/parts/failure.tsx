@@ -1,19 +1,13 @@
 /** An error as a person should see it: what the server said, and for a refusal why, and what would allow it. */
 import { useState } from 'preact/hooks'
 import { StatusError } from '../../../library/client-browser.ts'
-import { type Action, type Explanation, explainAccess, type Rule } from '../core/access.ts'
+import { type Action, actionRefused, type Explanation, explainAccess, type Rule } from '../core/access.ts'
 import { useSurroundings } from '../core/kinds.ts'
 import { shown } from '../core/text.ts'
 import { Notice } from './shown.tsx'
 
-interface FailureProps {
-  readonly error: unknown
-  /** What was tried: a refusal can then be explained. */
-  readonly action?: Action | undefined
-}
-
-export function Failure({ error, action }: FailureProps) {
-  if (error instanceof StatusError && error.code === 403) return <Refusal error={error} action={action} />
+export function Failure({ error }: { readonly error: unknown }) {
+  if (error instanceof StatusError && error.code === 403) return <Refusal error={error} />
   const message = error instanceof Error ? error.message : String(error)
   return (
     <Notice tone="bad" title={error instanceof StatusError ? titleOf(error) : 'No answer'}>
@@ -26,8 +20,10 @@ function titleOf({ code, reason }: StatusError): string {
   return reason === '' ? `The server answered with ${code}` : `${reason} (${code})`
 }
 
-function Refusal({ error, action }: { readonly error: StatusError; readonly action: Action | undefined }) {
+function Refusal({ error }: { readonly error: StatusError }) {
   const around = useSurroundings()
+  // Only what was refused for want of rights can be explained by rights: admission says itself why it refuses.
+  const action = actionRefused(error)
   const [why, setWhy] = useState<Explanation | { readonly failed: unknown } | undefined>()
   const explain = async (asked: Action) =>
     setWhy(await explainAccess(around, { action: asked }).catch((failed: unknown) => ({ failed })))
@@ -39,20 +35,14 @@ function Refusal({ error, action }: { readonly error: StatusError; readonly acti
           Why?
         </button>
       )}
-      {why !== undefined && ('failed' in why ? <NoWhy error={why.failed} /> : <Why explanation={why} />)}
+      {why !== undefined && ('failed' in why ? <Failure error={why.failed} /> : <Why explanation={why} />)}
     </Notice>
   )
 }
 
-/** To ask why is a right of its own. */
-function NoWhy({ error }: { readonly error: unknown }) {
-  if (!(error instanceof StatusError) || error.code !== 403) return <Failure error={error} />
-  return <p>You may not ask why, either. Whoever may create accessexplanations can: on the page Access.</p>
-}
-
 /** An explanation of access: the rules that come nearest, and the smallest that would do. */
 export function Why({ explanation }: { readonly explanation: Explanation }) {
-  const { allowed, reason = '', nearRules = [], smallestRule } = explanation
+  const { allowed, reason = '', nearRules = [], smallestRule, byOwnRules = false } = explanation
   return (
     <div class="why">
       <p>
@@ -61,11 +51,12 @@ export function Why({ explanation }: { readonly explanation: Explanation }) {
       </p>
       {nearRules.length > 0 && (
         <>
-          <h3>Rules that come nearest</h3>
+          <p class="why-title">{byOwnRules ? 'Your rules that come nearest' : 'Rules that come nearest'}</p>
           <ul>
             {nearRules.map(({ rule, role = '', binding = '', lacks = [] }) => (
               <li key={`${role} ${binding} ${ruleText(rule)}`}>
-                <code>{ruleText(rule)}</code> of {shown(role, 200)} by {shown(binding, 200)}
+                <code>{ruleText(rule)}</code>
+                {role !== '' && ` of ${shown(role, 200)} by ${shown(binding, 200)}`}
                 {lacks.length > 0 && `: it lacks ${lacks.map((each) => shown(each, 50)).join(', ')}`}
               </li>
             ))}
@@ -74,9 +65,16 @@ export function Why({ explanation }: { readonly explanation: Explanation }) {
       )}
       {smallestRule !== undefined && !allowed && (
         <>
-          <h3>The smallest rule that would allow it</h3>
+          <p class="why-title">The smallest rule that would allow it</p>
           <pre>{ruleText(smallestRule)}</pre>
         </>
+      )}
+      {byOwnRules && !allowed && (
+        <p>
+          {nearRules.length === 0 && 'None of your rules comes near. '}
+          Ask an administrator for that rule. Which roles your rules come from is shown to users who may create
+          accessexplanations.
+        </p>
       )}
     </div>
   )

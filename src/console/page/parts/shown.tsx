@@ -106,3 +106,13 @@ interface CardProps {
   readonly actions?: ComponentChildren
   readonly wide?: boolean
 }
+
+/** What may be wider than the page: it scrolls for itself, by the keyboard as well. */
+export function Scrolling({ label, children }: { readonly label: string; readonly children: ComponentChildren }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+    <section class="scroll" aria-label={label} tabIndex={0}>
+      {children}
+    </section>
+  )
+}

@@ -1,13 +1,12 @@
 /** All objects of a kind as a live table: filters and the sort are in the address. */
 import { useEffect, useMemo, useState } from 'preact/hooks'
-import { actionOn } from '../core/access.ts'
 import { type Type, useSurroundings } from '../core/kinds.ts'
 import { type LiveState, type LiveTable, TableFollower } from '../core/live-table.ts'
-import { useObjects } from '../core/objects.ts'
 import { route, setQuery, type TypePlace } from '../core/route.ts'
 import { Store, useStore } from '../core/store.ts'
 import { shown } from '../core/text.ts'
 import { Failure } from '../parts/failure.tsx'
+import { NamespaceField } from '../parts/namespace-field.tsx'
 import { Chip, Loading, Notice, PageHead, type Tone } from '../parts/shown.tsx'
 import { NewObject } from './new-object.tsx'
 import { VirtualTable } from './virtual-table.tsx'
@@ -65,7 +64,6 @@ function Browse({ type }: { readonly type: Type }) {
   useEffect(() => {
     if (state === 'failed') void kinds.refresh().catch(() => {})
   }, [state])
-  const where = namespace === '' ? {} : { namespace }
   return (
     <>
       <PageHead title={shown(type.kind, 100)}>
@@ -74,9 +72,9 @@ function Browse({ type }: { readonly type: Type }) {
         <span class="spacer" />
         {type.verbs.includes('create') && <NewObject type={type} namespace={namespace || 'default'} />}
       </PageHead>
-      <Filters type={type} values={{ namespace, labels, name }} />
+      <Filters type={type} values={{ labels, name }} />
       {state === 'failed' ? (
-        <Failure error={error} action={actionOn(type, 'list', where)} />
+        <Failure error={error} />
       ) : (
         <Rows type={type} table={table} name={name} showNamespace={type.namespaced && namespace === ''} />
       )}
@@ -90,7 +88,7 @@ const states: { readonly [S in LiveState]: readonly [Tone, string, string] } = {
   listed: ['info', 'Every 5 s', 'This kind cannot be watched: it is listed again every five seconds.'],
   lost: ['warn', 'Reconnecting', 'The server does not answer: what is shown may be out of date.'],
   behind: ['warn', 'Catching up', 'The watch fell behind, so the objects are listed again.'],
-  failed: ['bad', 'Stopped', 'The server refuses to list these objects.'],
+  failed: ['bad', 'Stopped', 'The server refuses to list these objects; it is asked again from time to time.'],
 }
 
 function LiveChip({ state }: { readonly state: LiveState }) {
@@ -105,34 +103,15 @@ function LiveChip({ state }: { readonly state: LiveState }) {
 }
 
 interface FilterValues {
-  readonly namespace: string
   readonly labels: string
   readonly name: string
 }
 
 function Filters({ type, values }: { readonly type: Type; readonly values: FilterValues }) {
-  const { kinds } = useSurroundings()
-  const namespaces = useObjects(type.namespaced ? kinds.builtIn('namespaces', '') : undefined).objects
-  const names = namespaces.map(({ metadata }) => metadata.name ?? '').sort()
   return (
     <search aria-label="Filters">
       <form class="filters" onSubmit={(event) => event.preventDefault()}>
-        {type.namespaced && (
-          <label>
-            <span>Namespace</span>
-            <select
-              value={values.namespace}
-              onChange={({ currentTarget }) => setQuery({ namespace: currentTarget.value })}
-            >
-              <option value="">All</option>
-              {[...new Set([...names, ...(values.namespace ? [values.namespace] : [])])].map((each) => (
-                <option key={each} value={each}>
-                  {shown(each, 80)}
-                </option>
-              ))}
-            </select>
-          </label>
-        )}
+        {type.namespaced && <NamespaceField />}
         <label>
           <span>Name contains</span>
           <input

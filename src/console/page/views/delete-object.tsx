@@ -1,7 +1,6 @@
 /** Deletes an object, after a question that says what goes with it. */
 import { useState } from 'preact/hooks'
 import type { ApiObject } from '../../../model/object.ts'
-import { actionOn } from '../core/access.ts'
 import { nameIn } from '../core/edit.ts'
 import { type Type, useSurroundings } from '../core/kinds.ts'
 import { shown } from '../core/text.ts'
@@ -48,7 +47,7 @@ export function DeleteButton({ type, object }: { readonly type: Type; readonly o
               </label>
             ))}
           </fieldset>
-          {failure !== undefined && <Failure error={failure} action={actionOn(type, 'delete', nameIn(object))} />}
+          {failure !== undefined && <Failure error={failure} />}
           <div class="dialog-actions">
             <button type="button" onClick={() => setOpen(false)}>
               Cancel

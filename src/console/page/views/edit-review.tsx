@@ -3,8 +3,7 @@
  * what admission makes of it. Each conflict is settled by the user: take the field over, or leave it alone.
  */
 import { useEffect, useState } from 'preact/hooks'
-import { actionOn } from '../core/access.ts'
-import { applyEdit, type Conflict, type Edit, nameIn, type Review, reviewEdit } from '../core/edit.ts'
+import { applyEdit, type Conflict, type Edit, type Review, reviewEdit } from '../core/edit.ts'
 import { type FieldChange, pathText } from '../core/fields.ts'
 import { useSurroundings } from '../core/kinds.ts'
 import { ownersOf, readOwnership } from '../core/ownership.ts'
@@ -28,12 +27,11 @@ export function EditReview({ edit, view, onClose, onApplied }: EditReviewProps) 
   const [removes, setRemoves] = useState(false)
   const isReady = review !== undefined && review.conflicts.length === 0 && review.error === undefined
   const ownership = readOwnership(edit.base.metadata)
-  const action = actionOn(edit.type, 'patch', nameIn(edit.base))
   return (
     <Dialog title="Review the changes" onClose={onClose} class="review">
       <h2>Review the changes</h2>
       {review === undefined && <Loading what="Trying it on the server" />}
-      {review?.error !== undefined && <Failure error={review.error} action={action} />}
+      {review?.error !== undefined && <Failure error={review.error} />}
       {review !== undefined && (
         <ChangeTable
           changes={review.changes}
@@ -48,7 +46,7 @@ export function EditReview({ edit, view, onClose, onApplied }: EditReviewProps) 
       <Fields title="Left alone" fields={choice.left} />
       <Fields title="Taken over from their owners" fields={choice.taken} />
       {review !== undefined && <AdmissionTrace admission={review.admission} />}
-      {failure !== undefined && <Failure error={failure} action={action} />}
+      {failure !== undefined && <Failure error={failure} />}
       <div class="dialog-actions">
         <button type="button" onClick={onClose}>
           Back

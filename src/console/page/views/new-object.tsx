@@ -5,7 +5,6 @@ import { stringifyYaml } from '../../../codec/write-yaml.ts'
 import { parseYamlText } from '../../../codec/yaml-text.ts'
 import { isObject, type JsonObject } from '../../../model/json.ts'
 import type { ApiObject } from '../../../model/object.ts'
-import { actionOn } from '../core/access.ts'
 import { type Admission, isExplanationRefused, manager, readAdmission, readBody } from '../core/edit.ts'
 import { type Type, useSurroundings } from '../core/kinds.ts'
 import { go, objectAddress } from '../core/route.ts'
@@ -73,9 +72,7 @@ function Creating({ type, namespace, onClose }: NewObjectProps & { readonly onCl
     <Dialog title={`A new ${type.kind}`} onClose={onClose} class="review">
       <h2>A new {type.kind}</h2>
       <Editor label="The new object as YAML" text={beginning} onChange={setText} />
-      {failure !== undefined && (
-        <Failure error={failure} action={actionOn(type, 'create', type.namespaced ? { namespace } : {})} />
-      )}
+      {failure !== undefined && <Failure error={failure} />}
       {tried !== undefined && failure === undefined && <Notice tone="good" title="The server would create it" />}
       {tried !== undefined && <AdmissionTrace admission={tried} />}
       <div class="dialog-actions">

@@ -7,7 +7,7 @@ import { useAsked } from '../core/store.ts'
 import { shown } from '../core/text.ts'
 import { type DeletionStatus, DeletionWaits } from '../parts/deletion.tsx'
 import { Failure } from '../parts/failure.tsx'
-import { Age, Card, Chip, type Tone } from '../parts/shown.tsx'
+import { Age, Card, Chip, Scrolling, type Tone } from '../parts/shown.tsx'
 import { isHidden, type ObjectView } from './object-view.ts'
 
 export function ObjectOverview(view: ObjectView) {
@@ -74,7 +74,7 @@ function Conditions({ object }: { readonly object: ApiObject }) {
   if (conditions.length === 0) return null
   return (
     <Card title="Conditions" wide>
-      <div class="scroll">
+      <Scrolling label="Conditions">
         <table class="plain-table">
           <thead>
             <tr>
@@ -101,7 +101,7 @@ function Conditions({ object }: { readonly object: ApiObject }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </Scrolling>
     </Card>
   )
 }

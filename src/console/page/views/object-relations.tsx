@@ -7,7 +7,7 @@ import { useAsked } from '../core/store.ts'
 import { shown } from '../core/text.ts'
 import type { DeletionStatus, Dependent } from '../parts/deletion.tsx'
 import { Failure } from '../parts/failure.tsx'
-import { Card, Loading } from '../parts/shown.tsx'
+import { Card, Loading, Scrolling } from '../parts/shown.tsx'
 import type { ObjectView } from './object-view.ts'
 
 interface Node {
@@ -120,7 +120,7 @@ function Drawn({ graph: { owners, dependents, more }, self }: { readonly graph: 
   const height = rows.length * (boxHeight + rise) - rise + 2 * gap
   const ownRow = owners.length
   return (
-    <div class="scroll">
+    <Scrolling label="Owners and dependents">
       <svg class="graph" width={width} height={height} viewBox={`0 0 ${width} ${height}`}>
         <title>Owners and dependents</title>
         {rows.map((row, r) =>
@@ -145,7 +145,7 @@ function Drawn({ graph: { owners, dependents, more }, self }: { readonly graph: 
       {owners.length === 0 && dependents.length === 0 && (
         <p class="hint">Nothing owns it, and it owns nothing that you may list.</p>
       )}
-    </div>
+    </Scrolling>
   )
 }
 

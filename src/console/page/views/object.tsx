@@ -2,7 +2,6 @@
 import { useState } from 'preact/hooks'
 import type { ObjectName } from '../../../library/client-browser.ts'
 import type { ApiObject } from '../../../model/object.ts'
-import { actionOn } from '../core/access.ts'
 import { type Type, useSurroundings } from '../core/kinds.ts'
 import { useObject } from '../core/objects.ts'
 import { listAddress, route, setQuery, type TypePlace } from '../core/route.ts'
@@ -44,13 +43,12 @@ function Followed({ type, name }: { readonly type: Type; readonly name: ObjectNa
   const object = watched.object ?? (read.state === 'done' ? read.value : undefined)
   if (object !== undefined && object !== last) setLast(object)
   const error = watched.error ?? (read.state === 'failed' ? read.error : undefined)
-  const where = { ...(name.namespace && { namespace: name.namespace }), name: name.name }
   const isGone = object === undefined && watched.synced
   const told = object ?? last
   return (
     <>
       <Head type={type} name={name} object={told} />
-      {error !== undefined && told === undefined && <Failure error={error} action={actionOn(type, 'watch', where)} />}
+      {error !== undefined && told === undefined && <Failure error={error} />}
       {isGone && (
         <Notice tone="warn" title={last === undefined ? 'There is no such object' : 'This object has been deleted'}>
           {last === undefined ? 'It appears here when it is created.' : 'Below is its last state.'}

@@ -1,0 +1,46 @@
+/**
+ * The namespace that a page is about, in the address: chosen from those that there are, or typed by a user who may not
+ * list namespaces and knows which one is theirs.
+ */
+import { useSurroundings } from '../core/kinds.ts'
+import { useObjects } from '../core/objects.ts'
+import { route, setQuery } from '../core/route.ts'
+import { useStore } from '../core/store.ts'
+import { shown } from '../core/text.ts'
+
+/** The namespace in the address; '' for all of them. */
+export function useNamespace(): string {
+  return useStore(route).query.get('namespace') ?? ''
+}
+
+export function NamespaceField() {
+  const { kinds } = useSurroundings()
+  const namespace = useNamespace()
+  const { objects, error } = useObjects(kinds.builtIn('namespaces', ''))
+  const choose = (value: string) => setQuery({ namespace: value.trim() })
+  const names = new Set(objects.map(({ metadata }) => metadata.name ?? '').sort())
+  if (namespace !== '') names.add(namespace)
+  return (
+    <label for="namespace">
+      <span>Namespace</span>
+      {error === undefined ? (
+        <select id="namespace" value={namespace} onChange={({ currentTarget }) => choose(currentTarget.value)}>
+          <option value="">All</option>
+          {[...names].map((each) => (
+            <option key={each} value={each}>
+              {shown(each, 80)}
+            </option>
+          ))}
+        </select>
+      ) : (
+        <input
+          id="namespace"
+          value={namespace}
+          spellcheck={false}
+          placeholder="all; or the name of one"
+          onChange={({ currentTarget }) => choose(currentTarget.value)}
+        />
+      )}
+    </label>
+  )
+}
