@@ -7,6 +7,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { HttpClient } from '../tools/http-client.ts'
 import type { Restartable } from '../tools/in-process.ts'
+import { long } from '../tools/long.ts'
 import { configOf, orchctl } from '../tools/orchctl.ts'
 
 /** Two servers on one store, or one twice: the first is written to, the second is asked. */
@@ -103,6 +104,43 @@ export function historySuite(server: Restartable, second: Restartable): void {
     ])
       assert.equal((await stateOf(asked, { ...spec, ...wrong })).status, 400, JSON.stringify(wrong))
     assert.equal((await stateOf(asked, { ...spec, revision: '99999999' })).status, 504)
+  })
+
+  test('an answer ends at 8 MiB, says that there is more, and the next one goes on there', {
+    skip: !long,
+  }, async () => {
+    const page = 8 * 2 ** 20
+    const large = (letter: string) => ({ v: letter.repeat(900_000) })
+    await make('/api/v1/namespaces', { metadata: { name: 'large' } })
+    const path = '/api/v1/namespaces/large/configmaps'
+    for (let i = 0; i < 12; i++) await make(path, { metadata: { name: `m${10 + i}` }, data: large('a') })
+    for (let i = 0; i < 12; i++) await patch(admin, `${path}/m10`, { data: large('bc'[i % 2]!) })
+    const seen: string[] = []
+    for (let before = ''; ; ) {
+      const spec = { resource: 'configmaps', namespace: 'large', name: 'm10', limit: 100, before }
+      const { status } = (await historyOf(asked, spec)).body
+      const bytes = status.revisions.length * 900_000
+      assert.ok(bytes > 0 && bytes <= page + 900_000, `${status.revisions.length} changes`)
+      seen.push(...status.revisions.map(({ revision }: { revision: string }) => revision))
+      if (!status.more) break
+      before = seen.at(-1)!
+    }
+    assert.deepEqual([seen.length, new Set(seen).size], [13, 13])
+    const names: string[] = []
+    const spec = { resource: 'configmaps', namespace: 'large', revision: seen[0] }
+    for (let next: string | undefined = ''; next !== undefined; ) {
+      const { status }: { status: { items: { metadata: { name: string } }[]; continue?: string } } = (
+        await stateOf(asked, { ...spec, continue: next })
+      ).body
+      // Objects are read fifty at a time where the store lets them.
+      assert.ok(status.items.length > 0)
+      names.push(...status.items.map(({ metadata }) => metadata.name))
+      next = status.continue
+    }
+    assert.deepEqual(
+      names,
+      Array.from({ length: 12 }, (_, i) => `m${10 + i}`),
+    )
   })
 
   test('who may read the object may read its past, and nobody else', async () => {
