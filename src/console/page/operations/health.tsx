@@ -39,9 +39,9 @@ function Charts({ scrapes }: { readonly scrapes: readonly Scrape[] }) {
     <div class="cards charts">
       <Requests scrapes={scrapes} />
       <Single title="Watchers" name="apiserver_registered_watchers" scrapes={scrapes} />
-      <Card title="Events to watchers per second">
+      <Card title="Watch events per second">
         <Chart
-          title="Events to watchers per second"
+          title="Watch events per second"
           unit={shortNumber}
           lines={[{ name: 'events', colour: 'c1', values: rates(scrapes, 'apiserver_watch_events_total') }]}
         />
