@@ -58,6 +58,8 @@ const open: OpenJournaled = async (retention) => {
   return await openStore()
 }
 
+const inLongForm = long ? test : () => {}
+
 journalSuite('etcd', open, { rounds: long ? 100 : 4 })
 
 /** All keys and values that begin so. */
@@ -187,7 +189,7 @@ test('where others have compacted etcd before it was kept, the journal begins an
   await store.close()
 })
 
-test('a deletion of everything at once by somebody else does not stop it', { skip: !long }, async () => {
+inLongForm('a deletion of everything at once by somebody else does not stop it', async () => {
   const prefix = newPrefix()
   const warnings: string[] = []
   const options = {
@@ -273,7 +275,7 @@ test('a server without a journal removes one that nobody keeps, and leaves one t
   await silent.close()
 })
 
-test('a full etcd still lists and deletes; with room again half of the journal goes', { skip: !long }, async (t) => {
+inLongForm('a full etcd still lists and deletes; with room again half of the journal goes', async (t) => {
   const small = await startEtcd({ args: ['--quota-backend-bytes', String(16 * 1024 * 1024)] })
   t.after(() => small.stop())
   const warnings: string[] = []
