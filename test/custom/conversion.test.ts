@@ -180,7 +180,7 @@ test('v1beta1 is spoken with those who understand nothing else, and asks for nei
 test('its duration is measured', async () => {
   await made('v2', 'a', { dimensions: { size: '1' } })
   const { text } = await client.get('/metrics')
-  const labels = `crd_name="${name}",from_version="v2",to_version="v1",succeeded="true"`
+  const labels = `crd_name="${name}",from_version="v2",succeeded="true",to_version="v1"`
   assert.match(text, new RegExp(`apiserver_crd_webhook_conversion_duration_seconds_count\\{${labels}\\} [1-9]`))
 })
 

@@ -2,10 +2,12 @@
  * The pod and the container that a command talks to: `POD`, `TYPE/NAME` of something that has pods, and `-c`. Without `-c`
  * it is the container that the pod's annotation names, else the first, which is said where there are others.
  */
-import { UsageError } from '../../base/flags.ts'
+import { pause } from '../../base/abort.ts'
+import { flag, UsageError } from '../../base/flags.ts'
 import type { DiscoveredType } from '../../client/discovery.ts'
 import type { ResourceType } from '../../client/resource-type.ts'
 import type { ApiObject } from '../../model/object.ts'
+import { readTime } from '../connection-flags.ts'
 import { escapeLine } from '../printers/escape.ts'
 import { placeOf, type Session } from '../session.ts'
 import { readWanted } from '../targets.ts'
@@ -28,9 +30,17 @@ export interface Container {
 
 export const podType: ResourceType<Pod> = { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true }
 
-/** The pod of the words `NAME`, `TYPE/NAME` or `TYPE NAME`. */
-export async function findPod(session: Session, words: readonly string[]): Promise<Pod> {
-  const { pods, owner } = await findPods(session, words)
+export const podRunningTimeoutFlag = flag(
+  'pod-running-timeout',
+  'TIME',
+  '1m',
+  readTime,
+  'how long to wait until one of its pods runs',
+)
+
+/** The pod of the words `NAME`, `TYPE/NAME` or `TYPE NAME`; of something that has pods, as soon as one runs. */
+export async function findPod(session: Session, words: readonly string[], waitMs = 0): Promise<Pod> {
+  const { pods, owner } = await runningPods(session, words, waitMs)
   const [pod] = pods
   if (pod === undefined) throw new UsageError(`${owner} has no pods`)
   if (pods.length > 1)
@@ -38,8 +48,24 @@ export async function findPod(session: Session, words: readonly string[]): Promi
   return pod
 }
 
+const lookMs = 500
+
+/** Looks again while none of several runs, as long as there is time. */
+async function runningPods(session: Session, words: readonly string[], waitMs: number): ReturnType<typeof findPods> {
+  const end = performance.now() + waitMs
+  for (;;) {
+    const found = await findPods(session, words)
+    const [first] = found.pods
+    if (found.isPod || (first !== undefined && rank(first) < 2) || performance.now() + lookMs > end) return found
+    await pause(lookMs, session.context.signal)
+  }
+}
+
 /** All pods of what the words name, those that run first; and how users call it. */
-export async function findPods(session: Session, words: readonly string[]): Promise<{ pods: Pod[]; owner: string }> {
+export async function findPods(
+  session: Session,
+  words: readonly string[],
+): Promise<{ pods: Pod[]; owner: string; isPod: boolean }> {
   const { client, context } = session
   const [first = '', second, ...more] = words
   if (first === '' || more.length > 0) throw new UsageError('name one pod: POD or TYPE/NAME')
@@ -48,7 +74,7 @@ export async function findPods(session: Session, words: readonly string[]): Prom
   const name = placeOf(session, type, wanted!.name ?? '')
   const owner = `${wanted!.type}/${wanted!.name}`
   if (type.kind === 'Pod' && type.group === '')
-    return { pods: [await client.get(podType, name, { signal: context.signal })], owner }
+    return { pods: [await client.get(podType, name, { signal: context.signal })], owner, isPod: true }
   const object = await client.get(type, name, { signal: context.signal })
   const labelSelector = selectorOf(type, object)
   if (labelSelector === undefined) throw new UsageError(`cannot attach to ${owner}: ${type.kind} selects no pods`)
@@ -57,7 +83,7 @@ export async function findPods(session: Session, words: readonly string[]): Prom
     labelSelector,
     signal: context.signal,
   })
-  return { pods: items.toSorted((a, b) => rank(a) - rank(b)), owner }
+  return { pods: items.toSorted((a, b) => rank(a) - rank(b)), owner, isPod: false }
 }
 
 /** Pods that are ready first, then those that run. */

@@ -19,6 +19,23 @@ export const configuring: Part = {
       stdout:
         'CURRENT   NAME   CLUSTER   AUTHINFO   NAMESPACE\n          one    c         u          other\n*         two    c         u          shop\n',
     }),
+    r('config set-credentials', `plugin --exec-command=login ${own}`, {
+      stderr: 'error: a program for credentials needs --exec-command and --exec-api-version\n',
+      code: 1,
+    }),
+    r(
+      'config set-credentials',
+      `plugin --exec-command=login --exec-arg=a --exec-env=B=c --exec-api-version=v1 ${own}`,
+      {
+        stdout: 'User "plugin" set.\n',
+      },
+    ),
+    r('config view', `'-o=jsonpath={.users[?(@.name=="plugin")].user.exec}' ${own}`, {
+      stdout:
+        '{"apiVersion":"v1","args":["a"],"command":"login","env":[{"name":"B","value":"c"}],"interactiveMode":"IfAvailable"}',
+    }),
+    r('config delete-user', `plugin ${own}`, { stdout: /^deleted user plugin from / }),
+    r('config view', `--flatten --raw ${own}`, { stdout: /token: secret/ }),
     r('config view', own, {
       stdout:
         'apiVersion: v1\nclusters:\n- cluster:\n    server: https://127.0.0.1:1\n  name: c\ncontexts:\n- context:\n    cluster: c\n    namespace: other\n    user: u\n  name: one\n- context:\n    cluster: c\n    namespace: shop\n    user: u\n  name: two\ncurrent-context: two\nkind: Config\npreferences: {}\nusers:\n- name: u\n  user:\n    token: REDACTED\n',

@@ -37,7 +37,7 @@ export const pods: Part = {
     ),
     r('debug', 'idle --image=busybox --copy-to=copied -c look', { stdout: 'pod/copied created\n' }),
     r('get', 'pod copied -o jsonpath={.spec.containers[*].name}', { stdout: 'a b look' }),
-    r('debug', 'idle', { stderr: 'error: you must specify --image\n', code: 1 }),
+    r('debug', 'idle', { stderr: 'error: you must specify --image or --set-image\n', code: 1 }),
     r('top pods', '', { stderr: /^error: Metrics API not available: /, code: 1 }),
     r('top nodes', '', { stderr: /^error: Metrics API not available: /, code: 1 }),
     r('top server', '--interval=1ms', {

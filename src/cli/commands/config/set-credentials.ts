@@ -1,5 +1,6 @@
 /** `orchctl config set-credentials` */
-import { flag, text, toggle } from '../../../base/flags.ts'
+import { flag, type OptionsOf, repeated, text, toggle, UsageError } from '../../../base/flags.ts'
+import type { JsonObject } from '../../../model/json.ts'
 import { defineCommand } from '../../command.ts'
 import { configFlags } from './config-files.ts'
 import { fileField, setConfigEntry } from './set-entry.ts'
@@ -9,6 +10,12 @@ const flags = {
   clientCertificate: flag('client-certificate', 'FILE', '', text, 'the certificate to present'),
   clientKey: flag('client-key', 'FILE', '', text, 'the key of that certificate'),
   embedCerts: toggle('embed-certs', 'put the content of these files into the client config'),
+  username: flag('username', 'NAME', '', text, 'the name to present, with a password'),
+  password: flag('password', 'PASSWORD', '', text, 'the password of that name'),
+  execCommand: flag('exec-command', 'PROGRAM', '', text, 'the program that is asked for credentials'),
+  execArg: repeated('exec-arg', 'ARGUMENT', text, 'an argument of that program'),
+  execEnv: repeated('exec-env', 'NAME=VALUE', text, 'a variable of its environment'),
+  execApiVersion: flag('exec-api-version', 'VERSION', '', text, 'the version of the form in which it answers'),
   kubeconfig: configFlags.kubeconfig,
 }
 
@@ -18,6 +25,7 @@ export const setCredentialsCommand = defineCommand({
   about: 'Sets how a user shows who it is. One that is not there is made.',
   examples: [
     'orchctl config set-credentials me --token=abc',
+    'orchctl config set-credentials me --exec-command=login --exec-arg=--cluster --exec-arg=prod --exec-api-version=client.authentication.orch.io/v1',
     'orchctl config set-credentials me --client-certificate=me.crt --client-key=me.key --embed-certs',
   ],
   flags,
@@ -29,17 +37,47 @@ export const setCredentialsCommand = defineCommand({
       ...forms('client-certificate', clientCertificate),
       ...forms('client-key', clientKey),
       ...(token === '' ? [] : ['tokenFile']),
+      ...(options.username === '' ? [] : ['token', 'tokenFile']),
     ]
     await setConfigEntry(context, {
       sort: 'user',
       title: 'User',
       kubeconfig,
       words,
-      fields: { token, ...certificate, ...key },
+      fields: {
+        token,
+        username: options.username,
+        password: options.password,
+        ...certificate,
+        ...key,
+        ...execOf(options),
+      },
       dropped,
     })
   },
 })
+
+/** The program that is asked for credentials, as a client config has it. */
+function execOf({ execCommand, execArg, execEnv, execApiVersion }: OptionsOf<typeof flags>): { exec?: JsonObject } {
+  const given = execCommand !== '' || execApiVersion !== '' || execArg.length > 0 || execEnv.length > 0
+  if (!given) return {}
+  if (execCommand === '' || execApiVersion === '')
+    throw new UsageError('a program for credentials needs --exec-command and --exec-api-version')
+  const env = execEnv.map((pair) => {
+    const equals = pair.indexOf('=')
+    if (equals <= 0) throw new UsageError(`--exec-env: ${JSON.stringify(pair)} is not NAME=VALUE`)
+    return { name: pair.slice(0, equals), value: pair.slice(equals + 1) }
+  })
+  return {
+    exec: {
+      apiVersion: execApiVersion,
+      command: execCommand,
+      ...(execArg.length > 0 && { args: [...execArg] }),
+      ...(env.length > 0 && { env }),
+      interactiveMode: 'IfAvailable',
+    },
+  }
+}
 
 /** Both forms that a file can have in a client config: the new one takes the place of either. */
 function forms(field: string, file: string): string[] {

@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import { codeOf } from '../../../base/errors.ts'
 import { UsageError } from '../../../base/flags.ts'
 import { type EntrySort, setEntry } from '../../../client/node/kubeconfig-edit.ts'
+import type { Json } from '../../../model/json.ts'
 import type { Context } from '../../command.ts'
 import { configFiles } from '../../connect.ts'
 import { escapeLine } from '../../printers/escape.ts'
@@ -15,7 +16,7 @@ export interface Setting {
   readonly kubeconfig: string
   readonly words: readonly string[]
   /** '' leaves a field as it is. */
-  readonly fields: { readonly [field: string]: string | boolean }
+  readonly fields: { readonly [field: string]: Json }
   /** Fields that others take the place of. */
   readonly dropped?: readonly string[]
 }

@@ -1,5 +1,8 @@
 /** `orchctl config view`: what the client config says, several files as one, without its secrets. */
-import { toggle, UsageError } from '../../../base/flags.ts'
+import { readFileSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { codeOf } from '../../../base/errors.ts'
+import { flag, readBoolean, toggle, UsageError } from '../../../base/flags.ts'
 import { readConfigFile } from '../../../client/node/kubeconfig-edit.ts'
 import { isObject, type Json, type JsonObject, own } from '../../../model/json.ts'
 import { defineCommand, refuseWords } from '../../command.ts'
@@ -13,6 +16,8 @@ const flags = {
   output: { ...writeOutputFlag, default: 'yaml' },
   ...templateFlags,
   raw: toggle('raw', 'with keys, certificates and tokens'),
+  flatten: toggle('flatten', 'with the content of files in place of their names, so that it can be moved'),
+  merge: flag('merge', '', 'true', readBoolean, 'several files as one; false: the first alone'),
   minify: toggle('minify', 'only what the context in use needs'),
   ...configFlags,
 }
@@ -25,7 +30,9 @@ export const viewCommand = defineCommand({
   flags,
   run: async (context, { options, words }) => {
     refuseWords(words)
-    const merged = mergeConfigs(configFiles(context, options.kubeconfig).map(readConfigFile))
+    const files = configFiles(context, options.kubeconfig)
+    const read = (file: string) => (options.flatten ? flattened(readConfigFile(file), file) : readConfigFile(file))
+    const merged = mergeConfigs((options.merge ? files : files.slice(0, 1)).map(read))
     const chosen = options.context === '' ? merged : { ...merged, 'current-context': options.context }
     const shown = options.minify ? minified(chosen) : chosen
     context.out(await printed(options.raw ? shown : redacted(shown), options.output, options))
@@ -67,6 +74,37 @@ export function entryNames(config: JsonObject, sort: string): string[] {
     const name = own(entry, 'name')
     return typeof name === 'string' ? [name] : []
   })
+}
+
+const namedFiles: { readonly [sort: string]: readonly string[] } = {
+  cluster: ['certificate-authority'],
+  user: ['client-certificate', 'client-key'],
+}
+
+/** With what the files hold that it names. Their paths start at the client config. */
+function flattened(config: JsonObject, file: string): JsonObject {
+  const embedded = (entry: JsonObject, sort: string): JsonObject => {
+    const inner = own(entry, sort)
+    if (!isObject(inner)) return entry
+    const content = Object.entries(inner).map(([field, value]) => {
+      if (!namedFiles[sort]!.includes(field) || typeof value !== 'string' || value === '') return [field, value]
+      return [`${field}-data`, contentOf(resolve(dirname(file), value))]
+    })
+    return { ...entry, [sort]: Object.fromEntries(content) as JsonObject }
+  }
+  const sortsWithFiles = Object.keys(namedFiles).map((sort) => [
+    `${sort}s`,
+    entriesOf(config, sort).map((entry) => embedded(entry, sort)),
+  ])
+  return { ...config, ...Object.fromEntries(sortsWithFiles) }
+}
+
+function contentOf(path: string): string {
+  try {
+    return readFileSync(path).toString('base64')
+  } catch (error) {
+    throw new UsageError(`cannot read ${path}: ${codeOf(error)}`)
+  }
 }
 
 function minified(config: JsonObject): JsonObject {

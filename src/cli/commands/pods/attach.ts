@@ -17,7 +17,7 @@ export const attachCommand = defineCommand({
   run: async (context, { options, words }) => {
     if (words.length !== 1) throw new UsageError('POD or TYPE/NAME is a required argument for the attach command')
     await withSession(context, options, async (session) => {
-      const pod = await findPod(session, words)
+      const pod = await findPod(session, words, options.podRunningTimeout)
       const container = chooseContainer(session, pod, options)
       if (options.tty && container.tty !== true)
         context.err(`error: Unable to use a TTY - container ${container.name} did not allocate one\n`)

@@ -1,17 +1,20 @@
 /** `orchctl exec`: runs a program in a container. */
 import { flag, text, toggle, UsageError } from '../../../base/flags.ts'
 import { objectPath } from '../../../client/resource-type.ts'
-import { defineCommand } from '../../command.ts'
+import { type Context, defineCommand } from '../../command.ts'
 import { connectionFlags } from '../../connection-flags.ts'
+import type { FileName } from '../../manifests/source.ts'
 import { placeOf, withSession } from '../../session.ts'
-import { chooseContainer, findPod, podType } from '../../streaming/pods.ts'
+import { chooseContainer, findPod, podRunningTimeoutFlag, podType } from '../../streaming/pods.ts'
 import { runRemotely } from '../../streaming/remote-command.ts'
+import { fileFlags } from '../../subjects.ts'
 
 export const interactiveFlags = {
   container: flag('c,container', 'NAME', '', text, 'the container; else the one that the pod names as its default'),
   stdin: toggle('i,stdin', 'pass the standard input on'),
   tty: toggle('t,tty', 'give it a terminal'),
   quiet: toggle('q,quiet', 'only print what the program prints'),
+  podRunningTimeout: podRunningTimeoutFlag,
 }
 
 export const execCommand = defineCommand({
@@ -21,13 +24,14 @@ export const execCommand = defineCommand({
 
 Of what has several pods, such as a deployment, one that is ready is taken.`,
   examples: ['orchctl exec web -- date', 'orchctl exec -it deploy/web -c app -- sh'],
-  flags: { ...interactiveFlags, ...connectionFlags },
+  flags: { ...interactiveFlags, filename: fileFlags.filename, ...connectionFlags },
   run: async (context, { options, words }) => {
-    const [target, ...command] = words
+    const named = await namedByFile(context, options.filename)
+    const [target, ...command] = named === undefined ? words : [named, ...words]
     if (target === undefined) throw new UsageError('pod, type/name or --filename must be specified')
     if (command.length === 0) throw new UsageError('you must specify at least one command for the container')
     await withSession(context, options, async (session) => {
-      const pod = await findPod(session, [target])
+      const pod = await findPod(session, [target], options.podRunningTimeout)
       if (pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed')
         throw new UsageError(`cannot exec into a container in a completed pod; current phase is ${pod.status.phase}`)
       const { name = '' } = chooseContainer(session, pod, options)
@@ -42,6 +46,17 @@ Of what has several pods, such as a deployment, one that is ready is taken.`,
     })
   },
 })
+
+/** `-f`: the one object of the file, as `TYPE.GROUP/NAME`. */
+async function namedByFile(context: Context, filename: readonly FileName[]): Promise<string | undefined> {
+  if (filename.length === 0) return undefined
+  const { readManifests } = await import('../../manifests/manifest.ts')
+  const manifests = await readManifests(context, { filename, recursive: false })
+  const [manifest] = manifests
+  if (manifest === undefined || manifests.length > 1) throw new UsageError('the file must hold one object')
+  const { kind, apiVersion, metadata } = manifest.object
+  return `${kind}${apiVersion.includes('/') ? `.${apiVersion.split('/')[0]}` : ''}/${metadata.name ?? ''}`
+}
 
 /** A terminal is of use only to a user who has one. */
 export function wantsTerminal(

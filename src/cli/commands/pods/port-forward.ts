@@ -10,10 +10,11 @@ import { connectionFlags } from '../../connection-flags.ts'
 import { escapeText } from '../../printers/escape.ts'
 import { placeOf, type Session, withSession } from '../../session.ts'
 import { type Channels, openChannels } from '../../streaming/channels.ts'
-import { findPod, type Pod, podType } from '../../streaming/pods.ts'
+import { findPod, type Pod, podRunningTimeoutFlag, podType } from '../../streaming/pods.ts'
 
 const flags = {
   address: flag('address', 'ADDRESS,...', 'localhost', (value) => value.split(','), 'the local addresses to listen on'),
+  podRunningTimeout: podRunningTimeoutFlag,
   ...connectionFlags,
 }
 
@@ -30,7 +31,7 @@ nothing before the colon is any that is free. A service is asked for its pod and
     if (ports.length === 0) throw new UsageError('at least 1 PORT is required for port-forward')
     await withSession(context, options, async (session) => {
       const service = await serviceOf(session, target)
-      const pod = await findPod(session, [target])
+      const pod = await findPod(session, [target], options.podRunningTimeout)
       if (pod.status?.phase !== 'Running')
         throw new UsageError(
           `unable to forward port because pod is not running. Current status=${pod.status?.phase ?? 'unknown'}`,

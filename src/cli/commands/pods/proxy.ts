@@ -1,11 +1,12 @@
 /** `orchctl proxy`: a local port that leads to the server, with the credentials of the user. For this machine alone. */
 
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { messageOf } from '../../../base/errors.ts'
-import { flag, text, UsageError } from '../../../base/flags.ts'
+import { flag, type OptionsOf, text, toggle, UsageError } from '../../../base/flags.ts'
 import { defineCommand, refuseWords } from '../../command.ts'
 import { type Connection, withConnection } from '../../connect.ts'
 import { connectionFlags } from '../../connection-flags.ts'
@@ -13,6 +14,8 @@ import { connectionFlags } from '../../connection-flags.ts'
 const flags = {
   port: flag('p,port', 'PORT', '8001', readPort, 'the local port; 0: any that is free'),
   address: flag('address', 'ADDRESS', '127.0.0.1', text, 'the local address to listen on'),
+  unixSocket: flag('u,unix-socket', 'FILE', '', text, 'listen on a socket in the file system, and not on a port'),
+  disableFilter: toggle('disable-filter', 'pass everything on, whoever asks: anybody who reaches it acts as you'),
   apiPrefix: flag('api-prefix', 'PATH', '/', text, 'the path below which the server is'),
   acceptHosts: flag(
     'accept-hosts',
@@ -50,7 +53,9 @@ this machine are refused, so that pages of the web cannot use it. Connections th
   flags,
   run: async (context, { options, words }) => {
     refuseWords(words)
-    const allows = await filterOf(options)
+    const allows = options.disableFilter ? () => true : await filterOf(options)
+    if (options.disableFilter && options.unixSocket === '')
+      context.err('Request filter disabled, your proxy is vulnerable to XSRF attacks, please be cautious\n')
     await withConnection(context, options, async (connection) => {
       const server = createServer((request, response) => {
         answer(connection, { request, response, prefix: options.apiPrefix.replace(/\/$/, ''), allows }).catch(
@@ -60,18 +65,25 @@ this machine are refused, so that pages of the web cannot use it. Connections th
           },
         )
       })
-      server.listen(options.port, options.address)
-      await once(server, 'listening').catch((error: unknown) => {
-        throw new UsageError(`cannot listen on ${options.address}:${options.port}: ${messageOf(error)}`)
-      })
-      const { port, address, family } = server.address() as { port: number; address: string; family: string }
-      context.out(`Starting to serve on ${family === 'IPv6' ? `[${address}]` : address}:${port}\n`)
+      context.out(`Starting to serve on ${await listen(server, options)}\n`)
       if (!context.signal.aborted) await once(context.signal, 'abort')
       server.close()
       server.closeAllConnections()
     })
   },
 })
+
+/** Returns where it listens. */
+async function listen(server: Server, { port, address, unixSocket }: OptionsOf<typeof flags>): Promise<string> {
+  if (unixSocket === '') server.listen(port, address)
+  else server.listen(unixSocket)
+  await once(server, 'listening').catch((error: unknown) => {
+    throw new UsageError(`cannot listen on ${unixSocket || `${address}:${port}`}: ${messageOf(error)}`)
+  })
+  const bound = server.address() as AddressInfo | string
+  if (typeof bound === 'string') return bound
+  return `${bound.family === 'IPv6' ? `[${bound.address}]` : bound.address}:${bound.port}`
+}
 
 function readPort(value: string): number {
   const port = /^\d{1,5}$/.test(value) ? Number(value) : -1
