@@ -1,11 +1,10 @@
 /**
  * Splits long work so that it never holds the event loop for long: a scan over many objects, or the steps of a write of
- * some megabytes. There are four ways to use it, from the finest to the coarsest.
+ * some megabytes. There are three ways to use it, from the finest to the coarsest.
  *
  *   if (pace.charge(512)) await pace.yieldIfDue()   // in a loop of small steps: 512 units of about a microsecond
  *   await pace.yieldIfDue()                         // between two larger steps
  *   await pace.run(work)                            // for a generator that yields where it can be interrupted
- *   await roomInTurn()                              // before each of many short pieces, such as requests of a loop
  *
  * Short work never rests, and always runs in the same order. All long work of a turn of the event loop shares one
  * stretch of time: however many pieces there are, others wait for a few milliseconds only.
@@ -68,15 +67,6 @@ export class TimeSlice {
     if (!isDue) this.#since = now
     return isDue
   }
-}
-
-/**
- * For work of which each piece is short and there may be hundreds in a turn. Resolves in a later turn where this one has
- * had its share; undefined: go on. It is not free: for pieces of a tenth of a millisecond and more.
- */
-export function roomInTurn(): Promise<void> | undefined {
-  const now = clock.now()
-  return now - stretchBegan(now) < stretchMs ? undefined : nextTurn()
 }
 
 /** The turn of the event loop in which the present stretch began, and when. */

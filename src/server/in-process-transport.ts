@@ -8,7 +8,6 @@
  */
 import { Readable } from 'node:stream'
 import type { Clock } from '../base/clock.ts'
-import { roomInTurn } from '../base/time-slice.ts'
 import {
   type Transport as ClientTransport,
   TransportError,
@@ -38,8 +37,6 @@ export class InProcess {
   transport(user: User): ClientTransport {
     const handle = this.#handleAs(actAs(authenticated(user)))
     return async (request) => {
-      // A loop whose hundreds of requests are answered in one turn of the event loop sends hundreds more.
-      await roomInTurn()
       if (this.#stop.signal.aborted) throw new TransportError('the server has stopped')
       request.signal.throwIfAborted()
       const conversation = new Conversation(request)
@@ -78,8 +75,6 @@ function actAs(user: User): Step {
 
 /** How much of an answer may wait for its reader. */
 const maxWaitingBytes = 256 * 1024
-/** How much of it is handed over before others may have their turn. */
-const pieceBytes = 16 * 1024
 const nobody = { address: '', certificate: undefined, proved: () => {}, end: () => {} }
 
 /** One request and its answer: the server writes into it, the client reads from it. */
@@ -124,7 +119,7 @@ class Conversation implements ServerTransport {
 
   send(status: number, headers: ResponseHeaders, body: Buffer): void {
     this.open(status, headers)
-    if (this.method !== 'HEAD') this.#hold(body)
+    if (this.method !== 'HEAD') this.#waiting.push(body)
     this.end()
   }
 
@@ -143,7 +138,8 @@ class Conversation implements ServerTransport {
 
   write(chunk: Buffer): Promise<void> | undefined {
     if (this.isOver) return undefined
-    this.#hold(chunk)
+    this.#waiting.push(chunk)
+    this.#bytes += chunk.length
     this.#wakeReader()
     if (this.#bytes <= maxWaitingBytes) return undefined
     return new Promise((resolve) => {
@@ -186,10 +182,10 @@ class Conversation implements ServerTransport {
   async *#read(): AsyncGenerator<Uint8Array> {
     try {
       for (;;) {
-        const chunk = this.#take()
-        if (chunk !== undefined) yield* inPieces(chunk)
+        const chunks = this.#take()
+        yield* chunks
         if (this.#broken) throw this.#broken.why
-        if (chunk !== undefined) continue
+        if (chunks.length > 0) continue
         if (this.#complete) return
         await new Promise<void>((resolve) => {
           this.#wakeReader = resolve
@@ -200,25 +196,12 @@ class Conversation implements ServerTransport {
     }
   }
 
-  #hold(chunk: Buffer): void {
-    this.#waiting.push(chunk)
-    this.#bytes += chunk.length
-  }
-
-  /** The first chunk that waits. The writer may go on when there is room for more. */
-  #take(): Buffer | undefined {
-    const taken = this.#waiting.shift()
-    this.#bytes -= taken?.length ?? 0
-    if (this.#bytes <= maxWaitingBytes) this.#wakeWriter()
+  #take(): Buffer[] {
+    const taken = this.#waiting
+    this.#waiting = []
+    this.#bytes = 0
+    this.#wakeWriter()
     return taken
-  }
-}
-
-/** A chunk of a watch may have hundreds of events, and each makes work: others get their turn in between. */
-async function* inPieces(chunk: Buffer): AsyncGenerator<Uint8Array> {
-  for (let from = 0; from < chunk.length; from += pieceBytes) {
-    await roomInTurn()
-    yield chunk.subarray(from, from + pieceBytes)
   }
 }
 

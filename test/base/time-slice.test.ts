@@ -1,7 +1,7 @@
 /** Long work in slices: however many pieces there are, a turn of the event loop is short, and all of them get on. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { roomInTurn, TimeSlice } from '../../src/base/time-slice.ts'
+import { TimeSlice } from '../../src/base/time-slice.ts'
 import { assertBrief } from '../tools/effort.ts'
 
 function* work(ms: number): Generator<void, number> {
@@ -50,13 +50,4 @@ test('a loop of small steps that charges what it does rests when it is told to',
     return count
   })
   assert.ok(rests >= 10, `${rests} rests in 200 ms of work`)
-})
-
-test('many short pieces that follow one another share the turns too', async () => {
-  const piece = async (left: number): Promise<void> => {
-    await roomInTurn()
-    for (const end = performance.now() + 0.2; performance.now() < end; );
-    if (left > 1) await piece(left - 1)
-  }
-  await assertBrief(25, () => Promise.all(Array.from({ length: 40 }, () => piece(20))))
 })
