@@ -224,7 +224,7 @@ test('a long list is applied in pieces, and everybody else gets a turn in betwee
   const server = await serve(t)
   const client = new Client(server.transport())
   await Promise.all(Array.from({ length: 200 }, (_, i) => client.create(configMaps, configMap(`long-${i}`))))
-  const informer = new Informer(client, configMaps, { onError: assert.fail })
+  const informer = new Informer(client, configMaps, { onError: (error) => assert.fail(String(error)) })
   const inTurn = { now: 0, most: 0 }
   informer.onChange(() => {
     for (const end = performance.now() + 0.5; performance.now() < end; );
