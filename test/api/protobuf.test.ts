@@ -342,7 +342,7 @@ test('however many ask, the message of an object is made once', async (t) => {
   const { kind, counter } = countingKind()
   const { port, ca, client: inside, stop } = await startInProcess([...allKinds, kind])
   t.after(stop)
-  const [objects, clients, changes] = [50, 100, 10]
+  const [objects, clients, changes] = [50, 30, 10]
   for (let i = 0; i < objects; i++) await inside.post(collection, named(`c${i}`))
   const path = '/api/v2/namespaces/default/configmaps'
   const watched = objects + changes

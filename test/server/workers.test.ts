@@ -65,7 +65,9 @@ test('workers, the store and all of them end, and nothing acknowledged is lost',
   })
 })
 
-test('SIGTERM lets requests of all workers finish', { timeout }, async (t) => {
+const inLongForm = long ? test : () => {}
+
+inLongForm('SIGTERM lets requests of all workers finish', { timeout }, async (t) => {
   const stopped = await startUp(t, ['--workers=2'])
   const watchers = Array.from({ length: 9 }, () => stopped.client())
   const under = watchers.map(async (client) => {
