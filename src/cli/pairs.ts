@@ -12,6 +12,13 @@ export function readPairs(text: string, flagName: string, form = 'KEY=VALUE'): {
   return Object.fromEntries(pairs)
 }
 
+/** A variable of a container or a program: `NAME=VALUE`. */
+export function readVariable(pair: string, flagName: string): { name: string; value: string } {
+  const equals = pair.indexOf('=')
+  if (equals <= 0) throw new UsageError(`${flagName}: ${JSON.stringify(pair)} is not NAME=VALUE`)
+  return { name: pair.slice(0, equals), value: pair.slice(equals + 1) }
+}
+
 /** A selector that says only what `matchLabels` can say. */
 export function readSelectorLabels(selector: string, flagName = '--selector'): { [key: string]: string } {
   const pairs = readPairs(selector, flagName)

@@ -7,7 +7,7 @@ import { connectionFlags, readTime } from '../connection-flags.ts'
 import { deletionFlags, deletionRequest } from '../deletion.ts'
 import { recordFlag } from '../kept-notes.ts'
 import { readCount } from '../numbers.ts'
-import { readPairs } from '../pairs.ts'
+import { readPairs, readVariable } from '../pairs.ts'
 import { escapeLine } from '../printers/escape.ts'
 import { type Session, withSession } from '../session.ts'
 import { podType } from '../streaming/pods.ts'
@@ -167,7 +167,7 @@ function podOf(metadata: { name: string; namespace?: string }, options: Options,
     image,
     ...(options.imagePullPolicy && { imagePullPolicy: options.imagePullPolicy }),
     ...(args.length > 0 && (command ? { command: args } : { args })),
-    ...(env.length > 0 && { env: env.map(readVariable) }),
+    ...(env.length > 0 && { env: env.map((pair) => readVariable(pair, '--env')) }),
     ...(port > 0 && { ports: [{ containerPort: port, ...(options.hostPort > 0 && { hostPort: options.hostPort }) }] }),
     ...(options.privileged && { securityContext: { privileged: true } }),
     ...(options.stdin && { stdin: true, ...(!options.leaveStdinOpen && { stdinOnce: true }) }),
@@ -190,12 +190,6 @@ function podOf(metadata: { name: string; namespace?: string }, options: Options,
     },
     spec,
   } as ApiObject
-}
-
-function readVariable(pair: string): { name: string; value: string } {
-  const equals = pair.indexOf('=')
-  if (equals <= 0) throw new UsageError(`--env: ${JSON.stringify(pair)} is not NAME=VALUE`)
-  return { name: pair.slice(0, equals), value: pair.slice(equals + 1) }
 }
 
 function serviceOf({ metadata }: ApiObject, port: number): ApiObject {

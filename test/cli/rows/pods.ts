@@ -38,6 +38,15 @@ export const pods: Part = {
     r('debug', 'idle --image=busybox --copy-to=copied -c look', { stdout: 'pod/copied created\n' }),
     r('get', 'pod copied -o jsonpath={.spec.containers[*].name}', { stdout: 'a b look' }),
     r('debug', 'idle', { stderr: 'error: you must specify --image or --set-image\n', code: 1 }),
+    r('debug', 'idle --copy-to=other --set-image=*=busybox -i', {
+      stderr: 'error: -i and --attach are for the new container: name its --image\n',
+      code: 1,
+    }),
+    r('debug', 'node/none --image=busybox --copy-to=x', {
+      stderr: 'error: --copy-to and --target are for pods\n',
+      code: 1,
+    }),
+    r('debug', 'idle --image=busybox -c look2 --env=A', { stderr: 'error: --env: "A" is not NAME=VALUE\n', code: 1 }),
     r('top pods', '', { stderr: /^error: Metrics API not available: /, code: 1 }),
     r('top nodes', '', { stderr: /^error: Metrics API not available: /, code: 1 }),
     r('top server', '--interval=1ms', {

@@ -2,6 +2,7 @@
 import { flag, type OptionsOf, repeated, text, toggle, UsageError } from '../../../base/flags.ts'
 import type { JsonObject } from '../../../model/json.ts'
 import { defineCommand } from '../../command.ts'
+import { readVariable } from '../../pairs.ts'
 import { configFlags } from './config-files.ts'
 import { fileField, setConfigEntry } from './set-entry.ts'
 
@@ -63,11 +64,7 @@ function execOf({ execCommand, execArg, execEnv, execApiVersion }: OptionsOf<typ
   if (!given) return {}
   if (execCommand === '' || execApiVersion === '')
     throw new UsageError('a program for credentials needs --exec-command and --exec-api-version')
-  const env = execEnv.map((pair) => {
-    const equals = pair.indexOf('=')
-    if (equals <= 0) throw new UsageError(`--exec-env: ${JSON.stringify(pair)} is not NAME=VALUE`)
-    return { name: pair.slice(0, equals), value: pair.slice(equals + 1) }
-  })
+  const env = execEnv.map((pair) => readVariable(pair, '--exec-env'))
   return {
     exec: {
       apiVersion: execApiVersion,

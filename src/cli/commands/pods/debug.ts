@@ -4,7 +4,7 @@ import { flag, type OptionsOf, readBoolean, repeated, text, toggle, UsageError }
 import { own } from '../../../model/json.ts'
 import { defineCommand } from '../../command.ts'
 import { connectionFlags, readTime } from '../../connection-flags.ts'
-import { readPairs } from '../../pairs.ts'
+import { readPairs, readVariable } from '../../pairs.ts'
 import { escapeLine } from '../../printers/escape.ts'
 import { placeOf, type Session, withSession } from '../../session.ts'
 import { type Container, type Pod, podType } from '../../streaming/pods.ts'
@@ -72,6 +72,7 @@ makes a pod there that shares the node's processes and network, with its files b
     if (target.includes('/') && !isNode && !/^(?:po|pods?)\//.test(target))
       throw new UsageError('only pods and nodes are debugged here: name a pod, or node/NAME')
     checkTogether(options)
+    if (isNode) checkForNode(options)
     await withSession(context, options, async (session) => {
       const name = target.replace(/^[^/]*\//, '')
       const container = containerOf(session, { options, command })
@@ -84,12 +85,29 @@ makes a pod there that shares the node's processes and network, with its files b
   },
 })
 
-function checkTogether({ image, setImage, copyTo, replace, sameNode, argumentsOnly, tty, stdin }: Options): void {
+function checkTogether({
+  image,
+  setImage,
+  copyTo,
+  replace,
+  sameNode,
+  argumentsOnly,
+  tty,
+  stdin,
+  attach,
+}: Options): void {
   if (image === '' && setImage === '') throw new UsageError('you must specify --image or --set-image')
   if (copyTo === '' && (replace || sameNode || setImage !== ''))
     throw new UsageError('--replace, --same-node and --set-image are for a copy: say --copy-to too')
   if (argumentsOnly && copyTo === '' && image === '') throw new UsageError('--arguments-only needs an image')
+  if (image === '' && (stdin || attach))
+    throw new UsageError('-i and --attach are for the new container: name its --image')
   if (tty && !stdin) throw new UsageError('-i/--stdin is required for containers with -t/--tty=true')
+}
+
+function checkForNode({ image, copyTo, target }: Options): void {
+  if (image === '') throw new UsageError('you must specify --image')
+  if (copyTo !== '' || target !== '') throw new UsageError('--copy-to and --target are for pods')
 }
 
 interface Debugging {
@@ -141,11 +159,7 @@ function containerOf(
 ): DebugContainer {
   const name = options.container || `debugger-${randomBytes(3).toString('hex').slice(0, 5)}`
   if (options.container === '' && !options.quiet) context.err(`Defaulting debug container name to ${name}.\n`)
-  const env = options.env.map((pair) => {
-    const equals = pair.indexOf('=')
-    if (equals <= 0) throw new UsageError(`${JSON.stringify(pair)} is not NAME=VALUE`)
-    return { name: pair.slice(0, equals), value: pair.slice(equals + 1) }
-  })
+  const env = options.env.map((pair) => readVariable(pair, '--env'))
   return {
     name,
     image: options.image,
