@@ -35,7 +35,7 @@ const args = [
   join(root, 'test/tools/batch.mjs'),
 ]
 /** How long a file may take, and a process to end after its last one: what a file has left behind may keep it going. */
-const fileMinutes = 10
+const fileMinutes = long ? 20 : 4
 const endMinutes = 1
 
 /** What a process tells: each test as it ends (`reporter.mjs`), what a file took, and that it is free for another. */

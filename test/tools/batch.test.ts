@@ -94,6 +94,13 @@ for (const [text, expected] of Object.entries(failures)) {
   })
 }
 
+test('a test may wait for what keeps no process going', async (t) => {
+  const { told, code } = await run(t, {
+    a: "test('t', () => new Promise((resolve) => setTimeout(resolve, 20).unref()))",
+  })
+  assert.deepEqual([told, code], [['a t', 'a ended'], 0])
+})
+
 test('a file that ends the process is not told to have ended', async (t) => {
   const { told } = await run(t, { bad: "test('t', () => process.exit(0))", good: "test('g', () => {})" })
   assert.deepEqual(
