@@ -184,10 +184,11 @@ export class History {
     }
   }
 
-  /** To be called for all that was read at this revision. */
+  /** To be called for all that was read at this revision. A step of compaction may have been under way when it was pinned. */
   assertReadable(revision: Revision): void {
     this.#learn()
-    if (revision < this.#cut) throw new RevisionGone(revision, this.#oldest)
+    const beginning = Math.max(this.#cut, this.#floor)
+    if (revision < beginning) throw new RevisionGone(revision, beginning)
   }
 
   /** What others have forgotten is gone here too. */

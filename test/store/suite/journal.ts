@@ -136,6 +136,13 @@ export function journalSuite(name: string, open: OpenJournaled, { rounds: count 
     for (let i = 0; i < 4; i++)
       for (const key of keys) written!.push(await writer.write(key, `${value}${i}`, { note: 'n' }))
     await opened.pass(4000)
+    // While the journal is cut short, a state is whole or gone.
+    for (const at of written!.slice(100)) {
+      const found = await stateAt(store.journal!, at).catch((error) => error)
+      assert.ok(found instanceof RevisionGone || found.length === 100, `${found.length ?? found} at ${at}`)
+    }
+    // A reader held it up; it is gone on with after a minute at most.
+    await opened.pass(70_000)
     const kept = async () => {
       oldest![0] = await store.journal!.oldest()
       return written!.filter((revision) => revision > oldest![0]!).length
