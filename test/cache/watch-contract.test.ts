@@ -14,8 +14,8 @@ import { type ServerHandle, startServer } from '../tools/server.ts'
 const namespaces = ['n-0', 'n-1', 'n-2', 'n-3']
 const long = process.env.ORCH_LONG === '1'
 const writers = 60
-const writesPerWriter = long ? 80 : 16
-const wantedEvents = long ? 100_000 : 18_000
+const writesPerWriter = long ? 80 : 8
+const wantedEvents = long ? 100_000 : 6_000
 const all = '/api/v1/configmaps'
 const pathOf = (namespace: string) => `/api/v1/namespaces/${namespace}/configmaps`
 

@@ -20,7 +20,7 @@ import {
 import type { HttpClient } from '../tools/http-client.ts'
 import { type Restartable, serve, serveUp } from '../tools/in-process.ts'
 import { bundleIfStale } from '../tools/library.ts'
-import { long } from '../tools/long.ts'
+import { long, longTest } from '../tools/long.ts'
 
 const endings: (() => Promise<void>)[] = []
 const shared = { after: (run: () => Promise<void>) => void endings.unshift(run) }
@@ -334,8 +334,7 @@ describe('in a browser', () => {
     browser.takeFaults()
   })
 
-  const inLongForm = long ? test : () => {}
-  inLongForm('a restarted server that still knows the user: the page goes on by itself', async () => {
+  longTest('a restarted server that still knows the user: the page goes on by itself', async () => {
     await server.stop()
     await page.getByText('The server does not answer').waitFor()
     await server.restart()

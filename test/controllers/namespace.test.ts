@@ -7,6 +7,7 @@ import { namespaces } from '../../src/controllers/namespace.ts'
 import type { Namespace } from '../../src/kinds/core/namespace.ts'
 import { serveUp } from '../tools/in-process.ts'
 import { kubectl } from '../tools/kubectl.ts'
+import { longTest } from '../tools/long.ts'
 import { configMap, configMaps, eventOf, secrets } from '../tools/resource-types.ts'
 import { type ServerHandle, startUp } from '../tools/server.ts'
 
@@ -169,7 +170,7 @@ test("another's finalizer on the namespace itself is waited for", async (t) => {
   await gone(client, 'waits')
 })
 
-test('a server that is killed in the middle goes on after its restart', async (t) => {
+longTest('a server that is killed in the middle goes on after its restart', async (t) => {
   const server = await startUp(t)
   const client = new Client(server.transport())
   for (const name of ['many', 'held']) await createNamespace(client, name)

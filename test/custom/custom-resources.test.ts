@@ -7,6 +7,7 @@ import { after, before, describe, test } from 'node:test'
 import { startEtcd } from '../tools/etcd.ts'
 import type { HttpClient, WatchEvent } from '../tools/http-client.ts'
 import { type Restartable, serve, serveUp } from '../tools/in-process.ts'
+import { longTest } from '../tools/long.ts'
 import { startServer } from '../tools/server.ts'
 import {
   collectionOf,
@@ -265,7 +266,7 @@ test('a server that starts serves what is defined before it is ready', async (t)
   await undefine(client, name)
 })
 
-test('a deletion that was under way when the server was killed is finished by the next', async (t) => {
+longTest('a deletion that was under way when the server was killed is finished by the next', async (t) => {
   const server = await startServer(t)
   const client = server.client()
   const name = await define(client)

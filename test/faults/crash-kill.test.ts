@@ -11,7 +11,7 @@ import { acknowledged, Follower, outcomes, readLog, report, revisionOf, workload
 import { Recorder } from './recorder.ts'
 
 const long = process.env.ORCH_LONG === '1'
-const lives = long ? 50 : 5
+const lives = long ? 50 : 2
 /** One start in so many is killed on its way up as well. */
 const brokenStarts = 4
 const writers = long ? 16 : 8

@@ -18,7 +18,7 @@ import { compiled } from '../tools/compiled.ts'
 import type { Read, Report } from './damaged-reader.ts'
 
 const reader = fileURLToPath(new URL('./damaged-reader.ts', import.meta.url))
-const filesPerKind = process.env.ORCH_LONG === '1' ? 48 : 6
+const filesPerKind = process.env.ORCH_LONG === '1' ? 48 : 2
 const pageSize = 4096
 const retention = { time: 3_600_000, bytes: 2 ** 30, withoutValues: [] }
 

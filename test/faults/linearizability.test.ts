@@ -9,6 +9,7 @@ import { test } from 'node:test'
 import { type Seeded, seeded } from '../store/seeded.ts'
 import { startEtcd } from '../tools/etcd.ts'
 import type { Answer, HttpClient } from '../tools/http-client.ts'
+import { longTest } from '../tools/long.ts'
 import { startServer } from '../tools/server.ts'
 import { isLinearizable, type Operation, type State } from './linearizability.ts'
 import { report } from './load.ts'
@@ -156,7 +157,7 @@ test('the embedded store', { timeout: 900_000 }, async (t) => {
   await runClients([server.client()], (counts) => report(t, counts))
 })
 
-test('two servers on one etcd', { timeout: 900_000 }, async (t) => {
+longTest('two servers on one etcd', { timeout: 900_000 }, async (t) => {
   const cluster = await startEtcd({ members: 1 })
   t.after(() => cluster.stop())
   const flags = [`--etcd-servers=${cluster.endpoints.join(',')}`]

@@ -7,7 +7,7 @@ import { execFileSync } from 'node:child_process'
 import { test } from 'node:test'
 import { UsageError } from '../../src/base/flags.ts'
 import { readGoTemplate } from '../../src/cli/printers/go-template.ts'
-import { long } from '../tools/long.ts'
+import { longTest } from '../tools/long.ts'
 
 const object = {
   apiVersion: 'v1',
@@ -140,8 +140,7 @@ test('templates that multiply end', () => {
   assert.ok(fill(`${wide}{{template "a" .kind}}`).length > 400)
 })
 
-const inLongForm = long ? test : () => {}
-inLongForm('kubectl prints the same', () => {
+longTest('kubectl prints the same', () => {
   const input = JSON.stringify(object)
   const printed = rows.map(([template]) => {
     const args = ['label', '--local', '-f', '-', 'app=x', '--overwrite', '-o', `go-template=${template}`]

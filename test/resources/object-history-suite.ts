@@ -7,12 +7,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { HttpClient } from '../tools/http-client.ts'
 import type { Restartable } from '../tools/in-process.ts'
-import { long } from '../tools/long.ts'
+import { longTest } from '../tools/long.ts'
 import { configOf, orchctl } from '../tools/orchctl.ts'
 
 /** Two servers on one store, or one twice: the first is written to, the second is asked. */
-const inLongForm = long ? test : () => {}
-
 export function historySuite(server: Restartable, second: Restartable): void {
   const admin = server.client()
   const asked = second.client()
@@ -108,7 +106,7 @@ export function historySuite(server: Restartable, second: Restartable): void {
     assert.equal((await stateOf(asked, { ...spec, revision: '99999999' })).status, 504)
   })
 
-  inLongForm('an answer ends at 8 MiB, says that there is more, and the next one goes on there', async () => {
+  longTest('an answer ends at 8 MiB, says that there is more, and the next one goes on there', async () => {
     const page = 8 * 2 ** 20
     const large = (letter: string) => ({ v: letter.repeat(900_000) })
     await make('/api/v1/namespaces', { metadata: { name: 'large' } })

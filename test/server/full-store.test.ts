@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { closeSync, openSync, rmSync, statfsSync, statSync, truncateSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { long } from '../tools/long.ts'
+import { long, longTest } from '../tools/long.ts'
 import { configMaps } from '../tools/paths.ts'
 import { type ServerHandle, startServer } from '../tools/server.ts'
 import { mountSmallDevice } from '../tools/small-device.ts'
@@ -68,16 +68,19 @@ for (const end of long ? (['stop', 'kill'] as const) : (['kill'] as const))
     assert.equal((await create('more')).status, 201)
   })
 
-test('a full store starts again without its lock file if there is room for that one, else it says so', async (t) => {
-  const { server, device } = await startOnSmallDevice(t, 24)
-  await server.stop()
-  rmSync(join(server.directory, 'data/lock.mdb'))
-  fillDevice(device)
-  await assert.rejects(server.restart(), /ended with 1 .*\n.*no room in .*; not even for .*lock.mdb/s)
-  truncateSync(join(device, 'filler'), statSync(join(device, 'filler')).size - 2 * 8192)
-  await server.restart()
-  assert.equal((await server.client().get('/readyz')).status, 200)
-})
+longTest(
+  'a full store starts again without its lock file if there is room for that one, else it says so',
+  async (t) => {
+    const { server, device } = await startOnSmallDevice(t, 24)
+    await server.stop()
+    rmSync(join(server.directory, 'data/lock.mdb'))
+    fillDevice(device)
+    await assert.rejects(server.restart(), /ended with 1 .*\n.*no room in .*; not even for .*lock.mdb/s)
+    truncateSync(join(device, 'filler'), statSync(join(device, 'filler')).size - 2 * 8192)
+    await server.restart()
+    assert.equal((await server.client().get('/readyz')).status, 200)
+  },
+)
 
 test('a full store says so, and takes data again as soon as objects are deleted', async (t) => {
   const { server, device } = await startOnSmallDevice(t, 20)

@@ -28,6 +28,7 @@ import { StoreError } from '../../src/store/store.ts'
 import { openLog } from '../../src/telemetry/log.ts'
 import { HttpClient } from '../tools/http-client.ts'
 import { makeIdentity } from '../tools/identities.ts'
+import { someOf } from '../tools/long.ts'
 import { caOf } from '../tools/raw-http.ts'
 import { root, startServer } from '../tools/server.ts'
 
@@ -203,7 +204,7 @@ test('files that are missing or no good are named, and never quoted', async (t) 
     assert.ok(!said.includes('hidden-token') && !said.includes('c2VjcmV0'), said)
     assert.equal(said.trim().split('\n').length, 1, said)
   }
-  for (const i of table.keys()) check(i, await start(i, refusedStart))
+  for (const i of someOf([...table.keys()], 12)) check(i, await start(i, refusedStart))
   // A process says the same: one row for each sort of error that is told in one line.
   const spoken = ['--tls-cert-file', '--token-auth-file', '--data-dir', '--admin-kubeconfig'].map((flag) =>
     table.findLastIndex(([args]) => args[0]!.startsWith(flag)),

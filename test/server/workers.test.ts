@@ -8,7 +8,7 @@ import { test } from 'node:test'
 import { readServerFlags } from '../../src/server/command-line.ts'
 import { openSharedStore } from '../../src/server/workers/shared-store.ts'
 import { openLog } from '../../src/telemetry/log.ts'
-import { long } from '../tools/long.ts'
+import { long, longTest } from '../tools/long.ts'
 import { configMaps } from '../tools/paths.ts'
 import { startUp } from '../tools/server.ts'
 import { untilTrue } from '../tools/until.ts'
@@ -65,9 +65,7 @@ test('workers, the store and all of them end, and nothing acknowledged is lost',
   })
 })
 
-const inLongForm = long ? test : () => {}
-
-inLongForm('SIGTERM lets requests of all workers finish', { timeout }, async (t) => {
+longTest('SIGTERM lets requests of all workers finish', { timeout }, async (t) => {
   const stopped = await startUp(t, ['--workers=2'])
   const watchers = Array.from({ length: 9 }, () => stopped.client())
   const under = watchers.map(async (client) => {

@@ -14,7 +14,7 @@ import { decodeRange, encodeCompact, encodeDeleteRange, encodeRange, methods } f
 import { EtcdStore } from '../../src/store/etcd/store.ts'
 import { type Retention, RevisionGone, StoreFull } from '../../src/store/store.ts'
 import { startEtcd } from '../tools/etcd.ts'
-import { long } from '../tools/long.ts'
+import { long, longTest } from '../tools/long.ts'
 import { untilTrue } from '../tools/until.ts'
 import { HandClock } from './hand-clock.ts'
 import { changesOf, JournalWriter, stateAt } from './journal-writer.ts'
@@ -57,8 +57,6 @@ const open: OpenJournaled = async (retention) => {
   }
   return await openStore()
 }
-
-const inLongForm = long ? test : () => {}
 
 journalSuite('etcd', open, { rounds: long ? 100 : 4 })
 
@@ -189,7 +187,7 @@ test('where others have compacted etcd before it was kept, the journal begins an
   await store.close()
 })
 
-inLongForm('a deletion of everything at once by somebody else does not stop it', async () => {
+longTest('a deletion of everything at once by somebody else does not stop it', async () => {
   const prefix = newPrefix()
   const warnings: string[] = []
   const options = {
@@ -275,7 +273,7 @@ test('a server without a journal removes one that nobody keeps, and leaves one t
   await silent.close()
 })
 
-inLongForm('a full etcd still lists and deletes; with room again half of the journal goes', async (t) => {
+longTest('a full etcd still lists and deletes; with room again half of the journal goes', async (t) => {
   const small = await startEtcd({ args: ['--quota-backend-bytes', String(16 * 1024 * 1024)] })
   t.after(() => small.stop())
   const warnings: string[] = []

@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { longTest } from '../../tools/long.ts'
 import { ownMemory } from '../../tools/memory.ts'
 import { startServer } from '../../tools/server.ts'
 import { configure, Webhooks, webhook } from '../../tools/webhooks.ts'
@@ -91,7 +92,7 @@ test('nobody was led elsewhere', () => {
   )
 })
 
-test('others keep their pace, and memory stays bounded', async () => {
+longTest('others keep their pace, and memory stays bounded', async () => {
   const paths = ['/gigabyte', '/hang', '/many-values', '/huge-patch', '/quadratic-patch']
   await configure(
     client,
