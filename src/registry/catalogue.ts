@@ -17,7 +17,9 @@ export class Catalogue {
   #types: readonly ServedType[] = []
   /** Those that clients see; undefined: look anew. */
   #all: readonly ServedType[] | undefined
+  /** Every type by its place, and those of them that clients see: dispatch asks for one with each request. */
   readonly #owners = new Map<string, ServedType>()
+  readonly #served = new Map<string, ServedType>()
   readonly #stored = new Map<string, Resource>()
 
   /** Types that `isServed` refuses are stored and can be looked up, but no client sees them. */
@@ -39,8 +41,7 @@ export class Catalogue {
 
   /** By the group's name on the wire ('' for the core group), the version and the plural. */
   find(group: string, version: string, plural: string): ServedType | undefined {
-    const found = this.#owners.get(placeOf(group, version, plural))
-    return found !== undefined && this.#isServed(found.kind) ? found : undefined
+    return this.#served.get(placeOf(group, version, plural))
   }
 
   /** The stored version of a kind, by the short id of its group, whether or not that version is the preferred one. */
@@ -85,6 +86,7 @@ export class Catalogue {
 
   #enter(type: ServedType): void {
     this.#owners.set(ownPlace(type), type)
+    if (this.#isServed(type.kind)) this.#served.set(ownPlace(type), type)
     if (type.endpoint !== undefined) return
     const resource = type.stored ?? type
     this.#stored.set(storedPlace(resource), resource)
@@ -93,6 +95,7 @@ export class Catalogue {
   #leave(type: ServedType): void {
     if (this.#owners.get(ownPlace(type)) !== type) return
     this.#owners.delete(ownPlace(type))
+    this.#served.delete(ownPlace(type))
     if (type.endpoint === undefined) this.#stored.delete(storedPlace(type.stored ?? type))
   }
 }
