@@ -7,6 +7,7 @@
  * answer.
  */
 import type { IncomingMessage, ServerResponse as Response, Server } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { setTimeout as pause, setImmediate } from 'node:timers/promises'
 import type { TLSSocket } from 'node:tls'
@@ -28,11 +29,11 @@ export interface RequestHandling {
 export class Http1Server {
   readonly #server: Server
   /** The client of each connection. */
-  readonly #peers = new Map<Duplex, Peer>()
+  readonly #peers = new Map<Socket, Peer>()
   /** The last answer on a connection. */
   readonly #last = new WeakMap<Duplex, Response>()
-  /** How much had been sent on connections that wait for their client, and since when that has not grown. */
-  readonly #moved = new Map<Duplex, { readonly bytes: number; readonly at: number }>()
+  /** What had passed on connections that wait for their client, and since when that has not grown. */
+  readonly #still = new Map<Duplex, Stillness>()
   readonly #looking: NodeJS.Timeout
   #closing = false
   /** How many connections and requests there have been. */
@@ -44,15 +45,15 @@ export class Http1Server {
       shouldUpgradeCallback: (request) => !hasBody(request) && maySwitch(request.url ?? ''),
       headersTimeout: times.headers,
       requestTimeout: times.request,
-      keepAliveTimeout: times.idle,
+      // Node would set a timer for each connection after every answer: `#cutStill` looks after all of them.
+      keepAliveTimeout: 0,
       maxHeaderSize: maxHeaderBytes,
       connectionsCheckingInterval: times.check,
       // Node would answer a request without one, and still carry out what comes after it.
       requireHostHeader: false,
     })
     this.#server.maxHeadersCount = maxParsedHeaders
-    // One timer for all: one on each connection would have to be set again with every request.
-    this.#looking = setInterval(() => this.#cutStalled(times.stall), times.check).unref()
+    this.#looking = setInterval(() => this.#cutStill(times), times.check).unref()
     this.#server.on('request', (request, response) => this.#begin(request, response, onRequest))
     this.#server.on('upgrade', (request, socket, head) => this.#beginUpgrade({ request, socket, head }, onRequest))
     this.#server.on('clientError', (error, socket) => refuse(socket, error, this.#last.get(socket)))
@@ -79,23 +80,23 @@ export class Http1Server {
     this.#stopIfDone()
   }
 
-  /** Cuts off clients that do not take their answer: nothing of what is to be sent has moved for so long. */
-  #cutStalled(stallMs: number): void {
+  /** Cuts off clients that do not take their answer, and those that have had one and ask for nothing more. */
+  #cutStill({ stall, idle }: Times): void {
     const now = performance.now()
-    for (const socket of this.#peers.keys()) {
+    for (const [socket] of this.#peers) {
       const answer = this.#last.get(socket)
-      const waits = answer !== undefined && answer.writableLength > 0
-      const moved = this.#moved.get(socket)
-      const { bytesWritten } = socket as TLSSocket
-      if (!waits) this.#moved.delete(socket)
-      else if (moved?.bytes !== bytesWritten) this.#moved.set(socket, { bytes: bytesWritten, at: now })
-      else if (now - moved.at >= stallMs) socket.destroy()
+      const waits = waitFor(answer)
+      const bytes = waits === 'take' ? socket.bytesWritten : socket.bytesRead
+      const still = this.#still.get(socket)
+      if (waits === 'nothing') this.#still.delete(socket)
+      else if (still?.bytes !== bytes || still.waits !== waits) this.#still.set(socket, { waits, bytes, since: now })
+      else if (now - still.since >= (waits === 'take' ? stall : idle)) socket.destroy()
     }
   }
 
-  #forget(socket: Duplex): void {
+  #forget(socket: Socket): void {
     this.#peers.delete(socket)
-    this.#moved.delete(socket)
+    this.#still.delete(socket)
     this.#stopIfDone()
   }
 
@@ -170,6 +171,24 @@ export class Http1Server {
     }
     onRequest(new Http1Transport(request, response, { peer: this.#peers.get(request.socket) ?? nobody, upgrade }))
   }
+}
+
+/** A connection on which nothing moves. */
+interface Stillness {
+  readonly waits: Waits
+  /** How much the client had taken or sent. */
+  readonly bytes: number
+  readonly since: number
+}
+
+/** What a connection waits for: that the client takes its answer, that it asks for something, or nothing of the client's. */
+type Waits = 'take' | 'ask' | 'nothing'
+
+/** A connection without an answer has not asked yet, and has the time for headers to do so. */
+function waitFor(answer: Response | undefined): Waits {
+  if (answer === undefined) return 'nothing'
+  if (answer.writableLength > 0) return 'take'
+  return answer.writableFinished ? 'ask' : 'nothing'
 }
 
 interface AskedUpgrade {
