@@ -1,18 +1,22 @@
 /**
  * The deadlines of the requests under way, looked after by one timer: a timer for each request would cost more than
  * many a request. A deadline is met within a quarter of a second.
+ *
+ * They are in an array, and each knows its place there: a set of what comes and goes at once is forever built anew.
  */
 import type { Clock } from '../base/clock.ts'
 
 export interface Bounded {
   /** When its time is over, on the monotonic clock. */
   deadline: number
+  /** Where it stands among those whose time runs. */
+  deadlineIndex: number
 }
 
 const checkMs = 250
 
 export class Deadlines<T extends Bounded> {
-  readonly #open = new Set<T>()
+  readonly #open: T[] = []
   readonly #clock: Clock
   readonly #timer: NodeJS.Timeout
 
@@ -22,13 +26,18 @@ export class Deadlines<T extends Bounded> {
     this.#timer.unref()
   }
 
-  add(bounded: T, ms: number): void {
-    bounded.deadline = this.#clock.monotonic() + ms
-    this.#open.add(bounded)
+  add(bounded: T, deadline: number): void {
+    bounded.deadline = deadline
+    bounded.deadlineIndex = this.#open.push(bounded) - 1
   }
 
+  /** Does nothing where its time was over before. */
   delete(bounded: T): void {
-    this.#open.delete(bounded)
+    if (this.#open[bounded.deadlineIndex] !== bounded) return
+    const last = this.#open.pop()!
+    if (last === bounded) return
+    last.deadlineIndex = bounded.deadlineIndex
+    this.#open[last.deadlineIndex] = last
   }
 
   close(): void {
@@ -37,9 +46,9 @@ export class Deadlines<T extends Bounded> {
 
   #check(onLate: (bounded: T) => void): void {
     const now = this.#clock.monotonic()
-    for (const bounded of this.#open) {
-      if (bounded.deadline > now) continue
-      this.#open.delete(bounded)
+    const late = this.#open.filter(({ deadline }) => deadline <= now)
+    for (const bounded of late) {
+      this.delete(bounded)
       onLate(bounded)
     }
   }

@@ -79,6 +79,7 @@ export class Exchange {
   readonly arrived: number
   /** When its time is over; set by the step that bounds it. */
   deadline = Number.POSITIVE_INFINITY
+  deadlineIndex = -1
   /** Set by the pipeline's steps, in the order of the steps. */
   headers!: RequestHeaders
   /** Names the request in the answer, the log and the audit. */

@@ -47,6 +47,13 @@ export class RequestHeaders {
     return values
   }
 
+  /** All values of a header as one list; '' when it is not there. */
+  list(name: string): string {
+    const i = this.#find(name, 0)
+    if (i < 0) return ''
+    return this.#find(name, i + 2) < 0 ? this.#raw[i + 1]! : this.all(name).join(',')
+  }
+
   /** The first value of a header; undefined when it is not there. */
   first(name: string): string | undefined {
     const i = this.#find(name, 0)

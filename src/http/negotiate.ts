@@ -58,7 +58,7 @@ export interface Agreed {
  * none. The answer to a request for an unknown form does not list the known ones.
  */
 export function negotiate(asked: Asked, views: readonly ViewName[]): Agreed {
-  const accept = asked.headers.all('accept').join(',')
+  const accept = asked.headers.list('accept')
   const clauses = clausesOf(accept)
   let matched = false
   for (const clause of clauses) {
@@ -92,7 +92,7 @@ function notServed({ watch, vendor, protobuf }: Asked): ApiError {
 
 /** The best of these types for the client, the first if it has no wish. Throws 406 when none will do. */
 export function chooseType(headers: RequestHeaders, types: readonly string[]): string {
-  const accept = headers.all('accept').join(',')
+  const accept = headers.list('accept')
   const clauses = accept.trim() === '' ? [anything] : parseAccept(accept)
   for (const clause of clauses) {
     const type = types.find((candidate) => covers(clause.type, candidate))

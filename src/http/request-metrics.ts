@@ -2,7 +2,6 @@
  * What is counted of requests: how many, how long they took, how large the answers were, how many are under way.
  * Requests for what nobody serves are counted together: a path that a client made up does not become a label.
  */
-import type { Clock } from '../base/clock.ts'
 import type { Served } from '../registry/served.ts'
 import { type Count, Counter, type Distribution, Gauge, Histogram, type Metric } from '../telemetry/metrics.ts'
 import type { Exchange } from './exchange.ts'
@@ -12,8 +11,17 @@ const place = ['group', 'version', 'resource', 'subresource', 'scope', 'verb']
 const durations = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 const sizes = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9]
 
-/** The series of one kind of request that is answered with one code. */
-interface Series {
+/** What tells the requests for one type apart. */
+interface RequestClass {
+  readonly verb: string
+  readonly scope: string
+  readonly subresource: string
+  readonly dryRun: string
+  readonly status: number
+}
+
+/** The series of one class of requests. */
+interface Series extends RequestClass {
   readonly total: Count
   readonly duration: Distribution | undefined
   readonly size: Distribution | undefined
@@ -21,7 +29,6 @@ interface Series {
 
 /** Counts requests, and measures how long they take and how large the answers are. */
 export class RequestMetrics {
-  readonly #clock: Clock
   readonly #total = new Counter({
     name: 'apiserver_request_total',
     help: 'How many requests were answered, by resource, verb and response code.',
@@ -42,8 +49,9 @@ export class RequestMetrics {
   /** By the values of the labels. */
   readonly #deprecated = new Map<string, readonly string[]>()
   readonly #underWay = { readOnly: 0, mutating: 0, longRunning: 0 }
-  readonly #known = new WeakMap<Served, Map<string, Series>>()
-  readonly #unknown = new Map<string, Series>()
+  /** The series of each type, and of requests for what nobody serves. They are few: verbs, and codes of answers. */
+  readonly #known = new WeakMap<Served, Series[]>()
+  readonly #unknown: Series[] = []
   readonly metrics: readonly Metric[] = [
     this.#total,
     this.#durations,
@@ -74,52 +82,59 @@ export class RequestMetrics {
     ),
   ]
 
-  constructor(clock: Clock) {
-    this.#clock = clock
-  }
-
   /** A request begins that is understood. `end` must follow. */
   begin(exchange: Exchange): void {
     this.#underWay[classOf(exchange)]++
   }
 
-  end(exchange: Exchange): void {
+  /** `now` by the monotonic clock. */
+  end(exchange: Exchange, now: number): void {
     // What could not be understood was never begun.
     if (exchange.info !== undefined) this.#underWay[classOf(exchange)]--
     const series = this.#seriesOf(exchange)
     series.total.value++
-    series.duration?.observe((this.#clock.monotonic() - exchange.arrived) / 1000)
+    series.duration?.observe((now - exchange.arrived) / 1000)
     series.size?.observe(exchange.sentBytes)
   }
 
   #seriesOf(exchange: Exchange): Series {
     const { served, info, status } = exchange
     const known = served === undefined ? this.#unknown : this.#seriesOfType(served)
-    const dryRun = info?.query.has('dryRun') ? 'All' : ''
     // The sub-resource is one that is served: its name was not made up by the client.
-    const place = served === undefined || !info?.resource ? '' : `${scopeOf(info)}/${info.subresource}`
-    const key = `${info?.verb ?? ''}/${place}/${dryRun}/${status}`
-    const series = known.get(key)
-    if (series !== undefined) return series
-    const opened = this.#open(exchange, dryRun)
-    known.set(key, opened)
+    const isPlaced = served !== undefined && info.resource
+    const scope = isPlaced ? scopeOf(info) : ''
+    const subresource = isPlaced ? info.subresource : ''
+    const verb = info?.verb ?? ''
+    const dryRun = info !== undefined && info.query.size > 0 && info.query.has('dryRun') ? 'All' : ''
+    for (const series of known)
+      if (
+        series.verb === verb &&
+        series.status === status &&
+        series.scope === scope &&
+        series.subresource === subresource &&
+        series.dryRun === dryRun
+      )
+        return series
+    const opened = this.#open(exchange, { verb, scope, subresource, dryRun, status })
+    known.push(opened)
     return opened
   }
 
-  #seriesOfType(served: Served): Map<string, Series> {
+  #seriesOfType(served: Served): Series[] {
     const series = this.#known.get(served)
     if (series !== undefined) return series
-    const none = new Map<string, Series>()
+    const none: Series[] = []
     this.#known.set(served, none)
     return none
   }
 
-  #open(exchange: Exchange, dryRun: string): Series {
+  #open(exchange: Exchange, requests: RequestClass): Series {
     const labels = labelsOf(exchange)
-    const isWatch = exchange.info?.verb === 'watch'
+    const isWatch = requests.verb === 'watch'
     this.#countDeprecated(exchange)
     return {
-      total: this.#total.at(...labels, dryRun, String(exchange.status)),
+      ...requests,
+      total: this.#total.at(...labels, requests.dryRun, String(requests.status)),
       duration: isWatch ? undefined : this.#durations.at(...labels),
       size: isWatch ? undefined : this.#sizes.at(...labels),
     }

@@ -131,7 +131,7 @@ function wantsGzip(exchange: Exchange, size: number): boolean {
 
 /** Whether the client takes gzip, and does not refuse it with `q=0`. */
 export function acceptsGzip({ headers }: Exchange): boolean {
-  return /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(headers?.all('accept-encoding').join(',') ?? '')
+  return /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(headers?.list('accept-encoding') ?? '')
 }
 
 function markGzip(exchange: Exchange): void {

@@ -31,7 +31,7 @@ export interface ServerMetrics {
 /** One recorder per part of the server, to be handed to that part. */
 export function openMetrics(clock: Clock): ServerMetrics {
   return {
-    requests: new RequestMetrics(clock),
+    requests: new RequestMetrics(),
     watches: new WatchMetrics(),
     flows: new FlowMetrics(),
     traces: new TraceMetrics(),

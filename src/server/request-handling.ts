@@ -83,12 +83,13 @@ export function handleRequests(parts: HandlingParts): Handling {
   const cors = allowOrigins(parts.isAllowedOrigin)
   const count: Step = (exchange) => metrics.begin(exchange)
   const { hooks } = parts
-  const slow = new SlowRequests(clock, log, (exchange) => requestFields(exchange, clock))
+  const slow = new SlowRequests(log, (exchange) => requestFields(exchange, clock))
   const onHandled = (exchange: Exchange) => {
-    metrics.end(exchange)
+    const now = clock.monotonic()
+    metrics.end(exchange, now)
     audit.close(exchange)
     hooks?.handled(exchange)
-    slow.look(exchange)
+    slow.look(exchange, now)
     tracing?.onHandled(exchange)
     if (log.tells(3)) log.detail(3, 'request', requestFields(exchange, clock))
   }

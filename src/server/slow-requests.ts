@@ -3,7 +3,6 @@
  * they last. When a server is overloaded all requests are slow: a few lines a second are enough, and the next one says how
  * many were left out.
  */
-import type { Clock } from '../base/clock.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { isLongRunning } from '../http/request-info.ts'
 import type { Log, LogFields } from '../telemetry/log.ts'
@@ -13,7 +12,6 @@ const linesPerSecond = 5
 
 /** Writes the lines. */
 export class SlowRequests {
-  readonly #clock: Clock
   readonly #log: Log
   readonly #describe: (exchange: Exchange) => LogFields
   #second = 0
@@ -21,15 +19,13 @@ export class SlowRequests {
   #leftOut = 0
 
   /** `describe` gives the fields that say which request it is. */
-  constructor(clock: Clock, log: Log, describe: (exchange: Exchange) => LogFields) {
-    this.#clock = clock
+  constructor(log: Log, describe: (exchange: Exchange) => LogFields) {
     this.#log = log
     this.#describe = describe
   }
 
-  /** To be called for every request that has been handled. */
-  look(exchange: Exchange): void {
-    const now = this.#clock.monotonic()
+  /** To be called for every request that has been handled; `now` by the monotonic clock. */
+  look(exchange: Exchange, now: number): void {
     if (now - exchange.arrived < slowMs || exchange.info === undefined || isLongRunning(exchange.info)) return
     if (!this.#mayWrite(now)) {
       this.#leftOut++

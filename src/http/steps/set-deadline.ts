@@ -27,7 +27,7 @@ export function setDeadline(clock: Clock, maxMs: number, answerError: AnswerErro
   })
   const step: Step = (exchange) => {
     if (exchange.info.verb === 'watch' || exchange.info.path === backupPath) return
-    deadlines.add(exchange, allowedMs(exchange, maxMs))
+    deadlines.add(exchange, exchange.arrived + allowedMs(exchange, maxMs))
     exchange.onFinish(() => deadlines.delete(exchange))
   }
   return { step, close: () => deadlines.close() }
