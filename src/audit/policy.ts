@@ -135,7 +135,8 @@ export function writesOnly(groupOf: (id: string) => string): Policy {
   const writing = ['create', 'update', 'patch', 'delete', 'deletecollection']
   return policyOf(
     [
-      { ...anything, level: 'None', resources: busy },
+      // Both name the verbs, so that a read is known by its verb alone.
+      { ...anything, level: 'None', verbs: writing, resources: busy },
       { ...anything, level: 'Metadata', verbs: writing },
     ],
     ['RequestReceived', 'ResponseStarted'],
