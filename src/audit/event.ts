@@ -101,11 +101,12 @@ class UnwrittenEvent implements AuditEvent {
 /** The names of all fields, the times and other values that are always short. */
 const sizeOfRest = 600
 
-function sizeOf({ requestUri, userAgent, requestObject, responseObject, annotations, ...fields }: EventFields): number {
-  let size = sizeOfRest + requestUri.length + userAgent.length
+function sizeOf(fields: EventFields): number {
+  const { requestObject, responseObject, responseStatus } = fields
+  let size = sizeOfRest + fields.requestUri.length + fields.userAgent.length
   size += (requestObject?.length ?? 0) + (responseObject?.length ?? 0)
-  for (const [key, value] of annotations) size += key.length + value.length
-  size += (fields.responseStatus?.message ?? '').length
+  for (const [key, value] of fields.annotations) size += key.length + value.length
+  size += (responseStatus?.message ?? '').length
   return size + sizeOfUser(fields.user) + sizeOfUser(fields.impersonatedUser)
 }
 
@@ -128,19 +129,28 @@ function write(fields: EventFields): string {
   text += `,"auditID":${quoted(fields.auditId)},"stage":"${fields.stage}","requestURI":${quoted(fields.requestUri)}`
   text += `,"verb":${quoted(fields.verb)},"user":${fields.user === undefined ? '{}' : userText(fields.user)}`
   if (impersonatedUser !== undefined) text += `,"impersonatedUser":${userText(impersonatedUser)}`
-  if (sourceIps.length > 0) text += `,"sourceIPs":${JSON.stringify(sourceIps)}`
+  if (sourceIps.length > 0) text += `,"sourceIPs":[${sourceIps.map(quoted).join()}]`
   if (userAgent !== '') text += `,"userAgent":${quoted(userAgent)}`
   if (objectRef !== undefined) text += `,"objectRef":${referenceText(objectRef)}`
   if (responseStatus !== undefined) text += `,"responseStatus":${statusText(responseStatus)}`
   if (requestObject !== undefined) text += `,"requestObject":${requestObject}`
   if (responseObject !== undefined) text += `,"responseObject":${responseObject}`
   text += `,"requestReceivedTimestamp":"${microTime(fields.received)}","stageTimestamp":"${microTime(fields.reached)}"`
-  if (annotations.size > 0) text += `,"annotations":${JSON.stringify(Object.fromEntries(annotations))}`
+  if (annotations.size > 0) text += `,"annotations":${annotationsText(annotations)}`
   return `${text}}`
 }
 
+/** Nothing in such a text has to be escaped. */
+const plain = /^[ !#-[\]-~]*$/
+
 function quoted(text: string): string {
-  return JSON.stringify(text)
+  return plain.test(text) ? `"${text}"` : JSON.stringify(text)
+}
+
+function annotationsText(annotations: ReadonlyMap<string, string>): string {
+  let text = ''
+  for (const [key, value] of annotations) text += `${text === '' ? '' : ','}${quoted(key)}:${quoted(value)}`
+  return `{${text}}`
 }
 
 /** By user: one object for all requests with the same credentials, for as long as these are remembered. */

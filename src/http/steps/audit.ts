@@ -5,7 +5,7 @@
  */
 import { isIP } from 'node:net'
 import type { AuditMetrics } from '../../audit/audit-metrics.ts'
-import { eventOf, type ObjectReference } from '../../audit/event.ts'
+import { type EventFields, eventOf, type ObjectReference, type ResponseStatus } from '../../audit/event.ts'
 import type { Policy, Stage } from '../../audit/policy.ts'
 import { AuditRecord } from '../../audit/record.ts'
 import type { Sink } from '../../audit/sink.ts'
@@ -73,8 +73,7 @@ function teller({ vendor, sinks, metrics, clock }: AuditParts): Tell {
   const apiVersion = apiVersionOf(vendor, 'audit', 'v1')
   return (exchange, record, stage) => {
     if (!record.tells(stage)) return
-    const fields = { apiVersion, stage, ...factsOf(exchange, record), ...timesOf(exchange, clock) }
-    const event = eventOf(fields, vendor.groupDomain)
+    const event = eventOf(fieldsOf(exchange, record, { apiVersion, stage, clock }), vendor.groupDomain)
     metrics.events.value++
     const waits: Promise<void>[] = []
     for (const sink of sinks) {
@@ -92,10 +91,19 @@ function teller({ vendor, sinks, metrics, clock }: AuditParts): Tell {
   }
 }
 
-function factsOf(exchange: Exchange, record: AuditRecord) {
-  const { transport, info, headers, user, impersonator, status } = exchange
-  const { failure } = record
+interface Telling {
+  readonly apiVersion: string
+  readonly stage: Stage
+  readonly clock: Clock
+}
+
+/** In one piece, as it is made for every event. Times are by the wall clock, also what the monotonic one has noted. */
+function fieldsOf(exchange: Exchange, record: AuditRecord, { apiVersion, stage, clock }: Telling): EventFields {
+  const { transport, info, headers, user, impersonator } = exchange
+  const reached = clock.now()
   return {
+    apiVersion,
+    stage,
     level: record.decision.level,
     auditId: record.auditId,
     requestUri: transport.target,
@@ -105,17 +113,18 @@ function factsOf(exchange: Exchange, record: AuditRecord) {
     sourceIps: sourcesOf(exchange),
     userAgent: (headers.first('user-agent') ?? '').slice(0, maxUserAgent),
     objectRef: objectOf(exchange, record),
-    responseStatus: status === 0 ? undefined : { ...failure, code: status },
+    responseStatus: statusOf(exchange, record),
     requestObject: record.requestObject,
     responseObject: record.responseObject,
     annotations: record.annotations,
+    received: reached - (clock.monotonic() - exchange.arrived),
+    reached,
   }
 }
 
-/** By the wall clock, also of what the monotonic clock has noted. */
-function timesOf({ arrived }: Exchange, clock: Clock) {
-  const reached = clock.now()
-  return { reached, received: reached - (clock.monotonic() - arrived) }
+function statusOf({ status: code }: Exchange, { failure }: AuditRecord): ResponseStatus | undefined {
+  if (code === 0) return undefined
+  return failure === undefined ? { code } : { ...failure, code }
 }
 
 function objectOf({ info }: Exchange, { sent }: AuditRecord): ObjectReference | undefined {

@@ -14,12 +14,16 @@ import type { RequestInfo, ResourceInfo } from '../request-info.ts'
 /** Refuses a request that the user may not make. */
 export function authorize(authorizer: Authorizer, vendor: Vendor): Step {
   const explanation = explanationIn(vendor)
+  const keys = {
+    decision: `authorization.${vendor.groupDomain}/decision`,
+    reason: `authorization.${vendor.groupDomain}/reason`,
+  }
   const refuse = async (question: Question, decision: Decision) => {
     const { verdict } = await authorizer({ user: question.user, attributes: explanation })
     throw refusal(question, decision, { mayAskWhy: verdict === 'allow' })
   }
   const judge = (exchange: Exchange, question: Question, decision: Decision) => {
-    if (exchange.audit !== undefined) note(exchange.audit, decision, vendor)
+    if (exchange.audit !== undefined) note(exchange.audit, decision, keys)
     return decision.verdict === 'allow' ? undefined : refuse(question, decision)
   }
   return (exchange) => {
@@ -31,10 +35,10 @@ export function authorize(authorizer: Authorizer, vendor: Vendor): Step {
   }
 }
 
-/** Tells the audit of a decision. */
-function note(audit: AuditNotes, { verdict, reason }: Decision, { groupDomain }: Vendor): void {
-  audit.annotate(`authorization.${groupDomain}/decision`, verdict === 'allow' ? 'allow' : 'forbid')
-  audit.annotate(`authorization.${groupDomain}/reason`, reason())
+/** Tells the audit of a decision, under these keys. */
+function note(audit: AuditNotes, { verdict, reason }: Decision, keys: { decision: string; reason: string }): void {
+  audit.annotate(keys.decision, verdict === 'allow' ? 'allow' : 'forbid')
+  audit.annotate(keys.reason, reason())
 }
 
 /** What it takes to ask why something is refused. */
