@@ -1,13 +1,16 @@
 /**
  * Splits long work so that it never holds the event loop for long: a scan over many objects, or the steps of a write of
- * some megabytes. There are three ways to use it, from the finest to the coarsest.
+ * some megabytes. There are four ways to use it, from the finest to the coarsest.
  *
  *   if (pace.charge(512)) await pace.yieldIfDue()   // in a loop of small steps: 512 units of about a microsecond
  *   await pace.yieldIfDue()                         // between two larger steps
  *   await pace.run(work)                            // for a generator that yields where it can be interrupted
+ *   await roomInTurn()                              // before each of many short pieces, such as the requests of a loop
  *
  * Short work never rests, and always runs in the same order. All long work of a turn of the event loop shares one
- * stretch of time: however many pieces there are, others wait for a few milliseconds only.
+ * stretch of time: however many pieces there are, others wait for a few milliseconds only. What rests is resumed in the
+ * order in which it began to rest, and the pieces of loops after all else; but one of either sort in every turn, so that
+ * nothing waits for ever, however busy the server is.
  */
 import { performance } from 'node:perf_hooks'
 
@@ -42,7 +45,7 @@ export class TimeSlice {
 
   /** Lets everybody else have a turn if this stretch has lasted long enough; else undefined: go on. */
   yieldIfDue(): Promise<void> | undefined {
-    return this.#isDue() ? nextTurn() : undefined
+    return this.#isDue() ? longWork.rest() : undefined
   }
 
   /** Does work that yields where it can be interrupted, or has to wait. */
@@ -84,20 +87,71 @@ function beginStretch(turn: number, now: number): void {
   stretch.began = now
 }
 
-/** Work that rests, the longest first. */
-const resting: (() => void)[] = []
-
-/** Resolves in a later turn of the event loop, and there within the time that all long work of a turn shares. */
-function nextTurn(): Promise<void> {
-  setImmediate(resumeInTime)
-  return new Promise((resolve) => resting.push(resolve))
+/** What there is to know of a turn of the event loop before something is resumed in it. */
+interface Turn {
+  readonly turn: number
+  /** Whether less time has gone than all long work of a turn shares. */
+  readonly hasTime: boolean
 }
 
-/** Called once for each piece that rests. What was resumed before it in the same turn has done its part by now. */
-function resumeInTime(): void {
+function presentTurn(): Turn {
   const now = clock.now()
-  if (now - stretchBegan(now) < stretchMs) resting.shift()!()
-  else setImmediate(resumeInTime)
+  const hasTime = now - stretchBegan(now) < stretchMs
+  return { turn: stretch.turn, hasTime }
+}
+
+/** Work of one sort that rests, the longest first. */
+class RestingWork {
+  readonly #waiting: (() => void)[] = []
+  /** The turn of the event loop in which a piece was resumed last. */
+  #resumedIn = -1
+
+  get length(): number {
+    return this.#waiting.length
+  }
+
+  /** Resolves in a later turn of the event loop, and there within the time that all long work of a turn shares. */
+  rest(): Promise<void> {
+    if (!isResuming) {
+      isResuming = true
+      setImmediate(resumeNext)
+    }
+    return new Promise((resolve) => this.#waiting.push(resolve))
+  }
+
+  /** Resumes one piece, if this turn has time left or has resumed none of this sort yet. Returns whether it did. */
+  resume({ turn, hasTime }: Turn): boolean {
+    if (this.length === 0 || (!hasTime && this.#resumedIn === turn)) return false
+    this.#resumedIn = turn
+    this.#waiting.shift()!()
+    return true
+  }
+}
+
+const longWork = new RestingWork()
+const loopPieces = new RestingWork()
+
+/** Whether `resumeNext` is about to be called. */
+let isResuming = false
+
+/** Resumes one piece after the other while this turn has time for them, and goes on in the next one. */
+function resumeNext(): void {
+  const turn = presentTurn()
+  const hasResumed = longWork.resume(turn) || loopPieces.resume(turn)
+  isResuming = longWork.length + loopPieces.length > 0
+  if (!isResuming) return
+  if (!hasResumed) setImmediate(resumeNext)
+  // After all that the resumed piece does in this turn: ticks come when no microtask is left.
+  else queueMicrotask(() => process.nextTick(resumeNext))
+}
+
+/**
+ * For pieces of work that are short and of which loops may have hundreds in a turn. Resolves in a later turn where this one
+ * has had its share, or other pieces wait already; undefined: go on. It is not free: for pieces of a tenth of a millisecond
+ * and more.
+ */
+export function roomInTurn(): Promise<void> | undefined {
+  return loopPieces.length === 0 && presentTurn().hasTime ? undefined : loopPieces.rest()
 }
 
 /**

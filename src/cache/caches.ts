@@ -10,6 +10,7 @@
  * Caches may be added and removed while the feed runs: `add`, then `fill`, and the new one is as far as all others.
  */
 import { pause } from '../base/abort.ts'
+import { TimeSlice } from '../base/time-slice.ts'
 import { type Change, RevisionGone, type Snapshot, type Store, StoreError, StoreRestored } from '../store/store.ts'
 import { Backlog } from './backlog.ts'
 import { KindCache, type Load } from './kind-cache.ts'
@@ -249,8 +250,23 @@ export class Caches {
   async #follow(): Promise<void> {
     const { signal } = this.#stop
     for await (const { changes, through } of this.#store.watch({ prefix: '', after: this.revision, signal })) {
-      for (const change of changes) this.#hand(change)
+      await this.#handAll(changes)
       this.#advance(through)
+    }
+  }
+
+  /** Each change is encoded for all who watch its kind, so that many take their time. Those of one revision belong together. */
+  async #handAll(changes: readonly Change[]): Promise<void> {
+    const pace = new TimeSlice()
+    let last: number | undefined
+    for (const change of changes) {
+      const rest = last !== undefined && change.revision > last ? pace.yieldIfDue() : undefined
+      if (rest !== undefined) {
+        this.#advance(last!)
+        await rest
+      }
+      this.#hand(change)
+      last = change.revision
     }
   }
 

@@ -206,6 +206,7 @@ export class Client {
   /** Any request: the answer as it comes, once its status says yes. For streams, and for paths without a type. */
   async open(request: RawRequest): Promise<TransportResponse> {
     const signal = request.signal ?? new AbortController().signal
+    signal.throwIfAborted()
     const { body, contentType } = this.#content(request)
     const { accept = this.#accept } = request
     const response = await this.#transport({

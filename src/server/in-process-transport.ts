@@ -5,9 +5,13 @@
  * Keeps the promises of the network: an answer is written at its reader's pace, and a reader who leaves or aborts ends
  * the request. The bytes handed over are the server's own and must not be changed. `close` ends what is under way and
  * waits for it, so that nothing uses the store afterwards.
+ *
+ * Loops send hundreds of requests and read hundreds of events at once, and each makes work in the very turn of the event
+ * loop. So requests and pieces of answers wait for room in a turn: clients of the network go first.
  */
 import { Readable } from 'node:stream'
 import type { Clock } from '../base/clock.ts'
+import { roomInTurn } from '../base/time-slice.ts'
 import {
   type Transport as ClientTransport,
   TransportError,
@@ -37,6 +41,7 @@ export class InProcess {
   transport(user: User): ClientTransport {
     const handle = this.#handleAs(actAs(authenticated(user)))
     return async (request) => {
+      await roomInTurn()
       if (this.#stop.signal.aborted) throw new TransportError('the server has stopped')
       request.signal.throwIfAborted()
       const conversation = new Conversation(request)
@@ -75,6 +80,8 @@ function actAs(user: User): Step {
 
 /** How much of an answer may wait for its reader. */
 const maxWaitingBytes = 256 * 1024
+/** How much of it is handed over before others may have their turn: a chunk of a watch may have hundreds of events. */
+const pieceBytes = 16 * 1024
 const nobody = { address: '', certificate: undefined, proved: () => {}, end: () => {} }
 
 /** One request and its answer: the server writes into it, the client reads from it. */
@@ -119,7 +126,7 @@ class Conversation implements ServerTransport {
 
   send(status: number, headers: ResponseHeaders, body: Buffer): void {
     this.open(status, headers)
-    if (this.method !== 'HEAD') this.#waiting.push(body)
+    if (this.method !== 'HEAD') this.#hold(body)
     this.end()
   }
 
@@ -138,8 +145,7 @@ class Conversation implements ServerTransport {
 
   write(chunk: Buffer): Promise<void> | undefined {
     if (this.isOver) return undefined
-    this.#waiting.push(chunk)
-    this.#bytes += chunk.length
+    this.#hold(chunk)
     this.#wakeReader()
     if (this.#bytes <= maxWaitingBytes) return undefined
     return new Promise((resolve) => {
@@ -182,10 +188,10 @@ class Conversation implements ServerTransport {
   async *#read(): AsyncGenerator<Uint8Array> {
     try {
       for (;;) {
-        const chunks = this.#take()
-        yield* chunks
+        const chunk = this.#take()
+        if (chunk !== undefined) yield* inPieces(chunk)
         if (this.#broken) throw this.#broken.why
-        if (chunks.length > 0) continue
+        if (chunk !== undefined) continue
         if (this.#complete) return
         await new Promise<void>((resolve) => {
           this.#wakeReader = resolve
@@ -196,12 +202,24 @@ class Conversation implements ServerTransport {
     }
   }
 
-  #take(): Buffer[] {
-    const taken = this.#waiting
-    this.#waiting = []
-    this.#bytes = 0
-    this.#wakeWriter()
+  #hold(chunk: Buffer): void {
+    this.#waiting.push(chunk)
+    this.#bytes += chunk.length
+  }
+
+  /** The first chunk that waits. The writer may go on when there is room for more. */
+  #take(): Buffer | undefined {
+    const taken = this.#waiting.shift()
+    this.#bytes -= taken?.length ?? 0
+    if (this.#bytes <= maxWaitingBytes) this.#wakeWriter()
     return taken
+  }
+}
+
+async function* inPieces(chunk: Buffer): AsyncGenerator<Uint8Array> {
+  for (let from = 0; from < chunk.length; from += pieceBytes) {
+    await roomInTurn()
+    yield chunk.subarray(from, from + pieceBytes)
   }
 }
 

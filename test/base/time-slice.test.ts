@@ -1,7 +1,7 @@
 /** Long work in slices: however many pieces there are, a turn of the event loop is short, and all of them get on. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { TimeSlice } from '../../src/base/time-slice.ts'
+import { roomInTurn, TimeSlice } from '../../src/base/time-slice.ts'
 import { assertBrief } from '../tools/effort.ts'
 
 function* work(ms: number): Generator<void, number> {
@@ -50,4 +50,39 @@ test('a loop of small steps that charges what it does rests when it is told to',
     return count
   })
   assert.ok(rests >= 10, `${rests} rests in 200 ms of work`)
+})
+
+function spin(ms: number): void {
+  for (const end = performance.now() + ms; performance.now() < end; );
+}
+
+test('many short pieces that follow one another share the turns too', async () => {
+  const piece = async (left: number): Promise<void> => {
+    await roomInTurn()
+    spin(0.2)
+    if (left > 1) await piece(left - 1)
+  }
+  await assertBrief(25, () => Promise.all(Array.from({ length: 40 }, () => piece(20))))
+})
+
+test('all that rests is resumed in its order, though every turn has spent its time on something else', async () => {
+  let isBusy = true
+  const holdTurn = () => {
+    const pace = new TimeSlice()
+    spin(0.5)
+    assert.equal(pace.yieldIfDue(), undefined, 'this is the first work of the turn')
+    spin(3)
+    if (isBusy) setImmediate(holdTurn)
+  }
+  setImmediate(holdTurn)
+  await new Promise(setImmediate)
+  const ended: number[] = []
+  const piece = async (i: number) => {
+    await roomInTurn()
+    ended.push(i)
+  }
+  const long = new TimeSlice().run(work(5))
+  await Promise.all([long, ...Array.from({ length: 5 }, (_, i) => piece(i))])
+  isBusy = false
+  assert.deepEqual(ended, [0, 1, 2, 3, 4])
 })

@@ -10,6 +10,7 @@ import { encodeStored } from '../../src/codec/stored.ts'
 import type { ApiObject } from '../../src/model/object.ts'
 import { MemoryStore } from '../../src/store/memory.ts'
 import { type Batch, type ListRange, RevisionGone, type Snapshot, type WatchOptions } from '../../src/store/store.ts'
+import { assertBrief } from '../tools/effort.ts'
 
 const prefix = 'objects/core/widgets/'
 
@@ -175,4 +176,24 @@ test('a cache that is removed is fed no more, ends its watches, and one that is 
   await caches.fill(another)
   assert.notEqual(another, cache)
   assert.deepEqual(contents(another), ['a=1'])
+})
+
+test('many changes at once are taken in bit by bit, and readers need not wait for all of them', async (t) => {
+  const { store, caches } = await start(t)
+  const cache = caches.add('core', 'widgets')
+  await caches.fill(cache)
+  cache.onChange(() => {
+    for (const end = performance.now() + 0.5; performance.now() < end; );
+  })
+  await assertBrief(25, async () => {
+    const hold = Promise.withResolvers<void>()
+    store.holdFeed = hold.promise
+    await put(store, 'first', 1)
+    const first = await store.revision()
+    for (let i = 0; i < 100; i++) await put(store, `many-${i}`, i)
+    hold.resolve()
+    assert.ok(await caches.reached(first, 5000))
+    assert.ok(caches.revision < (await store.revision()), 'the first is there before the last')
+    await atPresent(caches, store)
+  })
 })

@@ -199,6 +199,8 @@ test('a call ends with its signal', async (t) => {
   stop.abort(new Error('enough'))
   await assert.rejects(next, /enough/)
   await assert.rejects(client.list(configMaps, { signal: stop.signal }), /enough/)
+  const never = new Client(() => assert.fail('a request was sent although its signal had aborted'))
+  await assert.rejects(never.list(configMaps, { signal: stop.signal }), /enough/)
 })
 
 test('a name that is none makes no request', async (t) => {

@@ -3,8 +3,8 @@
  * collector, and what can go wrong besides: circles, kinds that come and go, faults, a manager that ends in the middle.
  */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { after, afterEach, before, test } from 'node:test'
+import { orAborted } from '../../src/base/abort.ts'
 import type { DeleteOptions } from '../../src/client/client.ts'
 import type { ResourceType } from '../../src/client/resource-type.ts'
 import { isNotFound } from '../../src/client/status-error.ts'
@@ -365,8 +365,7 @@ test('a manager that ends in the middle is finished by the next: foreground, orp
     async (request) => {
       if (request.method !== 'GET' && ++writes === 40) enough.resolve()
       if (request.method === 'GET' || writes <= 40) return await send(request)
-      await once(request.signal, 'abort')
-      throw request.signal.reason
+      return await orAborted(new Promise<never>(() => {}), request.signal)
     }
   const interrupted = server.run(['garbagecollector'], { through })
   await enough.promise

@@ -16,6 +16,7 @@ import { startApiServer } from '../../src/server/api-server.ts'
 import { serverFlags } from '../../src/server/flags/options.ts'
 import { InProcess } from '../../src/server/in-process-transport.ts'
 import { openLog } from '../../src/telemetry/log.ts'
+import { assertBrief } from '../tools/effort.ts'
 import { configMap, configMaps } from '../tools/resource-types.ts'
 
 /** The server has a ConfigMap of its own elsewhere. */
@@ -130,4 +131,22 @@ test('an answer is written at the pace of its reader', async () => {
   }
   assert.equal(size, 100 * chunk.length)
   await inProcess.close()
+})
+
+test('hundreds of requests and the events that they make hold the event loop for a few milliseconds at a time', async (t) => {
+  const { client } = await begin(t)
+  const { resourceVersion } = await client.list(configMaps)
+  let round = 0
+  await assertBrief(50, async () => {
+    const prefix = `round-${round++}-`
+    const create = (i: number) => client.create(configMaps, configMap(`${prefix}${i}`, { text: 'x'.repeat(2000) }))
+    const watching = Array.from({ length: 5 }, async () => {
+      let seen = 0
+      for await (const event of watch(client, configMaps, { resourceVersion })) {
+        if (event.type === 'ADDED' && event.object.metadata.name?.startsWith(prefix)) seen++
+        if (seen === 200) return
+      }
+    })
+    await Promise.all([...watching, ...Array.from({ length: 200 }, (_, i) => create(i))])
+  })
 })
