@@ -13,6 +13,7 @@ import { csrSigningLoop } from './csr-signing.ts'
 import { disruptionLoop, podDisruptionBudgets } from './disruption.ts'
 import { endpointLoop } from './endpoints/endpoint.ts'
 import { endpointSliceLoop } from './endpoints/endpoint-slice.ts'
+import { endpointSliceMirroringLoop } from './endpoints/endpoint-slice-mirroring.ts'
 import { endpointSlices, endpoints, services } from './endpoints/service-endpoints.ts'
 import { ephemeralVolumeLoop, pods } from './ephemeral-volume.ts'
 import { garbageCollectorLoop } from './garbage-collector/garbage-collector.ts'
@@ -164,6 +165,16 @@ export const controlLoops: readonly ControlLoop[] = [
         ...{ client, recorder, vendor, clock, batchMs: sliceBatchMs, maxPerSlice: maxEndpointsPerSlice },
         ...{ services: informer(services), pods: informer(pods), nodes: informer(nodes) },
         slices: informer(endpointSlices(vendor)),
+      }),
+  },
+  {
+    name: 'endpointslicemirroring',
+    account: 'endpointslicemirroring-controller',
+    cluster: true,
+    make: ({ client, recorder, informer, vendor, clock, options: { mirroringBatchMs = 0, maxMirrored = 1000 } }) =>
+      endpointSliceMirroringLoop({
+        ...{ client, recorder, vendor, clock, batchMs: mirroringBatchMs, maxPerSubset: maxMirrored },
+        ...{ services: informer(services), endpoints: informer(endpoints), slices: informer(endpointSlices(vendor)) },
       }),
   },
   {

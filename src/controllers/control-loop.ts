@@ -81,6 +81,10 @@ export interface LoopOptions {
   readonly sliceBatchMs?: number
   /** 100 by default. */
   readonly maxEndpointsPerSlice?: number
+  /** How long changes of Endpoints are gathered at least before their copies in EndpointSlices follow; 0 by default. */
+  readonly mirroringBatchMs?: number
+  /** How many addresses of a subset are copied; 1000 by default. */
+  readonly maxMirrored?: number
   /** How Pods are placed; as kube-scheduler does by default if left out. */
   readonly scheduler?: SchedulerSettings
   /** How long nodes are waited for, and how fast those that are not ready are emptied. */

@@ -14,6 +14,7 @@ import { until } from '../tools/until.ts'
 const vendor = vendorOf('orch')
 const slices = endpointSlices(vendor)
 const namespace = 'default'
+const events = { group: '', version: 'v1', plural: 'events', namespaced: true }
 const loops = ['endpoint', 'endpointslice']
 const endings: (() => Promise<void>)[] = []
 let server: LoopServer
@@ -265,4 +266,94 @@ test('of too many addresses ready ones stay first, and each subset keeps its sha
     [1, undefined],
     [2, undefined],
   ])
+})
+
+const mirrored = 'endpointslicemirroring-controller.orch.io'
+
+async function makeEndpoints(name: string, addresses: object, metadata: object = {}): Promise<void> {
+  await server.client.create(endpoints, {
+    apiVersion: 'v1',
+    kind: 'Endpoints',
+    metadata: { name, namespace, ...metadata },
+    subsets: [{ ...addresses, ports: [{ name: 'db', port: 5432 }] }],
+  } as never)
+}
+
+async function untilListed(name: string, wanted: string): Promise<EndpointSlice[]> {
+  return await until(
+    () => slicesOf(name),
+    (found) => listed(found) === wanted,
+  )
+}
+
+test('Endpoints that others write are copied into slices, for as long as their Service has no selector', async () => {
+  server.run([...loops, 'endpointslicemirroring'])
+  await makeService('db', { spec: { selector: null } })
+  const annotations = { note: 'x', 'kubectl.orch.io/last-applied-configuration': '{}' }
+  const addresses = { addresses: [{ ip: '10.9.0.1' }, { ip: 'fd00::1' }], notReadyAddresses: [{ ip: '10.9.0.2' }] }
+  await makeEndpoints('db', addresses, { annotations, labels: { team: 'b' } })
+  const made = await untilListed('db', '10.9.0.1+ 10.9.0.2- fd00::1+')
+  assert.deepEqual(made.map(({ addressType }) => addressType).sort(), ['IPv4', 'IPv6'])
+  for (const { metadata, ports } of made) {
+    assert.deepEqual(metadata.annotations, { note: 'x' })
+    assert.deepEqual([metadata.labels?.['endpointslice.orch.io/managed-by'], metadata.labels?.team], [mirrored, 'b'])
+    assert.equal(metadata.ownerReferences?.[0]?.kind, 'Endpoints')
+    assert.deepEqual(ports, [{ name: 'db', port: 5432, protocol: 'TCP' }])
+  }
+  const merge = { subsets: [{ addresses: [{ ip: '10.9.0.3' }], ports: [{ name: 'db', port: 5433 }] }] }
+  await server.client.patch(endpoints, { namespace, name: 'db' }, { patch: { merge } })
+  const [changed, ...more] = await untilListed('db', '10.9.0.3+')
+  assert.deepEqual([changed?.ports?.[0]?.port, more], [5433, []])
+  assert.ok(
+    made.some(({ metadata }) => metadata.uid === changed?.metadata.uid),
+    'a slice is used again',
+  )
+  await server.client.patch(
+    services,
+    { namespace, name: 'db' },
+    { patch: { merge: { spec: { selector: { app: 'db' } } } } },
+  )
+  await until(
+    () => slicesOf('db'),
+    (found) => found.every(({ metadata }) => metadata.labels?.['endpointslice.orch.io/managed-by'] !== mirrored),
+  )
+})
+
+test('Endpoints without a Service, of an election, or that say so are not copied; too many addresses are reported', async () => {
+  server.run(['endpointslicemirroring'], { options: { maxMirrored: 2 } })
+  const one = { addresses: [{ ip: '10.9.1.1' }] }
+  await makeEndpoints('no-service', one)
+  await makeService('skipped', { spec: { selector: null } })
+  await makeEndpoints('skipped', one, { labels: { 'endpointslice.orch.io/skip-mirror': 'true' } })
+  await makeService('elected', { spec: { selector: null } })
+  await makeEndpoints('elected', one, { annotations: { 'control-plane.alpha.orch.io/leader': '{}' } })
+  await makeService('too-many', { spec: { selector: null } })
+  await makeEndpoints('too-many', { addresses: ['1', '2', '3'].map((i) => ({ ip: `10.9.2.${i}` })) })
+  await untilListed('too-many', '10.9.2.1+ 10.9.2.2+')
+  const fieldSelector = 'reason=TooManyAddressesToMirror'
+  const reports = await until(
+    async () => (await server.client.list(events, { namespace, fieldSelector })).items,
+    (found) => found.length > 0,
+  )
+  assert.match(String((reports[0] as { message?: string }).message), /A max of 2 addresses .* 1 addresses were skipped/)
+  for (const name of ['no-service', 'skipped', 'elected']) assert.deepEqual(await slicesOf(name), [], name)
+  await server.client.delete(endpoints, { namespace, name: 'too-many' })
+  await untilListed('too-many', '')
+  assert.deepEqual(await slicesOf('too-many'), [])
+})
+
+test('a manager of copied slices that is killed at any of its writes is followed by one that finishes', async () => {
+  const ways = long ? deaths(3) : deaths(3).slice(-2)
+  for (const [i, death] of ways.entries()) {
+    const name = `copied-${i}`
+    await makeService(name, { spec: { selector: null } })
+    await makeEndpoints(name, { addresses: [{ ip: '10.9.3.1' }, { ip: 'fd00::2' }] })
+    const first = server.run(['endpointslicemirroring'], { death })
+    await Promise.race([first.killed, untilListed(name, '10.9.3.1+ fd00::2+')])
+    await first.stop()
+    server.run(['endpointslicemirroring'])
+    const found = await untilListed(name, '10.9.3.1+ fd00::2+')
+    assert.equal(found.length, 2)
+    await server.end()
+  }
 })

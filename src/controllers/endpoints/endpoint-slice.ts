@@ -8,9 +8,9 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Client } from '../../client/client.ts'
 import type { EventRecorder } from '../../client/event-recorder.ts'
-import type { Informer, ObjectChange } from '../../client/informer.ts'
+import type { Informer } from '../../client/informer.ts'
 import type { Index } from '../../client/object-index.ts'
-import { nameOf, nameOfKey } from '../../client/resource-type.ts'
+import { nameOfKey } from '../../client/resource-type.ts'
 import type { Node } from '../../kinds/core/node.ts'
 import type { Pod } from '../../kinds/core/pod.ts'
 import type { Service } from '../../kinds/core/types/service-spec.ts'
@@ -21,14 +21,13 @@ import { batched, fromInformer } from '../../reconcile/sources.ts'
 import type { StepOutcome } from '../../reconcile/work-queue.ts'
 import { isOutdated } from '../already-settled.ts'
 import type { PodSelection } from '../selected-pods.ts'
-import { unlessGone } from '../unless-gone.ts'
 import { isControlledBy } from '../workloads/ownership.ts'
 import { isNamespaceEnding, messageOf } from '../workloads/pod-control.ts'
 import { desiredEndpoints } from './desired-endpoints.ts'
-import { endpointSlices, familiesOf, hasPods, PodChanges, selectionOf } from './service-endpoints.ts'
-import { managedBy, managerLabel, serviceLabel } from './slice-metadata.ts'
-import { planSlices, type SlicePlan } from './slice-plan.ts'
-import { SliceWrites } from './slice-writes.ts'
+import { familiesOf, hasPods, PodChanges, selectionOf } from './service-endpoints.ts'
+import { fromService, managedBy, serviceKey } from './slice-metadata.ts'
+import { planSlices } from './slice-plan.ts'
+import { carryOut, changedSlices, removeSlice, SliceWrites } from './slice-writes.ts'
 
 export interface EndpointSliceParts {
   readonly client: Client
@@ -56,13 +55,8 @@ export function endpointSliceLoop(parts: EndpointSliceParts): Loop {
   const selection = selectionOf(pods, services)
   const changes = new PodChanges(parts.batchMs)
   const writes = new SliceWrites(clock)
-  const keyOf = (slice: EndpointSlice) => serviceKey(slice, vendor)
+  const keyOf = (slice: EndpointSlice) => serviceKey(slice, vendor, managedBy(vendor))
   const byService = slices.index((slice) => [keyOf(slice)])
-  const changedSlice = ({ previous, object }: ObjectChange<EndpointSlice>) => {
-    const keys = [previous, object].flatMap((slice) => (slice === undefined ? [] : (keyOf(slice) ?? [])))
-    if (object === undefined) for (const key of keys) writes.sawDeletion(key, previous!)
-    return new Set(keys)
-  }
   return {
     name: 'endpointslice',
     sources: [
@@ -70,18 +64,10 @@ export function endpointSliceLoop(parts: EndpointSliceParts): Loop {
       changes.source(pods, selection),
       // For the zones of nodes as they are when a slice is written.
       fromInformer(parts.nodes, () => []),
-      batched(fromInformer(slices, changedSlice), changes.pauseMs),
+      batched(fromInformer(slices, changedSlices(writes, keyOf)), changes.pauseMs),
     ],
     reconcile: (key, signal) => reconcile({ ...parts, selection, changes, writes, byService }, key, signal),
   }
-}
-
-/** The Service that a slice of this loop is for; undefined for a slice of others. */
-function serviceKey({ metadata: { namespace, labels = {} } }: EndpointSlice, vendor: Vendor): string | undefined {
-  const service = labels[serviceLabel(vendor)]
-  return service !== undefined && labels[managerLabel(vendor)] === managedBy(vendor)
-    ? `${namespace}/${service}`
-    : undefined
 }
 
 async function reconcile(state: State, key: string, signal: AbortSignal): Promise<StepOutcome> {
@@ -101,7 +87,7 @@ async function reconcile(state: State, key: string, signal: AbortSignal): Promis
   try {
     for (const family of familiesOf(service)) await reconcileFamily(state, { service, pods, existing, family, signal })
     const unserved = existing.filter(({ addressType = '' }) => !familiesOf(service).includes(addressType))
-    for (const slice of unserved) await remove(state, key, { slice, signal })
+    for (const slice of unserved) await removeSlice(state, key, { slice, signal })
     return 'done'
   } catch (error) {
     if (isNamespaceEnding(error)) return 'done'
@@ -125,35 +111,10 @@ async function reconcileFamily(state: State, { service, pods, existing, family, 
   const ofFamily = existing.filter(({ addressType }) => addressType === family)
   const groups = await desiredEndpoints({ service, pods, nodes, family, vendor })
   const plan = await planSlices({
-    ...{ groups, service, vendor, maxPerSlice, family },
+    ...{ groups, origin: fromService(service, vendor), vendor, maxPerSlice, family },
     own: ofFamily.filter((slice) => isControlledBy(slice, service)),
     foreign: ofFamily.filter((slice) => !isControlledBy(slice, service)),
   })
-  await carryOut(state, service, { plan, signal })
-}
-
-async function carryOut(
-  state: State,
-  service: Service,
-  { plan, signal }: { plan: SlicePlan; signal: AbortSignal },
-): Promise<void> {
-  const { client, vendor, writes } = state
-  const { namespace, name } = service.metadata
-  const key = `${namespace}/${name}`
-  const type = endpointSlices(vendor)
-  // Slices made now would be in the way of whoever deletes those of this Service.
-  const creates = service.metadata.deletionTimestamp === undefined ? plan.create : []
-  for (const slice of creates) writes.wrote(key, await client.create(type, slice, { signal }))
-  for (const slice of plan.update) writes.wrote(key, await client.update(type, slice, { signal }))
-  for (const slice of plan.remove) await remove(state, key, { slice, signal })
-}
-
-async function remove(
-  { client, vendor, writes }: State,
-  key: string,
-  { slice, signal }: { slice: EndpointSlice; signal: AbortSignal },
-): Promise<void> {
-  const preconditions = { uid: slice.metadata.uid! }
-  await unlessGone(client.delete(endpointSlices(vendor), nameOf(slice), { preconditions, signal }))
-  writes.deleted(key, slice)
+  const { namespace, name, deletionTimestamp } = service.metadata
+  await carryOut(state, `${namespace}/${name}`, { plan, signal, isEnding: deletionTimestamp !== undefined })
 }

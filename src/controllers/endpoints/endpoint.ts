@@ -25,6 +25,7 @@ import { isReady } from '../workloads/pod-state.ts'
 import {
   addressOf,
   counts,
+  electionKey,
   endpoints,
   familiesOf,
   hasPods,
@@ -99,8 +100,7 @@ async function removeOrphan(state: State, name: ObjectName, signal: AbortSignal)
   state.changes.gone(`${name.namespace}/${name.name}`)
   const found = state.endpoints.get(name)
   // An election of old clients keeps its record here: such Endpoints never had a Service.
-  const electionKey = `control-plane.alpha.${state.vendor.keyDomain}/leader`
-  if (found === undefined || found.metadata.annotations?.[electionKey] !== undefined) return 'done'
+  if (found === undefined || found.metadata.annotations?.[electionKey(state.vendor)] !== undefined) return 'done'
   const preconditions = { uid: found.metadata.uid! }
   try {
     await unlessGone(state.client.delete(endpoints, name, { preconditions, signal }))

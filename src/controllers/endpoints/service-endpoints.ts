@@ -23,6 +23,11 @@ export function endpointSlices(vendor: Vendor): ResourceType<EndpointSlice> {
   return { group: groupName(vendor, 'discovery'), version: 'v1', plural: 'endpointslices', namespaced: true }
 }
 
+/** The annotation in which an election of old clients keeps its record. */
+export function electionKey({ keyDomain }: Vendor): string {
+  return `control-plane.alpha.${keyDomain}/leader`
+}
+
 /** Whether the pods behind a Service are reported: not where others write its Endpoints, nor where it is a host's name. */
 export function hasPods({ spec }: Service): boolean {
   return spec?.type !== 'ExternalName' && Object.keys(spec?.selector ?? {}).length > 0

@@ -4,22 +4,21 @@
  * slice that would be deleted is used for one that would be created.
  */
 import { TimeSlice } from '../../base/time-slice.ts'
-import type { Service } from '../../kinds/core/types/service-spec.ts'
 import type { EndpointSlice } from '../../kinds/discovery/endpoint-slice.ts'
 import type { Endpoint } from '../../kinds/discovery/types/endpoint.ts'
 import { type Json, sameJson } from '../../model/json.ts'
 import { apiVersionOf, type Vendor } from '../../model/vendor.ts'
 import { controllerReference } from '../workloads/ownership.ts'
 import { type EndpointGroup, endpointKey, portsKey } from './desired-endpoints.ts'
-import { labelsFor } from './slice-metadata.ts'
+import type { SliceOrigin } from './slice-metadata.ts'
 
 export interface SlicePlanParts {
   readonly groups: ReadonlyMap<string, EndpointGroup>
-  /** The slices of this Service. */
+  readonly origin: SliceOrigin
+  /** The slices of this origin. */
   readonly own: readonly EndpointSlice[]
-  /** Those of an earlier Service of the same name: they go. */
+  /** Those of an earlier one of the same name: they go. */
   readonly foreign: readonly EndpointSlice[]
-  readonly service: Service
   readonly vendor: Vendor
   readonly family: string
   readonly maxPerSlice: number
@@ -68,7 +67,7 @@ async function draftsOf(
   const { maxPerSlice: max } = parts
   const left = new Map(group.endpoints)
   const drafts: Draft[] = []
-  for (const slice of slices) drafts.push(await keepIn(slice, left, labelsFor(parts.service, parts.vendor)))
+  for (const slice of slices) drafts.push(await keepIn(slice, left, parts.origin))
   for (const draft of drafts.filter(({ changed }) => changed).sort(fullestFirst)) fill(draft, left, max)
   while (left.size > 0) {
     const room = drafts.filter(({ changed, endpoints }) => !changed && endpoints.length + left.size <= max)
@@ -80,14 +79,10 @@ async function draftsOf(
 }
 
 /** What a slice keeps; it is taken from what is left to place. */
-async function keepIn(
-  slice: EndpointSlice,
-  left: Map<string, Endpoint>,
-  labels: Record<string, string>,
-): Promise<Draft> {
+async function keepIn(slice: EndpointSlice, left: Map<string, Endpoint>, origin: SliceOrigin): Promise<Draft> {
   const pace = new TimeSlice()
   const endpoints: Endpoint[] = []
-  let changed = !sameJson(slice.metadata.labels ?? {}, labels)
+  let changed = !isDescribed(slice, origin)
   for (const present of slice.endpoints ?? []) {
     if (pace.charge(20)) await pace.yieldIfDue()
     const key = endpointKey(present)
@@ -97,6 +92,12 @@ async function keepIn(
     left.delete(key)
   }
   return { slice, endpoints, changed }
+}
+
+/** Whether a slice has the labels and annotations that it is to have. */
+function isDescribed({ metadata }: EndpointSlice, { labels, annotations }: SliceOrigin): boolean {
+  if (!sameJson(metadata.labels ?? {}, labels)) return false
+  return annotations === undefined || sameJson(metadata.annotations ?? {}, annotations)
 }
 
 function fullestFirst(a: Draft, b: Draft): number {
@@ -112,18 +113,18 @@ function fill(draft: Draft, left: Map<string, Endpoint>, max: number): void {
   }
 }
 
-function sliceOf({ service, vendor, family }: SlicePlanParts, { ports }: EndpointGroup, draft: Draft): EndpointSlice {
-  const { namespace = '', name = '' } = service.metadata
-  const labels = labelsFor(service, vendor)
+function sliceOf({ origin, vendor, family }: SlicePlanParts, { ports }: EndpointGroup, draft: Draft): EndpointSlice {
+  const { owner, labels, annotations } = origin
+  const { namespace = '', name = '' } = owner.metadata
   const metadata = draft.slice?.metadata ?? {
     namespace,
     generateName: `${name}-`,
-    ownerReferences: [controllerReference(service)],
+    ownerReferences: [controllerReference(owner)],
   }
   return {
     apiVersion: apiVersionOf(vendor, 'discovery', 'v1'),
     kind: 'EndpointSlice',
-    metadata: { ...metadata, labels },
+    metadata: { ...metadata, labels: { ...labels }, ...(annotations && { annotations: { ...annotations } }) },
     addressType: family,
     endpoints: draft.endpoints,
     ports: [...ports],
@@ -131,5 +132,6 @@ function sliceOf({ service, vendor, family }: SlicePlanParts, { ports }: Endpoin
 }
 
 function inPlaceOf({ metadata }: EndpointSlice, slice: EndpointSlice): EndpointSlice {
-  return { ...slice, metadata: { ...metadata, labels: slice.metadata.labels ?? {} } }
+  const { labels = {}, annotations = metadata.annotations ?? {} } = slice.metadata
+  return { ...slice, metadata: { ...metadata, labels, annotations } }
 }

@@ -1,9 +1,16 @@
 /**
- * What the loop has written of slices and not seen yet. A Service whose slices are behind what was written is left alone
+ * How loops write slices, and what they have written and not seen yet. A Service whose slices are behind what was written is left alone
  * until the watch has caught up, or for a minute at most: a slice that others deleted meanwhile may never be seen.
  */
 import type { Clock } from '../../base/clock.ts'
+import type { Client } from '../../client/client.ts'
+import type { ObjectChange } from '../../client/informer.ts'
+import { nameOf } from '../../client/resource-type.ts'
 import type { EndpointSlice } from '../../kinds/discovery/endpoint-slice.ts'
+import type { Vendor } from '../../model/vendor.ts'
+import { unlessGone } from '../unless-gone.ts'
+import { endpointSlices } from './service-endpoints.ts'
+import type { SlicePlan } from './slice-plan.ts'
 
 const maxWaitMs = 60_000
 
@@ -59,5 +66,48 @@ export class SliceWrites {
   #note(key: string, { metadata: { uid = '' } }: EndpointSlice, generation: number): void {
     const writes = this.#unseen.get(key) ?? new Map<string, Write>()
     this.#unseen.set(key, writes.set(uid, { generation, at: this.#clock.monotonic() }))
+  }
+}
+
+/** What it takes to write slices. */
+export interface SliceWriting {
+  readonly client: Client
+  readonly vendor: Vendor
+  readonly writes: SliceWrites
+}
+
+/** Writes the slices of a plan. Where their owner is about to go, none is made: it would be in the way of its deletion. */
+export async function carryOut(
+  writing: SliceWriting,
+  key: string,
+  { plan, isEnding, signal }: { plan: SlicePlan; isEnding: boolean; signal: AbortSignal },
+): Promise<void> {
+  const { client, vendor, writes } = writing
+  const type = endpointSlices(vendor)
+  const creates = isEnding ? [] : plan.create
+  for (const slice of creates) writes.wrote(key, await client.create(type, slice, { signal }))
+  for (const slice of plan.update) writes.wrote(key, await client.update(type, slice, { signal }))
+  for (const slice of plan.remove) await removeSlice(writing, key, { slice, signal })
+}
+
+export async function removeSlice(
+  { client, vendor, writes }: SliceWriting,
+  key: string,
+  { slice, signal }: { slice: EndpointSlice; signal: AbortSignal },
+): Promise<void> {
+  const preconditions = { uid: slice.metadata.uid! }
+  await unlessGone(client.delete(endpointSlices(vendor), nameOf(slice), { preconditions, signal }))
+  writes.deleted(key, slice)
+}
+
+/** The keys of the Services whose slices change, as `keyOf` finds them. */
+export function changedSlices(
+  writes: SliceWrites,
+  keyOf: (slice: EndpointSlice) => string | undefined,
+): (change: ObjectChange<EndpointSlice>) => Iterable<string> {
+  return ({ previous, object }) => {
+    const keys = [previous, object].flatMap((slice) => (slice === undefined ? [] : (keyOf(slice) ?? [])))
+    if (object === undefined) for (const key of keys) writes.sawDeletion(key, previous!)
+    return new Set(keys)
   }
 }

@@ -27,6 +27,20 @@ export const clusterLoopFlags = {
     readSliceSize,
     'number of endpoints that an EndpointSlice has at most',
   ),
+  mirroringUpdatesBatchPeriod: flag(
+    'mirroring-endpointslice-updates-batch-period',
+    'TIME',
+    '0s',
+    readTime,
+    'time for which changes of Endpoints that others write are gathered before their copies in EndpointSlices follow',
+  ),
+  mirroringMaxEndpointsPerSubset: flag(
+    'mirroring-max-endpoints-per-subset',
+    'N',
+    '1000',
+    readSliceSize,
+    'number of addresses of a subset of Endpoints that are copied into EndpointSlices at most',
+  ),
   terminatedPodGcThreshold: flag(
     'terminated-pod-gc-threshold',
     'N',
@@ -181,6 +195,8 @@ export function clusterLoopOptions(options: ClusterOptions): Partial<LoopOptions
     endpointBatchMs: options.endpointUpdatesBatchPeriod,
     sliceBatchMs: options.endpointSliceUpdatesBatchPeriod,
     maxEndpointsPerSlice: options.maxEndpointsPerSlice,
+    mirroringBatchMs: options.mirroringUpdatesBatchPeriod,
+    maxMirrored: options.mirroringMaxEndpointsPerSubset,
   }
 }
 

@@ -156,10 +156,7 @@ export const managerForeign: ForeignFlags = {
   ),
   'attach-detach-reconcile-sync-period': fixedPace('attachments are looked at when something changes'),
   'disable-attach-detach-reconcile-sync': only('false', 'leave the loop out with --controllers=*,-attachdetach'),
-  ...all(
-    'mirroring-concurrent-service-endpoint-syncs mirroring-endpointslice-updates-batch-period mirroring-max-endpoints-per-subset',
-    unbuilt('endpointslicemirroring'),
-  ),
+  'mirroring-concurrent-service-endpoint-syncs': fixedPace('the loop works on several objects at a time'),
   'enable-garbage-collector': only('true', 'leave the loop out with --controllers=*,-garbagecollector'),
   'horizontal-pod-autoscaler-cpu-initialization-period': only(['5m0s', '5m'], 'it is five minutes'),
   'horizontal-pod-autoscaler-initial-readiness-delay': only('30s', 'it is thirty seconds'),
