@@ -1,6 +1,6 @@
 /** IP addresses: which of them mean the same on every host, so that others can use them. */
 import { BlockList, isIPv4 } from 'node:net'
-import { checkIpAddress } from './names.ts'
+import { checkIpAddress, withoutLeadingZeros } from './names.ts'
 
 type Range = readonly [address: string, bits: number]
 
@@ -27,9 +27,10 @@ const special: readonly { readonly ranges: BlockList; readonly text: (ip: string
 ]
 
 /** An address that others can reach: neither of this host nor of its links alone. */
-export function checkReachableAddress(ip: string): string[] {
-  const faults = checkIpAddress(ip)
+export function checkReachableAddress(text: string): string[] {
+  const faults = checkIpAddress(text)
   if (faults.length > 0) return faults
+  const ip = withoutLeadingZeros(text)
   const family = isIPv4(ip) ? 'ipv4' : 'ipv6'
   return special.filter(({ ranges }) => ranges.check(ip, family)).map(({ text }) => text(ip))
 }
@@ -42,7 +43,7 @@ function rangesOf(...ranges: readonly Range[]): BlockList {
 
 /** The family of a range such as `10.0.0.0/24`; undefined where the text is none. */
 export function familyOfRange(text: string): 4 | 6 | undefined {
-  const [, address = '', bits = ''] = /^([^/]{1,45})\/(0|[1-9][0-9]{0,2})$/.exec(text) ?? []
+  const [, address = '', bits = ''] = /^([^/]{1,45})\/(0|[1-9][0-9]{0,2})$/.exec(withoutLeadingZeros(text)) ?? []
   if (checkIpAddress(address).length > 0) return undefined
   const family = isIPv4(address) ? 4 : 6
   return Number(bits) <= (family === 4 ? 32 : 128) ? family : undefined

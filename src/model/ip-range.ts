@@ -1,6 +1,6 @@
 /** Addresses as numbers, and ranges of them: `10.0.0.0/24`. Each address has one spelling here. */
 import { isIPv4 } from 'node:net'
-import { checkIpAddress } from './names.ts'
+import { checkIpAddress, withoutLeadingZeros } from './names.ts'
 
 /** The two versions of IP. */
 export type IpFamily = 'IPv4' | 'IPv6'
@@ -25,9 +25,10 @@ const widths = { IPv4: 32, IPv6: 128 } as const
 /** `::ffff:10.0.0.1` is another spelling of 10.0.0.1. */
 const mapped = 0xffffn
 
-/** Undefined where the text is not an address. */
-export function parseIp(text: string): IpAddress | undefined {
-  if (checkIpAddress(text).length > 0) return undefined
+/** Undefined where the text is not an address. Numbers with zeros before them are decimal. */
+export function parseIp(address: string): IpAddress | undefined {
+  if (checkIpAddress(address).length > 0) return undefined
+  const text = withoutLeadingZeros(address)
   if (isIPv4(text)) return { family: 'IPv4', number: numberOf(text.split('.').map(Number), 8n) }
   const number = parseIpv6(text)
   return number >> 32n === mapped ? { family: 'IPv4', number: number & 0xffffffffn } : { family: 'IPv6', number }
@@ -42,7 +43,7 @@ export function formatIp({ family, number }: IpAddress): string {
 
 /** Undefined where the text is not a range. Bits below the mask do not count: 10.0.0.7/24 is 10.0.0.0/24. */
 export function parseRange(text: string): IpRange | undefined {
-  const [, first = '', digits = ''] = /^([^/]{1,45})\/(0|[1-9][0-9]{0,2})$/.exec(text) ?? []
+  const [, first = '', digits = ''] = /^([^/]{1,45})\/(0|[1-9][0-9]{0,2})$/.exec(withoutLeadingZeros(text)) ?? []
   const address = parseIp(first)
   const bits = Number(digits)
   if (address === undefined || bits > widths[address.family]) return undefined
@@ -56,16 +57,6 @@ export function parseRange(text: string): IpRange | undefined {
 export function isStrictlyWithin(inner: IpRange, outer: IpRange): boolean {
   if (inner.family !== outer.family || inner.size >= outer.size) return false
   return inner.base - (inner.base % outer.size) === outer.base
-}
-
-const ipv4WithZeros = /^[0-9]{1,9}(?:\.[0-9]{1,9}){3}(?:\/[0-9]{1,9})?$/
-
-/**
- * An address or range of IPv4 without zeros before its numbers: older clients send `010.0.0.1` and mean 10.0.0.1, where
- * others see octal. Any other text as it is.
- */
-export function withoutLeadingZeros(text: string): string {
-  return ipv4WithZeros.test(text) ? text.replace(/(^|[./])0+(?=[0-9])/g, '$1') : text
 }
 
 function parseIpv6(text: string): bigint {

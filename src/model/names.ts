@@ -142,9 +142,19 @@ export function checkEnvironmentName(name: string): string[] {
   return errors
 }
 
+const ipv4WithZeros = /^[0-9]{1,9}(?:\.[0-9]{1,9}){3}(?:\/[0-9]{1,9})?$/
+
+/**
+ * An address or range of IPv4 without zeros before its numbers: older clients send `010.0.0.1` and mean 10.0.0.1, where
+ * others see octal. Any other text as it is.
+ */
+export function withoutLeadingZeros(text: string): string {
+  return ipv4WithZeros.test(text) ? text.replace(/(^|[./])0+(?=[0-9])/g, '$1') : text
+}
+
 /** An address of either family, without a zone. */
 export function checkIpAddress(text: string): string[] {
-  const sound = text.length <= 45 && !text.includes('%') && isIP(text) !== 0
+  const sound = text.length <= 45 && !text.includes('%') && isIP(withoutLeadingZeros(text)) !== 0
   return sound ? [] : ['must be a valid IP address (e.g. 10.9.8.7 or 2001:db8::ffff)']
 }
 

@@ -5,6 +5,7 @@
  */
 import type { JsonObject } from '../model/json.ts'
 import type { Lookup } from '../model/lookup.ts'
+import { withoutLeadingZeros } from '../model/names.ts'
 import type { ApiObject } from '../model/object.ts'
 import { type Vendor, vendorKey } from '../model/vendor.ts'
 import { CallError } from './call-error.ts'
@@ -87,7 +88,7 @@ function slicesOf({ vendor, lookup }: ServiceAddressParts, { namespace, name }: 
 
 function addressesInSlice({ endpoints = [], ports = [] }: Slice, port: string): Address[] {
   const ready = endpoints.filter(({ conditions }) => conditions?.ready !== false)
-  const hosts = ready.flatMap(({ addresses = [] }) => addresses)
+  const hosts = ready.flatMap(({ addresses = [] }) => addresses.map(withoutLeadingZeros))
   return joined(hosts, ports, port)
 }
 
@@ -101,7 +102,7 @@ function endpointsOf(lookup: Lookup, { namespace, name }: ServiceReference): End
 
 function addressesInEndpoints({ subsets = [] }: Endpoints, port: string): Address[] {
   return subsets.flatMap(({ addresses = [], ports = [] }) => {
-    const hosts = addresses.map(({ ip = '' }) => ip)
+    const hosts = addresses.map(({ ip = '' }) => withoutLeadingZeros(ip))
     return joined(hosts, ports, port)
   })
 }

@@ -38,7 +38,8 @@ const bad: readonly (readonly [spec: JsonObject, ...faults: string[]])[] = [
   ],
   [{ podCIDR: '10.0.0.0' }, 'Invalid spec.podCIDRs[0]'],
   [{ podCIDRs: ['10.0.0.0/33'] }, 'Invalid spec.podCIDRs[0]'],
-  [{ podCIDRs: ['10.0.0.0/024'] }, 'Invalid spec.podCIDRs[0]'],
+  [{ podCIDRs: ['010.0.0.0/024'] }],
+  [{ podCIDRs: ['10.0.0.0/24', '10.0.0.0/24'] }, 'Duplicate spec.podCIDRs[1]', 'Invalid spec.podCIDRs'],
   [{ podCIDRs: ['10.0.0.0/24', '10.0.1.0/24'] }, 'Invalid spec.podCIDRs'],
   [{ podCIDRs: ['10.0.0.0/24', 'fd00::/64', 'fd01::/64'] }, 'Invalid spec.podCIDRs'],
   [

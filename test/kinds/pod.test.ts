@@ -207,6 +207,16 @@ const badContainers: readonly (readonly [sent: JsonObject, ...faults: string[]])
     'Invalid securityContext.windowsOptions.runAsUserName',
   ],
   [{ securityContext: { procMount: 'Anything' } }],
+  [{ securityContext: { windowsOptions: { runAsUserName: 'corp.example.com\\user' } } }],
+  [
+    { securityContext: { windowsOptions: { runAsUserName: 'a_domain_of_16_c\\user' } } },
+    'Invalid securityContext.windowsOptions.runAsUserName',
+  ],
+  [
+    { securityContext: { seccompProfile: { type: 'Other', localhostProfile: 'a' } } },
+    'Invalid securityContext.seccompProfile.localhostProfile',
+    'NotSupported securityContext.seccompProfile.type',
+  ],
 ]
 
 test('containers: what is wrong is named', () => {
@@ -219,6 +229,8 @@ test('containers: what is wrong is named', () => {
 function withHostPorts(...ports: readonly number[]): JsonObject {
   return { name: `p${ports.join('-')}`, image: 'i', ports: ports.map((hostPort) => ({ containerPort: 1, hostPort })) }
 }
+
+const iscsiName = 'iqn.2001-04.com.example:a'
 
 /** What is wrong with a pod, at paths below its spec. */
 const badSpecs: readonly (readonly [sent: JsonObject, ...faults: string[]])[] = [
@@ -309,6 +321,21 @@ const badSpecs: readonly (readonly [sent: JsonObject, ...faults: string[]])[] = 
     'Required affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].namespaceSelector.matchExpressions[0].values',
   ],
   [{ os: { name: 'anything' } }],
+  [{ dnsPolicy: 'None', dnsConfig: { searches: ['A_'], options: [{}] } }, 'Required dnsConfig.nameservers'],
+  [
+    { dnsConfig: { searches: ['A_'], options: [{}] } },
+    'Invalid dnsConfig.searches[0]',
+    'Required dnsConfig.options[0]',
+  ],
+  [{ hostAliases: [{ ip: '010.0.0.1' }], dnsConfig: { nameservers: ['8.08.8.8'] } }],
+  [
+    {
+      volumes: [
+        { name: 'v', iscsi: { targetPortal: 'h'.repeat(63), iqn: iscsiName, lun: 0, initiatorName: iscsiName } },
+      ],
+    },
+    'Invalid volumes[0].name',
+  ],
 ]
 
 test('specs: what is wrong is named', () => {
@@ -333,6 +360,10 @@ test('ephemeral containers: what is wrong with a container is told as of a list 
       'Required spec.ephemeralContainers[0][0].env[0].name',
       'Required spec.ephemeralContainers[0][0].ports[0].containerPort',
     ],
+    [{ name: 'e', image: ' i' }, 'Invalid spec.ephemeralContainers[0][0].image'],
+    [{ volumeMounts: [{ name: 'gone', mountPath: '/a' }] }, 'Required spec.ephemeralContainers[0]'],
+    [{ name: 'e', image: 'i', targetContainerName: 'main' }],
+    [{ name: 'e', image: 'i', targetContainerName: 'e' }, 'NotFound spec.ephemeralContainers[0].targetContainerName'],
     [
       { name: 'e', image: 'i', volumeMounts: [{ name: 'gone', mountPath: '/a', subPath: 'b' }] },
       'Forbidden spec.ephemeralContainers[0].volumeMounts[0].subPath',
@@ -498,6 +529,8 @@ test('of a spec that exists next to nothing may change', () => {
     ],
     [{ activeDeadlineSeconds: 9 }],
     [{ activeDeadlineSeconds: 11 }, 'Invalid spec.activeDeadlineSeconds'],
+    [{ activeDeadlineSeconds: 11, hostname: 'h' }, 'Invalid spec.activeDeadlineSeconds'],
+    [{ activeDeadlineSeconds: null, hostname: 'h' }, 'Forbidden spec', 'Invalid spec.activeDeadlineSeconds'],
     [{ tolerations: [{ operator: 'Exists' }, ...before.tolerations] }],
     [{ tolerations: [{ key: 'a', operator: 'Exists', effect: 'NoExecute' }] }, 'Forbidden spec.tolerations'],
     [{ hostname: 'h' }, 'Forbidden spec'],
@@ -536,12 +569,14 @@ test('a status tells what a node can have seen', () => {
       { containerStatuses: [runs] },
       'Forbidden status.containerStatuses[0].state',
     ],
+    ['Always', { initContainerStatuses: [ended] }, { initContainerStatuses: [runs] }],
     [
-      'Always',
-      { initContainerStatuses: [ended] },
+      'OnFailure',
+      { initContainerStatuses: [{ ...runs, name: 'b' }, ended] },
       { initContainerStatuses: [runs] },
-      'Forbidden status.initContainerStatuses[0].state',
+      'Forbidden status.initContainerStatuses[1].state',
     ],
+    ['Always', {}, { podIPs: [{ ip: '10.0.0.01' }, { ip: '::1' }] }],
     ['Always', {}, { podIPs: [{ ip: '10.0.0.1' }, { ip: '::1' }] }],
     [
       'Always',
@@ -602,6 +637,35 @@ test('annotations of seccomp and the fields beside them say the same', () => {
   assert.deepEqual(specOf(byNote.object).securityContext, { seccompProfile: { type: 'RuntimeDefault' } })
   const both = asPod({ containers: [main], securityContext: local }, { annotations: { [podKey]: 'unconfined' } })
   assert.deepEqual(createBy(pod, both).faults, ['Forbidden spec.securityContext.seccompProfile.type'])
+  const faultsOf = (profile: string) =>
+    createBy(pod, asPod({ containers: [main], securityContext: local }, { annotations: { [podKey]: profile } })).faults
+  assert.deepEqual(faultsOf('localhost/a/b'), [])
+  assert.deepEqual(faultsOf('localhost/c'), ['Forbidden spec.securityContext.seccompProfile.localhostProfile'])
+  assert.deepEqual(faultsOf('anything'), [
+    'Forbidden spec.securityContext.seccompProfile.type',
+    `Invalid metadata.annotations.${podKey}`,
+  ])
+  // Only new pods are asked.
+  assert.deepEqual(
+    updateBy(pod, createBy(pod, asPod({ containers: [main], securityContext: local })).object, both).faults,
+    [],
+  )
+})
+
+test('what a pod costs to delete is a number', () => {
+  const key = 'controller.orch.io/pod-deletion-cost'
+  const sent = (cost: string) => asPod({ containers: [main] }, { annotations: { [key]: cost } })
+  const fault = `Invalid metadata.annotations[${key}]`
+  for (const cost of ['0', '-0', '-12', '2147483647', '-2147483648'])
+    assert.deepEqual(createBy(pod, sent(cost)).faults, [], cost)
+  for (const cost of ['', '+1', '01', '1.5', 'x', '2147483648', '-2147483649'])
+    assert.deepEqual(createBy(pod, sent(cost)).faults, [fault], cost)
+  const { object } = createBy(pod, sent('1'))
+  assert.deepEqual(updateBy(pod, object, sent('x')).faults, [fault])
+  const odd = createBy(pod, sent('y')).object
+  assert.deepEqual(updateBy(pod, odd, sent('x')).faults, [])
+  const inTemplate = template({ metadata: { annotations: { [key]: 'x' } }, spec: { containers: [main] } })
+  assert.deepEqual(createBy(podTemplate, inTemplate).faults, [`Invalid template.annotations[${key}]`])
 })
 
 test('annotations that say how a pod is run are checked and stay', () => {

@@ -222,6 +222,8 @@ const bad: readonly (readonly [sent: Sent, ...faults: string[]])[] = [
   [{ type: 'ExternalName' }, 'Required spec.externalName'],
   [{ type: 'ExternalName', externalName: 'a_b' }, 'Invalid spec.externalName'],
   [{ type: 'ExternalName', externalName: 'C.example' }, 'Invalid spec.externalName'],
+  [{ ports, externalTrafficPolicy: 'Anything' }, 'Invalid spec.externalTrafficPolicy'],
+  [{ ...nodePort, externalTrafficPolicy: 'Anything' }, 'NotSupported spec.externalTrafficPolicy'],
   [{ ...external, clusterIP: '10.0.0.7' }, 'Forbidden spec.clusterIPs'],
   [
     { ...external, ipFamilies: ['IPv4'], ipFamilyPolicy: 'SingleStack' },
@@ -532,7 +534,14 @@ describe('update', () => {
     [
       created({ ...balancer, externalTrafficPolicy: 'Local' }),
       { healthCheckNodePort: 31000 },
+      'Forbidden spec.healthCheckNodePort',
+    ],
+    [
+      created({ ...balancer, externalTrafficPolicy: 'Local' }),
+      { healthCheckNodePort: -1, sessionAffinity: 'x' },
+      'Forbidden spec.healthCheckNodePort',
       'Invalid spec.healthCheckNodePort',
+      'NotSupported spec.sessionAffinity',
     ],
     [created({ ports }), { type: 'ExternalName' }, 'Required spec.externalName'],
     [created(external), { type: 'ClusterIP' }, 'Required spec.ports'],

@@ -157,6 +157,7 @@ function checkRanges(ranges: readonly string[], path: FieldPath): FieldError[] {
       .flatMap((_, i) => (families[i] === undefined ? [invalid(at(path, i), ranges[i], 'must be valid CIDR')] : [])),
     ...(ranges.length > 1 && unreadable ? [notJudged(path, 'the families of the ranges are not known')] : []),
     ...(surplus ? [invalid(path, [...ranges], 'may specify no more than one CIDR for each IP family')] : []),
+    ...[...repeatedAt(ranges)].slice(0, maxFaults).map((i) => duplicate(at(path, i), ranges[i])),
   ]
 }
 

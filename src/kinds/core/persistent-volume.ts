@@ -16,6 +16,7 @@ import { abbreviateModes } from './types/access-modes.ts'
 import { type PersistentVolumeSpec, persistentVolumeSpec, sourceNames } from './types/persistent-volume-spec.ts'
 import type { ResourceList } from './types/resource-list.ts'
 import { isStorageSize } from './types/resource-names.ts'
+import { fitsInterface } from './types/volumes/block-devices.ts'
 
 const status = s.object(
   {
@@ -123,15 +124,10 @@ function checkRecycling({ hostPath, persistentVolumeReclaimPolicy: policy }: Per
   return [forbidden('spec.persistentVolumeReclaimPolicy', "may not be 'Recycle' for a hostPath of '/'")]
 }
 
-const maxInterfaceNameLength = 64
-
-/** With an initiator of its own, the node names an interface after volume and portal. */
 function checkPortal({ metadata, spec }: PersistentVolume): FieldError[] {
-  const { initiatorName, targetPortal = '' } = spec?.iscsi ?? {}
-  const { length } = `${metadata.name}:${targetPortal}`
-  if (initiatorName === undefined || length <= maxInterfaceNameLength) return []
-  const text = `with the name of the volume it may have at most ${maxInterfaceNameLength - 1} characters if iscsi.initiatorName is set`
-  return [invalid('spec.iscsi.targetportal', targetPortal, text)]
+  const { iscsi = {} } = spec ?? {}
+  if (fitsInterface(metadata.name ?? '', iscsi)) return []
+  return [invalid('spec.iscsi.targetportal', iscsi.targetPortal, 'is too long together with the name of the volume')]
 }
 
 /** Sources whose mounts have always taken options, from before there was `mountOptions`. */

@@ -3,13 +3,21 @@
  * are added through a subresource of their own. It is deleted at once while no node runs it; else the node has a grace
  * period to stop it, which a later delete can only shorten.
  */
-import { type FieldError, forbidden, invalid } from '../../model/field-error.ts'
+import { at, child, type FieldError, forbidden, invalid } from '../../model/field-error.ts'
+import { checkDnsSubdomain } from '../../model/names.ts'
+import type { Vendor } from '../../model/vendor.ts'
 import type { RuleContext } from '../../schema/context.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field } from '../../schema/schema.ts'
 import { keep, specAndStatus } from '../spec-and-status.ts'
 import type { Container } from './types/container.ts'
-import { checkAnnotationUpdate, checkPodAnnotations, checkSeccompPairs, pairSeccomp } from './types/pod-annotations.ts'
+import {
+  checkAnnotationUpdate,
+  checkDeletionCost,
+  checkPodAnnotations,
+  checkSeccompPairs,
+  pairSeccomp,
+} from './types/pod-annotations.ts'
 import { podColumns } from './types/pod-columns.ts'
 import { dropUnserved, podSpec } from './types/pod-spec.ts'
 import { podStatus } from './types/pod-status.ts'
@@ -116,40 +124,51 @@ function checkPod({ metadata, spec = {} }: Pod, { vendor }: RuleContext): FieldE
   const { annotations = {} } = metadata
   return [
     ...checkPodAnnotations(annotations, spec, 'metadata.annotations', vendor),
-    ...checkSeccompPairs(annotations, spec, 'spec', vendor),
     ...checkImageBlanks(spec, 'spec'),
     ...checkClaims(metadata.name ?? '', spec.volumes ?? []),
   ]
 }
 
 /** The claim for an ephemeral volume is named after the pod and the volume; no other volume may use it. */
-function checkClaims(name: string, volumes: readonly Volume[]): FieldError[] {
-  const made = new Set(volumes.flatMap((volume) => (volume.ephemeral ? [`${name}-${volume.name}`] : [])))
-  return volumes.flatMap(({ persistentVolumeClaim: claim }, i) =>
-    claim?.claimName !== undefined && made.has(claim.claimName)
-      ? [
-          invalid(
-            `spec.volumes[${i}].persistentVolumeClaim.claimName`,
-            claim.claimName,
-            'is made for an ephemeral volume',
-          ),
-        ]
-      : [],
-  )
+function checkClaims(pod: string, volumes: readonly Volume[]): FieldError[] {
+  const nameOf = ({ name = '', ephemeral }: Volume) => (ephemeral ? `${pod}-${name}` : undefined)
+  const made = new Set(volumes.map(nameOf))
+  return volumes.flatMap((volume, i) => {
+    const path = at('spec.volumes', i)
+    const { name, persistentVolumeClaim: claim } = volume
+    const own = name ? nameOf(volume) : undefined
+    return [
+      ...(own === undefined ? [] : checkDnsSubdomain(own).map((text) => invalid(child(path, 'name'), name, text))),
+      ...(claim?.claimName !== undefined && made.has(claim.claimName)
+        ? [invalid(child(path, 'persistentVolumeClaim.claimName'), claim.claimName, 'is made for an ephemeral volume')]
+        : []),
+    ]
+  })
 }
 
-function checkNew({ spec = {} }: Pod): FieldError[] {
-  return spec.ephemeralContainers === undefined
-    ? []
-    : [forbidden('spec.ephemeralContainers', 'cannot be set on create')]
+function checkNew({ metadata, spec = {} }: Pod, { vendor }: RuleContext): FieldError[] {
+  const { annotations = {} } = metadata
+  return [
+    ...(spec.ephemeralContainers === undefined
+      ? []
+      : [forbidden('spec.ephemeralContainers', 'cannot be set on create')]),
+    ...checkSeccompPairs(annotations, spec, 'spec', vendor),
+    ...checkDeletionCost(annotations, 'metadata.annotations', vendor),
+  ]
+}
+
+/** A cost that makes no sense stays where it was let through once. */
+function checkCostUpdate({ metadata: next }: Pod, { metadata: previous }: Pod, vendor: Vendor): FieldError[] {
+  const faults = checkDeletionCost(next.annotations ?? {}, 'metadata.annotations', vendor)
+  const wasSound = checkDeletionCost(previous.annotations ?? {}, '', vendor).length === 0
+  return wasSound ? faults : []
 }
 
 function checkUpdate(next: Pod, previous: Pod, { vendor, subresource }: RuleContext): FieldError[] {
-  const annotations = checkAnnotationUpdate(
-    next.metadata.annotations ?? {},
-    previous.metadata.annotations ?? {},
-    vendor,
-  )
+  const annotations = [
+    ...checkAnnotationUpdate(next.metadata.annotations ?? {}, previous.metadata.annotations ?? {}, vendor),
+    ...checkCostUpdate(next, previous, vendor),
+  ]
   const nextSpec = next.spec ?? {}
   const previousSpec = previous.spec ?? {}
   if (subresource === 'status')

@@ -3,7 +3,7 @@
  * reports.
  */
 import { child, type FieldError, type FieldPath, invalid } from '../../../model/field-error.ts'
-import { parseIp, withoutLeadingZeros } from '../../../model/ip-range.ts'
+import { parseIp } from '../../../model/ip-range.ts'
 import { checkDnsSubdomain } from '../../../model/names.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
 
@@ -32,10 +32,10 @@ export const loadBalancerStatus = s.object(
 )
 
 function checkPoint({ ip = '', hostname = '' }: Point, path: FieldPath): FieldError[] {
-  const isAddress = hostname !== '' && parseIp(withoutLeadingZeros(hostname)) !== undefined
+  const isAddress = hostname !== '' && parseIp(hostname) !== undefined
   const place = child(path, 'hostname')
   return [
-    ...(ip === '' || parseIp(withoutLeadingZeros(ip))
+    ...(ip === '' || parseIp(ip)
       ? []
       : [invalid(child(path, 'ip'), ip, 'must be a valid IP address')]),
     ...(hostname === '' ? [] : checkDnsSubdomain(hostname)).map((fault) => invalid(place, hostname, fault)),

@@ -1,6 +1,6 @@
 /**
- * Annotations that say how a pod is run: mirrors of pods that a node runs by itself, and older ways to choose profiles
- * of seccomp and AppArmor. The seccomp annotations of a pod and the fields that replaced them are kept the same.
+ * Annotations that say how a pod is run: mirrors of pods that a node runs by itself, which pods go first, and older ways
+ * to choose profiles of seccomp and AppArmor. The seccomp annotations of a pod and the fields that replaced them are kept the same.
  */
 import { at, child, type FieldError, type FieldPath, forbidden, invalid } from '../../../model/field-error.ts'
 import { type Vendor, vendorKey } from '../../../model/vendor.ts'
@@ -14,6 +14,11 @@ type Annotations = { [key: string]: string }
 
 function mirrorKey(vendor: Vendor): string {
   return vendorKey(vendor, 'config.mirror')
+}
+
+/** Of pods that are one too many, those with the lower cost go first. */
+function deletionCostKey(vendor: Vendor): string {
+  return vendorKey(vendor, 'pod-deletion-cost', 'controller')
 }
 
 export function seccompPodKey(vendor: Vendor): string {
@@ -72,6 +77,21 @@ export function isAppArmorProfile(profile: string): boolean {
   return ['', 'runtime/default', 'unconfined'].includes(profile) || profile.startsWith('localhost/')
 }
 
+const maxCost = 2 ** 31 - 1
+const minCost = -(2 ** 31)
+
+export function checkDeletionCost(annotations: Annotations, path: FieldPath, vendor: Vendor): FieldError[] {
+  const key = deletionCostKey(vendor)
+  const text = annotations[key]
+  if (text === undefined || isCost(text)) return []
+  return [invalid(at(path, key), text, 'must be a 32bit integer')]
+}
+
+/** Without a plus sign and without zeros before the number. */
+function isCost(text: string): boolean {
+  return /^(?:0|[1-9][0-9]{0,9}|-[0-9]{1,10})$/.test(text) && Number(text) >= minCost && Number(text) <= maxCost
+}
+
 /** What says how a pod was started cannot change. */
 export function checkAnnotationUpdate(next: Annotations, previous: Annotations, vendor: Vendor): FieldError[] {
   const fixed = (key: string) => key === mirrorKey(vendor) || key.startsWith(appArmorKey(vendor, ''))
@@ -102,7 +122,7 @@ function pairOne(annotations: Annotations, key: string, part: Pick<PodSpec, 'sec
 function annotationOf({ type, localhostProfile }: SeccompProfile): string | undefined {
   if (type === 'RuntimeDefault') return 'runtime/default'
   if (type === 'Unconfined') return 'unconfined'
-  return localhostProfile === undefined ? undefined : `localhost/${localhostProfile}`
+  return type !== 'Localhost' || localhostProfile === undefined ? undefined : `localhost/${localhostProfile}`
 }
 
 function profileOf(annotation: string): SeccompProfile | undefined {
@@ -128,15 +148,20 @@ export function checkSeccompPairs(
       where,
     ]),
   ]
-  return parts
-    .filter(([key, profile]) => profile && annotations[key] !== undefined && !agree(annotations[key], profile))
-    .map(([, , where]) =>
-      forbidden(child(where, 'securityContext.seccompProfile.type'), 'must be what the seccomp annotation says'),
-    )
+  return parts.flatMap(([key, profile, where]) => {
+    const annotation = annotations[key]
+    const part = profile && annotation !== undefined ? disagreement(annotation, profile) : undefined
+    const place = child(where, 'securityContext.seccompProfile')
+    return part === undefined ? [] : [forbidden(child(place, part), 'must be what the seccomp annotation says')]
+  })
 }
 
-function agree(annotation: string, { type, localhostProfile }: SeccompProfile): boolean {
-  const said = profileOf(annotation)
-  if (said === undefined) return true
-  return said.type === type && (type !== 'Localhost' || said.localhostProfile === localhostProfile)
+/** The part of a profile that the annotation contradicts. A type that there is not is reported as such. */
+function disagreement(annotation: string, { type, localhostProfile }: SeccompProfile): string | undefined {
+  if (type === 'Localhost') {
+    if (!annotation.startsWith('localhost/')) return 'type'
+    return annotation.slice('localhost/'.length) === localhostProfile ? undefined : 'localhostProfile'
+  }
+  const known = type === 'Unconfined' || type === 'RuntimeDefault'
+  return known && profileOf(annotation)?.type !== type ? 'type' : undefined
 }

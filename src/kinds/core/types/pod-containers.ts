@@ -43,7 +43,7 @@ export function checkContainersTogether(spec: Containers, path: FieldPath, conte
       checkVolumeUse(one, sound, where),
     ),
     ...allContainers({ ephemeralContainers }, path).flatMap(([one, where]) =>
-      checkVolumeUse(one, sound, listedAlone(where)),
+      one.name ? checkVolumeUse(one, sound, listedAlone(where)) : [],
     ),
     ...checkInitContainers(spec, child(path, 'initContainers')),
     ...checkHostPorts(containers, place),
@@ -84,21 +84,23 @@ function checkVolumeNames(volumes: readonly Volume[], sound: ReadonlyMap<string,
 
 /** Names of init containers may not be those of containers, nor names of ephemeral ones those of either. */
 function checkContainerNames(spec: Containers, path: FieldPath): FieldError[] {
-  const { ephemeralContainers = [] } = spec
   const seen = new Set<string>()
-  const errors = (['containers', 'initContainers', 'ephemeralContainers'] as const).flatMap((list) =>
-    (spec[list] ?? []).flatMap(({ name = '' }, i) => {
-      const repeated = seen.has(name)
-      seen.add(name)
-      return repeated ? [duplicate(child(at(child(path, list), i), 'name'), name)] : []
-    }),
+  const checkName = (name: string, where: FieldPath): FieldError[] => {
+    const repeated = seen.has(name)
+    seen.add(name)
+    return repeated ? [duplicate(child(where, 'name'), name)] : []
+  }
+  const { ephemeralContainers = [], ...others } = spec
+  const faults = (['containers', 'initContainers'] as const).flatMap((list) =>
+    (others[list] ?? []).flatMap(({ name = '' }, i) => checkName(name, at(child(path, list), i))),
   )
-  const targets = ephemeralContainers.flatMap(({ targetContainerName: name = '' }, i) =>
-    name === '' || seen.has(name)
-      ? []
-      : [notFound(child(at(child(path, 'ephemeralContainers'), i), 'targetContainerName'), name)],
-  )
-  return [...errors, ...targets]
+  // A target is a container before it in the lists; what has no name has been reported for that.
+  const ephemeral = ephemeralContainers.flatMap(({ name = '', targetContainerName: target = '' }, i) => {
+    const where = at(child(path, 'ephemeralContainers'), i)
+    const lost = target === '' || seen.has(target) ? [] : [notFound(child(where, 'targetContainerName'), target)]
+    return name === '' ? lost : [...lost, ...checkName(name, where)]
+  })
+  return [...faults, ...ephemeral]
 }
 
 const notForInit = ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'] as const

@@ -28,11 +28,7 @@ const dnsOption = s.object(
     name: field(1, s.string(), { doc: 'The name of the option.' }),
     value: field(2, s.string(), { zero: 'keep', doc: 'Its value, if it has one.' }),
   },
-  {
-    name: 'PodDNSConfigOption',
-    doc: 'An option of the resolver.',
-    check: ({ name = '' }, path) => (name === '' ? [required(path, 'must not be empty')] : []),
-  },
+  { name: 'PodDNSConfigOption', doc: 'An option of the resolver.' },
 )
 
 const dnsConfigFields = {
@@ -46,7 +42,6 @@ type DnsConfig = InferFields<typeof dnsConfigFields>
 const dnsConfig = s.object(dnsConfigFields, {
   name: 'PodDNSConfig',
   doc: 'Settings of the resolver beyond those of the DNS policy.',
-  check: checkDnsConfig,
 })
 
 const readinessGate = s.object(
@@ -196,7 +191,7 @@ function checkPodSpec(spec: PodSpec, path: FieldPath, context: RuleContext, effo
     ...checkNames(spec, path),
     ...checkDeadline(spec, path),
     ...checkLabels(spec.nodeSelector, child(path, 'nodeSelector')),
-    ...checkDnsNone(spec, child(path, 'dnsConfig')),
+    ...checkDns(spec, child(path, 'dnsConfig')),
     ...checkHostAliases(spec, child(path, 'hostAliases')),
     ...checkSharing(spec, child(path, 'securityContext')),
     ...checkRepeatedSpread(spec.topologySpreadConstraints ?? [], child(path, 'topologySpreadConstraints')),
@@ -225,7 +220,7 @@ function checkNames(spec: PodSpec, path: FieldPath): FieldError[] {
   })
 }
 
-const maxDeadline = 2 ** 31 - 1
+export const maxDeadline = 2 ** 31 - 1
 
 function checkDeadline({ activeDeadlineSeconds: deadline }: PodSpec, path: FieldPath): FieldError[] {
   if (deadline === undefined || (deadline >= 1 && deadline <= maxDeadline)) return []
@@ -233,10 +228,11 @@ function checkDeadline({ activeDeadlineSeconds: deadline }: PodSpec, path: Field
   return [invalid(place, deadline, `must be between 1 and ${maxDeadline}, inclusive`)]
 }
 
-function checkDnsNone({ dnsPolicy, dnsConfig: config }: PodSpec, path: FieldPath): FieldError[] {
-  if (dnsPolicy !== 'None') return []
+/** Where all names are looked up by this configuration alone and it has no server, nothing else of it is judged. */
+function checkDns({ dnsPolicy, dnsConfig: config }: PodSpec, path: FieldPath): FieldError[] {
+  if (dnsPolicy !== 'None') return config === undefined ? [] : checkDnsConfig(config, path)
   if (config === undefined) return [required(path, 'must be given when `dnsPolicy` is None')]
-  if (config.nameservers !== undefined) return []
+  if ((config.nameservers ?? []).length > 0) return checkDnsConfig(config, path)
   return [required(child(path, 'nameservers'), 'at least one is needed when `dnsPolicy` is None')]
 }
 
@@ -244,7 +240,7 @@ const maxServers = 3
 const maxSearches = 6
 const maxSearchLength = 256
 
-function checkDnsConfig({ nameservers = [], searches = [] }: DnsConfig, path: FieldPath): FieldError[] {
+function checkDnsConfig({ nameservers = [], searches = [], options = [] }: DnsConfig, path: FieldPath): FieldError[] {
   const servers = child(path, 'nameservers')
   const domains = child(path, 'searches')
   return [
@@ -256,6 +252,9 @@ function checkDnsConfig({ nameservers = [], searches = [] }: DnsConfig, path: Fi
       : []),
     ...searches.flatMap((name, i) =>
       checkDnsSubdomain(name.replace(/\.$/, '')).map((text) => invalid(at(domains, i), name, text)),
+    ),
+    ...options.flatMap(({ name = '' }, i) =>
+      name === '' ? [required(at(child(path, 'options'), i), 'must not be empty')] : [],
     ),
   ]
 }

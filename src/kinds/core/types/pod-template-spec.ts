@@ -4,7 +4,7 @@ import { checkAnnotations, checkLabels } from '../../../model/label-rules.ts'
 import type { RuleContext } from '../../../schema/context.ts'
 import { objectMeta } from '../../../schema/object-meta.ts'
 import { field, type InferFields, s, unjudged } from '../../../schema/schema.ts'
-import { checkPodAnnotations, checkSeccompPairs } from './pod-annotations.ts'
+import { checkDeletionCost, checkPodAnnotations, checkSeccompPairs } from './pod-annotations.ts'
 import { type PodSpec, podSpec } from './pod-spec.ts'
 
 const fields = {
@@ -19,6 +19,7 @@ export const podTemplateSpec = s.object(fields, {
   doc: 'What pods are made from.',
   check: (template, path, context) => [
     ...checkTemplateMetadata(template, path, context),
+    ...checkSeccompPairs(template.metadata?.annotations ?? {}, template.spec ?? {}, child(path, 'spec'), context.vendor),
     ...checkTemplateSpec(template.spec ?? {}, child(path, 'spec')),
   ],
 })
@@ -37,7 +38,7 @@ function checkTemplateMetadata(template: PodTemplateSpec, path: FieldPath, { ven
     ...checkLabels(labels, child(path, 'labels')),
     ...checkAnnotations(annotations, place),
     ...checkPodAnnotations(annotations, spec, place, vendor),
-    ...checkSeccompPairs(annotations, spec, child(path, 'spec'), vendor),
+    ...checkDeletionCost(annotations, place, vendor),
   ]
 }
 

@@ -1,5 +1,4 @@
 /** What may change of a pod that exists: of its spec next to nothing, of its status what a node can have seen. */
-import { isIPv4 } from 'node:net'
 import {
   at,
   child,
@@ -10,10 +9,12 @@ import {
   invalid,
   notJudged,
 } from '../../../model/field-error.ts'
+import { parseIp } from '../../../model/ip-range.ts'
 import { sameJson } from '../../../model/json.ts'
 import { checkDnsSubdomain, checkIpAddress, checkQualifiedName } from '../../../model/names.ts'
-import type { Container } from './container.ts'
-import type { PodSpec } from './pod-spec.ts'
+import { type Container, listedAlone } from './container.ts'
+import { allContainers } from './pod-containers.ts'
+import { maxDeadline, type PodSpec } from './pod-spec.ts'
 import type { ContainerStatus, PodStatus } from './pod-status.ts'
 import { repeatedAt } from './repeated.ts'
 import type { Toleration } from './scheduling.ts'
@@ -25,8 +26,9 @@ export function checkSpecUpdate(next: PodSpec, previous: PodSpec): FieldError[] 
   )
   // There is no use in listing what else has changed: containers can only be compared one by one.
   if (resized) return [forbidden(`spec.${resized}`, 'pod updates may not add or remove containers')]
+  if (isLaterDeadline(next, previous)) return [invalid(deadlinePath, next.activeDeadlineSeconds, laterDeadline)]
   return [
-    ...checkDeadlineUpdate(next, previous),
+    ...checkKeptDeadline(next, previous),
     ...checkTolerationUpdate(next.tolerations ?? [], previous.tolerations ?? []),
     ...(same(withUpdatable(next, previous), previous)
       ? []
@@ -34,11 +36,16 @@ export function checkSpecUpdate(next: PodSpec, previous: PodSpec): FieldError[] 
   ]
 }
 
-function checkDeadlineUpdate({ activeDeadlineSeconds: next }: PodSpec, { activeDeadlineSeconds: previous }: PodSpec) {
-  const path = 'spec.activeDeadlineSeconds'
-  if (previous === undefined || (next !== undefined && next <= previous)) return []
-  const why = next === undefined ? 'must not be removed' : 'must be less than or equal to previous value'
-  return [invalid(path, next, why)]
+const deadlinePath = 'spec.activeDeadlineSeconds'
+const laterDeadline = 'must not be negative, nor greater than the previous value'
+
+/** Clients expect to hear of such a deadline alone, and of one that is removed beside the rest. */
+function isLaterDeadline({ activeDeadlineSeconds: next }: PodSpec, previous: PodSpec): boolean {
+  return next !== undefined && (next < 0 || next > (previous.activeDeadlineSeconds ?? maxDeadline))
+}
+
+function checkKeptDeadline({ activeDeadlineSeconds: next }: PodSpec, { activeDeadlineSeconds: previous }: PodSpec) {
+  return previous === undefined || next !== undefined ? [] : [invalid(deadlinePath, next, 'must not be removed')]
 }
 
 function checkTolerationUpdate(next: readonly Toleration[], previous: readonly Toleration[]): FieldError[] {
@@ -78,14 +85,15 @@ function withImages(next: PodSpec, previous: PodSpec, list: 'containers' | 'init
 }
 
 /** A name with blanks around it would be taken for another image. */
-export function checkImageBlanks({ containers = [], initContainers = [] }: PodSpec, path: FieldPath): FieldError[] {
-  const within = (all: readonly Container[], list: FieldPath) =>
-    all.flatMap(({ image = '' }, i) =>
-      image === image.trim()
-        ? []
-        : [invalid(child(at(list, i), 'image'), image, 'must not have leading or trailing whitespace')],
-    )
-  return [...within(containers, child(path, 'containers')), ...within(initContainers, child(path, 'initContainers'))]
+export function checkImageBlanks(spec: PodSpec, path: FieldPath): FieldError[] {
+  const { ephemeralContainers = [], ...others } = spec
+  const named = ephemeralContainers.flatMap((one, i): [Container, FieldPath][] =>
+    one.name ? [[one, listedAlone(at(child(path, 'ephemeralContainers'), i))]] : [],
+  )
+  const all = [...allContainers(others, path), ...named]
+  return all
+    .filter(([{ image = '' }]) => image !== image.trim())
+    .map(([{ image }, where]) => invalid(child(where, 'image'), image, 'must not have leading or trailing whitespace'))
 }
 
 export function checkEphemeralUpdate(next: PodSpec, previous: PodSpec): FieldError[] {
@@ -113,11 +121,7 @@ export function checkStatusUpdate(next: PodStatus, previous: PodStatus, { restar
       invalid('status.nominatedNodeName', nominated, text),
     ),
     ...checkEnded(next, previous, { list: 'containerStatuses', policy: restartPolicy }),
-    // Init containers run once unless they fail.
-    ...checkEnded(next, previous, {
-      list: 'initContainerStatuses',
-      policy: restartPolicy === 'Always' ? 'OnFailure' : restartPolicy,
-    }),
+    ...checkEnded(next, previous, { list: 'initContainerStatuses', policy: restartPolicy }),
     ...checkAddresses(next),
   ]
 }
@@ -127,14 +131,14 @@ interface Ended {
   readonly policy: PodSpec['restartPolicy']
 }
 
-/** What has ended and is not started again stays so. */
+/** What has ended and is not started again stays so. Faults name the place that it had before. */
 function checkEnded(next: PodStatus, previous: PodStatus, { list, policy }: Ended): FieldError[] {
   if (policy === 'Always') return []
   const isFinal = (old: ContainerStatus) =>
     hasEnded(old) && (policy !== 'OnFailure' || old.state?.terminated?.exitCode === 0)
-  const final = new Set((previous[list] ?? []).filter(isFinal).map(({ name }) => name))
-  return (next[list] ?? []).flatMap((now, i) =>
-    final.has(now.name) && !hasEnded(now)
+  const going = new Set((next[list] ?? []).filter((now) => !hasEnded(now)).map(({ name }) => name))
+  return (previous[list] ?? []).flatMap((old, i) =>
+    isFinal(old) && going.has(old.name)
       ? [forbidden(`status.${list}[${i}].state`, 'may not be transitioned to non-terminated state')]
       : [],
   )
@@ -147,7 +151,7 @@ function hasEnded({ state }: ContainerStatus): boolean {
 function checkAddresses({ podIPs = [] }: PodStatus): FieldError[] {
   const path = 'status.podIPs'
   const ips = podIPs.map(({ ip = '' }) => ip)
-  const families = new Set(ips.map((ip) => isIPv4(ip)))
+  const families = new Set(ips.map((ip) => parseIp(ip)?.family))
   const faults = ips.flatMap((ip, i) => checkIpAddress(ip).map((text) => invalid(at(path, i), ip, text)))
   const unreadable = ips.length > 1 && faults.length > 0
   return [

@@ -188,7 +188,16 @@ function checkWindows(options: InferFields<typeof windowsFields>, path: FieldPat
   ]
 }
 
-/** `DOMAIN\user` or `user`: a domain of at most 256 characters, a user of at most 104. */
+const netBiosName = /^[^\\/:*?"<>|.][^\\/:*?"<>|]{0,14}$/
+const domainPart = /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/
+const maxDomainLength = 255
+
+function isWindowsDomain(name: string): boolean {
+  if (name.length > maxDomainLength) return false
+  return netBiosName.test(name) || name.split('.').every((part) => domainPart.test(part))
+}
+
+/** `DOMAIN\user` or `user`: a domain of NetBIOS or DNS, a user of at most 104 characters. */
 function checkWindowsUser(user: string, path: FieldPath): FieldError[] {
   const parts = user.split('\\')
   const name = parts.at(-1)!
@@ -200,6 +209,6 @@ function checkWindowsUser(user: string, path: FieldPath): FieldError[] {
     name.length <= 104 &&
     !/["/\\:;|=,+*?<>@[\]]/.test(name) &&
     !/^[. ]+$/.test(name) &&
-    (domain === undefined || (domain.length >= 1 && domain.length <= 256 && !/[\\/:*?"<>|]/.test(domain)))
+    (domain === undefined || isWindowsDomain(domain))
   return sound ? [] : [invalid(path, user, 'must be a user of Windows, as in `user` or `DOMAIN\\user`')]
 }

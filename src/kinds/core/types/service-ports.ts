@@ -74,14 +74,11 @@ function allocateHealthPort(
   previous: ServiceSpec | undefined,
   allocator: Allocator,
 ): FieldError | undefined {
-  const path = 'spec.healthCheckNodePort'
-  if (!needsHealthCheck(next)) return undefined
-  const before = previous && needsHealthCheck(previous) ? previous.healthCheckNodePort : undefined
-  if (before !== undefined && next.healthCheckNodePort !== before)
-    return invalid(path, next.healthCheckNodePort, 'may not change while `externalTrafficPolicy` is Local')
-  if (before !== undefined) return undefined
+  // One that it has stays, which is for validation to see to.
+  const keeps = previous !== undefined && needsHealthCheck(previous) && previous.healthCheckNodePort !== undefined
+  if (!needsHealthCheck(next) || keeps) return undefined
   const port: ServicePort = { nodePort: next.healthCheckNodePort ?? 0 }
-  const fault = takePort(port, path, allocator)
+  const fault = takePort(port, 'spec.healthCheckNodePort', allocator)
   if (fault === undefined) next.healthCheckNodePort = port.nodePort!
   return fault
 }

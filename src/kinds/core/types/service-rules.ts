@@ -157,21 +157,21 @@ function checkBalancer({ type, allocateLoadBalancerNodePorts, loadBalancerClass:
   ]
 }
 
+const healthPort = 'spec.healthCheckNodePort'
+
 function checkTraffic(spec: ServiceSpec): FieldError[] {
   const { externalTrafficPolicy: policy, healthCheckNodePort: port = 0 } = spec
-  const errors: FieldError[] = []
-  if (policy !== undefined && !isOnNodes(spec))
-    errors.push(
-      invalid('spec.externalTrafficPolicy', policy, "may only be set when `type` is 'NodePort' or 'LoadBalancer'"),
-    )
-  if (port < 0) errors.push(invalid('spec.healthCheckNodePort', port, 'must be no less than 0'))
-  if (port !== 0 && !needsHealthCheck(spec))
-    errors.push(
-      invalid(
-        'spec.healthCheckNodePort',
-        port,
-        "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'",
-      ),
-    )
-  return errors
+  return [
+    ...(isOnNodes(spec) ? [] : checkNoPolicy(policy)),
+    ...(needsHealthCheck(spec) ? checkPortNumber(port, healthPort) : checkNoHealthPort(port)),
+  ]
+}
+
+function checkNoPolicy(policy = ''): FieldError[] {
+  return policy === '' ? [] : [invalid('spec.externalTrafficPolicy', policy, "may only be set when `type` is 'NodePort' or 'LoadBalancer'")]
+}
+
+function checkNoHealthPort(port: number): FieldError[] {
+  const text = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'"
+  return port === 0 ? [] : [invalid(healthPort, port, text)]
 }

@@ -110,6 +110,8 @@ const serviceSpec = s.object(specFields, {
   name: 'ServiceSpec',
   doc: 'Which pods answer, and where they can be reached.',
   fill: fillSpec,
+  // Where no policy may be, which one it is does not matter.
+  leavesUnjudged: (spec) => (isOnNodes(spec) ? [] : ['externalTrafficPolicy']),
 })
 
 const serviceStatus = s.object(

@@ -1,5 +1,5 @@
 /** What an update of a Service keeps although the client left it out, and what goes with a change of its type. */
-import { type FieldError, invalid } from '../../../model/field-error.ts'
+import { type FieldError, forbidden, invalid } from '../../../model/field-error.ts'
 import { sameJson } from '../../../model/json.ts'
 import { checkAddressUpdate } from './service-addresses.ts'
 import { isInCluster, isOnNodes, needsHealthCheck, type Service, type ServiceSpec } from './service-spec.ts'
@@ -70,11 +70,19 @@ function isKnown(next: ReadonlySet<number>, previous: ReadonlySet<number>): bool
   return [...next].every((port) => previous.has(port))
 }
 
+/** Balancers have been told of it. */
+function checkHealthPortUpdate(next: ServiceSpec, previous: ServiceSpec): FieldError[] {
+  if (!needsHealthCheck(next) || !needsHealthCheck(previous)) return []
+  if (next.healthCheckNodePort === previous.healthCheckNodePort) return []
+  return [forbidden('spec.healthCheckNodePort', 'may not change while `externalTrafficPolicy` is Local')]
+}
+
 export function checkUpdate({ spec: next = {} }: Service, { spec: previous = {} }: Service): FieldError[] {
   const name = next.loadBalancerClass
   const balancers = next.type === 'LoadBalancer' && previous.type === 'LoadBalancer'
   return [
     ...checkAddressUpdate(next, previous),
+    ...checkHealthPortUpdate(next, previous),
     ...(balancers && name !== previous.loadBalancerClass
       ? [invalid('spec.loadBalancerClass', name, 'may not change once set')]
       : []),

@@ -9,7 +9,7 @@ import { persistentVolumeClaimSpec } from './claim-spec.ts'
 import { checkDescendingPath } from './file-paths.ts'
 import { localObjectReference, namedReference } from './local-references.ts'
 import { configMapVolume, downwardVolume, projectedVolume, secretVolume } from './projected-files.ts'
-import { fc, iscsiWith, rbdWith } from './volumes/block-devices.ts'
+import { fc, fitsInterface, iscsiWith, rbdWith } from './volumes/block-devices.ts'
 import * as disks from './volumes/cloud-disks.ts'
 import * as shares from './volumes/file-shares.ts'
 import { hostPath } from './volumes/host-path.ts'
@@ -182,8 +182,12 @@ export const volume = s.object(fields, {
   fill: (value) => {
     if (sourceNames.every((name) => value[name] === undefined)) value.emptyDir = {}
   },
-  check: ({ name = '' }, path) =>
-    name === '' ? [] : checkDnsLabel(name).map((text) => invalid(child(path, 'name'), name, text)),
+  check: ({ name = '', iscsi }, path) => [
+    ...(name === '' ? [] : checkDnsLabel(name).map((text) => invalid(child(path, 'name'), name, text))),
+    ...(iscsi && !fitsInterface(name, iscsi)
+      ? [invalid(child(path, 'name'), name, 'is too long together with iscsi.targetPortal')]
+      : []),
+  ],
 })
 
 /** A missing name is reported at its own place, a wrong one at the volume's, as clients expect. */

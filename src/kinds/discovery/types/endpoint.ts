@@ -4,7 +4,7 @@
  */
 import { at, child, type FieldError, type FieldPath, invalid, required, tooMany } from '../../../model/field-error.ts'
 import { checkReachableAddress } from '../../../model/ip-address.ts'
-import { formatIp, type IpFamily, parseIp, withoutLeadingZeros } from '../../../model/ip-range.ts'
+import { formatIp, type IpFamily, parseIp } from '../../../model/ip-range.ts'
 import { checkLabels } from '../../../model/label-rules.ts'
 import { checkDnsLabel, checkDnsSubdomain } from '../../../model/names.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
@@ -95,7 +95,7 @@ const checks: { readonly [type: string]: (address: string) => string[] } = {
 }
 
 function checkIp(address: string, family: IpFamily): string[] {
-  const ip = parseIp(withoutLeadingZeros(address))
+  const ip = parseIp(address)
   return [
     ...(ip?.family === family ? [] : [`must be a valid ${family} address`]),
     ...checkReachableAddress(ip === undefined ? address : formatIp(ip)),

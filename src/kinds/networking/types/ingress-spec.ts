@@ -8,7 +8,7 @@ import {
   notSupported,
   required,
 } from '../../../model/field-error.ts'
-import { parseIp, withoutLeadingZeros } from '../../../model/ip-range.ts'
+import { parseIp } from '../../../model/ip-range.ts'
 import { checkDnsSubdomain, checkWildcardSubdomain } from '../../../model/names.ts'
 import { field, type InferFields, inlined, s } from '../../../schema/schema.ts'
 import { ingressBackend } from './backend.ts'
@@ -102,7 +102,7 @@ function checkSpec(spec: InferFields<typeof specFields>, path: FieldPath): Field
 }
 
 function checkRuleHost(host: string, path: FieldPath): FieldError[] {
-  const isAddress = parseIp(withoutLeadingZeros(host)) !== undefined
+  const isAddress = parseIp(host) !== undefined
   return [
     ...(isAddress ? [invalid(path, host, 'must be a DNS name, not an IP address')] : []),
     ...checkHost(host, path),

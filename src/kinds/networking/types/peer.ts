@@ -1,6 +1,6 @@
 /** NetworkPolicyPeer: a source or destination of traffic: pods by labels, or a range of addresses. */
 import { at, child, type FieldError, type FieldPath, forbidden, invalid, required } from '../../../model/field-error.ts'
-import { type IpRange, isStrictlyWithin, parseRange, withoutLeadingZeros } from '../../../model/ip-range.ts'
+import { type IpRange, isStrictlyWithin, parseRange } from '../../../model/ip-range.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
 import { labelSelector } from '../../meta/label-selector.ts'
 
@@ -34,10 +34,10 @@ function checkPeer(peer: InferFields<typeof peerFields>, path: FieldPath): Field
 /** Of ranges that cannot be read the first is reported. */
 function checkBlock({ cidr = '', except = [] }: InferFields<typeof blockFields>, path: FieldPath): FieldError[] {
   if (cidr === '') return []
-  const range = rangeOf(cidr)
+  const range = parseRange(cidr)
   if (range === undefined) return [invalid(child(path, 'cidr'), cidr, 'not a valid CIDR')]
   const place = child(path, 'except')
-  const unread = except.findIndex((text) => rangeOf(text) === undefined)
+  const unread = except.findIndex((text) => parseRange(text) === undefined)
   const read = unread < 0 ? except : except.slice(0, unread)
   return [
     ...read.flatMap((text, i) => checkWithin(text, range, at(place, i))),
@@ -46,11 +46,7 @@ function checkBlock({ cidr = '', except = [] }: InferFields<typeof blockFields>,
 }
 
 function checkWithin(text: string, range: IpRange, path: FieldPath): FieldError[] {
-  const inner = rangeOf(text)
+  const inner = parseRange(text)
   if (inner !== undefined && isStrictlyWithin(inner, range)) return []
   return [invalid(path, text, 'must be a strict subset of `cidr`')]
-}
-
-function rangeOf(text: string): IpRange | undefined {
-  return parseRange(withoutLeadingZeros(text))
 }

@@ -84,6 +84,16 @@ function checkIscsi(iscsi: Iscsi, path: FieldPath): FieldError[] {
   ]
 }
 
+const maxInterfaceNameLength = 64
+
+/** With an initiator of its own, the node names an interface after the volume and the portal. */
+export function fitsInterface(
+  volume: string,
+  { initiatorName, targetPortal = '' }: { initiatorName?: string; targetPortal?: string },
+): boolean {
+  return initiatorName === undefined || `${volume}:${targetPortal}`.length <= maxInterfaceNameLength
+}
+
 const iscsiName = /^(?:iqn\.\d{4}-\d{2}\.[A-Za-z0-9.-]+:[^,;*&$|\s]+|eui\.[A-Za-z0-9]{16}|naa\.[A-Za-z0-9]{32})$/
 
 function checkIscsiName(name: string, path: FieldPath): FieldError[] {
