@@ -4,15 +4,17 @@
  * Objects merge member by member and null removes a member. A list with `patch: 'merge'` merges element by element,
  * by its merge key or, of scalars, by value; any other list is replaced, as is a field with `patch: 'replace'`.
  * Directives in the patch say more:
- *   $patch: replace | delete | merge    for the object, or the element of a keyed list, that it stands in
+ *   $patch: replace | delete            for the object, or the element of a keyed list, that it stands in
  *   $retainKeys: [names]                the object keeps only these members
  *   $setElementOrder/f: [...]           the elements of the list f stand in this order
  *   $deleteFromPrimitiveList/f: [...]   these values leave the list f, last of all
- * Neither argument is changed. A patch that makes no sense is a 400; a value of a wrong type is put where it was sent,
- * for the decoder to find.
+ * What meets nothing to merge with is taken over as it was sent, with the nulls and directives in it, as clients of 1.23
+ * know it: for the decoder a null in a map is a zero value, and a directive is an unknown field (`withoutDirectives` is for
+ * those who have no decoder). Neither argument is changed. A patch that makes no sense is a 400; a value of a wrong type
+ * is put where it was sent, for the decoder to find.
  */
 import { isObject, type Json, type JsonObject, own, setKey } from '../model/json.ts'
-import type { ListSchema, MapSchema, Schema } from '../schema/schema.ts'
+import type { ListSchema, Schema } from '../schema/schema.ts'
 import { arrange, type Identify, type Identity, identifyBy, identifyScalar, isSubsequence } from './list-order.ts'
 import { malformed } from './patch-faults.ts'
 
@@ -35,7 +37,7 @@ export function applyStrategicMergePatch(schema: Schema, document: Json, patch: 
 
 function mergeObject(schema: Schema, document: JsonObject, patch: JsonObject): JsonObject {
   const mode = modeOf(patch)
-  if (mode === 'replace') return asNew(schema, patch)
+  if (mode === 'replace') return withoutMode(patch)
   if (mode === 'delete') return {}
   const { members, retained, orders, deletions } = readDirectives(patch)
   const result = retained === undefined ? { ...document } : only(document, retained)
@@ -49,15 +51,14 @@ function mergeObject(schema: Schema, document: JsonObject, patch: JsonObject): J
 }
 
 function mergeMember(schema: Schema, result: JsonObject, name: string, value: Json): void {
-  const merged = value === null ? undefined : mergeValue(schema, own(result, name), value)
-  if (merged === undefined) delete result[name]
-  else setKey(result, name, merged)
+  if (value === null) delete result[name]
+  else setKey(result, name, mergeValue(schema, own(result, name), value))
 }
 
-function mergeValue(schema: Schema, present: Json | undefined, value: Json): Json | undefined {
+function mergeValue(schema: Schema, present: Json | undefined, value: Json): Json {
   if (isObject(present) && isObject(value)) return mergeObject(schema, present, value)
   if (Array.isArray(present) && Array.isArray(value)) return mergeList(schema, present, value)
-  return newValue(schema, value)
+  return value
 }
 
 function memberSchema(schema: Schema, name: string): Schema {
@@ -71,37 +72,33 @@ function isReplaced(schema: Schema, name: string): boolean {
   return schema.type === 'object' && Object.hasOwn(schema.fields, name) && schema.fields[name]!.patch === 'replace'
 }
 
-// A value that meets nothing to merge with: taken over, less the nulls and directives in it.
-
-function newValue(schema: Schema, value: Json): Json | undefined {
+/** What a patch leaves, less the nulls and directives that met nothing. What is not described is left as it is. */
+export function withoutDirectives(schema: Schema, value: Json): Json {
   if (schema.type === 'any') return value
-  if (isObject(value) && schema.type === 'map') return asNewMap(schema, value)
-  if (isObject(value)) return modeOf(value) === 'delete' ? undefined : asNew(schema, value)
-  if (Array.isArray(value) && mergesByKey(schema))
-    return value.filter(isElement).map((item) => newElement(schema, item))
-  return value
-}
-
-function asNew(schema: Schema, patch: JsonObject): JsonObject {
+  if (Array.isArray(value)) {
+    const items = schema.type === 'list' ? schema.items : undescribed
+    const elements = mergesByKey(schema) ? value.filter((element) => !hasMode(element)) : value
+    return elements.map((element) => withoutDirectives(items, element))
+  }
+  if (!isObject(value)) return value
   const result: JsonObject = {}
-  for (const [name, value] of readDirectives(patch).members)
-    mergeMember(memberSchema(schema, name), result, name, value)
-  return result
-}
-
-/** Where there is no map yet a directive is about nothing: it is a key like any other, for the map's rules to refuse. */
-function asNewMap(schema: MapSchema, patch: JsonObject): JsonObject {
-  const result: JsonObject = {}
-  for (const name of Object.keys(patch)) {
-    const value = patch[name]!
-    const item = value === null ? undefined : newValue(schema.values, value)
-    if (item !== undefined) setKey(result, name, item)
+  for (const [name, member] of Object.entries(value) as [string, Json][]) {
+    const cleared = member === null || isDirective(name) || isDeletion(member)
+    if (!cleared) setKey(result, name, withoutDirectives(memberSchema(schema, name), member))
   }
   return result
 }
 
-function newElement(schema: ListSchema, element: Json): Json {
-  return isObject(element) ? asNew(schema.items, element) : element
+function hasMode(element: Json): boolean {
+  return isObject(element) && own(element, '$patch') !== undefined
+}
+
+function isDeletion(value: Json): boolean {
+  return isObject(value) && own(value, '$patch') === 'delete'
+}
+
+function withoutMode({ $patch: _, ...members }: JsonObject): JsonObject {
+  return members
 }
 
 // Lists
@@ -136,8 +133,7 @@ function mergeSet(present: readonly Json[], patch: readonly Json[]): Json[] {
 
 function mergeKeyedList(schema: ListSchema, present: readonly Json[], patch: readonly Json[]): Json[] {
   const elements = patch.filter(isElement)
-  if (patch.some((element) => elementMode(element) === 'replace'))
-    return elements.map((element) => newElement(schema, element))
+  if (patch.some((element) => elementMode(element) === 'replace')) return elements
   const identify = identifyIn(schema)
   const order = identitiesOf(elements, identify)
   const deleted = patch.filter((element) => elementMode(element) === 'delete')
@@ -159,9 +155,7 @@ function mergeElements(schema: ListSchema, kept: readonly Json[], patch: readonl
     const place = places.get(identity) ?? result.length
     places.set(identity, place)
     const present = result[place]
-    result[place] = isObject(present)
-      ? mergeObject(schema.items, present, element as JsonObject)
-      : newElement(schema, element)
+    result[place] = isObject(present) ? mergeObject(schema.items, present, element as JsonObject) : element
   }
   return result
 }
@@ -196,8 +190,8 @@ type Mode = 'merge' | 'replace' | 'delete'
 function modeOf(patch: JsonObject): Mode {
   const mode = own(patch, '$patch')
   if (mode === undefined) return 'merge'
-  if (mode === 'merge' || mode === 'replace' || mode === 'delete') return mode
-  throw malformed('$patch is none of merge, replace, delete')
+  if (mode === 'replace' || mode === 'delete') return mode
+  throw malformed('$patch is neither replace nor delete')
 }
 
 interface Directives {

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { applyStrategicMergePatch } from '../../src/merge/strategic-merge-patch.ts'
+import { applyStrategicMergePatch, withoutDirectives } from '../../src/merge/strategic-merge-patch.ts'
 import type { Json, JsonObject } from '../../src/model/json.ts'
 import { objectMeta } from '../../src/schema/object-meta.ts'
 import { field, s } from '../../src/schema/schema.ts'
@@ -107,9 +107,8 @@ const chains: Chain[] = [
         { metadata: { annotations: { $patch: 'replace' } } },
         { metadata: { labels: {}, annotations: {} } },
       ],
-      ['merge said aloud', { data: { $patch: 'merge', b: '2' } }, { data: { only: 'this', b: '2' } }],
       ['null takes all', { data: null }, { data: undefined }],
-      ['a new map has no nulls', { data: { a: '1', b: null } }, { data: { a: '1' } }],
+      ['a new map is taken over with its nulls', { data: { a: '1', b: null } }, { data: { a: '1', b: null } }],
       [
         'in a new one a directive is a key like any other',
         { nodeSelector: { $patch: 'delete', a: '1' } },
@@ -206,14 +205,13 @@ const chains: Chain[] = [
         { secrets: [{ $patch: 'delete', name: 'u' }, ...names('u')] },
         { secrets: names('u', 't', 's', 'r') },
       ],
-      ['merge said aloud', { secrets: [{ $patch: 'merge', name: 'r' }] }, { secrets: names('u', 't', 's', 'r') }],
       ['an empty list changes nothing', { secrets: [] }, { secrets: names('u', 't', 's', 'r') }],
       ['all are replaced by none', { secrets: [{ $patch: 'replace' }] }, { secrets: [] }],
       ['null takes the list', { secrets: null }, { secrets: undefined }],
       [
-        'a new list has no instructions in it',
+        'a new list is taken over with its instructions',
         { secrets: [{ $patch: 'delete', name: 'x' }, { name: 'y', namespace: null }, { $patch: 'replace' }] },
-        { secrets: names('y') },
+        { secrets: [{ $patch: 'delete', name: 'x' }, { name: 'y', namespace: null }, { $patch: 'replace' }] },
       ],
     ],
   },
@@ -486,7 +484,12 @@ const chains: Chain[] = [
             { $patch: 'delete', name: 'v1' },
           ],
         },
-        { volumes: [{ name: 'v0' }, { name: 'v2', secret: { secretName: 's' } }] },
+        {
+          volumes: [
+            { $retainKeys: ['name'], name: 'v0' },
+            { name: 'v2', secret: { secretName: 's' } },
+          ],
+        },
       ],
     ],
   },
@@ -609,6 +612,8 @@ describe('refuses with 400', () => {
   }
   const refusals: [string, JsonObject][] = [
     ['an unknown $patch', { data: { $patch: 'frobnicate' } }],
+    ['$patch: merge, said of what merges anyway', { data: { $patch: 'merge', b: '2' } }],
+    ['$patch: merge of an element', { secrets: [{ $patch: 'merge', name: 'a' }] }],
     ['a $patch that is no string', { data: { $patch: 5 } }],
     ['an unknown $patch of an element', { secrets: [{ $patch: 'x', name: 'a' }] }],
     ['an unknown $patch in what is new', { strategy: { $patch: 'x' } }],
@@ -652,7 +657,22 @@ describe('hostile patches', () => {
     assert.throws(() => patched({ secrets: names('a') }, { secrets: [JSON.parse('{"__proto__":{"name":"a"}}')] }), {
       code: 400,
     })
-    assert.deepEqual(patched({}, { data: JSON.parse('{"__proto__":{"$patch":"delete"}}') }), { data: {} })
+    const data = JSON.parse('{"__proto__":{"$patch":"delete"}}')
+    assert.deepEqual(patched({ data: {} }, { data }), { data })
+  })
+
+  test('without a decoder, what met nothing goes', () => {
+    const patch = {
+      data: { a: '1', b: null, c: { $patch: 'delete' } },
+      secrets: [
+        { $patch: 'delete', name: 'x' },
+        { name: 'y', namespace: null, $retainKeys: ['name'] },
+      ],
+      '$setElementOrder/secrets': names('y'),
+      anything: { $patch: 'replace', a: null },
+    }
+    const left = { data: { a: '1' }, secrets: names('y'), anything: { $patch: 'replace', a: null } }
+    assert.deepEqual(withoutDirectives(schema, { ...patch }), left)
   })
 
   test('long lists are merged without comparing all with all', () => {

@@ -18,18 +18,17 @@ export type Type =
 
 export function modelStrategic(type: Type, before: Value | undefined, patch: Members): Members {
   if (patch.$patch === 'delete') return {}
-  const merges = patch.$patch !== 'replace' && isMap(before)
-  const start = merges ? structuredClone(before) : {}
+  const { $patch: mode, ...whole } = patch
+  if (mode === 'replace') return whole
+  const start = isMap(before) ? structuredClone(before) : {}
   const retained = patch.$retainKeys as string[] | undefined
   const result = new Map(Object.entries(start).filter(([name]) => retained === undefined || retained.includes(name)))
   for (const [name, value] of Object.entries(patch)) {
     if (name.startsWith('$')) continue
-    const merged = value === null ? undefined : modelValue(memberType(type, name), result.get(name), value)
-    if (merged === undefined) result.delete(name)
-    else result.set(name, merged)
+    if (value === null) result.delete(name)
+    else result.set(name, modelValue(memberType(type, name), result.get(name), value))
   }
-  // What is new has nothing to delete from.
-  for (const [name, value] of merges ? Object.entries(patch) : []) {
+  for (const [name, value] of Object.entries(patch)) {
     const list = result.get(name.slice(name.indexOf('/') + 1))
     if (!name.startsWith('$deleteFromPrimitiveList/') || !Array.isArray(list)) continue
     const gone = (value as Value[]).map(canonical)
@@ -44,23 +43,12 @@ function memberType(type: Type, name: string): Type {
   return (type.is === 'object' ? type.fields[name] : undefined) ?? { is: 'text' }
 }
 
-/** Undefined: there is nothing left. */
-function modelValue(type: Type, before: Value | undefined, value: Value): Value | undefined {
-  if (type.is === 'map' && isMap(value) && !isMap(before)) return newMap(type.values, value)
-  if (isMap(value)) return isMap(before) || value.$patch !== 'delete' ? modelStrategic(type, before, value) : undefined
-  if (!Array.isArray(value)) return value
-  if (type.is === 'set') return union(Array.isArray(before) ? before : [], value)
-  if (type.is !== 'keyed') return value
-  return modelList(type, Array.isArray(before) ? before : [], value as Members[])
-}
-
-/** Where there is no map yet a directive is a key like any other. */
-function newMap(values: Type, members: Members): Members {
-  const entries = Object.entries(members).map(([name, value]) => [
-    name,
-    value === null ? undefined : modelValue(values, undefined, value),
-  ])
-  return Object.fromEntries(entries.filter(([, value]) => value !== undefined))
+/** What meets nothing is taken as it is. */
+function modelValue(type: Type, before: Value | undefined, value: Value): Value {
+  if (isMap(value) && isMap(before)) return modelStrategic(type, before, value)
+  if (!Array.isArray(value) || !Array.isArray(before)) return value
+  if (type.is === 'set') return union(before, value)
+  return type.is === 'keyed' ? modelList(type, before, value as Members[]) : value
 }
 
 function union(before: readonly Value[], more: readonly Value[]): Value[] {
@@ -69,15 +57,14 @@ function union(before: readonly Value[], more: readonly Value[]): Value[] {
 }
 
 function modelList(type: Extract<Type, { is: 'keyed' }>, before: readonly Value[], patch: readonly Members[]): Value[] {
-  const elements = patch.filter(({ $patch = 'merge' }) => $patch === 'merge')
-  if (patch.some(({ $patch }) => $patch === 'replace'))
-    return elements.map((one) => modelStrategic(type.items, undefined, one))
+  const elements = patch.filter(({ $patch }) => $patch === undefined)
+  if (patch.some(({ $patch }) => $patch === 'replace')) return elements
   const isSame = (a: Value, b: Value) => (a as Members)[type.key] === (b as Members)[type.key]
   const gone = patch.filter(({ $patch }) => $patch === 'delete')
   const result = before.filter((one) => !gone.some((other) => isSame(one, other)))
   for (const element of elements) {
     const at = result.findIndex((one) => isSame(one, element))
-    if (at < 0) result.push(modelStrategic(type.items, undefined, element))
+    if (at < 0) result.push(element)
     else result[at] = modelStrategic(type.items, result[at], element)
   }
   return result
@@ -138,7 +125,7 @@ function randomMembers(random: Random, type: Type, { names, patch }: Making): Me
 
 function directive(random: Random, names: readonly string[]): [string, Value][] {
   if (random() < 0.5) return [['$retainKeys', [...names, ...some(random, keys)]]]
-  return [['$patch', pick(random, ['replace', 'delete', 'merge'])]]
+  return [['$patch', pick(random, ['replace', 'delete'])]]
 }
 
 function randomElement(
@@ -147,7 +134,7 @@ function randomElement(
   { key, patch }: { readonly key: string; readonly patch: boolean },
 ): Members {
   const { $patch: _, ...members } = randomOf(random, items, patch) as Members
-  const mode = patch && random() < 0.2 ? { $patch: pick(random, ['delete', 'delete', 'replace', 'merge']) } : {}
+  const mode = patch && random() < 0.2 ? { $patch: pick(random, ['delete', 'delete', 'replace']) } : {}
   const retained =
     members.$retainKeys === undefined ? {} : { $retainKeys: [...(members.$retainKeys as Value[]), keyName] }
   return { ...members, ...retained, [keyName]: key, ...mode }

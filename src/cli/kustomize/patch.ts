@@ -6,7 +6,7 @@ import { messageOf } from '../../base/errors.ts'
 import { UsageError } from '../../base/flags.ts'
 import { applyJsonPatch, parseJsonPatch } from '../../merge/json-patch.ts'
 import { applyMergePatch } from '../../merge/merge-patch.ts'
-import { applyStrategicMergePatch } from '../../merge/strategic-merge-patch.ts'
+import { applyStrategicMergePatch, withoutDirectives } from '../../merge/strategic-merge-patch.ts'
 import { ApiError } from '../../model/api-error.ts'
 import { isObject, type Json, type JsonObject, own } from '../../model/json.ts'
 import { LabelMatcher, parseLabelSelector } from '../../model/label-selector.ts'
@@ -103,7 +103,7 @@ async function mergeInto(
       target.object = (
         schema === undefined
           ? applyMergePatch(target.object, merged)
-          : applyStrategicMergePatch(schema, target.object, merged)
+          : withoutDirectives(schema, applyStrategicMergePatch(schema, target.object, merged))
       ) as JsonObject
     })
   }

@@ -3,7 +3,7 @@ import { UsageError } from '../../base/flags.ts'
 import type { Patch } from '../../client/client.ts'
 import { applyJsonPatch, parseJsonPatch } from '../../merge/json-patch.ts'
 import { applyMergePatch } from '../../merge/merge-patch.ts'
-import { applyStrategicMergePatch } from '../../merge/strategic-merge-patch.ts'
+import { applyStrategicMergePatch, withoutDirectives } from '../../merge/strategic-merge-patch.ts'
 import type { Json, JsonObject } from '../../model/json.ts'
 import { type ApiObject, asJson, asObject } from '../../model/object.ts'
 import { builtInSchema } from './patch-for.ts'
@@ -17,5 +17,7 @@ export async function patchHere(object: ApiObject, patch: Patch): Promise<ApiObj
   const schema = await builtInSchema({ group: group!, version: version!, kind: object.kind })
   if (!('strategic' in patch) || schema === undefined)
     throw new UsageError(`${object.kind} takes no strategic patches: use --type=merge`)
-  return asObject(applyStrategicMergePatch(schema, json, patch.strategic as JsonObject) as JsonObject)
+  return asObject(
+    withoutDirectives(schema, applyStrategicMergePatch(schema, json, patch.strategic as JsonObject)) as JsonObject,
+  )
 }

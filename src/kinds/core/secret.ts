@@ -114,9 +114,11 @@ function checkJsonKey(object: Secret, key: string): FieldError[] {
   return isJsonObject(text) ? [] : [invalid(at('data', key), '<secret contents redacted>', 'must be a JSON object')]
 }
 
+/** `null` is an object without members to those who read it. */
 function isJsonObject(text: string): boolean {
   try {
-    return isObject(parseNative(text))
+    const value = parseNative(text)
+    return value === null || isObject(value)
   } catch {
     return false
   }
