@@ -25,13 +25,17 @@ export function checkNotAboveAll(value: IntOrPercent, path: FieldPath): FieldErr
   return percent !== undefined && percent > 100 ? [invalid(path, value, 'must not be greater than 100%')] : []
 }
 
-/** What is written is nothing: 0, `0%`, or a text that is no percentage. */
+/** What is written is nothing: 0, `0%`, or a text that is neither a percentage nor a number. */
 export function isNone(value: IntOrPercent): boolean {
-  return (typeof value === 'string' ? (percentIn(value) ?? 0) : value) === 0
+  return (typeof value === 'string' ? (percentIn(value) ?? numberIn(value)) : value) === 0
 }
 
 function percentIn(text: string): number | undefined {
   return /^[0-9]+%$/.test(text) ? Number(text.slice(0, -1)) : undefined
+}
+
+function numberIn(text: string): number {
+  return /^[+-]?[0-9]+$/.test(text) ? Number(text) : 0
 }
 
 /** A number that only ever grows, such as how often a name was taken already. */

@@ -33,10 +33,15 @@ export function mayAllocate({ kind: { reservations } }: Pick<Judged, 'kind'>, { 
   return reservations !== undefined && (subresource === '' || !('allocate' in reservations))
 }
 
-/** Each returns the faults that it finds. They are run in this order, and others may have a turn in between. */
-export function validations({ kind, object, previous }: Judged, context: RuleContext) {
-  const checks: (() => readonly FieldError[] | undefined)[] = [
-    () => validateMetadata(kind, object.metadata, context.vendor),
+/** Returns the faults that it finds; `isSound` is whether those before it found none. */
+type Validation = (isSound: boolean) => readonly FieldError[] | undefined
+
+/** They are run in this order, and others may have a turn in between. */
+export function validations({ kind, object, previous }: Judged, context: RuleContext): Validation[] {
+  const isLast = previous === undefined && kind.rules.metadataLast === true
+  const metadata = () => validateMetadata(kind, object.metadata, context.vendor)
+  return [
+    () => (isLast ? undefined : metadata()),
     () => previous && validateMetadataUpdate(object.metadata, previous.metadata),
     () => validate(kind.schema, asJson(object), context),
     () => kind.rules.validate?.(object, context),
@@ -44,6 +49,6 @@ export function validations({ kind, object, previous }: Judged, context: RuleCon
       previous === undefined
         ? kind.rules.validateCreate?.(object, context)
         : kind.rules.validateUpdate?.(object, previous, context),
+    (isSound) => (isLast && isSound ? metadata() : undefined),
   ]
-  return checks
 }

@@ -97,6 +97,7 @@ test('every rule is told with its place', () => {
     [jobs({ manualSelector: true }), [`NotSupported ${at}.manualSelector`]],
     [jobs({ manualSelector: false }), []],
     [jobs({ selector: {} }), [`Invalid ${at}.selector`]],
+    [jobs({ selector: { matchLabels: { 'a b': '' } } }), [`Invalid ${at}.selector`]],
     [jobs({ parallelism: -1 }), [`Invalid ${at}.parallelism`]],
     [jobs({ completionMode: 'Indexed' }), [`Required ${at}.completions`]],
     [jobs({ template: podsOf() }), [`Required ${at}.template.spec.restartPolicy`]],

@@ -35,6 +35,8 @@ const account = (name: string, namespace: string) => ({ kind: 'ServiceAccount', 
 const subjectCases: readonly (readonly [subject: JsonObject, faults: readonly string[]])[] = [
   [{ kind: 'Group', group: { name: 'g' } }, []],
   [account('*', 'n'), []],
+  [{ kind: 'Group', group: { name: 'g' }, user: {} }, ['Forbidden user']],
+  [{ kind: 'Odd', user: {}, serviceAccount: {} }, ['NotSupported kind']],
   [account('A_', 'n'), ['Invalid serviceAccount.name']],
   [account('', ''), ['Required serviceAccount.name', 'Required serviceAccount.namespace']],
   [account('a', '*'), ['Invalid serviceAccount.namespace']],
@@ -147,6 +149,10 @@ test('the mandatory ones say exactly what they must', () => {
       'Invalid spec',
     ])
   }
+  assert.deepEqual(createBy(flowSchema, schema({ ...to, matchingPrecedence: 1 }, 'catch-all')).faults, [
+    'Invalid spec',
+    'Invalid spec.matchingPrecedence',
+  ])
   for (const [name, spec] of mandatoryLevels)
     assert.deepEqual(createBy(level, schema(spec as JsonObject, name)).faults, [], name)
   assert.deepEqual(createBy(level, schema(queue({}), 'catch-all')).faults, ['Invalid spec'])

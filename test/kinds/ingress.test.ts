@@ -16,6 +16,7 @@ const paths: readonly (readonly [path: JsonObject, faults: readonly string[]])[]
   [{ pathType: 'ImplementationSpecific', backend: service }, []],
   [{ pathType: 'ImplementationSpecific', path: '/a//b/../%2f', backend: service }, []],
   [{ path: '/a', backend: service }, ['Required pathType']],
+  [{ path: 'a', backend: {} }, ['Required pathType']],
   [{ path: '/a', pathType: '', backend: service }, ['NotSupported pathType']],
   [{ pathType: 'Exact', backend: service }, ['Invalid path']],
   [{ pathType: 'ImplementationSpecific', path: 'foo', backend: service }, ['Invalid path']],

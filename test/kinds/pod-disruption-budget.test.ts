@@ -28,6 +28,16 @@ test('every rule is told with its place', () => {
   for (const [spec, faults] of cases) assert.deepEqual(create(spec).faults, faults, JSON.stringify(spec))
 })
 
+test('the metadata of a new one is judged where nothing else is wrong, that of a changed one always', () => {
+  const metadata = { name: 'p', labels: { 'a b': '' } }
+  assert.deepEqual(createBy(kind, { metadata, spec: { minAvailable: -1 } }).faults, ['Invalid spec.minAvailable'])
+  assert.deepEqual(createBy(kind, { metadata, spec: {} }).faults, ['Invalid metadata.labels'])
+  assert.deepEqual(updateBy(kind, create({}).object, { metadata, spec: { minAvailable: -1 } }).faults, [
+    'Invalid metadata.labels',
+    'Invalid spec.minAvailable',
+  ])
+})
+
 test('nothing may be taken away at first; changes of the spec are counted', () => {
   const { object } = createBy(kind, { ...objectOf({ minAvailable: 1 }), status: { disruptionsAllowed: 3 } })
   assert.deepEqual([asJson(object).status, object.metadata.generation], [zero, 1])

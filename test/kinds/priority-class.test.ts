@@ -53,6 +53,12 @@ test('what is left out is filled in; the number and the policy stay', () => {
   assert.deepEqual(faultsOf({ preemptionPolicy: 'Never' }), ['Invalid preemptionPolicy'])
 })
 
+test('an update is judged by what it changes alone', () => {
+  const { object } = create({ value: 1 })
+  const { faults } = updateBy(priorityClass, object, { metadata: { name: 'a' }, value: 2e9, preemptionPolicy: 'X' })
+  assert.deepEqual(faults, ['Forbidden value', 'Invalid preemptionPolicy'])
+})
+
 test('a table shows number and default', () => {
   assert.deepEqual(cellsOf(priorityClass, create({ value: -5 }).object).slice(0, 3), ['a', -5, false])
   assert.deepEqual(cellsOf(priorityClass, create({ globalDefault: true }).object).slice(0, 3), ['a', 0, true])

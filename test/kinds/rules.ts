@@ -54,7 +54,9 @@ function writeBy(
   prepareByRules(judged, context)
   const refused = mayAllocate(judged, context) ? allocated(kind, object, { previous, allocator }) : []
   if (refused.length > 0) return { object, faults: told(refused) }
-  return { object, faults: told(validations(judged, context).flatMap((check) => check() ?? [])) }
+  const faults: FieldError[] = []
+  for (const check of validations(judged, context)) faults.push(...(check(faults.length === 0) ?? []))
+  return { object, faults: told(faults) }
 }
 
 function allocated(

@@ -29,6 +29,7 @@ const cases: readonly (readonly [sent: JsonObject, faults: readonly string[]])[]
   [{ parameters: { '': 'x' } }, ['Invalid parameters']],
   [{ parameters: many(512) }, []],
   [{ parameters: many(513) }, ['TooLong parameters']],
+  [{ parameters: { ...many(512), '': 'x' } }, ['TooLong parameters']],
   [{ parameters: { a: 'é'.repeat(128 * 1024) } }, ['TooLong parameters']],
   [{ allowedTopologies: [term(zone('a')), term(zone('b'))] }, []],
   [{ allowedTopologies: [term(zone('a', 'b')), term(zone('b', 'a'))] }, [dup('[1].matchLabelExpressions')]],

@@ -44,6 +44,15 @@ const cases: readonly (readonly [change: JsonObject, faults: readonly string[]])
     { source: { inlineVolumeSpec: { ...inline, persistentVolumeReclaimPolicy: 'Delete' } } },
     [within('Forbidden', 'persistentVolumeReclaimPolicy')],
   ],
+  // What may not be said there at all is not judged any further.
+  [
+    { source: { inlineVolumeSpec: { ...inline, nodeAffinity: {}, persistentVolumeReclaimPolicy: 'X' } } },
+    ['nodeAffinity', 'persistentVolumeReclaimPolicy'].map((name) => within('Forbidden', name)),
+  ],
+  [
+    { source: { inlineVolumeSpec: { ...inline, storageClassName: 'A b', volumeMode: 'X', capacity: {} } } },
+    ['storageClassName', 'volumeMode'].map((name) => within('Forbidden', name)),
+  ],
 ]
 
 test('every rule of the wish is held', () => {

@@ -64,6 +64,7 @@ const strategy = s.object(strategyFields, {
     value.type ||= 'RollingUpdate'
     if (value.type === 'RollingUpdate') value.rollingUpdate ??= {}
   },
+  leavesUnjudged: ({ type }) => (type === 'RollingUpdate' ? [] : ['rollingUpdate']),
   check: checkStrategy,
 })
 

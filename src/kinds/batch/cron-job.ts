@@ -15,10 +15,13 @@ import { containerColumns, countColumn, selectorColumn, templateWarnings } from 
 import { plainStatus, specAndStatus } from '../spec-and-status.ts'
 import { type JobSpec, jobSpec } from './types/job-spec.ts'
 
+/** A selector is refused whatever it says. */
+const templateSpec: typeof jobSpec = { ...jobSpec, leavesUnjudged: () => ['selector'] }
+
 const jobTemplate = s.object(
   {
     metadata: field(1, objectMeta, { zero: 'write', doc: 'Labels and annotations of the Jobs.' }),
-    spec: field(2, jobSpec, { zero: 'write', doc: 'What the Jobs run.' }),
+    spec: field(2, templateSpec, { zero: 'write', doc: 'What the Jobs run.' }),
   },
   {
     name: 'JobTemplateSpec',

@@ -122,8 +122,11 @@ function checkSpec(value: InferFields<typeof specFields>, path: FieldPath): Fiel
 function checkMandatory({ metadata, spec = {} }: FlowSchema): FieldError[] {
   const { name = '' } = metadata
   const mandatory = mandatoryFlowSchemas.get(name)
-  if (mandatory !== undefined && !sameJson(spec, mandatory))
-    return [invalid('spec', spec, `spec of '${name}' must equal the fixed value`)]
-  if (spec.matchingPrecedence !== 1 || name === 'exempt') return []
-  return [invalid('spec.matchingPrecedence', 1, "only the schema named 'exempt' may have matchingPrecedence 1")]
+  const isFirst = spec.matchingPrecedence === 1 && name !== 'exempt'
+  const isFixed = mandatory === undefined || sameJson(spec, mandatory)
+  const text = "only the schema named 'exempt' may have matchingPrecedence 1"
+  return [
+    ...(isFirst ? [invalid('spec.matchingPrecedence', 1, text)] : []),
+    ...(isFixed ? [] : [invalid('spec', spec, `spec of '${name}' must equal the fixed value`)]),
+  ]
 }

@@ -73,7 +73,7 @@ export const priorityClass = defineKind({
   fields,
   rules: {
     prepareForCreate: beginGeneration,
-    validate: (object) => [...checkValue(object), ...checkPolicy(object.preemptionPolicy)],
+    validateCreate: (object) => [...checkValue(object), ...checkPolicy(object.preemptionPolicy)],
     validateUpdate: (next, previous) => [
       ...(next.value === previous.value ? [] : [forbidden('value', 'may not be changed in an update.')]),
       ...immutableField('preemptionPolicy', next.preemptionPolicy, previous.preemptionPolicy),

@@ -115,9 +115,9 @@ function checkProvisioner(name: string): FieldError[] {
 function checkParameters(parameters: { readonly [key: string]: string }): FieldError[] {
   const path = 'parameters'
   const keys = Object.keys(parameters)
+  if (keys.length > maxParameters) return [tooLong(path, maxParameters)]
   const bytes = keys.reduce((sum, key) => sum + Buffer.byteLength(key) + Buffer.byteLength(parameters[key]!), 0)
   return [
-    ...(keys.length > maxParameters ? [tooLong(path, maxParameters)] : []),
     ...(keys.includes('') ? [invalid(path, '', 'field can not be empty.')] : []),
     ...(bytes > maxParameterBytes ? [tooLong(path, maxParameterBytes)] : []),
   ]

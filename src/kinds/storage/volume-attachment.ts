@@ -11,11 +11,12 @@ import {
   required,
   tooLong,
 } from '../../model/field-error.ts'
+import { keysOf } from '../../model/json.ts'
 import { checkDnsSubdomain } from '../../model/names.ts'
 import { ageColumn, type Column, column, nameColumn } from '../../schema/columns.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
-import { type PersistentVolumeSpec, persistentVolumeSpec } from '../core/types/persistent-volume-spec.ts'
+import { inlineVolumeSpec, type PersistentVolumeSpec } from '../core/types/persistent-volume-spec.ts'
 import { checkDriverName } from '../core/types/volumes/storage-systems.ts'
 import { immutableField } from '../immutable.ts'
 import { specAndStatus, statusAlone } from '../spec-and-status.ts'
@@ -25,7 +26,7 @@ const maxMetadataBytes = 256 * 1024
 
 const sourceFields = {
   persistentVolumeName: field(1, s.string(), { zero: 'keep', doc: 'The name of the PersistentVolume.' }),
-  inlineVolumeSpec: field(2, persistentVolumeSpec, {
+  inlineVolumeSpec: field(2, inlineVolumeSpec, {
     doc: 'A volume that a pod names itself, in the form of a PersistentVolume. For volumes that move to a CSI driver.',
   }),
 }
@@ -149,7 +150,9 @@ function checkNames({ spec = {} }: VolumeAttachment): FieldError[] {
 function checkInline(inline: PersistentVolumeSpec, path: FieldPath): FieldError[] {
   const place = child(path, 'inlineVolumeSpec')
   const { volumeMode = 'Filesystem', persistentVolumeReclaimPolicy: policy = 'Retain' } = inline
-  const notHere = (['claimRef', 'capacity', 'nodeAffinity', 'storageClassName'] as const).filter((name) => inline[name])
+  const { claimRef, capacity = {}, nodeAffinity, storageClassName } = inline
+  const given = { claimRef, capacity: Object.keys(capacity).length > 0, nodeAffinity, storageClassName }
+  const notHere = keysOf(given).filter((name) => given[name])
   return [
     ...notHere.map((name) => forbidden(child(place, name), 'may not be specified in the context of inline volumes')),
     ...(inline.csi ? [] : [required(child(place, 'csi'), 'has to be specified in the context of inline volumes')]),

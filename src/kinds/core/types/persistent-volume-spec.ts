@@ -216,15 +216,33 @@ export const persistentVolumeSpec = s.object(
     choice: { among: sourceNames, noun: 'volume type' },
     fill: ({ capacity }) => roundResources(capacity),
     check: (spec, path) => {
-      const { accessModes: modes, storageClassName: name, nodeAffinity } = spec
-      const isLocal = sourceNames.find((source) => spec[source]) === 'local'
+      const { storageClassName: name, nodeAffinity } = spec
+      const nameFaults = name ? checkDnsSubdomain(name) : []
       return [
-        ...checkAccessModes(modes, child(path, 'accessModes')),
-        ...(name ? checkDnsSubdomain(name) : []).map((fault) => invalid(child(path, 'storageClassName'), name, fault)),
-        ...(isLocal && !nodeAffinity ? [required(child(path, 'nodeAffinity'), 'a local volume needs its nodes')] : []),
+        ...checkAccessModes(spec.accessModes, child(path, 'accessModes')),
+        ...nameFaults.map((fault) => invalid(child(path, 'storageClassName'), name, fault)),
+        ...(isLocal(spec) && !nodeAffinity ? [nodesNeeded(path)] : []),
       ]
     },
   },
 )
 
 export type PersistentVolumeSpec = Infer<typeof persistentVolumeSpec>
+
+/** A volume that stands in another object: of what it may not say there at all, nothing else is judged. */
+export const inlineVolumeSpec: typeof persistentVolumeSpec = {
+  ...persistentVolumeSpec,
+  leavesUnjudged: () => ['nodeAffinity', 'persistentVolumeReclaimPolicy', 'volumeMode'],
+  check: (spec, path) => [
+    ...checkAccessModes(spec.accessModes, child(path, 'accessModes')),
+    ...(isLocal(spec) ? [nodesNeeded(path)] : []),
+  ],
+}
+
+function isLocal(spec: { readonly [source: string]: unknown }): boolean {
+  return sourceNames.find((source) => spec[source]) === 'local'
+}
+
+function nodesNeeded(path: FieldPath): FieldError {
+  return required(child(path, 'nodeAffinity'), 'a local volume needs its nodes')
+}

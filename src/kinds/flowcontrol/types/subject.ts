@@ -49,6 +49,7 @@ type Subject = InferFields<typeof subjectFields>
 export const subject = s.object(subjectFields, {
   name: 'Subject',
   doc: 'The sender of requests, in the member that is named after the kind.',
+  leavesUnjudged: ({ kind }) => kinds.filter((each) => each !== kind).map((each) => members[each]),
   check: checkSubject,
 })
 

@@ -31,6 +31,7 @@ const pathFields = {
 const httpPath = s.object(pathFields, {
   name: 'HTTPIngressPath',
   doc: 'Requests for a path, and where they go.',
+  leavesUnjudged: ({ pathType }) => (pathType === undefined ? ['backend'] : []),
   check: checkPath,
 })
 
