@@ -73,6 +73,7 @@ test('endpoints and ports are held to their rules', () => {
     [{ endpoints: [{ addresses: Array(101).fill('10.0.0.1') }] }, ['TooMany endpoints[0].addresses']],
     [{ endpoints: Array(1000).fill(ten) }, []],
     [{ endpoints: Array(1001).fill(ten) }, ['TooMany endpoints']],
+    [{ ports: Array(20_001).fill({ name: 'a' }) }, ['TooMany ports']],
   ]
   for (const [sent, faults] of cases) assert.deepEqual(create(sent).faults, faults, JSON.stringify(sent).slice(0, 200))
 })

@@ -326,7 +326,7 @@ describe('through the server', async () => {
     assert.deepEqual(byDefault.body.spec.metrics, [{ type: 'Resource', resource: processors }])
   })
 
-  test('v2beta1 takes no value of zero for an object, and keeps one that is only its way of saying none', async (t) => {
+  test('an average of an object is shown beside a value of zero, which no version takes back', async (t) => {
     const client = (await serve(t)).client()
     const target = { kind: 'Ingress', name: 'i' }
     const object = { target, metricName: 'm', targetValue: '0', averageValue: '7' }
@@ -334,14 +334,15 @@ describe('through the server', async () => {
     assert.deepEqual(refused.body.details.causes[0].field, 'spec.metrics[0].object.target.value')
     const average = { type: 'AverageValue', averageValue: '7' }
     const metrics = [{ type: 'Object', object: { metric: { name: 'm' }, describedObject: target, target: average } }]
-    const { body: made } = await client.post(path('v2'), body('y', { metrics }))
-    const { body: read } = await client.get(path('v2beta1', '/y'))
-    assert.equal(read.spec.metrics[0].object.targetValue, '0')
-    assert.equal(
-      (await client.put(path('v2beta1', '/y'), { ...read, spec: { ...read.spec, maxReplicas: 9 } })).status,
-      200,
-    )
-    assert.deepEqual((await client.get(path('v2', '/y'))).body.spec, { ...made.spec, maxReplicas: 9 })
+    const made = await client.post(path('v2'), body('y', { metrics }))
+    assert.deepEqual(made.body.spec.metrics[0].object.target, { type: 'AverageValue', value: '0', averageValue: '7' })
+    assert.equal((await client.get(path('v2beta1', '/y'))).body.spec.metrics[0].object.targetValue, '0')
+    for (const version of ['v1', 'v2beta1', 'v2'])
+      assert.equal((await client.put(path(version, '/y'), (await client.get(path(version, '/y'))).body)).status, 422)
+    assert.equal((await client.put(path('v2', '/y'), body('y', { metrics, maxReplicas: 9 }))).status, 200)
+    const { body: seen } = await client.get(path('v2', '/y'))
+    const reported = { ...seen, status: { ...seen.status, currentReplicas: 2 } }
+    assert.equal((await client.put(path('v2', '/y/status'), reported)).body.status.currentReplicas, 2)
   })
 
   test('the use of processors comes last, in whichever version it is written, and rows carry no annotations of v1', async (t) => {

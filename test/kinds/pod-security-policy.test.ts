@@ -47,8 +47,8 @@ test('every rule is told with its place', () => {
     ],
     [{ hostPorts: [{ min: 9, max: -8 }] }, []],
     [
-      { allowedHostPaths: [{ pathPrefix: '/a..b' }, {}, { pathPrefix: '/a/../b' }] },
-      ['Invalid spec.allowedHostPaths[2]', 'Required spec.allowedHostPaths[1]'],
+      { allowedHostPaths: [{ pathPrefix: '/a..b' }, { pathPrefix: '/a/../b' }, {}, { pathPrefix: '..' }] },
+      ['Invalid spec.allowedHostPaths[1]', 'Required spec.allowedHostPaths[2]'],
     ],
     [{ allowedFlexVolumes: [{ driver: 'd' }, {}] }, ['Required spec.allowedFlexVolumes[1].driver']],
     [
@@ -82,7 +82,9 @@ test('what is allowed and what is forbidden may not overlap', async () => {
     [['a.b'], ['a.b'], ['a[0]']],
     [['a.b'], ['a.*'], ['a[0]']],
     [['a.*'], ['a.b'], ['b[0]']],
-    [['a.*'], ['a.b*'], ['a[0]']],
+    [['a.*'], ['a.b*'], ['b[0]']],
+    [['a.*'], ['a.*', '*'], ['a[0]']],
+    [['*'], ['*', 'a*'], ['a[0]', 'b[1]']],
     [['a.b*'], ['a.*'], ['a[0]']],
     [['a.x*'], ['a.b*', 'c*'], []],
     [['*'], ['x'], ['b[0]']],

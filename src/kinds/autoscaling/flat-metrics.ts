@@ -175,7 +175,7 @@ export function specFromV1({ type, object, pods, resource, containerResource, ex
     type,
     object: object && {
       describedObject: object.target!,
-      target: valueTarget(isSet(object.targetValue) ? object.targetValue : undefined, object.averageValue),
+      target: valueTarget(object.targetValue ?? '0', object.averageValue),
       metric: metricFromV1(object.metricName, object.selector),
     },
     pods: pods && {
@@ -280,10 +280,6 @@ function takeOne(counts: Map<string, number>, key: string): boolean {
   const count = counts.get(key) ?? 0
   if (count > 0) counts.set(key, count - 1)
   return count > 0
-}
-
-function isSet(quantity: string | undefined): boolean {
-  return quantity !== undefined && quantity !== '0'
 }
 
 export function valueTarget(value: string | undefined, averageValue: string | undefined): MetricTarget {

@@ -11,7 +11,14 @@ import { byType } from '../list-keys.ts'
 import { plainStatus, specAndStatus } from '../spec-and-status.ts'
 import { behavior } from './behavior.ts'
 import { dropCarried } from './carried.ts'
-import { checkScaleToZero, fillSeenValues, type MetricSpec, metricSpec, metricStatus } from './metrics.ts'
+import {
+  checkScaleToZero,
+  fillAskedValue,
+  fillSeenValues,
+  type MetricSpec,
+  metricSpec,
+  metricStatus,
+} from './metrics.ts'
 import { objectReference } from './object-reference.ts'
 import { describeTargets } from './targets-column.ts'
 
@@ -94,7 +101,10 @@ export const horizontalPodAutoscaler = defineKind({
       if (!usesContainers(previous.spec)) dropContainerSources(next.spec)
     },
     validateUpdate: ({ status = {} }, _, { subresource }) => (subresource === 'status' ? checkStatus(status) : []),
-    canonicalize: ({ status }) => status?.currentMetrics?.forEach(fillSeenValues),
+    canonicalize: ({ spec, status }) => {
+      spec?.metrics?.forEach(fillAskedValue)
+      status?.currentMetrics?.forEach(fillSeenValues)
+    },
   }),
   views: {
     columns: [

@@ -12,6 +12,7 @@ import {
   required,
 } from '../../model/field-error.ts'
 import { parseQuantity } from '../../model/quantity.ts'
+import type { RuleContext } from '../../schema/context.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
 import { freeLabelSelector } from '../meta/label-selector.ts'
 import { checkSegment, freeObjectReference, objectReference } from './object-reference.ts'
@@ -190,10 +191,13 @@ function checkSpec(spec: MetricSpec, path: FieldPath): FieldError[] {
 
 const targetTypes = ['Utilization', 'Value', 'AverageValue']
 
+/** What is stored may say what nobody may send (`fillAskedValue`): a write of the status leaves it alone. */
 function checkTarget(
   { type = '', value, averageValue, averageUtilization }: MetricTarget,
   path: FieldPath,
+  { subresource }: RuleContext,
 ): FieldError[] {
+  if (subresource === 'status') return []
   const errors: FieldError[] = type === '' ? [required(child(path, 'type'), 'say what the target is')] : []
   if (!targetTypes.includes(type))
     errors.push(invalid(child(path, 'type'), type, 'must be either Utilization, Value, or AverageValue'))
@@ -252,6 +256,14 @@ function checkContainer(
 export function checkScaleToZero(metrics: readonly MetricSpec[], minReplicas: number | undefined, path: FieldPath) {
   if (minReplicas !== 0 || metrics.some(({ type }) => type === 'Object' || type === 'External')) return []
   return [forbidden(path, 'must hold at least one Object or External metric to support scaling to zero replicas')]
+}
+
+/**
+ * v1 and v2beta1 always state a value of an object, so every version shows one beside an average. It is none to aim for:
+ * who writes it back is told so. Changes the metric.
+ */
+export function fillAskedValue({ object }: MetricSpec): void {
+  if (object !== undefined) object.target = { ...object.target, value: object.target?.value ?? '0' }
 }
 
 /** v1 and v2beta1 always report one value with each source, so every version shows it. Changes the metric. */

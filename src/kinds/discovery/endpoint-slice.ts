@@ -24,6 +24,7 @@ import { joinSome } from '../join-some.ts'
 import { checkEndpoint, type Endpoint, endpoint } from './types/endpoint.ts'
 
 const maxEndpoints = 1000
+const maxPorts = 20_000
 const addressTypes = ['FQDN', 'IPv4', 'IPv6']
 
 const portFields = {
@@ -105,7 +106,7 @@ export const endpointSlice = defineKind({
     validate: ({ endpoints = [], ports = [], addressType: type = '' }) => [
       ...checkAddressType(type),
       ...checkEndpoints(endpoints, type),
-      ...checkPortNames(ports),
+      ...checkPorts(ports),
     ],
     validateUpdate: (next, previous) => immutableField('addressType', next.addressType, previous.addressType),
   }),
@@ -153,7 +154,8 @@ function checkEndpoints(endpoints: readonly Endpoint[], type: string): FieldErro
   return endpoints.flatMap((each, i) => checkEndpoint(each, at(path, i), type))
 }
 
-function checkPortNames(ports: readonly Port[]): FieldError[] {
+function checkPorts(ports: readonly Port[]): FieldError[] {
+  if (ports.length > maxPorts) return [tooMany('ports', ports.length, maxPorts)]
   const names = ports.map(({ name }) => name)
   return [...repeatedAt(names)].map((i) => duplicate(child(at('ports', i), 'name'), names[i]!))
 }

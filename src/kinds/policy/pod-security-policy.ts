@@ -217,9 +217,7 @@ function checkSpec(value: Spec, path: FieldPath): FieldError[] {
       .map((name) => notSupported(child(path, 'volumes'), name, [...volumeKinds])),
     ...checkCapabilities(value),
     ...checkEscalation(value, child(path, 'defaultAllowPrivilegeEscalation')),
-    ...allowedHostPaths.flatMap(({ pathPrefix = '' }, i) =>
-      checkPrefix(pathPrefix, at(child(path, 'allowedHostPaths'), i)),
-    ),
+    ...checkHostPaths(allowedHostPaths, child(path, 'allowedHostPaths')),
     ...drivers.flatMap(({ name = '' }, i) =>
       checkDriverName(name, child(at(child(path, 'allowedCSIDrivers.allowedCSIDriver'), i), 'name')),
     ),
@@ -256,9 +254,17 @@ function checkEscalation(
   return [invalid(path, true, 'cannot be true unless allowPrivilegeEscalation is')]
 }
 
-function checkPrefix(prefix: string, path: FieldPath): FieldError[] {
-  if (prefix === '') return [required(path, 'is required')]
-  return prefix.split('/').includes('..') ? [invalid(path, prefix, "must not contain '..'")] : []
+/** After one without a prefix none is judged. */
+function checkHostPaths(paths: NonNullable<Spec['allowedHostPaths']>, path: FieldPath): FieldError[] {
+  const prefixes = paths.map(({ pathPrefix = '' }) => pathPrefix)
+  const missing = prefixes.indexOf('')
+  const judged = missing < 0 ? prefixes : prefixes.slice(0, missing)
+  return [
+    ...judged.flatMap((prefix, i) =>
+      prefix.split('/').includes('..') ? [invalid(at(path, i), prefix, "must not contain '..'")] : [],
+    ),
+    ...(missing < 0 ? [] : [required(at(path, missing), 'is required')]),
+  ]
 }
 
 function checkRuntimeClass(value: InferFields<typeof runtimeClassFields>, path: FieldPath): FieldError[] {

@@ -73,7 +73,8 @@ export function checkEndpoint(value: Endpoint, path: FieldPath, type: string): F
     ...(nodeName === undefined ? [] : checkDnsSubdomain(nodeName)).map((fault) =>
       invalid(child(path, 'nodeName'), nodeName, fault),
     ),
-    ...(size > maxTopology ? [tooMany(place, size, maxTopology)] : checkLabels(topology, place)),
+    ...(size > maxTopology ? [tooMany(place, size, maxTopology)] : []),
+    ...checkLabels(topology, place),
     ...(hostname === undefined ? [] : checkDnsLabel(hostname)).map((fault) =>
       invalid(child(path, 'hostname'), hostname, fault),
     ),

@@ -35,17 +35,13 @@ export function checkOverlap(
   banned: readonly string[],
   paths: { readonly allowed: FieldPath; readonly banned: FieldPath },
 ): FieldError[] {
-  const bannedNames = namesIn(banned)
-  const allowedNames = namesIn(allowed)
+  const [allowedNames, bannedNames] = [namesIn(allowed), namesIn(banned)]
   return [
-    ...allowed.flatMap((name, i) => {
-      const overlaps = isCovered(name, bannedNames) || (isOpen(name) && bannedNames.opens.some(beginning(name)))
-      return overlaps ? [invalid(at(paths.allowed, i), name, 'sysctl overlaps with a forbidden one')] : []
-    }),
+    ...allowed.flatMap((name, i) =>
+      isCovered(name, bannedNames) ? [invalid(at(paths.allowed, i), name, 'sysctl overlaps with a forbidden one')] : [],
+    ),
     ...banned.flatMap((name, i) =>
-      !isOpen(name) && isBegun(name, allowedNames)
-        ? [invalid(at(paths.banned, i), name, 'sysctl overlaps with an allowed one')]
-        : [],
+      isNarrower(name, allowedNames) ? [invalid(at(paths.banned, i), name, 'sysctl overlaps with an allowed one')] : [],
     ),
   ]
 }
@@ -54,16 +50,13 @@ interface Names {
   readonly exact: ReadonlySet<string>
   /** What patterns begin with. */
   readonly begins: ReadonlySet<string>
-  readonly opens: Beginnings
 }
 
 function namesIn(patterns: readonly string[]): Names {
   const sound = patterns.filter(isPattern)
-  const begins = sound.filter(isOpen).map(beginning)
   return {
     exact: new Set(sound.filter((name) => !isOpen(name))),
-    begins: new Set(begins),
-    opens: new Beginnings(begins),
+    begins: new Set(sound.filter(isOpen).map(beginning)),
   }
 }
 
@@ -76,34 +69,18 @@ function beginning(name: string): string {
 }
 
 function isCovered(name: string, names: Names): boolean {
-  return (!isOpen(name) && names.exact.has(name)) || isBegun(name, names)
+  return (!isOpen(name) && names.exact.has(name)) || isBegun(beginning(name), names)
 }
 
-/** Whether a pattern begins as this does. */
-function isBegun(name: string, { begins }: Names): boolean {
-  if (name.length > longest) return false
-  const text = beginning(name)
+/** Whether a pattern covers more than this one does. */
+function isNarrower(name: string, names: Names): boolean {
+  if (!isOpen(name)) return isBegun(name, names)
+  return name !== '*' && isBegun(name.slice(0, -2), names)
+}
+
+/** Whether a pattern begins as this text does. */
+function isBegun(text: string, { begins }: Names): boolean {
+  if (text.length > longest) return false
   for (let length = 0; length <= text.length; length++) if (begins.has(text.slice(0, length))) return true
   return false
-}
-
-/** Texts in order, to find whether one starts with another. */
-class Beginnings {
-  readonly #sorted: readonly string[]
-
-  constructor(texts: readonly string[]) {
-    this.#sorted = texts.toSorted()
-  }
-
-  /** Whether some text starts with this one. */
-  some(text: string): boolean {
-    let low = 0
-    let high = this.#sorted.length
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if (this.#sorted[middle]! < text) low = middle + 1
-      else high = middle
-    }
-    return this.#sorted[low]?.startsWith(text) ?? false
-  }
 }
