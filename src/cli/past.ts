@@ -4,12 +4,20 @@ import type { DiscoveredType } from '../client/discovery.ts'
 import type { ObjectHistory } from '../kinds/ops/object-history.ts'
 import type { PastState } from '../kinds/ops/past-state.ts'
 import type { JsonObject } from '../model/json.ts'
+import type { Step } from '../model/json-changes.ts'
 import { type ApiObject, asObject } from '../model/object.ts'
 import { apiVersionOf, groupName } from '../model/vendor.ts'
 import type { Session } from './session.ts'
 import { readWanted } from './targets.ts'
 
 export type HistoryRevision = NonNullable<NonNullable<ObjectHistory['status']>['revisions']>[number]
+
+export type FieldChange = NonNullable<HistoryRevision['changes']>[number]
+
+/** The path to the field that changed. */
+export function stepsOf({ steps = [] }: FieldChange): Step[] {
+  return steps.map(({ member, named }) => (named === undefined ? { member: member ?? '' } : { named }))
+}
 
 /** One object, which may be gone by now. */
 export interface PastSubject {

@@ -31,10 +31,7 @@ export function jsonChanges(
     return sameJson(before, after) ? [] : [{ path, before, after }]
   const names = new Set([...then.parts.keys(), ...now.parts.keys()])
   return [...names].flatMap((name) =>
-    jsonChanges(then.parts.get(name), now.parts.get(name), [
-      ...path,
-      then.sort === 'members' ? { member: name } : { named: name },
-    ]),
+    jsonChanges(then.parts.get(name), now.parts.get(name), [...path, stepTo(then.sort, name)]),
   )
 }
 
@@ -60,6 +57,28 @@ function areComparable(then: Parts, now: Parts): boolean {
   if (then.sort === 'members') return true
   const [names, others] = [[...then.parts.keys()], [...now.parts.keys()]]
   return names.every((name, i) => i >= others.length || name === others[i])
+}
+
+/** The paths of all values that have no parts: members and elements are told apart as they are in changes. */
+export function leavesOf(value: Json, path: readonly Step[] = []): (readonly Step[])[] {
+  const { sort, parts } = partsOf(value) ?? { sort: 'members', parts: new Map<string, Json>() }
+  if (parts.size === 0) return [path]
+  return [...parts].flatMap(([name, part]) => leavesOf(part, [...path, stepTo(sort, name)]))
+}
+
+function stepTo(sort: Parts['sort'], name: string): Step {
+  return sort === 'members' ? { member: name } : { named: name }
+}
+
+/** Whether one of two places lies within the other, or is the same. */
+export function isOneWithinOther(path: readonly Step[], other: readonly Step[]): boolean {
+  const [shorter, longer] = path.length < other.length ? [path, other] : [other, path]
+  return shorter.every((step, i) => isSameStep(step, longer[i]!))
+}
+
+function isSameStep(step: Step, other: Step): boolean {
+  if ('member' in step) return 'member' in other && step.member === other.member
+  return 'named' in other && step.named === other.named
 }
 
 /** A path as people read it. */

@@ -93,9 +93,16 @@ function withoutValues({ note, changes = [] }: PastChange, concealed: readonly s
   const isSecret = ({ path: [first] }: JsonChange) =>
     first === undefined || ('member' in first && concealed.includes(first.member))
   return [
-    ...(note?.places ?? []).map((place) => ({ path: `.${place}`, concealed: true })),
+    ...(note?.places ?? []).map(concealedPlace),
     ...changes.filter((each) => !isSecret(each) && !mayQuote(each)).map((each) => shown(withoutQuotes(each))),
   ]
+}
+
+/** A place as notes have it: a field and, after the first dot, a key of it. */
+function concealedPlace(place: string) {
+  const dot = place.indexOf('.')
+  const steps = [{ member: place.slice(0, dot) }, { member: place.slice(dot + 1) }]
+  return { path: pathText(steps), steps, concealed: true }
 }
 
 /** A change of something that annotations lie within. */

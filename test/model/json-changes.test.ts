@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json } from '../../src/model/json.ts'
-import { jsonChanges, pathText, withValueAt } from '../../src/model/json-changes.ts'
+import { jsonChanges, leavesOf, pathText, withValueAt } from '../../src/model/json-changes.ts'
 import { seeded } from '../store/seeded.ts'
 
 const named = (...names: string[]) => names.map((name) => ({ name, image: `${name}:1` }))
@@ -18,6 +18,15 @@ test('elements are told by their names where their order is the same; else the l
   assert.deepEqual(paths({ c: [] }, { c: named('a') }), ['.c'])
   assert.deepEqual(paths({ c: named('a', 'a') }, { c: named('a') }), ['.c'])
   assert.deepEqual(paths({ 'a/b': 1 }, { 'a/b': 2, ['__proto__']: 3 }), ['["a/b"]', '.__proto__'])
+})
+
+test('a value comes apart into those without parts, by the same steps as its changes', () => {
+  const leaves = (value: Json) => leavesOf(value).map(pathText)
+  assert.deepEqual(leaves({ a: { b: 1, c: {} }, l: [], m: [1, { name: 'x' }], c: named('a', 'b') }), [
+    ...['.a.b', '.a.c', '.l', '.m', '.c[name=a].name', '.c[name=a].image', '.c[name=b].name', '.c[name=b].image'],
+  ])
+  assert.deepEqual(leaves({ c: named('a', 'a') }), ['.c'])
+  assert.deepEqual(leaves({}), ['.'])
 })
 
 test('what is put back is what was there', () => {

@@ -176,13 +176,14 @@ export function historySuite(server: Restartable, second: Restartable): void {
     const annotations = { 'example.com/applied': 'hidden-1' }
     await make(secrets, {
       metadata: { name: 's', annotations },
-      stringData: { password: 'hidden-1', user: 'hidden-2' },
+      stringData: { 'pass.word': 'hidden-1', user: 'hidden-2' },
     })
-    await patch(admin, `${secrets}/s`, { stringData: { password: 'hidden-3' }, metadata: { labels: { a: 'b' } } })
+    await patch(admin, `${secrets}/s`, { stringData: { 'pass.word': 'hidden-3' }, metadata: { labels: { a: 'b' } } })
     const { body, text } = await historyOf(asked, { resource: 'secrets', namespace: 'default', name: 's' })
     const [second] = body.status.revisions
     // Labels too where the values are still in the store; nothing else.
-    assert.deepEqual(second.changes[0], { path: '.data.password', concealed: true })
+    const steps = [{ member: 'data' }, { member: 'pass.word' }]
+    assert.deepEqual(second.changes[0], { path: '.data["pass.word"]', steps, concealed: true })
     for (const { path } of second.changes.slice(1)) assert.equal(path, '.metadata.labels')
     for (const value of ['hidden-1', 'hidden-2', 'hidden-3']) {
       assert.ok(!text.includes(value))
@@ -194,6 +195,8 @@ export function historySuite(server: Restartable, second: Restartable): void {
       403,
     )
     assert.match((await run('undo secret s')).stderr, /keeps no values of Secrets/)
+    const blame = (await run('blame secret s')).stdout
+    assert.match(blame, new RegExp(`^${second.revision} .* \\.data\\["pass\\.word"\\]$`, 'm'))
   })
 
   test('undo puts back what a change touched, unless others have touched it since', async () => {
@@ -228,6 +231,32 @@ export function historySuite(server: Restartable, second: Restartable): void {
       if (code !== 0)
         assert.match(stderr, /conflict: changed again since revision \d+, so nothing was undone: \.data\.k/)
     assert.deepEqual((await admin.get(`${maps}/busy`)).body.data, { k: 'good', n: String(writes) })
+  })
+
+  test('blame and undo of a workload whose loops report: elements of lists, and no report is taken back', async () => {
+    const deployments = '/apis/apps/v1/namespaces/default/deployments'
+    const containers = [{ name: 'web', image: 'web:1' }]
+    const template = { metadata: { labels: { app: 'web' } }, spec: { containers } }
+    const spec = { selector: { matchLabels: { app: 'web' } }, template }
+    await make(deployments, { metadata: { name: 'web', annotations: { turn: '0' } }, spec })
+    const changed = await run('set image deploy/web web=web:2')
+    assert.equal(changed.code, 0, changed.stderr)
+    const { resourceVersion } = (await admin.get(`${deployments}/web`)).body.metadata
+    // The loop of Deployments numbers them in an annotation, with its status.
+    const reports = long ? 110 : 3
+    for (let i = 1; i <= reports; i++)
+      await patch(admin, `${deployments}/web/status`, {
+        metadata: { annotations: { turn: `${i}` } },
+        status: { replicas: i },
+      })
+    const blame = (await run('blame deploy web')).stdout
+    const row = /^(\d+) .* \.spec\.template\.spec\.containers\[name=web\]\.image$/m.exec(blame)
+    assert.equal(row?.[1], resourceVersion, blame)
+    assert.match(blame, /^\d+ .* \.spec\.template\.spec\.containers\[name=web\]\.name$/m)
+    assert.match((await run('undo deploy web')).stdout, new RegExp(`undone \\(revision ${resourceVersion}\\)`))
+    const { body } = await admin.get(`${deployments}/web`)
+    assert.equal(body.spec.template.spec.containers[0].image, 'web:1')
+    assert.equal(body.metadata.annotations.turn, `${reports}`)
   })
 
   test('undo of what created an object, or changed one that was there before, does nothing', async () => {

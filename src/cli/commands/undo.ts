@@ -6,11 +6,19 @@
 import { flag, type OptionsOf, text, UsageError } from '../../base/flags.ts'
 import { changeObject } from '../../client/change-object.ts'
 import { type Json, type JsonObject, sameJson } from '../../model/json.ts'
-import { type Step, valueAt, withValueAt } from '../../model/json-changes.ts'
+import { valueAt, withValueAt } from '../../model/json-changes.ts'
 import { type ApiObject, asJson, asObject } from '../../model/object.ts'
 import { defineCommand } from '../command.ts'
 import { connectionFlags } from '../connection-flags.ts'
-import { changesOf, type HistoryRevision, type PastSubject, pastSubject, stateAt } from '../past.ts'
+import {
+  changesOf,
+  type FieldChange,
+  type HistoryRevision,
+  type PastSubject,
+  pastSubject,
+  stateAt,
+  stepsOf,
+} from '../past.ts'
 import { placeOf, type Session, withSession } from '../session.ts'
 import { report, requestOptions, writeFlags } from '../writing.ts'
 
@@ -46,7 +54,6 @@ object that was deleted is created again. The status of an object is not put bac
       throw new UsageError('--dry-run=client is not built for undo: use --dry-run=server')
     await withSession(context, options, async (session) => {
       const subject = await pastSubject(session, words)
-      if (subject.type.kind === 'Secret') throw new UsageError('the history keeps no values of Secrets to put back')
       const { change, older } = await findChange(session, subject, options.revision)
       const object = change.deleted
         ? await createAgain(session, subject, { older, options })
@@ -77,12 +84,10 @@ async function findChange(session: Session, subject: PastSubject, revision: stri
   )
 }
 
-/** Without a revision a report of status is not what is meant. */
-function isByItself({ deleted = false, changes = [] }: HistoryRevision): boolean {
-  return deleted || changes.some((change) => !isStatus(change))
+/** Without a revision a report of status is not what is meant, nor the annotations that some loops write along with it. */
+function isByItself({ deleted = false, subresource, changes = [] }: HistoryRevision): boolean {
+  return deleted || (subresource !== 'status' && changes.some((change) => !isStatus(change)))
 }
-
-type FieldChange = NonNullable<HistoryRevision['changes']>[number]
 
 function isStatus({ path = '' }: FieldChange): boolean {
   return path === '.status' || path.startsWith('.status.') || path.startsWith('.status[')
@@ -102,6 +107,8 @@ async function putBack(session: Session, subject: PastSubject, { change, options
     throw new UsageError(
       `what revision ${revision} changed is not known, or only the status: there is nothing to put back`,
     )
+  if (wanted.some(({ concealed }) => concealed))
+    throw new UsageError('the history keeps no values of Secrets to put back')
   const undone = await changeObject(session.client, type, {
     ...requestOptions(session, options),
     name: placeOf(session, type, name),
@@ -126,10 +133,6 @@ function withoutChange(live: ApiObject, { revision, uid }: HistoryRevision, want
     asJson(live),
   )
   return asObject(next as JsonObject)
-}
-
-function stepsOf({ steps = [] }: FieldChange): Step[] {
-  return steps.map(({ member, named }) => (named === undefined ? { member: member ?? '' } : { named }))
 }
 
 async function createAgain(
