@@ -67,6 +67,8 @@ async function help(command: string | undefined): Promise<string> {
 
 /** What the user can fix is told in one line on the standard error; then the process ends with 1. */
 export function main(args: readonly string[]): void {
+  // Lines that cannot be written, as on a full disk or when nobody reads them any more, end nothing.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
   obey(args).catch(fail)
 }
 
@@ -242,8 +244,6 @@ interface Announced {
 }
 
 function announce(url: string, { line: { options, up }, console, log }: Announced): void {
-  // A greeting that cannot be written, as on a full disk, ends nothing.
-  process.stdout.on('error', () => {})
   if (options.ephemeral) process.stdout.write(ephemeralGreeting(url, options))
   else if (up !== undefined) process.stdout.write(greeting(url, options, console.address(url)))
   else log.info('serving', { url, profile: options.profile })

@@ -3,6 +3,8 @@
  * revisions above all that the old one ever did, and every bad input is refused with nothing written.
  */
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import {
   existsSync,
   mkdtempSync,
@@ -24,6 +26,7 @@ import { LmdbStore } from '../../src/store/lmdb/store.ts'
 import type { Entry } from '../../src/store/store.ts'
 import type { HttpClient } from '../tools/http-client.ts'
 import { embedded, serve, startInProcess } from '../tools/in-process.ts'
+import { root } from '../tools/server.ts'
 import { untilTrue } from '../tools/until.ts'
 import { recordingTerminal } from './terminal.ts'
 
@@ -225,6 +228,26 @@ test('a store that holds data is not restored into, and one that was not filled 
     ['meta/profile', 'objects/core/events/a/b'],
   )
 })
+
+test('an output that nobody reads ends no command, and half a backup is no success', async () => {
+  const file = await backupFile()
+  const dataDir = newPlace()
+  await restoreBy(`--from=${file}`, `--data-dir=${dataDir}`)
+  assert.deepEqual(await runUnread('check', `--backup=${file}`), { code: 0, said: '' })
+  const { code, said } = await runUnread('backup', `--data-dir=${dataDir}`, '--to=-')
+  assert.equal(code, 1)
+  assert.match(said, /^orch: the backup is not complete: the standard output cannot be written: .*EPIPE\n$/)
+})
+
+/** Runs `orch` with a standard output that is closed from the start. */
+async function runUnread(...args: string[]): Promise<{ code: number; said: string }> {
+  const child = spawn(join(root, 'bin/orch'), args, { stdio: ['ignore', 'pipe', 'pipe'] })
+  child.stdout.destroy()
+  let said = ''
+  child.stderr.on('data', (chunk) => (said += chunk))
+  const [code] = await once(child, 'close')
+  return { code, said }
+}
 
 test('what is damaged is found, and set aside with nothing else lost', async () => {
   const server = await startInProcess(undefined, [], embedded)

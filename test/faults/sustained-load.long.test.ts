@@ -9,6 +9,7 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Seeded, seeded } from '../store/seeded.ts'
+import { cpuMsOf } from '../tools/cpu-time.ts'
 import type { HttpClient } from '../tools/http-client.ts'
 import { type ServerHandle, startServer } from '../tools/server.ts'
 import { report } from './load.ts'
@@ -51,9 +52,9 @@ interface Pace {
 async function sustained(t: Parameters<typeof report>[0], server: ServerHandle, pace: Pace): Promise<void> {
   const measured: { requests: number; cpuMs: number; rss: number }[] = []
   for (let slice = 0; slice < slices; slice++) {
-    const before = cpuMsOf(server)
+    const before = cpuMsOf(server.process.pid!)
     const requests = await paced(pace, longMs / slices)
-    measured.push({ requests, cpuMs: cpuMsOf(server) - before, rss: rssOf(server) })
+    measured.push({ requests, cpuMs: cpuMsOf(server.process.pid!) - before, rss: rssOf(server) })
   }
   const cost = (part: typeof measured) => sum(part, 'cpuMs') / sum(part, 'requests')
   const third = slices / 3
@@ -89,12 +90,6 @@ async function paced({ actors, perSecond }: Pace, forMs: number): Promise<number
 
 function sum<K extends string>(items: readonly { readonly [name in K]: number }[], name: K): number {
   return items.reduce((total, item) => total + item[name], 0)
-}
-
-/** User and system time of the process, in clock ticks of 10 ms. */
-function cpuMsOf({ process: { pid } }: ServerHandle): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
-  return 10 * (Number(fields[11]) + Number(fields[12]))
 }
 
 function rssOf({ process: { pid } }: ServerHandle): number {

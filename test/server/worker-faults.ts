@@ -20,21 +20,26 @@ export async function creates(client: HttpClient): Promise<number> {
   return Number(line?.[1] ?? 0)
 }
 
-/** A server whose workers a test can end: `end('1 exit')`. */
-export async function startFragile(t: Ending, flags: readonly string[] = []) {
+/** A server whose workers a test can end: `end('1 exit')`, `end('0 terminate,1 terminate')`. */
+export interface Fragile {
+  readonly server: ServerHandle
+  end(how: string): void
+}
+
+export async function startFragile(t: Ending, flags: readonly string[] = [], workers = 2): Promise<Fragile> {
   const directory = mkdtempSync(join(tmpdir(), 'orch-workers-'))
   t.after(async () => rmSync(directory, { recursive: true, force: true }))
   const control = join(directory, 'end')
   const hook = pathToFileURL(join(root, 'test/tools/end-worker.mjs')).href
-  const fragile = await startServer(t, ['--workers=2', ...flags], {
+  const server = await startServer(t, [`--workers=${workers}`, ...flags], {
     NODE_OPTIONS: `--import=${hook} --max-old-space-size=150`,
     ORCH_END_WORKER: control,
   })
   const end = (how: string) => {
     writeFileSync(control, how)
-    fragile.process.kill('SIGWINCH')
+    server.process.kill('SIGWINCH')
   }
-  return { fragile, end }
+  return { server, end }
 }
 
 const writePauseMs = 10

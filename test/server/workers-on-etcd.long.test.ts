@@ -26,7 +26,7 @@ describeAsOne('workers on etcd are one server', {
 
 test('workers on etcd end in every way, and nothing acknowledged is lost', { timeout }, async (t) => {
   const { flags } = await startOn(t)
-  const { fragile, end } = await startFragile(t, flags)
+  const { server: fragile, end } = await startFragile(t, flags)
   const beside = await startServer(t, flags)
   let shown = 0
   for (const [i, how] of ['0 error', '1 exit', '0 memory', '1 stall', '1 terminate', '1 loop'].entries())

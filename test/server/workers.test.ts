@@ -34,7 +34,7 @@ describeAsOne('workers are one server', { flags: async () => [], keepsHistory: t
 const ways = ['0 error', ...(long ? ['1 exit', '0 memory', '1 stall', '1 terminate', '1 loop'] : [])]
 
 test('workers, the store and all of them end, and nothing acknowledged is lost', { timeout }, async (t) => {
-  const { fragile, end } = await startFragile(t)
+  const { server: fragile, end } = await startFragile(t)
   let shown = 0
   for (const [i, how] of ways.entries()) {
     await t.test(`a worker that ends is replaced, and counters do not fall: ${how}`, async () => {

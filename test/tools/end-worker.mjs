@@ -1,6 +1,6 @@
 /**
- * Imported into a server with several workers (`NODE_OPTIONS=--import=...`): SIGWINCH ends one of them in the way that the
- * file ORCH_END_WORKER says: `1 exit`, `0 stall`, `2 memory`, `1 terminate`. Or it ends the thread of the store: `hub`.
+ * Imported into a server with several workers (`NODE_OPTIONS=--import=...`): SIGWINCH ends those of them that the file
+ * ORCH_END_WORKER names, in the way that it says: `1 exit`, `0 stall`, `2 memory`, `0 terminate,1 terminate`. Or it ends the thread of the store: `hub`.
  */
 import { readFileSync } from 'node:fs'
 import { isMainThread, parentPort, threadName } from 'node:worker_threads'
@@ -29,10 +29,12 @@ if (isMainThread) {
     if (/^worker \d/.test(worker.threadName ?? '')) workers.set(worker.threadName.split(' ')[1], worker)
   })
   process.on('SIGWINCH', () => {
-    const [which, way] = readFileSync(process.env.ORCH_END_WORKER, 'utf8').trim().split(' ')
-    if (which === 'hub') void hub.terminate()
-    else if (way === 'terminate') void workers.get(which).terminate()
-    else workers.get(which).postMessage({ type: 'fault', way })
+    for (const order of readFileSync(process.env.ORCH_END_WORKER, 'utf8').trim().split(',')) {
+      const [which, way] = order.split(' ')
+      if (which === 'hub') void hub.terminate()
+      else if (way === 'terminate') void workers.get(which).terminate()
+      else workers.get(which).postMessage({ type: 'fault', way })
+    }
   })
 } else if (/^worker \d/.test(threadName)) {
   parentPort.on('message', ({ type, way }) => {

@@ -3,7 +3,6 @@
  * error how far it is, and on the standard output what came of it. Nothing is ever overwritten, and nothing is left half:
  * a store that was not filled to the end cannot be opened.
  */
-import { once } from 'node:events'
 import { homedir } from 'node:os'
 import { BackupError } from '../../backup/backup-error.ts'
 import { openBackup, readContents, writeBackupFile } from '../../backup/backup-file.ts'
@@ -80,9 +79,20 @@ async function writeOut(chunks: AsyncIterable<Buffer>, progress: ProgressLine): 
   for await (const chunk of chunks) {
     bytes += chunk.length
     progress.show(bytesText(bytes))
-    if (!process.stdout.write(chunk)) await once(process.stdout, 'drain')
+    await writeToOutput(chunk)
   }
   progress.end()
+}
+
+/** Resolves when it is written: half a backup must not pass for a whole one. */
+async function writeToOutput(chunk: Buffer): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  process.stdout.write(chunk, (error) => (error ? reject(unwritten(error)) : resolve()))
+  await promise
+}
+
+function unwritten({ message }: Error): BackupError {
+  return new BackupError(`the backup is not complete: the standard output cannot be written: ${message}`)
 }
 
 /** `orch restore`: into a store that holds nothing yet. */

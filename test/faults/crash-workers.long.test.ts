@@ -1,0 +1,72 @@
+/**
+ * Three workers on the embedded store, each ended in every way while clients write and watch, then all of them at once, the
+ * store's thread, and the process itself: what clients saw adds up as if there had been one server that never failed.
+ */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { test } from 'node:test'
+import { countOf, type Fragile, startFragile } from '../server/worker-faults.ts'
+import { until } from '../tools/until.ts'
+import { acknowledged } from './load.ts'
+import type { Recorder } from './recorder.ts'
+import { assertSurvives } from './survival.ts'
+
+const ways = ['terminate', 'exit', 'error', 'memory', 'stall', 'loop']
+const workers = [0, 1, 2]
+const allAtOnce = workers.map((worker) => `${worker} terminate`).join()
+/** So many writes are acknowledged between two faults at most. */
+const longestPeace = 400
+const kills = 6
+const endsOfTheStore = 3
+
+test('workers, their store and their process end under load, in every way', { timeout: 900_000 }, async (t) => {
+  const fragile = await startFragile(t, [], workers.length)
+  await assertSurvives(t, fragile.server, {
+    writers: 12,
+    watchers: 6,
+    fail: async (recorder, random) => {
+      const peace = () => acknowledged(recorder, 20 + random.below(longestPeace))
+      for (const way of ways)
+        for (const worker of workers) {
+          await peace()
+          await replace(fragile, `${worker} ${way}`, 1)
+        }
+      for (let i = 0; i < endsOfTheStore; i++) {
+        await peace()
+        await replace(fragile, allAtOnce, workers.length)
+        await peace()
+        await endStore(fragile, recorder)
+      }
+      for (let i = 0; i < kills; i++) {
+        await peace()
+        await fragile.server.kill()
+        if (random.chance(0.5)) await fragile.server.restartAndKill(random.below(400))
+        await fragile.server.restart()
+      }
+      await peace()
+      return { workersEnded: ways.length * workers.length + endsOfTheStore * workers.length, endsOfTheStore, kills }
+    },
+  })
+})
+
+/** Ends workers, and waits until so many others have taken their places. */
+async function replace({ server, end }: Fragile, how: string, count: number): Promise<void> {
+  const replaced = () => countOf(server.output(), /a worker took the place of one that ended/g)
+  const before = replaced()
+  end(how)
+  await until(
+    async () => [how, replaced(), server.output().slice(-300)],
+    () => replaced() >= before + count,
+    60_000,
+  )
+}
+
+/** The end of the store's thread is the end of the process, which is started again. */
+async function endStore({ server, end }: Fragile, recorder: Recorder): Promise<void> {
+  const exit = once(server.process, 'exit')
+  end('hub')
+  await exit
+  assert.equal(server.process.exitCode, 1, server.output())
+  await server.restart()
+  await acknowledged(recorder, 1)
+}

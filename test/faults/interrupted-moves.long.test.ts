@@ -1,0 +1,165 @@
+/**
+ * `orch migrate` and `orch restore` killed at random moments, again and again, into both stores: no store is opened that was
+ * not filled to the end, the same command goes on, and in the end every key and value is there, above all revisions of old.
+ */
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { EtcdStore } from '../../src/store/etcd/store.ts'
+import { LmdbStore } from '../../src/store/lmdb/store.ts'
+import type { Entry, Store } from '../../src/store/store.ts'
+import { type Seeded, seeded } from '../store/seeded.ts'
+import { asForUsers } from '../tools/compiled.ts'
+import { type Cluster, startEtcd } from '../tools/etcd.ts'
+import { long } from '../tools/long.ts'
+import { root } from '../tools/server.ts'
+import { report } from './load.ts'
+
+const objects = 12_000
+const kills = long ? 25 : 4
+const timeout = 600_000
+
+const directory = mkdtempSync(join(tmpdir(), 'orch-moves-'))
+const source = join(directory, 'source')
+const backup = join(directory, 'backup')
+const seed = Number(process.env.ORCH_TEST_SEED ?? Date.now() % 2 ** 32)
+let cluster: Cluster
+let wanted: readonly Entry[]
+
+before(async () => {
+  cluster = await startEtcd()
+  const store = await LmdbStore.open({ directory: source })
+  const profile = { key: 'meta/profile', expected: 0, value: Buffer.from('orch') }
+  await store.commit(profile)
+  const keys = Array.from({ length: objects }, (_, i) => `objects/core/configmaps/a/${String(i).padStart(5, '0')}`)
+  const commit = (key: string) => store.commit({ key, expected: 0, value: Buffer.from(`${key} `.repeat(20)) })
+  await Promise.all(keys.map(commit))
+  wanted = await entriesOf(store)
+  await orch(['backup', `--data-dir=${source}`, `--to=${backup}`])
+})
+
+after(async () => {
+  await cluster.stop()
+  rmSync(directory, { recursive: true, force: true })
+})
+
+/** Where a move goes to: its flags, and the store that it makes. */
+interface Target {
+  readonly flags: readonly string[]
+  open(): Promise<Store>
+}
+
+let places = 0
+
+function newDirectory(): Target {
+  const place = join(directory, `place-${++places}`)
+  return { flags: [`--data-dir=${place}`], open: () => LmdbStore.open({ directory: place }) }
+}
+
+function newPrefix(): Target {
+  const prefix = `/place-${++places}/`
+  const { endpoints } = cluster
+  return {
+    flags: [`--etcd-servers=${endpoints}`, `--etcd-prefix=${prefix}`],
+    open: () => EtcdStore.open({ endpoints, prefix, historyMs: 60_000 }),
+  }
+}
+
+const migration = ['migrate', `--from-data-dir=${source}`]
+const restoration = ['restore', `--from=${backup}`]
+
+for (const [name, command, newTarget] of [
+  ['migrate to etcd', migration, newPrefix],
+  ['migrate to a directory', migration, newDirectory],
+  ['restore into etcd', restoration, newPrefix],
+  ['restore into a directory', restoration, newDirectory],
+] as const)
+  test(name, { timeout }, async (t) => {
+    const random = seeded(seed)
+    const began = performance.now()
+    await orch([...command, ...newTarget().flags])
+    const counts = await killAgainAndAgain(command, newTarget, { random, usualMs: performance.now() - began })
+    report(t, counts)
+    assert.ok(counts.halfDone > 0, 'no kill met a move under way')
+  })
+
+interface Rhythm {
+  readonly random: Seeded
+  /** How long a move takes that nobody interrupts. */
+  readonly usualMs: number
+}
+
+async function killAgainAndAgain(command: readonly string[], newTarget: () => Target, { random, usualMs }: Rhythm) {
+  const counts = { kills: 0, halfDone: 0, complete: 0 }
+  while (counts.kills < kills) {
+    const target = newTarget()
+    for (let isHalf = true; isHalf && counts.kills < kills; ) {
+      if (!(await killedAfter([...command, ...target.flags], usualMs * (0.3 + random.below(700) / 1000)))) break
+      counts.kills++
+      isHalf = !(await isComplete(target))
+      if (isHalf) counts.halfDone++
+    }
+    if (!(await isComplete(target))) await orch([...command, ...target.flags])
+    await assertAllThere(target)
+    counts.complete++
+  }
+  return counts
+}
+
+/** Whether the store opens with all; one that was not filled to the end must not open, unless nothing is in it at all. */
+async function isComplete(target: Target): Promise<boolean> {
+  let store: Store
+  try {
+    store = await target.open()
+  } catch (error) {
+    assert.match(String(error), /is not complete: a restore or migration into it was interrupted/)
+    return false
+  }
+  const { length } = await entriesOf(store)
+  assert.ok(length === 0 || length === wanted.length, `${length} entries are there and the store opens`)
+  return length > 0
+}
+
+async function assertAllThere(target: Target): Promise<void> {
+  const bare = (entries: readonly Entry[]) => entries.map(({ key, value }) => [key, Buffer.from(value).toString()])
+  const store = await target.open()
+  const oldest = wanted.reduce((highest, { revision }) => Math.max(highest, revision), 0)
+  assert.ok((await store.list({ prefix: '', limit: 1 })).revision > oldest)
+  assert.deepEqual(bare(await entriesOf(store)), bare(wanted))
+}
+
+async function entriesOf(store: Store): Promise<readonly Entry[]> {
+  const { entries } = await store.list({ prefix: '' })
+  await store.close()
+  return entries
+}
+
+function start(args: readonly string[]) {
+  return spawn(join(root, 'bin/orch'), args, { stdio: ['ignore', 'ignore', 'pipe'], env: asForUsers() })
+}
+
+async function orch(args: readonly string[]): Promise<void> {
+  const child = start(args)
+  let said = ''
+  child.stderr.on('data', (chunk) => (said += chunk))
+  const [code] = await once(child, 'close')
+  assert.equal(code, 0, `${args.join(' ')}: ${said}`)
+}
+
+/** Whether it was killed; else it had ended well before. */
+async function killedAfter(args: readonly string[], ms: number): Promise<boolean> {
+  const child = start(args)
+  const exit = once(child, 'exit')
+  const timer = new AbortController()
+  await Promise.race([exit, delay(ms, undefined, { signal: timer.signal }).catch(() => {})])
+  timer.abort()
+  child.kill('SIGKILL')
+  const [code] = await exit
+  assert.ok(code === null || code === 0, `${args.join(' ')} ended with ${code}`)
+  return code === null
+}
