@@ -2,6 +2,7 @@
  * Preloaded into a program under test: makes calls on the file whose path ends in FAIL_FILE fail while the file
  * FAIL_CONTROL says so.
  * FAIL_CONTROL holds a letter and an error number: w writes of data, m writes of meta pages (O_DSYNC), s syncs.
+ * Or the calls on that file with the numbers FAIL_FROM to FAIL_TO fail, whatever they are, with the error FAIL_ERROR.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -23,12 +24,26 @@ static int is_file(int fd) {
   return strcmp(path + length - strlen(end), end) == 0;
 }
 
+/* The number that an environment variable has, or 0. */
+static int number_of(const char *name) {
+  const char *text = getenv(name);
+  return text ? atoi(text) : 0;
+}
+
+static int calls;
+
+static int error_of_next_call(void) {
+  int call = __atomic_add_fetch(&calls, 1, __ATOMIC_SEQ_CST);
+  return call >= number_of("FAIL_FROM") && call <= number_of("FAIL_TO") ? number_of("FAIL_ERROR") : 0;
+}
+
 /* The error number that calls of this kind are to fail with, or 0. */
 static int error_of(int fd, char kind) {
   char text[32] = {0};
   char wanted = 0;
   int number = 0;
   if (!is_file(fd)) return 0;
+  if (getenv("FAIL_FROM")) return error_of_next_call();
   int control = syscall(SYS_openat, AT_FDCWD, getenv("FAIL_CONTROL"), O_RDONLY | O_CLOEXEC);
   if (control < 0) return 0;
   if (syscall(SYS_read, control, text, sizeof text - 1) > 0) sscanf(text, "%c %d", &wanted, &number);

@@ -6,10 +6,12 @@ import assert from 'node:assert/strict'
 import { closeSync, openSync, rmSync, statfsSync, statSync, truncateSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { long, longTest } from '../tools/long.ts'
 import { configMaps } from '../tools/paths.ts'
 import { type ServerHandle, startServer } from '../tools/server.ts'
 import { mountSmallDevice } from '../tools/small-device.ts'
+import { untilTrue } from '../tools/until.ts'
 
 /** A small device, on which a server keeps its data. */
 async function startOnSmallDevice(
@@ -111,3 +113,76 @@ test('a full store says so, and takes data again as soon as objects are deleted'
   assert.match(server.output(), /the store accepts writes again/)
   assert.match(server.output(), /older versions of objects were given up to make room/)
 })
+
+const inLongForm = long ? test : () => {}
+
+inLongForm('a minute on a full disk under load, then writes go on', { timeout: 300_000 }, async (t) => {
+  const { server, device } = await startOnSmallDevice(t, 16)
+  const { pid } = server.process
+  const client = server.client()
+  const create = (name: string, content: object) => client.post(configMaps, { metadata: { name }, data: content })
+  for (let i = 0; (await create(`c${i}`, much)).status === 201; i++);
+  fillDevice(device)
+  const small: string[] = []
+  for (let i = 0; (await create(`s${i}`, { text: 'x'.repeat(1000) })).status === 201; i++) small.push(`s${i}`)
+  const { body } = await client.get(configMaps)
+  const watch = await countDeletions(server, body.metadata.resourceVersion)
+  const counts = await loadFor(60_000, {
+    refused: async () => {
+      const { status, body } = await create('more', much)
+      assert.deepEqual([status, body.kind], [507, 'Status'])
+    },
+    read: async () => {
+      assert.equal((await client.get(`${configMaps}/${small[0]}`)).status, 200)
+      assert.equal((await client.get('/readyz')).status, 200)
+    },
+    // One a second makes no room for what is written.
+    deleted: async () => {
+      if (small.length > 1) assert.equal((await client.delete(`${configMaps}/${small.pop()}`)).status, 200)
+      await pause(1_000)
+    },
+  })
+  const left: { metadata: { name: string } }[] = (await client.get(configMaps)).body.items
+  await untilTrue(async () => watch.deletions() === body.items.length - left.length)
+  await watch.stop()
+  rmSync(join(device, 'filler'))
+  const freed = performance.now()
+  await untilTrue(async () => (await create('more', {})).status === 201)
+  const backMs = performance.now() - freed
+  t.diagnostic(`${JSON.stringify(counts)}, writing again after ${Math.round(backMs)} ms`)
+  assert.ok(backMs <= 5_000, `nothing was written for ${backMs} ms after there was room`)
+  assert.deepEqual([server.process.pid, server.process.exitCode], [pid, null])
+})
+
+/** Does each thing over and over, all beside one another. Returns how often. */
+async function loadFor<K extends string>(
+  ms: number,
+  things: Record<K, () => Promise<void>>,
+): Promise<Record<K, number>> {
+  const end = performance.now() + ms
+  const repeat = async ([name, act]: [string, () => Promise<void>]): Promise<[string, number]> => {
+    let count = 0
+    for (; performance.now() < end; count++) await act()
+    return [name, count]
+  }
+  return Object.fromEntries(await Promise.all(Object.entries<() => Promise<void>>(things).map(repeat))) as Record<
+    K,
+    number
+  >
+}
+
+async function countDeletions(server: ServerHandle, version: string) {
+  let count = 0
+  const end = new AbortController()
+  const watching = (async () => {
+    const path = `${configMaps}?watch=1&resourceVersion=${version}`
+    for await (const { type } of server.client().watch(path, end.signal)) if (type === 'DELETED') count++
+  })()
+  return {
+    deletions: () => count,
+    stop: async () => {
+      end.abort()
+      await watching
+    },
+  }
+}

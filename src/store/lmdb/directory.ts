@@ -3,14 +3,14 @@
  * long as it says it is. lmdb answers the lack of any of these with a dead process.
  */
 import { statSync } from 'node:fs'
-import { constants, open, stat, statfs } from 'node:fs/promises'
+import { constants, open, rm, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { makePrivateDirectory } from '../../base/files.ts'
 import { StoreError, StoreFull } from '../store.ts'
 import { readMeta } from './page-file.ts'
 
-/** What a data directory holds: lmdb's files, the claim, and the certificates beside them. */
-const ownFiles = ['claim', 'data.mdb', 'lock.mdb', 'pki']
+/** What a data directory holds: lmdb's files, the claim, the certificates beside them, and a trial that was interrupted. */
+const ownFiles = ['claim', 'data.mdb', 'lock.mdb', 'pki', 'trial.mdb']
 const neededBytes = 1024 * 1024
 
 /** How large the data file is, in bytes: with the pages in it that are free to be used again. */
@@ -39,12 +39,32 @@ export async function makeDirectory(directory: string): Promise<void> {
 export async function checkDirectory(directory: string): Promise<string | undefined> {
   const exists = await checkFile(join(directory, 'data.mdb'))
   const { bavail, bsize } = await statfs(directory)
-  if (bavail * bsize >= neededBytes) return undefined
+  if (bavail * bsize >= neededBytes) return exists ? undefined : await tryWriting(directory)
   const scarce = `no room in ${directory}: ${bavail * bsize} bytes are free, ${neededBytes} are needed`
   if (!exists) throw new StoreFull(scarce)
   await layOutLockFile(join(directory, 'lock.mdb'), scarce)
   return `${scarce}; until there are, objects can be read and deleted, but hardly be written`
 }
+
+/**
+ * lmdb ends the process by a signal where its first write to a new file fails, as one over a quota does, of which the free
+ * space says nothing. Not the data file itself: one that is not empty is no longer new.
+ */
+async function tryWriting(directory: string): Promise<undefined> {
+  const path = join(directory, 'trial.mdb')
+  try {
+    await using file = await open(path, 'w', 0o600)
+    await file.write(Buffer.alloc(trialBytes), 0, trialBytes, 0)
+    await file.datasync()
+  } catch (cause) {
+    throw new StoreError(`the data directory ${directory} cannot be written: ${(cause as Error).message}`, { cause })
+  } finally {
+    await rm(path, { force: true })
+  }
+}
+
+/** What a new store takes, and a little more. */
+const trialBytes = 128 * 1024
 
 /**
  * lmdb maps this file and writes to it without asking: a page that has no room on the device ends the process. One

@@ -1,0 +1,57 @@
+/**
+ * The program some of whose calls to the disk fail: a few writers on one store, which go on after a failure. What came of
+ * each commit is one line in the file of outcomes, written before its writer goes on; last comes what can be read then.
+ * `nth-call-workload.ts <data directory> <file of outcomes>`
+ */
+import { openSync, writeSync } from 'node:fs'
+import { LmdbStore } from '../../src/store/lmdb/store.ts'
+import { type Key, StoreError } from '../../src/store/store.ts'
+
+/** A line of the file. */
+export type Line =
+  | { readonly key: Key; readonly outcome: 'begun' | 'committed' | 'refused' | 'ambiguous' }
+  /** Keys; absent where reads are refused. */
+  | { readonly visible?: readonly Key[] }
+  /** Why the store could not be opened. */
+  | { readonly unopened: string }
+
+const writers = 4
+const commitsPerWriter = 20
+
+async function run(directory: string, tell: (line: Line) => void): Promise<void> {
+  let store: LmdbStore
+  try {
+    store = await LmdbStore.open({ directory, onFailed: () => {} })
+  } catch (error) {
+    return tell({ unopened: storeError(error).message })
+  }
+  await Promise.all(Array.from({ length: writers }, (_, writer) => write(store, `writer/${writer}/`, tell)))
+  const visible = await store.list({ prefix: '' }).catch((error) => void storeError(error))
+  tell(visible ? { visible: visible.entries.map(({ key }) => key) } : {})
+  await store.close()
+}
+
+async function write(store: LmdbStore, prefix: string, tell: (line: Line) => void): Promise<void> {
+  for (let i = 0; i < commitsPerWriter; i++) {
+    const key = `${prefix}${i}`
+    tell({ key, outcome: 'begun' })
+    const value = Buffer.alloc(i % 5 === 0 ? 40_000 : 400, key)
+    const outcome = await store.commit({ key, expected: 0, value }).then(
+      () => 'committed' as const,
+      (error) => (storeError(error).ambiguous ? 'ambiguous' : 'refused'),
+    )
+    tell({ key, outcome })
+  }
+}
+
+/** Any other error is a fault of the program. */
+function storeError(error: unknown): StoreError {
+  if (error instanceof StoreError) return error
+  throw error
+}
+
+const [directory, outcomes] = process.argv.slice(2)
+if (directory && outcomes) {
+  const file = openSync(outcomes, 'a')
+  await run(directory, (line) => writeSync(file, `${JSON.stringify(line)}\n`))
+}
