@@ -7,7 +7,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { HttpClient } from '../tools/http-client.ts'
 import type { Restartable } from '../tools/in-process.ts'
-import { longTest } from '../tools/long.ts'
+import { long, longTest } from '../tools/long.ts'
 import { configOf, orchctl } from '../tools/orchctl.ts'
 
 /** Two servers on one store, or one twice: the first is written to, the second is asked. */
