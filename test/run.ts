@@ -26,7 +26,7 @@ const chosen =
 const files = chosen.map((file) => join(root, file))
 
 /** How many files share a process at most: what one leaves behind in it does not go on for ever. */
-const mostFiles = 40
+const mostFiles = 80
 // Every process is watched for changed prototypes.
 const args = [
   ...['--import', join(root, 'test/tools/light-tests.mjs')],

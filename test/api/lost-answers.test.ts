@@ -11,6 +11,7 @@ import { type Cluster, startEtcd } from '../tools/etcd.ts'
 import type { Answer, HttpClient, WatchEvent } from '../tools/http-client.ts'
 import { embedded, startInProcess } from '../tools/in-process.ts'
 import { kubectl } from '../tools/kubectl.ts'
+import { longTest } from '../tools/long.ts'
 import { type Ending, type ServerHandle, startServer } from '../tools/server.ts'
 import { startProxy, type Proxy as Wire } from '../tools/tcp-proxy.ts'
 
@@ -127,7 +128,7 @@ describe('a write whose answer is lost', { timeout: 300_000, concurrency: true }
     assert.equal(body.items.length, 1)
   })
 
-  it('is found again also where the new object has been changed by then', async (t) => {
+  longTest('is found again also where the new object has been changed by then', async (t) => {
     const wired = await startWired(t)
     const { until } = await follow(t, 'lost=changed')
     wired.wire.set('mute')
@@ -186,7 +187,7 @@ describe('a write whose answer is lost', { timeout: 300_000, concurrency: true }
     assert.deepEqual((await witness.get(`${path}/faster-1`)).body.data, { theirs: '1' })
   })
 
-  it('is done after all where it had not reached etcd', async (t) => {
+  longTest('is done after all where it had not reached etcd', async (t) => {
     const wired = await startWired(t)
     await witness.post(path, { metadata: { name: 'unheard' } })
     const { status } = await wired.client.get(`${path}/unheard`)
@@ -217,7 +218,7 @@ describe('a write whose answer is lost', { timeout: 300_000, concurrency: true }
     assertUnknown(await creating)
   })
 
-  it('is a 504 for a collection that is half deleted', async (t) => {
+  longTest('is a 504 for a collection that is half deleted', async (t) => {
     const wired = await startWired(t)
     const labels = { lost: 'half' }
     const names = Array.from({ length: 100 }, (_, i) => `half-${i}`)

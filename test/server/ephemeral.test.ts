@@ -12,6 +12,7 @@ import { HttpTransport } from '../../src/client/node/http-transport.ts'
 import { readClientConfig } from '../../src/client/node/kubeconfig.ts'
 import { freePorts, startEtcd } from '../tools/etcd.ts'
 import { asIssuer, makeIdentity } from '../tools/identities.ts'
+import { longTest } from '../tools/long.ts'
 import { configMap, configMaps } from '../tools/resource-types.ts'
 import { root } from '../tools/server.ts'
 import { untilTrue } from '../tools/until.ts'
@@ -211,7 +212,7 @@ test('the stand-ins do what envtest asks of etcd and kube-apiserver', async () =
   }
 })
 
-test('a real etcd behind the stand-in is used', async (t) => {
+longTest('a real etcd behind the stand-in is used', async (t) => {
   const etcd = await startEtcd()
   t.after(() => etcd.stop())
   const { args, client, anonymous } = await envtest(etcd.endpoints[0]!)
