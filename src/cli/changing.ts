@@ -4,6 +4,7 @@
  */
 import { flag, type OptionsOf, text, toggle, UsageError } from '../base/flags.ts'
 import type { Patch } from '../client/client.ts'
+import { groupOf } from '../model/api-version.ts'
 import type { ApiObject } from '../model/object.ts'
 import { inBulk } from './bulk.ts'
 import type { Context } from './command.ts'
@@ -93,8 +94,8 @@ export async function changeLocally(
   if (options.filename.length === 0) throw new UsageError('--local needs a file: -f FILE')
   const { readManifests } = await import('./manifests/manifest.ts')
   for (const [index, { object }] of (await readManifests(context, options)).entries()) {
-    const [group = ''] = object.apiVersion.includes('/') ? object.apiVersion.split('/') : ['']
-    const shown = { type: { kind: object.kind, group }, object: await change(object), done, index }
+    const type = { kind: object.kind, group: groupOf(object.apiVersion) }
+    const shown = { type, object: await change(object), done, index }
     context.out(await report({ ...options, dryRun: 'client' }, shown))
   }
 }

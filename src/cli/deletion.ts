@@ -1,7 +1,8 @@
 /** How an object is deleted, for every command that does: what becomes of what it owns, how long it may take, and waiting. */
-import { flag, type OptionsOf, oneOf, readBoolean, UsageError } from '../base/flags.ts'
+import { flag, type OptionsOf, oneOf, readBoolean } from '../base/flags.ts'
 import type { DeleteOptions } from '../client/client.ts'
 import { readTime } from './connection-flags.ts'
+import { readSeconds } from './numbers.ts'
 
 export const deletionFlags = {
   cascade: flag(
@@ -23,11 +24,6 @@ export const deletionFlags = {
 }
 
 export type DeletionOptions = OptionsOf<typeof deletionFlags>
-
-function readSeconds(value: string): number {
-  if (!/^-?\d{1,9}$/.test(value)) throw new UsageError(`${JSON.stringify(value)} is not a number of seconds`)
-  return Number(value)
-}
 
 const policies = {
   background: 'Background',

@@ -6,6 +6,7 @@ import { UsageError } from '../base/flags.ts'
 import type { Client } from '../client/client.ts'
 import { type DiscoveredType, type DiscoveredTypes, discover, typesOf } from '../client/discovery.ts'
 import { isNotFound } from '../client/status-error.ts'
+import { groupOf, versionOf } from '../model/api-version.ts'
 import { groupOfOtherProfile, profileHint, type Vendor, vendorOf } from '../model/vendor.ts'
 import { findType, matchType } from './find-type.ts'
 
@@ -70,13 +71,12 @@ export class ServedTypes {
 
   /** The type of an object, by its apiVersion and kind. */
   async ofKind(apiVersion: string, kind: string): Promise<DiscoveredType> {
-    const slash = apiVersion.indexOf('/')
-    const [group, version] = slash < 0 ? ['', apiVersion] : [apiVersion.slice(0, slash), apiVersion.slice(slash + 1)]
+    const [group, version] = [groupOf(apiVersion), versionOf(apiVersion)]
     const found = (await this.#inVersion(group, version)).find((type) => type.kind === kind)
     if (found !== undefined) return found
     const vendor = await this.vendor()
-    const other = groupOfOtherProfile(vendor, group!)
-    const isOther = other !== undefined && (await this.#inVersion(other.group, version!)).length > 0
+    const other = groupOfOtherProfile(vendor, group)
+    const isOther = other !== undefined && (await this.#inVersion(other.group, version)).length > 0
     const hint = !isOther ? '`orchctl api-resources` lists what there is' : profileHint(vendor, other)
     throw new UnknownKindError(
       `the server has no kind ${JSON.stringify(kind)} in version ${JSON.stringify(apiVersion)}: ${hint}`,

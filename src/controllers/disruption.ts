@@ -14,6 +14,7 @@ import { isConflict, isNotFound } from '../client/status-error.ts'
 import type { ReplicaSet } from '../kinds/apps/replica-set.ts'
 import type { Pod } from '../kinds/core/pod.ts'
 import type { PodDisruptionBudget, PodDisruptionBudgetStatus } from '../kinds/policy/pod-disruption-budget.ts'
+import { groupOf } from '../model/api-version.ts'
 import { type Json, sameJson } from '../model/json.ts'
 import { type ApiObject, type ObjectBase, type OwnerReference, timestamp } from '../model/object.ts'
 import type { Loop } from '../reconcile/loop.ts'
@@ -158,7 +159,7 @@ async function scaleOf(
   { namespace, signal }: { readonly namespace: string; readonly signal: AbortSignal },
 ): Promise<Scale | undefined> {
   const { apiVersion, kind, name, uid } = owner
-  const place = `${apiVersion.split('/').slice(0, -1).join()}/${kind}`
+  const place = `${groupOf(apiVersion)}/${kind}`
   if (place === 'apps/ReplicaSet') {
     const set = state.replicaSets.get({ namespace, name })
     if (set === undefined || set.metadata.uid !== uid) return undefined

@@ -3,6 +3,7 @@ import type { Clock } from '../base/clock.ts'
 import type { Client } from '../client/client.ts'
 import { typesOf } from '../client/discovery.ts'
 import type { ResourceType } from '../client/resource-type.ts'
+import { groupOf, versionOf } from '../model/api-version.ts'
 import { unlessGone } from './unless-gone.ts'
 
 const keptMs = 60_000
@@ -34,8 +35,7 @@ export class ScaleTypes {
     const now = this.#clock.monotonic()
     const known = this.#known.get(apiVersion)
     if (known !== undefined && known.until > now) return known.types
-    const slash = apiVersion.indexOf('/')
-    const place = { group: slash < 0 ? '' : apiVersion.slice(0, slash), version: apiVersion.slice(slash + 1) }
+    const place = { group: groupOf(apiVersion), version: versionOf(apiVersion) }
     const types = unlessGone(typesOf(this.#client, place, { signal })).then((found) => found ?? [])
     if (this.#known.size >= maxKept) this.#known.clear()
     this.#known.set(apiVersion, { types, until: now + keptMs })

@@ -7,6 +7,7 @@ import type { Clock } from '../base/clock.ts'
 import { TimeSlice } from '../base/time-slice.ts'
 import { conversionReviewVersions } from '../kinds/apiextensions/conversion-rules.ts'
 import type { CustomResourceDefinition } from '../kinds/apiextensions/definition-fields.ts'
+import { versionOf } from '../model/api-version.ts'
 import type { JsonObject } from '../model/json.ts'
 import type { Vendor } from '../model/vendor.ts'
 import { CallError } from '../outbound/call-error.ts'
@@ -82,7 +83,7 @@ class ConversionWebhook {
     const began = clock.monotonic()
     const note = ({ succeeded }: Pick<Conversion, 'succeeded'>) => {
       const seconds = (clock.monotonic() - began) / 1000
-      const [from, to] = [versionIn(String(objects[0]?.apiVersion)), versionIn(apiVersion)]
+      const [from, to] = [versionOf(String(objects[0]?.apiVersion)), versionOf(apiVersion)]
       metrics.converted({ definition, from, to, succeeded, seconds })
     }
     const review = { vendor, version, uid: randomUUID(), apiVersion, objects }
@@ -110,11 +111,6 @@ class ConversionWebhook {
     })
     return await new TimeSlice().run(readConverted(answer, review))
   }
-}
-
-/** `v1` of `stable.example.com/v1`. */
-function versionIn(apiVersion: string): string {
-  return apiVersion.slice(apiVersion.indexOf('/') + 1)
 }
 
 async function inPlace<T>(place: string, work: () => Promise<T>): Promise<T> {

@@ -8,6 +8,7 @@ import { liveOf, resourceVersionFlag } from '../changing.ts'
 import { defineCommand } from '../command.ts'
 import { connectionFlags, readTime } from '../connection-flags.ts'
 import { noteCause, recordFlag } from '../kept-notes.ts'
+import { readWhole } from '../numbers.ts'
 import { type Session, withSession } from '../session.ts'
 import { findSubjects, type Subject, subjectFlags } from '../subjects.ts'
 import { waitFor } from '../wait-for.ts'
@@ -16,12 +17,12 @@ import { report, requestOptions, writeFlags } from '../writing.ts'
 const { fieldSelector: _, ...chosenBy } = subjectFlags
 
 const flags = {
-  replicas: flag('replicas', 'NUMBER', '-1', readCount, 'how many there shall be'),
+  replicas: flag('replicas', 'NUMBER', '-1', readWhole, 'how many there shall be'),
   currentReplicas: flag(
     'current-replicas',
     'NUMBER',
     '-1',
-    readCount,
+    readWhole,
     'only if it has so many now; -1: whatever it has',
   ),
   resourceVersion: resourceVersionFlag,
@@ -60,11 +61,6 @@ export const scaleCommand = defineCommand({
     })
   },
 })
-
-function readCount(value: string): number {
-  if (!/^-?\d{1,9}$/.test(value)) throw new UsageError(`${JSON.stringify(value)} is not a number`)
-  return Number(value)
-}
 
 interface Scale extends ApiObject {
   spec: { replicas?: number }

@@ -4,6 +4,7 @@ import type { Patch } from '../../client/client.ts'
 import { applyJsonPatch, parseJsonPatch } from '../../merge/json-patch.ts'
 import { applyMergePatch } from '../../merge/merge-patch.ts'
 import { applyStrategicMergePatch, withoutDirectives } from '../../merge/strategic-merge-patch.ts'
+import { groupOf, versionOf } from '../../model/api-version.ts'
 import type { Json, JsonObject } from '../../model/json.ts'
 import { type ApiObject, asJson, asObject } from '../../model/object.ts'
 import { builtInSchema } from './patch-for.ts'
@@ -13,8 +14,8 @@ export async function patchHere(object: ApiObject, patch: Patch): Promise<ApiObj
   const json = asJson(object)
   if ('json' in patch) return asObject(applyJsonPatch(json, parseJsonPatch([...patch.json] as Json)) as JsonObject)
   if ('merge' in patch) return asObject(applyMergePatch(json, patch.merge as JsonObject) as JsonObject)
-  const [group, version] = object.apiVersion.includes('/') ? object.apiVersion.split('/') : ['', object.apiVersion]
-  const schema = await builtInSchema({ group: group!, version: version!, kind: object.kind })
+  const { apiVersion, kind } = object
+  const schema = await builtInSchema({ group: groupOf(apiVersion), version: versionOf(apiVersion), kind })
   if (!('strategic' in patch) || schema === undefined)
     throw new UsageError(`${object.kind} takes no strategic patches: use --type=merge`)
   return asObject(

@@ -11,9 +11,10 @@ import { type DiscoveredType, type DiscoveredTypes, discover } from '../../clien
 import { metadataForm } from '../../client/metadata-form.ts'
 import { Reflector, type ReflectorSink } from '../../client/reflector.ts'
 import { typeName } from '../../client/resource-type.ts'
+import { groupOf } from '../../model/api-version.ts'
 import type { ApiObject } from '../../model/object.ts'
 import type { Feed } from '../../reconcile/sources.ts'
-import { groupOf, type OwnerGraph } from './owner-graph.ts'
+import type { OwnerGraph } from './owner-graph.ts'
 
 export interface FollowedTypesParts {
   readonly client: Client

@@ -7,6 +7,7 @@
  */
 import { TimeSlice } from '../../base/time-slice.ts'
 import type { DiscoveredType } from '../../client/discovery.ts'
+import { groupOf } from '../../model/api-version.ts'
 import type { ObjectMeta, OwnerReference } from '../../model/object.ts'
 
 /** The finalizers by which a delete says what becomes of the dependents. */
@@ -227,12 +228,6 @@ export function describes(node: OwnerNode, { node: { type, name, namespace }, ..
   if (type === undefined || name !== reference.name || type.kind !== reference.kind) return false
   if (type.group !== groupOf(reference.apiVersion)) return false
   return !type.namespaced || namespace === node.namespace
-}
-
-/** The group of `apps/v1`; '' of `v1`. */
-export function groupOf(apiVersion: string): string {
-  const slash = apiVersion.indexOf('/')
-  return slash < 0 ? '' : apiVersion.slice(0, slash)
 }
 
 function waitsOf({ deletionTimestamp, finalizers = [] }: ObjectMeta): Waits {

@@ -1,6 +1,7 @@
 /** Who controls an object, and the references that say so. */
 import type { Informer } from '../../client/informer.ts'
 import type { Index } from '../../client/object-index.ts'
+import { groupOf } from '../../model/api-version.ts'
 import type { ObjectBase, OwnerReference } from '../../model/object.ts'
 
 /** The reference to the one owner that manages an object. */
@@ -29,11 +30,6 @@ export function controllerKey(object: ObjectBase, { kind, group }: OwnerKind): s
 export interface OwnerKind {
   readonly group: string
   readonly kind: string
-}
-
-function groupOf(apiVersion: string): string {
-  const slash = apiVersion.indexOf('/')
-  return slash < 0 ? '' : apiVersion.slice(0, slash)
 }
 
 /** The objects of an informer by their controller. */

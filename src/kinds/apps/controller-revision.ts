@@ -1,6 +1,8 @@
 /**
  * ControllerRevision: a state of something that its controller can go back to. The data means something to it alone.
  */
+
+import { groupOf } from '../../model/api-version.ts'
 import { type FieldError, invalid, required } from '../../model/field-error.ts'
 import { isObject, type Json } from '../../model/json.ts'
 import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
@@ -67,6 +69,6 @@ function controllerOf({ metadata }: ControllerRevision): string {
   const owner = metadata.ownerReferences?.find(({ controller }) => controller)
   if (owner === undefined) return '<none>'
   const { apiVersion, kind, name } = owner
-  const group = apiVersion.includes('/') ? `.${apiVersion.split('/')[0]}` : ''
+  const group = groupOf(apiVersion) === '' ? '' : `.${groupOf(apiVersion)}`
   return `${`${kind}${group}`.toLowerCase()}/${name}`
 }

@@ -4,6 +4,7 @@
  * are called by them.
  */
 import { type Flags, type OptionsOf, toggle, UsageError } from '../../../base/flags.ts'
+import { groupOf } from '../../../model/api-version.ts'
 import { type ApiObject, asJson, type ObjectMeta } from '../../../model/object.ts'
 import { apiVersionOf, type Vendor } from '../../../model/vendor.ts'
 import { type Command, type Context, defineCommand } from '../../command.ts'
@@ -117,8 +118,7 @@ export async function createObject(
   object: ApiObject,
   { options, done = 'created', index = 0 }: { options: CreationOptions; done?: string; index?: number },
 ): Promise<string> {
-  const [group = ''] = object.apiVersion.includes('/') ? object.apiVersion.split('/') : ['']
-  const shown = { kind: object.kind, group }
+  const shown = { kind: object.kind, group: groupOf(object.apiVersion) }
   if (options.dryRun === 'client')
     return await report(options, { type: shown, object: await withNotes(session, object, options), done, index })
   const type = await session.types.ofKind(object.apiVersion, object.kind)

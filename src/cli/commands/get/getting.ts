@@ -1,6 +1,7 @@
 /** The flags of `orchctl get`, and what all ways of getting need to know. */
-import { flag, type OptionsOf, text, toggle, UsageError } from '../../../base/flags.ts'
+import { flag, type OptionsOf, text, toggle } from '../../../base/flags.ts'
 import { connectionFlags } from '../../connection-flags.ts'
+import { readCount } from '../../numbers.ts'
 import { outputFlag, templateFlags } from '../../printers/output.ts'
 import type { Session } from '../../session.ts'
 import { fileFlags } from '../../subjects.ts'
@@ -35,11 +36,6 @@ export type GetOptions = OptionsOf<typeof getFlags>
 /** What all ways of getting need to know. */
 export interface Getting extends Session {
   readonly options: GetOptions
-}
-
-function readCount(value: string): number {
-  if (!/^\d{1,9}$/.test(value)) throw new UsageError(`${JSON.stringify(value)} is not a number of objects`)
-  return Number(value)
 }
 
 function readNames(value: string): string[] {

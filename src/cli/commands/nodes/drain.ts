@@ -9,6 +9,7 @@ import { isNotFound, StatusError } from '../../../client/status-error.ts'
 import { inBulk } from '../../bulk.ts'
 import { defineCommand } from '../../command.ts'
 import { readTime } from '../../connection-flags.ts'
+import { readSeconds } from '../../numbers.ts'
 import { escapeLine } from '../../printers/escape.ts'
 import { type Session, withSession } from '../../session.ts'
 import { findSubjects } from '../../subjects.ts'
@@ -30,11 +31,6 @@ const flags = {
 }
 
 type Options = OptionsOf<typeof flags>
-
-function readSeconds(value: string): number {
-  if (!/^(?:-1|\d{1,9})$/.test(value)) throw new UsageError(`${JSON.stringify(value)} is not a number of seconds`)
-  return Number(value)
-}
 
 export const drainCommand = defineCommand({
   name: 'drain',

@@ -1,6 +1,7 @@
 /** `orchctl exec`: runs a program in a container. */
 import { flag, text, toggle, UsageError } from '../../../base/flags.ts'
 import { objectPath } from '../../../client/resource-type.ts'
+import { groupOf } from '../../../model/api-version.ts'
 import { type Context, defineCommand } from '../../command.ts'
 import { connectionFlags } from '../../connection-flags.ts'
 import type { FileName } from '../../manifests/source.ts'
@@ -55,7 +56,7 @@ async function namedByFile(context: Context, filename: readonly FileName[]): Pro
   const [manifest] = manifests
   if (manifest === undefined || manifests.length > 1) throw new UsageError('the file must hold one object')
   const { kind, apiVersion, metadata } = manifest.object
-  return `${kind}${apiVersion.includes('/') ? `.${apiVersion.split('/')[0]}` : ''}/${metadata.name ?? ''}`
+  return `${[kind, groupOf(apiVersion)].filter((part) => part !== '').join('.')}/${metadata.name ?? ''}`
 }
 
 /** A terminal is of use only to a user who has one. */

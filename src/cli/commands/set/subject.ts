@@ -1,5 +1,6 @@
 /** `orchctl set subject`: gives a role that is bound already to more users, groups and service accounts. */
 import { repeated, text, UsageError } from '../../../base/flags.ts'
+import { groupOf } from '../../../model/api-version.ts'
 import { sameJson } from '../../../model/json.ts'
 import { type ApiObject, asJson, asObject } from '../../../model/object.ts'
 import { defineCommand } from '../../command.ts'
@@ -33,7 +34,7 @@ export const setSubjectCommand = defineCommand({
 })
 
 function withSubjects(object: ApiObject, options: Parameters<typeof readSubjects>[0]): ApiObject {
-  const [group = ''] = object.apiVersion.split('/')
+  const group = groupOf(object.apiVersion)
   if (!/^(?:Cluster)?RoleBinding$/.test(object.kind) || !group.startsWith('rbac.'))
     throw new UsageError(
       `${object.kind}/${object.metadata.name} setting subjects is only supported for RoleBinding/ClusterRoleBinding`,
