@@ -9,9 +9,8 @@
  * One at a time. A snapshot holds everything that the server knows, secrets too: so a right to the path is not enough,
  * the user must be a member of `system:masters`.
  */
-import { Session } from 'node:inspector/promises'
+import type { Session } from 'node:inspector/promises'
 import { setTimeout as pause } from 'node:timers/promises'
-import { getHeapSnapshot } from 'node:v8'
 import { badRequest, forbiddenError, tooManyRequests } from '../model/api-error.ts'
 import { superusers } from '../model/user.ts'
 import { notAllowed, type PathHandler } from './dispatch.ts'
@@ -61,6 +60,8 @@ function secondsIn(query: URLSearchParams): number {
 }
 
 async function withSession(run: (session: Session) => Promise<void>): Promise<void> {
+  // Loaded when a profile is asked for: few servers ever take one.
+  const { Session } = await import('node:inspector/promises')
   const session = new Session()
   session.connect()
   try {
@@ -93,6 +94,7 @@ async function takeHeapProfile(session: Session, exchange: Exchange, seconds: nu
 
 /** Its text is made while it is sent, no faster than it is taken. */
 async function takeSnapshot(_: Session, exchange: Exchange): Promise<void> {
+  const { getHeapSnapshot } = await import('node:v8')
   nameFile(exchange, 'orch.heapsnapshot')
   exchange.open(200, 'application/json')
   for await (const chunk of getHeapSnapshot()) {

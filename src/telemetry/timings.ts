@@ -2,6 +2,7 @@
  * Where the time of a request goes: the parts that it waits for, each with its begin and end. The log shows them for slow
  * requests, and traces as spans. To note a part costs two readings of the clock.
  */
+import { performance } from 'node:perf_hooks'
 
 /** The parts of a request that are timed. */
 export type PartName = 'authentication' | 'queue' | 'authorization' | 'body' | 'admission' | 'store' | 'client'
