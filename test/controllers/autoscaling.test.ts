@@ -75,6 +75,26 @@ const measuring =
     return { status: 200, headers: { 'content-type': 'application/json' }, body: chunks() }
   }
 
+/** Other APIs of metrics: what they answer, by how their paths end. */
+const answering =
+  (answers: { readonly [path: string]: object }, asked: string[] = []) =>
+  (send: Transport): Transport =>
+  async (request) => {
+    if (!/^\/apis\/(custom|external)\.metrics\.orch\.io/.test(request.path)) return await send(request)
+    asked.push(request.path)
+    const found = Object.entries(answers).find(
+      ([path]) => new URL(request.path, 'http://a').pathname === `/apis/${path}`,
+    )
+    if (found === undefined) return await send(request)
+    const chunks = async function* () {
+      yield Buffer.from(JSON.stringify(found[1]))
+    }
+    return { status: 200, headers: { 'content-type': 'application/json' }, body: chunks() }
+  }
+
+const custom = 'custom.metrics.orch.io'
+const external = 'external.metrics.orch.io/v1beta1/namespaces/default'
+
 async function untilStatus(name: string, wanted: (status: NonNullable<HorizontalPodAutoscaler['status']>) => boolean) {
   return await until(
     () => server.client.get(autoscalers, { namespace, name }),
@@ -109,6 +129,96 @@ test('a target is scaled by what its pods use', async () => {
   assert.equal(status?.currentMetrics?.[0]?.resource?.current?.averageUtilization, 100)
   assert.equal(reasonOf(status!, 'ScalingActive'), 'ValidMetricFound')
   assert.equal(reasonOf(status!, 'AbleToScale'), 'SucceededRescale')
+})
+
+test('a target is scaled by a metric of its pods, of an object, and of something outside of the cluster', async () => {
+  const asked: string[] = []
+  const ofPods = ['pods-0', 'pods-1'].map((name) => ({ describedObject: { kind: 'Pod', name }, value: '20' }))
+  const answers = {
+    [custom]: { kind: 'APIGroup', versions: [{ version: 'v1beta1' }, { version: 'v1beta2' }] },
+    [`${custom}/v1beta2/namespaces/default/pods/*/rate`]: { items: ofPods },
+    [`${custom}/v1beta2/namespaces/default/deployments.apps/object/rate`]: { items: [{ value: '1500m' }] },
+    [`${custom}/v1beta2/namespaces/default/metrics/rate`]: { items: [{ value: '70' }] },
+    [`${external}/queue`]: { items: [{ value: '30' }, { value: '12' }] },
+  }
+  server.run(['horizontalpodautoscaling'], { through: answering(answers, asked) })
+  const average = (averageValue: string) => ({ type: 'AverageValue', averageValue })
+  const total = (value: string) => ({ type: 'Value', value })
+  const metric = { name: 'rate' }
+  const deployment = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'object' }
+  const all = { apiVersion: 'v1', kind: 'Namespace', name: namespace }
+  const selected = { name: 'queue', selector: { matchLabels: { topic: 'a' } } }
+  const cases: [string, object, number, object][] = [
+    ['pods', { type: 'Pods', pods: { metric, target: average('10') } }, 4, { averageValue: '20' }],
+    [
+      'object',
+      { type: 'Object', object: { metric, describedObject: deployment, target: total('1') } },
+      3,
+      { value: '1500m' },
+    ],
+    [
+      'whole',
+      { type: 'Object', object: { metric, describedObject: all, target: average('10') } },
+      4,
+      { averageValue: '35' },
+    ],
+    ['outside', { type: 'External', external: { metric: selected, target: average('14') } }, 3, { averageValue: '21' }],
+    ['sum', { type: 'External', external: { metric: { name: 'queue' }, target: total('41') } }, 2, { value: '42' }],
+  ]
+  for (const [name, each, wanted, current] of cases) {
+    await makeTarget(name, 2)
+    await makeAutoscaler(name, { metrics: [each] })
+    const { status } = await untilStatus(name, ({ desiredReplicas }) => desiredReplicas === wanted)
+    assert.equal(reasonOf(status!, 'ScalingActive'), 'ValidMetricFound', name)
+    const [seen] = status?.currentMetrics ?? []
+    assert.partialDeepStrictEqual((seen?.pods ?? seen?.object ?? seen?.external)?.current, current, name)
+  }
+  assert.ok(
+    asked.some((path) => path.endsWith('/pods/*/rate?labelSelector=app%3Dpods')),
+    asked.join('\n'),
+  )
+  assert.ok(
+    asked.some((path) => path.endsWith('/queue?labelSelector=topic%3Da')),
+    asked.join('\n'),
+  )
+})
+
+test('metrics that cannot be read are named by the condition, and nothing is scaled', async () => {
+  const answers = {
+    [custom]: { kind: 'APIGroup', versions: [{ version: 'v1beta1' }] },
+    [`${custom}/v1beta1/namespaces/default/pods/*/odd`]: {
+      items: [{ describedObject: { name: 'odd-0' }, value: 'many' }],
+    },
+    [`${external}/empty`]: { items: [] },
+  }
+  server.run(['horizontalpodautoscaling'], { through: answering(answers) })
+  const target = { type: 'AverageValue', averageValue: '1' }
+  const unknown = { apiVersion: 'example.com/v1', kind: 'Unknown', name: 'x' }
+  const wrong = { name: 'queue', selector: { matchExpressions: [{ key: 'a', operator: 'Like', values: ['b'] }] } }
+  const cases: [string, string, object, RegExp][] = [
+    ['wrong', 'External', { external: { metric: wrong, target } }, /"Like" is not a valid label selector operator/],
+    ['odd', 'Pods', { pods: { metric: { name: 'odd' }, target } }, /reports "many", which is no quantity/],
+    ['empty', 'External', { external: { metric: { name: 'empty' }, target } }, /no metrics returned from external/],
+    [
+      'kind',
+      'Object',
+      { object: { metric: { name: 'm' }, describedObject: unknown, target } },
+      /no matches for kind "Unknown"/,
+    ],
+  ]
+  for (const [name, type, source, message] of cases) {
+    await makeTarget(name, 1)
+    await makeAutoscaler(name, { metrics: [{ type, ...source }] })
+    const { status } = await untilStatus(name, (each) => reasonOf(each, 'ScalingActive') === `FailedGet${type}Metric`)
+    assert.match(status!.conditions!.find((each) => each.type === 'ScalingActive')!.message!, message)
+    assert.equal(status?.desiredReplicas ?? 0, 0)
+  }
+  await server.end()
+  server.run(['horizontalpodautoscaling'])
+  await makeTarget('none', 1)
+  await makeAutoscaler('none', { metrics: [{ type: 'Pods', pods: { metric: { name: 'm' }, target } }] })
+  const { status } = await untilStatus('none', (each) => reasonOf(each, 'ScalingActive') === 'FailedGetPodsMetric')
+  assert.match(status!.conditions!.find((each) => each.type === 'ScalingActive')!.message!, /no custom metrics API/)
 })
 
 test('how many replicas a usage calls for', () => {

@@ -1,9 +1,8 @@
 /**
- * Keeps the number of replicas of HorizontalPodAutoscalers' targets so that their pods use as much of a resource as is
- * aimed at. What pods use is read from the metrics API, which an aggregated server serves; where there is none, the condition
- * ScalingActive says so and nothing is scaled. Every autoscaler is looked at every 15 seconds.
- *
- * Metrics of the type Resource are read. Others are reported as such that cannot be.
+ * Keeps the number of replicas of HorizontalPodAutoscalers' targets so that their metrics are as is aimed at: what pods use of
+ * a resource, and metrics of pods, other objects and what is outside of the cluster. All are read from APIs that aggregated
+ * servers serve (`metrics-api.ts`); where there is none, the condition ScalingActive says so and nothing is scaled. Every
+ * autoscaler is looked at every 15 seconds.
  */
 import type { Clock } from '../../base/clock.ts'
 import type { Client } from '../../client/client.ts'
@@ -16,7 +15,7 @@ import type { Scale } from '../../kinds/autoscaling/scale.ts'
 import type { Pod } from '../../kinds/core/pod.ts'
 import { type Json, sameJson } from '../../model/json.ts'
 import { type ApiObject, timestamp } from '../../model/object.ts'
-import { groupName, type Vendor } from '../../model/vendor.ts'
+import type { Vendor } from '../../model/vendor.ts'
 import type { Loop } from '../../reconcile/loop.ts'
 import { everyOf, fromInformer } from '../../reconcile/sources.ts'
 import type { StepOutcome } from '../../reconcile/work-queue.ts'
@@ -24,8 +23,9 @@ import { ScaleTypes } from '../scale-types.ts'
 import { messageOf } from '../workloads/pod-control.ts'
 import { pods as podType } from '../workloads/resource-types.ts'
 import { AutoscalerStatus } from './autoscaler-status.ts'
-import { adviceOf, type MetricAdvice, MetricError } from './metric-advice.ts'
-import type { PodMetrics } from './resource-usage.ts'
+import { adviceOf, type MetricAdvice } from './metric-advice.ts'
+import { MetricError } from './metric-result.ts'
+import { MetricsApi } from './metrics-api.ts'
 import { type LimitAnswer, limitReplicas, type Moment } from './scaling-limits.ts'
 
 export const autoscalers: ResourceType<HorizontalPodAutoscaler> = {
@@ -167,19 +167,16 @@ async function adviceFor(
   status: AutoscalerStatus,
   { target, signal }: { readonly target: Target; readonly signal: AbortSignal },
 ): Promise<MetricAdvice | undefined> {
-  const { client, vendor, clock, tolerance } = state
+  const { client, vendor, clock, tolerance, types } = state
   const { autoscaler } = status
   const { namespace = '' } = autoscaler.metadata
   const labelSelector = target.scale.status?.selector ?? ''
-  const metrics: ResourceType<PodMetrics & ApiObject> = {
-    ...{ group: groupName(vendor, 'metrics'), version: 'v1beta1', plural: 'pods', namespaced: true },
-  }
+  const api = new MetricsApi({ client, vendor, types, namespace, podSelector: labelSelector, signal })
   try {
     if (labelSelector === '') throw new MetricError('InvalidSelector', "the HPA target's scale is missing a selector")
     const advice = await adviceOf(autoscaler, {
-      ...{ replicas: target.scale.spec?.replicas ?? 0, tolerance, now: clock.now() },
+      ...{ replicas: target.scale.spec?.replicas ?? 0, tolerance, now: clock.now(), api },
       listPods: async () => (await client.list<Pod>(podType, { namespace, labelSelector, signal })).items,
-      listMetrics: async () => (await client.list(metrics, { namespace, labelSelector, signal })).items,
     })
     const message = `the HPA was able to successfully calculate a replica count from ${advice.metric}`
     status.condition('ScalingActive', 'True', { reason: 'ValidMetricFound', message })

@@ -32,7 +32,8 @@ export function usageOf(metrics: readonly PodMetrics[], resource: string, contai
   return usage
 }
 
-function numberOf(text: string | undefined): number | undefined {
+/** A quantity as a number; undefined where it is none. */
+export function numberOf(text: string | undefined): number | undefined {
   const quantity = text === undefined ? undefined : parseQuantity(text)
   return quantity === undefined ? undefined : Number(quantity.nanos) / 1e9
 }

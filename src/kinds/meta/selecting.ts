@@ -1,6 +1,7 @@
 /** A LabelSelector at work: what it asks of labels, and the same written as a query writes it. */
 import { LabelMatcher, type Labels, type Requirement } from '../../model/label-selector.ts'
 import { checkLabelValue, checkQualifiedName } from '../../model/names.ts'
+import { selectorText as textOf } from '../../model/selector-text.ts'
 import type { LabelSelector } from './label-selector.ts'
 
 type Expression = NonNullable<LabelSelector['matchExpressions']>[number]
@@ -45,16 +46,5 @@ function isSound(requirement: Requirement): boolean {
 
 /** `a=b,c in (d,e),!f`, in the order of the keys; empty where nothing is asked for or it makes no sense. */
 export function selectorText(selector: LabelSelector | undefined): string {
-  if (selector === undefined || requirementsOf(selector) === undefined) return ''
-  const { matchLabels = {}, matchExpressions = [] } = selector
-  const equal = Object.entries(matchLabels).map(([key, value]) => ({ key, text: `${key}=${value}` }))
-  const further = matchExpressions.map(({ key = '', ...rest }) => ({ key, text: expressionText(key, rest) }))
-  const inOrder = [...equal, ...further].sort((a, b) => (a.key < b.key ? -1 : Number(a.key > b.key)))
-  return inOrder.map(({ text }) => text).join(',')
-}
-
-function expressionText(key: string, { operator, values = [] }: Omit<Expression, 'key'>): string {
-  if (operator === 'Exists') return key
-  if (operator === 'DoesNotExist') return `!${key}`
-  return `${key} ${operator === 'In' ? 'in' : 'notin'} (${values.toSorted().join(',')})`
+  return selector === undefined || requirementsOf(selector) === undefined ? '' : textOf(selector)
 }
