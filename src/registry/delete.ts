@@ -261,9 +261,10 @@ function nextGeneration({ generation = 0 }: ObjectMeta): Pick<ObjectMeta, 'gener
   return Number.isSafeInteger(generation) && generation > 0 ? { generation: generation + 1 } : {}
 }
 
-/** A grace period that runs can end sooner, never later. */
+/** A grace period that runs can end sooner, never later. What has none, and is held by finalizers, has one that is over. */
 function shorten(metadata: ObjectMeta, requested: number | undefined): ObjectMeta {
-  const { deletionTimestamp: end, deletionGracePeriodSeconds: grace } = metadata
+  const { deletionTimestamp: end, deletionGracePeriodSeconds: grace, finalizers = [] } = metadata
+  if (grace === undefined && finalizers.length > 0) return { ...metadata, deletionGracePeriodSeconds: 0 }
   if (requested === undefined || end === undefined || grace === undefined || requested >= grace) return metadata
   const deletionTimestamp = timestamp(Date.parse(end) - (grace - requested) * 1000)
   return { ...metadata, deletionTimestamp, deletionGracePeriodSeconds: requested }

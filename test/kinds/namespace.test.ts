@@ -86,3 +86,13 @@ test('a PUT without generateName leaves none, also through a sub-resource', asyn
   const finalized = await client.put(`${namespaces}/${name}/finalize`, { metadata: { name }, spec: body.spec })
   assert.equal(finalized.body.metadata.generateName, undefined)
 })
+
+test('the first deletion has no grace period, a later one that waits for finalizers has one that is over', async () => {
+  const metadata = { name: 'held', finalizers: ['example.com/held'] }
+  await client.post(namespaces, { metadata })
+  await client.put(`${namespaces}/held/finalize`, { metadata, spec: { finalizers: [] } })
+  const first = await client.delete(`${namespaces}/held`)
+  assert.equal(first.body.metadata.deletionGracePeriodSeconds, undefined)
+  const second = await client.delete(`${namespaces}/held?propagationPolicy=Foreground`)
+  assert.equal(second.body.metadata.deletionGracePeriodSeconds, 0)
+})
