@@ -717,6 +717,14 @@ test('what a pod gets away with for now is told', () => {
     'spec.containers[0].resources.requests[memory]',
     'spec.containers[0].env[1].name',
   ])
+  // Of a pod it is a fault; templates that are not judged have only the warning.
+  const twice = createBy(pod, asPod({ containers: [main], volumes: [{ name: 'v' }, { name: 'v' }] })).object
+  assert.deepEqual(pod.rules.warnings!(twice, undefined, ruleContext), ['spec.volumes[1].name: duplicate name "v"'])
+})
+
+test('a pod is also selected by what its fields were called once', () => {
+  const selectable = pod.views.selectable!(createBy(pod, asPod({ containers: [main], nodeName: 'n' })).object)
+  assert.deepEqual([selectable['spec.nodeName'], selectable['spec.host'], selectable['status.podIPs']], ['n', 'n', ''])
 })
 
 const now = Date.parse('2030-01-01T00:10:00Z')

@@ -64,11 +64,15 @@ export const pod = defineKind({
     columns: podColumns,
     selectable: ({ spec = {}, status = {} }) => ({
       'spec.nodeName': spec.nodeName ?? '',
+      // What it was called once.
+      'spec.host': spec.nodeName ?? '',
       'spec.restartPolicy': spec.restartPolicy ?? '',
       'spec.schedulerName': spec.schedulerName ?? '',
       'spec.serviceAccountName': spec.serviceAccountName ?? '',
       'status.phase': status.phase ?? '',
       'status.podIP': status.podIP ?? '',
+      // Known, and of no pod: one value cannot say what a list holds.
+      'status.podIPs': '',
       'status.nominatedNodeName': status.nominatedNodeName ?? '',
     }),
     subresources: {

@@ -27,6 +27,9 @@ export function podWarnings({ spec = {}, annotations }: PodParts, place: FieldPa
       ([i, ip]) => `${path}.hostAliases[${i}].ip: duplicate ip "${ip}"`,
     ),
     ...pullSecretWarnings(spec, child(path, 'imagePullSecrets')),
+    ...repeated(spec.volumes?.map(({ name = '' }) => name) ?? []).map(
+      ([i, name]) => `${path}.volumes[${i}].name: duplicate name "${name}"`,
+    ),
     ...allContainers(spec, path).flatMap(([one, where]) => [
       ...fractionWarnings(one.resources?.limits ?? {}, `${where}.resources.limits`),
       ...fractionWarnings(one.resources?.requests ?? {}, `${where}.resources.requests`),
