@@ -25,6 +25,7 @@ import { definitionRows } from './rows/definitions.ts'
 import { everythingRows } from './rows/everything.ts'
 import { getRows } from './rows/get.ts'
 import { growthRows, growthSeries } from './rows/growth.ts'
+import { historyRows } from './rows/history.ts'
 import { labelRows } from './rows/label.ts'
 import { listRows } from './rows/list.ts'
 import { memoryRows } from './rows/memory.ts'
@@ -66,6 +67,7 @@ const groups = [
   stallRows,
   overloadRows,
   everythingRows,
+  historyRows,
   collectionRows,
   orchctlRows,
   testingRows,

@@ -1,6 +1,6 @@
 /**
  * What all that an operator can turn on costs: audit of every request to a file, fairness and history, beside the same
- * server without them; and what history alone costs a write. Metrics are always on. The user is one who is not exempt.
+ * server without them. Metrics are always on. The user is one who is not exempt. What history alone costs: `history.ts`.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ const gets = http1(path, { connections: 32, bearer: readerToken })
 export const everythingRows = {
   name: 'everything',
   async run(bench: Bench): Promise<Row[]> {
-    return [...(await compareAll(bench)), await historyRow(bench)]
+    return await compareAll(bench)
   },
 }
 
@@ -26,15 +26,6 @@ async function compareAll(bench: Bench): Promise<Row[]> {
     await costRow('GET 1 kB, everything on', gets, sides, 'beside everything off'),
     await costRow('create 1 kB, everything on', creates(), sides, 'beside everything off'),
   ])
-}
-
-async function historyRow(bench: Bench): Promise<Row> {
-  const on = await prepare(bench, allowed)
-  const off = await prepare(bench, [...allowed, '--history-retention=0'])
-  const [row] = await closing({ on, off }, async (sides) => [
-    await costRow('create 1 kB, history kept', creates(), sides, 'beside --history-retention=0'),
-  ])
-  return row!
 }
 
 interface Sides {

@@ -1,0 +1,56 @@
+/**
+ * What the history of objects costs: creates and updates of 1 kB beside a server that keeps none, by processor time; and the
+ * data file after as many updates as its retention holds several times over, so that the row shows where it ends.
+ */
+import { join } from 'node:path'
+import { dataFileSize } from '../../src/store/lmdb/directory.ts'
+import { measure } from '../load.ts'
+import type { Bench, Side } from '../servers.ts'
+import { megabytes, type Row, short } from '../table.ts'
+import { allowed, costRow, creates } from './overload.ts'
+import { http2Updates } from './writes.ts'
+
+const known = 500
+const retention = '--history-retention=24h,16Mi'
+const none = '--history-retention=0'
+/** Old versions that watches may ask for are soon not kept, so that what is left is history alone. */
+const briefly = '--history-duration=5s'
+const updateSeconds = 20
+
+export const historyRows = {
+  name: 'history',
+  async run(bench: Bench): Promise<Row[]> {
+    return [...(await costRows(bench)), await diskRow(bench)]
+  },
+}
+
+async function costRows(bench: Bench): Promise<Row[]> {
+  const start = async (...flags: string[]) => bench.startOrch(await bench.fill(known), [...allowed, ...flags])
+  const sides = { on: await start(), off: await start(none) }
+  const rows = [
+    await costRow('create 1 kB, history kept', creates(), sides, `beside ${none}`),
+    await costRow('update 1 kB, history kept', http2Updates(known, 'new '), sides, `beside ${none}`),
+  ]
+  await Promise.all([sides.on.stop(), sides.off.stop()])
+  return rows
+}
+
+async function diskRow(bench: Bench): Promise<Row> {
+  const on = await updated(bench, retention)
+  const off = await updated(bench, none)
+  return {
+    name: `data file after updates of 1 kB, 16 MiB of history`,
+    ours: megabytes(on.bytes),
+    bare: megabytes(off.bytes),
+    note: `${short(on.updates)} updates, beside ${none} after ${short(off.updates)}`,
+    figures: { ours: on.bytes, bare: off.bytes, updates: on.updates },
+  }
+}
+
+async function updated(bench: Bench, flag: string): Promise<{ bytes: number; updates: number }> {
+  const directory = await bench.fill(known)
+  const side: Side = await bench.startOrch(directory, [...allowed, briefly, flag])
+  const { requests } = await measure(side, http2Updates(known, 'again '), updateSeconds)
+  await side.stop()
+  return { bytes: dataFileSize(join(directory, 'data')), updates: requests }
+}
