@@ -21,14 +21,22 @@ interface FlowControlParts {
 
 /** To be called before the caches are loaded. */
 export function openFlowControl(options: ServerOptions, { catalogue, lookup, clock, metrics }: FlowControlParts): Step {
-  const { maxRequests, maxMutatingRequests, priorityAndFairness, profile, requestTimeout } = options
-  if (!priorityAndFairness)
-    return limitInFlight(new InFlight({ readOnly: maxRequests, mutating: maxMutatingRequests }, metrics.dropped))
-  const seats = maxRequests + maxMutatingRequests
+  const { priorityAndFairness, profile, requestTimeout } = options
+  const limits = {
+    readOnly: shareOf(options.maxRequests, options),
+    mutating: shareOf(options.maxMutatingRequests, options),
+  }
+  if (!priorityAndFairness) return limitInFlight(new InFlight(limits, metrics.dropped))
+  const seats = limits.readOnly + limits.mutating
   if (seats === 0)
     throw new UsageError(
       'priority and fairness has no seats: set --max-requests-inflight or --max-mutating-requests-inflight above 0, or --enable-priority-and-fairness=false',
     )
   const configuration = new FlowConfiguration(lookup, seats, metrics)
   return shareFairly(new FlowControl(configuration, clock, requestTimeout / 4), catalogue, vendorOf(profile))
+}
+
+/** The limit of one of the workers: an equal share of that of the server. 0 is none, and stays so. */
+function shareOf(limit: number, { workers }: ServerOptions): number {
+  return Math.ceil(limit / workers)
 }

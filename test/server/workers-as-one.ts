@@ -131,6 +131,15 @@ export function describeAsOne(name: string, { flags, keepsHistory }: Setting): v
       for (const client of clients) assert.equal(await creates(client), before + connections)
     })
 
+    it('the seats of all workers together are those of the flags', async () => {
+      const { text } = await clients[0]!.get('/metrics')
+      const limits = text.matchAll(/^apiserver_flowcontrol_request_concurrency_limit\{.*\} (\d+)$/gm)
+      const seats = limits.reduce((sum, [, limit]) => sum + Number(limit), 0)
+      const levels = text.match(/^apiserver_flowcontrol_request_concurrency_limit\{/gm)!.length
+      // Each level and worker rounds up.
+      assert.ok(seats >= 600 && seats <= 600 + levels * workers, `${seats} seats`)
+    })
+
     it('another server on the port is refused', async () => {
       for (const flag of ['--workers=2', '--workers=1']) {
         const { code, text } = await refusalOf(flag, `--secure-port=${server.port}`)
