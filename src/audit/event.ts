@@ -25,12 +25,8 @@ export interface ResponseStatus {
   readonly message?: string | undefined
 }
 
-/** What an event is made of. Bodies are JSON text already. */
-export interface EventFields {
-  readonly apiVersion: string
-  readonly level: Level
-  readonly auditId: string
-  readonly stage: Stage
+/** What is known of a request before it is answered. */
+export interface RequestFacts {
   readonly requestUri: string
   readonly verb: string
   readonly user: User | undefined
@@ -38,6 +34,34 @@ export interface EventFields {
   readonly sourceIps: readonly string[]
   readonly userAgent: string
   readonly objectRef: ObjectReference | undefined
+}
+
+/** These facts as a part of events: written once, as the events of a request mostly share them. */
+export class AuditedRequest {
+  readonly facts: RequestFacts
+  readonly size: number
+  #text: string | undefined
+
+  constructor(facts: RequestFacts) {
+    const { requestUri, userAgent, user, impersonatedUser } = facts
+    this.facts = facts
+    this.size = requestUri.length + userAgent.length + sizeOfUser(user) + sizeOfUser(impersonatedUser)
+  }
+
+  /** The members of the event, without braces. */
+  get text(): string {
+    this.#text ??= writeFacts(this.facts)
+    return this.#text
+  }
+}
+
+/** What an event is made of. Bodies are JSON text already. */
+export interface EventFields {
+  readonly apiVersion: string
+  readonly level: Level
+  readonly auditId: string
+  readonly stage: Stage
+  readonly request: AuditedRequest
   readonly responseStatus: ResponseStatus | undefined
   readonly requestObject: string | undefined
   readonly responseObject: string | undefined
@@ -102,12 +126,10 @@ class UnwrittenEvent implements AuditEvent {
 const sizeOfRest = 600
 
 function sizeOf(fields: EventFields): number {
-  const { requestObject, responseObject, responseStatus } = fields
-  let size = sizeOfRest + fields.requestUri.length + fields.userAgent.length
-  size += (requestObject?.length ?? 0) + (responseObject?.length ?? 0)
+  const { request, requestObject, responseObject, responseStatus } = fields
+  let size = sizeOfRest + request.size + (requestObject?.length ?? 0) + (responseObject?.length ?? 0)
   for (const [key, value] of fields.annotations) size += key.length + value.length
-  size += (responseStatus?.message ?? '').length
-  return size + sizeOfUser(fields.user) + sizeOfUser(fields.impersonatedUser)
+  return size + (responseStatus?.message ?? '').length
 }
 
 function sizeOfUser(user: User | undefined): number {
@@ -123,21 +145,26 @@ function sizeOfUser(user: User | undefined): number {
 
 /** Put together by hand: with every request at this level it is written twice for each. */
 function write(fields: EventFields): string {
-  const { impersonatedUser, sourceIps, userAgent, objectRef, responseStatus, requestObject, responseObject } = fields
-  const { annotations } = fields
+  const { responseStatus, requestObject, responseObject, annotations } = fields
   let text = `{"kind":"Event","apiVersion":${quoted(fields.apiVersion)},"level":"${fields.level}"`
-  text += `,"auditID":${quoted(fields.auditId)},"stage":"${fields.stage}","requestURI":${quoted(fields.requestUri)}`
-  text += `,"verb":${quoted(fields.verb)},"user":${fields.user === undefined ? '{}' : userText(fields.user)}`
-  if (impersonatedUser !== undefined) text += `,"impersonatedUser":${userText(impersonatedUser)}`
-  if (sourceIps.length > 0) text += `,"sourceIPs":[${sourceIps.map(quoted).join()}]`
-  if (userAgent !== '') text += `,"userAgent":${quoted(userAgent)}`
-  if (objectRef !== undefined) text += `,"objectRef":${referenceText(objectRef)}`
+  text += `,"auditID":${quoted(fields.auditId)},"stage":"${fields.stage}",${fields.request.text}`
   if (responseStatus !== undefined) text += `,"responseStatus":${statusText(responseStatus)}`
   if (requestObject !== undefined) text += `,"requestObject":${requestObject}`
   if (responseObject !== undefined) text += `,"responseObject":${responseObject}`
   text += `,"requestReceivedTimestamp":"${microTime(fields.received)}","stageTimestamp":"${microTime(fields.reached)}"`
   if (annotations.size > 0) text += `,"annotations":${annotationsText(annotations)}`
   return `${text}}`
+}
+
+function writeFacts(facts: RequestFacts): string {
+  const { user, impersonatedUser, sourceIps, userAgent, objectRef } = facts
+  let text = `"requestURI":${quoted(facts.requestUri)},"verb":${quoted(facts.verb)}`
+  text += `,"user":${user === undefined ? '{}' : userText(user)}`
+  if (impersonatedUser !== undefined) text += `,"impersonatedUser":${userText(impersonatedUser)}`
+  if (sourceIps.length > 0) text += `,"sourceIPs":[${sourceIps.map(quoted).join()}]`
+  if (userAgent !== '') text += `,"userAgent":${quoted(userAgent)}`
+  if (objectRef !== undefined) text += `,"objectRef":${referenceText(objectRef)}`
+  return text
 }
 
 /** Nothing in such a text has to be escaped. */

@@ -5,6 +5,7 @@
 import { parseOwnJson, stringifyJson } from '../codec/json.ts'
 import type { Status } from '../model/api-error.ts'
 import { isObject, type Json, own } from '../model/json.ts'
+import type { AuditedRequest } from './event.ts'
 import type { Decision, Level, Stage } from './policy.ts'
 import { levels } from './policy.ts'
 import { holdsSecrets, type Place, withoutSecrets } from './redact.ts'
@@ -31,6 +32,8 @@ export class AuditRecord implements AuditNotes {
   requestObject: string | undefined
   responseObject: string | undefined
   readonly annotations = new Map<string, string>()
+  /** What was told of the request, for as long as that holds. */
+  request: AuditedRequest | undefined
   /** What the sent object says of itself where the path does not. */
   sent = { name: '', namespace: '', uid: '', resourceVersion: '' }
   readonly #place: Place | undefined
@@ -61,6 +64,7 @@ export class AuditRecord implements AuditNotes {
   hasSent(value: Json, size: number): void {
     const metadata = isObject(value) ? own(value, 'metadata') : undefined
     if (isObject(metadata)) {
+      this.request = undefined
       const textOf = (key: string) => {
         const text = own(metadata, key)
         return typeof text === 'string' ? text.slice(0, 300) : ''

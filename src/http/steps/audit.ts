@@ -5,7 +5,13 @@
  */
 import { isIP } from 'node:net'
 import type { AuditMetrics } from '../../audit/audit-metrics.ts'
-import { type EventFields, eventOf, type ObjectReference, type ResponseStatus } from '../../audit/event.ts'
+import {
+  AuditedRequest,
+  type EventFields,
+  eventOf,
+  type ObjectReference,
+  type ResponseStatus,
+} from '../../audit/event.ts'
 import type { Policy, Stage } from '../../audit/policy.ts'
 import { AuditRecord } from '../../audit/record.ts'
 import type { Sink } from '../../audit/sink.ts'
@@ -99,20 +105,13 @@ interface Telling {
 
 /** In one piece, as it is made for every event. Times are by the wall clock, also what the monotonic one has noted. */
 function fieldsOf(exchange: Exchange, record: AuditRecord, { apiVersion, stage, clock }: Telling): EventFields {
-  const { transport, info, headers, user, impersonator } = exchange
   const reached = clock.now()
   return {
     apiVersion,
     stage,
     level: record.decision.level,
     auditId: record.auditId,
-    requestUri: transport.target,
-    verb: info.verb,
-    user: impersonator ?? user,
-    impersonatedUser: impersonator === undefined ? undefined : user,
-    sourceIps: sourcesOf(exchange),
-    userAgent: (headers.first('user-agent') ?? '').slice(0, maxUserAgent),
-    objectRef: objectOf(exchange, record),
+    request: requestOf(exchange, record),
     responseStatus: statusOf(exchange, record),
     requestObject: record.requestObject,
     responseObject: record.responseObject,
@@ -120,6 +119,23 @@ function fieldsOf(exchange: Exchange, record: AuditRecord, { apiVersion, stage, 
     received: reached - (clock.monotonic() - exchange.arrived),
     reached,
   }
+}
+
+/** That of the last event, unless somebody acts as another since then. */
+function requestOf(exchange: Exchange, record: AuditRecord): AuditedRequest {
+  const { transport, info, headers, user, impersonator } = exchange
+  const impersonatedUser = impersonator === undefined ? undefined : user
+  if (record.request !== undefined && record.request.facts.impersonatedUser === impersonatedUser) return record.request
+  record.request = new AuditedRequest({
+    requestUri: transport.target,
+    verb: info.verb,
+    user: impersonator ?? user,
+    impersonatedUser,
+    sourceIps: sourcesOf(exchange),
+    userAgent: (headers.first('user-agent') ?? '').slice(0, maxUserAgent),
+    objectRef: objectOf(exchange, record),
+  })
+  return record.request
 }
 
 function statusOf({ status: code }: Exchange, { failure }: AuditRecord): ResponseStatus | undefined {
