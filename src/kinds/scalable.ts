@@ -1,6 +1,6 @@
 /** What kinds share that run a number of replicas: the sub-resource `scale`, through which autoscalers change it. */
 import { invalidObject } from '../model/api-error.ts'
-import { required } from '../model/field-error.ts'
+import { invalid, required } from '../model/field-error.ts'
 import { defined, isObject, type JsonObject, own } from '../model/json.ts'
 import type { ApiObject, ObjectMeta } from '../model/object.ts'
 import type { Subresource } from '../schema/kind.ts'
@@ -26,8 +26,9 @@ export function scaleOf<T extends Scalable>(
       read: (object) => showScale(object, selectorOf(object)),
       write: (sent, object) => {
         const { spec, metadata } = sent as Scale & ApiObject
-        assertNamespace(metadata)
-        object.spec = { ...object.spec, replicas: spec?.replicas ?? 0 }
+        const replicas = spec?.replicas ?? 0
+        assertSound(metadata, replicas)
+        object.spec = { ...object.spec, replicas }
         // Of the metadata only the fields that identify the object count.
         const { uid, resourceVersion } = metadata
         object.metadata = { ...object.metadata, ...defined({ uid }) }
@@ -55,9 +56,12 @@ function part(config: JsonObject, name: string): JsonObject {
 }
 
 /** A Scale is judged as an object of its own, which is in a namespace. */
-function assertNamespace({ namespace, name = '' }: ObjectMeta): void {
-  if (namespace) return
-  throw invalidObject({ group: scale.group, kind: scale.kind }, name, [required('metadata.namespace')])
+function assertSound({ namespace, name = '' }: ObjectMeta, replicas: number): void {
+  const faults = [
+    ...(namespace ? [] : [required('metadata.namespace')]),
+    ...(replicas < 0 ? [invalid('spec.replicas', replicas, 'must be greater than or equal to 0')] : []),
+  ]
+  if (faults.length > 0) throw invalidObject({ group: scale.group, kind: scale.kind }, name, faults)
 }
 
 function showScale({ metadata, spec, status }: Scalable, selector: string): ApiObject {

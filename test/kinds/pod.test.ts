@@ -498,6 +498,21 @@ test('mounts and devices use volumes of the pod that are sound', () => {
       'Invalid volumeDevices[0].name',
       'Invalid volumeMounts[0].name',
     ],
+    [
+      {
+        volumeMounts: [
+          { name: 'dir', mountPath: '/a' },
+          { name: 'dir', mountPath: '/b' },
+        ],
+        volumeDevices: [
+          { name: 'claim', devicePath: '/a' },
+          { name: 'own', devicePath: '/b' },
+        ],
+      },
+      'Invalid volumeDevices[1].devicePath',
+      'Invalid volumeMounts[0].mountPath',
+      'Invalid volumeMounts[1].mountPath',
+    ],
   ]
   for (const [sent, ...faults] of cases) {
     const got = createBy(pod, asPod({ containers: [{ ...main, ...sent }], volumes: all })).faults

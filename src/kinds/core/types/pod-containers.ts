@@ -169,8 +169,10 @@ interface Uses {
   readonly places: ReadonlySet<string>
 }
 
+/** Of a volume that is used several times, clients expect only the last place to count. */
 function usesOf(all: Uses['all']): Uses {
-  return { all, names: new Set(all.map(({ name }) => name)), places: new Set(all.map(({ place }) => place)) }
+  const lastPlaces = new Map(all.map(({ name, place }) => [name, place]))
+  return { all, names: new Set(lastPlaces.keys()), places: new Set(lastPlaces.values()) }
 }
 
 function checkMounts({ all }: Uses, volumes: ReadonlyMap<string, Volume>, path: FieldPath): FieldError[] {
