@@ -66,7 +66,9 @@ async function schemaFaultsOf(
     if (previous !== undefined && known.has(schemaText(version))) continue
     await pace.yieldIfDue()
     const path = child(at('spec.versions', i), 'schema.openAPIV3Schema')
-    const made = await customKind(definitionOf(definition, spec.names ?? {}, version), vendor, { path, pace })
+    const hasStatus = version.subresources?.status !== undefined
+    const reading = { path, pace, hasStatus }
+    const made = await customKind(definitionOf(definition, spec.names ?? {}, version), vendor, reading)
     if (made.outcome === 'invalid') faults.push(...made.faults)
     else {
       faults.push(...(await pace.run(defaultFaults(made.kind.schema, vendor, path))))
@@ -77,8 +79,9 @@ async function schemaFaultsOf(
   return faults
 }
 
-function schemaText({ schema }: DefinitionVersion): string {
-  return JSON.stringify(schema?.openAPIV3Schema ?? null, (_, value) =>
+/** What a schema is judged by: what it says, and whether there is a status beside it. */
+function schemaText({ schema, subresources }: DefinitionVersion): string {
+  return JSON.stringify([schema?.openAPIV3Schema ?? null, subresources?.status !== undefined], (_, value) =>
     typeof value === 'bigint' ? `${value}n` : value,
   )
 }

@@ -26,7 +26,8 @@ import { compilePatterns } from './patterns.ts'
 import { plainField, plainPart, type Said, type ScalarType, scalarPart, scalarType } from './plain-parts.ts'
 import { publishedSchema } from './published-schema.ts'
 import { ReadAhead } from './read-ahead.ts'
-import { type SchemaReader, schemaFaults, sizeFaults } from './schema-faults.ts'
+import { schemaFaults, sizeFaults } from './schema-faults.ts'
+import type { SchemaReader } from './schema-parts.ts'
 import { deepRule, ruleOf } from './value-logic.ts'
 import { memberLimit, typeRule } from './value-rules.ts'
 
@@ -45,14 +46,16 @@ export interface SchemaReading {
   /** Where the schema stands, for the faults. */
   readonly path: FieldPath
   readonly pace?: TimeSlice | undefined
-  /** Whether it was accepted before: then patterns that are too large by now are passed over. */
+  /** Whether it was accepted before: then patterns that are too large by now are passed over, and so are newer rules. */
   readonly stored?: boolean | undefined
+  /** Whether the status of the objects is a sub-resource. */
+  readonly hasStatus?: boolean
 }
 
 export async function readStructuralSchema(
   schema: Json,
   vendor: Vendor,
-  { path, pace = new TimeSlice(), stored }: SchemaReading,
+  { path, pace = new TimeSlice(), stored, hasStatus = false }: SchemaReading,
 ): Promise<StructuralSchema> {
   const tooLarge = sizeFaults(schema, path)
   if (tooLarge.length > 0) return { outcome: 'invalid', faults: tooLarge }
@@ -60,7 +63,8 @@ export async function readStructuralSchema(
   const ahead = stored ? readAhead.take(`${vendor.extensionPrefix}${text}`) : undefined
   if (ahead !== undefined) return ahead
   const { compile, unenforced } = await compilePatterns(schema, { pace, stored })
-  const reader: Reader = { vendor, prefix: vendor.extensionPrefix, compile, faults: [] }
+  const isNew = stored !== true
+  const reader: Reader = { vendor, prefix: vendor.extensionPrefix, compile, isNew, hasStatus, faults: [] }
   const faults = await pace.run(schemaFaults(schema, reader, path))
   if (faults.length > 0) return { outcome: 'invalid', faults }
   const bytes = Buffer.from(text)

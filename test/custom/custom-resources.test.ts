@@ -89,6 +89,23 @@ describe('a definition on one server', () => {
     ])
   })
 
+  test('empty names are of the wrong form; a webhook without its strategy is told beside a strategy that is none', async () => {
+    const definition = definitionOf({ shortNames: [''], version: { name: '' } })
+    const conversion = {
+      strategy: 'Odd',
+      webhook: { clientConfig: { url: 'https://a' }, conversionReviewVersions: ['v1'] },
+    }
+    const made = await client.post(definitions, { ...definition, spec: { ...definition.spec, conversion } })
+    const causes: { reason: string; field: string }[] = made.body.details.causes
+    assert.deepEqual(causes.map(({ reason, field }) => `${reason.slice('FieldValue'.length)} ${field}`).sort(), [
+      'Forbidden spec.conversion.conversionReviewVersions',
+      'Forbidden spec.conversion.webhookClientConfig',
+      'Invalid spec.names.shortNames[0]',
+      'Invalid spec.versions[0].name',
+      'NotSupported spec.conversion.strategy',
+    ])
+  })
+
   test('names that cannot be are not written into the status', async () => {
     const name = await define(client, { plural: 'named', kind: 'Named' })
     const patched = await client.send(`${definitions}/${name}/status`, {

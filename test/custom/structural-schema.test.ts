@@ -130,6 +130,88 @@ describe('schemas that are refused', () => {
       assert.deepEqual(await faultsOf(schema), expected)
     })
 
+  const whole = (fields: JsonObject) => about({ type: 'object', 'x-orch-embedded-resource': true, ...fields })
+  const text = { type: 'string' }
+  const newer: readonly (readonly [string, JsonObject, readonly string[]])[] = [
+    ['null at the root', { ...about(text), nullable: true }, ['nullable Forbidden']],
+    ['other members at the root', { type: 'object', additionalProperties: text }, ['additionalProperties Forbidden']],
+    [
+      'another type of kind and metadata',
+      { type: 'object', properties: { kind: { type: 'integer' }, metadata: text } },
+      ['properties[kind].type Invalid', 'properties[metadata].type Invalid'],
+    ],
+    [
+      'more of the metadata than names',
+      { type: 'object', properties: { metadata: { type: 'object', required: ['name'] } } },
+      ['properties[metadata] Forbidden'],
+    ],
+    [
+      'a default anywhere in metadata',
+      { type: 'object', properties: { metadata: { type: 'object', properties: { name: { ...text, default: 'a' } } } } },
+      ['properties[metadata].properties[name].default Forbidden'],
+    ],
+    [
+      'a kind in an embedded object',
+      whole({ properties: { kind: {} } }),
+      [`${at}.properties[kind].type Invalid`, `${at}.properties[kind].type Required`],
+    ],
+    [
+      'other members of an embedded object',
+      whole({ 'x-orch-preserve-unknown-fields': true, additionalProperties: text }),
+      [`${at}.additionalProperties Forbidden`],
+    ],
+    [
+      'a number or text that is kept unknown',
+      about({ 'x-orch-int-or-string': true, 'x-orch-preserve-unknown-fields': true }),
+      [`${at}.x-orch-preserve-unknown-fields Invalid`],
+    ],
+    [
+      'elements of a set that may be null',
+      about({ type: 'array', 'x-orch-list-type': 'set', items: { ...text, nullable: true } }),
+      [`${at}.items.nullable Forbidden`],
+    ],
+    [
+      'demands on what is no part of it',
+      { ...about(text), anyOf: [{ properties: { b: {}, a: { not: { properties: { c: {} } } } } }] },
+      ['properties[a].properties[c] Required', 'properties[b] Required'],
+    ],
+    [
+      'demands on metadata',
+      about({ type: 'object', not: { properties: { metadata: {} } } }),
+      [`${at}.not.properties[metadata] Forbidden`],
+    ],
+    ['an id', about({ ...text, id: 'x' }), [`${at}.id Forbidden`]],
+  ]
+  for (const [name, schema, expected] of newer)
+    test(`${name}, unless it was accepted before`, async () => {
+      assert.deepEqual(await faultsOf(schema), expected)
+      const read = await readStructuralSchema(schema, vendor, { path: '', stored: true })
+      const left = read.outcome === 'invalid' ? read.faults.map(({ fault }) => fault) : []
+      assert.deepEqual(left, name.startsWith('a kind') ? ['FieldValueRequired'] : [])
+    })
+
+  test('beside a status the root says little', async () => {
+    const read = (schema: Json) => readStructuralSchema(schema, vendor, { path: '', hasStatus: true })
+    assert.equal((await read({ ...about(text), required: ['a'], nullable: false })).outcome, 'schema')
+    const refused = await read({ ...about(text), maxProperties: 3 })
+    assert.deepEqual(refused.outcome === 'invalid' && refused.faults.map(({ fault }) => fault), ['FieldValueInvalid'])
+  })
+
+  test('all faults are found at once, and no more than anybody reads', async () => {
+    const all = { properties: { a: {}, b: { type: 'array' }, c: { type: 'null' } }, nullable: true }
+    assert.deepEqual(await faultsOf(all), [
+      'nullable Forbidden',
+      'properties[a].type Required',
+      'properties[b].items Required',
+      'properties[c].type Forbidden',
+      'properties[c].type NotSupported',
+      'type Required',
+    ])
+    const bad = { type: 'null', uniqueItems: true, id: 'x', multipleOf: 0, $ref: 'y', default: 1 }
+    const members = Object.fromEntries(Array.from({ length: 19_000 }, (_, i) => [`p${i}`, bad]))
+    assert.ok((await faultsOf({ type: 'object', properties: members })).length <= 1100)
+  })
+
   test('null is no default, and no keyword', async () => {
     assert.deepEqual(await faultsOf(about({ type: 'string', default: null, pattern: null })), [])
   })

@@ -19,15 +19,19 @@ const versionsPath = child(path, 'conversionReviewVersions')
 export const conversionReviewVersions: readonly string[] = ['v1', 'v1beta1']
 
 export function checkConversion({ strategy = '', webhook }: Conversion): FieldError[] {
-  if (strategy === 'None') return webhook === undefined ? [] : checkUnused(webhook)
-  if (strategy === '') return [required(child(path, 'strategy'))]
-  if (strategy !== 'Webhook') return [notSupported(child(path, 'strategy'), strategy, ['None', 'Webhook'])]
+  if (strategy !== 'Webhook') return [...checkStrategy(strategy), ...checkUnused(webhook ?? {})]
   const { clientConfig, conversionReviewVersions: versions = [] } = webhook ?? {}
   const client =
     clientConfig === undefined
       ? [required(clientConfigPath, 'required when strategy is set to Webhook')]
       : checkClient(clientConfig)
   return [...client, ...checkVersions(versions)]
+}
+
+function checkStrategy(strategy: string): FieldError[] {
+  if (strategy === 'None') return []
+  const place = child(path, 'strategy')
+  return [strategy === '' ? required(place) : notSupported(place, strategy, ['None', 'Webhook'])]
 }
 
 function checkUnused({ clientConfig, conversionReviewVersions: versions = [] }: Webhook): FieldError[] {

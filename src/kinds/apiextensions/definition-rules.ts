@@ -73,6 +73,11 @@ function checkText(path: FieldPath, value: string, check: NameCheck): FieldError
   return value === '' ? [required(path)] : check(value).map((text) => invalid(path, value, text))
 }
 
+/** One that is empty is of the wrong form like any other. */
+function checkLabel(path: FieldPath, value: string): FieldError[] {
+  return checkDns1035Label(value).map((text) => invalid(path, value, text))
+}
+
 function checkGroup(group: string): FieldError[] {
   const path = 'spec.group'
   if (group === '' || group.includes('.')) return checkText(path, group, checkDnsSubdomain)
@@ -112,8 +117,8 @@ function checkNameForms(names: DefinitionNames, path: FieldPath): FieldError[] {
     ...(kind !== '' && kind === listKind
       ? [invalid(child(path, 'listKind'), listKind, 'kind and listKind may not be the same')]
       : []),
-    ...shortNames.flatMap((name, i) => checkText(at(child(path, 'shortNames'), i), name, checkDns1035Label)),
-    ...categories.flatMap((name, i) => checkText(at(child(path, 'categories'), i), name, checkDns1035Label)),
+    ...shortNames.flatMap((name, i) => checkLabel(at(child(path, 'shortNames'), i), name)),
+    ...categories.flatMap((name, i) => checkLabel(at(child(path, 'categories'), i), name)),
   ]
 }
 
@@ -138,7 +143,7 @@ function checkVersions(versions: readonly DefinitionVersion[]): FieldError[] {
     ...(stored === 1 ? [] : [invalid(path, shown, 'must have exactly one version marked as storage version')]),
     ...(new Set(names).size === names.length ? [] : [invalid(path, shown, 'must contain unique version names')]),
     ...versions.flatMap((version, i) => checkVersion(version, at(path, i))),
-    ...(names[0] === undefined ? [] : checkText('spec.version', names[0], checkDns1035Label)),
+    ...(names[0] ? checkLabel('spec.version', names[0]) : []),
     ...eachOnce(versions, 'subresources').flatMap(({ version, place }) => checkScale(version, place)),
     ...eachOnce(versions, 'additionalPrinterColumns').flatMap(({ version, place }) => checkColumns(version, place)),
   ]
@@ -147,7 +152,7 @@ function checkVersions(versions: readonly DefinitionVersion[]): FieldError[] {
 function checkVersion({ name = '', schema, deprecated, deprecationWarning }: DefinitionVersion, path: FieldPath) {
   const warning = child(path, 'deprecationWarning')
   return [
-    ...checkText(child(path, 'name'), name, checkDns1035Label),
+    ...checkLabel(child(path, 'name'), name),
     ...(schema?.openAPIV3Schema === undefined
       ? [required(child(path, 'schema.openAPIV3Schema'), 'schemas are required')]
       : []),
