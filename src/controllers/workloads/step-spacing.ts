@@ -1,10 +1,10 @@
 /**
- * Keeps a loop from looking at large sets of pods at each of their events: a look at n pods is paid for with n / 20
+ * Keeps a loop from looking at large sets of pods at each of their events: a look at n pods is paid for with n / 10
  * milliseconds, and the next look at the same set waits until all looks of the loop so far are paid for. Looks then take a
  * small, constant share of the time however many pods and sets there are, and what changed meanwhile is seen at once. A
  * set that has not been looked at for a while does not wait, nor do small ones.
  */
-const msPerObject = 0.05
+const msPerObject = 0.1
 /** No set waits for longer, whatever others cost. */
 const longestMs = 1000
 
