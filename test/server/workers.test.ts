@@ -65,6 +65,13 @@ test('workers, the store and all of them end, and nothing acknowledged is lost',
   })
 })
 
+longTest('a worker that stands still as it starts is replaced too', { timeout }, async (t) => {
+  const { server, end } = await startFragile(t)
+  end('1 start')
+  await untilTrue(async () => /took the place of one that ended.*worker=1/.test(server.output()), 120_000)
+  assert.match(server.output(), /a worker ended.*worker=1 why="it did not answer for 30 seconds"/)
+})
+
 longTest('SIGTERM lets requests of all workers finish', { timeout }, async (t) => {
   const stopped = await startUp(t, ['--workers=2'])
   const watchers = Array.from({ length: 9 }, () => stopped.client())

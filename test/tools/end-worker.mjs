@@ -1,8 +1,9 @@
 /**
  * Imported into a server with several workers (`NODE_OPTIONS=--import=...`): SIGWINCH ends those of them that the file
- * ORCH_END_WORKER names, in the way that it says: `1 exit`, `0 stall`, `2 memory`, `0 terminate,1 terminate`. Or it ends the thread of the store: `hub`.
+ * ORCH_END_WORKER names, in the way that it says: `1 exit`, `0 stall`, `2 memory`, `0 terminate,1 terminate`, or `1 start`: the one after
+ * it stands still as it starts. Or it ends the thread of the store: `hub`.
  */
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { isMainThread, parentPort, threadName } from 'node:worker_threads'
 
 const ways = {
@@ -21,6 +22,15 @@ const ways = {
   },
 }
 
+/** Whether the file says that this worker is to stand still as it starts; the next one is not. */
+function isToStandStill() {
+  const file = process.env.ORCH_END_WORKER
+  const order = `${threadName.split(' ')[1]} start`
+  const isMeant = existsSync(file) && readFileSync(file, 'utf8') === order
+  if (isMeant) writeFileSync(file, '')
+  return isMeant
+}
+
 if (isMainThread) {
   const workers = new Map()
   let hub
@@ -32,12 +42,13 @@ if (isMainThread) {
     for (const order of readFileSync(process.env.ORCH_END_WORKER, 'utf8').trim().split(',')) {
       const [which, way] = order.split(' ')
       if (which === 'hub') void hub.terminate()
-      else if (way === 'terminate') void workers.get(which).terminate()
+      else if (way === 'terminate' || way === 'start') void workers.get(which).terminate()
       else workers.get(which).postMessage({ type: 'fault', way })
     }
   })
 } else if (/^worker \d/.test(threadName)) {
   parentPort.on('message', ({ type, way }) => {
     if (type === 'fault') setImmediate(ways[way])
+    if (type === 'start' && isToStandStill()) ways.stall()
   })
 }

@@ -33,6 +33,7 @@ interface Life {
   readonly ended: Promise<void>
   /** Resolves when it listens no more. */
   readonly closed: PromiseWithResolvers<void>
+  isReady: boolean
   /** What it said, or what was found out, of its end. */
   why: string | undefined
 }
@@ -62,9 +63,10 @@ export class Slot {
     // It was told to stop before there was a thread to tell.
     if (this.#stopping) await life.thread.terminate()
     this.#tell(life, { type: 'start' })
-    const url = await life.ready.promise
-    this.#served = true
     this.#watch(life)
+    const url = await life.ready.promise
+    life.isReady = true
+    this.#served = true
     return url
   }
 
@@ -110,7 +112,10 @@ export class Slot {
     const ended = new Promise<void>((resolve) => thread.once('exit', () => resolve()))
     const ready = Promise.withResolvers<string>()
     const closed = Promise.withResolvers<void>()
-    const life: Life = { thread, heartbeat, began: performance.now(), ready, ended, closed, why: undefined }
+    const life: Life = {
+      ...{ thread, heartbeat, began: performance.now(), ready, ended, closed },
+      ...{ isReady: false, why: undefined },
+    }
     ready.promise.catch(() => {})
     thread.on('message', (message: ToSupervisor) => this.#receive(life, message))
     thread.on('error', (error: unknown) => {
@@ -131,10 +136,11 @@ export class Slot {
   }
 
   #watch(life: Life): void {
-    const unwatch = watchHeartbeat(life.heartbeat, () => {
-      life.why = 'it did not answer for ten seconds'
+    const end = (seconds: number) => {
+      life.why = `it did not answer for ${seconds} seconds`
       void life.thread.terminate()
-    })
+    }
+    const unwatch = watchHeartbeat(life.heartbeat, () => life.isReady, end)
     life.thread.once('exit', unwatch)
   }
 

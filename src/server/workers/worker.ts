@@ -74,11 +74,11 @@ class Worker {
   }
 
   async #start(): Promise<void> {
+    setInterval(() => Atomics.add(this.#data.heartbeat, 0, 1), heartbeatMs).unref()
     try {
       this.#starting = this.#run()
       const { server } = await this.#starting
       void server.failed.then(() => setTimeout(() => process.exit(1), lostMs).unref())
-      setInterval(() => Atomics.add(this.#data.heartbeat, 0, 1), heartbeatMs).unref()
       this.#tell({ type: 'ready', url: server.url })
     } catch (error) {
       this.#tell({ type: 'failed', why: explainFailure(error) })
