@@ -9,10 +9,10 @@ import { connect, constants } from 'node:http2'
 import { test } from 'node:test'
 import { type Seeded, seeded } from '../store/seeded.ts'
 import type { HttpClient, WatchEvent } from '../tools/http-client.ts'
+import { long } from '../tools/long.ts'
 import { type ServerHandle, startServer } from '../tools/server.ts'
 
 const namespaces = ['n-0', 'n-1', 'n-2', 'n-3']
-const long = process.env.ORCH_LONG === '1'
 const writers = 60
 const writesPerWriter = long ? 200 : 8
 const wantedEvents = long ? 200_000 : 6_000

@@ -13,6 +13,7 @@ import type { Kind } from '../../src/schema/kind.ts'
 import { fieldsOf } from '../kinds/fields-of.ts'
 import { serveUp } from '../tools/in-process.ts'
 import { kubectl } from '../tools/kubectl.ts'
+import { long } from '../tools/long.ts'
 import { manifest, manifestObject, manifestOf } from '../tools/manifests.ts'
 import { withoutRootCa } from '../tools/server.ts'
 
@@ -22,7 +23,7 @@ const ids = [...new Set(storedKinds.map(manifestOf))]
 
 const explained = storedKinds.filter(({ group, version }, i) => {
   const first = storedKinds.findIndex((other) => other.group === group && other.version === version)
-  return process.env.ORCH_LONG === '1' || i === first
+  return long || i === first
 })
 
 const server = await serveUp({ after }, ['--profile=kubernetes', withoutRootCa])

@@ -7,6 +7,7 @@ import { KeyedQueue } from '../../src/registry/keyed-queue.ts'
 import { heapInUse } from '../tools/heap.ts'
 import type { HttpClient, WatchEvent } from '../tools/http-client.ts'
 import { type InProcess, startInProcess } from '../tools/in-process.ts'
+import { long } from '../tools/long.ts'
 import { collectionOf, define, isGone, undefine } from './definitions.ts'
 
 let server: InProcess
@@ -47,7 +48,7 @@ async function held(): Promise<number[]> {
 }
 
 /** What is counted is exact, so that a few tell as much as many; ORCH_LONG=1 makes it many. */
-const comings = process.env.ORCH_LONG === '1' ? 200 : 10
+const comings = long ? 200 : 10
 
 test(`${comings} kinds that came and went leave nothing in memory`, async () => {
   const before = await held()

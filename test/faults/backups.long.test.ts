@@ -18,12 +18,13 @@ import { LmdbStore } from '../../src/store/lmdb/store.ts'
 import { recordingTerminal } from '../backup/terminal.ts'
 import { seeded } from '../store/seeded.ts'
 import { startEtcd, steadyMs } from '../tools/etcd.ts'
+import { long } from '../tools/long.ts'
 import { startServer } from '../tools/server.ts'
 import { checkHistory, type List, type Seen } from './history.ts'
 import { acknowledged, outcomes, readLog, report, revisionOf, workload } from './load.ts'
 import { Recorder } from './recorder.ts'
 
-const backups = process.env.ORCH_LONG === '1' ? 100 : 2
+const backups = long ? 100 : 2
 const writers = 8
 const prefix = 'objects/core/configmaps/default/'
 

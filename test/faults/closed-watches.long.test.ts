@@ -16,9 +16,10 @@ import { namespace } from '../../src/kinds/core/namespace.ts'
 import { resourceQuota } from '../../src/kinds/core/resource-quota.ts'
 import { heapInUse } from '../tools/heap.ts'
 import { type InProcess, startInProcess } from '../tools/in-process.ts'
+import { long } from '../tools/long.ts'
 import { configMaps } from '../tools/paths.ts'
 
-const rounds = process.env.ORCH_LONG === '1' ? 200 : 2
+const rounds = long ? 200 : 2
 const perRound = 40
 
 /** Watches from now and from an old version. */

@@ -22,10 +22,11 @@ import {
 import type { Revision } from '../../src/store/store.ts'
 import { temporaryDirectory } from '../store/directory.ts'
 import { seeded } from '../store/seeded.ts'
+import { long } from '../tools/long.ts'
 import type { Acknowledged } from './crash-workload.ts'
 import { compilePreload, crashImage, type DiskEvent, finalImage, recordProgram } from './recording.ts'
 
-const images = process.env.ORCH_LONG === '1' ? 600 : 120
+const images = long ? 600 : 120
 const workload = fileURLToPath(new URL('./crash-workload.ts', import.meta.url))
 
 describe('power loss', () => {

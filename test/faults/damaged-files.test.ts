@@ -15,10 +15,11 @@ import { LmdbStore } from '../../src/store/lmdb/store.ts'
 import { temporaryDirectory } from '../store/directory.ts'
 import { type Seeded, seeded } from '../store/seeded.ts'
 import { compiled } from '../tools/compiled.ts'
+import { long } from '../tools/long.ts'
 import type { Read, Report } from './damaged-reader.ts'
 
 const reader = fileURLToPath(new URL('./damaged-reader.ts', import.meta.url))
-const filesPerKind = process.env.ORCH_LONG === '1' ? 48 : 2
+const filesPerKind = long ? 48 : 2
 const pageSize = 4096
 const retention = { time: 3_600_000, bytes: 2 ** 30, withoutValues: [] }
 

@@ -8,11 +8,11 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Seeded } from '../store/seeded.ts'
+import { long } from '../tools/long.ts'
 import { mountSmallDevice } from '../tools/small-device.ts'
 import { FullDiskWorkload } from './full-disk-workload.ts'
 import { report } from './load.ts'
 
-const long = process.env.ORCH_LONG === '1'
 const seeds = Array.from({ length: long ? 15 : 1 }, (_, i) => i + 3)
 const rounds = long ? 200 : 8
 

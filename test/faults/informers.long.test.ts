@@ -10,10 +10,10 @@ import { Informer } from '../../src/client/informer.ts'
 import { type Transport, TransportError } from '../../src/client/transport.ts'
 import { type Seeded, seeded } from '../store/seeded.ts'
 import { forgotten } from '../tools/forgotten.ts'
+import { long } from '../tools/long.ts'
 import { type ConfigMap, configMap, configMaps } from '../tools/resource-types.ts'
 import { type ServerHandle, startServer } from '../tools/server.ts'
 
-const long = process.env.ORCH_LONG === '1'
 const count = long ? 100 : 24
 const rounds = long ? 40 : 6
 const backoff = { firstMs: 50, longestMs: 500 }

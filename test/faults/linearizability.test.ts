@@ -9,14 +9,14 @@ import { test } from 'node:test'
 import { type Seeded, seeded } from '../store/seeded.ts'
 import { startEtcd } from '../tools/etcd.ts'
 import type { Answer, HttpClient } from '../tools/http-client.ts'
-import { longTest } from '../tools/long.ts'
+import { long, longTest } from '../tools/long.ts'
 import { startServer } from '../tools/server.ts'
 import { isLinearizable, type Operation, type State } from './linearizability.ts'
 import { report } from './load.ts'
 
 const clients = 10
 const keys = Array.from({ length: 20 }, (_, i) => `key-${i}`)
-const operationsPerClient = process.env.ORCH_LONG === '1' ? 2_500 : 50
+const operationsPerClient = long ? 2_500 : 50
 
 const at = (called: number, returned: number) => ({ called, returned })
 const create = (value: string) => ({ does: 'create', value, answer: 'done' }) as const

@@ -4,13 +4,14 @@ import type { TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Seeded } from '../store/seeded.ts'
 import type { HttpClient } from '../tools/http-client.ts'
+import { long } from '../tools/long.ts'
 import type { Change, Write } from './history.ts'
 import type { Recorder } from './recorder.ts'
 
 const keys = Array.from({ length: 200 }, (_, i) => `key-${i}`)
 
 /** For writers that go on while a fault takes its time: without a rest they would keep every core busy meanwhile. */
-export const restMs = process.env.ORCH_LONG === '1' ? 0 : 15
+export const restMs = long ? 0 : 15
 
 interface Load {
   readonly random: Seeded

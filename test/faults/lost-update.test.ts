@@ -5,11 +5,12 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { long } from '../tools/long.ts'
 import { startServer } from '../tools/server.ts'
 import { report } from './load.ts'
 
 const clients = 50
-const triesPerClient = process.env.ORCH_LONG === '1' ? 200 : 12
+const triesPerClient = long ? 200 : 12
 const path = '/api/v1/namespaces/default/configmaps/count'
 
 test('nobody who counts up one object is lost', { timeout: 300_000 }, async (t) => {

@@ -8,6 +8,7 @@ import { test } from 'node:test'
 import { seeded } from '../store/seeded.ts'
 import { startEtcd } from '../tools/etcd.ts'
 import type { HttpClient } from '../tools/http-client.ts'
+import { long } from '../tools/long.ts'
 import { type Ending, startServer } from '../tools/server.ts'
 import { startProxy, type Proxy as Wire } from '../tools/tcp-proxy.ts'
 import { checkHistory } from './history.ts'
@@ -24,8 +25,7 @@ import {
 } from './load.ts'
 import { Recorder } from './recorder.ts'
 
-const { rounds, apartMs } =
-  process.env.ORCH_LONG === '1' ? { rounds: 5, apartMs: 20_000 } : { rounds: 1, apartMs: 4_000 }
+const { rounds, apartMs } = long ? { rounds: 5, apartMs: 20_000 } : { rounds: 1, apartMs: 4_000 }
 const writersPerServer = 4
 const healMs = 5_000
 /** What the members may take longer than that on a machine that is busy with other things. */

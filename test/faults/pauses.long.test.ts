@@ -14,6 +14,7 @@ import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { seeded } from '../store/seeded.ts'
 import { type Cluster, startEtcd } from '../tools/etcd.ts'
+import { long } from '../tools/long.ts'
 import { type ServerHandle, startServer } from '../tools/server.ts'
 import { checkHistory } from './history.ts'
 import {
@@ -29,7 +30,6 @@ import {
 } from './load.ts'
 import { Recorder } from './recorder.ts'
 
-const long = process.env.ORCH_LONG === '1'
 const rounds = long ? 5 : 1
 const leaderMs = long ? 5_000 : 2_000
 const serverMs = long ? 15_000 : 2_500

@@ -9,6 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { seeded } from '../store/seeded.ts'
 import { type Cluster, startEtcd } from '../tools/etcd.ts'
 import type { HttpClient } from '../tools/http-client.ts'
+import { long } from '../tools/long.ts'
 import { startServer } from '../tools/server.ts'
 import { checkHistory } from './history.ts'
 import {
@@ -24,11 +25,11 @@ import {
 } from './load.ts'
 import { Recorder } from './recorder.ts'
 
-const kills = process.env.ORCH_LONG === '1' ? 30 : 2
+const kills = long ? 30 : 2
 const writersPerServer = 8
 /** How long the cluster is without the member, and how much is written before the next one goes. */
 const absenceMs = 1_500
-const restWrites = process.env.ORCH_LONG === '1' ? 200 : 80
+const restWrites = long ? 200 : 80
 /** How long nothing is written after a kill, at most. */
 const gapMs = 3_000
 /** On a machine that is busy with other things the members take longer to elect; then this much beyond that. */

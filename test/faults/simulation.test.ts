@@ -24,10 +24,11 @@ import { type ParsedSelection, parseSelection } from '../../src/registry/selecti
 import { toldUpTo, type Watching, watch } from '../../src/registry/watch.ts'
 import { type Change, type Entry, StoreError } from '../../src/store/store.ts'
 import { type Seeded, seeded } from '../store/seeded.ts'
+import { long } from '../tools/long.ts'
 import { FaultyStore, Scheduler } from './simulation.ts'
 
 const only = process.env.ORCH_TEST_SEED
-const seeds = only !== undefined ? 1 : process.env.ORCH_LONG === '1' ? 2000 : 50
+const seeds = only !== undefined ? 1 : long ? 2000 : 50
 const firstSeed = Number(only ?? 1)
 
 test(`${seeds} seeded courses`, { timeout: 300_000 }, async (t) => {

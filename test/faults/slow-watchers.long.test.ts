@@ -9,12 +9,12 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { TLSSocket } from 'node:tls'
 import type { HttpClient } from '../tools/http-client.ts'
+import { long } from '../tools/long.ts'
 import { ownMemory } from '../tools/memory.ts'
 import { configMaps } from '../tools/paths.ts'
 import { openSocket } from '../tools/raw-http.ts'
 import { type ServerHandle, startServer } from '../tools/server.ts'
 
-const long = process.env.ORCH_LONG === '1'
 const each = long ? 100 : 10
 const writes = long ? 20_000 : 250
 const size = long ? 2000 : 100_000

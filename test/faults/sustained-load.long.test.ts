@@ -11,10 +11,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type Seeded, seeded } from '../store/seeded.ts'
 import { cpuMsOf } from '../tools/cpu-time.ts'
 import type { HttpClient } from '../tools/http-client.ts'
+import { long } from '../tools/long.ts'
 import { type ServerHandle, startServer } from '../tools/server.ts'
 import { report } from './load.ts'
 
-const long = process.env.ORCH_LONG === '1'
 const clients = 16
 const keysPerClient = 8
 const shortRequests = 2_000

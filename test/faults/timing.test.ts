@@ -18,9 +18,9 @@ import type { Lookup, ObjectName, StoredType } from '../../src/model/lookup.ts'
 import type { ApiObject } from '../../src/model/object.ts'
 import { vendorOf } from '../../src/model/vendor.ts'
 import { ContinueTokens } from '../../src/registry/continue-token.ts'
+import { long } from '../tools/long.ts'
 import { root } from '../tools/server.ts'
 
-const long = process.env.ORCH_LONG === '1'
 const samples = 20_000
 const runs = 3
 const bound = 4.5

@@ -14,6 +14,7 @@ import { noControls } from '../tools/accounts.ts'
 import type { Answer } from '../tools/http-client.ts'
 import { serve } from '../tools/in-process.ts'
 import { isJudged, judged } from '../tools/judged.ts'
+import { long } from '../tools/long.ts'
 import { differences } from './differences.ts'
 import { fieldsIn, fieldsOf } from './fields-of.ts'
 import { homeOf, newObject, withoutStatus } from './new-object.ts'
@@ -40,7 +41,6 @@ const most: { readonly [kind: string]: number } = {
 const fewest = 20
 /** How many are sent whatever is in them. Of the others, unless ORCH_LONG is 1, those with a field that was not sent yet. */
 const always = 2
-const long = process.env.ORCH_LONG === '1'
 /** How many are under way together. */
 const atOnce = 4
 

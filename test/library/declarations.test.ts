@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import * as kinds from '../../src/library/kinds.ts'
 import { codeInDocs } from '../tools/library.ts'
+import { long } from '../tools/long.ts'
 import { orchctl } from '../tools/orchctl.ts'
 import { runCommand } from '../tools/run-command.ts'
 import { root } from '../tools/server.ts'
@@ -84,7 +85,7 @@ spec.colour
 export { size, port, odd, label }
 `
 
-if (process.env.ORCH_LONG === '1')
+if (long)
   test('what users write compiles, and the kinds of the package fit those of the sources', {
     timeout: 120_000,
   }, async (t) => {

@@ -10,6 +10,7 @@ import { setTimeout } from 'node:timers/promises'
 import { generateKey, keyToPem } from '../../src/pki/keys.ts'
 import { makeRequest } from '../../src/pki/make-request.ts'
 import { startEtcd } from '../tools/etcd.ts'
+import { long } from '../tools/long.ts'
 import { type ManagerHandle, startManager } from '../tools/manager.ts'
 import { startServer } from '../tools/server.ts'
 import { until } from '../tools/until.ts'
@@ -19,7 +20,6 @@ const timing = [
   '--leader-elect-renew-deadline=1500ms',
   '--leader-elect-retry-period=250ms',
 ]
-const long = process.env.ORCH_LONG === '1'
 /** How the leaders end, one after the other. */
 const ends = long
   ? Array.from({ length: 12 }, (_, i) => (i % 3 === 1 ? 'stop' : 'kill'))

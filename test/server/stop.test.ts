@@ -8,11 +8,11 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { drainTime } from '../../src/http/connection-limits.ts'
+import { long } from '../tools/long.ts'
 import { configMaps } from '../tools/paths.ts'
 import { openSession, openSocket, statusesOf, untilClosed } from '../tools/raw-http.ts'
 import { startServer } from '../tools/server.ts'
 
-const long = process.env.ORCH_LONG === '1'
 const admin = 'Authorization: Bearer admin-token'
 
 test('SIGTERM ends in order, with a watch open and requests under way', { timeout: 300_000 }, async (t) => {

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { type LmdbOptions, LmdbStore } from '../../src/store/lmdb/store.ts'
 import { type Revision, RevisionGone, StoreFull } from '../../src/store/store.ts'
+import { long } from '../tools/long.ts'
 import { mountSmallDevice } from '../tools/small-device.ts'
 import { Follower } from './following.ts'
 import { HandClock } from './hand-clock.ts'
@@ -58,7 +59,7 @@ async function fill(
   return written
 }
 
-const smallestMegabytes = process.env.ORCH_LONG === '1' ? 4 : 2
+const smallestMegabytes = long ? 4 : 2
 
 for (const [bytes, megabytes] of [
   [300, smallestMegabytes],
