@@ -240,8 +240,9 @@ test('pods without an owner that a Job selects are adopted; its own are deleted 
   const spec = { manualSelector: true, selector: { matchLabels: labels }, template, parallelism: 2, completions: 9 }
   await server.client.create(jobs, { metadata: { name: 'adopting', namespace }, spec } as never)
   const find = async () => (await server.client.list(pods, { namespace, labelSelector: 'run=adopting' })).items
-  const found = await until(find, (all) => all.length === 2)
-  assert.ok(found.every(({ metadata }) => metadata.ownerReferences?.[0]?.name === 'adopting'))
+  // The loop may make the second pod before it has adopted the first.
+  const ownersOf = async () => (await find()).map(({ metadata }) => metadata.ownerReferences?.[0]?.name).join()
+  await until(ownersOf, (owners) => owners === 'adopting,adopting')
   const patch = { merge: { spec: { parallelism: 1 } } }
   await server.client.patch(jobs, { namespace, name: 'adopting' }, { patch })
   await until(find, (all) => all.filter(({ metadata }) => metadata.deletionTimestamp === undefined).length === 1)
