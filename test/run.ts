@@ -3,6 +3,7 @@
  * `N passed, M failed`. `npm test -- store` runs only the test files whose path contains `store`. Files that end in
  * `.long.test.ts` run when they are named like this, and in the long form (`npm run test:long`); it says how many it has left
  * out. It says which files took most time, and most processor time: their own and that of the programs they started.
+ * A file that failed runs a second time, alone; what then passes is told as uncertain (docs/decisions/0042).
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -50,25 +51,41 @@ interface Free {
   readonly next: true
 }
 
-let passed = 0
-let failed = 0
+/** How many tests passed and failed: of a file, or of all that is no file, such as the checks. */
+interface Count {
+  passed: number
+  failed: number
+}
+const noFile = 'no file'
+const counts = new Map<string, Count>()
+/** More files than these do not fail by chance. */
+const mostUncertain = 3
 
 installTools(files)
 await Promise.all([wanted.length === 0 ? checkSources() : undefined, runFiles()])
+await runFailedAgain()
 if (wanted.length === 0 && chosen.length < found.length)
   console.log(`left to npm run test:long: ${found.length - chosen.length} files`)
+const passed = sum('passed')
+const failed = sum('failed')
 console.log(`${passed} passed, ${failed} failed`)
 process.exit(failed > 0 || passed === 0 ? 1 : 0)
 
-function count(ok: boolean): void {
-  if (ok) passed++
-  else failed++
+function count(file: string, ok: boolean): void {
+  const counted = counts.get(file) ?? { passed: 0, failed: 0 }
+  counts.set(file, counted)
+  if (ok) counted.passed++
+  else counted.failed++
+}
+
+function sum(what: keyof Count): number {
+  return counts.values().reduce((total, counted) => total + counted[what], 0)
 }
 
 /** Beside the tests: a check that has only one thing to do leaves a core to them. */
 async function checkSources(): Promise<void> {
   for (const { name, passed, output } of await runChecks()) {
-    count(passed)
+    count(noFile, passed)
     console.log(`${passed ? 'ok' : 'not ok'}  ${name}${passed ? '' : `\n${output}`}`)
   }
 }
@@ -121,7 +138,7 @@ async function runProcess(first: string, waiting: string[]): Promise<[string, Sp
     else if ('cpuMs' in message) ended.push([message.file, message])
     else {
       tests.push(message)
-      if (message.why === undefined) count(true)
+      if (message.why === undefined) count(message.file ?? noFile, true)
       else report(message.name, message.file ?? taken.join(' '), message.why)
     }
   })
@@ -136,6 +153,26 @@ async function runProcess(first: string, waiting: string[]): Promise<[string, Sp
   return ended
 }
 
+/**
+ * A test that fails once in many runs keeps good work from landing, and one that always passes on a second try hides
+ * nothing if that is said. What failed beyond one file, in a check, or in many files at once was no chance.
+ */
+async function runFailedAgain(): Promise<void> {
+  const failing = [...counts].filter(([, { failed }]) => failed > 0)
+  if (failing.length > mostUncertain || failing.some(([file]) => !files.includes(file))) return
+  for (const [file, before] of failing) {
+    counts.delete(file)
+    await runProcess(file, [])
+    const again = counts.get(file)
+    const isGood = again?.failed === 0 && again.passed > 0
+    if (!isGood) counts.set(file, before)
+    const name = relative(root, file)
+    console.log(
+      isGood ? `uncertain  ${name}: failed above, and passed when it ran again, alone` : `failed twice  ${name}`,
+    )
+  }
+}
+
 /** A slow suite is a defect: these are where to look first. ORCH_TIMES=all tells of every file. */
 function highest(spent: readonly [string, Spent][], what: keyof Spent): string {
   const most = process.env.ORCH_TIMES === 'all' ? files.length : 12
@@ -148,6 +185,6 @@ function seconds(ms: number, digits = 0): string {
 }
 
 function report(name: string, file: string, why: string): void {
-  count(false)
+  count(file, false)
   console.log(`not ok  ${file.replaceAll(`${root}/`, '')}: ${name}\n${why.replaceAll(/^/gm, '    ')}`)
 }

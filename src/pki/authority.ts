@@ -30,6 +30,7 @@ export interface CertifiedKey {
   readonly key: string
 }
 
+/** The self-made CA of a server, and the pairs that it signs: made when they are asked for, remade when that is due. */
 export interface Authority extends CertifiedKey {
   /** What the TLS listener shows, good for exactly these names. */
   servingCertificate(names: AlternativeNames): Promise<CertifiedKey>

@@ -32,17 +32,27 @@ type Look = () => Promise<void>
 
 const hour = 60 * 60 * 1000
 
-/** Renews the certificates of a running server until the signal aborts. */
-export function renewWhenDue(options: RenewalOptions): void {
+/**
+ * Renews the certificates of a running server until the signal aborts. Gives what waits for a look that is under way: when
+ * the signal has aborted, nothing is read or written after that.
+ */
+export function renewWhenDue(options: RenewalOptions): () => Promise<void> {
   const { pairs, signal, onError } = options
   const { everyMilliseconds = hour, schedule = scheduleUnreferenced } = options
-  if (signal.aborted) return
+  let looking = Promise.resolve()
+  if (signal.aborted) return () => looking
   const looks = pairs.map(lookAt)
   let cancel = schedule(turn, everyMilliseconds)
   signal.addEventListener('abort', () => cancel(), { once: true })
+  return () => looking
 
-  async function turn(): Promise<void> {
-    for (const look of looks) if (!signal.aborted) await look().catch(onError)
+  function turn(): Promise<void> {
+    looking = look()
+    return looking
+  }
+
+  async function look(): Promise<void> {
+    for (const lookAtPair of looks) if (!signal.aborted) await lookAtPair().catch(onError)
     if (!signal.aborted) cancel = schedule(turn, everyMilliseconds)
   }
 }

@@ -415,12 +415,9 @@ function keepFresh(
   certificates: Certificates,
   url: string,
   { listener, log }: { listener: Listener; log: Log },
-): () => void {
-  const renewal = new AbortController()
-  certificates.keepFresh(url, {
+): () => Promise<void> {
+  return certificates.keepFresh(url, {
     onRenewed: (tls) => listener.renew(tls),
     onError: (error) => log.error('a certificate could not be renewed', errorFields(error)),
-    signal: renewal.signal,
   })
-  return () => renewal.abort()
 }

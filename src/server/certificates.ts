@@ -11,9 +11,9 @@ import { makeDirectory, replaceFile } from '../base/files.ts'
 import { UsageError } from '../base/flags.ts'
 import { adminKubeconfig } from '../client/node/kubeconfig-write.ts'
 import { vendorOf } from '../model/vendor.ts'
-import { type CertifiedKey, needsRenewal, openAuthority } from '../pki/authority.ts'
+import { type Authority, type CertifiedKey, needsRenewal, openAuthority } from '../pki/authority.ts'
 import { type AlternativeNames, canonicalNames } from '../pki/names.ts'
-import { renewWhenDue } from '../pki/renewal.ts'
+import { type Renewed, renewWhenDue } from '../pki/renewal.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { ClientAuthorities } from './client-authorities.ts'
 import type { ServerOptions } from './flags/options.ts'
@@ -32,11 +32,14 @@ export interface Certificates {
   nodeClient(): Promise<CertifiedKey>
   /** Writes the administrator's client config for a server at this address. */
   writeAdminConfig(server: string): Promise<void>
-  /** Renews what is self-made before it expires, and follows files; `onRenewed` takes what is new into use. */
+  /**
+   * Renews what is self-made before it expires, and follows files; `onRenewed` takes what is new into use. Gives what
+   * ends it, after which no file is written.
+   */
   keepFresh(
     server: string,
-    watch: { onRenewed: (tls: SecureContextOptions) => void; onError: (error: unknown) => void; signal: AbortSignal },
-  ): void
+    watch: { onRenewed: (tls: SecureContextOptions) => void; onError: (error: unknown) => void },
+  ): () => Promise<void>
 }
 
 export interface CertificateParts {
@@ -80,32 +83,68 @@ export async function openCertificates(options: ServerOptions, parts: Certificat
       return nodeClient
     },
     writeAdminConfig: writeAdmin,
-    keepFresh: (server, { onRenewed, onError, signal }) => {
+    keepFresh: (server, { onRenewed, onError }) => {
+      const rewriteAdmin = inOrder(() => writeAdmin(server))
       authorities.onChange(() => onRenewed(context()))
       given.onChange(() => {
         onRenewed(context())
-        writeAdmin(server).catch(onError)
+        rewriteAdmin.run().catch(onError)
       })
-      const servingPair = {
-        current: serving,
-        read: () => authority.servingCertificate(names),
-        use: (pair: CertifiedKey) => {
-          inUse.serving = pair
-          onRenewed(context())
-        },
+      const useServing = () => onRenewed(context())
+      const pairs = renewedPairs(authority, names, { inUse, useServing, useAdmin: rewriteAdmin.run })
+      if (given.pair !== undefined) pairs.shift()
+      const ending = new AbortController()
+      const { signal } = ending
+      const lookedAt = renewWhenDue({ pairs, onError, signal, everyMilliseconds: renewalPeriod(parts.worker) })
+      return async () => {
+        ending.abort()
+        given.onChange(() => {})
+        await lookedAt()
+        await rewriteAdmin.ended()
       }
-      const adminPair = {
-        current: inUse.admin,
-        read: () => authority.adminCertificate(),
-        use: async (pair: CertifiedKey) => {
-          inUse.admin = pair
-          await writeAdmin(server)
-        },
-      }
-      const pairs = given.pair === undefined ? [servingPair, adminPair] : [adminPair]
-      renewWhenDue({ pairs, onError, signal, everyMilliseconds: renewalPeriod(parts.worker) })
     },
   }
+}
+
+/** What is renewed: the pair to serve with, then the administrator's. */
+function renewedPairs(
+  authority: Authority,
+  names: AlternativeNames,
+  { inUse, useServing, useAdmin }: { inUse: PairsInUse; useServing: () => void; useAdmin: () => Promise<void> },
+): Renewed[] {
+  const serving = {
+    current: inUse.serving,
+    read: () => authority.servingCertificate(names),
+    use: (pair: CertifiedKey) => {
+      inUse.serving = pair
+      useServing()
+    },
+  }
+  const admin = {
+    current: inUse.admin,
+    read: () => authority.adminCertificate(),
+    use: async (pair: CertifiedKey) => {
+      inUse.admin = pair
+      await useAdmin()
+    },
+  }
+  return [serving, admin]
+}
+
+interface PairsInUse {
+  serving: CertifiedKey
+  admin: CertifiedKey
+}
+
+/** Lets writes run one after another: of two at a time, the older text could be the one that stays. */
+function inOrder(write: () => Promise<void>) {
+  let last = Promise.resolve()
+  const run = () => {
+    const writing = last.then(write)
+    last = writing.catch(() => {})
+    return writing
+  }
+  return { run, ended: () => last }
 }
 
 /** The pair to serve with that the flags name, or else the one that lies in --cert-dir; '' for none. */

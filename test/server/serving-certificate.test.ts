@@ -82,6 +82,9 @@ test('a serving certificate that is replaced', { timeout: 300_000 }, async (t) =
   let text = ''
   for await (const chunk of open) text += chunk
   assert.match(text, /^HTTP\/1\.1 200 /)
+  // What a server that stops has begun to write is there when it has stopped.
+  await server.stop()
+  assert.ok(config().includes(Buffer.from(third!.certificate).toString('base64')))
 })
 
 test('who listens on all addresses shows a certificate for all of them, and for the name of the machine', async (t) => {
