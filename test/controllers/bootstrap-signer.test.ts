@@ -5,7 +5,7 @@ import { compactVerify } from 'jose'
 import { configMaps } from '../../src/controllers/bootstrap-signer.ts'
 import { tokenSecrets } from '../../src/controllers/bootstrap-token-secrets.ts'
 import { clusterInfo } from '../../src/model/bootstrap-token.ts'
-import { deaths, openLoopServer } from '../tools/loop-manager.ts'
+import { openLoopServer } from '../tools/loop-manager.ts'
 import { until } from '../tools/until.ts'
 
 const namespace = 'kube-system'
@@ -34,19 +34,6 @@ for (const profile of ['orch', 'kubernetes'] as const)
     const kubeconfig = 'apiVersion: v1\nkind: Config\n# ü\n'
     await client.create(configMaps, {
       ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...clusterInfo }, data: { kubeconfig, note: 'mine' } },
-    })
-
-    await t.test('the manager may be killed at any write', async () => {
-      for (const [i, death] of deaths(1).entries()) {
-        await make(`kill0${i}`)
-        const dying = start(['bootstrapsigner'], { death })
-        await dying.killed
-        await dying.stop()
-        const next = start(['bootstrapsigner'])
-        await until(signers, (told) => told.includes(`kill0${i}`))
-        await next.stop()
-        await client.delete(tokenSecrets, { namespace, name: `bootstrap-token-kill0${i}` })
-      }
     })
 
     const manager = start(['bootstrapsigner'])

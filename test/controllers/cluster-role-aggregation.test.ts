@@ -6,7 +6,6 @@ import { clusterRoles } from '../../src/controllers/cluster-role-aggregation.ts'
 import type { ClusterRole } from '../../src/kinds/rbac/cluster-role.ts'
 import { vendorOf } from '../../src/model/vendor.ts'
 import { serveUp } from '../tools/in-process.ts'
-import { loopServer } from '../tools/loop-manager.ts'
 import { eventOf } from '../tools/resource-types.ts'
 
 const type = clusterRoles(vendorOf('orch'))
@@ -47,26 +46,6 @@ test('a role has the rules of those that it selects, through others too, and los
   const view = await client.get(type, { name: 'view' })
   assert.ok((view.rules ?? []).length > 5, 'the default roles are put together')
   assert.doesNotMatch(server.output(), / error /)
-})
-
-test('a manager that is killed at its write is followed by one that finishes', async (t) => {
-  for (const answered of [true, false]) {
-    const { client, run, end } = await loopServer(t)
-    const role = { apiVersion: 'rbac.authorization.orch.io/v1', kind: 'ClusterRole' }
-    const aggregationRule = { clusterRoleSelectors: [{ matchLabels: { to: 'all' } }] }
-    await client.create(type, { ...role, metadata: { name: 'part', labels: { to: 'all' } }, rules: [rule('a')] })
-    for (const name of ['first', 'second', 'third'])
-      await client.create(type, { ...role, metadata: { name }, aggregationRule, rules: [] })
-    await run(['clusterrole-aggregation'], { death: { writes: 1, answered } }).killed
-    await end()
-    run(['clusterrole-aggregation'])
-    for (const name of ['first', 'second', 'third'])
-      await eventOf(client, type, {
-        name: { name },
-        fits: (event) => event.type !== 'BOOKMARK' && sorted(event.object as ClusterRole).join() === 'a',
-      })
-    await end()
-  }
 })
 
 function sorted({ rules = [] }: ClusterRole): string[] {

@@ -5,7 +5,7 @@ import { type CertificateSigningRequest, certificateRequests } from '../../src/c
 import { vendorOf } from '../../src/model/vendor.ts'
 import { generateKey } from '../../src/pki/keys.ts'
 import { makeRequest } from '../../src/pki/make-request.ts'
-import { deaths, openLoopServer } from '../tools/loop-manager.ts'
+import { openLoopServer } from '../tools/loop-manager.ts'
 import { eventOf } from '../tools/resource-types.ts'
 
 const vendor = vendorOf('orch')
@@ -64,18 +64,6 @@ test('approving', async (t) => {
     assert.deepEqual([condition?.type, condition?.reason], ['Approved', 'AutoApproved'])
     return condition?.message ?? ''
   }
-
-  await t.test('the manager may be killed at any write', async () => {
-    for (const [i, death] of deaths(1).entries()) {
-      const dying = start(['csrapproving'], { death })
-      await joiner.create(requests, requestOf({ name: `killed-${i}` }))
-      await dying.killed
-      await dying.stop()
-      const next = start(['csrapproving'])
-      await approved(`killed-${i}`)
-      await next.stop()
-    }
-  })
 
   const manager = start(['csrapproving'])
 

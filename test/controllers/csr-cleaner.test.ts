@@ -7,7 +7,7 @@ import { vendorOf } from '../../src/model/vendor.ts'
 import { issueCertificate } from '../../src/pki/certificate.ts'
 import { generateKey, publicKeyOf } from '../../src/pki/keys.ts'
 import { makeRequest } from '../../src/pki/make-request.ts'
-import { deaths, openLoopServer } from '../tools/loop-manager.ts'
+import { openLoopServer } from '../tools/loop-manager.ts'
 import { until } from '../tools/until.ts'
 
 const vendor = vendorOf('orch')
@@ -94,20 +94,5 @@ test('cleaning', async (t) => {
     const old = start(['csrcleaner'], { clock: ahead(25 * hour) })
     await gone('pending')
     await old.stop()
-  })
-
-  await t.test('the manager may be killed at any write, and one that cannot go does not stop the others', async () => {
-    const held = await create('a-held')
-    await client.update(requests, { ...held, metadata: { ...held.metadata, finalizers: ['example.com/hold'] } })
-    for (const [i, death] of deaths(1).entries()) {
-      const name = `killed-${i}`
-      await create(name)
-      const dying = start(['csrcleaner'], { death, clock: ahead(25 * hour) })
-      await dying.killed
-      await dying.stop()
-      const next = start(['csrcleaner'], { clock: ahead(25 * hour) })
-      await gone(name)
-      await next.stop()
-    }
   })
 })

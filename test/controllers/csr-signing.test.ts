@@ -9,7 +9,7 @@ import { vendorOf } from '../../src/model/vendor.ts'
 import { generateKey } from '../../src/pki/keys.ts'
 import { makeRequest } from '../../src/pki/make-request.ts'
 import { openssl } from '../pki/openssl.ts'
-import { deaths, openLoopServer } from '../tools/loop-manager.ts'
+import { openLoopServer } from '../tools/loop-manager.ts'
 import { eventOf } from '../tools/resource-types.ts'
 
 const vendor = vendorOf('orch')
@@ -81,20 +81,6 @@ test('signing', async (t) => {
   const signing = { authorities, longestMs: 365 * 24 * hour }
   const sign = (longestMs = signing.longestMs) =>
     start(['csrsigning'], { options: { signing: { authorities, longestMs } } })
-
-  await t.test('the manager may be killed at any write', async () => {
-    for (const [i, death] of deaths(1).entries()) {
-      const name = `killed-${i}`
-      const dying = start(['csrsigning'], { options: { signing }, death })
-      await approved(client, { name })
-      await dying.killed
-      await dying.stop()
-      const next = sign()
-      const issued = certificateOf(await outcome(client, name))
-      await next.stop()
-      assert.equal(issued.subject, `O=dev\nCN=${name}`)
-    }
-  })
 
   const manager = sign()
 

@@ -8,7 +8,7 @@ import { podDisruptionBudgets as budgets } from '../../src/controllers/disruptio
 import { deployments, pods, replicaSets } from '../../src/controllers/workloads/resource-types.ts'
 import type { PodDisruptionBudget } from '../../src/kinds/policy/pod-disruption-budget.ts'
 import type { ApiObject, ObjectBase } from '../../src/model/object.ts'
-import { deaths, type LoopServer, loopServer } from '../tools/loop-manager.ts'
+import { type LoopServer, loopServer } from '../tools/loop-manager.ts'
 import { until, untilTrue } from '../tools/until.ts'
 
 const namespace = 'default'
@@ -149,17 +149,4 @@ test('a budget whose pods cannot be counted allows nothing', async () => {
   )
   await makeBudget('web-2', { minAvailable: 0 })
   await untilBudget('web-2', '0,0,0,0')
-})
-
-test('a manager that is killed is followed by one that finishes', async () => {
-  for (const [i, death] of deaths(1).entries()) {
-    const name = `killed-${i}`
-    await makePods(name, 1)
-    await makeBudget(name, { maxUnavailable: 1 })
-    await server.run(['disruption'], { death }).killed
-    await server.end()
-    server.run(['disruption'])
-    await untilBudget(name, '1,1,0,1')
-    await server.end()
-  }
 })

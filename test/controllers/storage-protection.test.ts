@@ -10,7 +10,6 @@ import { isNotFound } from '../../src/client/status-error.ts'
 import { claims, volumes } from '../../src/controllers/storage-protection.ts'
 import type { ApiObject } from '../../src/model/object.ts'
 import { serveUp } from '../tools/in-process.ts'
-import { loopServer } from '../tools/loop-manager.ts'
 import { eventOf } from '../tools/resource-types.ts'
 import { startUp } from '../tools/server.ts'
 
@@ -119,21 +118,6 @@ test('what was made without protection gets it; other finalizers are left alone'
   })
   await client.patch(claims, name, { patch: { merge: { metadata: { finalizers: null } } } })
   await gone(client, claims, name)
-})
-
-test('a manager that is killed at its write is followed by one that finishes', async (t) => {
-  const { client, run, end } = await loopServer(t)
-  const loops = ['pvc-protection', 'pv-protection']
-  for (const answered of [true, false]) {
-    const names = ['a', 'b'].map((letter) => `${letter}-${answered}`)
-    for (const name of names) await client.create(claims, claim(name))
-    for (const name of names) await client.delete(claims, { namespace, name })
-    await run(loops, { death: { writes: 1, answered } }).killed
-    await end()
-    run(loops)
-    for (const name of names) await gone(client, claims, { namespace, name })
-    await end()
-  }
 })
 
 test('a claim of the default class gets a directory below the data directory, grows, and takes it along', async (t) => {

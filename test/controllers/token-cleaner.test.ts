@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isNotFound } from '../../src/client/status-error.ts'
 import { tokenSecrets } from '../../src/controllers/bootstrap-token-secrets.ts'
-import { deaths, openLoopServer } from '../tools/loop-manager.ts'
+import { openLoopServer } from '../tools/loop-manager.ts'
 import { until } from '../tools/until.ts'
 
 const namespace = 'kube-system'
@@ -24,18 +24,6 @@ test('token cleaner', async (t) => {
   const isGone = (id: string) =>
     client.get(tokenSecrets, { namespace, name: `bootstrap-token-${id}` }).then(() => false, isNotFound)
   const gone = (id: string) => until(() => isGone(id), Boolean)
-
-  await t.test('the manager may be killed at any write', async () => {
-    for (const [i, death] of deaths(1).entries()) {
-      await make(`kill0${i}`, inSeconds(-10))
-      const dying = start(['tokencleaner'], { death })
-      await dying.killed
-      await dying.stop()
-      const next = start(['tokencleaner'])
-      await gone(`kill0${i}`)
-      await next.stop()
-    }
-  })
 
   await t.test('expired ones go at once, others when they expire, and what cannot be read too', async () => {
     const held = await make('held00', inSeconds(-10))
