@@ -1,5 +1,5 @@
 /** What went wrong, in the words of a user: one line for each thing, ready to be printed. */
-import { codeOf, messageOf } from '../base/errors.ts'
+import { codeOf, isError, messageOf } from '../base/errors.ts'
 import { UsageError } from '../base/flags.ts'
 import { ConfigError } from '../client/node/kubeconfig-files.ts'
 import { NameError } from '../client/resource-type.ts'
@@ -38,14 +38,14 @@ function sentence(error: unknown): string {
   if (toMend.some((type) => error instanceof type)) return `error: ${messageOf(error)}`
   if (error instanceof TransportError) return `error: ${withCauses(error)}`
   // A bug of this program: whoever fixes it needs to know where.
-  return `error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`
+  return `error: ${isError(error) ? (error.stack ?? error.message) : String(error)}`
 }
 
 const maxCauses = 4
 
 function withCauses(error: Error): string {
   const messages: string[] = []
-  for (let e: unknown = error; e instanceof Error && messages.length < maxCauses; e = e.cause)
+  for (let e: unknown = error; isError(e) && messages.length < maxCauses; e = e.cause)
     messages.push(e.message || codeOf(e) || e.name)
   return messages.join(': ')
 }

@@ -3,8 +3,10 @@
  * last version seen, and so does one whose server restarts. When what happened in between is no longer known, what there
  * is now is shown, after a word about it.
  */
+
 import { pause } from '../base/abort.ts'
 import { backoffMs } from '../base/backoff.ts'
+import { messageOf } from '../base/errors.ts'
 import type { Client } from '../client/client.ts'
 import type { ResourceType, Selection } from '../client/resource-type.ts'
 import { isExpired } from '../client/status-error.ts'
@@ -47,7 +49,7 @@ export async function follow(context: Context, feed: Feed, { watchOnly = false }
 const expiredNote = 'orchctl: what changed in the meantime is not known any more; this is what there is now:\n'
 
 function lostNote(error: unknown): string {
-  return `orchctl: the watch broke off (${escapeLine(error instanceof Error ? error.message : String(error))}); it goes on when the server is back\n`
+  return `orchctl: the watch broke off (${escapeLine(messageOf(error))}); it goes on when the server is back\n`
 }
 
 type Change = Exclude<WatchEvent<ApiObject>, { type: 'BOOKMARK' }>

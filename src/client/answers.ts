@@ -1,4 +1,5 @@
 /** Reads what a server answers with: bounded in size, in the form that it came in. */
+import { messageOf } from '../base/errors.ts'
 import { joined } from './chunks.ts'
 import type { ContentForm } from './content-form.ts'
 import { parseJson, stringifyJson } from './json.ts'
@@ -29,7 +30,7 @@ function readForm(form: ContentForm, bytes: Uint8Array): unknown {
   try {
     return form.read(bytes)
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = messageOf(error)
     throw new TransportError(`the answer in ${form.mediaType} cannot be read: ${reason}`, { cause: error })
   }
 }

@@ -2,6 +2,7 @@
  * Which resource types a server has, asked of the server: each once, in the version that its group prefers, or else in
  * the first that has it. A group that cannot be asked is reported and does not hold up the others.
  */
+import { messageOf } from '../base/errors.ts'
 import type { CallOptions, Client } from './client.ts'
 import { type ResourceType, typeName } from './resource-type.ts'
 
@@ -68,7 +69,7 @@ async function ask(client: Client, place: GroupVersion, options: CallOptions): P
     return await typesOf(client, place, options)
   } catch (error) {
     if (options.signal?.aborted) throw error
-    return `${place.group}/${place.version}: ${error instanceof Error ? error.message : String(error)}`
+    return `${place.group}/${place.version}: ${messageOf(error)}`
   }
 }
 

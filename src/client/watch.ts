@@ -3,6 +3,7 @@
  * leaves. It ends normally when the server ends it; an ERROR event and a broken connection throw. Resuming is left to
  * `resume-watch.ts` and to informers. Runs in Node and in browsers.
  */
+import { isError } from '../base/errors.ts'
 import type { ApiObject, ObjectBase } from '../model/object.ts'
 import { isIn } from './answers.ts'
 import { joined } from './chunks.ts'
@@ -64,7 +65,7 @@ async function* readable<E>({ mediaType }: ContentForm, events: AsyncIterable<E>
   try {
     yield* events
   } catch (error) {
-    if (error instanceof TransportError || !(error instanceof Error) || error.name !== 'WireError') throw error
+    if (error instanceof TransportError || !isError(error) || error.name !== 'WireError') throw error
     throw new TransportError(`an event in ${mediaType} cannot be read: ${error.message}`, { cause: error })
   }
 }

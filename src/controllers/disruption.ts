@@ -5,7 +5,9 @@
  * How many pods there should be is asked of the objects that control them: those of the built-in kinds are known here, of
  * others the sub-resource `scale` is read. Pods that nobody controls do not count for that.
  */
+
 import type { Clock } from '../base/clock.ts'
+import { messageOf } from '../base/errors.ts'
 import type { Client } from '../client/client.ts'
 import type { EventRecorder, Happening } from '../client/event-recorder.ts'
 import type { Informer } from '../client/informer.ts'
@@ -25,7 +27,6 @@ import { ScaleTypes } from './scale-types.ts'
 import { PodSelection } from './selected-pods.ts'
 import { unlessGone } from './unless-gone.ts'
 import { controllerOf } from './workloads/ownership.ts'
-import { messageOf } from './workloads/pod-control.ts'
 import { StepSpacing } from './workloads/step-spacing.ts'
 
 export const podDisruptionBudgets: ResourceType<PodDisruptionBudget> = {

@@ -5,7 +5,9 @@
  * finalizer away, after which the server removes the namespace. Else look again later. Nothing is remembered between
  * steps, so a restart loses nothing; nothing new can be added meanwhile, as a create rests on the namespace as it was.
  */
+
 import type { Clock } from '../base/clock.ts'
+import { messageOf } from '../base/errors.ts'
 import { changeObject } from '../client/change-object.ts'
 import type { Client } from '../client/client.ts'
 import { type DiscoveredType, discover } from '../client/discovery.ts'
@@ -107,7 +109,7 @@ async function sweepType(
       sweep.finalizers.set(finalizer, (sweep.finalizers.get(finalizer) ?? 0) + 1)
   } catch (error) {
     if (signal.aborted) throw error
-    sweep.failures.push(`${typeName(type)}: ${error instanceof Error ? error.message : String(error)}`)
+    sweep.failures.push(`${typeName(type)}: ${messageOf(error)}`)
   }
 }
 

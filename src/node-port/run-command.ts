@@ -1,5 +1,7 @@
 /** Commands in a container: with streams on a connection of their own (exec, attach), or with the output as the answer (run). */
+
 import { type Duplex, Writable } from 'node:stream'
+import { isError } from '../base/errors.ts'
 import { type CommandOptions, type CommandOutcome, commandProtocols, openCommand } from '../streaming/command.ts'
 import { agreeOnProtocol } from '../streaming/handshake.ts'
 import type { Answer, PortCall, Refusal } from './port-call.ts'
@@ -46,7 +48,7 @@ async function outcomeOf(
     await container.attach(streams)
     return { exitCode: 0 }
   } catch (error) {
-    const why = error instanceof Error ? error.message : 'it failed'
+    const why = isError(error) ? error.message : 'it failed'
     return { failure: `error ${action === 'exec' ? 'executing command in' : 'attaching to'} container: ${why}` }
   }
 }
@@ -73,6 +75,6 @@ export async function runAndCollect({ url, signal }: PortCall, container: Contai
     const text = Buffer.concat(parts).subarray(0, maxOutputBytes).toString()
     return code === 0 ? { status: 200, text } : { status: 500, text: `exit code ${code}: ${text}` }
   } catch (error) {
-    return { status: 500, text: error instanceof Error ? error.message : 'it failed' }
+    return { status: 500, text: isError(error) ? error.message : 'it failed' }
   }
 }

@@ -3,9 +3,11 @@
  * directory of 0700. Every error is a `PkiFileError` that names the file; one whose content is damaged is a
  * `DamagedFile`, and callers say what to do about it, since they know what the file is for.
  */
+
 import { type KeyObject, X509Certificate } from 'node:crypto'
 import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
+import { messageOf } from '../base/errors.ts'
 import * as files from '../base/files.ts'
 import { keyFromPem } from './keys.ts'
 
@@ -95,7 +97,7 @@ function parsed<T>(file: string, what: string, parse: () => T): T {
   try {
     return parse()
   } catch (error) {
-    throw new DamagedFile(file, `does not hold a good ${what} in PEM form (${reasonOf(error)})`, { cause: error })
+    throw new DamagedFile(file, `does not hold a good ${what} in PEM form (${messageOf(error)})`, { cause: error })
   }
 }
 
@@ -106,9 +108,5 @@ function oneBlock(text: string): string {
 }
 
 function failed(file: string, problem: string, cause: unknown): PkiFileError {
-  return new PkiFileError(file, `${problem} (${reasonOf(cause)})`, { cause })
-}
-
-function reasonOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause)
+  return new PkiFileError(file, `${problem} (${messageOf(cause)})`, { cause })
 }

@@ -1,4 +1,5 @@
 /** The origins of `--cors-allowed-origins`: regular expressions that run in linear time, whatever a client sends. */
+import { messageOf } from '../base/errors.ts'
 import { UsageError } from '../base/flags.ts'
 import type { IsAllowedOrigin } from '../http/steps/allow-origins.ts'
 
@@ -10,7 +11,7 @@ export async function readAllowedOrigins(patterns: readonly string[]): Promise<I
     try {
       return RE2JS.compile(pattern)
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error)
+      const why = messageOf(error)
       throw new UsageError(`--cors-allowed-origins: ${JSON.stringify(pattern)} is not a regular expression: ${why}`)
     }
   })

@@ -1,5 +1,7 @@
 /** Why a program ended, as its user reads it: what the user can fix in one line, anything else with its stack. */
+
 import { BackupError } from '../backup/backup-error.ts'
+import { isError } from '../base/errors.ts'
 import { UsageError } from '../base/flags.ts'
 import { ConfigError } from '../client/node/kubeconfig-files.ts'
 import { StatusError } from '../client/status-error.ts'
@@ -15,6 +17,6 @@ const known = [
 ]
 
 export function explainFailure(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
+  if (!isError(error)) return String(error)
   return known.some((each) => error instanceof each) ? error.message : (error.stack ?? error.message)
 }

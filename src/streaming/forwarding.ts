@@ -3,7 +3,9 @@
  * one for data and one on which it is said what went wrong; over a WebSocket each port has two channels for as long as the
  * connection lasts, and the first message on either is the number of the port.
  */
+
 import type { Duplex } from 'node:stream'
+import { isError } from '../base/errors.ts'
 import type { AgreedProtocol, SpokenProtocols } from './handshake.ts'
 import type { MultiplexedStream } from './multiplexed-stream.ts'
 import { type OpenedStream, SpdyConnection } from './spdy/connection.ts'
@@ -111,7 +113,7 @@ async function forward({ connect }: Forwarding, { port, data, error, signal }: F
   try {
     await Promise.race([connect(port, data, signal), saidAll])
   } catch (reason) {
-    const message = reason instanceof Error ? reason.message : 'it failed'
+    const message = isError(reason) ? reason.message : 'it failed'
     if (!error.destroyed) error.write(`error forwarding port ${port}: ${message}`)
   }
   // What the other side still says goes nowhere.

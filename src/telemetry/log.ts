@@ -5,6 +5,7 @@
  * The level, which `-v` sets, decides how much is logged: at 0 what an operator must know, and each line of `detail`
  * from its own level on. At 3 every request and its answer are logged.
  */
+import { isError } from '../base/errors.ts'
 import { openStandardError } from './standard-error.ts'
 
 /** Writes log lines. */
@@ -80,6 +81,6 @@ const encoders: { readonly [F in LogFormat]: (line: Line) => string } = {
 
 /** An error as fields of a line: what it says, and where it came from. */
 export function errorFields(error: unknown): LogFields {
-  if (!(error instanceof Error)) return { error: String(error) }
+  if (!isError(error)) return { error: String(error) }
   return { error: error.message, ...(error.stack === undefined ? {} : { stack: error.stack }) }
 }

@@ -1,7 +1,7 @@
 /** The texts that `-f` names: files, the files of a directory, addresses, and `-` for the standard input. */
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { codeOf } from '../../base/errors.ts'
+import { codeOf, isError } from '../../base/errors.ts'
 import { UsageError } from '../../base/flags.ts'
 import type { Context } from '../command.ts'
 import type { FileName, Source } from './source.ts'
@@ -70,7 +70,7 @@ async function download(address: string, signal: AbortSignal): Promise<Source> {
   } catch (error) {
     if (error instanceof UsageError || signal.aborted) throw error
     const { cause, message } = error as Error
-    throw new UsageError(`cannot read ${address}: ${cause instanceof Error ? cause.message : message}`)
+    throw new UsageError(`cannot read ${address}: ${isError(cause) ? cause.message : message}`)
   }
 }
 

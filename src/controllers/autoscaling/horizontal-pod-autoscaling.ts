@@ -4,7 +4,9 @@
  * servers serve (`metrics-api.ts`); where there is none, the condition ScalingActive says so and nothing is scaled. Every
  * autoscaler is looked at every 15 seconds.
  */
+
 import type { Clock } from '../../base/clock.ts'
+import { messageOf } from '../../base/errors.ts'
 import type { Client } from '../../client/client.ts'
 import type { EventRecorder } from '../../client/event-recorder.ts'
 import type { Informer } from '../../client/informer.ts'
@@ -20,7 +22,6 @@ import type { Loop } from '../../reconcile/loop.ts'
 import { everyOf, fromInformer } from '../../reconcile/sources.ts'
 import type { StepOutcome } from '../../reconcile/work-queue.ts'
 import { ScaleTypes } from '../scale-types.ts'
-import { messageOf } from '../workloads/pod-control.ts'
 import { pods as podType } from '../workloads/resource-types.ts'
 import { AutoscalerStatus } from './autoscaler-status.ts'
 import { adviceOf, type MetricAdvice } from './metric-advice.ts'

@@ -2,9 +2,9 @@
  * How many replicas metrics call for that have a name of their own: of every pod (Pods), of one object (Object), and of
  * something outside of the cluster (External). They are aimed at by their value, or by their value per pod.
  */
+import { messageOf } from '../../base/errors.ts'
 import type { MetricIdentifier, MetricSpec, MetricStatus, MetricTarget } from '../../kinds/autoscaling/metrics.ts'
 import { selectorText } from '../../model/selector-text.ts'
-import { messageOf } from '../workloads/pod-control.ts'
 import { isReady } from '../workloads/pod-state.ts'
 import { MetricError, type MetricResult, type MetricSources, quantityOf } from './metric-result.ts'
 import { numberOf, replicasFor } from './resource-usage.ts'

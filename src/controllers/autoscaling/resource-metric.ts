@@ -1,6 +1,6 @@
 /** How many replicas a metric of the type Resource calls for: what pods use, beside what they request or a value. */
+import { messageOf } from '../../base/errors.ts'
 import type { MetricSpec, MetricStatus } from '../../kinds/autoscaling/metrics.ts'
-import { messageOf } from '../workloads/pod-control.ts'
 import { MetricError, type MetricResult, type MetricSources, quantityOf } from './metric-result.ts'
 import {
   numberOf,

@@ -5,7 +5,9 @@
  * Slices get their names from the server, so a slow watch must not lead to a second set of them: until what was written
  * is seen, nothing more is written for that Service (`slice-writes.ts`).
  */
+
 import type { Clock } from '../../base/clock.ts'
+import { messageOf } from '../../base/errors.ts'
 import type { Client } from '../../client/client.ts'
 import type { EventRecorder } from '../../client/event-recorder.ts'
 import type { Informer } from '../../client/informer.ts'
@@ -22,7 +24,7 @@ import type { StepOutcome } from '../../reconcile/work-queue.ts'
 import { isOutdated } from '../already-settled.ts'
 import type { PodSelection } from '../selected-pods.ts'
 import { isControlledBy } from '../workloads/ownership.ts'
-import { isNamespaceEnding, messageOf } from '../workloads/pod-control.ts'
+import { isNamespaceEnding } from '../workloads/pod-control.ts'
 import { desiredEndpoints } from './desired-endpoints.ts'
 import { familiesOf, hasPods, PodChanges, selectionOf } from './service-endpoints.ts'
 import { fromService, managedBy, serviceKey } from './slice-metadata.ts'

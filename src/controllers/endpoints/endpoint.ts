@@ -3,6 +3,7 @@
  * ready ones apart from others. At most a thousand addresses; Endpoints with more are marked as truncated. Endpoints whose
  * Service is gone are deleted with it.
  */
+import { messageOf } from '../../base/errors.ts'
 import { TimeSlice } from '../../base/time-slice.ts'
 import type { Client } from '../../client/client.ts'
 import type { EventRecorder } from '../../client/event-recorder.ts'
@@ -20,7 +21,7 @@ import type { StepOutcome } from '../../reconcile/work-queue.ts'
 import { isOutdated } from '../already-settled.ts'
 import type { PodSelection } from '../selected-pods.ts'
 import { unlessGone } from '../unless-gone.ts'
-import { isNamespaceEnding, messageOf } from '../workloads/pod-control.ts'
+import { isNamespaceEnding } from '../workloads/pod-control.ts'
 import { isReady } from '../workloads/pod-state.ts'
 import {
   addressOf,

@@ -3,6 +3,7 @@
  * are released and their policy is Delete. The volume of a claim is named after the claim's UID, so an attempt that ended
  * in the middle is taken up, and never makes a second one.
  */
+import { messageOf } from '../../base/errors.ts'
 import { nameOfKey, objectKey } from '../../client/resource-type.ts'
 import { isConflict, StatusError } from '../../client/status-error.ts'
 import type { Node } from '../../kinds/core/node.ts'
@@ -172,7 +173,7 @@ async function reclaim(
   try {
     await directories.remove(name, volume.spec.hostPath?.path ?? '')
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
+    const message = messageOf(error)
     await fail(provisioner, volume, { reason: 'VolumeFailedDelete', message, signal })
     return 'done'
   }

@@ -1,4 +1,5 @@
 /** Creates and deletes the pods of a workload, and reports each as an Event about its owner. */
+import { messageOf } from '../../base/errors.ts'
 import type { Client } from '../../client/client.ts'
 import type { EventRecorder } from '../../client/event-recorder.ts'
 import { type Draft, nameOf } from '../../client/resource-type.ts'
@@ -91,8 +92,4 @@ export function isNamespaceEnding(error: unknown): boolean {
     error instanceof StatusError &&
     (error.status.details?.causes?.some(({ reason }) => reason === 'NamespaceTerminating') ?? false)
   )
-}
-
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

@@ -1,10 +1,10 @@
 /** The status of a ReplicaSet or ReplicationController, counted from its pods. */
+import { messageOf } from '../../base/errors.ts'
 import type { Pod } from '../../kinds/core/pod.ts'
 import type { PodTemplateSpec } from '../../kinds/core/types/pod-template-spec.ts'
 import { LabelMatcher, requirementsOf } from '../../model/label-selector.ts'
 import { type ObjectBase, timestamp } from '../../model/object.ts'
 import { findCondition, withCondition, withoutCondition } from './conditions.ts'
-import { messageOf } from './pod-control.ts'
 import { isAvailable, isReady } from './pod-state.ts'
 import { sameStatus } from './same-status.ts'
 

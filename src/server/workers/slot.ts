@@ -2,8 +2,10 @@
  * The place of one worker: starts its thread, and another when that one ends by itself or stands still. A worker that ends
  * soon after its start is replaced after a pause that grows.
  */
+
 import { getHeapStatistics } from 'node:v8'
 import { Worker } from 'node:worker_threads'
+import { messageOf } from '../../base/errors.ts'
 import { UsageError } from '../../base/flags.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { watchHeartbeat } from './heartbeat.ts'
@@ -119,7 +121,7 @@ export class Slot {
     ready.promise.catch(() => {})
     thread.on('message', (message: ToSupervisor) => this.#receive(life, message))
     thread.on('error', (error: unknown) => {
-      life.why ??= error instanceof Error ? error.message : String(error)
+      life.why ??= messageOf(error)
     })
     thread.once('exit', (code) => this.#lose(life, code))
     this.#options.metrics.add(thread)

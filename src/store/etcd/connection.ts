@@ -7,6 +7,7 @@
  */
 
 import { setTimeout as delay } from 'node:timers/promises'
+import { messageOf } from '../../base/errors.ts'
 import { shorten } from '../../base/shorten.ts'
 import { StoreError } from '../store.ts'
 import { CallError, MessageTooLarge, status } from './grpc.ts'
@@ -148,7 +149,7 @@ export class Connection {
         return session
       } catch (error) {
         this.#turn++
-        reasons.push(`${endpoint.origin}: ${error instanceof Error ? error.message : String(error)}`)
+        reasons.push(`${endpoint.origin}: ${messageOf(error)}`)
       }
       if (this.signal.aborted) break
     }

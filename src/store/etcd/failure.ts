@@ -2,6 +2,7 @@
  * What a failed call means in the words of the store contract: which error, and for a write whether it may have
  * happened. In doubt it may have: only an answer that rules it out makes the error unambiguous.
  */
+import { messageOf } from '../../base/errors.ts'
 import { StoreError, StoreFull, ValueTooLarge } from '../store.ts'
 import { CallError, status } from './grpc.ts'
 
@@ -37,7 +38,7 @@ export function isLeaseGone(error: unknown): boolean {
 /** What a failed read becomes for the caller of the store. */
 export function readFailure(error: unknown): StoreError {
   if (error instanceof StoreError) return error
-  return new StoreError(`etcd: ${textOf(error)}`, { cause: error })
+  return new StoreError(`etcd: ${messageOf(error)}`, { cause: error })
 }
 
 /** Of a write that touches no key, but a note or a lease: if it happened, nobody can tell. */
@@ -51,8 +52,8 @@ export function noteFailure(error: unknown): StoreError {
 export function writeFailure(error: unknown, size: number): StoreError {
   if (error instanceof StoreError) return error
   if (isTooLarge(error)) return new ValueTooLarge(size, requestLimit)
-  if (isFull(error)) return new StoreFull(`etcd: ${textOf(error)}`, { cause: error, ambiguous: true })
-  return new StoreError(`etcd: ${textOf(error)}`, { cause: error, ambiguous: mayHaveHappened(error) })
+  if (isFull(error)) return new StoreFull(`etcd: ${messageOf(error)}`, { cause: error, ambiguous: true })
+  return new StoreError(`etcd: ${messageOf(error)}`, { cause: error, ambiguous: mayHaveHappened(error) })
 }
 
 // The member's own limit, or that of its gRPC layer for a request larger still.
@@ -78,8 +79,4 @@ function mayHaveHappened(error: unknown): boolean {
   if (error.code === undefined) return true
   if (error.message === 'etcdserver: no leader' || error.message === 'etcdserver: too many requests') return false
   return !refusals.includes(error.code)
-}
-
-function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

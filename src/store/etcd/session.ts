@@ -5,7 +5,9 @@
  * A session that went silent is destroyed, which fails everything under way on it; nothing waits for a dead peer longer
  * than its deadline. Which member to use, and what to try again, is the business of connection.ts.
  */
+
 import * as http2 from 'node:http2'
+import { isError } from '../../base/errors.ts'
 import { CallError, failureOf, MessageCutter, timeoutHeader } from './grpc.ts'
 import type { Method } from './messages.ts'
 
@@ -276,7 +278,7 @@ function httpFailure(headers: http2.IncomingHttpHeaders): CallError | undefined 
 
 function broken(cause: unknown, rstCode: number | undefined): CallError {
   const refused = rstCode === http2.constants.NGHTTP2_REFUSED_STREAM
-  const message = cause instanceof Error ? explain(cause) : 'the connection was lost before the answer'
+  const message = isError(cause) ? explain(cause) : 'the connection was lost before the answer'
   return new CallError(message, { cause, sent: !refused })
 }
 

@@ -8,9 +8,11 @@
  * Machines that share a directory over a network see each other's locks only where the file system says so. What then
  * slips through is noticed by the store's thread: a revision that it did not write.
  */
+
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { isError, messageOf } from '../../base/errors.ts'
 import { StoreError } from '../store.ts'
 
 /** Gives the function that ends the claim. */
@@ -42,11 +44,11 @@ async function create(path: string): Promise<void> {
 const busy = 5
 
 function refusal(directory: string, cause: unknown): StoreError {
-  if (cause instanceof Error && 'errcode' in cause && cause.errcode === busy)
+  if (isError(cause) && 'errcode' in cause && cause.errcode === busy)
     return new StoreError(
       `the data directory ${directory} is in use by another process: stop that one, or use another directory`,
       { cause },
     )
-  const why = cause instanceof Error ? cause.message : String(cause)
+  const why = messageOf(cause)
   return new StoreError(`the data directory ${directory} cannot be claimed: ${why}`, { cause })
 }

@@ -3,7 +3,9 @@
  * When the thread ends, however it ends, every request under way and every later one is rejected. That, and a write
  * that failed for good, is reported to `onFailed`: nothing can be written from then on.
  */
+
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
+import { isError } from '../../base/errors.ts'
 import { type Revision, StoreError, StoreFull } from '../store.ts'
 import type { Broadcast, Failure, OpenReply, Reply, Request } from './messages.ts'
 import { type Thread, takeThread } from './thread-start.ts'
@@ -140,7 +142,7 @@ export class Connection {
     if (!this.#portClosed)
       for (let next = receiveMessageOnPort(this.#port); next; next = receiveMessageOnPort(this.#port))
         this.#receive(next.message)
-    const why = cause instanceof Error ? `: ${cause.message}` : ''
+    const why = isError(cause) ? `: ${cause.message}` : ''
     const ended = new StoreError(`the thread of the store has ended${why}`, { cause })
     this.#ended = ended
     this.#port.close()

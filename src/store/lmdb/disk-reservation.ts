@@ -12,7 +12,9 @@
  *
  * `begin` comes before each transaction, then `take` for each of its writes: a write without room is refused alone.
  */
+
 import { closeSync, fstatSync, openSync, writeSync } from 'node:fs'
+import { isError } from '../../base/errors.ts'
 import { StoreError, StoreFull } from '../store.ts'
 import { type FreeList, readFreeList } from './free-list.ts'
 import { pageHeader } from './page-file.ts'
@@ -167,7 +169,7 @@ function wholePages(file: number): number {
 }
 
 function isFull(error: unknown): error is Error {
-  return error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT')
+  return isError(error) && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT')
 }
 
 function usedPages({ root }: Tables): number {

@@ -5,8 +5,10 @@
  *
  * The stores of other threads have ports of their own: what waits there is taken with the rest, in the same transaction.
  */
+
 import { join } from 'node:path'
 import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads'
+import { isError, messageOf } from '../../base/errors.ts'
 import { Packer } from '../pack.ts'
 import { type Revision, StoreError, StoreFull } from '../store.ts'
 import { DiskReservation } from './disk-reservation.ts'
@@ -298,8 +300,8 @@ const failedCodes = [5, -30795]
  * lost pages like any other failed sync: the next one would succeed, and the pages would still be missing.
  */
 function toFailure(error: unknown, writing: boolean): Failure {
-  const message = error instanceof Error ? error.message : String(error)
-  const code = error instanceof Error && 'code' in error ? Number(error.code) : Number.NaN
+  const message = messageOf(error)
+  const code = isError(error) && 'code' in error ? Number(error.code) : Number.NaN
   if (error instanceof StoreFull) return { kind: 'full', message, ambiguous: false }
   // Nothing of the transaction was written; but nothing will be, with a file that is damaged or not ours alone.
   if (error instanceof StoreError) return { kind: writing ? 'failed' : 'error', message, ambiguous: false }

@@ -5,7 +5,9 @@
  * these keep no windows, so the network's own back-pressure is all there is. What this side has taken is reported in
  * WINDOW_UPDATEs; what it sends is held to the other side's windows from the moment that side shows that it keeps any.
  */
+
 import type { Duplex } from 'node:stream'
+import { isError } from '../../base/errors.ts'
 import { MultiplexedStream } from '../multiplexed-stream.ts'
 import {
   dataFrame,
@@ -190,5 +192,5 @@ export class SpdyConnection {
 }
 
 function isConnectionError(error: unknown): boolean {
-  return error instanceof Error && 'code' in error
+  return isError(error) && 'code' in error
 }

@@ -3,7 +3,9 @@
  * `base64` in the protocol's name the messages are text: a digit, and the data in base64. In the fifth version a message of
  * channel 255 says that another channel, which it names, will carry nothing more.
  */
+
 import type { Duplex } from 'node:stream'
+import { isError } from '../../base/errors.ts'
 import { MultiplexedStream } from '../multiplexed-stream.ts'
 import { closeCodes, closeFrame, dataFrame, MessageReader, pongFrame, WebSocketError } from './frames.ts'
 
@@ -73,7 +75,7 @@ export class ChannelConnection {
       await this.#read()
     } catch (error) {
       if (error instanceof WebSocketError) this.#sayClose(error.code)
-      else if (!(error instanceof Error && 'code' in error)) throw error
+      else if (!(isError(error) && 'code' in error)) throw error
     } finally {
       this.#socket.end(() => this.#socket.destroy())
       for (const stream of this.streams) stream.destroy(new Error('the connection is closed'))

@@ -1,4 +1,5 @@
 /** The ReplicaSets of a Deployment: that of its present template, which is found or created, and those of old ones. */
+import { messageOf } from '../../../base/errors.ts'
 import { nameOf } from '../../../client/resource-type.ts'
 import { StatusError } from '../../../client/status-error.ts'
 import type { Deployment } from '../../../kinds/apps/deployment.ts'
@@ -7,7 +8,7 @@ import type { PodTemplateSpec } from '../../../kinds/core/types/pod-template-spe
 import { sameJson } from '../../../model/json.ts'
 import { withCondition } from '../conditions.ts'
 import { controllerReference, isControlledBy } from '../ownership.ts'
-import { isNamespaceEnding, messageOf } from '../pod-control.ts'
+import { isNamespaceEnding } from '../pod-control.ts'
 import { replicaSets } from '../resource-types.ts'
 import { contentHash } from '../template-hash.ts'
 import { revisionKey, revisionOf, withReplicasNoted, withRevision } from './annotations.ts'

@@ -1,9 +1,10 @@
 /** The writes of a StatefulSet's pods and claims, each of them an Event about the set. */
+import { messageOf } from '../../../base/errors.ts'
 import { nameOf } from '../../../client/resource-type.ts'
 import { isConflict, isNotFound, StatusError } from '../../../client/status-error.ts'
 import type { Pod } from '../../../kinds/core/pod.ts'
 import { claims } from '../../storage-protection.ts'
-import { isNamespaceEnding, messageOf } from '../pod-control.ts'
+import { isNamespaceEnding } from '../pod-control.ts'
 import { pods } from '../resource-types.ts'
 import { claimsOf, newPod, podName } from './identity.ts'
 import type { SetStep } from './parts.ts'
