@@ -48,13 +48,16 @@ function endOf(request: CertificateSigningRequest): number {
   return Math.min(endOfState(request), endOfCertificate(request))
 }
 
+/** A failure is the last state of a request: when it was approved does not count beside it. */
+const statesFromTheLast = ['Failed', 'Denied', 'Approved']
+
 function endOfState({ metadata, status }: CertificateSigningRequest): number {
   const created = Date.parse(metadata.creationTimestamp ?? '')
-  const decided = (status?.conditions ?? [])
-    .filter(({ type = '' }) => ['Approved', 'Denied', 'Failed'].includes(type))
-    .map(({ lastUpdateTime, lastTransitionTime }) => Date.parse(lastUpdateTime ?? lastTransitionTime ?? ''))
-    .map((time) => (Number.isNaN(time) ? created : time))
-  return decided.length === 0 ? created + pendingMs : Math.max(...decided) + decidedMs
+  const ofType = (state: string) => status?.conditions?.find(({ type }) => type === state)
+  const state = statesFromTheLast.map(ofType).find((condition) => condition !== undefined)
+  if (state === undefined) return created + pendingMs
+  const decided = Date.parse(state.lastUpdateTime ?? state.lastTransitionTime ?? '')
+  return (Number.isNaN(decided) ? created : decided) + decidedMs
 }
 
 function endOfCertificate({ status }: CertificateSigningRequest): number {

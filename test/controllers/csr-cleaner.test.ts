@@ -69,6 +69,10 @@ test('cleaning', async (t) => {
     await create('approved-then-failed')
     await decide('approved-then-failed', 'Approved', 90 * minute)
     await decide('approved-then-failed', 'Failed', 30 * minute)
+    // What counts is when it failed, though the approval carries a later time.
+    await create('failed-long-ago')
+    await decide('failed-long-ago', 'Approved', 0)
+    await decide('failed-long-ago', 'Failed', 61 * minute)
     for (const [name, end] of [
       ['expired', -minute],
       ['valid', hour],
@@ -79,7 +83,7 @@ test('cleaning', async (t) => {
     }
     await create('pending')
     const manager = start(['csrcleaner'])
-    for (const name of ['old-approved', 'old-denied', 'old-failed', 'expired']) await gone(name)
+    for (const name of ['old-approved', 'old-denied', 'old-failed', 'failed-long-ago', 'expired']) await gone(name)
     await manager.firstPass
     await manager.stop()
     const kept = ['approved-then-failed', 'pending', 'valid', 'young-approved', 'young-denied', 'young-failed']
