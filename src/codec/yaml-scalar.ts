@@ -1,7 +1,7 @@
 /**
  * What a plain scalar of YAML means: the types of YAML 1.1 (`yes` is a boolean, `0755` an integer), as users of this
- * field expect, without its dates and numbers to the base of 60, which stay the text they are (`80:80`). Integers keep
- * every digit: beyond 2^53 they are bigint.
+ * field expect, without its dates, its numbers to the base of 60 (`80:80`) and its letters for booleans (`y`, `n`), which
+ * stay the text they are. Integers keep every digit: beyond 2^53 they are bigint.
  */
 import { badRequest } from '../model/api-error.ts'
 
@@ -9,9 +9,12 @@ export type Scalar = string | number | bigint | boolean | null
 
 const words: ReadonlyMap<string, Scalar> = new Map<string, Scalar>([
   ...['', '~', 'null', 'Null', 'NULL'].map((word) => [word, null] as const),
-  ...['y', 'yes', 'true', 'on'].flatMap((word) => spellings(word).map((text) => [text, true] as const)),
-  ...['n', 'no', 'false', 'off'].flatMap((word) => spellings(word).map((text) => [text, false] as const)),
+  ...['yes', 'true', 'on'].flatMap((word) => spellings(word).map((text) => [text, true] as const)),
+  ...['no', 'false', 'off'].flatMap((word) => spellings(word).map((text) => [text, false] as const)),
 ])
+
+/** Text to this reader, and booleans to some others: an object or a key may well be called `n`. */
+const letters: ReadonlySet<string> = new Set(['y', 'Y', 'n', 'N'])
 
 function spellings(word: string): string[] {
   return [word, word.toUpperCase(), `${word[0]!.toUpperCase()}${word.slice(1)}`]
@@ -44,7 +47,7 @@ export function plainScalar(text: string): Scalar {
  * that `plainScalar` refuses and nobody can hold.
  */
 export function isPlainText(text: string): boolean {
-  if (text.length <= longestWord && words.has(text)) return false
+  if (text.length <= longestWord && (words.has(text) || letters.has(text))) return false
   if (!mayBeNumber.test(text)) return true
   const digits = text.replaceAll('_', '')
   return !integer.test(digits) && !float.test(digits) && !noNumber.test(text)

@@ -16,7 +16,8 @@ const meant: readonly (readonly [text: string, value: Json])[] = [
   ['# nothing\n', null],
   ['a: {b: [1, two, "3"]}', { a: { b: [1, 'two', '3'] } }],
   ['{a: 1, b}', { a: 1, b: null }],
-  ['a: yes\nb: Off\nc: y\nd: "no"', { a: true, b: false, c: true, d: 'no' }],
+  ['a: yes\nb: Off\nc: "no"', { a: true, b: false, c: 'no' }],
+  ['{name: n, x: 1, y: [Y, N]}', { name: 'n', x: 1, y: ['Y', 'N'] }],
   ['a: ~\nb: Null\nc:', { a: null, b: null, c: null }],
   [
     'a: 0755\nb: 0x1F\nc: 0b11\nd: 0o17\ne: 1_000\nf: 08\ng: +5\nh: -7',
@@ -153,6 +154,7 @@ const texts = [
   'yes',
   'No',
   'y',
+  'N',
   'true',
   'null',
   '~',
