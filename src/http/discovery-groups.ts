@@ -47,6 +47,16 @@ export function orderedGroups(served: readonly Served[], elsewhere: VersionsElse
   return groups.sort((a, b) => compareNumbers(b.priority, a.priority)).map(({ name, versions }) => ({ name, versions }))
 }
 
+/** With versions in which nothing is served, after all others. */
+export function withSpoken(groups: readonly Group[], spoken: readonly string[]): Group[] {
+  const all = new Map(groups.map(({ name, versions }) => [name, versions]))
+  for (const apiVersion of spoken) {
+    const [name = '', version = ''] = apiVersion.split('/')
+    all.set(name, [...new Set([...(all.get(name) ?? []), version])])
+  }
+  return [...all].map(([name, versions]) => ({ name, versions }))
+}
+
 /** Infinite ones too, which a difference does not compare. */
 function compareNumbers(a: number, b: number): number {
   return a < b ? -1 : Number(a > b)

@@ -11,7 +11,7 @@ import { apiVersionOf, groupName, type Vendor } from '../model/vendor.ts'
 import { type Catalogue, whileUnchanged } from '../registry/catalogue.ts'
 import type { Served } from '../registry/served.ts'
 import type { Kind } from '../schema/kind.ts'
-import { type Group, orderedGroups, type VersionsElsewhere, versionsOf } from './discovery-groups.ts'
+import { type Group, orderedGroups, type VersionsElsewhere, versionsOf, withSpoken } from './discovery-groups.ts'
 import type { PathHandler } from './dispatch.ts'
 import { notAllowed } from './dispatch.ts'
 import type { Exchange } from './exchange.ts'
@@ -28,13 +28,16 @@ interface Document {
 export interface DiscoveryOptions {
   readonly catalogue: Catalogue
   readonly elsewhere: VersionsElsewhere
+  /** Versions that are on, as `group/version`, though nothing is served in them: the server sends their kinds to others. */
+  readonly spoken: readonly string[]
   /** Where clients reach the server: `127.0.0.1:6443`. */
   readonly address: () => string
 }
 
 /** Serves `/api`, `/apis` and what is below, except for objects. */
-export function discoveryPaths({ catalogue, elsewhere, address }: DiscoveryOptions): PathHandler {
-  const current = whileUnchanged([catalogue, elsewhere], () => new Documents(catalogue.all(), elsewhere, address))
+export function discoveryPaths(options: DiscoveryOptions): PathHandler {
+  const { catalogue, elsewhere } = options
+  const current = whileUnchanged([catalogue, elsewhere], () => new Documents(options))
   return (exchange, info) => {
     const path = info.path.length > 1 ? info.path.replace(/\/$/, '') : info.path
     if (path !== '/api' && path !== '/apis' && !path.startsWith('/api/') && !path.startsWith('/apis/')) return false
@@ -50,8 +53,11 @@ class Documents {
   readonly #makers: ReadonlyMap<string, Maker>
   readonly #made = new Map<string, Document>()
 
-  constructor(served: readonly Served[], elsewhere: VersionsElsewhere, address: () => string) {
-    this.#makers = documents(served, orderedGroups(served, elsewhere), address)
+  constructor({ catalogue, elsewhere, spoken, address }: DiscoveryOptions) {
+    const served = catalogue.all()
+    const lists = new Map<string, readonly Served[]>(spoken.map((apiVersion) => [apiVersion, []]))
+    for (const [apiVersion, types] of Map.groupBy(served, (type) => type.apiVersion)) lists.set(apiVersion, types)
+    this.#makers = documents(lists, withSpoken(orderedGroups(served, elsewhere), spoken), address)
   }
 
   has(path: string): boolean {
@@ -98,20 +104,26 @@ function encode(value: JsonObject): Document {
 type Maker = () => JsonObject
 
 /** Every document by its path; those of versions that others serve are theirs. */
-function documents(resources: readonly Served[], groups: readonly Group[], address: () => string): Map<string, Maker> {
-  const core = resources.filter(({ group }) => group === '')
+function documents(
+  lists: ReadonlyMap<string, readonly Served[]>,
+  groups: readonly Group[],
+  address: () => string,
+): Map<string, Maker> {
+  const core = [...lists].flatMap(([apiVersion, served]) => (isCore(apiVersion) ? served : []))
   const makers = new Map<string, Maker>([
     ['/api', () => coreVersions(core, address())],
     ['/apis', () => ({ kind: 'APIGroupList', apiVersion: 'v1', groups: groups.map(groupEntry) })],
   ])
   for (const group of groups)
     makers.set(`/apis/${group.name}`, () => ({ kind: 'APIGroup', apiVersion: 'v1', ...groupEntry(group) }))
-  for (const [apiVersion, served] of Map.groupBy(resources, (resource) => resource.apiVersion)) {
-    makers.set(served[0]!.group === '' ? `/api/${apiVersion}` : `/apis/${apiVersion}`, () =>
-      resourceList(apiVersion, served),
-    )
-  }
+  for (const [apiVersion, served] of lists)
+    makers.set(`/api${isCore(apiVersion) ? '' : 's'}/${apiVersion}`, () => resourceList(apiVersion, served))
   return makers
+}
+
+/** Its versions have no group before them: `v1`. */
+function isCore(apiVersion: string): boolean {
+  return !apiVersion.includes('/')
 }
 
 function coreVersions(served: readonly Served[], serverAddress: string): JsonObject {
@@ -132,7 +144,7 @@ function resourceList(apiVersion: string, served: readonly Served[]): JsonObject
   const sorted = entries.toSorted((a, b) => (String(a.name) < String(b.name) ? -1 : 1))
   return {
     kind: 'APIResourceList',
-    ...(served[0]!.group === '' ? {} : { apiVersion: 'v1' }),
+    ...(isCore(apiVersion) ? {} : { apiVersion: 'v1' }),
     groupVersion: apiVersion,
     resources: sorted,
   }

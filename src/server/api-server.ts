@@ -62,7 +62,7 @@ import { claimProfile } from './profile.ts'
 import { readinessOf } from './readiness.ts'
 import { openReloading, type Reloading } from './reloading.ts'
 import { handleRequests, type RequestHooks } from './request-handling.ts'
-import { isSpoken } from './runtime-config.ts'
+import { isSpoken, spokenBy } from './runtime-config.ts'
 import { servedPaths } from './served-paths.ts'
 import { openAccountTokens, readGivenKeys, settleKeys } from './service-account-tokens.ts'
 import { shareAuthority } from './shared-keys.ts'
@@ -255,7 +255,7 @@ async function openOuter(options: ServerOptions, inner: Inner, { console, log, h
   const shown = allMetrics(metrics, catalogue)
   const exposer = worker === undefined ? new Exposer(shown) : worker.exposing(shown)
   const paths = servedPaths({
-    ...{ catalogue, exposer, aggregation },
+    ...{ catalogue, exposer, aggregation, spoken: spokenBy(options.runtimeConfig, vendor) },
     ready: readiness.checks,
     address: () => url.host,
     issuer: inner.accountTokens.policy.issuer,

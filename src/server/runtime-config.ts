@@ -39,6 +39,13 @@ export function servedBy(config: RuntimeConfig, kinds: readonly Kind[], vendor: 
 /** Versions that nothing is served in: this server speaks them to others, where they are turned on. */
 const onlySpoken = [{ group: 'imagepolicy', version: 'v1alpha1' }]
 
+/** Those of them that are turned on. */
+export function spokenBy(config: RuntimeConfig, vendor: Vendor): string[] {
+  return onlySpoken
+    .map(({ group, version }) => apiVersionOf(vendor, group, version))
+    .filter((apiVersion) => isSpoken(config, apiVersion))
+}
+
 /** Whether a version that is only spoken is turned on: alpha ones are off unless they are named. */
 export function isSpoken(config: RuntimeConfig, apiVersion: string): boolean {
   const switches = new Map([...config].map(([name, on]) => [plain(name), on]))

@@ -3,7 +3,6 @@ import type { Aggregation } from '../aggregation/aggregation.ts'
 import { backupPaths } from '../http/backup-path.ts'
 import { debugPages } from '../http/debug-pages.ts'
 import { discoveryPaths } from '../http/discovery.ts'
-import type { VersionsElsewhere } from '../http/discovery-groups.ts'
 import type { PathHandler } from '../http/dispatch.ts'
 import { type HealthCheck, healthPaths } from '../http/health.ts'
 import { isDiscoverable, issuerDiscovery, issuerPaths, type PublicIssuer } from '../http/issuer-discovery.ts'
@@ -17,6 +16,8 @@ import type { Exposing } from '../telemetry/exposition.ts'
 export interface PathParts {
   readonly catalogue: Catalogue
   readonly aggregation: Aggregation
+  /** Versions that are on and in which nothing is served. */
+  readonly spoken: readonly string[]
   readonly ready: readonly HealthCheck[]
   readonly address: () => string
   readonly exposer: Exposing
@@ -36,14 +37,14 @@ export function servedPaths(parts: PathParts): PathHandler[] {
   const elsewhere = aggregation.backends
   const hasDiscovery = isDiscoverable(issuer.name)
   const more = hasDiscovery ? Object.values(issuerPaths) : []
-  const listed = whileUnchanged([catalogue, elsewhere], () => [...listPaths(catalogue, elsewhere), ...more].sort())
+  const listed = whileUnchanged([catalogue, elsewhere], () => [...listPaths(parts), ...more].sort())
   const keysAt = () => keysAddress || `https://${address()}${issuerPaths.keys}`
   return [
     healthPaths([], ready),
     metricsPath(exposer),
     backupPaths(parts.makeBackup),
     ...(parts.profiling ? [debugPages()] : []),
-    discoveryPaths({ catalogue, elsewhere, address }),
+    discoveryPaths({ catalogue, elsewhere, spoken: parts.spoken, address }),
     openApiPaths({
       ...{ catalogue, version },
       published: () => aggregation.published(),
@@ -57,8 +58,9 @@ export function servedPaths(parts: PathParts): PathHandler[] {
 
 const always = ['/api', '/apis', '/openapi/v2', '/openapi/v3', '/healthz', '/livez', '/metrics', '/readyz', '/version']
 
-function listPaths(catalogue: Catalogue, elsewhere: VersionsElsewhere): string[] {
-  const others = [...elsewhere.all()].flatMap(({ group, version }) => [`/apis/${group}`, `/apis/${group}/${version}`])
+function listPaths({ catalogue, aggregation, spoken }: PathParts): string[] {
+  const elsewhere = [...aggregation.backends.all()].map(({ group, version }) => `${group}/${version}`)
+  const others = [...elsewhere, ...spoken].flatMap((name) => [`/apis/${name.split('/')[0]}`, `/apis/${name}`])
   const groups = catalogue
     .all()
     .flatMap(({ group, apiVersion }) =>

@@ -49,6 +49,24 @@ test('a version that is off is not found, not discovered, and its objects stay',
   assert.equal((await client.get(`${scalers('v2')}/h`)).body.spec.maxReplicas, 2)
 })
 
+test('a version that is only spoken is discovered where it is on', async () => {
+  const server = await serve({ after }, ['--runtime-config=imagepolicy.orch.io/v1alpha1'])
+  const client = server.client('admin-token')
+  const group = '/apis/imagepolicy.orch.io'
+  const { status, body } = await client.get(`${group}/v1alpha1`)
+  assert.deepEqual(
+    [status, body.kind, body.groupVersion, body.resources],
+    [200, 'APIResourceList', 'imagepolicy.orch.io/v1alpha1', []],
+  )
+  assert.equal((await client.get(group)).body.preferredVersion.version, 'v1alpha1')
+  const { groups } = (await client.get('/apis')).body
+  assert.equal(groups.at(-1).name, 'imagepolicy.orch.io')
+  assert.equal((await client.get(`${group}/v1alpha1/imagereviews`)).status, 404)
+  await server.stop()
+  await server.restart(['--runtime-config='])
+  assert.deepEqual([(await client.get(`${group}/v1alpha1`)).status, (await client.get(group)).status], [404, 404])
+})
+
 test('without chunking a limit is not heeded', async () => {
   const server = await serve({ after }, ['--feature-gates=APIListChunking=false'])
   const { body } = await server.client('admin-token').get('/api/v1/namespaces?limit=1')
