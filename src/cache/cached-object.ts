@@ -5,6 +5,7 @@
  */
 import {
   type Allocate,
+  type Header,
   type HeaderReader,
   replaceVersion,
   type Selectable,
@@ -12,30 +13,33 @@ import {
   type VersionedJson,
 } from '../codec/stored.ts'
 import { formatVersion } from '../model/resource-version.ts'
+import type { StoredJson } from '../schema/kind.ts'
 
 /** One object as it is kept: its bytes, and what selectors ask for. */
-export class CachedObject implements VersionedJson {
+export class CachedObject implements VersionedJson, StoredJson {
   readonly key: string
   readonly revision: number
-  readonly selectable: Selectable
+  readonly #header: Header
   readonly json: Buffer
   readonly versionAt: number
   /** Where in the key the namespace starts, or the name of an object without one. */
   readonly #placeAt: number
 
-  constructor(
-    key: string,
-    placeAt: number,
-    revision: number,
-    selectable: Selectable,
-    { json, versionAt }: VersionedJson,
-  ) {
+  constructor(key: string, placeAt: number, revision: number, header: Header, { json, versionAt }: VersionedJson) {
     this.key = key
     this.#placeAt = placeAt
     this.revision = revision
-    this.selectable = selectable
+    this.#header = header
     this.json = json
     this.versionAt = versionAt
+  }
+
+  get selectable(): Selectable {
+    return this.#header
+  }
+
+  get completeFor(): string | undefined {
+    return this.#header.completeFor
   }
 
   /** '' for kinds without namespaces. */
@@ -51,7 +55,7 @@ export class CachedObject implements VersionedJson {
   /** The object as a DELETED event shows it: its last state, with the version of its deletion. */
   withRevision(revision: number): CachedObject {
     const json = replaceVersion(this, formatVersion(this.revision), formatVersion(revision))
-    return new CachedObject(this.key, this.#placeAt, revision, this.selectable, { json, versionAt: this.versionAt })
+    return new CachedObject(this.key, this.#placeAt, revision, this.#header, { json, versionAt: this.versionAt })
   }
 }
 
@@ -69,7 +73,7 @@ export function readStored(
   revision: number,
   value: Uint8Array,
 ): CachedObject {
-  const selectable = headers.read(key, value)
+  const header = headers.read(key, value)
   const json = storedJson(value, formatVersion(revision), allocate)
-  return new CachedObject(key, prefix.length, revision, selectable, json)
+  return new CachedObject(key, prefix.length, revision, header, json)
 }

@@ -33,6 +33,12 @@ export interface Selectable {
   readonly fields: { readonly [path: string]: string } | undefined
 }
 
+/** What caches and indexes need to know of an object. */
+export interface Header extends Selectable {
+  /** The schema by which the object was complete when it was written (`Evolution.schemaId`), if that is known. */
+  readonly completeFor?: string | undefined
+}
+
 const format = 3
 /** The first whose checksum knows the key. */
 const formatWithKey = 2
@@ -63,7 +69,7 @@ export class EncryptedValue extends UnreadableValue {
 export interface Storable {
   readonly object: ApiObject
   readonly order: Order
-  readonly header: Partial<Selectable>
+  readonly header: Partial<Header>
 }
 
 /** For the key that it will be stored under. */
@@ -209,28 +215,34 @@ function* memberText(value: Json, order: Order, level: number): Generator<void, 
   return isNested(value) ? yield* storedTextSteps(value, order, level) : stringifyStored(value, order, level)
 }
 
-/** Shared by all objects that have neither. */
-const nothingSelectable: Selectable = { labels: undefined, fields: undefined }
+/** There are as many as objects with different labels, so what most of them lack takes no memory. */
+function headerIn(text: Buffer): Header {
+  const { labels, fields, completeFor }: Partial<Header> = JSON.parse(text.toString('utf8'))
+  if (completeFor !== undefined) return { labels, fields, completeFor }
+  return labels === undefined && fields === undefined ? nothingSaid : { labels, fields }
+}
+
+/** Shared by all objects whose header says nothing. */
+const nothingSaid: Header = { labels: undefined, fields: undefined }
 
 /**
- * Reads headers, one object after the other, for what objects are selected by. Neighbours often have the same labels:
- * then they share one, which saves time and memory.
+ * Reads headers, one object after the other. Neighbours often have the same labels: then they share one header, which
+ * saves time and memory.
  */
 export class HeaderReader {
   #text = Buffer.from(emptyHeader)
-  #selectable = nothingSelectable
+  #header = nothingSaid
 
   /** Checks the whole value on the way; throws UnreadableValue. */
-  read(key: string, bytes: Uint8Array): Selectable {
+  read(key: string, bytes: Uint8Array): Header {
     const view = asBuffer(bytes)
     assertSound(key, view)
     const text = view.subarray(headerStart, headerStart + view.readUInt32LE(6))
     if (!text.equals(this.#text)) {
-      const { labels, fields }: Partial<Selectable> = JSON.parse(text.toString('utf8'))
-      this.#selectable = labels === undefined && fields === undefined ? nothingSelectable : { labels, fields }
+      this.#header = headerIn(text)
       this.#text = Buffer.from(text)
     }
-    return this.#selectable
+    return this.#header
   }
 }
 

@@ -18,6 +18,7 @@ import { type Convert, evolutionOf } from './evolution.ts'
 import { objectFaults } from './object-rules.ts'
 import { ruleJudge } from './object-validations.ts'
 import { columnsOf, type PrinterColumn } from './printer-columns.ts'
+import { schemaIdOf } from './schema-id.ts'
 import {
   type ReadSchema,
   readStructuralSchema,
@@ -80,8 +81,10 @@ function makeKind(definition: CustomKindDefinition, read: ReadSchema, vendor: Ve
     if (status) restore(next, previous, (name) => name === 'status')
     countGeneration(next, previous, (object) => askedFor(object, { status }))
   }
-  const evolution = evolutionOf({ names, schema, vendor, id, storage: storage?.evolution, versions, convert })
-  versions?.set(apiVersionOf(vendor, names.group, names.version), evolution)
+  const apiVersion = apiVersionOf(vendor, names.group, names.version)
+  const schemaId = schemaIdOf({ apiVersion, prefix: vendor.extensionPrefix, text })
+  const evolution = evolutionOf({ names, schema, vendor, id, schemaId, storage: storage?.evolution, versions, convert })
+  versions?.set(apiVersion, evolution)
   return {
     ...names,
     origin: 'custom',

@@ -1,7 +1,8 @@
 /**
  * Objects of a custom kind as its definition has them now. A definition changes while its objects stay, so what is
  * stored may be of another version, have fields that are not known any more, or lack defaults that came later. It is
- * brought up when it is read, once for each state of an object, and stored so when it is next written.
+ * brought up when it is read, once for each state of an object, and stored so when it is next written. What was complete
+ * for the very schema that it is read by (schema-id.ts), as nearly all objects are, is shown as it is stored.
  *
  * From one version to another only the name of the version changes, or a webhook makes the one from the other: then what
  * it makes of each state of an object is asked for once (converted-forms.ts), and readers wait for that.
@@ -15,7 +16,8 @@ import { apiVersionOf, type Vendor } from '../model/vendor.ts'
 import { ConversionFailed } from '../registry/conversion-failed.ts'
 import { fillWithinLimits } from '../schema/bounded-defaults.ts'
 import { decode } from '../schema/decode.ts'
-import type { Evolution, KindNames } from '../schema/kind.ts'
+import { hasAllDefaults } from '../schema/defaults.ts'
+import type { Evolution, KindNames, ReadyToStore, StoredJson } from '../schema/kind.ts'
 import type { ObjectSchema } from '../schema/schema.ts'
 import { ConvertedForms } from './converted-forms.ts'
 import { ShownForms } from './shown-forms.ts'
@@ -29,6 +31,8 @@ export interface Evolving {
   readonly vendor: Vendor
   /** Differs wherever the definition does. */
   readonly id: string
+  /** Differs wherever the schema does, or how it is read (schema-id.ts). */
+  readonly schemaId: string
   /** Of the version that objects are stored in, where that is another one. */
   readonly storage?: Evolution | undefined
   /** Of all versions of the kind, by their `apiVersion`. It may be filled after this one is made. */
@@ -38,21 +42,22 @@ export interface Evolving {
 }
 
 export function evolutionOf(evolving: Evolving): Evolution {
-  const { id, storage, convert } = evolving
+  const { id, schemaId, storage, convert } = evolving
   const version = new Version(evolving)
   const own = {
     id,
+    schemaId,
     storedAs: storage?.storedAs ?? version.apiVersion,
     read: (object: ApiObject) => version.read(object),
-    store: (object: ApiObject) => (storage ?? version).read(object),
+    store: (object: ApiObject) => (storage ?? version).store(object),
     lacksDefaults: (json?: Buffer) => version.lacksDefaults(json),
   }
   if (convert !== undefined) return { ...own, ...remoteForms(version) }
   return {
     ...own,
     remote: false,
-    readJson: (json) => version.readJson(json),
-    readSteps: (json) => version.readSteps(json),
+    readJson: (stored) => version.readJson(stored),
+    readSteps: (stored) => version.readSteps(stored),
     prepare: () => undefined,
     convert: (object) => version.convert(object),
   }
@@ -64,17 +69,20 @@ function remoteForms(version: Version): Pick<Evolution, 'remote' | 'readJson' | 
   return {
     remote: true,
     convert: (object) => version.convert(object),
-    readJson(json) {
-      if (version.isOwn(json)) return version.readJson(json)
+    readJson(stored) {
+      const { json } = stored
+      if (version.isOwn(json)) return version.readJson(stored)
       const known = converted.get(json)
       if (known === undefined) throw new TypeError('an object is read that no webhook has converted yet')
       return known
     },
-    *readSteps(json) {
-      if (version.isOwn(json)) return yield* version.readSteps(json)
+    *readSteps(stored) {
+      const { json } = stored
+      if (version.isOwn(json)) return yield* version.readSteps(stored)
       return converted.get(json) ?? (yield* waitFor(converted.one(json)))
     },
-    prepare(jsons) {
+    prepare(all) {
+      const jsons = all.map(({ json }) => json)
       const missing = jsons.filter((json) => !version.isOwn(json) && converted.get(json) === undefined)
       return missing.length === 0 ? undefined : converted.make(missing)
     },
@@ -111,11 +119,23 @@ class Version {
     return (yield* this.#tryRead(object)).value
   }
 
-  readJson(json: Buffer): Buffer {
-    return this.#known.get(json) ?? runToCompletion(this.readSteps(json))
+  /** What was written through this version is complete by then, but for defaults that the write itself has removed. */
+  *store(object: ApiObject): Steps<ReadyToStore> {
+    const { schema, schemaId } = this.#evolving
+    const isOwn = object.apiVersion === this.apiVersion
+    if (isOwn && hasAllDefaults(schema, asJson(object))) return { object, completeFor: schemaId }
+    const { value } = yield* this.#tryRead(object)
+    return { object: value, completeFor: hasAllDefaults(schema, asJson(value)) ? schemaId : undefined }
   }
 
-  *readSteps(json: Buffer): Steps<Buffer> {
+  readJson(stored: StoredJson): Buffer {
+    const { json, completeFor } = stored
+    if (completeFor === this.#evolving.schemaId) return json
+    return this.#known.get(json) ?? runToCompletion(this.readSteps(stored))
+  }
+
+  *readSteps({ json, completeFor }: StoredJson): Steps<Buffer> {
+    if (completeFor === this.#evolving.schemaId) return json
     const before = this.#known.get(json)
     if (before !== undefined) return before
     const stored = asObject(yield* parseOwnSteps(json))

@@ -20,6 +20,7 @@ const hasRules = containsSchema(
 
 export function objectFaults(schema: Schema, object: ApiObject, scale: ScalePaths | undefined): FieldError[] {
   const faults: FieldError[] = scale === undefined ? [] : scaleFaults(asJson(object), scale)
+  if (!hasRules(schema)) return faults
   for (const fault of faultsIn(schema, asJson(object), '')) {
     faults.push(fault)
     if (faults.length >= maxFaults) break

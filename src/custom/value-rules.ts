@@ -72,8 +72,12 @@ const ofMembers =
 
 const items = (value: Json) => (Array.isArray(value) ? value.length : undefined)
 const members = (value: Json) => (isObject(value) ? Object.keys(value).length : undefined)
-// Characters, not the halves that JavaScript counts.
-const length = (text: string) => [...text].length
+
+// Limits are about characters. A text has at most `text.length`, which counts some as two, and at least half as many.
+const hasAtMost = (text: string, limit: number) =>
+  text.length <= limit || (text.length <= 2 * limit && [...text].length <= limit)
+const hasAtLeast = (text: string, limit: number) =>
+  text.length >= 2 * limit || (text.length >= limit && [...text].length >= limit)
 
 /** Rules that do not depend on each other. */
 const keywords: { readonly [keyword: string]: MakeRule } = {
@@ -134,9 +138,9 @@ const memberKeywords: { readonly [keyword: string]: MakeRule } = {
 /** Of these only the first that fails is reported. */
 const stringKeywords: { readonly [keyword: string]: MakeRule } = {
   maxLength: (wanted) =>
-    ofStrings((value) => length(value) <= Number(wanted), `should be at most ${wanted} chars long`),
+    ofStrings((value) => hasAtMost(value, Number(wanted)), `should be at most ${wanted} chars long`),
   minLength: (wanted) =>
-    ofStrings((value) => length(value) >= Number(wanted), `should be at least ${wanted} chars long`),
+    ofStrings((value) => hasAtLeast(value, Number(wanted)), `should be at least ${wanted} chars long`),
   pattern: (wanted, _, { compile }) => {
     const compiled = compile(String(wanted))
     if (compiled.outcome === 'refused') return () => []

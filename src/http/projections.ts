@@ -213,9 +213,9 @@ function withoutKept({ resource }: View, object: ApiObject): ApiObject {
 export function projectedEvents(view: View<Resource>): EventForm {
   const name = `${formOf(view.resource)} ${view.projection.as} ${metaVersion(view)} ${view.include}`
   if (view.projection.as !== 'Table')
-    return eventForm(name, shownOrder(view), ({ json }) => partial(view, readMetadata(view.resource, json)))
+    return eventForm(name, shownOrder(view), (object) => partial(view, readMetadata(view.resource, object)))
   const show = (columns: 'columns' | 'rows') => (object: CachedObject) =>
-    tableOfOne(view, readVersion(view.resource, object.json), columns)
+    tableOfOne(view, readVersion(view.resource, object), columns)
   const rest = { ...eventForm(`${name} rest`, shownOrder(view), show('rows')), ...preparing(view.resource) }
   return { ...rest, ...eventForm(`${name} first`, shownOrder(view), show('columns')), rest }
 }

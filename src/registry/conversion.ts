@@ -14,7 +14,7 @@ import { internalError } from '../model/api-error.ts'
 import type { JsonObject } from '../model/json.ts'
 import { type ApiObject, asJson, asObject } from '../model/object.ts'
 import { decode } from '../schema/decode.ts'
-import { orderOf } from '../schema/kind.ts'
+import { orderOf, type StoredJson } from '../schema/kind.ts'
 import { inStoredForm } from '../schema/normalize.ts'
 import { readObject, readStored, readStoredSteps } from './read-stored.ts'
 import type { Resource } from './resource.ts'
@@ -26,39 +26,41 @@ export function fromStored({ kind, apiVersion, vendor }: Resource, object: ApiOb
 }
 
 /** An object, given as the JSON of what is stored, as this version shows it; `prepare` has been waited for. */
-export function readVersion(resource: Resource, json: Buffer): ApiObject {
-  return fromStored(resource, readStored((resource.stored ?? resource).kind, json))
+export function readVersion(resource: Resource, stored: StoredJson): ApiObject {
+  return fromStored(resource, readStored((resource.stored ?? resource).kind, stored))
 }
 
 /** The same in steps, with nothing to wait for beforehand. */
-export function* readVersionSteps(resource: Resource, json: Buffer): Steps<ApiObject> {
-  return fromStored(resource, yield* readStoredSteps((resource.stored ?? resource).kind, json))
+export function* readVersionSteps(resource: Resource, stored: StoredJson): Steps<ApiObject> {
+  return fromStored(resource, yield* readStoredSteps((resource.stored ?? resource).kind, stored))
 }
 
 /** The same as JSON: the very bytes where this is the stored version. `prepare` has been waited for. */
-export function jsonOf(resource: Resource, json: Buffer): Buffer {
-  if (resource.stored === undefined) return resource.kind.evolution?.readJson(json) ?? json
-  return jsonDocument(asJson(readVersion(resource, json)), orderOf(resource.kind))
+export function jsonOf(resource: Resource, stored: StoredJson): Buffer {
+  if (resource.stored === undefined) return resource.kind.evolution?.readJson(stored) ?? stored.json
+  return jsonDocument(asJson(readVersion(resource, stored)), orderOf(resource.kind))
 }
 
 /** The same in steps, with nothing to wait for beforehand. */
-export function* jsonSteps(resource: Resource, json: Buffer): Steps<Buffer> {
-  const { kind, stored } = resource
-  if (stored === undefined) return kind.evolution === undefined ? json : yield* kind.evolution.readSteps(json)
-  return jsonDocument(asJson(yield* readVersionSteps(resource, json)), orderOf(kind))
+export function* jsonSteps(resource: Resource, stored: StoredJson): Steps<Buffer> {
+  const { kind } = resource
+  if (resource.stored !== undefined)
+    return jsonDocument(asJson(yield* readVersionSteps(resource, stored)), orderOf(kind))
+  return kind.evolution === undefined ? stored.json : yield* kind.evolution.readSteps(stored)
 }
 
 /** Throws where a reader cannot be shown this version, or view, of an object; `prepare` has been waited for. */
-export function assertReadable({ kind, stored }: Resource, json: Buffer): void {
+export function assertReadable({ kind, stored }: Resource, held: StoredJson): void {
   const { unreadable } = kind.conversion ?? {}
   if (unreadable === undefined || stored === undefined) return
-  const why = unreadable(readStored(stored.kind, json))
+  const why = unreadable(readStored(stored.kind, held))
   if (why !== undefined) throw internalError(why)
 }
 
 /** The metadata as it is stored, whichever version is asked for: nobody is asked to convert it. */
-export function readMetadata(resource: Resource, json: Buffer): ApiObject {
-  return isRemote(resource) ? { ...readObject(json), apiVersion: resource.apiVersion } : readVersion(resource, json)
+export function readMetadata(resource: Resource, stored: StoredJson): ApiObject {
+  if (!isRemote(resource)) return readVersion(resource, stored)
+  return { ...readObject(stored.json), apiVersion: resource.apiVersion }
 }
 
 /** Whether a webhook makes this version from another. */
@@ -73,7 +75,7 @@ export function isRemote({ stored, kind }: Resource): boolean {
 export function* writtenSteps(resource: Resource, json: Buffer): Steps<Buffer> {
   const { evolution, schema } = resource.kind
   const isComplete = evolution?.storedAs === resource.apiVersion && schema.fields.status?.default === undefined
-  return isComplete ? json : yield* jsonSteps(resource, json)
+  return isComplete ? json : yield* jsonSteps(resource, { json })
 }
 
 /** Objects up to here are brought up to their definition at once. */
@@ -83,23 +85,23 @@ const largeJson = 64 * 1024
  * Does beforehand what `jsonOf` and `readVersion` would do at once, or could not do as a webhook must be asked; undefined
  * where there is little to do.
  */
-export function prepareJson(resource: Resource, json: Buffer, pace: TimeSlice): Promise<unknown> | undefined {
+export function prepareJson(resource: Resource, stored: StoredJson, pace: TimeSlice): Promise<unknown> | undefined {
   const { evolution } = (resource.stored ?? resource).kind
   if (evolution === undefined) return undefined
-  if (!evolution.remote && (resource.stored !== undefined || json.length <= largeJson)) return undefined
-  return evolution.remote ? evolution.prepare([json]) : pace.run(evolution.readSteps(json))
+  if (!evolution.remote && (resource.stored !== undefined || stored.json.length <= largeJson)) return undefined
+  return evolution.remote ? evolution.prepare([stored]) : pace.run(evolution.readSteps(stored))
 }
 
 /** Has a webhook convert all that it must convert of these; undefined where there is nothing to wait for. */
 export function prepareObjects(resource: Resource, objects: readonly CachedObject[]): Promise<void> | undefined {
   if (!isRemote(resource)) return undefined
-  return (resource.stored ?? resource).kind.evolution!.prepare(objects.map(({ json }) => json))
+  return (resource.stored ?? resource).kind.evolution!.prepare(objects)
 }
 
 /** How the events of this version are written. */
 export function eventsOf(resource: Resource): EventForm {
   if (isAsStored(resource)) return jsonEvents
-  const encode = (type: EventType, { json }: CachedObject) => eventWith(type, jsonOf(resource, json))
+  const encode = (type: EventType, object: CachedObject) => eventWith(type, jsonOf(resource, object))
   return { name: `json ${formOf(resource)}`, encode, tell: tellInJson(orderOf(resource.kind)), ...preparing(resource) }
 }
 

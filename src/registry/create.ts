@@ -112,7 +112,8 @@ async function checkFree(context: WriteContext, object: ApiObject): Promise<Outc
   const { resource, namespace, pace } = context
   await waitForCaches(resource)
   if (resource.cache.get(keyOf(resource, namespace, object.metadata.name!))) return taken(context, object)
-  return await unstored(context, await asStored(resource, object, pace))
+  const ready = await asStored(resource, object, pace)
+  return await unstored(context, ready.object)
 }
 
 function taken({ resource }: WriteContext, { metadata }: ApiObject): ApiError {

@@ -7,6 +7,7 @@ import { done } from '../base/time-slice.ts'
 import { conflict, forbiddenError, serviceUnavailable } from '../model/api-error.ts'
 import { sameJson } from '../model/json.ts'
 import { type ApiObject, asJson, type ObjectMeta, timestamp } from '../model/object.ts'
+import type { StoredJson } from '../schema/kind.ts'
 import { admissionRequest } from './admission-request.ts'
 import { changeNote } from './change-note.ts'
 import { removeContents } from './contents.ts'
@@ -61,7 +62,7 @@ async function deleteAtOnce(context: WriteContext, name: string, options: Delete
     const stored = resource.cache.get(keyOf(resource, namespace, name))
     if (stored === undefined) return await deleteUnreadable(context, name, options)
     const standing = await resource.standing?.('change')
-    const previous = readHeld(resource, stored.json)
+    const previous = readHeld(resource, stored)
     const holding = { ...context, resource: heldAs(resource, previous), through: versionOf(context) }
     const deleted = await settled((conditions) => {
       if (standing !== undefined) conditions.dependOn(standing)
@@ -76,8 +77,8 @@ async function deleteAtOnce(context: WriteContext, name: string, options: Delete
  * A deletion needs no more of an object than its metadata, which no conversion changes but for labels and annotations.
  * So where a webhook converts objects they are deleted as they are stored, whether or not it answers.
  */
-function readHeld({ kind }: Resource, json: Buffer): ApiObject {
-  return kind.evolution?.remote ? readObject(json) : readStored(kind, json)
+function readHeld({ kind }: Resource, stored: StoredJson): ApiObject {
+  return kind.evolution?.remote ? readObject(stored.json) : readStored(kind, stored)
 }
 
 /** The type as one of the version that this object is stored in: what is written of it is written as it is. */
@@ -88,7 +89,7 @@ function heldAs(resource: Resource, { apiVersion }: ApiObject): Resource {
     ...kind.evolution,
     remote: false,
     storedAs: apiVersion,
-    store: done<ApiObject>,
+    store: (object: ApiObject) => done({ object, completeFor: undefined }),
     read: done<ApiObject>,
   }
   return { ...resource, apiVersion, kind: { ...kind, evolution } }

@@ -13,7 +13,7 @@ export function lookupIn(catalogue: Catalogue, parts: CatchingUp): Lookup {
     const before = read.get(cached)
     if (before !== undefined) return before
     const { key, revision } = cached
-    const found = { key, revision, object: readStored(kind, cached.json) }
+    const found = { key, revision, object: readStored(kind, cached) }
     read.set(cached, found)
     return found
   }
@@ -39,11 +39,11 @@ export function lookupIn(catalogue: Catalogue, parts: CatchingUp): Lookup {
     readUncached: (type, { namespace, name }) => {
       const resource = stored(catalogue, type)
       const cached = resource.cache.get(keyOf(resource, namespace, name))
-      return cached && readStored(resource.kind, cached.json)
+      return cached && readStored(resource.kind, cached)
     },
     readAllUncached: (type) => {
       const { kind, cache } = stored(catalogue, type)
-      return each(cache.slices({ namespace: undefined })).map((cached) => [cached, readStored(kind, cached.json)])
+      return each(cache.slices({ namespace: undefined })).map((cached) => [cached, readStored(kind, cached)])
     },
     list: (type, { namespace, label, whole = false }: ListQuery) => {
       const resource = stored(catalogue, type)

@@ -39,8 +39,9 @@ export function lastMessageOf(resource: Resource, object: CachedObject): Encoded
 /** Of two who ask for the same at the same time both make it only if it is larger. */
 const large = 64 * 1024
 
-function* makeSteps(resource: Resource, { json }: CachedObject): Steps<EncodedObject> {
-  const value = asJson(yield* readVersionSteps(resource, json))
+function* makeSteps(resource: Resource, object: CachedObject): Steps<EncodedObject> {
+  const { json } = object
+  const value = asJson(yield* readVersionSteps(resource, object))
   const { schema } = resource.kind
   const options = { size: json.length, vendor: resource.vendor }
   if (json.length <= large) return enclose(resource, writeMessage(schema, value, options))

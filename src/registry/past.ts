@@ -213,5 +213,5 @@ export function gone(revision: Revision | string, oldest: Revision): ApiError {
 function objectOf({ kind, cache }: Resource, { key, revision, value }: Entry): ApiObject | undefined {
   const found = cache.readIfSound(key, revision, value)
   if (found === undefined) return undefined
-  return kind.evolution?.remote ? readObject(found.json) : readStored(kind, found.json)
+  return kind.evolution?.remote ? readObject(found.json) : readStored(kind, found)
 }

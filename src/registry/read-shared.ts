@@ -17,7 +17,7 @@ export function readShared(resource: Resource, name: string, namespace = ''): Ap
   const known = last.get(resource)
   const shared = known?.cached === cached ? known.object.deref() : undefined
   if (shared !== undefined) return shared
-  const object = readStored(resource.kind, cached.json)
+  const object = readStored(resource.kind, cached)
   last.set(resource, { cached, object: new WeakRef(object) })
   return object
 }

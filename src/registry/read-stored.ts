@@ -2,26 +2,31 @@
 import { runToCompletion, type Steps } from '../base/time-slice.ts'
 import { parseOwnJson, parseOwnSteps } from '../codec/json.ts'
 import { type ApiObject, asObject } from '../model/object.ts'
-import type { Kind } from '../schema/kind.ts'
+import type { Evolution, Kind, StoredJson } from '../schema/kind.ts'
 
 /**
  * An object as the kind has it now, whichever definition of the kind it was stored under. Where a webhook converts it,
  * it has been prepared (`Evolution.prepare`).
  */
-export function readStored({ evolution }: Kind, json: Buffer): ApiObject {
-  if (evolution?.remote) return readObject(evolution.readJson(json))
-  const object = readObject(json)
-  return evolution === undefined ? object : runToCompletion(evolution.read(object))
+export function readStored({ evolution }: Kind, stored: StoredJson): ApiObject {
+  if (evolution === undefined || isUpToDate(evolution, stored)) return readObject(stored.json)
+  if (evolution.remote) return readObject(evolution.readJson(stored))
+  return runToCompletion(evolution.read(readObject(stored.json)))
 }
 
 /** The same, with a yield where it can be interrupted, or has to wait. */
-export function* readStoredSteps({ evolution }: Kind, json: Buffer): Steps<ApiObject> {
+export function* readStoredSteps({ evolution }: Kind, stored: StoredJson): Steps<ApiObject> {
+  if (evolution === undefined || isUpToDate(evolution, stored)) return asObject(yield* parseOwnSteps(stored.json))
   // What a webhook made of these bytes is kept, so it is made of the bytes.
-  if (evolution?.remote) return asObject(yield* parseOwnSteps(yield* evolution.readSteps(json)))
-  const object = asObject(yield* parseOwnSteps(json))
-  if (evolution === undefined) return object
+  if (evolution.remote) return asObject(yield* parseOwnSteps(yield* evolution.readSteps(stored)))
+  const object = asObject(yield* parseOwnSteps(stored.json))
   yield
   return yield* evolution.read(object)
+}
+
+/** Whether the object was stored as the kind has it now. */
+function isUpToDate({ schemaId }: Evolution, { completeFor }: StoredJson): boolean {
+  return completeFor === schemaId
 }
 
 /** What is stored was checked on its way in, so it needs no strict reading again. */

@@ -14,6 +14,7 @@ import { invalid } from '../model/field-error.ts'
 import { type JsonObject, own, sameJson } from '../model/json.ts'
 import { isLarge } from '../model/large-json.ts'
 import { type ApiObject, asJson } from '../model/object.ts'
+import type { StoredJson } from '../schema/kind.ts'
 import { storedSteps } from '../schema/normalize.ts'
 import { fromStored, jsonSteps, writtenSteps } from './conversion.ts'
 import { create } from './create.ts'
@@ -117,7 +118,7 @@ type Outcome =
   /** Nothing was stored, as it was a dry run. */
   | { readonly result: 'judged'; readonly json: Buffer }
   /** There was nothing to change; the JSON is what is stored. */
-  | { readonly result: 'unchanged'; readonly json: Buffer }
+  | { readonly result: 'unchanged'; readonly stored: StoredJson }
   | { readonly result: 'refused'; readonly error: ApiError }
   /** Somebody was faster. */
   | { readonly result: 'lost' }
@@ -131,8 +132,9 @@ function isDone(outcome: Outcome): outcome is Done {
 async function conclude(context: WriteContext, outcome: Exclude<Outcome, { result: 'lost' }>): Promise<Buffer> {
   if (outcome.result === 'refused') throw outcome.error
   const version = versionOf(context)
-  const { json } = outcome
-  return await context.pace.run(outcome.result === 'unchanged' ? jsonSteps(version, json) : writtenSteps(version, json))
+  return await context.pace.run(
+    outcome.result === 'unchanged' ? jsonSteps(version, outcome.stored) : writtenSteps(version, outcome.json),
+  )
 }
 
 interface Try {
@@ -155,7 +157,7 @@ async function updateOnce(context: WriteContext, name: string, { stored, transfo
   const version = versionOf(context)
   const standing = await context.resource.standing?.('change')
   await context.pace.yieldIfDue()
-  const previous = await context.pace.run(readStoredSteps(context.resource.kind, stored.json))
+  const previous = await context.pace.run(readStoredSteps(context.resource.kind, stored))
   await context.pace.yieldIfDue()
   const next = await transform(fromStored(version, previous))
   const { object, managed, named } = next
@@ -227,7 +229,7 @@ async function persist(context: WriteContext, attempt: Persisting): Promise<Outc
     return await remove(context, attempt)
   const terms = conditions.termsFor('stored')
   const keeps = terms.takes.length + terms.releases.length === 0
-  if (keeps && isUnchanged(next, previous)) return { result: 'unchanged', json: stored.json }
+  if (keeps && isUnchanged(next, previous)) return { result: 'unchanged', stored }
   await context.pace.yieldIfDue()
   if (context.dryRun) return await judged(context, next, stored)
   const result = await commitObject(context, next, { previous, expected: stored.revision, terms })
@@ -241,7 +243,8 @@ async function persist(context: WriteContext, attempt: Persisting): Promise<Outc
 /** A dry run answers what a write would have. */
 async function judged(context: WriteContext, next: ApiObject, { revision }: CachedObject): Promise<Outcome> {
   const { resource, pace } = context
-  return { result: 'judged', json: await unstored(context, await asStored(resource, next, pace), revision) }
+  const ready = await asStored(resource, next, pace)
+  return { result: 'judged', json: await unstored(context, ready.object, revision) }
 }
 
 /** The last finalizer of an object that is being deleted has gone: so does the object. */

@@ -13,7 +13,7 @@ import { type ApiObject, asJson, copyWithout } from '../model/object.ts'
 import { formatVersion } from '../model/resource-version.ts'
 import type { User } from '../model/user.ts'
 import type { PrepareContext } from '../schema/context.ts'
-import { orderOf } from '../schema/kind.ts'
+import { orderOf, type ReadyToStore } from '../schema/kind.ts'
 import { type Conflict, StoreError } from '../store/store.ts'
 import type { PartName, Timings } from '../telemetry/timings.ts'
 import { changeNote } from './change-note.ts'
@@ -189,7 +189,8 @@ export async function commitObject(
   const { resource, namespace, pace } = context
   assertKind(resource, object)
   const key = keyOf(resource, namespace, object.metadata.name!)
-  const value = await pace.run(encodeSteps(key, storable(resource, await asStored(resource, object, pace))))
+  const ready = asStored(resource, object, pace)
+  const value = await pace.run(encodeSteps(key, storable(resource, ready instanceof Promise ? await ready : ready)))
   const lifetimeSeconds = resource.kind.life.expires ? resource.lifetimeSeconds : undefined
   // A new object has a uid that was drawn for it.
   const unique = expected === 0
@@ -220,13 +221,13 @@ function assertKind({ apiVersion, kind }: Resource, object: ApiObject): void {
     throw new TypeError(`an object of kind ${object.kind} in ${object.apiVersion} is not stored among ${kind.plural}`)
 }
 
-function storable(resource: Resource, object: ApiObject): Storable {
-  return { object, order: orderOf(resource.kind), header: headerOf(resource, object) }
+function storable(resource: Resource, { object, completeFor }: ReadyToStore): Storable {
+  return { object, order: orderOf(resource.kind), header: { ...headerOf(resource, object), completeFor } }
 }
 
 /** The object in the form that is stored: custom kinds have a version for that. */
-export function asStored({ kind }: Resource, object: ApiObject, pace: TimeSlice): ApiObject | Promise<ApiObject> {
-  return kind.evolution === undefined ? object : pace.run(kind.evolution.store(object))
+export function asStored({ kind }: Resource, object: ApiObject, pace: TimeSlice): ReadyToStore | Promise<ReadyToStore> {
+  return kind.evolution === undefined ? { object, completeFor: undefined } : pace.run(kind.evolution.store(object))
 }
 
 /** The JSON of an object that is not stored: a dry run, or one that is gone. Refuses what would not be stored. */

@@ -11,6 +11,7 @@ import type { User } from '../model/user.ts'
 import type { Endpoint } from '../registry/endpoint.ts'
 import { readStored } from '../registry/read-stored.ts'
 import { keyOf, notFoundError, type Resource, waitForCaches } from '../registry/resource.ts'
+import type { StoredJson } from '../schema/kind.ts'
 import { storedTypes, VisibleTypes, type VisibleTypesParts } from './visible-types.ts'
 
 const maxDependents = 100
@@ -49,7 +50,7 @@ async function explain(
   await waitForCaches(type)
   const stored = type.cache.get(keyOf(type, namespace, name))
   if (stored === undefined) throw notFoundError(type, namespace, name)
-  const object = readStored(type.kind, stored.json)
+  const object = readStored(type.kind, stored)
   const dependents = await dependentsOf(parts, object, visible)
   const since = beganAt(object)
   return {
@@ -75,19 +76,19 @@ async function dependentsOf(
     const isNamespaced = type.kind.scope === 'Namespaced'
     if (namespace !== undefined && !isNamespaced) continue
     for (const slice of type.cache.slices({ namespace: isNamespaced ? namespace : undefined }))
-      for (const { json, namespace: place } of slice) {
+      for (const stored of slice) {
         if (pace.charge(4)) await pace.yieldIfDue()
         // Parsing each object would take ten times as long as a search for the UID.
-        if (!json.includes(uid)) continue
-        const dependent = dependentIn(type, json, uid)
-        if (dependent !== undefined && (await visible.mayList(type, place))) found.push(dependent)
+        if (!stored.json.includes(uid)) continue
+        const dependent = dependentIn(type, stored, uid)
+        if (dependent !== undefined && (await visible.mayList(type, stored.namespace))) found.push(dependent)
       }
   }
   return found
 }
 
-function dependentIn(type: Resource, json: Buffer, uid: string): Dependent | undefined {
-  const { apiVersion, kind, metadata } = readStored(type.kind, json)
+function dependentIn(type: Resource, stored: StoredJson, uid: string): Dependent | undefined {
+  const { apiVersion, kind, metadata } = readStored(type.kind, stored)
   const { name = '', namespace = '', deletionTimestamp, finalizers = [] } = metadata
   const reference = metadata.ownerReferences?.find((owner) => owner.uid === uid)
   if (reference === undefined) return undefined

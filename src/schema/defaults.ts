@@ -84,6 +84,33 @@ export function fillDefaults(schema: Schema, value: Json, filling: Filling): Ste
   }
 }
 
+/** Whether `fillDefaults` would add nothing. */
+export function hasAllDefaults(schema: Schema, value: Json): boolean {
+  if (!hasDefaults(schema)) return true
+  switch (schema.type) {
+    case 'object':
+      return !isObject(value) || objectHasAll(schema, value)
+    case 'list':
+      return !Array.isArray(value) || value.every((item) => hasAllDefaults(schema.items, item))
+    case 'map':
+      return !isObject(value) || Object.keys(value).every((key) => hasAllDefaults(schema.values, value[key]!))
+    default:
+      return true
+  }
+}
+
+/** What a type works out from sibling fields is not known before it is worked out. */
+function objectHasAll(schema: ObjectSchema, value: JsonObject): boolean {
+  if (schema.fill !== undefined) return false
+  const { stated, below } = concerned(schema)
+  if (stated.some(({ name }) => own(value, name) === undefined)) return false
+  for (const { name, schema: type } of below.of(value)) {
+    const present = own(value, name)
+    if (present !== undefined && present !== null && !hasAllDefaults(type, present)) return false
+  }
+  return true
+}
+
 function fillAll(
   schema: Schema,
   items: Iterable<readonly [string | number, Json | undefined]>,

@@ -213,27 +213,45 @@ export interface KindOf<T> extends Kind {
   readonly infer?: T
 }
 
+/** An object as the store or a cache has it. */
+export interface StoredJson {
+  readonly json: Buffer
+  /** The schema (`Evolution.schemaId`) by which the object was complete when it was written, if that is known. */
+  readonly completeFor?: string | undefined
+}
+
+/** An object that is ready to be stored, and the schema by which it is complete, if that is known. */
+export interface ReadyToStore {
+  readonly object: ApiObject
+  readonly completeFor: string | undefined
+}
+
 /** How objects are read that were stored under another definition of the kind, or in another of its versions. */
 export interface Evolution {
   /** Differs wherever the definition does: encoded forms of an object are kept under it. */
   readonly id: string
+  /**
+   * Identifies the schema of this version, and how this program reads schemas. An object that was complete for it when
+   * it was written is shown as it is stored.
+   */
+  readonly schemaId: string
   /** The apiVersion that objects have in the store, whichever version they are written through. */
   readonly storedAs: string
   /** Whether a webhook makes one version from another: then whatever goes from one to another may have to wait. */
   readonly remote: boolean
-  /** An object of this version as it is stored: what the stored version does not know is lost. */
-  readonly store: (object: ApiObject) => Steps<ApiObject>
+  /** A complete object of this version as it is stored: what the stored version does not know is lost. */
+  readonly store: (object: ApiObject) => Steps<ReadyToStore>
   /** An object as this version has it now. */
   readonly read: (object: ApiObject) => Steps<ApiObject>
   /**
    * The same from JSON to JSON: the very bytes where nothing differs. Each object is looked at once, as a rule. Where a
    * webhook is needed for it, `prepare` has been waited for just before.
    */
-  readonly readJson: (json: Buffer) => Buffer
+  readonly readJson: (stored: StoredJson) => Buffer
   /** The same in steps, for large objects: from then on `readJson` has it. */
-  readonly readSteps: (json: Buffer) => Steps<Buffer>
+  readonly readSteps: (stored: StoredJson) => Steps<Buffer>
   /** Asks the webhook about those that it has to be asked about, many at a time; undefined where there are none. */
-  readonly prepare: (jsons: readonly Buffer[]) => Promise<void> | undefined
+  readonly prepare: (all: readonly StoredJson[]) => Promise<void> | undefined
   /** A value of another version in this one, for those who merge: known fields only, without defaults. */
   readonly convert: (object: JsonObject) => Steps<JsonObject>
   /**

@@ -36,7 +36,7 @@ export const handleApply: Handler = async (request) => {
       return previous === undefined ? object : withOwnVersion(object, previous)
     },
   })
-  const json = target.resource === resource ? applied.json : await exchange.pace.run(jsonSteps(resource, applied.json))
+  const json = target.resource === resource ? applied.json : await exchange.pace.run(jsonSteps(resource, applied))
   await sendBytes(exchange, applied.created ? 201 : 200, json)
 }
 

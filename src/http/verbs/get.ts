@@ -23,16 +23,16 @@ export const handleGet: Handler = ({ exchange, info, resource }) => {
 function send(exchange: Exchange, resource: Resource, object: CachedObject): void | Promise<void> {
   // Nobody is asked to convert what is not shown.
   if (exchange.form.view?.metadataOnly && isRemote(resource)) return sendBytes(exchange, 200, object.json)
-  const preparing = prepareJson(resource, object.json, exchange.pace)
+  const preparing = prepareJson(resource, object, exchange.pace)
   return preparing === undefined
     ? sendPrepared(exchange, resource, object)
     : preparing.then(() => sendPrepared(exchange, resource, object))
 }
 
 function sendPrepared(exchange: Exchange, resource: Resource, object: CachedObject): void | Promise<void> {
-  assertReadable(resource, object.json)
+  assertReadable(resource, object)
   if (exchange.form.shared?.one !== undefined) return sendMessage(exchange, resource, object)
-  const json = jsonOf(resource, object.json)
+  const json = jsonOf(resource, object)
   if (resource.kind.evolution?.lacksDefaults(object.json)) exchange.warn(lackingDefaults)
   return sendBytes(exchange, 200, json)
 }

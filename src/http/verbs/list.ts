@@ -94,11 +94,11 @@ async function warnOfDefaults(exchange: Exchange, resource: Resource, { objects,
   if (evolution === undefined || !hasDefaults(schema)) return
   const pace = new TimeSlice()
   let lacks = rest !== undefined && evolution.lacksDefaults()
-  for (const { json } of objects) {
+  for (const object of objects) {
     if (lacks) break
-    await prepareJson(resource, json, pace)
-    jsonOf(resource, json)
-    lacks = evolution.lacksDefaults(json)
+    await prepareJson(resource, object, pace)
+    jsonOf(resource, object)
+    lacks = evolution.lacksDefaults(object.json)
     await pace.yieldIfDue()
   }
   if (lacks) exchange.warn(lackingDefaults)
@@ -158,9 +158,9 @@ async function* listJson(resource: Resource, { start, page, end }: Parts, memory
   let brace = openBrace
   for await (const slice of slicesOf(page)) {
     for (const object of slice) {
-      const preparing = pace && prepareJson(resource, object.json, pace)
+      const preparing = pace && prepareJson(resource, object, pace)
       if (preparing !== undefined) await preparing
-      const json = jsonOf(resource, object.json)
+      const json = jsonOf(resource, object)
       const cut = types === undefined ? openBrace.length : typeLength(object, json, types)
       const length = json.length - 1
       used += brace.copy(chunk, used)
@@ -221,7 +221,7 @@ async function sendForm(exchange: Exchange, resource: Resource, page: ListPage):
   const order = form.view === undefined ? orderOf(resource.kind) : form.view.order
   const metadataOnly = form.view?.metadataOnly === true
   const read = metadataOnly ? readMetadata : readVersion
-  const item = ({ json }: CachedObject) => text.item(show(read(resource, json)), order)
+  const item = (object: CachedObject) => text.item(show(read(resource, object)), order)
   const prepare = (object: CachedObject) => (metadataOnly ? undefined : prepareObjects(resource, [object]))
   await sendChunks(exchange, () => listText(page, { ...text, item, prepare }), sizeOf(partsOf(resource, page)))
 }
