@@ -234,7 +234,9 @@ test('one that never answers is given up when its time is over, and so is what w
   converter.answer = honest
   converter.paths.length = 0
   await convertBy()([object], `${group}/v2`)
-  assert.deepEqual(converter.paths, ['/convert?timeout=30s'], 'what it has where nobody says less')
+  // A call that was given up may reach the webhook only now.
+  const calls = converter.paths.filter((path) => !path.endsWith('timeout=0.3s'))
+  assert.deepEqual(calls, ['/convert?timeout=30s'], 'what it has where nobody says less')
 })
 
 test('a namespace, and the definition itself, go when the webhook is dead', async (t) => {
