@@ -15,7 +15,7 @@ import type { Evolution, Kind, KindNames, Scope, Subresource } from '../schema/k
 import type { ObjectSchema } from '../schema/schema.ts'
 import { customScale, type ScalePaths } from './custom-scale.ts'
 import { type Convert, evolutionOf } from './evolution.ts'
-import { objectFaults } from './object-rules.ts'
+import { objectRules } from './object-rules.ts'
 import { ruleJudge } from './object-validations.ts'
 import { columnsOf, type PrinterColumn } from './printer-columns.ts'
 import { schemaIdOf } from './schema-id.ts'
@@ -98,7 +98,7 @@ function makeKind(definition: CustomKindDefinition, read: ReadSchema, vendor: Ve
         if (status) delete object.status
       },
       prepareForUpdate,
-      validate: (object) => objectFaults(schema, object, scale),
+      validate: objectRules(schema, scale),
       ...defined({ judge: ruleJudge(text, vendor.extensionPrefix) }),
       ...(unenforced.length > 0 && { warnings: () => unenforced.map(unenforcedWarning) }),
     },

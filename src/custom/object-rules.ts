@@ -10,7 +10,7 @@ import { checkLabels } from '../model/label-rules.ts'
 import { checkDns1035Label } from '../model/names.ts'
 import { type ApiObject, asJson, type ObjectMeta } from '../model/object.ts'
 import { containsSchema } from '../schema/contains-schema.ts'
-import type { ListSchema, Schema } from '../schema/schema.ts'
+import type { ListSchema, ObjectSchema, Schema } from '../schema/schema.ts'
 import { namesIn, type ScalePaths } from './custom-scale.ts'
 
 /** Most schemas have none of these, and are not walked. */
@@ -18,29 +18,35 @@ const hasRules = containsSchema(
   (schema) => (schema.type === 'list' && schema.list !== 'atomic') || (schema.type === 'object' && !!schema.embedded),
 )
 
-export function objectFaults(schema: Schema, object: ApiObject, scale: ScalePaths | undefined): FieldError[] {
-  const faults: FieldError[] = scale === undefined ? [] : scaleFaults(asJson(object), scale)
-  if (!hasRules(schema)) return faults
-  for (const fault of faultsIn(schema, asJson(object), '')) {
-    faults.push(fault)
-    if (faults.length >= maxFaults) break
+/** Makes the test of all objects of a schema. Their metadata has rules of its own, which are those of every kind. */
+export function objectRules(
+  { fields }: ObjectSchema,
+  scale: ScalePaths | undefined,
+): (object: ApiObject) => FieldError[] {
+  const parts = Object.entries(fields).filter(([name, { schema }]) => name !== 'metadata' && hasRules(schema))
+  return (object) => {
+    const faults = scale === undefined ? [] : scaleFaults(asJson(object), scale)
+    for (const [name, { schema }] of parts)
+      for (const fault of faultsIn(schema, own(asJson(object), name), name)) {
+        if (faults.length >= maxFaults) return faults
+        faults.push(fault)
+      }
+    return faults
   }
-  return faults
 }
 
-function* faultsIn(schema: Schema, value: Json, path: FieldPath): Generator<FieldError> {
-  if (!hasRules(schema)) return
+function* faultsIn(schema: Schema, value: Json | undefined, path: FieldPath): Generator<FieldError> {
+  if (value === undefined || !hasRules(schema)) return
   if (schema.type === 'list' && Array.isArray(value)) {
     if (schema.list !== 'atomic') yield* listFaults(schema, value, path)
     for (const [i, item] of value.entries()) yield* faultsIn(schema.items, item, at(path, i))
   } else if (schema.type === 'object' && isObject(value)) {
     if (schema.embedded) yield* embeddedFaults(value, path)
     for (const [name, { schema: inner }] of Object.entries(schema.fields)) {
-      const member = hasRules(inner) ? own(value, name) : undefined
-      if (member !== undefined) yield* faultsIn(inner, member, child(path, name))
+      if (hasRules(inner)) yield* faultsIn(inner, own(value, name), child(path, name))
     }
   } else if (schema.type === 'map' && isObject(value)) {
-    for (const [key, item] of Object.entries(value)) yield* faultsIn(schema.values, item!, at(path, key))
+    for (const [key, item] of Object.entries(value)) yield* faultsIn(schema.values, item, at(path, key))
   }
 }
 

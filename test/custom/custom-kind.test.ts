@@ -50,6 +50,7 @@ async function kindOf(custom: CustomKindDefinition): Promise<Kind> {
 
 describe('a custom kind is served like any other', () => {
   const path = '/apis/stable.example.com/v1/namespaces/default/widgets'
+  const configMaps = '/api/v1/namespaces/default/configmaps'
   let server: InProcess
   let client: HttpClient
   before(async () => {
@@ -118,6 +119,13 @@ describe('a custom kind is served like any other', () => {
       'spec.set[1] FieldValueDuplicate',
       'spec.size FieldValueInvalid',
     ])
+  })
+
+  test('its rules for sets and keyed lists are those of the schema: metadata has its own, as of any kind', async () => {
+    const finalizers = ['example.com/a', 'example.com/a']
+    const metadata = { name: 'twice', finalizers }
+    const answers = [await client.post(path, { metadata }), await client.post(configMaps, { metadata })]
+    for (const { status, text } of answers) assert.equal(status, 201, text)
   })
 
   test('apply merges keyed lists and sets, and conflicts on one value', async () => {

@@ -1,7 +1,7 @@
 /** Schemas that users write: which are refused and why, and what those that are taken demand of values. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { objectFaults } from '../../src/custom/object-rules.ts'
+import { objectRules } from '../../src/custom/object-rules.ts'
 import { readStructuralSchema } from '../../src/custom/structural-schema.ts'
 import type { Json, JsonObject } from '../../src/model/json.ts'
 import { asObject } from '../../src/model/object.ts'
@@ -353,7 +353,7 @@ describe('what a schema demands', () => {
       const decoded = decode(schema, { apiVersion: 'v1', kind: 'X', metadata: { name: 'x' }, a: value })
       const errors = [
         ...validate(schema, decoded.value, context),
-        ...objectFaults(schema, asObject(decoded.value), undefined),
+        ...objectRules(schema, undefined)(asObject(decoded.value)),
       ]
       assert.deepEqual(errors.map(({ fault, path }) => `${path} ${fault.replace('FieldValue', '')}`).sort(), expected)
     })
