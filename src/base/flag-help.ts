@@ -4,7 +4,7 @@ import type { Flag, Flags } from './flags.ts'
 
 /** A table of flags with their defaults. */
 export function helpText(flags: Flags): string {
-  const all = Object.values(flags)
+  const all = Object.values(flags).filter(({ hidden = false }) => !hidden)
   const lettered = all.some(({ letter }) => letter !== '')
   const rows = all.map((flag) => ({ left: flagHelp(flag, lettered), right: explanation(flag) }))
   const width = Math.max(...rows.map(({ left }) => left.length)) + 2

@@ -1,8 +1,9 @@
 /**
  * The command line: tables of flags, and the one parser of them. A flag is `--name=value`, `--name value` or
  * `--switch`; one with a letter also `-n value`, `-nvalue`, and switches may share a dash (`-Aw`). After `--` there are
- * no flags. One that is `repeated` may be given several times. A mistake is reported before anything starts, with the name of the flag and, for a misspelt one, the
- * closest known flag.
+ * no flags. One that is `repeated` may be given several times; of any other the last counts, so that an alias may set it
+ * before its user does. A mistake is reported before anything starts, with the name of the flag and, for a misspelt one,
+ * the closest known flag.
  */
 
 /** The user wrote something wrong; the message says what, in one line. */
@@ -24,6 +25,10 @@ export interface Flag<T> {
   readonly read: (text: string) => T
   /** For one that may be given several times: reads all its values, in their order. */
   readonly readAll?: (texts: readonly string[]) => T
+  /** What it means where it stands without a value, though it may have one: the word after it is its value if it is one. */
+  readonly bare?: string
+  /** Neither help nor completion shows it: it is there to say why it is refused. */
+  readonly hidden?: boolean
 }
 
 /** Flags by the names of their options. */
@@ -54,13 +59,37 @@ export function repeated<T>(name: string, value: string, read: (text: string) =>
   return { ...flag(name, value, '', (text) => readAll([text]), `${help}; may be given several times`), readAll }
 }
 
+/** The same flag, which may also stand without a value. Its values are listed: `none|client|server`. */
+export function withBare<T>(flag: Flag<T>, bare: string): Flag<T> {
+  return { ...flag, bare }
+}
+
+/**
+ * A flag that users know from elsewhere and that does nothing here. Only `accepted`, which says what happens anyway, is
+ * let through; any other value is an error with the reason. Without `value` it is a switch.
+ */
+export function refusedFlag(
+  name: string,
+  reason: string,
+  { value = '', accepted = '' }: { readonly value?: string; readonly accepted?: string } = {},
+): Flag<undefined> {
+  const read = (text: string) => {
+    if (text !== '' && text !== accepted) throw new UsageError(reason)
+    return undefined
+  }
+  return { ...flag(name, value, '', read, reason), hidden: true }
+}
+
 /** Reads a flag whose value is any text. */
 export const text = (value: string): string => value
 
-/** `true` or `false`. */
+const truths = new Set(['true', 'True', 'TRUE', 't', 'T', '1'])
+const untruths = new Set(['false', 'False', 'FALSE', 'f', 'F', '0'])
+
+/** `true` or `false`, in the spellings that programs in Go take. */
 export function readBoolean(value: string): boolean {
-  if (value !== 'true' && value !== 'false') throw new UsageError(`${JSON.stringify(value)} is not true or false`)
-  return value === 'true'
+  if (!truths.has(value) && !untruths.has(value)) throw new UsageError(`${JSON.stringify(value)} is not true or false`)
+  return truths.has(value)
 }
 
 /** Accepts one of these words. */
@@ -87,9 +116,12 @@ export function parseCommandLine<F extends Flags>(flags: F, args: readonly strin
   return { options: Object.freeze(Object.fromEntries(read)) as OptionsOf<F>, words }
 }
 
-/** The same where there may be nothing but flags. */
+/** The same where there may be nothing but flags, each once: what starts a server is mostly written in a file. */
 export function parseFlags<F extends Flags>(flags: F, args: readonly string[]): OptionsOf<F> {
   const { options, words } = parseCommandLine(flags, args)
+  for (const [name, texts] of scan(flags, args).given)
+    if (texts.length > 1 && findFlag(flags, name).readAll === undefined)
+      throw new UsageError(`--${name} is given twice`)
   if (words.length > 0) throw new UsageError(`unexpected argument ${JSON.stringify(words[0])}: flags begin with --`)
   return options
 }
@@ -102,7 +134,7 @@ export function splitCommand(flags: Flags, args: readonly string[]): { command: 
   for (let i = 0; i < args.length && args[i] !== '--'; i++) {
     if (!isFlag(args[i]!)) return { command: args[i], rest: args.toSpliced(i, 1) }
     const last = argumentFlags(flags, args[i]!).at(-1)!
-    if (last.text === undefined && last.flag.value !== '') i++
+    if (last.text === undefined && takesNext(last.flag, args[i + 1])) i++
   }
   return { command: undefined, rest: [...args] }
 }
@@ -115,10 +147,8 @@ function scan(flags: Flags, args: readonly string[]): { given: Map<string, strin
     if (!isFlag(args[i]!)) words.push(args[i]!)
     else
       for (const { flag, text } of argumentFlags(flags, args[i]!)) {
-        const before = given.get(flag.name) ?? []
-        if (before.length > 0 && flag.readAll === undefined) throw new UsageError(`--${flag.name} is given twice`)
-        const value = text ?? (flag.value === '' ? 'true' : valueAfter(flag, args[++i]))
-        given.set(flag.name, [...before, value])
+        const next = text === undefined && takesNext(flag, args[i + 1]) ? args[++i] : undefined
+        given.set(flag.name, [...(given.get(flag.name) ?? []), text ?? next ?? valueAlone(flag)])
       }
   }
   return { given, words }
@@ -167,22 +197,29 @@ function findFlag(flags: Flags, name: string): Flag<unknown> {
   if (flag !== undefined) return flag
   const hint = closestMatch(
     name,
-    all.map((candidate) => candidate.name),
+    all.filter(({ hidden = false }) => !hidden).map((candidate) => candidate.name),
   )
   throw new UsageError(
     `unknown flag --${name}${hint === undefined ? '' : `; did you mean --${hint}?`} (--help lists all flags)`,
   )
 }
 
-function valueAfter(flag: Flag<unknown>, next: string | undefined): string {
-  if (next === undefined || isFlag(next))
-    throw new UsageError(`--${flag.name} needs a value: --${flag.name}=${flag.value}`)
-  return next
+/** Whether the argument after a flag is its value: a number may be negative, anything else with a dash is a flag. */
+function takesNext({ value, bare }: Flag<unknown>, next: string | undefined): boolean {
+  if (value === '' || next === undefined) return false
+  if (bare !== undefined) return value.split('|').includes(next)
+  return !isFlag(next) || /^-\d/.test(next)
+}
+
+/** Of a flag without a value. */
+function valueAlone({ name, value, bare }: Flag<unknown>): string {
+  if (value !== '' && bare === undefined) throw new UsageError(`--${name} needs a value: --${name}=${value}`)
+  return bare ?? 'true'
 }
 
 function readFlag(flag: Flag<unknown>, texts: readonly string[] = [flag.default]): unknown {
   try {
-    return flag.readAll === undefined ? flag.read(texts[0]!) : flag.readAll(texts)
+    return flag.readAll === undefined ? flag.read(texts.at(-1)!) : flag.readAll(texts)
   } catch (error) {
     if (error instanceof UsageError) throw new UsageError(`--${flag.name}: ${error.message}`)
     throw error

@@ -11,7 +11,7 @@ import type { JsonObject } from '../model/json.ts'
 import { version } from '../model/version.ts'
 import type { Context } from './command.ts'
 import type { connectionFlags } from './connection-flags.ts'
-import { tracedFrom, withTrace } from './trace.ts'
+import { escapeLine } from './printers/escape.ts'
 import { withWarnings } from './warnings.ts'
 
 export interface Connection {
@@ -34,15 +34,23 @@ export async function withConnection<T>(
 ): Promise<T> {
   const files = configFiles(context, options.kubeconfig)
   const config = readClientConfig({ ...choiceOf(context, options), files, parse: await parserFor(files) })
+  if (options.verbosity >= tracedFrom)
+    context.err(
+      files
+        .filter((file) => config.files.includes(file))
+        .map((file) => `Config loaded from file: ${escapeLine(file)}\n`)
+        .join(''),
+    )
   if (isByChance(context, options)) context.err(otherServerNote(context, files[0]!, config.transport.server))
   const transport = new HttpTransport(config.transport)
   try {
     const told = new Set<string>()
-    const send = sendOf(transport, config.transport.server, { context, options, told })
+    const send = await sendOf(transport, config.transport.server, { context, options, told })
     const client = new Client(send, {
       userAgent: `orchctl/${version}`,
       ...(options.requestTimeout === 0 ? {} : { timeoutMs: options.requestTimeout }),
     })
+    if (options.matchServerVersion) await refuseOtherVersion(client, context)
     const result = await use({
       client,
       server: config.transport.server,
@@ -73,6 +81,7 @@ function choiceOf({ directory, terminal }: Context, options: ConnectionOptions):
     ...(options.clientKey && { 'client-key': options.clientKey }),
     ...(options.as && { as: options.as }),
     ...(options.asGroup.length > 0 && { 'as-groups': [...options.asGroup] }),
+    ...(options.asUid && { 'as-uid': options.asUid }),
   }
   return {
     context: options.context || undefined,
@@ -86,14 +95,26 @@ function choiceOf({ directory, terminal }: Context, options: ConnectionOptions):
   }
 }
 
-function sendOf(
+/** The level of `-v` from which requests are shown, as kubectl has it. */
+const tracedFrom = 6
+
+async function sendOf(
   { send }: HttpTransport,
   server: string,
   { context, options, told }: { context: Context; options: ConnectionOptions; told: Set<string> },
-): Transport {
+): Promise<Transport> {
   const warned = withWarnings(send, { tell: context.err, told })
   const level = options.verbosity
-  return level < tracedFrom ? warned : withTrace(warned, { server, level, tell: context.err })
+  if (level < tracedFrom) return warned
+  const { withTrace } = await import('./trace.ts')
+  return withTrace(warned, { server, level, tell: context.err })
+}
+
+/** `--match-server-version`. What a server says of its version begins with the level of the API, and ends with its own. */
+async function refuseOtherVersion(client: Client, { signal }: Context): Promise<void> {
+  const { gitVersion = '' } = await client.read<{ gitVersion?: string }>('/version', { signal })
+  if (!gitVersion.endsWith(`+orch.${version}`))
+    throw new UsageError(`server version (${escapeLine(gitVersion)}) differs from client version (v${version})`)
 }
 
 /** `--warnings-as-errors`: everything was done, and yet the exit code tells. */

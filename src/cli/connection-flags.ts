@@ -1,6 +1,7 @@
 /** The flags that say where to go, and as whom: the same for every command, and accepted before its name too. */
 import { parseDuration } from '../base/duration.ts'
 import { flag, repeated, text, toggle, UsageError } from '../base/flags.ts'
+import { refusedFlags } from './refused-flags.ts'
 
 export const connectionFlags = {
   kubeconfig: flag(
@@ -31,6 +32,7 @@ export const connectionFlags = {
   basicPassword: flag('password', 'PASSWORD', '', text, 'the password of that name'),
   as: flag('as', 'USER', '', text, 'act as this user, if that is allowed: system:serviceaccount:NAMESPACE:NAME, alice'),
   asGroup: repeated('as-group', 'GROUP', text, 'act as a member of this group'),
+  asUid: flag('as-uid', 'UID', '', text, 'act with this UID: with --as'),
   requestTimeout: flag(
     'request-timeout',
     'TIME',
@@ -39,13 +41,15 @@ export const connectionFlags = {
     'how long an answer may take: 5s, 1m; 0: a good minute',
   ),
   warningsAsErrors: toggle('warnings-as-errors', 'fail, at the end, where the server warned of something'),
+  matchServerVersion: toggle('match-server-version', 'refuse to talk to a server of another version than orchctl'),
   verbosity: flag(
     'v,v',
     'LEVEL',
     '0',
     readLevel,
-    '6: show each request and how long it took; 7: with headers; 8: with bodies; 9: with whole bodies',
+    '6: show each request and how long it took; 7: with headers; 8: with bodies; 9: with whole bodies, and as a call of curl',
   ),
+  ...refusedFlags,
 }
 
 /** Milliseconds. A bare number is seconds, as users of kubectl write it. */

@@ -1,16 +1,19 @@
 /** How an object is deleted, for every command that does: what becomes of what it owns, how long it may take, and waiting. */
-import { flag, type OptionsOf, oneOf, readBoolean } from '../base/flags.ts'
+import { flag, type OptionsOf, oneOf, readBoolean, withBare } from '../base/flags.ts'
 import type { DeleteOptions } from '../client/client.ts'
 import { readTime } from './connection-flags.ts'
 import { readSeconds } from './numbers.ts'
 
 export const deletionFlags = {
-  cascade: flag(
-    'cascade',
-    'background|orphan|foreground',
+  cascade: withBare(
+    flag(
+      'cascade',
+      'background|orphan|foreground',
+      'background',
+      oneOf(['background', 'orphan', 'foreground', 'true', 'false']),
+      'what becomes of the objects that it owns: deleted after it, kept, or deleted before it',
+    ),
     'background',
-    oneOf(['background', 'orphan', 'foreground', 'true', 'false']),
-    'what becomes of the objects that it owns: deleted after it, kept, or deleted before it',
   ),
   gracePeriod: flag(
     'grace-period',

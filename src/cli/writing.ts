@@ -2,7 +2,7 @@
  * What all commands that write have in common: `--dry-run`, `-o`, who is recorded as the manager of the fields, and the
  * line that says what was done: `configmap/a created (server dry run)`.
  */
-import { flag, type OptionsOf, oneOf, text, toggle } from '../base/flags.ts'
+import { flag, type OptionsOf, oneOf, text, toggle, withBare } from '../base/flags.ts'
 import type { WriteOptions } from '../client/client.ts'
 import type { DiscoveredType } from '../client/discovery.ts'
 import { type ApiObject, asJson } from '../model/object.ts'
@@ -16,12 +16,15 @@ import type { Session } from './session.ts'
 export const writeFlags = {
   output: writeOutputFlag,
   ...templateFlags,
-  dryRun: flag(
-    'dry-run',
-    'none|client|server',
-    'none',
-    oneOf(['none', 'client', 'server']),
-    'client: only print what would be sent; server: have the server check it, and store nothing',
+  dryRun: withBare(
+    flag(
+      'dry-run',
+      'none|client|server',
+      'none',
+      oneOf(['none', 'client', 'server']),
+      'client: only print what would be sent; server: have the server check it, and store nothing',
+    ),
+    'client',
   ),
   fieldManager: flag('field-manager', 'NAME', '', text, 'who is recorded as the owner of the fields; else orchctl'),
   showManagedFields: toggle('show-managed-fields', 'in json and yaml, with the record of who owns which field'),
@@ -38,12 +41,15 @@ export function requestOptions({ context }: Session, { dryRun, fieldManager }: W
   }
 }
 
-export const validateFlag = flag(
-  'validate',
-  'strict|warn|ignore',
+export const validateFlag = withBare(
+  flag(
+    'validate',
+    'strict|warn|ignore',
+    'strict',
+    oneOf(['strict', 'warn', 'ignore', 'true', 'false']),
+    'what to do about fields that the server does not know: refuse the object, warn, or drop them silently',
+  ),
   'strict',
-  oneOf(['strict', 'warn', 'ignore', 'true', 'false']),
-  'what to do about fields that the server does not know: refuse the object, warn, or drop them silently',
 )
 
 /** As the server is asked to see to it. */

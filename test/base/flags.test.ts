@@ -2,7 +2,18 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { helpText } from '../../src/base/flag-help.ts'
-import { flag, oneOf, parseCommandLine, repeated, splitCommand, text, toggle } from '../../src/base/flags.ts'
+import {
+  flag,
+  oneOf,
+  parseCommandLine,
+  parseFlags,
+  refusedFlag,
+  repeated,
+  splitCommand,
+  text,
+  toggle,
+  withBare,
+} from '../../src/base/flags.ts'
 
 const flags = {
   name: flag('n,name', 'NAME', 'nobody', text, 'who'),
@@ -26,6 +37,8 @@ const right: readonly (readonly [string[], object, string[]])[] = [
   [['-Awn', 'x'], { all: true, wait: true, name: 'x' }, []],
   [['--all=false', '-w=true'], { wait: true }, []],
   [['-A', '--', '-w', '--', 'x'], { all: true }, ['-w', '--', 'x']],
+  [['--name=a', '-n', 'b', '-A', '--all=0'], { name: 'b' }, []],
+  [['-n', '-1', '--all=T'], { name: '-1', all: true }, []],
 ]
 
 for (const [args, options, words] of right) {
@@ -43,7 +56,6 @@ const wrong: readonly (readonly [string[], RegExp])[] = [
   [['-n'], /--name needs a value: --name=NAME/],
   [['-n', '-A'], /--name needs a value/],
   [['--all=maybe'], /--all: "maybe" is not true or false/],
-  [['-A', '--all'], /--all is given twice/],
   [['--size=huge'], /--size: "huge" is not one of small, large/],
 ]
 
@@ -52,6 +64,34 @@ for (const [args, told] of wrong) {
     assert.throws(() => parseCommandLine(flags, args), told)
   })
 }
+
+test('what starts a server has each flag once', () => {
+  assert.throws(() => parseFlags(flags, ['-A', '--all']), /--all is given twice/)
+})
+
+test('a flag that may stand alone takes the next word only if that is one of its values', () => {
+  const dry = { dry: withBare(flag('d,dry', 'none|client', 'none', oneOf(['none', 'client']), ''), 'client'), ...flags }
+  const read = (args: readonly string[]) => {
+    const { options, words } = parseCommandLine(dry, args)
+    return [options.dry, words]
+  }
+  assert.deepEqual(read(['x']), ['none', ['x']])
+  assert.deepEqual(read(['x', '--dry']), ['client', ['x']])
+  assert.deepEqual(read(['--dry', '-A', 'x']), ['client', ['x']])
+  assert.deepEqual(read(['--dry', 'x']), ['client', ['x']])
+  assert.deepEqual(read(['--dry', 'none', 'x']), ['none', ['x']])
+  assert.deepEqual(read(['-dnone', 'x']), ['none', ['x']])
+  assert.equal(splitCommand(dry, ['--dry', 'get']).command, 'get')
+  assert.equal(splitCommand(dry, ['--dry', 'client', 'get']).command, 'get')
+})
+
+test('a flag that is refused says why, but for the value that changes nothing, and is not shown', () => {
+  const refused = { log: refusedFlag('log', 'there is no log', { accepted: 'true' }), name: flags.name }
+  assert.deepEqual(parseCommandLine(refused, ['--log', '--log=true']).words, [])
+  assert.throws(() => parseCommandLine(refused, ['--log=false']), /--log: there is no log/)
+  assert.throws(() => parseCommandLine(refused, ['--lo']), /unknown flag --lo \(/)
+  assert.doesNotMatch(helpText(refused), /log/)
+})
 
 test('a repeated flag has all its values, in order', () => {
   const files = { files: repeated('file', 'FILE', text, 'what to read') }

@@ -96,7 +96,7 @@ test('how long an answer may take, and which requests are made', async () => {
   assert.match((await run('get ns --request-timeout=1ms')).stderr, /^error: GET \/\S+ was not answered in time\n$/)
   const { stderr, code } = await run('get ns default -v 6 --token=admin-token')
   assert.equal(code, 0)
-  assert.match(stderr, /^GET https:\/\/127\.0\.0\.1:\d+\/api\/v1\/namespaces\/default\S* 200 in \d+ milliseconds$/m)
+  assert.match(stderr, /^GET https:\/\/127\.0\.0\.1:\d+\/api\/v1\/namespaces\/default\S* 200 OK in \d+ milliseconds$/m)
   assert.doesNotMatch(stderr, /admin-token/)
 })
 

@@ -68,6 +68,7 @@ export const creating: Part = {
       stdout: 'apiVersion: v1\ndata:\n  k: v\nkind: ConfigMap\nmetadata:\n  name: dry\n  namespace: default\n',
     }),
     r('create', '-f - --dry-run=server', { stdin: map('dry'), stdout: 'configmap/dry created (server dry run)\n' }),
+    r('create', '-f - --dry-run -o name', { stdin: map('dry'), stdout: 'configmap/dry\n' }),
     r('create', '-f - --dry-run=maybe', {
       stderr: 'error: --dry-run: "maybe" is not one of none, client, server\n',
       code: 1,

@@ -67,8 +67,22 @@ export const reading: Part = {
     r('get', 'secret login -o name -v 9', {
       stdout: 'secret/login\n',
       stderr:
-        /^Request Headers:\n(?: {4}.*\n)*GET SERVER\/api\/v1 200 in \d+ milliseconds\n[\s\S]*\nResponse Body: <hidden: \d+ bytes that may hold secrets>\n$/,
+        /^Config loaded from file: DIR\/\S+\ncurl -v -XGET -H '[^\n]*' 'SERVER\/api\/v1'\nGET SERVER\/api\/v1 200 OK in \d+ milliseconds\n[\s\S]*\nResponse Body: <hidden: \d+ bytes that may hold secrets>\n$/,
     }),
+    r('get', 'cm one -o name -v 7 --token=hidden-word', {
+      stderr:
+        /^Config .*\nGET SERVER\/api\/v1\nRequest Headers:\n(?: {4}.*\n)*GET SERVER\/api\/v1 401 Unauthorized in \d+ milliseconds\nResponse Headers:\n(?![\s\S]*hidden-word)/,
+      code: 1,
+    }),
+    r('get', 'cm one -o name --match-server-version --logtostderr=true -n nowhere -n rows-of-reading', {
+      stdout: 'configmap/one\n',
+    }),
+    r('get', 'cm --cache-dir=x', {
+      stderr: 'error: --cache-dir: orchctl keeps no cache of what a server has: it is asked each time\n',
+      code: 1,
+    }),
+    r('get', '--log-file x cm', { stderr: /^error: --log-file: orchctl writes no log; -v=6 to -v=9 show/, code: 1 }),
+    r('get', 'cm --profile=cpu', { stderr: /^error: --profile: this profiles programs in Go/, code: 1 }),
     r('get', 'cm one -o name -v 8', {
       stdout: 'configmap/one\n',
       stderr: /\nResponse Body: \{[^\n]*"ConfigMap"[^\n]*\n?$/,
@@ -172,6 +186,8 @@ export const reading: Part = {
       stderr: /./,
     }),
     r('auth who-can', 'get', { stderr: 'error: say a verb and what it would be done to\n', code: 1 }),
+    r('auth whoami', '--as alice --as-uid 7', { stdout: /^Username +alice\nUID +7\n/m }),
+    r('auth whoami', '--as-uid 7', { stderr: /as-uid is there, but nobody to act as/, code: 1 }),
     r('auth whoami', '--as alice --as-group ops --as-group dev', {
       stdout: 'ATTRIBUTE   VALUE\nUsername    alice\nGroups      [ops dev system:authenticated]\n',
     }),

@@ -43,7 +43,9 @@ async function candidatesFor(context: Context, commands: Entries, { before, last
   const asked = flagBeingTyped(flags, before, last)
   if (asked !== undefined) return await valuesOf(context, asked, { before, last })
   if (last.startsWith('-'))
-    return Object.values(flags).map(({ name, value }) => (value === '' ? `--${name}` : `--${name}=`))
+    return Object.values(flags)
+      .filter(({ hidden = false }) => !hidden)
+      .map(({ name, value }) => (value === '' ? `--${name}` : `--${name}=`))
   const rest = wordsIn(flags, after)
   if (inner.length > 0 && rest.length === 0) return inner.map(({ name }) => name)
   if (command === undefined) return []

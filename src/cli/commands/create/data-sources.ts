@@ -34,7 +34,8 @@ export function readData({ directory, env }: Context, options: DataOptions): Map
       throw new UsageError(`cannot add key ${JSON.stringify(key)}, another key by that name already exists`)
     data.set(key, value)
   }
-  for (const file of options.fromFile) for (const [key, value] of filesOf(directory, file)) add(key, value)
+  for (const file of options.fromFile.flatMap((files) => files.split(',')))
+    for (const [key, value] of filesOf(directory, file)) add(key, value)
   for (const file of options.fromEnvFile)
     for (const [key, value] of variablesIn(read(resolve(directory, file), file), file, env))
       add(key, Buffer.from(value))
