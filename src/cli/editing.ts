@@ -5,10 +5,13 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { UsageError } from '../base/flags.ts'
+import { toggle, UsageError } from '../base/flags.ts'
 import type { Context } from './command.ts'
 import { explainError } from './explain-error.ts'
 import { ManifestError } from './manifests/manifest-error.ts'
+
+/** For editors of Windows. What is saved may have either ending, with or without it. */
+export const windowsLineEndingsFlag = toggle('windows-line-endings', 'lines of the edited file end as on Windows')
 
 export interface Editing {
   /** What is being edited, for the line at the top: `object`. */
@@ -16,17 +19,20 @@ export interface Editing {
   readonly original: string
   /** Takes what was saved; gives what to print. Throws UsageError or ManifestError where it is not accepted. */
   readonly save: (text: string, file: string) => Promise<string>
+  /** Whether its lines end in CR LF. */
+  readonly windowsLineEndings: boolean
 }
 
-export async function editText(context: Context, { what, original, save }: Editing): Promise<void> {
+export async function editText(context: Context, { what, original, save, windowsLineEndings }: Editing): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'orchctl-edit-'))
   const file = join(directory, 'object.yaml')
   let text = original
   let reason = ''
   for (;;) {
-    writeFileSync(file, header(what, reason) + text, { mode: 0o600 })
+    const shown = header(what, reason) + text
+    writeFileSync(file, windowsLineEndings ? shown.replaceAll('\n', '\r\n') : shown, { mode: 0o600 })
     await runEditor(context, file)
-    const saved = withoutHeader(readFileSync(file, 'utf8'))
+    const saved = withoutHeader(readFileSync(file, 'utf8').replaceAll('\r\n', '\n'))
     if (saved.trim() === '' || saved === text) {
       context.err(reason)
       if (reason !== '')

@@ -32,6 +32,15 @@ export const writeFlags = {
 
 export type WritingOptions = OptionsOf<typeof writeFlags>
 
+/** Of these, those that say how an object is shown: for commands that say what they did, and write nothing. */
+export const shownFlags = {
+  output: writeFlags.output,
+  ...templateFlags,
+  showManagedFields: writeFlags.showManagedFields,
+}
+
+type ReportOptions = OptionsOf<typeof shownFlags> & Partial<Pick<WritingOptions, 'dryRun'>>
+
 /** The options of a request that writes. */
 export function requestOptions({ context }: Session, { dryRun, fieldManager }: WritingOptions): WriteOptions {
   return {
@@ -62,7 +71,7 @@ export function fieldValidation(
 
 /** What is printed of an object that was written; `index` says how many came before it. */
 export async function report(
-  options: WritingOptions,
+  options: ReportOptions,
   {
     type,
     object,
@@ -70,7 +79,7 @@ export async function report(
     index = 0,
   }: { type: Pick<DiscoveredType, 'kind' | 'group'>; object: ApiObject; done: string; index?: number },
 ): Promise<string> {
-  const { output, dryRun } = options
+  const { output, dryRun = 'none' } = options
   const name = `${singularName(type)}/${escapeLine(object.metadata.name ?? '')}`
   if (output.form === 'name') return `${name}\n`
   const shown = options.showManagedFields ? object : withoutManagedFields(object)

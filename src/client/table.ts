@@ -40,7 +40,9 @@ export interface Table {
 
 export interface TableOptions {
   /** Whether rows carry the metadata of their objects, or `all` of them; true if left out. */
-  readonly metadata?: boolean | 'all'
+  readonly metadata?: boolean | 'all' | undefined
+  /** Whether to ask for the objects themselves, and not for a table: of these there are names and ages. */
+  readonly plain?: boolean | undefined
 }
 
 /** Whichever of the vendors' tables the server has, else the objects themselves. */
@@ -54,11 +56,11 @@ export async function getTable(
   client: Client,
   type: ResourceType,
   name: ObjectName,
-  { metadata, subresource = '', signal }: TableOptions & CallOptions & { readonly subresource?: string } = {},
+  { metadata, plain, subresource = '', signal }: TableOptions & CallOptions & { readonly subresource?: string } = {},
 ): Promise<Table> {
-  const query = { includeObject: include(metadata) }
+  const { accept, includeObject } = asked({ metadata, plain })
   const path = subresource === '' ? objectPath(type, name) : objectPath(type, name, subresource)
-  return readTable(await client.read<Body>(path, { accept: tableForms, query, signal }))
+  return readTable(await client.read<Body>(path, { accept, query: { includeObject }, signal }))
 }
 
 /** All of a selection, as of one version, in as many requests as it takes. */
@@ -77,15 +79,16 @@ export async function listTable(
 }
 
 async function gather(client: Client, type: ResourceType, options: ListOptions & TableOptions): Promise<Table> {
-  const { namespace, labelSelector, fieldSelector, limit = 500, metadata, signal } = options
+  const { namespace, labelSelector, fieldSelector, limit = 500, signal } = options
   const path = collectionPath(type, namespace)
-  const selection = { labelSelector, fieldSelector, limit: limit || undefined, includeObject: include(metadata) }
+  const { accept, includeObject } = asked(options)
+  const selection = { labelSelector, fieldSelector, limit: limit || undefined, includeObject }
   const rows: TableRow[] = []
   let continueToken: string | undefined
   let table: Table
   do {
     const query = { ...selection, continue: continueToken }
-    const body = await client.read<Body>(path, { accept: tableForms, query, signal })
+    const body = await client.read<Body>(path, { accept, query, signal })
     table = readTable(body)
     for (const row of table.rows) rows.push(row)
     continueToken = body.metadata?.continue || undefined
@@ -97,11 +100,21 @@ async function gather(client: Client, type: ResourceType, options: ListOptions &
 export async function* watchTable(
   client: Client,
   type: ResourceType,
-  { metadata, ...options }: WatchOptions & TableOptions = {},
+  { metadata, plain, ...options }: WatchOptions & TableOptions = {},
 ): AsyncGenerator<Table> {
-  for await (const event of watch(client, type, { ...options, accept: tableForms, includeObject: include(metadata) }))
+  for await (const event of watch(client, type, { ...options, ...asked({ metadata, plain }) }))
     if (event.type === 'BOOKMARK') yield { columns: [], rows: [], resourceVersion: event.resourceVersion }
     else yield { ...readTable(event.object as unknown as Body), event: event.type }
+}
+
+/** The form of the answer, and how much of each object a table's rows carry. */
+function asked({ metadata, plain = false }: TableOptions): {
+  accept: string
+  includeObject: ReturnType<typeof include>
+} {
+  return plain
+    ? { accept: 'application/json', includeObject: undefined }
+    : { accept: tableForms, includeObject: include(metadata) }
 }
 
 function include(metadata: boolean | 'all' = true): 'None' | 'Object' | undefined {

@@ -87,6 +87,20 @@ for (const line of [
     assert.deepEqual(ours, theirs)
   })
 
+test('-o prints the objects that keep the revisions', async () => {
+  const run = async (line: string) =>
+    (await orchctl(['-n', 'ours', ...line.split(' ')], { env: { KUBECONFIG: configOf(server) } })).stdout
+  assert.match(await run('rollout history ds/logs -o name'), /^controllerrevision\.apps\/logs-1\n(?:controller.*\n)*$/)
+  assert.equal(
+    await run('rollout history ds/logs --revision=2 -o jsonpath={.kind}{.data.spec.template.spec.containers[0].image}'),
+    'ControllerRevisionnginx:2',
+  )
+  assert.match(
+    await run('rollout history deploy/web -o yaml'),
+    /^apiVersion: apps\/v1\nkind: ReplicaSet\n[\s\S]*\n---\n/,
+  )
+})
+
 describe('how far a rollout is', () => {
   const of = (kind: string, spec: Workload['spec'], status: Workload['status']) => {
     const subject = { type: { group: 'apps', kind }, name: { name: 'w' } } as Subject

@@ -246,7 +246,13 @@ test('port-forward passes connections on, each by itself', async (t) => {
 })
 
 test('proxy serves the API on a local port, to this machine alone', async (t) => {
-  const running = startOrchctl(['proxy', '--port=0'], surroundings)
+  const site = mkdtempSync(join(tmpdir(), 'orchctl-www-'))
+  t.after(() => rmSync(site, { recursive: true }))
+  mkdirSync(join(site, 'inner'))
+  writeFileSync(join(site, 'a <b>.html'), 'page')
+  writeFileSync(join(site, 'inner', 'index.html'), 'index')
+  symlinkSync('/etc', join(site, 'out'))
+  const running = startOrchctl(['proxy', '--port=0', `--www=${site}`, '--www-prefix=site'], surroundings)
   t.after(() => running.stop())
   const [, port] = await until(running, /Starting to serve on 127\.0\.0\.1:(\d+)\n/)
   const ask = (path: string, headers: { [name: string]: string } = {}) =>
@@ -261,6 +267,24 @@ test('proxy serves the API on a local port, to this machine alone', async (t) =>
   assert.equal((await ask('/version', { host: 'evil.example.com' })).status, 403)
   assert.equal((await ask('/api/v1/namespaces/default/pods/web/exec?command=x')).status, 403)
   assert.equal((await ask('/nothing')).status, 404)
+  assert.deepEqual(await ask('/site/a%20%3Cb%3E.html'), { status: 200, text: 'page' })
+  assert.deepEqual(await ask('/site/inner/'), { status: 200, text: 'index' })
+  assert.equal((await ask('/site/inner')).status, 301)
+  assert.match(
+    (await ask('/site/')).text,
+    /<a href="a%20%3Cb%3E\.html">a &lt;b&gt;\.html<\/a>\n<a href="inner\/">inner\/</,
+  )
+  assert.equal((await ask('/site/', { host: 'evil.example.com' })).status, 403)
+  for (const path of [
+    'none',
+    '..%2f..%2fetc%2fpasswd',
+    'out/passwd',
+    'inner/../../etc/passwd',
+    '%00',
+    '%ff',
+    'inner%2f..%2f..',
+  ])
+    assert.equal((await ask(`/site/${path}`)).status, 404, path)
   running.stop()
   assert.equal((await running.ended).code, 0)
 })

@@ -1,5 +1,5 @@
 /** `orchctl api-resources` */
-import { flag, type OptionsOf, oneOf, readBoolean, text, toggle } from '../../base/flags.ts'
+import { flag, type OptionsOf, oneOf, readBoolean, refusedFlag, text, toggle } from '../../base/flags.ts'
 import { type DiscoveredType, discover } from '../../client/discovery.ts'
 import { typeName } from '../../client/resource-type.ts'
 import { TransportError } from '../../client/transport.ts'
@@ -25,6 +25,9 @@ const flags = {
     'in the order of names or kinds; else of groups',
   ),
   noHeaders: toggle('no-headers', 'without the line of headings'),
+  cached: refusedFlag('cached', 'orchctl keeps no cache of what a server has: it is asked each time', {
+    accepted: 'false',
+  }),
   ...connectionFlags,
 }
 

@@ -2,13 +2,15 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { messageOf } from '../../base/errors.ts'
-import { flag, type OptionsOf, oneOf, text, toggle } from '../../base/flags.ts'
+import { flag, type OptionsOf, refusedFlag, text, toggle } from '../../base/flags.ts'
 import { objectPath, type ResourceType } from '../../client/resource-type.ts'
-import { type ApiObject, asJson } from '../../model/object.ts'
+import type { ApiObject } from '../../model/object.ts'
 import { defineCommand, refuseWords } from '../command.ts'
 import { connectionFlags } from '../connection-flags.ts'
 import { escapeLine, escapeText } from '../printers/escape.ts'
 import { listOf, printDocument } from '../printers/objects.ts'
+import { templateFlags, writeOutputFlag } from '../printers/output.ts'
+import { fillTemplate } from '../printers/templates.ts'
 import { type Session, withSession } from '../session.ts'
 import { containersOf, type Pod, podType } from '../streaming/pods.ts'
 
@@ -16,7 +18,15 @@ const flags = {
   outputDirectory: flag('output-directory', 'DIR', '', text, 'write files into this directory; else all is printed'),
   namespaces: flag('namespaces', 'NAME,...', '', text, 'these namespaces; else that of the system and the current one'),
   allNamespaces: toggle('A,all-namespaces', 'all namespaces'),
-  output: flag('o,output', 'FORMAT', 'json', oneOf(['json', 'yaml']), 'json or yaml'),
+  output: { ...writeOutputFlag, default: 'json' },
+  ...templateFlags,
+  podRunningTimeout: refusedFlag(
+    'pod-running-timeout',
+    'logs are read of the pods that there are: none is waited for',
+    {
+      value: 'TIME',
+    },
+  ),
   ...connectionFlags,
 }
 
@@ -79,11 +89,17 @@ class Dump {
     const { client, context } = this.#session
     const { items } = await client.list(type, { ...(namespace && { namespace }), signal: context.signal })
     const { output } = this.#options
-    this.#write(
-      [...place.slice(0, -1), `${place.at(-1)}.${output}`],
-      await printDocument(asJson(listOf(items) as never), output),
-    )
+    const ending = output.form === 'json' || output.form === 'yaml' ? output.form : 'txt'
+    this.#write([...place.slice(0, -1), `${place.at(-1)}.${ending}`], await this.#text(items))
     return items
+  }
+
+  async #text(items: readonly ApiObject[]): Promise<string> {
+    const { output } = this.#options
+    if (output.form === 'name')
+      return items.map(({ kind, metadata }) => `${escapeLine(`${kind.toLowerCase()}/${metadata.name}`)}\n`).join('')
+    if (output.form === 'template') return await fillTemplate(output, listOf(items), this.#options)
+    return await printDocument(listOf(items), output.form === 'yaml' ? 'yaml' : 'json')
   }
 
   async #logs(namespace: string, pod: Pod): Promise<void> {

@@ -128,6 +128,8 @@ async function dryRun(session: Session, subject: Subject & Manifest, options: Op
     gracePeriod: -1,
     wait: true,
     timeout: 0,
+    overwrite: true,
+    openapiPatch: undefined,
   } as const
   if (options.serverSide) return await (await import('./apply/server-side.ts')).applyThere(session, subject, applying)
   return await (await import('./apply/client-side.ts')).applyHere(session, subject, applying)

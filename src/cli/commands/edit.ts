@@ -1,11 +1,11 @@
 /** `orchctl edit`: an object in the user's editor. What is saved is sent as a patch of what was changed. */
-import { type OptionsOf, toggle } from '../../base/flags.ts'
+import { flag, type OptionsOf, text, toggle } from '../../base/flags.ts'
 import { isConflict, StatusError } from '../../client/status-error.ts'
 import { type ApiObject, asJson } from '../../model/object.ts'
 import { liveOf } from '../changing.ts'
 import { defineCommand } from '../command.ts'
 import { connectionFlags } from '../connection-flags.ts'
-import { editText } from '../editing.ts'
+import { editText, windowsLineEndingsFlag } from '../editing.ts'
 import { singularName } from '../find-type.ts'
 import { noteCause, recordFlag, saveConfigFlag, withNotes } from '../kept-notes.ts'
 import { editedManifest } from '../manifests/edited.ts'
@@ -23,6 +23,8 @@ const flags = {
   validate: validateFlag,
   saveConfig: saveConfigFlag,
   record: recordFlag,
+  windowsLineEndings: windowsLineEndingsFlag,
+  subresource: flag('subresource', 'NAME', '', text, 'edit a part with its own rules: status, scale'),
   outputPatch: toggle('output-patch', 'also print the patch that is sent'),
   ...connectionFlags,
 }
@@ -47,12 +49,19 @@ The editor is that of $KUBE_EDITOR, else of $EDITOR, else vi. A file that was no
 })
 
 async function editOne(session: Session, subject: Subject, options: Options): Promise<void> {
-  const live = withoutManagedFields(await liveOf(session, { type: subject.type, name: subject.name }))
+  const live = withoutManagedFields(await editedPart(session, subject, options))
   await editText(session.context, {
     what: 'object',
+    windowsLineEndings: options.windowsLineEndings,
     original: await printDocument(asJson(live), 'yaml'),
     save: (text, file) => save(session, subject, { live, text, file, options }),
   })
+}
+
+/** The object, or the part of it that is edited. */
+async function editedPart(session: Session, { type, name }: Subject, { subresource }: Options): Promise<ApiObject> {
+  if (subresource === '') return await liveOf(session, { type, name })
+  return await session.client.get(type, name, { subresource, signal: session.context.signal })
 }
 
 interface Saving {
@@ -68,10 +77,12 @@ async function save(session: Session, subject: Subject, { live, text, file, opti
   const wanted = await withNotes(session, object, { saveConfig: options.saveConfig })
   const states = { original: asJson(live), modified: asJson(wanted), current: asJson(live) }
   const writing = { ...options, dryRun: 'none' } as const
-  const patch = await patchFor(type, await session.types.vendor(), states)
+  // A part of another kind, such as a Scale, is not described by the schema of the object.
+  const patch = await patchFor({ ...type, kind: live.kind }, await session.types.vendor(), states)
   if (patch === undefined) return await report(writing, { type, object: live, done: 'skipped' })
   try {
-    const request = { ...requestOptions(session, writing), fieldValidation: fieldValidation(options.validate) }
+    const part = options.subresource === '' ? {} : { subresource: options.subresource }
+    const request = { ...requestOptions(session, writing), ...part, fieldValidation: fieldValidation(options.validate) }
     if (options.outputPatch) session.context.out(`Patch: ${JSON.stringify(Object.values(patch)[0])}\n`)
     const edited = await session.client.patch(type, name, { ...request, patch })
     await noteCause(session, subject, writing)

@@ -6,6 +6,7 @@ import { defineCommand } from '../command.ts'
 import { connectionFlags } from '../connection-flags.ts'
 import { recordFlag } from '../kept-notes.ts'
 import { readPairs } from '../pairs.ts'
+import { overrideTypeFlag } from '../patches/override-type.ts'
 import { readOverrides } from '../patches/overrides.ts'
 import { type Session, withSession } from '../session.ts'
 import { fileFlags, findSubjects, type Subject } from '../subjects.ts'
@@ -37,6 +38,14 @@ const flags = {
   selector: flag('selector', 'KEY=VALUE,...', '', text, 'which pods it is for; else those of the object'),
   labels: flag('l,labels', 'KEY=VALUE,...', '', text, 'the labels of the service; else those of the object'),
   overrides: flag('overrides', 'JSON', '', text, 'what else the service shall have, merged into it: {"spec": ...}'),
+  overrideType: overrideTypeFlag,
+  generator: flag(
+    'generator',
+    'service/v1|service/v2',
+    'service/v2',
+    oneOf(['service/v1', 'service/v2']),
+    'service/v1: a port that is alone is named default',
+  ),
   ...creationFlags,
   record: recordFlag,
   ...connectionFlags,
@@ -58,7 +67,7 @@ export const exposeCommand = defineCommand({
       const chosen = { ...options, selector: '', fieldSelector: '', all: false, allNamespaces: false }
       for (const [index, subject] of (await findSubjects(session, words, chosen)).entries()) {
         const made = await serviceFor(session, subject, options)
-        const service = options.overrides === '' ? made : await readOverrides(made, options.overrides)
+        const service = options.overrides === '' ? made : await readOverrides(made, options)
         context.out(await createObject(session, service, { options, done: 'exposed', index }))
       }
     })
@@ -130,11 +139,11 @@ function containerPorts({ containers = [] }: PodSpec): Port[] {
   )
 }
 
-function portsOf(own: readonly Port[], { port, targetPort, protocol }: Options): object[] {
+function portsOf(own: readonly Port[], { port, targetPort, protocol, generator }: Options): object[] {
   const numbers = port === '' ? own.map((each) => each.port) : port.split(',').map(readPort)
   if (numbers.length === 0) throw new UsageError("couldn't find port via --port flag or introspection")
   return numbers.map((number, i) => ({
-    ...(numbers.length > 1 && { name: `port-${i + 1}` }),
+    ...(numbers.length > 1 ? { name: `port-${i + 1}` } : generator === 'service/v1' && { name: 'default' }),
     port: number,
     protocol: protocol || (own.find((each) => each.port === number)?.protocol ?? 'TCP'),
     targetPort: targetPort === '' ? number : /^\d+$/.test(targetPort) ? readPort(targetPort) : targetPort,

@@ -5,7 +5,8 @@ import { codeOf } from '../../base/errors.ts'
 import { flag, type OptionsOf, oneOf, text, UsageError } from '../../base/flags.ts'
 import type { Patch } from '../../client/client.ts'
 import { ApiError } from '../../model/api-error.ts'
-import { isObject, type Json } from '../../model/json.ts'
+import { isObject, type Json, sameJson } from '../../model/json.ts'
+import { asJson } from '../../model/object.ts'
 import { inBulk } from '../bulk.ts'
 import { changeLocally, liveOf, localFlag } from '../changing.ts'
 import { type Context, defineCommand } from '../command.ts'
@@ -53,8 +54,6 @@ steps. Kinds that users define take merge and JSON patches only.`,
     const patch = await readPatch(context, options)
     if (options.local)
       return await changeLocally(context, options, { change: (object) => patchHere(object, patch), done: 'patched' })
-    if (options.dryRun === 'client')
-      throw new UsageError('--dry-run=client is not built for patches: use --dry-run=server')
     await withSession(context, options, async (session) => {
       const none = { selector: '', fieldSelector: '', all: false, allNamespaces: false }
       const subjects = await findSubjects(session, words, { ...options, ...none })
@@ -111,6 +110,11 @@ async function patchOne(session: Session, subject: Subject, { patch, options, in
   const { type, name } = subject
   const { origin: _, object: __, ...place } = subject
   const live = await liveOf(session, place)
+  if (options.dryRun === 'client') {
+    const patched = await patchHere(live, patch)
+    const done = sameJson(asJson(patched), asJson(live)) ? 'patched (no change)' : 'patched'
+    return await report(options, { type, object: patched, done, index })
+  }
   const subresource = options.subresource === '' ? {} : { subresource: options.subresource }
   const object = await session.client.patch(type, name, { ...requestOptions(session, options), ...subresource, patch })
   await noteCause(session, subject, options)

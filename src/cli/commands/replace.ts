@@ -1,5 +1,5 @@
 /** `orchctl replace -f`: objects that are there become what files say, whole. */
-import { type OptionsOf, toggle, UsageError } from '../../base/flags.ts'
+import { flag, type OptionsOf, text, toggle, UsageError } from '../../base/flags.ts'
 import type { UpdateOptions } from '../../client/client.ts'
 import { isInvalid, type StatusError } from '../../client/status-error.ts'
 import type { ApiObject } from '../../model/object.ts'
@@ -23,6 +23,7 @@ const flags = {
   validate: validateFlag,
   force: toggle('force', 'delete the object and create it anew: for what cannot be changed'),
   ...deletionFlags,
+  subresource: flag('subresource', 'NAME', '', text, 'replace a part with its own rules: status, scale'),
   raw: rawFlag,
   saveConfig: saveConfigFlag,
   ...connectionFlags,
@@ -45,6 +46,8 @@ A file that names a resourceVersion replaces that version alone. \`orchctl apply
     if (options.raw !== '') return await callRaw(context, options, { method: 'PUT', words, files: options })
     if (words.length > 0) throw new UsageError(`unexpected argument ${JSON.stringify(words[0])}: name files with -f`)
     if (options.filename.length === 0) throw new UsageError('must specify -f: the files with the new objects')
+    if (options.force && options.subresource !== '')
+      throw new UsageError('--force and --subresource cannot stand together: a part cannot be created anew')
     if (options.force && options.dryRun !== 'none')
       throw new UsageError('--force and --dry-run cannot stand together: nothing could be created beside what is there')
     const manifests = await readManifests(context, options)
@@ -69,7 +72,8 @@ async function replaceOne(
     if (name.name === '') throw new UsageError(`${origin.name}: metadata.name is missing`)
     const object = await withNotes(session, subject.object, options)
     if (options.dryRun === 'client') return await report(options, { type, object, done: 'replaced', index })
-    const request = { ...requestOptions(session, options), fieldValidation: fieldValidation(options.validate) }
+    const part = options.subresource === '' ? {} : { subresource: options.subresource }
+    const request = { ...requestOptions(session, options), ...part, fieldValidation: fieldValidation(options.validate) }
     const replaced: ApiObject = options.force
       ? await recreate(session, subject, { object, request, deletion: options })
       : await replaceVersion(session, { ...subject, object }, request)

@@ -4,14 +4,15 @@ import { isNotFound } from '../../client/status-error.ts'
 import type { ApiObject } from '../../model/object.ts'
 import { defineCommand, ExitCode } from '../command.ts'
 import { connectionFlags, readTime } from '../connection-flags.ts'
-import { deletionFlags, deletionRequest } from '../deletion.ts'
+import { deletionFlags, deletionRequest, patienceOf } from '../deletion.ts'
 import { recordFlag } from '../kept-notes.ts'
 import { readCount } from '../numbers.ts'
 import { readPairs, readVariable } from '../pairs.ts'
+import { overrideTypeFlag } from '../patches/override-type.ts'
 import { escapeLine } from '../printers/escape.ts'
 import { type Session, withSession } from '../session.ts'
 import { podType } from '../streaming/pods.ts'
-import { waitFor } from '../wait-for.ts'
+import { isGone, waitFor } from '../wait-for.ts'
 import { createObject, creationFlags } from './create/generator.ts'
 
 const flags = {
@@ -42,6 +43,7 @@ const flags = {
   hostPort: flag('hostport', 'PORT', '0', readCount, 'the port of its node that leads to --port; 0: none'),
   privileged: toggle('privileged', 'the container may do everything that its node can'),
   overrides: flag('overrides', 'JSON', '', text, 'what else the pod shall have, merged into it: {"spec": ...}'),
+  overrideType: overrideTypeFlag,
   stdin: toggle('i,stdin', 'keep the standard input of the container open, and pass ours on'),
   tty: toggle('t,tty', 'give it a terminal'),
   attach: flag('attach', '', '', readOptional, 'show what it prints; on with -i'),
@@ -50,6 +52,8 @@ const flags = {
   rm: toggle('rm', 'delete the pod when we leave it: with -i or --attach'),
   podRunningTimeout: flag('pod-running-timeout', 'TIME', '1m', readTime, 'how long to wait until it runs'),
   ...deletionFlags,
+  wait: toggle('wait', 'with --rm: wait until the pod is gone'),
+  force: toggle('force', 'with --rm: delete the pod at once, without waiting for its node'),
   ...creationFlags,
   record: recordFlag,
   ...connectionFlags,
@@ -77,7 +81,7 @@ export const runCommand = defineCommand({
     checkTogether(options)
     await withSession(context, options, async (session) => {
       const place = session.namespaceGiven ? { namespace: session.namespace } : {}
-      const pod = await withOverrides(podOf({ name, ...place }, options, args), options.overrides)
+      const pod = await withOverrides(podOf({ name, ...place }, options, args), options)
       // The pod first: one that is refused leaves no service behind. What is said comes in the order of kubectl.
       const said = await createObject(session, pod, { options, index: options.expose ? 1 : 0 })
       if (options.expose) context.out(await createObject(session, serviceOf(pod, options.port), { options }))
@@ -101,10 +105,10 @@ function checkTogether(options: Options): void {
   if (options.rm && options.dryRun !== 'none') throw new UsageError('--rm and --dry-run cannot be used together')
 }
 
-async function withOverrides(pod: ApiObject, overrides: string): Promise<ApiObject> {
-  if (overrides === '') return pod
+async function withOverrides(pod: ApiObject, options: Options): Promise<ApiObject> {
+  if (options.overrides === '') return pod
   const { readOverrides } = await import('../patches/overrides.ts')
-  return await readOverrides(pod, overrides)
+  return await readOverrides(pod, options)
 }
 
 /** Joins the program, and with --rm takes the pod away, whatever became of the program. */
@@ -144,13 +148,17 @@ interface Ended extends ApiObject {
   }
 }
 
-async function remove({ client, context, namespace }: Session, name: string, options: Options): Promise<void> {
-  await client
-    .delete(podType, { namespace, name }, { ...deletionRequest(options), signal: AbortSignal.timeout(patienceMs) })
-    .catch((error: unknown) => {
-      if (!isNotFound(error)) throw error
-    })
+async function remove(session: Session, name: string, options: Options): Promise<void> {
+  const { client, context, namespace } = session
+  const place = { namespace, name }
+  const how = deletionRequest(options.force ? { ...options, gracePeriod: 0 } : options)
+  await client.delete(podType, place, { ...how, signal: AbortSignal.timeout(patienceMs) }).catch((error: unknown) => {
+    if (!isNotFound(error)) throw error
+  })
   if (!options.quiet) context.out(`pod ${JSON.stringify(name)} deleted\n`)
+  if (!options.wait || context.signal.aborted) return
+  const subject = { type: await session.types.named('pods'), name: place }
+  await waitFor(session, subject, { until: isGone(undefined), timeoutMs: patienceOf(options) })
 }
 
 /** For one request: also after Ctrl-C nothing is left behind. */

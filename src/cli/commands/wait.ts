@@ -1,5 +1,5 @@
 /** `orchctl wait`: until objects have a condition, a field has a value, or they are gone. */
-import { flag, type OptionsOf, text, UsageError } from '../../base/flags.ts'
+import { flag, type OptionsOf, refusedFlag, text, UsageError } from '../../base/flags.ts'
 import { typeName } from '../../client/resource-type.ts'
 import { StatusError } from '../../client/status-error.ts'
 import { isObject, type Json, own } from '../../model/json.ts'
@@ -7,11 +7,10 @@ import { type ApiObject, asJson } from '../../model/object.ts'
 import { inBulk } from '../bulk.ts'
 import { defineCommand } from '../command.ts'
 import { connectionFlags, readTime } from '../connection-flags.ts'
-import { singularName } from '../find-type.ts'
-import { escapeLine } from '../printers/escape.ts'
 import { type Session, withSession } from '../session.ts'
 import { findSubjects, type Subject, subjectFlags } from '../subjects.ts'
 import { type Condition, isGone, waitFor } from '../wait-for.ts'
+import { report, shownFlags } from '../writing.ts'
 
 const flags = {
   for: flag(
@@ -23,6 +22,8 @@ const flags = {
   ),
   timeout: flag('timeout', 'TIME', '30s', readTime, 'how long to wait for each; 0: look once'),
   ...subjectFlags,
+  ...shownFlags,
+  local: refusedFlag('local', 'what is waited for is on the server', { accepted: 'false' }),
   ...connectionFlags,
 }
 
@@ -44,7 +45,7 @@ export const waitCommand = defineCommand({
       await inBulk(context, subjects, {
         sortOf: ({ type }) => type,
         done: 'as asked for',
-        act: (subject) => waitForOne(session, subject, { until, options }),
+        act: (subject, index) => waitForOne(session, subject, { until, options, index }),
       })
     })
   },
@@ -53,14 +54,25 @@ export const waitCommand = defineCommand({
 async function waitForOne(
   session: Session,
   subject: Subject,
-  { until, options }: { until: Condition; options: OptionsOf<typeof flags> },
+  { until, options, index }: { until: Condition; options: OptionsOf<typeof flags>; index: number },
 ): Promise<string> {
-  const { type, name, object } = subject
+  const { type, object } = subject
   // What was listed by a selector is waited for as the object that it is: another one of its name is not the same.
   const gone = object?.metadata.uid !== undefined ? isGone(object.metadata.uid) : isGone(undefined)
   const condition = options.for === 'delete' ? gone : orNotFound(until, subject, options.for)
-  await waitFor(session, subject, { until: condition, timeoutMs: options.timeout })
-  return `${singularName(type)}/${escapeLine(name.name)} condition met\n`
+  let last = object ?? namedObject(subject)
+  const remembering: Condition = (seen) => {
+    last = seen ?? last
+    return condition(seen)
+  }
+  await waitFor(session, subject, { until: remembering, timeoutMs: options.timeout })
+  return await report(options, { type, object: last, done: 'condition met', index })
+}
+
+/** What is known of an object that never was there. */
+function namedObject({ type, name }: Subject): ApiObject {
+  const apiVersion = type.group === '' ? type.version : `${type.group}/${type.version}`
+  return { apiVersion, kind: type.kind, metadata: { ...name } }
 }
 
 /** Whoever waits for a condition of something that is not there waits in vain. */

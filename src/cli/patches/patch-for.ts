@@ -17,6 +17,12 @@ export async function patchFor(type: DiscoveredType, vendor: Vendor, states: Sta
   return isEmpty(strategic) ? undefined : { strategic }
 }
 
+/** The fields that such a patch would set although others have changed them since the last apply. */
+export async function conflictsOf(type: DiscoveredType, vendor: Vendor, states: States): Promise<string[]> {
+  const { conflictingPaths } = await import('./conflicts.ts')
+  return conflictingPaths(states, await schemaOf(type, vendor))
+}
+
 function isEmpty(patch: JsonObject): boolean {
   return Object.keys(patch).length === 0
 }

@@ -18,7 +18,8 @@ export interface States {
   readonly current: Json | undefined
 }
 
-const undescribed: Schema = { type: 'any' }
+/** Of what no schema describes. */
+export const undescribed: Schema = { type: 'any' }
 
 /** Empty where there is nothing to change. */
 export function threeWayPatch({ original, modified, current }: States, schema: Schema = undescribed): JsonObject {
@@ -57,7 +58,7 @@ function hasMembers(object: JsonObject): boolean {
   return Object.keys(object).length > 0
 }
 
-function memberSchema(schema: Schema, name: string): Schema {
+export function memberSchema(schema: Schema, name: string): Schema {
   if (schema.type === 'map') return schema.values
   if (schema.type === 'object' && Object.hasOwn(schema.fields, name)) return schema.fields[name]!.schema
   return undescribed
@@ -74,8 +75,13 @@ interface ListStates {
   readonly schema: ListSchema
 }
 
+/** The field that elements of the list are named by; undefined for one of scalars. */
+export function mergeKeyOf({ patch, mergeKey, keys }: ListSchema): string | undefined {
+  return patch === 'merge' ? (mergeKey ?? keys?.[0]) : undefined
+}
+
 function patchList(patch: JsonObject, name: string, states: ListStates): void {
-  const key = states.schema.mergeKey ?? states.schema.keys?.[0]
+  const key = mergeKeyOf(states.schema)
   if (key === undefined) patchSet(patch, name, states)
   else patchKeyedList(patch, name, { ...states, key })
 }

@@ -40,7 +40,7 @@ export const podRunningTimeoutFlag = flag(
 
 /** The pod of the words `NAME`, `TYPE/NAME` or `TYPE NAME`; of something that has pods, as soon as one runs. */
 export async function findPod(session: Session, words: readonly string[], waitMs = 0): Promise<Pod> {
-  const { pods, owner } = await runningPods(session, words, waitMs)
+  const { pods, owner } = await podsOnce(isRunning, session, { words, waitMs })
   const [pod] = pods
   if (pod === undefined) throw new UsageError(`${owner} has no pods`)
   if (pods.length > 1)
@@ -50,22 +50,38 @@ export async function findPod(session: Session, words: readonly string[], waitMs
 
 const lookMs = 500
 
-/** Looks again while none of several runs, as long as there is time. */
-async function runningPods(session: Session, words: readonly string[], waitMs: number): ReturnType<typeof findPods> {
+/** All pods of what the words name, as soon as there is one. */
+export async function podsOnceThere(session: Session, words: readonly string[], waitMs: number): Promise<FoundPods> {
+  return await podsOnce(() => true, session, { words, waitMs })
+}
+
+/** Looks again while none of an owner's pods is as wanted, as long as there is time. */
+async function podsOnce(
+  isWanted: (pod: Pod) => boolean,
+  session: Session,
+  { words, waitMs }: { words: readonly string[]; waitMs: number },
+): Promise<FoundPods> {
   const end = performance.now() + waitMs
   for (;;) {
     const found = await findPods(session, words)
-    const [first] = found.pods
-    if (found.isPod || (first !== undefined && rank(first) < 2) || performance.now() + lookMs > end) return found
+    if (found.isPod || found.pods.some(isWanted) || performance.now() + lookMs > end) return found
     await pause(lookMs, session.context.signal)
   }
 }
 
+function isRunning(pod: Pod): boolean {
+  return rank(pod) < 2
+}
+
+export interface FoundPods {
+  readonly pods: readonly Pod[]
+  /** As users call what the pods are of. */
+  readonly owner: string
+  readonly isPod: boolean
+}
+
 /** All pods of what the words name, those that run first; and how users call it. */
-export async function findPods(
-  session: Session,
-  words: readonly string[],
-): Promise<{ pods: Pod[]; owner: string; isPod: boolean }> {
+async function findPods(session: Session, words: readonly string[]): Promise<FoundPods> {
   const { client, context } = session
   const [first = '', second, ...more] = words
   if (first === '' || more.length > 0) throw new UsageError('name one pod: POD or TYPE/NAME')

@@ -61,6 +61,10 @@ export const applying: Part = {
       stdin: `${map('p1', ', labels: {set: p}')}---\n${map('p2', ', labels: {set: p}')}`,
       stdout: 'configmap/p1\nconfigmap/p2\n',
     }),
+    r('apply', '-f - --prune -l set=p --dry-run=client', {
+      stdin: map('p1', ', labels: {set: p}'),
+      stdout: 'configmap/p1 unchanged (dry run)\nconfigmap/p2 pruned (dry run)\n',
+    }),
     r('apply', '-f - --prune -l set=p', {
       stdin: map('p1', ', labels: {set: p}'),
       stdout: 'configmap/p1 unchanged\nconfigmap/p2 pruned\n',
@@ -115,6 +119,8 @@ There are three ways out:
     r('diff', '-k .'),
     r('delete', '-k . -o name', { stdout: 'configmap/pre-kust\nconfigmap/pre-made-m4649hggtm\n' }),
     r('apply', '-k . -f x', { stderr: 'error: -f and -k cannot be used together\n', code: 1 }),
+    r('kustomize', '. -o built.yaml'),
+    r('diff', '-f built.yaml', { stdout: /^\+ {2}name: pre-kust$/m, code: 1 }),
     r('kustomize', 'a b', { stderr: 'error: name one directory with a kustomization.yaml\n', code: 1 }),
     r('apply', '-f job.yaml', { files: { 'job.yaml': job('one') }, stdout: 'job.batch/forced created\n' }),
     r('apply', '-f job.yaml', {
@@ -139,6 +145,22 @@ There are three ways out:
       stderr: /^error: --dry-run=server cannot be used with --force/,
       code: 1,
     }),
+    r('apply', '-f - --overwrite=false', {
+      stdin: map('s1').replace('{k: v}', '{k: v, m: x}'),
+      stdout: 'configmap/s1 configured\n',
+    }),
+    r('patch', `cm s1 -p '{"data":{"k":"other"}}'`, { stdout: 'configmap/s1 patched\n' }),
+    r('apply', '-f - --overwrite=false', {
+      stdin: map('s1').replace('{k: v}', '{k: v, m: x}'),
+      stderr: 'error: others have changed data.k since the last apply; without --overwrite=false it is set again\n',
+      code: 1,
+    }),
+    r('apply', '-f - --openapi-patch=false', { stdin: map('s1'), stdout: 'configmap/s1 configured\n' }),
+    r('apply', '-f - --openapi-patch', {
+      stdin: map('s1'),
+      stderr: /^error: --openapi-patch: patches are made/,
+      code: 1,
+    }),
     r('apply view-last-applied', 'cm s1', {
       stdout:
         'apiVersion: v1\ndata:\n  k: v\nkind: ConfigMap\nmetadata:\n  annotations: {}\n  name: s1\n  namespace: default\n',
@@ -158,8 +180,8 @@ There are three ways out:
     }),
     r('apply set-last-applied', '-f -', { stdin: map('two'), stdout: 'set-last-applied two: no changes required.\n' }),
     r('apply', '-f - --dry-run=server', { stdin: map('two'), stdout: 'configmap/two unchanged (server dry run)\n' }),
-    r('apply edit-last-applied', 'cm two', {
-      environment: { EDITOR: 'sed -i "s/k: v/k: w/"' },
+    r('apply edit-last-applied', 'cm two --windows-line-endings', {
+      environment: { EDITOR: 'sed -i "s/k: v\r$/k: w/"' },
       stdout: 'configmap/two edited\n',
     }),
     r('apply view-last-applied', 'cm/two -o json', {

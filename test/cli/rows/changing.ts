@@ -33,9 +33,30 @@ export const changing: Part = {
     r('patch', "cm one -p '{data: {k: w}}' -o jsonpath={.data.k}", { stdout: 'w' }),
     r('patch', `cm one --type=json -p '[{"op":"remove","path":"/data/k"}]'`, { stdout: 'configmap/one patched\n' }),
     r('patch', `cm one --type=merge -p '{"data":null}'`, { stdout: 'configmap/one patched (no change)\n' }),
+    r('patch', `cm one --type=merge -p '{"data":{"m":"x"}}' --dry-run=client`, {
+      stdout: 'configmap/one patched (dry run)\n',
+    }),
+    r('get', 'cm one -o jsonpath={.data}'),
     r('patch', "cm one -p '{'", { stderr: /^error: unable to parse the patch: it is not valid YAML/, code: 1 }),
     r('replace', '-f -', { stdin: map('one').replace('{k: v}', '{name: new}'), stdout: 'configmap/one replaced\n' }),
     r('replace', '-f - --force', { stdin: map('two'), stdout: 'configmap/two replaced\n' }),
+    r('replace', '-f - --subresource=status -o jsonpath={.status.replicas}', {
+      stdin: `${web}status: {replicas: 7}\n`,
+      stdout: '7',
+    }),
+    r('replace', '-f - --subresource=status --force', {
+      stdin: web,
+      stderr: 'error: --force and --subresource cannot stand together: a part cannot be created anew\n',
+      code: 1,
+    }),
+    r('edit', 'deploy web --subresource=scale -o jsonpath={.kind}{.spec.replicas}', {
+      environment: { EDITOR: 'sed -i "s/replicas: 1/replicas: 2/"' },
+      stdout: 'Scale2',
+    }),
+    r('edit', 'deploy web --subresource=status --windows-line-endings -o jsonpath={.status.replicas}', {
+      environment: { EDITOR: 'sed -i "s/^  replicas: 7\r$/  replicas: 8\r/"' },
+      stdout: '8',
+    }),
     r('replace', '-f -', {
       stdin: map('absent'),
       stderr: 'Error from server (NotFound): error when replacing "STDIN": configmaps "absent" not found\n',

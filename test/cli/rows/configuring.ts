@@ -35,6 +35,41 @@ export const configuring: Part = {
         '{"apiVersion":"v1","args":["a"],"command":"login","env":[{"name":"B","value":"c"}],"interactiveMode":"IfAvailable"}',
     }),
     r('config delete-user', `plugin ${own}`, { stdout: /^deleted user plugin from / }),
+    r('config set-cluster', `behind --server=https://127.0.0.1:1 --proxy-url=http://127.0.0.1:3128 ${own}`, {
+      stdout: 'Cluster "behind" set.\n',
+    }),
+    r('config set', `clusters.behind.certificate-authority-data AAA= ${own}`, {
+      stdout: 'Property "clusters.behind.certificate-authority-data" set.\n',
+    }),
+    r('config set', `clusters.behind.certificate-authority-data AAA ${own}`, {
+      stderr: 'error: certificate-authority-data is kept in base64, which this is not: --set-raw-bytes encodes it\n',
+      code: 1,
+    }),
+    r('config set', `clusters.behind.certificate-authority-data hi --set-raw-bytes ${own}`, {
+      stdout: 'Property "clusters.behind.certificate-authority-data" set.\n',
+    }),
+    r('config view', `--raw '-o=jsonpath={.clusters[?(@.name=="behind")].cluster}' ${own}`, {
+      stdout:
+        '{"certificate-authority-data":"aGk=","proxy-url":"http://127.0.0.1:3128","server":"https://127.0.0.1:1"}',
+    }),
+    r('config delete-cluster', `behind ${own}`, { stdout: /^deleted cluster behind from / }),
+    r('config set-cluster', `behind --proxy-url=nowhere ${own}`, {
+      stderr: 'error: --proxy-url: "nowhere" is not an address such as http://127.0.0.1:3128\n',
+      code: 1,
+    }),
+    r(
+      'config set-credentials',
+      `me --auth-provider=oidc --auth-provider-arg=client-id=a --auth-provider-arg=idp-issuer-url=https://x ${own}`,
+      { stdout: 'User "me" set.\n' },
+    ),
+    r('config view', `--raw '-o=jsonpath={.users[?(@.name=="me")].user}' ${own}`, {
+      stdout: '{"auth-provider":{"config":{"client-id":"a","idp-issuer-url":"https://x"},"name":"oidc"}}',
+    }),
+    r('config delete-user', `me ${own}`, { stdout: /^deleted user me from / }),
+    r('config set-credentials', `me --auth-provider=gcp ${own}`, {
+      stderr: 'error: --auth-provider: "gcp" is not one of oidc\n',
+      code: 1,
+    }),
     r('config view', `--flatten --raw ${own}`, { stdout: /token: secret/ }),
     r('config view', own, {
       stdout:

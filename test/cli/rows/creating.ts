@@ -198,6 +198,20 @@ rules: [{apiGroups: [""], resources: [pods], verbs: [delete]}]
     r('run', `o --image=x '--overrides={"spec":{"nodeName":"m"}}' --dry-run=client -o jsonpath={.spec.nodeName}`, {
       stdout: 'm',
     }),
+    r(
+      'run',
+      `o --image=x --override-type=strategic '--overrides={"spec":{"containers":[{"name":"o","tty":true}]}}' --dry-run -o jsonpath={.spec.containers}`,
+      { stdout: '[{"image":"x","name":"o","tty":true}]' },
+    ),
+    r(
+      'run',
+      `o --image=x --override-type=json '--overrides=[{"op":"add","path":"/spec/nodeName","value":"m"}]' --dry-run -o jsonpath={.spec.nodeName}`,
+      { stdout: 'm' },
+    ),
+    r('run', `o --image=x --override-type=json '--overrides=[{"op":"remove","path":"/spec/none"}]' --dry-run`, {
+      stderr: /^error: --overrides: /,
+      code: 1,
+    }),
     r('run', 'o --image=x --overrides=[]', {
       stderr: 'error: --overrides takes an object in JSON: {"spec": ...}\n',
       code: 1,
@@ -228,6 +242,13 @@ rules: [{apiGroups: [""], resources: [pods], verbs: [delete]}]
     r('expose', 'deploy idle --port=80 --target-port=http', { stdout: 'service/idle exposed\n' }),
     r('expose', 'pod p --name=p2 --type=NodePort -o jsonpath={.spec.type}{.spec.selector}{.spec.ports[0].port}', {
       stdout: 'NodePort{"run":"p"}80',
+    }),
+    r('expose', 'deploy idle --name=x --port=80 --generator=service/v1 --dry-run -o jsonpath={.spec.ports[0].name}', {
+      stdout: 'default',
+    }),
+    r('create', 'configmap files --from-file=x.txt,y=x.txt --dry-run -o jsonpath={.data}', {
+      files: { 'x.txt': 'hello' },
+      stdout: '{"x.txt":"hello","y":"hello"}',
     }),
     r('expose', 'deploy idle --name=x', {
       stderr: "error: couldn't find port via --port flag or introspection\n",

@@ -2,6 +2,7 @@
 import { type Part, r } from './row.ts'
 
 const node = 'apiVersion: v1\nkind: Node\nmetadata: {name: drained, labels: {rows: nodes}}\n'
+const lost = 'apiVersion: v1\nkind: Node\nmetadata: {name: lost}\n'
 const pod = (name: string, more = '') => `apiVersion: v1
 kind: Pod
 metadata: {name: ${name}, labels: {rows: nodes}}
@@ -10,9 +11,12 @@ spec:
   containers: [{name: a, image: x}]
 ${more}`
 
+/** A finalizer keeps it for good. */
+const stuck = pod('stuck').replace('labels:', 'finalizers: [example.com/kept], labels:').replace('drained', 'lost')
+
 export const nodes: Part = {
   name: 'nodes',
-  given: [node, pod('alone'), pod('full', '  volumes: [{name: v, emptyDir: {}}]\n')].join('---\n'),
+  given: [node, pod('alone'), lost, stuck, pod('full', '  volumes: [{name: v, emptyDir: {}}]\n')].join('---\n'),
   rows: [
     r('taint', 'node drained a=b:NoSchedule c:NoExecute', { stdout: 'node/drained tainted\n' }),
     r('taint', 'node drained a=c:NoSchedule', {
@@ -55,6 +59,18 @@ export const nodes: Part = {
       stdout:
         'node/drained already cordoned\nevicting pod default/alone\nevicting pod default/full\npod/alone evicted\npod/full evicted\nnode/drained drained\n',
       stderr: /^WARNING: deleting Pods not managed by /,
+    }),
+    r('delete', 'pod stuck --wait=false --grace-period=0 --force', {
+      stdout: 'pod "stuck" force deleted\n',
+      stderr: /^warning: Immediate deletion does not wait/,
+    }),
+    r('drain', 'lost --force --timeout=1100ms', {
+      stdout: 'node/lost cordoned\nevicting pod default/stuck\n',
+      stderr: /timed out waiting for the condition on pods\/stuck\n$/,
+      code: 1,
+    }),
+    r('drain', 'lost --force --skip-wait-for-delete-timeout=1', {
+      stdout: 'node/lost already cordoned\nnode/lost drained\n',
     }),
     r('drain', 'absent', { stderr: 'Error from server (NotFound): nodes "absent" not found\n', code: 1 }),
   ],

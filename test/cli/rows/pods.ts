@@ -8,13 +8,21 @@ spec:
   containers: [{name: a, image: x}, {name: b, image: x}]
 `
 
+const empty = `apiVersion: apps/v1
+kind: ReplicaSet
+metadata: {name: empty}
+spec: {replicas: 0, selector: {matchLabels: {app: empty}}, template: {metadata: {labels: {app: empty}}, spec: {containers: [{name: a, image: x}]}}}
+`
+
 export const pods: Part = {
   name: 'pods',
-  given: pod,
+  given: `${pod}---\n${empty}`,
   rows: [
     r('logs', 'idle a'),
     r('logs', 'idle', { stderr: 'Defaulted container "a" out of: a, b\n' }),
     r('logs', '', { stderr: 'error: expected POD or TYPE/NAME, or a selector (-l)\n', code: 1 }),
+    r('logs', 'svc/none --pod-running-timeout=1ms', { stderr: /services "none" not found/, code: 1 }),
+    r('logs', 'rs/empty --pod-running-timeout=1ms', { stderr: 'error: rs/empty has no pods\n', code: 1 }),
     r('logs', '-l app=none', { stderr: 'No resources found in default namespace.\n' }),
     r('exec', 'idle -c a -- date', { stderr: /^Error from server/, code: 1 }),
     r('exec', 'idle', { stderr: 'error: you must specify at least one command for the container\n', code: 1 }),
@@ -52,6 +60,11 @@ export const pods: Part = {
     r('top server', '--interval=1ms', {
       stdout:
         /^SERVER +VALUE\nRequests under way +\d+\nWatches under way +\d+\nRequests in a second +[\d.]+\n[\s\S]*\nTYPE +OBJECTS\n/,
+    }),
+    r('proxy', '--www=nowhere', { stderr: 'error: --www: cannot read DIR/nowhere: ENOENT\n', code: 1 }),
+    r('proxy', '--keepalive=5s', {
+      stderr: /^error: --keepalive: how connections to the server are kept alive/,
+      code: 1,
     }),
     r('proxy', '--port=x', { stderr: 'error: --port: "x" is not a port\n', code: 1 }),
   ],

@@ -128,6 +128,16 @@ export const reading: Part = {
       stderr: 'Error from server (NotFound): configmaps "nope" not found\n',
       code: 1,
     }),
+    r('wait', "cm/one --for=jsonpath='{.data.name}'=edited -o jsonpath={.metadata.name}", { stdout: 'one' }),
+    r('wait', 'cm/nope --for=delete -o name', { stdout: 'configmap/nope\n' }),
+    r('wait', 'cm/one --for=create --local', {
+      stderr: 'error: --local: what is waited for is on the server\n',
+      code: 1,
+    }),
+    r('get', 'cm one --server-print=false', { stdout: 'NAME   AGE\none    AGE\n' }),
+    r('get', 'cm,svc --server-print=false -l set=p --show-labels --no-headers', {
+      stdout: /^configmap\/p1 +\d+s +set=p\n$/,
+    }),
     r('wait', 'cm/nope --for=delete', { stdout: 'configmap/nope condition met\n' }),
     r('wait', 'cm/one --for=ready', { stderr: /^error: unrecognized condition: "ready"; write --for=delete/, code: 1 }),
     r('events', '', { stderr: 'No events found in default namespace.\n' }),
@@ -194,13 +204,19 @@ export const reading: Part = {
     r('api-resources', '--api-group=batch --no-headers', {
       stdout: 'cronjobs   cj    batch/v1   true   CronJob\njobs             batch/v1   true   Job\n',
     }),
-    r('api-resources', '--verbs=deletecollection,nothing -o name'),
+    r('api-resources', '--verbs=deletecollection,nothing -o name --cached=false'),
+    r('api-resources', '--cached', { stderr: /^error: --cached: orchctl keeps no cache/, code: 1 }),
     r('api-resources', '--verbs=list --sort-by=kind --api-group=apps -o name', {
       stdout: 'controllerrevisions.apps\ndaemonsets.apps\ndeployments.apps\nreplicasets.apps\nstatefulsets.apps\n',
     }),
     r('api-versions', '', { stdout: /^admissionregistration\.k8s\.io\/v1\n(?:.*\n)*v1\n$/ }),
     r('cluster-info', '', {
       stdout: /^The control plane is running at SERVER, version v1\.23\.\d+\+orch\.\S+, and is ready\.\n$/,
+    }),
+    r('cluster-info dump', '--namespaces=rows-of-reading -o jsonpath={.items[*].metadata.name}', { stdout: /front/ }),
+    r('cluster-info dump', '--pod-running-timeout=5s', {
+      stderr: 'error: --pod-running-timeout: logs are read of the pods that there are: none is waited for\n',
+      code: 1,
     }),
     r('cluster-info dump', '-o json', { stdout: /"name": "web"/ }),
     r('cluster-info dump', '--namespaces=default --output-directory=dump', {

@@ -14,6 +14,11 @@ export const rolling: Part = {
   given: [map('one'), web, service, binding].join('---\n'),
   rows: [
     r('rollout history', 'deploy/web', { stdout: 'deployment.apps/web \nNo rollout history found.\n' }),
+    r('rollout history', 'deploy/web -o name'),
+    r('rollout history', 'deploy/web --revision=3 -o yaml', {
+      stderr: 'error: unable to find the specified revision\n',
+      code: 1,
+    }),
     r('rollout status', 'deploy/web --watch=false', {
       stdout: 'Waiting for deployment spec update to be observed...\n',
     }),

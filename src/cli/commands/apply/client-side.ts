@@ -1,4 +1,5 @@
 /** Apply with a three-way merge of our own: creates the object, patches it, or finds that nothing differs. */
+import { UsageError } from '../../../base/flags.ts'
 import type { WriteOptions } from '../../../client/client.ts'
 import { typeName } from '../../../client/resource-type.ts'
 import { isConflict, isInvalid, isNotFound } from '../../../client/status-error.ts'
@@ -6,7 +7,8 @@ import { type ApiObject, asJson } from '../../../model/object.ts'
 import type { Vendor } from '../../../model/vendor.ts'
 import { withNotes } from '../../kept-notes.ts'
 import type { Manifest } from '../../manifests/manifest.ts'
-import { patchFor } from '../../patches/patch-for.ts'
+import { conflictsOf, patchFor } from '../../patches/patch-for.ts'
+import type { States } from '../../patches/three-way.ts'
 import type { Session } from '../../session.ts'
 import type { Subject } from '../../subjects.ts'
 import { fieldValidation, requestOptions } from '../../writing.ts'
@@ -63,6 +65,7 @@ async function patchIt(
   const states = { original: recordOf(live, vendor), modified: asJson(wanted), current: asJson(live) }
   const patch = await patchFor(type, vendor, states)
   if (patch === undefined) return { object: live, done: 'unchanged' }
+  if (!options.overwrite) await refuseConflicts(subject, vendor, states)
   if (options.dryRun === 'client') return { object: live, done: 'configured' }
   const writing = { fieldManager: manager, ...request }
   const object = await session.client.patch(type, name, { ...writing, patch }).catch(async (error: unknown) => {
@@ -73,6 +76,16 @@ async function patchIt(
   // What the server fills in anyway is no change.
   const changed = object.metadata.resourceVersion !== live.metadata.resourceVersion || options.dryRun === 'server'
   return { object, done: changed ? 'configured' : 'unchanged' }
+}
+
+/** The record of the last apply is ours, and never the same as before. */
+async function refuseConflicts({ type }: Subject, vendor: Vendor, states: States): Promise<void> {
+  const record = `metadata.annotations.${lastAppliedKey(vendor)}`
+  const paths = (await conflictsOf(type, vendor, states)).filter((path) => path !== record)
+  if (paths.length > 0)
+    throw new UsageError(
+      `others have changed ${paths.join(', ')} since the last apply; without --overwrite=false it is set again`,
+    )
 }
 
 function noRecordWarning({ type, name }: Subject, vendor: Vendor): string {

@@ -4,7 +4,8 @@ import { asObject } from '../../../model/object.ts'
 import { liveOf } from '../../changing.ts'
 import { defineCommand } from '../../command.ts'
 import { connectionFlags } from '../../connection-flags.ts'
-import { editText } from '../../editing.ts'
+import { editText, windowsLineEndingsFlag } from '../../editing.ts'
+import { noteCause, recordFlag } from '../../kept-notes.ts'
 import { editedManifest } from '../../manifests/edited.ts'
 import { printDocument } from '../../printers/objects.ts'
 import { type Session, withSession } from '../../session.ts'
@@ -13,7 +14,13 @@ import { report, requestOptions, writeFlags } from '../../writing.ts'
 import { noRecord, recordOf, recordPatch, withRecord } from './last-applied.ts'
 
 const { dryRun: _, ...written } = writeFlags
-const flags = { ...fileFlags, ...written, ...connectionFlags }
+const flags = {
+  ...fileFlags,
+  ...written,
+  windowsLineEndings: windowsLineEndingsFlag,
+  record: recordFlag,
+  ...connectionFlags,
+}
 
 export const editLastAppliedCommand = defineCommand({
   name: 'apply edit-last-applied',
@@ -42,11 +49,13 @@ async function editRecord(session: Session, { type, name }: Subject, options: Op
   const writing = { ...options, dryRun: 'none' } as const
   await editText(session.context, {
     what: 'record of what was applied',
+    windowsLineEndings: options.windowsLineEndings,
     original: await printDocument(record, 'yaml'),
     save: async (text, file) => {
       const { object: edited } = await editedManifest(asObject(record), { name: file, text })
       const patch = recordPatch(withRecord(edited, vendor), vendor)
       const object = await session.client.patch(type, name, { ...requestOptions(session, writing), patch })
+      await noteCause(session, { type, name }, writing)
       return await report(writing, { type, object, done: 'edited' })
     },
   })

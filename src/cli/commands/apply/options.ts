@@ -1,5 +1,14 @@
 /** The flags of `orchctl apply`. */
-import { flag, type OptionsOf, repeated, text, toggle, UsageError } from '../../../base/flags.ts'
+import {
+  flag,
+  type OptionsOf,
+  readBoolean,
+  refusedFlag,
+  repeated,
+  text,
+  toggle,
+  UsageError,
+} from '../../../base/flags.ts'
 import { connectionFlags } from '../../connection-flags.ts'
 import { deletionFlags } from '../../deletion.ts'
 import { recordFlag } from '../../kept-notes.ts'
@@ -19,6 +28,18 @@ export const applyFlags = {
   ...writeFlags,
   serverSide: toggle('server-side', 'let the server merge, and record who owns which field'),
   forceConflicts: toggle('force-conflicts', 'with --server-side: take over fields that others own'),
+  overwrite: flag(
+    'overwrite',
+    '',
+    'true',
+    readBoolean,
+    'set fields that others have changed since the last apply; else they are named, and nothing is changed',
+  ),
+  openapiPatch: refusedFlag(
+    'openapi-patch',
+    'patches are made from the kinds that orchctl knows; no OpenAPI document is read',
+    { accepted: 'false' },
+  ),
   force: toggle('force', 'delete and create anew what cannot be changed to what the file says'),
   ...deletionFlags,
   record: recordFlag,

@@ -26,7 +26,7 @@ const prunedKinds: readonly (readonly [group: string, kind: string])[] = [
   ...['PersistentVolume', 'Namespace'].map((kind) => ['core', kind] as const),
 ]
 
-export function checkPrune({ selector, all, serverSide, dryRun }: ApplyOptions): void {
+export function checkPrune({ selector, all, serverSide }: ApplyOptions): void {
   if (selector === '' && !all)
     throw new UsageError(
       'all resources selected for prune without explicitly passing --all: choose with -l, or say --all',
@@ -34,7 +34,6 @@ export function checkPrune({ selector, all, serverSide, dryRun }: ApplyOptions):
   if (selector !== '' && all) throw new UsageError('cannot set --all and --selector at the same time')
   if (serverSide)
     throw new UsageError('--prune goes by the record of applies on the client side: it is not built for --server-side')
-  if (dryRun === 'client') throw new UsageError('--prune with --dry-run=client is not built: use --dry-run=server')
 }
 
 export async function prune(
@@ -87,6 +86,7 @@ async function pruneOne(
   options: ApplyOptions,
   { type, object }: { type: DiscoveredType; object: ApiObject },
 ): Promise<string> {
+  if (options.dryRun === 'client') return await report(options, { type, object, done: 'pruned' })
   const preconditions = object.metadata.uid === undefined ? {} : { preconditions: { uid: object.metadata.uid } }
   const dryRun = options.dryRun === 'server' ? { dryRun: true } : {}
   try {

@@ -1,5 +1,5 @@
 /** `orchctl config set` and `unset`: one value of the client config, by its path: `contexts.test.namespace`. */
-import { readBoolean, UsageError } from '../../../base/flags.ts'
+import { readBoolean, toggle, UsageError } from '../../../base/flags.ts'
 import {
   type EntrySort,
   isConfigured,
@@ -14,6 +14,10 @@ import { escapeLine } from '../../printers/escape.ts'
 import { configFlags } from './config-files.ts'
 
 const flags = { kubeconfig: configFlags.kubeconfig }
+const setFlags = {
+  setRawBytes: toggle('set-raw-bytes', 'the value of a field in base64 (...-data) is given as it is'),
+  ...flags,
+}
 
 const fields: { readonly [S in EntrySort]: readonly string[] } = {
   cluster: [
@@ -34,7 +38,7 @@ export const setPropertyCommand = defineCommand({
   forms: ['PATH VALUE [flags]'],
   about: 'Sets one value of the client config. PATH is current-context, or clusters|contexts|users.NAME.FIELD.',
   examples: ['orchctl config set contexts.test.namespace shop', 'orchctl config set current-context test'],
-  flags,
+  flags: setFlags,
   run: async (context, { options, words }) => {
     const [path, value, ...more] = words
     if (path === undefined || value === undefined || more.length > 0) throw new UsageError('write PATH VALUE')
@@ -43,12 +47,21 @@ export const setPropertyCommand = defineCommand({
     else {
       const { sort, name, field } = readPath(path)
       if (field === '') throw new UsageError(`${path} is no value: write ${sort}s.NAME.FIELD`)
-      const read = booleans.includes(field) ? readBoolean(value) : value
-      await setEntry(files, { sort, name, fields: { [field]: read } })
+      await setEntry(files, { sort, name, fields: { [field]: readValue(field, value, options) } })
     }
     context.out(`Property "${escapeLine(path)}" set.\n`)
   },
 })
+
+/** As the client config has it. Throws UsageError for what is not base64 where that is meant. */
+function readValue(field: string, value: string, { setRawBytes }: { setRawBytes: boolean }): string | boolean {
+  if (booleans.includes(field)) return readBoolean(value)
+  if (!field.endsWith('-data')) return value
+  if (setRawBytes) return Buffer.from(value).toString('base64')
+  if (!/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(value))
+    throw new UsageError(`${field} is kept in base64, which this is not: --set-raw-bytes encodes it`)
+  return value
+}
 
 export const unsetPropertyCommand = defineCommand({
   name: 'config unset',

@@ -1,5 +1,5 @@
 /** `orchctl config set-cluster` */
-import { toggle } from '../../../base/flags.ts'
+import { flag, toggle, UsageError } from '../../../base/flags.ts'
 import { defineCommand } from '../../command.ts'
 import { connectionFlags } from '../../connection-flags.ts'
 import { configFlags } from './config-files.ts'
@@ -11,6 +11,7 @@ const flags = {
   embedCerts: toggle('embed-certs', 'put the content of the file into the client config'),
   insecure: toggle('insecure-skip-tls-verify', 'talk to the server whatever its certificate is'),
   tlsServerName: connectionFlags.tlsServerName,
+  proxyUrl: flag('proxy-url', 'URL', '', readProxy, 'the HTTP proxy on the way to the server'),
   kubeconfig: configFlags.kubeconfig,
 }
 
@@ -28,6 +29,7 @@ export const setClusterCommand = defineCommand({
     const fields = {
       server,
       'tls-server-name': tlsServerName,
+      'proxy-url': options.proxyUrl,
       ...fileField(context, 'certificate-authority', { file, embed }),
       ...(insecure ? { 'insecure-skip-tls-verify': true } : {}),
     }
@@ -35,3 +37,9 @@ export const setClusterCommand = defineCommand({
     await setConfigEntry(context, { sort: 'cluster', title: 'Cluster', kubeconfig, words, fields, dropped })
   },
 })
+
+function readProxy(value: string): string {
+  if (value !== '' && !/^https?:$/.test(URL.parse(value)?.protocol ?? ''))
+    throw new UsageError(`${JSON.stringify(value)} is not an address such as http://127.0.0.1:3128`)
+  return value
+}

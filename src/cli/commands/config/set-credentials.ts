@@ -1,5 +1,5 @@
 /** `orchctl config set-credentials` */
-import { flag, type OptionsOf, repeated, text, toggle, UsageError } from '../../../base/flags.ts'
+import { flag, type OptionsOf, oneOf, repeated, text, toggle, UsageError } from '../../../base/flags.ts'
 import type { JsonObject } from '../../../model/json.ts'
 import { defineCommand } from '../../command.ts'
 import { readVariable } from '../../pairs.ts'
@@ -17,6 +17,19 @@ const flags = {
   execArg: repeated('exec-arg', 'ARGUMENT', text, 'an argument of that program'),
   execEnv: repeated('exec-env', 'NAME=VALUE', text, 'a variable of its environment'),
   execApiVersion: flag('exec-api-version', 'VERSION', '', text, 'the version of the form in which it answers'),
+  authProvider: flag(
+    'auth-provider',
+    'oidc',
+    '',
+    oneOf(['', 'oidc']),
+    'oidc: an OpenID Connect provider issues tokens',
+  ),
+  authProviderArg: repeated(
+    'auth-provider-arg',
+    'KEY=VALUE',
+    text,
+    'what the provider needs: idp-issuer-url, client-id, client-secret, id-token, refresh-token',
+  ),
   kubeconfig: configFlags.kubeconfig,
 }
 
@@ -52,6 +65,7 @@ export const setCredentialsCommand = defineCommand({
         ...certificate,
         ...key,
         ...execOf(options),
+        ...providerOf(options),
       },
       dropped,
     })
@@ -74,6 +88,14 @@ function execOf({ execCommand, execArg, execEnv, execApiVersion }: OptionsOf<typ
       interactiveMode: 'IfAvailable',
     },
   }
+}
+
+/** The provider of tokens, as a client config has it. What it has beside these arguments is replaced. */
+function providerOf({ authProvider: name, authProviderArg }: OptionsOf<typeof flags>): JsonObject {
+  if (name === '' && authProviderArg.length === 0) return {}
+  if (name === '') throw new UsageError('--auth-provider-arg goes with --auth-provider=oidc')
+  const config = authProviderArg.map((pair) => readVariable(pair, '--auth-provider-arg'))
+  return { 'auth-provider': { name, config: Object.fromEntries(config.map(({ name, value }) => [name, value])) } }
 }
 
 /** Both forms that a file can have in a client config: the new one takes the place of either. */

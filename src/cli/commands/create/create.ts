@@ -3,7 +3,7 @@ import { flag, type OptionsOf, text, toggle, UsageError } from '../../../base/fl
 import { asJson } from '../../../model/object.ts'
 import { defineCommand } from '../../command.ts'
 import { connectionFlags } from '../../connection-flags.ts'
-import { editText } from '../../editing.ts'
+import { editText, windowsLineEndingsFlag } from '../../editing.ts'
 import { singularName } from '../../find-type.ts'
 import { writeInOrder } from '../../in-order.ts'
 import { type NoteOptions, recordFlag, saveConfigFlag, withNotes } from '../../kept-notes.ts'
@@ -26,6 +26,7 @@ const flags = {
   ...fileFlags,
   selector: flag('l,selector', 'SELECTOR', '', text, 'only objects of the files with these labels'),
   edit: toggle('edit', 'open the objects in an editor first'),
+  windowsLineEndings: windowsLineEndingsFlag,
   raw: rawFlag,
   ...writeFlags,
   saveConfig: saveConfigFlag,
@@ -61,6 +62,7 @@ others.`,
       if (!options.edit) return await createAll(session, manifests, options)
       await editText(context, {
         what: 'objects',
+        windowsLineEndings: options.windowsLineEndings,
         original: await documentsOf(manifests),
         save: async (text, name) => {
           await createAll(session, await manifestsIn({ name, text }), options)

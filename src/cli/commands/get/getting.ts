@@ -1,5 +1,5 @@
 /** The flags of `orchctl get`, and what all ways of getting need to know. */
-import { flag, type OptionsOf, text, toggle } from '../../../base/flags.ts'
+import { flag, type OptionsOf, readBoolean, text, toggle } from '../../../base/flags.ts'
 import { connectionFlags } from '../../connection-flags.ts'
 import { readCount } from '../../numbers.ts'
 import { outputFlag, templateFlags } from '../../printers/output.ts'
@@ -25,6 +25,13 @@ export const getFlags = {
   showKind: toggle('show-kind', 'with the type before each name'),
   showLabels: toggle('show-labels', 'with a column of all labels'),
   labelColumns: flag('L,label-columns', 'LABEL,...', '', readNames, 'with a column for each of these labels'),
+  serverPrint: flag(
+    'server-print',
+    '',
+    'true',
+    readBoolean,
+    'have the server choose the columns of tables; else they are name and age',
+  ),
   showManagedFields: toggle('show-managed-fields', 'in json and yaml, with the record of who owns which field'),
   at: flag('at', 'REVISION|TIME|AGE', '', text, 'as it was at a resourceVersion, a time, or so long ago (90m)'),
   raw: flag('raw', 'PATH', '', text, 'what the server has at this path, as it is: /version'),

@@ -74,10 +74,16 @@ export async function fetchTable(
   if (name !== undefined)
     return await getTable(client, type, placeOf({ namespace }, type, name), {
       metadata,
+      plain: !options.serverPrint,
       subresource: options.subresource,
       signal: context.signal,
     })
-  return await listTable(client, type, { ...selectionOf(getting, type, options), limit: options.chunkSize, metadata })
+  return await listTable(client, type, {
+    ...selectionOf(getting, type, options),
+    limit: options.chunkSize,
+    metadata,
+    plain: !options.serverPrint,
+  })
 }
 
 /** How a table looks: which columns, and whether names carry their type. */

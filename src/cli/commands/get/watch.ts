@@ -62,6 +62,7 @@ function tables(getting: Getting, target: Target): Feed {
         resourceVersion: version,
         bookmarks: true,
         metadata,
+        plain: !options.serverPrint,
       })) {
         print(table)
         if (table.resourceVersion !== '') reached(table.resourceVersion)

@@ -9,7 +9,7 @@ import { isNotFound, StatusError } from '../../../client/status-error.ts'
 import { inBulk } from '../../bulk.ts'
 import { defineCommand } from '../../command.ts'
 import { readTime } from '../../connection-flags.ts'
-import { readSeconds } from '../../numbers.ts'
+import { readCount, readSeconds } from '../../numbers.ts'
 import { escapeLine } from '../../printers/escape.ts'
 import { type Session, withSession } from '../../session.ts'
 import { findSubjects } from '../../subjects.ts'
@@ -26,6 +26,13 @@ const flags = {
   disableEviction: toggle('disable-eviction', 'delete the pods, whatever budgets of disruptions say'),
   podSelector: flag('pod-selector', 'SELECTOR', '', text, 'only pods with these labels'),
   gracePeriod: flag('grace-period', 'SECONDS', '-1', readSeconds, 'the time that pods have to end; -1: what they say'),
+  skipWaitForDeleteTimeout: flag(
+    'skip-wait-for-delete-timeout',
+    'SECONDS',
+    '0',
+    readCount,
+    'leave pods alone that should have been gone longer ago than this; 0: wait for all',
+  ),
   timeout: flag('timeout', 'TIME', '0', readTime, 'how long to wait for each pod; 0: without end'),
   ...nodeFlags,
 }

@@ -14,6 +14,8 @@ interface Choice {
   readonly ignoreDaemonSets: boolean
   readonly deleteEmptyDirData: boolean
   readonly podSelector: string
+  /** Seconds; 0: pods are waited for however long they take to go. */
+  readonly skipWaitForDeleteTimeout: number
 }
 
 export interface Chosen {
@@ -53,7 +55,14 @@ export async function choosePods(session: Session, node: string, choice: Choice)
   }
 }
 
+/** Whether it should have been gone so long ago that nobody knows when it will be, as on a node that is lost. */
+function isStuck({ metadata: { deletionTimestamp } }: DrainedPod, { skipWaitForDeleteTimeout }: Choice): boolean {
+  if (skipWaitForDeleteTimeout === 0 || deletionTimestamp === undefined) return false
+  return Date.now() - Date.parse(deletionTimestamp) > skipWaitForDeleteTimeout * 1000
+}
+
 async function verdictOn(session: Session, pod: DrainedPod, choice: Choice): Promise<Verdict> {
+  if (isStuck(pod, choice)) return { evict: false }
   if (['Succeeded', 'Failed'].includes(pod.status?.phase ?? '')) return { evict: true }
   const owner = pod.metadata.ownerReferences?.find(({ controller }) => controller)
   if (owner?.kind === 'DaemonSet' && (await isThere(session, pod, owner.name))) {

@@ -6,7 +6,7 @@ import { connectionFlags, readTime } from '../../connection-flags.ts'
 import { SeveralErrors } from '../../explain-error.ts'
 import { escapeLine, escapeOutput } from '../../printers/escape.ts'
 import { placeOf, type Session, withSession } from '../../session.ts'
-import { chooseContainer, containersOf, findPods, type Pod, podType } from '../../streaming/pods.ts'
+import { chooseContainer, containersOf, type Pod, podsOnceThere, podType } from '../../streaming/pods.ts'
 
 const flags = {
   container: flag('c,container', 'NAME', '', text, 'the container; else the one that the pod names as its default'),
@@ -22,6 +22,13 @@ const flags = {
   prefix: toggle('prefix', 'with the pod and the container before each line'),
   ignoreErrors: toggle('ignore-errors', 'go on with the others when one fails'),
   maxLogRequests: flag('max-log-requests', 'NUMBER', '5', readWhole, 'how many may be followed at the same time'),
+  podRunningTimeout: flag(
+    'pod-running-timeout',
+    'TIME',
+    '20s',
+    readTime,
+    'of TYPE/NAME: how long to wait until it has a pod',
+  ),
   insecureBackend: flag(
     'insecure-skip-tls-verify-backend',
     '',
@@ -81,7 +88,7 @@ interface LogSource {
 async function findSources(session: Session, words: readonly string[], options: Options): Promise<LogSource[]> {
   const [target, inline = ''] = words
   const container = options.container || inline
-  const pods = target === undefined ? await selected(session, options.selector) : await named(session, target)
+  const pods = target === undefined ? await selected(session, options.selector) : await named(session, target, options)
   return pods.flatMap((pod) =>
     options.allContainers
       ? containersOf(pod).map(({ name = '' }) => ({ pod, container: name }))
@@ -95,9 +102,9 @@ async function selected({ client, context, namespace }: Session, labelSelector: 
   return items
 }
 
-/** Of several pods of one owner one is shown. */
-async function named(session: Session, target: string): Promise<Pod[]> {
-  const { pods, owner } = await findPods(session, [target])
+/** Of several pods of one owner one is shown; the first of them is waited for. */
+async function named(session: Session, target: string, { podRunningTimeout }: Options): Promise<Pod[]> {
+  const { pods, owner } = await podsOnceThere(session, [target], podRunningTimeout)
   if (pods.length === 0) throw new UsageError(`${owner} has no pods`)
   if (pods.length > 1)
     session.context.err(`Found ${pods.length} pods, using pod/${escapeLine(pods[0]!.metadata.name ?? '')}\n`)

@@ -3,19 +3,27 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { messageOf } from '../../../base/errors.ts'
-import { flag, type OptionsOf, text, toggle, UsageError } from '../../../base/flags.ts'
-import { defineCommand, refuseWords } from '../../command.ts'
+import { flag, type OptionsOf, refusedFlag, text, toggle, UsageError } from '../../../base/flags.ts'
+import { type Context, defineCommand, refuseWords } from '../../command.ts'
 import { type Connection, withConnection } from '../../connect.ts'
 import { connectionFlags } from '../../connection-flags.ts'
+import type { ServeFile } from './static-files.ts'
 
 const flags = {
   port: flag('p,port', 'PORT', '8001', readPort, 'the local port; 0: any that is free'),
   address: flag('address', 'ADDRESS', '127.0.0.1', text, 'the local address to listen on'),
   unixSocket: flag('u,unix-socket', 'FILE', '', text, 'listen on a socket in the file system, and not on a port'),
   disableFilter: toggle('disable-filter', 'pass everything on, whoever asks: anybody who reaches it acts as you'),
+  www: flag('w,www', 'DIR', '', text, 'also serve the files of this directory'),
+  wwwPrefix: flag('P,www-prefix', 'PATH', '/static/', readPrefix, 'the path below which these files are'),
+  keepalive: refusedFlag('keepalive', 'how connections to the server are kept alive cannot be chosen', {
+    value: 'TIME',
+    accepted: '0s',
+  }),
   apiPrefix: flag('api-prefix', 'PATH', '/', text, 'the path below which the server is'),
   acceptHosts: flag(
     'accept-hosts',
@@ -42,6 +50,8 @@ const flags = {
   ...connectionFlags,
 }
 
+type Options = OptionsOf<typeof flags>
+
 export const proxyCommand = defineCommand({
   name: 'proxy',
   forms: ['[flags]'],
@@ -49,21 +59,25 @@ export const proxyCommand = defineCommand({
 
 Everybody who can reach the port acts as that user: leave it on this machine. Requests under other names than those of
 this machine are refused, so that pages of the web cannot use it. Connections that change the protocol are not passed on.`,
-  examples: ['orchctl proxy', 'orchctl proxy --port=0 --reject-methods=POST,PUT,PATCH,DELETE'],
+  examples: [
+    'orchctl proxy',
+    'orchctl proxy --port=0 --reject-methods=POST,PUT,PATCH,DELETE',
+    'orchctl proxy --www=site --www-prefix=/site/',
+  ],
   flags,
   run: async (context, { options, words }) => {
     refuseWords(words)
     const allows = options.disableFilter ? () => true : await filterOf(options)
     if (options.disableFilter && options.unixSocket === '')
       context.err('Request filter disabled, your proxy is vulnerable to XSRF attacks, please be cautious\n')
+    const files = await staticFiles(context, options)
     await withConnection(context, options, async (connection) => {
       const server = createServer((request, response) => {
-        answer(connection, { request, response, prefix: options.apiPrefix.replace(/\/$/, ''), allows }).catch(
-          (error) => {
-            if (!response.headersSent) response.writeHead(502)
-            response.end(`${messageOf(error)}\n`)
-          },
-        )
+        const call = { request, response, prefix: options.apiPrefix.replace(/\/$/, ''), allows, files }
+        answer(connection, call).catch((error) => {
+          if (!response.headersSent) response.writeHead(502)
+          response.end(`${messageOf(error)}\n`)
+        })
       })
       context.out(`Starting to serve on ${await listen(server, options)}\n`)
       if (!context.signal.aborted) await once(context.signal, 'abort')
@@ -73,8 +87,24 @@ this machine are refused, so that pages of the web cannot use it. Connections th
   },
 })
 
+interface StaticFiles {
+  readonly prefix: string
+  readonly serve: ServeFile
+}
+
+async function staticFiles({ directory }: Context, { www, wwwPrefix }: Options): Promise<StaticFiles | undefined> {
+  if (www === '') return undefined
+  const { filesIn } = await import('./static-files.ts')
+  return { prefix: wwwPrefix, serve: await filesIn(resolve(directory, www)) }
+}
+
+/** `/static/`: it begins and ends with a slash. */
+function readPrefix(value: string): string {
+  return `/${value}/`.replaceAll(/\/{2,}/g, '/')
+}
+
 /** Returns where it listens. */
-async function listen(server: Server, { port, address, unixSocket }: OptionsOf<typeof flags>): Promise<string> {
+async function listen(server: Server, { port, address, unixSocket }: Options): Promise<string> {
   if (unixSocket === '') server.listen(port, address)
   else server.listen(unixSocket)
   await once(server, 'listening').catch((error: unknown) => {
@@ -123,6 +153,7 @@ interface Call {
   readonly response: ServerResponse
   readonly prefix: string
   readonly allows: Allows
+  readonly files: StaticFiles | undefined
 }
 
 /** Of one connection alone, and what the user of the client config says instead. */
@@ -132,11 +163,13 @@ const dropped = new Set([
 ])
 const maxBody = 64 * 1024 * 1024
 
-async function answer({ send }: Connection, { request, response, prefix, allows }: Call): Promise<void> {
+async function answer({ send }: Connection, { request, response, prefix, allows, files }: Call): Promise<void> {
   const { url = '/', method = 'GET', headers } = request
   const host = (headers.host ?? '').replace(/:\d+$/, '')
   const path = url.split('?')[0]!
   if (!allows({ host, path, method })) return void response.writeHead(403).end('<h3>Unauthorized</h3>\n')
+  if (files !== undefined && path.startsWith(files.prefix))
+    return await files.serve(request, response, path.slice(files.prefix.length))
   if (!url.startsWith(`${prefix}/`)) return void response.writeHead(404).end('404 page not found\n')
   const gone = new AbortController()
   response.once('close', () => gone.abort())

@@ -2,6 +2,7 @@
 
 import { flag, type OptionsOf, UsageError } from '../../../base/flags.ts'
 import type { Pod } from '../../../kinds/core/pod.ts'
+import { groupOf } from '../../../model/api-version.ts'
 import type { Vendor } from '../../../model/vendor.ts'
 import { liveOf } from '../../changing.ts'
 import { defineCommand } from '../../command.ts'
@@ -13,6 +14,7 @@ import { escapeLine, escapeText } from '../../printers/escape.ts'
 import { alignTabs } from '../../printers/tabs.ts'
 import { type Session, withSession } from '../../session.ts'
 import type { Subject } from '../../subjects.ts'
+import { report, shownFlags } from '../../writing.ts'
 import { podTemplateText } from '../describe/pod.ts'
 import { type Revision, revisionsOf } from './revisions.ts'
 import { called, findWorkloads, rolloutKind, type Template, workloadFlags } from './workloads.ts'
@@ -20,14 +22,21 @@ import { called, findWorkloads, rolloutKind, type Template, workloadFlags } from
 const flags = {
   revision: flag('revision', 'NUMBER', '0', readCount, 'show this revision as it was; 0: list all'),
   ...workloadFlags,
+  ...shownFlags,
   ...connectionFlags,
 }
 
 export const historyCommand = defineCommand({
   name: 'rollout history',
   forms: ['(TYPE NAME | TYPE/NAME | TYPE | -f FILE) [flags]'],
-  about: 'Shows the revisions of deployments, daemon sets and stateful sets, or what one of them was made from.',
-  examples: ['orchctl rollout history deployment/web', 'orchctl rollout history deployment/web --revision=3'],
+  about: `Shows the revisions of deployments, daemon sets and stateful sets, or what one of them was made from.
+
+With -o the objects that keep the revisions are printed: replica sets, or controller revisions.`,
+  examples: [
+    'orchctl rollout history deployment/web',
+    'orchctl rollout history deployment/web --revision=3',
+    'orchctl rollout history deployment/web --revision=3 -o yaml',
+  ],
   flags,
   run: async (context, { options, words }) => {
     await withSession(context, options, async (session) => {
@@ -37,15 +46,27 @@ export const historyCommand = defineCommand({
   },
 })
 
-async function historyText(session: Session, subject: Subject, { revision }: OptionsOf<typeof flags>): Promise<string> {
+async function historyText(session: Session, subject: Subject, options: OptionsOf<typeof flags>): Promise<string> {
+  const { revision, output } = options
   const live = await liveOf(session, subject)
   if (rolloutKind(subject) === undefined) throw new UsageError(`${called(subject)} has no history of rollouts`)
   const revisions = await revisionsOf(session, live)
-  const title = `${singularName(subject.type)}/${escapeLine(subject.name.name)}`
-  if (revision === 0) return `${title} \n${listText(revisions)}`
   const found = revisions.find(({ number }) => number === revision)
-  if (found === undefined) throw new UsageError('unable to find the specified revision')
+  if (revision > 0 && found === undefined) throw new UsageError('unable to find the specified revision')
+  if (output.form !== '') return await keepersText(found === undefined ? revisions : [found], options)
+  const title = `${singularName(subject.type)}/${escapeLine(subject.name.name)}`
+  if (found === undefined) return `${title} \n${listText(revisions)}`
   return `${title} with revision #${revision}\n${templateText(withCause(found, await session.types.vendor()))}\n`
+}
+
+/** The objects that keep revisions, as they are. */
+async function keepersText(revisions: readonly Revision[], options: OptionsOf<typeof flags>): Promise<string> {
+  const texts: string[] = []
+  for (const [index, { keeper }] of revisions.entries()) {
+    const type = { kind: keeper.kind, group: groupOf(keeper.apiVersion) }
+    texts.push(await report(options, { type, object: keeper, done: '', index }))
+  }
+  return texts.join('')
 }
 
 function listText(revisions: readonly Revision[]): string {

@@ -1,5 +1,5 @@
 /** `orchctl top pods` and `top nodes`: what they use, as the metrics API of the cluster reports it. */
-import { flag, type OptionsOf, oneOf, text, toggle, UsageError } from '../../../base/flags.ts'
+import { flag, type OptionsOf, oneOf, refusedFlag, text, toggle, UsageError } from '../../../base/flags.ts'
 import { collectionPath } from '../../../client/resource-type.ts'
 import { isNotFound } from '../../../client/status-error.ts'
 import type { ApiObject } from '../../../model/object.ts'
@@ -14,6 +14,7 @@ const common = {
   selector: flag('l,selector', 'SELECTOR', '', text, 'only objects with these labels: a=b,c!=d,e in (f,g),h,!i'),
   sortBy: flag('sort-by', 'cpu|memory', '', oneOf(['', 'cpu', 'memory']), 'those that use most of it first'),
   noHeaders: toggle('no-headers', 'without the line of headings'),
+  useProtocolBuffers: refusedFlag('use-protocol-buffers', 'orchctl reads metrics as JSON', { accepted: 'false' }),
   ...connectionFlags,
 }
 
@@ -32,11 +33,20 @@ interface Used {
   /** In thousandths of a core. */
   readonly cpu: number
   readonly memory: number
+  /** Of a node: what it has. */
+  readonly whole?: { readonly cpu: number; readonly memory: number }
 }
 
 const podFlags = {
   allNamespaces: toggle('A,all-namespaces', 'in all namespaces'),
   containers: toggle('containers', 'of each container'),
+  fieldSelector: flag('field-selector', 'SELECTOR', '', text, 'only pods with these fields: spec.nodeName=n1'),
+  sum: toggle('sum', 'with a line for all of them together'),
+  ...common,
+}
+
+const nodeFlags = {
+  showCapacity: toggle('show-capacity', 'shares of all that a node has, and not of what it has for pods'),
   ...common,
 }
 
@@ -50,10 +60,13 @@ export const topPodsCommand: Command = defineCommand({
     await withSession(context, options, async (session) => {
       const found = await read(session, 'pods', { words, options })
       const lead = options.allNamespaces ? ['NAMESPACE'] : []
-      const rows = found.flatMap((pod) => podRows(pod, options))
-      context.out(
-        table([...lead, options.containers ? 'POD' : 'NAME', ...(options.containers ? ['NAME'] : [])], rows, options),
+      const rows = inOrder(
+        found.flatMap((pod) => podRows(pod, options)),
+        options,
       )
+      const headings = [...lead, ...(options.containers ? ['POD', 'NAME'] : ['NAME']), 'CPU(cores)', 'MEMORY(bytes)']
+      const total = options.sum ? totalRows(rows, headings.length - 2) : []
+      context.out(table(headings, [...rows.map(podCells), ...total], options))
     })
   },
 })
@@ -62,21 +75,83 @@ export const topNodesCommand: Command = defineCommand({
   name: 'top nodes',
   forms: ['[NAME] [flags]'],
   about: 'Shows how much processor time and memory nodes use. The cluster must have the metrics API.',
-  examples: ['orchctl top nodes', 'orchctl top node n1'],
-  flags: common,
+  examples: ['orchctl top nodes', 'orchctl top node n1', 'orchctl top nodes --show-capacity'],
+  flags: nodeFlags,
   run: async (context, { options, words }) => {
     await withSession(context, options, async (session) => {
       const found = await read(session, 'nodes', { words, options })
-      const rows = found.map(({ metadata, usage }) => ({ name: [metadata.name ?? ''], ...usedOf([usage]) }))
-      context.out(table(['NAME'], rows, options))
+      const wholes = await nodeWholes(session, options)
+      const rows = found.map(({ metadata: { name = '' }, usage }) => {
+        const whole = wholes.get(name)
+        return { name: [name], ...usedOf([usage]), ...(whole && { whole }) }
+      })
+      const measured = new Set(found.map(({ metadata }) => metadata.name))
+      const silent = words.length > 0 ? [] : [...wholes.keys()].filter((name) => !measured.has(name))
+      const cells = [...inOrder(rows, options).map(nodeCells), ...silent.map(unknownNode)]
+      context.out(table(['NAME', 'CPU(cores)', 'CPU%', 'MEMORY(bytes)', 'MEMORY%'], cells, options))
     })
   },
 })
 
+interface Node extends ApiObject {
+  readonly status?: { readonly allocatable?: Usage; readonly capacity?: Usage }
+}
+
+const nodeType = { group: '', version: 'v1', plural: 'nodes', namespaced: false }
+
+/** What each node has for pods, or in all. */
+async function nodeWholes(
+  { client, context }: Session,
+  { selector, showCapacity }: OptionsOf<typeof nodeFlags>,
+): Promise<Map<string, { cpu: number; memory: number }>> {
+  const selection = selector === '' ? {} : { labelSelector: selector }
+  const { items } = await client.list(nodeType, { ...selection, signal: context.signal })
+  return new Map(
+    items.map(({ metadata, status = {} }: Node) => [
+      metadata.name ?? '',
+      usedOf([showCapacity ? status.capacity : status.allocatable]),
+    ]),
+  )
+}
+
+function nodeCells({ name, cpu, memory, whole }: Used): string[] {
+  const share = (used: number, all = 0) => (all === 0 ? '<unknown>' : `${Math.floor((used * 100) / all)}%`)
+  return [...name, `${cpu}m`, share(cpu, whole?.cpu), megabytes(memory), share(memory, whole?.memory)]
+}
+
+/** A node that is there, and of which nothing was measured. */
+function unknownNode(name: string): string[] {
+  return [name, ...Array<string>(4).fill('<unknown>')]
+}
+
+function podCells({ name, cpu, memory }: Used): string[] {
+  return [...name, `${cpu}m`, megabytes(memory)]
+}
+
+/** All together, under the columns of their use. */
+function totalRows(rows: readonly Used[], columnsBefore: number): string[][] {
+  const before = Array<string>(columnsBefore).fill('')
+  const sum = (what: 'cpu' | 'memory') => rows.reduce((total, row) => total + row[what], 0)
+  return [
+    [...before, '________', '________'],
+    [...before, `${sum('cpu')}m`, megabytes(sum('memory'))],
+  ]
+}
+
+function megabytes(bytes: number): string {
+  return `${Math.floor(bytes / 1024 ** 2)}Mi`
+}
+
+interface Choice {
+  readonly selector: string
+  readonly fieldSelector?: string
+  readonly allNamespaces?: boolean
+}
+
 async function read(
   { client, namespace, context }: Session,
   plural: 'pods' | 'nodes',
-  { words, options }: { words: readonly string[]; options: { selector: string; allNamespaces?: boolean } },
+  { words, options }: { words: readonly string[]; options: Choice },
 ): Promise<readonly Metrics[]> {
   const [name, ...more] = words
   if (more.length > 0) throw new UsageError(`name one of the ${plural}, or none for all`)
@@ -86,7 +161,10 @@ async function read(
   const path = collectionPath(type, options.allNamespaces || plural === 'nodes' ? undefined : namespace)
   const call = {
     signal: context.signal,
-    ...(options.selector !== '' && { query: { labelSelector: options.selector } }),
+    query: {
+      ...(options.selector !== '' && { labelSelector: options.selector }),
+      ...(options.fieldSelector && { fieldSelector: options.fieldSelector }),
+    },
   }
   try {
     if (name !== undefined) return [await client.read<Metrics>(`${path}/${encodeURIComponent(name)}`, call)]
@@ -116,16 +194,11 @@ function usedOf(usages: readonly (Usage | undefined)[]): { cpu: number; memory: 
   return { cpu: Math.ceil(sum('cpu', 1e6)), memory: sum('memory', 1e9) }
 }
 
-function table(
-  headings: readonly string[],
-  rows: readonly Used[],
-  { sortBy, noHeaders }: { sortBy: '' | 'cpu' | 'memory'; noHeaders: boolean },
-): string {
-  const sorted = sortBy === '' ? rows : rows.toSorted((a, b) => b[sortBy] - a[sortBy])
-  const lines = sorted.map(({ name, cpu, memory }) => [
-    ...name.map(escapeLine),
-    `${cpu}m`,
-    `${Math.floor(memory / 1024 ** 2)}Mi`,
-  ])
-  return new Columns().lines([...(noHeaders ? [] : [[...headings, 'CPU(cores)', 'MEMORY(bytes)']]), ...lines])
+function inOrder(rows: readonly Used[], { sortBy }: { sortBy: '' | 'cpu' | 'memory' }): readonly Used[] {
+  return sortBy === '' ? rows : rows.toSorted((a, b) => b[sortBy] - a[sortBy])
+}
+
+function table(headings: readonly string[], rows: readonly string[][], { noHeaders }: { noHeaders: boolean }): string {
+  const lines = rows.map((row) => row.map(escapeLine))
+  return new Columns().lines([...(noHeaders ? [] : [headings]), ...lines])
 }
