@@ -1,6 +1,7 @@
 /**
  * An audit event (`audit.<vendor>/v1`, kind `Event`): what is told of one request at one stage. Its text is written when
- * a sink first asks for it, and shared by all sinks: most events are only remembered for a while, and never read.
+ * a sink first asks for it, and shared by all sinks. Sinks keep texts or bytes, never events: with those they would keep
+ * all that is known of a request.
  */
 import type { User } from '../model/user.ts'
 import type { Level, Stage } from './policy.ts'
@@ -25,41 +26,64 @@ export interface ResponseStatus {
   readonly message?: string | undefined
 }
 
-/** What is known of a request before it is answered. */
-export interface RequestFacts {
-  readonly requestUri: string
-  readonly verb: string
+/** Who sends a request, and from where. */
+export interface CallerFacts {
   readonly user: User | undefined
   readonly impersonatedUser: User | undefined
   readonly sourceIps: readonly string[]
   readonly userAgent: string
-  readonly objectRef: ObjectReference | undefined
 }
 
-/** These facts as a part of events: written once, as the events of a request mostly share them. */
-export class AuditedRequest {
-  readonly facts: RequestFacts
-  readonly size: number
+/** A caller as a part of events: written once, as all requests of a connection mostly have the same. */
+export class AuditedCaller {
+  readonly facts: CallerFacts
   #text: string | undefined
 
-  constructor(facts: RequestFacts) {
-    const { requestUri, userAgent, user, impersonatedUser } = facts
+  constructor(facts: CallerFacts) {
     this.facts = facts
-    this.size = requestUri.length + userAgent.length + sizeOfUser(user) + sizeOfUser(impersonatedUser)
   }
 
   /** The members of the event, without braces. */
   get text(): string {
-    this.#text ??= writeFacts(this.facts)
+    this.#text ??= writeCaller(this.facts)
     return this.#text
+  }
+}
+
+/** What is known of a request before it is answered. */
+export interface RequestFacts {
+  readonly apiVersion: string
+  readonly level: Level
+  readonly auditId: string
+  readonly requestUri: string
+  readonly verb: string
+  readonly caller: AuditedCaller
+  readonly objectRef: ObjectReference | undefined
+}
+
+/** These facts as parts of events: written once, as the events of a request mostly share them. */
+export class AuditedRequest {
+  readonly facts: RequestFacts
+  #beforeStage = ''
+  #afterStage = ''
+
+  constructor(facts: RequestFacts) {
+    this.facts = facts
+  }
+
+  /** The beginning of an event at this stage, up to the object that it is about. */
+  textAt(stage: Stage): string {
+    if (this.#beforeStage === '') {
+      const { apiVersion, level, auditId } = this.facts
+      this.#beforeStage = `{"kind":"Event","apiVersion":"${apiVersion}","level":"${level}","auditID":${quoted(auditId)},"stage":"`
+      this.#afterStage = `",${writeRequest(this.facts)}`
+    }
+    return this.#beforeStage + stage + this.#afterStage
   }
 }
 
 /** What an event is made of. Bodies are JSON text already. */
 export interface EventFields {
-  readonly apiVersion: string
-  readonly level: Level
-  readonly auditId: string
   readonly stage: Stage
   readonly request: AuditedRequest
   readonly responseStatus: ResponseStatus | undefined
@@ -71,17 +95,14 @@ export interface EventFields {
   readonly annotations: ReadonlyMap<string, string>
 }
 
-/** An event, and what recent events are found by. */
+/** An event, as sinks see it. */
 export interface AuditEvent {
   /** One line of JSON, without a newline; written when first asked for. */
   readonly text: string
-  /** About how long the text is: everything that a client can make long is counted. */
-  readonly size: number
   /** The text without the bodies, for sinks that bound an event. */
   shortened(): string
   /** Which sink takes it may depend on it. */
   readonly stage: Stage
-  readonly auditId: string
 }
 
 /** The event, in the order of fields that readers of kube-apiserver's log know. */
@@ -93,20 +114,17 @@ export function eventOf(fields: EventFields, keyDomain: string): AuditEvent {
 const truncated = 'truncated'
 
 class UnwrittenEvent implements AuditEvent {
-  readonly stage: Stage
-  readonly auditId: string
-  readonly size: number
   readonly #fields: EventFields
   readonly #keyDomain: string
   #text: string | undefined
-  #shortened: string | undefined
 
   constructor(fields: EventFields, keyDomain: string) {
-    this.stage = fields.stage
-    this.auditId = fields.auditId
-    this.size = sizeOf(fields)
     this.#fields = fields
     this.#keyDomain = keyDomain
+  }
+
+  get stage(): Stage {
+    return this.#fields.stage
   }
 
   get text(): string {
@@ -117,54 +135,34 @@ class UnwrittenEvent implements AuditEvent {
   shortened(): string {
     const annotations = new Map([...this.#fields.annotations, [`audit.${this.#keyDomain}/${truncated}`, 'true']])
     const noBodies = { requestObject: undefined, responseObject: undefined }
-    this.#shortened ??= write({ ...this.#fields, ...noBodies, annotations })
-    return this.#shortened
+    return write({ ...this.#fields, ...noBodies, annotations })
   }
-}
-
-/** The names of all fields, the times and other values that are always short. */
-const sizeOfRest = 600
-
-function sizeOf(fields: EventFields): number {
-  const { request, requestObject, responseObject, responseStatus } = fields
-  let size = sizeOfRest + request.size + (requestObject?.length ?? 0) + (responseObject?.length ?? 0)
-  for (const [key, value] of fields.annotations) size += key.length + value.length
-  return size + (responseStatus?.message ?? '').length
-}
-
-function sizeOfUser(user: User | undefined): number {
-  if (user === undefined) return 0
-  let size = user.name.length
-  for (const group of user.groups) size += group.length
-  for (const [key, values] of user.extra) {
-    size += key.length
-    for (const value of values) size += value.length
-  }
-  return size
 }
 
 /** Put together by hand: with every request at this level it is written twice for each. */
 function write(fields: EventFields): string {
   const { responseStatus, requestObject, responseObject, annotations } = fields
-  let text = `{"kind":"Event","apiVersion":${quoted(fields.apiVersion)},"level":"${fields.level}"`
-  text += `,"auditID":${quoted(fields.auditId)},"stage":"${fields.stage}",${fields.request.text}`
+  let text = fields.request.textAt(fields.stage)
   if (responseStatus !== undefined) text += `,"responseStatus":${statusText(responseStatus)}`
   if (requestObject !== undefined) text += `,"requestObject":${requestObject}`
   if (responseObject !== undefined) text += `,"responseObject":${responseObject}`
   text += `,"requestReceivedTimestamp":"${microTime(fields.received)}","stageTimestamp":"${microTime(fields.reached)}"`
-  if (annotations.size > 0) text += `,"annotations":${annotationsText(annotations)}`
+  if (annotations.size > 0) text += `,"annotations":${objectText(annotations)}`
   return `${text}}`
 }
 
-function writeFacts(facts: RequestFacts): string {
-  const { user, impersonatedUser, sourceIps, userAgent, objectRef } = facts
-  let text = `"requestURI":${quoted(facts.requestUri)},"verb":${quoted(facts.verb)}`
-  text += `,"user":${user === undefined ? '{}' : userText(user)}`
-  if (impersonatedUser !== undefined) text += `,"impersonatedUser":${userText(impersonatedUser)}`
-  if (sourceIps.length > 0) text += `,"sourceIPs":[${sourceIps.map(quoted).join()}]`
-  if (userAgent !== '') text += `,"userAgent":${quoted(userAgent)}`
-  if (objectRef !== undefined) text += `,"objectRef":${referenceText(objectRef)}`
-  return text
+function writeRequest({ requestUri, verb, caller, objectRef }: RequestFacts): string {
+  const text = `"requestURI":${quoted(requestUri)},"verb":${quoted(verb)},${caller.text}`
+  return objectRef === undefined ? text : `${text},"objectRef":${referenceText(objectRef)}`
+}
+
+/** Joined, so that it is one piece, and not many, each time that it becomes a part of an event. */
+function writeCaller({ user, impersonatedUser, sourceIps, userAgent }: CallerFacts): string {
+  const members = [`"user":${user === undefined ? '{}' : userText(user)}`]
+  if (impersonatedUser !== undefined) members.push(`"impersonatedUser":${userText(impersonatedUser)}`)
+  if (sourceIps.length > 0) members.push(`"sourceIPs":[${sourceIps.map(quoted).join()}]`)
+  if (userAgent !== '') members.push(`"userAgent":${quoted(userAgent)}`)
+  return members.join()
 }
 
 /** Nothing in such a text has to be escaped. */
@@ -174,27 +172,31 @@ function quoted(text: string): string {
   return plain.test(text) ? `"${text}"` : JSON.stringify(text)
 }
 
-function annotationsText(annotations: ReadonlyMap<string, string>): string {
+/** An object of these members. That nothing has to be escaped is looked up once for all of them. */
+function objectText(members: Iterable<readonly [key: string, value: string]>): string {
   let text = ''
-  for (const [key, value] of annotations) text += `${text === '' ? '' : ','}${quoted(key)}:${quoted(value)}`
-  return `{${text}}`
+  let parts = ''
+  for (const [key, value] of members) {
+    text += text === '' ? `"${key}":"${value}"` : `,"${key}":"${value}"`
+    parts += key + value
+  }
+  return plain.test(parts) ? `{${text}}` : JSON.stringify(Object.fromEntries(members))
 }
 
-/** By user: one object for all requests with the same credentials, for as long as these are remembered. */
-const userTexts = new WeakMap<User, string>()
-
-function userText(user: User): string {
-  const known = userTexts.get(user)
-  if (known !== undefined) return known
-  const { name, uid, groups, extra } = user
-  const text = JSON.stringify({
+function userText({ name, uid, groups, extra }: User): string {
+  return JSON.stringify({
     username: name,
     ...(uid === '' ? {} : { uid }),
     ...(groups.length === 0 ? {} : { groups }),
     ...(extra.size === 0 ? {} : { extra: Object.fromEntries(extra) }),
   })
-  userTexts.set(user, text)
-  return text
+}
+
+/** Empty parts are left out. */
+function referenceText(reference: ObjectReference): string {
+  const members: [string, string][] = []
+  for (const key of referenceKeys) if (reference[key] !== '') members.push([key, reference[key]])
+  return objectText(members)
 }
 
 const referenceKeys: readonly (keyof ObjectReference)[] = [
@@ -208,14 +210,6 @@ const referenceKeys: readonly (keyof ObjectReference)[] = [
   'subresource',
 ]
 
-/** Empty parts are left out. */
-function referenceText(reference: ObjectReference): string {
-  let text = ''
-  for (const key of referenceKeys)
-    if (reference[key] !== '') text += `${text === '' ? '' : ','}"${key}":${quoted(reference[key])}`
-  return `{${text}}`
-}
-
 function statusText({ code, status, reason, message }: ResponseStatus): string {
   let text = '{"metadata":{}'
   if (status !== undefined) text += `,"status":${quoted(status)}`
@@ -225,10 +219,18 @@ function statusText({ code, status, reason, message }: ResponseStatus): string {
 }
 
 const second = { at: Number.NaN, text: '' }
+const millisecond = { at: Number.NaN, text: '' }
 
-/** With six decimals, of which the clock knows three. Each second is formatted once. */
-function microTime(ms: number): string {
+/** With six decimals, of which the clock knows three. Each second is formatted once, and so is each millisecond. */
+function microTime(time: number): string {
+  const ms = Math.floor(time)
+  if (ms === millisecond.at) return millisecond.text
   const at = Math.floor(ms / 1000)
-  if (at !== second.at) Object.assign(second, { at, text: new Date(at * 1000).toISOString().slice(0, 20) })
-  return `${second.text}${String(Math.floor(ms - at * 1000)).padStart(3, '0')}000Z`
+  if (at !== second.at) {
+    second.at = at
+    second.text = new Date(at * 1000).toISOString().slice(0, 20)
+  }
+  millisecond.at = ms
+  millisecond.text = `${second.text}${String(ms - at * 1000).padStart(3, '0')}000Z`
+  return millisecond.text
 }

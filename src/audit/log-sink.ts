@@ -1,16 +1,17 @@
 /**
- * Writes events to a file or to the standard output, a line each. While a write is under way further lines gather and
- * go together with the next. Where a request waits for its record it waits for room, or, strictly, for its line to be
- * written.
+ * Writes events to a file or to the standard output, a line each. While a write is under way, and for some milliseconds
+ * after it, further lines gather and go together with the next: a write costs more than the lines in it. A request waits
+ * for room, or, strictly, for the line of its arrival to be written.
  */
 import type { AuditEvent } from './event.ts'
+import { Lines } from './lines.ts'
 import type { Sink, SinkFaults, Truncation } from './sink.ts'
 import { textWithin } from './sink.ts'
 
 /** Where lines go. */
 export interface LineOutput {
   /** One call at a time. */
-  append(lines: string): Promise<void>
+  append(lines: Buffer): Promise<void>
   close(): Promise<void>
 }
 
@@ -21,14 +22,21 @@ export interface LogSinkParts {
   readonly faults: SinkFaults
 }
 
-/** How many characters may wait before requests wait too. */
+/** How many bytes may wait before requests wait too. */
 const maxWaiting = 4 * 1024 * 1024
+
+/** How long lines gather after a write before the next one, unless requests wait for their lines. */
+const gatherMs = 5
+
+/** More than gathers between two writes, on a busy server too. */
+const usualBytes = 1024 * 1024
 
 /** A sink whose requests wait while the log cannot keep up. */
 export class LogSink implements Sink {
   readonly #parts: LogSinkParts
-  #lines: string[] = []
-  #waiting = 0
+  #gathered = new Batch()
+  /** What was written last, to be used again. */
+  #spare = new Batch()
   #writing: Promise<void> | undefined
 
   constructor(parts: LogSinkParts) {
@@ -42,42 +50,63 @@ export class LogSink implements Sink {
       faults.lost(1, new Error('an event is longer than the limit, even without bodies'))
       return
     }
-    this.#lines.push(text)
-    this.#waiting += text.length
-    this.#writing ??= this.#begin()
-    if (isStrict && event.stage === 'RequestReceived') return this.#writing
-    if (this.#waiting > maxWaiting) return this.#writing.catch(() => {})
+    const batch = this.#gathered
+    batch.lines.add(text)
+    this.#writing ??= this.#writeAll()
+    if (isStrict && event.stage === 'RequestReceived') return batch.written
+    if (batch.lines.length > maxWaiting) return batch.written.catch(() => {})
   }
 
   async close(): Promise<void> {
-    await this.#writing?.catch(() => {})
+    await this.#writing
     await this.#parts.output.close()
   }
 
-  /** Where nobody waits for the write its failure is counted all the same. */
-  #begin(): Promise<void> {
-    const writing = this.#drain()
-    writing.catch(() => {})
-    return writing
-  }
-
-  /** Writes until nothing waits; rejects where a write failed. */
-  async #drain(): Promise<void> {
+  /** Writes until nothing waits. */
+  async #writeAll(): Promise<void> {
     // In a turn of its own, so that what comes in this one goes together.
     await new Promise((resolve) => setImmediate(resolve))
-    let failure: { readonly error: unknown } | undefined
-    while (this.#lines.length > 0) {
-      const lines = this.#lines
-      this.#lines = []
-      this.#waiting = 0
-      try {
-        await this.#parts.output.append(`${lines.join('\n')}\n`)
-      } catch (error) {
-        failure = { error }
-        this.#parts.faults.lost(lines.length, error)
-      }
+    while (this.#gathered.lines.count > 0) {
+      const batch = this.#gathered
+      this.#gathered = this.#spare
+      await this.#writeOnce(batch)
+      batch.clear()
+      this.#spare = batch
+      if (!this.#parts.isStrict) await new Promise((resolve) => setTimeout(resolve, gatherMs))
     }
     this.#writing = undefined
-    if (failure !== undefined && this.#parts.isStrict) throw failure.error
+  }
+
+  async #writeOnce(batch: Batch): Promise<void> {
+    try {
+      await this.#parts.output.append(batch.lines.bytes)
+      batch.settle()
+    } catch (error) {
+      this.#parts.faults.lost(batch.lines.count, error)
+      batch.settle(error)
+    }
+  }
+}
+
+/** Lines that are written together. */
+class Batch {
+  readonly lines = new Lines(usualBytes)
+  #written: PromiseWithResolvers<void> | undefined
+
+  /** Rejects where they could not be written. Made when somebody first waits for it. */
+  get written(): Promise<void> {
+    this.#written ??= Promise.withResolvers()
+    return this.#written.promise
+  }
+
+  settle(error?: unknown): void {
+    if (error === undefined) this.#written?.resolve()
+    else this.#written?.reject(error)
+  }
+
+  /** Begins anew, in the same memory. */
+  clear(): void {
+    this.lines.clear()
+    this.#written = undefined
   }
 }

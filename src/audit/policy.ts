@@ -73,7 +73,10 @@ export function policyOf(rules: readonly PolicyRule[], omitStages: readonly Stag
       omitManagedFields: rule.omitManagedFields,
     },
   }))
-  return (request, user) => decided.find(({ rule }) => matches(rule, request, user))?.decision ?? unrecorded
+  return (request, user) => {
+    for (const { rule, decision } of decided) if (matches(rule, request, user)) return decision
+    return unrecorded
+  }
 }
 
 function matches(rule: PolicyRule, request: AuditedRequest, user: User | undefined): boolean {

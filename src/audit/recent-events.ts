@@ -1,48 +1,43 @@
-/** The latest events, in memory: who did what just now. Bounded in number and length; older ones make room. */
+/**
+ * The latest events, in memory: who did what just now. Bounded in number and length; older ones make room. They are kept
+ * as bytes, since a thousand events that live for a while and then die are what the garbage collector is worst at.
+ */
 import type { AuditEvent } from './event.ts'
+import { Lines } from './lines.ts'
 import type { Sink } from './sink.ts'
 
 const maxEvents = 1000
-const maxLength = 4 * 1024 * 1024
+/** Of the newer and of the older events each, in bytes. */
+const maxLength = 2 * 1024 * 1024
 /** A longer one is kept without bodies. */
 const longestEvent = 16 * 1024
 
-/** A remembered event. Its text is written when somebody reads it. */
-export type RecentEvent = Pick<AuditEvent, 'auditId' | 'text' | 'size'>
-
 /** A sink that remembers the latest events. */
 export class RecentEvents implements Sink {
-  #events: RecentEvent[] = []
-  #length = 0
+  #newer = new Lines(4 * maxLength)
+  /** When the newer ones are enough they take the place of these. */
+  #older = new Lines(4 * maxLength)
 
   write(event: AuditEvent): void {
     if (event.stage !== 'ResponseComplete') return
-    const kept = event.size > longestEvent ? withoutBodies(event) : event
-    this.#events.push(kept)
-    this.#length += kept.size
-    if (this.#events.length <= 2 * maxEvents && this.#length <= 2 * maxLength) return
-    this.#forget()
+    const { text } = event
+    const kept = text.length > longestEvent ? event.shortened() : text
+    if (kept.length > maxLength) return
+    if (this.#newer.count === maxEvents || this.#newer.length + kept.length > maxLength) this.#age()
+    this.#newer.add(kept)
   }
 
-  /** From the oldest to the newest. */
-  all(): readonly RecentEvent[] {
-    this.#forget()
-    return this.#events
+  /** The texts from the oldest to the newest. */
+  all(): readonly string[] {
+    return [...this.#older.texts, ...this.#newer.texts].slice(-maxEvents)
   }
 
   async close(): Promise<void> {}
 
-  /** Now and then, as each time would move all of them. */
-  #forget(): void {
-    let first = Math.max(0, this.#events.length - maxEvents)
-    let length = this.#events.slice(first).reduce((sum, { size }) => sum + size, 0)
-    while (length > maxLength) length -= this.#events[first++]!.size
-    this.#events = this.#events.slice(first)
-    this.#length = length
+  #age(): void {
+    const forgotten = this.#older
+    forgotten.clear()
+    this.#older = this.#newer
+    this.#newer = forgotten
   }
-}
-
-function withoutBodies(event: AuditEvent): RecentEvent {
-  const text = event.shortened()
-  return { auditId: event.auditId, text, size: text.length }
 }

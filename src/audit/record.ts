@@ -15,6 +15,8 @@ const maxBody = 1024 * 1024
 const maxAnnotations = 200
 const maxAnnotation = 20_000
 
+const nothingSent = { name: '', namespace: '', uid: '', resourceVersion: '' }
+
 /** What those who handle a request may add to its record. */
 export interface AuditNotes {
   /** Notes something under a key; the first value counts, as in kube-apiserver. */
@@ -32,10 +34,12 @@ export class AuditRecord implements AuditNotes {
   requestObject: string | undefined
   responseObject: string | undefined
   readonly annotations = new Map<string, string>()
+  /** When the request arrived, by the wall clock, in milliseconds since 1970; set with the first event. */
+  received: number | undefined
   /** What was told of the request, for as long as that holds. */
   request: AuditedRequest | undefined
   /** What the sent object says of itself where the path does not. */
-  sent = { name: '', namespace: '', uid: '', resourceVersion: '' }
+  sent = nothingSent
   readonly #place: Place | undefined
 
   /** `place` is undefined for paths that are not resources. */

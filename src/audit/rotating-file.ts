@@ -57,18 +57,17 @@ export class RotatingFile {
   }
 
   /** Appends whole lines. One call at a time. */
-  async append(lines: string): Promise<void> {
-    const bytes = Buffer.from(lines)
+  async append(lines: Buffer): Promise<void> {
     if (this.#rotation.shared !== undefined) await this.#follow()
     if (
       this.#rotation.shared?.rotates !== false &&
       this.#size > 0 &&
-      this.#size + bytes.length > this.#rotation.maxBytes
+      this.#size + lines.length > this.#rotation.maxBytes
     )
       await this.#rotate()
     if (this.#file === undefined) await this.open()
-    await this.#file!.appendFile(bytes)
-    this.#size += bytes.length
+    await this.#file!.appendFile(lines)
+    this.#size += lines.length
   }
 
   async close(): Promise<void> {

@@ -30,7 +30,9 @@ export interface Truncation {
 }
 
 /** The text of an event within the bound; undefined where even its shortest form is longer. */
-export function textWithin({ isEnabled, maxEvent }: Truncation, { text, shortened }: AuditEvent): string | undefined {
+export function textWithin({ isEnabled, maxEvent }: Truncation, event: AuditEvent): string | undefined {
+  const { text } = event
   if (!isEnabled || text.length <= maxEvent) return text
-  return shortened().length <= maxEvent ? shortened() : undefined
+  const shortened = event.shortened()
+  return shortened.length <= maxEvent ? shortened : undefined
 }

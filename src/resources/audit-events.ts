@@ -1,5 +1,4 @@
 /** `auditevents`: the requests that this server has recorded lately, the newest first. */
-import type { RecentEvent } from '../audit/recent-events.ts'
 import { auditEvent } from '../kinds/ops/audit-event.ts'
 import { notFound } from '../model/api-error.ts'
 import { isObject, type Json, type JsonObject, own } from '../model/json.ts'
@@ -8,8 +7,8 @@ import type { Endpoint } from '../registry/endpoint.ts'
 
 export interface AuditEventParts {
   readonly vendor: Vendor
-  /** From the oldest to the newest. */
-  readonly recentEvents: () => readonly RecentEvent[]
+  /** Their texts, from the oldest to the newest. */
+  readonly recentEvents: () => readonly string[]
 }
 
 export function auditEvents({ vendor, recentEvents }: AuditEventParts): Endpoint {
@@ -26,20 +25,28 @@ export function auditEvents({ vendor, recentEvents }: AuditEventParts): Endpoint
       const all = recentEvents()
       if (verb === 'list')
         return { apiVersion, kind: `${kind}List`, metadata: {}, items: all.toReversed().map(describe) }
-      const found = all.findLast(({ auditId }) => auditId === name)
+      const found = all.findLast((text) => text.includes(name) && idIn(parse(text)) === name)
       if (found === undefined) throw notFound({ group: groupName(vendor, group), plural }, name)
       return { apiVersion, kind, ...describe(found) }
     },
   }
 }
 
-function describe({ auditId, text }: RecentEvent) {
-  const event = JSON.parse(text) as JsonObject
+function parse(text: string): JsonObject {
+  return JSON.parse(text) as JsonObject
+}
+
+function idIn(event: JsonObject): string {
+  return textIn(event, 'auditID')
+}
+
+function describe(text: string) {
+  const event = parse(text)
   const reference = partOf(event, 'objectRef')
   const code = own(partOf(event, 'responseStatus'), 'code')
   const impersonated = textIn(partOf(event, 'impersonatedUser'), 'username')
   return {
-    metadata: { name: auditId },
+    metadata: { name: idIn(event) },
     time: textIn(event, 'requestReceivedTimestamp'),
     user: textIn(partOf(event, 'user'), 'username'),
     ...(impersonated === '' ? {} : { impersonated }),

@@ -103,7 +103,8 @@ interface BatchedLogParts {
 
 /** Requests never wait for it: what it cannot hold is lost, and counted. */
 function batchedLog({ output, batch, truncation, faults, clock }: BatchedLogParts): Sink {
-  const batches = new Batches(batch, { send: (lines) => output.append(`${lines.join('\n')}\n`), faults, clock })
+  const send = (lines: readonly string[]) => output.append(Buffer.from(`${lines.join('\n')}\n`))
+  const batches = new Batches(batch, { send, faults, clock })
   return {
     write: (event) => {
       const text = textWithin(truncation, event)

@@ -3,7 +3,6 @@
 import type { Admission } from '../admission/admission.ts'
 import type { ControlState } from '../admission/controls/all.ts'
 import type { Webhook } from '../admission/webhook/webhook.ts'
-import type { RecentEvent } from '../audit/recent-events.ts'
 import type { Authenticator } from '../authn/authenticator.ts'
 import type { Access } from '../authz/access.ts'
 import type { Clock } from '../base/clock.ts'
@@ -49,7 +48,7 @@ export interface CatalogueParts {
   /** The admission webhooks that this server calls; known once the catalogue is. */
   readonly webhooks: () => readonly Webhook[]
   /** The requests that this server has recorded lately. */
-  readonly recentEvents: () => readonly RecentEvent[]
+  readonly recentEvents: () => readonly string[]
 }
 
 export interface OpenCatalogue {

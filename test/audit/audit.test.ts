@@ -229,6 +229,45 @@ test('recent events are a kind, for those who may read it', async () => {
   assert.match(metrics, /apiserver_audit_level_total\{level="Metadata"\} [1-9]/)
 })
 
+test('nothing is lost when the server stops, and events of one connection name each caller', async (t) => {
+  const log = join(directory, 'stopped.log')
+  const stopping = await serve(t, [`--audit-policy-file=${policyFile}`, `--audit-log-path=${log}`])
+  const client = stopping.client()
+  const path = '/api/v1/namespaces/default/pods/none'
+  const callers = [
+    { 'user-agent': 'one' },
+    { 'user-agent': 'two "quoted"' },
+    { 'user-agent': 'two "quoted"', 'x-real-ip': '10.0.0.1' },
+    { 'user-agent': 'two "quoted"', 'impersonate-user': 'bob' },
+  ]
+  const answers = await Promise.all(
+    Array.from({ length: 100 }, (_, i) => client.get(`${path}?i=${i}`, callers[i % 4] as { [name: string]: string })),
+  )
+  assert.ok(answers.every(({ status }) => status === 404 || status === 403))
+  await stopping.stop()
+  const events = readFileSync(log, 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line): Told => JSON.parse(line))
+  const told = events.filter(({ requestURI, stage }) => requestURI.startsWith(path) && stage === 'ResponseComplete')
+  assert.deepEqual(
+    told
+      .map(({ requestURI, userAgent, sourceIPs, impersonatedUser }) => [
+        Number(requestURI.split('=')[1]),
+        userAgent,
+        sourceIPs.join(),
+        impersonatedUser?.username,
+      ])
+      .sort(([a], [b]) => a - b),
+    answers.map((_, i) => [
+      i,
+      callers[i % 4]!['user-agent'],
+      i % 4 === 2 ? '10.0.0.1,127.0.0.1' : '127.0.0.1',
+      i % 4 === 3 ? 'bob' : undefined,
+    ]),
+  )
+})
+
 test('flags and files that do not fit are refused at the start', async (t) => {
   const broken = join(directory, 'broken.yaml')
   writeFileSync(broken, 'apiVersion: audit.orch.io/v1\nkind: Policy\nrules: [{ level: Some }]\n')

@@ -17,7 +17,7 @@ import { vendorOf } from '../../src/model/vendor.ts'
 import { untilTrue } from '../tools/until.ts'
 
 const event = (text: string, stage: Stage = 'ResponseComplete'): AuditEvent => ({
-  ...{ text, size: text.length, stage, auditId: text, shortened: () => text.slice(0, 3) },
+  ...{ text, stage, shortened: () => text.slice(0, 3) },
 })
 const whole = { isEnabled: false, maxEvent: 0, maxBatch: 0 }
 
@@ -38,7 +38,7 @@ test('a file that grows too large is set aside, compressed, and only so many are
   const rotation = { maxBytes: 10, maxBackups: 2, maxAgeMs: 0, compress: true }
   const file = new RotatingFile(path, rotation, { clock, onError: assert.ifError })
   await file.open()
-  for (const line of ['first\n', 'second\n', 'third\n', 'fourth\n', 'a\n']) await file.append(line)
+  for (const line of ['first\n', 'second\n', 'third\n', 'fourth\n', 'a\n']) await file.append(Buffer.from(line))
   await file.close()
   assert.equal(readFileSync(path, 'utf8'), 'fourth\na\n')
   const kept = readdirSync(directory)
@@ -60,7 +60,7 @@ test('several workers write one file: one of them sets it aside, and no line is 
     return new RotatingFile(path, rotation, { clock: systemClock, onError: assert.ifError })
   }
   const [first, second] = [worker(true), worker(false)]
-  for (let i = 0; i < 40; i++) await (i % 2 === 0 ? first : second).append(`line ${i}\n`)
+  for (let i = 0; i < 40; i++) await (i % 2 === 0 ? first : second).append(Buffer.from(`line ${i}\n`))
   await Promise.all([first.close(), second.close()])
   const names = readdirSync(directory)
   assert.ok(names.length > 2, String(names))
@@ -74,7 +74,7 @@ test('what is set aside twice within a millisecond is two files', async (t) => {
   const rotation = { maxBytes: 4, maxBackups: 0, maxAgeMs: 0, compress: false }
   const clock = { now: () => 0, monotonic: () => 0 }
   const file = new RotatingFile(join(directory, 'audit.log'), rotation, { clock, onError: assert.ifError })
-  for (const line of ['one\n', 'two\n', 'six\n']) await file.append(line)
+  for (const line of ['one\n', 'two\n', 'six\n']) await file.append(Buffer.from(line))
   await file.close()
   const lines = readdirSync(directory).map((name) => readFileSync(join(directory, name), 'utf8'))
   assert.deepEqual(new Set(lines), new Set(['one\n', 'two\n', 'six\n']))
@@ -86,7 +86,7 @@ test('files that are too old are removed', async (t) => {
   writeFileSync(join(directory, 'audit-2020-01-01T00-00-00.000.log'), 'old')
   const rotation = { maxBytes: 4, maxBackups: 0, maxAgeMs: 1000, compress: false }
   const file = new RotatingFile(join(directory, 'audit.log'), rotation, { clock: systemClock, onError: assert.ifError })
-  for (const line of ['one\n', 'two\n']) await file.append(line)
+  for (const line of ['one\n', 'two\n']) await file.append(Buffer.from(line))
   await file.close()
   const names = readdirSync(directory)
   assert.equal(names.length, 2)
@@ -96,8 +96,8 @@ test('files that are too old are removed', async (t) => {
 test('lines that come while one is written go together; a request waits only for room', async () => {
   const written: string[] = []
   const { promise, resolve } = Promise.withResolvers<void>()
-  const append = async (lines: string) => {
-    written.push(lines)
+  const append = async (lines: Buffer) => {
+    written.push(lines.toString())
     await promise
   }
   const output = { append, close: async () => {} }
@@ -125,9 +125,45 @@ test('where requests must be recorded, one that is not is told so; else it is on
   assert.equal(faults.count, 3)
 })
 
+test('a request waits for its own line alone, however many come after it', async () => {
+  const appends: { readonly lines: string; readonly done: PromiseWithResolvers<void> }[] = []
+  const append = (lines: Buffer) => {
+    const done = Promise.withResolvers<void>()
+    appends.push({ lines: lines.toString(), done })
+    return done.promise
+  }
+  const strict = new LogSink({
+    ...{ output: { append, close: async () => {} }, truncation: whole, isStrict: true, faults: new Faults() },
+  })
+  const first = strict.write(event('a', 'RequestReceived'))
+  await untilTrue(async () => appends.length === 1)
+  const second = assert.rejects(async () => await strict.write(event('b', 'RequestReceived')), /full/)
+  appends[0]!.done.resolve()
+  await first
+  await untilTrue(async () => appends.length === 2)
+  appends[1]!.done.reject(new Error('full'))
+  await second
+  await strict.close()
+  assert.deepEqual(
+    appends.map(({ lines }) => lines),
+    ['a\n', 'b\n'],
+  )
+})
+
+test('lines are whole, whatever letters are in them and however long they are', async () => {
+  const written: string[] = []
+  const output = { append: async (lines: Buffer) => void written.push(lines.toString()), close: async () => {} }
+  const sink = new LogSink({ output, truncation: whole, isStrict: false, faults: new Faults() })
+  const texts = ['ä'.repeat(10), '\u{1f600}'.repeat(20_000), 'x'.repeat(3_000_000), 'short']
+  for (const round of [0, 1, 2]) for (const text of texts) sink.write(event(`${round}${text}`))
+  await sink.close()
+  const expected = [0, 1, 2].flatMap((round) => texts.map((text) => `${round}${text}\n`)).join('')
+  assert.ok(written.join('') === expected)
+})
+
 test('a long event loses its bodies, and one that is still too long is lost', async () => {
   const written: string[] = []
-  const output = { append: async (lines: string) => void written.push(lines), close: async () => {} }
+  const output = { append: async (lines: Buffer) => void written.push(lines.toString()), close: async () => {} }
   const faults = new Faults()
   const sinkOf = (maxEvent: number) =>
     new LogSink({ output, truncation: { isEnabled: true, maxEvent, maxBatch: 100 }, isStrict: false, faults })
@@ -202,9 +238,9 @@ test('recent events are bounded in number and in length', () => {
   const recent = new RecentEvents()
   for (let i = 0; i < 5000; i++) recent.write(event(`${i}`))
   recent.write(event('later', 'RequestReceived'))
-  assert.deepEqual([recent.all().length, recent.all()[0]!.text, recent.all().at(-1)!.text], [1000, '4000', '4999'])
+  assert.deepEqual([recent.all().length, recent.all()[0], recent.all().at(-1)], [1000, '4000', '4999'])
   for (let i = 0; i < 1000; i++) recent.write(event('x'.repeat(10_000)))
   assert.ok(recent.all().length < 450)
   recent.write(event('y'.repeat(20_000)))
-  assert.equal(recent.all().at(-1)!.text, 'yyy')
+  assert.equal(recent.all().at(-1), 'yyy')
 })

@@ -6,7 +6,9 @@
 import { isIP } from 'node:net'
 import type { AuditMetrics } from '../../audit/audit-metrics.ts'
 import {
+  AuditedCaller,
   AuditedRequest,
+  type CallerFacts,
   type EventFields,
   eventOf,
   type ObjectReference,
@@ -17,8 +19,10 @@ import { AuditRecord } from '../../audit/record.ts'
 import type { Sink } from '../../audit/sink.ts'
 import type { Clock } from '../../base/clock.ts'
 import { internalError } from '../../model/api-error.ts'
+import type { User } from '../../model/user.ts'
 import { apiVersionOf, type Vendor } from '../../model/vendor.ts'
-import type { Exchange } from '../exchange.ts'
+import type { Exchange, Peer } from '../exchange.ts'
+import type { RequestHeaders } from '../headers.ts'
 import type { Step } from '../pipeline.ts'
 
 export interface AuditParts {
@@ -76,17 +80,29 @@ type Tell = (exchange: Exchange, record: AuditRecord, stage: Stage) => void | Pr
 
 /** Hands an event to every sink; waits where one of them asks for that. */
 function teller({ vendor, sinks, metrics, clock }: AuditParts): Tell {
-  const apiVersion = apiVersionOf(vendor, 'audit', 'v1')
+  const requestOf = describer(apiVersionOf(vendor, 'audit', 'v1'))
   return (exchange, record, stage) => {
     if (!record.tells(stage)) return
-    const event = eventOf(fieldsOf(exchange, record, { apiVersion, stage, clock }), vendor.groupDomain)
+    const reached = clock.now()
+    record.received ??= reached - (clock.monotonic() - exchange.arrived)
+    const fields: EventFields = {
+      stage,
+      request: requestOf(exchange, record),
+      responseStatus: statusOf(exchange, record),
+      requestObject: record.requestObject,
+      responseObject: record.responseObject,
+      annotations: record.annotations,
+      received: record.received,
+      reached,
+    }
+    const event = eventOf(fields, vendor.groupDomain)
     metrics.events.value++
-    const waits: Promise<void>[] = []
+    let waits: Promise<void>[] | undefined
     for (const sink of sinks) {
       const wait = sink.write(event)
-      if (wait !== undefined) waits.push(wait)
+      if (wait !== undefined) waits = [...(waits ?? []), wait]
     }
-    if (waits.length === 0) return
+    if (waits === undefined) return
     return Promise.all(waits).then(
       () => {},
       () => {
@@ -97,45 +113,53 @@ function teller({ vendor, sinks, metrics, clock }: AuditParts): Tell {
   }
 }
 
-interface Telling {
-  readonly apiVersion: string
-  readonly stage: Stage
-  readonly clock: Clock
-}
-
-/** In one piece, as it is made for every event. Times are by the wall clock, also what the monotonic one has noted. */
-function fieldsOf(exchange: Exchange, record: AuditRecord, { apiVersion, stage, clock }: Telling): EventFields {
-  const reached = clock.now()
-  return {
-    apiVersion,
-    stage,
-    level: record.decision.level,
-    auditId: record.auditId,
-    request: requestOf(exchange, record),
-    responseStatus: statusOf(exchange, record),
-    requestObject: record.requestObject,
-    responseObject: record.responseObject,
-    annotations: record.annotations,
-    received: reached - (clock.monotonic() - exchange.arrived),
-    reached,
+/** What events tell of a request: the same as the last one told, unless somebody acts as another since then. */
+function describer(apiVersion: string): (exchange: Exchange, record: AuditRecord) => AuditedRequest {
+  const callerOf = callers()
+  return (exchange, record) => {
+    const told = record.request
+    if (told !== undefined && told.facts.caller.facts.impersonatedUser === impersonated(exchange)) return told
+    record.request = new AuditedRequest({
+      apiVersion,
+      level: record.decision.level,
+      auditId: record.auditId,
+      requestUri: exchange.transport.target,
+      verb: exchange.info.verb,
+      caller: callerOf(exchange),
+      objectRef: objectOf(exchange, record),
+    })
+    return record.request
   }
 }
 
-/** That of the last event, unless somebody acts as another since then. */
-function requestOf(exchange: Exchange, record: AuditRecord): AuditedRequest {
-  const { transport, info, headers, user, impersonator } = exchange
-  const impersonatedUser = impersonator === undefined ? undefined : user
-  if (record.request !== undefined && record.request.facts.impersonatedUser === impersonatedUser) return record.request
-  record.request = new AuditedRequest({
-    requestUri: transport.target,
-    verb: info.verb,
-    user: impersonator ?? user,
-    impersonatedUser,
-    sourceIps: sourcesOf(exchange),
-    userAgent: (headers.first('user-agent') ?? '').slice(0, maxUserAgent),
-    objectRef: objectOf(exchange, record),
-  })
-  return record.request
+function impersonated({ impersonator, user }: Exchange): User | undefined {
+  return impersonator === undefined ? undefined : user
+}
+
+/** Finds the caller of a request: where no proxy names others, mostly that of the last request on its connection. */
+function callers(): (exchange: Exchange) => AuditedCaller {
+  const latest = new WeakMap<Peer, AuditedCaller>()
+  return (exchange) => {
+    const { headers, transport } = exchange
+    const user = exchange.impersonator ?? exchange.user
+    const impersonatedUser = impersonated(exchange)
+    const userAgent = (headers.first('user-agent') ?? '').slice(0, maxUserAgent)
+    if (isProxied(headers))
+      return new AuditedCaller({ user, impersonatedUser, userAgent, sourceIps: sourcesOf(exchange) })
+    const known = latest.get(transport.peer)
+    if (known !== undefined && isFor(known.facts, { user, impersonatedUser, userAgent })) return known
+    const caller = new AuditedCaller({ user, impersonatedUser, userAgent, sourceIps: sourcesOf(exchange) })
+    latest.set(transport.peer, caller)
+    return caller
+  }
+}
+
+function isFor(known: CallerFacts, asked: Omit<CallerFacts, 'sourceIps'>): boolean {
+  return (
+    known.user === asked.user &&
+    known.impersonatedUser === asked.impersonatedUser &&
+    known.userAgent === asked.userAgent
+  )
 }
 
 function statusOf({ status: code }: Exchange, { failure }: AuditRecord): ResponseStatus | undefined {
@@ -158,17 +182,21 @@ function objectOf({ info }: Exchange, { sent }: AuditRecord): ObjectReference | 
   }
 }
 
+const forwardedFor = 'x-forwarded-for'
+const realIp = 'x-real-ip'
+
+function isProxied(headers: RequestHeaders): boolean {
+  return headers.first(forwardedFor) !== undefined || headers.first(realIp) !== undefined
+}
+
 /** Those whom proxies name, in their order, and the other end of the connection last. */
 function sourcesOf({ headers, transport }: Exchange): readonly string[] {
   const { address } = transport.peer
-  const own = address === '' ? [] : [address]
-  const [forwarded, real] = [headers.all('x-forwarded-for'), headers.all('x-real-ip')]
-  if (forwarded.length === 0 && real.length === 0) return own
-  const named = [...forwarded.flatMap((value) => value.split(',')), ...real]
+  const named = [...headers.all(forwardedFor).flatMap((value) => value.split(',')), ...headers.all(realIp)]
     .map((value) => value.trim())
     .filter((value) => isIP(value) !== 0)
     .slice(0, maxSources)
-  return [...new Set([...named, ...own])]
+  return [...new Set([...named, ...(address === '' ? [] : [address])])]
 }
 
 function lasts({ info }: Exchange): boolean {
