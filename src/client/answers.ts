@@ -15,7 +15,7 @@ export function isIn(form: ContentForm | undefined, { headers }: TransportRespon
 
 /** The document that an answer holds. */
 export async function readDocument(form: ContentForm | undefined, response: TransportResponse): Promise<unknown> {
-  if (!isIn(form, response)) return parseJson(await readText(response))
+  if (!isIn(form, response)) return readJson(await readText(response))
   return readForm(form, await readBytes(response))
 }
 
@@ -23,6 +23,14 @@ export async function readDocument(form: ContentForm | undefined, response: Tran
 export async function readError(form: ContentForm | undefined, response: TransportResponse): Promise<StatusError> {
   if (!isIn(form, response)) return errorOf(response.status, await readText(response))
   return errorOf(response.status, stringifyJson(readForm(form, await readBytes(response))))
+}
+
+function readJson(text: string): unknown {
+  try {
+    return parseJson(text)
+  } catch (error) {
+    throw new TransportError(`the answer is no JSON document: ${messageOf(error)}`, { cause: error })
+  }
 }
 
 /** A document that does not begin as its form does, or breaks off, is no answer at all. */

@@ -1,7 +1,10 @@
 /** The client's verbs and its way over the network, against a real server. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
+import { createSecureServer, type ServerHttp2Stream } from 'node:http2'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { test } from 'node:test'
 import { changeObject } from '../../src/client/change-object.ts'
 import { Client } from '../../src/client/client.ts'
@@ -144,6 +147,38 @@ test('what a closed transport is asked for fails as the network does, whenever i
     http.close()
     await assert.rejects(asked, TransportError, `closed after ${turns} turns`)
   }
+})
+
+test('an answer that is cut off by closing the client is no answer', async (t) => {
+  const reached = await serve(t)
+  const pki = join(reached.directory, 'data/pki')
+  const [key, cert] = ['serving.key', 'serving.crt'].map((name) => readFileSync(join(pki, name)))
+  const slow = createSecureServer({ key: key!, cert: cert! })
+  t.after(() => void slow.close())
+  slow.on('stream', (stream: ServerHttp2Stream) => {
+    stream.on('error', () => {})
+    stream.respond({ ':status': 200, 'content-type': 'application/json' })
+    stream.write('{"kind":"ConfigMapList","apiVersion":"v1","metadata":{},"items":[]}')
+  })
+  await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve))
+  const { port } = slow.address() as AddressInfo
+  const http = new HttpTransport({ ...reached.credentials(), server: `https://127.0.0.1:${port}` })
+  const { body } = await http.send({ method: 'GET', path: '/', headers: {}, body: undefined, signal: t.signal })
+  const chunks = body[Symbol.asyncIterator]()
+  assert.equal((await chunks.next()).done, false)
+  const rest = chunks.next()
+  http.close()
+  await assert.rejects(rest, TransportError)
+})
+
+test('an answer that is no JSON document is a TransportError', async () => {
+  const headers = { 'content-type': 'application/json' }
+  for (const text of ['', '{"kind":', 'welcome'])
+    await assert.rejects(
+      new Client(async () => ({ status: 200, headers, body: Readable.from([Buffer.from(text)]) })).list(configMaps),
+      TransportError,
+      text,
+    )
 })
 
 test('a connection that has been cut is pinged no more', async (t) => {

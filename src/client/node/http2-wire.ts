@@ -109,7 +109,8 @@ class Connection {
   destroy(): void {
     this.#left = true
     this.#destroyed = true
-    this.#session?.destroy()
+    // Without an error, answers that are under way would seem complete.
+    this.#session?.destroy(new Error('the connection was closed'))
   }
 
   async #begin({ method, path, headers, body, signal }: WireRequest): Promise<ClientHttp2Stream> {
