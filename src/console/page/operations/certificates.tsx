@@ -1,5 +1,7 @@
 /** Certificate requests: what each asks for, decoded, the verdict of its signer's rules, and the two answers. */
+
 import { useState } from 'preact/hooks'
+import { isError } from '../../../base/errors.ts'
 import { changeObject } from '../../../library/client-browser.ts'
 import type { ApiObject } from '../../../model/object.ts'
 import { profileNames, vendorOf } from '../../../model/vendor.ts'
@@ -62,12 +64,11 @@ function isDecided({ status }: Request): boolean {
 function RequestCard({ type, request }: { readonly type: Type; readonly request: Request }) {
   const { spec = {}, metadata } = request
   const decoded = decode(spec.request ?? '')
-  const names =
-    decoded instanceof Error
-      ? []
-      : Object.entries(decoded.names).flatMap(([kind, each]) =>
-          Array.isArray(each) ? each.map((name: string) => `${kind}: ${name}`) : [],
-        )
+  const names = isError(decoded)
+    ? []
+    : Object.entries(decoded.names).flatMap(([kind, each]) =>
+        Array.isArray(each) ? each.map((name: string) => `${kind}: ${name}`) : [],
+      )
   return (
     <section class="card wide request" aria-label={`Request ${shown(metadata.name, 100)}`}>
       <header>
@@ -79,7 +80,7 @@ function RequestCard({ type, request }: { readonly type: Type; readonly request:
           by {shown(spec.username, 100)}, <Age since={metadata.creationTimestamp} /> ago
         </span>
       </header>
-      {decoded instanceof Error ? (
+      {isError(decoded) ? (
         <Notice tone="bad" title="The request cannot be read">
           {shown(decoded.message)}
         </Notice>
@@ -93,7 +94,7 @@ function RequestCard({ type, request }: { readonly type: Type; readonly request:
           <Fact name="Signer" value={spec.signerName ?? ''} />
         </dl>
       )}
-      {!(decoded instanceof Error) && <Rules request={request} decoded={decoded} />}
+      {!isError(decoded) && <Rules request={request} decoded={decoded} />}
       {!isDecided(request) && <Decide type={type} request={request} />}
     </section>
   )
@@ -112,7 +113,7 @@ function decode(request: string): DecodedRequest | Error {
   try {
     return decodeRequest(request)
   } catch (error) {
-    return error instanceof Error ? error : new Error(String(error))
+    return isError(error) ? error : new Error(String(error))
   }
 }
 

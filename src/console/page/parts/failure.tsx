@@ -1,5 +1,7 @@
 /** An error as a person should see it: what the server said, and for a refusal why, and what would allow it. */
+
 import { useState } from 'preact/hooks'
+import { messageOf } from '../../../base/errors.ts'
 import { StatusError } from '../../../library/client-browser.ts'
 import { type Action, actionRefused, type Explanation, explainAccess, type Rule } from '../core/access.ts'
 import { useSurroundings } from '../core/kinds.ts'
@@ -8,7 +10,7 @@ import { Notice } from './shown.tsx'
 
 export function Failure({ error }: { readonly error: unknown }) {
   if (error instanceof StatusError && error.code === 403) return <Refusal error={error} />
-  const message = error instanceof Error ? error.message : String(error)
+  const message = messageOf(error)
   return (
     <Notice tone="bad" title={error instanceof StatusError ? titleOf(error) : 'No answer'}>
       {shown(message)}

@@ -1,5 +1,7 @@
 /** The object as YAML with the owners of each field beside it; and the editor, whose text becomes an edit to review. */
+
 import { useMemo, useState } from 'preact/hooks'
+import { messageOf } from '../../../base/errors.ts'
 import { stringifyYaml } from '../../../codec/write-yaml.ts'
 import { parseYamlText } from '../../../codec/yaml-text.ts'
 import { isObject, type JsonObject } from '../../../model/json.ts'
@@ -99,7 +101,7 @@ function Editing({ view, base, onDone }: EditingProps) {
       setFault('')
       setEdit({ type: view.type, base, draft: value, schema: view.schema })
     } catch (error) {
-      setFault(error instanceof Error ? error.message : String(error))
+      setFault(messageOf(error))
     }
   }
   return (

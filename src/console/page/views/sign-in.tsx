@@ -1,5 +1,7 @@
 /** The first page: with a token, with the certificate that the browser shows, or by the link that `orch up` printed. */
+
 import { useEffect, useState } from 'preact/hooks'
+import { messageOf } from '../../../base/errors.ts'
 import { signIn, signInWithLink, takeLink } from '../core/session.ts'
 import { shown } from '../core/text.ts'
 import icon from '../icon.svg'
@@ -15,7 +17,7 @@ export function SignIn({ notice }: { readonly notice: string }) {
       await run()
     } catch (error) {
       setBusy(false)
-      setFailure(error instanceof Error ? error.message : String(error))
+      setFailure(messageOf(error))
     }
   }
   useEffect(() => {
