@@ -1,4 +1,4 @@
-/** `orchctl describe csr` decodes a request and says why it is where it is; all that kubectl shows is there too. */
+/** `orchctl describe csr` decodes a request and says why it is where it is, as wide tables do; all that kubectl shows is there too. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { generateKey } from '../../src/pki/keys.ts'
@@ -77,6 +77,11 @@ test('descriptions of certificate requests', async (t) => {
     if (condition !== undefined)
       assert.equal((await client.put(`${path}/${name}/approval`, { ...made.body, status })).status, 200)
   }
+  const wide = await orchctl(['get', 'csr', 'client', '-o', 'wide'], { env })
+  assert.match(wide.stdout, /CONDITION +SUBJECT +NAMES +KEY +USAGES$/m)
+  assert.match(wide.stdout, /Pending +CN=system:node:n1, O=system:nodes +<none> +ec, .* +client auth$/m)
+  const narrow = await orchctl(['get', 'csr', 'client'], { env })
+  assert.match(narrow.stdout, /CONDITION$/m)
   for (const { name, told } of rows) {
     const { stdout } = await orchctl(['describe', 'csr', name], { env })
     for (const part of told) assert.match(stdout, part, name)

@@ -5,15 +5,16 @@ import type { CertificateSigningRequest } from '../../../kinds/certificates/cert
 import type { ApiObject } from '../../../model/object.ts'
 import { isVendorKey, profileNames, type Vendor, vendorOf } from '../../../model/vendor.ts'
 import { type SignerId, signerFaults } from '../../../pki/built-in-signers.ts'
-import { type CertificateRequest, readCertificateRequest } from '../../../pki/certificate-request.ts'
+import type { CertificateRequest } from '../../../pki/certificate-request.ts'
 import { MalformedInput } from '../../../pki/malformed-input.ts'
 import { judgedPart, requestedNames } from '../../../pki/requested-names.ts'
+import { decodeRequest, keyText, quoted } from '../../certificate-content.ts'
 import { multiline } from './fields.ts'
 import { head, lines } from './parts.ts'
 
 export function describeCertificateRequest(request: CertificateSigningRequest): string {
   const { spec = {}, metadata } = request
-  const decoded = decode(request)
+  const decoded = decodeRequest(request)
   const duration = spec.expirationSeconds === undefined ? '<none>' : humanDuration(spec.expirationSeconds * 1000)
   return [
     head(request as ApiObject),
@@ -29,15 +30,6 @@ export function describeCertificateRequest(request: CertificateSigningRequest): 
     certificateText(request),
     multiline('Explanation', explain(request, decoded)),
   ].join('')
-}
-
-function decode({ spec }: CertificateSigningRequest): CertificateRequest | MalformedInput {
-  try {
-    return readCertificateRequest(Buffer.from(spec?.request ?? '', 'base64'))
-  } catch (error) {
-    if (error instanceof MalformedInput) return error
-    throw error
-  }
 }
 
 function contentText(request: CertificateRequest): string {
@@ -59,17 +51,6 @@ function contentText(request: CertificateRequest): string {
 
 function some(title: string, texts: readonly string[]): { [title: string]: string } {
   return texts.length === 0 ? {} : { [title]: quoted(texts) }
-}
-
-/** What strangers wrote: characters that steer terminals are shown as what they are. */
-function quoted(texts: readonly string[]): string {
-  return texts.map((text) => (/^[\x20-\x7e]*$/.test(text) ? text : JSON.stringify(text))).join(', ')
-}
-
-function keyText({ publicKey }: CertificateRequest): string {
-  const { asymmetricKeyType: type = '', asymmetricKeyDetails: details = {} } = publicKey
-  const size = details.modulusLength === undefined ? details.namedCurve : `${details.modulusLength} bits`
-  return size === undefined ? type : `${type}, ${size}`
 }
 
 function certificateText({ status }: CertificateSigningRequest): string {

@@ -15,6 +15,7 @@ import { placeOf } from '../../session.ts'
 import { selectionOf } from '../../subjects.ts'
 import type { Target } from '../../targets.ts'
 import type { Getting } from './getting.ts'
+import { hasWideColumns, withWideColumns } from './wide-columns.ts'
 
 interface Section {
   readonly type: DiscoveredType
@@ -64,13 +65,17 @@ async function fetchAll(getting: Getting, targets: readonly Target[]) {
 }
 
 /** The table of a target: one object, or all of a selection. */
-export async function fetchTable(
-  getting: Getting,
-  { type, name, namespace = getting.namespace }: Target,
-): Promise<Table> {
+export async function fetchTable(getting: Getting, target: Target): Promise<Table> {
+  const table = await fetchPrinted(getting, target)
+  return hasWideColumns(target.type, getting.options) ? withWideColumns(table) : table
+}
+
+/** As the server prints it. */
+async function fetchPrinted(getting: Getting, { type, name, namespace = getting.namespace }: Target): Promise<Table> {
   const { client, context, options } = getting
   const labels = options.showLabels || options.labelColumns.length > 0
-  const metadata = options.sortBy === '' ? labels || (options.allNamespaces && type.namespaced) : 'all'
+  const isWhole = options.sortBy !== '' || hasWideColumns(type, options)
+  const metadata = isWhole ? 'all' : labels || (options.allNamespaces && type.namespaced)
   if (name !== undefined)
     return await getTable(client, type, placeOf({ namespace }, type, name), {
       metadata,

@@ -15,6 +15,7 @@ import type { Target } from '../../targets.ts'
 import type { Getting } from './getting.ts'
 import { fetchObjects, nameLine, trimmed } from './objects.ts'
 import { fetchTable, paintOf, styleOf } from './tables.ts'
+import { hasWideColumns, withWideColumns } from './wide-columns.ts'
 
 export async function watchTarget(getting: Getting, targets: readonly Target[]): Promise<void> {
   const [target, ...others] = targets
@@ -56,7 +57,8 @@ function tables(getting: Getting, target: Target): Feed {
       return table.resourceVersion
     },
     watch: async (version, reached) => {
-      const metadata = style.labels || style.namespaces || options.labelColumns.length > 0
+      const isWider = hasWideColumns(target.type, options)
+      const metadata = isWider ? 'all' : style.labels || style.namespaces || options.labelColumns.length > 0
       for await (const table of watchTable(client, target.type, {
         ...watchOptions(getting, target),
         resourceVersion: version,
@@ -64,7 +66,7 @@ function tables(getting: Getting, target: Target): Feed {
         metadata,
         plain: !options.serverPrint,
       })) {
-        print(table)
+        print(isWider ? withWideColumns(table) : table)
         if (table.resourceVersion !== '') reached(table.resourceVersion)
       }
     },
