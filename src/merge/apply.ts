@@ -26,7 +26,7 @@ import { type Changes, changeInVersions, type FieldChange, type OtherVersions } 
 import { isUnchanged } from './compare.ts'
 import { conflictsOf, type FieldConflict } from './conflicts.ts'
 import { dropUnstated } from './drop-unstated.ts'
-import { covers, difference, emptySet, type FieldSet, intersection, sameSet, setOf, union } from './field-set.ts'
+import { covers, difference, type FieldSet, intersection, sameSet, setOf } from './field-set.ts'
 import { refuseKeyless } from './keyless.ts'
 import { followsLastApplied, lastAppliedSet, withLastApplied } from './last-applied.ts'
 import { type Manager, sameManager, storedManagers, type Writer, withFields, writeManagers } from './managed-fields.ts'
@@ -48,8 +48,6 @@ export interface ApplyRequest {
   readonly force: boolean
   /** Fields, by path, that this way of writing cannot set: they are neither owned nor contested. */
   readonly readOnly: readonly string[]
-  /** Of those, what can be set when the object is made, and is owned from then on. */
-  readonly settled?: readonly string[]
   /** Whether the configuration came as one of another kind, such as Scale: then the rest of the object does not count. */
   readonly view?: boolean
   /** For kinds whose versions differ in form. */
@@ -97,8 +95,7 @@ function* makePlan(request: ApplyRequest): Steps<Plan> {
   const { schema, live, empty, writer, readOnly, versions } = request
   const config = checkedConfig(request)
   refuseKeyless(schema, config, 'the applied configuration')
-  const said = yield* statedSteps(schema, config)
-  const stated = writable(said, readOnly)
+  const stated = writable(yield* statedSteps(schema, config), readOnly)
   yield
   const current = withoutManagers(live ?? empty)
   if (!request.view) refuseKeyless(schema, current, 'the object, which can still be updated or patched,')
@@ -116,16 +113,7 @@ function* makePlan(request: ApplyRequest): Steps<Plan> {
   const { apiVersion } = writer
   const change = { schema, apiVersion, before: current, after: merged, readOnly, versions, managers }
   const changeIn = yield* changeInVersions(change)
-  const owned = union(stated, settledBy(request, said, self))
-  return { ...request, config, current, merged, own: ownable(owned), self, others, changeIn }
-}
-
-/** What a later write cannot set is owned by who stated it when the object was made, while that is stated. */
-function settledBy({ live, readOnly, settled = [] }: ApplyRequest, said: FieldSet, self?: Manager): FieldSet {
-  if (settled.length === 0) return emptySet
-  const never = readOnly.filter((path) => !settled.includes(path))
-  const possible = writable(said, never)
-  return live === undefined ? possible : intersection(possible, self?.fields ?? emptySet)
+  return { ...request, config, current, merged, own: ownable(stated), self, others, changeIn }
 }
 
 /** The parts of the body that would make no sense in any apply. */

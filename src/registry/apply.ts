@@ -13,7 +13,7 @@ import { create } from './create.ts'
 import { namesVersion } from './metadata.ts'
 import { keyOf, waitForCaches } from './resource.ts'
 import { type Updated, updateObject } from './update.ts'
-import { maxAttempts, readOnlyFields, settledFields, versionOf, type WriteContext, writerOf } from './write.ts'
+import { maxAttempts, readOnlyFields, versionOf, type WriteContext, writerOf } from './write.ts'
 
 export interface ApplyQuery {
   readonly name: string
@@ -90,7 +90,6 @@ async function merge(context: WriteContext, query: ApplyQuery, live: ApiObject |
     writer: writerOf(context),
     force,
     readOnly: readOnlyFields(context),
-    settled: settledFields(context),
     view: context.resource.kind.views.subresources?.[context.subresource]?.as !== undefined,
     versions: otherVersions(version),
   })

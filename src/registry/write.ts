@@ -144,11 +144,6 @@ export function readOnlyFields({ resource, subresource }: WriteContext): readonl
   return resource.kind.rules.readOnly ?? []
 }
 
-/** Of those, what can be set when the object is made. */
-export function settledFields({ resource, subresource }: WriteContext): readonly string[] {
-  return subresource === '' ? (resource.kind.rules.settled ?? []) : []
-}
-
 /** A write that is stored, as the JSON that the client is answered with: the very bytes that were stored. */
 export interface Stored {
   readonly outcome: 'stored'

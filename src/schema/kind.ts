@@ -65,8 +65,6 @@ export interface KindNames {
 export interface KindRules<T> {
   /** Fields, by path, that writes to the main resource cannot set: they are neither changed nor owned. */
   readonly readOnly?: readonly string[]
-  /** Of those, what is set when the object is made: who applies the object into being owns it. */
-  readonly settled?: readonly string[]
   /** Defaults that depend on other fields or on the vendor. Changes the object, which is freshly decoded. */
   readonly fillDefaults?: (object: T, context: RuleContext) => void
   /** Sets what the server decides on creation. Changes the object. */
@@ -354,7 +352,7 @@ export function defineVersion<F extends Fields, S>(
     group,
     version,
     schema: schemaOf(stored.kind, stored.doc, fields),
-    rules: defined({ readOnly: stored.rules.readOnly, settled: stored.rules.settled, fillDefaults }),
+    rules: defined({ readOnly: stored.rules.readOnly, fillDefaults }),
     life: { ...stored.life, ...definition.life },
     conversion: { stored, fromStored, toStored },
     ...defined({ deprecated, selectorNames }),

@@ -275,36 +275,6 @@ test('in a server', async (t) => {
     assert.deepEqual(Object.keys(whole.body.metadata.managedFields[0].fieldsV1['f:status']), ['f:conditions'])
   })
 
-  await t.test('whoever applies a request into being owns its spec from then on, and nobody else does', async () => {
-    const head = { apiVersion: 'certificates.orch.io/v1', kind: 'CertificateSigningRequest', metadata: { name: 'own' } }
-    const applyAs = async (manager: string, spec?: object) => {
-      const { status, body } = await client.send(`${requests}/own?fieldManager=${manager}`, {
-        method: 'PATCH',
-        headers: { 'content-type': patchTypes.apply },
-        body: {
-          ...head,
-          metadata: { name: 'own', labels: { [manager]: 'x' } },
-          ...(spec && { spec }),
-          status: approved,
-        },
-      })
-      const fields = body.metadata.managedFields.map((entry: { manager: string; fieldsV1: Record<string, object> }) => [
-        entry.manager,
-        Object.keys(entry.fieldsV1['f:spec'] ?? {}),
-        'f:status' in entry.fieldsV1,
-      ])
-      return { status, fields, version: body.metadata.resourceVersion, usages: body.spec.usages }
-    }
-    const creator = ['creator', ['f:request', 'f:signerName', 'f:usages'], false]
-    const made = await applyAs('creator', good)
-    assert.deepEqual([made.status, made.fields], [201, [creator]])
-    assert.deepEqual(await applyAs('creator', good), { ...made, status: 200 })
-    const other = await applyAs('other', { ...good, usages: ['any'] })
-    assert.deepEqual([other.status, other.fields, other.usages], [200, [creator, ['other', [], false]], good.usages])
-    const left = await applyAs('creator')
-    assert.deepEqual([left.status, left.fields[0], left.usages], [200, ['creator', [], false], good.usages])
-  })
-
   await t.test('a certificate comes through status alone, and stays', async () => {
     await create('issued')
     const through = await put('issued', '/approval', { ...approved, certificate })

@@ -122,7 +122,6 @@ export const certificateSigningRequest = defineKind({
   fields,
   rules: {
     readOnly: ['spec', 'status'],
-    settled: ['spec'],
     prepareForCreate: (object, { user }) => {
       const { uid, groups, extra } = user
       const { username: _u, uid: _i, groups: _g, extra: _e, ...asked } = object.spec ?? {}
