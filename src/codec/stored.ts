@@ -20,6 +20,7 @@
 import { crc32 } from 'node:zlib'
 import { runToCompletion } from '../base/time-slice.ts'
 import type { Json, JsonObject } from '../model/json.ts'
+import { isLarge } from '../model/large-json.ts'
 import { type ApiObject, asJson, copyWithout } from '../model/object.ts'
 import { stringifyStored } from './json.ts'
 import { maxValues, tooManyValues } from './json-scan.ts'
@@ -79,7 +80,8 @@ export function encodeStored(key: string, storable: Storable): Buffer {
 
 /** The same, with a yield wherever it can be interrupted. */
 export function* encodeSteps(key: string, { object, order, header }: Storable): Generator<void, Buffer> {
-  const { before, after } = yield* splitBody(object, order)
+  const write = isLarge(asJson(object)) ? yield* writeParts(object, order) : stringifyStored
+  const { before, after } = splitBody(object, order, write)
   yield
   const head = JSON.stringify(header)
   const text = head + before + after
@@ -161,8 +163,33 @@ interface Parts {
   readonly after: string
 }
 
+/** Writes a value that lies so many levels below the top of its object. */
+type WriteValue = typeof stringifyStored
+
+/** Writes the parts of a large object beforehand, with a yield wherever that can be interrupted. */
+function* writeParts(object: ApiObject, order: Order): Generator<void, WriteValue> {
+  const texts = new Map<unknown, string>()
+  const members = memberOrder(order)
+  yield* writeMembers(asJson(object), members, { level: 1, texts })
+  yield* writeMembers(object.metadata as JsonObject, memberOrder(orderBelow(members, 'metadata')), { level: 2, texts })
+  return (value, ...rest) => texts.get(value) ?? stringifyStored(value, ...rest)
+}
+
+function* writeMembers(
+  object: JsonObject,
+  members: MemberOrder,
+  { level, texts }: { level: number; texts: Map<unknown, string> },
+): Generator<void, void> {
+  for (const key of Object.keys(object)) {
+    const value = object[key]
+    if (!isNested(value) || (level === 1 && key === 'metadata')) continue
+    texts.set(value, yield* storedTextSteps(value, orderBelow(members, key), level))
+    yield
+  }
+}
+
 /** The body in two parts, between which the resourceVersion belongs. Throws what could not be read back. */
-function* splitBody(object: ApiObject, order: Order): Generator<void, Parts> {
+function splitBody(object: ApiObject, order: Order, write: WriteValue): Parts {
   assertWhole(object)
   const members = memberOrder(order)
   const json = asJson(object)
@@ -172,13 +199,12 @@ function* splitBody(object: ApiObject, order: Order): Generator<void, Parts> {
     if (json[key] === undefined) continue
     text += `${text === '' && before === '' ? '{' : ','}${nameText(key, members)}:`
     if (key === 'metadata') {
-      const parts = yield* splitMetadata(object.metadata as JsonObject, orderBelow(members, key))
+      const parts = splitMetadata(object.metadata as JsonObject, orderBelow(members, key), write)
       before = text + parts.before
       text = parts.after
     } else {
-      text += yield* memberText(json[key], orderBelow(members, key), 1)
+      text += write(json[key], orderBelow(members, key), 1)
     }
-    yield
   }
   return { before, after: `${text}}` }
 }
@@ -192,14 +218,14 @@ function assertWhole({ apiVersion, kind, metadata }: ApiObject): void {
 
 const version = 'resourceVersion'
 
-function* splitMetadata(metadata: JsonObject, order: Order): Generator<void, Parts> {
+function splitMetadata(metadata: JsonObject, order: Order, write: WriteValue): Parts {
   const members = memberOrder(order)
   let before = '{'
   let after = ''
   for (const key of keysInOrder(metadata, members)) {
     const value = metadata[key]
     if (key === version || value === undefined) continue
-    const member = `${nameText(key, members)}:${yield* memberText(value, orderBelow(members, key), 2)}`
+    const member = `${nameText(key, members)}:${write(value, orderBelow(members, key), 2)}`
     if (isBefore(members, key, version)) before += `${member},`
     else after += after === '' ? member : `,${member}`
   }
@@ -209,10 +235,6 @@ function* splitMetadata(metadata: JsonObject, order: Order): Generator<void, Par
 /** Names of fields that a type has need no look at what is in them. */
 function nameText(key: string, { fields }: MemberOrder): string {
   return fields?.has(key) ? `"${key}"` : stringifyStored(key, undefined, 1)
-}
-
-function* memberText(value: Json, order: Order, level: number): Generator<void, string> {
-  return isNested(value) ? yield* storedTextSteps(value, order, level) : stringifyStored(value, order, level)
 }
 
 /** There are as many as objects with different labels, so what most of them lack takes no memory. */

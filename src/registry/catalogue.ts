@@ -20,7 +20,8 @@ export class Catalogue {
   /** Every type by its place, and those of them that clients see: dispatch asks for one with each request. */
   readonly #owners = new Map<string, ServedType>()
   readonly #served = new Map<string, ServedType>()
-  readonly #stored = new Map<string, Resource>()
+  /** By the short id of their group, and there by their plural: asked for several times in each write. */
+  readonly #stored = new Map<string, Map<string, Resource>>()
 
   /** Types that `isServed` refuses are stored and can be looked up, but no client sees them. */
   constructor(vendor: Vendor, isServed: (kind: Kind) => boolean = () => true) {
@@ -46,7 +47,7 @@ export class Catalogue {
 
   /** The stored version of a kind, by the short id of its group, whether or not that version is the preferred one. */
   stored(group: string, plural: string): Resource | undefined {
-    return this.#stored.get(`${group}/${plural}`)
+    return this.#stored.get(group)?.get(plural)
   }
 
   /** Every type there is, also those that no client sees. */
@@ -89,19 +90,21 @@ export class Catalogue {
     if (this.#isServed(type.kind)) this.#served.set(ownPlace(type), type)
     if (type.endpoint !== undefined) return
     const resource = type.stored ?? type
-    this.#stored.set(storedPlace(resource), resource)
+    const { kind, plural } = resource
+    const ofGroup = this.#stored.get(kind.group) ?? new Map<string, Resource>()
+    this.#stored.set(kind.group, ofGroup.set(plural, resource))
   }
 
   #leave(type: ServedType): void {
     if (this.#owners.get(ownPlace(type)) !== type) return
     this.#owners.delete(ownPlace(type))
     this.#served.delete(ownPlace(type))
-    if (type.endpoint === undefined) this.#stored.delete(storedPlace(type.stored ?? type))
+    if (type.endpoint !== undefined) return
+    const { kind, plural } = type.stored ?? type
+    const ofGroup = this.#stored.get(kind.group)
+    ofGroup?.delete(plural)
+    if (ofGroup?.size === 0) this.#stored.delete(kind.group)
   }
-}
-
-function storedPlace({ kind, plural }: Resource): string {
-  return `${kind.group}/${plural}`
 }
 
 function placeOf(group: string, version: string, plural: string): string {

@@ -41,14 +41,49 @@ export function changeNote(
   next: ApiObject | undefined,
 ): Note | undefined {
   if (resource.store.journal === undefined) return undefined
-  const note: JsonObject = { u: shorten(user.name, maxText), v: verb ?? (previous === undefined ? 'create' : 'update') }
-  if (previous === undefined) note.c = 1
-  if (fieldManager !== '') note.m = fieldManager
+  const created = previous === undefined
+  const said: ChangeNote = {
+    user: user.name,
+    verb: verb ?? (created ? 'create' : 'update'),
+    manager: fieldManager,
+    subresource,
+    created,
+    places: secretPlaces(resource.kind, previous, next),
+  }
+  return { time: resource.clock.now(), text: noteText(said) }
+}
+
+/** Clients write one object after the other: most notes say what the one before them said. */
+let latest: { readonly said: ChangeNote; readonly text: Buffer } | undefined
+
+function noteText(said: ChangeNote): Buffer {
+  if (latest !== undefined && isSame(said, latest.said)) return latest.text
+  const text = writeNote(said)
+  latest = { said, text }
+  return text
+}
+
+/** Those with places differ each time, as a rule. */
+function isSame(a: ChangeNote, b: ChangeNote): boolean {
+  return (
+    a.places === undefined &&
+    b.places === undefined &&
+    a.user === b.user &&
+    a.verb === b.verb &&
+    a.manager === b.manager &&
+    a.subresource === b.subresource &&
+    a.created === b.created
+  )
+}
+
+function writeNote({ user, verb, manager, subresource, created, places }: ChangeNote): Buffer {
+  const note: JsonObject = { u: shorten(user, maxText), v: verb }
+  if (created) note.c = 1
+  if (manager !== '') note.m = manager
   if (subresource !== '') note.s = subresource
-  const places = secretPlaces(resource.kind, previous, next)
-  if (places !== undefined) note.p = places
+  if (places !== undefined) note.p = [...places]
   const text = Buffer.from(JSON.stringify(note))
-  return { time: resource.clock.now(), text: text.length <= maxNoteBytes ? text : Buffer.from('{}') }
+  return text.length <= maxNoteBytes ? text : Buffer.from('{}')
 }
 
 /** What a note says; undefined where it says no more than a time, as those of the store itself. */
