@@ -1,6 +1,6 @@
 /**
  * The program `orchctl`: the process around `main.ts`. Ctrl-C ends what is under way, a second one the process; when
- * nobody reads on (`| head`), it ends without a word.
+ * nobody reads on (`| head`), it ends without a word, and the exit code says that it did not finish.
  */
 import { homedir } from 'node:os'
 import { isatty } from 'node:tty'
@@ -39,8 +39,11 @@ void ended.then((code) => {
   stopInput()
 })
 
+/** What shells report of a program that SIGPIPE ended: Node has no such end. */
+const unread = 141
+
 function onBrokenStream(error: NodeJS.ErrnoException): never {
-  if (error.code === 'EPIPE') process.exit(0)
+  if (error.code === 'EPIPE') process.exit(unread)
   throw error
 }
 

@@ -299,7 +299,7 @@ test('the program: Ctrl-C ends a watch without a word', async () => {
   assert.equal(stderr, '')
 })
 
-test('the program: it ends without a word when nobody reads on', async () => {
+test('the program: it ends without a word when nobody reads on, and the exit code tells', async () => {
   const child = spawnOrchctl(orch, ['get', 'ns', '-w'])
   let stderr = ''
   child.stderr!.on('data', (chunk) => (stderr += chunk))
@@ -307,7 +307,7 @@ test('the program: it ends without a word when nobody reads on', async () => {
   child.stdout!.destroy()
   const exit = once(child, 'exit')
   await orch.client().post('/api/v1/namespaces', { metadata: { name: 'unread' } })
-  assert.deepEqual(await exit, [0, null])
+  assert.deepEqual(await exit, [141, null])
   assert.equal(stderr, '')
 })
 

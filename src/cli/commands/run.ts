@@ -158,7 +158,11 @@ async function remove(session: Session, name: string, options: Options): Promise
   if (!options.quiet) context.out(`pod ${JSON.stringify(name)} deleted\n`)
   if (!options.wait || context.signal.aborted) return
   const subject = { type: await session.types.named('pods'), name: place }
-  await waitFor(session, subject, { until: isGone(undefined), timeoutMs: patienceOf(options) })
+  await waitFor(session, subject, { until: isGone(undefined), timeoutMs: patienceOf(options) }).catch((error) => {
+    throw error instanceof UsageError
+      ? new UsageError(`timed out waiting until pod ${JSON.stringify(name)} is gone`)
+      : error
+  })
 }
 
 /** For one request: also after Ctrl-C nothing is left behind. */

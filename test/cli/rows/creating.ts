@@ -220,6 +220,25 @@ rules: [{apiGroups: [""], resources: [pods], verbs: [delete]}]
       stderr: 'error: -i/--stdin is required for containers with -t/--tty=true\n',
       code: 1,
     }),
+    // Nothing runs it. What cannot go is waited for only on request.
+    r(
+      'run',
+      `rm1 --image=x --limits=cpu=1m --attach --rm --pod-running-timeout=1ms '--overrides={"metadata":{"finalizers":["example.com/x"]}}'`,
+      {
+        stdout: 'pod "rm1" deleted\n',
+        stderr: 'error: timed out waiting for the condition on pods/rm1\n',
+        code: 1,
+      },
+    ),
+    r(
+      'run',
+      `rm2 --image=x --limits=cpu=1m --attach --rm --wait --timeout=1ms --pod-running-timeout=1ms '--overrides={"metadata":{"finalizers":["example.com/x"]}}'`,
+      {
+        stdout: 'pod "rm2" deleted\n',
+        stderr: 'error: timed out waiting until pod "rm2" is gone\n',
+        code: 1,
+      },
+    ),
     r('run', `o --image=x --rm`, { stderr: 'error: --rm should only be used for attached containers\n', code: 1 }),
     r('run', 'o --image=x -i --hostport=81 --port=80 --privileged --dry-run=client -o jsonpath={.spec.containers}', {
       stdout:
