@@ -137,6 +137,17 @@ export class ExitCode extends Error {
   }
 }
 
+/** What went wrong, for a command whose exit code 1 says something else: `diff` with differences. */
+export class Failure extends Error {
+  override readonly name = 'Failure'
+  readonly code: number
+
+  constructor(code: number, cause: unknown) {
+    super('failed', { cause })
+    this.code = code
+  }
+}
+
 /** For commands that take none. */
 export function refuseWords(words: readonly string[]): void {
   if (words.length > 0) throw new UsageError(`unexpected argument ${JSON.stringify(words[0])}`)

@@ -36,16 +36,40 @@ const toMend = [UsageError, ConfigError, NameError, ApiError]
 function sentence(error: unknown): string {
   if (error instanceof StatusError) return statusSentence(error)
   if (toMend.some((type) => error instanceof type)) return `error: ${messageOf(error)}`
-  if (error instanceof TransportError) return `error: ${withCauses(error)}`
+  if (error instanceof TransportError) return `error: ${withCauses(error)}${nextStep(error)}`
   // A bug of this program: whoever fixes it needs to know where.
   return `error: ${isError(error) ? (error.stack ?? error.message) : String(error)}`
 }
 
 const maxCauses = 4
 
+function causesOf(error: Error): Error[] {
+  const causes: Error[] = []
+  for (let e: unknown = error; isError(e) && causes.length < maxCauses; e = e.cause) causes.push(e)
+  return causes
+}
+
 function withCauses(error: Error): string {
-  const messages: string[] = []
-  for (let e: unknown = error; isError(e) && messages.length < maxCauses; e = e.cause)
-    messages.push(e.message || codeOf(e) || e.name)
-  return messages.join(': ')
+  return causesOf(error)
+    .map((cause) => cause.message || codeOf(cause) || cause.name)
+    .join(': ')
+}
+
+/** What to do about a server that is not reached, by the code of the reason. */
+const nextSteps: readonly (readonly [code: RegExp, step: string])[] = [
+  [
+    /^ECONNREFUSED$/,
+    'Nothing listens there: is the server running? `orchctl config view --minify` shows which is meant.',
+  ],
+  [/^(?:ENOTFOUND|EAI_AGAIN)$/, 'No such host is known: `orchctl config view --minify` shows which server is meant.'],
+  [
+    /^(?:SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_.*|CERT_.*)$/,
+    'Name who signed its certificate with --certificate-authority=FILE, or fetch the client config of this server anew.',
+  ],
+]
+
+function nextStep(error: Error): string {
+  const codes = causesOf(error).map((cause) => codeOf(cause) ?? '')
+  const found = nextSteps.find(([code]) => codes.some((known) => code.test(known)))
+  return found === undefined ? '' : `\n${found[1]}`
 }

@@ -5,7 +5,7 @@
 import { helpText } from '../base/flag-help.ts'
 import { closestMatch, parseCommandLine, splitCommand, UsageError } from '../base/flags.ts'
 import { version } from '../model/version.ts'
-import { type Context, ExitCode } from './command.ts'
+import { type Context, ExitCode, Failure } from './command.ts'
 import { commands } from './commands/all.ts'
 import type { CommandEntry, CommandGroup } from './commands/entry.ts'
 import { isNotBuilt } from './commands/not-built.ts'
@@ -29,10 +29,11 @@ export async function main(surroundings: Surroundings, args: readonly string[]):
       import('./explain-error.ts'),
       import('./printers/colours.ts'),
     ])
-    const text = await explainError(error)
+    const [code, reason] = error instanceof Failure ? [error.code, error.cause] : [1, error]
+    const text = await explainError(reason)
     const begins = /^(?:error:|Error from server[^:]*:)/gim
     context.err(hasColours(context, 'err') ? text.replaceAll(begins, (head) => painted(head, 'bad')) : text)
-    return 1
+    return code
   }
 }
 

@@ -27,7 +27,7 @@ export class StatusError extends Error {
 export function errorOf(code: number, body: string): StatusError {
   const value = parseIfJson(body)
   if (isStatus(value)) return new StatusError({ ...value, code: value.code ?? code })
-  const message = `the server answered with ${code}: ${shorten(body, 500)}`
+  const message = `the server answered with ${code}: ${shorten(body.trim(), 500)}`
   return new StatusError({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, code })
 }
 

@@ -134,7 +134,8 @@ const rows: readonly Row[] = [
   {
     args: ['version', '-s', 'https://127.0.0.1:1'],
     stdout: /^Client Version: .*\n$/,
-    stderr: /^error: https:\/\/127\.0\.0\.1:1 is not reached: .*ECONNREFUSED/,
+    stderr:
+      /^error: https:\/\/127\.0\.0\.1:1 is not reached: .*ECONNREFUSED.*\nNothing listens there: is the server running\?/,
     code: 1,
   },
   { args: ['api-resources', '-oname'], stdout: /^configmaps\n/m },

@@ -95,7 +95,11 @@ const wrong: readonly (readonly [string, unknown, RegExp])[] = [
   ['is no YAML', 'a: [secret', /wrong is not YAML: see line \d+$/],
   ['is no object', '[]', /wrong is not a client config$/],
   ['is empty', '', /wrong: no current-context is set/],
-  ['has no such context', config({}, {}, { 'current-context': 'z' }), /wrong: there is no context "z"$/],
+  [
+    'has no such context',
+    config({}, {}, { 'current-context': 'z' }),
+    /wrong: there is no context "z"; there is "[^"]+"/,
+  ],
   ['has no such cluster', config({}, {}, { clusters: [] }), /wrong: there is no cluster "c"$/],
   ['has a list that is none', config({}, {}, { users: {} }), /wrong: users is not a list of objects$/],
   ['has a name twice', config({}, {}, { users: [{ name: 'u' }, { name: 'u' }] }), /users has "u" more than once$/],

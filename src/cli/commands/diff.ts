@@ -10,7 +10,7 @@ import { flag, type OptionsOf, text, toggle, UsageError } from '../../base/flags
 import { isNotFound } from '../../client/status-error.ts'
 import { isObject, type JsonObject, own } from '../../model/json.ts'
 import { type ApiObject, asJson } from '../../model/object.ts'
-import { type Context, defineCommand, ExitCode } from '../command.ts'
+import { type Context, defineCommand, ExitCode, Failure } from '../command.ts'
 import { connectionFlags } from '../connection-flags.ts'
 import { singularName } from '../find-type.ts'
 import { chosenManifests, type Manifest, readManifests } from '../manifests/manifest.ts'
@@ -50,21 +50,30 @@ $KUBECTL_EXTERNAL_DIFF names another program than \`diff -u -N\`, with its argum
   ],
   flags,
   run: async (context, { options, words }) => {
-    if (options.at !== '') return await diffAt(context, options, words)
-    if (words.length > 0) throw new UsageError(`unexpected argument ${JSON.stringify(words[0])}: name files with -f`)
-    if (options.filename.length === 0) throw new UsageError('must specify -f: the files to compare')
-    const manifests = await chosenManifests(await readManifests(context, options), options.selector)
-    await withSession(context, options, async (session) => {
-      const subjects = await subjectsOf(session, manifests)
-      const pairs = []
-      for (const subject of subjects) pairs.push(await compareOne(session, subject, options))
-      await show(
-        context,
-        pairs.filter((pair) => pair !== undefined),
-      )
+    const compared = options.at === '' ? diffFiles(context, options, words) : diffAt(context, options, words)
+    await compared.catch((error: unknown) => {
+      throw error instanceof ExitCode ? error : new Failure(failed, error)
     })
   },
 })
+
+/** The exit code where it cannot be said whether there is a difference. */
+const failed = 2
+
+async function diffFiles(context: Context, options: Options, words: readonly string[]): Promise<void> {
+  if (words.length > 0) throw new UsageError(`unexpected argument ${JSON.stringify(words[0])}: name files with -f`)
+  if (options.filename.length === 0) throw new UsageError('must specify -f: the files to compare')
+  const manifests = await chosenManifests(await readManifests(context, options), options.selector)
+  await withSession(context, options, async (session) => {
+    const subjects = await subjectsOf(session, manifests)
+    const pairs = []
+    for (const subject of subjects) pairs.push(await compareOne(session, subject, options))
+    await show(
+      context,
+      pairs.filter((pair) => pair !== undefined),
+    )
+  })
+}
 
 /** The object as it was, and as it is. */
 async function diffAt(context: Context, options: Options, words: readonly string[]): Promise<void> {

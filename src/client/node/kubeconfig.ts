@@ -199,13 +199,18 @@ function currentName(sources: readonly Source[]): string | undefined {
     .find((name) => name !== undefined && name !== '')
 }
 
-function entryNames({ file, content }: Source, sort: 'context' | 'user'): string[] {
+function entryNames({ file, content }: Source, sort: EntrySort): string[] {
   return entriesOf(file, content, `${sort}s`)
     .map((entry) => own(entry, 'name'))
     .filter((name) => typeof name === 'string')
 }
 
-function findEntry(sources: readonly Source[], sort: 'cluster' | 'user' | 'context', name: string): Entry {
+type EntrySort = 'cluster' | 'user' | 'context'
+
+/** So many are named to a user who named none of them. */
+const namedAtMost = 10
+
+function findEntry(sources: readonly Source[], sort: EntrySort, name: string): Entry {
   for (const { file, content } of sources) {
     const matches = entriesOf(file, content, `${sort}s`).filter((entry) => own(entry, 'name') === name)
     if (matches.length > 1) throw new ConfigError(`${file}: ${sort}s has ${JSON.stringify(name)} more than once`)
@@ -215,7 +220,10 @@ function findEntry(sources: readonly Source[], sort: 'cluster' | 'user' | 'conte
     if (!isObject(inner)) throw new ConfigError(`${file}: ${title}: ${sort} is not an object`)
     return { file, content: inner, title, name }
   }
-  throw new ConfigError(`${filesOf(sources)}: there is no ${sort} ${JSON.stringify(name)}`)
+  const known = sources.flatMap((source) => entryNames(source, sort)).map((each) => JSON.stringify(each))
+  const more = known.length > namedAtMost ? ', ...' : ''
+  const there = known.length === 0 ? '' : `; there is ${known.slice(0, namedAtMost).join(', ')}${more}`
+  throw new ConfigError(`${filesOf(sources)}: there is no ${sort} ${JSON.stringify(name)}${there}`)
 }
 
 function entriesOf(file: string, content: JsonObject, field: string): JsonObject[] {

@@ -119,6 +119,7 @@ There are three ways out:
     r('diff', '-k .'),
     r('delete', '-k . -o name', { stdout: 'configmap/pre-kust\nconfigmap/pre-made-m4649hggtm\n' }),
     r('apply', '-k . -f x', { stderr: 'error: -f and -k cannot be used together\n', code: 1 }),
+    r('diff', '-f nothing.yaml', { stderr: 'error: the path "nothing.yaml" does not exist\n', code: 2 }),
     r('kustomize', '. -o built.yaml'),
     r('diff', '-f built.yaml', { stdout: /^\+ {2}name: pre-kust$/m, code: 1 }),
     r('kustomize', 'a b', { stderr: 'error: name one directory with a kustomization.yaml\n', code: 1 }),

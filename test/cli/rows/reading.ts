@@ -182,8 +182,15 @@ export const reading: Part = {
       stderr: /\nAn administrator can see why: orchctl auth why get \/metrics --user alice\n$/,
       code: 1,
     }),
-    r('get', 'namespaces --user nobody', { stderr: /there is no user "nobody"\n$/, code: 1 }),
-    r('get', 'namespaces --cluster nowhere', { stderr: /there is no cluster "nowhere"\n$/, code: 1 }),
+    r('get', 'namespaces --user nobody', { stderr: /there is no user "nobody"; there is "[\w-]+"\n$/, code: 1 }),
+    r('get', 'namespaces --cluster nowhere', {
+      stderr: /there is no cluster "nowhere"; there is "[\w-]+"\n$/,
+      code: 1,
+    }),
+    r('get', '--raw /nothing', {
+      stderr: 'Error from server: the server answered with 404: 404 page not found\n',
+      code: 1,
+    }),
     r('get', 'namespaces --username me --password secret', { stderr: /User "system:anonymous" cannot/, code: 1 }),
     r('auth why', 'get secrets --user bob', { stdout: /secrets/ }),
     r('auth why', 'get nodes -A', { stdout: 'allowed: members of system:masters may do everything\n' }),
