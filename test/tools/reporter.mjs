@@ -1,15 +1,18 @@
 // Tells the runner (`test/run.ts`) of each test as it ends, over the channel that the two share: what it is called, and
-// why it failed. The reason is put into words here, in the test's own process. Node's own runner hands over the error
+// why it failed. In the long form it also prints what tests have measured, for docs/scorecard.md. The reason is put into words here, in the test's own process. Node's own runner hands over the error
 // itself, and comes to a silent stop when that holds something that cannot be handed over, such as a function.
 import { inspect } from 'node:util'
 
 // What a test has set going and that failed after its end is no failure of a test to Node, only a remark like this.
 const late = 'Error: '
 
+const long = process.env.ORCH_LONG === '1'
+
 export default async function* reporter(source) {
   let file
   for await (const { type, data } of source) {
     if (type === 'test:diagnostic' && data.message.startsWith(late)) process.send({ name: 'ended', why: data.message })
+    if (type === 'test:diagnostic' && long && data.nesting > 0) console.log(`${file}: ${data.message}`)
     // The outermost suites are the files (`batch.mjs`); a test beside them is none of theirs.
     const isFile = data.nesting === 0 && data.details?.type === 'suite'
     if (type === 'test:start' && data.nesting === 0) file = data.name

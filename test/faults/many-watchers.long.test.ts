@@ -1,0 +1,98 @@
+/**
+ * Ten thousand watches at once, as 100 connections of 100 streams each, of one writer's events: every watch is told every
+ * event, 99 of 100 within two seconds, in bounded memory; and when they are over the server has its descriptors and its
+ * counts back. The short form has 200 watches.
+ */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { readdirSync } from 'node:fs'
+import { type ClientHttp2Session, connect } from 'node:http2'
+import { test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { long } from '../tools/long.ts'
+import { ownMemory } from '../tools/memory.ts'
+import { configMaps } from '../tools/paths.ts'
+import { type ServerHandle, startServer } from '../tools/server.ts'
+import { untilTrue } from '../tools/until.ts'
+import { report } from './load.ts'
+
+const connections = long ? 100 : 4
+const streams = long ? 100 : 50
+const writes = long ? 300 : 10
+const gapMs = long ? 200 : 20
+const maxLagMs = 2000
+const maxMemory = 1.5 * 2 ** 30
+const newline = 10
+
+test('thousands of watches are told everything, and leave nothing', { timeout: 600_000 }, async (t) => {
+  const server = await startServer(t)
+  const admin = server.client()
+  const { body } = await admin.post(configMaps, { metadata: { name: 'watched' } })
+  const before = descriptorsOf(server)
+  const sentAt: number[] = []
+  const lags = new Float64Array(connections * streams * writes)
+  let told = 0
+  const onEvent = (index: number) => {
+    lags[told++] = performance.now() - sentAt[index]!
+  }
+  const sessions: ClientHttp2Session[] = []
+  t.after(() => sessions.forEach((session) => void session.destroy()))
+  for (let i = 0; i < connections; i++) sessions.push(await watchOften(server, body.metadata.resourceVersion, onEvent))
+  let memory = ownMemory(server.process.pid!)
+  for (let i = 0; i < writes; i++) {
+    sentAt.push(performance.now())
+    const { status, text } = await admin.put(`${configMaps}/watched`, {
+      metadata: { name: 'watched' },
+      data: { i: `${i}` },
+    })
+    assert.equal(status, 200, text)
+    memory = Math.max(memory, ownMemory(server.process.pid!))
+    await delay(Math.max(0, sentAt.at(-1)! + gapMs - performance.now()))
+  }
+  await untilTrue(async () => told === lags.length)
+  lags.sort()
+  const p99 = lags[Math.floor(lags.length * 0.99)]!
+  const counts = { watches: connections * streams, events: told, 'ms of lag at p50': Math.round(lags[told >> 1]!) }
+  report(t, {
+    ...counts,
+    'at p99': Math.round(p99),
+    'at most': Math.round(lags.at(-1)!),
+    'MiB of memory': memory >> 20,
+  })
+  for (const session of sessions) session.destroy()
+  await untilTrue(async () => descriptorsOf(server) <= before + 1)
+  await untilTrue(async () =>
+    /^apiserver_longrunning_requests\{verb="WATCH"\} 0$/m.test((await admin.get('/metrics')).text),
+  )
+  assert.ok(memory < maxMemory, `${memory >> 20} MiB`)
+  assert.ok(p99 <= maxLagMs, `one of a hundred events came after ${p99} ms or more`)
+})
+
+/** A connection with many watches, all of which have begun. `onEvent` is told which event of its watch came. */
+async function watchOften(
+  server: ServerHandle,
+  version: string,
+  onEvent: (index: number) => void,
+): Promise<ClientHttp2Session> {
+  const session = connect(server.url, { rejectUnauthorized: false })
+  await once(session, 'connect')
+  const path = `${configMaps}?watch=1&resourceVersion=${version}`
+  await Promise.all(
+    Array.from({ length: streams }, async () => {
+      const stream = session.request({ ':path': path, authorization: 'Bearer admin-token' })
+      // The connection is destroyed under it at the end.
+      stream.on('error', () => {})
+      let events = 0
+      stream.on('data', (chunk: Buffer) => {
+        for (let at = chunk.indexOf(newline); at >= 0; at = chunk.indexOf(newline, at + 1)) onEvent(events++)
+      })
+      const [answer] = await once(stream, 'response')
+      assert.equal(answer[':status'], 200)
+    }),
+  )
+  return session
+}
+
+function descriptorsOf({ process: { pid } }: ServerHandle): number {
+  return readdirSync(`/proc/${pid}/fd`).length
+}

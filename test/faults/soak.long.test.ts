@@ -1,0 +1,179 @@
+/**
+ * A soak: queues that are filled and emptied, watches that break and resume, and clients that connect anew with their
+ * certificates, while all that an operator can turn on is on: audit of every request to a file that is set aside,
+ * fairness, history, encryption at rest, and a scrape of the metrics now and then. Nothing may fail, memory comes to
+ * rest, and the files of the store and of the audit stay bounded. The long form takes ten minutes, the short one seconds.
+ */
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { HttpClient } from '../tools/http-client.ts'
+import { pairOf } from '../tools/identities.ts'
+import { long } from '../tools/long.ts'
+import { ownMemory } from '../tools/memory.ts'
+import { configMaps } from '../tools/paths.ts'
+import { type ServerHandle, startServer } from '../tools/server.ts'
+
+const seconds = long ? 600 : 4
+const sliceMs = long ? 15_000 : 1000
+const queues = 4
+const watches = 4
+const perQueue = 25
+const mebibyte = 2 ** 20
+const auditMegabytes = 5
+const auditBackups = 2
+
+/** What was done, to be told with the outcome. */
+const done = { writes: 0, events: 0, watches: 0, handshakes: 0, scrapes: 0 }
+
+test('churn with everything on leaves memory and files as they are', { timeout: 900_000 }, async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'orch-soak-'))
+  t.after(() => rmSync(directory, { recursive: true, force: true }))
+  const server = await startServer(t, everythingOn(directory))
+  const stop = new AbortController()
+  const { signal } = stop
+  const churn = [
+    ...Array.from({ length: queues }, (_, i) => fillAndEmpty(server.client(), `queue-${i}`, signal)),
+    ...Array.from({ length: watches }, (_, i) => watchAgain(server.client(), 50 * (i + 1), signal)),
+    connectAgain(server, signal),
+  ]
+  const failed = Promise.all(churn)
+  // Told below; until then nobody waits for it.
+  failed.catch(() => stop.abort())
+  const samples = await sample(server, directory, signal)
+  stop.abort()
+  await failed
+  judge(t, samples)
+  assert.doesNotMatch(server.output(), / (error|warning) /)
+  assert.equal(await server.stop(), 0)
+})
+
+function everythingOn(directory: string): string[] {
+  const policy = { apiVersion: 'audit.orch.io/v1', kind: 'Policy', rules: [{ level: 'Metadata' }] }
+  const key = { name: 'soak', secret: randomBytes(32).toString('base64') }
+  const encryption = {
+    apiVersion: 'apiserver.config.orch.io/v1',
+    kind: 'EncryptionConfiguration',
+    resources: [{ resources: ['configmaps'], providers: [{ aesgcm: { keys: [key] } }, { identity: {} }] }],
+  }
+  const [policyFile, encryptionFile] = [join(directory, 'policy.json'), join(directory, 'encryption.json')]
+  writeFileSync(policyFile, JSON.stringify(policy))
+  writeFileSync(encryptionFile, JSON.stringify(encryption), { mode: 0o600 })
+  return [
+    `--audit-policy-file=${policyFile}`,
+    `--audit-log-path=${join(directory, 'audit', 'audit.log')}`,
+    `--audit-log-maxsize=${auditMegabytes}`,
+    `--audit-log-maxbackup=${auditBackups}`,
+    // So that what is kept has its full length before the middle of the soak.
+    '--history-retention=1m',
+    '--history-duration=1m',
+    `--encryption-provider-config=${encryptionFile}`,
+  ]
+}
+
+/** Puts objects one by one and deletes them at once: the shape that made files of LMDB grow. */
+async function fillAndEmpty(client: HttpClient, queue: string, signal: AbortSignal): Promise<void> {
+  for (let round = 0; !signal.aborted; round++) {
+    for (let i = 0; i < perQueue && !signal.aborted; i++) {
+      const metadata = { name: `${queue}-${i}`, labels: { queue } }
+      const { status, text } = await client.post(configMaps, {
+        metadata,
+        data: { text: 'x'.repeat((round * 97) % 4000) },
+      })
+      assert.equal(status, 201, text)
+      done.writes++
+    }
+    const { status, text } = await client.delete(`${configMaps}?labelSelector=queue%3D${queue}`)
+    assert.equal(status, 200, text)
+    done.writes++
+  }
+}
+
+/** Breaks a watch off after so many events, and goes on where it was. */
+async function watchAgain(client: HttpClient, events: number, signal: AbortSignal): Promise<void> {
+  const list = await client.get(`${configMaps}?limit=1`)
+  let version: string = list.body.metadata.resourceVersion
+  while (!signal.aborted) {
+    const end = new AbortController()
+    let left = events
+    done.watches++
+    for await (const { type, object } of client.watch(
+      `${configMaps}?watch=1&allowWatchBookmarks=true&resourceVersion=${version}`,
+      AbortSignal.any([signal, end.signal]),
+    )) {
+      assert.notEqual(type, 'ERROR', JSON.stringify(object))
+      version = object.metadata.resourceVersion
+      done.events++
+      if (--left === 0) end.abort()
+    }
+  }
+}
+
+/** With a certificate, each time on a new connection. */
+async function connectAgain(server: ServerHandle, signal: AbortSignal): Promise<void> {
+  const ca = pairOf(server, 'ca').certificate
+  const { certificate, key } = pairOf(server, 'admin')
+  while (!signal.aborted) {
+    const client = new HttpClient({ port: server.port, token: '', ca, cert: certificate, key })
+    const { status } = await client.get('/api/v1/namespaces/default')
+    client.close()
+    assert.equal(status, 200)
+    done.handshakes++
+    await delay(20)
+  }
+}
+
+interface Sample {
+  readonly memory: number
+  readonly store: number
+  readonly audit: number
+}
+
+async function sample(server: ServerHandle, directory: string, signal: AbortSignal): Promise<Sample[]> {
+  const samples: Sample[] = []
+  const client = server.client()
+  for (const end = performance.now() + seconds * 1000; performance.now() < end && !signal.aborted; ) {
+    await delay(sliceMs, undefined, { signal }).catch(() => {})
+    const { status, text } = await client.get('/metrics')
+    assert.equal(status, 200)
+    assert.match(text, /^apiserver_audit_event_total [1-9]/m)
+    assert.doesNotMatch(text, /^apiserver_audit_error_total\{.*\} [1-9]/m)
+    done.scrapes++
+    samples.push({
+      memory: ownMemory(server.process.pid!),
+      store: sizeOf(join(server.directory, 'data')),
+      audit: sizeOf(join(directory, 'audit')),
+    })
+  }
+  return samples
+}
+
+/** In bytes, of all files below. One that goes meanwhile counts for nothing. */
+function sizeOf(directory: string): number {
+  let size = 0
+  for (const file of readdirSync(directory, { recursive: true, withFileTypes: true }))
+    if (file.isFile()) size += statSync(join(file.parentPath, file.name), { throwIfNoEntry: false })?.size ?? 0
+  return size
+}
+
+/** The first third is the warm-up; then the highest values of the middle third are compared with those of the last. */
+function judge(t: TestContext, samples: readonly Sample[]): void {
+  const third = Math.floor(samples.length / 3)
+  const [middle, last] = [samples.slice(third, 2 * third), samples.slice(-third)]
+  const most = (part: readonly Sample[], of: keyof Sample) => Math.max(...part.map((each) => each[of])) / mebibyte
+  const low = (part: readonly Sample[], of: keyof Sample) => Math.min(...part.map((each) => each[of])) / mebibyte
+  const figures = (of: keyof Sample) =>
+    `${low(middle, of).toFixed(1)} to ${most(middle, of).toFixed(1)}, then ${low(last, of).toFixed(1)} to ${most(last, of).toFixed(1)}`
+  t.diagnostic(JSON.stringify(done))
+  for (const part of ['memory', 'store', 'audit'] as const) t.diagnostic(`MiB of ${part}: ${figures(part)}`)
+  assert.ok(done.writes > 100 && done.events > 100 && done.handshakes > 10)
+  assert.ok(most(last, 'audit') < auditMegabytes * (auditBackups + 1) + 1, 'audit logs are not thinned out')
+  if (!long) return
+  const minutes = (seconds * 2) / 3 / 60 / 2
+  assert.ok(low(last, 'memory') <= low(middle, 'memory') + minutes + 8, 'memory grows by more than 1 MiB a minute')
+  assert.ok(most(last, 'store') <= 1.25 * most(middle, 'store') + 4, 'the store grows')
+}
