@@ -2,6 +2,7 @@
  * Reads a request's body, bounded in size, and only as it was sent: no compressed bodies. A body counts when the client
  * has ended it and all that was announced has come: half of one could say something quite different from the whole.
  */
+import { readStream } from '../base/read-stream.ts'
 import { shorten } from '../base/shorten.ts'
 import { badRequest, entityTooLarge, unsupportedMediaType } from '../model/api-error.ts'
 import { maxBodyBytes } from '../model/limits.ts'
@@ -26,9 +27,7 @@ export function readBody(exchange: Exchange): Promise<Buffer> {
   return body
 }
 
-/**
- * All chunks, up to the limit. By events, as that costs far less than an iterator for the small bodies that most are.
- */
+/** All chunks, up to the limit. */
 function gather(exchange: Exchange, announced: number | undefined): Promise<Buffer> {
   const { transport } = exchange
   const stream = transport.body
@@ -54,7 +53,7 @@ function gather(exchange: Exchange, announced: number | undefined): Promise<Buff
     }
     // A body that breaks off is its client's doing: left, reset, or badly framed.
     const onBreak = () => ended || reject(badRequest('the body broke off before its end'))
-    stream.on('data', onData).on('end', onEnd).on('error', onBreak).on('close', onBreak)
+    readStream(stream, { onData, onEnd, onBreak })
   })
 }
 

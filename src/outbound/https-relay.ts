@@ -9,6 +9,7 @@ import type { Agent, ClientRequest, IncomingMessage } from 'node:http'
 import { request } from 'node:https'
 import { isIP } from 'node:net'
 import type { Duplex, Readable } from 'node:stream'
+import { readStream } from '../base/read-stream.ts'
 import { CallError, callErrorOf } from './call-error.ts'
 import { Connections, type Destination } from './connections.ts'
 
@@ -208,7 +209,7 @@ function sendBody(outgoing: ClientRequest, { body }: RelayedRequest, fail: (erro
     ended = true
     outgoing.end()
   }
-  stream.on('data', onData).on('end', onEnd).on('error', breakOff).on('close', breakOff)
+  readStream(stream, { onData, onEnd, onBreak: breakOff })
   // What nobody takes any more is read to its end, so that the client gets to read the answer.
   outgoing.on('close', () => {
     stream.off('data', onData)

@@ -139,6 +139,8 @@ test('bodies go through as they are, in all methods, over HTTP/1.1 and HTTP/2', 
   const head = { ':method': 'POST', ':path': `${root}/echo`, authorization: 'Bearer admin-token' }
   const { status, text } = await sendHttp2(server, head, ['{"h":', '2}'])
   assert.deepEqual([status, JSON.parse(text).text], [200, '{"h":2}'])
+  const empty = await sendHttp2(server, { ...head, ':method': 'DELETE' }, [''])
+  assert.deepEqual([empty.status, JSON.parse(empty.text).text], [200, ''])
   const none = await client.send(`${root}/echo`, { method: 'DELETE' })
   assert.deepEqual([none.body.text, valuesOf(none.body.headers, 'content-length')], ['', ['0']])
   assert.equal((await client.send(`${root}/echo`, { method: 'HEAD' })).status, 200)

@@ -176,3 +176,16 @@ test('a write whose time is over while its body is still to come', { timeout: 30
   await unchanged()
   socket.destroy()
 })
+
+/** As `kubectl delete --raw` sends it: Node ends such a stream before anybody can have asked for its body. */
+test('a body that is announced and ends without a byte is empty', { timeout: 10_000 }, async (t) => {
+  const server = await serve(t)
+  await server.client().post(configMaps, { metadata: { name: 'short' } })
+  const socket = await openFrames(server)
+  const head = requestFrame(1, { ':method': 'DELETE', ':path': `${configMaps}/short`, authorization })
+  socket.write(Buffer.concat([head, frame('data', endStream, 1)]))
+  let read = ''
+  while (!read.includes('"status":"Success"')) read += (await once(socket, 'data'))[0].toString('latin1')
+  assert.equal((await server.client().get(`${configMaps}/short`)).status, 404)
+  socket.destroy()
+})
