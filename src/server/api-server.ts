@@ -50,7 +50,7 @@ import { type CatalogueParts, openCatalogue } from './catalogue.ts'
 import { type Certificates, openCertificates } from './certificates.ts'
 import { ClientAuthorities } from './client-authorities.ts'
 import { startCustomResources } from './custom-resources.ts'
-import { openEarlyPort } from './early-port.ts'
+import { openEarlyPort, openWaitingPort } from './early-port.ts'
 import type { ServerOptions } from './flags/options.ts'
 import { openFlowControl } from './flow-control.ts'
 import { type FrontProxy, openFrontProxy } from './front-proxy.ts'
@@ -186,6 +186,8 @@ async function openFoundation(options: ServerOptions, around: Surroundings) {
   const metrics = openMetrics(systemClock)
   const recording = { vendor, clock: systemClock, log, reloading, worker, opened, metrics: metrics.audit }
   const audited = await openAudit(options, recording)
+  const early = { begun: clock.monotonic(), clock, log, opened }
+  const waiting = await openWaitingPort(options, early)
   const below = { log, clock, metrics: metrics.store, given: around.store, worker }
   const { store, raw, failed, notice } = await openStore(options, below)
   opened.defer(() => store.close())
@@ -193,7 +195,8 @@ async function openFoundation(options: ServerOptions, around: Surroundings) {
   await shareAuthority(options, store, systemClock)
   const means = { clock: systemClock, store, log, authorities, reloading, worker, opened }
   const certificates = await openCertificates(options, means)
-  const earlyPort = await openEarlyPort(options, { certificates, clock, log, opened })
+  await waiting?.listener.close(0)
+  const earlyPort = await openEarlyPort(options, { ...early, certificates })
   const frontProxy = await openFrontProxy(options, means)
   const accountTokens = openAccountTokens(options, await settleKeys(givenKeys, options, store))
   const who = { authorities, denied, identify, certificates, frontProxy, accountTokens }

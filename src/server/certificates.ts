@@ -148,7 +148,8 @@ function inOrder(write: () => Promise<void>) {
 }
 
 /** The pair to serve with that the flags name, or else the one that lies in --cert-dir; '' for none. */
-function servingFiles(options: ServerOptions) {
+/** Where the flags say that the pair to serve with lies. */
+export function servingFiles(options: ServerOptions) {
   const { certificate, key } = servingPaths(options)
   return {
     certificate: { flag: 'tls-cert-file', file: certificate },

@@ -4,7 +4,6 @@
  * for is a 503 with Retry-After. When the server is ready it takes the port over.
  */
 import { type Clock, systemClock } from '../base/clock.ts'
-import type { Exchange } from '../http/exchange.ts'
 import { healthPaths } from '../http/health.ts'
 import type { Listener } from '../http/listener.ts'
 import { pipeline, type Step } from '../http/pipeline.ts'
@@ -29,7 +28,9 @@ export interface EarlyPort {
 }
 
 interface EarlyPortParts {
-  readonly certificates: Certificates
+  readonly certificates: Pick<Certificates, 'tls'>
+  /** When the start began, by the monotonic clock. */
+  readonly begun: number
   readonly clock: Clock
   readonly log: Log
   readonly opened: AsyncDisposableStack
@@ -38,10 +39,10 @@ interface EarlyPortParts {
 /** Undefined where the port is to open when the server is ready. */
 export async function openEarlyPort(
   options: ServerOptions,
-  { certificates, clock, log, opened }: EarlyPortParts,
+  { certificates, begun, clock, log, opened }: EarlyPortParts,
 ): Promise<EarlyPort | undefined> {
   if (options.livezGrace === 0) return undefined
-  let answering: Answering = { handle: answerWhileStarting(options, clock), maySwitch: () => false }
+  let answering: Answering = { handle: answerWhileStarting(options, begun, clock), maySwitch: () => false }
   const listener = await openListener(options, certificates, {
     handle: (exchange) => answering.handle(exchange),
     maySwitch: (target) => answering.maySwitch(target),
@@ -54,8 +55,21 @@ export async function openEarlyPort(
   return { listener, takeOver }
 }
 
-function answerWhileStarting(options: ServerOptions, clock: Clock): (exchange: Exchange) => Promise<void> {
-  const end = clock.monotonic() + options.livezGrace
+/**
+ * The port while the store is opened, with which the certificates come. Clients who are known by theirs begin anew with
+ * the port that follows: this one is closed then.
+ */
+export async function openWaitingPort(
+  options: ServerOptions,
+  parts: Omit<EarlyPortParts, 'certificates'>,
+): Promise<EarlyPort | undefined> {
+  if (options.livezGrace === 0) return undefined
+  const { firstPair } = await import('./first-pair.ts')
+  return await openEarlyPort(options, { ...parts, certificates: { tls: await firstPair(options, parts.clock) } })
+}
+
+function answerWhileStarting(options: ServerOptions, begun: number, clock: Clock): Answering['handle'] {
+  const end = begun + options.livezGrace
   const late = () => (clock.monotonic() < end ? undefined : 'the server has not started within --livez-grace-period')
   const health = healthPaths(
     [{ name: 'start-in-time', check: late }],

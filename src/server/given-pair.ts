@@ -28,10 +28,10 @@ export function followGivenPair(flags: PairFlags, reloading: Reloading): GivenPa
   const files = [flags.certificate.file, flags.key.file].filter((file) => file !== '')
   if (files.length > 0)
     reloading.follow(flags.certificate.flag, files, () => {
-      pair = readPair(flags)
+      pair = readGivenPair(flags)
       changed()
     })
-  let pair = readPair(flags)
+  let pair = readGivenPair(flags)
   return {
     get pair() {
       return pair
@@ -42,7 +42,8 @@ export function followGivenPair(flags: PairFlags, reloading: Reloading): GivenPa
   }
 }
 
-function readPair({ certificate, key }: PairFlags): CertifiedKey | undefined {
+/** As it is now; undefined where the flags name none. Throws UsageError where the files are of no use. */
+export function readGivenPair({ certificate, key }: PairFlags): CertifiedKey | undefined {
   if (certificate.file === '' && key.file === '') return undefined
   if (certificate.file === '' || key.file === '')
     throw new UsageError(`--${certificate.flag} and --${key.flag} go together`)

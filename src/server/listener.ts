@@ -21,7 +21,7 @@ type Tls = Pick<ServerOptions, 'tlsMinVersion' | 'tlsCipherSuites'>
 
 export async function openListener(
   options: Address & Tls,
-  { tls }: Certificates,
+  { tls }: Pick<Certificates, 'tls'>,
   { handle, maySwitch, clock, log }: ListenerParts,
 ): Promise<Listener> {
   const { bindAddress: host, securePort: port, workers, goawayChance } = options

@@ -1,5 +1,6 @@
 /** Opens the store that the options name: the embedded one, or etcd. Each is loaded only where it is used. */
 
+import { setTimeout } from 'node:timers/promises'
 import type { Clock } from '../base/clock.ts'
 import { UsageError } from '../base/flags.ts'
 import { prefixOf } from '../cache/caches.ts'
@@ -148,8 +149,23 @@ export function embeddedListeners({ onFailed, onCapacity, log }: Listeners): Wor
 
 async function openEtcd(options: ServerOptions, { onCapacity, log }: Listeners): Promise<Store> {
   const { EtcdStore } = await import('../store/etcd/store.ts')
-  return await openingEtcd(options, log, (etcd) => EtcdStore.open({ ...etcd, onCapacity }))
+  const open = (etcd: EtcdOptions) => EtcdStore.open({ ...etcd, onCapacity })
+  return await openingEtcd(options, log, (etcd) => patiently(options.livezGrace, () => open(etcd)))
 }
+
+/** Tries again for as long as a start may take: what cannot be reached yet may come. */
+async function patiently<T>(milliseconds: number, open: () => Promise<T>): Promise<T> {
+  const end = performance.now() + milliseconds
+  for (;;)
+    try {
+      return await open()
+    } catch (error) {
+      if (!(error instanceof StoreError) || performance.now() >= end) throw error
+      await setTimeout(betweenAttemptsMs)
+    }
+}
+
+const betweenAttemptsMs = 500
 
 /** Opens what the flags say of etcd; what it reports, and that it cannot be opened, comes with what to do about it. */
 export async function openingEtcd<T>(

@@ -1,6 +1,7 @@
 /** From the first probe to the last answer: a slow start, a stop that is announced, and what systemd is told. */
 import assert from 'node:assert/strict'
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { get } from 'node:https'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,7 +13,9 @@ import { serverFlags } from '../../src/server/flags/options.ts'
 import { MemoryStore } from '../../src/store/memory.ts'
 import type { ListRange, Snapshot } from '../../src/store/store.ts'
 import { openLog } from '../../src/telemetry/log.ts'
+import { startEtcd } from '../tools/etcd.ts'
 import { HttpClient } from '../tools/http-client.ts'
+import { longTest } from '../tools/long.ts'
 import { configMaps } from '../tools/paths.ts'
 import { startServer } from '../tools/server.ts'
 import { until } from '../tools/until.ts'
@@ -78,6 +81,41 @@ test('with a grace period the port is open during the start: alive, and not read
   store.letGo()
   await starting
   assert.deepEqual([await status('/livez'), await status('/readyz')], [200, 200])
+})
+
+/** The code of an answer, whoever gives it: a cluster whose store was never open has no CA to verify by. */
+function probe(port: number, path: string): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<number>()
+  const request = get({ host: '127.0.0.1', port, path, rejectUnauthorized: false, agent: false }, (answer) => {
+    answer.resume()
+    resolve(answer.statusCode!)
+  })
+  request.on('error', reject)
+  return promise
+}
+
+longTest('with a grace period the port is open while etcd is waited for, and the server comes with it', async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'orch-test-'))
+  const [etcd, port] = [await startEtcd(), await freePort()]
+  await etcd.kill(0)
+  const flags = [`--secure-port=${port}`, `--data-dir=${directory}/data`, '--admin-kubeconfig=']
+  const slow = [...flags, `--etcd-servers=${etcd.endpoints[0]}`, '--livez-grace-period=5m']
+  const starting = startApiServer(parseFlags(serverFlags, slow), { log: openLog() })
+  t.after(async () => {
+    await (await starting).stop()
+    await etcd.stop()
+    rmSync(directory, { recursive: true, force: true })
+  })
+  await until(
+    () => probe(port, '/livez').catch(() => 0),
+    (code) => code === 200,
+  )
+  assert.deepEqual([await probe(port, '/readyz'), await probe(port, configMaps)], [500, 503])
+  await etcd.restart(0)
+  await starting
+  const client = new HttpClient({ port, token: '', ca: readFileSync(join(directory, 'data/pki/ca.crt'), 'utf8') })
+  t.after(() => client.close())
+  assert.deepEqual([(await client.get('/livez')).status, (await client.get('/readyz')).status], [200, 200])
 })
 
 test('a stop is announced, goes on answering for the delay, and ends with 0; systemd is told', async (t) => {

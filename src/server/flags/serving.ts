@@ -57,7 +57,7 @@ export const servingFlags = {
     'TIME',
     '0s',
     readTime,
-    'maximum time of a start during which /livez passes and /readyz fails; with 0s the port opens when the server is ready',
+    'maximum time of a start during which /livez passes, /readyz fails and etcd is waited for; with 0s the port opens when the server is ready',
   ),
   shutdownDelay: flag(
     'shutdown-delay-duration',
