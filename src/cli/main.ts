@@ -25,14 +25,15 @@ export async function main(surroundings: Surroundings, args: readonly string[]):
     // The user ended it: nothing to report.
     if (context.signal.aborted) return interrupted
     if (error instanceof ExitCode) return error.code
-    const [{ explainError }, { hasColours, painted }] = await Promise.all([
+    const [{ explainError }, { painterFor }] = await Promise.all([
       import('./explain-error.ts'),
       import('./printers/colours.ts'),
     ])
     const [code, reason] = error instanceof Failure ? [error.code, error.cause] : [1, error]
     const text = await explainError(reason)
     const begins = /^(?:error:|Error from server[^:]*:)/gim
-    context.err(hasColours(context, 'err') ? text.replaceAll(begins, (head) => painted(head, 'bad')) : text)
+    const painted = painterFor(context, 'err')
+    context.err(painted === undefined ? text : text.replaceAll(begins, (head) => painted(head, 'bad')))
     return code
   }
 }

@@ -1,7 +1,7 @@
 /** Tables on paper: what servers may send, and what reaches the terminal. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { cellMeaning, hasColours, paintDescription, painted } from '../../src/cli/printers/colours.ts'
+import { cellMeaning, hasColours, paintDescription, painterFor } from '../../src/cli/printers/colours.ts'
 import { Columns } from '../../src/cli/printers/columns.ts'
 import { escapeLine, escapeText } from '../../src/cli/printers/escape.ts'
 import { fitText } from '../../src/cli/printers/fit.ts'
@@ -92,6 +92,8 @@ test('statuses have colours by what they mean', () => {
   const red = (text: string) => `\u001b[31m${text}\u001b[0m`
   const green = (text: string) => `\u001b[32m${text}\u001b[0m`
   const yellow = (text: string) => `\u001b[33m${text}\u001b[0m`
+  const terminal = { out: true, err: true }
+  const painted = painterFor({ terminal, env: {} }, 'out')!
   const paint = (heading: string, cell: string) => painted(cell, cellMeaning(heading, cell))
   assert.equal(paint('STATUS', 'Running'), green('Running'))
   assert.equal(paint('STATUS', 'CrashLoopBackOff'), red('CrashLoopBackOff'))
@@ -103,15 +105,39 @@ test('statuses have colours by what they mean', () => {
   const lines = new Columns((cell) => paint('STATUS', cell))
   assert.equal(lines.lines([['Running', 'x']]), `${green('Running')}   x\n`)
   assert.equal(
-    paintDescription('Status:  Running\nConditions:\n  Ready  False  x\n  DiskPressure  False\nOther:\n  A  False'),
+    paintDescription(
+      'Status:  Running\nConditions:\n  Ready  False  x\n  DiskPressure  False\nOther:\n  A  False',
+      painted,
+    ),
     `Status:  ${green('Running')}\nConditions:\n  Ready  ${red('False')}  x\n  DiskPressure  ${green('False')}\nOther:\n  A  False`,
   )
-  const terminal = { out: true, err: true }
   assert.equal(hasColours({ terminal, env: {} }, 'out'), true)
   assert.equal(hasColours({ terminal, env: { NO_COLOR: '1' } }, 'out'), false)
   assert.equal(hasColours({ terminal, env: { TERM: 'dumb' } }, 'err'), false)
   assert.equal(hasColours({ terminal: { out: false, err: true }, env: {} }, 'out'), false)
 })
+
+test('with 256 colours each is read on light and on dark ground', () => {
+  for (const env of [{ TERM: 'xterm-256color' }, { TERM: 'screen', COLORTERM: 'truecolor' }]) {
+    const painted = painterFor({ terminal: { out: true, err: true }, env }, 'out')!
+    for (const meaning of ['good', 'waiting', 'bad'] as const) {
+      const [, number] = /38;5;(\d+)m/.exec(painted('x', meaning))!
+      const light = lightOf(Number(number))
+      const [onWhite, onBlack] = [1.05 / (light + 0.05), (light + 0.05) / 0.05]
+      assert.ok(Math.min(onWhite, onBlack) > 3.8, `${meaning}: ${onWhite} on white, ${onBlack} on black`)
+    }
+  }
+})
+
+/** Of a colour of the cube of 216: how light it is, as the guidelines for web content reckon it. */
+function lightOf(number: number): number {
+  const steps = [0, 95, 135, 175, 215, 255]
+  const [r, g, b] = [36, 6, 1].map((size) => {
+    const part = steps[Math.floor((number - 16) / size) % 6]! / 255
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4
+  }) as [number, number, number]
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b
+}
 
 test('a table stays within the terminal, with its names whole', () => {
   const head = ['NAME', 'IMAGE', 'AGE']

@@ -10,8 +10,8 @@ import type { ApiObject } from '../../model/object.ts'
 import { defineCommand } from '../command.ts'
 import { connectionFlags } from '../connection-flags.ts'
 import { singularName } from '../find-type.ts'
-import { hasColours, meaningOf, painted } from '../printers/colours.ts'
-import { Columns } from '../printers/columns.ts'
+import { meaningOf, type Painter, painterFor } from '../printers/colours.ts'
+import { Columns, type Paint } from '../printers/columns.ts'
 import { escapeLine } from '../printers/escape.ts'
 import { placeOf, type Session, withSession } from '../session.ts'
 import { readWanted } from '../targets.ts'
@@ -31,7 +31,8 @@ export const treeCommand = defineCommand({
       const { objects, unread } = await allObjects(session, type.namespaced ? session.namespace : undefined)
       const root = { type, object }
       const rows = [...(await ownersOf(session, root)).map((one) => lineOf(one, '')), ...branchesOf(root, objects)]
-      const paint = hasColours(context, 'out') ? paintState : undefined
+      const painted = painterFor(context, 'out')
+      const paint = painted === undefined ? undefined : statesPainted(painted)
       context.out(new Columns(paint).lines([['OBJECT', 'STATE', 'AGE'], ...rows]))
       if (unread.length > 0) context.err(`not looked at, since they cannot be listed: ${unread.join(', ')}\n`)
     })
@@ -147,6 +148,7 @@ function ageOf({ metadata: { creationTimestamp } }: ApiObject): string {
   return creationTimestamp === undefined ? '<unknown>' : humanDuration(Date.now() - Date.parse(creationTimestamp))
 }
 
-function paintState(cell: string, column: number): string {
-  return column === 1 ? painted(cell, meaningOf(cell) ?? (cell.startsWith('Not') ? 'bad' : undefined)) : cell
+function statesPainted(painted: Painter): Paint {
+  return (cell, column) =>
+    column === 1 ? painted(cell, meaningOf(cell) ?? (cell.startsWith('Not') ? 'bad' : undefined)) : cell
 }

@@ -1,20 +1,34 @@
 /**
  * Colours by meaning, for people at a terminal: green for what is well, yellow for what is on its way, red for what went
- * wrong. None where the output goes to a file or a program, with `NO_COLOR`, or on a terminal that has none.
+ * wrong. None where the output goes to a file or a program, with `NO_COLOR`, or on a terminal that has none. Where the
+ * terminal has 256 colours, they are such as can be read on light and on dark ground.
  */
 import type { Context } from '../command.ts'
 
 export type Meaning = 'good' | 'waiting' | 'bad'
 
-const codes: { readonly [meaning in Meaning]: number } = { good: 32, waiting: 33, bad: 31 }
+type Palette = { readonly [meaning in Meaning]: string }
+
+/** Of every terminal, and of its theme: its yellow on white can hardly be read. */
+const basic: Palette = { good: '32', waiting: '33', bad: '31' }
+/** #008700, #af5f00 and #d70000: each has a contrast of about 4 to 5 with white and with black alike. */
+const onAnyGround: Palette = { good: '38;5;28', waiting: '38;5;130', bad: '38;5;160' }
+
+/** Puts a text into the colour of what it means. */
+export type Painter = (text: string, meaning: Meaning | undefined) => string
+
+/** How what is written to this stream is painted; undefined where it has no colours. */
+export function painterFor(context: Pick<Context, 'terminal' | 'env'>, stream: 'out' | 'err'): Painter | undefined {
+  if (!hasColours(context, stream)) return undefined
+  const { TERM = '', COLORTERM = '' } = context.env
+  const palette = COLORTERM !== '' || TERM.includes('256color') ? onAnyGround : basic
+  return (text, meaning) =>
+    meaning === undefined || text === '' ? text : `\u001b[${palette[meaning]}m${text}\u001b[0m`
+}
 
 /** Whether what is written to this stream may have colours. */
 export function hasColours({ terminal, env }: Pick<Context, 'terminal' | 'env'>, stream: 'out' | 'err'): boolean {
   return terminal[stream] && (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb'
-}
-
-export function painted(text: string, meaning: Meaning | undefined): string {
-  return meaning === undefined || text === '' ? text : `\u001b[${codes[meaning]}m${text}\u001b[0m`
 }
 
 const words: ReadonlyMap<string, Meaning> = new Map([
@@ -63,7 +77,7 @@ const unwelcome =
   /Pressure$|Unavailable$|^(?:Failed|Stalled|Terminating|NamesNotAccepted|ReplicaFailure)$|(?:Failure|Deprecated)$/
 
 /** The text of `describe` with its statuses and conditions in colour. */
-export function paintDescription(text: string): string {
+export function paintDescription(text: string, painted: Painter): string {
   let inConditions = false
   return text
     .split('\n')

@@ -10,7 +10,7 @@ import { liveOf } from '../../changing.ts'
 import { defineCommand } from '../../command.ts'
 import { connectionFlags } from '../../connection-flags.ts'
 import { SeveralErrors } from '../../explain-error.ts'
-import { hasColours, paintDescription } from '../../printers/colours.ts'
+import { paintDescription, painterFor } from '../../printers/colours.ts'
 import { escapeText } from '../../printers/escape.ts'
 import { alignTabs } from '../../printers/tabs.ts'
 import { type Session, withSession } from '../../session.ts'
@@ -97,7 +97,8 @@ async function described(session: Session, { type, object, showEvents }: Subject
   const body = describer === undefined ? describeFields(object) : await describer.describe(object, session)
   const events = showEvents && describer?.events !== false ? await describeEvents(session, object) : ''
   const text = alignTabs(escapeText(`${body}${events}`))
-  return hasColours(session.context, 'out') ? paintDescription(text) : text
+  const painted = painterFor(session.context, 'out')
+  return painted === undefined ? text : paintDescription(text, painted)
 }
 
 /** Whether a group has this short name, whichever vendor's names the server speaks. */

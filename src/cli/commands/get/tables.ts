@@ -7,7 +7,7 @@ import type { Context } from '../../command.ts'
 import { SeveralErrors } from '../../explain-error.ts'
 import { singularName } from '../../find-type.ts'
 import { withNearNames } from '../../near-names.ts'
-import { cellMeaning, hasColours, painted } from '../../printers/colours.ts'
+import { cellMeaning, painterFor } from '../../printers/colours.ts'
 import { Columns, type Paint } from '../../printers/columns.ts'
 import { fitRows } from '../../printers/fit-table.ts'
 import { headings, type TableStyle, tableRows } from '../../printers/table.ts'
@@ -123,7 +123,8 @@ function withinTerminal(
 
 /** How cells under these headings look to this user. */
 export function paintOf(context: Context, head: readonly string[]): Paint | undefined {
-  if (!hasColours(context, 'out')) return undefined
+  const painted = painterFor(context, 'out')
+  if (painted === undefined) return undefined
   return (cell, column) => painted(cell, cell === head[column] ? undefined : cellMeaning(head[column] ?? '', cell))
 }
 
