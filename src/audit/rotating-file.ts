@@ -4,6 +4,7 @@
  * names are those that operators of kube-apiserver know. Files are readable by their owner alone.
  *
  * Several workers may append to one file: one of them sets it aside, and the others notice that and go on in the new one.
+ * So does one alone, within a second, where another program has moved or removed the file.
  */
 import { createReadStream, createWriteStream } from 'node:fs'
 import { type FileHandle, mkdir, open, readdir, rename, stat, unlink } from 'node:fs/promises'
@@ -27,6 +28,9 @@ export interface Rotation {
 /** How long others may still write into a file that was set aside. */
 const othersMs = 1000
 
+/** How often one that writes alone looks whether the file is still there. */
+const lookMs = 1000
+
 const ownerOnly = 0o600
 
 export class RotatingFile {
@@ -36,6 +40,7 @@ export class RotatingFile {
   readonly #onError: (error: unknown) => void
   #file: FileHandle | undefined
   #size = 0
+  #lookedAt = Number.NEGATIVE_INFINITY
   #tidying: Promise<void> = Promise.resolve()
 
   constructor(
@@ -58,7 +63,7 @@ export class RotatingFile {
 
   /** Appends whole lines. One call at a time. */
   async append(lines: Buffer): Promise<void> {
-    if (this.#rotation.shared !== undefined) await this.#follow()
+    if (this.#isTimeToLook()) await this.#follow()
     if (
       this.#rotation.shared?.rotates !== false &&
       this.#size > 0 &&
@@ -76,7 +81,15 @@ export class RotatingFile {
     await this.#tidying
   }
 
-  /** Others write there too, and one of them may have set the file aside. */
+  #isTimeToLook(): boolean {
+    if (this.#rotation.shared !== undefined) return true
+    const now = this.#clock.monotonic()
+    if (now - this.#lookedAt < lookMs) return false
+    this.#lookedAt = now
+    return true
+  }
+
+  /** Another worker or program may have set the file aside: then this one goes on in a new one. */
   async #follow(): Promise<void> {
     const [there, own] = await Promise.all([stat(this.#path).catch(() => undefined), this.#file?.stat()])
     if (there !== undefined && there.ino === own?.ino) {

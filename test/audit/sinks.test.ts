@@ -1,6 +1,6 @@
 /** Where audit events go: files that are set aside, batches, and what happens when a sink cannot keep up. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -78,6 +78,28 @@ test('what is set aside twice within a millisecond is two files', async (t) => {
   await file.close()
   const lines = readdirSync(directory).map((name) => readFileSync(join(directory, name), 'utf8'))
   assert.deepEqual(new Set(lines), new Set(['one\n', 'two\n', 'six\n']))
+})
+
+test('a file that another program moves or removes is made anew', async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'orch-audit-'))
+  t.after(() => rmSync(directory, { recursive: true }))
+  const path = join(directory, 'logs', 'audit.log')
+  const rotation = { maxBytes: 1000, maxBackups: 0, maxAgeMs: 0, compress: false }
+  let now = 0
+  const clock = { now: () => 0, monotonic: () => now }
+  const file = new RotatingFile(path, rotation, { clock, onError: assert.ifError })
+  await file.append(Buffer.from('one\n'))
+  renameSync(path, join(directory, 'moved.log'))
+  await file.append(Buffer.from('within the second\n'))
+  now += 1000
+  await file.append(Buffer.from('two\n'))
+  assert.equal(readFileSync(path, 'utf8'), 'two\n')
+  rmSync(join(directory, 'logs'), { recursive: true })
+  now += 1000
+  await file.append(Buffer.from('three\n'))
+  await file.close()
+  assert.equal(readFileSync(path, 'utf8'), 'three\n')
+  assert.equal(readFileSync(join(directory, 'moved.log'), 'utf8'), 'one\nwithin the second\n')
 })
 
 test('files that are too old are removed', async (t) => {

@@ -77,12 +77,12 @@ function everythingOn(directory: string): string[] {
 
 /** Puts objects one by one and deletes them at once: the shape that made files of LMDB grow. */
 async function fillAndEmpty(client: HttpClient, queue: string, signal: AbortSignal): Promise<void> {
-  for (let round = 0; !signal.aborted; round++) {
+  while (!signal.aborted) {
     for (let i = 0; i < perQueue && !signal.aborted; i++) {
       const metadata = { name: `${queue}-${i}`, labels: { queue } }
       const { status, text } = await client.post(configMaps, {
         metadata,
-        data: { text: 'x'.repeat((round * 97) % 4000) },
+        data: { text: 'x'.repeat((i * 997) % 4000) },
       })
       assert.equal(status, 201, text)
       done.writes++
@@ -169,6 +169,7 @@ function judge(t: TestContext, samples: readonly Sample[]): void {
   const figures = (of: keyof Sample) =>
     `${low(middle, of).toFixed(1)} to ${most(middle, of).toFixed(1)}, then ${low(last, of).toFixed(1)} to ${most(last, of).toFixed(1)}`
   t.diagnostic(JSON.stringify(done))
+  t.diagnostic(`MiB of memory each time: ${samples.map(({ memory }) => Math.round(memory / mebibyte)).join(' ')}`)
   for (const part of ['memory', 'store', 'audit'] as const) t.diagnostic(`MiB of ${part}: ${figures(part)}`)
   assert.ok(done.writes > 100 && done.events > 100 && done.handshakes > 10)
   assert.ok(most(last, 'audit') < auditMegabytes * (auditBackups + 1) + 1, 'audit logs are not thinned out')
