@@ -20,7 +20,7 @@ export const deletionFlags = {
     'SECONDS',
     '-1',
     readSeconds,
-    'how long it may take to stop; -1: as long as it asks for itself',
+    'how long it may take to stop; -1: as long as it asks for itself; 0 is 1 without --force',
   ),
   wait: flag('wait', '', 'true', readBoolean, 'wait until the objects are gone'),
   timeout: flag('timeout', 'TIME', '0', readTime, 'how long to wait for each; 0: a week'),

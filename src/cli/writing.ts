@@ -82,8 +82,8 @@ export async function report(
   const { output, dryRun = 'none' } = options
   const name = `${singularName(type)}/${escapeLine(object.metadata.name ?? '')}`
   if (output.form === 'name') return `${name}\n`
+  if (output.form === 'template') return await fillTemplate(output, asJson(object), options)
   const shown = options.showManagedFields ? object : withoutManagedFields(object)
-  if (output.form === 'template') return await fillTemplate(output, asJson(shown), options)
   if (output.form === 'json') return await printDocument(asJson(shown), 'json')
   if (output.form === 'yaml') return `${index > 0 ? '---\n' : ''}${await printDocument(asJson(shown), 'yaml')}`
   return `${name} ${done}${dryRunNote(dryRun)}\n`

@@ -68,10 +68,6 @@ function checkTogether({ now, gracePeriod, force }: Options): void {
   if (now && gracePeriod !== -1) throw new UsageError('--now and --grace-period cannot be specified together')
   if (force && gracePeriod > 0)
     throw new UsageError('--force and --grace-period greater than 0 cannot be specified together')
-  if (gracePeriod === 0 && !force)
-    throw new UsageError(
-      '--grace-period=0 does not wait for anything to stop: say --force too if you mean that, or use --grace-period=1',
-    )
 }
 
 function warn(
@@ -115,9 +111,15 @@ async function deleted(session: Session, { type, name }: Subject, options: Optio
   return uid === undefined ? {} : { uid }
 }
 
-function deleteOptions({ now, force, dryRun, ...options }: Options): DeleteOptions {
-  const gracePeriod = now ? 1 : force ? 0 : options.gracePeriod
-  return { ...deletionRequest({ ...options, gracePeriod }), ...(dryRun === 'server' ? { dryRun: true } : {}) }
+function deleteOptions(options: Options): DeleteOptions {
+  const request = deletionRequest({ ...options, gracePeriod: graceSeconds(options) })
+  return { ...request, ...(options.dryRun === 'server' ? { dryRun: true } : {}) }
+}
+
+/** 0 is left to --force, as then nothing is waited for; without it a pod has one second to stop. */
+function graceSeconds({ now, force, gracePeriod }: Options): number {
+  if (force) return 0
+  return now || gracePeriod === 0 ? 1 : gracePeriod
 }
 
 async function waitUntilGone(

@@ -5,6 +5,7 @@ import type { ApiObject } from '../../model/object.ts'
 import { defineCommand, ExitCode } from '../command.ts'
 import { connectionFlags, readTime } from '../connection-flags.ts'
 import { deletionFlags, deletionRequest, patienceOf } from '../deletion.ts'
+import { isImageReference } from '../image-reference.ts'
 import { recordFlag } from '../kept-notes.ts'
 import { readCount } from '../numbers.ts'
 import { readPairs, readVariable } from '../pairs.ts'
@@ -75,7 +76,8 @@ export const runCommand = defineCommand({
   run: async (context, { options, words }) => {
     const [name, ...args] = words
     if (options.image === '') throw new UsageError('required flag(s) "image" not set')
-    if (/\s/.test(options.image)) throw new UsageError(`Invalid image name ${JSON.stringify(options.image)}`)
+    if (!isImageReference(options.image))
+      throw new UsageError(`Invalid image name ${JSON.stringify(options.image)}: invalid reference format`)
     if (name === undefined) throw new UsageError('NAME is required for run')
     if (options.expose && options.port === 0) throw new UsageError('--port must be set when exposing a service')
     checkTogether(options)

@@ -1,5 +1,5 @@
 /** `orchctl version` */
-import { flag, type OptionsOf, oneOf, toggle, UsageError } from '../../base/flags.ts'
+import { flag, type OptionsOf, oneOf, toggle } from '../../base/flags.ts'
 import type { Client } from '../../client/client.ts'
 import type { JsonObject } from '../../model/json.ts'
 import { version } from '../../model/version.ts'
@@ -9,7 +9,7 @@ import { escapeLine } from '../printers/escape.ts'
 
 const flags = {
   client: toggle('client', 'only that of this program; no server is asked'),
-  short: toggle('short', 'only the numbers, as without -o'),
+  short: toggle('short', 'only the numbers, as always without -o'),
   output: flag('o,output', 'FORMAT', '', oneOf(['', 'json', 'yaml']), 'json or yaml'),
   ...connectionFlags,
 }
@@ -22,7 +22,6 @@ export const versionCommand = defineCommand({
   flags,
   run: async (context, { options, words }) => {
     refuseWords(words)
-    if (options.short && options.output !== '') throw new UsageError('--short and -o cannot be used together')
     const versions: Versions = { clientVersion: clientVersion() }
     try {
       if (!options.client) versions.serverVersion = await serverVersion(context, options)

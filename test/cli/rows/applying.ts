@@ -78,7 +78,15 @@ export const applying: Part = {
       stdin: map('p1', ', labels: {set: p}'),
       stdout: 'configmap/p1 serverside-applied\n',
     }),
-    r('get', "cm p1 --show-managed-fields -o 'jsonpath={.metadata.managedFields[*].manager}'", { stdout: 'orchctl' }),
+    r('get', "cm p1 -o 'jsonpath={.metadata.managedFields[*].manager}'", { stdout: 'orchctl' }),
+    r('label', "cm p1 x=y -o 'jsonpath={.metadata.managedFields[*].operation}'", { stdout: 'Apply Update' }),
+    r('get', 'cm p1 -o yaml', { stdout: /^(?!.*managedFields)/s }),
+    r('diff', '-f wrong.yaml', {
+      files: { 'wrong.yaml': 'apiVersion: v1\nkind: Pod\nmetadata: {name: wrong}\nspec: {containers: [{image: a}]}\n' },
+      stderr: /spec.containers\[0\].name: Required value/,
+      code: 2,
+    }),
+    r('get', 'cm p1 -o json -o name', { stdout: 'configmap/p1\n' }),
     r('apply', '-f taken.yaml --server-side --field-manager=another', {
       files: { 'taken.yaml': map('p1').replace('{k: v}', '{k: mine}') },
       stderr: `error: configmap/p1 of taken.yaml was not applied: 1 field has another owner:

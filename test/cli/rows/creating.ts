@@ -194,6 +194,10 @@ rules: [{apiGroups: [""], resources: [pods], verbs: [delete]}]
       stdout:
         '{"containers":[{"args":["echo","hi"],"env":[{"name":"A","value":"b=c"}],"image":"busybox","name":"q"}],"dnsPolicy":"ClusterFirst","restartPolicy":"Never"}',
     }),
+    r('run', 'p --image=NotAnImage', {
+      stderr: 'error: Invalid image name "NotAnImage": invalid reference format\n',
+      code: 1,
+    }),
     r('run', 'p', { stderr: 'error: required flag(s) "image" not set\n', code: 1 }),
     r('run', `o --image=x '--overrides={"spec":{"nodeName":"m"}}' --dry-run=client -o jsonpath={.spec.nodeName}`, {
       stdout: 'm',

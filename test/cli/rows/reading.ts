@@ -242,6 +242,7 @@ export const reading: Part = {
       code: 1,
     }),
     r('version', '--client --short', { stdout: /^Client Version: v\d/ }),
+    r('version', '--client --short -o json', { stdout: /"gitVersion": "v\d/ }),
     r('version', '--short', { stdout: /^Client Version: v.*\nServer Version: v/ }),
     r('completion', 'bash', { stdout: /complete -F _orchctl orchctl\n$/ }),
     r('completion', 'tcsh', { stderr: 'error: name one shell: bash, zsh, fish\n', code: 1 }),

@@ -96,9 +96,10 @@ export async function fetchObjects(
   return { items: [object], resourceVersion: object.metadata.resourceVersion ?? '' }
 }
 
-/** The object as it is shown: without managed fields unless they are asked for. */
+/** The object as it is shown: in JSON and YAML without managed fields, unless they are asked for. */
 export function trimmed({ options }: Getting, object: ApiObject): ApiObject {
-  return options.showManagedFields ? object : withoutManagedFields(object)
+  const isDocument = options.output.form === 'json' || options.output.form === 'yaml'
+  return isDocument && !options.showManagedFields ? withoutManagedFields(object) : object
 }
 
 /** One line of `-o name`. */
