@@ -38,7 +38,7 @@ export const connectionFlags = {
     'TIME',
     '0',
     readTime,
-    'how long an answer may take: 5s, 1m; 0: a good minute',
+    'how long an answer may take, and with -w the watch: 5s, 1m; 0: a good minute, and a watch without end',
   ),
   warningsAsErrors: toggle('warnings-as-errors', 'fail, at the end, where the server warned of something'),
   matchServerVersion: toggle('match-server-version', 'refuse to talk to a server of another version than orchctl'),

@@ -92,7 +92,8 @@ interface Exposed extends ApiObject {
 }
 
 async function serviceFor(session: Session, subject: Subject, options: Options): Promise<ApiObject> {
-  const live: Exposed = await liveOf(session, subject)
+  // What a file says need not be on the server yet.
+  const live: Exposed = subject.object ?? (await liveOf(session, subject))
   const { selector, ports } = exposedBy(live, subject)
   const name = (options.name || (live.metadata.name ?? '')).slice(0, 63)
   const labels = options.labels === '' ? live.metadata.labels : readPairs(options.labels, '--labels')

@@ -174,7 +174,8 @@ function sourcesOf({ files, parse }: Pick<ConfigChoice, 'files' | 'parse'>): Sou
 }
 
 function refuseNone({ files }: Pick<ConfigChoice, 'files'>, sources: readonly Source[]): void {
-  if (sources.length === 0) throw new ConfigError(`there is no client config: ${files.join(', ')} is not there`)
+  if (sources.length === 0)
+    throw new ConfigError(`there is no client config: ${files.join(', ')}: no such file or directory`)
 }
 
 function readSource(file: string, parse: ConfigParser): Source | undefined {

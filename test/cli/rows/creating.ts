@@ -1,5 +1,5 @@
 /** Commands that make objects, from files and from flags. */
-import { map, type Part, r } from './row.ts'
+import { map, type Part, r, web } from './row.ts'
 
 const refused = `apiVersion: v1
 kind: Service
@@ -193,6 +193,10 @@ rules: [{apiGroups: [""], resources: [pods], verbs: [delete]}]
     r('run', 'q --image=busybox --restart=Never --env=A=b=c --dry-run=client -o jsonpath={.spec} -- echo hi', {
       stdout:
         '{"containers":[{"args":["echo","hi"],"env":[{"name":"A","value":"b=c"}],"image":"busybox","name":"q"}],"dnsPolicy":"ClusterFirst","restartPolicy":"Never"}',
+    }),
+    r('expose', '-f unmade.yaml --port=80 --dry-run=client -o jsonpath={.spec.selector}', {
+      files: { 'unmade.yaml': web.replace('name: web', 'name: unmade') },
+      stdout: '{"app":"web"}',
     }),
     r('run', 'p --image=NotAnImage', {
       stderr: 'error: Invalid image name "NotAnImage": invalid reference format\n',

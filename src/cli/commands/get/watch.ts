@@ -1,4 +1,7 @@
-/** `orchctl get -w`: what there is, then a line or a document for every change, until the user ends it. */
+/**
+ * `orchctl get -w`: what there is, then a line or a document for every change, until the user ends it or the time of
+ * --request-timeout is over.
+ */
 import { UsageError } from '../../../base/flags.ts'
 import type { DiscoveredType } from '../../../client/discovery.ts'
 import { type Table, type TableColumn, watchTable } from '../../../client/table.ts'
@@ -22,10 +25,34 @@ export async function watchTarget(getting: Getting, targets: readonly Target[]):
   if (others.some(({ type }) => type !== target!.type))
     throw new UsageError('you may only specify a single resource type')
   if (others.length > 0) throw new UsageError('you may only watch a single resource or type of resource at a time')
-  const { output, watchOnly } = getting.options
+  const { requestTimeout, watchOnly } = getting.options
+  if (requestTimeout > 0) await followFor(requestTimeout, getting, target!)
+  else await follow(getting.context, feedOf(getting, target!), { watchOnly })
+}
+
+/** The time counts from where the watch begins; that it is over is no failure. */
+async function followFor(ms: number, getting: Getting, target: Target): Promise<void> {
+  const over = new AbortController()
+  const context = { ...getting.context, signal: AbortSignal.any([getting.context.signal, over.signal]) }
+  const feed = feedOf({ ...getting, context }, target)
+  let timer: NodeJS.Timeout | undefined
+  const watch: Feed['watch'] = async (version, reached) => {
+    timer ??= setTimeout(() => over.abort(), ms)
+    await feed.watch(version, reached)
+  }
+  try {
+    await follow(context, { ...feed, watch }, getting.options)
+  } catch (error) {
+    if (!over.signal.aborted) throw error
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function feedOf(getting: Getting, target: Target): Feed {
+  const { output } = getting.options
   const isTable = output.form === '' || output.form === 'wide'
-  const feed = isTable ? tables(getting, target!) : objects(getting, target!, output)
-  await follow(getting.context, feed, { watchOnly })
+  return isTable ? tables(getting, target) : objects(getting, target, output)
 }
 
 /** A watch of one object is one of its collection, with its name as the selection. */
