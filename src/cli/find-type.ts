@@ -10,11 +10,15 @@ import type { DiscoveredType, DiscoveredTypes } from '../client/discovery.ts'
 export function findType({ types, failures }: DiscoveredTypes, word: string): DiscoveredType {
   const dot = word.indexOf('.')
   const name = dot < 0 ? word : word.slice(0, dot)
-  const candidates = dot < 0 ? types : types.filter((type) => isIn(type, word.slice(dot + 1)))
+  const place = dot < 0 ? undefined : word.slice(dot + 1)
+  const candidates = place === undefined ? types : types.filter((type) => isIn(type, place))
   const found = matchType(candidates, name)
   if (found !== undefined) return found
   const unknown = failures.map((failure) => `; could not look in ${failure}`).join('')
-  throw new UsageError(`the server doesn't have a resource type ${JSON.stringify(name)}${hint(types, name)}${unknown}`)
+  const group = place === undefined ? '' : ` in group ${JSON.stringify(place)}`
+  throw new UsageError(
+    `the server doesn't have a resource type ${JSON.stringify(name)}${group}${hint(types, name)}${unknown}`,
+  )
 }
 
 /** The first of these types that has this name, of whichever sort. */
@@ -33,8 +37,13 @@ function isIn({ group, version }: DiscoveredType, place: string): boolean {
   return place === group || place === `${version}.${group}`
 }
 
-/** What was nearly written: one wrong letter in a short word, two in a long one. */
+/** The type of that name in another group; or what was nearly written: one wrong letter in a short word, two in a long one. */
 function hint(types: readonly DiscoveredType[], word: string): string {
+  const elsewhere = matchType(types, word)
+  if (elsewhere !== undefined) {
+    const { plural, group } = elsewhere
+    return `; did you mean ${JSON.stringify(group === '' ? plural : `${plural}.${group}`)}?`
+  }
   const names = types.flatMap(({ plural, kind }) => [plural, kind.toLowerCase()])
   const near = closestMatch(word.toLowerCase(), names, maxTypos(word))
   return near === undefined ? '' : `; did you mean ${JSON.stringify(near)}?`

@@ -107,6 +107,11 @@ export const creating: Part = {
       stdout:
         '[{"apiGroups":[""],"resources":["pods"],"verbs":["get","list"]},{"apiGroups":["apps"],"resources":["deployments"],"verbs":["get","list"]}]',
     }),
+    r('create role', 'reader --verb=get --resource=deployments.nope', {
+      stderr:
+        'error: the server doesn\'t have a resource type "deployments" in group "nope"; did you mean "deployments.apps"?\n',
+      code: 1,
+    }),
     r('create role', 'reader --resource=pods', {
       stderr: 'error: at least one verb must be specified: --verb=get\n',
       code: 1,
