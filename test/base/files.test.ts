@@ -122,12 +122,12 @@ test('no file of the server is written by any other way', () => {
   // disk-reservation.ts keeps lmdb's own file open, to make it longer; page-check.ts reads it. orchctl hands files to an editor and
   // to diff, in a directory that it has just made for itself. The audit log is appended to; what is set aside of it, a
   // backup, and a test's kubeconfig are new files or fail; compact-file.ts makes a directory within the store's own; the
-  // server in a test writes into the temporary directory that it has just made. `orchctl cp` and `cluster-info dump` write into the directory
+  // server in a test writes into the temporary directory that it has just made. `orchctl cp`, `cluster-info dump` and `kustomize -o` write into the directory
   // that the user named, through no link; a simulated node writes volumes into a directory of its own, all at once.
   const ofStore = ['compact-file.ts', 'disk-reservation.ts', 'page-check.ts'].map((file) => `./store/lmdb/${file}`)
   const ofTesting = ['./testing/authority-files.ts', './testing/kubeconfigs.ts']
   const appended = ['./audit/rotating-file.ts', './backup/backup-file.ts']
-  const ofCommands = ['cluster-info-dump.ts', 'diff.ts'].map((file) => `./cli/commands/${file}`)
+  const ofCommands = ['cluster-info-dump.ts', 'diff.ts', 'kustomize.ts'].map((file) => `./cli/commands/${file}`)
   const ofClient = [...ofCommands, './cli/editing.ts', './cli/streaming/unpack.ts']
   const ofNodes = ['./nodes/volumes/atomic-files.ts', './nodes/volumes/pod-volumes.ts']
   const known = [...appended, './base/files.ts', ...ofClient, ...ofNodes, ...ofStore, ...ofTesting]
