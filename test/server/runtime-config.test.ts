@@ -86,7 +86,7 @@ for (const [flag, told] of [
   ['--runtime-config=v1/pods=maybe', /"maybe" is not true or false/],
   ['--runtime-config==true', /is not a pair/],
   ['--feature-gates=ApiListChunking=true', /did you mean APIListChunking\?/],
-  ['--feature-gates=APIListChunking=1', /"1" is not true or false/],
+  ['--feature-gates=APIListChunking=yes', /"yes" is not true or false/],
   ['--logging-format=xml', /"xml" is not one of text, json/],
   ['-v=loud', /"loud" is not a level/],
 ] as const)
