@@ -284,6 +284,21 @@ test('why pods cannot be made is told by the Deployment', async () => {
   })
 })
 
+test('the number after a revision of 64 bits is exact', async () => {
+  const name = 'large'
+  const key = 'deployment.orch.io/revision'
+  await server.client.create(replicaSets, {
+    metadata: { name, namespace, labels: { app: name }, annotations: { [key]: '3546343826724305832' } },
+    spec: { replicas: 0, selector: selector(name), template: template(name, 'old') },
+  })
+  server.run(loops)
+  await make(name, { replicas: 0 })
+  await untilObject(server.client, deployments, {
+    name,
+    wanted: ({ metadata }) => metadata.annotations?.[key] === '3546343826724305833',
+  })
+})
+
 test('managers that are killed at any write are followed by one that finishes', async () => {
   nodesReady()
   const ways = deaths(long ? 24 : 6)

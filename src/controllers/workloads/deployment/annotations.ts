@@ -18,9 +18,22 @@ const keyOf = (vendor: Vendor, name: string) => vendorKey(vendor, name, 'deploym
 
 export const revisionKey = (vendor: Vendor): string => keyOf(vendor, 'revision')
 
-/** The number of a revision; 0 where there is none. */
-export function revisionOf(vendor: Vendor, { metadata: { annotations = {} } }: ReplicaSet): number {
-  return wholeNumber(annotations[revisionKey(vendor)]) ?? 0
+/** The number of a revision, of 64 bits; 0 where there is none. */
+export function revisionOf(vendor: Vendor, { metadata: { annotations = {} } }: ReplicaSet): bigint {
+  return readRevision(annotations[revisionKey(vendor)]) ?? 0n
+}
+
+/** The lower revision first. */
+export function byRevision(vendor: Vendor): (a: ReplicaSet, b: ReplicaSet) => number {
+  return (a, b) => {
+    const [first, second] = [revisionOf(vendor, a), revisionOf(vendor, b)]
+    return first < second ? -1 : Number(first > second)
+  }
+}
+
+/** Undefined where it is no number. */
+export function readRevision(text: string | undefined): bigint | undefined {
+  return text !== undefined && /^\d{1,19}$/.test(text) ? BigInt(text) : undefined
 }
 
 /** How many replicas the Deployment asked for when this ReplicaSet was last scaled; undefined: not noted. */
@@ -59,11 +72,11 @@ export function withReplicasNoted(vendor: Vendor, set: ReplicaSet, { desired, ma
 export function withRevision(
   vendor: Vendor,
   set: ReplicaSet,
-  { deployment, revision }: { readonly deployment: Deployment; readonly revision: number },
+  { deployment, revision }: { readonly deployment: Deployment; readonly revision: bigint },
 ): ReplicaSet {
   const copied = { ...set.metadata.annotations, ...copiedOf(vendor, deployment.metadata.annotations) }
   const before = copied[revisionKey(vendor)]
-  const number = before === undefined || before === '' ? 0 : wholeNumber(before)
+  const number = before === undefined || before === '' ? 0n : readRevision(before)
   // A number that someone made unreadable is theirs.
   if (number === undefined || number >= revision) return withAnnotations(set, copied)
   const historyKey = keyOf(vendor, 'revision-history')

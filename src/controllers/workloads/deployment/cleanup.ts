@@ -3,7 +3,7 @@ import { nameOf } from '../../../client/resource-type.ts'
 import type { ReplicaSet } from '../../../kinds/apps/replica-set.ts'
 import { unlessGone } from '../../unless-gone.ts'
 import { replicaSets } from '../resource-types.ts'
-import { revisionOf } from './annotations.ts'
+import { byRevision } from './annotations.ts'
 import { replicasOf } from './limits.ts'
 import type { Rollout } from './parts.ts'
 import { byAge } from './replica-sets.ts'
@@ -14,8 +14,9 @@ export async function cleanUp({ deployment, parts, signal }: Rollout, old: reado
   const { revisionHistoryLimit: limit = noLimit } = deployment.spec ?? {}
   const alive = old.filter(({ metadata }) => metadata.deletionTimestamp === undefined)
   if (limit === noLimit || alive.length <= limit) return
-  const byRevision = alive.toSorted((a, b) => revisionOf(parts.vendor, a) - revisionOf(parts.vendor, b) || byAge(a, b))
-  for (const set of byRevision.slice(0, alive.length - limit)) {
+  const order = byRevision(parts.vendor)
+  const oldest = alive.toSorted((a, b) => order(a, b) || byAge(a, b))
+  for (const set of oldest.slice(0, alive.length - limit)) {
     if (!isUnused(set)) continue
     const { uid = '', resourceVersion = '' } = set.metadata
     await unlessGone(parts.client.delete(replicaSets, nameOf(set), { preconditions: { uid, resourceVersion }, signal }))

@@ -67,12 +67,13 @@ export async function syncPresent(
 ): Promise<Sets> {
   const { vendor } = rollout.parts
   const { present, old } = sortOut(rollout.deployment, all)
-  const revision = Math.max(0, ...old.map((set) => revisionOf(vendor, set))) + 1
+  const highest = old.map((set) => revisionOf(vendor, set)).reduce((a, b) => (a > b ? a : b), 0n)
+  const revision = highest + 1n
   if (present !== undefined) return { old, present: await updatePresent(rollout, present, revision) }
   return { old, present: create ? await createPresent(rollout, old, revision) : undefined }
 }
 
-async function updatePresent(rollout: Rollout, present: ReplicaSet, revision: number): Promise<ReplicaSet> {
+async function updatePresent(rollout: Rollout, present: ReplicaSet, revision: bigint): Promise<ReplicaSet> {
   const { vendor, client } = rollout.parts
   const { deployment, signal } = rollout
   const { minReadySeconds = 0 } = deployment.spec ?? {}
@@ -117,7 +118,7 @@ function conditionsWith(
 async function createPresent(
   rollout: Rollout,
   old: readonly ReplicaSet[],
-  revision: number,
+  revision: bigint,
 ): Promise<ReplicaSet | undefined> {
   const draft = newReplicaSet(rollout, old, revision)
   const { name } = draft.metadata
@@ -160,7 +161,7 @@ async function tellFailure(rollout: Rollout, message: string): Promise<void> {
   await rollout.writeStatus({ status: { ...deployment.status, ...(conditions === undefined ? {} : { conditions }) } })
 }
 
-function newReplicaSet(rollout: Rollout, old: readonly ReplicaSet[], revision: number): ReplicaSet {
+function newReplicaSet(rollout: Rollout, old: readonly ReplicaSet[], revision: bigint): ReplicaSet {
   const { deployment, parts } = rollout
   const { namespace = '', name = '' } = deployment.metadata
   const { template, selector, minReadySeconds = 0 } = deployment.spec ?? {}

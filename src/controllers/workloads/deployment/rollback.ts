@@ -4,32 +4,33 @@
  */
 import type { Deployment } from '../../../kinds/apps/deployment.ts'
 import type { ReplicaSet } from '../../../kinds/apps/replica-set.ts'
+import type { Vendor } from '../../../model/vendor.ts'
 import { deployments } from '../resource-types.ts'
-import { annotationsAfterRollback, revisionOf, rollbackKey } from './annotations.ts'
+import { annotationsAfterRollback, byRevision, readRevision, revisionOf, rollbackKey } from './annotations.ts'
 import type { Rollout } from './parts.ts'
 import { allOf, sameTemplate, syncPresent, withoutHash } from './replica-sets.ts'
 
 /** The revision that an annotation asks for: 0 for the one before; undefined where there is none, or no number. */
-export function rollbackTo({ metadata }: Deployment): number | undefined {
-  const text = metadata.annotations?.[rollbackKey]
-  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined
+export function rollbackTo({ metadata }: Deployment): bigint | undefined {
+  return readRevision(metadata.annotations?.[rollbackKey])
 }
 
 export async function rollBack(rollout: Rollout, all: readonly ReplicaSet[]): Promise<void> {
   const sets = allOf(await syncPresent(rollout, all, { create: true }))
   const { vendor } = rollout.parts
-  const asked = rollbackTo(rollout.deployment) ?? 0
-  const revision = asked === 0 ? lastRevision(sets.map((set) => revisionOf(vendor, set))) : asked
+  const asked = rollbackTo(rollout.deployment) ?? 0n
+  const revision = asked === 0n ? lastRevision(vendor, sets) : asked
   const set = sets.find((each) => revisionOf(vendor, each) === revision)
-  if (revision === 0) rollout.event('Warning', 'RollbackRevisionNotFound', 'Unable to find last revision.')
+  if (revision === 0n) rollout.event('Warning', 'RollbackRevisionNotFound', 'Unable to find last revision.')
   else if (set === undefined)
     rollout.event('Warning', 'RollbackRevisionNotFound', 'Unable to find the revision to rollback to.')
-  await writeTemplate(rollout, revision === 0 ? undefined : set)
+  await writeTemplate(rollout, revision === 0n ? undefined : set)
 }
 
 /** The highest but one; 0 where there is none. */
-function lastRevision(revisions: readonly number[]): number {
-  return revisions.toSorted((a, b) => b - a)[1] ?? 0
+function lastRevision(vendor: Vendor, sets: readonly ReplicaSet[]): bigint {
+  const before = sets.toSorted(byRevision(vendor)).at(-2)
+  return before === undefined ? 0n : revisionOf(vendor, before)
 }
 
 /** Takes the annotation away, and takes over the template of the ReplicaSet where there is one. */
