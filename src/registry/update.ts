@@ -94,8 +94,11 @@ export async function updateObject(context: WriteContext, name: string, transfor
   })
 }
 
-/** The same without waiting for those who change the object already. */
-async function updateAtOnce(context: WriteContext, name: string, transform: Transform): Promise<Buffer> {
+/**
+ * The same without waiting for those who change the object already: for what is done while another object has its turn,
+ * where waiting for a turn could go round in a circle.
+ */
+export async function updateAtOnce(context: WriteContext, name: string, transform: Transform): Promise<Buffer> {
   const { resource, namespace } = context
   const key = keyOf(resource, namespace, name)
   let recent = false

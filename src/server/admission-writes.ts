@@ -3,7 +3,7 @@ import type { Admission } from '../admission/admission.ts'
 import type { OwnWrites } from '../admission/own-writes.ts'
 import type { Catalogue } from '../registry/catalogue.ts'
 import { stored } from '../registry/lookup.ts'
-import { updateObject } from '../registry/update.ts'
+import { updateAtOnce } from '../registry/update.ts'
 import { maxClaims, type Store } from '../store/store.ts'
 import { contextOf, createIn } from '../upkeep/own-objects.ts'
 
@@ -21,7 +21,8 @@ export function ownWritesIn({ catalogue, store, admission }: OwnWritesParts): Ow
     },
     changeStatus: async (type, { namespace, name }, next) => {
       const context = { ...contextOf(stored(catalogue, type), namespace, 'UpdateOptions'), subresource: 'status' }
-      await updateObject(context, name, async (previous) => {
+      // Whoever deletes a quota that counts quotas holds the turn of the very object that is changed here.
+      await updateAtOnce(context, name, async (previous) => {
         const { status, ...terms } = await next(previous)
         return { object: { ...previous, status }, managed: false, terms }
       })

@@ -299,7 +299,10 @@ async function openOuter(options: ServerOptions, inner: Inner, { console, log, h
   opened.defer(() => listener.close(options.shutdownGrace, worker && (() => worker.allStoppedListening())))
   opened.defer(() => endStreams(inner))
   const inProcess = new InProcess(handling.handleAs, systemClock)
-  opened.defer(() => inProcess.close())
+  opened.defer(async () => {
+    const left = await inProcess.close(options.shutdownGrace)
+    if (left > 0) log.warn('requests of control loops did not end in time', { count: left })
+  })
   if (hasDuties(worker)) await startOwnService(options, { ...inner, port: listener.port, opened })
   const url = urlOf(options, listener)
   inner.listening.address = { host: url.hostname.replace(/^\[(.*)\]$/, '$1'), port: listener.port }

@@ -4,12 +4,13 @@
  *
  * Keeps the promises of the network: an answer is written at its reader's pace, and a reader who leaves or aborts ends
  * the request. The bytes handed over are the server's own and must not be changed. `close` ends what is under way and
- * waits for it, so that nothing uses the store afterwards.
+ * waits for it, so that nothing uses the store afterwards, but not for ever.
  *
  * Loops send hundreds of requests and read hundreds of events at once, and each makes work in the very turn of the event
  * loop. So requests and pieces of answers wait for room in a turn: clients of the network go first.
  */
 import { Readable } from 'node:stream'
+import { pause } from '../base/abort.ts'
 import type { Clock } from '../base/clock.ts'
 import { roomInTurn } from '../base/time-slice.ts'
 import {
@@ -50,11 +51,15 @@ export class InProcess {
     }
   }
 
-  async close(): Promise<void> {
+  /** Returns how many have not ended in this time: a request that cannot end does not keep the server from stopping. */
+  async close(graceMs: number): Promise<number> {
     this.#stop.abort()
     for (const conversation of [...this.#conversations])
       conversation.leave(new TransportError('the server has stopped'))
-    await Promise.all(this.#running)
+    const ended = new AbortController()
+    await Promise.race([Promise.all(this.#running), pause(graceMs, ended.signal)])
+    ended.abort()
+    return this.#running.size
   }
 
   #own(conversation: Conversation, handled: Promise<void>): void {

@@ -83,6 +83,25 @@ test('what goes gives back: at once, with its last finalizer, and in a collectio
   assert.deepEqual(await used(), { configmaps: '0' })
 })
 
+test('quotas that count quotas can go: alone, one another, with their last finalizer, and in a collection', async () => {
+  const hard = { resourcequotas: '9', 'count/resourcequotas': '9' }
+  const { base, namespace } = await limited(...['a', 'b', 'c', 'd', 'e', 'f'].map((name) => ({ name, hard })))
+  const quotas = `${base}/resourcequotas`
+  const finalizers = (names: string[]) => client.send(`${quotas}/d`, patchOf({ metadata: { finalizers: names } }))
+  assert.equal((await client.delete(`${quotas}/a`)).status, 200)
+  const both = await Promise.all(['b', 'c'].map((name) => client.delete(`${quotas}/${name}`)))
+  assert.deepEqual(
+    both.map(({ status }) => status),
+    [200, 200],
+  )
+  assert.equal((await finalizers(['example.com/hold'])).status, 200)
+  assert.equal((await client.delete(`${quotas}/d`)).status, 200)
+  assert.equal((await finalizers([])).status, 200)
+  assert.equal((await client.delete(quotas)).status, 200)
+  assert.deepEqual((await client.get(quotas)).body.items, [])
+  assert.deepEqual((await server.store.list({ prefix: `quota-debts/${namespace}/` })).entries, [])
+})
+
 test('a pod that is evicted gives back when it goes', async () => {
   const { base, used } = await limited({ hard: { pods: '2', 'requests.cpu': '2' } })
   const evict = (name: string, query = '') =>

@@ -130,7 +130,18 @@ test('an answer is written at the pace of its reader', async () => {
     assert.ok(ahead <= 512 * 1024, `${ahead} bytes are waiting`)
   }
   assert.equal(size, 100 * chunk.length)
-  await inProcess.close()
+  assert.equal(await inProcess.close(10_000), 0)
+})
+
+test('a request that never ends does not keep the server from stopping', async () => {
+  const inProcess = new InProcess(() => () => new Promise(() => {}), systemClock)
+  const send = inProcess.transport(master)
+  const { signal } = new AbortController()
+  const answer = send({ method: 'GET', path: '/', headers: {}, body: undefined, signal })
+  await setImmediate()
+  const left = inProcess.close(1)
+  await assert.rejects(answer, TransportError)
+  assert.equal(await left, 1)
 })
 
 test('hundreds of requests and the events that they make hold the event loop for a few milliseconds at a time', async (t) => {
