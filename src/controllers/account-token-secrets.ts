@@ -85,6 +85,19 @@ async function make(
   }
 }
 
+/** Takes Secrets that are gone out of an account's list. */
+export async function unlist(
+  { client }: Pick<TokenSecretMaking, 'client'>,
+  name: ObjectName,
+  { names, signal }: { names: ReadonlySet<string>; signal: AbortSignal },
+): Promise<void> {
+  const change = (now: ServiceAccount): ServiceAccount | undefined => {
+    const left = (now.secrets ?? []).filter((each) => !names.has(each.name ?? ''))
+    return left.length === (now.secrets ?? []).length ? undefined : { ...now, secrets: left }
+  }
+  await unlessGone(changeObject(client, serviceAccounts, { name, change, signal }))
+}
+
 async function list(
   { client }: TokenSecretMaking,
   { metadata: { namespace = '', name = '', uid } }: ServiceAccount,

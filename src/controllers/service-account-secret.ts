@@ -1,7 +1,7 @@
 /**
  * Fills the Secrets in which tokens of service accounts are kept: whoever makes a Secret of that type, with the name of
  * an account as its annotation, finds the token, the CA and the namespace in it. A Secret whose account is gone, or is
- * another one of that name, is deleted. Nobody gets such a Secret without asking for it, unless `makeSecrets` says that
+ * another one of that name, is deleted; one that is deleted is no longer listed in its account. Nobody gets such a Secret without asking for it, unless `makeSecrets` says that
  * every account has one (`account-token-secrets.ts`).
  *
  * Another manager may run this loop too for a moment, and an account may be deleted and made again meanwhile. So a Secret is filled for the
@@ -18,9 +18,9 @@ import { checkDnsSubdomain } from '../model/names.ts'
 import type { ApiObject } from '../model/object.ts'
 import { type Vendor, vendorKey } from '../model/vendor.ts'
 import type { Loop } from '../reconcile/loop.ts'
-import { fromInformer, type Source } from '../reconcile/sources.ts'
+import { fromInformer } from '../reconcile/sources.ts'
 import type { StepOutcome } from '../reconcile/work-queue.ts'
-import { ensureTokenSecret, secrets } from './account-token-secrets.ts'
+import { ensureTokenSecret, secrets, unlist } from './account-token-secrets.ts'
 import { serviceAccounts } from './service-account.ts'
 import { unlessGone } from './unless-gone.ts'
 
@@ -53,33 +53,51 @@ export type LegacyTokenOf = (token: {
 }) => Promise<string>
 
 export function tokenSecretLoop(parts: TokenSecretParts): Loop {
+  const gone: GoneSecrets = new Map()
   return {
     name: 'serviceaccount-token',
     sources: [
       fromInformer(parts.secrets),
       fromInformer(parts.accounts, ({ previous, object }) => secretsOf(parts, (object ?? previous)!)),
-      ...(parts.makeSecrets ? accountSources(parts) : []),
+      fromInformer(parts.secrets, ({ previous, object }) =>
+        object === undefined && previous !== undefined ? [noteGone(parts, gone, previous)] : [],
+      ),
+      ...(parts.makeSecrets ? [fromInformer(parts.accounts, ({ key }) => [accountPrefix + key])] : []),
     ],
     reconcile: async (key, signal) => {
       if (!key.startsWith(accountPrefix)) return await reconcile(parts, key, signal)
-      return await ensureTokenSecret(parts, nameOfKey(key.slice(accountPrefix.length)), signal)
+      return await reconcileAccount(parts, gone, { account: key.slice(accountPrefix.length), signal })
     },
   }
 }
 
+/** The names of Secrets that are gone and may still be listed, by the key of their account. */
+type GoneSecrets = Map<string, Set<string>>
+
 /** Begins the keys of accounts; no namespace begins like this. */
 const accountPrefix = 'account:'
 
-/** Accounts that change, and those of Secrets that are gone. */
-function accountSources(parts: TokenSecretParts): Source[] {
-  return [
-    fromInformer(parts.accounts, ({ key }) => [accountPrefix + key]),
-    fromInformer(parts.secrets, ({ previous, object }) =>
-      object === undefined && previous !== undefined
-        ? [`${accountPrefix}${previous.metadata.namespace}/${accountOf(parts, previous)}`]
-        : [],
-    ),
-  ]
+function noteGone(parts: TokenSecretParts, gone: GoneSecrets, secret: Secret): string {
+  const { namespace, name = '' } = secret.metadata
+  const account = `${namespace}/${accountOf(parts, secret)}`
+  gone.set(account, (gone.get(account) ?? new Set()).add(name))
+  return accountPrefix + account
+}
+
+/** What is gone is listed no more before another is made, so that an account lists one. */
+async function reconcileAccount(
+  parts: TokenSecretParts,
+  gone: GoneSecrets,
+  { account, signal }: { account: string; signal: AbortSignal },
+): Promise<StepOutcome> {
+  const name = nameOfKey(account)
+  const { namespace = '' } = name
+  const noted = [...(gone.get(account) ?? [])]
+  const names = new Set(noted.filter((each) => parts.secrets.get({ namespace, name: each }) === undefined))
+  if (names.size > 0 && parts.accounts.get(name) !== undefined) await unlist(parts, name, { names, signal })
+  for (const each of noted) gone.get(account)?.delete(each)
+  if (gone.get(account)?.size === 0) gone.delete(account)
+  return parts.makeSecrets ? await ensureTokenSecret(parts, name, signal) : 'done'
 }
 
 /** The keys of the Secrets that name an account. */

@@ -299,10 +299,7 @@ async function openOuter(options: ServerOptions, inner: Inner, { console, log, h
   opened.defer(() => listener.close(options.shutdownGrace, worker && (() => worker.allStoppedListening())))
   opened.defer(() => endStreams(inner))
   const inProcess = new InProcess(handling.handleAs, systemClock)
-  opened.defer(async () => {
-    const left = await inProcess.close(options.shutdownGrace)
-    if (left > 0) log.warn('requests of control loops did not end in time', { count: left })
-  })
+  opened.defer(() => endOwnRequests(inProcess, options, log))
   if (hasDuties(worker)) await startOwnService(options, { ...inner, port: listener.port, opened })
   const url = urlOf(options, listener)
   inner.listening.address = { host: url.hostname.replace(/^\[(.*)\]$/, '$1'), port: listener.port }
@@ -414,6 +411,11 @@ function imagePolicyMeans(options: ServerOptions, { reloading, opened }: ApiPart
       return service
     },
   }
+}
+
+async function endOwnRequests(inProcess: InProcess, { shutdownGrace }: ServerOptions, log: Log): Promise<void> {
+  const left = await inProcess.close(shutdownGrace)
+  if (left > 0) log.warn('requests of control loops did not end in time', { count: left })
 }
 
 /** Certificates of our own making are renewed before they run out. Gives what ends it. */

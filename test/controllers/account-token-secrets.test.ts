@@ -65,7 +65,7 @@ test('token Secrets of accounts', async (t) => {
     )
     await until(
       () => listed('again'),
-      (names) => names.includes(second!.metadata.name) && names.includes('mine'),
+      (names) => names.join() === `mine,${second!.metadata.name}`,
     )
     await manager.stop()
   })
