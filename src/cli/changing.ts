@@ -58,7 +58,9 @@ export async function changeSubjects(
     done: 'changed',
     act: async (subject, index) => {
       const live = await liveOf(session, subject)
-      const { patch, done, next } = await changeOf(live, subject)
+      const { patch: change, done, next } = await changeOf(live, subject)
+      // Whether it still has that version is for the server to say, also where nothing else changes.
+      const patch = change ?? (options.resourceVersion ? { merge: {} } : undefined)
       const { type, name } = subject
       if (patch === undefined && unchanged === undefined) return ''
       if (patch === undefined) return await report(options, { type, object: live, done: unchanged ?? done, index })

@@ -37,7 +37,7 @@ export const connectionFlags = {
     'request-timeout',
     'TIME',
     '0',
-    readTime,
+    readRequestTimeout,
     'how long an answer may take, and with -w the watch: 5s, 1m; 0: a good minute, and a watch without end',
   ),
   warningsAsErrors: toggle('warnings-as-errors', 'fail, at the end, where the server warned of something'),
@@ -47,7 +47,7 @@ export const connectionFlags = {
     'LEVEL',
     '0',
     readLevel,
-    '6: show each request and how long it took; 7: with headers; 8: with bodies; 9: with whole bodies, and as a call of curl',
+    '5: say that a watch was ended by its timeout; 6: show each request and how long it took; 7: with headers; 8: with bodies; 9: with whole bodies, and as a call of curl',
   ),
   ...refusedFlags,
 }
@@ -57,6 +57,14 @@ export function readTime(value: string): number {
   const ms = parseDuration(/^\d{1,9}$/.test(value) ? `${value}s` : value)
   if (ms === undefined) throw new UsageError(`${JSON.stringify(value)} is not a time such as 5s or 1m30s`)
   return ms
+}
+
+function readRequestTimeout(value: string): number {
+  try {
+    return readTime(value)
+  } catch {
+    throw new UsageError(`Invalid timeout value ${JSON.stringify(value)}: write a time such as 5s or 1m30s`)
+  }
 }
 
 function readLevel(value: string): number {

@@ -1,7 +1,7 @@
 /**
  * Which type a user means: by its plural, its kind, its singular or a short name, in any case, alone or with its group
- * (`leases.coordination.orch.io`, `leases.v1.coordination.orch.io`). Of equal matches the first in discovery wins: the
- * core group comes first.
+ * (`leases.coordination.orch.io`, `leases.v1.coordination.orch.io`) or the beginning of its group (`leases.coord`). Of
+ * equal matches the first in discovery wins: the core group comes first.
  */
 import { closestMatch, maxTypos, UsageError } from '../base/flags.ts'
 import type { DiscoveredType, DiscoveredTypes } from '../client/discovery.ts'
@@ -11,8 +11,7 @@ export function findType({ types, failures }: DiscoveredTypes, word: string): Di
   const dot = word.indexOf('.')
   const name = dot < 0 ? word : word.slice(0, dot)
   const place = dot < 0 ? undefined : word.slice(dot + 1)
-  const candidates = place === undefined ? types : types.filter((type) => isIn(type, place))
-  const found = matchType(candidates, name)
+  const found = place === undefined ? matchType(types, name) : matchInGroup(types, name, place)
   if (found !== undefined) return found
   const unknown = failures.map((failure) => `; could not look in ${failure}`).join('')
   const group = place === undefined ? '' : ` in group ${JSON.stringify(place)}`
@@ -32,6 +31,13 @@ const waysToName: readonly ((type: DiscoveredType, name: string) => boolean)[] =
   ({ kind, singular }, name) => kind.toLowerCase() === name || singular === name,
   ({ shortNames }, name) => shortNames.includes(name),
 ]
+
+/** A group may be named by its beginning, unless there is one of just that name. */
+function matchInGroup(types: readonly DiscoveredType[], name: string, place: string): DiscoveredType | undefined {
+  const inGroup = types.filter((type) => isIn(type, place))
+  const inLonger = types.filter(({ group }) => place !== '' && group.startsWith(place))
+  return matchType(inGroup, name) ?? matchType(inLonger, name)
+}
 
 function isIn({ group, version }: DiscoveredType, place: string): boolean {
   return place === group || place === `${version}.${group}`

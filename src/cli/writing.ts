@@ -13,6 +13,14 @@ import { templateFlags, writeOutputFlag } from './printers/output.ts'
 import { fillTemplate } from './printers/templates.ts'
 import type { Session } from './session.ts'
 
+const readDryRunWord = oneOf(['none', 'client', 'server'])
+
+/** Its older form, true or false, is the client's dry run or none. */
+function readDryRun(value: string): 'none' | 'client' | 'server' {
+  if (value === 'true') return 'client'
+  return value === 'false' ? 'none' : readDryRunWord(value)
+}
+
 export const writeFlags = {
   output: writeOutputFlag,
   ...templateFlags,
@@ -21,7 +29,7 @@ export const writeFlags = {
       'dry-run',
       'none|client|server',
       'none',
-      oneOf(['none', 'client', 'server']),
+      readDryRun,
       'client: only print what would be sent; server: have the server check it, and store nothing',
     ),
     'client',

@@ -90,15 +90,32 @@ function versionsOf({ versions, preferredVersion }: ApiGroup): string[] {
   return preferredVersion === undefined ? all : [...new Set([preferredVersion.version, ...all])]
 }
 
+/** Whether objects of a type have such a part: `scale`. */
+export async function hasSubresource(
+  client: Client,
+  { group, version, plural, subresource }: GroupVersion & { readonly plural: string; readonly subresource: string },
+  options: CallOptions,
+): Promise<boolean> {
+  const resources = await resourcesOf(client, { group, version }, options)
+  return resources.some(({ name }) => name === `${plural}/${subresource}`)
+}
+
+async function resourcesOf(
+  client: Client,
+  { group, version }: GroupVersion,
+  options: CallOptions,
+): Promise<ApiResource[]> {
+  const path = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
+  return (await client.read<{ resources: ApiResource[] }>(path, options)).resources
+}
+
 /** The types of one version of a group, without subresources. */
 export async function typesOf(
   client: Client,
   { group, version }: GroupVersion,
   options: CallOptions,
 ): Promise<DiscoveredType[]> {
-  const path = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
-  const { resources } = await client.read<{ resources: ApiResource[] }>(path, options)
-  return resources
+  return (await resourcesOf(client, { group, version }, options))
     .filter(({ name }) => !name.includes('/'))
     .map(({ name, kind, namespaced, verbs, shortNames = [], singularName = '', categories = [] }) => ({
       ...{ group, version, plural: name, kind, namespaced, verbs },

@@ -321,3 +321,11 @@ test('a link does not lead outside', async () => {
   const over = write({ 'over/kustomization.yaml': 'configMapGenerator: [{name: a, files: [../file]}]', file: 'x' })
   assert.match((await build(over, 'over')).stderr, /file is not in over or below it/)
 })
+
+test('fields are read in any case, each once', async () => {
+  const files = { 'map.yaml': 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n' }
+  const old = write({ ...files, 'kustomization.yaml': 'resources: [map.yaml]\nnameprefix: old-\n' })
+  assert.match((await build(old)).stdout, /^ {2}name: old-a$/m)
+  const twice = write({ ...files, 'kustomization.yaml': 'namePrefix: a-\nnameprefix: b-\n' })
+  assert.match((await build(twice)).stderr, /namePrefix is there more than once/)
+})

@@ -130,7 +130,7 @@ const wrong: readonly (readonly [string, unknown, RegExp])[] = [
     /"gcp" is not supported, only oidc/,
   ],
   ['is in two minds', config({ server, 'insecure-skip-tls-verify': 'secret' }, {}), /-verify is not true or false/],
-  ['acts as nobody', config({ server }, { 'as-groups': ['secret'] }), /as-groups is there, but nobody to act as/],
+  ['acts as nobody', config({ server }, { 'as-groups': ['secret'] }), /as-groups is set without impersonating a user/],
 ]
 
 for (const [how, content, told] of wrong) {

@@ -1,7 +1,6 @@
 /** `orchctl autoscale`: an autoscaler for a workload. */
 import { flag, type OptionsOf, text, UsageError } from '../../base/flags.ts'
-import { objectPath } from '../../client/resource-type.ts'
-import { isNotFound } from '../../client/status-error.ts'
+import { hasSubresource } from '../../client/discovery.ts'
 import type { ApiObject } from '../../model/object.ts'
 import { liveOf } from '../changing.ts'
 import { defineCommand } from '../command.ts'
@@ -57,12 +56,11 @@ export const autoscaleCommand = defineCommand({
 })
 
 async function scalerFor(session: Session, subject: Subject, options: OptionsOf<typeof flags>): Promise<ApiObject> {
-  const { kind, apiVersion, metadata } = await liveOf(session, subject)
-  const path = objectPath(subject.type, subject.name, 'scale')
-  await session.client.read(path, { signal: session.context.signal }).catch((error: unknown) => {
-    if (isNotFound(error)) throw new UsageError(`cannot autoscale a ${kind}: it has no scale`)
-    throw error
-  })
+  // What a file says need not be on the server yet.
+  const { kind, apiVersion, metadata } = subject.object ?? (await liveOf(session, subject))
+  const { client, context } = session
+  if (!(await hasSubresource(client, { ...subject.type, subresource: 'scale' }, { signal: context.signal })))
+    throw new UsageError(`cannot autoscale a ${kind}: it has no scale`)
   const place = session.namespaceGiven ? { namespace: session.namespace } : {}
   return {
     apiVersion: 'autoscaling/v1',

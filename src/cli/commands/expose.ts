@@ -95,7 +95,12 @@ async function serviceFor(session: Session, subject: Subject, options: Options):
   // What a file says need not be on the server yet.
   const live: Exposed = subject.object ?? (await liveOf(session, subject))
   const { selector, ports } = exposedBy(live, subject)
-  const name = (options.name || (live.metadata.name ?? '')).slice(0, 63)
+  if (options.selector === '' && Object.keys(selector).length === 0)
+    throw new UsageError(
+      `invalid ${live.kind.toLowerCase()}: no selectors, therefore cannot be exposed; use --selector`,
+    )
+  // A name that was given is the server's to judge; one that is taken over may be too long for a service.
+  const name = options.name || (live.metadata.name ?? '').slice(0, 63)
   const labels = options.labels === '' ? live.metadata.labels : readPairs(options.labels, '--labels')
   const spec = {
     ports: portsOf(ports, options),

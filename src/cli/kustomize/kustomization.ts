@@ -61,18 +61,31 @@ export async function readKustomization(files: RootFiles): Promise<Kustomization
   const [value = {}] = values.filter((one) => one !== null)
   const file = files.nameOf(name)
   if (!isObject(value) || values.length > 1) throw new UsageError(`${file}: it is not one kustomization`)
-  for (const field of Object.keys(value)) checkField(field, file)
-  checkKind(value, file)
+  const given = withKnownFields(value, file)
+  checkKind(given, file)
   const entries = Object.entries(fields).map(([field, sort]) => [
     field,
-    readField(own(value, field), sort, `${file}: ${field}`),
+    readField(own(given, field), sort, `${file}: ${field}`),
   ])
   return { ...(Object.fromEntries(entries) as Omit<Kustomization, 'file'>), file }
 }
 
-function checkField(field: string, file: string): void {
-  if (Object.hasOwn(fields, field)) return
-  if (notBuilt.has(field))
+/** Kustomize reads fields in any case, so that old files say `nameprefix`. */
+function withKnownFields(value: JsonObject, file: string): JsonObject {
+  const known: JsonObject = {}
+  for (const [field, content] of Object.entries(value)) {
+    const name = knownField(field, file)
+    if (Object.hasOwn(known, name)) throw new UsageError(`${file}: ${name} is there more than once`)
+    known[name] = content
+  }
+  return known
+}
+
+function knownField(field: string, file: string): string {
+  const sameWord = (name: string) => name.toLowerCase() === field.toLowerCase()
+  const known = Object.keys(fields).find(sameWord)
+  if (known !== undefined) return known
+  if ([...notBuilt].some(sameWord))
     throw new UsageError(`${file}: ${JSON.stringify(field)} is not built here: use kustomize itself`)
   const hint = closestMatch(field, Object.keys(fields))
   throw new UsageError(

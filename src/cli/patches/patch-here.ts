@@ -17,7 +17,7 @@ export async function patchHere(object: ApiObject, patch: Patch): Promise<ApiObj
   const { apiVersion, kind } = object
   const schema = await builtInSchema({ group: groupOf(apiVersion), version: versionOf(apiVersion), kind })
   if (!('strategic' in patch) || schema === undefined)
-    throw new UsageError(`${object.kind} takes no strategic patches: use --type=merge`)
+    throw new UsageError(`${object.kind} takes no strategic patches: try --type merge`)
   return asObject(
     withoutDirectives(schema, applyStrategicMergePatch(schema, json, patch.strategic as JsonObject)) as JsonObject,
   )

@@ -163,7 +163,7 @@ function cannotRun({ command, installHint }: ExecPlugin, why: string): ConfigErr
 function readOutput(plugin: ExecPlugin, output: string): Got {
   const refuse = (what: string) => new ConfigError(`the credential plugin ${plugin.command} ${what}`)
   const credential = parse(output)
-  if (!isObject(credential)) throw refuse('did not print an ExecCredential as JSON')
+  if (!isObject(credential)) throw refuse('did not print an ExecCredential as JSON (json parse error)')
   if (own(credential, 'kind') !== 'ExecCredential' || own(credential, 'apiVersion') !== plugin.apiVersion)
     throw refuse(`printed something else than an ExecCredential of ${plugin.apiVersion}`)
   const status = own(credential, 'status')

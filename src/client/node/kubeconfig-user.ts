@@ -135,7 +135,7 @@ function impersonationOf(user: Entry): { [name: string]: string | readonly strin
       [extra.length > 0, 'as-user-extra'],
     ].find(([isThere]) => isThere)
     if (alone === undefined) return {}
-    throw fault(user, String(alone[1]), 'is there, but nobody to act as: name a user too')
+    throw fault(user, String(alone[1]), 'is set without impersonating a user: name one with `as`')
   }
   return {
     'impersonate-user': name,

@@ -74,6 +74,11 @@ export const changing: Part = {
       stdout: '1',
     }),
     r('label', 'cm one version=1 --resource-version=1', { stderr: /^Error from server \(Conflict\)/, code: 1 }),
+    r('label', 'cm one version- --resource-version=1', {
+      stdout: 'label "version" not found.\n',
+      stderr: /^Error from server \(Conflict\)/,
+      code: 1,
+    }),
     r('annotate', 'cm one seen=1 --record', { stdout: 'configmap/one annotated\n' }),
     r('get', 'cm one -o jsonpath={.metadata.annotations}', {
       stdout: /change-cause":"orchctl annotate cm one seen=1 --record/,

@@ -41,6 +41,9 @@ export const configuring: Part = {
     r('config set', `clusters.behind.certificate-authority-data AAA= ${own}`, {
       stdout: 'Property "clusters.behind.certificate-authority-data" set.\n',
     }),
+    r('config set', `clusters.behind.certificate-authority-data "AA\nA=" ${own}`, {
+      stdout: 'Property "clusters.behind.certificate-authority-data" set.\n',
+    }),
     r('config set', `clusters.behind.certificate-authority-data AAA ${own}`, {
       stderr: 'error: certificate-authority-data is kept in base64, which this is not: --set-raw-bytes encodes it\n',
       code: 1,

@@ -69,6 +69,9 @@ export const creating: Part = {
     }),
     r('create', '-f - --dry-run=server', { stdin: map('dry'), stdout: 'configmap/dry created (server dry run)\n' }),
     r('create', '-f - --dry-run -o name', { stdin: map('dry'), stdout: 'configmap/dry\n' }),
+    r('create', '-f - --dry-run=true -o name', { stdin: map('dry'), stdout: 'configmap/dry\n' }),
+    r('create', '-f - --dry-run=false', { stdin: map('wet'), stdout: 'configmap/wet created\n' }),
+    r('create', '-f -', { stdin: map('got', ', resourceVersion: "7"'), stdout: 'configmap/got created\n' }),
     r('create', '-f - --dry-run=maybe', {
       stderr: 'error: --dry-run: "maybe" is not one of none, client, server\n',
       code: 1,
@@ -202,6 +205,14 @@ rules: [{apiGroups: [""], resources: [pods], verbs: [delete]}]
     r('expose', '-f unmade.yaml --port=80 --dry-run=client -o jsonpath={.spec.selector}', {
       files: { 'unmade.yaml': web.replace('name: web', 'name: unmade') },
       stdout: '{"app":"web"}',
+    }),
+    r('expose', '-f unmade.yaml --port=80', {
+      files: { 'unmade.yaml': web.replace(/ {2}selector: .*\n/, '') },
+      stderr: 'error: invalid deployment: no selectors, therefore cannot be exposed; use --selector\n',
+      code: 1,
+    }),
+    r('autoscale', '-f unmade.yaml --max=2 --dry-run=client', {
+      stdout: 'horizontalpodautoscaler.autoscaling/web autoscaled (dry run)\n',
     }),
     r('run', 'p --image=NotAnImage', {
       stderr: 'error: Invalid image name "NotAnImage": invalid reference format\n',

@@ -45,6 +45,16 @@ export const pods: Part = {
     ),
     r('debug', 'idle --image=busybox --copy-to=copied -c look', { stdout: 'pod/copied created\n' }),
     r('get', 'pod copied -o jsonpath={.spec.containers[*].name}', { stdout: 'a b look' }),
+    r('debug', 'idle --image=busybox --copy-to=changed -c a -it --attach=false -- sleep 1', {
+      stdout: 'pod/changed created\n',
+    }),
+    r(
+      'get',
+      'pod changed -o jsonpath={.spec.containers[*].name}{.spec.containers[0].image}{.spec.containers[0].command}',
+      {
+        stdout: 'a bbusybox["sleep","1"]',
+      },
+    ),
     r('debug', 'idle', { stderr: 'error: you must specify --image or --set-image\n', code: 1 }),
     r('debug', 'idle --copy-to=other --set-image=*=busybox -i', {
       stderr: 'error: -i and --attach are for the new container: name its --image\n',

@@ -165,6 +165,16 @@ export const reading: Part = {
     r('auth can-i', 'create configmaps', { stdout: 'yes\n' }),
     r('auth can-i', 'create configmaps --as bob', { stdout: 'no\n', code: 1 }),
     r('auth can-i', 'get /metrics --as bob -q', { code: 1 }),
+    r('auth can-i', 'get /logs/ --subresource=log', {
+      stderr: 'error: --subresource can not be used with NonResourceURL\n',
+      code: 1,
+    }),
+    r('auth can-i', 'get thing', {
+      stdout: 'yes\n',
+      stderr: "Warning: the server doesn't have a resource type 'thing'\n",
+    }),
+    r('get', 'leases.coord --all-namespaces --count', { stdout: /^\d+\n$/ }),
+    r('get', 'pods --request-timeout=1p', { stderr: /Invalid timeout value "1p"/, code: 1 }),
     r('auth why', 'get secrets --as alice', {
       stderr:
         'error: --as "alice" asks as that user, who may not ask this; to ask about the user: orchctl auth why get secrets --user="alice"\n',
@@ -205,7 +215,7 @@ export const reading: Part = {
     }),
     r('auth who-can', 'get', { stderr: 'error: say a verb and what it would be done to\n', code: 1 }),
     r('auth whoami', '--as alice --as-uid 7', { stdout: /^Username +alice\nUID +7\n/m }),
-    r('auth whoami', '--as-uid 7', { stderr: /as-uid is there, but nobody to act as/, code: 1 }),
+    r('auth whoami', '--as-uid 7', { stderr: /as-uid is set without impersonating a user/, code: 1 }),
     r('auth whoami', '--as alice --as-group ops --as-group dev', {
       stdout: 'ATTRIBUTE   VALUE\nUsername    alice\nGroups      [ops dev system:authenticated]\n',
     }),

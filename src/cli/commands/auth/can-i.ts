@@ -36,6 +36,8 @@ export const canICommand = defineCommand({
     if (options.list && words.length > 0) throw new UsageError(`--list takes no arguments: ${JSON.stringify(words[0])}`)
     if (!options.list && (words.length < 2 || words.length > 3))
       throw new UsageError('you must specify two arguments: verb resource or verb resource/resourceName')
+    if (options.subresource !== '' && words[1]?.startsWith('/'))
+      throw new UsageError('--subresource can not be used with NonResourceURL')
     await withSession(context, options, async (session) => {
       if (options.list) context.out(await listed(session, options))
       else await ask(session, words, options)
@@ -89,7 +91,7 @@ async function typeOf(session: Session, word: string): Promise<{ group: string; 
     return await session.types.named(word)
   } catch (error) {
     if (!(error instanceof UsageError)) throw error
-    session.context.err(`Warning: ${error.message}\n`)
+    session.context.err(`Warning: ${error.message.replaceAll('"', "'")}\n`)
     const [plural = word, ...group] = word.split('.')
     return { group: group.join('.'), plural, namespaced: true }
   }

@@ -58,9 +58,10 @@ function readValue(field: string, value: string, { setRawBytes }: { setRawBytes:
   if (booleans.includes(field)) return readBoolean(value)
   if (!field.endsWith('-data')) return value
   if (setRawBytes) return Buffer.from(value).toString('base64')
-  if (!/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(value))
+  const encoded = value.replaceAll(/[\r\n]/g, '')
+  if (!/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(encoded))
     throw new UsageError(`${field} is kept in base64, which this is not: --set-raw-bytes encodes it`)
-  return value
+  return encoded
 }
 
 export const unsetPropertyCommand = defineCommand({

@@ -1,6 +1,6 @@
 /** `orchctl create -f`: the objects of files, each new. */
 import { flag, type OptionsOf, text, toggle, UsageError } from '../../../base/flags.ts'
-import { asJson } from '../../../model/object.ts'
+import { type ApiObject, asJson } from '../../../model/object.ts'
 import { defineCommand } from '../../command.ts'
 import { connectionFlags } from '../../connection-flags.ts'
 import { editText, windowsLineEndingsFlag } from '../../editing.ts'
@@ -93,13 +93,19 @@ interface Creation {
   readonly index: number
 }
 
+/** What was got from a server has a version, which nothing new may have. */
+function withoutVersion(object: ApiObject): ApiObject {
+  const { resourceVersion: _, ...metadata } = object.metadata
+  return { ...object, metadata }
+}
+
 async function createOne(
   session: Session,
   subject: Subject & Manifest,
   { options, validation, index }: Creation,
 ): Promise<string> {
   const { type, origin } = subject
-  const object = await withNotes(session, subject.object, options)
+  const object = await withNotes(session, withoutVersion(subject.object), options)
   if (options.dryRun === 'client') return await report(options, { type, object, done: 'created', index })
   try {
     const created = await session.client.create(type, object, {

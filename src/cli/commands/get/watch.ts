@@ -22,6 +22,10 @@ import { hasWideColumns, withWideColumns } from './wide-columns.ts'
 
 export async function watchTarget(getting: Getting, targets: readonly Target[]): Promise<void> {
   const [target, ...others] = targets
+  if (others.length > 0 && getting.options.filename.length > 0)
+    throw new UsageError(
+      `watch is only supported on individual resources and resource collections: the files have ${targets.length}`,
+    )
   if (others.some(({ type }) => type !== target!.type))
     throw new UsageError('you may only specify a single resource type')
   if (others.length > 0) throw new UsageError('you may only watch a single resource or type of resource at a time')
@@ -29,6 +33,9 @@ export async function watchTarget(getting: Getting, targets: readonly Target[]):
   if (requestTimeout > 0) await followFor(requestTimeout, getting, target!)
   else await follow(getting.context, feedOf(getting, target!), { watchOnly })
 }
+
+/** The level of `-v` from which it is said why a watch has ended. */
+const endingFrom = 5
 
 /** The time counts from where the watch begins; that it is over is no failure. */
 async function followFor(ms: number, getting: Getting, target: Target): Promise<void> {
@@ -45,6 +52,8 @@ async function followFor(ms: number, getting: Getting, target: Target): Promise<
   } catch (error) {
     if (!over.signal.aborted) throw error
   } finally {
+    if (over.signal.aborted && getting.options.verbosity >= endingFrom)
+      getting.context.err('Timeout exceeded: the watch has lasted as long as --request-timeout says\n')
     clearTimeout(timer)
   }
 }

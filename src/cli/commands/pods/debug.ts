@@ -12,7 +12,13 @@ import { joinContainer } from './join.ts'
 
 const flags = {
   image: flag('image', 'IMAGE', '', text, 'the image of the container'),
-  container: flag('c,container', 'NAME', '', text, 'the name of the new container; else one is made up'),
+  container: flag(
+    'c,container',
+    'NAME',
+    '',
+    text,
+    'the name of the new container, with --copy-to also of one that is changed; else one is made up',
+  ),
   target: flag('target', 'NAME', '', text, 'the container whose processes it sees'),
   copyTo: flag('copy-to', 'NAME', '', text, 'in a copy of the pod with this name, and not in the pod itself'),
   imagePullPolicy: flag(
@@ -40,7 +46,13 @@ const flags = {
     'with --copy-to: containers see the processes of all',
   ),
   env: repeated('env', 'NAME=VALUE', text, 'a variable of the container'),
-  attach: toggle('attach', 'show what it prints, also without -i'),
+  attach: flag(
+    'attach',
+    '',
+    '',
+    (value) => (value === '' ? undefined : readBoolean(value)),
+    'join it once it runs; left out: with -i',
+  ),
   stdin: toggle('i,stdin', 'pass the standard input on'),
   tty: toggle('t,tty', 'give it a terminal'),
   quiet: toggle('q,quiet', 'only print what the program prints'),
@@ -79,7 +91,7 @@ makes a pod there that shares the node's processes and network, with its files b
       const debugged = isNode
         ? await visitNode(session, name, { container, options })
         : await debugPod(session, name, { container, options })
-      if (options.stdin || options.attach)
+      if (options.attach ?? options.stdin)
         await joinContainer(session, debugged, { ...options, container: container.name })
     })
   },
@@ -191,6 +203,15 @@ function withImage(container: Container, images: { readonly [name: string]: stri
   return image === undefined ? container : ({ ...container, image } as Container)
 }
 
+/** One of the same name is there already: it gets the image, the command and the variables of the new one. */
+function withContainer(others: readonly Container[], container: DebugContainer, options: Options): Container[] {
+  if (!others.some(({ name }) => name === container.name)) return [...others, container]
+  const { imagePullPolicy: _, terminationMessagePolicy: __, ...changes } = container
+  const policy = options.imagePullPolicy === '' ? {} : { imagePullPolicy: options.imagePullPolicy }
+  const noArguments = 'command' in changes ? { args: undefined } : {}
+  return others.map((one) => (one.name === container.name ? { ...one, ...noArguments, ...changes, ...policy } : one))
+}
+
 async function copy({ client, context }: Session, pod: Pod, { container, options }: Debugging): Promise<Pod> {
   const { namespace = '', name = '', annotations } = pod.metadata
   const {
@@ -206,7 +227,7 @@ async function copy({ client, context }: Session, pod: Pod, { container, options
       ...spec,
       ...(options.sameNode && nodeName !== undefined && { nodeName }),
       ...(options.shareProcesses && options.image !== '' && { shareProcessNamespace: true }),
-      containers: options.image === '' ? others : [...others, container],
+      containers: options.image === '' ? others : withContainer(others, container, options),
     },
   }
   if (options.replace) await client.delete(podType, { namespace, name }, { signal: context.signal })

@@ -3,7 +3,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { resolve } from 'node:path'
+import { posix, resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { messageOf } from '../../../base/errors.ts'
@@ -168,6 +168,8 @@ async function answer({ send }: Connection, { request, response, prefix, allows,
   const host = (headers.host ?? '').replace(/:\d+$/, '')
   const path = url.split('?')[0]!
   if (!allows({ host, path, method })) return void response.writeHead(403).end('<h3>Unauthorized</h3>\n')
+  const clean = cleanPath(path)
+  if (clean !== path) return void response.writeHead(301, { location: clean + url.slice(path.length) }).end()
   if (files !== undefined && path.startsWith(files.prefix))
     return await files.serve(request, response, path.slice(files.prefix.length))
   if (!url.startsWith(`${prefix}/`)) return void response.writeHead(404).end('404 page not found\n')
@@ -188,6 +190,11 @@ async function answer({ send }: Connection, { request, response, prefix, allows,
   const passed = Object.entries(answered.headers).filter(([name]) => !dropped.has(name) && !name.startsWith(':'))
   response.writeHead(answered.status, Object.fromEntries(passed))
   await pipeline(Readable.from(answered.body), response)
+}
+
+/** Without empty steps, `.` and `..`, which could lead around the patterns. */
+function cleanPath(path: string): string {
+  return posix.normalize(path.replaceAll(/^\/*/g, '/'))
 }
 
 async function bodyOf(request: IncomingMessage): Promise<Buffer | undefined> {
