@@ -250,7 +250,7 @@ Containers:
       A:  1
       B:  <set to the key 'k' of config map 'cm'>  Optional: false
       C:  <set to the key 'k' in secret 's'>       Optional: true
-      D:   (v1:metadata.name)
+      D:  p (v1:metadata.name)
       E:   (limits.cpu)
     Mounts:
       /d from d (rw,path="x")

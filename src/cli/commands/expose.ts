@@ -94,8 +94,9 @@ interface Exposed extends ApiObject {
 async function serviceFor(session: Session, subject: Subject, options: Options): Promise<ApiObject> {
   // What a file says need not be on the server yet.
   const live: Exposed = subject.object ?? (await liveOf(session, subject))
-  const { selector, ports } = exposedBy(live, subject)
-  if (options.selector === '' && Object.keys(selector).length === 0)
+  const ports = portsIn(live, subject)
+  const selector = options.selector === '' ? selectorOf(live) : readPairs(options.selector, '--selector')
+  if (Object.keys(selector).length === 0)
     throw new UsageError(
       `invalid ${live.kind.toLowerCase()}: no selectors, therefore cannot be exposed; use --selector`,
     )
@@ -104,7 +105,7 @@ async function serviceFor(session: Session, subject: Subject, options: Options):
   const labels = options.labels === '' ? live.metadata.labels : readPairs(options.labels, '--labels')
   const spec = {
     ports: portsOf(ports, options),
-    selector: options.selector === '' ? selector : readPairs(options.selector, '--selector'),
+    selector,
     ...(options.type && { type: options.type }),
     ...(options.clusterIp && { clusterIP: options.clusterIp }),
     ...(options.externalIp && { externalIPs: options.externalIp.split(',') }),
@@ -120,23 +121,27 @@ async function serviceFor(session: Session, subject: Subject, options: Options):
   } as ApiObject
 }
 
-/** The pods that an object stands for, and the ports that they have. */
-function exposedBy({ kind, metadata, spec = {} }: Exposed, { type }: Subject): { selector: object; ports: Port[] } {
-  if (type.group === '' && kind === 'Service') return { selector: spec.selector ?? {}, ports: spec.ports ?? [] }
-  if (type.group === '' && kind === 'Pod') {
+/** The ports that an object has. Throws UsageError for one that cannot be exposed. */
+function portsIn({ kind, spec = {} }: Exposed, { type }: Subject): Port[] {
+  const known = type.group === '' ? ['Service', 'Pod', 'ReplicationController'] : ['Deployment', 'ReplicaSet']
+  if (!['', 'apps'].includes(type.group) || !known.includes(kind)) throw new UsageError(`cannot expose a ${kind}`)
+  if (kind === 'Service') return spec.ports ?? []
+  return containerPorts(kind === 'Pod' ? spec : (spec.template?.spec ?? {}))
+}
+
+/** The labels of the pods that such an object stands for. */
+function selectorOf({ kind, metadata, spec = {} }: Exposed): object {
+  if (kind === 'Service' || kind === 'ReplicationController') return spec.selector ?? {}
+  if (kind === 'Pod') {
     if (metadata.labels === undefined)
       throw new UsageError('the pod has no labels and cannot be exposed: no service could select it')
-    return { selector: metadata.labels, ports: containerPorts(spec) }
+    return metadata.labels
   }
-  const ports = containerPorts(spec.template?.spec ?? {})
-  if (type.group === '' && kind === 'ReplicationController') return { selector: spec.selector ?? {}, ports }
-  if (type.group !== 'apps' || !['Deployment', 'ReplicaSet'].includes(kind))
-    throw new UsageError(`cannot expose a ${kind}`)
   if (spec.selector?.matchExpressions?.length)
     throw new UsageError(
       `the selector of ${kind} ${metadata.name} has expressions, which a service cannot have: use --selector`,
     )
-  return { selector: spec.selector?.matchLabels ?? {}, ports }
+  return spec.selector?.matchLabels ?? {}
 }
 
 function containerPorts({ containers = [] }: PodSpec): Port[] {

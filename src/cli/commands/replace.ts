@@ -46,6 +46,8 @@ A file that names a resourceVersion replaces that version alone. \`orchctl apply
     if (options.raw !== '') return await callRaw(context, options, { method: 'PUT', words, files: options })
     if (words.length > 0) throw new UsageError(`unexpected argument ${JSON.stringify(words[0])}: name files with -f`)
     if (options.filename.length === 0) throw new UsageError('must specify -f: the files with the new objects')
+    if (!options.force && options.gracePeriod >= 0) throw new UsageError('--grace-period must have --force specified')
+    if (!options.force && options.timeout > 0) throw new UsageError('--timeout must have --force specified')
     if (options.force && options.subresource !== '')
       throw new UsageError('--force and --subresource cannot stand together: a part cannot be created anew')
     if (options.force && options.dryRun !== 'none')

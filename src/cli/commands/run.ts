@@ -44,6 +44,7 @@ const flags = {
   hostPort: flag('hostport', 'PORT', '0', readCount, 'the port of its node that leads to --port; 0: none'),
   privileged: toggle('privileged', 'the container may do everything that its node can'),
   overrides: flag('overrides', 'JSON', '', text, 'what else the pod shall have, merged into it: {"spec": ...}'),
+  serviceOverrides: flag('service-overrides', 'JSON', '', text, 'with --expose: the same for the service'),
   overrideType: overrideTypeFlag,
   stdin: toggle('i,stdin', 'keep the standard input of the container open, and pass ours on'),
   tty: toggle('t,tty', 'give it a terminal'),
@@ -84,9 +85,13 @@ export const runCommand = defineCommand({
     await withSession(context, options, async (session) => {
       const place = session.namespaceGiven ? { namespace: session.namespace } : {}
       const pod = await withOverrides(podOf({ name, ...place }, options, args), options)
+      const service = await withOverrides(serviceOf(pod, options.port), {
+        ...options,
+        overrides: options.serviceOverrides,
+      })
       // The pod first: one that is refused leaves no service behind. What is said comes in the order of kubectl.
       const said = await createObject(session, pod, { options, index: options.expose ? 1 : 0 })
-      if (options.expose) context.out(await createObject(session, serviceOf(pod, options.port), { options }))
+      if (options.expose) context.out(await createObject(session, service, { options }))
       if (!joins(options) || options.dryRun !== 'none') return context.out(said)
       await follow(session, pod, options)
     })

@@ -6,6 +6,7 @@ import { UsageError } from '../../base/flags.ts'
 import { isObject, type Json, type JsonObject, own } from '../../model/json.ts'
 import { type ApiObject, asObject } from '../../model/object.ts'
 import type { Context } from '../command.ts'
+import { separateJson } from './json-stream.ts'
 import { parseSource } from './parse-source.ts'
 import type { FileName, Source } from './source.ts'
 import { readSources } from './sources.ts'
@@ -56,7 +57,8 @@ async function builtManifests(context: Context, name: string): Promise<Manifest[
 }
 
 /** The objects of one text. */
-export async function manifestsIn(source: Source): Promise<Manifest[]> {
+export async function manifestsIn({ name, text }: Source): Promise<Manifest[]> {
+  const source = { name, text: separateJson(text) }
   const values = await parseSource(source)
   return values.flatMap((value, document) => {
     const origin: Origin = { ...source, document, documents: values.length, path: [] }

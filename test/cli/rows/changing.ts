@@ -74,6 +74,11 @@ export const changing: Part = {
       stdout: '1',
     }),
     r('label', 'cm one version=1 --resource-version=1', { stderr: /^Error from server \(Conflict\)/, code: 1 }),
+    r('replace', '-f x.yaml --grace-period=1', {
+      stderr: 'error: --grace-period must have --force specified\n',
+      code: 1,
+    }),
+    r('replace', '-f x.yaml --timeout=1s', { stderr: 'error: --timeout must have --force specified\n', code: 1 }),
     r('label', 'cm one version- --resource-version=1', {
       stdout: 'label "version" not found.\n',
       stderr: /^Error from server \(Conflict\)/,

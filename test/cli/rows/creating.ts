@@ -72,6 +72,11 @@ export const creating: Part = {
     r('create', '-f - --dry-run=true -o name', { stdin: map('dry'), stdout: 'configmap/dry\n' }),
     r('create', '-f - --dry-run=false', { stdin: map('wet'), stdout: 'configmap/wet created\n' }),
     r('create', '-f -', { stdin: map('got', ', resourceVersion: "7"'), stdout: 'configmap/got created\n' }),
+    r('create', '-f - --dry-run=client', {
+      stdin: `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"j1"},"data":{"x":"}{"}}
+{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"j2"}} {"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"j3"}}`,
+      stdout: 'configmap/j1 created (dry run)\nconfigmap/j2 created (dry run)\nconfigmap/j3 created (dry run)\n',
+    }),
     r('create', '-f - --dry-run=maybe', {
       stderr: 'error: --dry-run: "maybe" is not one of none, client, server\n',
       code: 1,
@@ -154,8 +159,7 @@ rules: [{apiGroups: [""], resources: [pods], verbs: [delete]}]
     }),
     r('auth reconcile', '-f -', {
       stdin: 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n',
-      stderr: 'error: only roles and bindings are reconciled, not ConfigMap\n',
-      code: 1,
+      stderr: 'Warning: configmap/a is neither a role nor a binding: skipped\n',
     }),
     r('create clusterrole', 'prober --verb=get --non-resource-url=/metrics', {
       stdout: 'clusterrole.rbac.authorization.k8s.io/prober created\n',
@@ -211,13 +215,23 @@ rules: [{apiGroups: [""], resources: [pods], verbs: [delete]}]
       stderr: 'error: invalid deployment: no selectors, therefore cannot be exposed; use --selector\n',
       code: 1,
     }),
-    r('autoscale', '-f unmade.yaml --max=2 --dry-run=client', {
+    r('expose', '-f unmade.yaml --port=80 --selector=a=b --dry-run=client', {
+      files: { 'unmade.yaml': 'apiVersion: v1\nkind: Pod\nmetadata: {name: bare}\n' },
+      stdout: 'service/bare exposed (dry run)\n',
+    }),
+    r('autoscale', '-f deploy.yaml --max=2 --dry-run=client', {
+      files: { 'deploy.yaml': web },
       stdout: 'horizontalpodautoscaler.autoscaling/web autoscaled (dry run)\n',
     }),
     r('run', 'p --image=NotAnImage', {
       stderr: 'error: Invalid image name "NotAnImage": invalid reference format\n',
       code: 1,
     }),
+    r(
+      'run',
+      `p --image=x --port=80 --expose '--service-overrides={"spec":{"type":"NodePort"}}' --dry-run=client -o jsonpath={.spec.type}`,
+      { stdout: 'NodePort' },
+    ),
     r('run', 'p', { stderr: 'error: required flag(s) "image" not set\n', code: 1 }),
     r('run', `o --image=x '--overrides={"spec":{"nodeName":"m"}}' --dry-run=client -o jsonpath={.spec.nodeName}`, {
       stdout: 'm',
@@ -296,6 +310,11 @@ rules: [{apiGroups: [""], resources: [pods], verbs: [delete]}]
     r('expose', 'deploy idle --name=x', {
       stderr: "error: couldn't find port via --port flag or introspection\n",
       code: 1,
+    }),
+    r('expose', `pod p --name=${'x'.repeat(64)}`, { stderr: /metadata\.name: Invalid value/, code: 1 }),
+    r('create', 'clusterrole both --verb=get --resource=pods --non-resource-url=/logs/ -o jsonpath={.rules}', {
+      stdout:
+        '[{"apiGroups":[""],"resources":["pods"],"verbs":["get"]},{"nonResourceURLs":["/logs/"],"verbs":["get"]}]',
     }),
     r('expose', 'cm one --port=80', { stderr: 'error: cannot expose a ConfigMap\n', code: 1 }),
     r('autoscale', 'deploy idle --max=5 --min=2', {

@@ -169,6 +169,8 @@ export const reading: Part = {
       stderr: 'error: --subresource can not be used with NonResourceURL\n',
       code: 1,
     }),
+    r('auth can-i', 'get nodes', { stdout: 'yes\n', stderr: "Warning: resource 'nodes' is not namespace scoped\n" }),
+    r('auth can-i', 'get nodes -A', { stdout: 'yes\n' }),
     r('auth can-i', 'get thing', {
       stdout: 'yes\n',
       stderr: "Warning: the server doesn't have a resource type 'thing'\n",

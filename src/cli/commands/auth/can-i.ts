@@ -75,8 +75,10 @@ async function attributesOf(
   const [word = '', inner = name ?? '', ...more] = what.split('/')
   if (more.length > 0) throw new UsageError(`${JSON.stringify(what)} is not a type and a name: write TYPE/NAME`)
   const found = word === '*' ? { group: '*', plural: '*', namespaced: true } : await typeOf(session, word)
-  if (options.namespace !== '' && !found.namespaced)
-    session.context.err(`Warning: resource '${found.plural}' is not namespace scoped\n`)
+  if (!options.allNamespaces && !found.namespaced) {
+    const group = found.group === '' ? '' : ` in group '${found.group}'`
+    session.context.err(`Warning: resource '${found.plural}' is not namespace scoped${group}\n`)
+  }
   return {
     verb,
     ...{ group: found.group, resource: found.plural, name: inner },

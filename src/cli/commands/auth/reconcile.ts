@@ -10,7 +10,9 @@ import { type ApiObject, asObject } from '../../../model/object.ts'
 import { inBulk } from '../../bulk.ts'
 import { defineCommand } from '../../command.ts'
 import { connectionFlags } from '../../connection-flags.ts'
+import { singularName } from '../../find-type.ts'
 import { readManifests } from '../../manifests/manifest.ts'
+import { escapeLine } from '../../printers/escape.ts'
 import { type Session, withSession } from '../../session.ts'
 import { fileFlags, type Subject, subjectsOf } from '../../subjects.ts'
 import { report, requestOptions, writeFlags } from '../../writing.ts'
@@ -37,8 +39,12 @@ export const reconcileCommand = defineCommand({
     if (options.filename.length === 0) throw new UsageError('must specify -f: the files with roles and bindings')
     const manifests = await readManifests(context, options)
     await withSession(context, options, async (session) => {
-      const subjects = await subjectsOf(session, manifests)
-      for (const { type } of subjects) sortOf(type.kind)
+      const found = await subjectsOf(session, manifests)
+      const subjects = found.filter(isReconciled)
+      for (const { type, name } of found.filter((subject) => !isReconciled(subject))) {
+        const named = escapeLine(`${singularName(type)}/${name.name}`)
+        context.err(`Warning: ${named} is neither a role nor a binding: skipped\n`)
+      }
       await inBulk(context, subjects, {
         sortOf: ({ type }) => type,
         done: 'reconciled',
@@ -48,11 +54,16 @@ export const reconcileCommand = defineCommand({
   },
 })
 
+const kindsOfRoles = ['Role', 'ClusterRole']
+const kindsOfBindings = ['RoleBinding', 'ClusterRoleBinding']
+
+function isReconciled({ type }: Subject): boolean {
+  return [...kindsOfRoles, ...kindsOfBindings].includes(type.kind)
+}
+
 /** Which list of the object counts. */
 function sortOf(kind: string): 'rules' | 'subjects' {
-  if (kind === 'Role' || kind === 'ClusterRole') return 'rules'
-  if (kind === 'RoleBinding' || kind === 'ClusterRoleBinding') return 'subjects'
-  throw new UsageError(`only roles and bindings are reconciled, not ${kind}`)
+  return kindsOfRoles.includes(kind) ? 'rules' : 'subjects'
 }
 
 interface Reconciling {

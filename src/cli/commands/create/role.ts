@@ -56,8 +56,8 @@ export const createClusterRoleCommand = defineGenerator({
     }
     const paths = options.nonResourceUrl.flatMap((path) => path.split(','))
     if (paths.length === 0) return { rules: await rulesOf(options, given) }
-    if (options.resource.length > 0) throw new UsageError('--resource and --non-resource-url cannot stand together')
-    return { rules: [{ verbs: verbsOf(options), nonResourceURLs: paths }] }
+    const ofTypes = options.resource.length === 0 ? [] : await rulesOf(options, given)
+    return { rules: [...ofTypes, { verbs: verbsOf(options), nonResourceURLs: paths }] }
   },
 })
 

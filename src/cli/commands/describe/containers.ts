@@ -14,18 +14,18 @@ const lead = '    '
 export function containersText(
   title: string,
   containers: readonly Container[] | undefined,
-  statuses?: readonly ContainerStatus[],
+  running?: { readonly statuses: readonly ContainerStatus[] | undefined; readonly pod: Pod },
 ): string {
   if (containers === undefined || containers.length === 0) return ''
   const step = title.startsWith(' ') ? '   ' : '  '
   const texts = containers.map((container) => {
-    const status = statuses?.find(({ name }) => name === container.name)
-    return `${step}${container.name}:\n${containerText(container, status)}`
+    const status = running?.statuses?.find(({ name }) => name === container.name)
+    return `${step}${container.name}:\n${containerText(container, status, running?.pod)}`
   })
   return `${title}:\n${texts.join('')}`
 }
 
-function containerText(container: Container, status: ContainerStatus | undefined): string {
+function containerText(container: Container, status: ContainerStatus | undefined, pod: Pod | undefined): string {
   const ports = container.ports ?? []
   const noun = ports.length > 1 ? 'Ports' : 'Port'
   return [
@@ -53,7 +53,7 @@ function containerText(container: Container, status: ContainerStatus | undefined
       lead,
     ),
     sourcesText(container),
-    environmentText(container),
+    environmentText(container, pod),
     mountsText(container),
   ].join('')
 }
@@ -134,23 +134,42 @@ function sourcesText({ envFrom = [] }: Container): string {
   return `${lead}Environment Variables from:\n${texts.join('')}`
 }
 
-function environmentText({ env = [] }: Container): string {
+function environmentText({ env = [] }: Container, pod: Pod | undefined): string {
   if (env.length === 0) return `${lead}Environment:\t<none>\n`
   const texts = env.map(({ name, value, valueFrom }) => {
-    return `      ${name}:\t${valueFrom === undefined ? (value ?? '') : valueSource(valueFrom)}\n`
+    return `      ${name}:\t${valueFrom === undefined ? (value ?? '') : valueSource(valueFrom, pod)}\n`
   })
   return `${lead}Environment:\n${texts.join('')}`
 }
 
 type ValueSource = NonNullable<NonNullable<Container['env']>[number]['valueFrom']>
 
-function valueSource({ configMapKeyRef, secretKeyRef, fieldRef, resourceFieldRef }: ValueSource): string {
+function valueSource(
+  { configMapKeyRef, secretKeyRef, fieldRef, resourceFieldRef }: ValueSource,
+  pod: Pod | undefined,
+): string {
   if (configMapKeyRef !== undefined)
     return `<set to the key '${configMapKeyRef.key}' of config map '${configMapKeyRef.name}'>\tOptional: ${configMapKeyRef.optional ?? false}`
   if (secretKeyRef !== undefined)
     return `<set to the key '${secretKeyRef.key}' in secret '${secretKeyRef.name}'>\tOptional: ${secretKeyRef.optional ?? false}`
-  if (fieldRef !== undefined) return ` (${fieldRef.apiVersion ?? 'v1'}:${fieldRef.fieldPath})`
+  if (fieldRef !== undefined)
+    return `${fieldValue(fieldRef.fieldPath ?? '', pod)} (${fieldRef.apiVersion ?? 'v1'}:${fieldRef.fieldPath})`
   return ` (${resourceFieldRef?.resource ?? ''})`
+}
+
+/** What a pod has at such a path, of those that its metadata have; '' for the others, and for a template. */
+function fieldValue(path: string, pod: Pod | undefined): string {
+  if (pod === undefined) return ''
+  const { name = '', namespace = '', uid = '', labels, annotations } = pod.metadata
+  const texts = new Map([
+    ['metadata.name', name],
+    ['metadata.namespace', namespace],
+    ['metadata.uid', uid],
+  ])
+  const [, which, key = ''] = /^metadata\.(labels|annotations)\['(.*)'\]$/.exec(path) ?? []
+  if (which === undefined) return texts.get(path) ?? ''
+  const marks = new Map(Object.entries((which === 'labels' ? labels : annotations) ?? {}))
+  return marks.get(key) ?? ''
 }
 
 function mountsText({ volumeMounts = [] }: Container): string {

@@ -7,6 +7,7 @@ import type { CronJob } from '../../../kinds/batch/cron-job.ts'
 import type { Job } from '../../../kinds/batch/job.ts'
 import type { Pod } from '../../../kinds/core/pod.ts'
 import type { ReplicationController } from '../../../kinds/core/replication-controller.ts'
+import { type Json, sameJson } from '../../../model/json.ts'
 import type { ApiObject } from '../../../model/object.ts'
 import type { Session } from '../../session.ts'
 import { conditionsText, head, lines, pairsText, selectorText, timeText } from './parts.ts'
@@ -36,12 +37,10 @@ async function podCounts(session: Session, owner: ApiObject): Promise<string> {
 
 export async function describeDeployment(deployment: Deployment, session: Session): Promise<string> {
   const { metadata, spec = {}, status = {} } = deployment
-  const sets = (await ownedBy<ReplicaSet>(session, deployment, replicaSets))
-    .sort((a, b) => revisionOf(a) - revisionOf(b))
-    .map(
-      ({ metadata, status, spec }) =>
-        `${metadata.name} (${status?.replicas ?? 0}/${spec?.replicas ?? 0} replicas created)`,
-    )
+  const sets = (await ownedBy<ReplicaSet>(session, deployment, replicaSets)).sort(
+    (a, b) => revisionOf(a) - revisionOf(b),
+  )
+  const newest = sets.find((set) => isMadeFor(set, deployment))
   const { maxSurge, maxUnavailable } = spec.strategy?.rollingUpdate ?? {}
   return [
     head(deployment, lines({ CreationTimestamp: timeText(metadata.creationTimestamp) })),
@@ -55,8 +54,26 @@ export async function describeDeployment(deployment: Deployment, session: Sessio
     }),
     podTemplateText(spec.template),
     conditionsText(status.conditions),
-    lines({ OldReplicaSets: sets.slice(0, -1).join(', ') || '<none>', NewReplicaSet: sets.at(-1) ?? '<none>' }),
+    lines({
+      OldReplicaSets: setsText(sets.filter((set) => set !== newest && set.spec?.replicas !== 0)),
+      NewReplicaSet: setsText(newest === undefined ? [] : [newest]),
+    }),
   ].join('')
+}
+
+function setsText(sets: readonly ReplicaSet[]): string {
+  const texts = sets.map(
+    ({ metadata, status, spec }) =>
+      `${metadata.name} (${status?.replicas ?? 0}/${spec?.replicas ?? 0} replicas created)`,
+  )
+  return texts.join(', ') || '<none>'
+}
+
+/** Its pods are those that the deployment wants now: right after a change its number is not the highest yet. */
+function isMadeFor({ spec }: ReplicaSet, deployment: Deployment): boolean {
+  const { 'pod-template-hash': _, ...labels } = spec?.template?.metadata?.labels ?? {}
+  const template = { ...spec?.template, metadata: { ...spec?.template?.metadata, labels } }
+  return sameJson(template as Json, (deployment.spec?.template ?? null) as Json)
 }
 
 /** Which change of the deployment it was made for. */
