@@ -139,6 +139,14 @@ rules: [{apiGroups: [""], resources: [pods], verbs: [get, list]}]
 `,
       stdout: 'role.rbac.authorization.k8s.io/reconciled reconciled\n',
     }),
+    r('auth reconcile', '-f -', {
+      stdin: `apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: reconciled, namespace: to-come}
+rules: []
+`,
+      stdout: 'role.rbac.authorization.k8s.io/reconciled reconciled\n',
+    }),
     r('auth reconcile', '-f - -o jsonpath={.rules[*].verbs}', {
       stdin: `apiVersion: rbac.authorization.k8s.io/v1
 kind: Role
@@ -177,6 +185,14 @@ rules: [{apiGroups: [""], resources: [pods], verbs: [delete]}]
     r('create job', 'now --from=cronjob/nightly', { stdout: 'job.batch/now created\n' }),
     r('create quota', 'small --hard=pods=10,cpu=1', { stdout: 'resourcequota/small created\n' }),
     r('create priorityclass', 'high --value=1000', { stdout: 'priorityclass.scheduling.k8s.io/high created\n' }),
+    r(
+      'create poddisruptionbudget',
+      `x --selector='a=b,c,d notin (e)' --min-available=1 --dry-run=client -o jsonpath={.spec.selector}`,
+      {
+        stdout:
+          '{"matchExpressions":[{"key":"c","operator":"Exists"},{"key":"d","operator":"NotIn","values":["e"]}],"matchLabels":{"a":"b"}}',
+      },
+    ),
     r('create poddisruptionbudget', 'web --selector=app=web --min-available=50%', {
       stdout: 'poddisruptionbudget.policy/web created\n',
     }),

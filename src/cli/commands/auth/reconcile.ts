@@ -3,7 +3,8 @@
  * goes only where that is asked for. A binding whose role is another is made anew, since it cannot be changed.
  */
 import { type OptionsOf, toggle, UsageError } from '../../../base/flags.ts'
-import { isNotFound } from '../../../client/status-error.ts'
+import type { WriteOptions } from '../../../client/client.ts'
+import { isNotFound, StatusError } from '../../../client/status-error.ts'
 import type { Json, JsonObject } from '../../../model/json.ts'
 import { sameJson } from '../../../model/json.ts'
 import { type ApiObject, asObject } from '../../../model/object.ts'
@@ -82,7 +83,7 @@ async function reconcile(session: Session, subject: Subject, { options, index }:
   const request = requestOptions(session, options)
   const writes = options.dryRun !== 'client'
   if (live === undefined)
-    return await said(writes ? await session.client.create(type, wanted, request) : wanted, 'reconciled')
+    return await said(writes ? await createWithNamespace(session, subject, request) : wanted, 'reconciled')
   const other = sortOf(type.kind) === 'subjects' && !sameJson(jsonOf(live).roleRef, jsonOf(wanted).roleRef)
   if (other) {
     if (writes && options.dryRun === 'none') {
@@ -95,6 +96,28 @@ async function reconcile(session: Session, subject: Subject, { options, index }:
   if (sameJson(merged, live)) return await said(live, 'reconciled (unchanged)')
   return await said(writes ? await session.client.update(type, merged, request) : merged, 'reconciled')
 }
+
+/** A role may come before its namespace: what is missing is created with it. */
+async function createWithNamespace(
+  { client, context: { signal } }: Session,
+  { type, name: { namespace: space = '' }, object }: Subject,
+  request: WriteOptions,
+): Promise<ApiObject> {
+  const create = () => client.create(type, object!, request)
+  try {
+    return await create()
+  } catch (error) {
+    if (!isNotFound(error) || space === '' || request.dryRun) throw error
+    const wanted: ApiObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: space } }
+    await client.create(namespaces, wanted, { signal }).catch((refusal: unknown) => {
+      // Others of the same file are created at the same time, each with its namespace.
+      if (!(refusal instanceof StatusError && refusal.reason === 'AlreadyExists')) throw refusal
+    })
+    return await create()
+  }
+}
+
+const namespaces = { group: '', version: 'v1', plural: 'namespaces', namespaced: false }
 
 function jsonOf(object: ApiObject): JsonObject {
   return object as unknown as JsonObject

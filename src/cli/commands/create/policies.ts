@@ -1,6 +1,6 @@
 /** `orchctl create quota`, `priorityclass`, `poddisruptionbudget` and `ingress`: small objects of a few fields. */
 import { flag, repeated, text, toggle, UsageError } from '../../../base/flags.ts'
-import { readPairs, readSelectorLabels } from '../../pairs.ts'
+import { readPairs, readSelector } from '../../pairs.ts'
 import { defineGenerator } from './generator.ts'
 
 export const createQuotaCommand = defineGenerator({
@@ -72,7 +72,7 @@ export const createPodDisruptionBudgetCommand = defineGenerator({
       throw new UsageError('one of min-available or max-unavailable must be specified')
     const bound =
       minAvailable === '' ? { maxUnavailable: amountOf(maxUnavailable) } : { minAvailable: amountOf(minAvailable) }
-    return { spec: { ...bound, selector: { matchLabels: readSelectorLabels(selector) } } }
+    return { spec: { ...bound, selector: readSelector(selector) } }
   },
 })
 
