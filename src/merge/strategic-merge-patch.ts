@@ -57,7 +57,8 @@ function mergeMember(schema: Schema, result: JsonObject, name: string, value: Js
 
 function mergeValue(schema: Schema, present: Json | undefined, value: Json): Json {
   if (isObject(present) && isObject(value)) return mergeObject(schema, present, value)
-  if (Array.isArray(present) && Array.isArray(value)) return mergeList(schema, present, value)
+  // An empty list counts as none: what is sent is taken as it is.
+  if (Array.isArray(present) && present.length > 0 && Array.isArray(value)) return mergeList(schema, present, value)
   return value
 }
 

@@ -38,7 +38,7 @@ type Validation = (isSound: boolean) => readonly FieldError[] | undefined
 
 /** They are run in this order, and others may have a turn in between. */
 export function validations({ kind, object, previous }: Judged, context: RuleContext): Validation[] {
-  const isLast = previous === undefined && kind.rules.metadataLast === true
+  const isLast = previous === undefined && kind.rules.metadataLast?.(context) === true
   const metadata = () => validateMetadata(kind, object.metadata, context.vendor)
   return [
     () => (isLast ? undefined : metadata()),

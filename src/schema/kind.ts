@@ -71,8 +71,8 @@ export interface KindRules<T> {
   readonly prepareForCreate?: (object: T, context: PrepareContext) => void
   /** Restores what an update may not touch. Changes `next`. */
   readonly prepareForUpdate?: (next: T, previous: T, context: PrepareContext) => void
-  /** The metadata of a new object is judged only where nothing else is wrong with it. */
-  readonly metadataLast?: boolean
+  /** Whether the metadata of a new object is judged only where nothing else is wrong with it. */
+  readonly metadataLast?: (context: RuleContext) => boolean
   readonly validate?: (object: T, context: RuleContext) => FieldError[]
   /** Rules for new objects alone: what is stored is not judged by them again. */
   readonly validateCreate?: (object: T, context: RuleContext) => FieldError[]

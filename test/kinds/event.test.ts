@@ -209,6 +209,16 @@ test('it goes at once, however its deletion is asked for', async () => {
   }
 })
 
+test('the newer form judges metadata beside the rest, and tells a count of none', async () => {
+  const newerPath = '/apis/events.orch.io/v1/namespaces/default/events'
+  const refused = await client.post(newerPath, { metadata: {}, regarding: { namespace: 'default' } })
+  const fields = refused.body.details.causes.map(({ field }: { field: string }) => field)
+  assert.deepEqual([refused.status, fields.includes('metadata.name')], [422, true], refused.body.message)
+  await client.post(path, { ...told, metadata: { name: 'counted' }, series: { lastObservedTime: eventTime } })
+  const { series } = (await client.get(`${newerPath}/counted`)).body
+  assert.deepEqual(series, { count: 0, lastObservedTime: eventTime })
+})
+
 function namesOf(items: readonly ApiObject[]): (string | undefined)[] {
   return items.map(({ metadata }) => metadata.name)
 }

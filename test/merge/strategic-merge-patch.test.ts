@@ -342,6 +342,17 @@ const chains: Chain[] = [
     ],
   },
   {
+    title: 'an empty list is as good as none',
+    start: { containers: [] },
+    steps: [
+      [
+        'what is sent is taken as it is',
+        { containers: [{ name: 'a' }, { name: 'a' }, { image: 'i' }] },
+        { containers: [{ name: 'a' }, { name: 'a' }, { image: 'i' }] },
+      ],
+    ],
+  },
+  {
     title: 'several elements of one merge key',
     start: { containers: [{ name: 'a' }] },
     steps: [

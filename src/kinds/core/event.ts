@@ -79,7 +79,7 @@ export const event = defineKind({
   doc: 'A report of something that happened to an object. Programs should not rely on events: they may be missing.',
   fields,
   rules: {
-    metadataLast: true,
+    metadataLast: ({ through }) => through !== 'events/v1',
     validate: (object) => (object.eventTime ? checkNewer(object) : checkOlder(object)),
     validateCreate: (object, { through }) => (through === 'events/v1' ? checkStrictly(object) : []),
   },

@@ -44,12 +44,13 @@ export type Event = ObjectOf<typeof fields>
 const conversion = {
   fromStored: (stored: CoreEvent): Event => {
     const { involvedObject, message, source, firstTimestamp, lastTimestamp, count, ...rest } = stored
-    const { reportingComponent, reportingInstance, ...same } = rest
+    const { reportingComponent, reportingInstance, series, ...same } = rest
     return {
       ...same,
       ...defined({
         regarding: involvedObject,
         note: message,
+        series: series && { count: 0, ...series },
         // The core kind shows these even when they are empty.
         reportingController: reportingComponent || undefined,
         reportingInstance: reportingInstance || undefined,

@@ -88,7 +88,7 @@ export const podDisruptionBudget = defineKind({
     fillDefaults: ({ spec }, { vendor }) => dropMark(spec, vendor),
     newStatus: () => ({ disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 }),
     generation: ({ spec }) => spec,
-    metadataLast: true,
+    metadataLast: () => true,
     validateUpdate: ({ status = {} }, _, context) =>
       context.subresource === 'status' ? checkStatus(status, context) : [],
   }),
