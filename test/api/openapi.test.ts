@@ -223,6 +223,13 @@ test('every operation declares the parameters and answers of the tables, and no 
   console.error(`openapi: ${compared} query parameters compared`)
 })
 
+test('operations have the names that generated clients know them by', () => {
+  const pod = '/api/v1/namespaces/{namespace}/pods/{name}'
+  assert.equal(v2.paths[pod].get.operationId, 'readCoreV1NamespacedPod')
+  assert.equal(v2.paths[`${pod}/exec`].post.operationId, 'connectCoreV1PostNamespacedPodExec')
+  assert.equal(v2.paths['/api/v1/nodes/{name}/proxy/{path}'].get.operationId, 'connectCoreV1GetNodeProxyWithPath')
+})
+
 test('every verb that discovery tells has its operation', async () => {
   const actions: { readonly [verb: string]: string } = { create: 'post', update: 'put' }
   const isConnected = (path: string, verb: string) =>

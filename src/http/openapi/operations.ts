@@ -87,6 +87,7 @@ type Offered = Operation | undefined
 function placeOf({ path: base, name, tag, home }: GroupVersion, kind: Kind) {
   const namespaced = kind.scope === 'Namespaced'
   const place = namespaced ? `/namespaces/{namespace}/${kind.plural}` : `/${kind.plural}`
+  const one = `${namespaced ? 'Namespaced' : ''}${kind.kind}`
   const parameters: PathName[] = namespaced ? ['namespace'] : []
   const make = (prefix: string) => (rest: string, named: readonly PathName[], operations: readonly Offered[]) => ({
     path: `${prefix}${place}${rest}`,
@@ -96,7 +97,9 @@ function placeOf({ path: base, name, tag, home }: GroupVersion, kind: Kind) {
     operations: operations.filter((operation) => operation !== undefined),
   })
   return {
-    one: `${name}${namespaced ? 'Namespaced' : ''}${kind.kind}`,
+    one: `${name}${one}`,
+    /** Of its ways through, clients know each by its method, which stands before the type. */
+    connect: (method: Method) => `connect${name}${capital(method)}${one}`,
     parameters,
     ofOne: ['name', ...parameters] as PathName[],
     path: make(base),
@@ -144,7 +147,7 @@ function connectPaths(
       .map((verb) => methodOf[verb]!)
       .map((method) => ({
         method,
-        id: `connect${capital(method)}${place.one}${capital(subresource)}${suffix}`,
+        id: `${place.connect(method)}${capital(subresource)}${suffix}`,
         action: 'connect',
         doc,
         kind: { group: served.group, version: served.kind.version, kind },
