@@ -197,6 +197,8 @@ const volumes: ValidValues['fields'] = {
   'HostPathVolumeSource.type': maybe(oneOf('', 'Directory', 'FileOrCreate', 'BlockDevice')),
   'GitRepoVolumeSource.directory': maybe(fileName),
   'GCEPersistentDiskVolumeSource.partition': maybe(small),
+  // Several replicas can share it only to read.
+  'GCEPersistentDiskVolumeSource.readOnly': oneOf(true),
   'AWSElasticBlockStoreVolumeSource.partition': maybe(small),
   'KeyToPath.path': fileName,
   'KeyToPath.mode': maybe(mode),
@@ -279,7 +281,8 @@ const metric: MakeField = (making) => {
       object: {
         metric: named,
         describedObject: scaled(making)!,
-        target: making.pick([target(making)!, { type: 'Value', value: '10' }]),
+        // Without a value it is shown with one of 0, which nobody may send back.
+        target: making.pick([{ ...(target(making) as JsonObject), value: '10' }, { type: 'Value', value: '10' }]),
       },
     },
     {
