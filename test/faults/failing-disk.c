@@ -1,7 +1,8 @@
 /*
  * Preloaded into a program under test: makes calls on the file whose path ends in FAIL_FILE fail while the file
  * FAIL_CONTROL says so.
- * FAIL_CONTROL holds a letter and an error number: w writes of data, m writes of meta pages (O_DSYNC), s syncs.
+ * FAIL_CONTROL holds a letter and an error number: w writes of data, p those of lmdb alone (a trial writes zeros), m
+ * writes of meta pages (O_DSYNC), s syncs.
  * Or the calls on that file with the numbers FAIL_FROM to FAIL_TO fail, whatever they are, with the error FAIL_ERROR.
  */
 #define _GNU_SOURCE
@@ -51,7 +52,12 @@ static int error_of(int fd, char kind) {
   return wanted == kind ? number : 0;
 }
 
-static char kind_of(int fd) { return fcntl(fd, F_GETFL) & O_DSYNC ? 'm' : 'w'; }
+static int error_of_write(int fd, const char *data) {
+  if (fcntl(fd, F_GETFL) & O_DSYNC) return error_of(fd, 'm');
+  int error = error_of(fd, 'w');
+  /* A page of lmdb begins with its number. */
+  return error || getenv("FAIL_FROM") || !*(const long *)data ? error : error_of(fd, 'p');
+}
 
 #define FAIL_IF(number)        \
   do {                         \
@@ -63,12 +69,12 @@ static char kind_of(int fd) { return fcntl(fd, F_GETFL) & O_DSYNC ? 'm' : 'w'; }
   } while (0)
 
 ssize_t pwrite(int fd, const void *data, size_t length, off_t offset) {
-  FAIL_IF(error_of(fd, kind_of(fd)));
+  FAIL_IF(error_of_write(fd, data));
   return syscall(SYS_pwrite64, fd, data, length, offset);
 }
 ssize_t pwrite64(int fd, const void *data, size_t length, off_t offset) { return pwrite(fd, data, length, offset); }
 ssize_t writev(int fd, const struct iovec *parts, int count) {
-  FAIL_IF(error_of(fd, kind_of(fd)));
+  FAIL_IF(error_of_write(fd, parts[0].iov_base));
   return syscall(SYS_writev, fd, parts, count);
 }
 int fdatasync(int fd) {

@@ -11,6 +11,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { compilePreload } from '../faults/recording.ts'
+import { longTest } from '../tools/long.ts'
 import { configMaps } from '../tools/paths.ts'
 import { root, type ServerHandle, startServer } from '../tools/server.ts'
 
@@ -49,12 +50,13 @@ async function failingDisk(t: TestContext) {
   return { library, control }
 }
 
-for (const [what, failure, why] of [
-  ['a sync', 's 5', /Input\/output error/],
-  ['a sync for want of space', 's 28', /No space left/],
-  ['a write of data', 'w 5', /cannot be written: EIO/],
+for (const [what, failure, why, form] of [
+  ['a sync', 's 5', /Input\/output error/, test],
+  ['a sync for want of space', 's 28', /No space left/, longTest],
+  ['a write of data', 'w 5', /cannot be written: EIO/, test],
+  ['a write that only lmdb sees', 'p 5', /the data file failed: Input\/output error/, test],
 ] as const)
-  test(`after ${what} that failed the server is not ready, says why, and ends`, async (t) => {
+  form(`after ${what} that failed the server is not ready, says why, and ends`, async (t) => {
     const { library, control } = await failingDisk(t)
     const server = await startServer(t, [], { LD_PRELOAD: library, FAIL_FILE: '/data/data.mdb', FAIL_CONTROL: control })
     const client = server.client()

@@ -36,6 +36,7 @@ interface Waiting {
 
 export class Connection {
   readonly #port: MessagePort
+  readonly #abandon: Thread['abandon']
   readonly #waiting = new Map<number, Waiting>()
   readonly #exited: Promise<void>
   #lastId = 0
@@ -60,17 +61,19 @@ export class Connection {
 
   /** A connection of another thread, over a port that `StoreHub` made. Resolves when the store's thread knows it. */
   static async attach(port: MessagePort, listeners: Listeners): Promise<{ connection: Connection; state: OpenReply }> {
-    const ended = new Promise<unknown>((resolve) => port.once('close', () => resolve(undefined)))
-    const connection = new Connection({ port, ended }, listeners)
+    const { promise: ended, resolve: abandon } = Promise.withResolvers<unknown>()
+    port.once('close', () => abandon(undefined))
+    const connection = new Connection({ port, ended, abandon }, listeners)
     const state = await new Promise((resolve, reject) => connection.#expect(0, { resolve, reject }, false))
     return { connection, state: state as OpenReply }
   }
 
-  private constructor({ port, ended }: Thread, { onEnd, onFailed, onCut, onChanges }: Listeners) {
+  private constructor({ port, ended, abandon }: Thread, { onEnd, onFailed, onCut, onChanges }: Listeners) {
     this.#onFailed = onFailed
     this.#onCut = onCut
     this.#onChanges = onChanges
     this.#port = port
+    this.#abandon = abandon
     this.#port.once('close', () => {
       this.#portClosed = true
     })
@@ -133,6 +136,7 @@ export class Connection {
       return
     }
     const error = toError(reply.failure)
+    if (reply.failure.last) this.#abandon(error)
     if (reply.failure.kind === 'failed') this.#onFailed(error)
     receiver?.reject(error)
   }

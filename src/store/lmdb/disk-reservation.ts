@@ -4,7 +4,7 @@
  * here first, where having no room is an error like any other; and before each transaction a page past those in use is
  * written, so that a file system that takes no writes any more (shut down, read-only, out of quota) shows it here.
  * lmdb keeps its own count of pages and does not mind. What is left to lmdb is a disk that begins to refuse within
- * the same millisecond.
+ * the same millisecond (`damaged-memory.ts`).
  *
  * Where the file cannot grow, a transaction may use the free pages inside it, as far as they are certain to suffice
  * (`free-list.ts`). The end of the file is spared for what frees pages, and little of it is used at a time: two

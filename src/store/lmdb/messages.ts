@@ -130,6 +130,8 @@ export interface Failure {
   readonly message: string
   /** Nobody can say whether what was asked for happened. */
   readonly ambiguous: boolean
+  /** The thread has stopped for good after this message (`damaged-memory.ts`): it will answer nothing any more. */
+  readonly last?: boolean
 }
 
 /**

@@ -3,11 +3,14 @@
  * that: so who will need it can start it ahead and load something else meanwhile.
  */
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
+import { leaveThreadsAtExit } from './damaged-memory.ts'
 
 export interface Thread {
   readonly port: MessagePort
   /** Resolves when the thread is gone, with what ended it if that was an error. */
   readonly ended: Promise<unknown>
+  /** For a thread that has stopped for good (`damaged-memory.ts`), and why: it counts as gone from now on. */
+  readonly abandon: (cause: unknown) => void
 }
 
 let ahead: { readonly worker: Worker; readonly thread: Thread } | undefined
@@ -36,14 +39,18 @@ function start() {
   })
   if (loading.size === 0) process.on('exit', waitUntilLoaded)
   loading.add(loaded)
-  const ended = new Promise<unknown>((resolve) => {
-    worker.on('exit', () => {
-      loading.delete(loaded)
-      if (loading.size === 0) process.off('exit', waitUntilLoaded)
-      resolve(cause)
-    })
+  const { promise: ended, resolve } = Promise.withResolvers<unknown>()
+  worker.on('exit', () => {
+    loading.delete(loaded)
+    if (loading.size === 0) process.off('exit', waitUntilLoaded)
+    resolve(cause)
   })
-  return { worker, thread: { port, ended } }
+  const abandon = (why: unknown) => {
+    worker.unref()
+    leaveThreadsAtExit()
+    resolve(why)
+  }
+  return { worker, thread: { port, ended, abandon } }
 }
 
 /** Of every thread that has not ended: 1 when it has loaded what it needs. */

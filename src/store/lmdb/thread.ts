@@ -11,6 +11,7 @@ import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_
 import { isError, messageOf } from '../../base/errors.ts'
 import { Packer } from '../pack.ts'
 import { type Revision, StoreError, StoreFull } from '../store.ts'
+import { damagesMemory, stopForGood } from './damaged-memory.ts'
 import { DiskReservation } from './disk-reservation.ts'
 import { Followers } from './followers.ts'
 import type {
@@ -254,11 +255,17 @@ class StoreThread {
 
   #failure(error: unknown, writing: boolean): Failure {
     const failure = toFailure(error, writing)
+    if (damagesMemory(error)) this.#end(failure)
     if (failure.kind !== 'failed' || this.#failed) return failure
     this.#failed = failure
     // No store on the file can write from now on, whichever of them it was that found out.
     if (this.#followers.any) for (const port of this.#ports) this.#refuse({ port, id: toAll }, failure)
     return failure
+  }
+
+  #end(failure: Failure): never {
+    for (const port of this.#ports) this.#refuse({ port, id: toAll }, { ...failure, last: true })
+    stopForGood()
   }
 
   #assertSound(): void {
