@@ -11,9 +11,11 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { compilePreload } from '../faults/recording.ts'
+import type { HttpClient } from '../tools/http-client.ts'
 import { longTest } from '../tools/long.ts'
 import { configMaps } from '../tools/paths.ts'
 import { root, type ServerHandle, startServer } from '../tools/server.ts'
+import { until } from '../tools/until.ts'
 
 const named = (name: string) => ({ metadata: { name } })
 
@@ -25,10 +27,11 @@ async function ended({ process: child }: ServerHandle): Promise<number | null> {
   return child.exitCode
 }
 
-async function assertEnds(server: ServerHandle, why: RegExp): Promise<void> {
-  const client = server.client()
-  const ready = await client.get('/readyz')
-  assert.equal(ready.status, 503)
+async function assertEnds(server: ServerHandle, client: HttpClient, why: RegExp): Promise<void> {
+  const ready = await until(
+    () => client.get('/readyz'),
+    ({ status }) => status === 503,
+  )
   assert.match(ready.text, /\[-\]store failed: nothing can be written any more/)
   assert.match(ready.text, why)
   assert.equal((await client.get('/livez')).status, 200)
@@ -64,7 +67,7 @@ for (const [what, failure, why, form] of [
     writeFileSync(control, failure)
     const headers = { 'impersonate-user': 'jane', 'impersonate-group': 'system:masters' }
     assert.ok((await client.send(configMaps, { method: 'POST', headers, body: named('during') })).status >= 500)
-    await assertEnds(server, why)
+    await assertEnds(server, client, why)
     assert.match(server.output(), /a request failed .*user="admin" as="jane"/)
     rmSync(control)
     await server.restart()
@@ -78,9 +81,15 @@ test('a server whose store thread is gone is not ready, says why, and ends', asy
   const client = server.client()
   assert.equal((await client.post(configMaps, named('before'))).status, 201)
   server.process.kill('SIGWINCH')
-  let ready = await client.get('/readyz')
-  for (const end = Date.now() + 60_000; ready.status === 200 && Date.now() < end; ) ready = await client.get('/readyz')
-  await assertEnds(server, /the thread of the store has ended/)
+  await assertEnds(server, client, /the thread of the store has ended/)
   await server.restart()
   assert.equal((await server.client().get(`${configMaps}/before`)).status, 200)
+})
+
+test('a server whose data directory is removed is not ready, says why, and ends', async (t) => {
+  const server = await startServer(t)
+  const client = server.client()
+  assert.equal((await client.post(configMaps, named('before'))).status, 201)
+  rmSync(join(server.directory, 'data'), { recursive: true })
+  await assertEnds(server, client, /the data file .* was removed or moved/)
 })

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { readdir, stat, truncate, writeFile } from 'node:fs/promises'
+import { copyFile, readdir, rename, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
@@ -52,6 +52,11 @@ async function opensSoon(directory: string): Promise<void> {
       await setTimeout(50)
     }
   }
+}
+
+async function replaceFile(path: string): Promise<void> {
+  await copyFile(path, `${path}.new`)
+  await rename(`${path}.new`, path)
 }
 
 const owner = fileURLToPath(new URL('./directory-owner.ts', import.meta.url))
@@ -126,6 +131,24 @@ describe('the data directory', () => {
       await assert.rejects(store.commit({ key: 'b', expected: 0, value: bytes('1') }), StoreError)
       await store.close()
     }))
+
+  for (const [what, away, why] of [
+    ['removed', (directory: string) => rm(directory, { recursive: true }), /removed or moved/],
+    ['moved', (directory: string) => rename(directory, `${directory}-moved`), /removed or moved/],
+    ['given another file', (directory: string) => replaceFile(join(directory, 'data.mdb')), /replaced/],
+  ] as const)
+    test(`that is ${what} under the store is given up within a second`, () =>
+      inDirectory(async (directory) => {
+        const clock = new HandClock()
+        const failed = Promise.withResolvers<StoreError>()
+        const store = await LmdbStore.open({ directory, clock, onFailed: failed.resolve })
+        await put(store, 'a', '1', 0)
+        await away(directory)
+        clock.moveTo(1000)
+        assert.match((await failed.promise).message, why)
+        await assert.rejects(store.commit({ key: 'b', expected: 0, value: bytes('1') }), why)
+        await store.close()
+      }))
 
   test('is refused when a newer program wrote it, naming both formats', () =>
     inDirectory(async (directory) => {

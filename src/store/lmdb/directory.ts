@@ -2,7 +2,7 @@
  * The data directory before lmdb sees it: made for its owner only, with room on the device, and with a file at least as
  * long as it says it is. lmdb answers the lack of any of these with a dead process.
  */
-import { statSync } from 'node:fs'
+import { type Stats, statSync } from 'node:fs'
 import { constants, open, rm, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { makePrivateDirectory } from '../../base/files.ts'
@@ -16,6 +16,28 @@ const neededBytes = 1024 * 1024
 /** How large the data file is, in bytes: with the pages in it that are free to be used again. */
 export function dataFileSize(directory: string): number {
   return statSync(join(directory, 'data.mdb'), { throwIfNoEntry: false })?.size ?? 0
+}
+
+/**
+ * Returns a check that the path still leads to the file that it leads to now. The check throws StoreError where the file
+ * was removed, moved or replaced: what is written to it from then on is not found at the next start.
+ */
+export function placeCheck(path: string): () => void {
+  const { dev, ino } = statSync(path)
+  return () => {
+    const now = lookAt(path)
+    if (now === 'unknown' || (now?.dev === dev && now.ino === ino)) return
+    throw new StoreError(`the data file ${path} was ${now === undefined ? 'removed or moved' : 'replaced'}`)
+  }
+}
+
+/** Undefined: there is no such file. Unknown: the path cannot be followed now, which says nothing of the file. */
+function lookAt(path: string): Stats | 'unknown' | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false })
+  } catch {
+    return 'unknown'
+  }
 }
 
 /** Makes the data directory, for its owner only. Throws StoreError with what to do. */

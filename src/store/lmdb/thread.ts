@@ -12,6 +12,7 @@ import { isError, messageOf } from '../../base/errors.ts'
 import { Packer } from '../pack.ts'
 import { type Revision, StoreError, StoreFull } from '../store.ts'
 import { damagesMemory, stopForGood } from './damaged-memory.ts'
+import { placeCheck } from './directory.ts'
 import { DiskReservation } from './disk-reservation.ts'
 import { Followers } from './followers.ts'
 import type {
@@ -49,6 +50,7 @@ class StoreThread {
   readonly #ports: MessagePort[]
   readonly #tables: Tables
   readonly #room: DiskReservation
+  readonly #assertInPlace: () => void
   readonly #followers = new Followers()
   #state: State
   /** The oldest revision that the journal can list. */
@@ -59,11 +61,13 @@ class StoreThread {
 
   constructor(port: MessagePort, directory: string) {
     this.#ports = [port]
-    checkPages(join(directory, 'data.mdb'))
+    const path = join(directory, 'data.mdb')
+    checkPages(path)
     this.#tables = openTables(directory)
     this.#state = readState(this.#tables.meta)
     this.#floor = floorOf(this.#tables, this.#state)
-    this.#room = new DiskReservation(this.#tables, join(directory, 'data.mdb'))
+    this.#room = new DiskReservation(this.#tables, path)
+    this.#assertInPlace = placeCheck(path)
   }
 
   start(id: number): void {
@@ -209,6 +213,8 @@ class StoreThread {
   }
 
   #expire({ now }: Extract<Request, { type: 'expire' }>, to: Recipient): void {
+    // Every second: often enough for a file that is gone, and no write waits for it.
+    this.#assertInPlace()
     checkSoleWriter(this.#tables, this.#state)
     const due = readDue(this.#tables, now)
     if (due.length === 0) {
