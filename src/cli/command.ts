@@ -71,20 +71,22 @@ export function defineCommand<F extends Flags>(definition: CommandDefinition<F>)
 }
 
 /**
- * A flag of the command itself counts before one of all commands with the same name, which then has its default: `--user`
- * of `create rolebinding` is a subject, and not a user of the client config.
+ * Every command takes the flags of all commands, as in kubectl: an alias or a script may set them once. A flag of the
+ * command itself counts before one of all commands with the same name, which then has its default: `--user` of
+ * `create rolebinding` is a subject, and not a user of the client config.
  */
 function parseOwnFirst<F extends Flags>(flags: F, args: readonly string[]): CommandLine<F> {
   const global: readonly Flag<unknown>[] = Object.values(connectionFlags)
   const own = new Set(Object.values(flags).flatMap((flag) => (global.includes(flag) ? [] : [flag.name])))
   const isShadowed = (flag: Flag<unknown>) => global.includes(flag) && own.has(flag.name)
-  const entries = Object.entries(flags)
+  const entries = Object.entries({ ...connectionFlags, ...flags } as Flags)
   const counting = Object.fromEntries(entries.filter(([, flag]) => !isShadowed(flag)))
   const { options, words } = parseCommandLine(counting, args)
-  const defaults = entries
-    .filter(([, flag]) => isShadowed(flag))
-    .map(([option, flag]) => [option, flag.readAll?.([]) ?? flag.read(flag.default)])
-  return { options: { ...options, ...Object.fromEntries(defaults) } as CommandLine<F>['options'], words }
+  const values = Object.entries(flags).map(([option, flag]) => [
+    option,
+    isShadowed(flag) ? (flag.readAll?.([]) ?? flag.read(flag.default)) : options[option],
+  ])
+  return { options: Object.fromEntries(values) as CommandLine<F>['options'], words }
 }
 
 /** `-k` stands in place of `-f`: whatever reads files reads what it builds. */

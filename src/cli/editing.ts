@@ -1,13 +1,14 @@
 /**
- * A text in the user's editor, until what was saved is accepted. One that is not comes up again with the reason on top.
- * Nothing that was typed is lost: at the end it is in a file.
+ * A text in the user's editor, until what was saved is accepted. One that another edit can mend comes up again with the
+ * reason on top. Nothing that was typed is lost: whatever else goes wrong, the message names the file that holds it.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { toggle, UsageError } from '../base/flags.ts'
+import { StatusError } from '../client/status-error.ts'
 import type { Context } from './command.ts'
-import { explainError } from './explain-error.ts'
+import { explainError, SeveralErrors } from './explain-error.ts'
 import { ManifestError } from './manifests/manifest-error.ts'
 
 /** For editors of Windows. What is saved may have either ending, with or without it. */
@@ -17,7 +18,7 @@ export interface Editing {
   /** What is being edited, for the line at the top: `object`. */
   readonly what: string
   readonly original: string
-  /** Takes what was saved; gives what to print. Throws UsageError or ManifestError where it is not accepted. */
+  /** Takes what was saved; returns what to print. Throws where it is not accepted. */
   readonly save: (text: string, file: string) => Promise<string>
   /** Whether its lines end in CR LF. */
   readonly windowsLineEndings: boolean
@@ -46,10 +47,18 @@ export async function editText(context: Context, { what, original, save, windows
       return rmSync(directory, { recursive: true, force: true })
     } catch (error) {
       context.signal.throwIfAborted()
-      if (!(error instanceof UsageError || error instanceof ManifestError)) throw error
+      if (!isMendable(error)) throw new SeveralErrors([error, new UsageError(`what you wrote is in ${file}`)])
       reason = await explainError(error)
     }
   }
+}
+
+/** Whether another edit can mend it: the text is wrong, or what it says is. A conflict, or a missing right, stays. */
+function isMendable(error: unknown): boolean {
+  if (error instanceof SeveralErrors) return error.errors.every(isMendable)
+  if (error instanceof ManifestError) return isMendable(error.cause)
+  if (error instanceof StatusError) return error.code === 400 || error.code === 422
+  return error instanceof UsageError
 }
 
 async function runEditor({ env, runProgram }: Context, file: string): Promise<void> {

@@ -1,19 +1,33 @@
-/** What a user has made of an object in an editor: one object still, and the same one. */
+/** What a user has made of objects in an editor: the same objects still, though some may be left out. */
 import { UsageError } from '../../base/flags.ts'
 import type { ApiObject } from '../../model/object.ts'
 import { type Manifest, manifestsIn } from './manifest.ts'
 
-/** Throws UsageError where it is another, or none. */
+/** The only object of a text. Throws UsageError where it is another, or none. */
 export async function editedManifest(before: ApiObject, source: { name: string; text: string }): Promise<Manifest> {
   const manifests = await manifestsIn(source)
-  const [manifest] = manifests
-  if (manifest === undefined || manifests.length > 1) throw new UsageError('the file must hold one object')
-  const { kind, metadata } = manifest.object
-  if (
-    kind !== before.kind ||
-    metadata.name !== before.metadata.name ||
-    metadata.namespace !== before.metadata.namespace
+  if (manifests.length !== 1) throw new UsageError('the file must hold one object')
+  if (!isSame(manifests[0]!.object, before)) throw new UsageError(unlike)
+  return manifests[0]!
+}
+
+/** What became of each object, in their order; undefined for one that is not in the text. Throws UsageError. */
+export async function editedManifests(
+  before: readonly ApiObject[],
+  source: { name: string; text: string },
+): Promise<(Manifest | undefined)[]> {
+  if (before.length === 1) return [await editedManifest(before[0]!, source)]
+  const manifests = await manifestsIn(source)
+  const edited = before.map((object) => manifests.filter((manifest) => isSame(manifest.object, object)))
+  if (edited.some((found) => found.length > 1)) throw new UsageError('the file must hold each object once')
+  if (edited.flat().length < manifests.length) throw new UsageError(unlike)
+  return edited.map(([manifest]) => manifest)
+}
+
+const unlike = 'kind, name and namespace of the object cannot be changed'
+
+function isSame({ kind, metadata }: ApiObject, before: ApiObject): boolean {
+  return (
+    kind === before.kind && metadata.name === before.metadata.name && metadata.namespace === before.metadata.namespace
   )
-    throw new UsageError('kind, name and namespace of the object cannot be changed')
-  return manifest
 }

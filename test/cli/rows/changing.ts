@@ -114,5 +114,31 @@ export const changing: Part = {
         /^Error from server \(Invalid\): .*unknown field "daata"[\s\S]*\nerror: edit cancelled, no valid changes were saved; what you wrote is in .*object\.yaml\n$/,
       code: 1,
     }),
+    r('edit', 'cm one two', {
+      environment: { EDITOR: 'sed -i -e "s/name: edited/name: listed/" -e "s/^    k: v/    k: listed/"' },
+      stdout: 'configmap/one edited\nconfigmap/two edited\n',
+    }),
+    r('edit', 'cm', {
+      environment: { EDITOR: 'sed -i "s/name: listed/name: all/"' },
+      stdout: /^configmap\/one edited\n/,
+    }),
+    r('edit', 'cm/one cm/two', {
+      environment: { EDITOR: 'sed -i -e "s/name: all/name: again/" -e "s/^    k: listed/    k: {}/"' },
+      stdout: 'configmap/one edited\n',
+      stderr:
+        /^Error from server.*\n(.*\n)*error: edit cancelled, no valid changes were saved; what you wrote is in .*\n$/,
+      code: 1,
+    }),
+    r('get', "cm one two -o 'jsonpath={.items[*].data}'", { stdout: '{"name":"again"} {"k":"listed"}' }),
+    r('edit', 'cm/one cm/two', {
+      environment: { EDITOR: 'sed -i "s/name: two/name: three/"' },
+      stderr: /^error: kind, name and namespace of the object cannot be changed\n/,
+      code: 1,
+    }),
+    r('edit', 'cm one --as=nobody-who-may-edit --as-group=system:masters', {
+      environment: { EDITOR: 'sed -i "s/name: again/name: allowed/"' },
+      stdout: 'configmap/one edited\n',
+    }),
+    r('edit', 'quota', { stderr: 'error: edit cancelled, no objects found\n', code: 1 }),
   ],
 }

@@ -15,6 +15,16 @@ export const configuring: Part = {
     r('config use-context', `three ${own}`, { stderr: 'error: no context exists with the name: "three"\n', code: 1 }),
     r('config use-context', `two ${own}`, { stdout: 'Switched to context "two".\n' }),
     r('config current-context', own, { stdout: 'two\n' }),
+    r('config current-context', `--server=https://x --certificate-authority=ca --user=me --as=you -n n ${own}`, {
+      stdout: 'two\n',
+    }),
+    r('config set-context', `one -n other --server=https://x --as=you ${own}`, {
+      stdout: 'Context "one" modified.\n',
+    }),
+    r('config get-clusters', `--sever=https://x ${own}`, {
+      stderr: /unknown flag --sever; did you mean --server\?/,
+      code: 1,
+    }),
     r('config get-contexts', own, {
       stdout:
         'CURRENT   NAME   CLUSTER   AUTHINFO   NAMESPACE\n          one    c         u          other\n*         two    c         u          shop\n',
