@@ -4,8 +4,14 @@ import { type OptionsOf, UsageError } from '../base/flags.ts'
 import { Client } from '../client/client.ts'
 import { parserFor } from '../client/node/config-parser.ts'
 import { HttpTransport } from '../client/node/http-transport.ts'
-import { type ConfigChoice, readClientConfig } from '../client/node/kubeconfig.ts'
-import { listedFiles, localConfig, textIfThere, usualFiles } from '../client/node/kubeconfig-files.ts'
+import { type ClientConfig, type ConfigChoice, readClientConfig } from '../client/node/kubeconfig.ts'
+import {
+  listedFiles,
+  localConfig,
+  MissingConfigError,
+  textIfThere,
+  usualFiles,
+} from '../client/node/kubeconfig-files.ts'
 import type { Transport } from '../client/transport.ts'
 import type { JsonObject } from '../model/json.ts'
 import { version } from '../model/version.ts'
@@ -33,7 +39,13 @@ export async function withConnection<T>(
   use: (connection: Connection) => Promise<T>,
 ): Promise<T> {
   const files = configFiles(context, options.kubeconfig)
-  const config = readClientConfig({ ...choiceOf(context, options), files, parse: await parserFor(files) })
+  let config: ClientConfig
+  try {
+    config = readClientConfig({ ...choiceOf(context, options), files, parse: await parserFor(files) })
+  } catch (error) {
+    if (!(error instanceof MissingConfigError) || options.dryRun !== 'client') throw error
+    return await use(withoutServer(error, options))
+  }
   if (options.verbosity >= tracedFrom)
     context.err(
       files
@@ -65,7 +77,15 @@ export async function withConnection<T>(
   }
 }
 
-type ConnectionOptions = OptionsOf<typeof connectionFlags>
+type ConnectionOptions = OptionsOf<typeof connectionFlags> & {
+  readonly dryRun?: unknown
+}
+
+/** What a dry run on the client's side often needs no more than: whatever is asked of a server fails. */
+function withoutServer(error: MissingConfigError, { namespace }: ConnectionOptions): Connection {
+  const fail = () => Promise.reject(error)
+  return { client: new Client(fail), server: '', namespace: namespace || 'default', upgrade: fail, send: fail }
+}
 
 /** The client config, less what flags say otherwise. */
 function choiceOf({ directory, terminal }: Context, options: ConnectionOptions): Omit<ConfigChoice, 'files' | 'parse'> {
@@ -88,6 +108,7 @@ function choiceOf({ directory, terminal }: Context, options: ConnectionOptions):
     clusterName: options.cluster || undefined,
     userName: options.configUser || undefined,
     server: options.server || undefined,
+    plain: true,
     cluster,
     user,
     directory,

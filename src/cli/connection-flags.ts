@@ -72,8 +72,10 @@ function readLevel(value: string): number {
   return Number(value)
 }
 
+/** An address without a scheme is one of https. */
 function readServer(value: string): string {
-  if (value !== '' && !(URL.canParse(value) && new URL(value).protocol === 'https:'))
+  const address = value === '' || /^\w+:\/\//.test(value) ? value : `https://${value}`
+  if (address !== '' && !(URL.canParse(address) && ['https:', 'http:'].includes(new URL(address).protocol)))
     throw new UsageError(`${JSON.stringify(value)} is not an address such as https://127.0.0.1:6443`)
-  return value
+  return address
 }

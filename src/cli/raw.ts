@@ -17,9 +17,10 @@ export interface RawCall {
 
 export async function callRaw(
   context: Context,
-  options: OptionsOf<typeof connectionFlags> & { readonly raw: string },
+  options: OptionsOf<typeof connectionFlags> & { readonly raw: string } & BesideRaw,
   { method, words, files }: RawCall,
 ): Promise<void> {
+  refuseBeside(options)
   if (words.length > 0) throw new UsageError('arguments may not be passed when --raw is specified')
   if (!options.raw.startsWith('/')) throw new UsageError('--raw takes a path that begins with /, such as /version')
   const body = files === undefined ? {} : await bodyOf(context, files)
@@ -30,6 +31,25 @@ export async function callRaw(
     for await (const chunk of answer.body) context.out(decoder.decode(chunk, { stream: true }))
     context.out(decoder.decode())
   })
+}
+
+/** What commands with --raw also have, and what says nothing about a path. */
+interface BesideRaw {
+  readonly edit?: boolean
+  readonly selector?: string
+  readonly recursive?: boolean
+  readonly output?: string | { readonly form: string }
+}
+
+function refuseBeside({ edit, selector, recursive, output }: BesideRaw): void {
+  const given = [
+    edit && '--edit',
+    selector && '--selector (-l)',
+    recursive && '--recursive',
+    (typeof output === 'object' ? output.form : output) && '--output',
+  ]
+  const other = given.find((flag) => flag)
+  if (other) throw new UsageError(`--raw and ${other} are mutually exclusive`)
 }
 
 async function bodyOf(context: Context, files: FileOptions): Promise<{ body?: unknown }> {

@@ -79,7 +79,7 @@ export class ServedTypes {
     const isOther = other !== undefined && (await this.#inVersion(other.group, version)).length > 0
     const hint = !isOther ? '`orchctl api-resources` lists what there is' : profileHint(vendor, other)
     throw new UnknownKindError(
-      `the server has no kind ${JSON.stringify(kind)} in version ${JSON.stringify(apiVersion)}: ${hint}`,
+      `no matches for kind ${JSON.stringify(kind)} in version ${JSON.stringify(apiVersion)}: ${hint}`,
     )
   }
 

@@ -29,6 +29,9 @@ async function make(path: string, body: object): Promise<Made['body']> {
   return made
 }
 
+/** The number of a revision has 64 bits. */
+const large = '9007199254740993'
+
 /** A deployment with two replica sets and a daemon set with two revisions, as their controllers would leave them. */
 async function fill(namespace: string): Promise<void> {
   await make('/api/v1/namespaces', { metadata: { name: namespace } })
@@ -39,7 +42,7 @@ async function fill(namespace: string): Promise<void> {
   const owner = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web', uid: metadata.uid, controller: true }
   for (const number of [1, 2]) {
     const annotations = {
-      'deployment.kubernetes.io/revision': `${number}`,
+      'deployment.kubernetes.io/revision': number === 1 ? '1' : large,
       'kubernetes.io/change-cause': `cause ${number}`,
     }
     const template = templateOf(`nginx:${number}`, { 'pod-template-hash': `h${number}` })
@@ -67,6 +70,7 @@ for (const line of [
   'rollout history deploy/web',
   'rollout history deploy/web --revision=1',
   'rollout history deploy/web --revision=9',
+  `rollout history deploy/web --revision=${large}`,
   'rollout history ds/logs',
   'rollout history ds/logs --revision=2',
   'rollout undo deploy/web --dry-run=client',

@@ -264,6 +264,8 @@ test('proxy serves the API on a local port, to this machine alone', async (t) =>
       }).on('error', reject)
     })
   assert.match((await ask('/api/v1/namespaces/default/pods/web')).text, /"name":"web"/)
+  const through = await run(['get', 'pod', 'web', '-o', 'name', `--server=http://127.0.0.1:${port}`])
+  assert.deepEqual(through, { code: 0, stdout: 'pod/web\n', stderr: '' })
   assert.equal((await ask('/version', { host: 'evil.example.com' })).status, 403)
   assert.equal((await ask('/api/v1/namespaces/default/pods/web/exec?command=x')).status, 403)
   assert.equal((await ask('//api/v1/namespaces/default/pods/web/exec?command=x')).status, 301)

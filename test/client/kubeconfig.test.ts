@@ -98,9 +98,9 @@ const wrong: readonly (readonly [string, unknown, RegExp])[] = [
   [
     'has no such context',
     config({}, {}, { 'current-context': 'z' }),
-    /wrong: there is no context "z"; there is "[^"]+"/,
+    /wrong: context was not found for specified context: z; there is "[^"]+"/,
   ],
-  ['has no such cluster', config({}, {}, { clusters: [] }), /wrong: there is no cluster "c"$/],
+  ['has no such cluster', config({}, {}, { clusters: [] }), /wrong: no server found for cluster "c"$/],
   ['has a list that is none', config({}, {}, { users: {} }), /wrong: users is not a list of objects$/],
   ['has a name twice', config({}, {}, { users: [{ name: 'u' }, { name: 'u' }] }), /users has "u" more than once$/],
   ['has no server', config({}, {}), /cluster "c": server is missing$/],

@@ -1,11 +1,14 @@
-/** Opens a secure connection to a server, straight or through a proxy, and finds out which HTTP the server speaks. */
+/**
+ * Opens a connection to a server, straight or through a proxy, and finds out which HTTP the server speaks. It is secure,
+ * unless the address of the server begins with http, as that of `orchctl proxy` does.
+ */
 import type { Socket } from 'node:net'
-import type { ConnectionOptions, TLSSocket } from 'node:tls'
+import type { ConnectionOptions } from 'node:tls'
 import { TransportError } from '../transport.ts'
 import type { ClientCertificate } from './credentials.ts'
 
 export interface DialOptions {
-  /** Such as https://127.0.0.1:6443 */
+  /** Such as https://127.0.0.1:6443; http://127.0.0.1:8001 is not secure, and no place for credentials. */
   readonly server: string
   /** PEM of the authorities that the server's certificate may be signed by; left out: the well-known ones. */
   readonly authority?: string
@@ -21,25 +24,43 @@ export interface DialOptions {
 
 const connectMs = 10_000
 
-/** Resolves when the server is known to be the one that is meant. */
-export async function dial(options: DialOptions, certificate: ClientCertificate | undefined): Promise<TLSSocket> {
+/** A connection, and the protocol that was agreed on when it was secured. */
+export interface Dialed extends Socket {
+  readonly alpnProtocol?: string | false | null
+}
+
+/** Whether nobody else could read or change what is sent to the server. */
+export function isSecure(server: string): boolean {
+  return new URL(server).protocol === 'https:'
+}
+
+/** Resolves when the server is known to be the one that is meant, or is not to be known at all. */
+export async function dial(options: DialOptions, certificate: ClientCertificate | undefined): Promise<Dialed> {
   const { hostname, port } = new URL(options.server)
-  const target = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 443) }
+  const target = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || (isSecure(options.server) ? 443 : 80)) }
   try {
     const tunnel = options.proxy === undefined ? undefined : await tunnelThrough(options.proxy, target)
-    return await secured({ ...tlsOptions(options, certificate), ...target, ...(tunnel && { socket: tunnel }) })
+    if (!isSecure(options.server)) return tunnel ?? (await opened('connect', target))
+    return await opened('secureConnect', {
+      ...tlsOptions(options, certificate),
+      ...target,
+      ...(tunnel && { socket: tunnel }),
+    })
   } catch (error) {
     throw new TransportError(`${options.server} is not reached`, { cause: error })
   }
 }
 
-function secured(options: ConnectionOptions): Promise<TLSSocket> {
+function opened(ready: 'connect' | 'secureConnect', options: ConnectionOptions & { port: number }): Promise<Dialed> {
   return new Promise((resolve, reject) => {
     // Not imported: that would look at all that the module has, and load the well-known authorities.
-    const socket = process.getBuiltinModule('node:tls').connect(options)
+    const socket: Dialed =
+      ready === 'connect'
+        ? process.getBuiltinModule('node:net').connect(options)
+        : process.getBuiltinModule('node:tls').connect(options)
     const timer = setTimeout(() => socket.destroy(new Error('no answer in time')), connectMs)
     socket.setNoDelay(true)
-    socket.once('secureConnect', () => {
+    socket.once(ready, () => {
       clearTimeout(timer)
       socket.off('error', reject)
       socket.off('close', fail)
@@ -47,7 +68,7 @@ function secured(options: ConnectionOptions): Promise<TLSSocket> {
     })
     const fail = () => {
       clearTimeout(timer)
-      reject(new Error('the connection was closed before it was secure'))
+      reject(new Error('the connection was closed before it could be used'))
     }
     socket.once('error', reject)
     socket.once('close', fail)

@@ -1,17 +1,16 @@
 /**
  * The client's transport over the network, for Node: TLS, with HTTP/2 where the server speaks it and HTTP/1.1 where it
- * does not, with a client certificate, a token, or a source of credentials that may change.
+ * does not (and without TLS, for an address that says so, without credentials), with a client certificate, a token, or a source of credentials that may change.
  *
  * Credentials that the server refuses are replaced, if their source has others, and the request is sent once more: a 401
  * says that nothing has happened. Another certificate means other connections; those of the old one end when they are
  * idle. `close` ends them all.
  */
 import { Readable } from 'node:stream'
-import type { TLSSocket } from 'node:tls'
 import { orAborted } from '../../base/abort.ts'
 import { type Transport, TransportError, type TransportRequest, type TransportResponse } from '../transport.ts'
 import type { ClientCertificate, CredentialSource, Credentials } from './credentials.ts'
-import { type DialOptions, dial } from './dial.ts'
+import { type Dialed, type DialOptions, dial, isSecure } from './dial.ts'
 import { Http2Wire } from './http2-wire.ts'
 import type { UpgradedConnection, UpgradeRequest } from './upgrade.ts'
 import type { Wire, WireRequest } from './wire.ts'
@@ -42,8 +41,11 @@ export class HttpTransport {
   readonly #retired: Line[] = []
   #closed = false
 
-  /** A path in the server's address comes before all others. */
+  /** A path in the server's address comes before all others. Throws where credentials would go out unprotected. */
   constructor(options: HttpTransportOptions) {
+    const { server, certificate, token, credentials } = options
+    if (!isSecure(server) && (certificate ?? token ?? credentials) !== undefined)
+      throw new TransportError(`${server} is not secure: no credentials are sent there; use https`)
     this.#options = options
     this.#prefix = new URL(options.server).pathname.replace(/\/$/, '')
   }
@@ -166,7 +168,7 @@ class Line {
   }
 }
 
-async function openWire(options: HttpTransportOptions, open: () => Promise<TLSSocket>): Promise<Wire> {
+async function openWire(options: HttpTransportOptions, open: () => Promise<Dialed>): Promise<Wire> {
   const first = await open()
   const { server, pingMs = usualPingMs } = options
   if (first.alpnProtocol === 'h2') return new Http2Wire({ server, dial: open, pingMs }, first)

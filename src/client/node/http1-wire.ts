@@ -3,16 +3,15 @@
  * the next. A read that met a connection which the server was just closing is sent once more; a write is not, since it
  * may have happened.
  */
-import { Agent, type ClientRequest, type IncomingMessage } from 'node:http'
-import { request } from 'node:https'
+import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http'
 import type { Duplex } from 'node:stream'
-import type { TLSSocket } from 'node:tls'
 import { TransportError, type TransportResponse } from '../transport.ts'
+import { type Dialed, isSecure } from './dial.ts'
 import type { Wire, WireRequest } from './wire.ts'
 
 export interface Http1WireOptions {
   readonly server: string
-  readonly dial: () => Promise<TLSSocket>
+  readonly dial: () => Promise<Dialed>
 }
 
 const maxConnections = 256
@@ -23,9 +22,9 @@ export class Http1Wire implements Wire {
   readonly #agent: DialingAgent
 
   /** `first` is a connection that is there already. */
-  constructor({ server, dial }: Http1WireOptions, first: TLSSocket) {
+  constructor({ server, dial }: Http1WireOptions, first: Dialed) {
     this.#server = new URL(server)
-    this.#agent = new DialingAgent(dial, first)
+    this.#agent = new DialingAgent(this.#server.protocol, dial, first)
   }
 
   async send(wanted: WireRequest): Promise<TransportResponse> {
@@ -48,11 +47,13 @@ export class Http1Wire implements Wire {
 
   #sendOnce({ method, path, headers, body, signal }: WireRequest): Promise<TransportResponse> {
     signal.throwIfAborted()
+    const defaultPort = isSecure(this.#server.href) ? 443 : 80
     const call = request({
       agent: this.#agent,
-      protocol: 'https:',
+      protocol: this.#server.protocol,
       host: this.#server.hostname.replace(/^\[|\]$/g, ''),
-      port: this.#server.port || 443,
+      port: this.#server.port || defaultPort,
+      defaultPort,
       method,
       path,
       headers: {
@@ -104,13 +105,13 @@ function plain({ headers }: IncomingMessage): { [name: string]: string } {
 
 /** Keeps connections and opens them by `dial`, so that proxies and certificates are the same as for HTTP/2. */
 class DialingAgent extends Agent {
-  readonly #dial: () => Promise<TLSSocket>
-  #first: TLSSocket | undefined
+  readonly #dial: () => Promise<Dialed>
+  #first: Dialed | undefined
   #retired = false
 
-  constructor(dial: () => Promise<TLSSocket>, first: TLSSocket) {
-    // The base class would take plain connections only.
-    super({ keepAlive: true, maxSockets: maxConnections, protocol: 'https:' })
+  /** The base class looks at nothing of the connections but whether `protocol` is that of a request. */
+  constructor(protocol: string, dial: () => Promise<Dialed>, first: Dialed) {
+    super({ keepAlive: true, maxSockets: maxConnections, protocol })
     this.#dial = dial
     this.#first = first
   }

@@ -3,14 +3,14 @@
  * ends is replaced by the next request that needs it, one that answers no ping is cut.
  */
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, type IncomingHttpHeaders } from 'node:http2'
-import type { TLSSocket } from 'node:tls'
 import { orAborted } from '../../base/abort.ts'
 import { TransportError, type TransportResponse } from '../transport.ts'
+import type { Dialed } from './dial.ts'
 import type { Wire, WireRequest } from './wire.ts'
 
 export interface Http2WireOptions {
   readonly server: string
-  readonly dial: () => Promise<TLSSocket>
+  readonly dial: () => Promise<Dialed>
   /** How often a connection is tried; one that has not answered by the next time is cut. */
   readonly pingMs: number
 }
@@ -24,7 +24,7 @@ export class Http2Wire implements Wire {
   readonly #connections = new Set<Connection>()
 
   /** `first` is a connection that is there already. */
-  constructor(options: Http2WireOptions, first: TLSSocket) {
+  constructor(options: Http2WireOptions, first: Dialed) {
     this.#options = options
     this.#add(Promise.resolve(first))
   }
@@ -48,7 +48,7 @@ export class Http2Wire implements Wire {
     return this.#add(this.#options.dial())
   }
 
-  #add(socket: Promise<TLSSocket>): Connection {
+  #add(socket: Promise<Dialed>): Connection {
     const connection: Connection = new Connection(this.#options, socket, () => this.#connections.delete(connection))
     this.#connections.add(connection)
     return connection
@@ -66,7 +66,7 @@ class Connection {
   readonly #server: string
 
   /** `onLeaving` is called when it takes no further requests. */
-  constructor({ server, pingMs }: Http2WireOptions, socket: Promise<TLSSocket>, onLeaving: () => void) {
+  constructor({ server, pingMs }: Http2WireOptions, socket: Promise<Dialed>, onLeaving: () => void) {
     this.#server = server
     const leave = () => {
       this.#left = true
@@ -126,7 +126,7 @@ class Connection {
   }
 }
 
-function openSession(server: string, socket: TLSSocket, pingMs: number): ClientHttp2Session {
+function openSession(server: string, socket: Dialed, pingMs: number): ClientHttp2Session {
   const session = connect(new URL(server).origin, { createConnection: () => socket })
   // Errors end the streams, which report them.
   session.on('error', () => {})

@@ -13,8 +13,11 @@ import {
 import { execGroups } from './exec-plugin.ts'
 import type { HttpTransportOptions } from './http-transport.ts'
 
-/** `server` counts instead of the one that the cluster names. */
-export function clusterOptions(cluster: Entry, server: string | undefined): HttpTransportOptions {
+/** `server` counts instead of the one that the cluster names; with `plain` it may be one without TLS. */
+export function clusterOptions(
+  cluster: Entry,
+  { server, plain = false }: { readonly server?: string | undefined; readonly plain?: boolean | undefined },
+): HttpTransportOptions {
   const authority = pemOf(cluster, 'certificate-authority')
   if (authority !== undefined) checkPem(cluster, 'certificate-authority', { ca: authority })
   const insecure = optionalFlag(cluster, 'insecure-skip-tls-verify')
@@ -23,7 +26,7 @@ export function clusterOptions(cluster: Entry, server: string | undefined): Http
   const serverName = optionalText(cluster, 'tls-server-name')
   const proxy = proxyOf(cluster)
   return {
-    server: server ?? serverOf(cluster),
+    server: server ?? serverOf(cluster, { plain }),
     ...(insecure ? { insecure } : {}),
     ...(serverName === undefined ? {} : { serverName }),
     ...(authority === undefined ? {} : { authority }),
@@ -54,9 +57,10 @@ function pluginConfig(cluster: Entry): Json | undefined {
   return found === undefined ? undefined : own(found, 'extension')
 }
 
-function serverOf(cluster: Entry): string {
+function serverOf(cluster: Entry, { plain }: { readonly plain: boolean }): string {
   const server = requiredText(cluster, 'server')
-  if (!isServer(server)) throw fault(cluster, 'server', 'is not an address such as https://127.0.0.1:6443')
+  const plainToo = plain && URL.canParse(server) && new URL(server).protocol === 'http:'
+  if (!plainToo && !isServer(server)) throw fault(cluster, 'server', 'is not an address such as https://127.0.0.1:6443')
   return server
 }
 

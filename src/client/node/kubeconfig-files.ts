@@ -9,6 +9,9 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
 
+/** There is no client config at all: who needs no server can do without. */
+export class MissingConfigError extends ConfigError {}
+
 export interface Surroundings {
   readonly env: { readonly [name: string]: string | undefined }
   readonly home: string

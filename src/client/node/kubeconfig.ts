@@ -7,9 +7,10 @@
 import { dirname, resolve } from 'node:path'
 import { isObject, type JsonObject, own } from '../../model/json.ts'
 import { type Entry, optionalText, requiredText } from './config-entry.ts'
+import { isSecure } from './dial.ts'
 import type { HttpTransportOptions } from './http-transport.ts'
 import { clusterOptions, toldToPlugins } from './kubeconfig-cluster.ts'
-import { ConfigError, type ConfigParser, textIfThere } from './kubeconfig-files.ts'
+import { ConfigError, type ConfigParser, MissingConfigError, textIfThere } from './kubeconfig-files.ts'
 import { fixedCredentials, type UserCredentials, userOptions } from './kubeconfig-user.ts'
 
 /** Which files and which context are used. */
@@ -24,6 +25,8 @@ export interface ConfigChoice {
   readonly userName?: string | undefined
   /** Another server than that of the context. */
   readonly server?: string | undefined
+  /** Whether a server without TLS will do, such as `orchctl proxy`: it gets no credentials. */
+  readonly plain?: boolean
   /** What counts instead of what the cluster and the user of the context say, in the words of the client config. */
   readonly cluster?: JsonObject
   readonly user?: JsonObject
@@ -84,6 +87,12 @@ function namedFiles(entry: Entry, fields: readonly string[]): string[] {
     .map((field) => optionalText(entry, field))
     .filter((name) => name !== undefined)
     .map((name) => resolve(dirname(entry.file), name))
+}
+
+/** What is left of a user where anybody could read along: whom to act as. */
+function withoutCredentials(user: Entry): Entry {
+  const kept = Object.entries(user.content).filter(([name]) => !credentialFields.includes(name))
+  return { ...user, content: Object.fromEntries(kept) }
 }
 
 const noEntry: Entry = { file: '', content: {}, title: '' }
@@ -175,7 +184,7 @@ function sourcesOf({ files, parse }: Pick<ConfigChoice, 'files' | 'parse'>): Sou
 
 function refuseNone({ files }: Pick<ConfigChoice, 'files'>, sources: readonly Source[]): void {
   if (sources.length === 0)
-    throw new ConfigError(`there is no client config: ${files.join(', ')}: no such file or directory`)
+    throw new MissingConfigError(`there is no client config: ${files.join(', ')}: no such file or directory`)
 }
 
 function readSource(file: string, parse: ConfigParser): Source | undefined {
@@ -183,6 +192,11 @@ function readSource(file: string, parse: ConfigParser): Source | undefined {
   if (text === undefined) return undefined
   const content = parse(file, text)
   if (content !== null && !isObject(content)) throw new ConfigError(`${file} is not a client config`)
+  const version = own(content ?? {}, 'apiVersion') ?? 'v1'
+  if (version !== 'v1')
+    throw new ConfigError(
+      `error loading config file ${JSON.stringify(file)}: apiVersion is ${JSON.stringify(version)}, and not v1`,
+    )
   return { file, content: content ?? {} }
 }
 
@@ -224,7 +238,14 @@ function findEntry(sources: readonly Source[], sort: EntrySort, name: string): E
   const known = sources.flatMap((source) => entryNames(source, sort)).map((each) => JSON.stringify(each))
   const more = known.length > namedAtMost ? ', ...' : ''
   const there = known.length === 0 ? '' : `; there is ${known.slice(0, namedAtMost).join(', ')}${more}`
-  throw new ConfigError(`${filesOf(sources)}: there is no ${sort} ${JSON.stringify(name)}${there}`)
+  throw new ConfigError(`${filesOf(sources)}: ${missing[sort](name)}${there}`)
+}
+
+/** As users of kubectl know it. */
+const missing: { readonly [S in EntrySort]: (name: string) => string } = {
+  context: (name) => `context was not found for specified context: ${name}`,
+  cluster: (name) => `no server found for cluster ${JSON.stringify(name)}`,
+  user: (name) => `auth info ${JSON.stringify(name)} does not exist`,
 }
 
 function entriesOf(file: string, content: JsonObject, field: string): JsonObject[] {
@@ -242,10 +263,14 @@ function transportOf({
   user,
   server,
   interactive,
-}: Pick<ConfigChoice, 'server' | 'interactive'> & { cluster: Entry; user: Entry }): HttpTransportOptions {
-  const known = clusterOptions(cluster, server)
+  plain,
+}: Pick<ConfigChoice, 'server' | 'interactive' | 'plain'> & { cluster: Entry; user: Entry }): HttpTransportOptions {
+  const known = clusterOptions(cluster, { server, plain })
   return {
     ...known,
-    ...userOptions(user, { cluster: toldToPlugins(cluster, known), interactive: interactive ?? false }),
+    ...userOptions(isSecure(known.server) ? user : withoutCredentials(user), {
+      cluster: toldToPlugins(cluster, known),
+      interactive: interactive ?? false,
+    }),
   }
 }

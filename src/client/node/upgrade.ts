@@ -1,8 +1,8 @@
 /** Another protocol on a connection to a server, by the Upgrade of HTTP/1.1: WebSockets, which carry streams of pods. */
 import { type IncomingMessage, request } from 'node:http'
 import type { Duplex } from 'node:stream'
-import type { TLSSocket } from 'node:tls'
 import { TransportError } from '../transport.ts'
+import type { Dialed } from './dial.ts'
 
 /** What is asked for. */
 export interface UpgradeRequest {
@@ -37,7 +37,7 @@ const maxRefusal = 1024 * 1024
 
 /** Asks on this connection, which is closed unless the server agrees. */
 export async function requestUpgrade(
-  socket: TLSSocket,
+  socket: Dialed,
   server: string,
   {
     path,

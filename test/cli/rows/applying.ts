@@ -37,7 +37,7 @@ export const applying: Part = {
       files: { 'custom.yaml': custom },
       stdout:
         'customresourcedefinition.apiextensions.k8s.io/gadgets.rows.example.com created\nconfigmap/beside created\ngadget.rows.example.com/g created\n',
-      stderr: /^error: custom\.yaml: the server has no kind "Widget" in version "rows\.example\.com\/v1"/,
+      stderr: /^error: custom\.yaml: no matches for kind "Widget" in version "rows\.example\.com\/v1"/,
       code: 1,
     }),
     r('get', 'row-things -o name', { stdout: 'gadget.rows.example.com/g\n' }),

@@ -55,7 +55,7 @@ export const creating: Part = {
       stdin: `apiVersion: v1\nkind: Widget\nmetadata: {name: x}\n---\n${map('beside')}`,
       stdout: 'configmap/beside created\n',
       stderr:
-        'error: STDIN: the server has no kind "Widget" in version "v1": `orchctl api-resources` lists what there is\n',
+        'error: STDIN: no matches for kind "Widget" in version "v1": `orchctl api-resources` lists what there is\n',
       code: 1,
     }),
     r('create', '-f - -n other', {
@@ -88,6 +88,14 @@ export const creating: Part = {
     }),
     r('create namespace', 'shop', { stdout: 'namespace/shop created\n' }),
     r('create namespace', '', { stderr: 'error: exactly one NAME is required, got none\n', code: 1 }),
+    r('create configmap', 'offline --dry-run=client -o name --kubeconfig=none', { stdout: 'configmap/offline\n' }),
+    r('create deployment', 'offline --image=nginx --dry-run=client -o name --server=127.0.0.1:1', {
+      stdout: 'deployment.apps/offline\n',
+    }),
+    r('create role', 'offline --verb=get --resource=pods --dry-run=client --kubeconfig=none', {
+      stderr: 'error: there is no client config: DIR/none: no such file or directory\n',
+      code: 1,
+    }),
     r('create configmap', 'lit --from-literal=a=1 --from-literal=b=x=y --from-file=key=data.txt', {
       files: { 'data.txt': 'hello\n' },
       stdout: 'configmap/lit created\n',
@@ -305,6 +313,11 @@ rules: [{apiGroups: [""], resources: [pods], verbs: [delete]}]
       stdin: `${map('kept-out')}---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: chosen, labels: {app: x}}}`,
       stdout: 'configmap/chosen\n',
     }),
+    r('create', '--raw /api/v1/namespaces -f - --edit', {
+      stderr: 'error: --raw and --edit are mutually exclusive\n',
+      code: 1,
+    }),
+    r('create', '--raw /api/v1/namespaces -f - -o yaml', { stderr: /--raw and --output are mutually excl/, code: 1 }),
     r('create', '--raw /api/v1/namespaces/default/configmaps?dryRun=All -f -', {
       stdin: '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"raw"}}',
       stdout: /^\{"kind":"ConfigMap","apiVersion":"v1","metadata":\{"name":"raw"/,

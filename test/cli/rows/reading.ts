@@ -195,9 +195,12 @@ export const reading: Part = {
       stderr: /\nAn administrator can see why: orchctl auth why get \/metrics --user alice\n$/,
       code: 1,
     }),
-    r('get', 'namespaces --user nobody', { stderr: /there is no user "nobody"; there is "[\w-]+"\n$/, code: 1 }),
+    r('get', 'namespaces --user nobody', {
+      stderr: /auth info "nobody" does not exist; there is "[\w-]+"\n$/,
+      code: 1,
+    }),
     r('get', 'namespaces --cluster nowhere', {
-      stderr: /there is no cluster "nowhere"; there is "[\w-]+"\n$/,
+      stderr: /no server found for cluster "nowhere"; there is "[\w-]+"\n$/,
       code: 1,
     }),
     r('get', '--raw /nothing', {

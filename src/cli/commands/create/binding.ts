@@ -23,9 +23,10 @@ export const createRoleBindingCommand = defineGenerator({
   examples: ['orchctl create rolebinding readers --clusterrole=view --user=alice --group=ops'],
   flags: { role: flag('role', 'NAME', '', text, 'the role that they get'), clusterRole, ...subjectFlags },
   type: { group: 'rbac.authorization', version: 'v1', kind: 'RoleBinding', namespaced: true },
-  make: ({ role, clusterRole, ...options }, { vendor }) => {
+  make: async ({ role, clusterRole, ...options }, given) => {
     if ((role === '') === (clusterRole === ''))
       throw new UsageError('exactly one of clusterrole or role must be specified')
+    const vendor = await given.vendor()
     return {
       roleRef: refOf(vendor, role === '' ? 'ClusterRole' : 'Role', role || clusterRole),
       subjects: subjectsOf(options, vendor),
@@ -39,8 +40,9 @@ export const createClusterRoleBindingCommand = defineGenerator({
   examples: ['orchctl create clusterrolebinding admins --clusterrole=cluster-admin --group=ops'],
   flags: { clusterRole, ...subjectFlags },
   type: { group: 'rbac.authorization', version: 'v1', kind: 'ClusterRoleBinding', namespaced: false },
-  make: ({ clusterRole, ...options }, { vendor }) => {
+  make: async ({ clusterRole, ...options }, given) => {
     if (clusterRole === '') throw new UsageError('clusterrole must be specified')
+    const vendor = await given.vendor()
     return { roleRef: refOf(vendor, 'ClusterRole', clusterRole), subjects: subjectsOf(options, vendor) }
   },
 })

@@ -1,12 +1,12 @@
 /**
  * What the commands `orchctl create KIND NAME` have in common: flags become an object, which is created, or only
- * printed (`--dry-run=client -o yaml`). Even then the server is asked whose names it speaks: groups and types of secrets
- * are called by them.
+ * printed (`--dry-run=client -o yaml`). Then no server is needed, unless its vendor's domain is in the object: groups
+ * such as that of roles, and types of secrets, are called by it.
  */
 import { type Flags, type OptionsOf, toggle, UsageError } from '../../../base/flags.ts'
 import { groupOf } from '../../../model/api-version.ts'
 import { type ApiObject, asJson, type ObjectMeta } from '../../../model/object.ts'
-import { apiVersionOf, type Vendor } from '../../../model/vendor.ts'
+import { apiVersionOf, isBareGroup, type Vendor, vendorOf } from '../../../model/vendor.ts'
 import { type Command, type Context, defineCommand } from '../../command.ts'
 import { connectionFlags } from '../../connection-flags.ts'
 import { type NoteOptions, saveConfigFlag, withNotes } from '../../kept-notes.ts'
@@ -57,7 +57,8 @@ export interface Given {
   readonly words: readonly string[]
   /** Where the object will be. */
   readonly namespace: string
-  readonly vendor: Vendor
+  /** Asks the server whose names it speaks. */
+  readonly vendor: () => Promise<Vendor>
   readonly session: Session
 }
 
@@ -76,10 +77,13 @@ export function defineGenerator<F extends Flags>(generator: Generator<F>): Comma
         throw new UsageError(`exactly one NAME is required, got ${words.length}`)
       const writing = options as unknown as CreationOptions
       await withSession(context, options as unknown as OptionsOf<typeof connectionFlags>, async (session) => {
-        const vendor = await session.types.vendor()
+        const vendor = () => session.types.vendor()
         const given = { context, name, words: rest, namespace: session.namespace, vendor, session }
         const made = await generator.make(options as unknown as OptionsOf<F>, given)
-        const object = await withHash(objectOf(generator, given, made), options as { readonly appendHash?: unknown })
+        const object = await withHash(
+          await objectOf(generator, given, made),
+          options as { readonly appendHash?: unknown },
+        )
         context.out(await createObject(session, object, { options: writing }))
       })
     },
@@ -102,10 +106,15 @@ async function withHash(
   return { ...object, metadata: { ...object.metadata, name } }
 }
 
-function objectOf<F extends Flags>({ type }: Generator<F>, { name, session, vendor }: Given, made: Made): ApiObject {
+async function objectOf<F extends Flags>(
+  { type }: Generator<F>,
+  { name, session, vendor }: Given,
+  made: Made,
+): Promise<ApiObject> {
+  const names = isBareGroup(type.group) ? vendorOf('kubernetes') : await vendor()
   const namespace = type.namespaced && session.namespaceGiven ? { namespace: session.namespace } : {}
   return {
-    apiVersion: apiVersionOf(vendor, type.group, type.version),
+    apiVersion: apiVersionOf(names, type.group, type.version),
     kind: type.kind,
     ...made,
     metadata: { ...made.metadata, name, ...namespace },

@@ -37,12 +37,12 @@ export const createSecretTlsCommand = defineGenerator({
     appendHash: appendHashFlag,
   },
   type,
-  make: ({ cert, key }, { context, vendor }) => {
+  make: async ({ cert, key }, { context, vendor }) => {
     if (cert === '' || key === '') throw new UsageError('key and certificate must be specified: --cert and --key')
     const [certificate, privateKey] = [read(context, cert), read(context, key)]
     checkPair(certificate, privateKey)
     return {
-      type: vendorKey(vendor, 'tls'),
+      type: vendorKey(await vendor(), 'tls'),
       data: { 'tls.crt': certificate.toString('base64'), 'tls.key': privateKey.toString('base64') },
     }
   },
@@ -80,8 +80,8 @@ export const createSecretDockerRegistryCommand = defineGenerator({
     appendHash: appendHashFlag,
   },
   type,
-  make: ({ registry, username, password, email, fromFile }, { vendor, context }) => {
-    const type = vendorKey(vendor, 'dockerconfigjson')
+  make: async ({ registry, username, password, email, fromFile }, { vendor, context }) => {
+    const type = vendorKey(await vendor(), 'dockerconfigjson')
     if (fromFile.length > 0) return { type, data: loginsOf(context, fromFile) }
     if (username === '' || password === '') throw new UsageError('--docker-username and --docker-password are required')
     const auth = Buffer.from(`${username}:${password}`).toString('base64')

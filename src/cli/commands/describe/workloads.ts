@@ -10,6 +10,7 @@ import type { ReplicationController } from '../../../kinds/core/replication-cont
 import { type Json, sameJson } from '../../../model/json.ts'
 import type { ApiObject } from '../../../model/object.ts'
 import type { Session } from '../../session.ts'
+import { revisionNumber } from '../rollout/revisions.ts'
 import { conditionsText, head, lines, pairsText, selectorText, timeText } from './parts.ts'
 import { podTemplateText } from './pod.ts'
 
@@ -37,8 +38,8 @@ async function podCounts(session: Session, owner: ApiObject): Promise<string> {
 
 export async function describeDeployment(deployment: Deployment, session: Session): Promise<string> {
   const { metadata, spec = {}, status = {} } = deployment
-  const sets = (await ownedBy<ReplicaSet>(session, deployment, replicaSets)).sort(
-    (a, b) => revisionOf(a) - revisionOf(b),
+  const sets = (await ownedBy<ReplicaSet>(session, deployment, replicaSets)).sort((a, b) =>
+    revisionOf(a) < revisionOf(b) ? -1 : 1,
   )
   const newest = sets.find((set) => isMadeFor(set, deployment))
   const { maxSurge, maxUnavailable } = spec.strategy?.rollingUpdate ?? {}
@@ -77,10 +78,10 @@ function isMadeFor({ spec }: ReplicaSet, deployment: Deployment): boolean {
 }
 
 /** Which change of the deployment it was made for. */
-function revisionOf({ metadata }: ReplicaSet): number {
+function revisionOf({ metadata }: ReplicaSet): bigint {
   const [, revision] =
     Object.entries(metadata.annotations ?? {}).find(([key]) => /^deployment\..*\/revision$/.test(key)) ?? []
-  return Number(revision ?? 0)
+  return revisionNumber(revision)
 }
 
 export async function describeReplicaSet(set: ReplicaSet, session: Session): Promise<string> {

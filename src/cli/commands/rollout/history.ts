@@ -9,18 +9,17 @@ import { defineCommand } from '../../command.ts'
 import { connectionFlags } from '../../connection-flags.ts'
 import { singularName } from '../../find-type.ts'
 import { changeCauseKey } from '../../kept-notes.ts'
-import { readCount } from '../../numbers.ts'
 import { escapeLine, escapeText } from '../../printers/escape.ts'
 import { alignTabs } from '../../printers/tabs.ts'
 import { type Session, withSession } from '../../session.ts'
 import type { Subject } from '../../subjects.ts'
 import { report, shownFlags } from '../../writing.ts'
 import { podTemplateText } from '../describe/pod.ts'
-import { type Revision, revisionsOf } from './revisions.ts'
+import { type Revision, readRevision, revisionsOf } from './revisions.ts'
 import { called, findWorkloads, rolloutKind, type Template, workloadFlags } from './workloads.ts'
 
 const flags = {
-  revision: flag('revision', 'NUMBER', '0', readCount, 'show this revision as it was; 0: list all'),
+  revision: flag('revision', 'NUMBER', '0', readRevision, 'show this revision as it was; 0: list all'),
   ...workloadFlags,
   ...shownFlags,
   ...connectionFlags,
@@ -52,7 +51,7 @@ async function historyText(session: Session, subject: Subject, options: OptionsO
   if (rolloutKind(subject) === undefined) throw new UsageError(`${called(subject)} has no history of rollouts`)
   const revisions = await revisionsOf(session, live)
   const found = revisions.find(({ number }) => number === revision)
-  if (revision > 0 && found === undefined) throw new UsageError('unable to find the specified revision')
+  if (revision > 0n && found === undefined) throw new UsageError('unable to find the specified revision')
   if (output.form !== '') return await keepersText(found === undefined ? revisions : [found], options)
   const title = `${singularName(subject.type)}/${escapeLine(subject.name.name)}`
   if (found === undefined) return `${title} \n${listText(revisions)}`

@@ -11,7 +11,8 @@ import type { Session } from '../../session.ts'
 import type { Template, Workload } from './workloads.ts'
 
 export interface Revision {
-  readonly number: number
+  /** Of 64 bits: beyond what a number holds exactly. */
+  readonly number: bigint
   readonly cause: string
   readonly template: Template
   /** The object that keeps it. */
@@ -19,7 +20,7 @@ export interface Revision {
 }
 
 interface ControllerRevision extends ApiObject {
-  revision?: number
+  revision?: number | bigint
   data?: { spec?: { template?: Template & { $patch?: string } } }
 }
 
@@ -43,8 +44,8 @@ export async function revisionsOf(session: Session, workload: Workload): Promise
   return items
     .filter((keeper) => isControlledBy(keeper, workload))
     .map((keeper) => read(keeper, vendor))
-    .filter(({ number }) => number > 0)
-    .sort((a, b) => a.number - b.number)
+    .filter(({ number }) => number > 0n)
+    .sort((a, b) => (a.number < b.number ? -1 : 1))
 }
 
 function isControlledBy({ metadata }: ApiObject, owner: ApiObject): boolean {
@@ -54,7 +55,7 @@ function isControlledBy({ metadata }: ApiObject, owner: ApiObject): boolean {
 function fromReplicaSet(keeper: Workload, vendor: Vendor): Revision {
   const annotations = keeper.metadata.annotations ?? {}
   return {
-    number: Number(annotations[revisionKey(vendor)] ?? 0),
+    number: revisionNumber(annotations[revisionKey(vendor)]),
     cause: annotations[changeCauseKey(vendor)] ?? '',
     template: keeper.spec?.template ?? {},
     keeper,
@@ -65,12 +66,27 @@ function fromReplicaSet(keeper: Workload, vendor: Vendor): Revision {
 function fromControllerRevision(keeper: ControllerRevision, vendor: Vendor): Revision {
   const { $patch: _, ...template } = keeper.data?.spec?.template ?? {}
   const cause = keeper.metadata.annotations?.[changeCauseKey(vendor)] ?? ''
-  return { number: keeper.revision ?? 0, cause, template, keeper }
+  return { number: revisionNumber(String(keeper.revision)), cause, template, keeper }
+}
+
+/** What an annotation says, with all its digits; 0 where that is no number. */
+export function revisionNumber(text = ''): bigint {
+  return isRevision(text) ? BigInt(text) : 0n
+}
+
+/** Reads the number of a revision on the command line. */
+export function readRevision(text: string): bigint {
+  if (!isRevision(text)) throw new UsageError(`${JSON.stringify(text)} is not the number of a revision`)
+  return BigInt(text)
+}
+
+function isRevision(text: string): boolean {
+  return /^\d{1,19}$/.test(text)
 }
 
 /** The revision to go back to; 0: the one before the last. Throws UsageError where there is none. */
-export function wantedRevision(revisions: readonly Revision[], number: number, name: string): Revision {
-  if (number > 0) {
+export function wantedRevision(revisions: readonly Revision[], number: bigint, name: string): Revision {
+  if (number > 0n) {
     const found = revisions.find((revision) => revision.number === number)
     if (found === undefined) throw new UsageError(`unable to find specified revision ${number} in history`)
     return found

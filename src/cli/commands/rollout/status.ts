@@ -3,18 +3,17 @@ import { flag, type OptionsOf, readBoolean, UsageError } from '../../../base/fla
 import { liveOf } from '../../changing.ts'
 import { defineCommand } from '../../command.ts'
 import { connectionFlags, readTime } from '../../connection-flags.ts'
-import { readCount } from '../../numbers.ts'
 import { type Session, withSession } from '../../session.ts'
 import type { Subject } from '../../subjects.ts'
 import { waitFor } from '../../wait-for.ts'
 import { progressOf } from './progress.ts'
-import { revisionKey } from './revisions.ts'
+import { readRevision, revisionKey, revisionNumber } from './revisions.ts'
 import { findWorkloads, type Workload, workloadFlags } from './workloads.ts'
 
 const flags = {
   watch: flag('w,watch', '', 'true', readBoolean, 'wait until the rollout is done'),
   timeout: flag('timeout', 'TIME', '0', readTime, 'how long to wait at most; 0: without end'),
-  revision: flag('revision', 'NUMBER', '0', readCount, 'fail when another revision is rolled out; 0: any'),
+  revision: flag('revision', 'NUMBER', '0', readRevision, 'fail when another revision is rolled out; 0: any'),
   ...workloadFlags,
   ...connectionFlags,
 }
@@ -39,7 +38,7 @@ async function statusOf(session: Session, subject: Subject, options: OptionsOf<t
   const look = (object: Workload | undefined): boolean => {
     if (object === undefined) throw new UsageError('object has been deleted')
     const progress = progressOf(subject, object)
-    if (options.revision > 0) checkRevision(Number(object.metadata.annotations?.[key] ?? 0), options.revision)
+    if (options.revision > 0n) checkRevision(revisionNumber(object.metadata.annotations?.[key]), options.revision)
     session.context.out(progress.text)
     return progress.done
   }
@@ -49,7 +48,7 @@ async function statusOf(session: Session, subject: Subject, options: OptionsOf<t
   await waitFor(session, subject, { until: look, timeoutMs: options.timeout || Number.MAX_SAFE_INTEGER })
 }
 
-function checkRevision(running: number, wanted: number): void {
+function checkRevision(running: bigint, wanted: bigint): void {
   if (running !== wanted)
     throw new UsageError(`desired revision (${wanted}) is different from the running revision (${running})`)
 }

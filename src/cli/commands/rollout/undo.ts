@@ -7,17 +7,22 @@ import { inBulk } from '../../bulk.ts'
 import { liveOf } from '../../changing.ts'
 import { defineCommand } from '../../command.ts'
 import { connectionFlags } from '../../connection-flags.ts'
-import { readCount } from '../../numbers.ts'
 import { type Session, withSession } from '../../session.ts'
 import type { Subject } from '../../subjects.ts'
 import { report, requestOptions, writeFlags } from '../../writing.ts'
 import { lastAppliedKey } from '../apply/last-applied.ts'
 import { templateText } from './history.ts'
-import { type Revision, revisionKey, revisionsOf, wantedRevision } from './revisions.ts'
+import { type Revision, readRevision, revisionKey, revisionsOf, wantedRevision } from './revisions.ts'
 import { called, findWorkloads, rolloutKind, type Template, type Workload, workloadFlags } from './workloads.ts'
 
 const flags = {
-  toRevision: flag('to-revision', 'NUMBER', '0', readCount, 'the revision to go back to; 0: the one before the last'),
+  toRevision: flag(
+    'to-revision',
+    'NUMBER',
+    '0',
+    readRevision,
+    'the revision to go back to; 0: the one before the last',
+  ),
   ...workloadFlags,
   ...writeFlags,
   ...connectionFlags,
