@@ -4,7 +4,7 @@
  *
  *   --only TEXT      only the groups of rows whose name holds TEXT: get, access, tokens, certificates, list, writes,
  *                    admission, webhooks, custom, custom-definitions, stores, patch, start, memory, watch, protobuf, label,
- *                    stalls, overload, everything, history, collection, orchctl, testing, cluster, workers, growth
+ *                    stalls, overload, everything, history, collection, orchctl, testing, client, cluster, workers, growth
  *   --json FILE      write the figures to a file too
  *   --plot FILE      draw the rows of `growth` (SVG)
  *   --cpu-prof DIR   our server writes profiles of its processor time there (and is the slower for it)
@@ -18,6 +18,7 @@ import { plot } from './plot.ts'
 import { accessRows } from './rows/access.ts'
 import { admissionRows } from './rows/admission.ts'
 import { certificateRows } from './rows/certificates.ts'
+import { clientRows } from './rows/client.ts'
 import { clusterRows } from './rows/cluster.ts'
 import { collectionRows } from './rows/collection.ts'
 import { customRows } from './rows/custom.ts'
@@ -71,6 +72,7 @@ const groups = [
   collectionRows,
   orchctlRows,
   testingRows,
+  clientRows,
   clusterRows,
   workerRows,
   growthRows,

@@ -18,6 +18,7 @@ import { readAuthority, writeAuthority } from './authority-files.ts'
 import { Calls } from './calls.ts'
 import { cutOff, Failures } from './failures.ts'
 import { makeKubeconfig } from './kubeconfigs.ts'
+import { assertNodeFits } from './node-version.ts'
 import { settled } from './settled.ts'
 import type { Snapshot } from './snapshot.ts'
 import { restore, type StoredSnapshot, takeSnapshot } from './snapshots.ts'
@@ -38,6 +39,7 @@ import { Users } from './users.ts'
  * await server.close()
  */
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
+  assertNodeFits(process.versions.node)
   return await start(options, undefined)
 }
 

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { assertNodeFits } from '../../src/testing/node-version.ts'
 import { root } from '../tools/server.ts'
 
 test('the package says which Node it runs on as its programs do, and every entry has its files', async () => {
@@ -18,6 +19,16 @@ test('the package says which Node it runs on as its programs do, and every entry
     ...[`./dist/${name}.js`, source.replace(/^src/, './types').replace(/\.ts$/, '.d.ts')],
   ])
   assert.deepEqual(files.sort(), made.sort())
+})
+
+test('orch/testing refuses the same versions of Node, with a sentence', () => {
+  const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const floors = engines.node.match(/[\d.]+/g) as string[]
+  for (const floor of [...floors, '24.19.0', '26.6.0', '27.0.0']) assertNodeFits(floor)
+  for (const old of ['20.20.2', '24.18.0', '25.9.9', '26.5.0', '26.4.9'])
+    assert.throws(() => assertNodeFits(old), {
+      message: `orch/testing cannot run on Node ${old}: use ${floors.join(', ')} or newer`,
+    })
 })
 
 test('every link of README leads somewhere, in a checkout and in the package', () => {

@@ -1,0 +1,18 @@
+/**
+ * Which versions of Node run a test server: those of `engines` in package.json. Test runners start with whatever Node is on
+ * the PATH, and an older one would stop somewhere inside, at a name that it does not have.
+ */
+const floors: readonly (readonly [number, number, number])[] = [
+  [24, 18, 1],
+  [26, 5, 1],
+]
+
+/** Throws an error that names the versions that do, where this one does not. */
+export function assertNodeFits(version: string): void {
+  const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number)
+  const isNewer = major > floors.at(-1)![0]
+  const fits = floors.some(([a, b, c]) => major === a && (minor > b || (minor === b && patch >= c)))
+  if (isNewer || fits) return
+  const known = floors.map((floor) => floor.join('.')).join(', ')
+  throw new Error(`orch/testing cannot run on Node ${version}: use ${known} or newer`)
+}
