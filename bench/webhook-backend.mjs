@@ -1,6 +1,7 @@
 /**
  * An admission webhook that allows everything at once, as a process of its own, for `rows/webhooks.ts`: it prints a line
- * of JSON with its URL and the base64 of its authority's certificate, and ends with its parent.
+ * of JSON with its URL and the base64 of its authority's certificate, and ends with its parent. Under the paths `/huge` and
+ * `/quadratic` it also asks for patches that are expensive to carry out.
  */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -21,12 +22,29 @@ execFileSync(
 const [cert, key] = [readFileSync(certFile), readFileSync(keyFile)]
 rmSync(directory, { recursive: true, force: true })
 
+const finalizers = Array.from({ length: 50_000 }, (_, i) => `example.com/f${i}`)
+const patches = {
+  '/huge': [{ op: 'add', path: '/data', value: { big: 'x'.repeat(8 * 1024 * 1024) } }],
+  // Each insertion at the front moves all that is there.
+  '/quadratic': [
+    { op: 'add', path: '/metadata/finalizers', value: finalizers },
+    ...Array.from({ length: 9_000 }, () => ({ op: 'add', path: '/metadata/finalizers/0', value: 'example.com/x' })),
+  ],
+}
+const answers = Object.fromEntries(
+  Object.entries(patches).map(([path, patch]) => {
+    const text = Buffer.from(JSON.stringify(patch)).toString('base64')
+    return [path, `"patchType":"JSONPatch","patch":"${text}",`]
+  }),
+)
+
 const server = createServer({ cert, key }, (request, response) => {
   const chunks = []
   request.on('data', (chunk) => chunks.push(chunk))
   request.on('end', () => {
     const { apiVersion, request: asked } = JSON.parse(Buffer.concat(chunks).toString('utf8'))
-    const body = JSON.stringify({ apiVersion, kind: 'AdmissionReview', response: { uid: asked.uid, allowed: true } })
+    const answer = `{${answers[request.url] ?? ''}"uid":"${asked.uid}","allowed":true}`
+    const body = `{"apiVersion":"${apiVersion}","kind":"AdmissionReview","response":${answer}}`
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) })
     response.end(body)
   })

@@ -1,6 +1,7 @@
 /**
  * What admission webhooks cost: creating a ConfigMap that one validating webhook is asked about, which answers at once,
- * beside creating one that none is; and creating one beside 50 configurations that match nothing.
+ * beside creating one that none is; creating one beside 50 configurations that match nothing; and how long other requests
+ * take while a webhook answers with patches that are expensive to carry out.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -9,7 +10,8 @@ import { Client } from '../client.ts'
 import { compare, compared, type Drive, http1, limits } from '../load.ts'
 import { bodyOf } from '../objects.ts'
 import type { Bench } from '../servers.ts'
-import type { Row } from '../table.ts'
+import { atLeast, quantile, type Row, short } from '../table.ts'
+import { waitsDuring } from './stalls.ts'
 
 const connections = 64
 const script = join(import.meta.dirname, '../writes.lua')
@@ -27,7 +29,7 @@ function creates(namespace: string): Drive {
 async function startBackend() {
   const child = spawn(process.execPath, [join(import.meta.dirname, '../webhook-backend.mjs')])
   const [line] = (await once(child.stdout, 'data')) as [Buffer]
-  return { clientConfig: JSON.parse(line.toString('utf8')) as object, stop: () => child.kill() }
+  return { clientConfig: JSON.parse(line.toString('utf8')) as ClientConfig, stop: () => child.kill() }
 }
 
 function webhook(clientConfig: object, rule: object, more: object) {
@@ -40,6 +42,11 @@ function webhook(clientConfig: object, rule: object, more: object) {
     admissionReviewVersions: ['v1'],
     ...more,
   }
+}
+
+interface ClientConfig {
+  readonly url: string
+  readonly caBundle: string
 }
 
 type Post = (path: string, object: object) => Promise<unknown>
@@ -77,6 +84,7 @@ export const webhookRows = {
     const backend = await startBackend()
     const rows: Row[] = []
     for (const each of cases) rows.push(await measure(bench, each, backend.clientConfig))
+    for (const path of ['huge', 'quadratic']) rows.push(await waitsBeside(bench, path, backend.clientConfig))
     backend.stop()
     return rows
   },
@@ -97,4 +105,45 @@ async function measure(bench: Bench, { name, bound, prepare }: Case, clientConfi
   )
   await Promise.all([plain.stop(), busy.stop()])
   return { name, ...compared(bound, ours, bare), note: limits(ours, bare) }
+}
+
+const attackers = 4
+const attackMs = 10_000
+
+/**
+ * Four clients create objects that a mutating webhook is asked about, and short requests of another client are timed: while the
+ * webhook answers at once, and while it answers with an expensive patch. That may fail, so the breaker opens, as for any user.
+ */
+async function waitsBeside(bench: Bench, path: string, { url, caBundle }: ClientConfig): Promise<Row> {
+  const bare = await waitsWith(bench, { url, caBundle })
+  const ours = await waitsWith(bench, { url: url.replace('/allow', `/${path}`), caBundle })
+  return {
+    name: `p99 of other requests beside a ${path} patch of a webhook`,
+    ours: `${short(ours.p99)} ms`,
+    bare: `${short(bare.p99)} ms`,
+    ...atLeast(0.5, bare.p99 / ours.p99),
+    note: `bare: the webhook answers at once; longest ${short(ours.longest)} and ${short(bare.longest)} ms, creates ${ours.created} and ${bare.created}`,
+    figures: { ours: ours.p99, bare: bare.p99, longest: ours.longest, bareLongest: bare.longest },
+  }
+}
+
+async function waitsWith(bench: Bench, clientConfig: ClientConfig) {
+  const side = await bench.startOrch(bench.newDirectory())
+  const [client, other] = [await Client.connect(side), await Client.connect(side)]
+  const webhooks = [webhook(clientConfig, {}, { failurePolicy: 'Ignore', timeoutSeconds: 5 })]
+  const mutating = configurations.replace('validating', 'mutating')
+  await client.send('POST', mutating, JSON.stringify({ metadata: { name: 'asked' }, webhooks }))
+  let created = 0
+  const createFor = async (ms: number) => {
+    const end = performance.now() + ms
+    while (performance.now() < end)
+      await other.send('POST', '/api/v1/namespaces/default/configmaps', bodyOf(`made-${created++}`, 'x'))
+  }
+  const waits = await waitsDuring(client, () =>
+    Promise.all(Array.from({ length: attackers }, () => createFor(attackMs))),
+  )
+  client.close()
+  other.close()
+  await side.stop()
+  return { p99: quantile(waits, 0.99), longest: Math.max(...waits), created }
 }
