@@ -1,29 +1,29 @@
 /**
- * An audit event (`audit.<vendor>/v1`, kind `Event`): what is told of one request at one stage. Its text is written when
- * a sink first asks for it, and shared by all sinks. Sinks keep texts or bytes, never events: with those they would keep
- * all that is known of a request.
+ * An audit event (`audit.<vendor>/v1`, kind `Event`): what is told of one request at one stage. Its text is put together
+ * by hand when a sink first asks for it, and shared by all sinks; what several events have in common is written once. Sinks
+ * keep texts or bytes and but a few events: with those they keep all that is known of a request.
  */
+import type { Status } from '../model/api-error.ts'
 import type { User } from '../model/user.ts'
 import type { Level, Stage } from './policy.ts'
 
-/** The object that a request is about. */
-export interface ObjectReference {
-  readonly resource: string
+/** What a request asks for, as its path says. */
+export interface AuditedObject {
+  readonly plural: string
   readonly namespace: string
   readonly name: string
-  readonly uid: string
-  readonly apiGroup: string
-  readonly apiVersion: string
-  readonly resourceVersion: string
+  /** As on the wire; '' is the core group. */
+  readonly group: string
+  readonly version: string
   readonly subresource: string
 }
 
-/** How the request was answered; the words are there where it failed. */
-export interface ResponseStatus {
-  readonly code: number
-  readonly status?: string | undefined
-  readonly reason?: string | undefined
-  readonly message?: string | undefined
+/** What the sent object says of itself. */
+export interface SentNames {
+  readonly name: string
+  readonly namespace: string
+  readonly uid: string
+  readonly resourceVersion: string
 }
 
 /** Who sends a request, and from where. */
@@ -50,15 +50,22 @@ export class AuditedCaller {
   }
 }
 
+/** How the events of one level begin. */
+export function beginningOf(apiVersion: string, level: Level): string {
+  return `{"kind":"Event","apiVersion":"${apiVersion}","level":"${level}","auditID":`
+}
+
 /** What is known of a request before it is answered. */
 export interface RequestFacts {
-  readonly apiVersion: string
-  readonly level: Level
+  /** As `beginningOf` writes it. */
+  readonly beginning: string
   readonly auditId: string
   readonly requestUri: string
   readonly verb: string
   readonly caller: AuditedCaller
-  readonly objectRef: ObjectReference | undefined
+  /** Undefined for a path that is not a resource. */
+  readonly object: AuditedObject | undefined
+  readonly sent: SentNames
 }
 
 /** These facts as parts of events: written once, as the events of a request mostly share them. */
@@ -74,8 +81,8 @@ export class AuditedRequest {
   /** The beginning of an event at this stage, up to the object that it is about. */
   textAt(stage: Stage): string {
     if (this.#beforeStage === '') {
-      const { apiVersion, level, auditId } = this.facts
-      this.#beforeStage = `{"kind":"Event","apiVersion":"${apiVersion}","level":"${level}","auditID":${quoted(auditId)},"stage":"`
+      const { beginning, auditId } = this.facts
+      this.#beforeStage = `${beginning}${quoted(auditId)},"stage":"`
       this.#afterStage = `",${writeRequest(this.facts)}`
     }
     return this.#beforeStage + stage + this.#afterStage
@@ -86,13 +93,22 @@ export class AuditedRequest {
 export interface EventFields {
   readonly stage: Stage
   readonly request: AuditedRequest
-  readonly responseStatus: ResponseStatus | undefined
+  /** The code of the answer; 0 where there is none yet. */
+  readonly code: number
+  /** What the answer says, where it is a failure. */
+  readonly failure: Status | undefined
   readonly requestObject: string | undefined
   readonly responseObject: string | undefined
   /** Milliseconds since 1970. */
   readonly received: number
   readonly reached: number
-  readonly annotations: ReadonlyMap<string, string>
+  readonly annotations: Annotations
+}
+
+/** The first so many keys and values, in turn, of a list that may grow. */
+export interface Annotations {
+  readonly list: readonly string[]
+  readonly length: number
 }
 
 /** An event, as sinks see it. */
@@ -103,6 +119,8 @@ export interface AuditEvent {
   shortened(): string
   /** Which sink takes it may depend on it. */
   readonly stage: Stage
+  /** Whether its text may be longer than some kilobytes: then it is written at once, and not kept as it is. */
+  readonly isLong: boolean
 }
 
 /** The event, in the order of fields that readers of kube-apiserver's log know. */
@@ -112,6 +130,9 @@ export function eventOf(fields: EventFields, keyDomain: string): AuditEvent {
 
 /** Marks an event whose bodies were left out because they are too long. */
 const truncated = 'truncated'
+
+/** Those of authorization and of a version that is deprecated: all that most requests have. */
+const fewAnnotations = 8
 
 class UnwrittenEvent implements AuditEvent {
   readonly #fields: EventFields
@@ -127,33 +148,37 @@ class UnwrittenEvent implements AuditEvent {
     return this.#fields.stage
   }
 
+  get isLong(): boolean {
+    const { requestObject, responseObject, annotations } = this.#fields
+    return requestObject !== undefined || responseObject !== undefined || annotations.length > fewAnnotations
+  }
+
   get text(): string {
     this.#text ??= write(this.#fields)
     return this.#text
   }
 
   shortened(): string {
-    const annotations = new Map([...this.#fields.annotations, [`audit.${this.#keyDomain}/${truncated}`, 'true']])
+    const { list, length } = this.#fields.annotations
+    const marked = [...list.slice(0, length), `audit.${this.#keyDomain}/${truncated}`, 'true']
     const noBodies = { requestObject: undefined, responseObject: undefined }
-    return write({ ...this.#fields, ...noBodies, annotations })
+    return write({ ...this.#fields, ...noBodies, annotations: { list: marked, length: marked.length } })
   }
 }
 
-/** Put together by hand: with every request at this level it is written twice for each. */
 function write(fields: EventFields): string {
-  const { responseStatus, requestObject, responseObject, annotations } = fields
+  const { code, failure, requestObject, responseObject, annotations } = fields
   let text = fields.request.textAt(fields.stage)
-  if (responseStatus !== undefined) text += `,"responseStatus":${statusText(responseStatus)}`
+  if (code !== 0) text += `,"responseStatus":${statusText(code, failure)}`
   if (requestObject !== undefined) text += `,"requestObject":${requestObject}`
   if (responseObject !== undefined) text += `,"responseObject":${responseObject}`
   text += `,"requestReceivedTimestamp":"${microTime(fields.received)}","stageTimestamp":"${microTime(fields.reached)}"`
-  if (annotations.size > 0) text += `,"annotations":${objectText(annotations)}`
-  return `${text}}`
+  return annotations.length > 0 ? `${text},"annotations":${annotationText(annotations)}}` : `${text}}`
 }
 
-function writeRequest({ requestUri, verb, caller, objectRef }: RequestFacts): string {
+function writeRequest({ requestUri, verb, caller, object, sent }: RequestFacts): string {
   const text = `"requestURI":${quoted(requestUri)},"verb":${quoted(verb)},${caller.text}`
-  return objectRef === undefined ? text : `${text},"objectRef":${referenceText(objectRef)}`
+  return object === undefined ? text : `${text},"objectRef":${referenceText(object, sent)}`
 }
 
 /** Joined, so that it is one piece, and not many, each time that it becomes a part of an event. */
@@ -172,15 +197,10 @@ function quoted(text: string): string {
   return plain.test(text) ? `"${text}"` : JSON.stringify(text)
 }
 
-/** An object of these members. That nothing has to be escaped is looked up once for all of them. */
-function objectText(members: Iterable<readonly [key: string, value: string]>): string {
-  let text = ''
-  let parts = ''
-  for (const [key, value] of members) {
-    text += text === '' ? `"${key}":"${value}"` : `,"${key}":"${value}"`
-    parts += key + value
-  }
-  return plain.test(parts) ? `{${text}}` : JSON.stringify(Object.fromEntries(members))
+function annotationText({ list, length }: Annotations): string {
+  let text = '{'
+  for (let i = 0; i < length; i += 2) text += `${i === 0 ? '' : ','}${quoted(list[i]!)}:${quoted(list[i + 1]!)}`
+  return `${text}}`
 }
 
 function userText({ name, uid, groups, extra }: User): string {
@@ -192,27 +212,28 @@ function userText({ name, uid, groups, extra }: User): string {
   })
 }
 
-/** Empty parts are left out. */
-function referenceText(reference: ObjectReference): string {
-  const members: [string, string][] = []
-  for (const key of referenceKeys) if (reference[key] !== '') members.push([key, reference[key]])
-  return objectText(members)
+/** What the path does not say the sent object may. */
+function referenceText(object: AuditedObject, sent: SentNames): string {
+  const text =
+    member('namespace', object.namespace || sent.namespace) +
+    member('name', object.name || sent.name) +
+    member('uid', sent.uid) +
+    member('apiGroup', object.group) +
+    member('apiVersion', object.version) +
+    member('resourceVersion', sent.resourceVersion) +
+    member('subresource', object.subresource)
+  return `{"resource":${quoted(object.plural)}${text}}`
 }
 
-const referenceKeys: readonly (keyof ObjectReference)[] = [
-  'resource',
-  'namespace',
-  'name',
-  'uid',
-  'apiGroup',
-  'apiVersion',
-  'resourceVersion',
-  'subresource',
-]
+/** Empty ones are left out. */
+function member(key: string, value: string): string {
+  return value === '' ? '' : `,"${key}":${quoted(value)}`
+}
 
-function statusText({ code, status, reason, message }: ResponseStatus): string {
-  let text = '{"metadata":{}'
-  if (status !== undefined) text += `,"status":${quoted(status)}`
+function statusText(code: number, failure: Status | undefined): string {
+  if (failure === undefined) return `{"metadata":{},"code":${code}}`
+  const { status, message, reason } = failure
+  let text = `{"metadata":{},"status":${quoted(status)}`
   if (message !== undefined) text += `,"message":${quoted(message)}`
   if (reason !== undefined) text += `,"reason":${quoted(reason)}`
   return `${text},"code":${code}}`

@@ -1,12 +1,12 @@
 /**
  * Writes events to a file or to the standard output, a line each. While a write is under way, and for some milliseconds
- * after it, further lines gather and go together with the next: a write costs more than the lines in it. A request waits
+ * after it, further events gather and go together with the next: a write costs more than the lines in it. A request waits
  * for room, or, strictly, for the line of its arrival to be written.
  */
 import type { AuditEvent } from './event.ts'
 import { Lines } from './lines.ts'
 import type { Sink, SinkFaults, Truncation } from './sink.ts'
-import { textWithin } from './sink.ts'
+import { maxUnwritten, textWithin } from './sink.ts'
 
 /** Where lines go. */
 export interface LineOutput {
@@ -34,6 +34,8 @@ const usualBytes = 1024 * 1024
 /** A sink whose requests wait while the log cannot keep up. */
 export class LogSink implements Sink {
   readonly #parts: LogSinkParts
+  /** Events of the last moment: their texts are written together. */
+  readonly #unwritten: AuditEvent[] = []
   #gathered = new Batch()
   /** What was written last, to be used again. */
   #spare = new Batch()
@@ -44,16 +46,10 @@ export class LogSink implements Sink {
   }
 
   write(event: AuditEvent): void | Promise<void> {
-    const { truncation, isStrict, faults } = this.#parts
-    const text = textWithin(truncation, event)
-    if (text === undefined) {
-      faults.lost(1, new Error('an event is longer than the limit, even without bodies'))
-      return
-    }
     const batch = this.#gathered
-    batch.lines.add(text)
     this.#writing ??= this.#writeAll()
-    if (isStrict && event.stage === 'RequestReceived') return batch.written
+    if (this.#unwritten.push(event) >= maxUnwritten || event.isLong) this.#writeTexts()
+    if (this.#parts.isStrict && event.stage === 'RequestReceived') return batch.written
     if (batch.lines.length > maxWaiting) return batch.written.catch(() => {})
   }
 
@@ -62,12 +58,25 @@ export class LogSink implements Sink {
     await this.#parts.output.close()
   }
 
+  /** Adds the texts of the events to the lines that are written next. */
+  #writeTexts(): void {
+    const { truncation, faults } = this.#parts
+    for (const event of this.#unwritten) {
+      const text = textWithin(truncation, event)
+      if (text === undefined) faults.lost(1, new Error('an event is longer than the limit, even without bodies'))
+      else this.#gathered.lines.add(text)
+    }
+    this.#unwritten.length = 0
+  }
+
   /** Writes until nothing waits. */
   async #writeAll(): Promise<void> {
     // In a turn of its own, so that what comes in this one goes together.
     await new Promise((resolve) => setImmediate(resolve))
-    while (this.#gathered.lines.count > 0) {
+    for (;;) {
+      this.#writeTexts()
       const batch = this.#gathered
+      if (batch.lines.count === 0) break
       this.#gathered = this.#spare
       await this.#writeOnce(batch)
       batch.clear()

@@ -4,7 +4,7 @@
  */
 import type { AuditEvent } from './event.ts'
 import { Lines } from './lines.ts'
-import type { Sink } from './sink.ts'
+import { maxUnwritten, type Sink } from './sink.ts'
 
 const maxEvents = 1000
 /** Of the newer and of the older events each, in bytes. */
@@ -18,21 +18,34 @@ export class RecentEvents implements Sink {
   /** When the newer ones are enough they take the place of these. */
   #older = new Lines(4 * maxLength)
 
+  /** Those of the last moment: their texts are written together. */
+  readonly #unwritten: AuditEvent[] = []
+
   write(event: AuditEvent): void {
     if (event.stage !== 'ResponseComplete') return
+    if (this.#unwritten.push(event) >= maxUnwritten || event.isLong) this.#writeTexts()
+  }
+
+  /** The texts from the oldest to the newest. */
+  all(): readonly string[] {
+    this.#writeTexts()
+    return [...this.#older.texts, ...this.#newer.texts].slice(-maxEvents)
+  }
+
+  async close(): Promise<void> {}
+
+  #writeTexts(): void {
+    for (const event of this.#unwritten) this.#keep(event)
+    this.#unwritten.length = 0
+  }
+
+  #keep(event: AuditEvent): void {
     const { text } = event
     const kept = text.length > longestEvent ? event.shortened() : text
     if (kept.length > maxLength) return
     if (this.#newer.count === maxEvents || this.#newer.length + kept.length > maxLength) this.#age()
     this.#newer.add(kept)
   }
-
-  /** The texts from the oldest to the newest. */
-  all(): readonly string[] {
-    return [...this.#older.texts, ...this.#newer.texts].slice(-maxEvents)
-  }
-
-  async close(): Promise<void> {}
 
   #age(): void {
     const forgotten = this.#older

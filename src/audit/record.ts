@@ -5,7 +5,7 @@
 import { parseOwnJson, stringifyJson } from '../codec/json.ts'
 import type { Status } from '../model/api-error.ts'
 import { isObject, type Json, own } from '../model/json.ts'
-import type { AuditedRequest } from './event.ts'
+import type { AuditedRequest, SentNames } from './event.ts'
 import type { Decision, Level, Stage } from './policy.ts'
 import { levels } from './policy.ts'
 import { holdsSecrets, type Place, withoutSecrets } from './redact.ts'
@@ -15,7 +15,7 @@ const maxBody = 1024 * 1024
 const maxAnnotations = 200
 const maxAnnotation = 20_000
 
-const nothingSent = { name: '', namespace: '', uid: '', resourceVersion: '' }
+const nothingSent: SentNames = { name: '', namespace: '', uid: '', resourceVersion: '' }
 
 /** What those who handle a request may add to its record. */
 export interface AuditNotes {
@@ -33,7 +33,8 @@ export class AuditRecord implements AuditNotes {
   failure: Status | undefined
   requestObject: string | undefined
   responseObject: string | undefined
-  readonly annotations = new Map<string, string>()
+  /** Keys and values in turn: most requests have few. */
+  readonly annotations: string[] = []
   /** When the request arrived, by the wall clock, in milliseconds since 1970; set with the first event. */
   received: number | undefined
   /** What was told of the request, for as long as that holds. */
@@ -51,12 +52,15 @@ export class AuditRecord implements AuditNotes {
 
   /** Whether something is told at this stage. */
   tells(stage: Stage): boolean {
-    return !this.decision.omitStages.has(stage)
+    const { omitStages } = this.decision
+    return omitStages.size === 0 || !omitStages.has(stage)
   }
 
   annotate(key: string, value: string): void {
-    if (this.annotations.has(key) || this.annotations.size >= maxAnnotations) return
-    this.annotations.set(key, value.slice(0, maxAnnotation))
+    const { annotations } = this
+    if (annotations.length >= 2 * maxAnnotations) return
+    for (let i = 0; i < annotations.length; i += 2) if (annotations[i] === key) return
+    annotations.push(key, value.length > maxAnnotation ? value.slice(0, maxAnnotation) : value)
   }
 
   annotateBody(key: string, value: string): void {

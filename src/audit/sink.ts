@@ -12,6 +12,9 @@ export interface Sink {
   close(): Promise<void>
 }
 
+/** How many events that are not long a sink may keep as they are, until it writes their texts. */
+export const maxUnwritten = 64
+
 /** How a sink writes: while the request waits, strictly so, or later in batches. */
 export const sinkModes = ['blocking', 'blocking-strict', 'batch'] as const
 export type SinkMode = (typeof sinkModes)[number]

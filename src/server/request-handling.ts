@@ -87,7 +87,7 @@ export function handleRequests(parts: HandlingParts): Handling {
   const onHandled = (exchange: Exchange) => {
     const now = clock.monotonic()
     metrics.end(exchange, now)
-    audit.close(exchange)
+    audit.close(exchange, now)
     hooks?.handled(exchange)
     slow.look(exchange, now)
     tracing?.onHandled(exchange)

@@ -6,18 +6,19 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { Batches } from '../../src/audit/batches.ts'
-import type { AuditEvent } from '../../src/audit/event.ts'
+import { type AuditEvent, AuditedCaller, AuditedRequest, beginningOf, eventOf } from '../../src/audit/event.ts'
 import { LogSink } from '../../src/audit/log-sink.ts'
 import type { Stage } from '../../src/audit/policy.ts'
 import { RecentEvents } from '../../src/audit/recent-events.ts'
 import { RotatingFile } from '../../src/audit/rotating-file.ts'
+import { wallTime } from '../../src/audit/wall-time.ts'
 import { WebhookSink } from '../../src/audit/webhook-sink.ts'
 import { systemClock } from '../../src/base/clock.ts'
 import { vendorOf } from '../../src/model/vendor.ts'
 import { untilTrue } from '../tools/until.ts'
 
 const event = (text: string, stage: Stage = 'ResponseComplete'): AuditEvent => ({
-  ...{ text, stage, shortened: () => text.slice(0, 3) },
+  ...{ text, stage, shortened: () => text.slice(0, 3), isLong: text.length > 1000 },
 })
 const whole = { isEnabled: false, maxEvent: 0, maxBatch: 0 }
 
@@ -265,4 +266,44 @@ test('recent events are bounded in number and in length', () => {
   assert.ok(recent.all().length < 450)
   recent.write(event('y'.repeat(20_000)))
   assert.equal(recent.all().at(-1), 'yyy')
+})
+
+test('an event tells what was known when it happened, however late its text is written', () => {
+  const request = new AuditedRequest({
+    ...{ beginning: beginningOf('audit.orch.io/v1', 'Metadata'), auditId: 'a-1', requestUri: '/livez?"', verb: 'get' },
+    caller: new AuditedCaller({ user: undefined, impersonatedUser: undefined, sourceIps: [], userAgent: 'ä"' }),
+    ...{ object: undefined, sent: { name: '', namespace: '', uid: '', resourceVersion: '' } },
+  })
+  const list = ['early', 'yes']
+  const told = eventOf(
+    {
+      ...{ stage: 'RequestReceived', request, code: 0, failure: undefined, received: 1000, reached: 1002 },
+      ...{ requestObject: undefined, responseObject: undefined, annotations: { list, length: list.length } },
+    },
+    'orch.io',
+  )
+  list.push('late', 'no')
+  const read = JSON.parse(told.text)
+  assert.deepEqual([read.annotations, read.requestURI, read.userAgent], [{ early: 'yes' }, '/livez?"', 'ä"'])
+  assert.deepEqual(Object.keys(JSON.parse(told.shortened()).annotations), ['early', 'audit.orch.io/truncated'])
+  assert.equal(read.stageTimestamp, '1970-01-01T00:00:01.002000Z')
+})
+
+test('times follow the wall clock within a tenth of a second, and are read from it no more often', () => {
+  const reads: number[] = []
+  let [now, monotonic] = [5000, 0]
+  const clock = {
+    now: () => {
+      reads.push(monotonic)
+      return now
+    },
+    monotonic: () => monotonic,
+  }
+  const timeAt = wallTime(clock)
+  for (; monotonic < 200; monotonic++, now++) assert.equal(timeAt(monotonic), now)
+  now -= 3000
+  monotonic += 100
+  now += 100
+  assert.equal(timeAt(monotonic), now)
+  assert.deepEqual(reads, [0, 100, 300])
 })

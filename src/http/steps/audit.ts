@@ -5,18 +5,11 @@
  */
 import { isIP } from 'node:net'
 import type { AuditMetrics } from '../../audit/audit-metrics.ts'
-import {
-  AuditedCaller,
-  AuditedRequest,
-  type CallerFacts,
-  type EventFields,
-  eventOf,
-  type ObjectReference,
-  type ResponseStatus,
-} from '../../audit/event.ts'
-import type { Policy, Stage } from '../../audit/policy.ts'
+import { AuditedCaller, AuditedRequest, beginningOf, type CallerFacts, eventOf } from '../../audit/event.ts'
+import { levels, type Policy, type Stage } from '../../audit/policy.ts'
 import { AuditRecord } from '../../audit/record.ts'
 import type { Sink } from '../../audit/sink.ts'
+import { wallTime } from '../../audit/wall-time.ts'
 import type { Clock } from '../../base/clock.ts'
 import { internalError } from '../../model/api-error.ts'
 import type { User } from '../../model/user.ts'
@@ -38,8 +31,8 @@ export interface AuditParts {
 export interface AuditSteps {
   /** Comes right after authentication. */
   readonly open: Step
-  /** To be called for every request that was handled. */
-  readonly close: (exchange: Exchange) => void
+  /** To be called for every request that was handled; `now` by the monotonic clock. */
+  readonly close: (exchange: Exchange, now: number) => void
 }
 
 /** Sub-resources whose answers last as long as the caller likes. */
@@ -49,7 +42,7 @@ const maxSources = 20
 
 /** Opens and closes the records of requests. */
 export function audit(parts: AuditParts): AuditSteps {
-  const { policy, metrics } = parts
+  const { policy, metrics, clock } = parts
   const tell = teller(parts)
   const begin = (exchange: Exchange): AuditRecord | undefined => {
     const { info, user, auditId } = exchange
@@ -63,37 +56,46 @@ export function audit(parts: AuditParts): AuditSteps {
     open: (exchange) => {
       const record = begin(exchange)
       if (record === undefined) return
-      if (lasts(exchange)) exchange.onOpened = () => void tell(exchange, record, 'ResponseStarted')
-      return tell(exchange, record, 'RequestReceived')
+      if (lasts(exchange))
+        exchange.onOpened = () => void tell(exchange, record, { stage: 'ResponseStarted', at: clock.monotonic() })
+      return tell(exchange, record, { stage: 'RequestReceived', at: exchange.arrived })
     },
-    close: (exchange) => {
-      if (exchange.audit !== undefined) void tell(exchange, exchange.audit, 'ResponseComplete')
+    close: (exchange, now) => {
+      if (exchange.audit !== undefined) void tell(exchange, exchange.audit, { stage: 'ResponseComplete', at: now })
       else if (exchange.status === 401 && exchange.user === undefined && exchange.info !== undefined) {
         const record = begin(exchange)
-        if (record !== undefined) void tell(exchange, record, 'ResponseStarted')
+        if (record !== undefined) void tell(exchange, record, { stage: 'ResponseStarted', at: now })
       }
     },
   }
 }
 
-type Tell = (exchange: Exchange, record: AuditRecord, stage: Stage) => void | Promise<void>
+/** A stage that a request has come to, and when, by the monotonic clock. */
+interface Reached {
+  readonly stage: Stage
+  readonly at: number
+}
+
+type Tell = (exchange: Exchange, record: AuditRecord, reached: Reached) => void | Promise<void>
 
 /** Hands an event to every sink; waits where one of them asks for that. */
 function teller({ vendor, sinks, metrics, clock }: AuditParts): Tell {
   const requestOf = describer(apiVersionOf(vendor, 'audit', 'v1'))
-  return (exchange, record, stage) => {
+  const timeAt = wallTime(clock)
+  return (exchange, record, { stage, at }) => {
     if (!record.tells(stage)) return
-    const reached = clock.now()
-    record.received ??= reached - (clock.monotonic() - exchange.arrived)
-    const fields: EventFields = {
+    record.received ??= timeAt(exchange.arrived)
+    const fields = {
       stage,
       request: requestOf(exchange, record),
-      responseStatus: statusOf(exchange, record),
+      code: exchange.status,
+      failure: record.failure,
       requestObject: record.requestObject,
       responseObject: record.responseObject,
-      annotations: record.annotations,
+      annotations: { list: record.annotations, length: record.annotations.length },
       received: record.received,
-      reached,
+      // The wall clock may have been set back, if only by the part of a millisecond that it does not tell.
+      reached: Math.max(record.received, timeAt(at)),
     }
     const event = eventOf(fields, vendor.groupDomain)
     metrics.events.value++
@@ -116,17 +118,19 @@ function teller({ vendor, sinks, metrics, clock }: AuditParts): Tell {
 /** What events tell of a request: the same as the last one told, unless somebody acts as another since then. */
 function describer(apiVersion: string): (exchange: Exchange, record: AuditRecord) => AuditedRequest {
   const callerOf = callers()
+  const beginnings = Object.fromEntries(levels.map((level) => [level, beginningOf(apiVersion, level)]))
   return (exchange, record) => {
     const told = record.request
     if (told !== undefined && told.facts.caller.facts.impersonatedUser === impersonated(exchange)) return told
+    const { info, transport } = exchange
     record.request = new AuditedRequest({
-      apiVersion,
-      level: record.decision.level,
+      beginning: beginnings[record.decision.level]!,
       auditId: record.auditId,
-      requestUri: exchange.transport.target,
-      verb: exchange.info.verb,
+      requestUri: transport.target,
+      verb: info.verb,
       caller: callerOf(exchange),
-      objectRef: objectOf(exchange, record),
+      object: info.resource ? info : undefined,
+      sent: record.sent,
     })
     return record.request
   }
@@ -160,26 +164,6 @@ function isFor(known: CallerFacts, asked: Omit<CallerFacts, 'sourceIps'>): boole
     known.impersonatedUser === asked.impersonatedUser &&
     known.userAgent === asked.userAgent
   )
-}
-
-function statusOf({ status: code }: Exchange, { failure }: AuditRecord): ResponseStatus | undefined {
-  if (code === 0) return undefined
-  return failure === undefined ? { code } : { ...failure, code }
-}
-
-function objectOf({ info }: Exchange, { sent }: AuditRecord): ObjectReference | undefined {
-  if (!info.resource) return undefined
-  const { plural: resource, group: apiGroup, version: apiVersion, subresource } = info
-  return {
-    resource,
-    namespace: info.namespace || sent.namespace,
-    name: info.name || sent.name,
-    uid: sent.uid,
-    apiGroup,
-    apiVersion,
-    resourceVersion: sent.resourceVersion,
-    subresource,
-  }
 }
 
 const forwardedFor = 'x-forwarded-for'
