@@ -18,8 +18,9 @@ import { performance } from 'node:perf_hooks'
 const clock = performance
 const { nodeTiming } = clock
 
-/** How long work may take in a turn of the event loop, far less than a client would notice. */
-const stretchMs = 2
+/** How long work may take in a turn of the event loop, far less than a client would notice; longer while a server starts. */
+const stretches = { usual: 2, starting: 25 }
+let stretchMs = stretches.usual
 /** Work below this does not rest, whatever others did in the same turn; longer work looks as often whether it must. */
 const briefMs = 0.25
 /** How much work is done before the clock is read again. */
@@ -69,6 +70,23 @@ export class TimeSlice {
     // What is due stays due until it has rested: `yieldIfDue` must say what `charge` has just said.
     if (!isDue) this.#since = now
     return isDue
+  }
+}
+
+let starts = 0
+
+/**
+ * A server starts, until this is disposed of. Clients hardly wait for it yet, and the objects that it creates in one turn of
+ * the event loop share a transaction of the store: longer stretches make fewer of those.
+ */
+export function beginStart(): Disposable {
+  starts++
+  stretchMs = stretches.starting
+  return {
+    [Symbol.dispose]: () => {
+      starts--
+      if (starts === 0) stretchMs = stretches.usual
+    },
   }
 }
 

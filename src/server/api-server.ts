@@ -12,6 +12,7 @@ import { DeniedCertificates } from '../authn/denied-certificates.ts'
 import type { LegacyToken } from '../authn/service-account/claims.ts'
 import { systemClock, type TimerClock } from '../base/clock.ts'
 import { openFileLimit } from '../base/open-files.ts'
+import { beginStart } from '../base/time-slice.ts'
 import type { Transport as ClientTransport } from '../client/transport.ts'
 import type { ConsoleAccess } from '../console/access.ts'
 import { serveConsole } from '../console/console.ts'
@@ -132,6 +133,7 @@ export interface Environment {
 
 /** Resolves when requests are answered. */
 export async function startApiServer(options: ServerOptions, environment: Environment): Promise<ApiServer> {
+  using _start = beginStart()
   await using opened = new AsyncDisposableStack()
   const stopping = new AbortController().signal
   const defaults = { clock: systemClock, kinds: allKinds, defaultLimits: false, defaultStorageClass: false, stopping }

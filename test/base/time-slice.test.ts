@@ -1,7 +1,7 @@
 /** Long work in slices: however many pieces there are, a turn of the event loop is short, and all of them get on. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { roomInTurn, TimeSlice } from '../../src/base/time-slice.ts'
+import { beginStart, roomInTurn, TimeSlice } from '../../src/base/time-slice.ts'
 import { assertBrief } from '../tools/effort.ts'
 
 function* work(ms: number): Generator<void, number> {
@@ -85,4 +85,26 @@ test('all that rests is resumed in its order, though every turn has spent its ti
   await Promise.all([long, ...Array.from({ length: 5 }, (_, i) => piece(i))])
   isBusy = false
   assert.deepEqual(ended, [0, 1, 2, 3, 4])
+})
+
+test('work rests later while a server starts, and as ever when all starts are over', async () => {
+  const attempt = async (): Promise<boolean> => {
+    await new Promise(setImmediate)
+    const began = performance.now()
+    const pace = new TimeSlice()
+    pace.yieldIfDue()
+    spin(5)
+    const starts = [beginStart(), beginStart()]
+    starts.pop()![Symbol.dispose]()
+    const restsMeanwhile = pace.yieldIfDue() !== undefined
+    const took = performance.now() - began
+    starts.pop()![Symbol.dispose]()
+    // The machine may have been busy with something else for longer than a stretch: then this says nothing.
+    if (took > 20) return false
+    assert.equal(restsMeanwhile, false)
+    spin(1)
+    assert.notEqual(pace.yieldIfDue(), undefined)
+    return true
+  }
+  for (let left = 50; !(await attempt()); left--) assert.ok(left > 0, 'the machine is too busy')
 })
