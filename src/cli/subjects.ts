@@ -8,6 +8,7 @@ import type { ObjectName } from '../client/resource-type.ts'
 import type { ApiObject } from '../model/object.ts'
 import type { Manifest, Origin } from './manifests/manifest.ts'
 import type { FileName } from './manifests/source.ts'
+import { readCount } from './numbers.ts'
 import { placeOf, placeOfObject, type Session } from './session.ts'
 import { readWanted, type Wanted } from './targets.ts'
 
@@ -30,7 +31,15 @@ export const subjectFlags = {
   allNamespaces: toggle('A,all-namespaces', 'in all namespaces'),
 }
 
-export type SubjectOptions = Omit<OptionsOf<typeof subjectFlags>, 'kustomize'>
+export const chunkSizeFlag = flag(
+  'chunk-size',
+  'NUMBER',
+  '500',
+  readCount,
+  'how many objects to ask for at a time; 0: all at once',
+)
+
+export type SubjectOptions = Omit<OptionsOf<typeof subjectFlags>, 'kustomize'> & { readonly chunkSize?: number }
 
 /** One object to work on. */
 export interface Subject {
@@ -113,7 +122,8 @@ async function bySelection(session: Session, wanted: readonly Wanted[], options:
   const types = (await Promise.all(wanted.map(({ type }) => session.types.namedAll(type)))).flat()
   const subjects: Subject[] = []
   for (const type of new Set(types)) {
-    const { items } = await session.client.list(type, selectionOf(session, type, options))
+    const limit = options.chunkSize === undefined ? {} : { limit: options.chunkSize }
+    const { items } = await session.client.list(type, { ...selectionOf(session, type, options), ...limit })
     for (const object of items) subjects.push({ type, name: placeOfObject(type, object), object })
   }
   return subjects

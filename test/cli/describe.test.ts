@@ -4,6 +4,8 @@
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { describers } from '../../src/cli/commands/describe/describers.ts'
@@ -129,6 +131,29 @@ test('every row that kubectl shows is there', async () => {
     const missing = titles(right[i]!).filter((title) => !shown.has(title))
     assert.deepEqual(missing, [], `${object}\n${left[i]}`)
   }
+})
+
+/** The value with a null at the beginning of every list in it. */
+function withNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return [null, ...value.map(withNulls)]
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, withNulls(member)]))
+}
+
+test('what a server sends with nulls in its lists is described as without them', async (t) => {
+  const relay = createServer(async ({ url = '' }, response) => {
+    const { status, body } = await server.client().get(url)
+    const isDiscovery = /^\/apis?(?:\/[^/]+){0,2}$/.test(url)
+    response.writeHead(status, { 'content-type': 'application/json' })
+    response.end(JSON.stringify(isDiscovery ? body : withNulls(body)))
+  })
+  t.after(() => relay.close())
+  await new Promise<void>((resolve) => relay.listen(0, '127.0.0.1', resolve))
+  const { port } = relay.address() as AddressInfo
+  const there = await orchctl(['describe', ...names, `--server=http://127.0.0.1:${port}`], { env })
+  const here = await orchctl(['describe', ...names], { env })
+  const ageless = (text: string) => text.replaceAll(/\b(?:\d+[smhd])+\b */g, '')
+  assert.deepEqual({ ...there, stdout: ageless(there.stdout) }, { ...here, stdout: ageless(here.stdout) })
 })
 
 test('every kind with a description of its own is described here, or by the rows of commands', () => {

@@ -15,7 +15,13 @@ import { type Session, withSession } from '../session.ts'
 import { containersOf, type Pod, podType } from '../streaming/pods.ts'
 
 const flags = {
-  outputDirectory: flag('output-directory', 'DIR', '', text, 'write files into this directory; else all is printed'),
+  outputDirectory: flag(
+    'output-directory',
+    'DIR',
+    '',
+    (value) => (value === '-' ? '' : value),
+    'write files into this directory; -, as without it: print all',
+  ),
   namespaces: flag('namespaces', 'NAME,...', '', text, 'these namespaces; else that of the system and the current one'),
   allNamespaces: toggle('A,all-namespaces', 'all namespaces'),
   output: { ...writeOutputFlag, default: 'json' },

@@ -1,5 +1,5 @@
 /** `orchctl delete`: by file, name or selection; waits until the objects are gone unless told otherwise. */
-import { flag, type OptionsOf, oneOf, toggle, UsageError } from '../../base/flags.ts'
+import { flag, type OptionsOf, oneOf, refusedFlag, toggle, UsageError } from '../../base/flags.ts'
 import type { DeleteOptions } from '../../client/client.ts'
 import { isNotFound } from '../../client/status-error.ts'
 import { inBulk } from '../bulk.ts'
@@ -21,6 +21,7 @@ const flags = {
   now: toggle('now', 'as --grace-period=1'),
   force: toggle('force', 'do not wait for its node to confirm that it has stopped: with --grace-period=0'),
   raw: rawFlag,
+  interactive: refusedFlag('i,interactive', 'not built: --dry-run=server names what would be deleted'),
   ignoreNotFound: toggle('ignore-not-found', 'what is not there counts as deleted'),
   dryRun: writeFlags.dryRun,
   output: flag('o,output', 'FORMAT', '', oneOf(['', 'name']), 'name: the names alone'),

@@ -6,7 +6,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { codeOf } from '../../base/errors.ts'
-import { flag, type OptionsOf, text, toggle, UsageError } from '../../base/flags.ts'
+import { flag, type OptionsOf, refusedFlag, text, toggle, UsageError } from '../../base/flags.ts'
 import { isNotFound } from '../../client/status-error.ts'
 import { isObject, type JsonObject, own } from '../../model/json.ts'
 import { type ApiObject, asJson } from '../../model/object.ts'
@@ -29,6 +29,8 @@ const flags = {
   validate: applyFlags.validate,
   selector: flag('l,selector', 'SELECTOR', '', text, 'only objects of the files with these labels'),
   showManagedFields: toggle('show-managed-fields', 'with the record of who owns which field'),
+  prune: refusedFlag('prune', 'not built: `orchctl apply --prune --dry-run=server` names what would be deleted'),
+  pruneAllowlist: refusedFlag('prune-allowlist', 'not built: see --prune', { value: 'GROUP/VERSION/KIND' }),
   at: flag('at', 'REVISION|TIME|AGE', '', text, 'compare an object that is named with how it was then'),
   ...connectionFlags,
 }
@@ -132,7 +134,9 @@ async function dryRun(session: Session, subject: Subject & Manifest, options: Op
     template: '',
     allowMissingTemplateKeys: true,
     record: false,
+    pruneAllowlist: [],
     pruneWhitelist: [],
+    applySet: undefined,
     cascade: 'background',
     gracePeriod: -1,
     wait: true,

@@ -53,12 +53,14 @@ export const applyFlags = {
   ),
   prune: toggle('prune', 'delete what was applied before, matches -l or --all, and is not in the files any more'),
   all: toggle('all', 'with --prune: whatever its labels are'),
-  pruneWhitelist: repeated(
-    'prune-whitelist',
+  pruneAllowlist: repeated(
+    'prune-allowlist',
     'GROUP/VERSION/KIND',
     readType,
     'with --prune: the only kinds to look at',
   ),
+  pruneWhitelist: repeated('prune-whitelist', 'GROUP/VERSION/KIND', readType, 'the old name of --prune-allowlist'),
+  applySet: refusedFlag('applyset', 'not built: --prune goes by labels', { value: 'NAME' }),
   ...connectionFlags,
 }
 

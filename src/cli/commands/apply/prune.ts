@@ -42,9 +42,10 @@ export async function prune(
   { subjects, uids }: { subjects: readonly Subject[]; uids: ReadonlySet<string> },
 ): Promise<void> {
   const vendor = await session.types.vendor()
+  const chosen = [...options.pruneAllowlist, ...options.pruneWhitelist]
   const types =
-    options.pruneWhitelist.length > 0
-      ? await Promise.all(options.pruneWhitelist.map(({ apiVersion, kind }) => session.types.ofKind(apiVersion, kind)))
+    chosen.length > 0
+      ? await Promise.all(chosen.map(({ apiVersion, kind }) => session.types.ofKind(apiVersion, kind)))
       : await typesToPrune(session, vendor)
   const namespaces = new Set(subjects.flatMap(({ name }) => (name.namespace === undefined ? [] : [name.namespace])))
   const found: { type: DiscoveredType; object: ApiObject }[] = []

@@ -69,7 +69,9 @@ export const completionCommand = defineCommand({
     const [shell = '', ...more] = words
     const script = scripts.get(shell)
     if (script === undefined || more.length > 0)
-      throw new UsageError(`name one shell: ${[...scripts.keys()].join(', ')}`)
+      throw new UsageError(
+        `name one shell: ${[...scripts.keys()].join(', ')}${shell === 'powershell' ? '; powershell is not built' : ''}`,
+      )
     context.out(script)
   },
 })

@@ -1,7 +1,7 @@
 /** `orchctl config get-contexts` */
-import { flag, type OptionsOf, oneOf, toggle } from '../../../base/flags.ts'
+import { flag, type OptionsOf, oneOf, toggle, UsageError } from '../../../base/flags.ts'
 import type { ConfigContexts } from '../../../client/node/kubeconfig.ts'
-import { defineCommand, refuseWords } from '../../command.ts'
+import { defineCommand } from '../../command.ts'
 import { Columns } from '../../printers/columns.ts'
 import { escapeLine } from '../../printers/escape.ts'
 import { configFlags, readConfig } from './config-files.ts'
@@ -14,15 +14,18 @@ const flags = {
 
 export const getContextsCommand = defineCommand({
   name: 'config get-contexts',
-  forms: ['[flags]'],
+  forms: ['[CONTEXT...] [flags]'],
   about:
-    'Shows the contexts of the client config: which server, which user, which namespace. The one in use has a star.',
+    'Shows contexts of the client config, those that are named or all: which server, which user, which namespace. The one in use has a star.',
   examples: ['orchctl config get-contexts', 'orchctl config get-contexts -o name'],
   flags,
   run: async (context, { options, words }) => {
-    refuseWords(words)
-    const config = await readConfig(context, options)
-    const names = config.contexts.map(({ name }) => `${escapeLine(name)}\n`).join('')
+    const all = await readConfig(context, options)
+    const missing = words.find((word) => !all.contexts.some(({ name }) => name === word))
+    if (missing !== undefined) throw new UsageError(`context ${missing} not found`)
+    const contexts = all.contexts.filter(({ name }) => words.length === 0 || words.includes(name))
+    const config = { ...all, contexts }
+    const names = contexts.map(({ name }) => `${escapeLine(name)}\n`).join('')
     context.out(options.output === 'name' ? names : table(config, options))
   },
 })

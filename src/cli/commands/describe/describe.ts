@@ -14,7 +14,8 @@ import { paintDescription, painterFor } from '../../printers/colours.ts'
 import { escapeText } from '../../printers/escape.ts'
 import { alignTabs } from '../../printers/tabs.ts'
 import { type Session, withSession } from '../../session.ts'
-import { findSubjects, type Subject, subjectFlags } from '../../subjects.ts'
+import { chunkSizeFlag, findSubjects, type Subject, subjectFlags } from '../../subjects.ts'
+import { sessionWithoutNulls, withoutNulls } from '../../without-nulls.ts'
 import { describers } from './describers.ts'
 import { describeEvents } from './events.ts'
 import { describeFields } from './fields.ts'
@@ -24,6 +25,7 @@ const { all: _, ...chosenBy } = subjectFlags
 const flags = {
   showEvents: flag('show-events', '', 'true', readBoolean, 'with the events of the object'),
   ...chosenBy,
+  chunkSize: chunkSizeFlag,
   ...connectionFlags,
 }
 
@@ -94,8 +96,9 @@ interface Subjected {
 
 async function described(session: Session, { type, object, showEvents }: Subjected): Promise<string> {
   const describer = describers.find(({ group, kind }) => kind === type.kind && isGroup(group, type.group))
-  const body = describer === undefined ? describeFields(object) : await describer.describe(object, session)
-  const events = showEvents && describer?.events !== false ? await describeEvents(session, object) : ''
+  const typed = sessionWithoutNulls(session)
+  const body = describer === undefined ? describeFields(object) : await describer.describe(withoutNulls(object), typed)
+  const events = showEvents && describer?.events !== false ? await describeEvents(typed, object) : ''
   const text = alignTabs(escapeText(`${body}${events}`))
   const painted = painterFor(session.context, 'out')
   return painted === undefined ? text : paintDescription(text, painted)

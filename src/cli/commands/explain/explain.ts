@@ -1,5 +1,5 @@
 /** `orchctl explain`: what a type is for, and what its fields mean, as the server describes them. */
-import { flag, text, toggle, UsageError } from '../../../base/flags.ts'
+import { flag, refusedFlag, text, toggle, UsageError } from '../../../base/flags.ts'
 import type { DiscoveredType } from '../../../client/discovery.ts'
 import { defineCommand } from '../../command.ts'
 import { connectionFlags } from '../../connection-flags.ts'
@@ -12,6 +12,7 @@ import { explanation } from './explanation.ts'
 const flags = {
   recursive: toggle('recursive', 'all fields with all that is in them, without what they mean'),
   apiVersion: flag('api-version', 'VERSION', '', text, 'of this version of the group: apps/v1'),
+  output: refusedFlag('output', 'not built: text is the only form', { value: 'FORMAT', accepted: 'plaintext' }),
   ...connectionFlags,
 }
 

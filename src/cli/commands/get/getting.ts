@@ -1,10 +1,9 @@
 /** The flags of `orchctl get`, and what all ways of getting need to know. */
 import { flag, type OptionsOf, readBoolean, text, toggle } from '../../../base/flags.ts'
 import { connectionFlags } from '../../connection-flags.ts'
-import { readCount } from '../../numbers.ts'
 import { outputFlag, templateFlags } from '../../printers/output.ts'
 import type { Session } from '../../session.ts'
-import { fileFlags } from '../../subjects.ts'
+import { chunkSizeFlag, fileFlags } from '../../subjects.ts'
 
 export const getFlags = {
   ...fileFlags,
@@ -19,7 +18,7 @@ export const getFlags = {
   outputWatchEvents: toggle('output-watch-events', 'with -w: with what happened, ADDED, MODIFIED or DELETED'),
   subresource: flag('subresource', 'NAME', '', text, 'a part of the named objects: status, scale'),
   count: toggle('count', 'only how many there are; the server counts where it can'),
-  chunkSize: flag('chunk-size', 'NUMBER', '500', readCount, 'how many objects to ask for at a time; 0: all at once'),
+  chunkSize: chunkSizeFlag,
   ignoreNotFound: toggle('ignore-not-found', 'what is not there is no error'),
   noHeaders: toggle('no-headers', 'without the line of headings'),
   showKind: toggle('show-kind', 'with the type before each name'),

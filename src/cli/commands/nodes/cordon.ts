@@ -23,6 +23,8 @@ interface Node extends ApiObject {
 export function nodeWords(name: string, words: readonly string[], { selector }: { selector: string }): string[] {
   if (words.length === 0 && selector === '')
     throw new UsageError(`name a node, or choose some with -l: orchctl ${name} NODE`)
+  if (words.length > 0 && selector !== '')
+    throw new UsageError('cannot specify both a node name and a --selector option')
   return words.some((word) => word.includes('/')) ? [...words] : ['nodes', ...words]
 }
 

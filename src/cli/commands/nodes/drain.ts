@@ -12,7 +12,7 @@ import { readTime } from '../../connection-flags.ts'
 import { readCount, readSeconds } from '../../numbers.ts'
 import { escapeLine } from '../../printers/escape.ts'
 import { type Session, withSession } from '../../session.ts'
-import { findSubjects } from '../../subjects.ts'
+import { chunkSizeFlag, findSubjects } from '../../subjects.ts'
 import { isGone, waitFor } from '../../wait-for.ts'
 import { dryRunNote } from '../../writing.ts'
 import { nodeFlags, nodeWords, setSchedulable } from './cordon.ts'
@@ -24,6 +24,7 @@ const flags = {
   deleteEmptyDirData: toggle('delete-emptydir-data', 'also pods with data in an emptyDir, which is lost'),
   deleteLocalData: toggle('delete-local-data', 'the old name of --delete-emptydir-data'),
   disableEviction: toggle('disable-eviction', 'delete the pods, whatever budgets of disruptions say'),
+  chunkSize: chunkSizeFlag,
   podSelector: flag('pod-selector', 'SELECTOR', '', text, 'only pods with these labels'),
   gracePeriod: flag('grace-period', 'SECONDS', '-1', readSeconds, 'the time that pods have to end; -1: what they say'),
   skipWaitForDeleteTimeout: flag(

@@ -3,6 +3,7 @@ import { isNotFound } from '../../../client/status-error.ts'
 import type { ApiObject } from '../../../model/object.ts'
 import { vendorKey } from '../../../model/vendor.ts'
 import type { Session } from '../../session.ts'
+import { sessionWithoutNulls } from '../../without-nulls.ts'
 
 export interface DrainedPod extends ApiObject {
   spec?: { volumes?: { emptyDir?: object }[] }
@@ -14,6 +15,7 @@ interface Choice {
   readonly ignoreDaemonSets: boolean
   readonly deleteEmptyDirData: boolean
   readonly podSelector: string
+  readonly chunkSize: number
   /** Seconds; 0: pods are waited for however long they take to go. */
   readonly skipWaitForDeleteTimeout: number
 }
@@ -38,9 +40,10 @@ const podType = { group: '', version: 'v1', plural: 'pods', namespaced: true }
 const daemonSetType = { group: 'apps', version: 'v1', plural: 'daemonsets', namespaced: true }
 
 export async function choosePods(session: Session, node: string, choice: Choice): Promise<Chosen> {
-  const { items } = await session.client.list(podType, {
+  const { items } = await sessionWithoutNulls(session).client.list(podType, {
     fieldSelector: `spec.nodeName=${node}`,
     ...(choice.podSelector === '' ? {} : { labelSelector: choice.podSelector }),
+    limit: choice.chunkSize,
     signal: session.context.signal,
   })
   const mirror = vendorKey(await session.types.vendor(), 'config.mirror')

@@ -1,5 +1,5 @@
 /** `orchctl taint`: what keeps pods away from nodes. */
-import { flag, text, toggle, UsageError } from '../../../base/flags.ts'
+import { flag, refusedFlag, text, toggle, UsageError } from '../../../base/flags.ts'
 import type { ApiObject } from '../../../model/object.ts'
 import { type Change, changeSubjects } from '../../changing.ts'
 import { defineCommand } from '../../command.ts'
@@ -12,6 +12,7 @@ const flags = {
   selector: flag('l,selector', 'SELECTOR', '', text, 'only nodes with these labels'),
   all: toggle('all', 'all nodes'),
   overwrite: toggle('overwrite', 'replace taints that have the same key and effect'),
+  validate: refusedFlag('validate', 'taints are always checked', { accepted: 'true' }),
   ...writeFlags,
   ...connectionFlags,
 }

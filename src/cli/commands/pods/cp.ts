@@ -3,8 +3,10 @@ import { createReadStream, lstatSync, readdirSync, statSync } from 'node:fs'
 import { basename, join, posix, resolve } from 'node:path'
 import { flag, type OptionsOf, text, toggle, UsageError } from '../../../base/flags.ts'
 import { objectPath } from '../../../client/resource-type.ts'
+import { TransportError } from '../../../client/transport.ts'
 import { defineCommand, ExitCode } from '../../command.ts'
 import { connectionFlags } from '../../connection-flags.ts'
+import { readWhole } from '../../numbers.ts'
 import { placeOf, type Session, withSession } from '../../session.ts'
 import type { Channels } from '../../streaming/channels.ts'
 import { chooseContainer, podType } from '../../streaming/pods.ts'
@@ -14,6 +16,13 @@ import { unpackInto } from '../../streaming/unpack.ts'
 
 const flags = {
   container: flag('c,container', 'NAME', '', text, 'the container; else the one that the pod names as its default'),
+  retries: flag(
+    'retries',
+    'NUMBER',
+    '0',
+    readWhole,
+    'out of a container: how often to begin again when the connection breaks; -1: always',
+  ),
   noPreserve: toggle('no-preserve', 'leave owner and permissions to the container'),
   ...connectionFlags,
 }
@@ -147,7 +156,23 @@ async function* archiveOf(items: readonly Item[]): AsyncGenerator<Buffer> {
   yield endOfArchive
 }
 
-async function download(session: Session, { from, to, options }: Copying & { from: Place; to: string }): Promise<void> {
+/** Begins again, if that was asked for, when the connection broke; what was written is written over. */
+async function download(session: Session, copying: Copying & { from: Place; to: string }): Promise<void> {
+  for (let left = copying.options.retries; ; left--) {
+    try {
+      return await downloadOnce(session, copying)
+    } catch (error) {
+      session.context.signal.throwIfAborted()
+      if (left === 0 || !(error instanceof TransportError)) throw error
+      session.context.err(`${error.message}: copying again\n`)
+    }
+  }
+}
+
+async function downloadOnce(
+  session: Session,
+  { from, to, options }: Copying & { from: Place; to: string },
+): Promise<void> {
   const { context } = session
   const local = resolve(context.directory, to)
   const isDirectory = statSync(local, { throwIfNoEntry: false })?.isDirectory() === true

@@ -1,6 +1,15 @@
 /** `orchctl debug`: a container for looking around, added to a running pod or to a copy of it. */
 import { randomBytes } from 'node:crypto'
-import { flag, type OptionsOf, readBoolean, repeated, text, toggle, UsageError } from '../../../base/flags.ts'
+import {
+  flag,
+  type OptionsOf,
+  readBoolean,
+  refusedFlag,
+  repeated,
+  text,
+  toggle,
+  UsageError,
+} from '../../../base/flags.ts'
 import { own } from '../../../model/json.ts'
 import { defineCommand } from '../../command.ts'
 import { connectionFlags, readTime } from '../../connection-flags.ts'
@@ -20,6 +29,14 @@ const flags = {
     'the name of the new container, with --copy-to also of one that is changed; else one is made up',
   ),
   target: flag('target', 'NAME', '', text, 'the container whose processes it sees'),
+  containerProfile: refusedFlag(
+    'profile',
+    'profiles of containers are not built: the container has what its image and pod say',
+    {
+      value: 'NAME',
+      accepted: 'legacy',
+    },
+  ),
   copyTo: flag('copy-to', 'NAME', '', text, 'in a copy of the pod with this name, and not in the pod itself'),
   imagePullPolicy: flag(
     'image-pull-policy',

@@ -1,5 +1,5 @@
 /** `orchctl logs`: what containers have printed. */
-import { flag, type OptionsOf, readBoolean, text, toggle, UsageError } from '../../../base/flags.ts'
+import { flag, type OptionsOf, readBoolean, refusedFlag, text, toggle, UsageError } from '../../../base/flags.ts'
 import { objectPath } from '../../../client/resource-type.ts'
 import { defineCommand } from '../../command.ts'
 import { connectionFlags, readTime } from '../../connection-flags.ts'
@@ -11,6 +11,7 @@ import { chooseContainer, containersOf, type Pod, podsOnceThere, podType } from 
 const flags = {
   container: flag('c,container', 'NAME', '', text, 'the container; else the one that the pod names as its default'),
   allContainers: toggle('all-containers', 'of all containers of the pod'),
+  allPods: refusedFlag('all-pods', 'not built: -l SELECTOR shows the logs of several pods'),
   selector: flag('l,selector', 'SELECTOR', '', text, 'of the pods with these labels'),
   follow: toggle('f,follow', 'show what comes, until Ctrl-C'),
   previous: toggle('p,previous', 'of the container before the last restart'),
