@@ -8,6 +8,7 @@ import { defineCommand, ExitCode } from '../../command.ts'
 import { connectionFlags } from '../../connection-flags.ts'
 import { Columns } from '../../printers/columns.ts'
 import { escapeLine } from '../../printers/escape.ts'
+import { ruleHeadings, ruleRows } from '../../rules.ts'
 import { type Session, withSession } from '../../session.ts'
 
 const flags = {
@@ -133,27 +134,6 @@ async function listed(session: Session, { noHeaders }: Options): Promise<string>
   })
   if (status.incomplete)
     session.context.err(`warning: the list may be incomplete: ${escapeLine(status.evaluationError ?? '')}\n`)
-  const rows = [
-    ...(status.resourceRules ?? []).flatMap(({ apiGroups = [''], resources = [], resourceNames = [], verbs }) =>
-      apiGroups.flatMap((group) =>
-        resources.map((resource) => [qualified(resource, group), '[]', list(resourceNames), list(verbs)]),
-      ),
-    ),
-    ...(status.nonResourceRules ?? []).map(({ nonResourceURLs = [], verbs }) => [
-      '',
-      list(nonResourceURLs),
-      '[]',
-      list(verbs),
-    ]),
-  ]
-  const headings = ['Resources', 'Non-Resource URLs', 'Resource Names', 'Verbs']
-  return new Columns().lines([...(noHeaders ? [] : [headings]), ...rows.map((row) => row.map(escapeLine))])
-}
-
-function qualified(resource: string, group: string): string {
-  return group === '' ? resource : `${resource}.${group}`
-}
-
-function list(words: readonly string[]): string {
-  return `[${words.join(' ')}]`
+  const rows = ruleRows([...(status.resourceRules ?? []), ...(status.nonResourceRules ?? [])])
+  return new Columns().lines([...(noHeaders ? [] : [ruleHeadings]), ...rows.map((row) => row.map(escapeLine))])
 }

@@ -5,6 +5,7 @@ import type { ClusterRole } from '../../../kinds/rbac/cluster-role.ts'
 import type { Role } from '../../../kinds/rbac/role.ts'
 import type { RoleBinding } from '../../../kinds/rbac/role-binding.ts'
 import type { ApiObject } from '../../../model/object.ts'
+import { ruleHeadings, ruleRows } from '../../rules.ts'
 import type { Session } from '../../session.ts'
 import { multiline } from './fields.ts'
 import { head, lines, table } from './parts.ts'
@@ -39,19 +40,8 @@ function headOf(object: ApiObject): string {
   return head({ ...object, metadata })
 }
 
-/** One row for each resource and each rule about it, in the order of the rules. */
 export function describeRole(role: Role | ClusterRole): string {
-  const rows = (role.rules ?? []).flatMap(
-    ({ apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [], verbs = [] }) => {
-      const rest = [`[${nonResourceURLs.join(' ')}]`, `[${resourceNames.join(' ')}]`, `[${verbs.join(' ')}]`]
-      const names = resources.flatMap((resource) =>
-        (apiGroups.length === 0 ? [''] : apiGroups).map((group) => (group === '' ? resource : `${resource}.${group}`)),
-      )
-      return (names.length === 0 ? [''] : names).map((name) => [name, ...rest])
-    },
-  )
-  const headings = ['Resources', 'Non-Resource URLs', 'Resource Names', 'Verbs']
-  return `${headOf(role)}PolicyRule:\n${table(headings, rows)}`
+  return `${headOf(role)}PolicyRule:\n${table(ruleHeadings, ruleRows(role.rules ?? []))}`
 }
 
 export function describeBinding(binding: RoleBinding): string {

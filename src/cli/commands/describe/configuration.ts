@@ -41,6 +41,6 @@ export async function describeNamespace(namespace: Namespace, { client, context 
       : `\nResource Quotas\n${quota.items.map((each) => quotaText(each, '  ')).join('')}`,
     limit.items.length === 0
       ? '\nNo LimitRange resource.\n'
-      : `\nResource Limits\n${limit.items.map((each) => limitText(each, '  ')).join('')}`,
+      : `\nResource Limits\n${limit.items.map((each) => limitText(each, ' ')).join('')}`,
   ].join('')
 }

@@ -1,6 +1,7 @@
 /** The containers of a pod, or of a template of pods: what runs, with what, and how it goes. */
 import { compareUtf8 } from '../../../base/utf8-order.ts'
 import type { Pod } from '../../../kinds/core/pod.ts'
+import { parseQuantity } from '../../../model/quantity.ts'
 import { lines, quantitiesText, timeText } from './parts.ts'
 
 type PodSpec = NonNullable<Pod['spec']>
@@ -134,10 +135,11 @@ function sourcesText({ envFrom = [] }: Container): string {
   return `${lead}Environment Variables from:\n${texts.join('')}`
 }
 
-function environmentText({ env = [] }: Container, pod: Pod | undefined): string {
+function environmentText(container: Container, pod: Pod | undefined): string {
+  const { env = [] } = container
   if (env.length === 0) return `${lead}Environment:\t<none>\n`
   const texts = env.map(({ name, value, valueFrom }) => {
-    return `      ${name}:\t${valueFrom === undefined ? (value ?? '') : valueSource(valueFrom, pod)}\n`
+    return `      ${name}:\t${valueFrom === undefined ? (value ?? '') : valueSource(valueFrom, { container, pod })}\n`
   })
   return `${lead}Environment:\n${texts.join('')}`
 }
@@ -146,7 +148,7 @@ type ValueSource = NonNullable<NonNullable<Container['env']>[number]['valueFrom'
 
 function valueSource(
   { configMapKeyRef, secretKeyRef, fieldRef, resourceFieldRef }: ValueSource,
-  pod: Pod | undefined,
+  { container, pod }: { readonly container: Container; readonly pod: Pod | undefined },
 ): string {
   if (configMapKeyRef !== undefined)
     return `<set to the key '${configMapKeyRef.key}' of config map '${configMapKeyRef.name}'>\tOptional: ${configMapKeyRef.optional ?? false}`
@@ -154,7 +156,18 @@ function valueSource(
     return `<set to the key '${secretKeyRef.key}' in secret '${secretKeyRef.name}'>\tOptional: ${secretKeyRef.optional ?? false}`
   if (fieldRef !== undefined)
     return `${fieldValue(fieldRef.fieldPath ?? '', pod)} (${fieldRef.apiVersion ?? 'v1'}:${fieldRef.fieldPath})`
-  return ` (${resourceFieldRef?.resource ?? ''})`
+  const { containerName, resource = '', divisor = '1' } = resourceFieldRef ?? {}
+  const named = pod?.spec?.containers?.find(({ name }) => name === containerName) ?? container
+  return `${resourceValue(named, { resource, divisor })} (${resource})`
+}
+
+/** What `limits.cpu` and the like are of a container, in units of the divisor, rounded up. */
+function resourceValue({ resources }: Container, { resource, divisor }: { resource: string; divisor: string }): bigint {
+  const [, side, name = ''] = /^(requests|limits)\.(.+)$/.exec(resource) ?? []
+  const { [name]: amount = '0' } = (side === 'limits' ? resources?.limits : resources?.requests) ?? {}
+  const total = parseQuantity(amount)?.nanos ?? 0n
+  const unit = parseQuantity(divisor)?.nanos || parseQuantity('1')!.nanos
+  return (total + unit - 1n) / unit
 }
 
 /** What a pod has at such a path, of those that its metadata have; '' for the others, and for a template. */

@@ -213,7 +213,7 @@ export function describeNetworkPolicy(policy: NetworkPolicy): string {
   const applies = selectorText(podSelector)
   return [
     head(policy, lines({ 'Created on': createdOn(policy) })),
-    `Spec:\n  PodSelector: ${applies === '<none>' ? '<none> (all pods of the namespace)' : applies}\n`,
+    `Spec:\n  PodSelector:     ${applies === '<none>' ? '<none> (all pods of the namespace)' : applies}\n`,
     ...allowed,
     `  Policy Types: ${policyTypes.join(', ')}\n`,
   ].join('')

@@ -1,9 +1,12 @@
 /** The description of a Node: how it is, what it has, which pods are on it and how much they ask for. */
 import { humanDuration } from '../../../base/human-duration.ts'
+import { StatusError } from '../../../client/status-error.ts'
+import type { Lease } from '../../../kinds/coordination/lease.ts'
 import type { Node } from '../../../kinds/core/node.ts'
 import type { Pod } from '../../../kinds/core/pod.ts'
 import { addQuantities, formatQuantity, parseQuantity, type Quantity } from '../../../model/quantity.ts'
 import { usageOf } from '../../../model/quota/usage.ts'
+import { groupName } from '../../../model/vendor.ts'
 import type { Session } from '../../session.ts'
 import { annotationsText, labelsText, multiline } from './fields.ts'
 import { conditionsText, lines, quantitiesText, table, timeText } from './parts.ts'
@@ -21,6 +24,7 @@ export async function describeNode(node: Node, session: Session): Promise<string
     lines({ CreationTimestamp: timeText(metadata.creationTimestamp) }),
     multiline('Taints', taints),
     lines({ Unschedulable: spec.unschedulable ?? false }),
+    await leaseText(node, session),
     conditionsText(status.conditions),
     addressesText(status.addresses),
     quantitiesText('Capacity', status.capacity, ''),
@@ -33,6 +37,23 @@ export async function describeNode(node: Node, session: Session): Promise<string
     }),
     podsText(await podsOn(node, session), status.allocatable ?? status.capacity ?? {}),
   ].join('')
+}
+
+const leases = { version: 'v1', plural: 'leases', namespaced: true }
+
+/** By which the node agent shows that it is alive. Without one, or the right to see it, there is nothing to say. */
+async function leaseText({ metadata }: Node, { client, context, types }: Session): Promise<string> {
+  const group = groupName(await types.vendor(), 'coordination')
+  const name = { namespace: 'kube-node-lease', name: metadata.name ?? '' }
+  const lease: Lease | undefined = await client
+    .get({ ...leases, group }, name, { signal: context.signal })
+    .catch((error: unknown) => {
+      if (error instanceof StatusError) return undefined
+      throw error
+    })
+  if (lease === undefined) return ''
+  const { holderIdentity = '<unset>', acquireTime, renewTime } = lease.spec ?? {}
+  return `Lease:\n${lines({ HolderIdentity: holderIdentity, AcquireTime: timeText(acquireTime), RenewTime: timeText(renewTime) }, '  ')}`
 }
 
 function addressesText(addresses: NonNullable<Node['status']>['addresses']): string {

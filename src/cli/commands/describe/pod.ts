@@ -9,7 +9,7 @@ type PodSpec = NonNullable<Pod['spec']>
 
 export function describePod(pod: Pod): string {
   const { metadata, spec = {}, status = {} } = pod
-  const node = spec.nodeName ? `${spec.nodeName}${status.hostIP ? `/${status.hostIP}` : ''}` : '<none>'
+  const node = spec.nodeName ? `${spec.nodeName}/${status.hostIP ?? ''}` : '<none>'
   const owner = metadata.ownerReferences?.find(({ controller }) => controller)
   const first = lines({
     Priority: spec.priority ?? 0,

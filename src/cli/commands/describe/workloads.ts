@@ -1,4 +1,5 @@
 /** Descriptions of what makes pods: how many are wanted, how many there are, and what they are made from. */
+import { humanDuration } from '../../../base/human-duration.ts'
 import type { DaemonSet } from '../../../kinds/apps/daemon-set.ts'
 import type { Deployment } from '../../../kinds/apps/deployment.ts'
 import type { ReplicaSet } from '../../../kinds/apps/replica-set.ts'
@@ -177,6 +178,7 @@ export function describeJob(job: Job): string {
       'TTL Seconds After Finished': spec.ttlSecondsAfterFinished,
       'Start Time': status.startTime && timeText(status.startTime),
       'Completed At': status.completionTime && timeText(status.completionTime),
+      Duration: durationOf(status),
       'Active Deadline Seconds':
         spec.activeDeadlineSeconds === undefined ? undefined : `${spec.activeDeadlineSeconds}s`,
       'Pods Statuses': `${active} Active / ${succeeded} Succeeded / ${failed} Failed`,
@@ -185,6 +187,12 @@ export function describeJob(job: Job): string {
     podTemplateText(spec.template),
     conditionsText(status.conditions),
   ].join('')
+}
+
+/** How long it took, once it is done. */
+function durationOf({ startTime, completionTime }: NonNullable<Job['status']>): string | undefined {
+  if (startTime === undefined || completionTime === undefined) return undefined
+  return humanDuration(Date.parse(completionTime) - Date.parse(startTime))
 }
 
 export function describeCronJob(job: CronJob): string {
