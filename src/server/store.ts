@@ -149,8 +149,7 @@ export function embeddedListeners({ onFailed, onCapacity, log }: Listeners): Wor
 
 async function openEtcd(options: ServerOptions, { onCapacity, log }: Listeners): Promise<Store> {
   const { EtcdStore } = await import('../store/etcd/store.ts')
-  const open = (etcd: EtcdOptions) => EtcdStore.open({ ...etcd, onCapacity })
-  return await openingEtcd(options, log, (etcd) => patiently(options.livezGrace, () => open(etcd)))
+  return await openingEtcd(options, log, (etcd) => EtcdStore.open({ ...etcd, onCapacity }))
 }
 
 /** Tries again for as long as a start may take: what cannot be reached yet may come. */
@@ -167,18 +166,22 @@ async function patiently<T>(milliseconds: number, open: () => Promise<T>): Promi
 
 const betweenAttemptsMs = 500
 
-/** Opens what the flags say of etcd; what it reports, and that it cannot be opened, comes with what to do about it. */
+/**
+ * Opens what the flags say of etcd, which may come within the grace period of a start; what it reports, and that it cannot
+ * be opened, comes with what to do about it.
+ */
 export async function openingEtcd<T>(
   options: ServerOptions,
   log: Log,
   open: (etcd: EtcdOptions) => Promise<T>,
 ): Promise<T> {
+  const etcd = {
+    ...etcdOptionsOf(options),
+    onWarning: (text: string) => log.warn(text),
+    onWaiting: (why: string) => log.warn(`waiting for etcd: ${why}; ${whatToDo}`),
+  }
   try {
-    return await open({
-      ...etcdOptionsOf(options),
-      onWarning: (text) => log.warn(text),
-      onWaiting: (why) => log.warn(`waiting for etcd: ${why}; ${whatToDo}`),
-    })
+    return await patiently(options.livezGrace, () => open(etcd))
   } catch (error) {
     throw error instanceof StoreError ? new StoreError(`${error.message}; ${whatToDo}`, { cause: error }) : error
   }

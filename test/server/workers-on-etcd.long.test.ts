@@ -90,3 +90,18 @@ test('workers go on when an etcd that stood still or was killed is back', { time
   stop.abort()
   await Promise.allSettled(watching)
 })
+
+test('with a grace period the port of workers is open while etcd is waited for', { timeout }, async (t) => {
+  const { cluster, flags } = await startOn(t)
+  const server = await startServer(t, ['--workers=2', '--livez-grace-period=5m', ...flags])
+  await server.stop()
+  await cluster.kill(0)
+  const restarting = server.restart()
+  const client = server.client()
+  const status = (path: string) => client.get(path).then((answer) => answer.status)
+  await untilTrue(async () => (await status('/livez').catch(() => 0)) === 200)
+  assert.deepEqual([await status('/readyz'), await status(configMaps)], [500, 503])
+  await cluster.restart(0)
+  await restarting
+  assert.equal(await status('/readyz'), 200)
+})

@@ -11,7 +11,7 @@ export interface SharedStore {
   close(): Promise<void>
 }
 
-interface Surroundings {
+export interface Surroundings {
   /** Called when the store can never be written again; etcd always may come back. */
   readonly onFailed: (error: StoreError) => void
   readonly log: Log

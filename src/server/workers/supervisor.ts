@@ -5,14 +5,16 @@
  */
 import { availableParallelism } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
+import { systemClock } from '../../base/clock.ts'
 import type { ConsoleSecrets } from '../../console/access.ts'
 import type { StoreError } from '../../store/store.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { ServerCommand } from '../command-line.ts'
+import { openWaitingPort } from '../early-port.ts'
 import type { ServerOptions } from '../flags/options.ts'
 import { choosePort } from './port.ts'
 import { SharedNodes } from './shared-nodes.ts'
-import { openSharedStore } from './shared-store.ts'
+import { openSharedStore, type SharedStore, type Surroundings } from './shared-store.ts'
 import { Slot } from './slot.ts'
 import { WorkerMetrics } from './worker-metrics.ts'
 
@@ -43,7 +45,7 @@ export async function startSupervisor(
   warnOfManyWorkers(options, log)
   const port = await choosePort(options)
   const failed = Promise.withResolvers<StoreError>()
-  const shared = await openSharedStore(options, { onFailed: failed.resolve, log })
+  const shared = await openBehindPort({ ...options, securePort: port }, { onFailed: failed.resolve, log })
   const together = { metrics: new WorkerMetrics(), nodes: new SharedNodes() }
   const slots = Array.from(
     { length: options.workers },
@@ -69,6 +71,14 @@ export async function startSupervisor(
     await stop()
     throw error
   }
+}
+
+/** Where there is a grace period the port is open until the store is: the server is alive, and not ready. */
+async function openBehindPort(options: ServerOptions, around: Surroundings): Promise<SharedStore> {
+  await using opened = new AsyncDisposableStack()
+  const [begun, { log }] = [systemClock.monotonic(), around]
+  await openWaitingPort(options, { begun, clock: systemClock, log, opened })
+  return await openSharedStore(options, around)
 }
 
 /** The first one alone: the others rely on what it makes. Returns where all serve. */
