@@ -8,7 +8,7 @@ import { encryptedStore } from '../encryption/encrypted-store.ts'
 import { allKinds } from '../kinds/all.ts'
 import type { EtcdOptions } from '../store/etcd/store.ts'
 import type { OnCapacity } from '../store/fullness.ts'
-import type { WorkerStoreOptions } from '../store/lmdb/worker-store.ts'
+import type { EmbeddedOptions } from '../store/lmdb/embedded-store.ts'
 import { type Retention, type Store, StoreError } from '../store/store.ts'
 import type { Log } from '../telemetry/log.ts'
 import { readEncryptionFile } from './encryption.ts'
@@ -139,7 +139,7 @@ export function retentionOf(
 }
 
 /** What the embedded store reports, in the log. */
-export function embeddedListeners({ onFailed, onCapacity, log }: Listeners): WorkerStoreOptions {
+export function embeddedListeners({ onFailed, onCapacity, log }: Listeners): EmbeddedOptions {
   return {
     ...{ onFailed, onCapacity },
     onUpkeepError: ({ message }) => log.error(`cannot clean up the store: ${message}; it will be tried again`),

@@ -1,0 +1,197 @@
+/**
+ * The embedded store as its callers see it, over a connection to the thread that owns the file. Commits of many callers
+ * share one transaction and one sync. A list first fixes its revision and then reads slices at it, pinned against
+ * compaction (`history.ts`).
+ *
+ * There are two: that of the process's only user of the file (`store.ts`), and those of several threads
+ * (`worker-store.ts`). They differ in where the newest revision is known, in how changes reach the tail, and in what
+ * closing takes.
+ */
+import type { OnCapacity } from '../fullness.ts'
+import { assertKey, assertWrite } from '../key.ts'
+import {
+  type Batch,
+  type Change,
+  type Committed,
+  type Conflict,
+  type Entry,
+  type Journal,
+  type Key,
+  type ListRange,
+  type Retention,
+  type Revision,
+  RevisionAhead,
+  RevisionGone,
+  type Snapshot,
+  type Store,
+  StoreError,
+  type WatchOptions,
+  type Write,
+} from '../store.ts'
+import { Tail } from '../tail.ts'
+import { assertSize, Commits, dueTime, withTime } from './commits.ts'
+import type { Connection } from './connection.ts'
+import { History, type SharedHistory } from './history.ts'
+import { openJournal } from './journal.ts'
+import type { OpenReply, Reach } from './messages.ts'
+import { type StoreClock, storeClock } from './owned.ts'
+import { Reader } from './reader.ts'
+
+/** What the store reports, and its clock. */
+export interface EmbeddedOptions {
+  readonly clock?: StoreClock
+  /** How long the journal is kept: the same for all threads. There is none if absent. */
+  readonly retention?: Retention | undefined
+  readonly onWarning?: (message: string) => void
+  /** Called when upkeep fails; it is tried again. A warning of the process if absent. */
+  readonly onUpkeepError?: (error: Error) => void
+  readonly onCapacity?: OnCapacity
+  /** Called once when nothing can be written any more; reads may go on. */
+  readonly onFailed?: (error: StoreError) => void
+}
+
+interface EmbeddedParts {
+  readonly connection: Connection
+  readonly state: OpenReply
+  /** How far back can be read, where several threads use the file. */
+  readonly shared?: SharedHistory
+}
+
+export abstract class EmbeddedStore implements Store {
+  protected readonly connection: Connection
+  protected readonly tail: Tail
+  protected readonly history: History
+  protected readonly clock: StoreClock
+  readonly #options: EmbeddedOptions
+  readonly #reader: Reader
+  readonly #commits: Commits
+  /** Undefined where none is kept. */
+  readonly journal: Journal | undefined
+  #closing: Promise<void> | undefined
+  #failed = false
+
+  protected constructor({ connection, state, ...shared }: EmbeddedParts, options: EmbeddedOptions) {
+    this.connection = connection
+    this.#options = options
+    this.clock = options.clock ?? storeClock
+    this.tail = new Tail(state.revision)
+    this.history = new History({
+      ...{ connection, tail: this.tail, clock: this.clock, ...shared },
+      ...{ oldest: state.oldest, floor: state.floor, retention: options.retention },
+      onWarning: options.onWarning,
+      onError: (error) => this.report(error),
+    })
+    this.#reader = new Reader(connection, this.history)
+    this.journal = openJournal(options.retention, {
+      ...{ connection, history: this.history },
+      list: (range) => this.#listAt(range.revision, range, 'journal'),
+    })
+    this.#commits = new Commits(connection, {
+      onCommitted: (changes) => this.onCommitted(changes),
+      giveUpHistory: (part) => this.history.giveUp(part),
+      onCapacity: options.onCapacity,
+    })
+  }
+
+  /** The newest revision of the file. */
+  protected abstract newest(): Revision
+  /** What this store committed. */
+  protected abstract onCommitted(changes: readonly Change[]): void
+  /** Nothing more is to be done by the clock. */
+  protected abstract stopUpkeep(): void
+  /** Ends the connection, and what was opened with it. */
+  protected abstract disconnect(): Promise<void>
+
+  async commit(write: Write): Promise<Committed | Conflict> {
+    this.#assertOpen()
+    assertWrite(write)
+    assertSize(write)
+    return this.#commits.add(this.journal ? withTime(write, this.clock) : write, dueTime(write, this.clock))
+  }
+
+  revision(): Revision {
+    this.#assertOpen()
+    return this.newest()
+  }
+
+  async get(key: Key): Promise<Entry | undefined> {
+    this.#assertOpen()
+    assertKey(key)
+    return await this.#reader.get(key)
+  }
+
+  async list(range: ListRange): Promise<Snapshot> {
+    this.#assertOpen()
+    const { revision } = range
+    if (revision !== undefined) return await this.#listAt(revision, range)
+    const list = () => this.#listAt(this.newest(), range)
+    const whenGone = (again: () => Promise<Snapshot>) => (error: unknown) => {
+      if (error instanceof RevisionGone) return again()
+      throw error
+    }
+    // Deletes on a full disk may cut off history under it: then those of this store wait for it, but for those of expiry.
+    const alone = () => this.#commits.pause(list)
+    return await list().catch(whenGone(alone)).catch(whenGone(alone))
+  }
+
+  async #listAt(at: Revision, range: ListRange, reach: Reach = 'history'): Promise<Snapshot> {
+    this.#assertReached(at)
+    return await this.#reader.listAt(at, range, reach)
+  }
+
+  async *watch(options: WatchOptions): AsyncGenerator<Batch> {
+    this.#assertOpen()
+    yield* this.tail.follow(options, (after, limit) => this.#reader.log(after, limit))
+  }
+
+  async compact(revision: Revision): Promise<void> {
+    this.#assertOpen()
+    this.#assertReached(revision)
+    await this.history.compact(revision)
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
+    this.end(new StoreError('the store is closed'))
+    const stopped = this.history.stop()
+    try {
+      await this.#commits.idle()
+      await stopped
+    } finally {
+      await this.disconnect()
+    }
+  }
+
+  /** Nothing new will be seen. */
+  protected end(error: StoreError): void {
+    this.stopUpkeep()
+    this.tail.end(error)
+  }
+
+  /** Nothing can be written any more. */
+  protected fail(error: StoreError): void {
+    if (this.#failed) return
+    this.#failed = true
+    this.stopUpkeep()
+    this.#options.onFailed?.(error)
+  }
+
+  protected report(error: Error): void {
+    if (this.#closing || this.#failed) return
+    const report = this.#options.onUpkeepError ?? ((failure) => process.emitWarning(failure))
+    report(error)
+  }
+
+  #assertOpen(): void {
+    if (this.#closing) throw new StoreError('the store is closed')
+  }
+
+  #assertReached(revision: Revision): void {
+    const newest = this.newest()
+    if (revision > newest) throw new RevisionAhead(revision, newest)
+  }
+}
