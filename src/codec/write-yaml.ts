@@ -1,9 +1,9 @@
 /**
- * YAML out: keys in byte order, lists not indented, texts of several lines as blocks. Every text is quoted that another
+ * YAML out: keys in the order of `yaml-key-order.ts`, lists not indented, texts of several lines as blocks. Every text is quoted that another
  * reader could take for something else (`yes`, `1e3`, a date), or that holds what drives a terminal.
  */
-import { sortUtf8 } from '../base/utf8-order.ts'
 import { isObject, type Json, type JsonObject } from '../model/json.ts'
+import { compareKeys } from './yaml-key-order.ts'
 import { isPlainText } from './yaml-scalar.ts'
 
 /** Writes YAML that every reader understands in the same way. */
@@ -38,7 +38,7 @@ function writeList(lines: string[], list: readonly Json[], { lead, margin }: Pla
 
 function writeMap(lines: string[], map: JsonObject, { lead, margin }: Place): void {
   let start = lead
-  for (const key of sortUtf8(Object.keys(map))) {
+  for (const key of Object.keys(map).sort(compareKeys)) {
     const value = map[key]
     if (value === undefined) continue
     const name = `${start}${keyText(key, margin)}:`
@@ -60,7 +60,7 @@ function writeMap(lines: string[], map: JsonObject, { lead, margin }: Place): vo
 const longestKey = 1000
 
 function keyText(key: string, margin: string): string {
-  const text = isPlain(key) ? key : quoted(key)
+  const text = oneLine(key)
   return text.length <= longestKey ? text : `? ${text}\n${margin}`
 }
 
@@ -72,23 +72,35 @@ function inline(value: Json, margin: string): string {
 }
 
 function textOf(text: string, margin: string): string {
-  if (isPlain(text)) return text
-  return text.includes('\n') && isBlock(text) ? block(text, margin) : quoted(text)
+  return text.includes('\n') && isBlock(text) ? block(text, margin) : oneLine(text)
 }
 
-const plainText = /^(?:[A-Za-z_/]|\d[\d.]*(?=[A-Za-z.-]))[\w./@:+=,;'"~()-]*(?: [\w./@+=,;'"~()-][\w./@:+=,;'"~()-]*)*$/
-const endsWithColon = /:(?: |$)/
-const mayBeDate = /^\d{4}-\d{1,2}-/
+/**
+ * As kubectl writes it: without quotes where it stands for itself, in single ones where characters of YAML are in the
+ * way, in double ones where a reader could take it for something else than a text, or it has to be escaped.
+ */
+function oneLine(text: string): string {
+  if (isAmbiguous(text) || unprintable.test(text) || !text.isWellFormed()) return quoted(text)
+  return hasIndicator(text) ? `'${text.replaceAll("'", "''")}'` : text
+}
 
-/** Whether a text stands for itself without quotes, for any reader of YAML. */
-function isPlain(text: string): boolean {
-  return (
-    text.length < 1000 &&
-    plainText.test(text) &&
-    !endsWithColon.test(text) &&
-    !mayBeDate.test(text) &&
-    isPlainText(text)
-  )
+const mayBeDate = /^\d{4}-\d{1,2}-/
+/** Numbers to some readers: `1,300`, `80:80`. */
+const mayBeNumber = /^[-+]?[.\d][\d_.]*[,:][\d_.,:]*$/
+/** Words that mean something to some readers in the place of a value or a key. */
+const specialWords = new Set(['=', '<<'])
+
+/** Whether some reader would take it for something else than this text. */
+function isAmbiguous(text: string): boolean {
+  return specialWords.has(text) || mayBeDate.test(text) || mayBeNumber.test(text) || !isPlainText(text)
+}
+
+const atBeginning = /^(?:[ #,[\]{}&*!|>'"%@`]|---|\.\.\.|[-?:](?: |$))/
+const anywhere = /:(?: |$)| #| $/
+
+/** Whether a character of YAML stands where it would mean something. */
+function hasIndicator(text: string): boolean {
+  return atBeginning.test(text) || anywhere.test(text)
 }
 
 /** What drives a terminal, turns the direction of writing, or ends a line for some readers of YAML and not for others. */
@@ -97,7 +109,7 @@ const everyUnprintable = new RegExp(unprintable, 'gu')
 
 /** Texts that a block gives back as they are: printable, and no space where a reader could drop it. */
 function isBlock(text: string): boolean {
-  return !/^[\s#]|[ \t](?:\n|$)/.test(text) && !unprintable.test(text.replaceAll(/[\n\t]/g, ''))
+  return !/^\s|[ \t](?:\n|$)/.test(text) && !unprintable.test(text.replaceAll(/[\n\t]/g, ''))
 }
 
 function block(text: string, margin: string): string {

@@ -276,7 +276,7 @@ Containers:
       B:  <set to the key 'k' of config map 'cm'>  Optional: false
       C:  <set to the key 'k' in secret 's'>       Optional: true
       D:  p (v1:metadata.name)
-      E:   (limits.cpu)
+      E:  1 (limits.cpu)
     Mounts:
       /d from d (rw,path="x")
       /s from s (ro)

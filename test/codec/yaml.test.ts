@@ -236,6 +236,21 @@ const plainTexts = [
 ]
 const quotedTexts = ['2001-12-14', '2001-1-2', '1:2', '1e5', '12e-3', '1.5e-7', '0x1f', '1_000', '-1']
 
+test('texts and keys stand as kubectl writes them', () => {
+  const lines = [
+    ...['.dockerconfigjson: .spec', "a: 'b: c'", "b: 'c #d'", 'c: -x', "d: '- x'", "e: '*'", 'f: ?x', 'g: :x', 'h: é'],
+    ...["i: 'a:'", "j: '---'", 'k: a\\b', "l: ' x'", 'm: $(X)', "nn: '''a'", 'o: "yes"', 'p: "1,3"', 'q: "<<"', 'r: .'],
+    ...['s: |', '  #!/bin/sh', '  exit', `t: ${'x'.repeat(2000)}`],
+  ]
+  const text = `${lines.join('\n')}\n`
+  assert.equal(stringifyYaml(parseYaml(Buffer.from(text), 10_000).value), text)
+  const keys = ['A_B', 'AB', 'k1', 'k1a', 'k2', 'k10', 'k20', 'ka', 'é']
+  assert.equal(
+    stringifyYaml(Object.fromEntries(keys.toReversed().map((key) => [key, 1]))),
+    keys.map((key) => `${key}: 1\n`).join(''),
+  )
+})
+
 test('texts that begin with digits are quoted only where a reader could take them for something else', () => {
   for (const text of plainTexts) assert.equal(stringifyYaml({ a: text }), `a: ${text}\n`)
   for (const text of quotedTexts) assert.equal(stringifyYaml({ a: text }), `a: "${text}"\n`)

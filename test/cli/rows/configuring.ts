@@ -29,7 +29,7 @@ export const configuring: Part = {
       stdout:
         'CURRENT   NAME   CLUSTER   AUTHINFO   NAMESPACE\n          one    c         u          other\n*         two    c         u          shop\n',
     }),
-    r('config get-contexts', `one --no-headers ${own}`, { stdout: '          one   c   u   other\n' }),
+    r('config get-contexts', `one --no-headers ${own}`, { stdout: '      one   c     u     other\n' }),
     r('config get-contexts', `nine ${own}`, { stderr: 'error: context nine not found\n', code: 1 }),
     r('config set-credentials', `plugin --exec-command=login ${own}`, {
       stderr: 'error: a program for credentials needs --exec-command and --exec-api-version\n',
