@@ -216,6 +216,7 @@ const rows: readonly (string | readonly [line: string, why: string])[] = [
   'explain configmap',
   '+ explain pod.spec.containers.resources',
   '+ explain pod.spec.containers.env --recursive',
+  '+ explain pod.metadata --recursive',
   ['explain deployment.spec.strategy', 'what a field and its type say alike is said once'],
   ['+ explain nothing', 'the reason comes after the word error'],
   'api-versions',

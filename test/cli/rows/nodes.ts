@@ -38,7 +38,7 @@ export const nodes: Part = {
     r('cordon', '-l rows=nodes', { stdout: 'node/drained already cordoned\n' }),
     r('uncordon', 'drained', { stdout: 'node/drained uncordoned\n' }),
     r('uncordon', 'drained', { stdout: 'node/drained already uncordoned\n' }),
-    r('cordon', '', { stderr: 'error: name a node, or choose some with -l: orchctl cordon NODE\n', code: 1 }),
+    r('cordon', '', { stderr: 'error: USAGE: cordon NODE [flags]: name a node, or choose some with -l\n', code: 1 }),
     r('drain', 'drained', {
       stdout: 'node/drained cordoned\n',
       stderr:

@@ -59,7 +59,7 @@ export class Definitions {
     return Array.isArray(required) && required.includes(field)
   }
 
-  /** `string`, `Object`, `[]Object`, `map[string]string`. */
+  /** `string`, `Object`, `[]Object`, `map[string]string`, `map[string]`; '' for what may be anything. */
   typeName(schema: JsonObject): string {
     const whole = this.resolved(schema)
     const type = own(whole, 'type')
@@ -67,7 +67,9 @@ export class Definitions {
     if (type === 'array' && isObject(items)) return `[]${this.typeName(items)}`
     const values = own(whole, 'additionalProperties')
     if (isObject(values)) return `map[string]${this.typeName(values)}`
-    if (type === 'object' || own(whole, 'properties') !== undefined) return 'Object'
-    return typeof type === 'string' ? type : own(whole, 'anyOf') || own(whole, 'oneOf') ? 'string' : 'Object'
+    if (own(whole, 'properties') !== undefined) return 'Object'
+    // Nothing is known of its fields: kubectl takes it for a map of anything.
+    if (type === 'object') return 'map[string]'
+    return typeof type === 'string' ? type : own(whole, 'anyOf') || own(whole, 'oneOf') ? 'string' : ''
   }
 }

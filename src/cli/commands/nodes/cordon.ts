@@ -22,7 +22,7 @@ interface Node extends ApiObject {
 /** The words that name nodes, as `findSubjects` takes them. */
 export function nodeWords(name: string, words: readonly string[], { selector }: { selector: string }): string[] {
   if (words.length === 0 && selector === '')
-    throw new UsageError(`name a node, or choose some with -l: orchctl ${name} NODE`)
+    throw new UsageError(`USAGE: ${name} NODE [flags]: name a node, or choose some with -l`)
   if (words.length > 0 && selector !== '')
     throw new UsageError('cannot specify both a node name and a --selector option')
   return words.some((word) => word.includes('/')) ? [...words] : ['nodes', ...words]
