@@ -6,6 +6,7 @@
  * somebody creates it again.
  */
 import type { Clock } from '../base/clock.ts'
+import { compareUtf8 } from '../base/utf8-order.ts'
 import type { Client } from '../client/client.ts'
 import type { Informer } from '../client/informer.ts'
 import { leases } from '../client/leader-election.ts'
@@ -123,8 +124,12 @@ function isDue({ status = {} }: Node, next: Node['status'], now: number): boolea
   const age = now - Date.parse(ready?.lastHeartbeatTime ?? '')
   if (ready?.status !== 'True' || !(age < reportMs)) return true
   const reported = (from: Node['status']) =>
-    JSON.stringify([from?.addresses, from?.daemonEndpoints, Object.entries(from?.capacity ?? {}).sort()])
+    JSON.stringify([from?.addresses, from?.daemonEndpoints, inOrder(from?.capacity), inOrder(from?.allocatable)])
   return reported(status) !== reported(next)
+}
+
+function inOrder(amounts: { readonly [resource: string]: unknown } = {}): unknown[] {
+  return Object.entries(amounts).sort(([a], [b]) => compareUtf8(a, b))
 }
 
 interface Renewal {

@@ -65,19 +65,29 @@ const conditions: readonly (readonly [type: string, status: string, reason: stri
   ['Ready', 'True', 'KubeletReady', 'the node agent is ready'],
 ]
 
+/**
+ * What a node offers: its own capacity, and the extended resources that others have added to the capacity in its status, as
+ * is done to advertise devices. Those have a domain in their names.
+ */
+export function offered(
+  { capacity }: NodeDescription,
+  reported: NodeStatus | undefined,
+): { [resource: string]: string } {
+  const added = Object.entries(reported?.capacity ?? {}).filter(([name]) => name.includes('/'))
+  return { ...Object.fromEntries(added), ...capacity }
+}
+
 /** `previous`: what is reported at present. Fields that others write, such as attached volumes, stay. */
-export function nodeStatus(
-  { name, address, port, capacity }: NodeDescription,
-  previous: NodeStatus | undefined,
-  now: number,
-): NodeStatus {
+export function nodeStatus(description: NodeDescription, previous: NodeStatus | undefined, now: number): NodeStatus {
+  const { name, address, port } = description
+  const capacity = offered(description, previous)
   const time = timestamp(now)
   const known = (type: string, status: string) =>
     previous?.conditions?.find((each) => each.type === type && each.status === status)
   const own = new Set(conditions.map(([type]) => type))
   return {
     ...previous,
-    capacity: { ...capacity },
+    capacity,
     allocatable: { ...capacity },
     conditions: [
       ...conditions.map(([type, status, reason, message]) => {

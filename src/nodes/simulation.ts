@@ -17,7 +17,7 @@ import { ContainerLogs } from './containers/container-logs.ts'
 import { SimulatedNode } from './containers/simulated-node.ts'
 import { heartbeatLoop } from './heartbeats.ts'
 import { NodeEvents } from './node-events.ts'
-import type { NodeDescription } from './node-object.ts'
+import { type NodeDescription, offered } from './node-object.ts'
 import { PodAddresses } from './pods/addresses.ts'
 import { defaultPodStages } from './pods/default-stages.ts'
 import { NodeRoom } from './pods/node-room.ts'
@@ -71,7 +71,7 @@ export function simulateNodes(parts: SimulationParts): Simulation {
   const volumes = volumesOf(parts, byName)
   const pods = podLoop({
     ...{ clock, clientOf, stages, informer: parts.pods, addressesOf: addressesOf(parts, byName) },
-    roomOf: roomOf(byName),
+    roomOf: roomOf(parts, byName),
     isOwnNode: (name) => byName.has(name),
     nodeOf: (name) => byName.get(name)!,
     record: (pod, event) => events.record(pod, event),
@@ -131,10 +131,11 @@ function builtIn(vendor: Vendor): Partial<PodStages> {
   return { stages: defaultPodStages(vendor).map((stage) => readStage(stage)) }
 }
 
-function roomOf(nodes: ReadonlyMap<string, NodeDescription>) {
+function roomOf({ nodeObjects }: SimulationParts, nodes: ReadonlyMap<string, NodeDescription>) {
   const known = new Map<string, NodeRoom>()
   return (name: string): NodeRoom => {
-    const found = known.get(name) ?? new NodeRoom(nodes.get(name)?.capacity)
+    const capacityOf = () => offered(nodes.get(name)!, nodeObjects.get({ name })?.status)
+    const found = known.get(name) ?? new NodeRoom(capacityOf)
     known.set(name, found)
     return found
   }

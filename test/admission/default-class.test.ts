@@ -14,7 +14,7 @@ test('the default class goes to claims that name none', async () => {
   const claim = async (fields: object = {}, annotations: object = {}) => {
     const object = { metadata: { generateName: 'c-', annotations }, spec: { ...spec, ...fields } }
     const { status, body } = await client.post(claims, object)
-    return [status, body.spec?.storageClassName]
+    return [status, body.spec?.storageClassName ?? body.message]
   }
   await makeClass('plain', { 'storageclass.orch.io/is-default-class': 'yes' })
   assert.deepEqual(await claim(), [201, undefined])
@@ -24,7 +24,10 @@ test('the default class goes to claims that name none', async () => {
   assert.deepEqual(await claim({ storageClassName: 'other' }), [201, 'other'])
   assert.deepEqual(await claim({}, { 'volume.beta.orch.io/storage-class': 'old' }), [201, undefined])
   await makeClass('older', { 'storageclass.beta.orch.io/is-default-class': 'true' })
-  assert.deepEqual(await claim(), [403, undefined])
+  assert.deepEqual(await claim(), [
+    403,
+    'persistentvolumeclaims "c-" is forbidden: Internal error occurred: 2 default StorageClasses were found (refused by the admission control DefaultStorageClass)',
+  ])
   assert.deepEqual(await claim({ storageClassName: 'plain' }), [201, 'plain'])
 })
 
@@ -39,7 +42,7 @@ test('the default class goes to ingresses that name none', async () => {
   const ingress = async (fields: object = {}, annotations: object = {}) => {
     const object = { metadata: { generateName: 'i-', annotations }, spec: { ...backend, ...fields } }
     const { status, body } = await client.post(`${root}/namespaces/default/ingresses`, object)
-    return [status, body.spec?.ingressClassName]
+    return [status, body.spec?.ingressClassName ?? body.message]
   }
   await makeClass('plain', 'yes')
   assert.deepEqual(await ingress(), [201, undefined])
@@ -48,5 +51,8 @@ test('the default class goes to ingresses that name none', async () => {
   assert.deepEqual(await ingress({ ingressClassName: 'plain' }), [201, 'plain'])
   assert.deepEqual(await ingress({}, { 'orch.io/ingress.class': 'old' }), [201, undefined])
   await makeClass('second', 'true')
-  assert.deepEqual(await ingress(), [403, undefined])
+  assert.deepEqual(await ingress(), [
+    403,
+    'ingresses.networking.orch.io "i-" is forbidden: Internal error occurred: 2 default IngressClasses were found, only 1 allowed (refused by the admission control DefaultIngressClass)',
+  ])
 })

@@ -156,6 +156,31 @@ test('an update stays within maxUnavailable, or within maxSurge, at every event'
   assert.deepEqual(items.map(({ revision }) => revision).sort(), [1, 2])
 })
 
+test('a revision is what programs in Go make of the template, and one of an earlier version still counts', async () => {
+  void makeAllReady(server.client, readying.signal)
+  server.run(loops)
+  const revisionsOf = async (app: string) =>
+    (await server.client.list(controllerRevisions, { namespace, labelSelector: `app=${app}` })).items
+  await make('noted')
+  await settled('noted', ({ numberAvailable }) => numberAvailable === 3)
+  const text = JSON.stringify((await revisionsOf('noted'))[0]?.data)
+  assert.ok(
+    text.startsWith('{"spec":{"template":{"$patch":"replace","metadata":{"creationTimestamp":null,"labels":{'),
+    text,
+  )
+  const earlier = JSON.parse(text.replaceAll('noted', 'earlier').replace('"creationTimestamp":null,', ''))
+  const labels = { app: 'earlier', 'controller-revision-hash': 'before' }
+  await server.client.create(controllerRevisions, {
+    ...{ metadata: { namespace, name: 'earlier-before', labels }, data: earlier, revision: 1 },
+  })
+  await make('earlier')
+  await settled('earlier', ({ numberAvailable }) => numberAvailable === 3)
+  assert.deepEqual(
+    (await revisionsOf('earlier')).map(({ metadata }) => metadata.name),
+    ['earlier-before'],
+  )
+})
+
 test('with OnDelete pods are replaced when someone deletes them; failed ones after a pause', async () => {
   let now = Date.parse('2030-01-01T00:00:00Z')
   const clock = { now: () => now, monotonic: () => now }

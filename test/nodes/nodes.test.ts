@@ -151,6 +151,33 @@ test('a node refuses pods that it has no room for, also of several at once', asy
   await untilPod('in-its-place', phaseIs('Running'))
 })
 
+test('what others add to the capacity of a node can be requested there', async () => {
+  const gpu = 'example.com/gpu'
+  const set = (amount: string | null) =>
+    client.patch(
+      nodes,
+      { name: 'node-1' },
+      { subresource: 'status', patch: { merge: { status: { capacity: { [gpu]: amount, pods: '1' } } } } },
+    )
+  const untilAmount = (amount: string | undefined) =>
+    until(
+      async () => (await client.get(nodes, { name: 'node-1' })).status,
+      (status) =>
+        status?.allocatable?.[gpu] === amount && status?.capacity?.[gpu] === amount && status?.capacity?.pods === '110',
+    )
+  const limits = { [gpu]: '2' }
+  const containers = [{ name: 'c', image: 'i', resources: { limits } }]
+  await set('2')
+  // The node's own capacity is what the node says.
+  await untilAmount('2')
+  await makePod('with-gpu', {}, { containers })
+  await untilPod('with-gpu', phaseIs('Running'))
+  await makePod('without-gpu', {}, { containers })
+  assert.equal((await untilPod('without-gpu', phaseIs('Failed'))).status?.reason, `OutOf${gpu}`)
+  await set(null)
+  await untilAmount(undefined)
+})
+
 test('a pod that has been active for longer than it may be is ended by its node, and not run again', async () => {
   await makePod('limited', {}, { activeDeadlineSeconds: 1 })
   await untilPod('limited', phaseIs('Running'))

@@ -29,7 +29,13 @@ export function defaultStorageClass({ vendor, lookup }: Parts): Control<Persiste
     mutate: (request) => {
       const { metadata, spec = {} } = request.object
       if (spec.storageClassName !== undefined || metadata.annotations?.[older] !== undefined) return undefined
-      const name = theDefault({ lookup, type: storageClasses, marks, request })
+      const name = theDefault({
+        lookup,
+        type: storageClasses,
+        marks,
+        request,
+        several: 'default StorageClasses were found',
+      })
       return name === undefined ? undefined : { ...request.object, spec: { ...spec, storageClassName: name } }
     },
   }
@@ -44,7 +50,10 @@ export function defaultIngressClass({ vendor, lookup }: Parts): Control<Ingress>
     mutate: (request) => {
       const { metadata, spec = {} } = request.object
       if (spec.ingressClassName !== undefined || metadata.annotations?.[older] !== undefined) return undefined
-      const name = theDefault({ lookup, type: ingressClasses, marks, request })
+      const name = theDefault({
+        ...{ lookup, type: ingressClasses, marks, request },
+        several: 'default IngressClasses were found, only 1 allowed',
+      })
       return name === undefined ? undefined : { ...request.object, spec: { ...spec, ingressClassName: name } }
     },
   }
@@ -57,13 +66,14 @@ interface Search {
   /** The annotations of which one says that a class is the default. */
   readonly marks: readonly string[]
   readonly request: AdmissionRequest
+  /** What is wrong where there are several, after their number. */
+  readonly several: string
 }
 
-function theDefault({ lookup, type, marks, request }: Search): string | undefined {
+function theDefault({ lookup, type, marks, request, several }: Search): string | undefined {
   const isMarked = ({ object: { metadata } }: Found) => marks.some((mark) => metadata.annotations?.[mark] === 'true')
   const [found, ...others] = lookup.list(type, { namespace: undefined }).filter(isMarked)
-  if (others.length > 0)
-    throw refusal(request, `${others.length + 1} default ${type.plural} were found, and only one can be meant`)
+  if (others.length > 0) throw refusal(request, `Internal error occurred: ${others.length + 1} ${several}`)
   if (found !== undefined) request.dependOn?.(found)
   return found?.object.metadata.name
 }

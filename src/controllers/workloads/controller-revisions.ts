@@ -46,7 +46,7 @@ export async function syncHistory<O extends ObjectBase>(parts: RevisionOwner<O>)
   const all = await claimedRevisions(parts)
   const data = templatePatch(parts.template)
   const newest = all.at(-1)?.revision ?? 0
-  const equal = all.filter((each) => sameJson(each.data, data)).at(-1)
+  const equal = all.filter((each) => isOfTemplate(each, parts.template)).at(-1)
   const made =
     equal === undefined
       ? await createRevision(parts, { data, revision: newest + 1 })
@@ -59,7 +59,17 @@ export function templateOfRevision({ data }: ControllerRevision): PodTemplateSpe
   const { spec } = (data ?? {}) as { spec?: { template?: PodTemplateSpec & { $patch?: string } } }
   if (spec?.template === undefined) return undefined
   const { $patch: _, ...template } = spec.template
-  return template
+  const { creationTimestamp: time, ...metadata } = template.metadata ?? {}
+  return (time ?? undefined) === undefined ? { ...template, metadata } : template
+}
+
+/** Also one that was written without the null of `templatePatch`: another revision would replace all pods. */
+function isOfTemplate(revision: ControllerRevision, template: PodTemplateSpec): boolean {
+  return sameJson(asData(templateOfRevision(revision)), asData({ ...template, metadata: template.metadata ?? {} }))
+}
+
+function asData(template: PodTemplateSpec | undefined): Json {
+  return (template ?? null) as unknown as Json
 }
 
 /** Deletes the oldest of the revisions that nothing needs, beyond the limit. */
@@ -94,9 +104,13 @@ function compareText(a: string, b: string): number {
   return a < b ? -1 : Number(a > b)
 }
 
-/** A patch of the workload: a template that replaces the one that it has. */
+/**
+ * A patch of the workload: a template that replaces the one that it has. Programs in Go, such as kubectl and the controller
+ * manager of Kubernetes, compare its bytes with what they make of the workload: there a time that is not set is null.
+ */
 function templatePatch(template: PodTemplateSpec): Json {
-  return { spec: { template: { ...template, $patch: 'replace' } } } as unknown as Json
+  const metadata = { creationTimestamp: null, ...template.metadata }
+  return { spec: { template: { ...template, metadata, $patch: 'replace' } } } as unknown as Json
 }
 
 interface NewRevision {
@@ -123,7 +137,7 @@ async function createRevision<O extends ObjectBase>(
       if (!(error instanceof StatusError && error.reason === 'AlreadyExists')) throw error
     }
     const taken = await client.get(controllerRevisions, { namespace, name }, { signal })
-    if (isControlledBy(taken, owner) && sameJson(taken.data, data)) return { present: taken, collisions }
+    if (isControlledBy(taken, owner) && isOfTemplate(taken, template)) return { present: taken, collisions }
   }
 }
 

@@ -13,13 +13,12 @@ export interface Refusal {
 }
 
 export class NodeRoom {
-  readonly #capacity: Amounts
-  readonly #mostPods: number
+  readonly #capacity: () => ResourceList
   readonly #admitted = new Map<string, Amounts>()
 
-  constructor(capacity: ResourceList) {
-    this.#capacity = amountsOf(capacity)
-    this.#mostPods = podsAllowed(capacity)
+  /** `capacity`: what the node offers at present. */
+  constructor(capacity: () => ResourceList) {
+    this.#capacity = capacity
   }
 
   /** A pod changed: once started it takes its room until it is over. */
@@ -39,12 +38,15 @@ export class NodeRoom {
   }
 
   #whatIsShort(requests: Amounts): Refusal | undefined {
-    if (this.#admitted.size + 1 > this.#mostPods)
-      return outOf('pods', { requested: 1, used: this.#admitted.size, capacity: this.#mostPods })
+    const offered = this.#capacity()
+    const mostPods = podsAllowed(offered)
+    if (this.#admitted.size + 1 > mostPods)
+      return outOf('pods', { requested: 1, used: this.#admitted.size, capacity: mostPods })
+    const amounts = amountsOf(offered)
     for (const [name, amountIn] of resourcesOf(requests)) {
       const requested = amountIn(requests)
-      const used = this.#admitted.values().reduce((sum, amounts) => sum + amountIn(amounts), 0)
-      const capacity = amountIn(this.#capacity)
+      const used = this.#admitted.values().reduce((sum, admitted) => sum + amountIn(admitted), 0)
+      const capacity = amountIn(amounts)
       if (requested > 0 && used + requested > capacity) return outOf(name, { requested, used, capacity })
     }
     return undefined
