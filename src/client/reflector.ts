@@ -28,6 +28,8 @@ export interface ReflectorOptions {
   readonly selection?: Selection
   /** Called for every failure; the reflector goes on by itself. */
   readonly onError: (error: unknown) => void
+  /** Called when a watch is open, first or again: what failed before is over. */
+  readonly onFollowing?: () => void
   readonly backoff?: Backoff
   /** Other forms than whole objects, for lists and for events: `metadata-form.ts`. */
   readonly accept?: { readonly list: string; readonly one: string }
@@ -99,9 +101,17 @@ export class Reflector<T extends ObjectBase = ApiObject> {
 
   async #watch(signal: AbortSignal): Promise<void> {
     const timeoutSeconds = Math.round(watchSeconds * (1 + Math.random()))
-    const { selection, accept } = this.#options
+    const { selection, accept, onFollowing: onOpen } = this.#options
     const form = accept === undefined ? {} : { accept: accept.one }
-    const options = { ...selection, ...form, resourceVersion: this.#version, bookmarks: true, timeoutSeconds, signal }
+    const options = {
+      ...selection,
+      ...form,
+      resourceVersion: this.#version,
+      bookmarks: true,
+      timeoutSeconds,
+      signal,
+      onOpen,
+    }
     for await (const event of watch(this.#client, this.type, options)) {
       this.#failures = 0
       this.#apply(event)

@@ -14,7 +14,7 @@ import { StatusError } from './status-error.ts'
 import { type WatchEvent, type WatchOpener, type WatchOptions, watch } from './watch.ts'
 
 /** Which objects are watched, and from when on. */
-export interface FollowOptions extends Omit<WatchOptions, 'accept' | 'includeObject' | 'timeoutSeconds'> {
+export interface FollowOptions extends Omit<WatchOptions, 'accept' | 'includeObject' | 'onOpen' | 'timeoutSeconds'> {
   /** Called when the watch broke; it is resumed by itself. */
   readonly onError?: (error: unknown) => void
 }

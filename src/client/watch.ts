@@ -28,6 +28,8 @@ export interface WatchOptions extends Selection, CallOptions {
   readonly timeoutSeconds?: number
   /** Another form than the objects themselves. */
   readonly accept?: string
+  /** Called when the server has begun to answer: from then on the watch is open. */
+  readonly onOpen?: (() => void) | undefined
   /** What rows of tables carry of their objects. */
   readonly includeObject?: 'None' | 'Object' | undefined
 }
@@ -43,7 +45,7 @@ export interface WatchOpener {
 export async function* watch<T extends ObjectBase = ApiObject>(
   client: WatchOpener,
   type: ResourceType<T>,
-  { namespace, bookmarks, signal, accept, ...query }: WatchOptions = {},
+  { namespace, bookmarks, signal, accept, onOpen, ...query }: WatchOptions = {},
 ): AsyncGenerator<WatchEvent<T>> {
   const response = await client.open({
     method: 'GET',
@@ -52,6 +54,7 @@ export async function* watch<T extends ObjectBase = ApiObject>(
     signal,
     accept,
   })
+  onOpen?.()
   for await (const event of eventsIn(client, response)) yield readEvent(event as RawEvent<T>)
 }
 

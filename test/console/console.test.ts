@@ -344,6 +344,21 @@ describe('in a browser', () => {
     browser.takeFaults()
   })
 
+  longTest(
+    'a page whose watch broke says so until there is a new one, although nothing has changed since',
+    async () => {
+      await goTo(page, '#/operations/namespaces')
+      await page.getByText(/in use$/).waitFor()
+      await server.stop()
+      const failure = page.getByRole('main').getByText('No answer')
+      await failure.waitFor()
+      await server.restart()
+      admin = server.client()
+      await failure.waitFor({ state: 'detached' })
+      browser.takeFaults()
+    },
+  )
+
   test('a user who may not is told so, and why', async () => {
     const rbac = { apiGroup: 'rbac.authorization.orch.io' }
     const rules = [{ verbs: ['create'], apiGroups: ['ops.orch.io'], resources: ['accessexplanations'] }]

@@ -45,7 +45,8 @@ export function useObjects<T extends ApiObject = ApiObject>(
       if (error.code === 404) void kinds.refresh().catch(() => {})
       retry = setTimeout(() => setAttempt({ place, refusal: error }), refusalMs)
     }
-    const informer = new Informer(client, type, { selection: chosen, onError })
+    const onFollowing = () => next.set({ ...next.value, error: undefined })
+    const informer = new Informer(client, type, { selection: chosen, onError, onFollowing })
     const show = () =>
       next.set({ objects: [...informer.objects()] as unknown as T[], synced: next.value.synced, error: undefined })
     informer.onChange(show)
