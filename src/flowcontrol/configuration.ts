@@ -14,6 +14,7 @@ import { Classifier } from './classifier.ts'
 import type { FlowMetrics, FlowSeries } from './flow-metrics.ts'
 import { type CompiledRules, compileRules } from './matching.ts'
 import { type PoolLimits, SeatPool } from './seat-pool.ts'
+import { Turns } from './turns.ts'
 
 /** A schema with its level. */
 export interface Schema {
@@ -36,6 +37,7 @@ interface Level {
 export class FlowConfiguration {
   readonly #seats: number
   readonly #metrics: FlowMetrics
+  readonly #turns = new Turns()
   readonly #schemas: Followed<FlowSchema, ReadySchema>
   readonly #configurations: Followed<PriorityLevelConfiguration, PriorityLevelConfiguration>
   #levels: ReadonlyMap<string, Level> = new Map()
@@ -70,7 +72,7 @@ export class FlowConfiguration {
     const limits = limitsOf(level, Math.ceil((this.#seats * sharesOf(level)) / allShares))
     const before = this.#levels.get(name)?.pool
     before?.configure(limits)
-    return { uid, pool: before ?? new SeatPool(limits) }
+    return { uid, pool: before ?? new SeatPool(limits, this.#turns) }
   }
 
   #readSchemas(): Classifier<Schema> {

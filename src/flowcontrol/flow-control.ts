@@ -12,7 +12,7 @@ import type { User } from '../model/user.ts'
 import type { Distribution } from '../telemetry/metrics.ts'
 import type { FlowConfiguration, Schema } from './configuration.ts'
 import { type FlowAttributes, namespaceOf } from './matching.ts'
-import type { FairQueue, Refusal, SeatPool, Waiter } from './seat-pool.ts'
+import type { Demand, FairQueue, Refusal, SeatPool, Waiter } from './seat-pool.ts'
 import { hashFlow } from './shuffle-shard.ts'
 
 /** The seats that a request has, until it gives them back. */
@@ -25,17 +25,35 @@ export interface Occupancy {
 export interface Entering {
   readonly user: User
   readonly attributes: FlowAttributes
-  /** How many seats it needs. */
-  readonly seats: number
-  /** Aborts when nobody waits for its answer any more; asked for only where the request has to wait. */
-  readonly abandoned: () => AbortSignal
+  readonly demand: Demand
+  readonly client: Client
 }
+
+interface Client {
+  /** Whether nobody waits for the answer any more. */
+  readonly gone: boolean
+}
+
+/** How often those who wait are looked after: whether their time is over, or their client is gone. */
+const lookMs = 100
+
+/**
+ * How long a refusal is held back where there are no seats at all, at least and at most: a client that asks again at once,
+ * whatever `Retry-After` says, would else keep the server busy with refusals. Each is held back for another time, so that they
+ * do not come back together. Of more than so many the others are told at once.
+ */
+const refusalMs = { least: 150, most: 350 }
+const maxHeldBack = 2000
 
 /** Lets requests in, level by level. */
 export class FlowControl {
   readonly #configuration: FlowConfiguration
   readonly #clock: Clock
   readonly #maxWaitMs: number
+  /** Those who wait, in the order in which they came. */
+  readonly #pending = new Set<Pending>()
+  #looking: NodeJS.Timeout | undefined
+  #heldBack = 0
 
   constructor(configuration: FlowConfiguration, clock: Clock, maxWaitMs: number) {
     this.#configuration = configuration
@@ -52,21 +70,40 @@ export class FlowControl {
   enter(schema: Schema, entering: Entering): Occupancy | Promise<Occupancy> {
     const { pool, series } = schema
     if (pool === undefined) return new Seated(schema, { seats: 0, clock: this.#clock })
-    const seats = Math.min(entering.seats, pool.seats)
-    if (!pool.take(seats)) return this.#wait(schema, pool, { ...entering, seats })
+    const { work } = entering.demand
+    const seats = Math.min(entering.demand.seats, pool.seats)
+    const demand = { seats, work }
+    if (!pool.take(demand)) return this.#wait(schema, pool, { ...entering, demand })
     series.waits.executed.observe(0)
     return new Seated(schema, { seats, clock: this.#clock })
   }
 
   #wait(schema: Schema, pool: SeatPool, entering: Entering): Promise<Occupancy> {
     const queue = pool.queueFor(hashFlow(schema.name, distinguish(schema, entering)))
-    if (typeof queue === 'string') {
-      schema.series.refused(queue).value++
-      throw refusal(schema, queue)
-    }
-    const pending = new Pending(schema, { pool, queue, entering, clock: this.#clock, maxWaitMs: this.#maxWaitMs })
+    if (typeof queue === 'string') return this.#refuse(schema, queue)
+    const pending = new Pending(schema, { pool, queue, entering, clock: this.#clock, all: this.#pending })
     pool.join(pending)
+    this.#looking ??= setInterval(() => this.#look(), Math.min(lookMs, this.#maxWaitMs / 4)).unref()
     return pending.occupancy
+  }
+
+  async #refuse(schema: Schema, reason: Refusal): Promise<never> {
+    schema.series.refused(reason).value++
+    if (this.#heldBack < maxHeldBack) {
+      this.#heldBack++
+      const { least, most } = refusalMs
+      await new Promise((resolve) => setTimeout(resolve, least + Math.random() * (most - least)))
+      this.#heldBack--
+    }
+    throw refusal(schema, reason)
+  }
+
+  #look(): void {
+    const came = this.#clock.monotonic() - this.#maxWaitMs
+    for (const pending of this.#pending) pending.leaveIfOver(came)
+    if (this.#pending.size > 0) return
+    clearInterval(this.#looking)
+    this.#looking = undefined
   }
 }
 
@@ -126,31 +163,37 @@ interface PendingParts {
   readonly queue: FairQueue
   readonly entering: Entering
   readonly clock: Clock
-  readonly maxWaitMs: number
+  readonly all: Set<Pending>
 }
 
-/** A request that waits: until its turn comes, its time is over, or its client is gone. */
+/**
+ * A request that waits: until its turn comes, its time is over, or its client is gone. Many a one waits for the next turn of
+ * the event loop alone, so it has no timer and no signal of its own.
+ */
 class Pending implements Waiter {
   readonly seats: number
+  readonly work: number
   readonly queue: FairQueue
   readonly occupancy: Promise<Occupancy>
   readonly #schema: Schema
   readonly #pool: SeatPool
   readonly #clock: Clock
+  readonly #client: Client
+  readonly #all: Set<Pending>
   readonly #began: number
-  readonly #timer: NodeJS.Timeout
-  readonly #abandoned: AbortSignal
-  readonly #onAbandoned = () => this.#leave('cancelled')
   #resolve!: (occupancy: Occupancy) => void
   #reject!: (error: ApiError) => void
 
   /** To be put into its queue next. */
-  constructor(schema: Schema, { pool, queue, entering, clock, maxWaitMs }: PendingParts) {
-    this.seats = entering.seats
+  constructor(schema: Schema, { pool, queue, entering, clock, all }: PendingParts) {
+    this.seats = entering.demand.seats
+    this.work = entering.demand.work
     this.queue = queue
     this.#schema = schema
     this.#pool = pool
     this.#clock = clock
+    this.#client = entering.client
+    this.#all = all
     this.#began = clock.monotonic()
     this.occupancy = new Promise((resolve, reject) => {
       this.#resolve = resolve
@@ -158,15 +201,19 @@ class Pending implements Waiter {
     })
     schema.series.queueLengths.observe(queue.waiters.size + 1)
     schema.series.waiting++
-    this.#timer = setTimeout(() => this.#leave('time-out'), maxWaitMs)
-    this.#abandoned = entering.abandoned()
-    this.#abandoned.addEventListener('abort', this.#onAbandoned)
+    all.add(this)
   }
 
   begin(): void {
     const { executed } = this.#schema.series.waits
     this.#settle(executed)
     this.#resolve(new Seated(this.#schema, { seats: this.seats, clock: this.#clock, queue: this.queue }))
+  }
+
+  /** `came`: the time of those that have come too long ago. */
+  leaveIfOver(came: number): void {
+    if (this.#client.gone) this.#leave('cancelled')
+    else if (this.#began <= came) this.#leave('time-out')
   }
 
   #leave(reason: Refusal): void {
@@ -179,8 +226,7 @@ class Pending implements Waiter {
 
   #settle(waits: Distribution): void {
     this.#schema.series.waiting--
+    this.#all.delete(this)
     waits.observe((this.#clock.monotonic() - this.#began) / 1000)
-    clearTimeout(this.#timer)
-    this.#abandoned.removeEventListener('abort', this.#onAbandoned)
   }
 }

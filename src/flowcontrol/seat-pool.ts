@@ -7,8 +7,11 @@
  * request costs (seats multiplied by time) moves its queue back, at first by a guess, and when the request ends by what
  * it really took. The queue that is due first is next. A queue that was empty begins at the time of the last request
  * that was served, so that nobody saves up turns.
+ *
+ * What one turn of the event loop begins is bounded too (`turns.ts`): a request beyond that waits like one without seats.
  */
 import { dealHand } from './shuffle-shard.ts'
+import type { Turns, Waiting } from './turns.ts'
 
 /** How requests wait. */
 export interface Queuing {
@@ -27,9 +30,14 @@ export interface PoolLimits {
 /** Why a request is refused, as metrics have it. */
 export type Refusal = 'concurrency-limit' | 'queue-full' | 'time-out' | 'cancelled'
 
-/** A request that waits. */
-export interface Waiter {
+/** What a request takes: seats while it is carried out, and a part of the work of a turn when it begins. */
+export interface Demand {
   readonly seats: number
+  readonly work: number
+}
+
+/** A request that waits. */
+export interface Waiter extends Demand {
   readonly queue: FairQueue
   /** Called when it is its turn: the seats are taken. */
   begin(): void
@@ -49,7 +57,8 @@ class FairQueue {
 export type { FairQueue }
 
 /** The seats of a level. */
-export class SeatPool {
+export class SeatPool implements Waiting {
+  readonly #turns: Turns
   #limits: PoolLimits
   #inUse = 0
   #waiting = 0
@@ -58,8 +67,9 @@ export class SeatPool {
   /** Those with requests that wait or are carried out, or that have had more than their share. */
   readonly #queues = new Map<number, FairQueue>()
 
-  constructor(limits: PoolLimits) {
+  constructor(limits: PoolLimits, turns: Turns) {
     this.#limits = limits
+    this.#turns = turns
   }
 
   get seats(): number {
@@ -80,9 +90,11 @@ export class SeatPool {
     this.#dispatch()
   }
 
-  /** Takes seats at once. False: there are not enough, or others wait for them. */
-  take(seats: number): boolean {
+  /** Takes seats at once. False: there are not enough, others wait for them, or this turn has begun enough. */
+  take({ seats, work }: Demand): boolean {
     if (this.#waiting > 0 || !this.#fits(seats)) return false
+    // Where nothing waits, seats alone decide.
+    if (!this.#turns.take(work) && this.#limits.queuing !== undefined) return false
     this.#inUse += seats
     return true
   }
@@ -92,16 +104,26 @@ export class SeatPool {
     const { queuing } = this.#limits
     if (queuing === undefined) return 'concurrency-limit'
     const queue = this.#emptiest(dealHand(flow, queuing.queues, queuing.handSize))
-    return queue.waiters.size < queuing.queueLengthLimit ? queue : 'queue-full'
+    return queue.waiters.size < queuing.queueLengthLimit || this.#waitsForTurn(queuing) ? queue : 'queue-full'
   }
 
-  /** Lets a request wait in its queue. It may be its turn at once. */
+  /** Whether those who wait would have seats in a longer turn: then they do not fill the queues. */
+  #waitsForTurn({ queueLengthLimit }: Queuing): boolean {
+    return this.#waiting < this.#limits.seats - this.#inUse + queueLengthLimit
+  }
+
+  /**
+   * Lets a request wait in its queue. It may be its turn at once. One that has its queue to itself, and is next, does not
+   * wait for a turn of the event loop that others have used up.
+   */
   join(waiter: Waiter): void {
     const { queue, seats } = waiter
+    const isAlone = queue.waiters.size === 0 && queue.executingSeats === 0
     if (queue.waiters.size === 0) queue.due = Math.max(queue.due, this.#virtualTime)
     queue.waiters.add(waiter)
     queue.waitingSeats += seats
     this.#waiting++
+    if (isAlone && this.#fits(seats) && this.#next() === queue) this.#serve(queue, waiter)
     this.#dispatch()
   }
 
@@ -151,12 +173,20 @@ export class SeatPool {
   }
 
   #dispatch(): void {
-    while (this.#waiting > 0) {
-      const queue = this.#next()
-      const [waiter] = queue.waiters as Iterable<Waiter> as [Waiter]
-      if (!this.#fits(waiter.seats)) return
-      this.#serve(queue, waiter)
+    while (this.beginNext());
+  }
+
+  beginNext(): boolean {
+    if (this.#waiting === 0) return false
+    const queue = this.#next()
+    const [waiter] = queue.waiters as Iterable<Waiter> as [Waiter]
+    if (!this.#fits(waiter.seats)) return false
+    if (!this.#turns.take(waiter.work)) {
+      this.#turns.wait(this)
+      return false
     }
+    this.#serve(queue, waiter)
+    return true
   }
 
   #serve(queue: FairQueue, waiter: Waiter): void {

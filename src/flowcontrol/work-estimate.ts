@@ -1,11 +1,19 @@
 /**
- * How many seats a request needs. All need one but a list, which needs more the more objects it has to look at: one for
- * every hundred, at most ten. The estimate is that of kube-apiserver 1.23, which counts the objects of a list that is to
- * be the newest state twice: once for reading them and once for writing them.
+ * What a request needs. Seats: one, but for a list, which needs more the more objects it has to look at, one for every
+ * hundred and at most ten. That estimate is of kube-apiserver 1.23, which counts the objects of a list that is to be the
+ * newest state twice: once for reading them and once for writing them. And work when it begins, of which a turn of the event
+ * loop does so much (`turns.ts`): a write is about that of three reads.
  */
 
 const objectsPerSeat = 100
 const maxSeats = 10
+const workOfWrite = 3
+const reads: ReadonlySet<string> = new Set(['get', 'list', 'watch', 'head'])
+
+/** In reads of one object. */
+export function workOf(verb: string, seats: number): number {
+  return reads.has(verb) ? seats : workOfWrite
+}
 
 /** `stored` is how many objects of the listed type there are, in all namespaces. */
 export function seatsOfList(stored: number, query: URLSearchParams): number {

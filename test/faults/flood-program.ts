@@ -1,6 +1,7 @@
 /**
  * Floods a server from a thread of its own, so that the test beside it can measure: as many connections as it is told, each
- * of which sends the next create as soon as the last one is answered. Posts what came back when it is told to end.
+ * of which sends the next create as soon as the last one is answered. Posts `flooding` when each has had an answer, and what
+ * came back when it is told to end.
  */
 import { connect } from 'node:tls'
 import { parentPort, workerData } from 'node:worker_threads'
@@ -23,6 +24,7 @@ const { port, path, token, connections } = workerData as Flood
 const outcome: FloodOutcome = { codes: {}, retryAfter: 0, broken: 0 }
 let made = 0
 let ending = false
+let answered = 0
 
 function request(): string {
   const body = JSON.stringify({ metadata: { name: `flood-${made++}` }, data: { text: 'x'.repeat(1000) } })
@@ -33,6 +35,7 @@ function request(): string {
 function open(): void {
   const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false, ALPNProtocols: ['http/1.1'] })
   let received = ''
+  let isAnswered = false
   socket.on('secureConnect', () => socket.write(request()))
   socket.on('data', (chunk) => {
     received += chunk.toString('latin1')
@@ -44,6 +47,8 @@ function open(): void {
     outcome.codes[code] = (outcome.codes[code] ?? 0) + 1
     if (code === '429' && /\r\nretry-after: \d+\r\n/i.test(received.slice(0, head + 2))) outcome.retryAfter++
     received = ''
+    if (!isAnswered && ++answered === connections) parentPort!.postMessage('flooding')
+    isAnswered = true
     if (!ending) socket.write(request())
   })
   socket.on('error', () => {})

@@ -5,7 +5,7 @@
  */
 import type { FlowControl, Occupancy } from '../../flowcontrol/flow-control.ts'
 import type { InFlight } from '../../flowcontrol/in-flight.ts'
-import { seatsOfList } from '../../flowcontrol/work-estimate.ts'
+import { seatsOfList, workOf } from '../../flowcontrol/work-estimate.ts'
 import { superusers } from '../../model/user.ts'
 import type { Vendor } from '../../model/vendor.ts'
 import type { Catalogue } from '../../registry/catalogue.ts'
@@ -24,7 +24,8 @@ export function shareFairly(control: FlowControl, catalogue: Catalogue, vendor: 
     if (schema.uid !== '') exchange.addHeader(schemaHeader, schema.uid)
     if (schema.levelUid !== '') exchange.addHeader(levelHeader, schema.levelUid)
     const seats = info.resource && info.verb === 'list' ? seatsFor(catalogue, info) : 1
-    const entered = control.enter(schema, { user, attributes: info, seats, abandoned: () => exchange.abandoned })
+    const demand = { seats, work: workOf(info.verb, seats) }
+    const entered = control.enter(schema, { user, attributes: info, demand, client: exchange })
     if (entered instanceof Promise) return occupyLater(exchange, entered)
     exchange.seats = entered
     return undefined
