@@ -19,6 +19,8 @@ export interface ForwardedRequest {
   readonly identityHeaders: readonly string[]
   /** This server, as `Via` names it. */
   readonly via: string
+  /** Further headers that are not passed on; in lower case. */
+  readonly dropped: readonly string[]
 }
 
 /** Of the connection, or decided by whoever sends the request on. */
@@ -30,8 +32,9 @@ const credentials = new Set(['authorization', 'cookie', 'x-forwarded-for', 'via'
 const identityPrefixes = ['x-remote-', 'impersonate-']
 
 /** Alternating names and values. */
-export function requestHeaders({ rawHeaders, user, address, identityHeaders, via }: ForwardedRequest): string[] {
-  const dropped = connectionHeaders(rawHeaders)
+export function requestHeaders(request: ForwardedRequest): string[] {
+  const { rawHeaders, user, address, identityHeaders, via } = request
+  const dropped = new Set([...connectionHeaders(rawHeaders), ...request.dropped])
   const claims = [...identityPrefixes, ...identityHeaders]
   const kept = filterHeaders(rawHeaders, (name) => {
     // Some servers take `_` for `-`.

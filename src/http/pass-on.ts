@@ -9,7 +9,7 @@
  * (CVE-2018-1002105, CVE-2020-8559).
  */
 import { randomUUID } from 'node:crypto'
-import type { Duplex } from 'node:stream'
+import type { Duplex, Readable } from 'node:stream'
 import type { Clock } from '../base/clock.ts'
 import { badRequest } from '../model/api-error.ts'
 import { CallError } from '../outbound/call-error.ts'
@@ -17,6 +17,7 @@ import type { RelayedAnswer, RelayedRequest } from '../outbound/https-relay.ts'
 import type { Passage } from '../outbound/passage.ts'
 import type { Exchange, UpgradeRequest } from './exchange.ts'
 import { answerHeaders, hasPassed, mayRepeat, requestHeaders } from './forwarded-headers.ts'
+import { withLinks } from './html-links.ts'
 import { joinStreams } from './join-streams.ts'
 import { isLongRunning } from './request-info.ts'
 
@@ -87,6 +88,8 @@ export class RequestPasser {
           address: transport.peer.address,
           identityHeaders,
           via: this.#via,
+          // A page whose links are changed has to be readable here.
+          dropped: passage.link === undefined ? [] : ['accept-encoding'],
         }),
         body: bodyOf(exchange),
         upgrade: transport.upgrade?.protocols,
@@ -124,10 +127,31 @@ async function passAnswer(exchange: Exchange, passage: Passage, answer: RelayedA
   }
   if (passage.failure !== undefined && status >= 300) throw passage.failure(status, await readStart(body))
   if (isLongRunning(exchange.info)) goOn(exchange)
-  passHeaders(exchange, { status, rawHeaders })
+  const { link } = passage
+  const hasLinks = link !== undefined && isPage(exchange.transport.method, rawHeaders)
+  passHeaders(exchange, { status, rawHeaders: hasLinks ? withoutLength(rawHeaders) : rawHeaders })
   if (location !== undefined) exchange.setHeader('location', location)
   exchange.open(status, undefined)
-  await passBody(exchange, body)
+  await passBody(exchange, body, hasLinks ? withLinks(body, link) : body)
+}
+
+/** Whether the answer is a page in HTML that can be read here. */
+function isPage(method: string, rawHeaders: readonly string[]): boolean {
+  const [type = ''] = (headerOf(rawHeaders, 'content-type') ?? '').split(';', 1)
+  return (
+    method !== 'HEAD' &&
+    type.trim().toLowerCase() === 'text/html' &&
+    headerOf(rawHeaders, 'content-encoding') === undefined
+  )
+}
+
+function headerOf(rawHeaders: readonly string[], name: string): string | undefined {
+  const at = rawHeaders.findIndex((text, i) => i % 2 === 0 && text.toLowerCase() === name)
+  return at < 0 ? undefined : rawHeaders[at + 1]
+}
+
+function withoutLength(rawHeaders: readonly string[]): string[] {
+  return rawHeaders.filter((_, i) => rawHeaders[i - (i % 2)]!.toLowerCase() !== 'content-length')
 }
 
 function unusableBecause(status: number, location: string | undefined): string | undefined {
@@ -137,8 +161,8 @@ function unusableBecause(status: number, location: string | undefined): string |
 }
 
 function redirectOf({ redirect }: Passage, rawHeaders: readonly string[]): string | undefined {
-  const at = rawHeaders.findIndex((text, i) => i % 2 === 0 && text.toLowerCase() === 'location')
-  return at < 0 ? undefined : redirect?.(rawHeaders[at + 1]!)
+  const location = headerOf(rawHeaders, 'location')
+  return location === undefined ? undefined : redirect?.(location)
 }
 
 async function readStart(body: RelayedAnswer['body']): Promise<string> {
@@ -174,11 +198,12 @@ function passHeaders(exchange: Exchange, { status, rawHeaders }: Pick<RelayedAns
 }
 
 /** Whoever reads slowly slows the other server down; an answer that breaks off is cut off here too. */
-async function passBody(exchange: Exchange, body: RelayedAnswer['body']): Promise<void> {
+async function passBody(exchange: Exchange, body: Readable, parts: AsyncIterable<Buffer>): Promise<void> {
   const { transport } = exchange
   try {
-    for await (const chunk of body) {
+    for await (const chunk of parts) {
       if (exchange.gone) return
+      if (chunk.length === 0) continue
       exchange.sentBytes += chunk.length
       await transport.write(chunk)
     }
@@ -199,7 +224,6 @@ async function tunnel(
 ): Promise<void> {
   goOn(exchange)
   passHeaders(exchange, answer)
-  const chosen = answer.rawHeaders.findIndex((text, i) => i % 2 === 0 && text.toLowerCase() === 'upgrade')
-  exchange.setHeader('upgrade', answer.rawHeaders[chosen + 1] ?? '')
+  exchange.setHeader('upgrade', headerOf(answer.rawHeaders, 'upgrade') ?? '')
   await joinStreams(exchange.switchProtocols(upgrade), answer.switched)
 }

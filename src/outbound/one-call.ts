@@ -44,7 +44,10 @@ class OneCall implements ConnectionListener {
     this.#outcome = outcome
     this.#reader = new AnswerReader(parts.maxBytes)
     const { timeoutMs } = parts
-    const late = () => this.#fail(new CallError('timeout', `no complete answer within ${Math.ceil(timeoutMs)} ms`))
+    const late = () =>
+      this.#fail(
+        new CallError('timeout', `context deadline exceeded: no complete answer within ${Math.ceil(timeoutMs)} ms`),
+      )
     this.#timer = setTimeout(late, timeoutMs)
     parts.signal?.addEventListener('abort', this.#onAbort)
   }

@@ -31,6 +31,8 @@ export interface Passage {
   readonly errors: PassageErrors
   /** Where a redirect of the other side leads the client; undefined where it is not passed on. By default none is. */
   readonly redirect?: (location: string) => string | undefined
+  /** Where a link in a page of the other side leads the client instead; by default pages are passed on as they are. */
+  readonly link?: (link: string) => string | undefined
   /** Makes an error of an answer that is neither a success nor a switch; by default it is passed on as it is. */
   readonly failure?: (status: number, text: string) => ApiError
 }

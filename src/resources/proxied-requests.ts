@@ -1,4 +1,7 @@
-/** A request that is passed on to a pod, a service or a node as it is, and whose redirects stay below its own path. */
+/**
+ * A request that is passed on to a pod, a service or a node as it is, and whose redirects stay below its own path. So do the
+ * links of pages that come back.
+ */
 import type { Destination } from '../outbound/connections.ts'
 import { type PassageErrors, PassOn } from '../outbound/passage.ts'
 import type { EndpointRequest } from '../registry/endpoint.ts'
@@ -19,12 +22,24 @@ export function passThroughProxy(request: EndpointRequest, { ways, destination, 
     path: below.startsWith('/') ? below : `/${below}`,
     tellsUser: false,
     redirect: (location) => redirectBelow(base, location),
+    link: (link) => linkBelow(base, link),
   })
 }
 
 /** A redirect to another path of the same server; undefined for any other. */
 function redirectBelow(base: string, location: string): string | undefined {
-  if (!location.startsWith('/') || /^\/[/\\]/.test(location) || /[^\x21-\x7e]/.test(location)) return undefined
+  if (!isPathOfServer(location) || /[^\x21-\x7e]/.test(location)) return undefined
   const { pathname, search } = new URL(location, 'http://server')
   return `${base}${pathname}${search}`
+}
+
+/** A link to a path of the same server, unless it leads below the base already. */
+function linkBelow(base: string, link: string): string | undefined {
+  if (!isPathOfServer(link) || link === base || link.startsWith(`${base}/`)) return undefined
+  // What ends a value of an attribute does not get into the page by way of a path.
+  return base.replace(/["'<>\s]/g, (character) => `%${character.charCodeAt(0).toString(16)}`) + link
+}
+
+function isPathOfServer(location: string): boolean {
+  return location.startsWith('/') && !/^\/[/\\]/.test(location)
 }

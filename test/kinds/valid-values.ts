@@ -282,7 +282,10 @@ const metric: MakeField = (making) => {
         metric: named,
         describedObject: scaled(making)!,
         // Without a value it is shown with one of 0, which nobody may send back.
-        target: making.pick([{ ...(target(making) as JsonObject), value: '10' }, { type: 'Value', value: '10' }]),
+        target: making.pick([
+          { ...(target(making) as JsonObject), value: '10' },
+          { type: 'Value', value: '10' },
+        ]),
       },
     },
     {

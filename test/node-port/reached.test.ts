@@ -194,6 +194,9 @@ test('pods, services and nodes as proxies: paths as they are, redirects that sta
     assert.equal(body.headers.authorization, undefined)
     assert.equal((await client.get(`${base}/away`)).headers.location, `${base}/there`)
     assert.equal((await client.get(`${base}/far-away`)).status, 502)
+    const page = await client.get(`${base}/page`)
+    assert.equal(page.text, `<a href="${base}/x?y#z"><a href="//elsewhere/"><a href="${base}/">`, 'links stay')
+    assert.equal(page.headers['content-length'], undefined)
   }
   assert.equal((await client.get(`${pods}/web:9/proxy/`)).status, 503)
   assert.equal((await client.get('/api/v1/nodes/n1/proxy/healthz')).text, 'ok')

@@ -66,7 +66,9 @@ export class TestPod implements PodRuntime {
   readonly #http = createServer((request, response) => {
     if (request.url === '/away') response.setHeader('location', '/there').writeHead(302)
     if (request.url === '/far-away') response.setHeader('location', 'https://example.com/').writeHead(302)
-    response.end(JSON.stringify({ method: request.method, url: request.url, headers: request.headers }))
+    const page = request.url === '/page' ? '<a href="/x?y#z"><a href="//elsewhere/"><a href="/">' : undefined
+    if (page !== undefined) response.setHeader('content-type', 'text/html; charset=utf-8')
+    response.end(page ?? JSON.stringify({ method: request.method, url: request.url, headers: request.headers }))
   })
 
   constructor(uid: string, directory: string, names: readonly string[]) {
