@@ -37,8 +37,20 @@ const linkAttributes = new Map(
     video: 'poster src',
   }).map(([tag, names]) => [tag, new Set(names.split(' '))]),
 )
+/** What ends a stretch that is not looked at, and how much of that is still a part of it. */
+interface End {
+  readonly pattern: RegExp
+  readonly longest: number
+  readonly taken: number
+}
+const endOfComment: End = { pattern: /-->/, longest: 3, taken: 3 }
 /** Tags up to whose end no other tag begins. */
-const rawTags = new Set(['script', 'style', 'textarea', 'title', 'xmp'])
+const rawEnds = new Map<string, End>(
+  ['script', 'style', 'textarea', 'title', 'xmp'].map((name) => [
+    name,
+    { pattern: new RegExp(`</${name}`, 'i'), longest: name.length + 2, taken: 0 },
+  ]),
+)
 const maxTag = 8192
 
 /** The page, in parts. Whoever stops reading it destroys the stream. */
@@ -53,8 +65,8 @@ class PageReader {
   readonly #change: ChangeLink
   /** What has come and is not passed on yet. */
   #held = ''
-  /** What ends the stretch that is not looked at, in lower case; '' outside of one. */
-  #until = ''
+  /** Of the stretch that is not looked at; undefined outside of one. */
+  #until: End | undefined
   /** Of the tag that is held: how far it was looked at, and the quote that is open there. */
   #seen = 1
   #quote = ''
@@ -72,7 +84,7 @@ class PageReader {
     this.#held += text
     let passed = ''
     for (;;) {
-      const part = this.#until === '' ? this.#nextTag() : this.#skip()
+      const part = this.#until === undefined ? this.#nextTag() : this.#skip(this.#until)
       if (part === undefined) return passed
       passed += part
     }
@@ -84,15 +96,13 @@ class PageReader {
     return part
   }
 
-  #skip(): string | undefined {
-    const end = this.#held.toLowerCase().indexOf(this.#until)
+  #skip({ pattern, longest, taken }: End): string | undefined {
+    const end = this.#held.search(pattern)
     if (end >= 0) {
-      const isComment = this.#until === '-->'
-      const length = end + (isComment ? this.#until.length : 0)
-      this.#until = ''
-      return this.#take(length)
+      this.#until = undefined
+      return this.#take(end + taken)
     }
-    const length = this.#held.length - this.#until.length + 1
+    const length = this.#held.length - longest + 1
     return length > 0 ? this.#take(length) : undefined
   }
 
@@ -102,7 +112,7 @@ class PageReader {
     if (start !== 0) return this.#held === '' ? undefined : this.#take(start < 0 ? this.#held.length : start)
     if (this.#held.length < '<!--'.length) return undefined
     if (this.#held.startsWith('<!--')) {
-      this.#until = '-->'
+      this.#until = endOfComment
       return this.#take('<!--'.length)
     }
     return /[a-z]/i.test(this.#held[1]!) ? this.#tag() : this.#take(1)
@@ -116,7 +126,7 @@ class PageReader {
     if (end === undefined || end > maxTag) return this.#take(end ?? this.#held.length)
     const tag = this.#take(end)
     const name = /^<([^\s/>]+)/.exec(tag)![1]!.toLowerCase()
-    if (rawTags.has(name)) this.#until = `</${name}`
+    this.#until = rawEnds.get(name)
     const attributes = linkAttributes.get(name)
     return attributes === undefined ? tag : changeTag(tag, attributes, this.#change)
   }
