@@ -174,6 +174,16 @@ test('cp works where a stream cannot be ended alone', async () => {
   }
 })
 
+test('cp begins again when the connection breaks, as often as was asked for', async () => {
+  front.breaks = 2
+  const failed = await run(['cp', 'web:v4.txt', 'again.txt', '-c', 'app', '--retries=1'])
+  assert.deepEqual([failed.code, failed.stderr.match(/copying again/g)?.length], [1, 1])
+  front.breaks = 2
+  const done = await run(['cp', 'web:v4.txt', 'again.txt', '-c', 'app', '--retries=2'])
+  assert.deepEqual([done.code, done.stderr.match(/copying again/g)?.length], [0, 2], done.stderr)
+  assert.equal(readFileSync(join(directory, 'again.txt'), 'utf8'), readFileSync(join(directory, 'v4.txt'), 'utf8'))
+})
+
 const file = (name: string, content: string) => [
   entryHeader({ name, type: 'file', mode: 0o644, size: content.length }, 0),
   Buffer.from(content),

@@ -20,6 +20,8 @@ export interface Front {
   readonly asked: string[]
   /** What the next `exec` sends on its output instead of what a program prints. */
   sends: Buffer | undefined
+  /** How many of the next connections break as soon as they are there. */
+  breaks: number
   /** The protocol of the next connections. */
   protocol: 'v4.channel.k8s.io' | 'v5.channel.k8s.io'
 }
@@ -31,6 +33,7 @@ export async function streamingFront(t: Ending, server: Served, directory: strin
     config: join(directory, 'front.kubeconfig'),
     asked: [],
     sends: undefined,
+    breaks: 0,
     protocol: 'v5.channel.k8s.io',
   }
   const listener = createServer({ cert, key }, (request, response) => {
@@ -109,6 +112,11 @@ function answerUpgrade(front: Front, { request, socket, directory }: Upgrading):
     `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\nSec-WebSocket-Protocol: ${front.protocol}\r\n\r\n`,
   )
   socket.on('error', () => {})
+  if (front.breaks > 0) {
+    front.breaks--
+    socket.destroy()
+    return
+  }
   const send = (channel: number, data: Uint8Array | string) =>
     sendMessage(socket, Buffer.concat([Buffer.from([channel]), Buffer.from(data)]))
   if (action === 'portforward') {
