@@ -3,7 +3,8 @@
 // read. Each is a CommonJS script, whose compiled code can be kept whole (bin/run-bundle.cjs).
 // `node scripts/bundle.mjs` makes it; `bundleIfStale(program)` makes it only when a source of that program is not the one
 // that the bundle was made of (scripts/stale-bundle.cjs).
-import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { bundleConsole } from './bundle-console.mjs'
@@ -102,12 +103,19 @@ function scriptOptions(name) {
     // Everything that is imported is a part of the file, or of Node.
     supported: { 'dynamic-import': false },
     plugins: [nativeOfLmdb],
-    define: { 'import.meta.url': '__url' },
+    define: { 'import.meta.url': '__url', ...(name === 'orch' ? builtFrom() : {}) },
     ...(name in programs
       ? { banner: { js: `${asFunction}${ownUrl}` }, footer: { js: '})' } }
       : { banner: { js: ownUrl } }),
     charset: 'ascii',
   }
+}
+
+// The commit, marked if files have changed since. A package that lies in the repository of somebody else is not made from it.
+function builtFrom() {
+  const of = ['describe', '--always', '--dirty', '--abbrev=40', '--exclude=*']
+  const { stdout } = existsSync(join(root, '.git')) ? spawnSync('git', of, { cwd: root, encoding: 'utf8' }) : {}
+  return { __commit: JSON.stringify((stdout ?? '').trim()) }
 }
 
 // A program is run by bin/run-bundle.cjs, a thread by Node, which puts the same function around it.

@@ -1,4 +1,5 @@
 /** `/`, which lists what there is, `/version`, and the answer to everything that nobody serves. */
+import { builtFrom } from '../base/built-from.ts'
 import { jsonDocument } from '../codec/json.ts'
 import { noSuchPath } from '../model/api-error.ts'
 import type { JsonObject } from '../model/json.ts'
@@ -33,8 +34,8 @@ function versionDocument({ version, api }: VersionInfo): JsonObject {
     major: api.major,
     minor: api.minor,
     gitVersion: `v${api.major}.${api.minor}.${api.patch}+orch.${version}`,
-    gitCommit: '',
-    gitTreeState: 'clean',
+    gitCommit: builtFrom.commit,
+    gitTreeState: builtFrom.treeState,
     buildDate: '1970-01-01T00:00:00Z',
     goVersion: 'none',
     compiler: `node ${process.versions.node}`,

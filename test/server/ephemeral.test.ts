@@ -1,6 +1,6 @@
 /** Servers that keep nothing: for test suites in any language, and in place of the binaries that envtest starts. */
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -204,8 +204,11 @@ test('the stand-ins do what envtest asks of etcd and kube-apiserver', async () =
   )
   await untilTrue(async () => await isWell(anonymous))
   await client.create(configMaps, configMap('a', { k: 'v' }, 'default'))
-  const version: { gitVersion: string } = await client.read('/version')
+  const version: { gitVersion: string; gitCommit: string } = await client.read('/version')
   assert.match(version.gitVersion, /^v1\.23/)
+  const root = join(import.meta.dirname, '../..')
+  const inRepository = existsSync(join(root, '.git')) && spawnSync('git', ['rev-parse'], { cwd: root }).status === 0
+  assert.match(version.gitCommit, inRepository ? /^[0-9a-f]{40}$/ : /^$/)
   for (const { process, ended } of [server, etcd]) {
     process.kill('SIGTERM')
     assert.equal(await ended, 0)
