@@ -227,8 +227,10 @@ const pluginAt = (command: string) => ({
   ...{ provideClusterInfo: false, interactiveMode: 'Never' as const },
 })
 
-test('one that does not end is ended, whatever it has started', async () => {
-  const command = plugin(aliceToken, 'sleep 600')
+test('one that does not end is ended, whatever it has started', async (t) => {
+  const command = plugin(aliceToken, 'sleep 600 & echo $! > "$0.started"; wait')
+  // It would hold the output of this process open.
+  t.after(() => process.kill(Number(readFileSync(`${command}.started`, 'utf8'))))
   const source = new ExecCredentials(pluginAt(command), { cluster: {}, interactive: false, timeoutMs: 300 })
   await assert.rejects(source.current(new AbortController().signal), /has not ended after 0\.3 s$/)
 })
