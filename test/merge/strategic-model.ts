@@ -43,10 +43,10 @@ function memberType(type: Type, name: string): Type {
   return (type.is === 'object' ? type.fields[name] : undefined) ?? { is: 'text' }
 }
 
-/** What meets nothing is taken as it is. */
+/** What meets nothing, or an empty list, is taken as it is. */
 function modelValue(type: Type, before: Value | undefined, value: Value): Value {
   if (isMap(value) && isMap(before)) return modelStrategic(type, before, value)
-  if (!Array.isArray(value) || !Array.isArray(before)) return value
+  if (!Array.isArray(value) || !Array.isArray(before) || before.length === 0) return value
   if (type.is === 'set') return union(before, value)
   return type.is === 'keyed' ? modelList(type, before, value as Members[]) : value
 }

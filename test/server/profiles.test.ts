@@ -50,5 +50,5 @@ test('a client of the other profile is told so; one that asks for what nobody kn
   const file = join(server.directory, 'class.json')
   writeFileSync(file, JSON.stringify(storageClass))
   const { stderr } = await orchctl(['create', '-f', file], { env: { KUBECONFIG: configOf(server) } })
-  assert.match(stderr, /no kind "StorageClass" in version "storage\.k8s\.io\/v1": .*--profile=kubernetes/)
+  assert.match(stderr, /no matches for kind "StorageClass" in version "storage\.k8s\.io\/v1": .*--profile=kubernetes/)
 })
