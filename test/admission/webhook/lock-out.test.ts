@@ -56,11 +56,15 @@ test('the breaker of a webhook that does not answer opens, is shown, and a chang
   const broken = webhook(webhooks, '/bad-json', { name, failurePolicy: 'Ignore' })
   await configure(client, 'validating', 'broken', [broken])
   webhooks.taken()
+  const began = performance.now()
   for (let i = 0; i < 8; i++) assert.equal((await client.post(maps, { metadata: { name: `b${i}` } })).status, 201)
-  assert.equal(webhooks.taken().length, 5)
+  const calls = webhooks.taken().length
+  // On a machine that is held up for so long it is tried again every ten seconds.
+  const probes = Math.floor((performance.now() - began) / 10_000)
+  assert.ok(calls >= 5 && calls <= 5 + probes, `${calls} calls`)
   const path = '/apis/ops.orch.io/v1/admissionwebhooks'
   const shown = await client.get(`${path}/validating:broken:${name}`)
-  assert.deepEqual([shown.status, shown.body.status.breaker, shown.body.status.calls], [200, 'Open', 5])
+  assert.deepEqual([shown.status, shown.body.status.breaker, shown.body.status.calls], [200, 'Open', calls])
   assert.match(shown.body.status.lastError, /not valid JSON/)
   const gauge = `orch_admission_webhook_breaker_open{configuration="broken",name="${name}",type="validating"} 1`
   assert.ok((await client.get('/metrics')).text.includes(gauge))
