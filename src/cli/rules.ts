@@ -4,7 +4,8 @@
  */
 import { compareUtf8 } from '../base/utf8-order.ts'
 
-interface Rule {
+/** A rule of a role, as servers send it. */
+export interface Rule {
   readonly verbs?: readonly string[]
   readonly apiGroups?: readonly string[]
   readonly resources?: readonly string[]

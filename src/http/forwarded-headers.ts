@@ -113,12 +113,14 @@ function connectionHeaders(rawHeaders: readonly string[]): Set<string> {
   return new Set([...ofConnection, ...named.map((name) => name.trim())])
 }
 
-function filterHeaders(rawHeaders: readonly string[], isKept: (name: string) => boolean): string[] {
+/** Those whose name, in lower case, is kept. */
+export function filterHeaders(rawHeaders: readonly string[], isKept: (name: string) => boolean): string[] {
   return rawHeaders
     .filter((_, i) => i % 2 === 0)
     .flatMap((name, i) => (isKept(name.toLowerCase()) ? [name, rawHeaders[2 * i + 1]!] : []))
 }
 
-function valuesOf(rawHeaders: readonly string[], wanted: string): string[] {
+/** The values of a header, whose name is given in lower case, in their order. */
+export function valuesOf(rawHeaders: readonly string[], wanted: string): string[] {
   return rawHeaders.flatMap((name, i) => (i % 2 === 0 && name.toLowerCase() === wanted ? [rawHeaders[i + 1]!] : []))
 }

@@ -16,7 +16,7 @@ import { CallError } from '../outbound/call-error.ts'
 import type { RelayedAnswer, RelayedRequest } from '../outbound/https-relay.ts'
 import type { Passage } from '../outbound/passage.ts'
 import type { Exchange, UpgradeRequest } from './exchange.ts'
-import { answerHeaders, hasPassed, mayRepeat, requestHeaders } from './forwarded-headers.ts'
+import { answerHeaders, filterHeaders, hasPassed, mayRepeat, requestHeaders, valuesOf } from './forwarded-headers.ts'
 import { withLinks } from './html-links.ts'
 import { joinStreams } from './join-streams.ts'
 import { isLongRunning } from './request-info.ts'
@@ -129,7 +129,10 @@ async function passAnswer(exchange: Exchange, passage: Passage, answer: RelayedA
   if (isLongRunning(exchange.info)) goOn(exchange)
   const { link } = passage
   const hasLinks = link !== undefined && isPage(exchange.transport.method, rawHeaders)
-  passHeaders(exchange, { status, rawHeaders: hasLinks ? withoutLength(rawHeaders) : rawHeaders })
+  passHeaders(exchange, {
+    status,
+    rawHeaders: hasLinks ? filterHeaders(rawHeaders, (name) => name !== 'content-length') : rawHeaders,
+  })
   if (location !== undefined) exchange.setHeader('location', location)
   exchange.open(status, undefined)
   await passBody(exchange, body, hasLinks ? withLinks(body, link) : body)
@@ -137,21 +140,13 @@ async function passAnswer(exchange: Exchange, passage: Passage, answer: RelayedA
 
 /** Whether the answer is a page in HTML that can be read here. */
 function isPage(method: string, rawHeaders: readonly string[]): boolean {
-  const [type = ''] = (headerOf(rawHeaders, 'content-type') ?? '').split(';', 1)
+  const [contentType = ''] = valuesOf(rawHeaders, 'content-type')
+  const [type = ''] = contentType.split(';', 1)
   return (
     method !== 'HEAD' &&
     type.trim().toLowerCase() === 'text/html' &&
-    headerOf(rawHeaders, 'content-encoding') === undefined
+    valuesOf(rawHeaders, 'content-encoding').length === 0
   )
-}
-
-function headerOf(rawHeaders: readonly string[], name: string): string | undefined {
-  const at = rawHeaders.findIndex((text, i) => i % 2 === 0 && text.toLowerCase() === name)
-  return at < 0 ? undefined : rawHeaders[at + 1]
-}
-
-function withoutLength(rawHeaders: readonly string[]): string[] {
-  return rawHeaders.filter((_, i) => rawHeaders[i - (i % 2)]!.toLowerCase() !== 'content-length')
 }
 
 function unusableBecause(status: number, location: string | undefined): string | undefined {
@@ -161,7 +156,7 @@ function unusableBecause(status: number, location: string | undefined): string |
 }
 
 function redirectOf({ redirect }: Passage, rawHeaders: readonly string[]): string | undefined {
-  const location = headerOf(rawHeaders, 'location')
+  const [location] = valuesOf(rawHeaders, 'location')
   return location === undefined ? undefined : redirect?.(location)
 }
 
@@ -224,6 +219,6 @@ async function tunnel(
 ): Promise<void> {
   goOn(exchange)
   passHeaders(exchange, answer)
-  exchange.setHeader('upgrade', headerOf(answer.rawHeaders, 'upgrade') ?? '')
+  exchange.setHeader('upgrade', valuesOf(answer.rawHeaders, 'upgrade')[0] ?? '')
   await joinStreams(exchange.switchProtocols(upgrade), answer.switched)
 }

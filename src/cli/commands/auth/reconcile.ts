@@ -14,6 +14,7 @@ import { connectionFlags } from '../../connection-flags.ts'
 import { singularName } from '../../find-type.ts'
 import { readManifests } from '../../manifests/manifest.ts'
 import { escapeLine } from '../../printers/escape.ts'
+import type { Rule } from '../../rules.ts'
 import { type Session, withSession } from '../../session.ts'
 import { fileFlags, type Subject, subjectsOf } from '../../subjects.ts'
 import { report, requestOptions, writeFlags } from '../../writing.ts'
@@ -145,14 +146,6 @@ function listIn(object: ApiObject, field: string): Json[] {
 
 function isAmong(one: Json, others: readonly Json[]): boolean {
   return others.some((other) => sameJson(one, other))
-}
-
-interface Rule {
-  readonly verbs?: readonly string[]
-  readonly apiGroups?: readonly string[]
-  readonly resources?: readonly string[]
-  readonly resourceNames?: readonly string[]
-  readonly nonResourceURLs?: readonly string[]
 }
 
 /** Whether each action that the rule allows is allowed by one of the others. */

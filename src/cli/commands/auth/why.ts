@@ -10,6 +10,7 @@ import type { ApiObject } from '../../../model/object.ts'
 import { defineCommand } from '../../command.ts'
 import { connectionFlags } from '../../connection-flags.ts'
 import { escapeLine } from '../../printers/escape.ts'
+import type { Rule } from '../../rules.ts'
 import { withSession } from '../../session.ts'
 import { askServer, readQuestion } from './question.ts'
 
@@ -56,14 +57,6 @@ function subjectOf({ user }: Options): JsonObject {
 }
 
 const explanations = { kind: 'AccessExplanation', plural: 'accessexplanations' }
-
-interface Rule {
-  readonly verbs?: readonly string[]
-  readonly apiGroups?: readonly string[]
-  readonly resources?: readonly string[]
-  readonly resourceNames?: readonly string[]
-  readonly nonResourceURLs?: readonly string[]
-}
 
 interface Explanation extends ApiObject {
   readonly status: {
