@@ -18,8 +18,10 @@ interface Tool {
   readonly version?: { readonly args: readonly string[]; readonly wanted: RegExp }
 }
 
-const tools: readonly Tool[] = [
+/** Exported for the test that looks for programs that nobody has named here. */
+export const tools: readonly Tool[] = [
   { command: 'etcd', packages: ['etcd-server'] },
+  { command: 'etcdctl', packages: ['etcd-client'] },
   {
     command: 'kubectl',
     packages: ['kubernetes-client'],

@@ -1,0 +1,24 @@
+/** A program that a test starts is installed for it, or is part of every Debian with npm. */
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { test } from 'node:test'
+import { tools } from './install.ts'
+
+const always = ['git', 'grep', 'mkfifo', 'mount', 'npm', 'sh', 'umount', 'unshare']
+const started = /\b(?:execFile|execFileSync|spawn|spawnSync|promisify\(execFile\))\('([^']+)'/g
+
+test('every program that a test starts is known', () => {
+  const known = new Set([...always, ...tools.map(({ command }) => command)])
+  const directory = dirname(import.meta.dirname)
+  const used = globSync('**/*.ts', { cwd: directory }).flatMap((file) =>
+    [...readFileSync(join(directory, file), 'utf8').matchAll(started)].map(
+      ([, command = '']) => `${command} in ${file}`,
+    ),
+  )
+  assert.ok(used.some((each) => each.startsWith('etcdctl in ')))
+  assert.deepEqual(
+    used.filter((each) => !known.has(each.split(' ', 1)[0]!)),
+    [],
+  )
+})
