@@ -21,6 +21,7 @@ import { pairOf } from '../tools/identities.ts'
 import { type Restartable, serve, serveUp } from '../tools/in-process.ts'
 import { bundleIfStale } from '../tools/library.ts'
 import { startUp } from '../tools/server.ts'
+import { untilTrue } from '../tools/until.ts'
 import { configure, Webhooks, webhook } from '../tools/webhooks.ts'
 
 const endings: (() => Promise<void>)[] = []
@@ -134,11 +135,13 @@ describe('pages for operation', { timeout }, () => {
 
   test('quotas are bars that follow what is used', async () => {
     await create('/api/v1/namespaces', { metadata: { name: 'small' } })
+    // The certificate of the CA is in every namespace; what is made in the moment of a new quota is counted later.
+    const certificate = '/api/v1/namespaces/small/configmaps/kube-root-ca.crt'
+    await untilTrue(async () => (await admin.get(certificate)).status === 200)
     const hard = { 'count/configmaps': '4' }
     await create('/api/v1/namespaces/small/resourcequotas', { metadata: { name: 'few' }, spec: { hard } })
     await goTo(page, '#/operations/quotas')
     const card = page.locator('.card').filter({ hasText: 'small / few' })
-    // The certificate of the CA is in every namespace.
     await card.getByText('1 of 4').waitFor()
     await card.getByRole('img', { name: '25 %' }).waitFor()
     for (let i = 0; i < 3; i++) await create('/api/v1/namespaces/small/configmaps', { metadata: { name: `c${i}` } })
@@ -182,6 +185,10 @@ describe('pages for operation', { timeout }, () => {
     await page.locator('svg.graph').waitFor()
     assert.deepEqual(await page.locator('svg.graph a').allTextContents().then(namesIn), ['leaf-a', 'leaf-b', 'owner'])
     assert.equal(await page.locator('svg.graph .graph-line').count(), 3)
+    await goTo(page, '#/object/core/v1/configmaps/default/owner?tab=relations')
+    await page.locator('svg.graph a').filter({ hasText: 'middle' }).waitFor()
+    assert.deepEqual(await page.locator('svg.graph a').allTextContents().then(namesIn), ['leaf-a', 'leaf-b', 'middle'])
+    assert.equal(await page.locator('svg.graph .graph-line').count(), 3)
     await page.locator('svg.graph a').filter({ hasText: 'leaf-b' }).press('Enter')
     await page.getByRole('heading', { name: 'leaf-b' }).waitFor()
   })
@@ -200,7 +207,7 @@ describe('pages for operation', { timeout }, () => {
 })
 
 function namesIn(texts: readonly string[]): string[] {
-  return texts.map((text) => /owner$|leaf-.$/.exec(text)?.[0] ?? text).sort()
+  return texts.map((text) => /owner$|middle$|leaf-.$/.exec(text)?.[0] ?? text).sort()
 }
 
 const object = '#/object/core/v1/configmaps/default/middle'
@@ -246,6 +253,7 @@ describe('for everybody', { timeout }, () => {
     await other.keyboard.press('Control+k')
     await other.getByLabel('Jump to', { exact: true }).waitFor()
     await other.keyboard.type('cm default/typed')
+    await other.getByRole('option').first().waitFor()
     await other.keyboard.press('Enter')
     await other.getByRole('tab', { name: 'Overview' }).waitFor()
     await other.getByRole('heading', { name: 'typed', exact: true }).waitFor()
@@ -401,8 +409,9 @@ describe('when something happens', { timeout }, () => {
       assert.deepEqual(await accessibilityFaults(other), [], place)
     }
     await goTo(other, '#/operations/quotas')
-    await other.getByLabel('Namespace').fill('small')
-    await other.getByLabel('Namespace').press('Enter')
+    // A choice until the namespaces are refused.
+    await other.getByRole('textbox', { name: 'Namespace' }).fill('small')
+    await other.getByRole('textbox', { name: 'Namespace' }).press('Enter')
     const refusal = other.getByRole('status').filter({ hasText: 'in the namespace "small"' })
     await refusal.getByRole('button', { name: 'Why?' }).press('Enter')
     await refusal.getByText('verbs: [get] apiGroups: [""] resources: [resourcequotas]: it lacks verb').waitFor()

@@ -12,7 +12,8 @@ import { type Type, useSurroundings } from '../core/kinds.ts'
 import { useStore } from '../core/store.ts'
 import { shown } from '../core/text.ts'
 import { Failure, Why } from '../parts/failure.tsx'
-import { Card, Notice, PageHead, Scrolling } from '../parts/shown.tsx'
+import { type PlainRow, PlainTable } from '../parts/plain-table.tsx'
+import { Card, Notice, PageHead } from '../parts/shown.tsx'
 
 type Answer = { readonly who: WhoCan } | { readonly why: Explanation } | { readonly failed: unknown }
 
@@ -160,34 +161,20 @@ function Answered({ answer }: { readonly answer: Answer }) {
       {notes.map((note) => (
         <Notice key={note} tone={incomplete ? 'warn' : 'info'} title={shown(note, 500)} />
       ))}
-      <Scrolling label="Subjects">
-        <table class="plain-table">
-          <thead>
-            <tr>
-              <th scope="col">Subject</th>
-              <th scope="col">By the role</th>
-              <th scope="col">Through the binding</th>
-            </tr>
-          </thead>
-          <tbody>
-            {subjects.slice(0, 500).map((subject, i) => (
-              <SubjectRow key={i} subject={subject} />
-            ))}
-          </tbody>
-        </table>
-      </Scrolling>
+      <PlainTable
+        label="Subjects"
+        columns={['Subject', 'By the role', 'Through the binding']}
+        rows={subjects.slice(0, 500).map(subjectRow)}
+      />
     </Card>
   )
 }
 
-function SubjectRow({ subject: { kind, name, namespace, role, binding } }: { readonly subject: Subject }) {
-  return (
-    <tr>
-      <td>
-        {shown(kind, 30)} <strong>{shown(namespace ? `${namespace}/${name}` : name, 200)}</strong>
-      </td>
-      <td>{shown(role, 200)}</td>
-      <td>{shown(binding, 200)}</td>
-    </tr>
+function subjectRow({ kind, name, namespace, role, binding }: Subject, i: number): PlainRow {
+  const subject = (
+    <>
+      {shown(kind, 30)} <strong>{shown(namespace ? `${namespace}/${name}` : name, 200)}</strong>
+    </>
   )
+  return { key: String(i), cells: [subject, shown(role, 200), shown(binding, 200)] }
 }

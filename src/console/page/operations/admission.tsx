@@ -12,7 +12,8 @@ import { shown } from '../core/text.ts'
 import { AdmissionTrace } from '../parts/admission-trace.tsx'
 import { Editor } from '../parts/editor.tsx'
 import { Failure } from '../parts/failure.tsx'
-import { Age, Card, Chip, Notice, PageHead, Scrolling } from '../parts/shown.tsx'
+import { type PlainRow, PlainTable } from '../parts/plain-table.tsx'
+import { Age, Card, Chip, Notice, PageHead } from '../parts/shown.tsx'
 
 interface Webhook extends ApiObject {
   spec?: { type?: string; configuration?: string; webhook?: string; url?: string; failurePolicy?: string }
@@ -78,7 +79,13 @@ function Webhooks() {
     <Card title="Webhooks" wide>
       {failure !== undefined && <Failure error={failure} />}
       {webhooks?.length === 0 && <p class="hint">No webhook is configured.</p>}
-      {webhooks !== undefined && webhooks.length > 0 && <WebhookTable webhooks={webhooks} />}
+      {webhooks !== undefined && webhooks.length > 0 && (
+        <PlainTable
+          label="Webhooks"
+          columns={['Webhook', 'Type', 'Breaker', 'Calls', 'Latency', 'On failure', 'Last error']}
+          rows={webhooks.map(webhookRow)}
+        />
+      )}
     </Card>
   )
 }
@@ -119,44 +126,32 @@ function Controls() {
 
 const words: { readonly [step: string]: string } = { mutate: 'changes', validate: 'judges' }
 
-function WebhookTable({ webhooks }: { readonly webhooks: readonly Webhook[] }) {
-  return (
-    <Scrolling label="Webhooks">
-      <table class="plain-table">
-        <thead>
-          <tr>
-            {['Webhook', 'Type', 'Breaker', 'Calls', 'Latency', 'On failure', 'Last error'].map((title) => (
-              <th scope="col" key={title}>
-                {title}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {webhooks.map(({ metadata, spec = {}, status = {} }) => (
-            <tr key={metadata.name}>
-              <td>
-                <strong>{shown(spec.webhook, 100)}</strong>
-                <div class="sub">{shown(spec.url, 200)}</div>
-              </td>
-              <td>{shown(spec.type, 20)}</td>
-              <td>
-                <Chip tone={status.breaker === 'Open' ? 'bad' : 'good'}>{shown(status.breaker, 20)}</Chip>
-              </td>
-              <td class="number">{status.calls ?? 0}</td>
-              <td class="number">
-                {status.lastLatencyMilliseconds === undefined ? '' : `${status.lastLatencyMilliseconds} ms`}
-              </td>
-              <td>{shown(spec.failurePolicy, 20)}</td>
-              <td>
-                {shown(status.lastError, 500)} {status.lastFailureTime && <Age since={status.lastFailureTime} />}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Scrolling>
-  )
+function webhookRow({ metadata, spec = {}, status = {} }: Webhook): PlainRow {
+  const { breaker, calls = 0, lastLatencyMilliseconds, lastError, lastFailureTime } = status
+  return {
+    key: metadata.name ?? '',
+    cells: [
+      <div>
+        <strong>{shown(spec.webhook, 100)}</strong>
+        <div class="sub">{shown(spec.url, 200)}</div>
+      </div>,
+      shown(spec.type, 20),
+      <Chip tone={breaker === 'Open' ? 'bad' : 'good'}>{shown(breaker, 20)}</Chip>,
+      <span class="number">{calls}</span>,
+      lastLatencyMilliseconds === undefined ? undefined : <span class="number">{lastLatencyMilliseconds} ms</span>,
+      shown(spec.failurePolicy, 20),
+      lastError === undefined ? undefined : (
+        <div>
+          {shown(lastError, 500)}{' '}
+          {lastFailureTime && (
+            <span class="sub">
+              <Age since={lastFailureTime} /> ago
+            </span>
+          )}
+        </div>
+      ),
+    ],
+  }
 }
 
 const example = `apiVersion: v1

@@ -1,7 +1,8 @@
 /** Which admission controls and webhooks looked at a write, for how long, what they said and what they changed. */
 import type { Admission } from '../core/edit.ts'
 import { shown } from '../core/text.ts'
-import { Notice, Scrolling } from './shown.tsx'
+import { PlainTable } from './plain-table.tsx'
+import { Notice } from './shown.tsx'
 
 interface AdmissionTraceProps {
   readonly admission: Admission
@@ -20,37 +21,22 @@ export function AdmissionTrace({ admission, isOpen = false }: AdmissionTraceProp
       {looks.length > 0 && (
         <details class="trace" open={isOpen}>
           <summary>Admission: {looks.length} looked at it</summary>
-          <Scrolling label="Who looked at it">
-            <table class="plain-table">
-              <thead>
-                <tr>
-                  <th scope="col">Control</th>
-                  <th scope="col">Step</th>
-                  <th scope="col">Time</th>
-                  <th scope="col">Said, changed</th>
-                </tr>
-              </thead>
-              <tbody>
-                {looks.map(({ control = '', webhook = '', step = '', ms = 0, said = '' }, i) => (
-                  <tr key={`${i} ${control} ${webhook}`}>
-                    <td>
-                      {shown(control, 100)}
-                      {webhook !== '' && ` · ${shown(webhook, 100)}`}
-                    </td>
-                    <td>{shown(step, 30)}</td>
-                    <td class="number">{ms.toFixed(2)} ms</td>
-                    <td>
-                      {shown(said, 300)}{' '}
-                      {step === 'mutate' &&
-                        changed(control)
-                          .map((field) => shown(field, 100))
-                          .join(', ')}
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </Scrolling>
+          <PlainTable
+            label="Who looked at it"
+            columns={['Control', 'Step', 'Time', 'Said, changed']}
+            rows={looks.map(({ control = '', webhook = '', step = '', ms = 0, said = '' }, i) => {
+              const fields = step === 'mutate' ? changed(control).map((field) => shown(field, 100)) : []
+              return {
+                key: `${i} ${control} ${webhook}`,
+                cells: [
+                  `${shown(control, 100)}${webhook === '' ? '' : ` · ${shown(webhook, 100)}`}`,
+                  shown(step, 30),
+                  <span class="number">{ms.toFixed(2)} ms</span>,
+                  `${shown(said, 300)} ${fields.join(', ')}`.trim() || undefined,
+                ],
+              }
+            })}
+          />
         </details>
       )}
     </>

@@ -29,7 +29,7 @@ export function DeletionWaits({ status }: { readonly status: DeletionStatus }) {
   return (
     <>
       <p>
-        Since <Age since={since} />:
+        It has waited for <Age since={since} />:
       </p>
       <ul class="plain-list">
         {reasons.map(({ finalizer = '', message = '' }) => (

@@ -7,7 +7,8 @@ import { useAsked } from '../core/store.ts'
 import { shown } from '../core/text.ts'
 import { type DeletionStatus, DeletionWaits } from '../parts/deletion.tsx'
 import { Failure } from '../parts/failure.tsx'
-import { Age, Card, Chip, Scrolling, type Tone } from '../parts/shown.tsx'
+import { type PlainRow, PlainTable } from '../parts/plain-table.tsx'
+import { Age, Card, Chip, type Tone } from '../parts/shown.tsx'
 import { isHidden, type ObjectView } from './object-view.ts'
 
 export function ObjectOverview(view: ObjectView) {
@@ -74,41 +75,40 @@ function Conditions({ object }: { readonly object: ApiObject }) {
   if (conditions.length === 0) return null
   return (
     <Card title="Conditions" wide>
-      <Scrolling label="Conditions">
-        <table class="plain-table">
-          <thead>
-            <tr>
-              <th scope="col">Condition</th>
-              <th scope="col">Reason</th>
-              <th scope="col">Message</th>
-              <th scope="col">Since</th>
-            </tr>
-          </thead>
-          <tbody>
-            {conditions.map(({ type = '', status: value = '', reason = '', message = '', lastTransitionTime }) => (
-              <tr key={type}>
-                <td>
-                  <Chip tone={toneOf(type, value)}>
-                    {shown(type, 60)}: {shown(value, 20)}
-                  </Chip>
-                </td>
-                <td>{shown(reason, 100)}</td>
-                <td>{shown(message, 500)}</td>
-                <td>
-                  <Age since={lastTransitionTime} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scrolling>
+      <PlainTable
+        label="Conditions"
+        columns={['Condition', 'Reason', 'Message', 'For']}
+        rows={conditions.map(conditionRow)}
+      />
     </Card>
   )
 }
 
+function conditionRow({ type = '', status = '', reason, message, lastTransitionTime }: Condition): PlainRow {
+  return {
+    key: type,
+    cells: [
+      <Chip tone={toneOf(type, status)}>
+        {shown(type, 60)}: {shown(status, 20)}
+      </Chip>,
+      shown(reason, 100) || undefined,
+      shown(message, 500) || undefined,
+      lastTransitionTime && (
+        <span class="number">
+          <Age since={lastTransitionTime} />
+        </span>
+      ),
+    ],
+  }
+}
+
 function toneOf(type: string, value: string): Tone {
   if (value !== 'True' && value !== 'False') return 'plain'
-  const isBadWhenTrue = /fail|pressure|denied|unavailable|degraded|progressdeadline/i.test(type)
+  // A name says by its words which of both is the good one; there is no better source.
+  const isBadWhenTrue =
+    /fail|pressure|denied|unavailable|degraded|progressdeadline|remaining|dangling|nonstructural|terminating|suspended/i.test(
+      type,
+    )
   return (value === 'True') === isBadWhenTrue ? 'warn' : 'good'
 }
 
@@ -153,7 +153,7 @@ function Pairs({ title, pairs = {}, isHidden: isSecret }: PairsProps) {
         {entries.slice(0, 100).map(([key, value]) => (
           <div key={key}>
             <dt>{shown(key, 200)}</dt>
-            <dd>{isSecret(key) ? '••••••••' : shown(value, 300)}</dd>
+            <dd>{isSecret(key) ? '••••••••' : shown(value.trimEnd(), 300)}</dd>
           </div>
         ))}
       </dl>

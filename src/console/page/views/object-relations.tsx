@@ -1,4 +1,7 @@
-/** Owners above, dependents below: the objects that this one came from, and those that go with it, drawn as a graph. */
+/**
+ * Owners to the left, dependents to the right: the objects that this one came from, and those that go with it, theirs too,
+ * drawn as a graph.
+ */
 import type { ApiObject, OwnerReference } from '../../../model/object.ts'
 import { ask } from '../core/access.ts'
 import { type Kinds, type Surroundings, type Type, useSurroundings } from '../core/kinds.ts'
@@ -14,20 +17,29 @@ interface Node {
   readonly key: string
   readonly kind: string
   readonly name: string
+  readonly namespace?: string | undefined
   /** Undefined where its kind is not served. */
-  readonly to: string | undefined
+  readonly type: Type | undefined
   readonly mark: string
+}
+
+/** An object with what it owns. */
+interface Branch {
+  readonly node: Node
+  below: Branch[]
+  /** How many more it owns than are drawn. */
+  more: number
 }
 
 interface Graph {
   /** From the farthest owners to the nearest. */
   readonly owners: readonly (readonly Node[])[]
-  readonly dependents: readonly Node[]
-  readonly more: number
+  readonly self: Branch
 }
 
 const maxLevels = 4
-const maxDrawn = 24
+/** Of dependents, over all levels: the nearest are taken first. */
+const maxDrawn = 40
 
 export function ObjectRelations({ type, object }: ObjectView) {
   const around = useSurroundings()
@@ -36,7 +48,7 @@ export function ObjectRelations({ type, object }: ObjectView) {
     <Card title="Owners and dependents" wide>
       {asked.state === 'waiting' && <Loading />}
       {asked.state === 'failed' && <Failure error={asked.error} />}
-      {asked.state === 'done' && <Drawn graph={asked.value} self={nodeOf(around.kinds, object, 'this object')} />}
+      {asked.state === 'done' && <Drawn graph={asked.value} />}
     </Card>
   )
 }
@@ -49,17 +61,12 @@ interface Start {
 
 async function readGraph(around: Surroundings, { type, object, signal }: Start): Promise<Graph> {
   const { namespace, name = '' } = object.metadata
-  const spec = { group: type.group, resource: type.plural, namespace, name }
-  const [owners, status] = await Promise.all([
+  const node = { key: keyOf(object.kind, namespace, name), kind: object.kind, name, namespace, type, mark: '' }
+  const [owners, self] = await Promise.all([
     readOwners(around, object, signal),
-    ask<DeletionStatus>(around, 'deletionexplanations', spec),
+    readDependents(around, { ...node, mark: 'this object' }),
   ])
-  const dependents = status.dependents ?? []
-  return {
-    owners,
-    dependents: dependents.slice(0, maxDrawn).map((each) => dependentNode(around.kinds, each)),
-    more: Math.max(0, (status.dependentCount ?? 0) - Math.min(maxDrawn, dependents.length)),
-  }
+  return { owners, self }
 }
 
 /** Level by level; an owner that cannot be read ends its branch. */
@@ -67,16 +74,14 @@ async function readOwners({ client, kinds }: Surroundings, object: ApiObject, si
   const levels: Node[][] = []
   let below: readonly ApiObject[] = [object]
   for (let level = 0; level < maxLevels && below.length > 0; level++) {
-    const named = below.flatMap(({ metadata }) =>
-      (metadata.ownerReferences ?? []).map((reference) => ({ reference, namespace: metadata.namespace })),
+    const nodes = below.flatMap(({ metadata }) =>
+      (metadata.ownerReferences ?? []).map((reference) => ownerNode(kinds, reference, metadata.namespace)),
     )
-    if (named.length === 0) break
-    levels.unshift(named.map(({ reference, namespace }) => ownerNode(kinds, reference, namespace)))
-    const read = named.map(async ({ reference, namespace }) => {
-      const type = kinds.ofObject(reference.apiVersion, reference.kind)
+    if (nodes.length === 0) break
+    levels.unshift(nodes)
+    const read = nodes.map(async ({ type, namespace, name }) => {
       if (type === undefined) return undefined
-      const place =
-        type.namespaced && namespace !== undefined ? { namespace, name: reference.name } : { name: reference.name }
+      const place = namespace === undefined ? { name } : { namespace, name }
       return await client.get(type, place, { signal }).catch(() => undefined)
     })
     below = (await Promise.all(read)).filter((each) => each !== undefined)
@@ -84,111 +89,168 @@ async function readOwners({ client, kinds }: Surroundings, object: ApiObject, si
   return levels
 }
 
-function ownerNode(
-  kinds: Kinds,
-  { apiVersion, kind, name, uid, controller }: OwnerReference,
-  namespace: string | undefined,
-): Node {
+/** Level by level; what cannot be asked about ends its branch, but for the object itself. */
+async function readDependents(around: Surroundings, self: Node): Promise<Branch> {
+  const root: Branch = { node: self, below: [], more: 0 }
+  const seen = new Set([self.key])
+  let level: readonly Branch[] = [root]
+  for (let depth = 0; depth < maxLevels && level.length > 0; depth++) {
+    const asked = level.map(({ node }) =>
+      node === self ? explain(around, node) : explain(around, node).catch(() => ({})),
+    )
+    const answers: readonly Partial<DeletionStatus>[] = await Promise.all(asked)
+    for (const [i, branch] of level.entries()) addBelow(branch, answers[i] ?? {}, { kinds: around.kinds, seen })
+    level = level.flatMap(({ below }) => below)
+  }
+  return root
+}
+
+async function explain(around: Surroundings, { type, namespace, name }: Node): Promise<Partial<DeletionStatus>> {
+  if (type === undefined) return {}
+  const spec = { group: type.group, resource: type.plural, namespace, name }
+  return await ask<DeletionStatus>(around, 'deletionexplanations', spec)
+}
+
+interface Drawing {
+  readonly kinds: Kinds
+  /** The keys of all that are drawn: owners may go in circles. */
+  readonly seen: Set<string>
+}
+
+function addBelow(branch: Branch, answer: Partial<DeletionStatus>, { kinds, seen }: Drawing): void {
+  const { dependents = [], dependentCount = dependents.length } = answer
+  for (const dependent of dependents) {
+    const node = dependentNode(kinds, dependent)
+    if (seen.size > maxDrawn || seen.has(node.key)) continue
+    seen.add(node.key)
+    branch.below.push({ node, below: [], more: 0 })
+  }
+  branch.more = Math.max(0, dependentCount - branch.below.length)
+}
+
+function ownerNode(kinds: Kinds, reference: OwnerReference, childNamespace: string | undefined): Node {
+  const { apiVersion, kind, name, uid, controller } = reference
   const type = kinds.ofObject(apiVersion, kind)
-  const to = type && objectAddress(type, { namespace: type.namespaced ? namespace : undefined, name })
-  return { key: uid, kind, name, to, mark: controller ? 'controller' : 'owner' }
+  const namespace = type?.namespaced ? childNamespace : undefined
+  return { key: uid, kind, name, namespace, type, mark: controller ? 'controller' : 'owner' }
 }
 
 function dependentNode(kinds: Kinds, { apiVersion = '', kind = '', namespace, name = '', blocks }: Dependent): Node {
   const type = kinds.ofObject(apiVersion, kind)
-  const to = type && objectAddress(type, { namespace, name })
-  return { key: `${kind}/${namespace}/${name}`, kind, name, to, mark: blocks ? 'holds a foreground deletion' : '' }
+  const mark = blocks ? 'holds a foreground deletion' : ''
+  return { key: keyOf(kind, namespace, name), kind, name, namespace, type, mark }
 }
 
-function nodeOf(kinds: Kinds, { apiVersion, kind, metadata }: ApiObject, mark: string): Node {
-  const type = kinds.ofObject(apiVersion, kind)
-  return { key: metadata.uid ?? '', kind, name: metadata.name ?? '', to: type && objectAddress(type, metadata), mark }
+function keyOf(kind: string, namespace: string | undefined, name: string): string {
+  return `${kind}/${namespace ?? ''}/${name}`
 }
 
 const boxWidth = 190
-const boxHeight = 56
-const gap = 24
-const rise = 56
+const boxHeight = 48
+const gap = 12
+const reach = 44
+const edge = 8
 
-/** Rows of boxes, each joined to the row below; the row of this object has one box. */
-function Drawn({ graph: { owners, dependents, more }, self }: { readonly graph: Graph; readonly self: Node }) {
-  const columns = 4
-  const below = chunks(dependents, columns)
-  const rows = [...owners, [self], ...below]
-  const widest = Math.max(...rows.map((row) => row.length))
-  const width = widest * (boxWidth + gap) + gap
-  const height = rows.length * (boxHeight + rise) - rise + 2 * gap
-  const ownRow = owners.length
+interface Placed {
+  readonly node: Node
+  readonly x: number
+  readonly y: number
+}
+
+interface Picture {
+  readonly boxes: Placed[]
+  readonly lines: [from: Placed, to: Placed][]
+  readonly notes: { readonly text: string; readonly x: number; readonly y: number }[]
+}
+
+function Drawn({ graph: { owners, self } }: { readonly graph: Graph }) {
+  const { boxes, lines, notes } = layOut(owners, self)
+  const width = Math.max(...[...boxes, ...notes].map(({ x }) => x)) + boxWidth + edge
+  const height = Math.max(...[...boxes, ...notes].map(({ y }) => y)) + boxHeight + edge
   return (
     <Scrolling label="Owners and dependents">
       <svg class="graph" width={width} height={height} viewBox={`0 0 ${width} ${height}`}>
         <title>Owners and dependents</title>
-        {rows.map((row, r) =>
-          row.map((node, c) => {
-            const from = r <= ownRow ? { row: r - 1, of: rows[r - 1] ?? [] } : { row: ownRow, of: [self] }
-            return from.of.map((_, f) => (
-              <path
-                key={`${node.key} ${f}`}
-                class="graph-line"
-                d={curve(placeOf([from.row, f], from.of.length, width), placeOf([r, c], row.length, width))}
-              />
-            ))
-          }),
-        )}
-        {rows.map((row, r) =>
-          row.map((node, c) => (
-            <Box key={node.key} node={node} place={placeOf([r, c], row.length, width)} isSelf={r === ownRow} />
-          )),
-        )}
+        {lines.map(([from, to]) => (
+          <path key={`${from.node.key} ${to.node.key}`} class="graph-line" d={curve(from, to)} />
+        ))}
+        {boxes.map((placed) => (
+          <Box key={placed.node.key} placed={placed} isSelf={placed.node === self.node} />
+        ))}
+        {notes.map(({ text, x, y }) => (
+          <text key={`${x} ${y}`} class="graph-kind" x={x + 12} y={y + 28}>
+            {text}
+          </text>
+        ))}
       </svg>
-      {more > 0 && <p class="hint">{more.toLocaleString('en')} more dependents</p>}
-      {owners.length === 0 && dependents.length === 0 && (
+      {owners.length === 0 && self.below.length === 0 && (
         <p class="hint">Nothing owns it, and it owns nothing that you may list.</p>
       )}
     </Scrolling>
   )
 }
 
-interface Place {
-  readonly x: number
-  readonly y: number
+/** A column for each level. What owns others stands at the middle of them; owners stand around the object itself. */
+function layOut(owners: readonly (readonly Node[])[], self: Branch): Picture {
+  const picture: Picture = { boxes: [], lines: [], notes: [] }
+  const own = placeBranch(picture, self, { column: owners.length, rows: { used: 0 } })
+  let right: readonly Placed[] = [own]
+  for (const [column, level] of [...owners.entries()].reverse()) {
+    const top = Math.max(edge, own.y - ((level.length - 1) * (boxHeight + gap)) / 2)
+    const placed = level.map((node, row) => ({ node, x: columnX(column), y: top + row * (boxHeight + gap) }))
+    for (const from of placed) picture.lines.push(...right.map((to): [Placed, Placed] => [from, to]))
+    picture.boxes.push(...placed)
+    right = placed
+  }
+  return picture
 }
 
-function placeOf([row, column]: readonly [number, number], count: number, width: number): Place {
-  const start = (width - count * boxWidth - (count - 1) * gap) / 2
-  return { x: start + column * (boxWidth + gap), y: gap + row * (boxHeight + rise) }
+interface Spot {
+  readonly column: number
+  /** Rows are given out to those that own nothing, from the top. */
+  readonly rows: { used: number }
 }
 
-function curve(from: Place, to: Place): string {
-  const [x1, y1, x2, y2] = [from.x + boxWidth / 2, from.y + boxHeight, to.x + boxWidth / 2, to.y]
-  const middle = (y1 + y2) / 2
-  return `M${x1} ${y1} C${x1} ${middle} ${x2} ${middle} ${x2} ${y2}`
+function placeBranch(picture: Picture, { node, below, more }: Branch, { column, rows }: Spot): Placed {
+  const x = columnX(column)
+  const children = below.map((each) => placeBranch(picture, each, { column: column + 1, rows }))
+  if (more > 0)
+    picture.notes.push({ text: `${more.toLocaleString('en')} more`, x: columnX(column + 1), y: rowY(rows.used++) })
+  const [first, last] = [children[0], children.at(-1)]
+  const y = first && last ? (first.y + last.y) / 2 : rowY(more > 0 ? rows.used - 1 : rows.used++)
+  const placed = { node, x, y }
+  picture.boxes.push(placed)
+  for (const child of children) picture.lines.push([placed, child])
+  return placed
 }
 
-function Box({
-  node,
-  place: { x, y },
-  isSelf,
-}: {
-  readonly node: Node
-  readonly place: Place
-  readonly isSelf: boolean
-}) {
+function columnX(column: number): number {
+  return edge + column * (boxWidth + reach)
+}
+
+function rowY(row: number): number {
+  return edge + row * (boxHeight + gap)
+}
+
+function curve(from: Placed, to: Placed): string {
+  const [x1, y1, x2, y2] = [from.x + boxWidth, from.y + boxHeight / 2, to.x, to.y + boxHeight / 2]
+  const middle = (x1 + x2) / 2
+  return `M${x1} ${y1} C${middle} ${y1} ${middle} ${y2} ${x2} ${y2}`
+}
+
+function Box({ placed: { node, x, y }, isSelf }: { readonly placed: Placed; readonly isSelf: boolean }) {
+  const { type, namespace, name, kind, mark } = node
   const drawn = (
     <g transform={`translate(${x} ${y})`} class={isSelf ? 'graph-box self' : 'graph-box'}>
-      <title>{`${node.kind} ${shown(node.name, 253)} ${node.mark}`}</title>
+      <title>{`${shown(kind, 60)} ${shown(name, 253)} ${mark}`}</title>
       <rect width={boxWidth} height={boxHeight} rx="8" />
-      <text x="12" y="22" class="graph-kind">
-        {shown(node.kind, 24)}
+      <text x="12" y="20" class="graph-kind">
+        {shown(kind, 24)}
       </text>
-      <text x="12" y="42">
-        {node.name.length > 24 ? `${shown(node.name.slice(0, 23))}…` : shown(node.name)}
+      <text x="12" y="38">
+        {name.length > 24 ? `${shown(name.slice(0, 23))}…` : shown(name)}
       </text>
     </g>
   )
-  return node.to === undefined || isSelf ? drawn : <a href={node.to}>{drawn}</a>
-}
-
-function chunks<T>(list: readonly T[], size: number): T[][] {
-  return Array.from({ length: Math.ceil(list.length / size) }, (_, i) => list.slice(i * size, (i + 1) * size))
+  return type === undefined || isSelf ? drawn : <a href={objectAddress(type, { namespace, name })}>{drawn}</a>
 }
