@@ -190,7 +190,8 @@ async function openFoundation(options: ServerOptions, around: Surroundings) {
   const audited = await openAudit(options, recording)
   const early = { begun: clock.monotonic(), clock, log, opened }
   const waiting = await openWaitingPort(options, early)
-  const below = { log, clock, metrics: metrics.store, given: around.store, worker }
+  const { stopping, store: given } = around
+  const below = { log, clock, metrics: metrics.store, given, worker, stopping }
   const { store, raw, failed, notice } = await openStore(options, below)
   opened.defer(() => store.close())
   await claimProfile(store, options.profile)

@@ -1,5 +1,6 @@
 /** What `orch` does: reads the command line, starts what it asks for, and stops it on a signal. */
 import { setTimeout as pause } from 'node:timers/promises'
+import { messageOf } from '../base/errors.ts'
 import { groupedHelp } from '../base/flag-help.ts'
 import { parseFlags, UsageError } from '../base/flags.ts'
 import { version } from '../model/version.ts'
@@ -124,7 +125,7 @@ async function run(line: ServerCommandLine, given: GivenFlags): Promise<void> {
   process.on('unhandledRejection', (error) => log.error('unhandled promise rejection', errorFields(error)))
   const stopping = new AbortController()
   const around = { log, stopping: stopping.signal }
-  const starting = options.workers > 1 ? startWorkers(line, given, around) : start(line, around)
+  const starting = unlessStopped(options.workers > 1 ? startWorkers(line, given, around) : start(line, around), around)
   let isServing = false
   stopOnSignal(async () => {
     log.info('stopping')
@@ -132,7 +133,7 @@ async function run(line: ServerCommandLine, given: GivenFlags): Promise<void> {
     void notifyManager('STOPPING=1', log)
     // Clients and load balancers get to see that it is not ready any more. One that never was ready has none.
     if (isServing) await pause(options.shutdownDelay)
-    // A start that does not get anywhere, as its store does not answer, holds nothing that would have to be stopped.
+    // A start that does not get anywhere all the same holds nothing that would have to be stopped.
     const stop = await Promise.race([starting, pause(options.shutdownGrace)])
     await stop?.()
   })
@@ -140,6 +141,17 @@ async function run(line: ServerCommandLine, given: GivenFlags): Promise<void> {
   await starting
   isServing = true
   if (!stopping.signal.aborted) await notifyManager('READY=1', log)
+}
+
+/** What a start gives; undefined where it came to nothing because the program is to stop. */
+async function unlessStopped<T>(starting: Promise<T>, { log, stopping }: Around): Promise<T | undefined> {
+  try {
+    return await starting
+  } catch (error) {
+    if (!stopping.aborted) throw error
+    log.info('the start was given up', { error: messageOf(error) })
+    return undefined
+  }
 }
 
 /** A server does not need this. */
@@ -161,13 +173,15 @@ async function runNodeAgent(args: readonly string[]): Promise<void> {
   const options = parseFlags(nodeAgentFlags, args)
   const log = openLog({ level: options.verbosity, format: options.loggingFormat })
   process.on('unhandledRejection', (error) => log.error('unhandled promise rejection', errorFields(error)))
-  const starting = startNodeAgent(options, log)
+  const stopping = new AbortController()
+  const around = { log, stopping: stopping.signal }
+  const starting = unlessStopped(startNodeAgent(options, around), around)
   stopOnSignal(async () => {
     log.info('stopping')
-    await (await starting).stop()
+    stopping.abort()
+    await (await starting)?.stop()
   })
-  await starting
-  void notifyManager('READY=1', log)
+  if ((await starting) !== undefined) void notifyManager('READY=1', log)
 }
 
 function isBackupCommand(command: string): boolean {

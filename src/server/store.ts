@@ -1,6 +1,6 @@
 /** Opens the store that the options name: the embedded one, or etcd. Each is loaded only where it is used. */
 
-import { setTimeout } from 'node:timers/promises'
+import { pause } from '../base/abort.ts'
 import type { Clock } from '../base/clock.ts'
 import { UsageError } from '../base/flags.ts'
 import { prefixOf } from '../cache/caches.ts'
@@ -29,7 +29,7 @@ export interface OpenStore {
 
 export async function openStore(
   options: ServerOptions,
-  { log, clock, metrics, given, worker }: StoreSurroundings,
+  { log, clock, metrics, given, worker, stopping }: StoreSurroundings,
 ): Promise<OpenStore> {
   const { promise: failed, resolve: onFailed } = Promise.withResolvers<StoreError>()
   const onEtcd = options.etcdServers.length > 0
@@ -38,7 +38,7 @@ export async function openStore(
     notice.onCapacity(now)
     metrics.onCapacity(now)
   }
-  const listeners = { onFailed, onCapacity, log }
+  const listeners = { onFailed, onCapacity, log, stopping }
   const open = () => {
     if (worker !== undefined) return openShared(options, listeners, worker.store)
     return onEtcd ? openEtcd(options, listeners) : openEmbedded(options, listeners)
@@ -63,17 +63,21 @@ interface StoreSurroundings {
   readonly metrics: StoreMetrics
   readonly given?: Store | undefined
   readonly worker?: WorkerPlace | undefined
+  /** Aborts when the server is not to start any more. */
+  readonly stopping: AbortSignal
 }
 
 /** The store as it lies on the disk, for commands. */
 export async function openRawStore(options: ServerOptions, log: Log): Promise<Store> {
-  const listeners = { onFailed: () => {}, onCapacity: () => {}, log }
+  const listeners = { onFailed: () => {}, onCapacity: () => {}, log, stopping: never }
   // On etcd servers may keep a history though this command was not told so: it forgets it all the same.
   const { historyRetention = usualRetention } = options
   return options.etcdServers.length > 0
     ? await openEtcd({ ...options, historyRetention }, listeners)
     : await openEmbedded(options, listeners)
 }
+
+const never = new AbortController().signal
 
 /** What to do about a full store. */
 const remedies = {
@@ -91,6 +95,7 @@ interface Listeners {
   readonly onFailed: (error: StoreError) => void
   readonly onCapacity: OnCapacity
   readonly log: Log
+  readonly stopping: AbortSignal
 }
 
 async function openEmbedded(
@@ -139,7 +144,7 @@ export function retentionOf(
 }
 
 /** What the embedded store reports, in the log. */
-export function embeddedListeners({ onFailed, onCapacity, log }: Listeners): EmbeddedOptions {
+export function embeddedListeners({ onFailed, onCapacity, log }: Omit<Listeners, 'stopping'>): EmbeddedOptions {
   return {
     ...{ onFailed, onCapacity },
     onUpkeepError: ({ message }) => log.error(`cannot clean up the store: ${message}; it will be tried again`),
@@ -147,20 +152,20 @@ export function embeddedListeners({ onFailed, onCapacity, log }: Listeners): Emb
   }
 }
 
-async function openEtcd(options: ServerOptions, { onCapacity, log }: Listeners): Promise<Store> {
+async function openEtcd(options: ServerOptions, { onCapacity, log, stopping }: Listeners): Promise<Store> {
   const { EtcdStore } = await import('../store/etcd/store.ts')
-  return await openingEtcd(options, log, (etcd) => EtcdStore.open({ ...etcd, onCapacity }))
+  return await openingEtcd(options, { log, stopping }, (etcd) => EtcdStore.open({ ...etcd, onCapacity }))
 }
 
-/** Tries again for as long as a start may take: what cannot be reached yet may come. */
-async function patiently<T>(milliseconds: number, open: () => Promise<T>): Promise<T> {
+/** Tries again for as long as a start may take, unless the server is to stop: what cannot be reached yet may come. */
+async function patiently<T>(milliseconds: number, stopping: AbortSignal, open: () => Promise<T>): Promise<T> {
   const end = performance.now() + milliseconds
   for (;;)
     try {
       return await open()
     } catch (error) {
-      if (!(error instanceof StoreError) || performance.now() >= end) throw error
-      await setTimeout(betweenAttemptsMs)
+      if (!(error instanceof StoreError) || performance.now() >= end || stopping.aborted) throw error
+      await pause(betweenAttemptsMs, stopping)
     }
 }
 
@@ -172,16 +177,17 @@ const betweenAttemptsMs = 500
  */
 export async function openingEtcd<T>(
   options: ServerOptions,
-  log: Log,
+  { log, stopping }: Pick<StoreSurroundings, 'log' | 'stopping'>,
   open: (etcd: EtcdOptions) => Promise<T>,
 ): Promise<T> {
   const etcd = {
     ...etcdOptionsOf(options),
+    giveUp: stopping,
     onWarning: (text: string) => log.warn(text),
     onWaiting: (why: string) => log.warn(`waiting for etcd: ${why}; ${whatToDo}`),
   }
   try {
-    return await patiently(options.livezGrace, () => open(etcd))
+    return await patiently(options.livezGrace, stopping, () => open(etcd))
   } catch (error) {
     throw error instanceof StoreError ? new StoreError(`${error.message}; ${whatToDo}`, { cause: error }) : error
   }

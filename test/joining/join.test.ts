@@ -94,11 +94,12 @@ test('joining', async (t) => {
       }
       writeFileSync(bootstrap, JSON.stringify(config))
       const root = join(server.directory, 'agent')
+      const stopping = new AbortController().signal
       const start = (name: string, ...flags: string[]) =>
-        startNodeAgent(
-          parseFlags(nodeAgentFlags, [`--name=${name}`, `--root-dir=${root}`, '--port=0', ...flags]),
-          openLog(),
-        )
+        startNodeAgent(parseFlags(nodeAgentFlags, [`--name=${name}`, `--root-dir=${root}`, '--port=0', ...flags]), {
+          log: openLog(),
+          stopping,
+        })
       await assert.rejects(start('n9'), /--bootstrap-kubeconfig is needed/)
       const agent = await start(
         'n9',
@@ -124,7 +125,7 @@ test('joining', async (t) => {
       assert.equal(statSync(file).mode & 0o777, 0o600)
       await assert.rejects(start('n8', `--kubeconfig=${file}`), /is not that of the node n8/)
       const files = { nodeName: 'n9', kubeconfig: file, bootstrapKubeconfig: '', timeoutMs: 60_000 }
-      const credentials = await NodeCredentials.open(files, { clock: systemClock, log: openLog() })
+      const credentials = await NodeCredentials.open(files, { clock: systemClock, log: openLog(), stopping })
       const before = credentials.certificate
       await credentials.replace(vendorOf('orch'), new AbortController().signal)
       assert.notEqual(credentials.certificate, before)

@@ -1,11 +1,13 @@
 /** From the first probe to the last answer: a slow start, a stop that is announced, and what systemd is told. */
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { get } from 'node:https'
-import { createServer } from 'node:net'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { systemClock } from '../../src/base/clock.ts'
 import { parseFlags } from '../../src/base/flags.ts'
 import { startApiServer } from '../../src/server/api-server.ts'
@@ -17,7 +19,7 @@ import { startEtcd } from '../tools/etcd.ts'
 import { HttpClient } from '../tools/http-client.ts'
 import { longTest } from '../tools/long.ts'
 import { configMaps } from '../tools/paths.ts'
-import { startServer } from '../tools/server.ts'
+import { root, startServer } from '../tools/server.ts'
 import { until } from '../tools/until.ts'
 
 /** Lists wait until somebody lets them go on, as on a disk that is slow to begin with. */
@@ -150,4 +152,57 @@ test('a stop is announced, goes on answering for the delay, and ends with 0; sys
   assert.deepEqual(events, ['late'])
   const pid = `--pid=${server.process.pid}`
   assert.deepEqual(readFileSync(told, 'utf8').trimEnd().split('\n'), [`${pid} READY=1`, `${pid} STOPPING=1`])
+})
+
+/** Takes connections and says nothing, as something that hangs does. */
+async function mute(t: TestContext): Promise<{ readonly port: number; readonly asked: Promise<unknown> }> {
+  const sockets: Socket[] = []
+  const server = createServer((socket) => sockets.push(socket.on('error', () => {})))
+  t.after(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return { port: (server.address() as AddressInfo).port, asked: once(server, 'connection') }
+}
+
+/** How the program ends that gets SIGTERM when it has begun to wait for somebody who does not answer. */
+async function stoppedWhileItWaits(args: readonly string[], asked: Promise<unknown>): Promise<unknown[]> {
+  const child = spawn(join(root, 'bin/orch'), args, { stdio: ['ignore', 'ignore', 'pipe'] })
+  let text = ''
+  child.stderr.setEncoding('utf8').on('data', (chunk) => (text += chunk))
+  const ended = once(child, 'close')
+  await Promise.race([asked, ended])
+  child.kill('SIGTERM')
+  const [code] = await ended
+  return [code, /the start was given up/.test(text) ? 'given up' : text]
+}
+
+test('a stop that comes while etcd is waited for ends the start', { timeout: 120_000 }, async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'orch-test-'))
+  t.after(() => rmSync(directory, { recursive: true, force: true }))
+  const hours = ['--shutdown-grace-period=2h', '--livez-grace-period=2h']
+  const flags = ['--secure-port=0', `--data-dir=${directory}/data`, '--admin-kubeconfig=', ...hours]
+  for (const workers of ['1', '2']) {
+    const { port, asked } = await mute(t)
+    const etcd = [`--etcd-servers=http://127.0.0.1:${port}`, `--workers=${workers}`]
+    assert.deepEqual(await stoppedWhileItWaits(['apiserver', ...flags, ...etcd], asked), [0, 'given up'])
+  }
+})
+
+test('a stop that comes while a node agent joins ends that', { timeout: 120_000 }, async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'orch-test-'))
+  t.after(() => rmSync(directory, { recursive: true, force: true }))
+  const { port, asked } = await mute(t)
+  const config = {
+    ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'c' },
+    clusters: [{ name: 'c', cluster: { server: `https://127.0.0.1:${port}` } }],
+    users: [{ name: 'u', user: { token: 'abcdef.0123456789abcdef' } }],
+    contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
+  }
+  writeFileSync(join(directory, 'bootstrap'), JSON.stringify(config))
+  const files = [`--bootstrap-kubeconfig=${directory}/bootstrap`, `--root-dir=${directory}/node`]
+  const args = ['node-agent', '--name=n', '--join-timeout=2h', ...files]
+  assert.deepEqual(await stoppedWhileItWaits(args, asked), [0, 'given up'])
 })

@@ -24,7 +24,8 @@ test('a number of workers that cannot be is refused', async () => {
 
 test('files for the TLS of etcd are refused without etcd', async () => {
   const { options } = await readServerFlags('apiserver', ['--workers=2', '--etcd-cafile=ca.crt'])
-  const opening = openSharedStore(options, { onFailed: () => {}, log: openLog({ level: 0, format: 'text' }) })
+  const log = openLog({ level: 0, format: 'text' })
+  const opening = openSharedStore(options, { onFailed: () => {}, log, stopping: new AbortController().signal })
   await assert.rejects(opening, /--etcd-cafile goes with --etcd-servers/)
 })
 

@@ -28,8 +28,14 @@ export interface NodeAgent {
   stop(): Promise<void>
 }
 
-/** Resolves when the node works. Throws UsageError, StageError and JoinError. */
-export async function startNodeAgent(options: NodeAgentOptions, log: Log): Promise<NodeAgent> {
+/**
+ * Resolves when the node works. Throws UsageError, StageError and JoinError, and the signal's reason where it aborts before
+ * that.
+ */
+export async function startNodeAgent(
+  options: NodeAgentOptions,
+  { log, stopping }: { readonly log: Log; readonly stopping: AbortSignal },
+): Promise<NodeAgent> {
   if (options.name === '') throw new UsageError('--name is needed: the name of the node')
   const clock = systemClock
   const stages =
@@ -41,10 +47,14 @@ export async function startNodeAgent(options: NodeAgentOptions, log: Log): Promi
     ...{ nodeName: options.name, bootstrapKubeconfig: options.bootstrapKubeconfig, timeoutMs: options.timeout },
     kubeconfig: options.kubeconfig || join(directory, 'kubeconfig'),
   }
-  const credentials = await NodeCredentials.open(files, { clock, log })
-  const vendor = await learnVendor(new Client(credentials.transport.send), log, ended.signal)
-  const renewing = credentials.renew(vendor!, ended.signal)
-  const around = { credentials, vendor: vendor!, clock, log, directory, stages, signal: ended.signal }
+  const credentials = await NodeCredentials.open(files, { clock, log, stopping })
+  const vendor = await learnVendor(new Client(credentials.transport.send), log, stopping)
+  if (vendor === undefined) {
+    credentials.transport.close()
+    throw stopping.reason
+  }
+  const renewing = credentials.renew(vendor, ended.signal)
+  const around = { credentials, vendor, clock, log, directory, stages, signal: ended.signal }
   let port: NodePort | undefined
   const { simulation, loops } = startNode(options, { ...around, port: () => port?.port ?? 0 })
   if (options.port > 0) port = await openAgentPort(options, { ...around, runtime: simulation.runtimes[0]! })

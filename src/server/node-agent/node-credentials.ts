@@ -39,6 +39,11 @@ interface Identity {
   readonly pair: CertifiedKey
 }
 
+interface Around {
+  readonly clock: Clock
+  readonly log: Log
+}
+
 /** A certificate is replaced when a part of its life between these is over. */
 const renewal = { from: 0.7, to: 0.9 }
 const retryMs = 60_000
@@ -48,10 +53,10 @@ const maxPauseMs = 86_400_000
 export class NodeCredentials {
   readonly transport: HttpTransport
   readonly #files: CredentialFiles
-  readonly #around: { readonly clock: Clock; readonly log: Log }
+  readonly #around: Around
   #identity: Identity
 
-  private constructor(files: CredentialFiles, identity: Identity, around: { clock: Clock; log: Log }) {
+  private constructor(files: CredentialFiles, identity: Identity, around: Around) {
     this.#files = files
     this.#around = around
     this.#identity = identity
@@ -64,10 +69,10 @@ export class NodeCredentials {
   }
 
   /** Reads the client config, or joins the cluster and writes it. Throws UsageError and JoinError. */
-  static async open(files: CredentialFiles, around: { clock: Clock; log: Log }): Promise<NodeCredentials> {
+  static async open(files: CredentialFiles, around: Around & { stopping: AbortSignal }): Promise<NodeCredentials> {
     const found = await readIdentity(files, around.clock.now())
     if (found !== undefined) return new NodeCredentials(files, found, around)
-    const joined = await join(files, around.log)
+    const joined = await join(files, around)
     await save(files, joined)
     return new NodeCredentials(files, joined, around)
   }
@@ -141,7 +146,7 @@ async function readConfig(file: string): Promise<HttpTransportOptions> {
 
 async function join(
   { nodeName, bootstrapKubeconfig, kubeconfig, timeoutMs }: CredentialFiles,
-  log: Log,
+  { log, stopping }: { log: Log; stopping: AbortSignal },
 ): Promise<Identity> {
   if (bootstrapKubeconfig === '')
     throw new UsageError(`--bootstrap-kubeconfig is needed: ${kubeconfig} has no valid certificate of the node`)
@@ -149,7 +154,7 @@ async function join(
   const text = (await token?.()) ?? ''
   const [, id = '', secret = ''] = tokenForm.exec(text) ?? []
   if (id === '') throw new UsageError(`--bootstrap-kubeconfig: ${bootstrapKubeconfig} has no bootstrap token`)
-  const signal = AbortSignal.timeout(timeoutMs)
+  const signal = AbortSignal.any([stopping, AbortSignal.timeout(timeoutMs)])
   const pins = named === undefined ? [] : [pinOf(named)]
   const cluster = await trustCluster({ server, token: { id, secret }, pins, signal })
   log.info('the cluster is the one that the token is of', { server })

@@ -15,6 +15,8 @@ export interface Surroundings {
   /** Called when the store can never be written again; etcd always may come back. */
   readonly onFailed: (error: StoreError) => void
   readonly log: Log
+  /** Aborts when the server is not to start any more. */
+  readonly stopping: AbortSignal
 }
 
 export async function openSharedStore(options: ServerOptions, around: Surroundings): Promise<SharedStore> {
@@ -36,9 +38,9 @@ async function openEmbedded(options: ServerOptions, { onFailed, log }: Surroundi
   }
 }
 
-async function openEtcd(options: ServerOptions, { log }: Surroundings): Promise<SharedStore> {
+async function openEtcd(options: ServerOptions, { log, stopping }: Surroundings): Promise<SharedStore> {
   const { EtcdHub } = await import('../../store/etcd/hub.ts')
-  const hub = await openingEtcd(options, log, (etcd) => EtcdHub.open(etcd))
+  const hub = await openingEtcd(options, { log, stopping }, (etcd) => EtcdHub.open(etcd))
   return {
     connect: async () => ({ type: 'etcd', access: await hub.connect() }),
     close: () => hub.close(),

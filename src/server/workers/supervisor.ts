@@ -45,7 +45,7 @@ export async function startSupervisor(
   warnOfManyWorkers(options, log)
   const port = await choosePort(options)
   const failed = Promise.withResolvers<StoreError>()
-  const shared = await openBehindPort({ ...options, securePort: port }, { onFailed: failed.resolve, log })
+  const shared = await openBehindPort({ ...options, securePort: port }, { onFailed: failed.resolve, log, stopping })
   const together = { metrics: new WorkerMetrics(), nodes: new SharedNodes() }
   const slots = Array.from(
     { length: options.workers },

@@ -161,13 +161,15 @@ export class Connection {
   async #enter(endpoint: URL): Promise<Session> {
     const connectMs = Math.max(500, this.deadlineMs / 2 / this.#endpoints.length)
     const session = await Session.open({ endpoint, tls: this.#tls, connectMs, signal: this.signal })
+    // One that does not answer is among those that are ended with the connection.
+    this.#sessions.add(session)
     try {
       await this.#inspect(session, performance.now() + connectMs)
     } catch (error) {
+      this.#sessions.delete(session)
       session.destroy()
       throw error
     }
-    this.#sessions.add(session)
     this.#current = session
     return session
   }

@@ -57,6 +57,8 @@ export interface EtcdOptions {
   readonly onCapacity?: OnCapacity
   /** Called once with the reason when opening takes longer than a second. */
   readonly onWaiting?: (why: string) => void
+  /** Ends the opening where that has not come to its end; an open store is closed by its owner. */
+  readonly giveUp?: AbortSignal | undefined
 }
 
 const defaultDeadlineMs = 10_000
@@ -79,7 +81,10 @@ export class EtcdStore implements Store {
   static async open(options: EtcdOptions, eras: Eras = ownEras): Promise<EtcdStore> {
     const store = new EtcdStore(options, eras)
     const waiting = setTimeout(() => options.onWaiting?.(store.#connection.refusal ?? 'it does not answer'), silenceMs)
+    const giveUp = () => store.#connection.close()
+    options.giveUp?.addEventListener('abort', giveUp)
     try {
+      options.giveUp?.throwIfAborted()
       store.#era = await store.#beginEra(0)
       return store
     } catch (error) {
@@ -88,6 +93,7 @@ export class EtcdStore implements Store {
       throw readFailure(error)
     } finally {
       clearTimeout(waiting)
+      options.giveUp?.removeEventListener('abort', giveUp)
     }
   }
 
