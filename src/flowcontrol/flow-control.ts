@@ -72,7 +72,7 @@ export class FlowControl {
     if (pool === undefined) return new Seated(schema, { seats: 0, clock: this.#clock })
     const { work } = entering.demand
     const seats = Math.min(entering.demand.seats, pool.seats)
-    const demand = { seats, work }
+    const demand = seats === entering.demand.seats ? entering.demand : { seats, work }
     if (!pool.take(demand)) return this.#wait(schema, pool, { ...entering, demand })
     series.waits.executed.observe(0)
     return new Seated(schema, { seats, clock: this.#clock })

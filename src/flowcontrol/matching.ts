@@ -75,9 +75,13 @@ export function compileRules({ spec }: FlowSchema): CompiledRules[] {
 
 /** Whether the rules are for this request, whoever sends it. */
 export function matchesRules({ resources, paths }: CompiledRules, attributes: FlowAttributes): boolean {
-  return attributes.resource
-    ? resources.some((rule) => matchesResource(rule, attributes))
-    : paths.some((rule) => matchesPath(rule, attributes))
+  // Every request comes here: loops, since a function for each would be made anew each time.
+  if (attributes.resource) {
+    for (const rule of resources) if (matchesResource(rule, attributes)) return true
+    return false
+  }
+  for (const rule of paths) if (matchesPath(rule, attributes)) return true
+  return false
 }
 
 function namesOf(values: readonly string[] = []): Names {

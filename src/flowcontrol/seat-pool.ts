@@ -10,7 +10,7 @@
  *
  * What one turn of the event loop begins is bounded too (`turns.ts`): a request beyond that waits like one without seats.
  */
-import { dealHand } from './shuffle-shard.ts'
+import { Dealer } from './shuffle-shard.ts'
 import type { Turns, Waiting } from './turns.ts'
 
 /** How requests wait. */
@@ -60,6 +60,8 @@ export type { FairQueue }
 export class SeatPool implements Waiting {
   readonly #turns: Turns
   #limits: PoolLimits
+  /** Of the queues as they are configured; made when somebody first waits. */
+  #dealer: Dealer | undefined
   #inUse = 0
   #waiting = 0
   /** When the request that was served last was due. */
@@ -87,6 +89,7 @@ export class SeatPool implements Waiting {
   /** Requests that wait go on waiting in the queues that they are in. */
   configure(limits: PoolLimits): void {
     this.#limits = limits
+    this.#dealer = undefined
     this.#dispatch()
   }
 
@@ -103,7 +106,8 @@ export class SeatPool implements Waiting {
   queueFor(flow: bigint): FairQueue | Refusal {
     const { queuing } = this.#limits
     if (queuing === undefined) return 'concurrency-limit'
-    const queue = this.#emptiest(dealHand(flow, queuing.queues, queuing.handSize))
+    this.#dealer ??= new Dealer(queuing.queues, queuing.handSize)
+    const queue = this.#emptiest(this.#dealer.deal(flow))
     return queue.waiters.size < queuing.queueLengthLimit || this.#waitsForTurn(queuing) ? queue : 'queue-full'
   }
 
@@ -155,10 +159,12 @@ export class SeatPool implements Waiting {
     return this.#inUse + seats <= this.#limits.seats || this.#inUse === 0
   }
 
+  /** The first of them that nobody uses, or else the one with the least load. */
   #emptiest(hand: readonly number[]): FairQueue {
     let best: FairQueue | undefined
     for (const index of hand) {
-      const queue = this.#queueAt(index)
+      const queue = this.#queues.get(index)
+      if (queue === undefined) return best !== undefined && loadOf(best) === 0 ? best : this.#queueAt(index)
       if (best === undefined || loadOf(queue) < loadOf(best)) best = queue
     }
     return best!

@@ -7,9 +7,40 @@ import { hash, randomBytes } from 'node:crypto'
 
 const salt = randomBytes(16).toString('hex')
 
+/** Of so many flows it is remembered what they have drawn. */
+const maxRemembered = 4096
+const hashes = new Map<string, bigint>()
+
 /** A number by which hands are drawn: the same for the same flow as long as the process lives. */
 export function hashFlow(schema: string, distinguisher: string): bigint {
-  return BigInt(`0x${hash('sha256', `${salt}/${schema}/${distinguisher}`).slice(0, 16)}`)
+  return remembered(hashes, `${schema}/${distinguisher}`, (flow) =>
+    BigInt(`0x${hash('sha256', `${salt}/${flow}`).slice(0, 16)}`),
+  )
+}
+
+/** Deals hands of one size, each once: a flow that waits has mostly waited before. */
+export class Dealer {
+  readonly #deckSize: number
+  readonly #handSize: number
+  readonly #hands = new Map<bigint, readonly number[]>()
+
+  constructor(deckSize: number, handSize: number) {
+    this.#deckSize = deckSize
+    this.#handSize = handSize
+  }
+
+  deal(flow: bigint): readonly number[] {
+    return remembered(this.#hands, flow, () => dealHand(flow, this.#deckSize, this.#handSize))
+  }
+}
+
+function remembered<K, V>(known: Map<K, V>, key: K, make: (key: K) => V): V {
+  const found = known.get(key)
+  if (found !== undefined) return found
+  if (known.size >= maxRemembered) known.clear()
+  const made = make(key)
+  known.set(key, made)
+  return made
 }
 
 /** `handSize` different numbers below `deckSize`, drawn by the hash. */
