@@ -6,7 +6,7 @@ import { parseOwnJson, stringifyJson } from '../codec/json.ts'
 import type { Status } from '../model/api-error.ts'
 import { isObject, type Json, own } from '../model/json.ts'
 import type { AuditedRequest, SentNames } from './event.ts'
-import type { Decision, Level, Stage } from './policy.ts'
+import type { Decision, Stage } from './policy.ts'
 import { levels } from './policy.ts'
 import { holdsSecrets, type Place, withoutSecrets } from './redact.ts'
 
@@ -14,6 +14,9 @@ import { holdsSecrets, type Place, withoutSecrets } from './redact.ts'
 const maxBody = 1024 * 1024
 const maxAnnotations = 200
 const maxAnnotation = 20_000
+
+const ofRequest = levels.indexOf('Request')
+const ofResponse = levels.indexOf('RequestResponse')
 
 const nothingSent: SentNames = { name: '', namespace: '', uid: '', resourceVersion: '' }
 
@@ -42,12 +45,15 @@ export class AuditRecord implements AuditNotes {
   /** What the sent object says of itself where the path does not. */
   sent = nothingSent
   readonly #place: Place | undefined
+  /** Where its level stands among the levels. */
+  readonly #rank: number
 
   /** `place` is undefined for paths that are not resources. */
   constructor(decision: Decision, auditId: string, place: Place | undefined) {
     this.decision = decision
     this.auditId = auditId
     this.#place = place
+    this.#rank = levels.indexOf(decision.level)
   }
 
   /** Whether something is told at this stage. */
@@ -64,8 +70,7 @@ export class AuditRecord implements AuditNotes {
   }
 
   annotateBody(key: string, value: string): void {
-    if (this.#isAtLeast('Request') && (this.#place === undefined || !holdsSecrets(this.#place)))
-      this.annotate(key, value)
+    if (this.#rank >= ofRequest && (this.#place === undefined || !holdsSecrets(this.#place))) this.annotate(key, value)
   }
 
   /** The body that was sent; `size` in bytes. */
@@ -82,18 +87,14 @@ export class AuditRecord implements AuditNotes {
         ...{ uid: textOf('uid'), resourceVersion: textOf('resourceVersion') },
       }
     }
-    if (this.#isAtLeast('Request') && size <= maxBody) this.requestObject = this.#text(value)
+    if (this.#rank >= ofRequest && size <= maxBody) this.requestObject = this.#text(value)
   }
 
   /** The body of the answer, as JSON. */
   hasAnswered(json: Buffer): void {
-    if (!this.#isAtLeast('RequestResponse') || json.length > maxBody) return
+    if (this.#rank < ofResponse || json.length > maxBody) return
     const asItIs = !this.decision.omitManagedFields && (this.#place === undefined || !holdsSecrets(this.#place))
     this.responseObject = asItIs ? json.toString().trimEnd() : this.#text(parseOwnJson(json))
-  }
-
-  #isAtLeast(level: Level): boolean {
-    return levels.indexOf(this.decision.level) >= levels.indexOf(level)
   }
 
   #text(value: Json): string {

@@ -71,7 +71,8 @@ export class RotatingFile {
     )
       await this.#rotate()
     if (this.#file === undefined) await this.open()
-    await this.#file!.appendFile(lines)
+    // `appendFile` of a file handle does the same at twice the cost.
+    for (let at = 0; at < lines.length; ) at += (await this.#file!.write(lines, at)).bytesWritten
     this.#size += lines.length
   }
 
