@@ -134,6 +134,10 @@ export class Distribution {
     this.counts = new Array<number>(bounds.length + 1).fill(0)
   }
 
+  get isEmpty(): boolean {
+    return this.counts.every((count) => count === 0)
+  }
+
   observe(value: number): void {
     let low = 0
     let high = this.#bounds.length
@@ -147,18 +151,23 @@ export class Distribution {
   }
 }
 
-/** Distributions of values over fixed bounds, one per set of label values. */
+/**
+ * Distributions of values over fixed bounds, one per set of label values. One with labels that has seen no value yet is not
+ * shown: recorders keep many for what may happen, and a scrape is to cost by what has happened.
+ */
 export class Histogram implements Metric {
   readonly name: string
   readonly help: string
   readonly type = 'histogram'
   readonly #bounds: readonly number[]
+  readonly #hasLabels: boolean
   readonly #series: SeriesMap<Distribution>
 
   constructor({ name, help, labels }: Description, bounds: readonly number[]) {
     this.name = name
     this.help = help
     this.#bounds = bounds
+    this.#hasLabels = labels.length > 0
     this.#series = new SeriesMap(labels, () => new Distribution(bounds))
   }
 
@@ -167,7 +176,8 @@ export class Histogram implements Metric {
   }
 
   *samples(): Generator<Sample> {
-    for (const [labels, { counts, sum }] of this.#series.entries()) {
+    for (const [labels, { counts, sum, isEmpty }] of this.#series.entries()) {
+      if (isEmpty && this.#hasLabels) continue
       let below = 0
       for (const [i, count] of counts.entries()) {
         below += count

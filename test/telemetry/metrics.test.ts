@@ -17,6 +17,19 @@ test('a histogram counts each value in every bucket that it fits in', () => {
   ])
 })
 
+test('a histogram shows what has happened: a series without a value costs a scrape nothing', () => {
+  const histogram = new Histogram({ name: 'h', help: '', labels: ['a'] }, [1])
+  const [quiet, busy] = [histogram.at('quiet'), histogram.at('busy')]
+  busy.observe(0)
+  const shown = () => new Set([...histogram.samples()].map(({ labels }) => labels.a))
+  assert.deepEqual(shown(), new Set(['busy']))
+  quiet.observe(7)
+  assert.deepEqual(shown(), new Set(['quiet', 'busy']))
+  const single = new Histogram({ name: 'h', help: '', labels: [] }, [1])
+  single.at()
+  assert.equal([...single.samples()].length, 4)
+})
+
 test('a metric has a bounded number of series, and what comes after counts together', () => {
   const counter = new Counter({ name: 'c', help: '', labels: ['a'] })
   for (let i = 0; i < 20_000; i++) counter.at(`value ${i}`).value++
