@@ -10,6 +10,7 @@ import type { StoredType } from '../model/lookup.ts'
 import type { ApiObject } from '../model/object.ts'
 import type { User } from '../model/user.ts'
 import { groupName, type Vendor } from '../model/vendor.ts'
+import type { TraceHeaders } from '../telemetry/tracing/trace-context.ts'
 import type { Claims, Dependency, Ending } from './commit-terms.ts'
 import type { AdmissionExplanation, ControlChange } from './explanation.ts'
 import type { ObjectForms } from './object-forms.ts'
@@ -53,6 +54,8 @@ export interface AdmissionRequest<T = ApiObject | undefined> {
   readonly deadline?: number | undefined
   /** Returns a signal that aborts when nobody waits for the outcome any more. */
   readonly abandoned?: (() => AbortSignal) | undefined
+  /** Gives the headers by which those who are asked about it know the trace that it belongs to. */
+  readonly traceHeaders?: (() => TraceHeaders) | undefined
   /** Why no webhook is asked, where the caller has broken the glass. */
   readonly bypass?: string | undefined
   /** Where it is noted for the audit, if the request is recorded. */

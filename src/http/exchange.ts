@@ -12,7 +12,12 @@ import type { Occupancy } from '../flowcontrol/flow-control.ts'
 import type { User } from '../model/user.ts'
 import type { Served } from '../registry/served.ts'
 import { Timings } from '../telemetry/timings.ts'
-import type { TraceContext } from '../telemetry/tracing/trace-context.ts'
+import {
+  type SentTrace,
+  type TraceContext,
+  type TraceHeaders,
+  traceHeaders,
+} from '../telemetry/tracing/trace-context.ts'
 import { type Form, jsonForm } from './forms.ts'
 import type { RequestHeaders } from './headers.ts'
 import type { RequestInfo } from './request-info.ts'
@@ -153,6 +158,16 @@ export class Exchange {
     if (this.late || signal.aborted) controller.abort()
     else signal.addEventListener('abort', () => controller.abort())
     return controller
+  }
+
+  /** The trace that the caller says the request belongs to. */
+  get sentTrace(): SentTrace {
+    return { parent: this.headers.first('traceparent'), state: this.headers.list('tracestate') }
+  }
+
+  /** What those are told of the trace whom this request leads to. */
+  get traceHeaders(): TraceHeaders {
+    return traceHeaders(this.trace, () => this.sentTrace)
   }
 
   /** Paces the work on a large body, so that other requests have their turn. */

@@ -21,6 +21,8 @@ export interface ForwardedRequest {
   readonly via: string
   /** Further headers that are not passed on; in lower case. */
   readonly dropped: readonly string[]
+  /** What this server adds, in place of what the client sent under these names; in lower case. */
+  readonly added: { readonly [name: string]: string }
 }
 
 /** Of the connection, or decided by whoever sends the request on. */
@@ -33,8 +35,8 @@ const identityPrefixes = ['x-remote-', 'impersonate-']
 
 /** Alternating names and values. */
 export function requestHeaders(request: ForwardedRequest): string[] {
-  const { rawHeaders, user, address, identityHeaders, via } = request
-  const dropped = new Set([...connectionHeaders(rawHeaders), ...request.dropped])
+  const { rawHeaders, user, address, identityHeaders, via, added } = request
+  const dropped = new Set([...connectionHeaders(rawHeaders), ...request.dropped, ...Object.keys(added)])
   const claims = [...identityPrefixes, ...identityHeaders]
   const kept = filterHeaders(rawHeaders, (name) => {
     // Some servers take `_` for `-`.
@@ -44,6 +46,7 @@ export function requestHeaders(request: ForwardedRequest): string[] {
   return [
     ...kept,
     ...(user === undefined ? [] : identityOf(user)),
+    ...Object.entries(added).flat(),
     ...['x-forwarded-for', [...valuesOf(rawHeaders, 'x-forwarded-for'), address].join(', ')],
     ...['via', [...valuesOf(rawHeaders, 'via'), via].join(', ')],
   ]

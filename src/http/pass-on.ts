@@ -77,6 +77,7 @@ export class RequestPasser {
     const { transport, user } = exchange
     const { clock, identityHeaders } = this.#parts
     const leftMs = exchange.deadline - clock.monotonic() - reserveMs
+    const isTraced = exchange.trace !== undefined
     try {
       return await passage.relay.send({
         destination: await passage.destination(),
@@ -89,7 +90,9 @@ export class RequestPasser {
           identityHeaders,
           via: this.#via,
           // A page whose links are changed has to be readable here.
-          dropped: passage.link === undefined ? [] : ['accept-encoding'],
+          dropped: [...(passage.link === undefined ? [] : ['accept-encoding']), ...(isTraced ? ['tracestate'] : [])],
+          // Where nothing is recorded here the client's own are passed on as they are.
+          added: isTraced ? exchange.traceHeaders : {},
         }),
         body: bodyOf(exchange),
         upgrade: transport.upgrade?.protocols,

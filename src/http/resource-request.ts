@@ -43,6 +43,7 @@ export function writeContext(
     fieldManager: managerName(fieldManager, exchange.headers.first('user-agent')),
     admission,
     explanation: exchange.explanation,
+    traceHeaders: () => exchange.traceHeaders,
     bypass: exchange.bypass,
     audit: exchange.audit,
     deadline: exchange.deadline,

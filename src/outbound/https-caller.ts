@@ -19,6 +19,8 @@ interface HttpsCall {
   readonly timeoutMs: number
   /** Aborts when nobody waits for the answer any more. */
   readonly signal?: AbortSignal | undefined
+  /** Sent in addition to those of every call. */
+  readonly headers?: { readonly [name: string]: string | readonly string[] } | undefined
 }
 
 export interface HttpsPost extends HttpsCall {
@@ -26,12 +28,7 @@ export interface HttpsPost extends HttpsCall {
   readonly body: string
 }
 
-export interface HttpsGet extends HttpsCall {
-  /** Sent in addition to those of every call. */
-  readonly headers: { readonly [name: string]: string | readonly string[] }
-}
-
-type AnyCall = HttpsCall & Partial<HttpsPost & HttpsGet>
+type AnyCall = HttpsCall & Partial<HttpsPost>
 
 /** An answer with a status of success. */
 export interface HttpsAnswer {
@@ -63,7 +60,7 @@ export class HttpsCaller {
   }
 
   /** Throws CallError where there is no answer of success in time. */
-  get(call: HttpsGet): Promise<HttpsAnswer> {
+  get(call: HttpsCall): Promise<HttpsAnswer> {
     return this.#call(call)
   }
 

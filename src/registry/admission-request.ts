@@ -37,6 +37,7 @@ export function admissionRequest(context: WriteContext, write: AdmittedWrite): A
     options: context.sentOptions,
     deadline: context.deadline,
     abandoned: context.abandoned,
+    traceHeaders: context.traceHeaders,
     bypass: context.bypass,
     audit: context.audit,
     ofCollection: context.ofCollection,

@@ -16,6 +16,7 @@ import type { PrepareContext } from '../schema/context.ts'
 import { orderOf, type ReadyToStore } from '../schema/kind.ts'
 import { type Conflict, StoreError } from '../store/store.ts'
 import type { PartName, Timings } from '../telemetry/timings.ts'
+import type { TraceHeaders } from '../telemetry/tracing/trace-context.ts'
 import { changeNote } from './change-note.ts'
 import { fromStored, otherVersions } from './conversion.ts'
 import { ConversionFailed } from './conversion-failed.ts'
@@ -52,6 +53,8 @@ export interface WriteContext {
   readonly explanation?: AdmissionExplanation | undefined
   /** When its time is over, on the monotonic clock. */
   readonly deadline?: number | undefined
+  /** Gives the headers by which those who are asked about it know the trace that it belongs to. */
+  readonly traceHeaders?: (() => TraceHeaders) | undefined
   /** Why no webhook is asked, where the caller has broken the glass. */
   readonly bypass?: string | undefined
   /** Where the controls tell the audit what they did, if the request is recorded. */

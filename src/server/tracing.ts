@@ -46,7 +46,7 @@ export async function openTracing(file: string, parts: TracingParts): Promise<Tr
   parts.opened.defer(() => exporter.close())
   return {
     step: (exchange) => {
-      exchange.trace = beginTrace(exchange.headers.first('traceparent'), ratePerMillion)
+      exchange.trace = beginTrace(exchange.sentTrace, ratePerMillion)
     },
     onHandled: (exchange) => {
       if (exchange.trace !== undefined) exporter.add(spansOf(exchange, exchange.trace))
@@ -107,6 +107,7 @@ function spansOf(exchange: Exchange, trace: TraceContext): Span[] {
   const { traceId, spanId } = trace
   const whole: Span = {
     ...{ traceId, spanId, parentSpanId: trace.parentId, kind: 2 },
+    ...(trace.state === '' ? {} : { traceState: trace.state }),
     name: info?.resource ? `${info.verb} ${info.plural}` : transport.method,
     startTimeUnixNano: nanos(arrived),
     endTimeUnixNano: nanos(now),

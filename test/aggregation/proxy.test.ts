@@ -1,6 +1,7 @@
 /** Requests that are passed on to an aggregated API server in another process, which believes the front proxy alone. */
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { AggregatedServer, giveService } from '../tools/aggregated.ts'
@@ -8,7 +9,14 @@ import { serve } from '../tools/in-process.ts'
 import { sendHttp2 } from '../tools/raw-http.ts'
 import { until, untilTrue } from '../tools/until.ts'
 
-const server = await serve({ after }, ['--authorization-mode=RBAC'])
+const directory = mkdtempSync(join(tmpdir(), 'orch-test-'))
+after(() => rmSync(directory, { recursive: true, force: true }))
+const tracing = join(directory, 'tracing.yaml')
+const kind = 'apiVersion: apiserver.config.orch.io/v1alpha1\nkind: TracingConfiguration\n'
+// What callers record is recorded, for a collector that is not there.
+writeFileSync(tracing, `${kind}endpoint: 127.0.0.1:1\n`)
+
+const server = await serve({ after }, ['--authorization-mode=RBAC', `--tracing-config-file=${tracing}`])
 const client = server.client()
 const services = '/apis/apiregistration.orch.io/v1/apiservices'
 const configMap = '/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication'
@@ -70,6 +78,18 @@ test('the ConfigMap is restored, and keeps what other servers have added', async
   const names = async () => (await client.get(configMap)).body.data['requestheader-allowed-names']
   await until(names, (text) => text === '["front-proxy-client","other"]')
   assert.equal((await client.get(configMap)).body.data['requestheader-client-ca-file'], authority)
+})
+
+test('a backend is told of the trace: the span here is the parent of its own, where that is recorded', async () => {
+  const [trace, span] = ['4bf92f3577b34da6a3ce929d0e0e4736', '00f067aa0ba902b7']
+  const told = async (flags: string, state: string) => {
+    const { headers } = await echo({ traceparent: `00-${trace}-${span}-${flags}`, tracestate: state })
+    return [valuesOf(headers, 'traceparent'), valuesOf(headers, 'tracestate')]
+  }
+  const [[parent, ...more], state] = (await told('01', 'a=1')) as [string[], string[]]
+  assert.match(parent!, new RegExp(`^00-${trace}-(?!${span})[0-9a-f]{16}-01$`))
+  assert.deepEqual([more, state], [[], ['a=1']])
+  assert.deepEqual(await told('00', 'a=1'), [[`00-${trace}-${span}-00`], ['a=1']])
 })
 
 test('the caller is told by headers of our own; those of the client are removed, and so are its credentials', async () => {

@@ -6,12 +6,14 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { beginTrace, readTraceParent } from '../../src/telemetry/tracing/trace-context.ts'
+import { beginTrace, readTraceParent, traceHeaders } from '../../src/telemetry/tracing/trace-context.ts'
 import { serve } from '../tools/in-process.ts'
 import { configMaps } from '../tools/paths.ts'
 import { openSocket, statusesOf, untilClosed } from '../tools/raw-http.ts'
+import { recordingServer } from '../tools/recording-server.ts'
 import { startFailing } from '../tools/start-failing.ts'
 import { until } from '../tools/until.ts'
+import { configure } from '../tools/webhooks.ts'
 
 test('a slow request is one line of the log, with where its time went', async (t) => {
   const server = await serve(t)
@@ -28,7 +30,7 @@ test('a slow request is one line of the log, with where its time went', async (t
     async () => server.output().match(/.* slow request .*/)?.[0] ?? '',
     (found) => found !== '',
   )
-  assert.match(line, new RegExp(`method="POST" path="${configMaps}" user="admin" code=201 .* bodyMs=1\\d\\d\\d `))
+  assert.match(line, new RegExp(`method="POST" path="${configMaps}" user="admin" code=201 .* bodyMs=\\d{3,} `))
   assert.match(line, / admissionMs=\d+ .*otherMs=\d+$/)
   assert.doesNotMatch(line, /dryRun/)
   await server.client().get(configMaps)
@@ -63,7 +65,16 @@ test('a request that its caller traces is a span with its parts', async (t) => {
   const client = server.client()
   await server.restart([`--tracing-config-file=${configuration(server.directory, `endpoint: ${endpoint}\n`)}`])
   const [traceId, parent] = ['4bf92f3577b34da6a3ce929d0e0e4736', '00f067aa0ba902b7']
-  const headers = { traceparent: `00-${traceId}-${parent}-01` }
+  const headers = { traceparent: `00-${traceId}-${parent}-01`, tracestate: 'a=1,b=2' }
+  const webhook = await recordingServer(t)
+  await configure(client, 'validating', 'traced', [
+    {
+      ...{ name: 'traced.example.com', failurePolicy: 'Ignore', sideEffects: 'None', admissionReviewVersions: ['v1'] },
+      clientConfig: { url: webhook.url, caBundle: Buffer.from(webhook.authority).toString('base64') },
+      rules: [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] }],
+    },
+  ])
+  webhook.asked.length = 0
   const sent = { method: 'POST', headers, body: { metadata: { name: 'traced' } } }
   assert.equal((await client.send(`${configMaps}?fieldManager=secret`, sent)).status, 201)
   assert.equal((await client.get(configMaps)).status, 200)
@@ -74,9 +85,11 @@ test('a request that its caller traces is a span with its parts', async (t) => {
   )
   const whole = spans.find(({ kind }) => kind === 2)
   assert.deepEqual(
-    [whole.traceId, whole.parentSpanId, whole.name, spans.filter(({ kind }) => kind === 2).length],
-    [traceId, parent, 'create configmaps', 1],
+    [whole.traceId, whole.parentSpanId, whole.traceState, whole.name, spans.filter(({ kind }) => kind === 2).length],
+    [traceId, parent, 'a=1,b=2', 'create configmaps', 1],
   )
+  const told = webhook.asked.map((asked) => [asked.headers.traceparent, asked.headers.tracestate])
+  assert.deepEqual(told, [[`00-${traceId}-${whole.spanId}-01`, 'a=1,b=2']])
   assert.doesNotMatch(JSON.stringify(spans), /secret|admin/)
   assert.deepEqual([...new Set(spans.slice(1).map(({ name }) => name))].sort(), ['admission', 'body', 'store'])
   assert.ok(spans.slice(1).every((part) => part.parentSpanId === whole.spanId && part.traceId === traceId))
@@ -119,9 +132,28 @@ test('traceparent counts when it is well-formed, and decides what is recorded', 
   ]
   for (const header of wrong) assert.equal(readTraceParent(header), undefined, header)
   assert.deepEqual(readTraceParent(`01-${trace}-${span}-03-more`), { traceId: trace, spanId: span, sampled: true })
-  assert.equal(beginTrace(undefined, 0), undefined)
-  assert.equal(beginTrace(`00-${trace}-${span}-00`, 1_000_000), undefined)
-  assert.equal(beginTrace('nonsense', 1_000_000)?.parentId, '')
+  const sent = (parent: string | undefined, state = '') => ({ parent, state })
+  assert.equal(beginTrace(sent(undefined), 0), undefined)
+  assert.equal(beginTrace(sent(`00-${trace}-${span}-00`), 1_000_000), undefined)
+  const { parentId, state } = beginTrace(sent('nonsense', 'a=1'), 1_000_000)!
+  assert.deepEqual([parentId, state], ['', ''])
+})
+
+test('others are told of the trace: of the span here where it is recorded, else of that of the caller', () => {
+  const [trace, span] = ['4bf92f3577b34da6a3ce929d0e0e4736', '00f067aa0ba902b7']
+  const told = (parent: string | undefined, state = '', rate = 0) =>
+    traceHeaders(beginTrace({ parent, state }, rate), () => ({ parent, state }))
+  const recorded = told(`00-${trace}-${span}-03`, 'a=1,b=2')
+  assert.match(recorded.traceparent!, new RegExp(`^00-${trace}-(?!${span})[0-9a-f]{16}-01$`))
+  assert.equal(recorded.tracestate, 'a=1,b=2')
+  const unrecorded = { traceparent: `00-${trace}-${span}-00`, tracestate: 'a=1' }
+  assert.deepEqual(told(`00-${trace}-${span}-00`, 'a=1'), unrecorded)
+  assert.deepEqual(told(`cc-${trace}-${span}-02-more`, 'a=1'), unrecorded)
+  assert.deepEqual([told(undefined, 'a=1'), told('nonsense', 'a=1')], [{}, {}])
+  assert.match(told(undefined, '', 1_000_000).traceparent!, /^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/)
+  // What would keep a webhook from being called, or from reading the call, goes no further.
+  for (const hostile of ['a=\u00e9', 'a=1\r\nx: y', 'a=\u0000', `a=${'1'.repeat(511)}`])
+    assert.deepEqual(Object.keys(told(`00-${trace}-${span}-01`, hostile)), ['traceparent'], hostile)
 })
 
 test('profiles are for the administrator alone, one at a time', async (t) => {

@@ -127,6 +127,7 @@ export class WebhookCalls {
         body,
         timeoutMs,
         signal: request.abandoned?.(),
+        headers: request.traceHeaders?.(),
       }),
     )
     return await new TimeSlice().run(verdictSteps(answer, { vendor: request.vendor, phase, version, uid }))

@@ -11,6 +11,8 @@ export interface Span {
   readonly traceId: string
   readonly spanId: string
   readonly parentSpanId: string
+  /** As in `tracestate`; only of what callers recorded before. */
+  readonly traceState?: string
   readonly name: string
   /** 1: internal, 2: server. */
   readonly kind: 1 | 2

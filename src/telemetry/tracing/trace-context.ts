@@ -1,4 +1,7 @@
-/** The header `traceparent` of W3C Trace Context: which trace a request belongs to, and whether it is recorded. */
+/**
+ * The headers `traceparent` and `tracestate` of W3C Trace Context: which trace a request belongs to, whether it is recorded,
+ * and what those whom the request leads to are told of that.
+ */
 import { randomBytes } from 'node:crypto'
 
 /** The place of a request in a trace. */
@@ -8,7 +11,19 @@ export interface TraceContext {
   readonly spanId: string
   /** The span of the caller; '' where the trace begins here. */
   readonly parentId: string
+  /** What tracing systems on the way here have noted; '' where that is nothing. */
+  readonly state: string
 }
+
+/** What a caller sent of the two headers. */
+export interface SentTrace {
+  readonly parent: string | undefined
+  /** All lines of `tracestate` as one list; '' where there is none. */
+  readonly state: string
+}
+
+/** Headers by their names in lower case. */
+export type TraceHeaders = { readonly [name in 'traceparent' | 'tracestate']?: string }
 
 const form = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 
@@ -21,12 +36,41 @@ export function readTraceParent(header: string): { traceId: string; spanId: stri
 }
 
 /** Begins the span of a request, where it is to be recorded: as the caller does, else by chance. */
-export function beginTrace(header: string | undefined, ratePerMillion: number): TraceContext | undefined {
-  const parent = header === undefined ? undefined : readTraceParent(header)
+export function beginTrace(sent: SentTrace, ratePerMillion: number): TraceContext | undefined {
+  const parent = sent.parent === undefined ? undefined : readTraceParent(sent.parent)
   const isSampled = parent === undefined ? Math.random() * 1e6 < ratePerMillion : parent.sampled
   if (!isSampled) return undefined
   const spanId = newSpanId()
-  return { traceId: parent?.traceId ?? randomBytes(16).toString('hex'), spanId, parentId: parent?.spanId ?? '' }
+  if (parent === undefined) return { traceId: randomBytes(16).toString('hex'), spanId, parentId: '', state: '' }
+  return { traceId: parent.traceId, spanId, parentId: parent.spanId, state: soundState(sent.state) }
+}
+
+/** What others are told: the span of the request here, where it is recorded; else what the caller sent, if it makes sense. */
+export function traceHeaders(trace: TraceContext | undefined, sent: () => SentTrace): TraceHeaders {
+  if (trace !== undefined) return written({ ...trace, sampled: true })
+  const { parent, state } = sent()
+  const read = parent === undefined ? undefined : readTraceParent(parent)
+  return read === undefined ? {} : written({ ...read, state: soundState(state) })
+}
+
+interface Written {
+  readonly traceId: string
+  readonly spanId: string
+  readonly sampled: boolean
+  readonly state: string
+}
+
+function written({ traceId, spanId, sampled, state }: Written): TraceHeaders {
+  const traceparent = `00-${traceId}-${spanId}-0${sampled ? 1 : 0}`
+  return state === '' ? { traceparent } : { traceparent, tracestate: state }
+}
+
+/** As much as everybody must be able to pass on. */
+const maxState = 512
+
+/** What could keep a call from being sent, or from being read, is left out: a webhook is not avoided by a header. */
+function soundState(state: string): string {
+  return state.length <= maxState && /^[\x20-\x7e]*$/.test(state) ? state : ''
 }
 
 /** The id of a new span. */
