@@ -26,7 +26,7 @@ export interface LogSinkParts {
 const maxWaiting = 4 * 1024 * 1024
 
 /** How long lines gather after a write before the next one, unless requests wait for their lines. */
-const gatherMs = 20
+const gatherMs = 5
 
 /** More than gathers between two writes, on a busy server too. */
 const usualBytes = 1024 * 1024
