@@ -4,7 +4,7 @@
 
 import { memoizeByObject } from '../base/memoize-by-object.ts'
 import type { FieldPath } from '../model/field-error.ts'
-import { isObject, type JsonObject, own } from '../model/json.ts'
+import type { JsonObject } from '../model/json.ts'
 import { type ApiObject, asJson } from '../model/object.ts'
 import { type Comparison, unchanged } from './compare.ts'
 import { difference, differenceBelow, type FieldSet, setOf } from './field-set.ts'
@@ -40,21 +40,6 @@ export function writable(fields: FieldSet, readOnly: readonly string[]): FieldSe
 
 /** The paths of a kind are the same list in every write. */
 const setOfPaths = memoizeByObject((paths: readonly FieldPath[]) => setOf(...paths.map(stepsOf)))
-
-/**
- * A configuration without what this way of writing resets: it is not merged, so that no value in it can be at fault.
- */
-export function withoutReadOnly(config: JsonObject, readOnly: readonly string[]): JsonObject {
-  return readOnly.reduce((rest, path) => withoutMember(rest, path.split('.')), config)
-}
-
-function withoutMember(object: JsonObject, [name, ...below]: readonly string[]): JsonObject {
-  const value = name === undefined ? undefined : own(object, name)
-  if (name === undefined || value === undefined) return object
-  const { [name]: _, ...rest } = object
-  if (below.length === 0) return rest
-  return isObject(value) ? { ...object, [name]: withoutMember(value, below) } : object
-}
 
 function stepsOf(path: FieldPath): string[] {
   return path.split('.').map((name) => `f:${name}`)

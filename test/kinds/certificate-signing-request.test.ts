@@ -252,27 +252,58 @@ test('in a server', async (t) => {
     }
   })
 
-  await t.test('an apply ignores what its subresource resets, also what would be refused', async () => {
-    const { body: made } = await create('applied')
-    const head = { apiVersion: made.apiVersion, kind: made.kind, metadata: { name: 'applied' } }
-    const applyTo = (subresource: string, fields: object) =>
-      client.send(`${requests}/applied/${subresource}?fieldManager=m`, {
+  await t.test(
+    'an apply of nothing but what its subresource resets changes nothing, also what would be refused',
+    async () => {
+      const { body: made } = await create('applied')
+      const head = { apiVersion: made.apiVersion, kind: made.kind, metadata: { name: 'applied' } }
+      const applyTo = (subresource: string, fields: object) =>
+        client.send(`${requests}/applied/${subresource}?fieldManager=m`, {
+          method: 'PATCH',
+          headers: { 'content-type': patchTypes.apply },
+          body: { ...head, spec: { request: 'no base64', usages: 5 }, ...fields },
+        })
+      for (const [subresource, status] of [
+        ['status', approved],
+        ['status', { conditions: [{ type: 'Failed', status: 'Nonsense' }] }],
+        ['approval', { certificate: 'no base64' }],
+      ] as const) {
+        const { status: code, body } = await applyTo(subresource, { status })
+        assert.equal(code, 200, body.message)
+        assert.deepEqual([body.spec, body.status, body.metadata.managedFields], [made.spec, {}, undefined])
+      }
+      // Where something else changes it is judged as in any other write.
+      const bad = await applyTo('approval', { status: approved })
+      assert.deepEqual([bad.status, bad.body.reason], [400, 'BadRequest'])
+      const whole = await applyTo('approval', { spec: good, status: { ...approved, certificate } })
+      assert.deepEqual([whole.status, whole.body.spec, whole.body.status.certificate], [200, made.spec, undefined])
+      assert.deepEqual(Object.keys(whole.body.metadata.managedFields[0].fieldsV1['f:status']), ['f:conditions'])
+    },
+  )
+
+  await t.test('a certificate that is applied through status brings its conditions, which are judged', async () => {
+    const { body: made } = await create('signed')
+    const sign = (status: object) =>
+      client.send(`${requests}/signed/status?fieldManager=m`, {
         method: 'PATCH',
         headers: { 'content-type': patchTypes.apply },
-        body: { ...head, spec: { request: 'no base64', usages: 5 }, ...fields },
+        body: { apiVersion: made.apiVersion, kind: made.kind, metadata: { name: 'signed' }, status },
       })
-    for (const [subresource, status] of [
-      ['status', approved],
-      ['status', { conditions: [{ type: 'Failed', status: 'Nonsense' }] }],
-      ['approval', { certificate: 'no base64' }],
-    ] as const) {
-      const { status: code, body } = await applyTo(subresource, { status })
-      assert.equal(code, 200, body.message)
-      assert.deepEqual([body.spec, body.status, body.metadata.managedFields], [made.spec, {}, undefined])
-    }
-    const whole = await applyTo('approval', { status: { ...approved, certificate } })
-    assert.deepEqual([whole.status, whole.body.status.certificate], [200, undefined])
-    assert.deepEqual(Object.keys(whole.body.metadata.managedFields[0].fieldsV1['f:status']), ['f:conditions'])
+    const refused = await sign({ certificate: 'aGVsbG8=', conditions: [{ type: 'Denied', status: 'Unknown' }] })
+    assert.deepEqual(
+      refused.body.details.causes
+        .map(({ reason, field }: { reason: string; field: string }) => `${reason} ${field}`)
+        .sort(),
+      [
+        'FieldValueForbidden status.conditions',
+        'FieldValueInvalid status.certificate',
+        'FieldValueNotSupported status.conditions[0].status',
+      ],
+    )
+    const { status, body } = await sign({ certificate, conditions: [{ type: 'Seen', status: 'True' }] })
+    assert.deepEqual([status, body.status.conditions[0].type, body.status.certificate], [200, 'Seen', certificate])
+    // They stay the approvers': nobody owns them through here.
+    assert.deepEqual(Object.keys(body.metadata.managedFields[0].fieldsV1['f:status']), ['f:certificate'])
   })
 
   await t.test('a certificate comes through status alone, and stays', async () => {
