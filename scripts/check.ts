@@ -4,10 +4,13 @@ import { dirname, join } from 'node:path'
 
 const root = dirname(import.meta.dirname)
 
+/** The threads of one compiler find out the same types again and again, and there is more than one check to run. */
+const oneThread = '--singleThreaded'
+
 const checks: readonly (readonly [string, readonly string[]])[] = [
   ['format and lint', [join(root, 'node_modules/.bin/biome'), 'check', '--error-on-warnings', '.']],
-  ['types', [join(root, 'node_modules/.bin/tsc'), '-p', '.']],
-  ['types of the console', [join(root, 'node_modules/.bin/tsc'), '-p', 'src/console/page']],
+  ['types', [join(root, 'node_modules/.bin/tsc'), '-p', '.', oneThread]],
+  ['types of the console', [join(root, 'node_modules/.bin/tsc'), '-p', 'src/console/page', oneThread]],
   ['layers', [process.execPath, 'scripts/check-layers.ts']],
   ['functions', [process.execPath, 'scripts/check-functions.ts']],
   ['exports', [process.execPath, 'scripts/check-exports.ts']],

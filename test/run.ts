@@ -27,7 +27,7 @@ const chosen =
 const files = chosen.map((file) => join(root, file))
 
 /** How many files share a process at most: what one leaves behind in it does not go on for ever. */
-const mostFiles = 80
+const mostFiles = 120
 // Every process is watched for changed prototypes.
 const args = [
   ...['--import', join(root, 'test/tools/light-tests.mjs')],
@@ -90,7 +90,10 @@ async function checkSources(): Promise<void> {
   }
 }
 
-/** Two processes for each core: some wait for time to pass while others keep the cores busy. */
+/**
+ * Two processes for each core: some wait for time to pass while others keep the cores busy. To begin one costs two seconds
+ * of a core, so a process that was begun for a list of its own goes on with the last one, whose files share with any.
+ */
 async function runFiles(): Promise<void> {
   const started = performance.now()
   const before = readTimes()
@@ -99,7 +102,7 @@ async function runFiles(): Promise<void> {
   const worker = async () => {
     for (const list of lists)
       for (let first = list.shift(); first !== undefined; first = list.shift())
-        spent.push(...(await runProcess(first, list)))
+        spent.push(...(await runProcess(first, () => list.shift() ?? lists.at(-1)?.shift())))
   }
   await Promise.all(Array.from({ length: 2 * availableParallelism() }, worker))
   keepTimes(before, spent)
@@ -111,10 +114,10 @@ async function runFiles(): Promise<void> {
 }
 
 /**
- * Starts a process for a file that then takes others from the list, and counts each of their tests. A file without any
- * test is a failure itself, and so is one that does not come to its end, and a process that ends badly with no test failed.
+ * Starts a process for a file that then takes others, and counts each of their tests. A file without any test is a failure
+ * itself, and so is one that does not come to its end, and a process that ends badly with no test failed.
  */
-async function runProcess(first: string, waiting: string[]): Promise<[string, Spent][]> {
+async function runProcess(first: string, another: () => string | undefined): Promise<[string, Spent][]> {
   const child = spawn(process.execPath, args, {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     env: { ...process.env, ...compiled },
@@ -126,7 +129,7 @@ async function runProcess(first: string, waiting: string[]): Promise<[string, Sp
   let patience: NodeJS.Timeout | undefined
   const handOver = () => {
     clearTimeout(patience)
-    const file = next ?? (taken.length < mostFiles ? waiting.shift() : undefined)
+    const file = next ?? (taken.length < mostFiles ? another() : undefined)
     if (file !== undefined && file !== next) taken.push(file)
     next = undefined
     const minutes = file === undefined ? endMinutes : fileMinutes
@@ -162,7 +165,7 @@ async function runFailedAgain(): Promise<void> {
   if (failing.length > mostUncertain || failing.some(([file]) => !files.includes(file))) return
   for (const [file, before] of failing) {
     counts.delete(file)
-    await runProcess(file, [])
+    await runProcess(file, () => undefined)
     const again = counts.get(file)
     const isGood = again?.failed === 0 && again.passed > 0
     if (!isGood) counts.set(file, before)

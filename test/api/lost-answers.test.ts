@@ -9,7 +9,7 @@ import { MessagePort } from 'node:worker_threads'
 import { allKinds } from '../../src/kinds/all.ts'
 import { type Cluster, startEtcd } from '../tools/etcd.ts'
 import type { Answer, HttpClient, WatchEvent } from '../tools/http-client.ts'
-import { embedded, startInProcess } from '../tools/in-process.ts'
+import { embedded, serve, startInProcess } from '../tools/in-process.ts'
 import { kubectl } from '../tools/kubectl.ts'
 import { longTest } from '../tools/long.ts'
 import { type Ending, type ServerHandle, startServer } from '../tools/server.ts'
@@ -26,7 +26,7 @@ before(async () => {
   cluster = await startEtcd()
   ending.unshift(() => cluster.stop())
   const owner = { after: (run: () => Promise<void>) => void ending.unshift(run) }
-  witness = (await startServer(owner, [`--etcd-servers=${cluster.endpoints}`])).client()
+  witness = (await serve(owner, [`--etcd-servers=${cluster.endpoints}`])).client()
 })
 
 after(async () => {

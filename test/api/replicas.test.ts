@@ -10,10 +10,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
+import { allKinds } from '../../src/kinds/all.ts'
 import { type Cluster, freePorts, makeStrangerTls, startEtcd } from '../tools/etcd.ts'
 import type { HttpClient, WatchEvent } from '../tools/http-client.ts'
+import { embedded, serve, startInProcess } from '../tools/in-process.ts'
 import { root, type ServerHandle, startServer } from '../tools/server.ts'
-import { startProxy } from '../tools/tcp-proxy.ts'
+import { startProxy, type Proxy as Wire } from '../tools/tcp-proxy.ts'
 
 const deadlineMs = 10_000
 /** What a process on a busy machine may need beyond the deadline of the store. */
@@ -26,6 +28,9 @@ let cluster: Cluster
 let servers: ServerHandle[]
 let one: HttpClient
 let two: HttpClient
+/** A third server, behind a wire that a test may spoil (`mended`). */
+let wired: HttpClient
+let wire: Wire
 let secure: Cluster
 
 before(async () => {
@@ -33,15 +38,29 @@ before(async () => {
   owner.after(() => cluster.stop())
   secure = await startEtcd({ tls: true })
   owner.after(() => secure.stop())
-  const start = () => startServer(owner, [`--etcd-servers=${cluster.endpoints}`, '--history-retention=1h'])
-  servers = await Promise.all([start(), start()])
+  wire = await startProxy(cluster.endpoints[0]!)
+  owner.after(() => wire.close())
+  const start = (endpoints: string) => startServer(owner, [`--etcd-servers=${endpoints}`, '--history-retention=1h'])
+  const [behindWire, ...others] = await Promise.all(
+    [wire.endpoint, `${cluster.endpoints}`, `${cluster.endpoints}`].map(start),
+  )
+  servers = others
   one = servers[0]!.client()
   two = servers[1]!.client()
+  wired = behindWire!.client()
 })
 
 after(async () => {
   for (const end of ending) await end()
 })
+
+/** The third server, its wire whole again. */
+async function mended(): Promise<HttpClient> {
+  wire.set('cut')
+  wire.set('pass')
+  await ready(wired)
+  return wired
+}
 
 const pathOf = (namespace: string) => `/api/v1/namespaces/${namespace}/configmaps`
 
@@ -189,9 +208,7 @@ describe('two servers on one etcd', { timeout: 300_000 }, () => {
 
   it('judge a write by what another has acknowledged before they have heard of it', async () => {
     const path = await makeNamespace('turns')
-    const wire = await startProxy(cluster.endpoints[0]!)
-    owner.after(() => wire.close())
-    const slow = (await startServer(owner, [`--etcd-servers=${wire.endpoint}`])).client()
+    const slow = await mended()
     await put(slow, path, 'm', 'begin')
     wire.set('slow')
     const body = (value: string, resourceVersion?: string) => ({
@@ -218,9 +235,7 @@ describe('two servers on one etcd', { timeout: 300_000 }, () => {
   })
 
   it('let nothing come into a namespace that another has begun to delete, before they have heard of it', async () => {
-    const wire = await startProxy(cluster.endpoints[0]!)
-    owner.after(() => wire.close())
-    const slow = (await startServer(owner, [`--etcd-servers=${wire.endpoint}`])).client()
+    const slow = await mended()
     const path = await makeNamespace('going')
     await put(slow, path, 'early', 'x')
     wire.set('slow')
@@ -239,9 +254,7 @@ describe('two servers on one etcd', { timeout: 300_000 }, () => {
 
   it('answer no most recent read from memory alone when one of them does not hear of the others', async () => {
     const path = await makeNamespace('deaf')
-    const wire = await startProxy(cluster.endpoints[0]!)
-    owner.after(() => wire.close())
-    const deaf = (await startServer(owner, [`--etcd-servers=${wire.endpoint}`])).client()
+    const deaf = await mended()
     await put(deaf, path, 'm', 'old')
     // It has heard of its own write before it hears no more.
     assert.deepEqual(await read(deaf, path), { m: 'old' })
@@ -263,7 +276,7 @@ describe('two servers on one etcd', { timeout: 300_000 }, () => {
     const pair = { key: Buffer.from('/elsewhere').toString('base64'), value: '' }
     const written = await fetch(`${cluster.endpoints[0]}/v3/kv/put`, { method: 'POST', body: JSON.stringify(pair) })
     assert.equal(written.status, 200)
-    const third = (await startServer(owner, [`--etcd-servers=${cluster.endpoints}`])).client()
+    const third = (await serve(owner, [`--etcd-servers=${cluster.endpoints}`])).client()
     const { body } = await third.get('/api/v1/namespaces')
     const version = body.metadata.resourceVersion
     for (const client of [one, two]) {
@@ -282,8 +295,9 @@ describe('two servers on one etcd', { timeout: 300_000 }, () => {
   })
 
   it('store the largest secret and a config map of 1,000 keys, as the embedded store does; 413 above', async () => {
-    const embedded = (await startServer(owner)).client()
-    for (const client of [one, embedded]) {
+    const own = await startInProcess(allKinds, [], embedded)
+    owner.after(() => own.stop())
+    for (const client of [one, own.client]) {
       const secrets = '/api/v1/namespaces/default/secrets'
       const value = Buffer.alloc(1024 * 1024, 'x')
       const secret = await client.post(secrets, { metadata: { name: 'large' }, data: { v: value.toString('base64') } })

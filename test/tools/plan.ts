@@ -41,15 +41,15 @@ export function commandsOf(file: string, commands: readonly string[]): readonly 
   return commands.filter((command) => used.some(({ text }) => text.includes(`('${command}'`)))
 }
 
-/** What these measure is the heap of the process: they are not to meet what another file has left in it. */
+/** What these measure is the heap of the process: they are not to meet what another file has left in it, so each begins one. */
 const heap = join(import.meta.dirname, 'heap.ts')
-/** What these measure is time: they share processes with each other alone. */
+/** What these measure is time: they come first in their processes, after none but each other. */
 const effort = join(import.meta.dirname, 'effort.ts')
 
 /** What a file takes of which nothing is known. */
 const usualMs = 1_000
 
-/** Files that may share a process, in lists; each with those first that took longest. */
+/** Files that a process may begin with, in lists, each with those first that took longest. Those of the last may follow any. */
 export function inLists(files: readonly string[], times: Times): readonly string[][] {
   const sorted = files.toSorted((a, b) => (times[b] ?? usualMs) - (times[a] ?? usualMs))
   const alone = sorted.filter((file) => uses(file, heap))
