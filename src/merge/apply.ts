@@ -31,7 +31,7 @@ import { refuseKeyless } from './keyless.ts'
 import { followsLastApplied, lastAppliedSet, withLastApplied } from './last-applied.ts'
 import { type Manager, sameManager, storedManagers, type Writer, withFields, writeManagers } from './managed-fields.ts'
 import { mergeConfig } from './merge-config.ts'
-import { ownable, withoutManagers, writable } from './ownable.ts'
+import { ownable, withoutManagers, withoutReadOnly, writable } from './ownable.ts'
 import { reconcileManagers, schemaInVersions } from './reconcile.ts'
 import { statedSteps } from './stated-set.ts'
 
@@ -103,8 +103,9 @@ function* makePlan(request: ApplyRequest): Steps<Plan> {
   yield
   const self = managers.find((manager) => sameManager(manager, { ...writer, operation: 'Apply' }))
   const others = managers.filter((manager) => manager !== self)
-  // With what this way of writing resets: where something else changes, the kind's rules see that too, and decide.
-  const laid = mergeConfig(schema, current, config) as JsonObject
+  // What a later write cannot set may still be set when the object is made.
+  const merging = live === undefined ? config : withoutReadOnly(config, readOnly)
+  const laid = mergeConfig(schema, current, merging) as JsonObject
   yield
   const before = self && withFields(self, writable(self.fields, readOnly))
   const merged = yield* dropUnstated({ ...request, merged: laid, stated, self: before, others })

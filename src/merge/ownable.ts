@@ -41,6 +41,14 @@ export function writable(fields: FieldSet, readOnly: readonly string[]): FieldSe
 /** The paths of a kind are the same list in every write. */
 const setOfPaths = memoizeByObject((paths: readonly FieldPath[]) => setOf(...paths.map(stepsOf)))
 
+/**
+ * A configuration without the parts that this way of writing resets as a whole: they are not merged, so that no value in
+ * them can be at fault. Of a part that is written, what nobody can own through here is merged and judged with the rest.
+ */
+export function withoutReadOnly(config: JsonObject, readOnly: readonly string[]): JsonObject {
+  return Object.fromEntries(Object.entries(config).filter(([name]) => !readOnly.includes(name)))
+}
+
 function stepsOf(path: FieldPath): string[] {
   return path.split('.').map((name) => `f:${name}`)
 }
