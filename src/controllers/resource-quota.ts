@@ -10,7 +10,8 @@
  * (`upkeep/quota-debts.ts`).
  *
  * A quota that is never left alone for that long is counted while no write is under way, where one server is all there
- * is and can say so (`whileStill`): such a count is exact. Among several servers nobody knows of all writes.
+ * is and can say so (`whileStill`): such a count is exact. Among several servers nobody knows of all writes. The first
+ * count is followed by such a one soon: objects that came or went while it was made were neither in it nor charged.
  */
 import type { Clock } from '../base/clock.ts'
 import type { Client } from '../client/client.ts'
@@ -51,8 +52,8 @@ export interface ResourceQuotaLoopParts {
 interface Seen {
   readonly version: string
   readonly since: number
-  /** Since when nothing was counted, whatever version it was. */
-  readonly uncountedSince: number
+  /** When it is counted at the latest, whatever version it then is. */
+  readonly countBy: number
   readonly counted?: Amounts
 }
 
@@ -76,6 +77,9 @@ interface Step {
   readonly signal: AbortSignal
 }
 
+/** How long after the first count the next is made at the latest. */
+const secondCountMs = 5000
+
 type Amounts = NonNullable<NonNullable<ResourceQuota['status']>['used']>
 
 async function reconcile(
@@ -89,30 +93,37 @@ async function reconcile(
   const unknown = Object.keys(hard).filter((name) => !Object.hasOwn(used, name))
   if (unknown.length > 0 || !sameJson(hard, enforced)) {
     const counted = await count(parts, quota, { names: unknown, signal: step.signal })
+    if (unknown.length > 0) step.seen.set(step.key, { ...lookAt(parts, quota, step), countBy: secondCount(parts) })
     return await write(parts, quota, { hard, used: { ...Object.fromEntries(known), ...counted } })
   }
   const seen = lookAt(parts, quota, step)
   const restMs = seen.since + parts.quietMs - parts.clock.monotonic()
-  if (restMs > 0 && isOverdue(parts, seen)) return await countStill(parts, quota, step)
-  if (restMs > 0) return { afterMs: restMs }
+  const overdueMs = untilOverdue(parts, seen)
+  if (restMs > 0 && overdueMs <= 0) return await countStill(parts, quota, step)
+  if (restMs > 0) return { afterMs: Math.min(restMs, overdueMs) }
   if (seen.counted !== undefined) return await write(parts, quota, { hard, used: seen.counted })
   const counted = await count(parts, quota, { names: Object.keys(hard), signal: step.signal })
   const raised = greaterOf(counted, used)
   if (!sameAmounts(raised, used)) return await write(parts, quota, { hard, used: raised })
   const now = parts.clock.monotonic()
-  if (sameAmounts(counted, used)) step.seen.set(step.key, { ...seen, uncountedSince: now })
-  else step.seen.set(step.key, { ...seen, since: now, uncountedSince: now, counted })
+  const countBy = now + 2 * parts.quietMs
+  if (sameAmounts(counted, used)) step.seen.set(step.key, { ...seen, countBy })
+  else step.seen.set(step.key, { ...seen, since: now, countBy, counted })
   return { afterMs: parts.quietMs }
 }
 
-/** Whether it was never left alone for long enough in a time in which it would have been counted twice. */
-function isOverdue({ whileStill, clock, quietMs }: ResourceQuotaLoopParts, { uncountedSince }: Seen): boolean {
-  return whileStill !== undefined && clock.monotonic() - uncountedSince >= 2 * quietMs
+function secondCount({ clock, quietMs }: ResourceQuotaLoopParts): number {
+  return clock.monotonic() + Math.min(secondCountMs, quietMs)
+}
+
+/** How long until it is counted although it was not left alone for long enough. */
+function untilOverdue({ whileStill, clock }: ResourceQuotaLoopParts, { countBy }: Seen): number {
+  return whileStill === undefined ? Number.POSITIVE_INFINITY : countBy - clock.monotonic()
 }
 
 /**
  * Counts and writes while nothing is under way: any write that waits would make another version of the quota. Where that
- * cannot be now, it is tried again when as much time has passed.
+ * cannot be now, it is tried again after the same pause.
  */
 async function countStill(
   parts: ResourceQuotaLoopParts,
@@ -127,7 +138,8 @@ async function countStill(
     const isRight = sameAmounts(used, quota.status?.used ?? {})
     return isRight || !isStill() ? { afterMs: parts.quietMs } : await write(parts, quota, { hard, used })
   })
-  seen.set(key, { ...seen.get(key)!, uncountedSince: parts.clock.monotonic() })
+  const pauseMs = outcome === undefined ? parts.quietMs : 2 * parts.quietMs
+  seen.set(key, { ...seen.get(key)!, countBy: parts.clock.monotonic() + pauseMs })
   return outcome ?? { afterMs: parts.quietMs }
 }
 
@@ -144,12 +156,12 @@ async function recentQuota(
 }
 
 /** What is known of the quota as it is; nothing yet, where it has changed since the last look. */
-function lookAt({ clock }: ResourceQuotaLoopParts, { metadata }: ApiObject, { key, seen }: Step): Seen {
+function lookAt({ clock, quietMs }: ResourceQuotaLoopParts, { metadata }: ApiObject, { key, seen }: Step): Seen {
   const { resourceVersion: version = '' } = metadata
   const last = seen.get(key)
   if (last?.version === version) return last
   const since = clock.monotonic()
-  const now = { version, since, uncountedSince: last?.uncountedSince ?? since }
+  const now = { version, since, countBy: last?.countBy ?? since + 2 * quietMs }
   seen.set(key, now)
   return now
 }

@@ -4,7 +4,7 @@ import { after, type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Client } from '../../src/client/client.ts'
 import { Informer } from '../../src/client/informer.ts'
-import { resourceQuotaLoop, resourceQuotas } from '../../src/controllers/resource-quota.ts'
+import { type ResourceQuotaLoopParts, resourceQuotaLoop, resourceQuotas } from '../../src/controllers/resource-quota.ts'
 import { vendorOf } from '../../src/model/vendor.ts'
 import { serve, serveUp } from '../tools/in-process.ts'
 
@@ -94,7 +94,7 @@ test('what is wrong is found, too much as well as too little', async () => {
 })
 
 /** A loop of the test's own against a server without loops, a step at a time, with a clock that the test sets. */
-async function openLoop(t: TestContext) {
+async function openLoop(t: TestContext, parts: Pick<ResourceQuotaLoopParts, 'whileStill'> = {}) {
   const stop = new AbortController()
   t.after(() => stop.abort())
   const server = await serve(t)
@@ -104,7 +104,8 @@ async function openLoop(t: TestContext) {
   await informer.synced
   let now = 0
   const clock = { now: () => Date.now(), monotonic: () => now }
-  const loop = resourceQuotaLoop({ client: own, informer, vendor: vendorOf('orch'), clock, quietMs: 1000 })
+  const vendor = vendorOf('orch')
+  const loop = resourceQuotaLoop({ client: own, informer, vendor, clock, quietMs: 1000, ...parts })
   const http = server.client()
   const path = '/api/v1/namespaces/default/resourcequotas/q'
   const read = async () => (await http.get(path)).body
@@ -146,6 +147,18 @@ test('less than is charged counts when nothing more was given back; more counts 
   await use('0')
   assert.deepEqual(await look(0), [{ afterMs: 1000 }, '0'])
   assert.deepEqual(await look(1000), ['done', '1'])
+})
+
+test('objects that went while the first count was made are found by a second one soon', async (t) => {
+  const { look, use } = await openLoop(t, { whileStill: async (_, run) => await run(() => true) })
+  assert.deepEqual(await look(0), ['done', '0'])
+  await use('3')
+  assert.deepEqual(await look(600), [{ afterMs: 400 }, '3'])
+  await use('4')
+  assert.deepEqual(await look(400), ['done', '0'])
+  // Counted twice: from now on only when it was left alone.
+  await use('2')
+  assert.deepEqual(await look(0), [{ afterMs: 1000 }, '2'])
 })
 
 test('what a crash left is found although the namespace is written to all the time', async () => {
