@@ -9,6 +9,7 @@ import type { Informer } from '../client/informer.ts'
 import type { Node } from '../kinds/core/node.ts'
 import type { Pod } from '../kinds/core/pod.ts'
 import type { Json } from '../model/json.ts'
+import { selectableNode } from '../model/node-selector.ts'
 import type { Vendor } from '../model/vendor.ts'
 import type { NodeRuntime } from '../node-port/runtime.ts'
 import type { Loop } from '../reconcile/loop.ts'
@@ -134,8 +135,12 @@ function builtIn(vendor: Vendor): Partial<PodStages> {
 function roomOf({ nodeObjects }: SimulationParts, nodes: ReadonlyMap<string, NodeDescription>) {
   const known = new Map<string, NodeRoom>()
   return (name: string): NodeRoom => {
-    const capacityOf = () => offered(nodes.get(name)!, nodeObjects.get({ name })?.status)
-    const found = known.get(name) ?? new NodeRoom(capacityOf)
+    const stateOf = () => {
+      const [own, object] = [nodes.get(name)!, nodeObjects.get({ name })]
+      const selectable = selectableNode({ metadata: { name, labels: object?.metadata.labels ?? own.labels } })
+      return { offered: offered(own, object?.status), selectable }
+    }
+    const found = known.get(name) ?? new NodeRoom(stateOf)
     known.set(name, found)
     return found
   }

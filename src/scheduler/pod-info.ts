@@ -4,6 +4,8 @@ import type { Pod } from '../kinds/core/pod.ts'
 import { claimNames } from '../volumes/pod-claims.ts'
 import { type Amounts, requestsOf, scoredRequestsOf } from './resources.ts'
 
+const anyAddress = '0.0.0.0'
+
 /** A port of the node that a Pod takes. */
 export interface HostPort {
   readonly protocol: string
@@ -64,10 +66,17 @@ export function hasEnded({ status }: Pod): boolean {
   return status?.phase === 'Succeeded' || status?.phase === 'Failed'
 }
 
-function hostPortsOf({ containers = [] }: NonNullable<Pod['spec']>): HostPort[] {
+/** The ports of its node that a Pod takes. */
+export function hostPortsOf({ containers = [] }: NonNullable<Pod['spec']>): HostPort[] {
   return containers.flatMap(({ ports = [] }) =>
     ports.flatMap(({ hostPort = 0, hostIP = '', protocol = 'TCP' }) =>
-      hostPort === 0 ? [] : [{ protocol, port: hostPort, address: hostIP === '' ? '0.0.0.0' : hostIP }],
+      hostPort === 0 ? [] : [{ protocol, port: hostPort, address: hostIP === '' ? anyAddress : hostIP }],
     ),
   )
+}
+
+/** Whether two cannot be on one node; all addresses of the node and each single one exclude each other. */
+export function arePortsInConflict(one: HostPort, other: HostPort): boolean {
+  if (one.protocol !== other.protocol || one.port !== other.port) return false
+  return one.address === other.address || one.address === anyAddress || other.address === anyAddress
 }

@@ -151,6 +151,45 @@ test('a node refuses pods that it has no room for, also of several at once', asy
   await untilPod('in-its-place', phaseIs('Running'))
 })
 
+test('a node refuses pods whose ports another has, and pods that ask for another node', async () => {
+  const onPort = (hostIP: string, protocol = 'TCP') => ({
+    nodeName: 'node-1',
+    containers: [{ name: 'c', image: 'i', ports: [{ containerPort: 80, hostPort: 8080, hostIP, protocol }] }],
+  })
+  await makePod('first', {}, onPort('127.0.0.1'))
+  await untilPod('first', phaseIs('Running'))
+  const outcomes = {
+    'same-address': onPort('127.0.0.1'),
+    'all-addresses': onPort(''),
+    'other-address': onPort('127.0.0.2'),
+    'other-protocol': onPort('127.0.0.1', 'UDP'),
+    'other-label': { nodeName: 'node-1', nodeSelector: { disk: 'ssd' } },
+    'other-name': { nodeName: 'node-1', affinity: toNode('node-2') },
+    'same-name': { nodeName: 'node-1', affinity: toNode('node-1') },
+  }
+  const told = Object.entries(outcomes).map(async ([name, spec]) => {
+    await makePod(name, {}, spec)
+    const { status } = await untilPod(name, (pod) => pod.status?.phase !== 'Pending')
+    return [name, status?.reason ?? status?.phase, status?.message ?? '']
+  })
+  assert.deepEqual(await Promise.all(told), [
+    ['same-address', 'NodePorts', 'Pod Predicate NodePorts failed'],
+    ['all-addresses', 'NodePorts', 'Pod Predicate NodePorts failed'],
+    ['other-address', 'Running', ''],
+    ['other-protocol', 'Running', ''],
+    ['other-label', 'NodeAffinity', 'Pod Predicate NodeAffinity failed'],
+    ['other-name', 'NodeAffinity', 'Pod Predicate NodeAffinity failed'],
+    ['same-name', 'Running', ''],
+  ])
+})
+
+function toNode(name: string): object {
+  const matchFields = [{ key: 'metadata.name', operator: 'In', values: [name] }]
+  return {
+    nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchFields }] } },
+  }
+}
+
 test('what others add to the capacity of a node can be requested there', async () => {
   const gpu = 'example.com/gpu'
   const set = (amount: string | null) =>

@@ -1,8 +1,8 @@
 /** Rules about a node itself: its name, whether it takes new Pods, its taints, its labels, its ports. */
-import { type NodeSelectorTerm, selectsNode, termSelectsNode } from '../../model/node-selector.ts'
+import { type NodeSelectorTerm, type SelectableNode, selectsNode, termSelectsNode } from '../../model/node-selector.ts'
 import { isTolerated } from '../../model/tolerations.ts'
 import { vendorKey } from '../../model/vendor.ts'
-import type { NodeInfo, Taint } from '../node-info.ts'
+import type { Taint } from '../node-info.ts'
 import { happened, normalizeByMax, type Plugin, type Refusal } from '../plugin.ts'
 import type { PodInfo } from '../pod-info.ts'
 
@@ -90,7 +90,7 @@ export const nodeAffinity: Plugin = {
 }
 
 /** Whether a node suits what the Pod demands of its labels; undefined where the Pod demands nothing. */
-export function nodeMatcher({ spec }: PodInfo): ((node: NodeInfo) => boolean) | undefined {
+export function nodeMatcher({ spec }: Pick<PodInfo, 'spec'>): ((node: SelectableNode) => boolean) | undefined {
   const pairs = Object.entries(spec.nodeSelector ?? {})
   const required = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution
   if (pairs.length === 0 && required === undefined) return undefined
