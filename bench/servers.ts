@@ -3,8 +3,9 @@
  * and every directory; `close` ends and removes everything. Prepared directories are kept within a run.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
+import { generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -103,15 +104,7 @@ export class Bench {
   /** The control loops in a process of their own, for a server in this directory. */
   async startManager(directory: string, { origin }: Side): Promise<Pick<Side, 'pid' | 'stop'>> {
     const pki = join(directory, 'data/pki')
-    const kubeconfig = join(directory, 'manager.kubeconfig')
-    const named = (sort: string, content: object) => ({ [`${sort}s`]: [{ name: 'bench', [sort]: content }] })
-    const config = {
-      ...named('cluster', { server: origin, 'certificate-authority': join(pki, 'ca.crt') }),
-      ...named('user', { token }),
-      ...named('context', { cluster: 'bench', user: 'bench' }),
-      'current-context': 'bench',
-    }
-    writeFileSync(kubeconfig, JSON.stringify(config))
+    const kubeconfig = writeKubeconfig(directory, origin)
     const flags = [
       ...[`--kubeconfig=${kubeconfig}`, '--secure-port=0', '--controllers=csrapproving,csrsigning'],
       ...[`--cluster-signing-cert-file=${pki}/ca.crt`, `--cluster-signing-key-file=${pki}/ca.key`],
@@ -120,6 +113,34 @@ export class Bench {
     this.#running.add(child)
     await portOf(child, /this manager lead(s)/)
     return { pid: child.pid!, stop: () => this.#stop(child) }
+  }
+
+  /**
+   * The real kube-controller-manager and kube-scheduler, in place of our loops, for a server of the profile `kubernetes`
+   * in this directory whose key of service accounts is `serviceAccountKey`.
+   */
+  startKubeManagers(directory: string, { origin }: Side, binaries: string): Pick<Side, 'pid' | 'stop'>[] {
+    const pki = join(directory, 'data/pki')
+    const common = [
+      ...[`--kubeconfig=${writeKubeconfig(directory, origin)}`, '--leader-elect=false', '--bind-address=127.0.0.1'],
+      ...['--port=0', '--kube-api-qps=1000', '--kube-api-burst=2000'],
+    ]
+    const signing = [
+      ...[`--root-ca-file=${pki}/ca.crt`, `--service-account-private-key-file=${serviceAccountKey(directory)}`],
+      ...[`--cluster-signing-cert-file=${pki}/ca.crt`, `--cluster-signing-key-file=${pki}/ca.key`],
+    ]
+    const start = (name: string, flags: readonly string[]) => {
+      const child = spawn(join(binaries, name), flags, { stdio: 'ignore' })
+      this.#running.add(child)
+      return { pid: child.pid!, stop: () => this.#stop(child) }
+    }
+    return [
+      start('kube-controller-manager', [
+        ...[...common, ...signing, '--secure-port=0'],
+        '--use-service-account-credentials',
+      ]),
+      start('kube-scheduler', [...common, '--secure-port=0']),
+    ]
   }
 
   /** With the certificates of a directory that our server has used. */
@@ -162,6 +183,29 @@ export class Bench {
     await Promise.all([...this.#running].map((child) => this.#stop(child, 'SIGKILL')))
     rmSync(this.directory, { recursive: true, force: true })
   }
+}
+
+/** A client config for who may do everything. Returns its file. */
+function writeKubeconfig(directory: string, origin: string): string {
+  const file = join(directory, 'manager.kubeconfig')
+  const named = (sort: string, content: object) => ({ [`${sort}s`]: [{ name: 'bench', [sort]: content }] })
+  const config = {
+    ...named('cluster', { server: origin, 'certificate-authority': join(directory, 'data/pki/ca.crt') }),
+    ...named('user', { token }),
+    ...named('context', { cluster: 'bench', user: 'bench' }),
+    'current-context': 'bench',
+  }
+  writeFileSync(file, JSON.stringify(config))
+  return file
+}
+
+/** A key of service accounts that a server and the managers beside it share. Returns its file. */
+export function serviceAccountKey(directory: string): string {
+  const file = join(directory, 'service-accounts.key')
+  if (existsSync(file)) return file
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  writeFileSync(file, privateKey.export({ type: 'pkcs1', format: 'pem' }))
+  return file
 }
 
 /** How long a command of ours takes, in seconds. */

@@ -120,6 +120,8 @@ test('joining', async (t) => {
         () => phaseOf('p1'),
         (phase) => phase === 'Running',
       )
+      // The nodes of `orch up` and other agents have other addresses.
+      assert.match((await admin.get(`${pods}/p1`)).body.status.podIP, /^10\.(?:19[2-9]|2\d\d)\./)
       await agent.stop()
       const file = join(root, 'kubeconfig')
       assert.equal(statSync(file).mode & 0o777, 0o600)

@@ -2,6 +2,7 @@
  * Addresses of the pods of one node, from the node's range. Which are in use is what the pods themselves say, and those
  * that were handed out a moment ago; nothing else is kept, so a restart finds the same.
  */
+import { createHash } from 'node:crypto'
 import type { Pod } from '../../kinds/core/pod.ts'
 
 /** The first and the last usable address of a range of IPv4, as numbers. */
@@ -89,8 +90,22 @@ function textOf(address: number): string {
   return [24, 16, 8, 0].map((bits) => Math.floor(address / 2 ** bits) % 256).join('.')
 }
 
-/** The range of the node of this place in a row of them, for clusters where nobody assigns ranges: from 10.128.0.0/9. */
+const rangesOfNames = 2 ** 14
+
+/**
+ * The range of the node of this place in a row of them, for clusters where nobody assigns ranges: from 10.128.0.0/10. Beyond
+ * the last it goes on with those of names.
+ */
 export function ownRange(place: number): string {
   const network = 10 * 2 ** 24 + 128 * 2 ** 16 + (place % 2 ** 15) * 256
   return `${textOf(network)}/24`
+}
+
+/**
+ * The range of a node that is alone in its process and knows of no others: from 10.192.0.0/10, by its name. Two names may
+ * have the same one, which is unlikely for a few nodes.
+ */
+export function rangeOfName(name: string): string {
+  const hash = createHash('sha256').update(name).digest().readUInt32BE()
+  return ownRange(rangesOfNames + (hash % rangesOfNames))
 }

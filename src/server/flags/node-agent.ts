@@ -32,7 +32,13 @@ const nodeFlags = {
     'port of logs, exec, attach and port-forward on the address of the node, for those whom the API server permits; 0 for none',
   ),
   capacity: capacityFlag('capacity', 'what the node has'),
-  podCidr: flag('pod-cidr', 'CIDR', '10.128.0.0/24', text, 'range of pod addresses where the Node object names none'),
+  podCidr: flag(
+    'pod-cidr',
+    'CIDR',
+    '',
+    text,
+    'range of pod addresses where the Node object names none; by default one of 10.192.0.0/10, by the name of the node',
+  ),
   stages: repeated(
     'stages',
     'FILE',

@@ -10,6 +10,7 @@ import { Client } from '../../client/client.ts'
 import { Informer } from '../../client/informer.ts'
 import type { Vendor } from '../../model/vendor.ts'
 import type { NodePort } from '../../node-port/node-port.ts'
+import { rangeOfName } from '../../nodes/pods/addresses.ts'
 import { type PodStages, type Simulation, simulateNodes } from '../../nodes/simulation.ts'
 import { readStageFiles } from '../../nodes/stages/read-stage-files.ts'
 import { nodes, pods } from '../../nodes/types.ts'
@@ -79,7 +80,8 @@ interface Around {
 }
 
 function startNode(options: NodeAgentOptions, { credentials, vendor, clock, log, directory, stages, port }: Around) {
-  const { name, nodeIp: address, capacity, nodeLabels: labels, taints, podCidr: podRange } = options
+  const { name, nodeIp: address, capacity, nodeLabels: labels, taints } = options
+  const podRange = options.podCidr || rangeOfName(name)
   const client = new Client(credentials.transport.send, { userAgent: vendor.nodeAgent })
   const onError = (error: unknown) => log.warn('the node agent has lost its watch or an event', errorFields(error))
   const podInformer = new Informer(client, pods, { selection: { fieldSelector: `spec.nodeName=${name}` }, onError })
