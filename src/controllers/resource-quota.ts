@@ -11,7 +11,8 @@
  *
  * A quota that is never left alone for that long is counted while no write is under way, where one server is all there
  * is and can say so (`whileStill`): such a count is exact. Among several servers nobody knows of all writes. The first
- * count is followed by such a one soon: objects that came or went while it was made were neither in it nor charged.
+ * count is followed by such a one soon: objects that came or went while it was made were neither in it nor charged. So is
+ * the start of this loop: the one before may have ended in between.
  */
 import type { Clock } from '../base/clock.ts'
 import type { Client } from '../client/client.ts'
@@ -77,8 +78,8 @@ interface Step {
   readonly signal: AbortSignal
 }
 
-/** How long after the first count the next is made at the latest. */
-const secondCountMs = 5000
+/** How long after the first count, or the start, the next is made at the latest. */
+const soonMs = 5000
 
 type Amounts = NonNullable<NonNullable<ResourceQuota['status']>['used']>
 
@@ -93,7 +94,7 @@ async function reconcile(
   const unknown = Object.keys(hard).filter((name) => !Object.hasOwn(used, name))
   if (unknown.length > 0 || !sameJson(hard, enforced)) {
     const counted = await count(parts, quota, { names: unknown, signal: step.signal })
-    if (unknown.length > 0) step.seen.set(step.key, { ...lookAt(parts, quota, step), countBy: secondCount(parts) })
+    if (unknown.length > 0) step.seen.set(step.key, { ...lookAt(parts, quota, step), countBy: soon(parts) })
     return await write(parts, quota, { hard, used: { ...Object.fromEntries(known), ...counted } })
   }
   const seen = lookAt(parts, quota, step)
@@ -112,8 +113,8 @@ async function reconcile(
   return { afterMs: parts.quietMs }
 }
 
-function secondCount({ clock, quietMs }: ResourceQuotaLoopParts): number {
-  return clock.monotonic() + Math.min(secondCountMs, quietMs)
+function soon({ clock, quietMs }: ResourceQuotaLoopParts): number {
+  return clock.monotonic() + Math.min(soonMs, quietMs)
 }
 
 /** How long until it is counted although it was not left alone for long enough. */
@@ -156,12 +157,11 @@ async function recentQuota(
 }
 
 /** What is known of the quota as it is; nothing yet, where it has changed since the last look. */
-function lookAt({ clock, quietMs }: ResourceQuotaLoopParts, { metadata }: ApiObject, { key, seen }: Step): Seen {
+function lookAt(parts: ResourceQuotaLoopParts, { metadata }: ApiObject, { key, seen }: Step): Seen {
   const { resourceVersion: version = '' } = metadata
   const last = seen.get(key)
   if (last?.version === version) return last
-  const since = clock.monotonic()
-  const now = { version, since, countBy: last?.countBy ?? since + 2 * quietMs }
+  const now = { version, since: parts.clock.monotonic(), countBy: last?.countBy ?? soon(parts) }
   seen.set(key, now)
   return now
 }

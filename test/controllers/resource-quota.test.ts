@@ -94,7 +94,7 @@ test('what is wrong is found, too much as well as too little', async () => {
 })
 
 /** A loop of the test's own against a server without loops, a step at a time, with a clock that the test sets. */
-async function openLoop(t: TestContext, parts: Pick<ResourceQuotaLoopParts, 'whileStill'> = {}) {
+async function openLoop(t: TestContext, parts: Partial<ResourceQuotaLoopParts> = {}) {
   const stop = new AbortController()
   t.after(() => stop.abort())
   const server = await serve(t)
@@ -149,16 +149,29 @@ test('less than is charged counts when nothing more was given back; more counts 
   assert.deepEqual(await look(1000), ['done', '1'])
 })
 
+const still: Partial<ResourceQuotaLoopParts> = {
+  quietMs: 10_000,
+  whileStill: async (_, run) => await run(() => true),
+}
+
 test('objects that went while the first count was made are found by a second one soon', async (t) => {
-  const { look, use } = await openLoop(t, { whileStill: async (_, run) => await run(() => true) })
+  const { look, use } = await openLoop(t, still)
   assert.deepEqual(await look(0), ['done', '0'])
   await use('3')
-  assert.deepEqual(await look(600), [{ afterMs: 400 }, '3'])
+  assert.deepEqual(await look(600), [{ afterMs: 4400 }, '3'])
   await use('4')
-  assert.deepEqual(await look(400), ['done', '0'])
+  assert.deepEqual(await look(4400), ['done', '0'])
   // Counted twice: from now on only when it was left alone.
   await use('2')
-  assert.deepEqual(await look(0), [{ afterMs: 1000 }, '2'])
+  assert.deepEqual(await look(0), [{ afterMs: 10_000 }, '2'])
+})
+
+test('a loop that starts anew counts what the one before may have left', async (t) => {
+  const { look, use } = await openLoop(t, still)
+  await use('3')
+  assert.deepEqual(await look(0), [{ afterMs: 5000 }, '3'])
+  await use('4')
+  assert.deepEqual(await look(5000), ['done', '0'])
 })
 
 test('what a crash left is found although the namespace is written to all the time', async () => {
