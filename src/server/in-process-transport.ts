@@ -118,7 +118,7 @@ class Conversation implements ServerTransport {
     this.target = path
     this.rawHeaders = Object.entries(headers).flat()
     this.hasBody = body !== undefined
-    this.body = Readable.from(body === undefined ? [] : [Buffer.from(body)])
+    this.body = Readable.from(body === undefined ? [] : [Buffer.from(body.buffer, body.byteOffset, body.byteLength)])
     this.signal = this.#gone.signal
     this.answer = new Promise((resolve, reject) => {
       this.#begin = resolve
