@@ -41,6 +41,7 @@ import {
 } from './resource-type.ts'
 import { type FollowOptions, follow } from './resume-watch.ts'
 import { isExpired } from './status-error.ts'
+import { bytesOfText } from './text-bytes.ts'
 import { type Transport, TransportError, type TransportResponse } from './transport.ts'
 import type { WatchEvent } from './watch.ts'
 
@@ -258,7 +259,7 @@ export class Client {
     if (body === undefined) return { body, contentType: '' }
     const written = contentType === undefined ? this.form?.write(body as object) : undefined
     if (written !== undefined) return { body: written, contentType: this.form!.mediaType }
-    return { body: new TextEncoder().encode(stringifyJson(body)), contentType: contentType ?? jsonType }
+    return { body: bytesOfText(stringifyJson(body)), contentType: contentType ?? jsonType }
   }
 
   async #call<T>(request: RawRequest): Promise<T> {

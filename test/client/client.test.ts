@@ -12,6 +12,7 @@ import { discover } from '../../src/client/discovery.ts'
 import { parseJson, stringifyJson } from '../../src/client/json.ts'
 import { HttpTransport } from '../../src/client/node/http-transport.ts'
 import { isConflict, isExpired, isNotFound, StatusError } from '../../src/client/status-error.ts'
+import { bytesOfText } from '../../src/client/text-bytes.ts'
 import { type Transport, TransportError } from '../../src/client/transport.ts'
 import { watch } from '../../src/client/watch.ts'
 import { serve } from '../tools/in-process.ts'
@@ -248,4 +249,20 @@ test('no integer is rounded, and any key is a key', () => {
   const text = '{"__proto__":1,"big":9007199254740993,"deep":[-18446744073709551615],"digits":"9007199254740993"}'
   assert.deepEqual(parseJson('9007199254740993'), 9007199254740993n)
   assert.equal(stringifyJson(parseJson(text)), text)
+})
+
+test('bytes of texts are their own, whatever comes after them', () => {
+  const texts = [
+    '',
+    'a',
+    'ä€😀',
+    'lone \ud800 half',
+    'x'.repeat(20_000),
+    ...Array.from({ length: 3000 }, (_, i) => `{"n":${i}}€`),
+  ]
+  const all = texts.map((text) => bytesOfText(text))
+  assert.deepEqual(
+    all.map((bytes) => Buffer.from(bytes).toString('latin1')),
+    texts.map((text) => Buffer.from(text).toString('latin1')),
+  )
 })
