@@ -6,6 +6,7 @@
 import { repeat, type TimerClock } from '../base/clock.ts'
 import type { Client } from '../client/client.ts'
 import type { Informer } from '../client/informer.ts'
+import { objectKey } from '../client/resource-type.ts'
 import type { Node } from '../kinds/core/node.ts'
 import type { Pod } from '../kinds/core/pod.ts'
 import type { Json } from '../model/json.ts'
@@ -13,7 +14,7 @@ import { selectableNode } from '../model/node-selector.ts'
 import type { Vendor } from '../model/vendor.ts'
 import type { NodeRuntime } from '../node-port/runtime.ts'
 import type { Loop } from '../reconcile/loop.ts'
-import type { Source } from '../reconcile/sources.ts'
+import { fromInformer, type Source } from '../reconcile/sources.ts'
 import { ContainerLogs } from './containers/container-logs.ts'
 import { SimulatedNode } from './containers/simulated-node.ts'
 import { heartbeatLoop } from './heartbeats.ts'
@@ -68,6 +69,7 @@ export function simulateNodes(parts: SimulationParts): Simulation {
   const byName = new Map(parts.nodes.map((node) => [node.name, node]))
   const events = new NodeEvents({ clientOf, vendor, clock, onError })
   const { stages = [], parseStatus } = parts.stages ?? builtIn(vendor)
+  const readiness = parts.stages === undefined ? nodeReadiness(parts) : undefined
   const logs = new ContainerLogs()
   const volumes = volumesOf(parts, byName)
   const pods = podLoop({
@@ -81,7 +83,9 @@ export function simulateNodes(parts: SimulationParts): Simulation {
       if (state === 'is over') void volumes?.remove(pod).catch(onError)
     },
     ...(parseStatus === undefined ? {} : { parseStatus }),
-    ...(volumes === undefined ? {} : volumeUpkeep(volumes, onError)),
+    ...(volumes === undefined ? {} : volumeUpkeep(volumes)),
+    isNodeReady: readiness?.isReady,
+    sources: [...(volumes === undefined ? [] : [polled(volumes, onError)]), ...(readiness?.sources ?? [])],
   })
   return {
     heartbeats: heartbeatLoop({ nodes: byName, informer: parts.nodeObjects, clientOf, vendor, clock }),
@@ -103,25 +107,42 @@ function volumesOf(
 }
 
 /** Volumes are written before containers start, and again when what they are made of has changed. */
-function volumeUpkeep(volumes: PodVolumes, onError: (error: unknown) => void) {
-  const polled: Source = {
+function volumeUpkeep(volumes: PodVolumes) {
+  return {
+    prepare: (pod: Pod, client: Client) => volumes.prepare(pod, client),
+    keepUp: (pod: Pod, client: Client) => volumes.keepUp(pod, client),
+  }
+}
+
+function polled(volumes: PodVolumes, onError: (error: unknown) => void): Source {
+  return {
     connect: (add, clock) =>
       repeat(clock, volumes.pollMs, () => {
         volumes.poll().then((keys) => keys.forEach(add), onError)
       }),
   }
-  return {
-    prepare: (pod: Pod, client: Client) => volumes.prepare(pod, client),
-    keepUp: (pod: Pod, client: Client) => volumes.keepUp(pod, client),
-    sources: [polled],
-  }
+}
+
+/** Pods of a node that was taken for lost were said to be not ready: they are looked at when it is ready again. */
+function nodeReadiness({ pods, nodeObjects }: SimulationParts) {
+  const byNode = indexByNode(pods)
+  const isReady = (node: Node | undefined) =>
+    node?.status?.conditions?.find(({ type }) => type === 'Ready')?.status === 'True'
+  const again = fromInformer(nodeObjects, ({ previous, object }) =>
+    isReady(object) && !isReady(previous) ? byNode.get(object!.metadata.name!).map(objectKey) : [],
+  )
+  return { isReady: (name: string) => isReady(nodeObjects.get({ name })), sources: [again] }
+}
+
+function indexByNode(pods: Informer<Pod>) {
+  return pods.index(({ spec }) => (spec?.nodeName ? [spec.nodeName] : []))
 }
 
 function runtimesOf(
   { nodes, pods, clientOf, vendor, clock }: SimulationParts,
   shared: { readonly logs: ContainerLogs; readonly volumes: PodVolumes | undefined },
 ): NodeRuntime[] {
-  const byNode = pods.index(({ spec }) => (spec?.nodeName ? [spec.nodeName] : []))
+  const byNode = indexByNode(pods)
   return nodes.map(
     ({ name, capacity: amounts }) =>
       new SimulatedNode({ ...shared, name, pods: byNode, client: () => clientOf(name), amounts, vendor, clock }),

@@ -190,6 +190,28 @@ function toNode(name: string): object {
   }
 }
 
+test('a pod that others took for not ready is ready again; one with a gate is ready while the gate is open', async () => {
+  const set = (name: string, type: string, status: string) =>
+    client.patch(
+      pods,
+      { namespace: 'default', name },
+      { subresource: 'status', patch: { strategic: { status: { conditions: [{ type, status }] } } } },
+    )
+  const readyIs = (status: string) => (pod: Pod) => condition(pod, 'Ready') === status
+  await makePod('mistaken')
+  await untilPod('mistaken', readyIs('True'))
+  // As the loop does that takes a node for lost.
+  await set('mistaken', 'Ready', 'False')
+  await untilPod('mistaken', readyIs('True'))
+  await makePod('with-a-gate', {}, { readinessGates: [{ conditionType: 'example.com/gate' }] })
+  const closed = await untilPod('with-a-gate', (pod) => condition(pod, 'ContainersReady') === 'True')
+  assert.equal(condition(closed, 'Ready'), 'False')
+  for (const status of ['True', 'False']) {
+    await set('with-a-gate', 'example.com/gate', status)
+    await untilPod('with-a-gate', readyIs(status))
+  }
+})
+
 test('what others add to the capacity of a node can be requested there', async () => {
   const gpu = 'example.com/gpu'
   const set = (amount: string | null) =>

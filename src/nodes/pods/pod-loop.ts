@@ -20,7 +20,7 @@ import { chooseStage, delayOf, type Stage } from '../stages/stage.ts'
 import { pods } from '../types.ts'
 import { applyStage, type StageEffects } from './apply-stage.ts'
 import type { NodeRoom } from './node-room.ts'
-import { stoppedByNode } from './steps.ts'
+import { correctedReadiness, stoppedByNode } from './steps.ts'
 
 export interface PodLoopParts extends StageEffects {
   readonly informer: Informer<Pod>
@@ -32,6 +32,8 @@ export interface PodLoopParts extends StageEffects {
   readonly keepUp?: (pod: Pod, client: Client) => Promise<Upkeep>
   /** Called with every change of a pod on a node of this process; over: its containers will not run again. */
   readonly onPod: (pod: Pod, state: 'lives' | 'is over') => void
+  /** Whether others take the node for ready; left out where stages alone decide whether pods are. */
+  readonly isNodeReady?: ((node: string) => boolean) | undefined
   /** Further keys to look at. */
   readonly sources?: readonly Source[]
 }
@@ -105,6 +107,10 @@ class PodDriver {
     if (progress.actedOn === version) return 'done'
     const ending = this.#whyEnded(key, pod)
     if (ending !== undefined) return await this.#fail(pod, ending, signal)
+    const corrected = this.#parts.isNodeReady?.(pod.spec!.nodeName!)
+      ? correctedReadiness(pod, this.#parts.clock.now())
+      : undefined
+    if (corrected !== undefined) return await this.#report(pod, corrected, signal)
     return sooner(await this.#advance(key, { pod, progress }, signal), this.#deadlineInMs(pod))
   }
 
@@ -200,11 +206,15 @@ class PodDriver {
   /** The node ends a pod: its containers are stopped, and not started again. */
   async #fail(pod: Pod, ending: Ending, signal: AbortSignal): Promise<'done'> {
     const { reason, message, told = message } = ending
-    const { nodeOf, clientOf, clock, record } = this.#parts
+    const { nodeOf, clock, record } = this.#parts
     const node = nodeOf(pod.spec!.nodeName!)
-    const client = clientOf(node.name)
     record(pod, { type: ending.type, reason, message })
     const status = stoppedByNode(pod, { now: clock.now(), hostIp: node.address, reason, message: told })
+    return await this.#report(pod, status, signal)
+  }
+
+  async #report(pod: Pod, status: NonNullable<Pod['status']>, signal: AbortSignal): Promise<'done'> {
+    const client = this.#parts.clientOf(pod.spec!.nodeName!)
     try {
       await client.update(pods, { ...pod, status }, { subresource: 'status', signal })
     } catch (error) {

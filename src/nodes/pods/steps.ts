@@ -120,6 +120,21 @@ export function stoppedByNode(
   return { ...ended, phase: 'Failed', reason, message, hostIP: hostIp, startTime: status.startTime ?? timestamp(now) }
 }
 
+/**
+ * The status with the condition Ready that containers and gates give: others may have changed it, such as who took the node
+ * for lost, or opened a gate. Undefined where it is right.
+ */
+export function correctedReadiness(pod: Pod, now: number): PodStatus | undefined {
+  const { status = {}, metadata } = pod
+  const present = (type: string) => status.conditions?.find((each) => each.type === type)?.status
+  const ready = present('ContainersReady')
+  if (status.phase !== 'Running' || metadata.deletionTimestamp !== undefined) return undefined
+  if (ready !== 'True' && ready !== 'False') return undefined
+  const right = conditions(pod, { now, initialized: 'True', ready })
+  const isRight = right.find(({ type }) => type === 'Ready')!.status === present('Ready')
+  return isRight ? undefined : { ...status, conditions: right }
+}
+
 function terminatedOf({ state, containerID }: ContainerStatus, { now, exitCode }: StepContext) {
   const finishedAt = timestamp(now)
   return {
