@@ -33,8 +33,11 @@ const leaseNamespace = 'kube-node-lease'
 const leaseSeconds = 40
 const renewMs = 10_000
 const reportMs = 300_000
-/** How many nodes write at once. */
-const concurrency = 16
+/**
+ * How many nodes write at once: so many that those of a server that takes seconds for a write are not taken for lost. They
+ * share its commits.
+ */
+const concurrency = 128
 
 /** What is known of a node of this process. */
 interface State {

@@ -1,10 +1,19 @@
 /** Simulated nodes beside a real server: they register, tell that they live, and drive the pods that are bound to them. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { systemClock } from '../../src/base/clock.ts'
 import { Client } from '../../src/client/client.ts'
+import { Informer } from '../../src/client/informer.ts'
 import { leases } from '../../src/client/leader-election.ts'
+import type { Transport } from '../../src/client/transport.ts'
 import type { Pod } from '../../src/kinds/core/pod.ts'
+import { vendorOf } from '../../src/model/vendor.ts'
+import { heartbeatLoop } from '../../src/nodes/heartbeats.ts'
 import { nodes, pods } from '../../src/nodes/types.ts'
+import { startLoops } from '../../src/reconcile/loop.ts'
+import { MissingRights } from '../../src/reconcile/missing-rights.ts'
+import { WorkQueueMetrics } from '../../src/reconcile/work-queue-metrics.ts'
+import { openLog } from '../../src/telemetry/log.ts'
 import { type Restartable, serveUp } from '../tools/in-process.ts'
 import { until } from '../tools/until.ts'
 
@@ -294,4 +303,31 @@ test('after a restart the nodes go on with the pods that there are, and hand out
   assert.equal(new Set(addresses).size, addresses.length)
   assert.ok(addresses.includes(fresh.status!.podIP!))
   assert.equal((await read('one')).status?.startTime, before.status?.startTime)
+})
+
+test('many nodes tell at once that they live, however long each is not answered', async (t) => {
+  let asking = 0
+  const transport: Transport = ({ signal }) => {
+    asking++
+    return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+  }
+  const silent = new Client(transport)
+  const many = Array.from({ length: 60 }, (_, i) => ({
+    ...{ name: `n${i}`, address: '10.127.0.1', port: () => 0, capacity: {}, labels: {}, taints: [], podRange: '' },
+  }))
+  const [log, vendor] = [openLog(), vendorOf('orch')]
+  const loop = heartbeatLoop({
+    nodes: new Map(many.map((node) => [node.name, node])),
+    informer: new Informer(silent, nodes, { onError: () => {} }),
+    ...{ clientOf: () => silent, vendor, clock: systemClock },
+  })
+  // Only what names nodes: the informer would ask too.
+  const sources = loop.sources.slice(0, 1)
+  const records = { log, clock: systemClock, metrics: new WorkQueueMetrics(), missingRights: new MissingRights(log) }
+  const running = startLoops([{ ...loop, sources }], records)
+  t.after(() => running.stop())
+  await until(
+    async () => asking,
+    (count) => count === many.length,
+  )
 })
