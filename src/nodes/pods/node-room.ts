@@ -1,7 +1,7 @@
 /**
  * What the pods of one node request, and whether there is room for another, and whether the node is one that the pod asks
- * for: a node judges the pods that are bound to it by itself, whoever bound them. Which were let in is what the pods say, and those that were let in a moment ago; nothing
- * else is kept, so a restart finds the same.
+ * for: a node judges the pods that are bound to it by itself, whoever bound them. Which were let in is what the pods say,
+ * and those that were let in a moment ago; nothing else is kept, so a restart finds the same.
  */
 import type { Pod } from '../../kinds/core/pod.ts'
 import type { SelectableNode } from '../../model/node-selector.ts'
