@@ -25,6 +25,8 @@ export interface Flag<T> {
   readonly read: (text: string) => T
   /** For one that may be given several times: reads all its values, in their order. */
   readonly readAll?: (texts: readonly string[]) => T
+  /** Where it is not given it is undefined, and has no default. */
+  readonly mayLack?: boolean
   /** What it means where it stands without a value, though it may have one: the word after it is its value if it is one. */
   readonly bare?: string
   /** Neither help nor completion shows it: it is there to say why it is refused. */
@@ -51,6 +53,11 @@ export function flag<T>(
 /** A flag without a value, off unless it is given. */
 export function toggle(name: string, help: string): Flag<boolean> {
   return flag(name, '', '', (text) => text !== '' && readBoolean(text), help)
+}
+
+/** The same, for those who ask whether it was given: undefined where it was not. */
+export function ifGiven<T>(asked: Flag<T>): Flag<T | undefined> {
+  return { ...asked, mayLack: true }
 }
 
 /** A flag that may be given several times, each time with one value; none unless it is given. */
@@ -217,7 +224,9 @@ function valueAlone({ name, value, bare }: Flag<unknown>): string {
   return bare ?? 'true'
 }
 
-function readFlag(flag: Flag<unknown>, texts: readonly string[] = [flag.default]): unknown {
+function readFlag(flag: Flag<unknown>, given: readonly string[] | undefined): unknown {
+  if (given === undefined && flag.mayLack) return undefined
+  const texts = given ?? [flag.default]
   try {
     return flag.readAll === undefined ? flag.read(texts.at(-1)!) : flag.readAll(texts)
   } catch (error) {

@@ -65,7 +65,7 @@ export function defineCommand<F extends Flags>(definition: CommandDefinition<F>)
     flags: definition.flags,
     run: async (context, args) => {
       const line = parseOwnFirst(definition.flags, args)
-      await definition.run(context, { ...line, options: await withTemplate(withKustomization(line.options)) })
+      await definition.run(context, { ...line, options: await withTemplate(context, withKustomization(line.options)) })
     },
   }
 }
@@ -98,11 +98,11 @@ function withKustomization<T extends object>(options: T): T {
 }
 
 /** A template is read before anything is sent: what is wrong with it leaves nothing half done. */
-async function withTemplate<T extends object>(options: T): Promise<T> {
+async function withTemplate<T extends object>({ terminal }: Context, options: T): Promise<T> {
   const { output, template } = options as { output?: Output; template?: string }
   if (output === undefined || template === undefined || (output.form !== 'template' && template === '')) return options
   const { readyTemplate } = await import('./printers/templates.ts')
-  return { ...options, output: await readyTemplate({ output, template }) }
+  return { ...options, output: await readyTemplate({ output, template, seen: terminal.out }) }
 }
 
 function helpOf<F extends Flags>({ name, forms, about, examples, flags }: CommandDefinition<F>): string {

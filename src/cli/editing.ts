@@ -10,6 +10,8 @@ import { StatusError } from '../client/status-error.ts'
 import type { Context } from './command.ts'
 import { explainError, SeveralErrors } from './explain-error.ts'
 import { ManifestError } from './manifests/manifest-error.ts'
+import type { DocumentFormat } from './printers/objects.ts'
+import type { Output } from './printers/output.ts'
 
 /** For editors of Windows. What is saved may have either ending, with or without it. */
 export const windowsLineEndingsFlag = toggle('windows-line-endings', 'lines of the edited file end as on Windows')
@@ -22,20 +24,28 @@ export interface Editing {
   readonly save: (text: string, file: string) => Promise<string>
   /** Whether its lines end in CR LF. */
   readonly windowsLineEndings: boolean
+  /** JSON has no comments: nothing stands above it, and why it comes up again is printed. */
+  readonly format: DocumentFormat
 }
 
-export async function editText(context: Context, { what, original, save, windowsLineEndings }: Editing): Promise<void> {
+/** The form of a text to edit, by what `-o` says of the output. */
+export function editedFormat({ form }: Output): DocumentFormat {
+  return form === 'json' ? 'json' : 'yaml'
+}
+
+export async function editText(context: Context, editing: Editing): Promise<void> {
+  const { what, original, save, windowsLineEndings, format } = editing
   const directory = mkdtempSync(join(tmpdir(), 'orchctl-edit-'))
-  const file = join(directory, 'object.yaml')
+  const file = join(directory, `object.${format}`)
   let text = original
   let reason = ''
   for (;;) {
-    const shown = header(what, reason) + text
+    const shown = (format === 'json' ? '' : header(what, reason)) + text
     writeFileSync(file, windowsLineEndings ? shown.replaceAll('\n', '\r\n') : shown, { mode: 0o600 })
     await runEditor(context, file)
     const saved = withoutHeader(readFileSync(file, 'utf8').replaceAll('\r\n', '\n'))
     if (saved.trim() === '' || saved === text) {
-      context.err(reason)
+      if (format === 'yaml') context.err(reason)
       if (reason !== '')
         throw new UsageError(`edit cancelled, no valid changes were saved; what you wrote is in ${file}`)
       rmSync(directory, { recursive: true, force: true })
@@ -49,6 +59,7 @@ export async function editText(context: Context, { what, original, save, windows
       context.signal.throwIfAborted()
       if (!isMendable(error)) throw new SeveralErrors([error, new UsageError(`what you wrote is in ${file}`)])
       reason = await explainError(error)
+      if (format === 'json') context.err(reason)
     }
   }
 }

@@ -5,6 +5,7 @@ import type { Context } from './command.ts'
 import { withConnection } from './connect.ts'
 import type { connectionFlags } from './connection-flags.ts'
 import type { FileOptions } from './manifests/manifest.ts'
+import { escapeText } from './printers/escape.ts'
 
 export const rawFlag = flag('raw', 'PATH', '', text, 'send the file to this path of the server, and print its answer')
 
@@ -27,10 +28,16 @@ export async function callRaw(
   await withConnection(context, options, async ({ client }) => {
     const request = { method, path: options.raw, accept: '*/*', signal: context.signal }
     const answer = await client.open({ ...request, ...body })
-    const decoder = new TextDecoder()
-    for await (const chunk of answer.body) context.out(decoder.decode(chunk, { stream: true }))
-    context.out(decoder.decode())
+    if (!context.terminal.out) for await (const chunk of answer.body) context.out(chunk)
+    else await show(context, answer.body)
   })
+}
+
+/** For a person: what drives a terminal is shown, and not sent. */
+async function show({ out }: Context, body: AsyncIterable<Uint8Array>): Promise<void> {
+  const decoder = new TextDecoder()
+  for await (const chunk of body) out(escapeText(decoder.decode(chunk, { stream: true })))
+  out(escapeText(decoder.decode()))
 }
 
 /** What commands with --raw also have, and what says nothing about a path. */

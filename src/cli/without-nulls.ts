@@ -3,10 +3,14 @@
  * but a server may send one (`containers: [null]`). kubectl reads such a member as an empty one; here it is left out.
  * Whatever prints objects as they are does not come here.
  */
+import type { OptionsOf } from '../base/flags.ts'
 import type { ContentForm } from '../client/content-form.ts'
 import { parseJson } from '../client/json.ts'
+import { lines, maxLineBytes, type RawEvent } from '../client/watch.ts'
 import { isObject } from '../model/json.ts'
-import type { Session } from './session.ts'
+import type { Context } from './command.ts'
+import type { connectionFlags } from './connection-flags.ts'
+import { type Session, withSession } from './session.ts'
 
 /** The same value less all nulls in it. */
 export function withoutNulls<T>(value: T): T {
@@ -20,12 +24,21 @@ const jsonWithoutNulls: ContentForm = {
   mediaType: 'application/json',
   write: () => undefined,
   read: (bytes) => withoutNulls(parseJson(Buffer.from(bytes).toString('utf8'))),
-  readEvents: () => {
-    throw new Error('a watch shows objects as they are')
+  readEvents: async function* (chunks) {
+    for await (const line of lines(chunks, maxLineBytes)) yield withoutNulls(parseJson(line) as RawEvent<unknown>)
   },
 }
 
-/** A session whose client reads all objects so. It does not watch. */
+/** A session whose client reads all objects so. */
 export function sessionWithoutNulls(session: Session): Session {
   return { ...session, client: session.client.withForm(jsonWithoutNulls) }
+}
+
+/** A session for a command that reads objects as their types say. */
+export async function withTypedSession<T>(
+  context: Context,
+  options: OptionsOf<typeof connectionFlags>,
+  use: (session: Session) => Promise<T>,
+): Promise<T> {
+  return await withSession(context, options, (session) => use(sessionWithoutNulls(session)))
 }

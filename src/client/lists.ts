@@ -7,14 +7,14 @@ export interface ListBody<T> {
   readonly apiVersion: string
   readonly kind: string
   readonly metadata: { readonly resourceVersion?: string; readonly continue?: string }
-  readonly items: readonly T[] | null
+  readonly items: readonly (T | null)[] | null
 }
 
 /** Items of a list come without apiVersion and kind; here they have them, as they have from everywhere else. */
 export function readPage<T>({ apiVersion, kind, metadata, items }: ListBody<T>): ListPage<T> {
   const type = { kind: kind.replace(/List$/, ''), apiVersion }
   return {
-    items: (items ?? []).map((item) => ({ ...type, ...item })),
+    items: (items ?? []).filter((item) => item !== null).map((item) => ({ ...type, ...item })),
     resourceVersion: metadata.resourceVersion ?? '',
     continueToken: metadata.continue ?? '',
   }

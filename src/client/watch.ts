@@ -74,9 +74,10 @@ async function* readable<E>({ mediaType }: ContentForm, events: AsyncIterable<E>
 }
 
 /** More than any object that a server stores. */
-const maxLineBytes = 16 * 1024 * 1024
+export const maxLineBytes = 16 * 1024 * 1024
 
-interface RawEvent<T> {
+/** An event of a watch as it came. */
+export interface RawEvent<T> {
   readonly type: string
   readonly object: T
 }

@@ -3,10 +3,11 @@
  * server: every row that kubectl shows is there, but for those that a decision leaves out.
  */
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { text as textIn } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
 import { describers } from '../../src/cli/commands/describe/describers.ts'
 import { serveUp } from '../tools/in-process.ts'
@@ -140,9 +141,29 @@ function withNulls(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, withNulls(member)]))
 }
 
-test('what a server sends with nulls in its lists is described as without them', async (t) => {
-  const relay = createServer(async ({ url = '' }, response) => {
-    const { status, body } = await server.client().get(url)
+/** Commands that read objects as their types say. */
+const typed: readonly string[] = [
+  'auth can-i --list',
+  'auth reconcile -f roles.yaml --dry-run=client',
+  'cluster-info dump --namespaces=kube-system -o name',
+  'rollout history statefulset/ss',
+  'rollout history statefulset/ss --revision=1',
+  'rollout status statefulset/ss --watch=false',
+  'rollout undo statefulset/ss --dry-run=client',
+  'set env pod/p --list',
+  'set image rs/rs a=two --dry-run=client -o name',
+  'expose pod/p --port=80 --dry-run=client -o yaml',
+  'create job again --from=cronjob/cj --dry-run=client -o yaml',
+  'tree statefulset/ss',
+]
+
+test('what a server sends with nulls in its lists is read as without them', async (t) => {
+  const relay = createServer(async (request, response) => {
+    const { url = '' } = request
+    const { status, body } =
+      request.method === 'POST'
+        ? await server.client().post(url, JSON.parse(await textIn(request)))
+        : await server.client().get(url)
     const isDiscovery = /^\/apis?(?:\/[^/]+){0,2}$/.test(url)
     response.writeHead(status, { 'content-type': 'application/json' })
     response.end(JSON.stringify(isDiscovery ? body : withNulls(body)))
@@ -150,10 +171,19 @@ test('what a server sends with nulls in its lists is described as without them',
   t.after(() => relay.close())
   await new Promise<void>((resolve) => relay.listen(0, '127.0.0.1', resolve))
   const { port } = relay.address() as AddressInfo
-  const there = await orchctl(['describe', ...names, `--server=http://127.0.0.1:${port}`], { env })
-  const here = await orchctl(['describe', ...names], { env })
+  const { directory } = server
+  writeFileSync(
+    join(directory, 'roles.yaml'),
+    'apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {name: r, namespace: default}\nrules: [{apiGroups: [""], resources: [pods], verbs: [get]}]\n',
+  )
   const ageless = (text: string) => text.replaceAll(/\b(?:\d+[smhd])+\b */g, '')
-  assert.deepEqual({ ...there, stdout: ageless(there.stdout) }, { ...here, stdout: ageless(here.stdout) })
+  for (const words of [['describe', ...names], ...typed.map((line) => line.split(' '))]) {
+    const [there, here] = await Promise.all([
+      orchctl([...words, `--server=http://127.0.0.1:${port}`], { env, directory }),
+      orchctl(words, { env, directory }),
+    ])
+    assert.deepEqual({ ...there, stdout: ageless(there.stdout) }, { ...here, stdout: ageless(here.stdout) })
+  }
 })
 
 test('every kind with a description of its own is described here, or by the rows of commands', () => {

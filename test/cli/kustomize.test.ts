@@ -258,6 +258,55 @@ test('two bases with equal names keep their references apart', async () => {
   }
 })
 
+test('what is generated into something takes its name and hash, and gives it its type', async () => {
+  const root = write({
+    'base/kustomization.yaml': `generatorOptions: {disableNameSuffixHash: true}
+secretGenerator: [{name: s, type: example.com/x, literals: [a=1], options: {immutable: true}}]
+`,
+    'kustomization.yaml': 'resources: [base]\nsecretGenerator: [{name: s, behavior: merge, literals: [b=2]}]\n',
+  })
+  assert.deepEqual(byKind(await build(root), 'Secret'), {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: 's' },
+    type: 'Opaque',
+    data: { a: 'MQ==', b: 'Mg==' },
+  })
+})
+
+test('a subject is followed where it is, and its namespace stays where the account names none', async () => {
+  const binding = (namespace: string) => `apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: rb}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: r}
+subjects: [{kind: ServiceAccount, name: robot, namespace: ${namespace}}]
+`
+  for (const [namespace, subject] of [
+    ['default', { kind: 'ServiceAccount', name: 'a-robot', namespace: 'default' }],
+    ['elsewhere', { kind: 'ServiceAccount', name: 'robot', namespace: 'elsewhere' }],
+  ] as const) {
+    const root = write({
+      'kustomization.yaml': 'namePrefix: a-\nresources: [account.yaml, binding.yaml]\n',
+      'account.yaml': 'apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: robot}\n',
+      'binding.yaml': binding(namespace),
+    })
+    assert.deepEqual(byKind(await build(root), 'RoleBinding').subjects, [subject])
+  }
+})
+
+test('labels are put into templates of claims, and make none', async () => {
+  const set = (claims: string) =>
+    `apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: s}\nspec: {serviceName: x${claims}}\n`
+  for (const [claims, templates] of [
+    ['', undefined],
+    [', volumeClaimTemplates: [{metadata: {name: d}}]', [{ metadata: { name: 'd', labels: { a: 'b' } } }]],
+  ] as const) {
+    const root = write({ 'kustomization.yaml': 'commonLabels: {a: b}\nresources: [s.yaml]\n', 's.yaml': set(claims) })
+    const { spec } = byKind(await build(root), 'StatefulSet') as unknown as { spec: { volumeClaimTemplates?: object } }
+    assert.deepEqual(spec.volumeClaimTemplates, templates)
+  }
+})
+
 const refusals: readonly (readonly [why: string, files: Files, error: RegExp])[] = [
   ['no kustomization', {}, /unable to find one of kustomization\.yaml, kustomization\.yml, Kustomization in directory/],
   [

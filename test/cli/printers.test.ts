@@ -1,12 +1,15 @@
 /** Tables on paper: what servers may send, and what reaches the terminal. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { bytesOfText, textOfBytes } from '../../src/cli/printers/byte-text.ts'
 import { cellMeaning, hasColours, paintDescription, painterFor } from '../../src/cli/printers/colours.ts'
 import { Columns } from '../../src/cli/printers/columns.ts'
 import { escapeLine, escapeText } from '../../src/cli/printers/escape.ts'
 import { fitText } from '../../src/cli/printers/fit.ts'
 import { fitRows } from '../../src/cli/printers/fit-table.ts'
+import type { TemplateOutput } from '../../src/cli/printers/output.ts'
 import { headings, tableRows } from '../../src/cli/printers/table.ts'
+import { fillTemplate, readyTemplate } from '../../src/cli/printers/templates.ts'
 import { readTable } from '../../src/client/table.ts'
 
 const plain = { wide: false, namespaces: false, labels: false, kind: '' }
@@ -152,4 +155,24 @@ test('a table stays within the terminal, with its names whole', () => {
   )
   assert.deepEqual(fitRows(head, rows, 200), rows)
   assert.equal(fitRows(head, rows, 10)[0]![0], 'a-long-name-that-stays')
+})
+
+test('bytes that are no text come out of a template as they were', () => {
+  const bytes = Uint8Array.from({ length: 256 }, (_, i) => i)
+  assert.deepEqual(new Uint8Array(bytesOfText(textOfBytes(bytes)) as Uint8Array), bytes)
+  const both = Buffer.concat([Buffer.from('é☃😀'), bytes, Buffer.from('😀')])
+  assert.deepEqual(bytesOfText(`é☃😀${textOfBytes(bytes)}😀`), both)
+  assert.equal(bytesOfText(textOfBytes(Buffer.from('é☃😀'))), 'é☃😀')
+})
+
+test('what a template makes goes to a program as it is, and is shown to people', async () => {
+  const value = { a: 'x\r\u001b[31m' }
+  for (const [seen, text] of [
+    [true, 'x^M^[[31m'],
+    [false, 'x\r\u001b[31m'],
+  ] as const) {
+    const output = { form: 'template', language: 'jsonpath', text: '{.a}', isFile: false } as const
+    const ready = (await readyTemplate({ output, template: '', seen })) as TemplateOutput
+    assert.equal(await fillTemplate(ready, value, { allowMissingTemplateKeys: true }), text)
+  }
 })

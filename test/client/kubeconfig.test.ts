@@ -80,6 +80,17 @@ test('of several files the first to name something wins', async () => {
   assert.equal(read({ files: [second], server: 'https://other' }).transport.server, 'https://other')
 })
 
+test('who names a server or a cluster needs no current context', () => {
+  const alone = file('current-less', { clusters: [{ name: 'c', cluster: { server } }] })
+  const none = join(directory, 'none')
+  assert.equal(read({ files: [alone], server: 'https://other' }).transport.server, 'https://other')
+  assert.equal(read({ files: [alone], clusterName: 'c' }).transport.server, server)
+  assert.equal(read({ files: [none], server: 'https://other' }).transport.server, 'https://other')
+  assert.throws(() => read({ files: [none], clusterName: 'c' }), /there is no client config/)
+  assert.throws(() => read({ files: [alone] }), /no current-context is set/)
+  assert.throws(() => read({ files: [none], server: 'https://other', context: 'x' }), /there is no client config/)
+})
+
 test('where it is looked for', () => {
   const home = join(directory, 'home')
   const at = (KUBECONFIG?: string) => usualFiles({ env: { KUBECONFIG }, home, directory: '/d' })

@@ -7,8 +7,9 @@ import { defineCommand } from '../command.ts'
 import { connectionFlags } from '../connection-flags.ts'
 import { recordFlag } from '../kept-notes.ts'
 import { readCount } from '../numbers.ts'
-import { type Session, withSession } from '../session.ts'
+import type { Session } from '../session.ts'
 import { fileFlags, findSubjects, type Subject } from '../subjects.ts'
+import { withTypedSession } from '../without-nulls.ts'
 import { createObject, creationFlags } from './create/generator.ts'
 
 const flags = {
@@ -45,7 +46,7 @@ export const autoscaleCommand = defineCommand({
     if (max < 1) throw new UsageError(`--max=MAXPODS is required and must be at least 1, max: ${max}`)
     if (min !== undefined && max < min)
       throw new UsageError(`--max=MAXPODS must be larger or equal to --min=MINPODS, max: ${max}, min: ${min}`)
-    await withSession(context, options, async (session) => {
+    await withTypedSession(context, options, async (session) => {
       const chosen = { ...options, selector: '', fieldSelector: '', all: false, allNamespaces: false }
       for (const [index, subject] of (await findSubjects(session, words, chosen)).entries()) {
         const scaler = await scalerFor(session, subject, options)

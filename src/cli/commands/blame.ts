@@ -7,7 +7,8 @@ import { connectionFlags } from '../connection-flags.ts'
 import { changesOf, type HistoryRevision, type PastSubject, pastSubject, stepsOf } from '../past.ts'
 import { Columns } from '../printers/columns.ts'
 import { escapeLine } from '../printers/escape.ts'
-import { placeOf, type Session, withSession } from '../session.ts'
+import { placeOf, type Session } from '../session.ts'
+import { withTypedSession } from '../without-nulls.ts'
 
 export const blameCommand = defineCommand({
   name: 'blame',
@@ -18,7 +19,7 @@ What was set before the history begins has no change beside it.`,
   examples: ['orchctl blame deployment web', 'orchctl blame cm/greeting'],
   flags: connectionFlags,
   run: async (context, { options, words }) => {
-    await withSession(context, options, async (session) => {
+    await withTypedSession(context, options, async (session) => {
       const subject = await pastSubject(session, words)
       const place = placeOf(session, subject.type, subject.name)
       const fields = leavesOf(shownOf(asJson(await session.client.get(subject.type, place, context))))

@@ -11,8 +11,9 @@ import { escapeLine, escapeText } from '../printers/escape.ts'
 import { listOf, printDocument } from '../printers/objects.ts'
 import { templateFlags, writeOutputFlag } from '../printers/output.ts'
 import { fillTemplate } from '../printers/templates.ts'
-import { type Session, withSession } from '../session.ts'
+import type { Session } from '../session.ts'
 import { containersOf, type Pod, podType } from '../streaming/pods.ts'
+import { withTypedSession } from '../without-nulls.ts'
 
 const flags = {
   outputDirectory: flag(
@@ -47,7 +48,7 @@ logs of the pods. Secrets and config maps are left out.`,
   flags,
   run: async (context, { options, words }) => {
     refuseWords(words)
-    await withSession(context, options, async (session) => {
+    await withTypedSession(context, options, async (session) => {
       const dump = new Dump(session, options)
       await dump.list(['nodes'], { group: '', version: 'v1', plural: 'nodes', namespaced: false })
       for (const namespace of await namespacesOf(session, options)) await dump.namespace(namespace)

@@ -4,19 +4,18 @@
  */
 import { flag, type OptionsOf, text, toggle, UsageError } from '../../base/flags.ts'
 import { StatusError } from '../../client/status-error.ts'
-import { type ApiObject, asJson } from '../../model/object.ts'
-import { inBulk } from '../bulk.ts'
+import { asJson } from '../../model/object.ts'
 import { liveOf } from '../changing.ts'
 import { defineCommand } from '../command.ts'
 import { connectionFlags } from '../connection-flags.ts'
-import { editText, windowsLineEndingsFlag } from '../editing.ts'
+import { editedFormat, windowsLineEndingsFlag } from '../editing.ts'
+import { type EditedPart, editObjects } from '../editing-objects.ts'
 import { singularName } from '../find-type.ts'
 import { noteCause, recordFlag, saveConfigFlag, withNotes } from '../kept-notes.ts'
-import { editedManifests } from '../manifests/edited.ts'
 import type { Manifest } from '../manifests/manifest.ts'
 import { ManifestError } from '../manifests/manifest-error.ts'
 import { patchFor } from '../patches/patch-for.ts'
-import { printDocument, withoutManagedFields } from '../printers/objects.ts'
+import { withoutManagedFields } from '../printers/objects.ts'
 import { type Session, withSession } from '../session.ts'
 import { fileFlags, findSubjects, type Subject } from '../subjects.ts'
 import { readWanted } from '../targets.ts'
@@ -50,12 +49,11 @@ changed, or is empty, changes nothing; an object that is taken out of the List s
     await withSession(context, options, async (session) => {
       const parts = await readParts(session, await subjectsToEdit(session, words, options), options)
       if (parts.length === 0) throw new UsageError('edit cancelled, no objects found')
-      const saved = new Map<Part, string>()
-      await editText(context, {
-        what: parts.length === 1 ? 'object' : 'objects',
+      await editObjects(session, parts, {
+        what: 'object',
         windowsLineEndings: options.windowsLineEndings,
-        original: await textOf(parts),
-        save: (text, name) => saveAll(session, parts, { source: { name, text }, saved, options }),
+        format: editedFormat(options.output),
+        saveOne: (part, { manifest, index }) => saveOne(session, part, { manifest, options, index }),
       })
     })
   },
@@ -67,61 +65,26 @@ async function subjectsToEdit(session: Session, words: readonly string[], option
   return await findSubjects(session, words, { ...options, ...selection })
 }
 
-/** An object, or a part of it, as it was when the editor opened. */
-interface Part extends Subject {
-  readonly live: ApiObject
-}
-
-async function readParts(session: Session, subjects: readonly Subject[], { subresource }: Options): Promise<Part[]> {
+async function readParts(
+  session: Session,
+  subjects: readonly Subject[],
+  { subresource }: Options,
+): Promise<EditedPart[]> {
   const read = async (subject: Subject) =>
     subresource === ''
       ? await liveOf(session, subject)
       : await session.client.get(subject.type, subject.name, { subresource, signal: session.context.signal })
   return await Promise.all(
-    subjects.map(async (subject) => ({ ...subject, live: withoutManagedFields(await read(subject)) })),
+    subjects.map(async (subject) => ({ ...subject, shown: withoutManagedFields(await read(subject)) })),
   )
-}
-
-async function textOf(parts: readonly Part[]): Promise<string> {
-  const [first, ...more] = parts.map(({ live }) => asJson(live))
-  if (more.length === 0) return await printDocument(first!, 'yaml')
-  return await printDocument({ apiVersion: 'v1', items: [first!, ...more], kind: 'List', metadata: {} }, 'yaml')
-}
-
-interface Saving {
-  readonly source: { readonly name: string; readonly text: string }
-  /** What the server has taken of each part: it is not sent again when the text comes up again for another part. */
-  readonly saved: Map<Part, string>
-  readonly options: Options
-}
-
-async function saveAll(session: Session, parts: readonly Part[], { source, saved, options }: Saving): Promise<string> {
-  const lives = parts.map(({ live }) => live)
-  const edited = (await editedManifests(lives, source)).flatMap((manifest, i) =>
-    manifest === undefined ? [] : [{ part: parts[i]!, manifest, wanted: JSON.stringify(manifest.object) }],
-  )
-  await inBulk(
-    session.context,
-    edited.filter(({ part, wanted }) => saved.get(part) !== wanted),
-    {
-      sortOf: ({ part }) => part.type,
-      done: 'edited',
-      act: async ({ part, manifest, wanted }, index) => {
-        const text = await saveOne(session, part, { manifest, options, index })
-        saved.set(part, wanted)
-        return text
-      },
-    },
-  )
-  return ''
 }
 
 async function saveOne(
   session: Session,
-  part: Part,
+  part: EditedPart,
   { manifest, options, index }: { manifest: Manifest; options: Options; index: number },
 ): Promise<string> {
-  const { type, name, live } = part
+  const { type, name, shown: live } = part
   const wanted = await withNotes(session, manifest.object, { saveConfig: options.saveConfig })
   const states = { original: asJson(live), modified: asJson(wanted), current: asJson(live) }
   const writing = { ...options, dryRun: 'none' } as const

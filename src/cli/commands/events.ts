@@ -7,7 +7,8 @@ import { type EventObject, eventAge, eventTime } from '../event-rows.ts'
 import { changesOf, type Feed, follow } from '../following.ts'
 import { Columns } from '../printers/columns.ts'
 import { escapeLine } from '../printers/escape.ts'
-import { type Session, withSession } from '../session.ts'
+import type { Session } from '../session.ts'
+import { withTypedSession } from '../without-nulls.ts'
 
 const flags = {
   allNamespaces: toggle('A,all-namespaces', 'in all namespaces'),
@@ -30,7 +31,7 @@ export const eventsCommand = defineCommand({
   flags,
   run: async (context, { options, words }) => {
     refuseWords(words)
-    await withSession(context, options, async (session) => await show(session, options))
+    await withTypedSession(context, options, async (session) => await show(session, options))
   },
 })
 

@@ -8,8 +8,9 @@ import { recordFlag } from '../kept-notes.ts'
 import { readPairs } from '../pairs.ts'
 import { overrideTypeFlag } from '../patches/override-type.ts'
 import { readOverrides } from '../patches/overrides.ts'
-import { type Session, withSession } from '../session.ts'
+import type { Session } from '../session.ts'
 import { fileFlags, findSubjects, type Subject } from '../subjects.ts'
+import { withTypedSession } from '../without-nulls.ts'
 import { createObject, creationFlags } from './create/generator.ts'
 
 const flags = {
@@ -63,7 +64,7 @@ export const exposeCommand = defineCommand({
   ],
   flags,
   run: async (context, { options, words }) => {
-    await withSession(context, options, async (session) => {
+    await withTypedSession(context, options, async (session) => {
       const chosen = { ...options, selector: '', fieldSelector: '', all: false, allNamespaces: false }
       for (const [index, subject] of (await findSubjects(session, words, chosen)).entries()) {
         const made = await serviceFor(session, subject, options)

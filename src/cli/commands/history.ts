@@ -6,7 +6,7 @@ import { connectionFlags } from '../connection-flags.ts'
 import { changesOf, type HistoryRevision, pastSubject } from '../past.ts'
 import { Columns } from '../printers/columns.ts'
 import { escapeLine } from '../printers/escape.ts'
-import { withSession } from '../session.ts'
+import { withTypedSession } from '../without-nulls.ts'
 
 const flags = {
   limit: flag('limit', 'NUMBER', '20', readLimit, 'the most changes to show'),
@@ -29,7 +29,7 @@ An object that was deleted has a history too. How far it reaches back is for the
   ],
   flags,
   run: async (context, { options, words }) => {
-    await withSession(context, options, async (session) => {
+    await withTypedSession(context, options, async (session) => {
       const subject = await pastSubject(session, words)
       const found: HistoryRevision[] = []
       for await (const revision of changesOf(session, subject)) {

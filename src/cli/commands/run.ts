@@ -11,9 +11,10 @@ import { readCount } from '../numbers.ts'
 import { readPairs, readVariable } from '../pairs.ts'
 import { overrideTypeFlag } from '../patches/override-type.ts'
 import { escapeLine } from '../printers/escape.ts'
-import { type Session, withSession } from '../session.ts'
+import type { Session } from '../session.ts'
 import { podType } from '../streaming/pods.ts'
 import { isGone, waitFor } from '../wait-for.ts'
+import { withTypedSession } from '../without-nulls.ts'
 import { createObject, creationFlags } from './create/generator.ts'
 
 const flags = {
@@ -82,7 +83,7 @@ export const runCommand = defineCommand({
     if (name === undefined) throw new UsageError('NAME is required for run')
     if (options.expose && options.port === 0) throw new UsageError('--port must be set when exposing a service')
     checkTogether(options)
-    await withSession(context, options, async (session) => {
+    await withTypedSession(context, options, async (session) => {
       const place = session.namespaceGiven ? { namespace: session.namespace } : {}
       const pod = await withOverrides(podOf({ name, ...place }, options, args), options)
       const service = await withOverrides(serviceOf(pod, options.port), {

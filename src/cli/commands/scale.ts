@@ -9,9 +9,10 @@ import { defineCommand } from '../command.ts'
 import { connectionFlags, readTime } from '../connection-flags.ts'
 import { noteCause, recordFlag } from '../kept-notes.ts'
 import { readWhole } from '../numbers.ts'
-import { type Session, withSession } from '../session.ts'
+import type { Session } from '../session.ts'
 import { findSubjects, type Subject, subjectFlags } from '../subjects.ts'
 import { waitFor } from '../wait-for.ts'
+import { withTypedSession } from '../without-nulls.ts'
 import { report, requestOptions, writeFlags } from '../writing.ts'
 
 const { fieldSelector: _, ...chosenBy } = subjectFlags
@@ -50,7 +51,7 @@ export const scaleCommand = defineCommand({
   flags,
   run: async (context, { options, words }) => {
     if (options.replicas < 0) throw new UsageError('--replicas=NUMBER is required, and must not be negative')
-    await withSession(context, options, async (session) => {
+    await withTypedSession(context, options, async (session) => {
       const subjects = await findSubjects(session, words, { ...options, fieldSelector: '' })
       if (subjects.length === 0) throw new UsageError('no objects passed to scale')
       await inBulk(context, subjects, {
@@ -63,7 +64,7 @@ export const scaleCommand = defineCommand({
 })
 
 interface Scale extends ApiObject {
-  spec: { replicas?: number }
+  spec?: { replicas?: number }
 }
 
 /** As many as wanted, by its own report. */
@@ -94,7 +95,7 @@ async function scaleOne(
       throw new UsageError(`${typeName(type)} have no scale: their number of replicas is not to be set`)
     throw error
   })
-  const now = scale.spec.replicas ?? 0
+  const now = scale.spec?.replicas ?? 0
   if (options.currentReplicas >= 0 && now !== options.currentReplicas)
     throw new UsageError(`Expected replicas to be ${options.currentReplicas}, was ${now}`)
   if (options.resourceVersion !== '' && scale.metadata.resourceVersion !== options.resourceVersion)

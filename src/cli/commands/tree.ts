@@ -13,8 +13,9 @@ import { singularName } from '../find-type.ts'
 import { meaningOf, type Painter, painterFor } from '../printers/colours.ts'
 import { Columns, type Paint } from '../printers/columns.ts'
 import { escapeLine } from '../printers/escape.ts'
-import { placeOf, type Session, withSession } from '../session.ts'
+import { placeOf, type Session } from '../session.ts'
 import { readWanted } from '../targets.ts'
+import { withTypedSession } from '../without-nulls.ts'
 
 export const treeCommand = defineCommand({
   name: 'tree',
@@ -25,7 +26,7 @@ export const treeCommand = defineCommand({
   run: async (context, { options, words }) => {
     const [wanted, ...more] = readWanted(words)
     if (wanted?.name === undefined || more.length > 0) throw new UsageError('name one object: TYPE NAME or TYPE/NAME')
-    await withSession(context, options, async (session) => {
+    await withTypedSession(context, options, async (session) => {
       const type = await session.types.named(wanted.type)
       const object = await session.client.get(type, placeOf(session, type, wanted.name!), { signal: context.signal })
       const { objects, unread } = await allObjects(session, type.namespaced ? session.namespace : undefined)

@@ -19,7 +19,8 @@ import {
   stateAt,
   stepsOf,
 } from '../past.ts'
-import { placeOf, type Session, withSession } from '../session.ts'
+import { placeOf, type Session } from '../session.ts'
+import { withTypedSession } from '../without-nulls.ts'
 import { report, requestOptions, writeFlags } from '../writing.ts'
 
 const flags = {
@@ -52,7 +53,7 @@ object that was deleted is created again. The status of an object is not put bac
   run: async (context, { options, words }) => {
     if (options.dryRun === 'client')
       throw new UsageError('--dry-run=client is not built for undo: use --dry-run=server')
-    await withSession(context, options, async (session) => {
+    await withTypedSession(context, options, async (session) => {
       const subject = await pastSubject(session, words)
       const { change, older } = await findChange(session, subject, options.revision)
       const object = change.deleted

@@ -13,7 +13,7 @@ export function changeAt(object: Json | undefined, path: string, change: (value:
   })
 }
 
-/** Calls `use` with each object at the path. With `create` those that are not there are made, but never in lists. */
+/** Calls `use` with each object at the path. With `create` those that are not there are made; a list, `[]`, never is. */
 export function objectsAt(
   object: Json | undefined,
   path: string,
@@ -25,8 +25,9 @@ export function objectsAt(
 
 function make(object: JsonObject, [step, ...rest]: readonly string[]): void {
   if (step === undefined) return
-  if ((own(object, step) ?? null) === null) setKey(object, step, {})
-  const inner = own(object, step)
+  const name = withoutBrackets(step)
+  if (name === step && (own(object, name) ?? null) === null) setKey(object, name, {})
+  const inner = own(object, name)
   if (isObject(inner)) make(inner, rest)
   else if (Array.isArray(inner)) for (const item of inner) if (isObject(item)) make(item, rest)
 }
@@ -35,8 +36,12 @@ function walk(value: Json | undefined, [step, ...rest]: readonly string[], use: 
   if (Array.isArray(value)) for (const item of value) walk(item, step === undefined ? [] : [step, ...rest], use)
   else if (isObject(value)) {
     if (step === undefined) use(value)
-    else walk(own(value, step), rest, use)
+    else walk(own(value, withoutBrackets(step)), rest, use)
   }
+}
+
+function withoutBrackets(step: string): string {
+  return step.endsWith('[]') ? step.slice(0, -2) : step
 }
 
 const templates: { readonly [kind: string]: string } = {

@@ -121,7 +121,10 @@ function applyOptions(resource: Resource, all: readonly JsonObject[], place: str
   }
 }
 
-/** Puts what was generated beside what is there, or into it. */
+/**
+ * Puts what was generated beside what is there, or into it. What was there keeps its name, and whether that ends in a
+ * hash; its type is that of what was generated.
+ */
 export function addGenerated(resources: Resource[], { resource, behavior }: Generated): void {
   const { name, namespace } = resource.identity
   const present = resources.find(
@@ -146,5 +149,9 @@ export function addGenerated(resources: Resource[], { resource, behavior }: Gene
     const marks = { ...(own(present.metadata, field) as JsonObject), ...(own(resource.metadata, field) as JsonObject) }
     if (Object.keys(marks).length > 0) setKey(present.metadata, field, marks)
   }
-  present.hashed ||= resource.hashed
+  for (const field of ['type', 'immutable'] as const) {
+    const value = own(resource.object, field)
+    if (value === undefined) delete present.object[field]
+    else setKey(present.object, field, value)
+  }
 }

@@ -95,10 +95,15 @@ function fixNamedKinds(resource: Resource, byKind: ReadonlyMap<string, readonly 
   const fix = (reference: JsonObject, namespace?: string) => {
     const [kind, name] = [own(reference, 'kind'), own(reference, 'name')]
     if (typeof kind !== 'string' || typeof name !== 'string') return
-    const found = renamed(byKind.get(kind), name, namespace ?? resource.identity.namespace)
+    const renamings = byKind.get(kind)
+    const found =
+      namespace === undefined
+        ? renamed(renamings, name, resource.identity.namespace)
+        : renamedIn(renamings, name, namespace)
     if (found === undefined) return
     setKey(reference, 'name', found.name)
-    if (Object.hasOwn(reference, 'namespace')) setKey(reference, 'namespace', found.namespace)
+    // An object without a namespace goes wherever it is applied: the reference knows better.
+    if (Object.hasOwn(reference, 'namespace') && found.namespace !== '') setKey(reference, 'namespace', found.namespace)
   }
   if (resource.kind === 'HorizontalPodAutoscaler')
     objectsAt(resource.object, 'spec/scaleTargetRef', { create: false, use: (found) => fix(found) })
@@ -127,4 +132,13 @@ function renamed(renamings: readonly Renaming[] = [], name: string, namespace: s
   const same = renamings.filter(({ before }) => before.name === name)
   const here = same.find(({ resource, before }) => !isNamespaced(resource) || before.namespace === namespace)
   return (here ?? (same.length === 1 ? same[0] : undefined))?.resource.identity
+}
+
+/** The one that was called so and is, or was, in the namespace that a reference names. */
+function renamedIn(renamings: readonly Renaming[] = [], name: string, namespace: string): Identity | undefined {
+  const isThere = (identity: Identity) => (identity.namespace || 'default') === namespace
+  const found = renamings.find(
+    ({ resource, before }) => before.name === name && (isThere(before) || isThere(resource.identity)),
+  )
+  return found?.resource.identity
 }

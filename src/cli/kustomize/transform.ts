@@ -55,7 +55,7 @@ function selectorPlaces({ kind, group }: Resource): Place[] {
   if (kind === 'Deployment' || kind === 'StatefulSet')
     for (const path of [...affinities, 'topologySpreadConstraints/labelSelector/matchLabels'])
       places.push(found(`spec/template/spec/${path}`))
-  if (kind === 'StatefulSet') places.push(made('spec/volumeClaimTemplates/metadata/labels'))
+  if (kind === 'StatefulSet') places.push(made('spec/volumeClaimTemplates[]/metadata/labels'))
   if (kind === 'Job' || kind === 'PodDisruptionBudget') places.push(found('spec/selector/matchLabels'))
   if (kind === 'CronJob')
     places.push(made('spec/jobTemplate/metadata/labels'), found('spec/jobTemplate/spec/selector/matchLabels'))

@@ -4,7 +4,7 @@ import type { ApiObject } from '../../model/object.ts'
 import { type Manifest, manifestsIn } from './manifest.ts'
 
 /** The only object of a text. Throws UsageError where it is another, or none. */
-export async function editedManifest(before: ApiObject, source: { name: string; text: string }): Promise<Manifest> {
+async function editedManifest(before: ApiObject, source: { name: string; text: string }): Promise<Manifest> {
   const manifests = await manifestsIn(source)
   if (manifests.length !== 1) throw new UsageError('the file must hold one object')
   if (!isSame(manifests[0]!.object, before)) throw new UsageError(unlike)

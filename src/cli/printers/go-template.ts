@@ -6,6 +6,7 @@ import { parseGoTemplate } from '../../gotemplate/parse.ts'
 import { TemplateError } from '../../gotemplate/template-error.ts'
 import type { Value } from '../../gotemplate/values.ts'
 import type { Json } from '../../model/json.ts'
+import { textOfBytes } from './byte-text.ts'
 
 const functions: TemplateFunctions = new Map([
   ...goFunctions,
@@ -42,5 +43,5 @@ function exists(item: Value, keys: readonly Value[]): boolean {
 function decoded(value: string): string {
   if (!/^(?:[A-Za-z\d+/]{4})*(?:[A-Za-z\d+/]{2}==|[A-Za-z\d+/]{3}=)?$/.test(value.replaceAll(/[\r\n]/g, '')))
     throw new TypeError('illegal base64 data')
-  return Buffer.from(value, 'base64').toString()
+  return textOfBytes(Buffer.from(value, 'base64'))
 }

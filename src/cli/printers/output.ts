@@ -27,6 +27,8 @@ export interface TemplateOutput {
   /** undefined where `--template` has it; or, with `isFile`, the name of its file. */
   readonly text: string | undefined
   readonly isFile: boolean
+  /** Whether people see what it makes, and not a program: what drives a terminal is then shown, and not sent. */
+  readonly seen?: boolean
 }
 
 const plainForms = ['', 'wide', 'name', 'json', 'yaml'] as const

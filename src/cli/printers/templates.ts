@@ -8,10 +8,18 @@ export interface TemplateOptions {
 }
 
 /** The output that flags ask for, with its template, which is known to be well formed. Throws UsageError. */
-export async function readyTemplate(options: { readonly output: Output; readonly template: string }): Promise<Output> {
+export async function readyTemplate({
+  seen,
+  ...options
+}: {
+  readonly output: Output
+  readonly template: string
+  readonly seen: boolean
+}): Promise<Output> {
   const output = outputOf(options)
-  if (output.form === 'template') await parse(output)
-  return output
+  if (output.form !== 'template') return output
+  await parse(output)
+  return { ...output, seen }
 }
 
 /** A template that was parsed: makes text of a value. */
@@ -24,7 +32,8 @@ export async function fillTemplate(
   { allowMissingTemplateKeys }: TemplateOptions,
 ): Promise<string> {
   const fill = await parse(output)
-  return escapeText(await fill(value, { missingKeys: allowMissingTemplateKeys ? 'allow' : 'refuse' }))
+  const filled = await fill(value, { missingKeys: allowMissingTemplateKeys ? 'allow' : 'refuse' })
+  return output.seen ? escapeText(filled) : filled
 }
 
 async function parse({ language, text = '' }: TemplateOutput): Promise<Fill> {

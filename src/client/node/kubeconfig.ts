@@ -49,20 +49,10 @@ export interface ClientConfig {
 export function readClientConfig(choice: ConfigChoice): ClientConfig {
   const { context, server } = choice
   const sources = sourcesOf(choice)
-  // Who names a server and needs no more than flags say needs no client config.
-  if (sources.length === 0 && server !== undefined && context === undefined)
-    return {
-      transport: transportOf({
-        ...choice,
-        cluster: overridden(noEntry, choice, 'cluster'),
-        user: overridden(noEntry, choice, 'user'),
-      }),
-      namespace: undefined,
-      files: [],
-    }
-  refuseNone(choice, sources)
-  const chosen = chooseContext(sources, context)
-  const cluster = findEntry(sources, 'cluster', choice.clusterName ?? requiredText(chosen, 'cluster'))
+  if (server === undefined || context !== undefined) refuseNone(choice, sources)
+  const chosen = chooseContext(sources, choice)
+  const clusterName = choice.clusterName ?? (chosen === noEntry ? undefined : requiredText(chosen, 'cluster'))
+  const cluster = clusterName === undefined ? noEntry : findEntry(sources, 'cluster', clusterName)
   const name = choice.userName ?? optionalText(chosen, 'user')
   const user = name === undefined ? { ...chosen, content: {} } : findEntry(sources, 'user', name)
   return {
@@ -200,8 +190,10 @@ function readSource(file: string, parse: ConfigParser): Source | undefined {
   return { file, content: content ?? {} }
 }
 
-function chooseContext(sources: readonly Source[], wanted: string | undefined): Entry {
-  const name = wanted ?? currentName(sources)
+/** `noEntry` where none is named: who names a server or a cluster, and needs no more than flags say, needs none. */
+function chooseContext(sources: readonly Source[], { context, server, clusterName }: ConfigChoice): Entry {
+  const name = context ?? currentName(sources)
+  if (name === undefined && (server ?? clusterName) !== undefined) return noEntry
   if (name === undefined)
     throw new ConfigError(`${filesOf(sources)}: no current-context is set; name one with --context`)
   return findEntry(sources, 'context', name)

@@ -208,6 +208,20 @@ There are three ways out:
         /^error: kind, name and namespace of the object cannot be changed\nerror: edit cancelled, no valid changes were saved; what you wrote is in .*object\.yaml\n$/,
       code: 1,
     }),
+    r('apply edit-last-applied', 'cm two s1 three', {
+      environment: { EDITOR: 'grep -q "^kind: List" "$1" && sed -i "s/k: w/k: x/"' },
+      stdout: 'configmap/two edited\nconfigmap/s1 skipped\n',
+    }),
+    r('apply edit-last-applied', 'cm two s1 -o json', {
+      environment: { EDITOR: 'sed -i \'s/"k": "v"/"k": [/\'' },
+      stderr:
+        /^error: .*object\.json.*\nerror: edit cancelled, no valid changes were saved; what you wrote is in .*object\.json\n$/,
+      code: 1,
+    }),
+    r('apply edit-last-applied', 'cm two s1 -o json', {
+      environment: { EDITOR: 'head -1 "$1" | grep -q "^{" && sed -i \'s/"k": "x"/"k": "y"/\'' },
+      stdout: /^{\n[\s\S]*\\"k\\":\\"y\\"/,
+    }),
     r('apply', '--sever-side -f x', {
       stderr: /^error: unknown flag --sever-side; did you mean --server-side\?/,
       code: 1,

@@ -68,6 +68,20 @@ export const configuring: Part = {
         '{"certificate-authority-data":"aGk=","proxy-url":"http://127.0.0.1:3128","server":"https://127.0.0.1:1"}',
     }),
     r('config delete-cluster', `behind ${own}`, { stdout: /^deleted cluster behind from / }),
+    r('config set-context', `emptied --cluster=c --user=u --namespace=x ${own}`, { stdout: /created/ }),
+    r('config set-context', `emptied --namespace= --user= ${own}`, { stdout: 'Context "emptied" modified.\n' }),
+    r('config view', `${own} -o 'jsonpath={.contexts[?(@.name=="emptied")].context}'`, { stdout: '{"cluster":"c"}' }),
+    r('config set-cluster', `emptied --server=https://x --tls-server-name=y --insecure-skip-tls-verify ${own}`, {
+      stdout: 'Cluster "emptied" set.\n',
+    }),
+    r('config set-cluster', `emptied --tls-server-name= --insecure-skip-tls-verify=false ${own}`, {
+      stdout: 'Cluster "emptied" set.\n',
+    }),
+    r('config view', `${own} -o 'jsonpath={.clusters[?(@.name=="emptied")].cluster}'`, {
+      stdout: '{"server":"https://x"}',
+    }),
+    r('config delete-context', `emptied ${own}`, { stdout: /^deleted context emptied from / }),
+    r('config delete-cluster', `emptied ${own}`, { stdout: /^deleted cluster emptied from / }),
     r('config set-cluster', `behind --proxy-url=nowhere ${own}`, {
       stderr: 'error: --proxy-url: "nowhere" is not an address such as http://127.0.0.1:3128\n',
       code: 1,

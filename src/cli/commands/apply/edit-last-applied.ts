@@ -1,13 +1,17 @@
-/** `orchctl apply edit-last-applied`: the record of what was applied, in the user's editor. The object stays as it is. */
+/**
+ * `orchctl apply edit-last-applied`: the records of what was applied, in the user's editor, several as one List. The
+ * objects stay as they are.
+ */
 import { type OptionsOf, UsageError } from '../../../base/flags.ts'
+import { sameJson } from '../../../model/json.ts'
 import { asObject } from '../../../model/object.ts'
 import { liveOf } from '../../changing.ts'
 import { defineCommand } from '../../command.ts'
 import { connectionFlags } from '../../connection-flags.ts'
-import { editText, windowsLineEndingsFlag } from '../../editing.ts'
+import { editedFormat, windowsLineEndingsFlag } from '../../editing.ts'
+import { type EditedPart, editObjects } from '../../editing-objects.ts'
 import { noteCause, recordFlag } from '../../kept-notes.ts'
-import { editedManifest } from '../../manifests/edited.ts'
-import { printDocument } from '../../printers/objects.ts'
+import type { Manifest } from '../../manifests/manifest.ts'
 import { type Session, withSession } from '../../session.ts'
 import { fileFlags, findSubjects, type Subject } from '../../subjects.ts'
 import { report, requestOptions, writeFlags } from '../../writing.ts'
@@ -22,41 +26,59 @@ const flags = {
   ...connectionFlags,
 }
 
+type Options = OptionsOf<typeof flags>
+
 export const editLastAppliedCommand = defineCommand({
   name: 'apply edit-last-applied',
-  forms: ['(TYPE NAME | TYPE/NAME | -f FILE) [flags]'],
-  about: `Opens in an editor what a file said when it was last applied, and records what was saved in its place.
+  forms: ['(TYPE NAME... | TYPE/NAME... | -f FILE) [flags]'],
+  about: `Opens in an editor what files said when they were last applied, and records what was saved in its place.
 
-The object itself does not change; the next \`orchctl apply\` goes by the new record.`,
-  examples: ['orchctl apply edit-last-applied deployment/web'],
+The objects themselves do not change; the next \`orchctl apply\` goes by the new records. Several come up as one List; an
+object that was made in another way is left out.`,
+  examples: ['orchctl apply edit-last-applied deployment/web', 'orchctl apply edit-last-applied -f web.yaml -o json'],
   flags,
   run: async (context, { options, words }) => {
     await withSession(context, options, async (session) => {
       const none = { selector: '', fieldSelector: '', all: false, allNamespaces: false }
-      for (const subject of await findSubjects(session, words, { ...options, ...none }))
-        await editRecord(session, subject, options)
+      const records = await readRecords(session, await findSubjects(session, words, { ...options, ...none }))
+      await editObjects(session, records, {
+        what: 'record',
+        windowsLineEndings: options.windowsLineEndings,
+        format: editedFormat(options.output),
+        saveOne: (part, edited) => saveRecord(session, part, { ...edited, options }),
+      })
     })
   },
 })
 
-async function editRecord(session: Session, { type, name }: Subject, options: OptionsOf<typeof flags>): Promise<void> {
+/** What is recorded of each object that has a record. Throws UsageError where none has. */
+async function readRecords(session: Session, subjects: readonly Subject[]): Promise<EditedPart[]> {
   const vendor = await session.types.vendor()
-  const record = recordOf(await liveOf(session, { type, name }), vendor)
-  if (record === undefined)
-    throw new UsageError(
-      `${noRecord({ type, name })}; \`orchctl apply set-last-applied --create-annotation\` makes one`,
-    )
+  const records = await Promise.all(
+    subjects.map(async (subject) => ({ subject, record: recordOf(await liveOf(session, subject), vendor) })),
+  )
+  const parts = records.flatMap(({ subject, record }) =>
+    record === undefined ? [] : [{ ...subject, shown: asObject(record) }],
+  )
+  if (parts.length > 0) return parts
+  const [first, ...more] = subjects
+  const missing =
+    first !== undefined && more.length === 0
+      ? noRecord(first)
+      : 'no last-applied-configuration annotation found on any of these objects'
+  throw new UsageError(`${missing}; \`orchctl apply set-last-applied --create-annotation\` makes one`)
+}
+
+async function saveRecord(
+  session: Session,
+  { type, name, shown }: EditedPart,
+  { manifest, options, index }: { manifest: Manifest; options: Options; index: number },
+): Promise<string> {
+  const vendor = await session.types.vendor()
   const writing = { ...options, dryRun: 'none' } as const
-  await editText(session.context, {
-    what: 'record of what was applied',
-    windowsLineEndings: options.windowsLineEndings,
-    original: await printDocument(record, 'yaml'),
-    save: async (text, file) => {
-      const { object: edited } = await editedManifest(asObject(record), { name: file, text })
-      const patch = recordPatch(withRecord(edited, vendor), vendor)
-      const object = await session.client.patch(type, name, { ...requestOptions(session, writing), patch })
-      await noteCause(session, { type, name }, writing)
-      return await report(writing, { type, object, done: 'edited' })
-    },
-  })
+  if (sameJson(manifest.object, shown)) return await report(writing, { type, object: shown, done: 'skipped', index })
+  const patch = recordPatch(withRecord(manifest.object, vendor), vendor)
+  const object = await session.client.patch(type, name, { ...requestOptions(session, writing), patch })
+  await noteCause(session, { type, name }, writing)
+  return await report(writing, { type, object, done: 'edited', index })
 }

@@ -9,7 +9,8 @@ import { connectionFlags } from '../../connection-flags.ts'
 import { Columns } from '../../printers/columns.ts'
 import { escapeLine } from '../../printers/escape.ts'
 import { ruleHeadings, ruleRows } from '../../rules.ts'
-import { type Session, withSession } from '../../session.ts'
+import type { Session } from '../../session.ts'
+import { withTypedSession } from '../../without-nulls.ts'
 
 const flags = {
   allNamespaces: toggle('A,all-namespaces', 'in all namespaces'),
@@ -39,7 +40,7 @@ export const canICommand = defineCommand({
       throw new UsageError('you must specify two arguments: verb resource or verb resource/resourceName')
     if (options.subresource !== '' && words[1]?.startsWith('/'))
       throw new UsageError('--subresource can not be used with NonResourceURL')
-    await withSession(context, options, async (session) => {
+    await withTypedSession(context, options, async (session) => {
       if (options.list) context.out(await listed(session, options))
       else await ask(session, words, options)
     })
@@ -113,7 +114,8 @@ async function review<T extends ApiObject>(
   const group = groupName(await types.vendor(), 'authorization')
   const type: ResourceType = { group, version: 'v1', plural, namespaced: false }
   const question: ApiObject = { apiVersion: `${group}/v1`, kind, metadata: {}, spec }
-  return (await client.create(type, question, { signal: context.signal })) as T
+  const answer = await client.create(type, question, { signal: context.signal })
+  return { ...answer, status: answer.status ?? {} } as unknown as T
 }
 
 interface Rules extends ApiObject {

@@ -25,5 +25,5 @@ export async function askServer<T>(
   const group = groupName(await types.vendor(), 'ops')
   const type: ResourceType = { group, version: 'v1', plural, namespaced: false }
   const question: ApiObject = { apiVersion: `${group}/v1`, kind, metadata: {}, spec }
-  return ((await client.create(type, question, { signal })) as unknown as { status: T }).status
+  return ((await client.create(type, question, { signal })).status ?? {}) as T
 }

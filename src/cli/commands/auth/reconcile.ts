@@ -15,8 +15,9 @@ import { singularName } from '../../find-type.ts'
 import { readManifests } from '../../manifests/manifest.ts'
 import { escapeLine } from '../../printers/escape.ts'
 import type { Rule } from '../../rules.ts'
-import { type Session, withSession } from '../../session.ts'
+import type { Session } from '../../session.ts'
 import { fileFlags, type Subject, subjectsOf } from '../../subjects.ts'
+import { withTypedSession } from '../../without-nulls.ts'
 import { report, requestOptions, writeFlags } from '../../writing.ts'
 
 const { fieldManager, ...written } = writeFlags
@@ -40,7 +41,7 @@ export const reconcileCommand = defineCommand({
   run: async (context, { options }) => {
     if (options.filename.length === 0) throw new UsageError('must specify -f: the files with roles and bindings')
     const manifests = await readManifests(context, options)
-    await withSession(context, options, async (session) => {
+    await withTypedSession(context, options, async (session) => {
       const found = await subjectsOf(session, manifests)
       const subjects = found.filter(isReconciled)
       for (const { type, name } of found.filter((subject) => !isReconciled(subject))) {

@@ -6,7 +6,7 @@ import { defineCommand } from '../../command.ts'
 import { connectionFlags } from '../../connection-flags.ts'
 import { Columns } from '../../printers/columns.ts'
 import { escapeLine } from '../../printers/escape.ts'
-import { withSession } from '../../session.ts'
+import { withTypedSession } from '../../without-nulls.ts'
 import { askServer, readQuestion } from './question.ts'
 
 interface Answer {
@@ -22,7 +22,7 @@ export const whoCanCommand = defineCommand({
   flags: { allNamespaces: toggle('A,all-namespaces', 'at the cluster scope'), ...connectionFlags },
   run: async (context, { options, words }) => {
     readQuestion(words, '')
-    await withSession(context, options, async (session) => {
+    await withTypedSession(context, options, async (session) => {
       const question = readQuestion(words, options.allNamespaces ? '' : session.namespace)
       const answer = await askServer<Answer>(session, { kind: 'WhoCan', plural: 'whocans' }, question)
       const { subjects = [], notes = [] } = answer

@@ -9,7 +9,7 @@ import { connectionFlags } from '../../connection-flags.ts'
 import { Columns } from '../../printers/columns.ts'
 import { escapeLine } from '../../printers/escape.ts'
 import { printDocument } from '../../printers/objects.ts'
-import { withSession } from '../../session.ts'
+import { withTypedSession } from '../../without-nulls.ts'
 
 const flags = {
   output: flag('o,output', 'FORMAT', '', oneOf(['', 'json', 'yaml']), 'json or yaml'),
@@ -17,7 +17,7 @@ const flags = {
 }
 
 interface Identity extends ApiObject {
-  status: { user?: string; uid?: string; groups?: string[]; extra?: { [key: string]: string[] } }
+  status?: { user?: string; uid?: string; groups?: string[]; extra?: { [key: string]: string[] } }
 }
 
 export const whoamiCommand = defineCommand({
@@ -28,7 +28,7 @@ export const whoamiCommand = defineCommand({
   flags,
   run: async (context, { options, words }) => {
     refuseWords(words)
-    await withSession(context, options, async ({ client, types }) => {
+    await withTypedSession(context, options, async ({ client, types }) => {
       const group = groupName(await types.vendor(), 'ops')
       const question = { apiVersion: `${group}/v1`, kind: 'WhoAmI', metadata: {} }
       const type: ResourceType = { group, version: 'v1', plural: 'whoamis', namespaced: false }
@@ -38,7 +38,8 @@ export const whoamiCommand = defineCommand({
   },
 })
 
-function table({ status: { user = '', uid = '', groups = [], extra = {} } }: Identity): string {
+function table({ status }: Identity): string {
+  const { user = '', uid = '', groups = [], extra = {} } = status ?? {}
   const rows = [
     ['ATTRIBUTE', 'VALUE'],
     ['Username', user],

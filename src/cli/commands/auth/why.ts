@@ -11,7 +11,7 @@ import { defineCommand } from '../../command.ts'
 import { connectionFlags } from '../../connection-flags.ts'
 import { escapeLine } from '../../printers/escape.ts'
 import type { Rule } from '../../rules.ts'
-import { withSession } from '../../session.ts'
+import { withTypedSession } from '../../without-nulls.ts'
 import { askServer, readQuestion } from './question.ts'
 
 const flags = {
@@ -34,7 +34,7 @@ export const whyCommand = defineCommand({
   flags,
   run: async (context, { options, words }) => {
     readQuestion(words, '')
-    await withSession(context, options, async (session) => {
+    await withTypedSession(context, options, async (session) => {
       const namespace = options.allNamespaces ? '' : session.namespace
       const question = { ...readQuestion(words, namespace), ...subjectOf(options) }
       const answer = await askServer<Explanation['status']>(session, explanations, question).catch((error: unknown) => {

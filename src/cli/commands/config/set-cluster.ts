@@ -1,17 +1,17 @@
 /** `orchctl config set-cluster` */
-import { flag, toggle, UsageError } from '../../../base/flags.ts'
+import { flag, ifGiven, toggle, UsageError } from '../../../base/flags.ts'
 import { defineCommand } from '../../command.ts'
 import { connectionFlags } from '../../connection-flags.ts'
 import { configFlags } from './config-files.ts'
 import { fileField, setConfigEntry } from './set-entry.ts'
 
 const flags = {
-  server: connectionFlags.server,
-  certificateAuthority: connectionFlags.certificateAuthority,
+  server: ifGiven(connectionFlags.server),
+  certificateAuthority: ifGiven(connectionFlags.certificateAuthority),
   embedCerts: toggle('embed-certs', 'put the content of the file into the client config'),
-  insecure: toggle('insecure-skip-tls-verify', 'talk to the server whatever its certificate is'),
-  tlsServerName: connectionFlags.tlsServerName,
-  proxyUrl: flag('proxy-url', 'URL', '', readProxy, 'the HTTP proxy on the way to the server'),
+  insecure: ifGiven(toggle('insecure-skip-tls-verify', 'talk to the server whatever its certificate is')),
+  tlsServerName: ifGiven(connectionFlags.tlsServerName),
+  proxyUrl: ifGiven(flag('proxy-url', 'URL', '', readProxy, 'the HTTP proxy on the way to the server')),
   kubeconfig: configFlags.kubeconfig,
 }
 
@@ -31,9 +31,9 @@ export const setClusterCommand = defineCommand({
       'tls-server-name': tlsServerName,
       'proxy-url': options.proxyUrl,
       ...fileField(context, 'certificate-authority', { file, embed }),
-      ...(insecure ? { 'insecure-skip-tls-verify': true } : {}),
+      ...(insecure === undefined ? {} : { 'insecure-skip-tls-verify': insecure || '' }),
     }
-    const dropped = file !== '' ? [...authority, 'insecure-skip-tls-verify'] : insecure ? authority : []
+    const dropped = file ? [...authority, 'insecure-skip-tls-verify'] : insecure ? authority : []
     await setConfigEntry(context, { sort: 'cluster', title: 'Cluster', kubeconfig, words, fields, dropped })
   },
 })

@@ -1,21 +1,22 @@
 /** `orchctl config set-context` */
-import { flag, text, toggle, UsageError } from '../../../base/flags.ts'
+import { flag, ifGiven, text, toggle, UsageError } from '../../../base/flags.ts'
 import { defineCommand } from '../../command.ts'
 import { configFlags, readConfig } from './config-files.ts'
 import { setConfigEntry } from './set-entry.ts'
 
 const flags = {
   current: toggle('current', 'the context in use'),
-  cluster: flag('cluster', 'NAME', '', text, 'the cluster to talk to'),
-  user: flag('user', 'NAME', '', text, 'the user to be'),
-  namespace: flag('n,namespace', 'NAME', '', text, 'the namespace to look in'),
+  cluster: ifGiven(flag('cluster', 'NAME', '', text, 'the cluster to talk to')),
+  user: ifGiven(flag('user', 'NAME', '', text, 'the user to be')),
+  namespace: ifGiven(flag('n,namespace', 'NAME', '', text, 'the namespace to look in')),
   kubeconfig: configFlags.kubeconfig,
 }
 
 export const setContextCommand = defineCommand({
   name: 'config set-context',
   forms: ['(CONTEXT | --current) [flags]'],
-  about: 'Sets what a context says: which cluster, which user, which namespace. One that is not there is made.',
+  about:
+    'Sets what a context says: which cluster, which user, which namespace. One that is not there is made;\na flag without a value takes away what was set.',
   examples: [
     'orchctl config set-context --current --namespace=shop',
     'orchctl config set-context test --cluster=test --user=me',

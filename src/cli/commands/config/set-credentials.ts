@@ -1,5 +1,5 @@
 /** `orchctl config set-credentials` */
-import { flag, type OptionsOf, oneOf, repeated, text, toggle, UsageError } from '../../../base/flags.ts'
+import { flag, ifGiven, type OptionsOf, oneOf, repeated, text, toggle, UsageError } from '../../../base/flags.ts'
 import type { JsonObject } from '../../../model/json.ts'
 import { defineCommand } from '../../command.ts'
 import { readVariable } from '../../pairs.ts'
@@ -7,12 +7,12 @@ import { configFlags } from './config-files.ts'
 import { fileField, setConfigEntry } from './set-entry.ts'
 
 const flags = {
-  token: flag('token', 'TOKEN', '', text, 'the bearer token to present'),
-  clientCertificate: flag('client-certificate', 'FILE', '', text, 'the certificate to present'),
-  clientKey: flag('client-key', 'FILE', '', text, 'the key of that certificate'),
+  token: ifGiven(flag('token', 'TOKEN', '', text, 'the bearer token to present')),
+  clientCertificate: ifGiven(flag('client-certificate', 'FILE', '', text, 'the certificate to present')),
+  clientKey: ifGiven(flag('client-key', 'FILE', '', text, 'the key of that certificate')),
   embedCerts: toggle('embed-certs', 'put the content of these files into the client config'),
-  username: flag('username', 'NAME', '', text, 'the name to present, with a password'),
-  password: flag('password', 'PASSWORD', '', text, 'the password of that name'),
+  username: ifGiven(flag('username', 'NAME', '', text, 'the name to present, with a password')),
+  password: ifGiven(flag('password', 'PASSWORD', '', text, 'the password of that name')),
   execCommand: flag('exec-command', 'PROGRAM', '', text, 'the program that is asked for credentials'),
   execArg: repeated('exec-arg', 'ARGUMENT', text, 'an argument of that program'),
   execEnv: repeated('exec-env', 'NAME=VALUE', text, 'a variable of its environment'),
@@ -50,8 +50,8 @@ export const setCredentialsCommand = defineCommand({
     const dropped = [
       ...forms('client-certificate', clientCertificate),
       ...forms('client-key', clientKey),
-      ...(token === '' ? [] : ['tokenFile']),
-      ...(options.username === '' ? [] : ['token', 'tokenFile']),
+      ...(token ? ['tokenFile'] : []),
+      ...(options.username ? ['token', 'tokenFile'] : []),
     ]
     await setConfigEntry(context, {
       sort: 'user',
@@ -99,6 +99,6 @@ function providerOf({ authProvider: name, authProviderArg }: OptionsOf<typeof fl
 }
 
 /** Both forms that a file can have in a client config: the new one takes the place of either. */
-function forms(field: string, file: string): string[] {
-  return file === '' ? [] : [field, `${field}-data`]
+function forms(field: string, file: string | undefined): string[] {
+  return file ? [field, `${field}-data`] : []
 }

@@ -15,8 +15,8 @@ export interface Setting {
   readonly title: string
   readonly kubeconfig: string
   readonly words: readonly string[]
-  /** '' leaves a field as it is. */
-  readonly fields: { readonly [field: string]: Json }
+  /** undefined leaves a field as it is, '' takes it away. */
+  readonly fields: { readonly [field: string]: Json | undefined }
   /** Fields that others take the place of. */
   readonly dropped?: readonly string[]
 }
@@ -27,13 +27,13 @@ export async function setConfigEntry(
 ): Promise<void> {
   const [name, ...more] = words
   if (name === undefined || more.length > 0) throw new UsageError(`name one ${sort} to set`)
-  const given = Object.entries(fields).filter(([, value]) => value !== '')
+  const given = Object.entries(fields).filter(([, value]) => value !== undefined)
   const done = await setEntry(configFiles(context, kubeconfig), {
     sort,
     name,
     fields: {
       ...Object.fromEntries(dropped.map((field) => [field, undefined])),
-      ...Object.fromEntries(given),
+      ...Object.fromEntries(given.map(([field, value]) => [field, value === '' ? undefined : value])),
     },
   })
   context.out(`${title} "${escapeLine(name)}" ${sort === 'user' ? 'set' : sort === 'cluster' ? 'set' : done}.\n`)
@@ -43,9 +43,10 @@ export async function setConfigEntry(
 export function fileField(
   { directory }: Context,
   field: string,
-  { file, embed }: { file: string; embed: boolean },
+  { file, embed }: { file: string | undefined; embed: boolean },
 ): { [field: string]: string } {
-  if (file === '') return {}
+  if (file === undefined) return {}
+  if (file === '') return { [field]: '', [`${field}-data`]: '' }
   const path = resolve(directory, file)
   if (!embed) return { [field]: path }
   try {

@@ -63,6 +63,7 @@ others.`,
       await editText(context, {
         what: 'objects',
         windowsLineEndings: options.windowsLineEndings,
+        format: 'yaml',
         original: await documentsOf(manifests),
         save: async (text, name) => {
           await createAll(session, await manifestsIn({ name, text }), options)

@@ -10,7 +10,8 @@ import { apiVersionOf, isBareGroup, type Vendor, vendorOf } from '../../../model
 import { type Command, type Context, defineCommand } from '../../command.ts'
 import { connectionFlags } from '../../connection-flags.ts'
 import { type NoteOptions, saveConfigFlag, withNotes } from '../../kept-notes.ts'
-import { type Session, withSession } from '../../session.ts'
+import type { Session } from '../../session.ts'
+import { withTypedSession } from '../../without-nulls.ts'
 import {
   fieldValidation,
   report,
@@ -76,7 +77,7 @@ export function defineGenerator<F extends Flags>(generator: Generator<F>): Comma
       if (rest.length > 0 && generator.form?.includes('--') !== true)
         throw new UsageError(`exactly one NAME is required, got ${words.length}`)
       const writing = options as unknown as CreationOptions
-      await withSession(context, options as unknown as OptionsOf<typeof connectionFlags>, async (session) => {
+      await withTypedSession(context, options as unknown as OptionsOf<typeof connectionFlags>, async (session) => {
         const vendor = () => session.types.vendor()
         const given = { context, name, words: rest, namespace: session.namespace, vendor, session }
         const made = await generator.make(options as unknown as OptionsOf<F>, given)

@@ -62,7 +62,7 @@ function containerOf(image: string, { name, words }: Given): object {
 }
 
 interface CronJob extends ApiObject {
-  spec: { jobTemplate: { metadata?: { labels?: object; annotations?: { [key: string]: string } }; spec: object } }
+  spec?: { jobTemplate?: { metadata?: { labels?: object; annotations?: { [key: string]: string } }; spec?: object } }
 }
 
 async function fromCronJob(from: string, { session, context, namespace }: Given) {
@@ -71,7 +71,7 @@ async function fromCronJob(from: string, { session, context, namespace }: Given)
   if (type.kind !== 'CronJob' || name === '')
     throw new UsageError(`--from takes cronjob/NAME, not ${JSON.stringify(from)}`)
   const job = (await session.client.get(type, { namespace, name }, { signal: context.signal })) as CronJob
-  const { metadata = {}, spec } = job.spec.jobTemplate
+  const { metadata = {}, spec = {} } = job.spec?.jobTemplate ?? {}
   const { apiVersion, kind } = job
   const owner = { apiVersion, kind, name, uid: job.metadata.uid ?? '', controller: true }
   return {

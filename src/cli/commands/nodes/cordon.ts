@@ -4,7 +4,8 @@ import type { ApiObject } from '../../../model/object.ts'
 import { changeSubjects } from '../../changing.ts'
 import { type Command, defineCommand } from '../../command.ts'
 import { connectionFlags } from '../../connection-flags.ts'
-import { type Session, withSession } from '../../session.ts'
+import type { Session } from '../../session.ts'
+import { withTypedSession } from '../../without-nulls.ts'
 import { writeFlags } from '../../writing.ts'
 
 export const nodeFlags = {
@@ -59,7 +60,7 @@ function defineCordon(name: 'cordon' | 'uncordon', about: string): Command {
     flags: nodeFlags,
     run: async (context, { options, words }) => {
       const nodes = nodeWords(name, words, options)
-      await withSession(context, options, async (session) => {
+      await withTypedSession(context, options, async (session) => {
         await setSchedulable(session, nodes, { options, schedulable: name === 'uncordon' })
       })
     },

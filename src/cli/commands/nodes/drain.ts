@@ -11,9 +11,10 @@ import { defineCommand } from '../../command.ts'
 import { readTime } from '../../connection-flags.ts'
 import { readCount, readSeconds } from '../../numbers.ts'
 import { escapeLine } from '../../printers/escape.ts'
-import { type Session, withSession } from '../../session.ts'
+import type { Session } from '../../session.ts'
 import { chunkSizeFlag, findSubjects } from '../../subjects.ts'
 import { isGone, waitFor } from '../../wait-for.ts'
+import { withTypedSession } from '../../without-nulls.ts'
 import { dryRunNote } from '../../writing.ts'
 import { nodeFlags, nodeWords, setSchedulable } from './cordon.ts'
 import { choosePods, type DrainedPod } from './drained-pods.ts'
@@ -48,7 +49,7 @@ export const drainCommand = defineCommand({
   flags,
   run: async (context, { options, words }) => {
     const nodes = nodeWords('drain', words, options)
-    await withSession(context, options, async (session) => {
+    await withTypedSession(context, options, async (session) => {
       await setSchedulable(session, nodes, { options, schedulable: false })
       const chosen = { ...options, filename: [], recursive: false, fieldSelector: '', all: false, allNamespaces: false }
       for (const { name } of await findSubjects(session, nodes, chosen)) await drainNode(session, name.name, options)

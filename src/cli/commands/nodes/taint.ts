@@ -4,7 +4,7 @@ import type { ApiObject } from '../../../model/object.ts'
 import { type Change, changeSubjects } from '../../changing.ts'
 import { defineCommand } from '../../command.ts'
 import { connectionFlags } from '../../connection-flags.ts'
-import { withSession } from '../../session.ts'
+import { withTypedSession } from '../../without-nulls.ts'
 import { writeFlags } from '../../writing.ts'
 import { splitWords } from '../set/pod-spec.ts'
 
@@ -32,7 +32,7 @@ EFFECT is NoSchedule, PreferNoSchedule or NoExecute.`,
   run: async (context, { options, words }) => {
     const { subjects, changes } = splitWords(words, (word) => /[=:]|-$/.test(word))
     const wanted = readTaints(changes)
-    await withSession(context, options, async (session) => {
+    await withTypedSession(context, options, async (session) => {
       const [word = ''] = subjects[0]?.split('/') ?? []
       const type = await session.types.named(word || 'nodes')
       if (type.kind !== 'Node' || type.group !== '')

@@ -3,9 +3,10 @@ import { UsageError } from '../../../base/flags.ts'
 import { objectPath } from '../../../client/resource-type.ts'
 import { defineCommand } from '../../command.ts'
 import { connectionFlags } from '../../connection-flags.ts'
-import { placeOf, withSession } from '../../session.ts'
+import { placeOf } from '../../session.ts'
 import { chooseContainer, findPod, podType } from '../../streaming/pods.ts'
 import { runRemotely } from '../../streaming/remote-command.ts'
+import { withTypedSession } from '../../without-nulls.ts'
 import { interactiveFlags, wantsTerminal } from './exec.ts'
 
 export const attachCommand = defineCommand({
@@ -16,7 +17,7 @@ export const attachCommand = defineCommand({
   flags: { ...interactiveFlags, ...connectionFlags },
   run: async (context, { options, words }) => {
     if (words.length !== 1) throw new UsageError('POD or TYPE/NAME is a required argument for the attach command')
-    await withSession(context, options, async (session) => {
+    await withTypedSession(context, options, async (session) => {
       const pod = await findPod(session, words, options.podRunningTimeout)
       const container = chooseContainer(session, pod, options)
       if (options.tty && container.tty !== true)

@@ -7,12 +7,13 @@ import { TransportError } from '../../../client/transport.ts'
 import { defineCommand, ExitCode } from '../../command.ts'
 import { connectionFlags } from '../../connection-flags.ts'
 import { readWhole } from '../../numbers.ts'
-import { placeOf, type Session, withSession } from '../../session.ts'
+import { placeOf, type Session } from '../../session.ts'
 import type { Channels } from '../../streaming/channels.ts'
 import { chooseContainer, podType } from '../../streaming/pods.ts'
 import { type RemoteCommand, runRemotely } from '../../streaming/remote-command.ts'
 import { endOfArchive, entryHeader, padding, TarReader } from '../../streaming/tar.ts'
 import { unpackInto } from '../../streaming/unpack.ts'
+import { withTypedSession } from '../../without-nulls.ts'
 
 const flags = {
   container: flag('c,container', 'NAME', '', text, 'the container; else the one that the pod names as its default'),
@@ -42,7 +43,7 @@ Nothing is written outside the target, whatever the container sends; links are l
     if ((from.pod === '') === (to.pod === ''))
       throw new UsageError('one of source and destination is POD:PATH, the other a local path')
     if (from.path === '' || to.path === '') throw new UsageError('filepath can not be empty')
-    await withSession(context, options, async (session) => {
+    await withTypedSession(context, options, async (session) => {
       const inPod = { ...session, namespace: from.namespace || to.namespace || session.namespace }
       if (from.pod === '') await upload(inPod, { from: from.path, to, options })
       else await download(inPod, { from, to: to.path, options })

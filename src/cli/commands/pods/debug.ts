@@ -15,8 +15,9 @@ import { defineCommand } from '../../command.ts'
 import { connectionFlags, readTime } from '../../connection-flags.ts'
 import { readPairs, readVariable } from '../../pairs.ts'
 import { escapeLine } from '../../printers/escape.ts'
-import { placeOf, type Session, withSession } from '../../session.ts'
+import { placeOf, type Session } from '../../session.ts'
 import { type Container, type Pod, podType } from '../../streaming/pods.ts'
+import { withTypedSession } from '../../without-nulls.ts'
 import { joinContainer } from './join.ts'
 
 const flags = {
@@ -102,7 +103,7 @@ makes a pod there that shares the node's processes and network, with its files b
       throw new UsageError('only pods and nodes are debugged here: name a pod, or node/NAME')
     checkTogether(options)
     if (isNode) checkForNode(options)
-    await withSession(context, options, async (session) => {
+    await withTypedSession(context, options, async (session) => {
       const name = target.replace(/^[^/]*\//, '')
       const container = containerOf(session, { options, command })
       const debugged = isNode

@@ -5,10 +5,11 @@ import { groupOf } from '../../../model/api-version.ts'
 import { type Context, defineCommand } from '../../command.ts'
 import { connectionFlags } from '../../connection-flags.ts'
 import type { FileName } from '../../manifests/source.ts'
-import { placeOf, withSession } from '../../session.ts'
+import { placeOf } from '../../session.ts'
 import { chooseContainer, findPod, podRunningTimeoutFlag, podType } from '../../streaming/pods.ts'
 import { runRemotely } from '../../streaming/remote-command.ts'
 import { fileFlags } from '../../subjects.ts'
+import { withTypedSession } from '../../without-nulls.ts'
 
 export const interactiveFlags = {
   container: flag('c,container', 'NAME', '', text, 'the container; else the one that the pod names as its default'),
@@ -31,7 +32,7 @@ Of what has several pods, such as a deployment, one that is ready is taken.`,
     const [target, ...command] = named === undefined ? words : [named, ...words]
     if (target === undefined) throw new UsageError('pod, type/name or --filename must be specified')
     if (command.length === 0) throw new UsageError('you must specify at least one command for the container')
-    await withSession(context, options, async (session) => {
+    await withTypedSession(context, options, async (session) => {
       const pod = await findPod(session, [target], options.podRunningTimeout)
       if (pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed')
         throw new UsageError(`cannot exec into a container in a completed pod; current phase is ${pod.status.phase}`)

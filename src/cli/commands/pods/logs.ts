@@ -5,8 +5,9 @@ import { defineCommand } from '../../command.ts'
 import { connectionFlags, readTime } from '../../connection-flags.ts'
 import { SeveralErrors } from '../../explain-error.ts'
 import { escapeLine, escapeOutput } from '../../printers/escape.ts'
-import { placeOf, type Session, withSession } from '../../session.ts'
+import { placeOf, type Session } from '../../session.ts'
 import { chooseContainer, containersOf, type Pod, podsOnceThere, podType } from '../../streaming/pods.ts'
+import { withTypedSession } from '../../without-nulls.ts'
 
 const flags = {
   container: flag('c,container', 'NAME', '', text, 'the container; else the one that the pod names as its default'),
@@ -50,7 +51,7 @@ export const logsCommand = defineCommand({
   flags,
   run: async (context, { options, words }) => {
     check(options, words)
-    await withSession(context, options, async (session) => {
+    await withTypedSession(context, options, async (session) => {
       const sources = await findSources(session, words, options)
       if (options.follow && sources.length > options.maxLogRequests)
         throw new UsageError(

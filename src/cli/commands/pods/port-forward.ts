@@ -8,9 +8,10 @@ import { objectPath } from '../../../client/resource-type.ts'
 import { defineCommand } from '../../command.ts'
 import { connectionFlags } from '../../connection-flags.ts'
 import { escapeText } from '../../printers/escape.ts'
-import { placeOf, type Session, withSession } from '../../session.ts'
+import { placeOf, type Session } from '../../session.ts'
 import { type Channels, openChannels } from '../../streaming/channels.ts'
 import { findPod, type Pod, podRunningTimeoutFlag, podType } from '../../streaming/pods.ts'
+import { withTypedSession } from '../../without-nulls.ts'
 
 const flags = {
   address: flag('address', 'ADDRESS,...', 'localhost', (value) => value.split(','), 'the local addresses to listen on'),
@@ -29,7 +30,7 @@ nothing before the colon is any that is free. A service is asked for its pod and
     const [target, ...ports] = words
     if (target === undefined) throw new UsageError('TYPE/NAME and list of ports are required for port-forward')
     if (ports.length === 0) throw new UsageError('at least 1 PORT is required for port-forward')
-    await withSession(context, options, async (session) => {
+    await withTypedSession(context, options, async (session) => {
       const service = await serviceOf(session, target)
       const pod = await findPod(session, [target], options.podRunningTimeout)
       if (pod.status?.phase !== 'Running')

@@ -11,8 +11,9 @@ import { singularName } from '../../find-type.ts'
 import { changeCauseKey } from '../../kept-notes.ts'
 import { escapeLine, escapeText } from '../../printers/escape.ts'
 import { alignTabs } from '../../printers/tabs.ts'
-import { type Session, withSession } from '../../session.ts'
+import type { Session } from '../../session.ts'
 import type { Subject } from '../../subjects.ts'
+import { withTypedSession } from '../../without-nulls.ts'
 import { report, shownFlags } from '../../writing.ts'
 import { podTemplateText } from '../describe/pod.ts'
 import { type Revision, readRevision, revisionsOf } from './revisions.ts'
@@ -38,7 +39,7 @@ With -o the objects that keep the revisions are printed: replica sets, or contro
   ],
   flags,
   run: async (context, { options, words }) => {
-    await withSession(context, options, async (session) => {
+    await withTypedSession(context, options, async (session) => {
       for (const subject of await findWorkloads(session, words, options))
         context.out(await historyText(session, subject, options))
     })

@@ -3,9 +3,10 @@ import { flag, type OptionsOf, readBoolean, UsageError } from '../../../base/fla
 import { liveOf } from '../../changing.ts'
 import { defineCommand } from '../../command.ts'
 import { connectionFlags, readTime } from '../../connection-flags.ts'
-import { type Session, withSession } from '../../session.ts'
+import type { Session } from '../../session.ts'
 import type { Subject } from '../../subjects.ts'
 import { waitFor } from '../../wait-for.ts'
+import { withTypedSession } from '../../without-nulls.ts'
 import { progressOf } from './progress.ts'
 import { readRevision, revisionKey, revisionNumber } from './revisions.ts'
 import { findWorkloads, type Workload, workloadFlags } from './workloads.ts'
@@ -25,7 +26,7 @@ export const statusCommand = defineCommand({
   examples: ['orchctl rollout status deployment/web', 'orchctl rollout status deployment/web --timeout=60s'],
   flags,
   run: async (context, { options, words }) => {
-    await withSession(context, options, async (session) => {
+    await withTypedSession(context, options, async (session) => {
       const subjects = await findWorkloads(session, words, options)
       if (subjects.length === 0) throw new UsageError('no resources found')
       for (const subject of subjects) await statusOf(session, subject, options)

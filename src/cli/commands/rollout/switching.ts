@@ -5,8 +5,9 @@ import { vendorKey } from '../../../model/vendor.ts'
 import { changeSubjects } from '../../changing.ts'
 import { type Command, defineCommand } from '../../command.ts'
 import { connectionFlags } from '../../connection-flags.ts'
-import { type Session, withSession } from '../../session.ts'
+import type { Session } from '../../session.ts'
 import type { Subject } from '../../subjects.ts'
+import { withTypedSession } from '../../without-nulls.ts'
 import { writeFlags } from '../../writing.ts'
 import { allOfType, called, rolloutKind, type Workload, workloadFlags } from './workloads.ts'
 
@@ -30,7 +31,7 @@ function defineSwitch({ name, about, examples, done, specOf }: Switch): Command 
     examples,
     flags,
     run: async (context, { options, words }: { options: OptionsOf<typeof flags>; words: readonly string[] }) => {
-      await withSession(context, options, async (session) => {
+      await withTypedSession(context, options, async (session) => {
         await changeSubjects(session, words, {
           options: { ...options, ...allOfType(words, options) },
           unchanged: `not ${done}`,

@@ -7,8 +7,9 @@ import { inBulk } from '../../bulk.ts'
 import { liveOf } from '../../changing.ts'
 import { defineCommand } from '../../command.ts'
 import { connectionFlags } from '../../connection-flags.ts'
-import { type Session, withSession } from '../../session.ts'
+import type { Session } from '../../session.ts'
 import type { Subject } from '../../subjects.ts'
+import { withTypedSession } from '../../without-nulls.ts'
 import { report, requestOptions, writeFlags } from '../../writing.ts'
 import { lastAppliedKey } from '../apply/last-applied.ts'
 import { templateText } from './history.ts'
@@ -35,7 +36,7 @@ export const undoCommand = defineCommand({
   examples: ['orchctl rollout undo deployment/web', 'orchctl rollout undo daemonset/logs --to-revision=3'],
   flags,
   run: async (context, { options, words }) => {
-    await withSession(context, options, async (session) => {
+    await withTypedSession(context, options, async (session) => {
       await inBulk(context, await findWorkloads(session, words, options), {
         sortOf: ({ type }) => type,
         done: 'rolled back',

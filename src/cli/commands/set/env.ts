@@ -2,8 +2,8 @@
 import { flag, type OptionsOf, readBoolean, repeated, text, toggle, UsageError } from '../../../base/flags.ts'
 import { liveOf } from '../../changing.ts'
 import { defineCommand } from '../../command.ts'
-import { withSession } from '../../session.ts'
 import { findSubjects } from '../../subjects.ts'
+import { withTypedSession } from '../../without-nulls.ts'
 import { changedEnvironment, type EnvChange, type Variable } from './environment.ts'
 import { listEnvironment } from './list-environment.ts'
 import { changeContainers, namesContainer, setFlags, setInObjects, splitWords } from './pod-spec.ts'
@@ -80,11 +80,11 @@ function readChange(words: readonly string[]): EnvChange {
 }
 
 async function list(
-  context: Parameters<typeof withSession>[0],
+  context: Parameters<typeof withTypedSession>[0],
   words: readonly string[],
   options: OptionsOf<typeof envFlags>,
 ): Promise<void> {
-  await withSession(context, options, async (session) => {
+  await withTypedSession(context, options, async (session) => {
     const chosen = { ...options, fieldSelector: '', allNamespaces: false }
     for (const subject of await findSubjects(session, words, chosen))
       context.out(await listEnvironment(session, await liveOf(session, subject), options))

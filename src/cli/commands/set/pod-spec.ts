@@ -10,8 +10,9 @@ import type { Context } from '../../command.ts'
 import { connectionFlags } from '../../connection-flags.ts'
 import { recordFlag } from '../../kept-notes.ts'
 import { patchFor } from '../../patches/patch-for.ts'
-import { type Session, withSession } from '../../session.ts'
+import type { Session } from '../../session.ts'
 import { fileFlags } from '../../subjects.ts'
+import { withTypedSession } from '../../without-nulls.ts'
 import { writeFlags } from '../../writing.ts'
 
 export const setFlags = {
@@ -44,7 +45,7 @@ export async function setInObjects(
   { set, done, unchanged }: Setting,
 ): Promise<void> {
   if (options.local) return await changeLocally(context, options, { change: set(undefined), done })
-  await withSession(context, options, async (session) => {
+  await withTypedSession(context, options, async (session) => {
     const setter = set(session)
     const vendor = await session.types.vendor()
     await changeSubjects(session, words, {

@@ -8,7 +8,8 @@ import { type Command, defineCommand } from '../../command.ts'
 import { connectionFlags } from '../../connection-flags.ts'
 import { Columns } from '../../printers/columns.ts'
 import { escapeLine } from '../../printers/escape.ts'
-import { type Session, withSession } from '../../session.ts'
+import type { Session } from '../../session.ts'
+import { withTypedSession } from '../../without-nulls.ts'
 
 const common = {
   selector: flag('l,selector', 'SELECTOR', '', text, 'only objects with these labels: a=b,c!=d,e in (f,g),h,!i'),
@@ -57,7 +58,7 @@ export const topPodsCommand: Command = defineCommand({
   examples: ['orchctl top pods', 'orchctl top pods -A --sort-by=memory', 'orchctl top pod web --containers'],
   flags: podFlags,
   run: async (context, { options, words }) => {
-    await withSession(context, options, async (session) => {
+    await withTypedSession(context, options, async (session) => {
       const found = await read(session, 'pods', { words, options })
       const lead = options.allNamespaces ? ['NAMESPACE'] : []
       const rows = inOrder(
@@ -78,7 +79,7 @@ export const topNodesCommand: Command = defineCommand({
   examples: ['orchctl top nodes', 'orchctl top node n1', 'orchctl top nodes --show-capacity'],
   flags: nodeFlags,
   run: async (context, { options, words }) => {
-    await withSession(context, options, async (session) => {
+    await withTypedSession(context, options, async (session) => {
       const found = await read(session, 'nodes', { words, options })
       const wholes = await nodeWholes(session, options)
       const rows = found.map(({ metadata: { name = '' }, usage }) => {
