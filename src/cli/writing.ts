@@ -2,7 +2,7 @@
  * What all commands that write have in common: `--dry-run`, `-o`, who is recorded as the manager of the fields, and the
  * line that says what was done: `configmap/a created (server dry run)`.
  */
-import { flag, type OptionsOf, oneOf, text, toggle, withBare } from '../base/flags.ts'
+import { flag, type OptionsOf, oneOf, text, toggle, UsageError, withBare } from '../base/flags.ts'
 import type { WriteOptions } from '../client/client.ts'
 import type { DiscoveredType } from '../client/discovery.ts'
 import { type ApiObject, asJson } from '../model/object.ts'
@@ -75,6 +75,11 @@ export function fieldValidation(
 ): 'Strict' | 'Warn' | 'Ignore' {
   if (validate === 'warn') return 'Warn'
   return validate === 'strict' || validate === 'true' ? 'Strict' : 'Ignore'
+}
+
+/** What `--list` shows has one form. */
+export function refuseListedForm({ output }: Pick<ReportOptions, 'output'>): void {
+  if (output.form !== '') throw new UsageError('--list and --output may not be specified together')
 }
 
 /** What is printed of an object that was written; `index` says how many came before it. */

@@ -118,6 +118,9 @@ async function patchOne(session: Session, subject: Subject, { patch, options, in
   const subresource = options.subresource === '' ? {} : { subresource: options.subresource }
   const object = await session.client.patch(type, name, { ...requestOptions(session, options), ...subresource, patch })
   await noteCause(session, subject, options)
-  const changed = object.metadata.resourceVersion !== live.metadata.resourceVersion || options.dryRun === 'server'
+  const changed =
+    options.dryRun === 'server'
+      ? !sameJson(asJson(object), asJson(live))
+      : object.metadata.resourceVersion !== live.metadata.resourceVersion
   return await report(options, { type, object, done: changed ? 'patched' : 'patched (no change)', index })
 }

@@ -22,7 +22,15 @@ export const changing: Part = {
       stderr: 'error: at least one label update is required: key=value, or key- to remove it\n',
       code: 1,
     }),
-    r('label', 'cm one --list', { stdout: 'Listing labels for configmap/one:\n app=z\n more=1\n' }),
+    r('label', 'cm one --list', { stdout: 'app=z\nmore=1\n' }),
+    r('label', 'cm one two --list', {
+      stdout: 'Listing labels for configmap/one:\n app=z\n more=1\nListing labels for configmap/two:\n',
+    }),
+    r('label', 'cm one --list -o yaml', {
+      stderr: 'error: --list and --output may not be specified together\n',
+      code: 1,
+    }),
+    r('patch', 'cm one -p {} --dry-run=server', { stdout: 'configmap/one patched (no change) (server dry run)\n' }),
     r('label', 'cm oen a=b', {
       stderr: 'Error from server (NotFound): configmaps "oen" not found; did you mean "one"?\n',
       code: 1,

@@ -56,6 +56,7 @@ export const rolling: Part = {
     r('set env', 'deploy/web --list', {
       stdout: '# Deployment web, container a\nZ=2\nY=3\n# P_K from configmap one, key k\n',
     }),
+    r('set env', 'deploy/web --list -o name', { stderr: /^error: --list and --output may not/, code: 1 }),
     r('set env', 'deploy/web --list --resolve', { stdout: '# Deployment web, container a\nZ=2\nY=3\nP_K=v\n' }),
     r('set env', 'deploy/web Z=9 --overwrite=false', {
       stderr: "error: Deployment/web 'Z' already has a value (2), and --overwrite is false\n",

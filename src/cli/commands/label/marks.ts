@@ -9,11 +9,10 @@ import type { Context } from '../../command.ts'
 import { connectionFlags } from '../../connection-flags.ts'
 import { singularName } from '../../find-type.ts'
 import { recordFlag } from '../../kept-notes.ts'
-import { Columns } from '../../printers/columns.ts'
 import { escapeLine } from '../../printers/escape.ts'
-import { withSession } from '../../session.ts'
-import { findSubjects, subjectFlags } from '../../subjects.ts'
-import { writeFlags } from '../../writing.ts'
+import { type Session, withSession } from '../../session.ts'
+import { findSubjects, type Subject, subjectFlags } from '../../subjects.ts'
+import { refuseListedForm, writeFlags } from '../../writing.ts'
 
 export const markFlags = {
   ...subjectFlags,
@@ -53,6 +52,7 @@ export async function runMarks(
   const wanted = readMarks(marks, sort)
   if (wanted.size === 0 && !options.list)
     throw new UsageError(`at least one ${sort.noun} update is required: key=value, or key- to remove it`)
+  if (options.list) refuseListedForm(options)
   if (options.local)
     return await changeLocally(context, options, {
       change: (object) => changeOf(object, wanted, { sort, overwrite: options.overwrite }).next,
@@ -68,14 +68,21 @@ export async function runMarks(
           return changeOf(live, wanted, { sort, overwrite: options.overwrite })
         },
       })
-    if (!options.list) return
-    for (const subject of await findSubjects(session, subjects, options)) {
-      const present = (await liveOf(session, subject)).metadata[sort.map] ?? {}
-      context.out(`Listing ${sort.map} for ${singularName(subject.type)}/${escapeLine(subject.name.name)}:\n`)
-      const rows = Object.entries(present).map(([key, value]) => [` ${escapeLine(key)}=${escapeLine(value)}`])
-      context.out(new Columns().lines(rows))
-    }
+    if (options.list) await list(session, await findSubjects(session, subjects, options), sort)
   })
+}
+
+/** Those of one object alone, those of several below their names. */
+async function list(session: Session, subjects: readonly Subject[], { map }: MarkSort): Promise<void> {
+  const one = subjects.length === 1
+  for (const { type, name } of subjects) {
+    const present = (await liveOf(session, { type, name })).metadata[map] ?? {}
+    const title = one ? '' : `Listing ${map} for ${singularName(type)}/${escapeLine(name.name)}:\n`
+    const lines = Object.entries(present).map(
+      ([key, value]) => `${one ? '' : ' '}${escapeLine(key)}=${escapeLine(value)}\n`,
+    )
+    session.context.out(title + lines.join(''))
+  }
 }
 
 function isMark(word: string): boolean {

@@ -4,6 +4,7 @@ import { liveOf } from '../../changing.ts'
 import { defineCommand } from '../../command.ts'
 import { findSubjects } from '../../subjects.ts'
 import { withTypedSession } from '../../without-nulls.ts'
+import { refuseListedForm } from '../../writing.ts'
 import { changedEnvironment, type EnvChange, type Variable } from './environment.ts'
 import { listEnvironment } from './list-environment.ts'
 import { changeContainers, namesContainer, setFlags, setInObjects, splitWords } from './pod-spec.ts'
@@ -84,6 +85,7 @@ async function list(
   words: readonly string[],
   options: OptionsOf<typeof envFlags>,
 ): Promise<void> {
+  refuseListedForm(options)
   await withTypedSession(context, options, async (session) => {
     const chosen = { ...options, fieldSelector: '', allNamespaces: false }
     for (const subject of await findSubjects(session, words, chosen))
