@@ -222,6 +222,11 @@ There are three ways out:
       environment: { EDITOR: 'head -1 "$1" | grep -q "^{" && sed -i \'s/"k": "x"/"k": "y"/\'' },
       stdout: /^{\n[\s\S]*\\"k\\":\\"y\\"/,
     }),
+    r('apply', '-f - --prune -l no=such', {
+      stdin: map('s1'),
+      stderr: 'error: no objects passed to apply\n',
+      code: 1,
+    }),
     r('apply', '--sever-side -f x', {
       stderr: /^error: unknown flag --sever-side; did you mean --server-side\?/,
       code: 1,

@@ -33,11 +33,11 @@ do the merge: it knows the owner of every field, and refuses to take over what a
   flags: applyFlags,
   run: async (context, { options, words }) => {
     checkTogether(words, options)
-    const manifests = await readManifests(context, options)
+    const manifests = await chosenManifests(await readManifests(context, options), options.selector)
     if (manifests.length === 0) throw new UsageError('no objects passed to apply')
     await withSession(context, options, async (session) => {
       const uids = new Set<string>()
-      const subjects = await writeInOrder(session, await chosenManifests(manifests, options.selector), {
+      const subjects = await writeInOrder(session, manifests, {
         done: 'applied',
         lasting: options.dryRun === 'none',
         act: (subject, index) => applyOne(session, subject, { options, index, uids }),
