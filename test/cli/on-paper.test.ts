@@ -43,7 +43,7 @@ const templates: readonly (readonly [template: string, text: string])[] = [
   ['{..name}', "a b c'"],
   ['{.items[0].tags}', '["x","y"]'],
   ['{.items[0].at}', '{"b.c/d":"deep"}'],
-  ['{.nothing}{.items[9].name}{.kind.deeper}', ''],
+  ['{.nothing}{.kind.deeper}', ''],
   ['{.items[0].name "-" .items[1].name}', 'a-b'],
   ['{"a}b"}{\'c{d\'}', 'a}bc{d'],
   ['{.__proto__}{.constructor}', ''],
@@ -56,6 +56,15 @@ for (const [template, text] of templates) {
 for (const template of ['{.a', '{range .a}', '{end}', '{.a[}', '{.a[?(]}', '{.a[1 2]}']) {
   test(`jsonpath: ${template} is refused`, () =>
     assert.throws(() => parseTemplate(template), /^UsageError: jsonpath: /))
+
+  test('jsonpath: a place that a list does not have is an error, a list of none of its places is not', () => {
+    const fill = (template: string, items: number[]) => fillTemplate(parseTemplate(template), { items })
+    for (const template of ['{.items[0]}', '{.items[-1]}', '{.items[0:2]}', '{.items[1:]}', '{range .items[0]}x{end}'])
+      assert.throws(() => fill(template, []), /^UsageError: array index out of bounds: index -?\d, length 0$/)
+    assert.equal(fill('{.items[0:0]}{.items[*]}{.items[:]}', []), '')
+    assert.equal(fill('{.items[-1]} {.items[1:]} {.items[:1]}', [1, 2]), '2 2 1')
+    assert.throws(() => fill('{.items[2]}', [1, 2]), /index 2, length 2$/)
+  })
 }
 
 interface Merge {

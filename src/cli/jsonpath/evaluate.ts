@@ -1,6 +1,7 @@
 /**
  * What a JSONPath gives for a value: all places that it leads to, in the order of the document; keys of maps in the
- * order of their bytes. What is not there gives nothing, and is no mistake: objects differ in what they have.
+ * order of their bytes. What is not there gives nothing, and is no mistake: objects differ in what they have. In a template
+ * the place of a list that has fewer is one, as in kubectl: whoever asks for the first of none wants to know.
  */
 import { UsageError } from '../../base/flags.ts'
 import { compareUtf8 } from '../../base/utf8-order.ts'
@@ -62,25 +63,32 @@ function fillPart(part: Part, scope: Filled): string {
 }
 
 function found(path: readonly Step[], scope: Filled): Json[] {
-  const values = follow(path, scope)
+  const values = follow(path, scope, 'checked')
   if (values.length > 0 || scope.missingKeys === 'allow') return values
   const last = path.findLast((step) => 'field' in step)
   throw new UsageError(`${last === undefined ? 'what the path leads to' : last.field} is not found`)
 }
 
-function follow(path: readonly Step[], { here, top }: Scope): Json[] {
+/** Whether a place that a list does not have is a mistake. */
+type Places = 'checked' | 'any'
+
+function follow(path: readonly Step[], { here, top }: Scope, places: Places = 'any'): Json[] {
   let values = [here]
-  for (const step of path) values = values.flatMap((value) => take(step, value, top))
+  for (const step of path) values = values.flatMap((value) => take(step, { here: value, top }, places))
   return values
 }
 
-function take(step: Step, value: Json, top: Json): Json[] {
+function take(step: Step, { here: value, top }: Scope, places: Places): Json[] {
   if ('field' in step) return memberOf(value, step.field)
   if ('all' in step) return childrenOf(value)
   if ('top' in step) return [top]
   if ('descend' in step) return descendants(value)
-  if ('slice' in step) return Array.isArray(value) ? sliceOf(value, step.slice) : []
-  if ('any' in step) return step.any.flatMap((path) => follow(path, { here: value, top }))
+  if ('slice' in step) {
+    if (!Array.isArray(value)) return []
+    if (places === 'checked') checkPlace(value.length, step.slice)
+    return sliceOf(value, step.slice)
+  }
+  if ('any' in step) return step.any.flatMap((path) => follow(path, { here: value, top }, places))
   return childrenOf(value).filter((here) => holds(step.filter, { here, top }))
 }
 
@@ -99,6 +107,14 @@ function childrenOf(value: Json): Json[] {
 
 function descendants(value: Json): Json[] {
   return [value, ...childrenOf(value).flatMap(descendants)]
+}
+
+/** Throws UsageError for a slice that begins or ends where the list has nothing. */
+function checkPlace(length: number, { from = 0, to = length }: { from?: number; to?: number }): void {
+  const [first, end] = [from < 0 ? from + length : from, to < 0 ? to + length : to]
+  if (first === end) return
+  const outside = first < 0 || first >= length ? first : end < 0 || end > length ? end - 1 : undefined
+  if (outside !== undefined) throw new UsageError(`array index out of bounds: index ${outside}, length ${length}`)
 }
 
 function sliceOf(list: readonly Json[], { from = 0, to, by }: { from?: number; to?: number; by: number }): Json[] {

@@ -105,7 +105,7 @@ makes a pod there that shares the node's processes and network, with its files b
     if (isNode) checkForNode(options)
     await withTypedSession(context, options, async (session) => {
       const name = target.replace(/^[^/]*\//, '')
-      const container = containerOf(session, { options, command })
+      const container = containerOf(session, { options, command, isNode })
       const debugged = isNode
         ? await visitNode(session, name, { container, options })
         : await debugPod(session, name, { container, options })
@@ -185,10 +185,13 @@ interface DebugContainer {
 
 function containerOf(
   { context }: Session,
-  { options, command }: { options: Options; command: readonly string[] },
+  { options, command, isNode }: { options: Options; command: readonly string[]; isNode: boolean },
 ): DebugContainer {
-  const name = options.container || `debugger-${randomBytes(3).toString('hex').slice(0, 5)}`
-  if (options.container === '' && !options.quiet) context.err(`Defaulting debug container name to ${name}.\n`)
+  // A pod of its own has no other container to be told apart from.
+  const made = isNode ? 'debugger' : `debugger-${randomBytes(3).toString('hex').slice(0, 5)}`
+  const name = options.container || made
+  if (options.container === '' && options.image !== '' && !isNode && !options.quiet)
+    context.err(`Defaulting debug container name to ${name}.\n`)
   const env = options.env.map((pair) => readVariable(pair, '--env'))
   return {
     name,
