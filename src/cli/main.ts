@@ -93,8 +93,11 @@ async function runEntry(context: Context, entry: Entry, call: Call): Promise<voi
     const inner = findCommand(entry.commands, command, call.before)
     return await runEntry(context, inner, { ...call, rest: rest ?? [], before: `${call.before} ${command}` })
   }
-  if (entry.load === undefined || call.asksHelp) await showHelp(context, await helpOf(entry, call.before))
-  else await callCommand(context, { ...entry, load: entry.load }, call)
+  if (entry.load !== undefined && !call.asksHelp)
+    return await callCommand(context, { ...entry, load: entry.load }, call)
+  await showHelp(context, await helpOf(entry, call.before))
+  // A word is missing: who did not ask for help has done nothing.
+  if (!call.asksHelp) throw new ExitCode(1)
 }
 
 /** The next word that is not a flag; nothing where a flag comes before it that belongs to the command itself. */

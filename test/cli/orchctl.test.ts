@@ -216,6 +216,9 @@ test('help is complete, for the program and for each command', async () => {
       assert.equal((await orchctl(args)).stdout, help)
   }
   assert.equal((await orchctl([])).stdout, stdout)
+  const group = await orchctl(['rollout', '--help'])
+  assert.deepEqual([(await orchctl(['rollout'])).stdout, group.code], [group.stdout, 0])
+  assert.equal((await orchctl(['rollout'])).code, 1, 'as kubectl: a word is missing')
 })
 
 /** Resolves when it is as wanted; looked at again whenever one of these has brought something. */

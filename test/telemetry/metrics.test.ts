@@ -79,11 +79,12 @@ test('requests are counted by what is served, and what clients make up is no lab
   const first = await inventLabels('a')
   const second = await inventLabels('b')
   assert.doesNotMatch(second, /made\.up|things-|part-|agent-|PROPFIND/)
-  // A sort of garbage collection is a series from the first time on that it happens.
+  // A sort of garbage collection is a series from the first time on that it happens, and what the process waits for while
+  // it does.
   const names = (text: string) =>
     text
       .split('\n')
-      .filter((line) => !line.startsWith('nodejs_gc_'))
+      .filter((line) => !/^nodejs_(?:gc|active)_/.test(line))
       .map(nameIn)
   const before = new Set(names(first))
   assert.deepEqual(

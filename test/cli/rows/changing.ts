@@ -22,6 +22,10 @@ export const changing: Part = {
       stderr: 'error: at least one label update is required: key=value, or key- to remove it\n',
       code: 1,
     }),
+    r('label', 'cm one app=-bad --dry-run=client', {
+      stderr: /^error: invalid label value: "app=-bad": a valid label must/,
+      code: 1,
+    }),
     r('label', 'cm one --list', { stdout: 'app=z\nmore=1\n' }),
     r('label', 'cm one two --list', {
       stdout: 'Listing labels for configmap/one:\n app=z\n more=1\nListing labels for configmap/two:\n',

@@ -17,6 +17,7 @@ export const annotateCommand = defineCommand({
   run: (context, line) =>
     runMarks(context, line, {
       ...{ map: 'annotations', noun: 'annotation', namesAbsent: false, done: 'annotated' },
+      faultsOf: () => [],
       taken: (what) => `--overwrite is false but found the following declared annotation(s): ${what}`,
     }),
 })

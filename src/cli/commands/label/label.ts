@@ -1,4 +1,5 @@
 /** `orchctl label` */
+import { checkLabelValue } from '../../../model/names.ts'
 import { defineCommand } from '../../command.ts'
 import { markFlags, runMarks } from './marks.ts'
 
@@ -18,6 +19,7 @@ export const labelCommand = defineCommand({
   run: (context, line) =>
     runMarks(context, line, {
       ...{ map: 'labels', noun: 'label', namesAbsent: true, done: 'labeled' },
+      faultsOf: checkLabelValue,
       taken: (what) => `${what}, and --overwrite is false`,
     }),
 })

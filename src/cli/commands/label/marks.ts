@@ -35,6 +35,8 @@ export interface MarkSort {
   readonly done: string
   /** What is said of a key that has another value. */
   readonly taken: (what: string) => string
+  /** What is wrong with a value. */
+  readonly faultsOf: (value: string) => readonly string[]
 }
 
 type Options = OptionsOf<typeof markFlags>
@@ -89,7 +91,7 @@ function isMark(word: string): boolean {
   return word.includes('=') || word.endsWith('-')
 }
 
-function readMarks(words: readonly string[], { noun }: MarkSort): Marks {
+function readMarks(words: readonly string[], { noun, faultsOf }: MarkSort): Marks {
   const marks = new Map<string, string | undefined>()
   for (const word of words) {
     const equals = word.indexOf('=')
@@ -98,7 +100,10 @@ function readMarks(words: readonly string[], { noun }: MarkSort): Marks {
     const key = equals < 0 ? word.slice(0, -1) : word.slice(0, equals)
     if (key === '') throw new UsageError(`${JSON.stringify(word)} has no key: write key=value, or key- to remove it`)
     if (marks.has(key)) throw new UsageError(`the key ${JSON.stringify(key)} is given twice`)
-    marks.set(key, equals < 0 ? undefined : word.slice(equals + 1))
+    const value = equals < 0 ? undefined : word.slice(equals + 1)
+    const faults = value === undefined ? [] : faultsOf(value)
+    if (faults.length > 0) throw new UsageError(`invalid ${noun} value: ${JSON.stringify(word)}: ${faults.join('; ')}`)
+    marks.set(key, value)
   }
   return marks
 }
