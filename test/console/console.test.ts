@@ -137,6 +137,21 @@ describe('in a browser', () => {
     assert.equal(again.status, 401)
   })
 
+  test('a page that is come to before it is known what is served shows what it is about', async () => {
+    const page = await browser.open(`${server.url}/console/`)
+    const known = Promise.withResolvers<void>()
+    await page.route(/\/api\/v1$/, async (route) => {
+      await known.promise
+      await route.continue()
+    })
+    await signIn(page)
+    await goTo(page, '#/operations/quotas')
+    await page.getByRole('heading', { name: 'Quotas' }).waitFor()
+    known.resolve()
+    await page.getByText('There are no quotas').waitFor()
+    await page.context().close()
+  })
+
   test('a table follows what another client writes; filters, sort and row are reached by keys', async () => {
     await admin.post(`${inDefault}/configmaps`, configMap('first', {}, { labels: { app: 'web' } }))
     await goTo(page, '#/list/core/v1/configmaps?namespace=default')

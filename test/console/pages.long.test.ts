@@ -405,7 +405,7 @@ describe('when something happens', { timeout }, () => {
       const refusal = other.getByRole('status').filter({ hasText: 'You may not do this' }).first()
       await refusal.getByRole('button', { name: 'Why?' }).press('Enter')
       await refusal.getByText('The smallest rule that would allow it').waitFor()
-      await refusal.getByText('Ask an administrator for that rule').waitFor()
+      await refusal.getByText('Ask an administrator for the smallest rule').waitFor()
       assert.deepEqual(await accessibilityFaults(other), [], place)
     }
     await goTo(other, '#/operations/quotas')

@@ -7,7 +7,7 @@ import { useContext } from 'preact/hooks'
 import { type DiscoveredType, discover } from '../../../client/discovery.ts'
 import type { Client } from '../../../library/client-browser.ts'
 import type { TypePlace } from './route.ts'
-import { Store } from './store.ts'
+import { Store, useStore } from './store.ts'
 
 export type Type = DiscoveredType
 
@@ -72,9 +72,10 @@ export interface Surroundings {
 
 export const SurroundingsContext = createContext<Surroundings | undefined>(undefined)
 
-/** The client and the kinds of the session that the component is drawn in. */
+/** The client and the kinds of the session that the component is drawn in; it is drawn again when the kinds change. */
 export function useSurroundings(): Surroundings {
   const around = useContext(SurroundingsContext)
   if (around === undefined) throw new Error('drawn outside of a session')
+  useStore(around.kinds.store)
   return around
 }

@@ -9,7 +9,6 @@ import {
   whoCan,
 } from '../core/access.ts'
 import { type Type, useSurroundings } from '../core/kinds.ts'
-import { useStore } from '../core/store.ts'
 import { shown } from '../core/text.ts'
 import { Failure, Why } from '../parts/failure.tsx'
 import { type PlainRow, PlainTable } from '../parts/plain-table.tsx'
@@ -45,7 +44,7 @@ interface Asked {
 
 export function AccessPage() {
   const around = useSurroundings()
-  const { types } = useStore(around.kinds.store)
+  const { types } = around.kinds.store.value
   const [asked, setAsked] = useState<Asked>({
     ...{ verb: 'get', place: '/pods', namespace: 'default', name: '', user: '', groups: '' },
   })
@@ -88,7 +87,7 @@ interface QuestionProps {
 
 function Question({ asked, onChange, onWho, onWhy }: QuestionProps) {
   const { kinds } = useSurroundings()
-  const { types } = useStore(kinds.store)
+  const { types } = kinds.store.value
   const set = (changes: Partial<Asked>) => onChange({ ...asked, ...changes })
   return (
     <form class="questions" onSubmit={(event) => event.preventDefault()}>

@@ -7,7 +7,6 @@ import { isObject } from '../../../model/json.ts'
 import type { ApiObject } from '../../../model/object.ts'
 import { type Admission, isExplanationRefused, readAdmission } from '../core/edit.ts'
 import { type Kinds, type Surroundings, useSurroundings } from '../core/kinds.ts'
-import { useStore } from '../core/store.ts'
 import { shown } from '../core/text.ts'
 import { AdmissionTrace } from '../parts/admission-trace.tsx'
 import { Editor } from '../parts/editor.tsx'
@@ -48,7 +47,6 @@ export function AdmissionPage() {
 /** What is not stored cannot be watched: it is listed again every few seconds. */
 function useListed<T>(plural: string): { readonly objects: readonly T[] | undefined; readonly failure: unknown } {
   const { client, kinds } = useSurroundings()
-  useStore(kinds.store)
   const type = kinds.builtIn(plural, 'ops')
   const [objects, setObjects] = useState<readonly T[] | undefined>()
   const [failure, setFailure] = useState<unknown>()
@@ -131,24 +129,24 @@ function webhookRow({ metadata, spec = {}, status = {} }: Webhook): PlainRow {
   return {
     key: metadata.name ?? '',
     cells: [
-      <div>
+      <>
         <strong>{shown(spec.webhook, 100)}</strong>
         <div class="sub">{shown(spec.url, 200)}</div>
-      </div>,
+      </>,
       shown(spec.type, 20),
       <Chip tone={breaker === 'Open' ? 'bad' : 'good'}>{shown(breaker, 20)}</Chip>,
       <span class="number">{calls}</span>,
       lastLatencyMilliseconds === undefined ? undefined : <span class="number">{lastLatencyMilliseconds} ms</span>,
       shown(spec.failurePolicy, 20),
       lastError === undefined ? undefined : (
-        <div>
+        <>
           {shown(lastError, 500)}{' '}
           {lastFailureTime && (
             <span class="sub">
               <Age since={lastFailureTime} /> ago
             </span>
           )}
-        </div>
+        </>
       ),
     ],
   }

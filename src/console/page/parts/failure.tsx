@@ -42,7 +42,7 @@ function Refusal({ error }: { readonly error: StatusError }) {
   )
 }
 
-/** An explanation of access: the rules that come nearest, and the smallest that would do. */
+/** An explanation of access: the smallest rule that would do, and those that come nearest. */
 export function Why({ explanation }: { readonly explanation: Explanation }) {
   const { allowed, reason = '', nearRules = [], smallestRule, byOwnRules = false } = explanation
   return (
@@ -51,6 +51,12 @@ export function Why({ explanation }: { readonly explanation: Explanation }) {
         <strong>{allowed ? 'Allowed' : 'Not allowed'}</strong>
         {reason !== '' && `: ${shown(reason)}`}
       </p>
+      {smallestRule !== undefined && !allowed && (
+        <>
+          <p class="why-title">The smallest rule that would allow it</p>
+          <pre>{ruleText(smallestRule)}</pre>
+        </>
+      )}
       {nearRules.length > 0 && (
         <>
           <p class="why-title">{byOwnRules ? 'Your rules that come nearest' : 'Rules that come nearest'}</p>
@@ -65,16 +71,10 @@ export function Why({ explanation }: { readonly explanation: Explanation }) {
           </ul>
         </>
       )}
-      {smallestRule !== undefined && !allowed && (
-        <>
-          <p class="why-title">The smallest rule that would allow it</p>
-          <pre>{ruleText(smallestRule)}</pre>
-        </>
-      )}
       {byOwnRules && !allowed && (
         <p>
           {nearRules.length === 0 && 'None of your rules comes near. '}
-          Ask an administrator for that rule. Which roles your rules come from is shown to users who may create
+          Ask an administrator for the smallest rule. Which roles your rules come from is shown to users who may create
           accessexplanations.
         </p>
       )}

@@ -32,7 +32,7 @@ export function PlainTable({ label, columns, rows }: PlainTableProps) {
             <tr key={key}>
               {columns.map((column, i) => (
                 <td key={column} data-column={column}>
-                  {cells[i]}
+                  {cells[i] !== undefined && <div>{cells[i]}</div>}
                 </td>
               ))}
             </tr>

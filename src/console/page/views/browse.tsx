@@ -13,7 +13,7 @@ import { VirtualTable } from './virtual-table.tsx'
 
 export function BrowsePage({ place }: { readonly place: TypePlace }) {
   const { kinds } = useSurroundings()
-  const { known } = useStore(kinds.store)
+  const { known } = kinds.store.value
   const type = kinds.find(place)
   if (type !== undefined) return <Browse type={type} />
   if (!known) return <Loading />

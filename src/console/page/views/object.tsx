@@ -26,7 +26,7 @@ interface ObjectPageProps {
 
 export function ObjectPage({ place, name }: ObjectPageProps) {
   const { kinds } = useSurroundings()
-  const { known } = useStore(kinds.store)
+  const { known } = kinds.store.value
   const type = kinds.find(place)
   if (type !== undefined) return <Followed type={type} name={name} />
   return known ? <Vanished place={place} /> : <Loading />

@@ -4,7 +4,6 @@ import { useRef, useState } from 'preact/hooks'
 import { type Type, useSurroundings } from '../core/kinds.ts'
 import { useObjects } from '../core/objects.ts'
 import { go, listAddress, objectAddress } from '../core/route.ts'
-import { useStore } from '../core/store.ts'
 import { shown } from '../core/text.ts'
 import { Dialog } from '../parts/dialog.tsx'
 
@@ -28,7 +27,7 @@ const most = 12
 
 export function Palette({ onClose }: { readonly onClose: () => void }) {
   const { kinds } = useSurroundings()
-  const { types } = useStore(kinds.store)
+  const { types } = kinds.store.value
   const namespaces = useObjects(kinds.builtIn('namespaces', '')).objects
   const [text, setText] = useState('')
   const [chosen, setChosen] = useState(0)

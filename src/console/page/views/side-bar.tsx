@@ -2,7 +2,6 @@
 import { useMemo } from 'preact/hooks'
 import { type Type, useSurroundings } from '../core/kinds.ts'
 import { listAddress, type Route } from '../core/route.ts'
-import { useStore } from '../core/store.ts'
 import { shown } from '../core/text.ts'
 import icon from '../icon.svg'
 
@@ -18,7 +17,7 @@ const work: readonly (readonly [path: string, title: string])[] = [
 
 export function SideBar({ at }: { readonly at: Route }) {
   const { kinds } = useSurroundings()
-  const { types, known } = useStore(kinds.store)
+  const { types, known } = kinds.store.value
   const groups = useMemo(() => groupsOf(types), [types])
   const here = at.path.join('/')
   return (
