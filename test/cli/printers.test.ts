@@ -1,7 +1,7 @@
 /** Tables on paper: what servers may send, and what reaches the terminal. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { bytesOfText, textOfBytes } from '../../src/cli/printers/byte-text.ts'
+import { bytesToWrite, textOfBytes } from '../../src/cli/printers/byte-text.ts'
 import { cellMeaning, hasColours, paintDescription, painterFor } from '../../src/cli/printers/colours.ts'
 import { Columns } from '../../src/cli/printers/columns.ts'
 import { escapeLine, escapeText } from '../../src/cli/printers/escape.ts'
@@ -159,10 +159,10 @@ test('a table stays within the terminal, with its names whole', () => {
 
 test('bytes that are no text come out of a template as they were', () => {
   const bytes = Uint8Array.from({ length: 256 }, (_, i) => i)
-  assert.deepEqual(new Uint8Array(bytesOfText(textOfBytes(bytes)) as Uint8Array), bytes)
+  assert.deepEqual(new Uint8Array(bytesToWrite(textOfBytes(bytes)) as Uint8Array), bytes)
   const both = Buffer.concat([Buffer.from('é☃😀'), bytes, Buffer.from('😀')])
-  assert.deepEqual(bytesOfText(`é☃😀${textOfBytes(bytes)}😀`), both)
-  assert.equal(bytesOfText(textOfBytes(Buffer.from('é☃😀'))), 'é☃😀')
+  assert.deepEqual(bytesToWrite(`é☃😀${textOfBytes(bytes)}😀`), both)
+  assert.equal(bytesToWrite(textOfBytes(Buffer.from('é☃😀'))), 'é☃😀')
 })
 
 test('what a template makes goes to a program as it is, and is shown to people', async () => {

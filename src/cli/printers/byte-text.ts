@@ -12,7 +12,7 @@ export function textOfBytes(bytes: Uint8Array): string {
 }
 
 /** What is written of such a text. */
-export function bytesOfText(text: string): string | Uint8Array {
+export function bytesToWrite(text: string): string | Uint8Array {
   if (text.isWellFormed()) return text
   const parts = text.split(/((?<![\ud800-\udbff])[\udc80-\udcff])/)
   return Buffer.concat(

@@ -5,7 +5,7 @@ import { type ApiObject, asJson } from '../../../model/object.ts'
 import { SeveralErrors } from '../../explain-error.ts'
 import { singularName } from '../../find-type.ts'
 import { withNearNames } from '../../near-names.ts'
-import { bytesOfText } from '../../printers/byte-text.ts'
+import { bytesToWrite } from '../../printers/byte-text.ts'
 import { Columns } from '../../printers/columns.ts'
 import { escapeLine } from '../../printers/escape.ts'
 import { listOf, printDocument, withoutManagedFields } from '../../printers/objects.ts'
@@ -22,7 +22,7 @@ export async function getObjects(getting: Getting, targets: readonly Target[], o
   const { found, errors } = await fetchAll(getting, targets)
   const one = targets.length === 1 && targets[0]!.name !== undefined
   const sorted = options.sortBy === '' ? found : await inOrder(found, options.sortBy)
-  context.out(bytesOfText(await print({ found: sorted, one }, output, options)))
+  context.out(bytesToWrite(await print({ found: sorted, one }, output, options)))
   if (errors.length > 0) throw new SeveralErrors(errors)
 }
 
