@@ -25,7 +25,7 @@ import { handleDelete } from './verbs/delete.ts'
 import { handleDeleteCollection } from './verbs/delete-collection.ts'
 import { handleGet } from './verbs/get.ts'
 import { handleList } from './verbs/list.ts'
-import { handlePatch } from './verbs/patch.ts'
+import { assertPatchType, handlePatch } from './verbs/patch.ts'
 import { handleUpdate } from './verbs/update.ts'
 import { handleWatch } from './verbs/watch.ts'
 import type { WatchMetrics } from './watch-metrics.ts'
@@ -77,6 +77,8 @@ export function dispatch(routes: Routes): Step {
     if (endpoint !== undefined)
       return handleAnswer({ verb, exchange, info, served, endpoint, admission, authorizer, passer })
     const resource = resourceOf(served, info)
+    // What a patch is written in comes before how its answer is.
+    if (verb === 'patch') assertPatchType(exchange, resource)
     negotiateResponse(exchange, resource)
     return handlers[verb]({ exchange, info, resource, admission, authorizer, watchMetrics, minWatchMs })
   }

@@ -21,10 +21,12 @@ export function readSelection({ info, resource }: ResourceRequest): ParsedSelect
 export function readListQuery(request: ResourceRequest): ListQuery {
   const { exchange, info, resource } = request
   const { query } = info
-  checkVersionMatch(query, resource.vendor, false)
+  // What cannot be read comes before what does not go together.
   const { limit } = readCounts(query)
+  const selection = readSelection(request)
+  checkVersionMatch(query, resource.vendor, false)
   return {
-    selection: readSelection(request),
+    selection,
     limit: resource.gates.has('APIListChunking') ? limit : 0,
     continueToken: text(query, 'continue'),
     resourceVersion: text(query, 'resourceVersion'),

@@ -32,7 +32,9 @@ function agree<T extends Viewed>(exchange: Exchange, resource: T, watch: boolean
   const views = info.resource && info.subresource !== '' ? viewsOfSubresource : viewNames
   const { vendor, hasProtobuf } = resource
   const protobuf = hasProtobuf ? () => protobufOf(resource) : undefined
-  const { form, projection } = negotiate({ headers, query, watch, vendor, protobuf }, views)
+  // What somebody defines is not known by its paths, so there the forms are told, as for a document.
+  const ofResource = resource.kind.origin === 'built-in'
+  const { form, projection } = negotiate({ headers, query, watch, vendor, protobuf, ofResource }, views)
   const view = projection && openView(resource, projection, query)
   exchange.form = view === undefined ? form : projectedForm(form, view)
   exchange.agreed = true

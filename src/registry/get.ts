@@ -29,7 +29,7 @@ function find(resource: Resource, query: GetQuery): CachedObject {
 
 /** What a read did not find. A built-in kind that is shown as another one goes by both names: `deployments/scale`. */
 function missed(resource: Resource, { subresource }: GetQuery): Resource {
-  const { kind, stored = resource, plural } = resource
+  const { kind, stored = resource, group, plural } = resource
   const isView = kind.kind !== stored.kind.kind && stored.kind.origin === 'built-in'
-  return isView ? { ...resource, plural: `${plural}/${subresource}` } : resource
+  return isView ? { ...resource, group: group || kind.group, plural: `${plural}/${subresource}` } : resource
 }

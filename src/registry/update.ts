@@ -50,7 +50,12 @@ export interface Updated {
 /** PUT: the object as sent becomes the object as stored, or is created where the kind allows it. */
 export async function update(context: WriteContext, name: string, object: ApiObject): Promise<Updated> {
   const { resource } = context
-  if (mayCreate(context) && !(await exists(context, name))) return await createInstead(context, object)
+  const { uid } = object.metadata
+  if ((uid || mayCreate(context)) && !(await exists(context, name))) {
+    // A late update of an object that is gone does not bring it back: who has read one sends its uid.
+    if (uid) throw conflict(resource, name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: `)
+    return await createInstead(context, object)
+  }
   const replace = (previous: ApiObject) => {
     assertNamesVersion(resource, object)
     assertUid(resource, object, previous)
@@ -61,10 +66,12 @@ export async function update(context: WriteContext, name: string, object: ApiObj
   return { json: await change(context, name, replace), created: false }
 }
 
+/** Also what cannot be read: that is told of as such. */
 async function exists({ resource, namespace }: WriteContext, name: string): Promise<boolean> {
   const key = keyOf(resource, namespace, name)
-  if (resource.cache.get(key) === undefined) await waitForCaches(resource)
-  return resource.cache.get(key) !== undefined
+  const isThere = () => resource.cache.get(key) !== undefined || resource.cache.unreadable(key) !== undefined
+  if (!isThere()) await waitForCaches(resource)
+  return isThere()
 }
 
 function mayCreate({ resource, subresource }: WriteContext): boolean {
@@ -72,11 +79,7 @@ function mayCreate({ resource, subresource }: WriteContext): boolean {
 }
 
 async function createInstead(context: WriteContext, object: ApiObject): Promise<Updated> {
-  const { resource } = context
-  const { resourceVersion: _, uid, ...metadata } = object.metadata
-  const { name = '' } = metadata
-  // A late update of an object that is gone does not bring it back: who has read one sends its uid.
-  if (uid) throw conflict(resource, name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: `)
+  const { resourceVersion: _, uid: _none, ...metadata } = object.metadata
   await context.assertMayCreate()
   return { json: await create(context, { object: { ...object, metadata }, managed: false }), created: true }
 }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { serve } from '../tools/in-process.ts'
+import { configMaps } from '../tools/paths.ts'
 
 const client = (await serve({ after })).client()
 const table = 'application/json;as=Table;g=meta.orch.io;v=v1'
@@ -20,6 +21,24 @@ test('an unknown form: a document tells its forms, a resource does not', async (
   const reviews = '/apis/authorization.orch.io/v1/selfsubjectaccessreviews'
   const review = await client.send(reviews, { method: 'POST', headers: { accept: 'application/xml' }, body: {} })
   assert.deepEqual([review.status, review.body.reason, review.body.details], [406, 'NotAcceptable', {}])
+})
+
+test('of two faults the one that kube-apiserver looks at first is told', async () => {
+  const patch = await client.send(`${configMaps}/a`, {
+    method: 'PATCH',
+    headers: { 'content-type': 'application/json', accept: 'application/xml' },
+    body: {},
+  })
+  assert.equal(patch.status, 415, 'how a patch is written, before how its answer is')
+  for (const watch of ['', '&watch=1'])
+    for (const unreadable of ['limit=x', 'timeoutSeconds=x', 'labelSelector=a%20b']) {
+      const { status } = await client.get(`${configMaps}?${unreadable}&resourceVersionMatch=Nope${watch}`)
+      assert.equal(status, 400, `${unreadable}${watch}`)
+    }
+  const replaced = await client.put(`${configMaps}/gone`, { metadata: { name: 'gone', uid: 'of-another' } })
+  assert.deepEqual([replaced.status, replaced.body.reason], [409, 'Conflict'], 'another object than is meant')
+  const { body } = await client.get('/api/v1/namespaces/default/replicationcontrollers/gone/scale')
+  assert.deepEqual(body.details, { name: 'gone', group: 'autoscaling', kind: 'replicationcontrollers/scale' })
 })
 
 test('a later choice counts where the first is not to be had', async () => {

@@ -46,6 +46,13 @@ describe('objects', () => {
     assert.deepEqual((await client.get(`${at('preset')}/a`)).body.status, { seen: -1 })
   })
 
+  test('who accepts no form of a custom kind hears which there are', async () => {
+    await define(client, { plural: 'forms', kind: 'Form', schema: spec({}) })
+    const { status, body } = await client.get(at('forms'), { accept: 'text/html' })
+    assert.deepEqual([status, body.reason, body.details], [406, 'NotAcceptable', undefined])
+    assert.match(body.message, /application\/json, application\/yaml/)
+  })
+
   test('a whole number has 64 bits, also where a text may stand; beyond that it is one with a fraction', async () => {
     const either = { 'x-orch-int-or-string': true, anyOf: [{ type: 'integer' }, { type: 'string' }] }
     const schema = spec({ whole: { type: 'integer', format: 'int32' }, either, any: { type: 'number' } })

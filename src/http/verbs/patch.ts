@@ -13,6 +13,7 @@ import type { Resource } from '../../registry/resource.ts'
 import { assertNamesVersion, updateObject } from '../../registry/update.ts'
 import { readBody } from '../body.ts'
 import { mediaType, noted } from '../content.ts'
+import type { Exchange } from '../exchange.ts'
 import { duplicateFields, readPatched } from '../object-body.ts'
 import { type Handler, writeContext } from '../resource-request.ts'
 import { sendBytes } from '../responses.ts'
@@ -51,19 +52,19 @@ const forms: { readonly [type: string]: (resource: Resource, body: ParsedJson) =
 /** The media types of patches. */
 export const patchTypes: readonly string[] = [...Object.keys(forms), applyType]
 
+/** Throws 415 for a content type that is no form of a patch here. */
+export function assertPatchType(exchange: Exchange, { kind }: Resource): void {
+  const types = patchTypes.filter((name) => name !== strategic || kind.life.strategicPatch !== false)
+  if (types.includes(mediaType(exchange))) return
+  const message = `415: Unsupported Media Type: a patch is one of ${types.join(', ')}`
+  throw new ApiError(415, 'UnsupportedMediaType', message, kind.origin === 'built-in' ? {} : undefined)
+}
+
+/** The content type has been looked at before (`assertPatchType`). */
 export const handlePatch: Handler = async (request) => {
   const { exchange, info, resource } = request
-  const type = mediaType(exchange)
-  if (type === applyType) return await handleApply(request)
-  const types = Object.keys(forms).filter((name) => name !== strategic || resource.kind.life.strategicPatch !== false)
-  const form = types.includes(type) ? forms[type] : undefined
-  if (form === undefined)
-    throw new ApiError(
-      415,
-      'UnsupportedMediaType',
-      `415: Unsupported Media Type: a patch is one of ${[...types, applyType].join(', ')}`,
-      resource.kind.origin === 'built-in' ? {} : undefined,
-    )
+  const form = forms[mediaType(exchange)]
+  if (form === undefined) return await handleApply(request)
   const context = writeContext(request, 'PatchOptions', refuseForce(info.query))
   const body = await readBody(exchange)
   let patch: Patch | undefined

@@ -20,9 +20,9 @@ import { lackingDefaults } from './get.ts'
 
 export const handleWatch: Handler = async (request) => {
   const { exchange, info, resource } = request
-  checkVersionMatch(info.query, resource.vendor, true)
-  const selection = readSelection(request)
   const lifetime = lifetimeMs(info.query, request.minWatchMs)
+  const selection = readSelection(request)
+  checkVersionMatch(info.query, resource.vendor, true)
   const resourceVersion = text(info.query, 'resourceVersion')
   if (resourceVersion !== '') parseVersion(resourceVersion)
   const form = negotiateEvents(exchange, resource)
