@@ -5,6 +5,7 @@
 import type { EventForm } from '../cache/event.ts'
 import { eventsOf } from '../registry/conversion.ts'
 import type { Resource } from '../registry/resource.ts'
+import { originOf } from '../registry/served.ts'
 import type { Exchange } from './exchange.ts'
 import { negotiate } from './negotiate.ts'
 import { openView, projectedEvents, projectedForm, type View, type Viewed, viewNames } from './projections.ts'
@@ -23,18 +24,19 @@ export function negotiateEvents(exchange: Exchange, resource: Resource): EventFo
   return view === undefined ? eventsOf(resource) : projectedEvents(view)
 }
 
-/** What is read and written through a subresource has no columns. */
+/** What is read and written through a subresource has no columns, but for the status of what somebody defines. */
 const viewsOfSubresource = viewNames.filter((name) => name !== 'Table')
 
 function agree<T extends Viewed>(exchange: Exchange, resource: T, watch: boolean): View<T> | undefined {
   const { headers, info } = exchange
   const { query } = info
-  const views = info.resource && info.subresource !== '' ? viewsOfSubresource : viewNames
+  const isBuiltIn = originOf(resource) === 'built-in'
+  const subresource = info.resource ? info.subresource : ''
+  const views = subresource === '' || (subresource === 'status' && !isBuiltIn) ? viewNames : viewsOfSubresource
   const { vendor, hasProtobuf } = resource
   const protobuf = hasProtobuf ? () => protobufOf(resource) : undefined
-  // What somebody defines is not known by its paths, so there the forms are told, as for a document.
-  const ofResource = resource.kind.origin === 'built-in'
-  const { form, projection } = negotiate({ headers, query, watch, vendor, protobuf, ofResource }, views)
+  // Of what somebody defines the forms are told, as of a document.
+  const { form, projection } = negotiate({ headers, query, watch, vendor, protobuf, ofResource: isBuiltIn }, views)
   const view = projection && openView(resource, projection, query)
   exchange.form = view === undefined ? form : projectedForm(form, view)
   exchange.agreed = true

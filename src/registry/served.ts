@@ -39,6 +39,11 @@ export interface Virtual extends Served {
   readonly stored: undefined
 }
 
+/** Who has defined a type; of a view, such as Scale, what it shows counts. */
+export function originOf({ kind, stored }: Served & { readonly stored: Served | undefined }): Kind['origin'] {
+  return (stored?.kind ?? kind).origin
+}
+
 /** A sub-resource as clients see it. */
 export interface ServedSubresource {
   readonly verbs: readonly Verb[]

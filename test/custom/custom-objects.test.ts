@@ -47,10 +47,20 @@ describe('objects', () => {
   })
 
   test('who accepts no form of a custom kind hears which there are', async () => {
-    await define(client, { plural: 'forms', kind: 'Form', schema: spec({}) })
-    const { status, body } = await client.get(at('forms'), { accept: 'text/html' })
-    assert.deepEqual([status, body.reason, body.details], [406, 'NotAcceptable', undefined])
-    assert.match(body.message, /application\/json, application\/yaml/)
+    const version = {
+      subresources: { status: {}, scale: { specReplicasPath: '.spec.size', statusReplicasPath: '.status.size' } },
+    }
+    await define(client, { plural: 'forms', kind: 'Form', schema: spec({ size: { type: 'integer' } }), version })
+    await client.post(at('forms'), { metadata: { name: 'a' }, spec: { size: 1 } })
+    for (const path of [at('forms'), `${at('forms')}/a`, `${at('forms')}/a/scale`]) {
+      const { status, body } = await client.get(path, { accept: 'text/html' })
+      assert.deepEqual([status, body.reason, body.details], [406, 'NotAcceptable', undefined], path)
+      assert.match(body.message, /application\/json, application\/yaml/)
+    }
+    const { body } = await client.get(`${at('forms')}/a/status`, {
+      accept: 'application/json;as=Table;g=meta.orch.io;v=v1',
+    })
+    assert.deepEqual([body.kind, body.rows[0].cells[0]], ['Table', 'a'], 'the status of a custom kind has its columns')
   })
 
   test('a whole number has 64 bits, also where a text may stand; beyond that it is one with a fraction', async () => {

@@ -10,6 +10,7 @@ import type { Json } from '../../model/json.ts'
 import { asJson } from '../../model/object.ts'
 import { namesVersion } from '../../registry/metadata.ts'
 import type { Resource } from '../../registry/resource.ts'
+import { originOf } from '../../registry/served.ts'
 import { assertNamesVersion, updateObject } from '../../registry/update.ts'
 import { readBody } from '../body.ts'
 import { mediaType, noted } from '../content.ts'
@@ -53,11 +54,12 @@ const forms: { readonly [type: string]: (resource: Resource, body: ParsedJson) =
 export const patchTypes: readonly string[] = [...Object.keys(forms), applyType]
 
 /** Throws 415 for a content type that is no form of a patch here. */
-export function assertPatchType(exchange: Exchange, { kind }: Resource): void {
+export function assertPatchType(exchange: Exchange, resource: Resource): void {
+  const { kind } = resource
   const types = patchTypes.filter((name) => name !== strategic || kind.life.strategicPatch !== false)
   if (types.includes(mediaType(exchange))) return
   const message = `415: Unsupported Media Type: a patch is one of ${types.join(', ')}`
-  throw new ApiError(415, 'UnsupportedMediaType', message, kind.origin === 'built-in' ? {} : undefined)
+  throw new ApiError(415, 'UnsupportedMediaType', message, originOf(resource) === 'built-in' ? {} : undefined)
 }
 
 /** The content type has been looked at before (`assertPatchType`). */
