@@ -57,14 +57,27 @@ export const plainStatus: Subresource<SpecAndStatus> = {
   prepareForUpdate: (next, previous) => keep(next, previous, 'spec'),
 }
 
+const metadataOfClients = ['labels', 'annotations', 'ownerReferences', 'finalizers'].map((name) => `metadata.${name}`)
+
 /** The subresource `status` where the metadata cannot be written through it either. */
 export const statusAlone: Subresource<SpecAndStatus & { metadata: ObjectMeta }> = {
   verbs: ['get', 'update', 'patch'],
-  readOnly: ['spec', 'metadata.labels', 'metadata.annotations', 'metadata.ownerReferences', 'metadata.finalizers'],
+  readOnly: [...metadataOfClients, 'spec'],
   prepareForUpdate: (next, previous) => {
     keep(next, previous, 'spec')
     const { labels: _l, annotations: _a, ownerReferences: _o, finalizers: _f, ...rest } = next.metadata
     const { labels, annotations, ownerReferences, finalizers } = previous.metadata
     next.metadata = { ...rest, ...defined({ labels, annotations, ownerReferences, finalizers }) }
+  },
+}
+
+/** The same where not even the start of its name can be. */
+export const statusAndNothingElse: Subresource<SpecAndStatus & { metadata: ObjectMeta }> = {
+  verbs: ['get', 'update', 'patch'],
+  readOnly: [...metadataOfClients, 'metadata.generateName', 'spec'],
+  prepareForUpdate: (next, previous, context) => {
+    statusAlone.prepareForUpdate(next, previous, context)
+    const { generateName: _, ...rest } = next.metadata
+    next.metadata = { ...rest, ...defined({ generateName: previous.metadata.generateName }) }
   },
 }

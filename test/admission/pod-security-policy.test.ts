@@ -209,7 +209,7 @@ describe('what a policy allows', async () => {
   const create = (spec: Fields, query = '?dryRun=All') =>
     client.post(`/api/v1/namespaces/default/pods${query}`, {
       metadata: { name: 'p' },
-      spec: { containers: [container], ...spec },
+      spec: { serviceAccountName: 'default', containers: [container], ...spec },
     })
   const use = async (spec: Fields, annotations: Fields = {}) => {
     const answer = await client.put(`${path}/p`, policy(spec, annotations))

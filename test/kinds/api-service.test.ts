@@ -5,7 +5,7 @@ import { apiService } from '../../src/kinds/apiregistration/api-service.ts'
 import type { JsonObject } from '../../src/model/json.ts'
 import { asJson } from '../../src/model/object.ts'
 import { serve } from '../tools/in-process.ts'
-import { cellsOf, createBy } from './rules.ts'
+import { cellsOf, createBy, updateBy } from './rules.ts'
 
 const plain = { group: 'a.example.com', version: 'v1', groupPriorityMinimum: 100, versionPriority: 10 }
 const service = { namespace: 'n', name: 's' }
@@ -34,6 +34,20 @@ const cases: readonly (readonly [spec: JsonObject, faults: readonly string[], na
   [{ group: '', version: 'v2' }, ['Required spec.group'], 'v2.'],
   [{}, ['Invalid metadata.name'], 'v1.b.example.com'],
 ]
+
+test('no prefix of names can be the name that it must have', () => {
+  const sent = versionOf({})
+  const named = { ...sent, metadata: { ...(sent.metadata as JsonObject), generateName: 'v1.' } }
+  assert.deepEqual(createBy(apiService, named).faults, ['Invalid metadata.generateName'])
+})
+
+test('a status is written without the metadata around it', () => {
+  const { object } = createBy(apiService, versionOf({}))
+  const sent = versionOf({})
+  const metadata = { ...(sent.metadata as JsonObject), labels: { a: 'b' }, finalizers: ['x'], annotations: { c: 'd' } }
+  const written = updateBy(apiService, object, { ...sent, metadata, status: {} }, { subresource: 'status' })
+  assert.deepEqual([written.faults, written.object.metadata], [[], object.metadata])
+})
 
 test('a version is served by this server or by a Service, under the name that it has', () => {
   for (const [spec, faults, name] of cases)

@@ -27,11 +27,12 @@ test('there is data, and the revision is not below zero', () => {
   assert.deepEqual(create({ data: null, revision: -1 }).faults, ['Invalid revision', 'Required data'])
 })
 
-test('the data never changes, not even in order; the revision may', () => {
+test('the data never changes, in whichever order its members are sent; the revision may', () => {
   const { object } = create({ data: { a: 1, b: [{ c: 2 }] }, revision: 1 })
   const faultsOf = (sent: JsonObject) => updateBy(controllerRevision, object, objectOf(sent)).faults
   assert.deepEqual(faultsOf({ data: { a: 1, b: [{ c: 2 }] }, revision: 2 }), [])
-  for (const data of [{ b: [{ c: 2 }], a: 1 }, { a: 1 }, { a: 1, b: [{ c: 3 }] }, [], 'a'] as Json[])
+  assert.deepEqual(faultsOf({ data: { b: [{ c: 2 }], a: 1 } }), [])
+  for (const data of [{ a: 1 }, { a: 1, b: [{ c: 3 }] }, { a: 1, b: [{ c: 2, d: null }] }, [], 'a'] as Json[])
     assert.deepEqual(faultsOf({ data }), ['Invalid data'], JSON.stringify(data))
 })
 

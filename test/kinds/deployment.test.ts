@@ -112,6 +112,20 @@ test('a status is written alone, and is judged', () => {
     assert.deepEqual(write({ collisionCount }, written.object).faults, ['Invalid status.collisionCount'])
 })
 
+test('the version to go back to, in the annotation of an older one, is a number and no part of a status', () => {
+  const key = 'deprecated.deployment.rollback.to'
+  const annotated = (version: string) => ({ metadata: { name: 'd', annotations: { [key]: version, a: 'b' } } })
+  const storedOf = (version: string) => create({}, annotated(version)).object.metadata.annotations?.[key]
+  assert.deepEqual(['5', '+5', '0', ''].map(storedOf), ['5', '5', '0', undefined])
+  assert.deepEqual(create({}, annotated('-3')).faults, ['Invalid spec.rollback.version'])
+  for (const version of ['x', '1.5', '9223372036854775808'])
+    assert.throws(() => create({}, annotated(version)), { code: 400 }, version)
+  const { object } = create({}, annotated('5'))
+  const status = (version: string) =>
+    updateBy(deployment, object, objectOf({}, annotated(version)), { subresource: 'status' }).object.metadata
+  assert.deepEqual([status('7').annotations, status('').annotations], Array(2).fill({ [key]: '5', a: 'b' }))
+})
+
 test('a table shows how many pods there are, and which', () => {
   const two = [...containers, { name: 'd', image: 'other:2' }]
   const matchExpressions = [

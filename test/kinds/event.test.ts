@@ -209,6 +209,24 @@ test('it goes at once, however its deletion is asked for', async () => {
   }
 })
 
+test('names are DNS names for the newer form alone; finalizers need a domain there alone', async () => {
+  const newerPath = '/apis/events.orch.io/v1/namespaces/default/events'
+  const { reportingComponent: reportingController, involvedObject: _, ...fields } = newer
+  const strict = { ...fields, reportingController, regarding: told.involvedObject, type: 'Normal' }
+  for (const metadata of [{ name: 'A_b' }, { generateName: 'A_' }, { name: 'b', finalizers: ['plain'] }]) {
+    const member = Object.keys(metadata).at(-1)!
+    const { status, body } = await client.post(newerPath, { ...strict, metadata })
+    const causes = body.details?.causes.map(({ field }: { field: string }) => field.replace('[0]', ''))
+    assert.deepEqual([status, causes?.includes(`metadata.${member}`)], [422, true], JSON.stringify(body))
+    assert.equal((await client.post(path, { ...told, metadata })).status, 201, member)
+  }
+  const finalizers = { metadata: { finalizers: ['other'] } }
+  const headers = { 'content-type': 'application/merge-patch+json' }
+  const patch = async (of: string) =>
+    (await client.send(`${of}/b`, { method: 'PATCH', body: finalizers, headers })).status
+  assert.deepEqual([await patch(newerPath), await patch(path)], [422, 200])
+})
+
 test('the newer form judges metadata beside the rest, and tells a count of none', async () => {
   const newerPath = '/apis/events.orch.io/v1/namespaces/default/events'
   const refused = await client.post(newerPath, { metadata: {}, regarding: { namespace: 'default' } })

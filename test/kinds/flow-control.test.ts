@@ -165,11 +165,11 @@ test('status is written apart, and holds one condition of a type', () => {
     updateBy(
       flowSchema,
       object,
-      { metadata: { name: 'x', labels: { a: 'b' } }, status: { conditions } },
+      { metadata: { name: 'x', generateName: 'y', labels: { a: 'b' } }, status: { conditions } },
       { subresource: 'status' },
     )
   const written = status({ type: 'Dangling', status: 'True' })
-  assert.deepEqual([written.faults, written.object.metadata.labels], [[], undefined])
+  assert.deepEqual([written.faults, written.object.metadata], [[], { name: 'x' }])
   assert.deepEqual(asJson(written.object).spec, asJson(object).spec)
   assert.deepEqual(
     [object, written.object].map((each) => cellsOf(flowSchema, each)[5]),

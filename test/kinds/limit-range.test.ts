@@ -104,6 +104,12 @@ test('bounds are held to their rules', () => {
     assert.deepEqual(create(item).faults, [], JSON.stringify(item))
 })
 
+test('one that nobody names gets a name', () => {
+  const { object, faults } = createBy(limitRange, { metadata: {}, spec: { limits: [] } })
+  assert.deepEqual(faults, [])
+  assert.match(object.metadata.name!, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
+})
+
 test('a range goes through the server: made by PUT, without a generation, with the usual columns', async (t) => {
   const client = (await serve(t)).client()
   const path = '/api/v1/namespaces/default/limitranges'

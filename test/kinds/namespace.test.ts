@@ -18,6 +18,18 @@ test('a namespace without a state is active', async () => {
   assert.equal((await client.put(`${namespaces}/a/status`, { metadata: { name: 'a' } })).status, 422)
 })
 
+test('only a status is judged by the state that it tells', async () => {
+  const object = { metadata: { name: 'told', deletionTimestamp: '2030-01-01T00:00:00Z' } }
+  await client.post(namespaces, { metadata: { name: 'told' } })
+  for (const [path, ...fields] of [
+    ['told', 'metadata.deletionTimestamp'],
+    ['told/status', 'metadata.deletionTimestamp', 'status.Phase'],
+  ] as const) {
+    const { body } = await client.put(`${namespaces}/${path}`, object)
+    assert.deepEqual(body.details.causes.map(({ field }: { field: string }) => field).sort(), fields, path)
+  }
+})
+
 test('a finalizer has a domain, or is one that everybody knows', async () => {
   const cases: readonly (readonly [finalizer: string | null, ...fields: string[]])[] = [
     ['orch'],

@@ -126,6 +126,7 @@ test('a class may move from the old annotation to the field', () => {
   assert.deepEqual(update({}, { [betaClass]: 'fast' }), [place])
   assert.deepEqual(update({}, {}), [place])
   assert.deepEqual(update({ storageClassName: 'fast' }, { [betaClass]: 'slow' }), ['Forbidden spec'])
+  assert.deepEqual(update({ storageClassName: 'slow' }, { [betaClass]: 'fast' }), ['Forbidden spec', place])
 })
 
 test('the status: sizes, and what is behind its gate', () => {

@@ -415,6 +415,7 @@ const volumes: readonly (readonly [sent: JsonObject, added: JsonObject | undefin
       },
     },
     undefined,
+    'Forbidden projected.sources[0].serviceAccountToken',
     'Invalid projected',
     'Invalid projected.sources[0].serviceAccountToken.expirationSeconds',
   ],
@@ -694,6 +695,40 @@ test('annotations that say how a pod is run are checked and stay', () => {
   const { object } = createBy(pod, asPod({ containers: [main] }))
   const next = updateBy(pod, object, asPod({ containers: [main] }, { annotations: { [`${armor}main`]: 'unconfined' } }))
   assert.deepEqual(next.faults, [`Forbidden metadata.annotations[${armor}main]`])
+})
+
+test('what older versions said of init containers in annotations is dropped, of pods and of templates', () => {
+  const older = ['alpha', 'beta'].flatMap((stage) =>
+    ['init-containers', 'init-container-statuses'].map((name) => [`pod.${stage}.orch.io/${name}`, 'x']),
+  )
+  const annotations = Object.fromEntries(older)
+  const metadata = { annotations: { ...annotations, a: 'b' } }
+  const { object } = createBy(pod, asPod({ containers: [main] }, metadata))
+  assert.deepEqual(object.metadata.annotations, { a: 'b' })
+  assert.equal(createBy(pod, asPod({ containers: [main] }, { annotations })).object.metadata.annotations, undefined)
+  for (const [sent, kept] of [
+    [metadata, { annotations: { a: 'b' } }],
+    [{ annotations }, {}],
+  ]) {
+    const made = createBy(podTemplate, template({ metadata: sent!, spec: { containers: [main] } })).object
+    assert.deepEqual((asJson(made).template as JsonObject).metadata, kept)
+  }
+})
+
+test('a token in a volume is that of an account, which the pod names by then', () => {
+  const sources = [{ secret: { name: 's' } }, { serviceAccountToken: { path: 't' } }]
+  const spec = { containers: [main], volumes: [{ name: 'v', projected: { sources } }] }
+  const fault = 'Forbidden spec.volumes[0].projected.sources[1].serviceAccountToken'
+  assert.deepEqual(createBy(pod, asPod(spec)).faults, [fault])
+  assert.deepEqual(createBy(pod, asPod({ ...spec, serviceAccountName: 'a' })).faults, [])
+  assert.deepEqual(createBy(podTemplate, template({ spec })).faults, [])
+})
+
+test('a status that tells of a deletion changes nothing about it', () => {
+  const { object } = createBy(pod, asPod({ containers: [main] }))
+  const sent = asPod({ containers: [main] }, { deletionTimestamp: '2030-01-01T00:00:00Z' })
+  const { faults, object: next } = updateBy(pod, object, sent, { subresource: 'status' })
+  assert.deepEqual([faults, next.metadata.deletionTimestamp], [[], undefined])
 })
 
 test('a template is checked like a pod, without ephemeral containers', () => {

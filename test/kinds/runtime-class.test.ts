@@ -9,6 +9,10 @@ import { cellsOf, createBy, updateBy } from './rules.ts'
 const first = 'scheduling.tolerations.tolerations[0]'
 const exists = { key: 'k', operator: 'Exists' }
 
+function lasting(tolerationSeconds: number): JsonObject {
+  return { ...exists, effect: 'NoExecute', tolerationSeconds }
+}
+
 const cases: readonly (readonly [sent: JsonObject, faults: readonly string[]])[] = [
   [{}, []],
   [{ overhead: {}, scheduling: {} }, []],
@@ -23,6 +27,11 @@ const cases: readonly (readonly [sent: JsonObject, faults: readonly string[]])[]
   [{ scheduling: { nodeSelector: { 'a b': 'c' } } }, ['Invalid scheduling.nodeSelector']],
   [{ scheduling: { tolerations: [{ key: 'k', value: 'v' }] } }, []],
   [{ scheduling: { tolerations: [exists, exists] } }, ['Duplicate scheduling.tolerations[1]']],
+  [
+    { scheduling: { tolerations: [lasting(5), lasting(10), { ...lasting(5), effect: 'NoSchedule' }] } },
+    ['Duplicate scheduling.tolerations[1]', 'Invalid scheduling.tolerations.tolerations[2].effect'],
+  ],
+  [{ metadata: { name: 'a', finalizers: ['plain'] } }, []],
   [{ scheduling: { tolerations: [{ ...exists, value: 'v' }] } }, [`Invalid ${first}.operator`]],
   [{ scheduling: { tolerations: [{ ...exists, effect: 'X' }] } }, [`NotSupported ${first}.effect`]],
   [

@@ -43,6 +43,12 @@ const ports = [{ port: 80 }]
 const balancer = { type: 'LoadBalancer', ports }
 const nodePort = { type: 'NodePort', ports }
 const external = { type: 'ExternalName', externalName: 'db.example.com' }
+const twoProtocols = {
+  ports: [
+    { port: 53, name: 'a' },
+    { port: 53, name: 'b', protocol: 'UDP' },
+  ],
+}
 const headless = { clusterIP: 'None', ports }
 
 interface Sent {
@@ -225,6 +231,7 @@ const bad: readonly (readonly [sent: Sent, ...faults: string[]])[] = [
   [{ ports, externalTrafficPolicy: 'Anything' }, 'Invalid spec.externalTrafficPolicy'],
   [{ ...nodePort, externalTrafficPolicy: 'Anything' }, 'NotSupported spec.externalTrafficPolicy'],
   [{ ...external, clusterIP: '10.0.0.7' }, 'Forbidden spec.clusterIPs'],
+  [{ ...balancer, ...twoProtocols }, 'Invalid spec.ports'],
   [
     { ...external, ipFamilies: ['IPv4'], ipFamilyPolicy: 'SingleStack' },
     'Forbidden spec.ipFamilies',
@@ -544,6 +551,9 @@ describe('update', () => {
       'NotSupported spec.sessionAffinity',
     ],
     [created({ ports }), { type: 'ExternalName' }, 'Required spec.externalName'],
+    [created(balancer), twoProtocols, 'Invalid spec.ports'],
+    [created({ type: 'NodePort', ...twoProtocols }), { sessionAffinity: 'ClientIP' }],
+    [created({ type: 'NodePort', ...twoProtocols }), { type: 'LoadBalancer' }],
     [created(external), { type: 'ClusterIP' }, 'Required spec.ports'],
     [created({ ports }), { clusterIP: '' }],
     [created(headless), { ipFamilies: ['IPv6'], ipFamilyPolicy: 'SingleStack' }],
@@ -631,6 +641,14 @@ test('through the server: names, PUT that creates, patches of ports, deletion', 
   const patched = await client.send(`${path}/web`, { method: 'PATCH', body, headers })
   const kept = patched.body.spec.ports.find((each: { port: number }) => each.port === 80)
   assert.deepEqual(kept, { name: 'http', port: 80, protocol: 'TCP', targetPort: 80, nodePort: number })
+  const local = { ...balancer, externalTrafficPolicy: 'Local', ports: [{ port: 80, nodePort: 30111 }] }
+  const again = (spec: object) => client.put(`${path}/lb`, { metadata: { name: 'lb' }, spec })
+  await again({ ...local, externalTrafficPolicy: 'Cluster' })
+  const twice = await again({ ...local, healthCheckNodePort: 30111 })
+  assert.deepEqual([twice.status, twice.body.details.causes[0].field], [422, 'spec.healthCheckNodePort'])
+  assert.equal((await again({ ...local, healthCheckNodePort: 30112 })).status, 200)
+  const onHealth = await again({ ...local, ports: [{ port: 80, nodePort: 30112 }] })
+  assert.deepEqual([onHealth.status, onHealth.body.details.causes[0].field], [422, 'spec.ports[0].nodePort'])
   const selected = await client.get(`${path}?fieldSelector=spec.type=NodePort`)
   assert.equal(selected.status, 400)
   const deleted = await client.delete(`${path}/web`)

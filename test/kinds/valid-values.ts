@@ -489,6 +489,7 @@ function agreeInPod(spec: JsonObject, making: Making): void {
   if (spec.hostNetwork) for (const each of ports) delete each.hostPort
   if (spec.hostPID) delete spec.shareProcessNamespace
   delete spec.serviceAccount
+  if (JSON.stringify(spec.volumes ?? []).includes('serviceAccountToken')) spec.serviceAccountName ??= 'a'
   if (spec.serviceAccountName) spec.serviceAccount = spec.serviceAccountName
   if (spec.dnsPolicy === 'None') spec.dnsConfig = { nameservers: ['10.0.0.1'] }
   useVolumes(spec, making)
@@ -512,6 +513,7 @@ function agreeInService(spec: JsonObject, making: Making): void {
   for (const [i, one] of ports.entries()) Object.assign(one, { name: `p${i}`, port: 80 + i })
   if (type !== 'ExternalName') for (const one of ports) delete one.nodePort
   spec.type = type
+  if (type === 'LoadBalancer') for (const one of ports) delete one.protocol
   if (type !== 'LoadBalancer') for (const name of ofBalancers) delete spec[name]
   if (type === 'ClusterIP' || type === 'ExternalName') delete spec.externalTrafficPolicy
   if (type === 'ExternalName') for (const name of ofExternalNames) delete spec[name]

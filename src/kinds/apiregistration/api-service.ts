@@ -9,7 +9,7 @@ import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
 import { conditionsOf } from '../conditions.ts'
-import { plainStatus, specAndStatus } from '../spec-and-status.ts'
+import { specAndStatus, statusAlone } from '../spec-and-status.ts'
 
 const highestGroupPriority = 20_000
 const highestVersionPriority = 1000
@@ -87,7 +87,7 @@ export const apiService = defineKind({
       column('Available', 'Whether it can be reached, and if not, why.', availability),
       ageColumn,
     ],
-    subresources: { status: plainStatus },
+    subresources: { status: statusAlone },
   },
 })
 
@@ -113,10 +113,15 @@ function availability({ status }: APIService): string {
   return known.status === 'True' ? 'True' : `${known.status} (${known.reason ?? ''})`
 }
 
-function checkName({ metadata: { name = '' }, spec: { group = '', version = '' } = {} }: APIService): FieldError[] {
+/** Both are held to it, the name and the start of one. */
+function checkName({ metadata, spec: { group = '', version = '' } = {} }: APIService): FieldError[] {
   const wanted = `${version}.${group}`
-  if (name === wanted || checkPathSegment(name).length > 0) return []
-  return [invalid('metadata.name', name, `must be \`spec.version+"."+spec.group\`: ${JSON.stringify(wanted)}`)]
+  return (['name', 'generateName'] as const).flatMap((member) => {
+    const text = metadata[member] ?? (member === 'name' ? '' : wanted)
+    if (text === wanted || checkPathSegment(text).length > 0) return []
+    const why = `must be \`spec.version+"."+spec.group\`: ${JSON.stringify(wanted)}`
+    return [invalid(child('metadata', member), text, why)]
+  })
 }
 
 function checkSpec(value: Spec, path: FieldPath): FieldError[] {

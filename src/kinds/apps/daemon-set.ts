@@ -1,5 +1,4 @@
 /** DaemonSet: runs one pod of a template on every node that fits. */
-import { badRequest } from '../../model/api-error.ts'
 import { child, type FieldError, type FieldPath, invalid, notSupported, required } from '../../model/field-error.ts'
 import { keysOf, sameJson } from '../../model/json.ts'
 import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
@@ -24,6 +23,7 @@ import {
   templateWarnings,
 } from '../pod-templates.ts'
 import { keep, specAndStatus } from '../spec-and-status.ts'
+import { readInt64 } from './annotated-number.ts'
 
 const rollingUpdateFields = {
   maxUnavailable: field(1, s.intOrString(), {
@@ -166,10 +166,7 @@ export const daemonSet = defineKind({
 })
 
 function templateGeneration({ metadata }: DaemonSet): bigint {
-  const text = metadata.annotations?.[generationKey] ?? '0'
-  if (!/^[+-]?\d{1,19}$/.test(text) || BigInt.asIntN(64, BigInt(text)) !== BigInt(text))
-    throw badRequest(`metadata.annotations[${generationKey}]: expected a whole number`)
-  return BigInt(text)
+  return readInt64(metadata.annotations?.[generationKey] ?? '0', generationKey)
 }
 
 function setTemplateGeneration({ metadata }: DaemonSet, generation: bigint): void {

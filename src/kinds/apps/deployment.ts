@@ -32,6 +32,7 @@ import {
 } from '../pod-templates.ts'
 import { scaleOf } from '../scalable.ts'
 import { keep, specAndStatus } from '../spec-and-status.ts'
+import { readInt64 } from './annotated-number.ts'
 
 const rollingUpdateFields = {
   maxUnavailable: field(1, s.intOrString(), {
@@ -135,12 +136,13 @@ type Spec = InferFields<typeof specFields>
 type Status = InferFields<typeof statusFields>
 
 const rules = specAndStatus<Deployment>({
+  fillDefaults: fillRollback,
   // Annotations count too: they are copied to what the Deployment makes.
   generation: ({ spec, metadata }) => [spec, metadata.annotations ?? {}],
   newStatus: () => ({}),
   prepareForCreate: ({ spec }) => dropUnserved(spec?.template?.spec ?? {}),
   prepareForUpdate: ({ spec }) => dropUnserved(spec?.template?.spec ?? {}),
-  validate: ({ spec = {} }) => checkSpec(spec, 'spec'),
+  validate: (object) => [...checkRollback(object), ...checkSpec(object.spec ?? {}, 'spec')],
   validateUpdate: checkUpdate,
   warnings: (object, previous, { vendor }) =>
     isNewGeneration(object, previous) ? templateWarnings(object.spec?.template, { path: 'spec.template', vendor }) : [],
@@ -186,12 +188,35 @@ export const deployment = defineKind({
   },
 })
 
-/** A write of the status does not change the labels. */
+/** A write of the status does not change the labels, nor the version to go back to. */
 function keepLabels(next: Deployment, previous: Deployment): void {
   keep(next, previous, 'spec')
   const { labels } = previous.metadata
   const { labels: _, ...metadata } = next.metadata
   next.metadata = labels === undefined ? metadata : { ...metadata, labels }
+  setRollback(next, previous.metadata.annotations?.[rollbackKey])
+}
+
+/** What an older version had in its spec; whoever still reads it finds it in an annotation. */
+const rollbackKey = 'deprecated.deployment.rollback.to'
+
+function fillRollback(object: Deployment): void {
+  const text = object.metadata.annotations?.[rollbackKey]
+  if (text !== undefined) setRollback(object, text === '' ? undefined : String(readInt64(text, rollbackKey)))
+}
+
+function setRollback(object: Deployment, version: string | undefined): void {
+  const { annotations, ...metadata } = object.metadata
+  if (annotations?.[rollbackKey] === version) return
+  const { [rollbackKey]: _, ...others } = annotations ?? {}
+  const next = version === undefined ? others : { ...others, [rollbackKey]: version }
+  object.metadata = Object.keys(next).length === 0 ? metadata : { ...metadata, annotations: next }
+}
+
+function checkRollback({ metadata }: Deployment): FieldError[] {
+  const version = metadata.annotations?.[rollbackKey]
+  if (!version?.startsWith('-')) return []
+  return [invalid('spec.rollback.version', Number(version), 'must be greater than or equal to 0')]
 }
 
 function checkSpec(spec: Spec, path: FieldPath): FieldError[] {

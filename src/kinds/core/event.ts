@@ -3,8 +3,10 @@
  * the older count repetitions in `count`, `firstTimestamp` and `lastTimestamp` and are hardly checked; the newer set
  * `eventTime`, count in `series`, and must say who they are and what they did.
  */
-import { type FieldError, invalid, required } from '../../model/field-error.ts'
-import { checkQualifiedName } from '../../model/names.ts'
+import { at, type FieldError, invalid, maxFaults, required } from '../../model/field-error.ts'
+import { checkFinalizerDomain } from '../../model/finalizers.ts'
+import { asPrefix, checkDnsSubdomain, checkQualifiedName } from '../../model/names.ts'
+import type { Vendor } from '../../model/vendor.ts'
 import { ago, column, nameColumn } from '../../schema/columns.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { objectMeta } from '../../schema/object-meta.ts'
@@ -80,13 +82,18 @@ export const event = defineKind({
   fields,
   rules: {
     metadataLast: ({ through }) => through !== 'events/v1',
-    validate: (object) => (object.eventTime ? checkNewer(object) : checkOlder(object)),
-    validateCreate: (object, { through }) => (through === 'events/v1' ? checkStrictly(object) : []),
+    validate: (object, { through, vendor }) => [
+      ...(object.eventTime ? checkNewer(object) : checkOlder(object)),
+      ...(through === 'events/v1' ? checkFinalizers(object, vendor) : []),
+    ],
+    validateCreate: (object, { through }) =>
+      through === 'events/v1' ? [...checkStrictly(object), ...checkNames(object)] : [],
   },
   life: {
     createOnUpdate: true,
     expires: true,
     ownsNothing: true,
+    plainFinalizers: true,
   },
   views: {
     columns: [
@@ -180,6 +187,26 @@ function checkStrictly({ eventTime, series, type = '', ...older }: Event): Field
     ...(type === 'Normal' || type === 'Warning' ? [] : [invalid('type', '', `has invalid value: ${type}`)]),
     ...left.map(([path]) => invalid(path, '', 'needs to be unset')),
   ]
+}
+
+/** In the older forms any name will do. */
+function checkNames({ metadata }: Event): FieldError[] {
+  const { name = '', generateName: prefix = '' } = metadata
+  return [
+    ...(prefix === '' ? [] : asPrefix(checkDnsSubdomain)(prefix)).map((text) =>
+      invalid('metadata.generateName', prefix, text),
+    ),
+    ...(name === '' ? [] : checkDnsSubdomain(name)).map((text) => invalid('metadata.name', name, text)),
+  ]
+}
+
+/** In the older forms they need no domain. */
+function checkFinalizers({ metadata }: Event, vendor: Vendor): FieldError[] {
+  return (metadata.finalizers ?? [])
+    .slice(0, maxFaults)
+    .flatMap((name, i) =>
+      checkFinalizerDomain(name, vendor).map((text) => invalid(at('metadata.finalizers', i), name, text)),
+    )
 }
 
 function checkSeries({ count = 0, lastObservedTime }: NonNullable<Event['series']>): FieldError[] {

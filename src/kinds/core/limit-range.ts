@@ -2,6 +2,7 @@
  * LimitRange: what the containers, pods and claims of a namespace may ask for, each by itself, and what containers get
  * that ask for nothing. Bounds that are not given follow from those that are.
  */
+import { randomUUID } from 'node:crypto'
 import {
   at,
   child,
@@ -69,10 +70,16 @@ export const limitRange = defineKind({
   },
   doc: 'Limits and defaults for the resources that containers, pods and claims of a namespace request.',
   fields,
+  rules: { prepareForCreate: ({ metadata }) => nameIt(metadata) },
   life: {
     createOnUpdate: true,
   },
 })
+
+/** Nobody refers to one by its name, so that it need not have one of its own. Changes the metadata. */
+function nameIt(metadata: LimitRange['metadata']): void {
+  metadata.name ||= randomUUID()
+}
 
 /** The most is the default limit, and that the default request; else the least is. Changes the item. */
 function fillBounds(bounds: Item): void {

@@ -69,7 +69,7 @@ export const namespace = defineKind({
     prepareForCreate: (object, { vendor }) => addFinalizer(object, vendor),
     prepareForUpdate: (next, previous) => keep(next, previous, 'spec'),
     validate: checkFinalizers,
-    validateUpdate: (next) => checkPhase(next),
+    validateUpdate: (next, _, { subresource }) => (subresource === 'status' ? checkPhase(next) : []),
   }),
   life: {
     verbs: verbsWithout('deletecollection'),

@@ -171,14 +171,15 @@ function checkSpecUpdate(
 
 /** What is asked for now, but with those parts as they were that may change. */
 function unchanging(
-  { spec = {}, status }: PersistentVolumeClaim,
+  next: PersistentVolumeClaim,
   previous: PersistentVolumeClaim,
   vendor: Vendor,
 ): PersistentVolumeClaimSpec {
-  const { spec: before = {}, metadata } = previous
+  const { spec = {}, status } = next
+  const { spec: before = {} } = previous
   const copy = { ...spec }
   if (!before.volumeName) delete copy.volumeName
-  if (movesClass({ spec, metadata } as PersistentVolumeClaim, previous, vendor)) delete copy.storageClassName
+  if (movesClass(next, previous, vendor)) delete copy.storageClassName
   const storage = before.resources?.requests?.storage
   if (status?.phase === 'Bound' && spec.resources?.requests && storage !== undefined)
     copy.resources = { ...spec.resources, requests: { ...spec.resources.requests, storage } }

@@ -4,6 +4,7 @@
  * period to stop it, which a later delete can only shorten.
  */
 import { at, child, type FieldError, forbidden, invalid } from '../../model/field-error.ts'
+import { defined } from '../../model/json.ts'
 import { checkDnsSubdomain } from '../../model/names.ts'
 import type { Vendor } from '../../model/vendor.ts'
 import type { RuleContext } from '../../schema/context.ts'
@@ -16,6 +17,7 @@ import {
   checkDeletionCost,
   checkPodAnnotations,
   checkSeccompPairs,
+  dropOlderAnnotations,
   pairSeccomp,
 } from './types/pod-annotations.ts'
 import { podColumns } from './types/pod-columns.ts'
@@ -87,7 +89,8 @@ export const pod = defineKind({
 })
 
 /** Defaults that templates do not get: what they leave open is for the pod to fill in. */
-function fillPod({ spec = {} }: Pod): void {
+function fillPod({ spec = {}, metadata }: Pod, { vendor }: RuleContext): void {
+  dropOlderAnnotations(metadata, vendor)
   spec.enableServiceLinks ??= true
   for (const one of [...(spec.containers ?? []), ...(spec.initContainers ?? [])]) requestLimits(one)
 }
@@ -106,12 +109,12 @@ function prepareNew(object: Pod, { vendor }: RuleContext): void {
   if (Object.keys(annotations).length > 0) object.metadata.annotations = annotations
 }
 
-/** Old node agents drop the owners of pods when they write a status. */
+/** Old node agents drop the owners of pods when they write a status, and tell of deletions. */
 function keepAllButStatus(next: Pod, previous: Pod): void {
   keep(next, previous, 'spec')
-  const { ownerReferences: _, ...metadata } = next.metadata
-  const owners = previous.metadata.ownerReferences
-  next.metadata = owners === undefined ? metadata : { ...metadata, ownerReferences: owners }
+  const { ownerReferences: _o, deletionTimestamp: _d, ...metadata } = next.metadata
+  const { ownerReferences, deletionTimestamp } = previous.metadata
+  next.metadata = { ...metadata, ...defined({ ownerReferences, deletionTimestamp }) }
 }
 
 /** An ephemeral container never changes, so nobody owns its fields. */
@@ -130,7 +133,24 @@ function checkPod({ metadata, spec = {} }: Pod, { vendor }: RuleContext): FieldE
     ...checkPodAnnotations(annotations, spec, 'metadata.annotations', vendor),
     ...checkImageBlanks(spec, 'spec'),
     ...checkClaims(metadata.name ?? '', spec.volumes ?? []),
+    ...(spec.serviceAccountName ? [] : checkNoTokens(spec.volumes ?? [])),
   ]
+}
+
+/** Without an account there is nobody whose token it could be. */
+function checkNoTokens(volumes: readonly Volume[]): FieldError[] {
+  return volumes.flatMap(({ projected }, i) =>
+    (projected?.sources ?? []).flatMap(({ serviceAccountToken }, j) =>
+      serviceAccountToken === undefined
+        ? []
+        : [
+            forbidden(
+              `spec.volumes[${i}].projected.sources[${j}].serviceAccountToken`,
+              'must not be specified when serviceAccountName is not set',
+            ),
+          ],
+    ),
+  )
 }
 
 /** The claim for an ephemeral volume is named after the pod and the volume; no other volume may use it. */

@@ -8,7 +8,7 @@ import { defineKind } from '../../schema/kind.ts'
 import { plainStatus, specAndStatus } from '../spec-and-status.ts'
 import { allocateAddresses, heldAddresses } from './types/service-addresses.ts'
 import { allocatePorts, heldPorts } from './types/service-ports.ts'
-import { checkService } from './types/service-rules.ts'
+import { checkOneProtocol, checkService } from './types/service-rules.ts'
 import { type Service, serviceFields } from './types/service-spec.ts'
 import { checkUpdate, prepareUpdate } from './types/service-update.ts'
 
@@ -43,7 +43,11 @@ export const service = defineKind({
     },
     prepareForUpdate: prepareUpdate,
     validate: checkService,
-    validateUpdate: (next, previous, { subresource }) => (subresource === 'status' ? [] : checkUpdate(next, previous)),
+    validateCreate: ({ spec = {} }) => checkOneProtocol(spec, undefined),
+    validateUpdate: (next, previous, { subresource }) =>
+      subresource === 'status'
+        ? []
+        : [...checkUpdate(next, previous), ...checkOneProtocol(next.spec ?? {}, previous.spec ?? {})],
   }),
   reservations: {
     held: ({ spec = {} }) => [...heldAddresses(spec), ...heldPorts(spec)],

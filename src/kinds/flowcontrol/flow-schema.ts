@@ -7,7 +7,7 @@ import { checkDnsSubdomain } from '../../model/names.ts'
 import { ageColumn, type Column, column, nameColumn } from '../../schema/columns.ts'
 import { defineKind, defineVersion, type ObjectOf } from '../../schema/kind.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
-import { specAndStatus, statusAlone } from '../spec-and-status.ts'
+import { specAndStatus, statusAndNothingElse } from '../spec-and-status.ts'
 import { conditionsStatus } from './types/conditions.ts'
 import { mandatoryFlowSchemas } from './types/mandatory.ts'
 import { policyRulesWithSubjects } from './types/policy-rules.ts'
@@ -94,7 +94,7 @@ export const flowSchema = defineKind({
     generation: ({ spec }) => spec,
     validate: checkMandatory,
   }),
-  views: { columns, subresources: { status: statusAlone } },
+  views: { columns, subresources: { status: statusAndNothingElse } },
 })
 
 export const flowSchemaV1beta1 = defineVersion(flowSchema, {

@@ -14,7 +14,7 @@ import { sameJson } from '../../model/json.ts'
 import { ageColumn, type Column, column, nameColumn } from '../../schema/columns.ts'
 import { defineKind, defineVersion, type ObjectOf } from '../../schema/kind.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
-import { specAndStatus, statusAlone } from '../spec-and-status.ts'
+import { specAndStatus, statusAndNothingElse } from '../spec-and-status.ts'
 import { conditionsStatus } from './types/conditions.ts'
 import { mandatoryLevels } from './types/mandatory.ts'
 
@@ -124,7 +124,7 @@ export const priorityLevelConfiguration = defineKind({
     generation: ({ spec }) => spec,
     validate: checkExempt,
   }),
-  views: { columns, subresources: { status: statusAlone } },
+  views: { columns, subresources: { status: statusAndNothingElse } },
 })
 
 export const priorityLevelConfigurationV1beta1 = defineVersion(priorityLevelConfiguration, {

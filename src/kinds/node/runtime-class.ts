@@ -75,6 +75,7 @@ export const runtimeClass = defineKind({
   life: {
     createOnUpdate: true,
     needsVersion: true,
+    plainFinalizers: true,
   },
   views: {
     columns: [nameColumn, column('Handler', '', ({ handler }: RuntimeClass) => handler ?? ''), ageColumn],
@@ -98,7 +99,7 @@ function checkScheduling(
   ]
 }
 
-/** A large number of seconds may be a bigint. */
-function textOf({ tolerationSeconds, ...rest }: Toleration): string {
-  return JSON.stringify([rest.key, rest.operator, rest.value, rest.effect, tolerationSeconds?.toString()])
+/** What it tolerates: for how long does not make it another. */
+function textOf({ key, operator, value, effect }: Toleration): string {
+  return JSON.stringify([key, operator, value, effect])
 }

@@ -21,6 +21,18 @@ function deletionCostKey(vendor: Vendor): string {
   return vendorKey(vendor, 'pod-deletion-cost', 'controller')
 }
 
+/** What a pod said of its init containers before there were fields for them. Changes the metadata. */
+export function dropOlderAnnotations(metadata: { annotations?: Annotations }, vendor: Vendor): void {
+  if (metadata.annotations === undefined) return
+  const older = ['pod.alpha', 'pod.beta'].flatMap((prefix) =>
+    ['init-containers', 'init-container-statuses'].map((name) => vendorKey(vendor, name, prefix)),
+  )
+  if (!older.some((key) => Object.hasOwn(metadata.annotations!, key))) return
+  const kept = Object.entries(metadata.annotations).filter(([key]) => !older.includes(key))
+  if (kept.length === 0) delete metadata.annotations
+  else metadata.annotations = Object.fromEntries(kept)
+}
+
 export function seccompPodKey(vendor: Vendor): string {
   return vendorKey(vendor, 'pod', 'seccomp.security.alpha')
 }

@@ -46,6 +46,8 @@ function allocateNodePorts(
     const owner = previous === undefined ? `${number}/${port.nodePort}` : `/${port.nodePort}`
     const fault = port.nodePort && given.has(owner) ? undefined : takePort(port, path, allocator)
     if (fault !== undefined) return fault
+    if (port.nodePort === keptHealthPort(next, previous))
+      return invalid(path, port.nodePort, 'provided port is already allocated')
     if (previous === undefined && !shared.has(number)) shared.set(number, port.nodePort)
     given.add(previous === undefined ? `${number}/${port.nodePort}` : `/${port.nodePort}`)
   }
@@ -69,6 +71,12 @@ function takePort(port: ServicePort, path: string, allocator: Allocator): FieldE
   return undefined
 }
 
+/** The port for health that an update leaves as it is. */
+function keptHealthPort(next: ServiceSpec, previous: ServiceSpec | undefined): number | undefined {
+  const keeps = previous !== undefined && needsHealthCheck(previous) && needsHealthCheck(next)
+  return keeps ? previous.healthCheckNodePort : undefined
+}
+
 function allocateHealthPort(
   next: ServiceSpec,
   previous: ServiceSpec | undefined,
@@ -78,7 +86,10 @@ function allocateHealthPort(
   const keeps = previous !== undefined && needsHealthCheck(previous) && previous.healthCheckNodePort !== undefined
   if (!needsHealthCheck(next) || keeps) return undefined
   const port: ServicePort = { nodePort: next.healthCheckNodePort ?? 0 }
-  const fault = takePort(port, 'spec.healthCheckNodePort', allocator)
+  const path = 'spec.healthCheckNodePort'
+  // What leads to its pods cannot tell how they are.
+  const own = next.ports?.some(({ nodePort }) => nodePort && nodePort === port.nodePort)
+  const fault = own ? invalid(path, port.nodePort, 'provided port is already allocated') : takePort(port, path, allocator)
   if (fault === undefined) next.healthCheckNodePort = port.nodePort!
   return fault
 }

@@ -113,6 +113,17 @@ function checkOnePort({ name = '', port = 0, targetPort = 0, appProtocol }: Serv
   ]
 }
 
+/** Some balancers cannot take several protocols at one address; a Service that has them already keeps them. */
+export function checkOneProtocol(next: ServiceSpec, previous: ServiceSpec | undefined): FieldError[] {
+  if (next.type !== 'LoadBalancer' || !hasSeveralProtocols(next)) return []
+  if (previous !== undefined && hasSeveralProtocols(previous)) return []
+  return [invalid('spec.ports', next.ports, "may not contain more than 1 protocol when `type` is 'LoadBalancer'")]
+}
+
+function hasSeveralProtocols({ ports = [] }: ServiceSpec): boolean {
+  return new Set(ports.map(({ protocol }) => protocol)).size > 1
+}
+
 const maxAffinity = 86400
 
 /** Defaults have seen to it that there is a time where one is needed, and none where it is not. */
