@@ -22,7 +22,7 @@ import { mustWait, removeObject } from './delete.ts'
 import { namesVersion } from './metadata.ts'
 import { readStoredSteps } from './read-stored.ts'
 import { keyOf, notFoundError, type Resource, waitForCaches } from './resource.ts'
-import { asStored, commitObject, maxAttempts, unstored, versionOf, type WriteContext } from './write.ts'
+import { asStored, commitObject, isView, maxAttempts, unstored, versionOf, type WriteContext } from './write.ts'
 import { type CommitTerms, WriteConditions } from './write-conditions.ts'
 import { runSteps, withKeptMetadata } from './write-steps.ts'
 
@@ -57,7 +57,7 @@ export async function update(context: WriteContext, name: string, object: ApiObj
     return await createInstead(context, object)
   }
   const replace = (previous: ApiObject) => {
-    assertNamesVersion(resource, object)
+    assertNamesVersion(context, object)
     assertUid(resource, object, previous)
     return { object, managed: false, named: namesVersion(object) }
   }
@@ -196,10 +196,14 @@ async function attemptUpdate(context: WriteContext, attempt: Attempt<Next>): Pro
   return await persist(context, { previous, next: object, stored, conditions, named })
 }
 
-/** Where the kind demands it, a write must name the version that it is based on, and a patch may not take that away. */
-export function assertNamesVersion({ kind, group, plural }: Resource, object: ApiObject): void {
+/**
+ * Where the kind demands it, a write must name the version that it is based on, and a patch may not take that away. What
+ * is shown as another kind, such as Scale, is written into whatever there is.
+ */
+export function assertNamesVersion(context: WriteContext, object: ApiObject): void {
+  const { kind, group, plural } = context.resource
   const { resourceVersion, name = '' } = object.metadata
-  if (!kind.life.needsVersion || namesVersion(object)) return
+  if (!kind.life.needsVersion || namesVersion(object) || isView(context)) return
   const fault = invalid('metadata.resourceVersion', resourceVersion, 'must be specified for an update')
   throw invalidObject({ group, kind: plural }, name, [fault])
 }

@@ -91,7 +91,7 @@ export function versionOf({ resource, through }: WriteContext): Resource {
 }
 
 /** Whether it is written through a view of another kind, such as Scale. */
-function isView({ resource, through = resource }: WriteContext): boolean {
+export function isView({ resource, through = resource }: WriteContext): boolean {
   return through.kind.kind !== resource.kind.kind
 }
 

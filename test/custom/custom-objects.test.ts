@@ -142,6 +142,21 @@ describe('objects', () => {
     const raw = JSON.stringify({ spec: { replicas: 2 } })
     const sized = await client.send(`${at('scaled')}/unsized/scale`, { method: 'PATCH', headers, raw })
     assert.deepEqual([sized.status, sized.body.spec], [200, { replicas: 2 }])
+    const put = async (metadata: JsonObject, replicas: number) => {
+      const body = {
+        apiVersion: 'autoscaling/v1',
+        kind: 'Scale',
+        metadata: { name: 'unsized', ...metadata },
+        spec: { replicas },
+      }
+      return await client.put(`${at('scaled')}/unsized/scale`, body)
+    }
+    assert.deepEqual([(await put({}, 5)).body.spec, (await put({}, 0)).body.spec], [{ replicas: 5 }, {}])
+    const refused = [await put({}, -1), await put({ uid: 'other' }, 1), await put({ resourceVersion: '1' }, 1)]
+    assert.deepEqual(
+      refused.map(({ status }) => status),
+      [422, 409, 409],
+    )
     await client.delete(`${at('scaled')}/unsized`)
     await client.post(at('scaled'), {
       metadata: { name: 'a' },

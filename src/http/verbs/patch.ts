@@ -80,7 +80,7 @@ export const handlePatch: Handler = async (request) => {
     await pace.yieldIfDue()
     const next = await readPatched(exchange, resource, value, patch.faults)
     assertSameObject(next, info.namespace, info.name)
-    assertNamesVersion(context.resource, next)
+    assertNamesVersion(context, next)
     const object = withOwnVersion(next, previous)
     return { object, managed: false, named: namesVersion(object) }
   })
