@@ -3,15 +3,14 @@
  * occur once, embedded objects are objects, and the number of replicas is one. Unlike the faults of a schema, which name
  * a list, these name the element.
  */
-import { at, child, type FieldError, type FieldPath, invalid, maxFaults, required } from '../model/field-error.ts'
+import { at, child, type FieldError, type FieldPath, invalid, maxFaults } from '../model/field-error.ts'
 import { goSyntax } from '../model/go-syntax.ts'
 import { isObject, type Json, type JsonObject, own } from '../model/json.ts'
-import { checkLabels } from '../model/label-rules.ts'
-import { checkDns1035Label } from '../model/names.ts'
-import { type ApiObject, asJson, type ObjectMeta } from '../model/object.ts'
+import { type ApiObject, asJson } from '../model/object.ts'
 import { containsSchema } from '../schema/contains-schema.ts'
 import type { ListSchema, ObjectSchema, Schema } from '../schema/schema.ts'
 import { namesIn, type ScalePaths } from './custom-scale.ts'
+import { embeddedFaults } from './embedded-objects.ts'
 
 /** Most schemas have none of these, and are not walked. */
 const hasRules = containsSchema(
@@ -70,32 +69,6 @@ function keysOf(item: JsonObject, keys: readonly string[], items: Schema): JsonO
   const presets = items.type === 'object' ? items.fields : {}
   const found = keys.map((key) => [key, own(item, key) ?? presets[key]?.default] as const)
   return Object.fromEntries(found.filter(([, value]) => value !== undefined))
-}
-
-/** A whole object inside another says what it is; what it says of itself is well formed. */
-function embeddedFaults(value: JsonObject, path: FieldPath): FieldError[] {
-  const metadata = own(value, 'metadata')
-  const { labels } = (isObject(metadata) ? metadata : {}) as ObjectMeta
-  return [
-    ...typeFaults(value, 'apiVersion', path),
-    ...typeFaults(value, 'kind', path),
-    ...(isObject(labels as Json) ? checkLabels(labels, child(child(path, 'metadata'), 'labels')) : []),
-  ]
-}
-
-const typeForms = {
-  apiVersion: (text: string) => (text.split('/').length > 2 ? [`unexpected GroupVersion string: ${text}`] : []),
-  kind: (text: string) =>
-    checkDns1035Label(text.toLowerCase()).map((fault) => `may have mixed case, but should otherwise match: ${fault}`),
-}
-
-function typeFaults(value: JsonObject, name: keyof typeof typeForms, path: FieldPath): FieldError[] {
-  const place = child(path, name)
-  const said = own(value, name)
-  if (said === undefined) return [required(place, 'must not be empty')]
-  if (typeof said !== 'string') return [invalid(place, said, 'must be a string')]
-  if (said === '') return [invalid(place, said, 'must not be empty')]
-  return typeForms[name](said).map((text) => invalid(place, said, text))
 }
 
 const maxReplicas = 2 ** 31 - 1

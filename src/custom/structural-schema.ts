@@ -21,6 +21,7 @@ import { objectMeta } from '../schema/object-meta.ts'
 import { type Field, type Fields, field, type ListSchema, type ObjectSchema, type Schema, s } from '../schema/schema.ts'
 import { typeMeta } from '../schema/type-meta.ts'
 import { validate } from '../schema/validate.ts'
+import { rawEmbeddedFaults, rawObjectFaults, withoutInnerMetadata } from './embedded-objects.ts'
 import { knownFormat } from './formats.ts'
 import { compilePatterns } from './patterns.ts'
 import { plainField, plainPart, type Said, type ScalarType, scalarPart, scalarType } from './plain-parts.ts'
@@ -77,8 +78,13 @@ export async function readStructuralSchema(
 
 const readAhead = new ReadAhead<ReadSchema>()
 
+/** Makes the whole object that a value is a part of. */
+type Surround = (value: Json) => JsonObject
+
 interface Reader extends SchemaReader {
   readonly vendor: Vendor
+  /** Of a part of the metadata of an embedded object, or of its type. */
+  readonly whole?: Surround | undefined
   /** Faults that show only once the schema can be used: those of its defaults. */
   readonly faults: FieldError[]
 }
@@ -147,7 +153,9 @@ function extension(schema: JsonObject, { prefix }: Reader, name: string): Json |
 
 function* readList(schema: JsonObject, reader: Reader, path: FieldPath): Generator<void, ListSchema> {
   const free = extension(schema, reader, 'preserve-unknown-fields') === true
-  const read = yield* readNode(schema.items as JsonObject, reader, child(path, 'items'))
+  const { whole } = reader
+  const inner: Reader = whole === undefined ? reader : { ...reader, whole: (value) => whole([value]) }
+  const read = yield* readNode(schema.items as JsonObject, inner, child(path, 'items'))
   const items = free ? opened(read) : read
   const list = (extension(schema, reader, 'list-type') ?? 'atomic') as ListSchema['list']
   const keys = list === 'map' ? { keys: listKeys(schema, reader) } : {}
@@ -177,15 +185,32 @@ function* readObject(schema: JsonObject, reader: Reader, path: FieldPath): Gener
   if (isObject(others))
     return { type: 'map', values: yield* readNode(others, reader, child(path, 'additionalProperties')), ...atomic }
   const open = extension(schema, reader, 'preserve-unknown-fields') === true ? { open: true } : {}
-  const fields = yield* readFields((schema.properties ?? {}) as JsonObject, reader, child(path, 'properties'))
-  if (extension(schema, reader, 'embedded-resource') !== true) return { type: 'object', fields, ...open, ...atomic }
-  return embedded({ type: 'object', fields, ...open, ...atomic })
+  const isWhole = extension(schema, reader, 'embedded-resource') === true
+  const inner = isWhole ? { ...reader, whole: beginWhole } : reader
+  const fields = yield* readFields((schema.properties ?? {}) as JsonObject, inner, child(path, 'properties'))
+  const object: ObjectSchema = { type: 'object', fields, ...open, ...atomic }
+  return isWhole ? embedded(object) : object
 }
 
-function* readFields(properties: JsonObject, reader: Reader, path: FieldPath): Generator<void, Fields> {
+/** An object that says what it is and nothing else but these members. */
+const beginWhole: Surround = (members) => ({
+  apiVersion: 'validation/v1',
+  kind: 'Validation',
+  ...(members as JsonObject),
+})
+
+/** What surrounds a member: of a whole object only what says what it is, and its metadata, are of interest. */
+function wholeAround({ whole }: Reader, name: string): Surround | undefined {
+  if (whole === undefined) return undefined
+  if (whole === beginWhole && !['apiVersion', 'kind', 'metadata'].includes(name)) return undefined
+  return (value) => whole({ [name]: value })
+}
+
+function* readFields(properties: JsonObject, outer: Reader, path: FieldPath): Generator<void, Fields> {
   const fields: [string, Field][] = []
   for (const [name, inner] of Object.entries(properties)) {
     const place = at(path, name)
+    const reader = { ...outer, whole: wholeAround(outer, name) }
     const schema = yield* readNode(inner as JsonObject, reader, place)
     const given = defaultOf(inner as JsonObject, schema, reader, place)
     fields.push([name, given === undefined ? plainField(schema) : field(0, schema, { zero: 'keep', default: given })])
@@ -197,12 +222,36 @@ function* readFields(properties: JsonObject, reader: Reader, path: FieldPath): G
 function defaultOf(json: JsonObject, schema: Schema, reader: Reader, path: FieldPath): Json | undefined {
   const value = json.default
   if (value === undefined || value === null) return undefined
-  const place = child(path, 'default')
-  const { unknown } = decode(schema, value)
-  if (unknown.length > 0) reader.faults.push(invalid(place, value, 'must not have unknown fields'))
-  for (const { text } of validate(schema, value, { vendor: reader.vendor, subresource: '' }))
-    reader.faults.push(invalid(place, value, text))
+  reader.faults.push(...unfit(schema, { value, place: child(path, 'default') }, reader))
   return value
+}
+
+/** Where an embedded object is not sound, what the schema says of it is left open. */
+function unfit(schema: Schema, { value, place }: { value: Json; place: FieldPath }, reader: Reader): FieldError[] {
+  const { vendor, isNew } = reader
+  const whole = isNew ? reader.whole?.(value) : undefined
+  const isKnown = whole !== undefined || decode(schema, withoutInnerMetadata(schema, value)).unknown.length === 0
+  const inner =
+    whole !== undefined ? unfitPart(whole, value, place) : isNew ? rawEmbeddedFaults(schema, value, place) : []
+  const said = inner.length > 0 ? [] : validate(schema, value, { vendor, subresource: '' })
+  return [
+    ...(isKnown ? [] : [invalid(place, value, 'must not have unknown fields')]),
+    ...inner,
+    ...said.map((fault) => ({ ...fault, path: below(place, fault.path) })),
+  ]
+}
+
+/** What is a part of the metadata of an object must leave that sound. */
+function unfitPart(whole: JsonObject, value: Json, place: FieldPath): FieldError[] {
+  const faults = rawObjectFaults(whole, '')
+  if (faults.length === 0) return []
+  const why = faults.map(({ path, text }) => `${path}: ${text}`).join(', ')
+  return [invalid(place, value, `must result in valid metadata: ${why}`)]
+}
+
+/** Elements have no names of their own. */
+function below(place: FieldPath, path: FieldPath): FieldPath {
+  return path === '' || path.startsWith('[') ? place : child(place, path)
 }
 
 /** A whole object inside another: it has a type and metadata of its own. */

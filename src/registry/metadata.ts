@@ -1,7 +1,16 @@
 /** The rules for metadata that hold for every kind. */
 
 import { randomUUID } from 'node:crypto'
-import { at, child, type FieldError, forbidden, invalid, maxFaults, required } from '../model/field-error.ts'
+import {
+  at,
+  child,
+  type FieldError,
+  type FieldPath,
+  forbidden,
+  invalid,
+  maxFaults,
+  required,
+} from '../model/field-error.ts'
 import { checkFinalizerDomain, checkFinalizerForm } from '../model/finalizers.ts'
 import { checkAnnotations, checkLabels } from '../model/label-rules.ts'
 import { asPrefix, checkDnsLabel, checkPathSegment, checkStoredName } from '../model/names.ts'
@@ -30,7 +39,7 @@ export function systemMetadata(sent: ObjectMeta, creationTimestamp: string): Obj
 }
 
 /** What every object must comply with, new or changed. */
-export function validateMetadata(kind: Kind, metadata: ObjectMeta, vendor: Vendor): FieldError[] {
+export function validateMetadata(kind: NamedBy, metadata: ObjectMeta, vendor: Vendor | undefined): FieldError[] {
   const { generation = 0, labels, annotations, ownerReferences, finalizers } = metadata
   // Lists of faults may be too long to be the arguments of a call, so they are joined and not pushed.
   return [
@@ -40,11 +49,25 @@ export function validateMetadata(kind: Kind, metadata: ObjectMeta, vendor: Vendo
     ...(labels ? checkLabels(labels, 'metadata.labels') : []),
     ...(annotations ? checkAnnotations(annotations, 'metadata.annotations') : []),
     ...(ownerReferences ? validateOwners(ownerReferences) : []),
-    ...(finalizers ? validateFinalizers(finalizers, kind, vendor) : []),
+    ...(finalizers ? validateFinalizers(finalizers, kind.life.plainFinalizers ? undefined : vendor) : []),
   ]
 }
 
-function validateName(kind: Kind, { name = '', generateName: prefix = '' }: ObjectMeta): FieldError[] {
+/** What metadata are judged by: the form of names, and whether finalizers need a domain. */
+type NamedBy = Pick<Kind, 'form' | 'life'>
+
+const anyKind: NamedBy = { form: checkPathSegment, life: { plainFinalizers: true } }
+
+/** The same of an object that is a part of another: it may be of any kind, and need not have a name. */
+export function validateInnerMetadata(metadata: ObjectMeta, path: FieldPath): FieldError[] {
+  const named = metadata.name ? metadata : { ...metadata, name: 'unnamed' }
+  return validateMetadata(anyKind, named, undefined).map((fault) => ({
+    ...fault,
+    path: `${path}${fault.path.slice('metadata'.length)}`,
+  }))
+}
+
+function validateName(kind: NamedBy, { name = '', generateName: prefix = '' }: ObjectMeta): FieldError[] {
   const errors: FieldError[] = []
   if (prefix !== '')
     errors.push(...asPrefix(kind.form)(prefix).map((text) => invalid('metadata.generateName', prefix, text)))
@@ -59,7 +82,7 @@ function validateNamespace({ namespace }: ObjectMeta): FieldError[] {
   return checkDnsLabel(namespace).map((text) => invalid('metadata.namespace', namespace, text))
 }
 
-function nameFaults(kind: Kind, name: string): string[] {
+function nameFaults(kind: NamedBy, name: string): string[] {
   const faults = kind.form(name)
   return faults.length > 0 ? faults : [...checkPathSegment(name), ...checkStoredName(name)]
 }
@@ -97,14 +120,17 @@ function versionOf(apiVersion: string): string {
   return parts.length > 2 ? '' : parts.at(-1)!
 }
 
-/** A malformed name is reported for the list, a missing domain for the element, as clients expect. */
-function validateFinalizers(finalizers: readonly string[], { life }: Kind, vendor: Vendor): FieldError[] {
+/**
+ * A malformed name is reported for the list, a missing domain for the element, as clients expect. Without a vendor no
+ * domain is needed.
+ */
+function validateFinalizers(finalizers: readonly string[], vendor: Vendor | undefined): FieldError[] {
   const path = 'metadata.finalizers'
   const errors: FieldError[] = []
   for (const [i, name] of finalizers.entries()) {
     if (errors.length >= maxFaults) break
     for (const text of checkFinalizerForm(name)) errors.push(invalid(path, name, text))
-    if (life.plainFinalizers) continue
+    if (vendor === undefined) continue
     for (const text of checkFinalizerDomain(name, vendor)) errors.push(invalid(at(path, i), name, text))
   }
   if (finalizers.includes('orphan') && finalizers.includes('foregroundDeletion')) {

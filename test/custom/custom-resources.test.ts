@@ -106,6 +106,19 @@ describe('a definition on one server', () => {
     ])
   })
 
+  test('unknown fields are not kept by what a webhook converts; no start of a name is the name that it must have', async () => {
+    const definition = definitionOf({})
+    const webhook = { clientConfig: { url: 'https://a' }, conversionReviewVersions: ['v1'] }
+    const spec = { ...definition.spec, conversion: { strategy: 'Webhook', webhook }, preserveUnknownFields: true }
+    const metadata = { ...definition.metadata, generateName: 'w' }
+    const { body } = await client.post(definitions, { ...definition, metadata, spec })
+    assert.deepEqual(body.details.causes.map(({ field }: { field: string }) => field).sort(), [
+      'metadata.generateName',
+      'spec.conversion.strategy',
+      'spec.preserveUnknownFields',
+    ])
+  })
+
   test('names that cannot be are not written into the status', async () => {
     const name = await define(client, { plural: 'named', kind: 'Named' })
     const patched = await client.send(`${definitions}/${name}/status`, {

@@ -39,6 +39,61 @@ describe('schemas that are refused', () => {
   const item = { type: 'object', properties: { n: { type: 'string' } } }
   const many = Object.fromEntries(Array.from({ length: 20_001 }, (_, i) => [`p${i}`, { type: 'string' }]))
   const at = 'properties[a]'
+  const text = { type: 'string' }
+  const whole = (fields: JsonObject) => about({ type: 'object', 'x-orch-embedded-resource': true, ...fields })
+  const ofPod = (sent: JsonObject) =>
+    whole({ properties: { kind: text }, default: { apiVersion: 'v1', kind: 'Pod', ...sent } })
+  const inWhole = (properties: JsonObject) => whole({ properties })
+  const ofName = (fields: JsonObject) =>
+    inWhole({ metadata: { type: 'object', properties: { name: { type: 'string', ...fields } } } })
+  const embeddedDefaults: readonly (readonly [string, JsonObject, readonly string[]])[] = [
+    ['an embedded object as a default', ofPod({ metadata: { name: 'a', unknown: 1 } }), []],
+    [
+      'one that says nothing',
+      whole({ properties: { kind: text }, default: {} }),
+      [`${at}.default.apiVersion Required`, `${at}.default.kind Required`],
+    ],
+    [
+      'one of no kind',
+      ofPod({ kind: '%', apiVersion: 'a/b/c' }),
+      [`${at}.default.apiVersion Invalid`, `${at}.default.kind Invalid`],
+    ],
+    ['one of a wrong type', ofPod({ kind: 42, apiVersion: 'a/b/c' }), [`${at}.default.kind Invalid`]],
+    ['metadata of a wrong type', ofPod({ metadata: { annotations: 42 } }), [`${at}.default.metadata Invalid`]],
+    [
+      'metadata that cannot be',
+      ofPod({ metadata: { name: '../x', labels: { '-': 'a' } } }),
+      [`${at}.default.metadata.labels Invalid`, `${at}.default.metadata.name Invalid`],
+    ],
+    ['unknown fields around it', ofPod({ other: 1 }), [`${at}.default Invalid`]],
+    [
+      'one inside of a default',
+      about({
+        type: 'object',
+        properties: { e: { type: 'object', 'x-orch-embedded-resource': true, properties: { kind: text } } },
+        default: { e: { kind: '%', apiVersion: 'v1' } },
+      }),
+      [`${at}.default.e.kind Invalid`],
+    ],
+    ['a kind by default', inWhole({ kind: { ...text, default: 'Pod' } }), []],
+    [
+      'a kind by default that is none',
+      inWhole({ kind: { ...text, default: '%' } }),
+      [`${at}.properties[kind].default Invalid`],
+    ],
+    ['a name by default', ofName({ default: 'a' }), []],
+    [
+      'a name by default that is none',
+      ofName({ default: '..' }),
+      [`${at}.properties[metadata].properties[name].default Invalid`],
+    ],
+    ['metadata by default', inWhole({ metadata: { type: 'object', default: { unknown: 1, name: 'a' } } }), []],
+    [
+      'metadata by default that cannot be',
+      inWhole({ metadata: { type: 'object', default: { labels: { a: 'x y' } } } }),
+      [`${at}.properties[metadata].default Invalid`],
+    ],
+  ]
   const cases: readonly (readonly [string, Json, readonly string[]])[] = [
     ['none', null, [' Required']],
     ['without a type', {}, ['type Required']],
@@ -124,14 +179,37 @@ describe('schemas that are refused', () => {
     ['a default of the wrong type', about({ type: 'integer', default: 'x' }), [`${at}.default Invalid`]],
     ['a default outside the limits', about({ type: 'integer', maximum: 5, default: 6 }), [`${at}.default Invalid`]],
     ['a default with unknown fields', about({ ...item, default: { c: 'd' } }), [`${at}.default Invalid`]],
+    [
+      'parts of a default, each at its place',
+      about({
+        type: 'object',
+        required: ['c'],
+        properties: {
+          a: { type: 'integer' },
+          b: { type: 'string', enum: ['x'] },
+          l: { type: 'array', items: { type: 'integer' } },
+        },
+        default: { a: 'x', b: 'y', l: ['z'] },
+      }),
+      [
+        `${at}.default.a Invalid`,
+        `${at}.default.b NotSupported`,
+        `${at}.default.c Required`,
+        `${at}.default.l Invalid`,
+      ],
+    ],
+    [
+      'elements of a default',
+      about({ type: 'array', items: { type: 'integer' }, default: ['x'] }),
+      [`${at}.default Invalid`],
+    ],
+    ...embeddedDefaults,
   ]
   for (const [name, schema, expected] of cases)
     test(name, async () => {
       assert.deepEqual(await faultsOf(schema), expected)
     })
 
-  const whole = (fields: JsonObject) => about({ type: 'object', 'x-orch-embedded-resource': true, ...fields })
-  const text = { type: 'string' }
   const newer: readonly (readonly [string, JsonObject, readonly string[]])[] = [
     ['null at the root', { ...about(text), nullable: true }, ['nullable Forbidden']],
     ['other members at the root', { type: 'object', additionalProperties: text }, ['additionalProperties Forbidden']],
@@ -339,6 +417,22 @@ describe('what a schema demands', () => {
       { type: 'object', 'x-orch-embedded-resource': true, 'x-orch-preserve-unknown-fields': true },
       { apiVersion: 'v1', metadata: { labels: { 'a b': 'c' } } },
       ['a.kind Required', 'a.metadata.labels Invalid'],
+    ],
+    [
+      'what an embedded object says of itself',
+      { type: 'object', 'x-orch-embedded-resource': true, 'x-orch-preserve-unknown-fields': true },
+      {
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: {
+          name: '../x',
+          namespace: 'A_',
+          finalizers: ['a', 'b c'],
+          annotations: { 'a/b/c': '' },
+          generateName: 'a/',
+        },
+      },
+      ['annotations', 'finalizers', 'generateName', 'name', 'namespace'].map((name) => `a.metadata.${name} Invalid`),
     ],
     [
       'a name that is inherited elsewhere',

@@ -48,8 +48,12 @@ export function checkDefinition(object: CustomResourceDefinition, { vendor, subr
 
 export function checkNewDefinition({ metadata, spec = {} }: CustomResourceDefinition): FieldError[] {
   const wanted = `${spec.names?.plural ?? ''}.${spec.group ?? ''}`
-  if (metadata.name === wanted) return []
-  return [invalid('metadata.name', metadata.name, 'must be spec.names.plural+"."+spec.group')]
+  const { name, generateName = wanted } = metadata
+  const why = 'must be spec.names.plural+"."+spec.group'
+  return [
+    ...(name === wanted ? [] : [invalid('metadata.name', name, why)]),
+    ...(generateName === wanted ? [] : [invalid('metadata.generateName', generateName, why)]),
+  ]
 }
 
 export function checkDefinitionUpdate(
@@ -199,8 +203,17 @@ function checkStoredVersions({ spec = {}, status = {} }: CustomResourceDefinitio
   ]
 }
 
-function checkPreserving({ preserveUnknownFields }: DefinitionSpec, { extensionPrefix }: Vendor): FieldError[] {
+function checkPreserving(
+  { preserveUnknownFields, conversion }: DefinitionSpec,
+  { extensionPrefix }: Vendor,
+): FieldError[] {
   if (!preserveUnknownFields) return []
   const instead = `set ${extensionPrefix}preserve-unknown-fields in the schemas instead`
-  return [invalid('spec.preserveUnknownFields', true, `must be false: ${instead}`)]
+  const { strategy = 'None' } = conversion ?? {}
+  return [
+    invalid('spec.preserveUnknownFields', true, `must be false: ${instead}`),
+    ...(strategy === 'None'
+      ? []
+      : [invalid('spec.conversion.strategy', strategy, 'must be None if spec.preserveUnknownFields is true')]),
+  ]
 }
