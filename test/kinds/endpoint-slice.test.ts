@@ -36,7 +36,7 @@ const addresses: { readonly [type: string]: { readonly good: readonly string[]; 
     good: ['2001:db8::1', '2001:DB8::1.2.3.4', 'ff05::1'],
     bad: ['10.0.0.1', '::ffff:10.0.0.1', '::', '::1', 'fe80::1', 'ff02::1', 'fe80::1%eth0', 'x'],
   },
-  FQDN: { good: ['a.example.com', 'a.example.com.', '10.0.0.1'], bad: ['host', 'A_b.example.com', '', '.', 'a..b'] },
+  FQDN: { good: ['a.example.com', 'a.example.com.', '10.0.0.1'], bad: ['host', 'A_b.example.com', '.', 'a..b'] },
 }
 
 test('addresses are of the type that is told, and others can reach them', () => {
@@ -71,6 +71,15 @@ test('endpoints and ports are held to their rules', () => {
     [{ ports: [{ appProtocol: 'a b' }] }, ['Invalid ports[0].appProtocol']],
     [{ endpoints: [{ addresses: Array(100).fill('10.0.0.1') }] }, []],
     [{ endpoints: [{ addresses: Array(101).fill('10.0.0.1') }] }, ['TooMany endpoints[0].addresses']],
+    [
+      { endpoints: [{ addresses: [...Array(100).fill('10.0.0.1'), 'x'] }] },
+      ['Invalid endpoints[0].addresses[100]', 'TooMany endpoints[0].addresses'],
+    ],
+    [{ addressType: 'FQDN', endpoints: [{ addresses: ['', 'a.b'] }] }, ['Required endpoints[0].addresses[0]']],
+    [
+      { addressType: 'FQDN', endpoints: [{ addresses: [`${'a'.repeat(64)}.b`] }] },
+      ['Invalid endpoints[0].addresses[0]'],
+    ],
     [{ endpoints: Array(1000).fill(ten) }, []],
     [{ endpoints: Array(1001).fill(ten) }, ['TooMany endpoints']],
     [{ ports: Array(20_001).fill({ name: 'a' }) }, ['TooMany ports']],

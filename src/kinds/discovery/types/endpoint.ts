@@ -2,7 +2,7 @@
  * Endpoint: one of those behind a Service. Versions differ in where they record its place: the stored one has fields
  * for zone and node, and what is left of the older `topology` map in `deprecatedTopology`.
  */
-import { at, child, type FieldError, type FieldPath, invalid, required, tooMany } from '../../../model/field-error.ts'
+import { at, child, type FieldError, type FieldPath, invalid, maxFaults, required, tooMany } from '../../../model/field-error.ts'
 import { checkReachableAddress } from '../../../model/ip-address.ts'
 import { formatIp, type IpFamily, parseIp } from '../../../model/ip-range.ts'
 import { checkLabels } from '../../../model/label-rules.ts'
@@ -83,10 +83,14 @@ export function checkEndpoint(value: Endpoint, path: FieldPath, type: string): F
 
 function checkAddresses(addresses: readonly string[], path: FieldPath, type: string): FieldError[] {
   if (addresses.length === 0) return [required(path, 'must contain at least 1 address')]
-  if (addresses.length > maxAddresses) return [tooMany(path, addresses.length, maxAddresses)]
-  const check = checks[type]
-  if (check === undefined) return []
-  return addresses.flatMap((address, i) => check(address).map((fault) => invalid(at(path, i), address, fault)))
+  const check = checks[type] ?? (() => [])
+  return [
+    ...(addresses.length > maxAddresses ? [tooMany(path, addresses.length, maxAddresses)] : []),
+    ...addresses.slice(0, maxAddresses + maxFaults).flatMap((address, i) => {
+      if (address === '' && type === 'FQDN') return [required(at(path, i))]
+      return check(address).map((fault) => invalid(at(path, i), address, fault))
+    }),
+  ]
 }
 
 const checks: { readonly [type: string]: (address: string) => string[] } = {
@@ -108,5 +112,6 @@ function checkDomain(address: string): string[] {
   const name = address.endsWith('.') ? address.slice(0, -1) : address
   const faults = checkDnsSubdomain(name)
   if (faults.length > 0) return faults
-  return name.includes('.') ? [] : ['should be a domain with at least two segments separated by dots']
+  if (!name.includes('.')) return ['should be a domain with at least two segments separated by dots']
+  return name.split('.').flatMap(checkDnsLabel)
 }
