@@ -192,7 +192,7 @@ function elementsInOrder(items: Json[], order: Order, room: number): Json[] | un
 }
 
 function membersInOrder(object: JsonObject, order: Order, room: number): JsonObject | undefined {
-  const { fields, values } = memberOrder(order)
+  const { fields, values, asSent } = memberOrder(order)
   let members = object
   let sorted = true
   let last: string | undefined
@@ -200,7 +200,7 @@ function membersInOrder(object: JsonObject, order: Order, room: number): JsonObj
   for (const key in object) {
     const place = fields?.get(key)
     if (fields !== undefined) sorted &&= place !== undefined && place.rank > lastRank
-    else if (last !== undefined && compareUtf8(last, key) > 0) sorted = false
+    else if (!asSent && last !== undefined && compareUtf8(last, key) > 0) sorted = false
     last = key
     lastRank = place?.rank ?? -1
     const value = object[key]

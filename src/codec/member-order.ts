@@ -1,7 +1,7 @@
 /**
  * The order of members in JSON: those of a type that the server defines stand in the order of its fields, those of a map
  * in the byte order of their keys. So do those of everything that is not described here: what users define, and values
- * of any form.
+ * of any form, but for one whose owner compares its text, which stays as it was sent.
  *
  * Decoding makes objects in the order of their fields already, so that all there is to do is to see that it is kept.
  */
@@ -26,6 +26,8 @@ export interface MemberOrder {
   readonly fields: ReadonlyMap<string, Place> | undefined
   /** By what the values of all other members are written. */
   readonly values: Order
+  /** They stay as they are. */
+  readonly asSent?: boolean
 }
 
 const inBytes: MemberOrder = { fields: undefined, values: undefined }
@@ -36,7 +38,9 @@ export function memberOrder(order: Order): MemberOrder {
 }
 
 /** A value that is kept as it is may still be of a type that is described. */
-function freeOrder({ described, alternatives }: AnySchema): MemberOrder {
+function freeOrder(schema: AnySchema): MemberOrder {
+  const { described, alternatives, asSent } = schema
+  if (asSent) return { fields: undefined, values: schema, asSent }
   if (alternatives !== undefined) return memberOrder(alternatives.object.schema)
   return described === undefined ? inBytes : describedOrder(inAnyProfile(described))
 }
@@ -63,13 +67,14 @@ export function orderBelow({ fields, values }: MemberOrder, key: string): Order 
 
 /** By what the elements of a list are written. */
 export function elementOrder(order: Order): Order {
-  if (order?.type === 'any') return order.alternatives?.list?.items
+  if (order?.type === 'any') return order.asSent ? order : order.alternatives?.list?.items
   return order?.type === 'list' ? order.items : undefined
 }
 
 /** The keys of an object in the order in which they are written. Members that its type does not know come last. */
-export function keysInOrder(object: JsonObject, { fields }: MemberOrder): string[] {
+export function keysInOrder(object: JsonObject, { fields, asSent }: MemberOrder): string[] {
   const keys = Object.keys(object)
+  if (asSent) return keys
   if (fields === undefined) return sortUtf8(keys)
   // As nearly all are: they were decoded so.
   if (areInOrder(keys, fields)) return keys

@@ -113,6 +113,8 @@ export interface AnySchema<T = unknown> extends Typed<T>, Named {
   readonly granular?: boolean
   /** Published as a value of any type, and not as an object. */
   readonly untyped?: boolean
+  /** The members of its objects stay in the order in which they were sent. */
+  readonly asSent?: boolean
   /** What is published of its fields, for one that is read elsewhere; in Protobuf the message that it is. */
   readonly described?: (vendor: Vendor) => ObjectSchema
   /** What its description or its alternatives do not know is left out when it is read; else it is kept as it is. */
@@ -284,7 +286,7 @@ export const s = {
   quantity: (): QuantitySchema<string> => ({ type: 'quantity' }),
   intOrString: (): IntOrStringSchema<number | string> => ({ type: 'intOrString' }),
   any: (
-    options: Named & Pick<AnySchema, 'granular' | 'untyped' | 'described' | 'pruned' | 'alternatives'> = {},
+    options: Named & Pick<AnySchema, 'granular' | 'untyped' | 'asSent' | 'described' | 'pruned' | 'alternatives'> = {},
   ): AnySchema<Json> => ({
     type: 'any',
     ...options,

@@ -3,14 +3,14 @@
  */
 
 import { groupOf } from '../../model/api-version.ts'
-import { type FieldError, required } from '../../model/field-error.ts'
+import { type FieldError, invalid, required } from '../../model/field-error.ts'
+import { isObject, type Json } from '../../model/json.ts'
 import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'
 import { notNegative } from '../counts.ts'
-import { immutableField } from '../immutable.ts'
 
-const rawExtension = s.any({ name: 'runtime.RawExtension', doc: 'Any JSON, kept as it was sent.' })
+const rawExtension = s.any({ name: 'runtime.RawExtension', doc: 'Any JSON, kept as it was sent.', asSent: true })
 
 const fields = {
   data: field(2, rawExtension, { zero: 'keep', doc: 'The state, in any form. It cannot change.' }),
@@ -50,9 +50,18 @@ export const controllerRevision = defineKind({
   },
 })
 
-/** The order of members is not kept, so it does not count: what was sent once can be sent again. */
 function checkData({ data: next }: ControllerRevision, { data: previous }: ControllerRevision): FieldError[] {
-  return immutableField('data', next, previous)
+  return sameText(next, previous) ? [] : [invalid('data', next, 'field is immutable')]
+}
+
+/** Whether two values are written alike: controllers compare the text, in which the order of members counts. */
+function sameText(a: Json | undefined, b: Json | undefined): boolean {
+  if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((item, i) => sameText(item, b[i]))
+  if (!isObject(a)) return a === b
+  if (!isObject(b)) return false
+  const keys = Object.keys(a)
+  const others = Object.keys(b)
+  return keys.length === others.length && keys.every((key, i) => key === others[i] && sameText(a[key], b[key]))
 }
 
 /** `statefulset.apps/web` */
