@@ -3,6 +3,7 @@
  * objects inside one another are a few kilobytes in a definition, and 125 million values in every object.
  */
 import { child, type FieldError, type FieldPath, forbidden } from '../model/field-error.ts'
+import type { Json } from '../model/json.ts'
 import type { Vendor } from '../model/vendor.ts'
 import { copyOf, fillDefaults, Room, sizeOf } from '../schema/defaults.ts'
 import type { ObjectSchema, Schema } from '../schema/schema.ts'
@@ -15,22 +16,41 @@ export function* defaultFaults(schema: ObjectSchema, vendor: Vendor, path: Field
   const filling = { context: { vendor, subresource: '' }, room }
   const open: { readonly schema: Schema; readonly path: FieldPath }[] = [{ schema, path }]
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    const { schema: type, path: place } = next
-    if (type.type === 'list') open.push({ schema: type.items, path: child(place, 'items') })
-    if (type.type === 'map') open.push({ schema: type.values, path: child(place, 'additionalProperties') })
-    if (type.type !== 'object') continue
-    for (const [name, field] of Object.entries(type.fields)) {
-      const member = `${place}.properties[${name}]`
-      if (field.default !== undefined) {
-        const value = copyOf(field.default)
-        const fits = room.take(sizeOf(value)) && !fillDefaults(field.schema, value, filling)
-        if (!fits) return [forbidden(child(member, 'default'), tooLarge)]
+    for (const part of partsOf(next)) {
+      if (part.given !== undefined) {
+        const value = copyOf(part.given)
+        const fits = room.take(sizeOf(value)) && !fillDefaults(part.schema, value, filling)
+        if (!fits) return [forbidden(child(part.path, 'default'), tooLarge)]
         yield
       }
-      open.push({ schema: field.schema, path: member })
+      open.push(part)
     }
   }
   return []
+}
+
+interface Part {
+  readonly schema: Schema
+  readonly path: FieldPath
+  /** Its default. */
+  readonly given: Json | undefined
+}
+
+function partsOf({ schema, path }: Pick<Part, 'schema' | 'path'>): Part[] {
+  switch (schema.type) {
+    case 'list':
+      return [{ schema: schema.items, path: child(path, 'items'), given: schema.items.ifNull }]
+    case 'map':
+      return [{ schema: schema.values, path: child(path, 'additionalProperties'), given: schema.values.ifNull }]
+    case 'object':
+      return Object.entries(schema.fields).map(([name, { schema: inner, default: given }]) => ({
+        schema: inner,
+        path: `${path}.properties[${name}]`,
+        given,
+      }))
+    default:
+      return []
+  }
 }
 
 const tooLarge = `the defaults of a schema, with those inside them, may have at most ${most.bytes} bytes and ${most.values} values`

@@ -155,11 +155,18 @@ function* readList(schema: JsonObject, reader: Reader, path: FieldPath): Generat
   const free = extension(schema, reader, 'preserve-unknown-fields') === true
   const { whole } = reader
   const inner: Reader = whole === undefined ? reader : { ...reader, whole: (value) => whole([value]) }
-  const read = yield* readNode(schema.items as JsonObject, inner, child(path, 'items'))
-  const items = free ? opened(read) : read
+  const place = child(path, 'items')
+  const read = yield* readNode(schema.items as JsonObject, inner, place)
+  const given = defaultOf(schema.items as JsonObject, read, inner, place)
+  const items = withDefault(free ? opened(read) : read, given)
   const list = (extension(schema, reader, 'list-type') ?? 'atomic') as ListSchema['list']
   const keys = list === 'map' ? { keys: listKeys(schema, reader) } : {}
   return { type: 'list', items, list, ...keys }
+}
+
+/** An element's default stands for null, where that is not a value of its own. */
+function withDefault(schema: Schema, given: Json | null | undefined): Schema {
+  return given === undefined || given === null || schema.nullable ? schema : { ...schema, ifNull: given }
 }
 
 /** Whoever keeps the unknown fields of a list keeps those of its elements, and of the lists in it. */
@@ -182,8 +189,11 @@ function* readObject(schema: JsonObject, reader: Reader, path: FieldPath): Gener
   const others = schema.additionalProperties
   const atomic = extension(schema, reader, 'map-type') === 'atomic' ? { atomic: true } : {}
   if (others === true) return { type: 'map', values: s.any({ granular: true }), ...atomic }
-  if (isObject(others))
-    return { type: 'map', values: yield* readNode(others, reader, child(path, 'additionalProperties')), ...atomic }
+  if (isObject(others)) {
+    const values = yield* readNode(others, reader, child(path, 'additionalProperties'))
+    // As kube-apiserver has it, the default of values is not judged; what it makes of an object is.
+    return { type: 'map', values: withDefault(values, others.default), ...atomic }
+  }
   const open = extension(schema, reader, 'preserve-unknown-fields') === true ? { open: true } : {}
   const isWhole = extension(schema, reader, 'embedded-resource') === true
   const inner = isWhole ? { ...reader, whole: beginWhole } : reader

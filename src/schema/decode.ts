@@ -190,7 +190,8 @@ class Decoder {
   }
 
   #isDropped(schema: Schema, item: Json): boolean {
-    return item === null && schema.lenient === true && !this.#keepsNull && !matchesType(schema, null)
+    if (item !== null || !schema.lenient || this.#keepsNull || schema.ifNull !== undefined) return false
+    return !matchesType(schema, null)
   }
 
   #readList(schema: ListSchema, value: Json, path: FieldPath): Json {

@@ -15,8 +15,9 @@ import type { ObjectSchema, Schema } from './schema.ts'
 /** Whether anything in the schema has a default. Most of a kind has none, and is not walked. */
 export const hasDefaults = containsSchema(
   (schema) =>
-    schema.type === 'object' &&
-    (schema.fill !== undefined || Object.values(schema.fields).some((field) => field.default !== undefined)),
+    schema.ifNull !== undefined ||
+    (schema.type === 'object' &&
+      (schema.fill !== undefined || Object.values(schema.fields).some((field) => field.default !== undefined))),
 )
 
 /** How large a value is. */
@@ -76,9 +77,9 @@ export function fillDefaults(schema: Schema, value: Json, filling: Filling): Ste
     case 'object':
       return isObject(value) ? fillObject(schema, value, filling) : undefined
     case 'list':
-      return Array.isArray(value) ? fillAll(schema.items, value.entries(), filling) : undefined
+      return Array.isArray(value) ? fillAll(schema.items, value, filling) : undefined
     case 'map':
-      return isObject(value) ? fillAll(schema.values, Object.entries(value), filling) : undefined
+      return isObject(value) ? fillAll(schema.values, value, filling) : undefined
     default:
       return undefined
   }
@@ -91,12 +92,16 @@ export function hasAllDefaults(schema: Schema, value: Json): boolean {
     case 'object':
       return !isObject(value) || objectHasAll(schema, value)
     case 'list':
-      return !Array.isArray(value) || value.every((item) => hasAllDefaults(schema.items, item))
+      return !Array.isArray(value) || value.every((item) => isFilled(schema.items, item))
     case 'map':
-      return !isObject(value) || Object.keys(value).every((key) => hasAllDefaults(schema.values, value[key]!))
+      return !isObject(value) || Object.keys(value).every((key) => isFilled(schema.values, value[key]!))
     default:
       return true
   }
+}
+
+function isFilled(schema: Schema, item: Json): boolean {
+  return !(item === null && schema.ifNull !== undefined) && hasAllDefaults(schema, item)
 }
 
 /** What a type works out from sibling fields is not known before it is worked out. */
@@ -111,14 +116,17 @@ function objectHasAll(schema: ObjectSchema, value: JsonObject): boolean {
   return true
 }
 
-function fillAll(
-  schema: Schema,
-  items: Iterable<readonly [string | number, Json | undefined]>,
-  filling: Filling,
-): Steps | undefined {
-  for (const [step, item] of items) {
-    const over = fillDefaults(schema, item!, filling)
-    if (over !== undefined) return [...over, step]
+/** The elements of a list, or the values of a map: nulls get their default first. */
+function fillAll(schema: Schema, whole: Json[] | JsonObject, filling: Filling): Steps | undefined {
+  const isList = Array.isArray(whole)
+  const { ifNull } = schema
+  for (const [key, item] of isList ? whole.entries() : Object.entries(whole)) {
+    const isGiven = item === null && ifNull !== undefined
+    if (isGiven && filling.room?.take(sizeOf(ifNull)) === false) return [key]
+    const value = isGiven ? copyOf(ifNull) : item!
+    if (isGiven) setKey(whole as JsonObject, String(key), value)
+    const over = fillDefaults(schema, value, filling)
+    if (over !== undefined) return [...over, key]
   }
   return undefined
 }

@@ -60,6 +60,8 @@ interface Typed<T> {
   readonly lenient?: boolean
   /** Null is a value like any other. */
   readonly nullable?: boolean
+  /** For schemas that users write: what a null becomes that is an element of a list or a value of a map. */
+  readonly ifNull?: Json
   /** Values of any other type are kept as they are, and are no fault. */
   readonly anyType?: boolean
   /** For schemas that users write: what is wrong with the type of a value, which may be nothing. */

@@ -45,11 +45,18 @@ const thousand = {
   default: Object.fromEntries(objects(1000).map((value, i) => [`k${i}`, value])),
 }
 
+const nulls = (items: JsonObject) => ({ type: 'array', items, default: objects(500).map(() => null) })
+
 const tooMuch: readonly (readonly [string, JsonObject, string])[] = [
   [
     'three lists of 500 objects inside one another',
     about({ a: listOf(about({ b: listOf(about({ c: listOf(about({ d: thousand }), 500) }), 500) }), 500) }),
     'properties[a].default',
+  ],
+  [
+    'three lists of 500 nulls that each become the next one',
+    about({ a: nulls(nulls(nulls({ type: 'string', default: 'x' }))) }),
+    'properties[a].items',
   ],
   [
     '600 texts of 2 kB each',
@@ -94,6 +101,26 @@ test('a write that defaults would inflate is refused at the place, and nobody wa
   assert.equal(answer.status, 422, answer.text.slice(0, 500))
   assert.match(answer.body.details.causes[0].field, /^spec\.list\[\d+\]\.t$/)
   await undefine(client, name)
+})
+
+test('so is one whose nulls would become large', async () => {
+  for (const [list, place] of [
+    [{ type: 'array', items: { type: 'string', default: text } }, /^spec\.list\[\d+\]$/],
+    [{ type: 'object', additionalProperties: { type: 'string', default: text } }, /^spec\.list\.n\d+$/],
+  ] as const) {
+    const name = await define(client, { schema: about({ spec: about({ list }) }) })
+    const send = (count: number): Promise<Answer> => {
+      const nulls = objects(count).map(() => null)
+      const sent = list.type === 'array' ? nulls : Object.fromEntries(nulls.map((none, i) => [`n${i}`, none]))
+      return client.post(`${collectionOf()}?dryRun=All`, { metadata: { name: 'a' }, spec: { list: sent } })
+    }
+    const small = await bounded(() => send(2))
+    assert.deepEqual([small.status, Object.values(small.body.spec.list)], [201, [text, text]])
+    const answer = await bounded(() => send(40_000))
+    assert.equal(answer.status, 422, answer.text.slice(0, 500))
+    assert.match(answer.body.details.causes[0].field, place)
+    await undefine(client, name)
+  }
 })
 
 test('an object from before the defaults is read as it is stored, with a warning, and deleted', async () => {

@@ -199,6 +199,12 @@ describe('schemas that are refused', () => {
       ],
     ],
     [
+      'a default of elements',
+      about({ type: 'array', items: { type: 'integer', default: 'x' } }),
+      [`${at}.items.default Invalid`],
+    ],
+    ['a default of values', about({ type: 'object', additionalProperties: { type: 'integer', default: 'x' } }), []],
+    [
       'elements of a default',
       about({ type: 'array', items: { type: 'integer' }, default: ['x'] }),
       [`${at}.default Invalid`],
@@ -513,6 +519,25 @@ describe('what becomes of a value', () => {
       size: 3,
       map: { b: 'b' },
     })
+  })
+
+  test('null in a list or a map means the default of what stands there', async () => {
+    const text = { type: 'string', default: 'd' }
+    const object = { type: 'object', default: { a: 1 }, properties: { a: { type: 'integer' }, b: text } }
+    const properties = {
+      list: { type: 'array', items: text },
+      map: { type: 'object', additionalProperties: text },
+      objects: { type: 'array', items: object },
+      nullable: { type: 'array', items: { ...text, nullable: true } },
+      none: { type: 'array', items: { type: 'string' } },
+    }
+    const map = JSON.parse('{"__proto__":null,"x":"y"}')
+    const sent = { list: [null, 'a'], map, objects: [null, {}], nullable: [null], none: [null] }
+    const { value } = await completed({ type: 'object', properties }, sent)
+    assert.equal(
+      JSON.stringify(value),
+      '{"list":["d","a"],"map":{"__proto__":"d","x":"y"},"objects":[{"a":1,"b":"d"},{"b":"d"}],"nullable":[null],"none":[null]}',
+    )
   })
 
   test('defaults reach into defaults', async () => {
