@@ -16,6 +16,7 @@ import { asJson } from '../model/object.ts'
 import type { Kind } from '../schema/kind.ts'
 import { loadRulePatterns } from './patterns.ts'
 import { type Rule, type RuleNode, readRules } from './rule-tree.ts'
+import { nowhere } from './value-logic.ts'
 
 /** The costs that one rule and one object may have, as Kubernetes has them. */
 const maxRuleCost = 2_000_000
@@ -102,7 +103,7 @@ function previousItems({ correlation, keys }: RuleNode, previous: Json | undefin
 
 function* judgeRules(node: RuleNode, judging: Judging, judged: Judged): Generator<void, void> {
   const { value, previous, path } = judged
-  const report = (text: string) => judging.faults.push(invalid(path === '' ? '<nil>' : path, node.type, text))
+  const report = (text: string) => judging.faults.push(invalid(path === '' ? nowhere : path, node.type, text))
   const values = lazily(() => [fromJson(value, node.declared!), fromJson(previous ?? null, node.declared!)])
   for (const rule of node.rules) {
     yield

@@ -29,7 +29,7 @@ import { publishedSchema } from './published-schema.ts'
 import { ReadAhead } from './read-ahead.ts'
 import { schemaFaults, sizeFaults } from './schema-faults.ts'
 import type { SchemaReader } from './schema-parts.ts'
-import { deepRule, ruleOf } from './value-logic.ts'
+import { deepRule, nowhere, ruleOf } from './value-logic.ts'
 import { memberLimit, typeRule } from './value-rules.ts'
 
 export type StructuralSchema = ReadSchema | { readonly outcome: 'invalid'; readonly faults: readonly FieldError[] }
@@ -188,7 +188,8 @@ function listKeys(schema: JsonObject, reader: Reader): string[] {
 function* readObject(schema: JsonObject, reader: Reader, path: FieldPath): Generator<void, Schema> {
   const others = schema.additionalProperties
   const atomic = extension(schema, reader, 'map-type') === 'atomic' ? { atomic: true } : {}
-  if (others === true) return { type: 'map', values: s.any({ granular: true }), ...atomic }
+  // Any value, but of objects in it nothing is known.
+  if (others === true) return { type: 'map', values: s.any({ granular: true, pruned: true }), ...atomic }
   if (isObject(others)) {
     const values = yield* readNode(others, reader, child(path, 'additionalProperties'))
     // As kube-apiserver has it, the default of values is not judged; what it makes of an object is.
@@ -261,7 +262,7 @@ function unfitPart(whole: JsonObject, value: Json, place: FieldPath): FieldError
 
 /** Elements have no names of their own. */
 function below(place: FieldPath, path: FieldPath): FieldPath {
-  return path === '' || path.startsWith('[') ? place : child(place, path)
+  return path === '' || path === nowhere || path.startsWith('[') ? place : child(place, path)
 }
 
 /** A whole object inside another: it has a type and metadata of its own. */

@@ -25,10 +25,13 @@ interface Outcome {
 
 type Demand = (...about: About) => Outcome
 
+/** Where a fault is that belongs to no field, as kube-apiserver writes it. */
+export const nowhere: FieldPath = '<nil>'
+
 /** Faults of logic belong to no field: the text names the place. */
 function unmet(path: FieldPath, rule: string): FieldError {
   const text = `${JSON.stringify(path)} ${rule}`
-  return { ...invalid('<nil>', '', text), once: text }
+  return { ...invalid(nowhere, '', text), once: text }
 }
 
 function isSpent([, , , effort]: About): boolean {

@@ -151,6 +151,7 @@ class Decoder {
   /** A value of the form that its description gives it, or of one of its forms. Without a vendor it is taken as it is. */
   #readPruned(schema: AnySchema, value: Json, path: FieldPath): Json {
     const { described, alternatives } = schema
+    if (described === undefined && alternatives === undefined) return this.#withoutMembers(value, path)
     const vendor = this.#vendor
     if (vendor === undefined) return value
     if (described !== undefined) return this.#readObject(described(vendor), value, path)
@@ -160,7 +161,7 @@ class Decoder {
     return typeof value === 'boolean' && alternatives?.boolean !== undefined ? value : wrongType(path, value, 'object')
   }
 
-  /** A value of another type than its schema wants: no member of it is known. */
+  /** A value of another type than its schema wants, or of which it says nothing: no member of it is known. */
   #withoutMembers(value: Json, path: FieldPath): Json {
     if (Array.isArray(value)) return value.map((item, i) => this.#withoutMembers(item, at(path, i)))
     if (!isObject(value)) return value

@@ -203,6 +203,11 @@ describe('schemas that are refused', () => {
       about({ type: 'array', items: { type: 'integer', default: 'x' } }),
       [`${at}.items.default Invalid`],
     ],
+    [
+      'a default that meets none of two demands',
+      about({ type: 'integer', default: 5, anyOf: [{ maximum: 3 }, { minimum: 7 }] }),
+      [`${at}.default Invalid`, `${at}.default Invalid`],
+    ],
     ['a default of values', about({ type: 'object', additionalProperties: { type: 'integer', default: 'x' } }), []],
     [
       'elements of a default',
@@ -538,6 +543,14 @@ describe('what becomes of a value', () => {
       JSON.stringify(value),
       '{"list":["d","a"],"map":{"__proto__":"d","x":"y"},"objects":[{"a":1,"b":"d"},{"b":"d"}],"nullable":[null],"none":[null]}',
     )
+  })
+
+  test('of objects among values of any type nothing is known', async () => {
+    const properties = { map: { type: 'object', additionalProperties: true } }
+    const sent = { map: { a: 1, b: { c: 1 }, d: [{ e: 1 }, 'f'] } }
+    assert.deepEqual((await completed({ type: 'object', properties }, sent)).value, {
+      map: { a: 1, b: {}, d: [{}, 'f'] },
+    })
   })
 
   test('defaults reach into defaults', async () => {
