@@ -49,13 +49,22 @@ const effort = join(import.meta.dirname, 'effort.ts')
 /** What a file takes of which nothing is known. */
 const usualMs = 1_000
 
-/** Files that a process may begin with, in lists, each with those first that took longest. Those of the last may follow any. */
+/**
+ * Files that a process may begin with, in lists; those of the last may follow any. Of each list those come first that start
+ * programs, since a start costs the more the larger the process has grown, and of these the ones that took longest.
+ */
 export function inLists(files: readonly string[], times: Times): readonly string[][] {
-  const sorted = files.toSorted((a, b) => (times[b] ?? usualMs) - (times[a] ?? usualMs))
+  const byTime = files.toSorted((a, b) => (times[b] ?? usualMs) - (times[a] ?? usualMs))
+  const starting = new Set(byTime.filter(startsPrograms))
+  const sorted = [...starting, ...byTime.filter((file) => !starting.has(file))]
   const alone = sorted.filter((file) => uses(file, heap))
   const measuring = sorted.filter((file) => uses(file, effort) && !alone.includes(file))
   const others = sorted.filter((file) => !alone.includes(file) && !measuring.includes(file))
   return [...alone.map((file) => [file]), measuring, others]
+}
+
+function startsPrograms(file: string): boolean {
+  return sourcesOf(file).some(({ text }) => text.includes("from 'node:child_process'"))
 }
 
 function uses(file: string, tool: string): boolean {
