@@ -3,13 +3,14 @@
  * what it was. Revisions are numbered; the highest number is the present template, so one that is returned to is given a
  * new number. Old ones that no pod is of are deleted beyond the workload's limit.
  */
+import { sortUtf8 } from '../../base/utf8-order.ts'
 import type { Client } from '../../client/client.ts'
 import type { Informer } from '../../client/informer.ts'
 import { nameOf, type ResourceType } from '../../client/resource-type.ts'
 import { StatusError } from '../../client/status-error.ts'
 import type { ControllerRevision } from '../../kinds/apps/controller-revision.ts'
 import type { PodTemplateSpec } from '../../kinds/core/types/pod-template-spec.ts'
-import { type Json, sameJson } from '../../model/json.ts'
+import { isObject, type Json, sameJson } from '../../model/json.ts'
 import type { Labels } from '../../model/label-selector.ts'
 import type { ObjectBase } from '../../model/object.ts'
 import { unlessGone } from '../unless-gone.ts'
@@ -106,11 +107,19 @@ function compareText(a: string, b: string): number {
 
 /**
  * A patch of the workload: a template that replaces the one that it has. Programs in Go, such as kubectl and the controller
- * manager of Kubernetes, compare its bytes with what they make of the workload: there a time that is not set is null.
+ * manager of Kubernetes, compare its bytes with what they make of the workload: there a time that is not set is null, and
+ * members stand in the order of their names.
  */
 function templatePatch(template: PodTemplateSpec): Json {
   const metadata = { creationTimestamp: null, ...template.metadata }
-  return { spec: { template: { ...template, metadata, $patch: 'replace' } } } as unknown as Json
+  return inByteOrder({ spec: { template: { ...template, metadata, $patch: 'replace' } } } as unknown as Json)
+}
+
+function inByteOrder(value: Json): Json {
+  if (Array.isArray(value)) return value.map(inByteOrder)
+  if (!isObject(value)) return value
+  const named = sortUtf8(Object.keys(value)).filter((key) => value[key] !== undefined)
+  return Object.fromEntries(named.map((key) => [key, inByteOrder(value[key]!)]))
 }
 
 interface NewRevision {
