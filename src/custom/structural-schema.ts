@@ -200,7 +200,7 @@ function* readObject(schema: JsonObject, reader: Reader, path: FieldPath): Gener
   const inner = isWhole ? { ...reader, whole: beginWhole } : reader
   const fields = yield* readFields((schema.properties ?? {}) as JsonObject, inner, child(path, 'properties'))
   const object: ObjectSchema = { type: 'object', fields, ...open, ...atomic }
-  return isWhole ? embedded(object) : object
+  return isWhole ? embedded(object, schema.properties, reader) : object
 }
 
 /** An object that says what it is and nothing else but these members. */
@@ -265,8 +265,21 @@ function below(place: FieldPath, path: FieldPath): FieldPath {
   return path === '' || path === nowhere || path.startsWith('[') ? place : child(place, path)
 }
 
-/** A whole object inside another: it has a type and metadata of its own. */
-function embedded(schema: ObjectSchema): ObjectSchema {
-  const { apiVersion = typeMeta.apiVersion, kind = typeMeta.kind, metadata: _, ...fields } = schema.fields
-  return { ...schema, embedded: true, fields: { ...fields, apiVersion, kind, metadata: field(1, objectMeta) } }
+/** A whole object inside another: it has a type and metadata of its own, of which its schema may say more. */
+function embedded(schema: ObjectSchema, properties: Json | undefined, reader: Reader): ObjectSchema {
+  const { apiVersion = typeMeta.apiVersion, kind = typeMeta.kind, metadata, ...fields } = schema.fields
+  const said = isObject(properties) ? properties.metadata : undefined
+  const own = metadata && isObject(said) ? withRules(metadata.schema, deepRule(said, reader)) : objectMeta
+  const whole = field(1, own, defined({ default: metadata?.default }))
+  return { ...schema, embedded: true, fields: { ...fields, apiVersion, kind, metadata: whole } }
+}
+
+/** Metadata with the defaults that a schema has for them, and a rule. */
+function withRules(said: Schema, check: ObjectSchema['check']): ObjectSchema {
+  const presets = said.type === 'object' ? said.fields : {}
+  const fields = Object.entries(objectMeta.fields).map(([name, each]): [string, Field] => {
+    const preset = Object.hasOwn(presets, name) ? presets[name]?.default : undefined
+    return [name, preset === undefined ? each : { ...each, default: preset }]
+  })
+  return { ...objectMeta, fields: Object.fromEntries(fields), ...defined({ check }) }
 }

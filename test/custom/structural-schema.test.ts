@@ -430,6 +430,22 @@ describe('what a schema demands', () => {
       ['a.kind Required', 'a.metadata.labels Invalid'],
     ],
     [
+      'what its schema says of the metadata of an embedded object',
+      {
+        type: 'object',
+        'x-orch-embedded-resource': true,
+        properties: {
+          metadata: {
+            type: 'object',
+            required: ['namespace'],
+            properties: { name: { type: 'string', maxLength: 2 }, labels: { type: 'object', maxProperties: 1 } },
+          },
+        },
+      },
+      { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'abc', labels: { a: '', b: '' } } },
+      ['a.metadata.labels Invalid', 'a.metadata.name Invalid', 'a.metadata.namespace Required'],
+    ],
+    [
       'what an embedded object says of itself',
       { type: 'object', 'x-orch-embedded-resource': true, 'x-orch-preserve-unknown-fields': true },
       {
@@ -551,6 +567,27 @@ describe('what becomes of a value', () => {
     assert.deepEqual((await completed({ type: 'object', properties }, sent)).value, {
       map: { a: 1, b: {}, d: [{}, 'f'] },
     })
+  })
+
+  test('defaults reach into the metadata of embedded objects', async () => {
+    const text = { type: 'string' }
+    const properties = {
+      name: { ...text, default: 'n' },
+      labels: { type: 'object', additionalProperties: text, default: { a: 'b' } },
+    }
+    const whole = (metadata: JsonObject) =>
+      about({
+        type: 'object',
+        'x-orch-embedded-resource': true,
+        properties: { metadata: { type: 'object', ...metadata } },
+      })
+    const pod = { apiVersion: 'v1', kind: 'Pod' }
+    const filled = async (schema: JsonObject, metadata?: JsonObject) =>
+      ((await completed(schema, { a: { ...pod, ...(metadata && { metadata }) } })).value as { a: JsonObject }).a
+        .metadata
+    assert.deepEqual(await filled(whole({ properties }), { name: 'm', labels: {} }), { name: 'm', labels: { a: 'b' } })
+    assert.equal(await filled(whole({ properties })), undefined)
+    assert.deepEqual(await filled(whole({ properties, default: { name: 'o' } })), { name: 'o', labels: { a: 'b' } })
   })
 
   test('defaults reach into defaults', async () => {
