@@ -722,6 +722,9 @@ test('a token in a volume is that of an account, which the pod names by then', (
   assert.deepEqual(createBy(pod, asPod(spec)).faults, [fault])
   assert.deepEqual(createBy(pod, asPod({ ...spec, serviceAccountName: 'a' })).faults, [])
   assert.deepEqual(createBy(podTemplate, template({ spec })).faults, [])
+  const { object } = createBy(pod, asPod(spec))
+  const updated = (subresource: string) => updateBy(pod, object, asPod(spec), { subresource }).faults
+  assert.deepEqual([updated(''), updated('status'), updated('binding')], [[fault], [], []])
 })
 
 test('a status that tells of a deletion changes nothing about it', () => {

@@ -127,13 +127,15 @@ function keepAllButEphemeralContainers(next: Pod, previous: Pod): void {
   next.metadata = { ...previous.metadata }
 }
 
-function checkPod({ metadata, spec = {} }: Pod, { vendor }: RuleContext): FieldError[] {
+function checkPod({ metadata, spec = {} }: Pod, { vendor, subresource }: RuleContext): FieldError[] {
   const { annotations = {} } = metadata
+  // Who writes a status or a node has no part in the spec.
+  const hasAccount = spec.serviceAccountName || subresource === 'status' || subresource === 'binding'
   return [
     ...checkPodAnnotations(annotations, spec, 'metadata.annotations', vendor),
     ...checkImageBlanks(spec, 'spec'),
     ...checkClaims(metadata.name ?? '', spec.volumes ?? []),
-    ...(spec.serviceAccountName ? [] : checkNoTokens(spec.volumes ?? [])),
+    ...(hasAccount ? [] : checkNoTokens(spec.volumes ?? [])),
   ]
 }
 
