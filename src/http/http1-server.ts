@@ -30,6 +30,8 @@ export class Http1Server {
   readonly #server: Server
   /** The client of each connection. */
   readonly #peers = new Map<Socket, Peer>()
+  /** The request that asked a connection to switch protocols, where it does not. */
+  readonly #asked = new WeakMap<Duplex, IncomingMessage>()
   /** The last answer on a connection. */
   readonly #last = new WeakMap<Duplex, Response>()
   /** What had passed on connections that wait for their client, and since when that has not grown. */
@@ -41,8 +43,11 @@ export class Http1Server {
 
   constructor(times: Times, { onRequest, maySwitch }: RequestHandling) {
     this.#server = createServer({
-      // All others are ordinary requests, whatever protocol they ask for.
-      shouldUpgradeCallback: (request) => !hasBody(request) && maySwitch(request.url ?? ''),
+      shouldUpgradeCallback: (request) => {
+        if (!hasBody(request) && maySwitch(request.url ?? '')) return true
+        this.#asked.set(request.socket, request)
+        return false
+      },
       headersTimeout: times.headers,
       requestTimeout: times.request,
       // Node would set a timer for each connection after every answer: `#cutStill` looks after all of them.
@@ -138,13 +143,15 @@ export class Http1Server {
     const { socket } = request
     // What follows a request that was refused is not carried out: it may be part of that one.
     if (socket.writableEnded) return
+    const asked = this.#asked.get(socket)
+    if (asked !== undefined && asked !== request) return
     if (!isPlain(request)) {
       refuse(socket, new Error('not a request of HTTP/1.1 that names one host'), this.#last.get(socket))
       return
     }
     this.#heard++
     this.#last.set(socket, response)
-    if (this.#closing) response.shouldKeepAlive = false
+    if (this.#closing || asked !== undefined) response.shouldKeepAlive = false
     onRequest(new Http1Transport(request, response, { peer: this.#peers.get(socket) ?? nobody, upgrade: undefined }))
   }
 

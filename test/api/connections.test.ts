@@ -142,6 +142,33 @@ test('upgrades are not taken', async (t) => {
   await watchOver(server)()
 })
 
+test('what follows a request that would switch protocols is not read as a request', async (t) => {
+  const server = await serve(t)
+  const client = server.client()
+  await client.post(configMaps, { metadata: { name: 'kept' } })
+  const upgrade = 'Connection: Upgrade\r\nUpgrade: websocket\r\n'
+  const made = '{"metadata":{"generateName":"u-"}}'
+  const first = {
+    'without a body': [`${get}${upgrade}\r\n`, 200],
+    'with a length': [`${post}${upgrade}Content-Length: ${made.length}\r\n\r\n${made}`, 201],
+    'in chunks': [`${post}${upgrade}${chunked}\r\n${made.length.toString(16)}\r\n${made}\r\n0\r\n\r\n`, 201],
+  } as const
+  for (const [name, [bytes, status]] of Object.entries(first)) {
+    // The body of the second is what an attacker wants to be read: it comes when the first has been answered.
+    const socket = await openSocket(server, 'http/1.1')
+    socket.write(`${bytes}${post}Content-Length: ${smuggled.length}\r\n\r\n`)
+    socket.once('data', () => socket.write(smuggled))
+    assert.deepEqual(statusesOf(await untilClosed(socket)), [status], name)
+    // Nor is it when it comes before that.
+    const early = await openSocket(server, 'http/1.1')
+    early.write(`${bytes}${post}Content-Length: ${smuggled.length}\r\n\r\n`)
+    early.write(smuggled)
+    assert.deepEqual(statusesOf(await untilClosed(early)), [status], name)
+    assert.equal((await client.get(`${configMaps}/kept`)).status, 200, name)
+  }
+  await watchOver(server)()
+})
+
 test('a body that does not come is cut off by the time that the request has', async (t) => {
   const server = await serve(t)
   const assertAlive = watchOver(server)
