@@ -30,8 +30,8 @@ export class Http1Server {
   readonly #server: Server
   /** The client of each connection. */
   readonly #peers = new Map<Socket, Peer>()
-  /** The request that asked a connection to switch protocols, where it does not. */
-  readonly #asked = new WeakMap<Duplex, IncomingMessage>()
+  /** Requests to switch protocols that are answered as any other: Node may drop what came with them. */
+  readonly #asking = new WeakSet<IncomingMessage>()
   /** The last answer on a connection. */
   readonly #last = new WeakMap<Duplex, Response>()
   /** What had passed on connections that wait for their client, and since when that has not grown. */
@@ -45,7 +45,7 @@ export class Http1Server {
     this.#server = createServer({
       shouldUpgradeCallback: (request) => {
         if (!hasBody(request) && maySwitch(request.url ?? '')) return true
-        this.#asked.set(request.socket, request)
+        this.#asking.add(request)
         return false
       },
       headersTimeout: times.headers,
@@ -61,6 +61,7 @@ export class Http1Server {
     this.#looking = setInterval(() => this.#cutStill(times), times.check).unref()
     this.#server.on('request', (request, response) => this.#begin(request, response, onRequest))
     this.#server.on('upgrade', (request, socket, head) => this.#beginUpgrade({ request, socket, head }, onRequest))
+    this.#server.on('connect', (_, socket) => refuse(socket, noTunnel, this.#last.get(socket)))
     this.#server.on('clientError', (error, socket) => refuse(socket, error, this.#last.get(socket)))
     // The timers for slow clients are started by listening, which the TLS server does for this one.
     this.#server.emit('listening')
@@ -141,17 +142,16 @@ export class Http1Server {
 
   #begin(request: IncomingMessage, response: Response, onRequest: RequestHandling['onRequest']): void {
     const { socket } = request
-    // What follows a request that was refused is not carried out: it may be part of that one.
-    if (socket.writableEnded) return
-    const asked = this.#asked.get(socket)
-    if (asked !== undefined && asked !== request) return
+    // What follows a request that was refused is not carried out: it may be part of that one. Nor is what follows one
+    // whose answer is the last: nobody would be told.
+    if (socket.writableEnded || this.#last.get(socket)?.shouldKeepAlive === false) return
     if (!isPlain(request)) {
       refuse(socket, new Error('not a request of HTTP/1.1 that names one host'), this.#last.get(socket))
       return
     }
     this.#heard++
     this.#last.set(socket, response)
-    if (this.#closing || asked !== undefined) response.shouldKeepAlive = false
+    if (this.#closing || this.#asking.has(request)) response.shouldKeepAlive = false
     onRequest(new Http1Transport(request, response, { peer: this.#peers.get(socket) ?? nobody, upgrade: undefined }))
   }
 
@@ -222,8 +222,9 @@ function endGently(socket: Duplex): void {
   socket.on('close', () => clearTimeout(timer))
 }
 
-/** One version, one host: a proxy that passed on a request with two may have used the other one. */
-function isPlain({ httpVersion, rawHeaders }: IncomingMessage): boolean {
+/** One version, one host, one coding: a proxy that passed on a request with two may have used the other one. */
+function isPlain({ httpVersion, headers, rawHeaders }: IncomingMessage): boolean {
+  if ((headers['transfer-encoding']?.toLowerCase() ?? 'chunked') !== 'chunked') return false
   let hosts = 0
   for (let i = 0; i < rawHeaders.length; i += 2)
     if (rawHeaders[i]!.length === 4 && rawHeaders[i]!.toLowerCase() === 'host') hosts++
@@ -234,15 +235,26 @@ const refusals: ReadonlyMap<string, string> = new Map([
   ['HPE_HEADER_OVERFLOW', '431 Request Header Fields Too Large'],
   ['HPE_CHUNK_EXTENSIONS_OVERFLOW', '413 Payload Too Large'],
   ['ERR_HTTP_REQUEST_TIMEOUT', '408 Request Timeout'],
+  ['NO_TUNNEL', '405 Method Not Allowed'],
 ])
 
-/** Answers what is not HTTP, unless an answer has begun, and ends the connection. */
+/** Of a request with the method CONNECT. */
+const noTunnel = Object.assign(new Error('no tunnels to other hosts'), { code: 'NO_TUNNEL' })
+
+/**
+ * Answers what is not HTTP, unless an answer has begun, and ends the connection. A request before it that came whole is
+ * carried out: its own answer is then the last, as a refusal in its place would say that it was not.
+ */
 function refuse(socket: Duplex, error: NodeJS.ErrnoException, answer: Response | undefined): void {
   // What comes after the first fault is not looked at.
   if (socket.writableEnded) return
   const begun = answer?.headersSent && !answer.writableFinished
   if (begun || !socket.writable || error.code === 'ECONNRESET') {
     socket.destroy()
+    return
+  }
+  if (answer?.req.complete && !answer.writableFinished) {
+    answer.shouldKeepAlive = false
     return
   }
   const status = refusals.get(error.code ?? '') ?? '400 Bad Request'

@@ -52,6 +52,7 @@ const smuggling: { readonly [name: string]: string } = {
   'a length and chunks': `${post}Content-Length: 4\r\n${chunked}\r\n0\r\n\r\n${smuggled}`,
   'chunks and a length': `${post}${chunked}Content-Length: 4\r\n\r\n0\r\n\r\n${smuggled}`,
   'two lengths': `${post}Content-Length: 0\r\nContent-Length: ${smuggled.length}\r\n\r\n${smuggled}`,
+  'two codings': `${post}Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n${smuggled}`,
   'the same length twice': `${post}Content-Length: 2\r\nContent-Length: 2\r\n\r\n{}${smuggled}`,
   'two lengths in one header': `${post}Content-Length: 2, 2\r\n\r\n{}${smuggled}`,
   'a length with a sign': `${post}Content-Length: +2\r\n\r\n{}${smuggled}`,
@@ -165,6 +166,26 @@ test('what follows a request that would switch protocols is not read as a reques
     early.write(smuggled)
     assert.deepEqual(statusesOf(await untilClosed(early)), [status], name)
     assert.equal((await client.get(`${configMaps}/kept`)).status, 200, name)
+  }
+  await watchOver(server)()
+})
+
+test('a fault in what follows does not take the place of an answer', async (t) => {
+  const server = await serve(t)
+  const client = server.client()
+  const close = 'Connection: close\r\n'
+  const faults: [name: string, headers: string, followedBy: string][] = [
+    ['no-request', '', '\0\x01\r\n\r\n'],
+    ['two-hosts', '', `${get}Host: y\r\n\r\n${get}\r\n`],
+    ['two-lengths', '', `${post}Content-Length: 2\r\n${chunked}\r\n`],
+    ['a-tunnel', '', 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n'],
+    ['after-the-last', close, `${get}\r\n`],
+  ]
+  for (const [name, headers, followedBy] of faults) {
+    const body = JSON.stringify({ metadata: { name } })
+    const text = await sendBytes(server, `${post}${headers}Content-Length: ${body.length}\r\n\r\n${body}${followedBy}`)
+    assert.deepEqual(statusesOf(text), [201], name)
+    assert.equal((await client.get(`${configMaps}/${name}`)).status, 200, name)
   }
   await watchOver(server)()
 })
