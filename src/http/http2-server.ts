@@ -29,6 +29,8 @@ export class Http2Server {
     this.#server = createServer({
       settings: { maxConcurrentStreams: maxStreams, maxHeaderListSize: maxHeaderBytes },
       maxHeaderListPairs: maxParsedHeaders,
+      // Else a header with blanks around its value is dropped without a word, be it the one that says as whom to act.
+      strictFieldWhitespaceValidation: false,
       streamResetBurst: resets.burst,
       streamResetRate: resets.perSecond,
     })

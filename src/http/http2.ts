@@ -19,7 +19,7 @@ export class Http2Transport implements ServerTransport {
   constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, rawHeaders: readonly string[], peer: Peer) {
     this.method = headers[':method'] ?? ''
     this.target = headers[':path'] ?? ''
-    this.rawHeaders = withoutPseudo(rawHeaders)
+    this.rawHeaders = trimmed(withoutPseudo(rawHeaders))
     this.peer = peer
     this.body = stream
   }
@@ -86,3 +86,19 @@ function withoutPseudo(raw: readonly string[]): string[] {
 }
 
 const colon = 0x3a
+
+/** Values without the blanks around them, as HTTP/1.1 has them. */
+function trimmed(raw: string[]): string[] {
+  for (let i = 1; i < raw.length; i += 2) {
+    const value = raw[i]!
+    let [from, to] = [0, value.length]
+    while (from < to && isBlank(value.charCodeAt(from))) from++
+    while (to > from && isBlank(value.charCodeAt(to - 1))) to--
+    if (to - from < value.length) raw[i] = value.slice(from, to)
+  }
+  return raw
+}
+
+function isBlank(unit: number): boolean {
+  return unit === 0x20 || unit === 0x09
+}

@@ -52,6 +52,23 @@ test('credentials are sent once', async (t) => {
   await assertAlive()
 })
 
+test('blanks around a value are none of it, and never cost the header', async (t) => {
+  const server = await serve(t)
+  for (const value of [' nobody', 'nobody ', '\tnobody', ' \t nobody \t ']) {
+    const lines = [get, admin, `Impersonate-User: ${value}`]
+    const headers = { ':path': configMaps, authorization: 'Bearer admin-token', 'impersonate-user': value }
+    for (const { status, text } of [await sendHead(server, lines), await sendHttp2(server, headers)]) {
+      assert.equal(status, 403, JSON.stringify(value))
+      assert.match(text, /User \\"nobody\\" cannot/)
+    }
+  }
+  const blank = { ':path': configMaps, authorization: 'Bearer admin-token', 'impersonate-group': ' ' }
+  assert.deepEqual(
+    (await sendHttp2(server, blank)).status,
+    (await sendHead(server, [get, admin, 'Impersonate-Group: '])).status,
+  )
+})
+
 test('headers named as inherited members are headers like any other', async (t) => {
   const server = await serve(t)
   const assertAlive = watchOver(server)
