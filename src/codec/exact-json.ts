@@ -3,7 +3,7 @@
  * the digits, but is then ten times slower and cannot be interrupted. So it only says that the text is valid, and this
  * parser, which relies on that, makes the value in steps.
  */
-import { badRequest } from '../model/api-error.ts'
+import { type ApiError, badRequest } from '../model/api-error.ts'
 import { type Json, type JsonObject, setKey } from '../model/json.ts'
 import { endOfNumber } from './json-scan.ts'
 
@@ -112,9 +112,28 @@ function readString(text: string, start: number, end: number): string {
 /** Keeps every digit of an integer and lets no number become infinite. */
 function exactNumber(source: string): number | bigint {
   const value = Number(source)
-  if (Number.isSafeInteger(value)) return value
+  if (Number.isSafeInteger(value) && !/[.eE]/.test(source)) return value
   if (/^-?\d{1,40}$/.test(source)) return BigInt(source)
-  if (!Number.isFinite(value) || source.length > 400)
-    throw badRequest(`the number ${source.slice(0, 40)} is out of range`)
+  if (source.length > 400) throw outOfRange(source)
+  return keptNumber(source)
+}
+
+/** A number with a point or an exponent. Throws 400 where it would become infinite, or a whole number that it is not. */
+export function keptNumber(source: string): number {
+  const value = Number(source)
+  if (!Number.isFinite(value) || (Number.isInteger(value) && !isWhole(source))) throw outOfRange(source)
   return value
+}
+
+function outOfRange(source: string): ApiError {
+  return badRequest(`the number ${source.slice(0, 40)} is out of range`)
+}
+
+/** Whether no digit but zeros is left behind the point when the exponent has moved it. */
+function isWhole(source: string): boolean {
+  const [digits = '', exponent = '0'] = source.toLowerCase().split('e')
+  const [whole = '', fraction = ''] = digits.replace(/^[-+]/, '').split('.')
+  const significant = `${whole}${fraction}`.replace(/0+$/, '')
+  const places = significant.length - whole.length - Number(exponent)
+  return places <= 0 || significant === ''
 }

@@ -4,6 +4,7 @@
  * stay the text they are. Integers keep every digit: beyond 2^53 they are bigint.
  */
 import { badRequest } from '../model/api-error.ts'
+import { keptNumber } from './exact-json.ts'
 
 export type Scalar = string | number | bigint | boolean | null
 
@@ -37,7 +38,7 @@ export function plainScalar(text: string): Scalar {
   if (text.length > longestNumber || !mayBeNumber.test(text)) return text
   const digits = text.replaceAll('_', '')
   if (integer.test(digits)) return integerOf(digits)
-  if (float.test(digits)) return finite(Number(digits), text)
+  if (float.test(digits)) return keptNumber(digits)
   if (noNumber.test(text)) throw badRequest(`${text} is not a number that can be stored`)
   return text
 }

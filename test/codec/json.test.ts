@@ -13,6 +13,7 @@ import {
   stringifyJson,
   stringifyStored,
 } from '../../src/codec/json.ts'
+import { plainScalar } from '../../src/codec/yaml-scalar.ts'
 import { mergePatchSteps } from '../../src/merge/merge-patch.ts'
 import type { Json } from '../../src/model/json.ts'
 import { assertBelow, cpuMs } from '../tools/effort.ts'
@@ -41,6 +42,27 @@ test('numbers keep their digits, in any number of them', () => {
   assert.deepEqual(parse('[1e1,1E+2,1e-7,-0.5,123456789012345]'), [10, 100, 1e-7, -0.5, 123456789012345])
   assert.deepEqual(parse('[9007199254740993,1e100]'), [9007199254740993n, 1e100])
   for (const text of ['1e400', '-1e999', '[1E0400]']) assert.throws(() => parse(text), /out of range/)
+})
+
+/** What a double makes a whole number of. */
+const roundedToWhole = ['1.00000000000000000001', '4503599627370497.5', '9007199254740993.5', '-1e-400', '0.1e-9999']
+const whole: readonly (readonly [string, number])[] = [
+  ['10.000000000000000000000e-1', 1],
+  ['0.1000000000000000000000e1', 1],
+  ['0.0000000000000000000000', 0],
+  ['0e-99999', 0],
+  ['123456789012345.000000', 123456789012345],
+]
+
+test('no number becomes a whole one that it is not', () => {
+  for (const text of roundedToWhole) {
+    assert.throws(() => parseJson(Buffer.from(`{"a":${text}}`)), /out of range/, text)
+    assert.throws(() => plainScalar(text), /out of range/, text)
+  }
+  for (const [text, value] of whole) {
+    assert.deepEqual(parseJson(Buffer.from(`{"a":${text}}`)).value, { a: value }, text)
+    assert.equal(plainScalar(text), value, text)
+  }
 })
 
 test('beside an integer that the native parser would round all else is as it would be', () => {
