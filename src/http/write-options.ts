@@ -35,17 +35,22 @@ export function readWriteOptions(query: URLSearchParams, { kind, vendor, faults 
   if (query.size === 0 && faults.length === 0) return noOptions
   const errors = [...faults, ...checkDryRun(query), ...checkManager(query), ...checkValidation(query)]
   if (errors.length > 0) throw invalidObject({ group: groupName(vendor, 'meta'), kind }, '', errors)
-  return { dryRun: query.get('dryRun') === 'All', fieldManager: query.get('fieldManager') ?? '' }
+  return { dryRun: asksForDryRun(query), fieldManager: query.get('fieldManager') ?? '' }
 }
 
 /** The options as they were sent, for admission webhooks. */
 export function sentWriteOptions(query: URLSearchParams): JsonObject {
   const text = (name: string) => (query.get(name) ? { [name]: query.get(name) } : {})
   return {
-    ...(query.get('dryRun') === 'All' ? { dryRun: ['All'] } : {}),
+    ...(asksForDryRun(query) ? { dryRun: ['All'] } : {}),
     ...text('fieldManager'),
     ...text('fieldValidation'),
   }
+}
+
+/** In whichever place it is said: what was meant to be tried only is never done. */
+function asksForDryRun(query: URLSearchParams): boolean {
+  return query.getAll('dryRun').includes('All')
 }
 
 function checkDryRun(query: URLSearchParams): FieldError[] {

@@ -57,6 +57,13 @@ const ownedBy = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: existing}\n'
 const expansion: readonly Row[] = [
   [post(laughs, yaml), 400, /expand/],
   [patch(apply, `${ownedBy}${laughs}`, `${existing}?fieldManager=m`), 400, /expand/],
+  [{ method: 'PUT', path: existing, type: yaml, body: laughs }, 400, /expand/],
+  ...series([existing, configMaps], (path) => [{ method: 'DELETE', path, type: yaml, body: laughs }, 400, /expand/]),
+  ...series(['pods/none/eviction', 'serviceaccounts/default/token'], (path) => [
+    post(laughs, yaml, `${core}/namespaces/default/${path}`),
+    400,
+    /expand/,
+  ]),
   [post('metadata: {generateName: b-, labels: &l {a: b}, annotations: *l}', yaml), 201, /"annotations":\{"a":"b"\}/],
   [post('metadata: {generateName: b-}\ndata: {<<: {a: x, b: w}, a: own}', yaml), 201, /"data":\{"a":"own","b":"w"\}/],
   [post('['.repeat(3_000_000)), 400],
@@ -145,6 +152,12 @@ const javascript: readonly Row[] = [
     post(named(`"data":{"k":"${data}"}`), 'application/json', `${core}/namespaces/default/secrets`),
     400,
   ]),
+  ...series(['!!!', '-_-_', 'YQ', 'YQ==x'], (data) => [post(named(`"binaryData":{"k":"${data}"}`)), 400]),
+  ...series([mergePatch, strategicPatch], (type) => [patch(type, '{"binaryData":{"k":"YQ"}}'), 422]),
+  ...series(['1.00000000000000000001', '1e-400', '4503599627370497.5'], (n) => [post(meta(`"generation":${n}`)), 400]),
+  ...series([mergePatch, strategicPatch], (type) => [patch(type, '{"metadata":{"generation":1e-400}}'), 400]),
+  [patch(jsonPatch, '[{"op":"add","path":"/metadata/generation","value":1e-400}]'), 400],
+  [remove(existing, '{"gracePeriodSeconds":1e-400}'), 400],
   [post('\ufeff{}'), 400],
   [post('\ufeffmetadata: {generateName: b-}', yaml), 400, /byte order mark/],
   [post(named('"data":{"a":"\\ud800"}')), 400, /surrogate/],
@@ -182,6 +195,23 @@ const duplicates: readonly Row[] = [
     ] as const,
     ([body, type]) => [post(body, type, `${configMaps}?fieldValidation=Ignore`), 201, /"data":\{"a":"2"\}.*\n\n$/s],
   ),
+  ...series(
+    [
+      [mergePatch, '{"data":{"a":"1","a":"2"}}'],
+      [strategicPatch, '{"data":{"a":"1","a":"2"}}'],
+      [jsonPatch, '[{"op":"add","path":"/data/a","value":"1","value":"2"}]'],
+    ] as const,
+    ([type, body]) => [patch(type, body, `${existing}?fieldValidation=Strict`), 422, /duplicate field/],
+  ),
+  ...series(
+    [
+      [mergePatch, '{"data":{"a":"1","a":"2"}}'],
+      [strategicPatch, '{"data":{"a":"1","a":"2"}}'],
+      [jsonPatch, '[{"op":"add","path":"/data/a","value":"1","value":"2"}]'],
+    ] as const,
+    ([type, body]) => [patch(type, body, `${existing}?dryRun=All`), 200, /299 - "duplicate field/],
+  ),
+  [patch(apply, `${ownedBy}data: {a: x, a: y}`, `${existing}?fieldManager=m&fieldValidation=Strict`), 400, /duplicate/],
 ]
 
 const queries: readonly Row[] = [
@@ -206,6 +236,21 @@ const queries: readonly Row[] = [
     400,
   ]),
   [get(`${configMaps}?fieldSelector=spec.x%3Dy`), 400],
+  // A dry run is one wherever it is asked for.
+  ...series(['dryRun=&dryRun=All', 'dryRun&dryRun=All', 'dryRun=All&dryRun=All', 'dryRun=All&dryRun='], (query) => [
+    post(named('"data":{}'), 'application/json', `${configMaps}?${query}`),
+    201,
+  ]),
+  ...series(['dryRun=&dryRun=All', 'dryRun=All&dryRun='], (query) => [remove(`${existing}?${query}`), 200]),
+  ...series(['dryRun=All&dryRun=x', 'dryRun=x&dryRun=All', 'dryRun=all'], (query) => [
+    post(named('"data":{}'), 'application/json', `${configMaps}?${query}`),
+    422,
+    /dryRun/,
+  ]),
+  [remove(existing, '{"dryRun":["All","x"]}'), 422],
+  [remove(`${configMaps}?labelSelector=%3D`), 400],
+  [remove(`${configMaps}?fieldSelector=spec.x%3Dy`), 400],
+  [remove(`${configMaps}?limit=1&continue=garbage`), 400],
 ]
 
 const objects: readonly Row[] = [
@@ -332,7 +377,22 @@ async function answerTo(
   })
 }
 
-function faultOf({ status, text, headers }: Answer, [, codes, told]: Row): string | undefined {
+/** What the store holds, as one number: that of the last write. */
+async function lastWrite(client: HttpClient): Promise<string> {
+  return (await client.get(`${configMaps}?limit=1`)).body.metadata.resourceVersion
+}
+
+/** Whatever is refused, and whatever is only tried, writes nothing. */
+async function faultOf(client: HttpClient, row: Row): Promise<string | undefined> {
+  const before = await lastWrite(client)
+  const answer = await answerTo(client, row[0])
+  const fault = faultOfAnswer(answer, row)
+  if (fault !== undefined) return fault
+  const mayWrite = answer.status < 400 && !row[0].path.includes('dryRun=All')
+  return mayWrite || before === (await lastWrite(client)) ? undefined : `${answer.status}, and something was written`
+}
+
+function faultOfAnswer({ status, text, headers }: Answer, [, codes, told]: Row): string | undefined {
   const right = typeof codes === 'number' ? [codes] : codes
   const shown = `${text}\n${headers.warning ?? ''}\n`
   if (!right.includes(status)) return `${status} instead of ${right.join(' or ')}: ${shown.slice(0, 300)}`
@@ -354,7 +414,7 @@ test('bad inputs are answered rightly', { timeout: 300_000 }, async (t) => {
   for (const [sort, rows] of Object.entries(table))
     for (const row of rows) {
       tried++
-      const fault = faultOf(await answerTo(client, row[0]), row)
+      const fault = await faultOf(client, row)
       const { method = 'GET', path, body = '' } = row[0]
       if (fault !== undefined) wrong.push(`${sort}: ${method} ${path.slice(0, 100)} ${body.slice(0, 100)}: ${fault}`)
       await assertAlive()
