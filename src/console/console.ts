@@ -5,6 +5,7 @@
  */
 import { promisify } from 'node:util'
 import { brotliDecompress } from 'node:zlib'
+import { sharedUnpacking } from '../base/shared-unpacking.ts'
 import { notAllowed } from '../http/dispatch.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { Step } from '../http/pipeline.ts'
@@ -93,12 +94,12 @@ function sendUnchanged(exchange: Exchange): void {
   exchange.transport.end()
 }
 
-const unpack = promisify(brotliDecompress)
+const unpack = sharedUnpacking(promisify<Buffer, Buffer>(brotliDecompress))
 
 /** Every browser takes Brotli over TLS; whatever does not gets the file as it is. */
 async function sendContent(exchange: Exchange, { type, brotli }: ConsoleFile): Promise<void> {
   if (!/\bbr\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(exchange.headers.all('accept-encoding').join(',')))
     return exchange.send(200, type, await unpack(brotli))
   exchange.setHeader('content-encoding', 'br')
-  exchange.send(200, type, brotli)
+  return exchange.send(200, type, brotli)
 }

@@ -81,7 +81,7 @@ async function takeProfile(session: Session, exchange: Exchange, seconds: number
   await session.post('Profiler.start')
   await record(exchange, seconds)
   const { profile } = await session.post('Profiler.stop')
-  sendFile(exchange, 'orch.cpuprofile', JSON.stringify(profile))
+  await sendFile(exchange, 'orch.cpuprofile', JSON.stringify(profile))
 }
 
 async function takeHeapProfile(session: Session, exchange: Exchange, seconds: number): Promise<void> {
@@ -89,7 +89,7 @@ async function takeHeapProfile(session: Session, exchange: Exchange, seconds: nu
   await session.post('HeapProfiler.startSampling')
   await record(exchange, seconds)
   const { profile } = await session.post('HeapProfiler.stopSampling')
-  sendFile(exchange, 'orch.heapprofile', JSON.stringify(profile))
+  await sendFile(exchange, 'orch.heapprofile', JSON.stringify(profile))
 }
 
 /** Its text is made while it is sent, no faster than it is taken. */
@@ -106,9 +106,9 @@ async function takeSnapshot(_: Session, exchange: Exchange): Promise<void> {
   exchange.complete = true
 }
 
-function sendFile(exchange: Exchange, name: string, text: string): void {
+function sendFile(exchange: Exchange, name: string, text: string): void | Promise<void> {
   nameFile(exchange, name)
-  exchange.send(200, 'application/json', Buffer.from(text))
+  return exchange.send(200, 'application/json', Buffer.from(text))
 }
 
 function nameFile(exchange: Exchange, name: string): void {

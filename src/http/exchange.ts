@@ -227,16 +227,29 @@ export class Exchange {
     this.#warnings = undefined
   }
 
-  /** The first answer counts; one that comes after the time was over is dropped. */
-  send(status: number, contentType: string, body: Buffer): void {
+  /**
+   * The first answer counts; one that comes after the time was over is dropped. A long one is under way until the client
+   * has taken it or is gone: what the answers of those who take none can hold is bounded by how many requests may be.
+   */
+  send(status: number, contentType: string, body: Buffer): void | Promise<void> {
     if (this.answered) return
     this.answered = true
-    this.complete = true
     this.status = status
     this.sentBytes = body.length
     const headers = this.#complete(contentType)
     headers.push('content-length', String(body.length))
-    this.transport.send(status, headers, body, !this.bodyRead && hasBody(this))
+    const unread = !this.bodyRead && hasBody(this)
+    if (body.length >= longAnswer && !unread && this.transport.method !== 'HEAD') return this.#pass(headers, body)
+    this.complete = true
+    this.transport.send(status, headers, body, unread)
+  }
+
+  async #pass(headers: ResponseHeaders, body: Buffer): Promise<void> {
+    const { transport } = this
+    transport.open(this.status, headers)
+    await this.timings.time('client', transport.pass(body))
+    transport.end()
+    this.complete = true
   }
 
   /** `contentType` is undefined where the headers that were set say all that there is to say. */
@@ -267,6 +280,9 @@ export class Exchange {
     return headers
   }
 }
+
+/** Bytes of an answer that is not left behind in memory for its client to take. */
+const longAnswer = 128 * 1024
 
 const maxWarnings = 50
 /** Few warnings may be long, as those of pod security are; of many each is cut to this many characters. */

@@ -45,7 +45,7 @@ export function sendBytes(exchange: Exchange, code: number, json: Buffer): void 
   const { form } = exchange
   exchange.audit?.hasAnswered(json)
   if (form.encode !== undefined || wantsGzip(exchange, json.length)) return sendTurned(exchange, code, json)
-  exchange.send(code, form.mediaType, json)
+  return exchange.send(code, form.mediaType, json)
 }
 
 async function sendTurned(exchange: Exchange, code: number, json: Buffer): Promise<void> {
@@ -56,14 +56,14 @@ async function sendTurned(exchange: Exchange, code: number, json: Buffer): Promi
 /** An answer that is written in its form already: at once, where it need not be compressed. */
 export function sendEncoded(exchange: Exchange, code: number, body: Buffer): void | Promise<void> {
   if (wantsGzip(exchange, body.length)) return sendCompressed(exchange, code, body)
-  exchange.send(code, exchange.form.mediaType, body)
+  return exchange.send(code, exchange.form.mediaType, body)
 }
 
 /** In the thread pool, off the event loop. */
 async function sendCompressed(exchange: Exchange, code: number, body: Buffer): Promise<void> {
   const compressed = await gzipAsync(body, gzipOptions)
   markGzip(exchange)
-  exchange.send(code, exchange.form.mediaType, compressed)
+  await exchange.send(code, exchange.form.mediaType, compressed)
 }
 
 /** Plain text, for what people read. */

@@ -1,9 +1,11 @@
 /** Flow control over the network: who waits, who is refused, who is let through, by the stored objects. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:http2'
 import { type TestContext, test } from 'node:test'
 import { type Restartable, serve } from '../tools/in-process.ts'
 import { configMaps } from '../tools/paths.ts'
-import { openSocket, statusesOf, untilClosed } from '../tools/raw-http.ts'
+import { caOf, openSocket, statusesOf, untilClosed } from '../tools/raw-http.ts'
 import { until } from '../tools/until.ts'
 
 const group = '/apis/flowcontrol.apiserver.orch.io/v1beta2'
@@ -221,4 +223,31 @@ test('without priority and fairness, requests in flight are counted', async (t) 
   assert.deepEqual([...others.map(({ status }) => status), admin.status], [200, 200, 201])
   assert.deepEqual(await held.finish(), [201])
   assert.equal((await bob.post(configMaps, { metadata: { name: 'more' } })).status, 201)
+})
+
+/** Answers that are made whole for each who asks, in the paths and forms in which they are long. */
+const longAnswers: readonly (readonly [path: string, accept: string])[] = [
+  ['/openapi/v2', 'application/json'],
+  [`${configMaps}/long`, 'application/yaml'],
+  [`${configMaps}/long`, 'application/json'],
+]
+
+test('a long answer has its seat until its client takes it, or is gone', async (t) => {
+  const server = await serve(t, [...oneSeat, '--enable-priority-and-fairness=false'])
+  const bob = server.client('bob-token')
+  const admin = server.client()
+  await admin.post(configMaps, { metadata: { name: 'long' }, data: { a: 'x'.repeat(200_000) } })
+  for (const [path, accept] of longAnswers) {
+    // It is ready to take headers, and not a byte of a body.
+    const session = connect(server.url, { ca: caOf(server), settings: { initialWindowSize: 0 } })
+    const stream = session.request({ ':path': path, accept, authorization: 'Bearer alice-token' })
+    const [headers] = await once(stream, 'response')
+    assert.equal(headers[':status'], 200)
+    assert.equal((await bob.get(configMaps)).status, 429, `${path} as ${accept}`)
+    session.destroy()
+    await until(
+      () => bob.get(configMaps),
+      ({ status }) => status === 200,
+    )
+  }
 })

@@ -7,6 +7,7 @@
  */
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
+import { sharedUnpacking } from '../../base/shared-unpacking.ts'
 import { noSuchPath } from '../../model/api-error.ts'
 import type { Vendor } from '../../model/vendor.ts'
 import type { Catalogue } from '../../registry/catalogue.ts'
@@ -85,7 +86,7 @@ function redirect(exchange: Exchange, address: string): void {
   sendText(exchange, 302, `the document is now at ${address}\n`)
 }
 
-const unpack = promisify(gunzip)
+const unpack = sharedUnpacking(promisify<Buffer, Buffer>(gunzip))
 
 async function sendDocument(exchange: Exchange, type: string, { hash, gzip }: Document): Promise<void> {
   exchange.setHeader('etag', `"${hash}"`)
@@ -97,7 +98,7 @@ async function sendDocument(exchange: Exchange, type: string, { hash, gzip }: Do
   }
   if (!acceptsGzip(exchange)) return exchange.send(200, type, await unpack(gzip))
   exchange.setHeader('content-encoding', 'gzip')
-  exchange.send(200, type, gzip)
+  return exchange.send(200, type, gzip)
 }
 
 /** Whether the client has this content already. */

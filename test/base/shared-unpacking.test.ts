@@ -1,0 +1,34 @@
+/** One copy for all who hold it, and a failure is not kept. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sharedUnpacking } from '../../src/base/shared-unpacking.ts'
+
+test('who needs the same content gets the same copy', async () => {
+  let unpacked = 0
+  const unpack = sharedUnpacking(async (packed) => {
+    unpacked++
+    return Buffer.concat([packed, packed])
+  })
+  const [a, b] = [Buffer.from('a'), Buffer.from('b')]
+  const [first, second, other] = await Promise.all([unpack(a), unpack(a), unpack(b)])
+  assert.deepEqual([String(first), String(other)], ['aa', 'bb'])
+  assert.equal(second, first)
+  assert.equal(await unpack(a), first)
+  assert.equal(unpacked, 2)
+})
+
+test('a failure is told to all who wait, and tried again', async () => {
+  let tries = 0
+  const unpack = sharedUnpacking(async (packed) => {
+    if (++tries === 1) throw new Error('damaged')
+    return packed
+  })
+  const packed = Buffer.from('a')
+  const outcomes = await Promise.allSettled([unpack(packed), unpack(packed)])
+  assert.deepEqual(
+    outcomes.map(({ status }) => status),
+    ['rejected', 'rejected'],
+  )
+  assert.equal(await unpack(packed), packed)
+  assert.equal(tries, 2)
+})
