@@ -1,6 +1,7 @@
 /**
  * The files of the console as the bundle has them (`dist/console`): compressed, under names that hold a hash of their
- * content. Nothing is read before a browser asks for it, and nothing is kept: browsers keep it for good.
+ * content. Nothing is read before a browser asks for it. What has a hash in its name is read once, however many ask for it:
+ * nobody has to say who they are to do so.
  */
 import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
@@ -26,8 +27,19 @@ const types: { readonly [ending: string]: string } = {
 /** A name that the bundle could have: it cannot lead out of the directory. */
 const fileName = /^[A-Za-z0-9][\w-]*\.(html|js|css|svg)$/
 
+const kept = new Map<string, Promise<ConsoleFile | undefined>>()
+
 /** The file of this name; undefined where the console has none such. */
 export async function readConsoleFile(name: string): Promise<ConsoleFile | undefined> {
+  if (name === indexName) return await read(name)
+  const reading = kept.get(name) ?? read(name)
+  kept.set(name, reading)
+  const file = await reading.catch(() => undefined)
+  if (file === undefined) kept.delete(name)
+  return await reading
+}
+
+async function read(name: string): Promise<ConsoleFile | undefined> {
   const ending = fileName.exec(name)?.[1]
   if (ending === undefined) return undefined
   try {

@@ -7,6 +7,7 @@ import { brotliDecompressSync } from 'node:zlib'
 import type { Page } from 'playwright-core'
 import { noHeaders } from '../../src/authn/authenticator.ts'
 import { ConsoleAccess, newConsoleSecrets } from '../../src/console/access.ts'
+import { readConsoleFile } from '../../src/console/files.ts'
 import { generateKey } from '../../src/pki/keys.ts'
 import { makeRequest } from '../../src/pki/make-request.ts'
 import {
@@ -82,6 +83,13 @@ describe('what is served', () => {
     assert.ok(sizes.reduce((sum, size) => sum + size, 0) < 300_000, sizes.join(', '))
   })
 
+  test('a file is held once, however many ask for it', async () => {
+    const [name = ''] = /[\w-]+\.js/.exec((await admin.get('/console/')).text) ?? []
+    const files = await Promise.all([readConsoleFile(name), readConsoleFile(name)])
+    assert.ok(files[0])
+    assert.equal(files[1]?.brotli, files[0].brotli)
+    assert.equal((await readConsoleFile(name))?.brotli, files[0].brotli)
+  })
   test('nothing else is found below it, and it can be turned off', async () => {
     const statuses = async (client: HttpClient, method: string, paths: readonly string[]) =>
       await Promise.all(paths.map(async (path) => (await client.send(path, { method })).status))
