@@ -53,6 +53,11 @@ export function parseRange(text: string): IpRange | undefined {
   return { family, base, size, text: `${formatIp({ family, number: base })}/${bits}` }
 }
 
+/** A range as an operator writes it: zeros before a number, which some read as octal, are not taken for decimal. */
+export function parsePlainRange(text: string): IpRange | undefined {
+  return withoutLeadingZeros(text) === text ? parseRange(text) : undefined
+}
+
 /** Whether a range lies within another and is smaller. */
 export function isStrictlyWithin(inner: IpRange, outer: IpRange): boolean {
   if (inner.family !== outer.family || inner.size >= outer.size) return false

@@ -2,7 +2,7 @@
 import { UsageError } from '../base/flags.ts'
 import { addressPools } from '../kinds/core/types/service-addresses.ts'
 import { portPool } from '../kinds/core/types/service-ports.ts'
-import { formatIp, type IpRange, parseIp, parseRange } from '../model/ip-range.ts'
+import { formatIp, type IpRange, parseIp, parsePlainRange } from '../model/ip-range.ts'
 import type { Pool } from '../registry/pools.ts'
 
 export interface PortRange {
@@ -28,7 +28,7 @@ export function readClusterRanges(text: string): IpRange[] {
 }
 
 function readClusterRange(text: string): IpRange {
-  const range = parseRange(text)
+  const range = parsePlainRange(text)
   if (range === undefined)
     throw new UsageError(`${JSON.stringify(text)} is not a range of addresses: use one such as 10.0.0.0/24`)
   if (range.size < smallest) throw new UsageError(`${range.text} is too small: it needs ${smallest} addresses at least`)

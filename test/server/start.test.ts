@@ -76,6 +76,8 @@ test('flags that are wrong are named, with the nearest right one or what is acce
     [['--secure-port'], /--secure-port needs a value/],
     [['--secure-port=0', '--secure-port=0'], /--secure-port is given twice/],
     [['--service-cluster-ip-range=10.0.0.0/30'], /--service-cluster-ip-range: 10\.0\.0\.0\/30 is too small/],
+    [['--service-cluster-ip-range=010.0.0.0/24'], /"010\.0\.0\.0\/24" is not a range of addresses/],
+    [['--advertise-address=010.0.0.1'], /--advertise-address: "010\.0\.0\.1" is not an IP address/],
     [['--service-node-port-range=0-1'], /--service-node-port-range: "0-1" is not a range of ports/],
     [['--kubelet-preferred-address-types=Elsewhere'], /--kubelet-preferred-address-types: "Elsewhere" is no type/],
     [['--bind-address=localhost'], /--bind-address: "localhost" is not an IP address/],

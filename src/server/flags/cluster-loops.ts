@@ -2,7 +2,7 @@
 import { flag, type OptionsOf, readBoolean, UsageError } from '../../base/flags.ts'
 import type { LoopOptions } from '../../controllers/control-loop.ts'
 import type { PodRanges } from '../../controllers/nodes/node-ipam.ts'
-import { type IpRange, parseRange } from '../../model/ip-range.ts'
+import { type IpRange, parsePlainRange } from '../../model/ip-range.ts'
 import { list, readCount, readTime } from './values.ts'
 
 export const clusterLoopFlags = {
@@ -202,7 +202,7 @@ export function clusterLoopOptions(options: ClusterOptions): Partial<LoopOptions
 
 function readPodRanges(value: string): IpRange[] {
   const ranges = list(value).map((text) => {
-    const range = parseRange(text)
+    const range = parsePlainRange(text)
     if (range === undefined)
       throw new UsageError(`${JSON.stringify(text)} is not a range of addresses: use one such as 10.244.0.0/16`)
     return range
