@@ -115,10 +115,11 @@ test('without rights there is no tunnel, and where nobody else serves an upgrade
   assert.deepEqual(statusesOf(await untilClosed(refused)), [403])
   assert.deepEqual(backend.asked(), [])
   const local = await openSocket(server, 'http/1.1')
-  const last = ['GET /version HTTP/1.1', 'Host: a', bearer, 'Connection: close', '', ''].join('\r\n')
   local.write(upgradeHead('/version', bearer))
-  local.once('data', () => local.write(last))
-  assert.deepEqual(statusesOf(await untilClosed(local)), [200, 200])
+  // The connection ends: what comes behind such a request may be cut anywhere.
+  const answer = await untilClosed(local)
+  assert.deepEqual(statusesOf(answer), [200])
+  assert.match(answer, /^connection: close\r$/im)
 })
 
 test('a body that breaks off, or is longer than announced, reaches the backend as half a request', async () => {
