@@ -4,6 +4,7 @@
  */
 import type { X509Certificate } from 'node:crypto'
 import { authenticated, type User } from '../model/user.ts'
+import type { Traced } from '../telemetry/tracing/trace-context.ts'
 
 /** The certificate that a client showed when it connected. */
 export interface ShownCertificate {
@@ -37,6 +38,8 @@ export interface Credentials {
    * request. A strategy whose tokens name nobody need not look at it.
    */
   readonly audiences?: readonly string[]
+  /** The request that they came with. */
+  readonly trace?: Traced
 }
 
 export interface KnownUser {

@@ -10,6 +10,7 @@ import { TtlCache } from '../base/ttl-cache.ts'
 import { isObject, type Json, type JsonObject, own } from '../model/json.ts'
 import type { User } from '../model/user.ts'
 import { apiVersionOf, type Vendor } from '../model/vendor.ts'
+import type { Traced, TraceHeaders } from '../telemetry/tracing/trace-context.ts'
 import { type AuthenticationOutcome, type Authenticator, none, refused } from './authenticator.ts'
 import { bearerToken } from './bearer.ts'
 
@@ -23,20 +24,20 @@ export interface TokenWebhookParts {
   /** The audiences of tokens in requests: this server. */
   readonly audiences: readonly string[]
   /** Sends a review to the service and returns its answer. */
-  readonly post: (review: JsonObject) => Promise<Json>
+  readonly post: (review: JsonObject, trace: TraceHeaders) => Promise<Json>
   readonly onFailure: (error: unknown) => void
 }
 
 /** Asks a webhook whose a token is. */
 export function tokenWebhook(parts: TokenWebhookParts): Authenticator {
   const answers = new TtlCache<AuthenticationOutcome>(parts.clock)
-  return ({ authorization, audiences = parts.audiences }) => {
+  return ({ authorization, audiences = parts.audiences, trace }) => {
     const token = bearerToken(authorization)
     if (token === undefined) return none
     const key = hash('sha256', JSON.stringify([token, audiences]), 'base64')
     return answers.get(key, async () => {
       try {
-        return { value: await review(parts, token, audiences), ttlMs: parts.ttlMs }
+        return { value: await review(parts, { token, audiences, trace }), ttlMs: parts.ttlMs }
       } catch (error) {
         parts.onFailure(error)
         return { value: refused, ttlMs: 0 }
@@ -45,18 +46,19 @@ export function tokenWebhook(parts: TokenWebhookParts): Authenticator {
   }
 }
 
+interface Asked {
+  readonly token: string
+  readonly audiences: readonly string[]
+  readonly trace: Traced | undefined
+}
+
 async function review(
   { vendor, version, post }: TokenWebhookParts,
-  token: string,
-  audiences: readonly string[],
+  { token, audiences, trace }: Asked,
 ): Promise<AuthenticationOutcome> {
   const apiVersion = apiVersionOf(vendor, 'authentication', version)
-  const answer = await post({
-    apiVersion,
-    kind: 'TokenReview',
-    metadata: {},
-    spec: { token, ...(audiences.length === 0 ? {} : { audiences: [...audiences] }) },
-  })
+  const spec = { token, ...(audiences.length === 0 ? {} : { audiences: [...audiences] }) }
+  const answer = await post({ apiVersion, kind: 'TokenReview', metadata: {}, spec }, trace?.traceHeaders ?? {})
   if (!isObject(answer) || own(answer, 'kind') !== 'TokenReview' || own(answer, 'apiVersion') !== apiVersion)
     throw new Error(`the token webhook did not answer with a TokenReview of ${apiVersion}`)
   const status = own(answer, 'status')

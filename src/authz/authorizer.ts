@@ -1,5 +1,6 @@
 /** May they: each mode is a function from a request's attributes to a verdict, or no opinion. */
 import { authenticatedUsers, superusers, type User, unauthenticatedUsers } from '../model/user.ts'
+import type { Traced } from '../telemetry/tracing/trace-context.ts'
 
 /** A request for a resource. */
 export interface ResourceAttributes {
@@ -24,6 +25,8 @@ export interface PathAttributes {
 export interface Question {
   readonly user: User
   readonly attributes: ResourceAttributes | PathAttributes
+  /** The request that it is about. */
+  readonly trace?: Traced
 }
 
 /** The verdict and why. */

@@ -6,6 +6,7 @@ import type { Clock } from '../base/clock.ts'
 import { TtlCache } from '../base/ttl-cache.ts'
 import { isObject, type Json, type JsonObject, own } from '../model/json.ts'
 import { apiVersionOf, type Vendor } from '../model/vendor.ts'
+import type { Traced, TraceHeaders } from '../telemetry/tracing/trace-context.ts'
 import type { Mode } from './access.ts'
 import type { Decision, Question } from './authorizer.ts'
 
@@ -18,7 +19,7 @@ export interface WebhookParts {
   readonly authorizedTtlMs: number
   readonly unauthorizedTtlMs: number
   /** Sends a review to the service and returns its answer. */
-  readonly post: (review: JsonObject) => Promise<Json>
+  readonly post: (review: JsonObject, trace: TraceHeaders) => Promise<Json>
   readonly onFailure: (error: unknown) => void
 }
 
@@ -33,7 +34,7 @@ export function webhook(parts: WebhookParts): Mode {
       const spec = specOf(question, parts.version)
       const key = JSON.stringify(spec)
       return answers.get(key, async () => {
-        const value = await call(parts, spec)
+        const value = await call(parts, spec, question.trace)
         return { value, ttlMs: key.length > maxKeyLength ? 0 : ttlOf(value, parts) }
       })
     },
@@ -48,10 +49,11 @@ function ttlOf(decision: Decision, { authorizedTtlMs, unauthorizedTtlMs }: Webho
 
 const silence: Decision = { verdict: 'no opinion', reason: () => 'the authorization webhook could not be asked' }
 
-async function call(parts: WebhookParts, spec: JsonObject): Promise<Decision> {
+async function call(parts: WebhookParts, spec: JsonObject, trace: Traced | undefined): Promise<Decision> {
   const apiVersion = apiVersionOf(parts.vendor, 'authorization', parts.version)
   try {
-    return decisionOf(await parts.post({ apiVersion, kind: 'SubjectAccessReview', metadata: {}, spec }), apiVersion)
+    const review = { apiVersion, kind: 'SubjectAccessReview', metadata: {}, spec }
+    return decisionOf(await parts.post(review, trace?.traceHeaders ?? {}), apiVersion)
   } catch (error) {
     parts.onFailure(error)
     return silence

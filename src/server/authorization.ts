@@ -110,7 +110,7 @@ async function webhookMode({ options, vendor, clock, log, reloading, opened }: M
     version: options.authorizationWebhookVersion,
     authorizedTtlMs: options.authorizationWebhookCacheAuthorizedTtl,
     unauthorizedTtlMs: options.authorizationWebhookCacheUnauthorizedTtl,
-    post: (review) => service.post(review),
+    post: (review, trace) => service.post(review, trace),
     onFailure: (error) => log.error('the authorization webhook failed; it has no opinion', errorFields(error)),
   })
 }

@@ -41,7 +41,7 @@ async function webhookOf(options: ServerOptions, parts: RemoteTokenParts): Promi
     version: options.authenticationTokenWebhookVersion,
     ttlMs: options.authenticationTokenWebhookCacheTtl,
     audiences: audiencesOf(options),
-    post: (review) => service.post(review),
+    post: (review, trace) => service.post(review, trace),
     onFailure: tell,
   })
 }

@@ -14,12 +14,14 @@ import type { Json, JsonObject } from '../model/json.ts'
 import type { Reloading } from './reloading.ts'
 
 export interface WebhookService {
-  /** Gives the answer; throws where there is none that can be read. */
-  post(body: JsonObject): Promise<Json>
+  /** Gives the answer; throws where there is none that can be read. The headers are sent beside those of the config. */
+  post(body: JsonObject, headers?: Headers): Promise<Json>
   /** Sends a JSON text, once; the answer must be one of success, and is not read. */
   tell(text: string): Promise<void>
   close(): void
 }
+
+type Headers = { readonly [name: string]: string }
 
 const tries = 2
 
@@ -39,11 +41,12 @@ export function webhookService(flag: string, file: string, reloading: Reloading)
   }
   let current = open()
   return {
-    post: async (body) => {
+    post: async (body, headers = {}) => {
       const text = JSON.stringify(body)
       for (let attempt = 1; ; attempt++) {
         try {
-          return await send(current, text)
+          const question = await questionOf(current, text)
+          return (await askForJson({ ...question, headers: { ...headers, ...question.headers } })) as Json
         } catch (error) {
           if (attempt === tries || error instanceof BadAnswer) throw error
         }
@@ -89,10 +92,6 @@ function readConfig(flag: string, file: string): ClientConfig {
     if (error instanceof ConfigError) throw new UsageError(`--${flag}: ${error.message}`, { cause: error })
     throw error
   }
-}
-
-async function send(opened: Opened, body: string): Promise<Json> {
-  return (await askForJson(await questionOf(opened, body))) as Json
 }
 
 async function questionOf({ options: { server, token, headers }, agent }: Opened, body: string): Promise<JsonQuestion> {

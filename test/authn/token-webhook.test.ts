@@ -42,6 +42,17 @@ test('a service decides whose a token is', { timeout: 300_000 }, async (t) => {
     ])
   })
 
+  await t.test('it is told which trace a request belongs to', async () => {
+    const traces: unknown[] = []
+    service.answers.set('traced-token', (review, response) => {
+      traces.push(response.req.headers.traceparent, response.req.headers.tracestate)
+      says({ authenticated: true, user: jane })(review, response)
+    })
+    const trace = { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00', tracestate: 'a=b' }
+    assert.equal((await server.client('traced-token').get('/version', trace)).status, 200)
+    assert.deepEqual(traces, [trace.traceparent, trace.tracestate])
+  })
+
   await t.test('many who ask at once share one question', async () => {
     service.answers.set('slow-token', (review, response) =>
       setTimeout(() => says({ authenticated: true, user: { username: 'slow' } })(review, response), 300),

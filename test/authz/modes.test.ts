@@ -49,12 +49,14 @@ async function serviceFor(t: TestContext, answer: (review: Review) => object | u
     names: { dns: [], ips: ['127.0.0.1'] },
   })
   const asked: Review[] = []
+  const traces: unknown[] = []
   const service = createServer({ cert: certificate, key }, (request, response) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
       const review = JSON.parse(Buffer.concat(chunks).toString()) as Review
       asked.push(review)
+      traces.push(request.headers.traceparent, request.headers.tracestate)
       const status = answer(review)
       if (status === undefined) response.writeHead(500).end()
       else response.end(JSON.stringify({ ...review, status }))
@@ -74,7 +76,7 @@ async function serviceFor(t: TestContext, answer: (review: Review) => object | u
     'current-context': 'c',
   }
   writeFileSync(file, JSON.stringify({ apiVersion: 'v1', kind: 'Config', ...config }))
-  return { asked, flag: `--authorization-webhook-config-file=${file}` }
+  return { asked, traces, flag: `--authorization-webhook-config-file=${file}` }
 }
 
 interface Review {
@@ -88,7 +90,7 @@ interface Review {
 }
 
 test('Webhook: asked in the version wanted, remembered, and silent when it fails', async (t) => {
-  const { asked, flag } = await serviceFor(t, ({ spec }) => {
+  const { asked, traces, flag } = await serviceFor(t, ({ spec }) => {
     const { resource } = spec.resourceAttributes ?? { resource: '' }
     if (resource === 'secrets') return { allowed: false, denied: true, reason: 'never' }
     return resource === 'pods' ? undefined : { allowed: spec.user === 'bob' && resource === 'configmaps' }
@@ -96,8 +98,10 @@ test('Webhook: asked in the version wanted, remembered, and silent when it fails
   const flags = ['--authorization-mode=Webhook,AlwaysAllow', '--authorization-webhook-version=v1', flag]
   const server = await serve(t, flags)
   const bob = server.client('bob-token')
-  for (let i = 0; i < 5; i++) assert.equal((await bob.get(configMaps)).status, 200)
+  const trace = { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00', tracestate: 'a=b' }
+  for (let i = 0; i < 5; i++) assert.equal((await bob.get(configMaps, trace)).status, 200)
   assert.equal(asked.length, 1, 'the answer is remembered')
+  assert.deepEqual(traces, [trace.traceparent, trace.tracestate])
   assert.equal(asked[0]!.apiVersion, 'authorization.orch.io/v1')
   assert.deepEqual(asked[0]!.spec.groups, ['system:authenticated'])
   const denied = await bob.get('/api/v1/secrets')

@@ -13,7 +13,7 @@ export function authenticate(authenticator: Authenticator, isSecret?: (name: str
     const { headers } = exchange
     const authorization = headers.one('authorization')
     if (isSecret !== undefined) exchange.headers = headers.without(isSecret)
-    const outcome = authenticator({ certificate, authorization, headers, connection: peer })
+    const outcome = authenticator({ certificate, authorization, headers, connection: peer, trace: exchange })
     return outcome instanceof Promise ? outcome.then((later) => admit(exchange, later)) : admit(exchange, outcome)
   }
 }

@@ -28,7 +28,7 @@ export function authorize(authorizer: Authorizer, vendor: Vendor): Step {
   }
   return (exchange) => {
     const { user, info } = exchange
-    const question = { user, attributes: attributesOf(info) }
+    const question = { user, attributes: attributesOf(info), trace: exchange }
     const decision = authorizer(question)
     if (decision instanceof Promise) return decision.then((later) => judge(exchange, question, later))
     return judge(exchange, question, decision)

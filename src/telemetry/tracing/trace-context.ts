@@ -25,6 +25,11 @@ export interface SentTrace {
 /** Headers by their names in lower case. */
 export type TraceHeaders = { readonly [name in 'traceparent' | 'tracestate']?: string }
 
+/** What belongs to a trace: a request. Those whom it leads to are told so. */
+export interface Traced {
+  readonly traceHeaders: TraceHeaders
+}
+
 const form = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 
 /** What the caller says: its trace, and whether it records that. Undefined where it says nothing that makes sense. */
