@@ -1,0 +1,11 @@
+// Makes what users start and import, beside one another: the bundle (scripts/bundle.mjs) and the declarations
+// (scripts/declare.mjs). npm runs it after an installation in a checkout, and before it packs.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+
+const scripts = ['./bundle.mjs', './declare.mjs'].map((name) => fileURLToPath(new URL(name, import.meta.url)))
+const endings = await Promise.all(
+  scripts.map((script) => once(spawn(process.execPath, [script], { stdio: 'inherit' }), 'close')),
+)
+process.exitCode = endings.every(([code]) => code === 0) ? 0 : 1
