@@ -66,6 +66,8 @@ export interface ServerTransport {
   readonly bodyWhole: boolean
   /** The whole answer at once. `unread`: there is a body that nobody has read. */
   send(status: number, headers: ResponseHeaders, body: Buffer, unread: boolean): void
+  /** Resolves when the client has taken the answer that was sent, or is gone. */
+  taken(): Promise<void>
   /** The beginning of an answer that comes in parts. */
   open(status: number, headers: ResponseHeaders): void
   /** Undefined when there is room for more; else resolves when there is. */
@@ -238,17 +240,13 @@ export class Exchange {
     this.sentBytes = body.length
     const headers = this.#complete(contentType)
     headers.push('content-length', String(body.length))
-    const unread = !this.bodyRead && hasBody(this)
-    if (body.length >= longAnswer && !unread && this.transport.method !== 'HEAD') return this.#pass(headers, body)
+    this.transport.send(status, headers, body, !this.bodyRead && hasBody(this))
+    if (body.length >= longAnswer) return this.#whenTaken()
     this.complete = true
-    this.transport.send(status, headers, body, unread)
   }
 
-  async #pass(headers: ResponseHeaders, body: Buffer): Promise<void> {
-    const { transport } = this
-    transport.open(this.status, headers)
-    await this.timings.time('client', transport.pass(body))
-    transport.end()
+  async #whenTaken(): Promise<void> {
+    await this.timings.time('client', this.transport.taken())
     this.complete = true
   }
 

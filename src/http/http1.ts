@@ -1,7 +1,7 @@
 /** The exchange over HTTP/1.1. A class, as one is made per request and its methods are then shared. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Peer, ResponseHeaders, ServerTransport, UpgradeRequest } from './exchange.ts'
-import { aborted, drained, passed } from './streams.ts'
+import { aborted, drained, passed, taken } from './streams.ts'
 
 const maxDiscarded = 16 * 1024 * 1024
 
@@ -51,6 +51,10 @@ export class Http1Transport implements ServerTransport {
     if (unread) this.#discard()
     this.#response.writeHead(status, headers)
     this.#response.end(body)
+  }
+
+  taken(): Promise<void> {
+    return taken(this.#response)
   }
 
   open(status: number, headers: ResponseHeaders): void {

@@ -1,7 +1,7 @@
 /** The exchange over HTTP/2. A class, as one is made per request and its methods are then shared. */
 import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2'
 import type { Peer, ResponseHeaders, ServerTransport } from './exchange.ts'
-import { aborted, drained, passed } from './streams.ts'
+import { aborted, drained, passed, taken } from './streams.ts'
 
 const noError = 0
 const cutOff = new Error('the answer is cut off')
@@ -54,6 +54,10 @@ export class Http2Transport implements ServerTransport {
     if (!bodiless) stream.end(body)
     // What the client still sends of its body is not wanted.
     if (unread) stream.once('finish', () => stream.close(noError))
+  }
+
+  taken(): Promise<void> {
+    return taken(this.body)
   }
 
   open(status: number, headers: ResponseHeaders): void {

@@ -27,6 +27,20 @@ export function passed(stream: Writable, chunk: Buffer): Promise<void> {
   })
 }
 
+/** Resolves when all that was written is on its way, or nobody is left to write to. */
+export function taken(stream: Writable): Promise<void> {
+  if (stream.writableFinished || stream.destroyed) return Promise.resolve()
+  return new Promise((resolve) => {
+    const done = () => {
+      stream.off('finish', done)
+      stream.off('close', done)
+      resolve()
+    }
+    stream.once('finish', done)
+    stream.once('close', done)
+  })
+}
+
 /** Aborts when the other side goes before all has been sent, which `isGone` decides for a stream that has closed. */
 export function aborted(stream: Writable, isGone: () => boolean): AbortSignal {
   const gone = new AbortController()

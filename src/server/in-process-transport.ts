@@ -135,6 +135,9 @@ class Conversation implements ServerTransport {
     this.end()
   }
 
+  /** Its memory is that of this process, wherever it lies. */
+  async taken(): Promise<void> {}
+
   open(status: number, headers: ResponseHeaders): void {
     this.#begin({ status, headers: plain(headers), body: this.#read() })
   }

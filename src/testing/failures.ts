@@ -150,6 +150,10 @@ class CutTransport implements ServerTransport {
     this.cut()
   }
 
+  taken(): Promise<void> {
+    return this.#inner.taken()
+  }
+
   open(status: number, headers: ResponseHeaders): void {
     this.#inner.open(status, headers)
     if (this.#eventsLeft === 0) this.cut()
