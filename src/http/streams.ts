@@ -3,13 +3,22 @@ import type { Writable } from 'node:stream'
 
 /** Resolves when there is room for more, or nobody left to write to. */
 export function drained(stream: Writable): Promise<void> {
+  return eventOrEnd(stream, 'drain')
+}
+
+/** Resolves when all that was written is on its way, or nobody is left to write to. */
+export function taken(stream: Writable): Promise<void> {
+  return stream.writableFinished || stream.destroyed ? Promise.resolve() : eventOrEnd(stream, 'finish')
+}
+
+function eventOrEnd(stream: Writable, event: 'drain' | 'finish'): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
-      stream.off('drain', done)
+      stream.off(event, done)
       stream.off('close', done)
       resolve()
     }
-    stream.once('drain', done)
+    stream.once(event, done)
     stream.once('close', done)
   })
 }
@@ -24,20 +33,6 @@ export function passed(stream: Writable, chunk: Buffer): Promise<void> {
     }
     stream.once('close', done)
     stream.write(chunk, done)
-  })
-}
-
-/** Resolves when all that was written is on its way, or nobody is left to write to. */
-export function taken(stream: Writable): Promise<void> {
-  if (stream.writableFinished || stream.destroyed) return Promise.resolve()
-  return new Promise((resolve) => {
-    const done = () => {
-      stream.off('finish', done)
-      stream.off('close', done)
-      resolve()
-    }
-    stream.once('finish', done)
-    stream.once('close', done)
   })
 }
 
