@@ -21,10 +21,19 @@ export function readBody(exchange: Exchange): Promise<Buffer> {
   const announced = exchange.headers.one('content-length')
   if (Number(announced ?? 0) > maxBodyBytes) throw tooLarge()
   if (exchange.body !== undefined) return exchange.body
-  const gathered = gather(exchange, announced === undefined ? undefined : Number(announced))
-  const body = exchange.timings.time('body', gathered)
+  const { bodyAtHand } = exchange.transport
+  const body =
+    bodyAtHand === undefined
+      ? exchange.timings.time('body', gather(exchange, announced === undefined ? undefined : Number(announced)))
+      : taken(exchange, bodyAtHand)
   if (exchange.keepsBody) exchange.body = body
   return body
+}
+
+function taken(exchange: Exchange, body: Buffer): Promise<Buffer> {
+  if (body.length > maxBodyBytes) throw tooLarge()
+  exchange.bodyRead = true
+  return Promise.resolve(body)
 }
 
 /** All chunks, up to the limit. */

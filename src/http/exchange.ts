@@ -60,6 +60,8 @@ export interface ServerTransport {
   readonly hasBody: boolean
   /** The request's body. A handler that stops reading can still answer. */
   readonly body: Readable
+  /** All of the body, where it has come already and nobody has asked for the stream. */
+  readonly bodyAtHand: Buffer | undefined
   /**
    * Once the body's stream has ended: whether that is where the client ended it. A stream that broke off may end too.
    */

@@ -5,6 +5,7 @@ import { aborted, drained, passed, taken } from './streams.ts'
 
 const noError = 0
 const cutOff = new Error('the answer is cut off')
+const nothing = Buffer.alloc(0)
 const withBody = { endStream: false }
 const withoutBody = { endStream: true }
 
@@ -26,6 +27,11 @@ export class Http2Transport implements ServerTransport {
 
   get hasBody(): boolean {
     return !this.body.endAfterHeaders
+  }
+
+  /** Node hands out the streams alone. */
+  get bodyAtHand(): Buffer | undefined {
+    return this.hasBody ? undefined : nothing
   }
 
   /**

@@ -97,7 +97,7 @@ class Conversation implements ServerTransport {
   readonly peer = nobody
   readonly signal: AbortSignal
   readonly hasBody: boolean
-  readonly body: Readable
+  readonly bodyAtHand: Buffer
   /** It is handed over in one piece. */
   readonly bodyWhole = true
   readonly answer: Promise<TransportResponse>
@@ -118,7 +118,7 @@ class Conversation implements ServerTransport {
     this.target = path
     this.rawHeaders = Object.entries(headers).flat()
     this.hasBody = body !== undefined
-    this.body = Readable.from(body === undefined ? [] : [Buffer.from(body.buffer, body.byteOffset, body.byteLength)])
+    this.bodyAtHand = body === undefined ? Buffer.alloc(0) : Buffer.from(body.buffer, body.byteOffset, body.byteLength)
     this.signal = this.#gone.signal
     this.answer = new Promise((resolve, reject) => {
       this.#begin = resolve
@@ -127,6 +127,10 @@ class Conversation implements ServerTransport {
     const onAbort = () => this.leave(signal.reason)
     signal.addEventListener('abort', onAbort)
     this.#forget = () => signal.removeEventListener('abort', onAbort)
+  }
+
+  get body(): Readable {
+    return Readable.from([this.bodyAtHand])
   }
 
   send(status: number, headers: ResponseHeaders, body: Buffer): void {

@@ -142,6 +142,10 @@ class CutTransport implements ServerTransport {
     return this.#inner.body
   }
 
+  get bodyAtHand() {
+    return this.#inner.bodyAtHand
+  }
+
   get bodyWhole() {
     return this.#inner.bodyWhole
   }

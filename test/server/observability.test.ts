@@ -75,7 +75,9 @@ test('a request that its caller traces is a span with its parts', async (t) => {
     },
   ])
   webhook.asked.length = 0
-  const sent = { method: 'POST', headers, body: { metadata: { name: 'traced' } } }
+  // So long that it does not come with the head: then it is waited for.
+  const body = { metadata: { name: 'traced' }, data: { text: 'x'.repeat(100_000) } }
+  const sent = { method: 'POST', headers, body }
   assert.equal((await client.send(`${configMaps}?fieldManager=secret`, sent)).status, 201)
   assert.equal((await client.get(configMaps)).status, 200)
   assert.equal((await client.get(configMaps, { traceparent: `00-${traceId}-${parent}-00` })).status, 200)
