@@ -18,22 +18,24 @@ export function readBody(exchange: Exchange): Promise<Buffer> {
       `content encoding ${JSON.stringify(shorten(encoding, 50))} is not accepted: send the body as it is`,
     )
   }
-  const announced = exchange.headers.one('content-length')
-  if (Number(announced ?? 0) > maxBodyBytes) throw tooLarge()
+  const length = exchange.headers.one('content-length')
+  const announced = length === undefined ? undefined : Number(length)
+  if ((announced ?? 0) > maxBodyBytes) throw tooLarge()
   if (exchange.body !== undefined) return exchange.body
   const { bodyAtHand } = exchange.transport
   const body =
     bodyAtHand === undefined
-      ? exchange.timings.time('body', gather(exchange, announced === undefined ? undefined : Number(announced)))
-      : taken(exchange, bodyAtHand)
+      ? exchange.timings.time('body', gather(exchange, announced))
+      : Promise.resolve(taken(exchange, bodyAtHand, announced))
   if (exchange.keepsBody) exchange.body = body
   return body
 }
 
-function taken(exchange: Exchange, body: Buffer): Promise<Buffer> {
+function taken(exchange: Exchange, body: Buffer, announced: number | undefined): Buffer {
   if (body.length > maxBodyBytes) throw tooLarge()
+  if (body.length !== (announced ?? body.length)) throw brokenOff()
   exchange.bodyRead = true
-  return Promise.resolve(body)
+  return body
 }
 
 /** All chunks, up to the limit. */
@@ -61,9 +63,13 @@ function gather(exchange: Exchange, announced: number | undefined): Promise<Buff
       resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size))
     }
     // A body that breaks off is its client's doing: left, reset, or badly framed.
-    const onBreak = () => ended || reject(badRequest('the body broke off before its end'))
+    const onBreak = () => ended || reject(brokenOff())
     readStream(stream, { onData, onEnd, onBreak })
   })
+}
+
+function brokenOff() {
+  return badRequest('the body broke off before its end')
 }
 
 function tooLarge() {

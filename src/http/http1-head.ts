@@ -54,14 +54,16 @@ export function parseHead(text: string): RequestHead | Refusal {
   const version = first.slice(targetEnd)
   const [method, target] = [first.slice(0, methodEnd), first.slice(methodEnd + 1, targetEnd)]
   const isOld = version === ' HTTP/1.0'
-  if (!(isOld || version === ' HTTP/1.1') || !token.test(method) || !targets.test(target)) return refusals.bad
+  if (!(isOld || version === ' HTTP/1.1') || !token.test(method)) return refusals.bad
+  if (method === 'CONNECT') return refusals.tunnel
+  if (!targets.test(target)) return refusals.bad
   const headers = new Headers()
   for (let i = 1; i < lines.length; i++) if (!headers.add(lines[i]!)) return refusals.bad
   if (headers.hosts > 1 || (headers.hosts === 0 && !isOld)) return refusals.bad
   // The old version knows no chunks: a proxy that speaks it has read another body.
   if (headers.isChunked && (headers.length !== undefined || isOld)) return refusals.bad
   if (headers.expects !== undefined && headers.expects !== '100-continue') return refusals.expectation
-  return method === 'CONNECT' ? refusals.tunnel : headers.headOf({ method, target, isOld })
+  return headers.headOf({ method, target, isOld })
 }
 
 export function hasBody({ length, isChunked }: RequestHead): boolean {

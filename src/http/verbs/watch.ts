@@ -113,8 +113,19 @@ async function forward(exchange: Exchange, watcher: Watcher, sent: (bytes: numbe
     await watcher.ready()
     const events = watcher.take(chunkBytes)
     for (const { length } of events) sent(length)
-    if (events.length > 0) await write(exchange, events.length === 1 ? events[0]! : Buffer.concat(events))
+    if (events.length > 0) await write(exchange, joined(events))
   }
+}
+
+let lastJoined: { readonly events: readonly Buffer[]; readonly bytes: Buffer } = { events: [], bytes: Buffer.alloc(0) }
+
+/** Those who watch the same take the same events, one after another: they are joined once for all of them. */
+function joined(events: readonly Buffer[]): Buffer {
+  if (events.length === 1) return events[0]!
+  const isSame =
+    events.length === lastJoined.events.length && events.every((event, i) => event === lastJoined.events[i])
+  if (!isSame) lastJoined = { events, bytes: Buffer.concat(events) }
+  return lastJoined.bytes
 }
 
 /** A client that takes nothing for so long is cut off: what is held for it is others' memory. */
