@@ -1,7 +1,9 @@
 /**
  * What has come on a connection and is not read yet. Parts are joined in memory that doubles, and none is looked at
- * twice, so that a client that sends byte by byte costs no more than what it sends.
+ * twice, so that a client that sends byte by byte costs no more than what it sends. No more is held than a head may have.
  */
+import { maxHeaderBytes } from './connection-limits.ts'
+
 const [tab, lf, cr] = [0x09, 0x0a, 0x0d]
 const endOfHead = Buffer.from('\r\n\r\n')
 const nothing: Buffer = Buffer.alloc(0)
@@ -81,7 +83,8 @@ export class Unread {
   }
 
   #grow(by: number): void {
-    const memory = Buffer.allocUnsafeSlow(Math.max(1024, 2 * (this.size + by)))
+    const needed = this.size + by
+    const memory = Buffer.allocUnsafeSlow(Math.max(needed, Math.min(2 * needed, maxHeaderBytes)))
     this.#memory.copy(memory, 0, this.#from, this.#to)
     this.#looked -= this.#from
     this.#to = this.size
