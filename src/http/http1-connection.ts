@@ -116,6 +116,7 @@ export class Http1Connection implements AnswerConnection {
     const text = this.#unread.takeHead()
     if (text === undefined) {
       if (this.#unread.size > maxHeaderBytes) this.#refuse(refusals.large)
+      else this.#resume()
       return
     }
     const head = text === false ? refusals.bad : parseHead(text)
@@ -132,7 +133,10 @@ export class Http1Connection implements AnswerConnection {
     this.#requests++
     this.#current = transport
     this.#body = body
-    if (body !== undefined) this.#readBody(body)
+    if (body !== undefined) {
+      this.#resume()
+      this.#readBody(body)
+    }
     this.#owner.onRequest(transport)
   }
 
@@ -179,13 +183,18 @@ export class Http1Connection implements AnswerConnection {
   /** The next request gets a turn of its own: a client that sends many at once does not keep others waiting. */
   #goOnIfDone(): void {
     if (this.#isOver || !this.#current?.isFlushed || this.#body?.isWhole === false) return
+    // Who asks on and on and takes no answer is not read.
+    if (this.socket.writableNeedDrain) {
+      this.socket.once('drain', () => this.#goOnIfDone())
+      return
+    }
     this.#current = undefined
     this.#body = undefined
     this.#since = performance.now()
     this.#onIdle?.()
     this.#onIdle = undefined
-    this.#resume()
-    if (this.#unread.size > 0) setImmediate(() => this.#isOver || this.#current !== undefined || this.#read())
+    if (this.#unread.size === 0) this.#resume()
+    else setImmediate(() => this.#isOver || this.#current !== undefined || this.#read())
   }
 
   /** Answers what is no request, and ends the connection. */
