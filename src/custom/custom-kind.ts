@@ -15,8 +15,8 @@ import type { Evolution, Kind, KindNames, Scope, Subresource } from '../schema/k
 import type { ObjectSchema } from '../schema/schema.ts'
 import { customScale, type ScalePaths } from './custom-scale.ts'
 import { type Convert, evolutionOf } from './evolution.ts'
-import { objectRules } from './object-rules.ts'
-import { ruleJudge } from './object-validations.ts'
+import { type ObjectRules, objectRules } from './object-rules.ts'
+import { type Judge, ruleJudge } from './object-validations.ts'
 import { columnsOf, type PrinterColumn } from './printer-columns.ts'
 import { schemaIdOf } from './schema-id.ts'
 import {
@@ -98,8 +98,7 @@ function makeKind(definition: CustomKindDefinition, read: ReadSchema, vendor: Ve
         if (status) delete object.status
       },
       prepareForUpdate,
-      validate: objectRules(schema, scale),
-      ...defined({ judge: ruleJudge(text, vendor.extensionPrefix) }),
+      ...defined({ judge: judgeOf(objectRules(schema, scale), ruleJudge(text, vendor.extensionPrefix)) }),
       ...(unenforced.length > 0 && { warnings: () => unenforced.map(unenforcedWarning) }),
     },
     life: { verbs, needsVersion: true, plainFinalizers: true, strategicPatch: false },
@@ -115,6 +114,17 @@ function makeKind(definition: CustomKindDefinition, read: ReadSchema, vendor: Ve
     },
     ...(warning !== undefined && { deprecated: { warning } }),
     evolution,
+  }
+}
+
+/** First the rules that an object is held against as a whole, then those in CEL, which are asked of sound ones alone. */
+function judgeOf(rules: ObjectRules | undefined, judge: Judge | undefined): Judge | undefined {
+  if (rules === undefined) return judge
+  return async (object, previous, context) => {
+    const faults = await context.pace.run(rules(object))
+    if (judge === undefined) return faults
+    const isSound = context.isSound && faults.length === 0
+    return [...faults, ...(await judge(object, previous, { ...context, isSound }))]
   }
 }
 

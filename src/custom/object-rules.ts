@@ -3,12 +3,16 @@
  * occur once, embedded objects are objects, and the number of replicas is one. Unlike the faults of a schema, which name
  * a list, these name the element.
  */
+import { memoizeByObject } from '../base/memoize-by-object.ts'
+import type { Steps } from '../base/time-slice.ts'
 import { at, child, type FieldError, type FieldPath, invalid, maxFaults } from '../model/field-error.ts'
 import { goSyntax } from '../model/go-syntax.ts'
 import { isObject, type Json, type JsonObject, own } from '../model/json.ts'
+import { isLarge, partsPerStep } from '../model/large-json.ts'
 import { type ApiObject, asJson } from '../model/object.ts'
 import { containsSchema } from '../schema/contains-schema.ts'
-import type { ListSchema, ObjectSchema, Schema } from '../schema/schema.ts'
+import { PresentFields } from '../schema/present-fields.ts'
+import type { ListSchema, MapSchema, ObjectSchema, Schema } from '../schema/schema.ts'
 import { namesIn, type ScalePaths } from './custom-scale.ts'
 import { embeddedFaults } from './embedded-objects.ts'
 
@@ -17,58 +21,145 @@ const hasRules = containsSchema(
   (schema) => (schema.type === 'list' && schema.list !== 'atomic') || (schema.type === 'object' && !!schema.embedded),
 )
 
-/** Makes the test of all objects of a schema. Their metadata has rules of its own, which are those of every kind. */
-export function objectRules(
-  { fields }: ObjectSchema,
-  scale: ScalePaths | undefined,
-): (object: ApiObject) => FieldError[] {
-  const parts = Object.entries(fields).filter(([name, { schema }]) => name !== 'metadata' && hasRules(schema))
-  return (object) => {
-    const faults = scale === undefined ? [] : scaleFaults(asJson(object), scale)
-    for (const [name, { schema }] of parts)
-      for (const fault of faultsIn(schema, own(asJson(object), name), name)) {
-        if (faults.length >= maxFaults) return faults
-        faults.push(fault)
+/** The fields of an object that have some, or below which there are some. */
+const ruledFields = memoizeByObject(({ fields }: ObjectSchema) => {
+  const ruled = Object.entries(fields).flatMap(([name, { schema }]) => (hasRules(schema) ? [{ name, schema }] : []))
+  return new PresentFields(ruled, () => false)
+})
+
+/** Finds the faults of an object, in steps. */
+export type ObjectRules = (object: ApiObject) => Steps<FieldError[]>
+
+/**
+ * Makes the test of all objects of a schema; undefined where none can have a fault. Their metadata has rules of its own,
+ * which are those of every kind.
+ */
+export function objectRules(schema: ObjectSchema, scale: ScalePaths | undefined): ObjectRules | undefined {
+  const parts = Object.entries(schema.fields).filter(([name, field]) => name !== 'metadata' && hasRules(field.schema))
+  if (parts.length === 0 && scale === undefined) return undefined
+  return function* (object) {
+    const search = new Search(scale === undefined ? [] : scaleFaults(asJson(object), scale))
+    for (const [name, field] of parts) yield* search.findSteps(field.schema, own(asJson(object), name), name)
+    return search.faults
+  }
+}
+
+/** The way through an object. */
+class Search {
+  /** What was found so far: of very many the first are enough. */
+  readonly faults: FieldError[]
+
+  constructor(faults: FieldError[]) {
+    this.faults = faults
+  }
+
+  get isOver(): boolean {
+    return this.faults.length >= maxFaults
+  }
+
+  add(more: readonly FieldError[]): void {
+    for (const fault of more) if (!this.isOver) this.faults.push(fault)
+  }
+
+  /** Takes large values apart; what is not large is gone through at once. */
+  *findSteps(schema: Schema, value: Json | undefined, path: FieldPath): Generator<void, void> {
+    if (!hasRules(schema) || !isLarge(value)) return this.#find(schema, value, path)
+    yield
+    if (schema.type === 'list' && Array.isArray(value)) yield* this.#findInList(schema, value, path)
+    else if (schema.type === 'map' && isObject(value)) yield* this.#findInMap(schema, value, path)
+    else if (schema.type === 'object' && isObject(value)) {
+      if (schema.embedded) this.add(embeddedFaults(value, path))
+      for (const { name, schema: inner } of ruledFields(schema).of(value))
+        yield* this.findSteps(inner, own(value, name), child(path, name))
+    }
+  }
+
+  *#findInList(schema: ListSchema, value: readonly Json[], path: FieldPath): Generator<void, void> {
+    const elements = schema.list === 'atomic' ? undefined : new Elements(schema, path, this)
+    for (let i = 0; elements !== undefined && i < value.length; i++) {
+      if (i % partsPerStep === 0) yield
+      elements.add(value[i]!, i)
+    }
+    for (let i = 0; hasRules(schema.items) && i < value.length; i++) {
+      if (i % partsPerStep === 0) yield
+      yield* this.findSteps(schema.items, value[i], at(path, i))
+    }
+  }
+
+  *#findInMap(schema: MapSchema, value: JsonObject, path: FieldPath): Generator<void, void> {
+    let entries = 0
+    for (const key of Object.keys(value)) {
+      if (++entries % partsPerStep === 0) yield
+      yield* this.findSteps(schema.values, value[key], at(path, key))
+    }
+  }
+
+  #find(schema: Schema, value: Json | undefined, path: FieldPath): void {
+    if (value === undefined || this.isOver || !hasRules(schema)) return
+    if (schema.type === 'list' && Array.isArray(value)) {
+      const elements = schema.list === 'atomic' ? undefined : new Elements(schema, path, this)
+      if (elements !== undefined) for (const [i, item] of value.entries()) elements.add(item, i)
+      if (hasRules(schema.items)) for (const [i, item] of value.entries()) this.#find(schema.items, item, at(path, i))
+    } else if (schema.type === 'object' && isObject(value)) {
+      if (schema.embedded) this.add(embeddedFaults(value, path))
+      for (const { name, schema: inner } of ruledFields(schema).of(value)) {
+        const item = own(value, name)
+        if (item !== undefined) this.#find(inner, item, child(path, name))
       }
-    return faults
+    } else if (schema.type === 'map' && isObject(value)) {
+      for (const key of Object.keys(value)) this.#find(schema.values, value[key], at(path, key))
+    }
   }
 }
 
-function* faultsIn(schema: Schema, value: Json | undefined, path: FieldPath): Generator<FieldError> {
-  if (value === undefined || !hasRules(schema)) return
-  if (schema.type === 'list' && Array.isArray(value)) {
-    if (schema.list !== 'atomic') yield* listFaults(schema, value, path)
-    for (const [i, item] of value.entries()) yield* faultsIn(schema.items, item, at(path, i))
-  } else if (schema.type === 'object' && isObject(value)) {
-    if (schema.embedded) yield* embeddedFaults(value, path)
-    for (const [name, { schema: inner }] of Object.entries(schema.fields)) {
-      if (hasRules(inner)) yield* faultsIn(inner, own(value, name), child(path, name))
+/** The elements of one set or keyed list, each of which may occur once. */
+class Elements {
+  readonly #schema: ListSchema
+  readonly #path: FieldPath
+  readonly #search: Search
+  /** Those that a text identifies, as nearly all are: to write them in the syntax of Go would take longer. */
+  readonly #texts = new Set<string>()
+  readonly #others = new Set<string>()
+
+  constructor(schema: ListSchema, path: FieldPath, search: Search) {
+    this.#schema = schema
+    this.#path = path
+    this.#search = search
+  }
+
+  add(item: Json, index: number): void {
+    const isKeyed = this.#schema.list === 'map'
+    if ((isKeyed && item === null) || this.#search.isOver) return
+    if (isKeyed && !isObject(item)) {
+      this.#search.add([invalid(at(this.#path, index), item, 'must be an object for an array of list-type map')])
+      return
     }
-  } else if (schema.type === 'map' && isObject(value)) {
-    for (const [key, item] of Object.entries(value)) yield* faultsIn(schema.values, item, at(path, key))
+    const only = isKeyed ? onlyKey(item as JsonObject, this.#schema) : item
+    const identity = () => goSyntax(isKeyed ? keysOf(item as JsonObject, this.#schema) : item)
+    if (typeof only === 'string' ? isNew(this.#texts, only) : isNew(this.#others, identity())) return
+    const path = at(this.#path, index)
+    this.#search.add([{ fault: 'FieldValueDuplicate', path, text: `Duplicate value: ${identity()}` }])
   }
 }
 
-function listFaults({ list, keys = [], items }: ListSchema, value: readonly Json[], path: FieldPath): FieldError[] {
-  const seen = new Set<string>()
-  return value.flatMap((item, i) => {
-    if (list === 'map' && item === null) return []
-    if (list === 'map' && !isObject(item))
-      return [invalid(at(path, i), item, 'must be an object for an array of list-type map')]
-    const identity = list === 'map' ? keysOf(item as JsonObject, keys, items) : item
-    const text = goSyntax(identity)
-    if (!seen.has(text)) {
-      seen.add(text)
-      return []
-    }
-    return [{ fault: 'FieldValueDuplicate', path: at(path, i), text: `Duplicate value: ${text}` } as const]
-  })
+function isNew(seen: Set<string>, text: string): boolean {
+  const { size } = seen
+  return seen.add(text).size > size
 }
 
-function keysOf(item: JsonObject, keys: readonly string[], items: Schema): JsonObject {
-  const presets = items.type === 'object' ? items.fields : {}
-  const found = keys.map((key) => [key, own(item, key) ?? presets[key]?.default] as const)
+/** The key of an element where its list has a single one. */
+function onlyKey(item: JsonObject, schema: ListSchema): Json | undefined {
+  return schema.keys?.length === 1 ? keyIn(item, schema.keys[0]!, schema) : undefined
+}
+
+function keysOf(item: JsonObject, schema: ListSchema): JsonObject {
+  const found = (schema.keys ?? []).map((key) => [key, keyIn(item, key, schema)] as const)
   return Object.fromEntries(found.filter(([, value]) => value !== undefined))
+}
+
+function keyIn(item: JsonObject, key: string, { items }: ListSchema): Json | undefined {
+  const presets = items.type === 'object' ? items.fields : {}
+  return own(item, key) ?? presets[key]?.default
 }
 
 const maxReplicas = 2 ** 31 - 1

@@ -22,7 +22,8 @@ import { nowhere } from './value-logic.ts'
 const maxRuleCost = 2_000_000
 const maxObjectCost = 20_000_000
 
-type Judge = NonNullable<Kind['rules']['judge']>
+/** What takes long to judge about an object (`KindRules.judge`). */
+export type Judge = NonNullable<Kind['rules']['judge']>
 
 /**
  * Judges objects by the rules of a schema, which is given as text; undefined where it has none. The rules are compiled

@@ -2,11 +2,13 @@
  * The rules of a kind as a write meets them, without a server around them: what prepares an object for the store, whether
  * it is given values of its own, and what judges it. `write-steps.ts` runs them; so do the tests of kinds.
  */
+import type { Steps } from '../base/time-slice.ts'
 import type { FieldError } from '../model/field-error.ts'
+import { isLarge } from '../model/large-json.ts'
 import { type ApiObject, asJson } from '../model/object.ts'
 import type { PrepareContext, RuleContext } from '../schema/context.ts'
 import type { Kind } from '../schema/kind.ts'
-import { validate } from '../schema/validate.ts'
+import { validate, validateSteps } from '../schema/validate.ts'
 import { validateMetadata, validateMetadataUpdate } from './metadata.ts'
 
 /** An object that is judged by the rules of its kind. */
@@ -33,8 +35,9 @@ export function mayAllocate({ kind: { reservations } }: Pick<Judged, 'kind'>, { 
   return reservations !== undefined && (subresource === '' || !('allocate' in reservations))
 }
 
-/** Returns the faults that it finds; `isSound` is whether those before it found none. */
-type Validation = (isSound: boolean) => readonly FieldError[] | undefined
+/** Returns the faults that it finds, in steps where that takes long; `isSound` is whether those before it found none. */
+type Validation = (isSound: boolean) => Faults | Steps<Faults> | undefined
+type Faults = readonly FieldError[]
 
 /** They are run in this order, and others may have a turn in between. */
 export function validations({ kind, object, previous }: Judged, context: RuleContext): Validation[] {
@@ -43,7 +46,7 @@ export function validations({ kind, object, previous }: Judged, context: RuleCon
   return [
     () => (isLast ? undefined : metadata()),
     () => previous && validateMetadataUpdate(object.metadata, previous.metadata),
-    () => validate(kind.schema, asJson(object), context),
+    () => (isLarge(asJson(object)) ? validateSteps : validate)(kind.schema, asJson(object), context),
     () => kind.rules.validate?.(object, context),
     () =>
       previous === undefined

@@ -108,7 +108,8 @@ async function faultsOf(attempt: Attempt, object: ApiObject): Promise<FieldError
   const { write } = attempt
   const faults: FieldError[] = []
   for (const check of validations(judged(attempt, object), ruleContext(write))) {
-    for (const fault of check(faults.length === 0) ?? []) faults.push(fault)
+    const found = check(faults.length === 0) ?? []
+    for (const fault of 'next' in found ? await write.pace.run(found) : found) faults.push(fault)
     const pause = write.pace.yieldIfDue()
     if (pause !== undefined) await pause
   }

@@ -185,7 +185,8 @@ class Decoder {
     for (const key of Object.keys(value)) {
       if (++entries % partsPerStep === 0) yield
       const item = value[key]!
-      if (!this.#isDropped(schema.values, item)) setKey(result, key, this.#readItem(schema.values, item, at(path, key)))
+      if (!this.#isDropped(schema.values, item))
+        setKey(result, key, yield* this.#readItemSteps(schema.values, item, at(path, key)))
     }
     return result
   }
@@ -204,9 +205,14 @@ class Decoder {
     const items: Json[] = []
     for (const [i, item] of value.entries()) {
       if (i % partsPerStep === 0) yield
-      items.push(this.#readItem(schema.items, item, at(path, i)))
+      items.push(yield* this.#readItemSteps(schema.items, item, at(path, i)))
     }
     return items
+  }
+
+  /** Most parts of what is large are not. */
+  *#readItemSteps(schema: Schema, item: Json, path: FieldPath): Generator<void, Json> {
+    return isLarge(item) ? yield* this.readSteps(schema, item, path) : this.#readItem(schema, item, path)
   }
 
   #readItem(schema: Schema, item: Json, path: FieldPath): Json {

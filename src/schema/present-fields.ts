@@ -8,6 +8,7 @@ import type { JsonObject } from '../model/json.ts'
 /** Up to here it is quicker to look for all. */
 const few = 64
 
+/** Fields of an object schema that some reader cares for, and which of them concern a value. */
 export class PresentFields<T extends { readonly name: string }> {
   readonly #all: readonly T[]
   readonly #places: ReadonlyMap<string, number>

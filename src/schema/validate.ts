@@ -4,6 +4,7 @@
  */
 
 import { memoizeByObject } from '../base/memoize-by-object.ts'
+import { threadMicroseconds } from '../base/thread-time.ts'
 import {
   at,
   child,
@@ -17,6 +18,7 @@ import {
   required,
 } from '../model/field-error.ts'
 import { isObject, type Json, type JsonObject, own, typeName } from '../model/json.ts'
+import { isLarge, partsPerStep } from '../model/large-json.ts'
 import { containsSchema } from './contains-schema.ts'
 import type { RuleContext } from './context.ts'
 import type { Effort } from './effort.ts'
@@ -41,9 +43,15 @@ const hasRules = containsSchema((schema) => {
   }
 })
 
+interface CheckedField {
+  readonly name: string
+  readonly field: Field
+  readonly hasRules: boolean
+}
+
 /** The fields of an object that have something to be checked, in the order of the schema. */
 const checkedFields = memoizeByObject(({ fields, choice }: ObjectSchema) => {
-  const all = Object.entries(fields)
+  const all: CheckedField[] = Object.entries(fields)
     .map(([name, field]) => ({ name, field, hasRules: hasRules(field.schema) }))
     .filter(({ name, field, hasRules }) => field.required || hasRules || choice?.among.includes(name))
   return new PresentFields(all, ({ field }) => field.required === true)
@@ -51,73 +59,206 @@ const checkedFields = memoizeByObject(({ fields, choice }: ObjectSchema) => {
 
 /** Returns everything that the schema finds wrong with a decoded value. */
 export function validate(schema: Schema, value: Json, context: RuleContext): FieldError[] {
-  const errors: FieldError[] = []
-  const effort = { isClean: () => errors.length === 0, steps: 0, began: undefined, spent: false }
-  check(schema, value, '', { context, errors, effort, reported: new Set() })
-  return errors
+  const validation = new Validation(context)
+  validation.check(schema, value, '')
+  return validation.errors
 }
 
-interface Validation {
-  readonly context: RuleContext
+/** The same, with a yield where it can be interrupted. */
+export function* validateSteps(schema: Schema, value: Json, context: RuleContext): Generator<void, FieldError[]> {
+  const validation = new Validation(context)
+  yield* validation.checkSteps(schema, value, '')
+  return validation.errors
+}
+
+class Validation {
   /** What was found so far, in the order of the schema. */
-  readonly errors: FieldError[]
-  readonly effort: Effort
+  readonly errors: FieldError[] = []
+  readonly #context: RuleContext
+  readonly #effort: Effort = { isClean: () => this.errors.length === 0, steps: 0, began: undefined, spent: false }
   /** The words of faults that are reported once. */
-  readonly reported: Set<string>
-}
+  readonly #reported = new Set<string>()
 
-function check(schema: Schema, value: Json, path: FieldPath, validation: Validation): void {
-  if (!hasRules(schema) || validation.errors.length >= maxFaults) return
-  if (schema.lenient && !schema.anyType && !matchesType(schema, value)) {
+  constructor(context: RuleContext) {
+    this.#context = context
+  }
+
+  check(schema: Schema, value: Json, path: FieldPath): void {
+    if (!this.#isLookedAt(schema)) return
+    if (this.#hasJudgedParts(schema, value, path)) this.#checkType(schema, value, path)
+    this.#checkWhole(schema, value, path)
+  }
+
+  /** Takes large values apart; what is not large is checked at once. */
+  *checkSteps(schema: Schema, value: Json, path: FieldPath): Generator<void, void> {
+    if (!this.#isLookedAt(schema)) return
+    if (!isLarge(value)) return this.check(schema, value, path)
+    yield* this.#rest()
+    if (this.#hasJudgedParts(schema, value, path)) yield* this.#checkTypeSteps(schema, value, path)
+    this.#checkWhole(schema, value, path)
+  }
+
+  /** Others have their turn. What they do in it is no effort for this value. */
+  *#rest(): Generator<void, void> {
+    if (this.#effort.began === undefined) return yield
+    const before = threadMicroseconds()
+    yield
+    this.#effort.began += threadMicroseconds() - before
+  }
+
+  #isLookedAt(schema: Schema): boolean {
+    return hasRules(schema) && this.errors.length < maxFaults
+  }
+
+  /** Whether the parts of a value are to be looked into. One of another type than its schema's is reported. */
+  #hasJudgedParts(schema: Schema, value: Json, path: FieldPath): boolean {
+    if (!schema.lenient || schema.anyType || matchesType(schema, value))
+      return value !== null && !schema.skipsParts?.(value)
     const misfits = schema.misfit?.(value, path) ?? [invalid(path, typeName(value), `must be of type ${schema.type}`)]
-    report(misfits, validation)
-  } else if (value !== null && !schema.skipsParts?.(value)) checkType(schema, value, path, validation)
-  if (value === null && !schema.lenient && schema.nullable) return
-  const errors = schema.check?.(value, path, validation.context, validation.effort)
-  if (errors !== undefined) report(errors, validation)
-}
-
-function report(faults: readonly FieldError[], { errors, reported }: Validation): void {
-  for (const fault of faults) {
-    if (fault.once !== undefined && reported.has(fault.once)) continue
-    if (fault.once !== undefined) reported.add(fault.once)
-    errors.push(fault)
+    this.#report(misfits)
+    return false
   }
-}
 
-function checkType(schema: Schema, value: Json, path: FieldPath, validation: Validation): void {
-  switch (schema.type) {
-    case 'object':
-      if (isObject(value) && !schema.unjudged) checkObject(schema, value, schema.faultsAt?.(path) ?? path, validation)
-      return
-    case 'map':
-      if (isObject(value)) checkMap(schema, value, path, validation)
-      return
-    case 'list':
-      if (Array.isArray(value)) checkList(schema, value, path, validation)
-      return
-    case 'string':
-      if (schema.values && !schema.values.includes(String(value)))
-        validation.errors.push(notSupported(path, value, schema.values))
-      return
-    default:
-      return
+  /** The rule of the type itself, once its parts are judged. */
+  #checkWhole(schema: Schema, value: Json, path: FieldPath): void {
+    if (value === null && !schema.lenient && schema.nullable) return
+    const errors = schema.check?.(value, path, this.#context, this.#effort)
+    if (errors !== undefined) this.#report(errors)
   }
-}
 
-function checkObject(schema: ObjectSchema, value: JsonObject, path: FieldPath, validation: Validation): void {
-  const { choice } = schema
-  const chosen = choice ? membersIn(value, choice) : []
-  const unjudged = schema.leavesUnjudged?.(value)
-  for (const { name, field, hasRules } of checkedFields(schema).of(value)) {
+  #report(faults: readonly FieldError[]): void {
+    for (const fault of faults) {
+      if (fault.once !== undefined && this.#reported.has(fault.once)) continue
+      if (fault.once !== undefined) this.#reported.add(fault.once)
+      this.errors.push(fault)
+    }
+  }
+
+  #checkType(schema: Schema, value: Json, path: FieldPath): void {
+    switch (schema.type) {
+      case 'object':
+        if (isObject(value) && !schema.unjudged) this.#checkObject(schema, value, schema.faultsAt?.(path) ?? path)
+        return
+      case 'map':
+        if (isObject(value)) this.#checkMap(schema, value, path)
+        return
+      case 'list':
+        if (Array.isArray(value)) this.#checkList(schema, value, path)
+        return
+      case 'string':
+        if (schema.values && !schema.values.includes(String(value)))
+          this.errors.push(notSupported(path, value, schema.values))
+        return
+      default:
+        return
+    }
+  }
+
+  /** Of what is large, which is an object, a map or a list. */
+  *#checkTypeSteps(schema: Schema, value: Json, path: FieldPath): Generator<void, void> {
+    if (schema.type === 'map' && isObject(value)) yield* this.#checkMapSteps(schema, value, path)
+    else if (schema.type === 'list' && Array.isArray(value)) yield* this.#checkListSteps(schema, value, path)
+    else if (schema.type === 'object' && isObject(value) && !schema.unjudged) {
+      const judged = judgedObject(schema, value, schema.faultsAt?.(path) ?? path)
+      for (const checked of checkedFields(schema).of(value)) {
+        const item = this.#partOf(judged, checked)
+        if (item !== undefined) yield* this.checkSteps(checked.field.schema, item, child(judged.path, checked.name))
+      }
+      this.#checkChosen(judged)
+    }
+  }
+
+  #checkObject(schema: ObjectSchema, value: JsonObject, path: FieldPath): void {
+    const judged = judgedObject(schema, value, path)
+    for (const checked of checkedFields(schema).of(value)) {
+      const item = this.#partOf(judged, checked)
+      if (item !== undefined) this.check(checked.field.schema, item, child(path, checked.name))
+    }
+    this.#checkChosen(judged)
+  }
+
+  /** The value of a field where that is to be looked into. Whether it may be there, or must be, is said here. */
+  #partOf(judged: JudgedObject, checked: CheckedField): Json | undefined {
+    const { value, path, choice, chosen, unjudged } = judged
+    const { name, field, hasRules } = checked
     const item = own(value, name)
     if (chosen.length > 1 && chosen.indexOf(name) > 0)
-      validation.errors.push(forbidden(child(path, name), `may not specify more than 1 ${choice?.noun}`))
-    else if (field.required && isMissing(item)) validation.errors.push(required(child(path, name)))
-    else if (hasRules && item !== undefined && !isUnsent(item, field) && !unjudged?.includes(name))
-      check(field.schema, item, child(path, name), validation)
+      this.errors.push(forbidden(child(path, name), `may not specify more than 1 ${choice?.noun}`))
+    else if (field.required && isMissing(item)) this.errors.push(required(child(path, name)))
+    else if (hasRules && item !== undefined && !isUnsent(item, field) && !unjudged?.includes(name)) return item
+    return undefined
   }
-  if (choice && chosen.length === 0) validation.errors.push(required(path, `must specify a ${choice.noun}`))
+
+  #checkChosen({ path, choice, chosen }: JudgedObject): void {
+    if (choice && chosen.length === 0) this.errors.push(required(path, `must specify a ${choice.noun}`))
+  }
+
+  #checkMap(schema: MapSchema, value: JsonObject, path: FieldPath): void {
+    const looksInto = hasRules(schema.values)
+    for (const key of Object.keys(value)) {
+      if (this.errors.length >= maxFaults) return
+      const place = this.#checkKey(schema, key, path)
+      if (looksInto) this.check(schema.values, value[key]!, place)
+    }
+  }
+
+  *#checkMapSteps(schema: MapSchema, value: JsonObject, path: FieldPath): Generator<void, void> {
+    const looksInto = hasRules(schema.values)
+    let entries = 0
+    for (const key of Object.keys(value)) {
+      if (this.errors.length >= maxFaults) return
+      if (++entries % partsPerStep === 0) yield* this.#rest()
+      const place = this.#checkKey(schema, key, path)
+      if (looksInto) yield* this.checkSteps(schema.values, value[key]!, place)
+    }
+  }
+
+  /** Gives the place of what is under the key. */
+  #checkKey(schema: MapSchema, key: string, path: FieldPath): FieldPath {
+    const place = schema.lenient ? child(path, key) : at(path, key)
+    for (const text of schema.key?.(key) ?? []) this.errors.push(invalid(place, key, text))
+    return place
+  }
+
+  #checkList(schema: ListSchema, value: Json[], path: FieldPath): void {
+    if (schema.unique) this.#checkUnique(schema, value, path)
+    if (!hasRules(schema.items)) return
+    for (let i = 0; i < value.length; i++) this.check(schema.items, value[i]!, schema.lenient ? path : at(path, i))
+  }
+
+  *#checkListSteps(schema: ListSchema, value: Json[], path: FieldPath): Generator<void, void> {
+    if (schema.unique) this.#checkUnique(schema, value, path)
+    if (!hasRules(schema.items)) return
+    for (let i = 0; i < value.length; i++) {
+      if (i % partsPerStep === 0) yield* this.#rest()
+      yield* this.checkSteps(schema.items, value[i]!, schema.lenient ? path : at(path, i))
+    }
+  }
+
+  #checkUnique(schema: ListSchema, value: Json[], path: FieldPath): void {
+    const seen = new Set<string>()
+    for (const [i, item] of value.entries()) {
+      const identity = identityOf(schema, item)
+      if (seen.has(identity)) this.errors.push(duplicate(at(path, i), item))
+      seen.add(identity)
+    }
+  }
+}
+
+/** An object whose fields are judged. */
+interface JudgedObject {
+  readonly value: JsonObject
+  readonly path: FieldPath
+  readonly choice: Choice | undefined
+  /** Those that it has of the fields that it may have one of. */
+  readonly chosen: readonly string[]
+  readonly unjudged: readonly string[] | undefined
+}
+
+function judgedObject(schema: ObjectSchema, value: JsonObject, path: FieldPath): JudgedObject {
+  const { choice } = schema
+  const chosen = choice ? membersIn(value, choice) : []
+  return { value, path, choice, chosen, unjudged: schema.leavesUnjudged?.(value) }
 }
 
 function membersIn(value: JsonObject, { among }: Choice): string[] {
@@ -132,31 +273,6 @@ function isMissing(item: Json | undefined): boolean {
 /** An empty text that is always written was not sent; any other is one that was. */
 function isUnsent(item: Json, field: Field): boolean {
   return item === '' && field.zero === 'write'
-}
-
-function checkMap(schema: MapSchema, value: JsonObject, path: FieldPath, validation: Validation): void {
-  const looksInto = hasRules(schema.values)
-  for (const key of Object.keys(value)) {
-    if (validation.errors.length >= maxFaults) return
-    const place = schema.lenient ? child(path, key) : at(path, key)
-    for (const text of schema.key?.(key) ?? []) validation.errors.push(invalid(place, key, text))
-    if (looksInto) check(schema.values, value[key]!, place, validation)
-  }
-}
-
-function checkList(schema: ListSchema, value: Json[], path: FieldPath, validation: Validation): void {
-  if (schema.unique) checkUnique(schema, value, path, validation)
-  if (!hasRules(schema.items)) return
-  for (let i = 0; i < value.length; i++) check(schema.items, value[i]!, schema.lenient ? path : at(path, i), validation)
-}
-
-function checkUnique(schema: ListSchema, value: Json[], path: FieldPath, { errors }: Validation): void {
-  const seen = new Set<string>()
-  for (const [i, item] of value.entries()) {
-    const identity = identityOf(schema, item)
-    if (seen.has(identity)) errors.push(duplicate(at(path, i), item))
-    seen.add(identity)
-  }
 }
 
 /** What makes an element of a set or keyed list itself, as a string to compare. */

@@ -1,15 +1,17 @@
 /** Schemas that users write: which are refused and why, and what those that are taken demand of values. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { runToCompletion, type Steps } from '../../src/base/time-slice.ts'
 import { objectRules } from '../../src/custom/object-rules.ts'
 import { readStructuralSchema } from '../../src/custom/structural-schema.ts'
+import { maxFaults } from '../../src/model/field-error.ts'
 import type { Json, JsonObject } from '../../src/model/json.ts'
 import { asObject } from '../../src/model/object.ts'
 import { vendorOf } from '../../src/model/vendor.ts'
-import { decode } from '../../src/schema/decode.ts'
+import { decode, decodeSteps } from '../../src/schema/decode.ts'
 import { fillDefaults } from '../../src/schema/defaults.ts'
 import type { ObjectSchema } from '../../src/schema/schema.ts'
-import { validate } from '../../src/schema/validate.ts'
+import { validate, validateSteps } from '../../src/schema/validate.ts'
 
 const vendor = vendorOf('orch')
 const context = { vendor, subresource: '' }
@@ -472,9 +474,10 @@ describe('what a schema demands', () => {
     test(name, async () => {
       const schema = await schemaOf(about(property))
       const decoded = decode(schema, { apiVersion: 'v1', kind: 'X', metadata: { name: 'x' }, a: value })
+      const rules = objectRules(schema, undefined)
       const errors = [
         ...validate(schema, decoded.value, context),
-        ...objectRules(schema, undefined)(asObject(decoded.value)),
+        ...(rules === undefined ? [] : runToCompletion(rules(asObject(decoded.value)))),
       ]
       assert.deepEqual(errors.map(({ fault, path }) => `${path} ${fault.replace('FieldValue', '')}`).sort(), expected)
     })
@@ -483,6 +486,65 @@ describe('what a schema demands', () => {
     const schema = await schemaOf(about({ type: 'string', pattern: '^(a+)+$' }))
     const decoded = decode(schema, { metadata: {}, a: `${'a'.repeat(50_000)}!` })
     assert.equal(validate(schema, decoded.value, context).length, 1)
+  })
+})
+
+describe('a large value is gone through in steps, between which others have their turn', () => {
+  const many = 20_000
+  const list = <T>(item: (i: number) => T) => Array.from({ length: many }, (_, i) => item(i))
+  const text = { type: 'string', maxLength: 20 }
+  const named = { type: 'object', required: ['name'], properties: { name: text } }
+  const set = { type: 'array', 'x-orch-list-type': 'set', items: text }
+  const embedded = { type: 'object', 'x-orch-embedded-resource': true, 'x-orch-preserve-unknown-fields': true }
+  const object = () => ({ apiVersion: 'v1', kind: 'A', metadata: { labels: { a: 'b' } } })
+  const rows: readonly (readonly [string, JsonObject, Json])[] = [
+    ['embedded objects', { type: 'array', items: embedded }, list(object)],
+    ['embedded objects of a map', { type: 'object', additionalProperties: embedded }, { ...list(object) }],
+    ['the elements of a set', set, list((i) => `e${i}`)],
+    [
+      'elements with a key',
+      { type: 'array', 'x-orch-list-type': 'map', 'x-orch-list-map-keys': ['name'], items: named },
+      list((i) => ({ name: `e${i}` })),
+    ],
+    ['a list in a list', { type: 'array', items: set }, [list((i) => `e${i}`)]],
+    ['a set in an embedded object', { ...embedded, properties: { s: set } }, { ...object(), s: list((i) => `e${i}`) }],
+  ]
+
+  /** How often it can be interrupted, and what it gives. */
+  function run<T>(work: Steps<T>): { steps: number; result: T } {
+    for (let steps = 0; ; steps++) {
+      const step = work.next()
+      if (step.done) return { steps, result: step.value }
+    }
+  }
+
+  for (const [what, property, value] of rows)
+    test(what, async () => {
+      const schema = await schemaOf(about(property))
+      const decoding = run(decodeSteps(schema, { apiVersion: 'v1', kind: 'X', metadata: { name: 'x' }, a: value }))
+      assert.ok(decoding.steps >= many / 1000, `decoded in ${decoding.steps} steps`)
+      const decoded = decoding.result.value
+      const judging = run(objectRules(schema, undefined)!(asObject(decoded)))
+      assert.deepEqual(judging.result, [])
+      assert.ok(judging.steps >= many / 1000, `judged in ${judging.steps} steps`)
+      const validating = run(validateSteps(schema, decoded, context))
+      assert.deepEqual(validating.result, validate(schema, decoded, context))
+      if (validating.steps > 0) assert.ok(validating.steps >= many / 1000, `validated in ${validating.steps} steps`)
+    })
+
+  test('the same faults are found as of a small one', async () => {
+    const schema = await schemaOf(about(rows[0]![1]))
+    const faulty = { kind: 'A', metadata: { name: '..', finalizers: ['a', 'a'] } }
+    const faultsOf = (a: Json) => run(objectRules(schema, undefined)!(asObject({ a }))).result
+    const few = faultsOf([faulty])
+    assert.deepEqual(
+      few.map(({ path }) => path),
+      ['a[0].apiVersion', 'a[0].metadata.name', 'a[0].metadata.finalizers[1]'],
+    )
+    assert.deepEqual(faultsOf([faulty, ...list(object)]), few)
+    const all = faultsOf(list(() => faulty))
+    assert.equal(all.length, maxFaults)
+    assert.deepEqual(all.slice(0, few.length), few)
   })
 })
 

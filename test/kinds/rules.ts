@@ -55,7 +55,10 @@ function writeBy(
   const refused = mayAllocate(judged, context) ? allocated(kind, object, { previous, allocator }) : []
   if (refused.length > 0) return { object, faults: told(refused) }
   const faults: FieldError[] = []
-  for (const check of validations(judged, context)) faults.push(...(check(faults.length === 0) ?? []))
+  for (const check of validations(judged, context)) {
+    const found = check(faults.length === 0) ?? []
+    faults.push(...('next' in found ? runToCompletion(found) : found))
+  }
   return { object, faults: told(faults) }
 }
 
