@@ -30,7 +30,7 @@ import { covers, difference, type FieldSet, intersection, sameSet, setOf } from 
 import { refuseKeyless } from './keyless.ts'
 import { followsLastApplied, lastAppliedSet, withLastApplied } from './last-applied.ts'
 import { type Manager, sameManager, storedManagers, type Writer, withFields, writeManagers } from './managed-fields.ts'
-import { mergeConfig } from './merge-config.ts'
+import { mergeConfigSteps } from './merge-config.ts'
 import { ownable, withoutManagers, withoutReadOnly, writable } from './ownable.ts'
 import { reconcileManagers, schemaInVersions } from './reconcile.ts'
 import { statedSteps } from './stated-set.ts'
@@ -75,7 +75,7 @@ export function* applySteps(request: ApplyRequest): Steps<Applied> {
   yield
   const conflicts = request.force ? [] : withoutGranted(plan, findConflicts(plan))
   yield
-  return conflicts.length > 0 ? { outcome: 'conflict', conflicts } : settle(plan)
+  return conflicts.length > 0 ? { outcome: 'conflict', conflicts } : yield* settle(plan)
 }
 
 /** Everything that is known before anybody is asked. */
@@ -99,13 +99,13 @@ function* makePlan(request: ApplyRequest): Steps<Plan> {
   yield
   const current = withoutManagers(live ?? empty)
   if (!request.view) refuseKeyless(schema, current, 'the object, which can still be updated or patched,')
-  const managers = managersOf(request, current)
+  const managers = yield* managersOf(request, current)
   yield
   const self = managers.find((manager) => sameManager(manager, { ...writer, operation: 'Apply' }))
   const others = managers.filter((manager) => manager !== self)
   // What a later write cannot set may still be set when the object is made.
   const merging = live === undefined ? config : withoutReadOnly(config, readOnly)
-  const laid = mergeConfig(schema, current, merging) as JsonObject
+  const laid = (yield* mergeConfigSteps(schema, current, merging)) as JsonObject
   yield
   const before = self && withFields(self, writable(self.fields, readOnly))
   const merged = yield* dropUnstated({ ...request, merged: laid, stated, self: before, others })
@@ -130,12 +130,13 @@ function checkedConfig({ config, writer }: ApplyRequest): JsonObject {
   return config
 }
 
-function managersOf(request: ApplyRequest, current: JsonObject): Manager[] {
+function* managersOf(request: ApplyRequest, current: JsonObject): Steps<Manager[]> {
   const { schema, live, empty, writer, readOnly } = request
   if (live === undefined) return []
-  const managers = storedManagers(live)
+  const managers = yield* storedManagers(live)
+  yield
   if (managers.length > 0) return reconcileManagers(schemaInVersions({ ...request, ...writer }), managers)
-  return beforeFirstApply({ schema, empty: asJson(empty), live: current, writer, readOnly })
+  return yield* beforeFirstApply({ schema, empty: asJson(empty), live: current, writer, readOnly })
 }
 
 function findConflicts({ others, changeIn }: Plan): FieldConflict[] {
@@ -155,17 +156,22 @@ function withoutGranted(plan: Plan, conflicts: readonly FieldConflict[]): readon
 }
 
 /** The outcome, with every conflict decided for the applier. */
-function settle(plan: Plan): Applied {
+function* settle(plan: Plan): Steps<Applied> {
   const { live, empty, self, others, own, writer, changeIn } = plan
   const same = isUnchanged(changeIn(writer.apiVersion)!.changes)
-  const left = others.flatMap((manager) => withoutLost(manager, changeIn(manager.apiVersion)?.changes))
+  const left: Manager[] = []
+  for (const manager of others) {
+    yield
+    left.push(...withoutLost(manager, changeIn(manager.apiVersion)?.changes))
+  }
+  yield
   const kept = same && self !== undefined && self.apiVersion === writer.apiVersion && sameSet(self.fields, own)
   const mine: Manager = kept ? self : { ...writer, operation: 'Apply', fields: own }
   const object = same ? asJson(live ?? empty) : plan.merged
   return {
     outcome: 'applied',
     object: followsLastApplied(writer) ? withLastApplied(object, plan.config, plan.vendor) : object,
-    managedFields: writeManagers([...left, mine]),
+    managedFields: yield* writeManagers([...left, mine]),
   }
 }
 

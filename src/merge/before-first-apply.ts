@@ -6,7 +6,7 @@
 import type { JsonObject } from '../model/json.ts'
 import type { ObjectSchema } from '../schema/schema.ts'
 import { changesOf } from './change.ts'
-import { compare } from './compare.ts'
+import { compareSteps } from './compare.ts'
 import type { Manager, Writer } from './managed-fields.ts'
 import { writableChanges } from './ownable.ts'
 import { takeChanges } from './track-update.ts'
@@ -19,8 +19,11 @@ export interface FirstApply {
   readonly readOnly: readonly string[]
 }
 
-export function beforeFirstApply({ schema, empty, live, writer, readOnly }: FirstApply): Manager[] {
+/** Yields where it can be interrupted. */
+export function* beforeFirstApply(first: FirstApply): Generator<void, Manager[]> {
+  const { schema, empty, live, writer, readOnly } = first
   // What is stored does not tell an empty list that was sent from one that was not: here both are nobody's.
-  const changes = changesOf(writableChanges(compare(schema, structuredClone(empty), live), readOnly))
-  return takeChanges([], () => changes, { ...writer, name: 'before-first-apply' })
+  const compared = yield* compareSteps(schema, structuredClone(empty), live)
+  const changes = changesOf(writableChanges(compared, readOnly))
+  return yield* takeChanges([], () => changes, { ...writer, name: 'before-first-apply' })
 }

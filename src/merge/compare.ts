@@ -6,12 +6,12 @@
  * in memory are not looked into, so comparing an object with one derived from it costs what was changed.
  */
 import { isObject, type Json, type JsonObject, own, sameJson } from '../model/json.ts'
-import { isLarge, partsPerStep } from '../model/large-json.ts'
+import { isLarge, partsPerStep, sameJsonSteps } from '../model/large-json.ts'
 import { isUnsent } from '../schema/decode.ts'
 import type { ListSchema, Schema } from '../schema/schema.ts'
 import { emptySet, type FieldSet, isEmpty, justHere, union } from './field-set.ts'
 import { hasElements, hasMembers, type Membered, memberOf } from './shape.ts'
-import { byStep, elementStep } from './steps.ts'
+import { byStep, byStepSteps, elementStep } from './steps.ts'
 
 export interface Comparison {
   readonly added: FieldSet
@@ -59,14 +59,15 @@ export function* compareSteps(
   if (before === undefined) return { ...unchanged, added: yield* everythingSteps(schema, after!) }
   if (after === undefined) return { ...unchanged, removed: yield* everythingSteps(schema, before) }
   const then = sentPart(before, after)
-  const pairs = pairsOf(schema, then, after)
-  if (pairs === undefined) return sameJson(then, after) ? unchanged : modifiedHere
+  const pairs = yield* pairSteps(schema, then, after)
+  if (pairs === undefined) return (yield* sameJsonSteps(then, after)) ? unchanged : modifiedHere
   const parts: Part[] = []
   for (const [i, { step, type, before, after }] of pairs.entries()) {
     if (i % partsPerStep === 0) yield
     const part = yield* compareSteps(type, before, after)
     if (part !== unchanged) parts.push([step, part])
   }
+  yield
   return gather(parts)
 }
 
@@ -92,6 +93,15 @@ function pairsOf(schema: Schema, before: Json, after: Json): Pair[] | undefined 
   return undefined
 }
 
+/** The same, with a yield where it can be interrupted. */
+function* pairSteps(schema: Schema, before: Json, after: Json): Generator<void, Pair[] | undefined> {
+  if (hasMembers(schema) && isParted(before, after, isObject))
+    return yield* memberPairSteps(schema, (before ?? {}) as JsonObject, (after ?? {}) as JsonObject)
+  if (hasElements(schema) && isParted(before, after, Array.isArray))
+    return yield* elementPairSteps(schema, (before ?? []) as Json[], (after ?? []) as Json[])
+  return undefined
+}
+
 /** Whether two values are compared by their parts. Null beside parts has none of them; two values without any are wholes. */
 function isParted(before: Json, after: Json, hasForm: (value: Json) => boolean): boolean {
   if (before === null) return after !== null && hasForm(after) && Object.keys(after).length > 0
@@ -103,15 +113,31 @@ function memberPairs(schema: Membered, before: JsonObject, after: JsonObject): P
   const pairs: Pair[] = []
   for (const name of Object.keys(before)) {
     const next = own(after, name)
-    if (before[name] !== next) pairs.push(pairOf(schema, name, before[name], next))
+    if (before[name] !== next) pairs.push(pairOf(schema, name, { before: before[name], after: next }))
   }
   for (const name of Object.keys(after))
     if (after[name] !== undefined && own(before, name) === undefined)
-      pairs.push(pairOf(schema, name, undefined, after[name]))
+      pairs.push(pairOf(schema, name, { before: undefined, after: after[name] }))
   return pairs
 }
 
-function pairOf(schema: Membered, name: string, before: Json | undefined, after: Json | undefined): Pair {
+function* memberPairSteps(schema: Membered, before: JsonObject, after: JsonObject): Generator<void, Pair[]> {
+  const pairs: Pair[] = []
+  let members = 0
+  for (const name of Object.keys(before)) {
+    if (++members % partsPerStep === 0) yield
+    const next = own(after, name)
+    if (before[name] !== next) pairs.push(pairOf(schema, name, { before: before[name], after: next }))
+  }
+  for (const name of Object.keys(after)) {
+    if (++members % partsPerStep === 0) yield
+    if (after[name] !== undefined && own(before, name) === undefined)
+      pairs.push(pairOf(schema, name, { before: undefined, after: after[name] }))
+  }
+  return pairs
+}
+
+function pairOf(schema: Membered, name: string, { before, after }: Pick<Pair, 'before' | 'after'>): Pair {
   const { step, schema: type } = memberOf(schema, name)
   return { step, type, before, after }
 }
@@ -123,6 +149,23 @@ function elementPairs(schema: ListSchema, before: Json[], after: Json[]): Pair[]
   const pairs: Pair[] = []
   for (const [step, item] of old) pairs.push({ step, type, before: item, after: next.get(step) })
   for (const [step, item] of next) if (!old.has(step)) pairs.push({ step, type, before: undefined, after: item })
+  return pairs
+}
+
+function* elementPairSteps(schema: ListSchema, before: Json[], after: Json[]): Generator<void, Pair[]> {
+  const old = yield* byStepSteps(schema, before)
+  const next = yield* byStepSteps(schema, after)
+  const type = schema.items
+  const pairs: Pair[] = []
+  let elements = 0
+  for (const [step, item] of old) {
+    if (++elements % partsPerStep === 0) yield
+    pairs.push({ step, type, before: item, after: next.get(step) })
+  }
+  for (const [step, item] of next) {
+    if (++elements % partsPerStep === 0) yield
+    if (!old.has(step)) pairs.push({ step, type, before: undefined, after: item })
+  }
   return pairs
 }
 

@@ -32,8 +32,10 @@ export function* dropUnstated(dropping: Dropping): Steps<JsonObject> {
   const { schema, versions, merged, stated, self, others } = dropping
   if (self === undefined || covers(stated, self.fields)) return merged
   if (versions !== undefined) return yield* dropAcrossVersions(dropping, versions, self)
+  yield
   const owned = unionAll([identifying, stated, ...others.map(({ fields }) => fields)])
-  return prune(schema, merged, { last: self.fields, owned }) as JsonObject
+  yield
+  return (yield* prune(schema, merged, { last: self.fields, owned })) as JsonObject
 }
 
 function* dropAcrossVersions(dropping: Dropping, versions: OtherVersions, self: Manager): Steps<JsonObject> {
@@ -43,7 +45,7 @@ function* dropAcrossVersions(dropping: Dropping, versions: OtherVersions, self: 
   if (last === undefined || versions.schemaOf(writer.apiVersion) === undefined) return merged
   const then = yield* versions.convert(merged, self.apiVersion)
   const theirs = union(owned.get(self.apiVersion) ?? emptySet, identifying)
-  let left = prune(last, then, { last: self.fields, owned: theirs }) as JsonObject
+  let left = (yield* prune(last, then, { last: self.fields, owned: theirs })) as JsonObject
   if (left === then) return merged
   for (const [apiVersion, fields] of owned) {
     const schema = versions.schemaOf(apiVersion)

@@ -14,6 +14,7 @@
 import { sortUtf8 } from '../base/utf8-order.ts'
 import { stringifyMembers } from '../codec/json.ts'
 import { isObject, type Json, type JsonObject, setKey } from '../model/json.ts'
+import { isLarge, partsPerStep } from '../model/large-json.ts'
 import { parseNative } from '../model/native-json.ts'
 import { escapeMarkup } from './steps.ts'
 
@@ -150,9 +151,42 @@ export function toFieldsV1(set: FieldSet): JsonObject {
   if (set.children.size === 0) return nothingBelow
   const fields: JsonObject = {}
   if (set.member) fields['.'] = nothingBelow
-  const steps = set.children.size === 1 ? set.children.keys() : sortUtf8([...set.children.keys()])
-  for (const step of steps) setKey(fields, step, toFieldsV1(set.children.get(step)!))
+  for (const step of stepsInOrder(set)) setKey(fields, step, toFieldsV1(set.children.get(step)!))
   return fields
+}
+
+/** The same, with a yield where it can be interrupted. */
+export function* toFieldsSteps(set: FieldSet): Generator<void, JsonObject> {
+  if (!isLargeSet(set)) return toFieldsV1(set)
+  yield
+  const fields: JsonObject = {}
+  if (set.member) fields['.'] = nothingBelow
+  let steps = 0
+  for (const step of stepsInOrder(set)) {
+    if (++steps % partsPerStep === 0) yield
+    setKey(fields, step, yield* toFieldsSteps(set.children.get(step)!))
+  }
+  return fields
+}
+
+function stepsInOrder({ children }: FieldSet): Iterable<string> {
+  return children.size === 1 ? children.keys() : sortUtf8([...children.keys()])
+}
+
+/** Whether a set holds so many places that others would wait for who goes through them. */
+function isLargeSet(set: FieldSet): boolean {
+  return leftAfter(set, manyPlaces) < 0
+}
+
+const manyPlaces = 1000
+
+function leftAfter({ children }: FieldSet, count: number): number {
+  let left = count - children.size
+  for (const branch of children.values()) {
+    if (left < 0) return left
+    if (branch.children.size > 0) left = leftAfter(branch, left)
+  }
+  return left
 }
 
 /** What stands for every place that has none below it: most places, so they share it. */
@@ -164,11 +198,29 @@ export type ReadStep = (text: string) => string | undefined
 /** For sets that we wrote: they have the one spelling. */
 export const asWritten: ReadStep = (text) => text
 
-/** Reads `fieldsV1`; undefined when it is not of that form. */
-export function fromFieldsV1(fields: Json | undefined, readStep: ReadStep = normalStep): FieldSet | undefined {
-  const set = readBranch(fields, readStep)
-  if (set === undefined || !set.member) return set
-  return { member: false, children: set.children }
+/** Reads `fieldsV1`; undefined when it is not of that form. Yields where it can be interrupted. */
+export function* fromFieldsSteps(
+  fields: Json | undefined,
+  readStep: ReadStep = normalStep,
+): Generator<void, FieldSet | undefined> {
+  const set = yield* branchSteps(fields, readStep)
+  return set === undefined || !set.member ? set : { member: false, children: set.children }
+}
+
+function* branchSteps(fields: Json | undefined, readStep: ReadStep): Generator<void, FieldSet | undefined> {
+  if (!isObject(fields) || !isLarge(fields)) return readBranch(fields, readStep)
+  yield
+  const children = new Map<string, FieldSet>()
+  let keys = 0
+  for (const key of Object.keys(fields)) {
+    if (++keys % partsPerStep === 0) yield
+    if (key === '.') continue
+    const step = readStep(key)
+    const branch = step === undefined ? undefined : yield* branchSteps(fields[key], readStep)
+    if (branch === undefined) return undefined
+    children.set(step!, branch)
+  }
+  return { member: Object.hasOwn(fields, '.'), children }
 }
 
 function readBranch(fields: Json | undefined, readStep: ReadStep): FieldSet | undefined {

@@ -6,7 +6,7 @@
  */
 import type { JsonObject } from '../model/json.ts'
 import type { ApiObject, ManagedFieldsEntry } from '../model/object.ts'
-import { asWritten, type FieldSet, fromFieldsV1, isEmpty, toFieldsV1 } from './field-set.ts'
+import { asWritten, type FieldSet, fromFieldsSteps, isEmpty, toFieldsSteps } from './field-set.ts'
 
 export interface Manager extends ManagerId {
   readonly time: string | undefined
@@ -32,37 +32,40 @@ export interface Writer {
   readonly time: string
 }
 
-/** Reads entries that a client sent; undefined when one of them is not of the right form. */
-export function readManagers(entries: readonly ManagedFieldsEntry[] | undefined): Manager[] | undefined {
-  return readEntries(entries, (fieldsV1) => ({ fields: fromFieldsV1(fieldsV1) }))
+/** Reads entries that a client sent; undefined when one of them is not of the right form. Yields as it reads. */
+export function readManagers(entries: readonly ManagedFieldsEntry[] | undefined): Read<Manager[]> {
+  return readEntries(entries, function* (fieldsV1) {
+    return { fields: yield* fromFieldsSteps(fieldsV1) }
+  })
 }
 
-/** Reads entries that were stored. None where there are some that cannot be read. */
-export function storedManagers({ metadata }: ApiObject): Manager[] {
-  return readEntries(metadata.managedFields, (encoded) => ({ fields: fromFieldsV1(encoded, asWritten), encoded })) ?? []
+/** Reads entries that were stored. None where there are some that cannot be read. Yields as it reads. */
+export function* storedManagers({ metadata }: ApiObject): Generator<void, Manager[]> {
+  const managers = yield* readEntries(metadata.managedFields, function* (encoded) {
+    return { fields: yield* fromFieldsSteps(encoded, asWritten), encoded }
+  })
+  return managers ?? []
 }
 
-type ReadFields = (fieldsV1: JsonObject) => { fields: FieldSet | undefined; encoded?: JsonObject }
+type Read<T> = Generator<void, T | undefined>
+type ReadFields = (fieldsV1: JsonObject) => Generator<void, { fields: FieldSet | undefined; encoded?: JsonObject }>
 
 /** Of two entries with one identity the last counts. */
-function readEntries(
-  entries: readonly ManagedFieldsEntry[] | undefined,
-  readFields: ReadFields,
-): Manager[] | undefined {
+function* readEntries(entries: readonly ManagedFieldsEntry[] | undefined, readFields: ReadFields): Read<Manager[]> {
   const managers = new Map<string, Manager>()
   for (const entry of entries ?? []) {
-    const manager = readEntry(entry, readFields)
+    const manager = yield* readEntry(entry, readFields)
     if (manager === undefined) return undefined
     managers.set(identity(manager), manager)
   }
   return [...managers.values()]
 }
 
-function readEntry(entry: ManagedFieldsEntry, readFields: ReadFields): Manager | undefined {
+function* readEntry(entry: ManagedFieldsEntry, readFields: ReadFields): Read<Manager> {
   const { operation, apiVersion, fieldsType, fieldsV1 = {} } = entry
   if (operation !== 'Apply' && operation !== 'Update') return undefined
   if (!apiVersion || fieldsType !== 'FieldsV1') return undefined
-  const { fields, encoded } = readFields(fieldsV1)
+  const { fields, encoded } = yield* readFields(fieldsV1)
   if (fields === undefined) return undefined
   const { manager: name = '', subresource = '', time } = entry
   return { name, operation, apiVersion, subresource, time, fields, encoded }
@@ -73,20 +76,21 @@ export function withFields(manager: Manager, fields: FieldSet): Manager {
   return fields === manager.fields ? manager : { ...manager, fields, encoded: undefined }
 }
 
-/** The wire form: appliers first, then by time and name; managers that own nothing vanish. */
-export function writeManagers(managers: readonly Manager[]): ManagedFieldsEntry[] {
-  return managers
-    .filter((manager) => !isEmpty(manager.fields))
-    .toSorted(inOrder)
-    .map(writeEntry)
+/** The wire form: appliers first, then by time and name; managers that own nothing vanish. Yields as it writes. */
+export function* writeManagers(managers: readonly Manager[]): Generator<void, ManagedFieldsEntry[]> {
+  const entries: ManagedFieldsEntry[] = []
+  for (const manager of managers.filter(({ fields }) => !isEmpty(fields)).toSorted(inOrder))
+    entries.push(yield* writeEntry(manager))
+  return entries
 }
 
 /** Its keys in the order in which they are stored (schema/object-meta.ts), which saves sorting them. */
-function writeEntry({ name, operation, apiVersion, subresource, time, fields, encoded }: Manager): ManagedFieldsEntry {
+function* writeEntry(manager: Manager): Generator<void, ManagedFieldsEntry> {
+  const { name, operation, apiVersion, subresource, time, fields, encoded } = manager
   const entry: ManagedFieldsEntry = name === '' ? { operation, apiVersion } : { manager: name, operation, apiVersion }
   if (time !== undefined) entry.time = time
   entry.fieldsType = 'FieldsV1'
-  entry.fieldsV1 = encoded ?? toFieldsV1(fields)
+  entry.fieldsV1 = encoded ?? (yield* toFieldsSteps(fields))
   if (subresource !== '') entry.subresource = subresource
   return entry
 }

@@ -6,10 +6,13 @@
  * those of the configuration alone come where it puts them, after what the object has there.
  *   object [a b c], configuration [z b]: [a z b c]
  */
+import { runToCompletion } from '../base/time-slice.ts'
 import { isObject, type Json, type JsonObject, own, sameJson, setKey } from '../model/json.ts'
+import { isLarge, partsPerStep, sameJsonSteps } from '../model/large-json.ts'
 import type { ListSchema, Schema } from '../schema/schema.ts'
+import { copySteps } from './merge-patch.ts'
 import { hasElements, hasMembers, type Membered, memberSchema } from './shape.ts'
-import { byStep, elementStep } from './steps.ts'
+import { byStep, byStepSteps, elementStep } from './steps.ts'
 
 export function mergeConfig(schema: Schema, live: Json | undefined, config: Json | undefined): Json | undefined {
   if (config === undefined || live === config) return live
@@ -23,6 +26,53 @@ export function mergeConfig(schema: Schema, live: Json | undefined, config: Json
     if (config === null && live.length > 0) return live
   }
   return sameJson(live, config) ? live : config
+}
+
+/** The same, with a yield where it can be interrupted. */
+export function* mergeConfigSteps(
+  schema: Schema,
+  live: Json | undefined,
+  config: Json | undefined,
+): Generator<void, Json | undefined> {
+  if (!isLarge(live) && !isLarge(config)) return mergeConfig(schema, live, config)
+  yield
+  if (hasMembers(schema) && isObject(live) && isObject(config)) return yield* memberSteps(schema, live, config)
+  if (hasElements(schema) && Array.isArray(live) && Array.isArray(config))
+    return yield* elementSteps(schema, live, config)
+  if (live === undefined || config === undefined || hasMembers(schema) || hasElements(schema))
+    return mergeConfig(schema, live, config)
+  return (yield* sameJsonSteps(live, config)) ? live : config
+}
+
+function* memberSteps(schema: Membered, live: JsonObject, config: JsonObject): Generator<void, JsonObject> {
+  let merged: JsonObject | undefined
+  let members = 0
+  for (const name of Object.keys(config)) {
+    if (++members % partsPerStep === 0) yield
+    const before = own(live, name)
+    const after = yield* mergeConfigSteps(memberSchema(schema, name), before, config[name])
+    if (after === before || after === undefined) continue
+    merged ??= yield* copySteps(live)
+    setKey(merged, name, after)
+  }
+  return merged ?? live
+}
+
+function* elementSteps(schema: ListSchema, live: Json[], config: Json[]): Generator<void, Json[]> {
+  const asked = yield* byStepSteps(schema, config)
+  const steps: string[] = []
+  for (let i = 0; i < live.length; i++) {
+    if (i % partsPerStep === 0) yield
+    steps.push(elementStep(schema, live[i]!))
+  }
+  yield
+  const merged: Json[] = []
+  for (const [i, { step, index }] of (yield* placeSteps(steps, [...asked.keys()])).entries()) {
+    if (i % partsPerStep === 0) yield
+    merged.push((yield* mergeConfigSteps(schema.items, index < 0 ? undefined : live[index], asked.get(step)))!)
+  }
+  yield
+  return isSameList(merged, live) ? live : merged
 }
 
 function mergeMembers(schema: Membered, live: JsonObject, config: JsonObject): JsonObject {
@@ -43,8 +93,12 @@ function mergeElements(schema: ListSchema, live: Json[], config: Json[]): Json[]
   const merged = placesOf(steps, [...asked.keys()]).map(
     ({ step, index }) => mergeConfig(schema.items, index < 0 ? undefined : live[index], asked.get(step))!,
   )
-  const same = merged.length === live.length && merged.every((item, i) => item === live[i])
-  return same ? live : merged
+  return isSameList(merged, live) ? live : merged
+}
+
+/** Whether all elements are the same values in memory. */
+function isSameList(a: readonly Json[], b: readonly Json[]): boolean {
+  return a.length === b.length && a.every((item, i) => item === b[i])
 }
 
 /** A place of the merged list: its step, and where the object has that element (-1: nowhere). */
@@ -54,12 +108,19 @@ interface Place {
 }
 
 function placesOf(live: readonly string[], config: readonly string[]): Place[] {
+  return runToCompletion(placeSteps(live, config))
+}
+
+function* placeSteps(live: readonly string[], config: readonly string[]): Generator<void, Place[]> {
   if (live.length === config.length && live.every((step, i) => step === config[i]))
     return live.map((step, index) => ({ step, index }))
   const indexes = new Map<string, number>()
   for (const [i, step] of live.entries()) if (!indexes.has(step)) indexes.set(step, i)
+  yield
   const asked = new Set(config)
+  yield
   const shared = config.filter((step) => indexes.has(step))
+  yield
   const places: Place[] = []
   let index = 0
   const passLive = (until: string | undefined) => {
@@ -67,7 +128,8 @@ function placesOf(live: readonly string[], config: readonly string[]): Place[] {
       if (!asked.has(live[index]!)) places.push({ step: live[index]!, index })
   }
   let next = 0
-  for (const step of config) {
+  for (const [i, step] of config.entries()) {
+    if (i % partsPerStep === 0) yield
     passLive(shared[next])
     places.push({ step, index: indexes.get(step) ?? -1 })
     if (step === shared[next]) next++

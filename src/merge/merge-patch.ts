@@ -15,7 +15,8 @@ export function applyMergePatch(document: Json | undefined, patch: Json): Json {
 /** How many members are merged between two places where it can be interrupted. */
 const membersPerStep = 1000
 
-function* copySteps(object: JsonObject): Generator<void, JsonObject> {
+/** A copy of an object, with a yield where it can be interrupted. */
+export function* copySteps(object: JsonObject): Generator<void, JsonObject> {
   const keys = Object.keys(object)
   if (keys.length < membersPerStep) return { ...object }
   const copy: JsonObject = {}

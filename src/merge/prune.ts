@@ -6,8 +6,10 @@
  * can come back. Parts from which nothing goes are the same value in memory.
  */
 import { isObject, type Json, type JsonObject, own, setKey } from '../model/json.ts'
+import { partsPerStep } from '../model/large-json.ts'
 import type { ListSchema, Schema } from '../schema/schema.ts'
 import { below, type FieldSet } from './field-set.ts'
+import { copySteps } from './merge-patch.ts'
 import { hasElements, hasMembers, isNamed, type Membered, memberSchema } from './shape.ts'
 import { byStep, elementStep, fieldStep } from './steps.ts'
 
@@ -18,25 +20,28 @@ export interface Ownership {
   readonly owned: FieldSet
 }
 
-export function prune(schema: Schema, value: Json, { last, owned }: Ownership): Json {
+/** Yields where it can be interrupted. */
+export function* prune(schema: Schema, value: Json, { last, owned }: Ownership): Generator<void, Json> {
   if (last.children.size === 0) return value
-  if (hasMembers(schema) && isObject(value)) return pruneMembers(schema, value, { last, owned })
-  if (hasElements(schema) && Array.isArray(value)) return pruneElements(schema, value, { last, owned })
+  if (hasMembers(schema) && isObject(value)) return yield* pruneMembers(schema, value, { last, owned })
+  if (hasElements(schema) && Array.isArray(value)) return yield* pruneElements(schema, value, { last, owned })
   return value
 }
 
-function pruneMembers(schema: Membered, value: JsonObject, { last, owned }: Ownership): Json {
+function* pruneMembers(schema: Membered, value: JsonObject, { last, owned }: Ownership): Generator<void, Json> {
   let pruned: JsonObject | undefined
+  let members = 0
   for (const name of Object.keys(value)) {
+    if (++members % partsPerStep === 0) yield
     const step = fieldStep(name)
     const was = last.children.get(step)
     if (was === undefined) continue
     const named = isNamed(schema, name)
     const is = below(owned, step)
     const gone = holds(was, named) && !holds(is, named)
-    const kept = gone ? undefined : prune(memberSchema(schema, name), value[name]!, { last: was, owned: is })
+    const kept = gone ? undefined : yield* prune(memberSchema(schema, name), value[name]!, { last: was, owned: is })
     if (kept === value[name]) continue
-    pruned ??= { ...value }
+    pruned ??= yield* copySteps(value)
     if (kept === undefined) delete pruned[name]
     else setKey(pruned, name, kept)
   }
@@ -44,15 +49,16 @@ function pruneMembers(schema: Membered, value: JsonObject, { last, owned }: Owne
   return Object.keys(pruned).length === 0 ? null : pruned
 }
 
-function pruneElements(schema: ListSchema, value: Json[], { last, owned }: Ownership): Json {
+function* pruneElements(schema: ListSchema, value: Json[], { last, owned }: Ownership): Generator<void, Json> {
   const kept: Json[] = []
   let same = true
-  for (const item of value) {
+  for (const [i, item] of value.entries()) {
+    if (i % partsPerStep === 0) yield
     const step = elementStep(schema, item)
     const was = below(last, step)
     const is = below(owned, step)
     const gone = was.member && !is.member
-    const next = gone ? undefined : (prune(schema.items, item, { last: was, owned: is }) ?? {})
+    const next = gone ? undefined : ((yield* prune(schema.items, item, { last: was, owned: is })) ?? {})
     if (next !== item) same = false
     if (next !== undefined) kept.push(next)
   }

@@ -8,7 +8,7 @@
  */
 import { badRequest } from '../model/api-error.ts'
 import { at, child, type FieldPath } from '../model/field-error.ts'
-import { isObject, type Json, typeName } from '../model/json.ts'
+import { isObject, type Json, type JsonObject, typeName } from '../model/json.ts'
 import { isLarge, partsPerStep } from '../model/large-json.ts'
 import type { ListSchema, Schema } from '../schema/schema.ts'
 import { emptySet, type FieldSet, isEmpty, justHere } from './field-set.ts'
@@ -21,20 +21,34 @@ export function statedSet(schema: Schema, config: Json): FieldSet {
 
 /** The same, with a yield where it can be interrupted. */
 export function* statedSteps(schema: Schema, config: Json, path: FieldPath = ''): Generator<void, FieldSet> {
-  if (!hasMembers(schema) || !isObject(config) || !isLarge(config)) return stated(schema, config, path)
+  if (!isLarge(config)) return stated(schema, config, path)
   yield
+  if (hasMembers(schema) && isObject(config)) return yield* memberSteps(schema, config, path)
+  if (hasElements(schema) && Array.isArray(config)) return yield* elementSteps(schema, config, path)
+  return stated(schema, config, path)
+}
+
+function* memberSteps(schema: Membered, config: JsonObject, path: FieldPath): Generator<void, FieldSet> {
   const children = new Map<string, FieldSet>()
   let members = 0
   for (const name of Object.keys(config)) {
     if (++members % partsPerStep === 0) yield
     const { step, type, place } = statedMember(schema, name, path)
-    addMember(
-      children,
-      step,
-      statedAs(schema, { name, item: config[name]!, set: yield* statedSteps(type, config[name]!, place) }),
-    )
+    const set = yield* statedSteps(type, config[name]!, place)
+    addMember(children, step, statedAs(schema, { name, item: config[name]!, set }))
   }
   return { member: false, children }
+}
+
+function* elementSteps(schema: ListSchema, config: Json[], path: FieldPath): Generator<void, FieldSet> {
+  const children = new Map<string, FieldSet>()
+  for (let i = 0; i < config.length; i++) {
+    if (i % partsPerStep === 0) yield
+    const place = at(path, i)
+    const step = newStep(schema, { item: config[i]!, place }, children)
+    children.set(step, { ...(yield* statedSteps(schema.items, config[i]!, place)), member: true })
+  }
+  return children.size === 0 ? emptySet : { member: false, children }
 }
 
 function stated(schema: Schema, value: Json, path: FieldPath): FieldSet {
@@ -93,13 +107,24 @@ function statedElements(schema: ListSchema, value: Json, path: FieldPath): Field
   const children = new Map<string, FieldSet>()
   for (const [i, item] of value.entries()) {
     const place = at(path, i)
-    if (schema.list === 'map') refuseOddKeys(schema, item, place)
-    else refuseNoScalar(item, place)
-    const step = elementStep(schema, item)
-    if (children.has(step)) throw badRequest(`${place}: duplicate entry for ${pathText([step])}`)
+    const step = newStep(schema, { item, place }, children)
     children.set(step, { ...stated(schema.items, item, place), member: true })
   }
   return children.size === 0 ? emptySet : { member: false, children }
+}
+
+interface StatedElement {
+  readonly item: Json
+  readonly place: FieldPath
+}
+
+/** The step to an element that is not among `known` yet. Refuses any other. */
+function newStep(schema: ListSchema, { item, place }: StatedElement, known: ReadonlyMap<string, FieldSet>): string {
+  if (schema.list === 'map') refuseOddKeys(schema, item, place)
+  else refuseNoScalar(item, place)
+  const step = elementStep(schema, item)
+  if (known.has(step)) throw badRequest(`${place}: duplicate entry for ${pathText([step])}`)
+  return step
 }
 
 function refuseOddKeys(schema: ListSchema, item: Json, path: FieldPath): void {

@@ -4,6 +4,7 @@ import { memoizeByObject } from '../base/memoize-by-object.ts'
 import { compareUtf8 } from '../base/utf8-order.ts'
 import { stringifyJson } from '../codec/json.ts'
 import { isObject, type Json, type JsonObject, own } from '../model/json.ts'
+import { partsPerStep } from '../model/large-json.ts'
 import { parseNative } from '../model/native-json.ts'
 import type { ListSchema } from '../schema/schema.ts'
 
@@ -56,6 +57,17 @@ export function byStep(schema: ListSchema, items: readonly Json[]): Map<string, 
   for (const item of items) {
     const step = elementStep(schema, item)
     if (!elements.has(step)) elements.set(step, item)
+  }
+  return elements
+}
+
+/** The same, with a yield where it can be interrupted. */
+export function* byStepSteps(schema: ListSchema, items: readonly Json[]): Generator<void, Map<string, Json>> {
+  const elements = new Map<string, Json>()
+  for (let i = 0; i < items.length; i++) {
+    if (i % partsPerStep === 0) yield
+    const step = elementStep(schema, items[i]!)
+    if (!elements.has(step)) elements.set(step, items[i]!)
   }
   return elements
 }

@@ -47,7 +47,7 @@ export function trackUpdate(update: UpdateToTrack): ManagedFieldsEntry[] | undef
 /** The same, with a yield wherever it can be interrupted: each part goes once through the object. */
 export function* trackSteps(update: UpdateToTrack): Steps<ManagedFieldsEntry[] | undefined> {
   const { schema, writer, readOnly, versions } = update
-  const managers = currentManagers(update)
+  const managers = yield* currentManagers(update)
   if (managers === undefined) return undefined
   yield
   const { apiVersion } = writer
@@ -57,23 +57,23 @@ export function* trackSteps(update: UpdateToTrack): Steps<ManagedFieldsEntry[] |
   yield
   const known = reconcileManagers(schemaInVersions({ schema, apiVersion, versions }), managers)
   yield
-  const next = takeChanges(known, (version) => changeIn(version)?.changes, writer)
+  const next = yield* takeChanges(known, (version) => changeIn(version)?.changes, writer)
   yield
-  return writeManagers(foldUpdaters(next))
+  return yield* writeManagers(foldUpdaters(next))
 }
 
 /** Whom the write finds; undefined when the object is not tracked. */
-function currentManagers({ before, after, writer, create }: UpdateToTrack): Manager[] | undefined {
+function* currentManagers({ before, after, writer, create }: UpdateToTrack): Generator<void, Manager[] | undefined> {
   if (create) return []
   const sent = writer.subresource === '' ? after.metadata.managedFields : undefined
   if (isReset(sent)) return []
-  const managers = readSent(sent) ?? storedManagers(before)
+  const managers = (yield* readSent(sent)) ?? (yield* storedManagers(before))
   return managers.length > 0 ? managers : undefined
 }
 
 /** A client that sends managers it cannot mean, or none, keeps those that are stored. */
-function readSent(sent: readonly ManagedFieldsEntry[] | undefined): Manager[] | undefined {
-  const managers = readManagers(sent)
+function* readSent(sent: readonly ManagedFieldsEntry[] | undefined): Generator<void, Manager[] | undefined> {
+  const managers = yield* readManagers(sent)
   return managers !== undefined && managers.length > 0 ? managers : undefined
 }
 
@@ -84,13 +84,13 @@ function isReset(entries: readonly ManagedFieldsEntry[] | undefined): boolean {
 
 /**
  * The managers after a writer made these changes, given in any version. The writer's time changes only when what it
- * owns does; managers of versions that are gone vanish.
+ * owns does; managers of versions that are gone vanish. Yields where it can be interrupted.
  */
-export function takeChanges(
+export function* takeChanges(
   managers: readonly Manager[],
   changesIn: (apiVersion: string) => Changes | undefined,
   writer: Writer,
-): Manager[] {
+): Generator<void, Manager[]> {
   const changes = changesIn(writer.apiVersion)!
   if (isUnchanged(changes)) return [...managers]
   const taken = ownable(changes.set)
@@ -100,10 +100,17 @@ export function takeChanges(
   const [only] = managers
   if (managers.length === 1 && isWriter(only!) && isEmpty(changes.removed) && covers(only!.fields, taken))
     return [only!]
-  const left = managers.flatMap((manager) => withoutChanged(manager, changesIn(manager.apiVersion)))
+  const left: Manager[] = []
+  for (const manager of managers) {
+    yield
+    left.push(...withoutChanged(manager, changesIn(manager.apiVersion)))
+  }
+  yield
   if (isEmpty(taken)) return left
   const kept = left.find(isWriter)?.fields ?? emptySet
-  const own = claim(managers.find(isWriter), writer, union(kept, taken))
+  const fields = union(kept, taken)
+  yield
+  const own = claim(managers.find(isWriter), writer, fields)
   return [...left.filter((manager) => !isWriter(manager)), own]
 }
 

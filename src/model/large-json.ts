@@ -2,7 +2,7 @@
  * Values that are so large that going through them takes long enough for others to notice. Work on them is split
  * (base/time-slice.ts); all others, which are nearly all, are spared what that costs.
  */
-import type { Json } from './json.ts'
+import { isObject, type Json, type JsonObject, sameJson } from './json.ts'
 
 /** Some hundred microseconds of work. */
 const manyValues = 1000
@@ -35,4 +35,31 @@ function leftAfter(value: Json | undefined, count: number): number {
     if (left < 0) return left
   }
   return left
+}
+
+/** The same as `sameJson`, with a yield where it can be interrupted. */
+export function* sameJsonSteps(a: Json | undefined, b: Json | undefined): Generator<void, boolean> {
+  if (a === b || !isLarge(a)) return sameJson(a, b)
+  yield
+  if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && (yield* sameElementSteps(a, b))
+  return isObject(a) && isObject(b) && (yield* sameMemberSteps(a, b))
+}
+
+function* sameElementSteps(a: readonly Json[], b: readonly Json[]): Generator<void, boolean> {
+  for (let i = 0; i < a.length; i++) {
+    if (i % partsPerStep === 0) yield
+    if (!(yield* sameJsonSteps(a[i], b[i]))) return false
+  }
+  return true
+}
+
+function* sameMemberSteps(a: JsonObject, b: JsonObject): Generator<void, boolean> {
+  let members = 0
+  for (const key of Object.keys(a)) {
+    if (++members % partsPerStep === 0) yield
+    if (a[key] === undefined) continue
+    if (!Object.hasOwn(b, key) || !(yield* sameJsonSteps(a[key], b[key]))) return false
+  }
+  yield
+  return Object.keys(b).every((key) => b[key] === undefined || (Object.hasOwn(a, key) && a[key] !== undefined))
 }

@@ -7,12 +7,13 @@
  * servers: a commit would notice that, and before any other answer the cache is brought up to date.
  */
 
+import type { TimeSlice } from '../base/time-slice.ts'
 import type { CachedObject } from '../cache/cached-object.ts'
 import { assertOwnCount } from '../codec/stored.ts'
 import { ApiError, conflict, invalidObject, serviceUnavailable } from '../model/api-error.ts'
 import { invalid } from '../model/field-error.ts'
-import { type JsonObject, own, sameJson } from '../model/json.ts'
-import { isLarge } from '../model/large-json.ts'
+import { type Json, type JsonObject, own, sameJson } from '../model/json.ts'
+import { isLarge, sameJsonSteps } from '../model/large-json.ts'
 import { type ApiObject, asJson } from '../model/object.ts'
 import type { StoredJson } from '../schema/kind.ts'
 import { storedSteps } from '../schema/normalize.ts'
@@ -239,7 +240,7 @@ async function persist(context: WriteContext, attempt: Persisting): Promise<Outc
     return await remove(context, attempt)
   const terms = conditions.termsFor('stored')
   const keeps = terms.takes.length + terms.releases.length === 0
-  if (keeps && isUnchanged(next, previous)) return { result: 'unchanged', stored }
+  if (keeps && (await isUnchanged(next, previous, context.pace))) return { result: 'unchanged', stored }
   await context.pace.yieldIfDue()
   if (context.dryRun) return await judged(context, next, stored)
   const result = await commitObject(context, next, { previous, expected: stored.revision, terms })
@@ -269,15 +270,24 @@ async function remove(
 }
 
 /** A write that changes nothing is not stored: the version stays. */
-function isUnchanged(next: ApiObject, previous: ApiObject): boolean {
-  return (
-    sameMembers(asJson(next), asJson(previous), 'metadata') &&
-    sameMembers(next.metadata as JsonObject, previous.metadata as JsonObject, 'resourceVersion')
-  )
+function isUnchanged(next: ApiObject, previous: ApiObject, pace: TimeSlice): boolean | Promise<boolean> {
+  const parts = [
+    ...pairsOf(asJson(next), asJson(previous), 'metadata'),
+    ...pairsOf(next.metadata as JsonObject, previous.metadata as JsonObject, 'resourceVersion'),
+  ]
+  return isLarge(asJson(next)) ? pace.run(areSame(parts)) : parts.every(([a, b]) => sameJson(a, b))
 }
 
-/** Whether two objects are the same but for one member. */
-function sameMembers(a: JsonObject, b: JsonObject, ignored: string): boolean {
-  for (const key of Object.keys(a)) if (key !== ignored && !sameJson(a[key], own(b, key))) return false
-  return Object.keys(b).every((key) => key === ignored || Object.hasOwn(a, key))
+type Pair = readonly [Json | undefined, Json | undefined]
+
+function* areSame(parts: readonly Pair[]): Generator<void, boolean> {
+  for (const [a, b] of parts) if (!(yield* sameJsonSteps(a, b))) return false
+  return true
+}
+
+/** The members of two objects beside one another, but for one. */
+function pairsOf(a: JsonObject, b: JsonObject, ignored: string): Pair[] {
+  const names = Object.keys(a).filter((name) => name !== ignored)
+  const added = Object.keys(b).filter((name) => name !== ignored && !Object.hasOwn(a, name))
+  return [...names, ...added].map((name) => [own(a, name), own(b, name)])
 }

@@ -2,6 +2,7 @@
  * A world of one object for scenarios of apply: what the registry does around the pure functions, in its plainest form.
  * Steps are data; after each the test sees the object, and who owns what in words: `{ 'a applies': ['.data.k'] }`.
  */
+import { runToCompletion } from '../../src/base/time-slice.ts'
 import { applyObject } from '../../src/merge/apply.ts'
 import type { FieldConflict } from '../../src/merge/conflicts.ts'
 import type { FieldSet } from '../../src/merge/field-set.ts'
@@ -125,7 +126,7 @@ function withManagers(object: ApiObject, managedFields: readonly ManagedFieldsEn
 export function look({ live, conflicts }: World): Seen {
   const { apiVersion: _a, kind: _k, metadata, ...fields } = (live ?? {}) as JsonObject
   const { name: _n, managedFields, ...meta } = (metadata ?? {}) as JsonObject
-  const managers = readManagers(managedFields as unknown as ManagedFieldsEntry[] | undefined) ?? []
+  const managers = runToCompletion(readManagers(managedFields as unknown as ManagedFieldsEntry[] | undefined)) ?? []
   const titled = managers.map((manager) => [titleOf(manager), manager] as const)
   return {
     object: { ...(Object.keys(meta).length === 0 ? {} : { metadata: meta }), ...fields },

@@ -3,7 +3,7 @@
  * sent it. A patch that does not fit is an internal error whatever the failure policy, as in kube-apiserver: the webhook
  * did answer, and meant to change something.
  */
-import { type Steps, TimeSlice } from '../../base/time-slice.ts'
+import { runToCompletion, type Steps, TimeSlice } from '../../base/time-slice.ts'
 import { parseSteps } from '../../codec/json.ts'
 import { jsonPatchSteps, operationSteps } from '../../merge/json-patch.ts'
 import { readManagers } from '../../merge/managed-fields.ts'
@@ -86,7 +86,7 @@ function keepNames({ request }: Patched, before: ApiObject, after: ApiObject): A
     : copyWithout(after.metadata, 'resourceVersion')
   if (request.drawnFrom !== undefined && !metadata.name && before.metadata.name !== undefined)
     metadata.name = before.metadata.name
-  if (!sameManagers(before, after) && readManagers(metadata.managedFields) === undefined) {
+  if (!sameManagers(before, after) && runToCompletion(readManagers(metadata.managedFields)) === undefined) {
     request.warn(
       '.metadata.managedFields was in an invalid state after admission; what was recorded before is kept. A mutating admission webhook should leave managedFields alone',
     )
