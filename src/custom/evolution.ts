@@ -15,7 +15,7 @@ import { type ApiObject, asJson, asObject } from '../model/object.ts'
 import { apiVersionOf, type Vendor } from '../model/vendor.ts'
 import { ConversionFailed } from '../registry/conversion-failed.ts'
 import { fillWithinLimits } from '../schema/bounded-defaults.ts'
-import { decode } from '../schema/decode.ts'
+import { decodeSteps } from '../schema/decode.ts'
 import { hasAllDefaults } from '../schema/defaults.ts'
 import type { Evolution, KindNames, ReadyToStore, StoredJson } from '../schema/kind.ts'
 import type { ObjectSchema } from '../schema/schema.ts'
@@ -164,7 +164,7 @@ class Version {
     const converted = await this.#ask(sources)
     const shown: Buffer[] = []
     for (const object of converted) {
-      shown.push(jsonDocument(asJson(soundly(this.#evolving.schema, asObject(object)))))
+      shown.push(jsonDocument(asJson(await pace.run(soundly(this.#evolving.schema, asObject(object))))))
       await pace.yieldIfDue()
     }
     return shown
@@ -173,7 +173,7 @@ class Version {
   *convert(object: JsonObject): Steps<JsonObject> {
     const { schema, convert } = this.#evolving
     const [source] = convert === undefined ? [object] : yield* waitFor(this.#ask([object]))
-    return asJson(asObject(decode(schema, { ...source!, apiVersion: this.apiVersion }).value))
+    return asJson(asObject((yield* decodeSteps(schema, { ...source!, apiVersion: this.apiVersion })).value))
   }
 
   /** Those that are of this version already are not asked about. */
@@ -187,12 +187,13 @@ class Version {
   *#tryRead(object: ApiObject): Steps<{ value: ApiObject; lacksDefaults: boolean }> {
     const { schema, vendor } = this.#evolving
     if (object.apiVersion !== this.apiVersion) return { value: yield* this.#fromOther(object), lacksDefaults: false }
-    const value = soundly(schema, object)
-    const fault = fillWithinLimits(schema, asJson(value), { vendor, subresource: '' })
+    const value = yield* soundly(schema, object)
+    yield
+    const fault = yield* fillWithinLimits(schema, asJson(value), { vendor, subresource: '' })
     // What was stored must still be read: as it is, where its defaults would make it too large.
     return fault === undefined
       ? { value, lacksDefaults: false }
-      : { value: soundly(schema, object), lacksDefaults: true }
+      : { value: yield* soundly(schema, object), lacksDefaults: true }
   }
 
   /** Defaults are those of the version that an object was written in: no other adds its own. */
@@ -200,7 +201,7 @@ class Version {
     const source = yield* this.#source(object)
     const { schema, convert } = this.#evolving
     const [converted] = convert === undefined ? [source] : yield* waitFor(this.#ask([asJson(source)]))
-    return soundly(schema, asObject({ ...asJson(converted as ApiObject), apiVersion: this.apiVersion }))
+    return yield* soundly(schema, asObject({ ...asJson(converted as ApiObject), apiVersion: this.apiVersion }))
   }
 
   /** An object as the version has it in which it was written. */
@@ -214,9 +215,9 @@ class Version {
 }
 
 /** Fields of a wrong type are for validation to refuse; what was stored before must still be read. */
-function soundly(schema: ObjectSchema, object: ApiObject): ApiObject {
+function* soundly(schema: ObjectSchema, object: ApiObject): Generator<void, ApiObject> {
   try {
-    return asObject(decode(schema, asJson(object)).value)
+    return asObject((yield* decodeSteps(schema, asJson(object))).value)
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
     return structuredClone(object)

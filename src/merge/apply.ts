@@ -26,7 +26,7 @@ import { type Changes, changeInVersions, type FieldChange, type OtherVersions } 
 import { isUnchanged } from './compare.ts'
 import { conflictsOf, type FieldConflict } from './conflicts.ts'
 import { dropUnstated } from './drop-unstated.ts'
-import { covers, difference, type FieldSet, intersection, sameSet, setOf } from './field-set.ts'
+import { covers, differenceSteps, type FieldSet, intersectionSteps, sameSetSteps, setOf } from './field-set.ts'
 import { refuseKeyless } from './keyless.ts'
 import { followsLastApplied, lastAppliedSet, withLastApplied } from './last-applied.ts'
 import { type Manager, sameManager, storedManagers, type Writer, withFields, writeManagers } from './managed-fields.ts'
@@ -73,7 +73,7 @@ export function applyObject(request: ApplyRequest): Applied {
 export function* applySteps(request: ApplyRequest): Steps<Applied> {
   const plan = yield* makePlan(request)
   yield
-  const conflicts = request.force ? [] : withoutGranted(plan, findConflicts(plan))
+  const conflicts = request.force ? [] : withoutGranted(plan, yield* findConflicts(plan))
   yield
   return conflicts.length > 0 ? { outcome: 'conflict', conflicts } : yield* settle(plan)
 }
@@ -94,11 +94,11 @@ interface Plan extends ApplyRequest {
 function* makePlan(request: ApplyRequest): Steps<Plan> {
   const { schema, live, empty, writer, readOnly, versions } = request
   const config = checkedConfig(request)
-  refuseKeyless(schema, config, 'the applied configuration')
+  yield* refuseKeyless(schema, config, 'the applied configuration')
   const stated = writable(yield* statedSteps(schema, config), readOnly)
   yield
   const current = withoutManagers(live ?? empty)
-  if (!request.view) refuseKeyless(schema, current, 'the object, which can still be updated or patched,')
+  if (!request.view) yield* refuseKeyless(schema, current, 'the object, which can still be updated or patched,')
   const managers = yield* managersOf(request, current)
   yield
   const self = managers.find((manager) => sameManager(manager, { ...writer, operation: 'Apply' }))
@@ -135,17 +135,20 @@ function* managersOf(request: ApplyRequest, current: JsonObject): Steps<Manager[
   if (live === undefined) return []
   const managers = yield* storedManagers(live)
   yield
-  if (managers.length > 0) return reconcileManagers(schemaInVersions({ ...request, ...writer }), managers)
+  if (managers.length > 0) return yield* reconcileManagers(schemaInVersions({ ...request, ...writer }), managers)
   return yield* beforeFirstApply({ schema, empty: asJson(empty), live: current, writer, readOnly })
 }
 
-function findConflicts({ others, changeIn }: Plan): FieldConflict[] {
-  return others.flatMap((manager) => {
+function* findConflicts({ others, changeIn }: Plan): Steps<FieldConflict[]> {
+  const conflicts: FieldConflict[] = []
+  for (const manager of others) {
     const change = changeIn(manager.apiVersion)
-    if (change === undefined || isUnchanged(change.changes)) return []
+    if (change === undefined || isUnchanged(change.changes)) continue
     const { schema, before: live, after: asked, changes } = change
-    return conflictsOf({ schema, live, asked, manager, fields: intersection(manager.fields, changes.set) })
-  })
+    const fields = yield* intersectionSteps(manager.fields, changes.set)
+    for (const found of yield* conflictsOf({ schema, live, asked, manager, fields })) conflicts.push(found)
+  }
+  return conflicts
 }
 
 /** Without the conflicts about what the manager itself applied on the client's side. */
@@ -162,10 +165,11 @@ function* settle(plan: Plan): Steps<Applied> {
   const left: Manager[] = []
   for (const manager of others) {
     yield
-    left.push(...withoutLost(manager, changeIn(manager.apiVersion)?.changes))
+    left.push(...(yield* withoutLost(manager, changeIn(manager.apiVersion)?.changes)))
   }
   yield
-  const kept = same && self !== undefined && self.apiVersion === writer.apiVersion && sameSet(self.fields, own)
+  const kept =
+    same && self !== undefined && self.apiVersion === writer.apiVersion && (yield* sameSetSteps(self.fields, own))
   const mine: Manager = kept ? self : { ...writer, operation: 'Apply', fields: own }
   const object = same ? asJson(live ?? empty) : plan.merged
   return {
@@ -176,7 +180,8 @@ function* settle(plan: Plan): Steps<Applied> {
 }
 
 /** Nobody keeps what the apply took or removed; managers of versions that are gone vanish. */
-function withoutLost(manager: Manager, changes: Changes | undefined): Manager[] {
+function* withoutLost(manager: Manager, changes: Changes | undefined): Steps<Manager[]> {
   if (changes === undefined) return []
-  return [isUnchanged(changes) ? manager : withFields(manager, difference(manager.fields, changes.touched))]
+  if (isUnchanged(changes)) return [manager]
+  return [withFields(manager, yield* differenceSteps(manager.fields, changes.touched))]
 }

@@ -8,11 +8,12 @@ import { stringifyJson } from '../codec/json.ts'
 import { ApiError } from '../model/api-error.ts'
 import { maxTold } from '../model/field-error.ts'
 import { isObject, type Json, own } from '../model/json.ts'
+import { partsPerStep } from '../model/large-json.ts'
 import type { Schema } from '../schema/schema.ts'
-import { below, type FieldSet, isEmpty } from './field-set.ts'
+import { below, type FieldSet } from './field-set.ts'
 import type { Manager } from './managed-fields.ts'
 import { hasElements, hasMembers, stepSchema } from './shape.ts'
-import { byStep, pathText } from './steps.ts'
+import { byStepSteps, pathText } from './steps.ts'
 
 export interface FieldConflict {
   readonly manager: Manager
@@ -33,11 +34,13 @@ export interface Contest {
   readonly fields: FieldSet
 }
 
-/** In the order of paths: members of one level first, then what lies below them. */
-export function conflictsOf(contest: Contest, path: readonly string[] = []): FieldConflict[] {
+/**
+ * In the order of paths: members of one level first, then what lies below them. Yields where it can be interrupted.
+ */
+export function* conflictsOf(contest: Contest, path: readonly string[] = []): Generator<void, FieldConflict[]> {
   const { schema, live, asked, manager, fields } = contest
-  if (isEmpty(fields)) return []
-  const [liveAt, askedAt] = [partsOf(schema, live), partsOf(schema, asked)]
+  if (fields.children.size === 0) return []
+  const [liveAt, askedAt] = [yield* partsOf(schema, live), yield* partsOf(schema, asked)]
   const parts = [...fields.children.keys()].sort().map((step) => ({
     step,
     next: stepSchema(schema, step),
@@ -45,23 +48,25 @@ export function conflictsOf(contest: Contest, path: readonly string[] = []): Fie
     asked: askedAt(step),
     fields: below(fields, step),
   }))
-  const here = parts.filter((part) => part.fields.member)
-  return [
-    ...here.map((part) => ({ manager, path: [...path, part.step], live: part.live, asked: part.asked })),
-    ...parts.flatMap(({ step, next = undescribed, ...part }) =>
-      conflictsOf({ ...part, schema: next, manager }, [...path, step]),
-    ),
-  ]
+  const conflicts: FieldConflict[] = []
+  for (const { step, fields: at, ...part } of parts)
+    if (at.member) conflicts.push({ manager, path: [...path, step], live: part.live, asked: part.asked })
+  yield
+  for (const [i, { step, next = undescribed, ...part }] of parts.entries()) {
+    if (i % partsPerStep === 0) yield
+    for (const found of yield* conflictsOf({ ...part, schema: next, manager }, [...path, step])) conflicts.push(found)
+  }
+  return conflicts
 }
 
 /** Where the schema has no such place there is no value either. */
 const undescribed: Schema = { type: 'any' }
 
 /** Gives what lies behind each step from a value. */
-function partsOf(schema: Schema, value: Json | undefined): (step: string) => Json | undefined {
+function* partsOf(schema: Schema, value: Json | undefined): Generator<void, (step: string) => Json | undefined> {
   if (hasMembers(schema) && isObject(value)) return (step) => own(value, step.slice(2))
   if (!hasElements(schema) || !Array.isArray(value)) return () => undefined
-  const elements = byStep(schema, value)
+  const elements = yield* byStepSteps(schema, value)
   return (step) => elements.get(step)
 }
 

@@ -9,7 +9,7 @@ import type { Steps } from '../base/time-slice.ts'
 import type { JsonObject } from '../model/json.ts'
 import type { ObjectSchema } from '../schema/schema.ts'
 import type { OtherVersions } from './change.ts'
-import { covers, emptySet, type FieldSet, setOf, union, unionAll } from './field-set.ts'
+import { coversSteps, emptySet, type FieldSet, setOf, union, unionAll } from './field-set.ts'
 import type { Manager, Writer } from './managed-fields.ts'
 import { prune, putBack } from './prune.ts'
 
@@ -30,7 +30,7 @@ const identifying = setOf(['f:apiVersion'], ['f:kind'], ['f:metadata', 'f:name']
 
 export function* dropUnstated(dropping: Dropping): Steps<JsonObject> {
   const { schema, versions, merged, stated, self, others } = dropping
-  if (self === undefined || covers(stated, self.fields)) return merged
+  if (self === undefined || (yield* coversSteps(stated, self.fields))) return merged
   if (versions !== undefined) return yield* dropAcrossVersions(dropping, versions, self)
   yield
   const owned = unionAll([identifying, stated, ...others.map(({ fields }) => fields)])

@@ -63,6 +63,24 @@ export function rebuild(
   return children.size === 0 ? (member ? justHere : emptySet) : { member, children }
 }
 
+/** The same, with a yield where it can be interrupted. */
+export function* rebuildSteps(set: FieldSet, { member, change }: Rebuilding): Generator<void, FieldSet> {
+  const changed = new Map<string, FieldSet>()
+  let branches = 0
+  for (const [step, branch] of set.children) {
+    if (++branches % partsPerStep === 0) yield
+    const next = yield* change(branch, step)
+    if (next !== branch) changed.set(step, next)
+  }
+  yield
+  return rebuild(set, member, (branch, step) => changed.get(step) ?? branch)
+}
+
+interface Rebuilding {
+  readonly member: boolean
+  readonly change: (branch: FieldSet, step: string) => Generator<void, FieldSet>
+}
+
 /** The branches before this one. */
 function before(set: FieldSet, end: string): Map<string, FieldSet> {
   const children = new Map<string, FieldSet>()
@@ -110,10 +128,28 @@ export function intersection(a: FieldSet, b: FieldSet): FieldSet {
   return rebuild(a, a.member && b.member, (branch, step) => intersection(branch, below(b, step)))
 }
 
+/** The same, with a yield where it can be interrupted. */
+export function* intersectionSteps(a: FieldSet, b: FieldSet): Generator<void, FieldSet> {
+  if (!isLargeSet(a)) return intersection(a, b)
+  return yield* rebuildSteps(a, {
+    member: a.member && b.member,
+    change: (branch, step) => intersectionSteps(branch, below(b, step)),
+  })
+}
+
 /** What is in `a` and not in `b`. A place below a member of `b` stays. */
 export function difference(a: FieldSet, b: FieldSet): FieldSet {
   if (isEmpty(b)) return a
   return rebuild(a, a.member && !b.member, (branch, step) => difference(branch, below(b, step)))
+}
+
+/** The same, with a yield where it can be interrupted. */
+export function* differenceSteps(a: FieldSet, b: FieldSet): Generator<void, FieldSet> {
+  if (isEmpty(b) || !isLargeSet(a)) return difference(a, b)
+  return yield* rebuildSteps(a, {
+    member: a.member && !b.member,
+    change: (branch, step) => differenceSteps(branch, below(b, step)),
+  })
 }
 
 /** What is in `a` and neither in `b` nor anywhere below a member of `b`. */
@@ -131,11 +167,35 @@ export function covers(a: FieldSet, b: FieldSet): boolean {
   return true
 }
 
+/** The same, with a yield where it can be interrupted. */
+export function* coversSteps(a: FieldSet, b: FieldSet): Generator<void, boolean> {
+  if (a === b || !isLargeSet(b)) return covers(a, b)
+  if (b.member && !a.member) return false
+  let branches = 0
+  for (const [step, set] of b.children) {
+    if (++branches % partsPerStep === 0) yield
+    if (!(yield* coversSteps(below(a, step), set))) return false
+  }
+  return true
+}
+
 /** Whether both hold the same fields. */
 export function sameSet(a: FieldSet, b: FieldSet): boolean {
   if (a === b) return true
   if (a.member !== b.member || a.children.size !== b.children.size) return false
   for (const [step, set] of a.children) if (!sameSet(set, below(b, step))) return false
+  return true
+}
+
+/** The same, with a yield where it can be interrupted. */
+export function* sameSetSteps(a: FieldSet, b: FieldSet): Generator<void, boolean> {
+  if (a === b || !isLargeSet(a)) return sameSet(a, b)
+  if (a.member !== b.member || a.children.size !== b.children.size) return false
+  let branches = 0
+  for (const [step, set] of a.children) {
+    if (++branches % partsPerStep === 0) yield
+    if (!(yield* sameSetSteps(set, below(b, step)))) return false
+  }
   return true
 }
 
@@ -174,7 +234,7 @@ function stepsInOrder({ children }: FieldSet): Iterable<string> {
 }
 
 /** Whether a set holds so many places that others would wait for who goes through them. */
-function isLargeSet(set: FieldSet): boolean {
+export function isLargeSet(set: FieldSet): boolean {
   return leftAfter(set, manyPlaces) < 0
 }
 

@@ -115,8 +115,10 @@ function* placeSteps(live: readonly string[], config: readonly string[]): Genera
   if (live.length === config.length && live.every((step, i) => step === config[i]))
     return live.map((step, index) => ({ step, index }))
   const indexes = new Map<string, number>()
-  for (const [i, step] of live.entries()) if (!indexes.has(step)) indexes.set(step, i)
-  yield
+  for (const [i, step] of live.entries()) {
+    if (i % partsPerStep === 0) yield
+    if (!indexes.has(step)) indexes.set(step, i)
+  }
   const asked = new Set(config)
   yield
   const shared = config.filter((step) => indexes.has(step))

@@ -6,16 +6,22 @@
  */
 import type { ObjectSchema, Schema } from '../schema/schema.ts'
 import type { OtherVersions } from './change.ts'
-import { type FieldSet, justHere, rebuild } from './field-set.ts'
+import { type FieldSet, isLargeSet, justHere, rebuild, rebuildSteps } from './field-set.ts'
 import { type Manager, withFields } from './managed-fields.ts'
 import { hasElements, hasMembers, stepSchema } from './shape.ts'
 
-/** Each manager's fields are read under the schema of the version that it wrote in; those of unknown ones stay. */
-export function reconcileManagers(schemaIn: SchemaIn, managers: readonly Manager[]): Manager[] {
-  return managers.map((manager) => {
+/**
+ * Each manager's fields are read under the schema of the version that it wrote in; those of unknown ones stay. Yields
+ * where it can be interrupted.
+ */
+export function* reconcileManagers(schemaIn: SchemaIn, managers: readonly Manager[]): Generator<void, Manager[]> {
+  const reconciled: Manager[] = []
+  for (const manager of managers) {
     const schema = schemaIn(manager.apiVersion)
-    return schema === undefined ? manager : withFields(manager, reconcile(schema, manager.fields))
-  })
+    const fields = schema === undefined ? manager.fields : yield* reconcileSteps(schema, manager.fields)
+    reconciled.push(withFields(manager, fields))
+  }
+  return reconciled
 }
 
 /** The schema of a version; undefined when there is no such version. */
@@ -31,6 +37,17 @@ interface Versions {
 export function schemaInVersions({ schema, apiVersion, versions }: Versions): SchemaIn {
   if (versions === undefined) return () => schema
   return (other) => (other === apiVersion ? schema : versions.schemaOf(other))
+}
+
+function* reconcileSteps(schema: Schema, set: FieldSet): Generator<void, FieldSet> {
+  if (!isLargeSet(set) || !(hasMembers(schema) || hasElements(schema))) return reconcile(schema, set)
+  return yield* rebuildSteps(set, {
+    member: set.member,
+    *change(branch, step) {
+      const next = stepSchema(schema, step)
+      return next === undefined ? branch : yield* reconcileSteps(next, branch)
+    },
+  })
 }
 
 function reconcile(schema: Schema, set: FieldSet): FieldSet {

@@ -11,7 +11,7 @@ import type { ApiObject, ManagedFieldsEntry } from '../model/object.ts'
 import type { ObjectSchema } from '../schema/schema.ts'
 import { type Changes, changeInVersions, type OtherVersions } from './change.ts'
 import { isUnchanged } from './compare.ts'
-import { covers, difference, emptySet, isEmpty, sameSet, union } from './field-set.ts'
+import { coversSteps, differenceSteps, emptySet, isEmpty, sameSetSteps, union } from './field-set.ts'
 import { foldUpdaters } from './fold-updaters.ts'
 import {
   type Manager,
@@ -55,7 +55,7 @@ export function* trackSteps(update: UpdateToTrack): Steps<ManagedFieldsEntry[] |
   const after = withoutManagers(update.after)
   const changeIn = yield* changeInVersions({ schema, apiVersion, before, after, readOnly, versions, managers })
   yield
-  const known = reconcileManagers(schemaInVersions({ schema, apiVersion, versions }), managers)
+  const known = yield* reconcileManagers(schemaInVersions({ schema, apiVersion, versions }), managers)
   yield
   const next = yield* takeChanges(known, (version) => changeIn(version)?.changes, writer)
   yield
@@ -98,29 +98,29 @@ export function* takeChanges(
   const isWriter = (manager: Manager) => sameManager(manager, writing)
   // Who alone owns all of it, and removes nothing, goes on owning it: most updates are of this form.
   const [only] = managers
-  if (managers.length === 1 && isWriter(only!) && isEmpty(changes.removed) && covers(only!.fields, taken))
+  if (managers.length === 1 && isWriter(only!) && isEmpty(changes.removed) && (yield* coversSteps(only!.fields, taken)))
     return [only!]
   const left: Manager[] = []
   for (const manager of managers) {
     yield
-    left.push(...withoutChanged(manager, changesIn(manager.apiVersion)))
+    left.push(...(yield* withoutChanged(manager, changesIn(manager.apiVersion))))
   }
   yield
   if (isEmpty(taken)) return left
   const kept = left.find(isWriter)?.fields ?? emptySet
   const fields = union(kept, taken)
   yield
-  const own = claim(managers.find(isWriter), writer, fields)
+  const own = yield* claim(managers.find(isWriter), writer, fields)
   return [...left.filter((manager) => !isWriter(manager)), own]
 }
 
 /** Nobody keeps what somebody else changed or removed. */
-function withoutChanged(manager: Manager, changes: Changes | undefined): Manager[] {
+function* withoutChanged(manager: Manager, changes: Changes | undefined): Generator<void, Manager[]> {
   if (changes === undefined) return []
-  return [withFields(manager, difference(manager.fields, changes.touched))]
+  return [withFields(manager, yield* differenceSteps(manager.fields, changes.touched))]
 }
 
-function claim(former: Manager | undefined, writer: Writer, fields: Manager['fields']): Manager {
-  if (former !== undefined && sameSet(former.fields, fields)) return former
+function* claim(former: Manager | undefined, writer: Writer, fields: Manager['fields']): Generator<void, Manager> {
+  if (former !== undefined && (yield* sameSetSteps(former.fields, fields))) return former
   return { ...writer, operation: 'Update', fields }
 }

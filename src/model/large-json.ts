@@ -18,6 +18,11 @@ export function isLarge(value: Json | undefined): boolean {
   return leftAfter(value, manyValues) < 0
 }
 
+/** Objects with many keys: they are asked about again and again, and stay what they are. */
+const wide = new WeakSet<JsonObject>()
+/** From here on it takes longer to find the first of the keys than to go through as many values. */
+const manyKeys = manyValues / 2
+
 /** How many of so many are left after the values in this one are counted; below zero where they do not suffice. */
 function leftAfter(value: Json | undefined, count: number): number {
   let left = count - 1
@@ -30,8 +35,11 @@ function leftAfter(value: Json | undefined, count: number): number {
     }
     return left
   }
+  if (wide.has(value)) return -1
+  let members = 0
   for (const key in value) {
     left = leftAfter(value[key], left)
+    if (++members === manyKeys) wide.add(value)
     if (left < 0) return left
   }
   return left

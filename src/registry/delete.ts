@@ -3,7 +3,7 @@
  * with a deletionTimestamp and stays until the last of them is gone; any other is removed at once.
  */
 
-import { done } from '../base/time-slice.ts'
+import { done, type Steps } from '../base/time-slice.ts'
 import { conflict, forbiddenError, serviceUnavailable } from '../model/api-error.ts'
 import { sameJson } from '../model/json.ts'
 import { type ApiObject, asJson, type ObjectMeta, timestamp } from '../model/object.ts'
@@ -13,7 +13,7 @@ import { changeNote } from './change-note.ts'
 import { removeContents } from './contents.ts'
 import { fromStored } from './conversion.ts'
 import { ConversionFailed } from './conversion-failed.ts'
-import { readObject, readStored } from './read-stored.ts'
+import { readObject, readStoredSteps } from './read-stored.ts'
 import { claimsOf } from './reservations.ts'
 import { keyOf, notFoundError, type Resource, waitForCaches } from './resource.ts'
 import {
@@ -62,7 +62,7 @@ async function deleteAtOnce(context: WriteContext, name: string, options: Delete
     const stored = resource.cache.get(keyOf(resource, namespace, name))
     if (stored === undefined) return await deleteUnreadable(context, name, options)
     const standing = await resource.standing?.('change')
-    const previous = readHeld(resource, stored)
+    const previous = await context.pace.run(readHeld(resource, stored))
     const holding = { ...context, resource: heldAs(resource, previous), through: versionOf(context) }
     const deleted = await settled((conditions) => {
       if (standing !== undefined) conditions.dependOn(standing)
@@ -77,8 +77,8 @@ async function deleteAtOnce(context: WriteContext, name: string, options: Delete
  * A deletion needs no more of an object than its metadata, which no conversion changes but for labels and annotations.
  * So where a webhook converts objects they are deleted as they are stored, whether or not it answers.
  */
-function readHeld({ kind }: Resource, stored: StoredJson): ApiObject {
-  return kind.evolution?.remote ? readObject(stored.json) : readStored(kind, stored)
+function* readHeld({ kind }: Resource, stored: StoredJson): Steps<ApiObject> {
+  return kind.evolution?.remote ? readObject(stored.json) : yield* readStoredSteps(kind, stored)
 }
 
 /** The type as one of the version that this object is stored in: what is written of it is written as it is. */

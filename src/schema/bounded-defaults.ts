@@ -6,15 +6,22 @@ import { at, child, type FieldError, type FieldPath, forbidden } from '../model/
 import type { Json } from '../model/json.ts'
 import { maxBodyBytes, maxValues } from '../model/limits.ts'
 import type { RuleContext } from './context.ts'
-import { fillDefaults, hasDefaults, Room, sizeOf } from './defaults.ts'
+import { fillSteps, hasDefaults, Room, sizeSteps } from './defaults.ts'
 import type { ObjectSchema } from './schema.ts'
 
-/** Changes `value`. Gives the fault where it would become too large; it is of no use then. */
-export function fillWithinLimits(schema: ObjectSchema, value: Json, context: RuleContext): FieldError | undefined {
+/**
+ * Changes `value`. Gives the fault where it would become too large; it is of no use then. Yields where it can be
+ * interrupted.
+ */
+export function* fillWithinLimits(
+  schema: ObjectSchema,
+  value: Json,
+  context: RuleContext,
+): Generator<void, FieldError | undefined> {
   if (!hasDefaults(schema)) return undefined
-  const { bytes, values } = sizeOf(value)
+  const { bytes, values } = yield* sizeSteps(value)
   const room = new Room({ bytes: maxBodyBytes - bytes, values: maxValues - values })
-  const over = fillDefaults(schema, value, { context, room })
+  const over = yield* fillSteps(schema, value, { context, room })
   return over && forbidden(pathOf(over), tooLarge)
 }
 

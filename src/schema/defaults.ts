@@ -7,6 +7,7 @@
 
 import { memoizeByObject } from '../base/memoize-by-object.ts'
 import { isObject, type Json, type JsonObject, own, setKey } from '../model/json.ts'
+import { isLarge, partsPerStep } from '../model/large-json.ts'
 import { containsSchema } from './contains-schema.ts'
 import type { RuleContext } from './context.ts'
 import { PresentFields } from './present-fields.ts'
@@ -85,6 +86,37 @@ export function fillDefaults(schema: Schema, value: Json, filling: Filling): Ste
   }
 }
 
+/** The same, with a yield where it can be interrupted. */
+export function* fillSteps(schema: Schema, value: Json, filling: Filling): Generator<void, Steps | undefined> {
+  if (!hasDefaults(schema) || !isLarge(value)) return fillDefaults(schema, value, filling)
+  yield
+  if (schema.type === 'object' && isObject(value)) return yield* objectSteps(schema, value, filling)
+  if (schema.type === 'list' && Array.isArray(value)) return yield* partSteps(schema.items, value, filling)
+  return schema.type === 'map' && isObject(value) ? yield* partSteps(schema.values, value, filling) : undefined
+}
+
+function* objectSteps(schema: ObjectSchema, value: JsonObject, filling: Filling): Generator<void, Steps | undefined> {
+  const over = fillMembers(schema, value, filling)
+  if (over !== undefined) return over
+  for (const { name, schema: type } of concerned(schema).below.of(value)) {
+    const present = own(value, name)
+    const inner = present === undefined || present === null ? undefined : yield* fillSteps(type, present, filling)
+    if (inner !== undefined) return [...inner, name]
+  }
+  return undefined
+}
+
+function* partSteps(schema: Schema, whole: Json[] | JsonObject, filling: Filling): Generator<void, Steps | undefined> {
+  let parts = 0
+  for (const [key, item] of Array.isArray(whole) ? whole.entries() : Object.entries(whole)) {
+    if (++parts % partsPerStep === 0) yield
+    const value = fillNull(schema, { whole, key, item: item! }, filling)
+    const over = value === undefined ? [] : yield* fillSteps(schema, value, filling)
+    if (over !== undefined) return [...over, key]
+  }
+  return undefined
+}
+
 /** Whether `fillDefaults` would add nothing. */
 export function hasAllDefaults(schema: Schema, value: Json): boolean {
   if (!hasDefaults(schema)) return true
@@ -118,33 +150,49 @@ function objectHasAll(schema: ObjectSchema, value: JsonObject): boolean {
 
 /** The elements of a list, or the values of a map: nulls get their default first. */
 function fillAll(schema: Schema, whole: Json[] | JsonObject, filling: Filling): Steps | undefined {
-  const isList = Array.isArray(whole)
-  const { ifNull } = schema
-  for (const [key, item] of isList ? whole.entries() : Object.entries(whole)) {
-    const isGiven = item === null && ifNull !== undefined
-    if (isGiven && filling.room?.take(sizeOf(ifNull)) === false) return [key]
-    const value = isGiven ? copyOf(ifNull) : item!
-    if (isGiven) setKey(whole as JsonObject, String(key), value)
-    const over = fillDefaults(schema, value, filling)
+  for (const [key, item] of Array.isArray(whole) ? whole.entries() : Object.entries(whole)) {
+    const value = fillNull(schema, { whole, key, item: item! }, filling)
+    const over = value === undefined ? [] : fillDefaults(schema, value, filling)
     if (over !== undefined) return [...over, key]
   }
   return undefined
 }
 
+interface PartToFill {
+  readonly whole: Json[] | JsonObject
+  readonly key: string | number
+  readonly item: Json
+}
+
+/** An element or value, or its default where it is null; undefined where there is no room for that. */
+function fillNull({ ifNull }: Schema, { whole, key, item }: PartToFill, { room }: Filling): Json | undefined {
+  if (item !== null || ifNull === undefined) return item
+  if (room?.take(sizeOf(ifNull)) === false) return undefined
+  const value = copyOf(ifNull)
+  setKey(whole as JsonObject, String(key), value)
+  return value
+}
+
 /** First what the fields state, then what depends on siblings, then what lies below. */
 function fillObject(schema: ObjectSchema, value: JsonObject, filling: Filling): Steps | undefined {
-  const { stated, below } = concerned(schema)
-  for (const { name, value: given, size } of stated) {
+  const none = fillMembers(schema, value, filling)
+  if (none !== undefined) return none
+  for (const { name, schema: type } of concerned(schema).below.of(value)) {
+    const present = own(value, name)
+    const over = present === undefined || present === null ? undefined : fillDefaults(type, present, filling)
+    if (over !== undefined) return [...over, name]
+  }
+  return undefined
+}
+
+/** What an object itself lacks. */
+function fillMembers(schema: ObjectSchema, value: JsonObject, filling: Filling): Steps | undefined {
+  for (const { name, value: given, size } of concerned(schema).stated) {
     if (own(value, name) !== undefined) continue
     if (filling.room?.take(size) === false) return [name]
     setKey(value, name, copyOf(given))
   }
   schema.fill?.(value, filling.context)
-  for (const { name, schema: type } of below.of(value)) {
-    const present = own(value, name)
-    const over = present === undefined || present === null ? undefined : fillDefaults(type, present, filling)
-    if (over !== undefined) return [...over, name]
-  }
   return undefined
 }
 
@@ -161,6 +209,22 @@ export function copyOf(value: Json): Json {
 export function sizeOf(value: Json | undefined, more = 0): Size {
   const size = { bytes: more, values: 0 }
   addSize(value, size)
+  return size
+}
+
+/** The same, with a yield where it can be interrupted. */
+export function* sizeSteps(value: Json | undefined): Generator<void, Size> {
+  if (typeof value !== 'object' || value === null || !isLarge(value)) return sizeOf(value)
+  yield
+  const isList = Array.isArray(value)
+  const size = { bytes: isList ? value.length + 1 : 2, values: 1 }
+  let parts = 0
+  for (const key of Object.keys(value)) {
+    if (++parts % partsPerStep === 0) yield
+    const { bytes, values } = yield* sizeSteps((value as JsonObject)[key])
+    size.bytes += isList ? bytes : bytes + key.length + 4
+    size.values += values
+  }
   return size
 }
 

@@ -50,19 +50,19 @@ export function* normalizeSteps(
   yield
   const object = asObject(decoded)
   const ownersRepeated = mergeOwners(object)
-  fill(kind, object, context)
+  yield* fill(kind, object, context)
   yield
   kind.rules.fillDefaults?.(object, context)
   return { object, unknown, ownersRepeated }
 }
 
 /** What the schemas of users make of an object is bounded; those of built-in kinds add little to it. */
-function fill(kind: Kind, object: ApiObject, context: RuleContext): void {
+function* fill(kind: Kind, object: ApiObject, context: RuleContext): Generator<void, void> {
   if (kind.origin === 'built-in') {
     fillDefaults(kind.schema, asJson(object), { context })
     return
   }
-  const fault = fillWithinLimits(kind.schema, asJson(object), context)
+  const fault = yield* fillWithinLimits(kind.schema, asJson(object), context)
   if (fault === undefined) return
   const group = groupName(context.vendor, kind.group)
   throw invalidObject({ group, kind: kind.kind }, object.metadata?.name ?? '', [fault])

@@ -110,6 +110,19 @@ test('a body of integers with 40 digits is parsed in steps, none of them long', 
   await assertBelow(100, 'ms at a stretch', () => longestStep(parseOwnSteps(longIntegers)))
 })
 
+test('a long document of our own is parsed in steps, to the same value', () => {
+  const members = Object.fromEntries(
+    long.slice(0, 20_000).map((_, i) => [`v:"\\${i}"`, { i, 'a.b': [1.5, null, true] }]),
+  )
+  const bytes = Buffer.from(JSON.stringify(members))
+  const work = parseOwnSteps(bytes)
+  let steps = 0
+  let step = work.next()
+  for (; !step.done; step = work.next()) steps++
+  assert.deepEqual(step.value, JSON.parse(bytes.toString()))
+  assert.ok(steps > 20, `${steps} steps`)
+})
+
 test('a merge of very many members is done in steps, none of them long', async () => {
   const members = long.slice(0, 50_000).map((digits, i) => `"k${i}":${digits}`)
   const { value } = parseJson(Buffer.from(`{"data":{${members.join()}}}`))

@@ -8,6 +8,7 @@ import { maxFaults } from '../../src/model/field-error.ts'
 import type { Json, JsonObject } from '../../src/model/json.ts'
 import { asObject } from '../../src/model/object.ts'
 import { vendorOf } from '../../src/model/vendor.ts'
+import { fillWithinLimits } from '../../src/schema/bounded-defaults.ts'
 import { decode, decodeSteps } from '../../src/schema/decode.ts'
 import { fillDefaults } from '../../src/schema/defaults.ts'
 import type { ObjectSchema } from '../../src/schema/schema.ts'
@@ -531,6 +532,25 @@ describe('a large value is gone through in steps, between which others have thei
       assert.deepEqual(validating.result, validate(schema, decoded, context))
       if (validating.steps > 0) assert.ok(validating.steps >= many / 1000, `validated in ${validating.steps} steps`)
     })
+
+  test('defaults', async () => {
+    const item = { type: 'object', default: {}, properties: { p: { type: 'integer', default: 3 } } }
+    const lists = {
+      type: 'object',
+      properties: { l: { type: 'array', items: item }, m: { type: 'object', additionalProperties: item } },
+    }
+    const schema = await schemaOf(about(lists))
+    const values = () => ({ l: [null, ...list(() => ({}))], m: { ...list((i) => (i === 1 ? { p: 4 } : {})) } })
+    const [filled, whole] = [{ a: values() }, { a: values() }]
+    const filling = run(fillWithinLimits(schema, filled, context))
+    assert.equal(filling.result, undefined)
+    assert.ok(filling.steps >= many / 500, `filled in ${filling.steps} steps`)
+    fillDefaults(schema, whole, { context })
+    assert.deepEqual(filled, whole)
+    assert.deepEqual(filled.a.l[0], { p: 3 })
+    const tooMany = { a: { l: list(() => ({ q: { r: { s: 1 } } })), m: {} } }
+    assert.equal(run(fillWithinLimits(schema, tooMany, context)).result?.path, 'a.l[19996].p')
+  })
 
   test('the same faults are found as of a small one', async () => {
     const schema = await schemaOf(about(rows[0]![1]))

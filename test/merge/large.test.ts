@@ -6,15 +6,23 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compare, compareSteps } from '../../src/merge/compare.ts'
 import {
+  covers,
+  coversSteps,
+  difference,
+  differenceSteps,
+  emptySet,
   type FieldSet,
   fromFieldsSteps,
   intersection,
   sameSet,
+  sameSetSteps,
   toFieldsSteps,
   toFieldsV1,
 } from '../../src/merge/field-set.ts'
+import { refuseKeyless } from '../../src/merge/keyless.ts'
 import { mergeConfig, mergeConfigSteps } from '../../src/merge/merge-config.ts'
 import { prune } from '../../src/merge/prune.ts'
+import { reconcileManagers } from '../../src/merge/reconcile.ts'
 import { statedSet, statedSteps } from '../../src/merge/stated-set.ts'
 import { type Json, type JsonObject, sameJson } from '../../src/model/json.ts'
 import { sameJsonSteps } from '../../src/model/large-json.ts'
@@ -95,6 +103,28 @@ for (const [name, make] of Object.entries(members))
       const fields = finish('written', toFieldsSteps(all))
       assert.equal(JSON.stringify(fields), JSON.stringify(toFieldsV1(all)))
       assert.ok(sameSet(finish('read', fromFieldsSteps(fields))!, { ...all, member: false }))
+
+      assert.deepEqual(finish('taken away', differenceSteps(all, stated)), difference(all, stated))
+      assert.equal(run(differenceSteps(all, emptySet)).result, all)
+      const copy = compare(schema, undefined, same).added
+      assert.equal(finish('found the same', sameSetSteps(all, copy)), true)
+      assert.equal(run(sameSetSteps(all, stated)).result, sameSet(all, stated))
+      assert.equal(finish('covered', coversSteps(all, copy)), true)
+      assert.equal(run(coversSteps(stated, all)).result, covers(stated, all))
+      const manager = {
+        name: 'm',
+        operation: 'Apply',
+        apiVersion: 'v1',
+        subresource: '',
+        time: '',
+        fields: all,
+      } as const
+      const [reconciled] = finish(
+        'reconciled',
+        reconcileManagers(() => schema, [manager]),
+      )
+      assert.equal(reconciled, manager)
+      if (name === 'keyed') inSteps('looked for keys', refuseKeyless(schema, live, 'it'))
 
       const left = finish('pruned', prune(schema, live, { last: all, owned: stated }))
       const placesIn = (set: FieldSet) => [...(set.children.get(`f:${name}`)?.children.keys() ?? [])]
