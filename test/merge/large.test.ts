@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compare, compareSteps } from '../../src/merge/compare.ts'
+import { applyConflict } from '../../src/merge/conflicts.ts'
 import {
   covers,
   coversSteps,
@@ -130,3 +131,22 @@ for (const [name, make] of Object.entries(members))
       const placesIn = (set: FieldSet) => [...(set.children.get(`f:${name}`)?.children.keys() ?? [])]
       assert.deepEqual(placesIn(compare(schema, undefined, left).added), placesIn(intersection(all, stated)))
     })
+
+test('of a large value that is contested as much is shown as of any', () => {
+  const manager = {
+    name: 'm',
+    operation: 'Apply',
+    apiVersion: 'v1',
+    subresource: '',
+    time: 't',
+    fields: emptySet,
+  } as const
+  const shown = (live: Json, asked: Json) => applyConflict([{ manager, path: ['f:whole'], live, asked }]).message
+  const list = (length: number) => Array.from({ length }, (_, i) => ({ b: `"${i}`, a: [i] }))
+  const object = (value: Json[]) => Object.fromEntries(value.map((item, i) => [`k${9999 - i}`, item])) as JsonObject
+  assert.equal(shown(list(many), [list(many)]), shown(list(100), [list(100)]))
+  assert.match(
+    shown(object(list(many)), { z: 1, y: list(many) }),
+    /is \{"k7000":\{"a":\[2999\],"b":"\\"2999"\},"k7001".*\.\.\., asked for \{"y":\[\{"a":\[0\],"b"/,
+  )
+})
