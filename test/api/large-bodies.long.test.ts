@@ -6,6 +6,8 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import type { Json, JsonObject } from '../../src/model/json.ts'
+import { collectionOf, define, undefine } from '../custom/definitions.ts'
 import { giveAccount } from '../tools/accounts.ts'
 import { assertBrief } from '../tools/effort.ts'
 import { type InProcess, startInProcess } from '../tools/in-process.ts'
@@ -13,6 +15,8 @@ import { type InProcess, startInProcess } from '../tools/in-process.ts'
 const boundMs = 150
 /** Of 45,000 members: a single pass over them that is not split is over it on a busy machine. */
 const patchBoundMs = 60
+/** Of a write of a custom object, in whatever form it is sent. */
+const customBoundMs = 45
 const most = 95_000
 
 let server: InProcess
@@ -96,5 +100,52 @@ for (const [type, raw] of Object.entries(patches)) {
       assert.match(answer.text, /"k44999":"v"/)
     })
     t.diagnostic(`${stretch.toFixed(0)} ms at a stretch`)
+  })
+}
+
+const embedded = { type: 'object', 'x-orch-embedded-resource': true, 'x-orch-preserve-unknown-fields': true }
+const item = { type: 'object', required: ['name'], properties: { name: { type: 'string' }, v: { type: 'string' } } }
+const customs: { readonly [what: string]: { readonly schema: JsonObject; readonly value: Json } } = {
+  'embedded objects': {
+    schema: { type: 'array', items: embedded },
+    value: list(11_000, () => ({
+      apiVersion: 'v1',
+      kind: 'A',
+      metadata: { labels: { a: 'b' }, annotations: { c: 'd' } },
+    })),
+  },
+  'elements of a set': {
+    schema: { type: 'array', 'x-orch-list-type': 'set', items: { type: 'string' } },
+    value: list(20_000, (i) => `e${i}`),
+  },
+  'elements with a key': {
+    schema: { type: 'array', 'x-orch-list-type': 'map', 'x-orch-list-map-keys': ['name'], items: item },
+    value: list(8000, (i) => ({ name: `e${i}`, v: 'x' })),
+  },
+}
+
+for (const [what, { schema, value }] of Object.entries(customs)) {
+  test(`very many parts of a custom object: ${what}`, { timeout: 300_000 }, async (t) => {
+    const { client } = server
+    const name = await define(client, { schema: { type: 'object', properties: { l: schema } } })
+    const body = { apiVersion: 'stable.example.com/v1', kind: 'Widget', metadata: { name: 'large' }, l: value }
+    const raw = JSON.stringify(body)
+    const large = `${collectionOf()}/large`
+    const type = (form: string) => ({ method: 'PATCH', headers: { 'content-type': `application/${form}` } })
+    const { stretch } = await assertBrief(customBoundMs, async () => {
+      const answers = [
+        await client.send(collectionOf(), { method: 'POST', raw }),
+        await client.send(large, { ...type('merge-patch+json'), raw: JSON.stringify({ l: value }) }),
+        await client.send(`${large}?fieldManager=m`, { ...type('apply-patch+yaml'), raw }),
+        await client.delete(large),
+      ]
+      assert.deepEqual(
+        answers.map(({ status }) => status),
+        [201, 200, 200, 200],
+        answers.map(({ text }) => text.slice(0, 200)).join(),
+      )
+    })
+    t.diagnostic(`${stretch.toFixed(0)} ms at a stretch`)
+    await undefine(client, name)
   })
 }
