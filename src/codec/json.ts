@@ -11,6 +11,7 @@ import { runToCompletion } from '../base/time-slice.ts'
 import { compareUtf8, sortUtf8 } from '../base/utf8-order.ts'
 import { badRequest } from '../model/api-error.ts'
 import { type Json, type JsonObject, setKey } from '../model/json.ts'
+import { isLarge } from '../model/large-json.ts'
 import { parseNative } from '../model/native-json.ts'
 import { exactSteps } from './exact-json.ts'
 import { findDuplicates } from './json-duplicates.ts'
@@ -137,6 +138,19 @@ function writeArray(items: Json[], order: Order, room: number): string {
     text += i === 0 ? item : `,${item}`
   }
   return `${text}]`
+}
+
+/** The text of a value, for a message; of a large one not much more than so many characters. */
+export function startOfJson(value: Json, length: number): string {
+  if (!isLarge(value)) return stringifyJson(value)
+  const isList = Array.isArray(value)
+  let text = isList ? '[' : '{'
+  for (const key of isList ? Object.keys(value) : sortedKeys(value as JsonObject)) {
+    if (text.length > length) return text
+    const part = startOfJson((value as JsonObject)[key]!, length)
+    text += `${text.length === 1 ? '' : ','}${isList ? part : `${JSON.stringify(key)}:${part}`}`
+  }
+  return `${text}${isList ? ']' : '}'}`
 }
 
 /** The members of an object, without the braces. `room` is how many levels each may have. */

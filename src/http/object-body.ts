@@ -4,6 +4,7 @@
  * of or ignored, as `fieldValidation` says.
  */
 import { shorten } from '../base/shorten.ts'
+import { startOfJson } from '../codec/json.ts'
 import type { DocumentType } from '../codec/protobuf/envelope.ts'
 import { invalidPatch, patchFault } from '../merge/patch-faults.ts'
 import { ApiError, badRequest, invalidObject } from '../model/api-error.ts'
@@ -107,11 +108,15 @@ function bodyTypeOf(preferred: Served, others: readonly Served[]): BodyType {
   return { vendor, hasProtobuf, schemaOf }
 }
 
-/** The body must be of the kind that the path names; where it does not say, the path decides. */
+/**
+ * The body must be of the kind that the path names. Where it does not say, the path decides, but for the kinds that users
+ * define: their objects say what they are.
+ */
 function withType(resource: Served, value: Json): JsonObject {
   if (!isObject(value)) throw unrecognized(resource, `the body must be a JSON object, not ${typeName(value)}`)
   const wanted = { apiVersion: resource.apiVersion, kind: resource.kind.kind }
   assertSaid(resource, value)
+  if (resource.kind.origin === 'custom') assertSays(resource, value)
   // The body is nobody else's, and a copy of one with very many fields would take long.
   return Object.assign(value, wanted)
 }
@@ -125,6 +130,21 @@ function assertSaid(resource: Served, value: JsonObject): void {
     kind: typeText(value, 'kind') || resource.kind.kind,
   }
   if (!isOfKind(resource, said)) throw otherKind(resource, Object.assign(value, said))
+}
+
+const shownOfBody = 100
+
+/** Clients look for these words, too. */
+function assertSays({ kind }: Served, value: JsonObject): void {
+  for (const [name, title] of [
+    ['kind', 'Kind'],
+    ['apiVersion', 'apiVersion'],
+  ] as const) {
+    if (typeText(value, name) !== '') continue
+    const shown = shorten(startOfJson(value, shownOfBody), shownOfBody)
+    const why = `Object '${title}' is missing in '${shown}'`
+    throw badRequest(`${kind.kind} in version "${kind.version}" cannot be handled as a ${kind.kind}: ${why}`)
+  }
 }
 
 /** What is applied must say its kind itself; its version is looked at where it is merged. */

@@ -4,11 +4,11 @@
  * object may have thousands: they are found in time linear to their number, and the first of them are listed.
  */
 import { shorten } from '../base/shorten.ts'
-import { sortedKeys, stringifyJson } from '../codec/json.ts'
+import { startOfJson } from '../codec/json.ts'
 import { ApiError } from '../model/api-error.ts'
 import { maxTold } from '../model/field-error.ts'
-import { isObject, type Json, type JsonObject, own } from '../model/json.ts'
-import { isLarge, partsPerStep } from '../model/large-json.ts'
+import { isObject, type Json, own } from '../model/json.ts'
+import { partsPerStep } from '../model/large-json.ts'
 import type { Schema } from '../schema/schema.ts'
 import { below, type FieldSet } from './field-set.ts'
 import type { Manager } from './managed-fields.ts'
@@ -135,23 +135,10 @@ const longestName = 200
 function showOnce(): Show {
   const known = new Map<Json | undefined, string>([[undefined, 'nothing']])
   return (value) => {
-    const text = known.get(value) ?? cut(startOf(value!, longestShown), longestShown)
+    const text = known.get(value) ?? cut(startOfJson(value!, longestShown), longestShown)
     known.set(value, text)
     return text
   }
-}
-
-/** The text of a value; of a large one not much more than so many characters. */
-function startOf(value: Json, length: number): string {
-  if (!isLarge(value)) return stringifyJson(value)
-  const isList = Array.isArray(value)
-  let text = isList ? '[' : '{'
-  for (const key of isList ? Object.keys(value) : sortedKeys(value as JsonObject)) {
-    if (text.length > length) return text
-    const part = startOf((value as JsonObject)[key]!, length)
-    text += `${text.length === 1 ? '' : ','}${isList ? part : `${JSON.stringify(key)}:${part}`}`
-  }
-  return `${text}${isList ? ']' : '}'}`
 }
 
 function cut(text: string, length: number): string {

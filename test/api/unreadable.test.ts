@@ -10,7 +10,7 @@ import { crc32 } from 'node:zlib'
 import { EtcdStore } from '../../src/store/etcd/store.ts'
 import { LmdbStore } from '../../src/store/lmdb/store.ts'
 import type { Store } from '../../src/store/store.ts'
-import { define, definitions } from '../custom/definitions.ts'
+import { define, definitions, typeOf } from '../custom/definitions.ts'
 import { startEtcd } from '../tools/etcd.ts'
 import type { HttpClient } from '../tools/http-client.ts'
 import { type Restartable, serve } from '../tools/in-process.ts'
@@ -166,7 +166,8 @@ test('what a damaged object stood for: quotas still limit, addresses and objects
   assert.equal(await post('secrets', { metadata: { name: 'old' } }), 201)
   await define(client)
   const widgets = '/apis/stable.example.com/v1/namespaces/default/widgets'
-  for (const name of ['a', 'b']) assert.equal((await client.post(widgets, { metadata: { name } })).status, 201)
+  for (const name of ['a', 'b'])
+    assert.equal((await client.post(widgets, { ...typeOf(), metadata: { name } })).status, 201)
   await server.stop()
   await inStore(server, async (store) => {
     await spoilKey(store, 'objects/core/resourcequotas/default/q', flipped)

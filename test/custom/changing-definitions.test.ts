@@ -10,7 +10,7 @@ import { after, before, test } from 'node:test'
 import type { JsonObject } from '../../src/model/json.ts'
 import type { Answer, HttpClient } from '../tools/http-client.ts'
 import { type InProcess, startInProcess } from '../tools/in-process.ts'
-import { collectionOf, define, definitionOf, definitions, undefine, type Wanted } from './definitions.ts'
+import { collectionOf, define, definitionOf, definitions, typeOf, undefine, type Wanted } from './definitions.ts'
 
 let server: InProcess
 let client: HttpClient
@@ -47,8 +47,10 @@ async function patch(path: string, type: string, body: JsonObject | JsonObject[]
   return await client.send(path, { method: 'PATCH', headers: { 'content-type': type }, body })
 }
 
+const gaining = { plural: 'gainings', kind: 'Gaining' }
+
 const writes: { readonly [what: string]: Write } = {
-  'a create': (path, spec) => client.post(path, { metadata: { generateName: 'new-' }, spec }),
+  'a create': (path, spec) => client.post(path, { ...typeOf(gaining), metadata: { generateName: 'new-' }, spec }),
   'an update': async (path, spec) => {
     const { body } = await client.get(`${path}/a`)
     return await client.put(`${path}/a`, { ...body, spec })
@@ -57,20 +59,23 @@ const writes: { readonly [what: string]: Write } = {
   'a JSON patch': (path, spec) =>
     patch(`${path}/a`, 'application/json-patch+json', [{ op: 'replace', path: '/spec', value: spec }]),
   'an apply': (path, spec) => {
-    const config = { apiVersion: 'stable.example.com/v1', kind: 'Gaining', metadata: { name: 'a' }, spec }
+    const config = { ...typeOf(gaining), metadata: { name: 'a' }, spec }
     return patch(`${path}/a?fieldManager=me&force=true`, 'application/apply-patch+yaml', config)
   },
   'a dry run': (path, spec) => patch(`${path}/a?dryRun=All`, mergePatch, { spec }),
   'a strict create': (path, spec) =>
-    client.post(`${path}?fieldValidation=Strict`, { metadata: { generateName: 'new-' }, spec }),
+    client.post(`${path}?fieldValidation=Strict`, { ...typeOf(gaining), metadata: { generateName: 'new-' }, spec }),
 }
 
 test('what begins after the change is acknowledged keeps the new field', async () => {
-  const wanted = { plural: 'gainings', kind: 'Gaining' }
+  const wanted = gaining
   const fields = ['first']
   const name = await define(client, { ...wanted, version, schema: schemaOf(fields) })
   const path = collectionOf(wanted)
-  assert.equal((await client.post(path, { metadata: { name: 'a' }, spec: { first: 'x' } })).status, 201)
+  assert.equal(
+    (await client.post(path, { ...typeOf(wanted), metadata: { name: 'a' }, spec: { first: 'x' } })).status,
+    201,
+  )
   for (let round = 0; round < 3; round++)
     for (const [what, write] of Object.entries(writes)) {
       const field = `field${fields.length}`
@@ -121,19 +126,22 @@ for (const [i, [what, method, place, type]] of slowWrites.entries())
     const wanted = { plural: `slows${i}`, kind: `Slow${i}` }
     const name = await define(client, { ...wanted, version, schema: schemaOf(['first']) })
     const path = collectionOf(wanted)
-    const made = await client.post(path, { metadata: { name: 'a' }, spec: { first: 'x' } })
+    const made = await client.post(path, { ...typeOf(wanted), metadata: { name: 'a' }, spec: { first: 'x' } })
     const { resourceVersion } = made.body.metadata
     const part = place.endsWith('status') ? 'status' : 'spec'
     const finish = await sendSlowly(method, `${path}${place}`, type, {
-      apiVersion: 'stable.example.com/v1',
-      kind: wanted.kind,
+      ...typeOf(wanted),
       metadata: { name: method === 'POST' ? 'b' : 'a', ...(method === 'PUT' && { resourceVersion }) },
       [part]: { second: 'kept' },
     })
     // What was sent before is dispatched before.
     await client.get(path)
     await gain(name, wanted, ['first', 'second', 'third'])
-    const seen = await client.post(path, { metadata: { name: 'seen' }, spec: { second: 'is served' } })
+    const seen = await client.post(path, {
+      ...typeOf(wanted),
+      metadata: { name: 'seen' },
+      spec: { second: 'is served' },
+    })
     assert.equal(seen.body.spec.second, 'is served')
     if (method === 'PATCH') await patch(`${path}/a`, mergePatch, { spec: { third: 'of another' } })
     const answer = (await finish()) as { spec?: JsonObject; status?: JsonObject }

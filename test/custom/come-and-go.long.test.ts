@@ -8,7 +8,7 @@ import { heapInUse } from '../tools/heap.ts'
 import type { HttpClient, WatchEvent } from '../tools/http-client.ts'
 import { type InProcess, startInProcess } from '../tools/in-process.ts'
 import { long } from '../tools/long.ts'
-import { collectionOf, define, isGone, undefine } from './definitions.ts'
+import { collectionOf, define, isGone, typeOf, undefine } from './definitions.ts'
 
 let server: InProcess
 let client: HttpClient
@@ -32,7 +32,7 @@ async function comeAndGo(from: number, count: number): Promise<void> {
       names.slice(i, i + 10).map(async (wanted) => {
         const name = await define(client, wanted)
         for (const object of ['a', 'b']) {
-          const made = await client.post(collectionOf(wanted), { metadata: { name: object }, data })
+          const made = await client.post(collectionOf(wanted), { ...typeOf(wanted), metadata: { name: object }, data })
           assert.equal(made.status, 201, made.text)
         }
         assert.equal((await client.get(collectionOf(wanted))).body.items.length, 2)
@@ -65,7 +65,9 @@ test('a list that is under way when its kind goes is whole, or ends; watches end
   const count = 500
   for (let i = 0; i < count; i += 50)
     await Promise.all(
-      Array.from({ length: 50 }, (_, j) => client.post(path, { metadata: { name: `o${i + j}` }, data })),
+      Array.from({ length: 50 }, (_, j) =>
+        client.post(path, { ...typeOf(wanted), metadata: { name: `o${i + j}` }, data }),
+      ),
     )
   const events: WatchEvent[] = []
   const watching = (async () => {

@@ -7,7 +7,7 @@ import type { Json, JsonObject } from '../../src/model/json.ts'
 import { vendorOf } from '../../src/model/vendor.ts'
 import type { Kind } from '../../src/schema/kind.ts'
 import { validate } from '../../src/schema/validate.ts'
-import type { HttpClient } from '../tools/http-client.ts'
+import type { Answer, HttpClient } from '../tools/http-client.ts'
 import { type InProcess, startInProcess } from '../tools/in-process.ts'
 
 const named = {
@@ -50,6 +50,7 @@ async function kindOf(custom: CustomKindDefinition): Promise<Kind> {
 
 describe('a custom kind is served like any other', () => {
   const path = '/apis/stable.example.com/v1/namespaces/default/widgets'
+  const type = { apiVersion: 'stable.example.com/v1', kind: 'Widget' }
   const configMaps = '/api/v1/namespaces/default/configmaps'
   let server: InProcess
   let client: HttpClient
@@ -59,20 +60,16 @@ describe('a custom kind is served like any other', () => {
   })
   after(() => server.stop())
 
-  const create = (name: string, fields: JsonObject = {}) => client.post(path, { metadata: { name }, ...fields })
-  const patch = (name: string, type: string, body: Json, query = '') =>
+  const create = (name: string, fields: JsonObject = {}) =>
+    client.post(path, { ...type, metadata: { name }, ...fields })
+  const patch = (name: string, form: string, body: Json, query = '') =>
     client.send(`${path}/${name}${query}`, {
       method: 'PATCH',
-      headers: { 'content-type': `application/${type}` },
+      headers: { 'content-type': `application/${form}` },
       body,
     })
   const apply = (name: string, by: string, fields: JsonObject) =>
-    patch(
-      name,
-      'apply-patch+yaml',
-      { apiVersion: 'stable.example.com/v1', kind: 'Widget', metadata: { name }, ...fields },
-      `?fieldManager=${by}`,
-    )
+    patch(name, 'apply-patch+yaml', { ...type, metadata: { name }, ...fields }, `?fieldManager=${by}`)
 
   test('discovery tells of it', async () => {
     const { body } = await client.get('/apis/stable.example.com/v1')
@@ -124,7 +121,7 @@ describe('a custom kind is served like any other', () => {
   test('its rules for sets and keyed lists are those of the schema: metadata has its own, as of any kind', async () => {
     const finalizers = ['example.com/a', 'example.com/a']
     const metadata = { name: 'twice', finalizers }
-    const answers = [await client.post(path, { metadata }), await client.post(configMaps, { metadata })]
+    const answers = [await client.post(path, { ...type, metadata }), await client.post(configMaps, { metadata })]
     for (const { status, text } of answers) assert.equal(status, 201, text)
   })
 
@@ -161,6 +158,34 @@ describe('a custom kind is served like any other', () => {
     assert.equal((await patch('patched', 'merge-patch+json', { spec: { size: 99 } })).status, 422)
   })
 
+  test('an object says what it is, unlike one of a built-in kind; a patch cannot take that away', async () => {
+    const { body } = await create('typed')
+    const told = ({ status, body: { message } }: Answer) => [status, message]
+    for (const [member, word] of [
+      ['kind', 'Kind'],
+      ['apiVersion', 'apiVersion'],
+    ] as const) {
+      const missing = `Widget in version "v1" cannot be handled as a Widget: Object '${word}' is missing in '`
+      for (const none of [undefined, null, '']) {
+        const sent = { ...type, metadata: { name: 'untyped' }, [member]: none }
+        const shown = JSON.stringify(sent, Object.keys(sent).concat('name').sort())
+        assert.deepEqual(told(await client.post(path, sent)), [400, `${missing}${shown}'`])
+        assert.equal((await client.put(`${path}/typed`, { ...body, [member]: none })).status, 400)
+        assert.equal((await client.put(`${path}/typed/status`, { ...body, [member]: none })).status, 400)
+      }
+      const patches = [
+        await patch('typed', 'merge-patch+json', { [member]: null }),
+        await patch('typed', 'json-patch+json', [{ op: 'remove', path: `/${member}` }]),
+      ]
+      for (const { status, text } of patches) assert.equal(status, 422, text)
+    }
+    const large = { metadata: { name: 'large' }, spec: { set: Array.from({ length: 5000 }, (_, i) => `e${i}`) } }
+    const refused = await client.post(path, large)
+    assert.equal(refused.status, 400)
+    assert.ok(refused.body.message.length < 250, refused.body.message)
+    assert.deepEqual((await client.get(`${path}/typed`)).body, body)
+  })
+
   test('an update names the version that it is based on', async () => {
     const { body } = await create('put')
     const { resourceVersion: _, ...metadata } = body.metadata
@@ -185,9 +210,9 @@ describe('a custom kind is served like any other', () => {
   })
 
   test('finalizers need no domain', async () => {
-    const made = await client.post(path, { metadata: { name: 'held', finalizers: ['cleanup'] } })
+    const made = await client.post(path, { ...type, metadata: { name: 'held', finalizers: ['cleanup'] } })
     assert.deepEqual([made.status, made.body.metadata.finalizers], [201, ['cleanup']])
-    const bad = await client.post(path, { metadata: { name: 'bad', finalizers: ['no good'] } })
+    const bad = await client.post(path, { ...type, metadata: { name: 'bad', finalizers: ['no good'] } })
     assert.deepEqual([bad.status, bad.body.details.causes[0].field], [422, 'metadata.finalizers'])
     const core = await client.post('/api/v1/namespaces/default/configmaps', {
       metadata: { name: 'held', finalizers: ['cleanup'] },

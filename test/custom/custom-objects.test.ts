@@ -7,7 +7,7 @@ import { after, before, describe, test } from 'node:test'
 import type { JsonObject } from '../../src/model/json.ts'
 import type { HttpClient } from '../tools/http-client.ts'
 import { serveUp } from '../tools/in-process.ts'
-import { conditionOf, define, definitionOf, definitions, isEstablished } from './definitions.ts'
+import { conditionOf, define, definitionOf, definitions, isEstablished, typeOf } from './definitions.ts'
 
 const ending: (() => Promise<void>)[] = []
 after(async () => {
@@ -40,7 +40,7 @@ describe('objects', () => {
     const status = { type: 'object', default: { seen: -1 }, properties: { seen: { type: 'integer' } } }
     const schema = { type: 'object', properties: { ...spec({}).properties, status } }
     await define(client, { plural: 'preset', kind: 'Preset', schema, version: { subresources: { status: {} } } })
-    const object = { metadata: { name: 'a' }, spec: {}, status: { seen: 7 } }
+    const object = { ...typeOf({ kind: 'Preset' }), metadata: { name: 'a' }, spec: {}, status: { seen: 7 } }
     for (const path of [`${at('preset')}?dryRun=All`, at('preset')])
       assert.deepEqual((await client.post(path, object)).body.status, { seen: -1 }, path)
     assert.deepEqual((await client.get(`${at('preset')}/a`)).body.status, { seen: -1 })
@@ -51,7 +51,7 @@ describe('objects', () => {
       subresources: { status: {}, scale: { specReplicasPath: '.spec.size', statusReplicasPath: '.status.size' } },
     }
     await define(client, { plural: 'forms', kind: 'Form', schema: spec({ size: { type: 'integer' } }), version })
-    await client.post(at('forms'), { metadata: { name: 'a' }, spec: { size: 1 } })
+    await client.post(at('forms'), { ...typeOf({ kind: 'Form' }), metadata: { name: 'a' }, spec: { size: 1 } })
     for (const path of [at('forms'), `${at('forms')}/a`, `${at('forms')}/a/scale`]) {
       const { status, body } = await client.get(path, { accept: 'text/html' })
       assert.deepEqual([status, body.reason, body.details], [406, 'NotAcceptable', undefined], path)
@@ -71,7 +71,7 @@ describe('objects', () => {
       client.send(at('wholes'), {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
-        raw: `{"metadata":{"generateName":"a"},"spec":${text}}`,
+        raw: `{"apiVersion":"stable.example.com/v1","kind":"Whole","metadata":{"generateName":"a"},"spec":${text}}`,
       })
     const kept = '{"any":9223372036854775808,"either":8589934592,"whole":-9223372036854775808}'
     const made = await post(kept)
@@ -96,14 +96,15 @@ describe('objects', () => {
     const warned = { deprecated: true }
     const versions = [versionOf('v1alpha1', early, warned), versionOf('v1', late, { storage: true })]
     await define(client, { plural: 'twos', kind: 'Two', versions })
-    const sent = { metadata: { name: 'a' }, spec: { lost: 'x' } }
+    const type = { kind: 'Two' }
+    const sent = { ...typeOf(type, 'v1alpha1'), metadata: { name: 'a' }, spec: { lost: 'x' } }
     const dry = await client.post(`${at('twos', 'v1alpha1')}?dryRun=All`, sent)
     assert.deepEqual([dry.status, dry.body.spec], [201, { size: 1 }])
     assert.match(String(dry.headers.warning), /v1alpha1 Two is deprecated; use stable\.example\.com\/v1 Two/)
     const made = await client.post(at('twos', 'v1alpha1'), sent)
     assert.deepEqual(made.body.spec, { size: 1 })
     assert.deepEqual((await client.get(`${at('twos')}/a`)).body.spec, { size: 1, color: 'red' })
-    await client.post(at('twos'), { metadata: { name: 'b' }, spec: {} })
+    await client.post(at('twos'), { ...typeOf(type), metadata: { name: 'b' }, spec: {} })
     assert.deepEqual((await client.get(`${at('twos', 'v1alpha1')}/b`)).body.spec, {}, 'no defaults of another version')
   })
 
@@ -121,8 +122,9 @@ describe('objects', () => {
     })
     const version = { subresources: { scale }, additionalPrinterColumns: columns }
     await define(client, { plural: 'scaled', kind: 'Scaled', schema, version })
+    const type = typeOf({ kind: 'Scaled' })
     const faultsOf = async (size: unknown) => {
-      const { body } = await client.post(at('scaled'), { metadata: { name: 'x' }, spec: { size } })
+      const { body } = await client.post(at('scaled'), { ...type, metadata: { name: 'x' }, spec: { size } })
       return body.details.causes.map(({ field, message }: JsonObject) => `${field}: ${message}`).sort()
     }
     assert.deepEqual(await faultsOf('many'), [
@@ -132,7 +134,7 @@ describe('objects', () => {
     assert.deepEqual(await faultsOf(2 ** 40), [
       '.spec.size: Invalid value: 1099511627776: should be less than or equal to 2147483647',
     ])
-    await client.post(at('scaled'), { metadata: { name: 'unsized' }, spec: {} })
+    await client.post(at('scaled'), { ...type, metadata: { name: 'unsized' }, spec: {} })
     const unsized = await client.get(`${at('scaled')}/unsized/scale`)
     assert.deepEqual(
       [unsized.status, unsized.body.message],
@@ -157,8 +159,15 @@ describe('objects', () => {
       refused.map(({ status }) => status),
       [422, 409, 409],
     )
+    const untyped = { metadata: { name: 'unsized' }, spec: { replicas: 3 } }
+    assert.equal(
+      (await client.put(`${at('scaled')}/unsized/scale`, untyped)).body.kind,
+      'Scale',
+      'it is a built-in kind',
+    )
     await client.delete(`${at('scaled')}/unsized`)
     await client.post(at('scaled'), {
+      ...type,
       metadata: { name: 'a' },
       spec: { size: 2, kind: 'x', list: [{ name: 'one' }, { name: 'two' }] },
     })
@@ -171,7 +180,7 @@ describe('objects', () => {
     const { properties } = spec({ size: { type: 'integer' }, given: { type: 'integer', default: 7 } })
     const schema = { type: 'object', properties: { ...properties, status } }
     await define(client, { plural: 'applied', kind: 'Applied', schema, version: { subresources: { status: {} } } })
-    const whole = { apiVersion: 'stable.example.com/v1', kind: 'Applied', metadata: { name: 'a' } }
+    const whole = { ...typeOf({ kind: 'Applied' }), metadata: { name: 'a' } }
     const refused = await apply(`${at('applied')}/a`, { ...whole, spec: { size: null } })
     assert.deepEqual([refused.status, refused.body.details?.causes[0].field], [422, 'spec.size'])
     const filled = await apply(`${at('applied')}/a`, { ...whole, spec: { given: null } })
@@ -190,7 +199,8 @@ describe('objects', () => {
       kind: 'Wrong',
       schema: spec({ list: { type: 'array', items: spec({}) } }),
     })
-    const { status, headers } = await client.post(at('wrongs'), { metadata: { name: 'a' }, spec: { list: { x: 1 } } })
+    const object = { ...typeOf({ kind: 'Wrong' }), metadata: { name: 'a' }, spec: { list: { x: 1 } } }
+    const { status, headers } = await client.post(at('wrongs'), object)
     assert.equal(status, 422)
     assert.match(String(headers.warning), /unknown field \\"spec\.list\.x\\"/)
   })

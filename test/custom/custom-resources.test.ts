@@ -18,7 +18,9 @@ import {
   isEstablished,
   isGone,
   told,
+  typeOf,
   undefine,
+  type Wanted,
 } from './definitions.ts'
 
 const ending: (() => Promise<void>)[] = []
@@ -27,7 +29,11 @@ after(async () => {
   for (const end of ending) await end()
 })
 
-const widget = (name: string, size = 1) => ({ metadata: { name }, spec: { size } })
+const widget = (name: string, size = 1, wanted: Wanted = {}) => ({
+  ...typeOf(wanted),
+  metadata: { name },
+  spec: { size },
+})
 
 const mergePatch = { 'content-type': 'application/merge-patch+json' }
 
@@ -167,7 +173,7 @@ describe('a definition on one server', () => {
       body: { apiVersion: 'stable.example.com/v1', kind: 'Widget', metadata: { name: 'b' }, spec: { color: 'red' } },
     })
     assert.equal(applied.status, 201, applied.text)
-    const wrong = await client.post(path, { metadata: { name: 'c' }, spec: { size: 'large' } })
+    const wrong = await client.post(path, { ...widget('c'), spec: { size: 'large' } })
     assert.equal(wrong.status, 422)
     assert.equal(wrong.body.details.causes[0].field, 'spec.size')
     await undefine(client, name)
@@ -180,7 +186,8 @@ describe('a definition on one server', () => {
     const wanted = { plural: 'gears', kind: 'Gear' }
     const name = await define(client, wanted)
     const path = collectionOf(wanted)
-    assert.equal((await client.post(path, { metadata: { name: 'a' }, spec: { size: 1, color: 'red' } })).status, 201)
+    const object = { ...widget('a', 1, wanted), spec: { size: 1, color: 'red' } }
+    assert.equal((await client.post(path, object)).status, 201)
     const watching = client.watch(`${path}?watch=1`, AbortSignal.timeout(120_000))
     assert.equal((await watching.next()).value?.object.metadata.name, 'a')
 
@@ -243,16 +250,16 @@ describe('a definition on one server', () => {
     const wanted = { plural: 'holds', kind: 'Hold' }
     const name = await define(client, wanted)
     const path = collectionOf(wanted)
-    const held = { metadata: { name: 'held', finalizers: ['example.com/hold'] } }
+    const held = { ...typeOf(wanted), metadata: { name: 'held', finalizers: ['example.com/hold'] } }
     assert.equal((await client.post(path, held)).status, 201)
-    assert.equal((await client.post(path, widget('free'))).status, 201)
+    assert.equal((await client.post(path, widget('free', 1, wanted))).status, 201)
     const events: WatchEvent[] = []
     const watching = (async () => {
       for await (const event of client.watch(`${path}?watch=1`, AbortSignal.timeout(60_000))) events.push(event)
     })()
     const deleted = await client.delete(`${definitions}/${name}`)
     assert.equal(conditionOf(deleted.body, 'Terminating'), 'True')
-    const refused = await client.post(path, widget('new'))
+    const refused = await client.post(path, widget('new', 1, wanted))
     assert.equal(refused.status, 405, refused.text)
     assert.equal((await client.get(`${definitions}/${name}`)).status, 200)
     const released = await client.send(`${path}/held`, {
@@ -357,7 +364,7 @@ describe('two servers on one store', () => {
         for (let i = 0; i < count; i += 10)
           await Promise.all(
             Array.from({ length: 10 }, async (_, j) => {
-              const made = await one.post(path, widget(`w${i + j}`))
+              const made = await one.post(path, widget(`w${i + j}`, 1, wanted))
               assert.equal(made.status, 201, made.text)
             }),
           )

@@ -94,6 +94,11 @@ export async function told(
   throw new Error(`nothing of what was wanted was told of ${name}`)
 }
 
+/** What an object of it says that it is: that of a custom kind must. */
+export function typeOf({ kind = 'Widget', group = 'stable.example.com' }: Wanted = {}, version = 'v1') {
+  return { apiVersion: `${group}/${version}`, kind }
+}
+
 export function collectionOf({ plural = 'widgets', group = 'stable.example.com' }: Wanted = {}, namespace = 'default') {
   return `/apis/${group}/v1/namespaces/${namespace}/${plural}`
 }

@@ -9,7 +9,7 @@ import type { JsonObject } from '../../src/model/json.ts'
 import { assertBrief } from '../tools/effort.ts'
 import type { Answer, HttpClient } from '../tools/http-client.ts'
 import { type InProcess, startInProcess } from '../tools/in-process.ts'
-import { collectionOf, define, definitionOf, definitions, undefine } from './definitions.ts'
+import { collectionOf, define, definitionOf, definitions, typeOf, undefine } from './definitions.ts'
 
 /** The promise is 50 ms; the clock of a thread counts what is compiled and collected in between too. */
 const longestMs = 350
@@ -95,7 +95,11 @@ test('a write that defaults would inflate is refused at the place, and nobody wa
   const schema = about({ spec: about({ list: largeItems }) })
   const name = await define(client, { schema })
   const send = (count: number): Promise<Answer> =>
-    client.post(`${collectionOf()}?dryRun=All`, { metadata: { name: 'a' }, spec: { list: objects(count) } })
+    client.post(`${collectionOf()}?dryRun=All`, {
+      ...typeOf(),
+      metadata: { name: 'a' },
+      spec: { list: objects(count) },
+    })
   assert.equal((await bounded(() => send(100))).status, 201)
   const answer = await bounded(() => send(40_000))
   assert.equal(answer.status, 422, answer.text.slice(0, 500))
@@ -112,7 +116,7 @@ test('so is one whose nulls would become large', async () => {
     const send = (count: number): Promise<Answer> => {
       const nulls = objects(count).map(() => null)
       const sent = list.type === 'array' ? nulls : Object.fromEntries(nulls.map((none, i) => [`n${i}`, none]))
-      return client.post(`${collectionOf()}?dryRun=All`, { metadata: { name: 'a' }, spec: { list: sent } })
+      return client.post(`${collectionOf()}?dryRun=All`, { ...typeOf(), metadata: { name: 'a' }, spec: { list: sent } })
     }
     const small = await bounded(() => send(2))
     assert.deepEqual([small.status, Object.values(small.body.spec.list)], [201, [text, text]])
@@ -130,11 +134,11 @@ test('an object from before the defaults is read as it is stored, with a warning
     ['small', 2],
     ['large', 1000],
   ] as const) {
-    const made = await client.post(path, { metadata: { name: object }, spec: { list: objects(count) } })
+    const made = await client.post(path, { ...typeOf(), metadata: { name: object }, spec: { list: objects(count) } })
     assert.equal(made.status, 201, made.text)
   }
   // A list is looked for in pieces: the large one is not in the first.
-  const others = Array.from({ length: 600 }, (_, i) => ({ metadata: { name: `a${i}` } }))
+  const others = Array.from({ length: 600 }, (_, i) => ({ ...typeOf(), metadata: { name: `a${i}` } }))
   for (let i = 0; i < others.length; i += 100)
     await Promise.all(others.slice(i, i + 100).map((object) => client.post(path, object)))
   const { versions } = definitionOf({ schema: about({ spec: about({ list: largeItems }) }) }).spec
@@ -145,7 +149,7 @@ test('an object from before the defaults is read as it is stored, with a warning
   })
   assert.equal(changed.status, 200, changed.text)
   // From here on the new definition is served.
-  assert.equal((await client.post(path, { metadata: { name: 'x' }, spec: { list: [{}] } })).status, 201)
+  assert.equal((await client.post(path, { ...typeOf(), metadata: { name: 'x' }, spec: { list: [{}] } })).status, 201)
 
   const small = await client.get(`${path}/small`)
   assert.equal(small.body.spec.list[0].t, text)
@@ -175,7 +179,7 @@ test('many objects of a type with many fields are read at once, whether they hav
   const deep = { type: 'array', items: many(3000, about({ a: { type: 'string', default: 'x' } })) }
   const name = await define(client, { schema: about({ wide, deep }) })
   const send = (body: JsonObject) =>
-    bounded(() => client.post(`${collectionOf()}?dryRun=All`, { metadata: { name: 'a' }, ...body }))
+    bounded(() => client.post(`${collectionOf()}?dryRun=All`, { ...typeOf(), metadata: { name: 'a' }, ...body }))
   assert.equal((await send({ wide: objects(30_000) })).status, 201)
   assert.equal((await send({ deep: objects(30_000) })).status, 201)
   await undefine(client, name)

@@ -9,7 +9,7 @@ import type { Json, JsonObject } from '../../src/model/json.ts'
 import { assertBrief } from '../tools/effort.ts'
 import type { Answer, HttpClient } from '../tools/http-client.ts'
 import { type InProcess, startInProcess } from '../tools/in-process.ts'
-import { collectionOf, define, definitionOf, definitions, undefine } from './definitions.ts'
+import { collectionOf, define, definitionOf, definitions, typeOf, undefine } from './definitions.ts'
 
 /** The promise is 50 ms; the clock of a thread counts what is compiled and collected in between too. */
 const longestMs = 350
@@ -89,7 +89,8 @@ test('patterns that others try for years are decided at once, and texts too long
   }
   const name = await define(client, { schema: { type: 'object', properties } })
   const path = `${collectionOf()}?dryRun=All`
-  const send = (fields: JsonObject) => bounded(() => client.post(path, { metadata: { name: 'x' }, ...fields }))
+  const send = (fields: JsonObject) =>
+    bounded(() => client.post(path, { ...typeOf(), metadata: { name: 'x' }, ...fields }))
   assert.equal((await send({ simple: 'a'.repeat(100_000) })).status, 201)
   assert.equal((await send({ simple: 'a'.repeat(1_000_000) })).status, 422)
   assert.equal((await send({ catastrophe: 'a'.repeat(30_000) })).status, 422)
@@ -106,7 +107,7 @@ test('alternatives that multiply are given up', async () => {
   const schema = { type: 'object', properties: { list: { type: 'array', items } } }
   const name = await define(client, { schema })
   const list = Array.from({ length: 20_000 }, () => ({ a: -1, b: '' }))
-  const answer = await bounded(() => client.post(collectionOf(), { metadata: { name: 'x' }, list }))
+  const answer = await bounded(() => client.post(collectionOf(), { ...typeOf(), metadata: { name: 'x' }, list }))
   assert.equal(answer.status, 422)
   assert.match(answer.text, /takes too long/)
   await undefine(client, name)
@@ -134,7 +135,7 @@ test('names that mean something to the language are names like any other', async
   const path = collectionOf(wanted)
   const created = await client.send(path, {
     method: 'POST',
-    raw: '{"metadata":{"name":"a"},"spec":{"__proto__":"mine","constructor":"too"},"__proto__":{"polluted":true}}',
+    raw: `${JSON.stringify(typeOf(wanted)).slice(0, -1)},"metadata":{"name":"a"},"spec":{"__proto__":"mine","constructor":"too"},"__proto__":{"polluted":true}}`,
   })
   assert.equal(created.status, 201, created.text)
   assert.match(created.text, /"__proto__":"mine"/)
@@ -149,7 +150,7 @@ test('names that mean something to the language are names like any other', async
 test('what is stored under a schema that has become another is still read, listed and deleted', async () => {
   const name = await define(client, { schema: { type: 'object', 'x-orch-preserve-unknown-fields': true } })
   const path = collectionOf()
-  const body = { metadata: { name: 'a' }, spec: { size: 'large', obj: { metadata: 'none' } } }
+  const body = { ...typeOf(), metadata: { name: 'a' }, spec: { size: 'large', obj: { metadata: 'none' } } }
   assert.equal((await client.post(path, body)).status, 201)
   const obj = { type: 'object', 'x-orch-embedded-resource': true, 'x-orch-preserve-unknown-fields': true }
   const spec = { type: 'object', properties: { size: { type: 'integer' }, obj } }

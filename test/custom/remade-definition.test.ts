@@ -4,7 +4,7 @@ import { after, test } from 'node:test'
 import type { HttpClient } from '../tools/http-client.ts'
 import { startInProcess } from '../tools/in-process.ts'
 import { long } from '../tools/long.ts'
-import { collectionOf, define, undefine } from './definitions.ts'
+import { collectionOf, define, typeOf, undefine } from './definitions.ts'
 
 const server = await startInProcess()
 after(() => server.stop())
@@ -35,7 +35,7 @@ test('what is written and read is of the one schema or of the other, never of bo
   for (let round = 0; round < rounds; round++) {
     const member = `m${round}`
     const name = await define(client, { ...wanted, schema: schemaOf(member) })
-    const sent = { metadata: { name: `after-${round}` }, spec: { m0: 'sent', unknown: 'sent' } }
+    const sent = { ...typeOf(wanted), metadata: { name: `after-${round}` }, spec: { m0: 'sent', unknown: 'sent' } }
     const made = await client.post(collection, sent)
     assert.equal(made.status, 201, made.text)
     assert.deepEqual(made.body.spec, { [member]: member === 'm0' ? 'sent' : member })
@@ -55,7 +55,7 @@ function membersOf({ spec }: Shown): string {
 /** Each answer is an object of one schema, or that there is no such kind now, or not any more. */
 async function write(on: HttpClient, prefix: string, found: string[], signal: AbortSignal): Promise<void> {
   for (let i = 0; !signal.aborted; i++) {
-    const made = await on.post(collection, { metadata: { name: `${prefix}-${i}` } })
+    const made = await on.post(collection, { ...typeOf(wanted), metadata: { name: `${prefix}-${i}` } })
     if (made.status === 404 || made.status === 405) continue
     assert.equal(made.status, 201, made.text)
     assert.match(membersOf(made.body), /^m\d+$/)
