@@ -26,7 +26,17 @@ import { type Changes, changeInVersions, type FieldChange, type OtherVersions } 
 import { isUnchanged } from './compare.ts'
 import { conflictsOf, type FieldConflict } from './conflicts.ts'
 import { dropUnstated } from './drop-unstated.ts'
-import { covers, differenceSteps, type FieldSet, intersectionSteps, sameSetSteps, setOf } from './field-set.ts'
+import {
+  covers,
+  difference,
+  differenceSteps,
+  type FieldSet,
+  intersection,
+  intersectionSteps,
+  isLargeSet,
+  sameSetSteps,
+  setOf,
+} from './field-set.ts'
 import { refuseKeyless } from './keyless.ts'
 import { followsLastApplied, lastAppliedSet, withLastApplied } from './last-applied.ts'
 import { type Manager, sameManager, storedManagers, type Writer, withFields, writeManagers } from './managed-fields.ts'
@@ -145,7 +155,8 @@ function* findConflicts({ others, changeIn }: Plan): Steps<FieldConflict[]> {
     const change = changeIn(manager.apiVersion)
     if (change === undefined || isUnchanged(change.changes)) continue
     const { schema, before: live, after: asked, changes } = change
-    const fields = yield* intersectionSteps(manager.fields, changes.set)
+    const { set } = changes
+    const fields = isLargeSet(set) ? yield* intersectionSteps(manager.fields, set) : intersection(manager.fields, set)
     for (const found of yield* conflictsOf({ schema, live, asked, manager, fields })) conflicts.push(found)
   }
   return conflicts
@@ -164,10 +175,9 @@ function* settle(plan: Plan): Steps<Applied> {
   const same = isUnchanged(changeIn(writer.apiVersion)!.changes)
   const left: Manager[] = []
   for (const manager of others) {
-    yield
-    left.push(...(yield* withoutLost(manager, changeIn(manager.apiVersion)?.changes)))
+    const changes = changeIn(manager.apiVersion)?.changes
+    if (changes !== undefined) left.push(isUnchanged(changes) ? manager : yield* withoutLost(manager, changes))
   }
-  yield
   const kept =
     same && self !== undefined && self.apiVersion === writer.apiVersion && (yield* sameSetSteps(self.fields, own))
   const mine: Manager = kept ? self : { ...writer, operation: 'Apply', fields: own }
@@ -180,8 +190,7 @@ function* settle(plan: Plan): Steps<Applied> {
 }
 
 /** Nobody keeps what the apply took or removed; managers of versions that are gone vanish. */
-function* withoutLost(manager: Manager, changes: Changes | undefined): Steps<Manager[]> {
-  if (changes === undefined) return []
-  if (isUnchanged(changes)) return [manager]
-  return [withFields(manager, yield* differenceSteps(manager.fields, changes.touched))]
+function* withoutLost(manager: Manager, { touched }: Changes): Steps<Manager> {
+  const { fields } = manager
+  return withFields(manager, isLargeSet(fields) ? yield* differenceSteps(fields, touched) : difference(fields, touched))
 }

@@ -258,12 +258,21 @@ export type ReadStep = (text: string) => string | undefined
 /** For sets that we wrote: they have the one spelling. */
 export const asWritten: ReadStep = (text) => text
 
-/** Reads `fieldsV1`; undefined when it is not of that form. Yields where it can be interrupted. */
+/** Reads `fieldsV1`; undefined when it is not of that form. */
+export function fromFieldsV1(fields: Json | undefined, readStep: ReadStep = normalStep): FieldSet | undefined {
+  return rootOf(readBranch(fields, readStep))
+}
+
+/** The same, with a yield where it can be interrupted. */
 export function* fromFieldsSteps(
   fields: Json | undefined,
   readStep: ReadStep = normalStep,
 ): Generator<void, FieldSet | undefined> {
-  const set = yield* branchSteps(fields, readStep)
+  return rootOf(yield* branchSteps(fields, readStep))
+}
+
+/** An object is not a place of its own. */
+function rootOf(set: FieldSet | undefined): FieldSet | undefined {
   return set === undefined || !set.member ? set : { member: false, children: set.children }
 }
 

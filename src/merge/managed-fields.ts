@@ -5,8 +5,18 @@
  * turn the wire form into a list of `Manager` and back; an entry whose fields nobody touched goes back as it came.
  */
 import type { JsonObject } from '../model/json.ts'
+import { isLarge } from '../model/large-json.ts'
 import type { ApiObject, ManagedFieldsEntry } from '../model/object.ts'
-import { asWritten, type FieldSet, fromFieldsSteps, isEmpty, toFieldsSteps } from './field-set.ts'
+import {
+  asWritten,
+  type FieldSet,
+  fromFieldsSteps,
+  fromFieldsV1,
+  isEmpty,
+  isLargeSet,
+  toFieldsSteps,
+  toFieldsV1,
+} from './field-set.ts'
 
 export interface Manager extends ManagerId {
   readonly time: string | undefined
@@ -33,42 +43,39 @@ export interface Writer {
 }
 
 /** Reads entries that a client sent; undefined when one of them is not of the right form. Yields as it reads. */
-export function readManagers(entries: readonly ManagedFieldsEntry[] | undefined): Read<Manager[]> {
-  return readEntries(entries, function* (fieldsV1) {
-    return { fields: yield* fromFieldsSteps(fieldsV1) }
-  })
+export function* readManagers(
+  entries: readonly ManagedFieldsEntry[] | undefined,
+): Generator<void, Manager[] | undefined> {
+  const managers = new Map<string, Manager>()
+  for (const entry of entries ?? []) {
+    const { fieldsV1 = {} } = entry
+    const manager = managerOf(entry, isLarge(fieldsV1) ? yield* fromFieldsSteps(fieldsV1) : fromFieldsV1(fieldsV1))
+    if (manager === undefined) return undefined
+    managers.set(identity(manager), manager)
+  }
+  // Of two entries with one identity the last counts.
+  return [...managers.values()]
 }
 
 /** Reads entries that were stored. None where there are some that cannot be read. Yields as it reads. */
 export function* storedManagers({ metadata }: ApiObject): Generator<void, Manager[]> {
-  const managers = yield* readEntries(metadata.managedFields, function* (encoded) {
-    return { fields: yield* fromFieldsSteps(encoded, asWritten), encoded }
-  })
-  return managers ?? []
-}
-
-type Read<T> = Generator<void, T | undefined>
-type ReadFields = (fieldsV1: JsonObject) => Generator<void, { fields: FieldSet | undefined; encoded?: JsonObject }>
-
-/** Of two entries with one identity the last counts. */
-function* readEntries(entries: readonly ManagedFieldsEntry[] | undefined, readFields: ReadFields): Read<Manager[]> {
   const managers = new Map<string, Manager>()
-  for (const entry of entries ?? []) {
-    const manager = yield* readEntry(entry, readFields)
-    if (manager === undefined) return undefined
-    managers.set(identity(manager), manager)
+  for (const entry of metadata.managedFields ?? []) {
+    const { fieldsV1: encoded = {} } = entry
+    const fields = isLarge(encoded) ? yield* fromFieldsSteps(encoded, asWritten) : fromFieldsV1(encoded, asWritten)
+    const manager = managerOf(entry, fields)
+    if (manager === undefined) return []
+    managers.set(identity(manager), { ...manager, encoded })
   }
   return [...managers.values()]
 }
 
-function* readEntry(entry: ManagedFieldsEntry, readFields: ReadFields): Read<Manager> {
-  const { operation, apiVersion, fieldsType, fieldsV1 = {} } = entry
+function managerOf(entry: ManagedFieldsEntry, fields: FieldSet | undefined): Manager | undefined {
+  const { operation, apiVersion, fieldsType } = entry
   if (operation !== 'Apply' && operation !== 'Update') return undefined
-  if (!apiVersion || fieldsType !== 'FieldsV1') return undefined
-  const { fields, encoded } = yield* readFields(fieldsV1)
-  if (fields === undefined) return undefined
+  if (!apiVersion || fieldsType !== 'FieldsV1' || fields === undefined) return undefined
   const { manager: name = '', subresource = '', time } = entry
-  return { name, operation, apiVersion, subresource, time, fields, encoded }
+  return { name, operation, apiVersion, subresource, time, fields }
 }
 
 /** The manager with other fields; itself when they are the same. */
@@ -79,18 +86,20 @@ export function withFields(manager: Manager, fields: FieldSet): Manager {
 /** The wire form: appliers first, then by time and name; managers that own nothing vanish. Yields as it writes. */
 export function* writeManagers(managers: readonly Manager[]): Generator<void, ManagedFieldsEntry[]> {
   const entries: ManagedFieldsEntry[] = []
-  for (const manager of managers.filter(({ fields }) => !isEmpty(fields)).toSorted(inOrder))
-    entries.push(yield* writeEntry(manager))
+  for (const manager of managers.filter(({ fields }) => !isEmpty(fields)).toSorted(inOrder)) {
+    const { fields, encoded } = manager
+    const fieldsV1 = encoded ?? (isLargeSet(fields) ? yield* toFieldsSteps(fields) : toFieldsV1(fields))
+    entries.push(entryOf(manager, fieldsV1))
+  }
   return entries
 }
 
 /** Its keys in the order in which they are stored (schema/object-meta.ts), which saves sorting them. */
-function* writeEntry(manager: Manager): Generator<void, ManagedFieldsEntry> {
-  const { name, operation, apiVersion, subresource, time, fields, encoded } = manager
+function entryOf({ name, operation, apiVersion, subresource, time }: Manager, fieldsV1: JsonObject) {
   const entry: ManagedFieldsEntry = name === '' ? { operation, apiVersion } : { manager: name, operation, apiVersion }
   if (time !== undefined) entry.time = time
   entry.fieldsType = 'FieldsV1'
-  entry.fieldsV1 = encoded ?? (yield* toFieldsSteps(fields))
+  entry.fieldsV1 = fieldsV1
   if (subresource !== '') entry.subresource = subresource
   return entry
 }

@@ -67,7 +67,8 @@ function* elementSteps(schema: ListSchema, live: Json[], config: Json[]): Genera
   }
   yield
   const merged: Json[] = []
-  for (const [i, { step, index }] of (yield* placeSteps(steps, [...asked.keys()])).entries()) {
+  const wanted = [...asked.keys()]
+  for (const [i, { step, index }] of (inOrder(steps, wanted) ?? (yield* placeSteps(steps, wanted))).entries()) {
     if (i % partsPerStep === 0) yield
     merged.push((yield* mergeConfigSteps(schema.items, index < 0 ? undefined : live[index], asked.get(step)))!)
   }
@@ -108,12 +109,16 @@ interface Place {
 }
 
 function placesOf(live: readonly string[], config: readonly string[]): Place[] {
-  return runToCompletion(placeSteps(live, config))
+  return inOrder(live, config) ?? runToCompletion(placeSteps(live, config))
+}
+
+/** Most have the same elements in the same order. */
+function inOrder(live: readonly string[], config: readonly string[]): Place[] | undefined {
+  if (live.length !== config.length || !live.every((step, i) => step === config[i])) return undefined
+  return live.map((step, index) => ({ step, index }))
 }
 
 function* placeSteps(live: readonly string[], config: readonly string[]): Generator<void, Place[]> {
-  if (live.length === config.length && live.every((step, i) => step === config[i]))
-    return live.map((step, index) => ({ step, index }))
   const indexes = new Map<string, number>()
   for (const [i, step] of live.entries()) {
     if (i % partsPerStep === 0) yield

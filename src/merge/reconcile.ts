@@ -18,8 +18,10 @@ export function* reconcileManagers(schemaIn: SchemaIn, managers: readonly Manage
   const reconciled: Manager[] = []
   for (const manager of managers) {
     const schema = schemaIn(manager.apiVersion)
-    const fields = schema === undefined ? manager.fields : yield* reconcileSteps(schema, manager.fields)
-    reconciled.push(withFields(manager, fields))
+    if (schema === undefined) reconciled.push(manager)
+    else if (isLargeSet(manager.fields))
+      reconciled.push(withFields(manager, yield* reconcileSteps(schema, manager.fields)))
+    else reconciled.push(withFields(manager, reconcile(schema, manager.fields)))
   }
   return reconciled
 }

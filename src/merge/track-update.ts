@@ -11,7 +11,18 @@ import type { ApiObject, ManagedFieldsEntry } from '../model/object.ts'
 import type { ObjectSchema } from '../schema/schema.ts'
 import { type Changes, changeInVersions, type OtherVersions } from './change.ts'
 import { isUnchanged } from './compare.ts'
-import { coversSteps, differenceSteps, emptySet, isEmpty, sameSetSteps, union } from './field-set.ts'
+import {
+  coversSteps,
+  difference,
+  differenceSteps,
+  emptySet,
+  type FieldSet,
+  isEmpty,
+  isLargeSet,
+  sameSet,
+  sameSetSteps,
+  union,
+} from './field-set.ts'
 import { foldUpdaters } from './fold-updaters.ts'
 import {
   type Manager,
@@ -102,25 +113,26 @@ export function* takeChanges(
     return [only!]
   const left: Manager[] = []
   for (const manager of managers) {
-    yield
-    left.push(...(yield* withoutChanged(manager, changesIn(manager.apiVersion))))
+    const theirs = changesIn(manager.apiVersion)
+    if (theirs !== undefined) left.push(yield* withoutChanged(manager, theirs))
   }
-  yield
   if (isEmpty(taken)) return left
   const kept = left.find(isWriter)?.fields ?? emptySet
   const fields = union(kept, taken)
   yield
-  const own = yield* claim(managers.find(isWriter), writer, fields)
+  const former = managers.find(isWriter)
+  const own = (yield* isStill(former, fields)) ? former! : ({ ...writer, operation: 'Update', fields } as const)
   return [...left.filter((manager) => !isWriter(manager)), own]
 }
 
 /** Nobody keeps what somebody else changed or removed. */
-function* withoutChanged(manager: Manager, changes: Changes | undefined): Generator<void, Manager[]> {
-  if (changes === undefined) return []
-  return [withFields(manager, yield* differenceSteps(manager.fields, changes.touched))]
+function* withoutChanged(manager: Manager, changes: Changes): Generator<void, Manager> {
+  const { fields } = manager
+  const { touched } = changes
+  return withFields(manager, isLargeSet(fields) ? yield* differenceSteps(fields, touched) : difference(fields, touched))
 }
 
-function* claim(former: Manager | undefined, writer: Writer, fields: Manager['fields']): Generator<void, Manager> {
-  if (former !== undefined && (yield* sameSetSteps(former.fields, fields))) return former
-  return { ...writer, operation: 'Update', fields }
+function* isStill(former: Manager | undefined, fields: FieldSet): Generator<void, boolean> {
+  if (former === undefined) return false
+  return isLargeSet(fields) ? yield* sameSetSteps(former.fields, fields) : sameSet(former.fields, fields)
 }

@@ -1,14 +1,11 @@
 /** Who owns what after writes that are not applies: taking, losing, editing, resetting and folding entries. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { runToCompletion } from '../../src/base/time-slice.ts'
-import { fromFieldsSteps } from '../../src/merge/field-set.ts'
+import { fromFieldsV1 } from '../../src/merge/field-set.ts'
 import { elementStep, pathText } from '../../src/merge/steps.ts'
 import type { Json, JsonObject } from '../../src/model/json.ts'
 import { field, s } from '../../src/schema/schema.ts'
 import { emptyWorld, kindOf, look, type Seen, type Step, take, timeAt, type World } from './world.ts'
-
-const read = (fields: Json | undefined) => runToCompletion(fromFieldsSteps(fields))
 
 const thing = kindOf({
   data: field(2, s.map(s.string())),
@@ -183,7 +180,7 @@ test('the JSON within a step is escaped as kube-apiserver escapes it, and read i
   const keyed = s.list(s.object({ name: field(1, s.string()) }), { list: 'map', keys: ['name'] })
   const steps = [elementStep(set, 'a<b'), elementStep(keyed, { name: 'a>b&c' })]
   assert.deepEqual(steps, ['v:"a\\u003cb"', 'k:{"name":"a\\u003eb\\u0026c"}'])
-  const other = read({ 'v:"a<b"': {}, 'k:{"name":"a>b&c"}': {} })
+  const other = fromFieldsV1({ 'v:"a<b"': {}, 'k:{"name":"a>b&c"}': {} })
   assert.deepEqual([...other!.children.keys()], steps)
   assert.equal(pathText(steps), '[="a<b"][name="a>b&c"]')
 })

@@ -1,12 +1,11 @@
 /** What holds for every apply, whatever the schema and the object: tried on random ones, each told by its seed. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { runToCompletion } from '../../src/base/time-slice.ts'
 import { compare } from '../../src/merge/compare.ts'
 import {
   difference,
   emptySet,
-  fromFieldsSteps,
+  fromFieldsV1,
   intersection,
   isEmpty,
   sameSet,
@@ -15,13 +14,11 @@ import {
 } from '../../src/merge/field-set.ts'
 import { ownable } from '../../src/merge/ownable.ts'
 import { statedSet } from '../../src/merge/stated-set.ts'
-import type { Json, JsonObject } from '../../src/model/json.ts'
+import type { JsonObject } from '../../src/model/json.ts'
 import { asJson } from '../../src/model/object.ts'
 import type { ObjectSchema } from '../../src/schema/schema.ts'
 import { freeze, type Random, randomConfig, randomFrom, randomKind } from './random-thing.ts'
 import { emptyWorld, look, take, type World } from './world.ts'
-
-const read = (fields: Json | undefined) => runToCompletion(fromFieldsSteps(fields))
 
 interface Draw {
   readonly random: Random
@@ -73,7 +70,7 @@ forEachSeed('what was applied is there, and comes back out of what its manager o
   const world = apply(apply(emptyWorld(schema), 'a', theirs), 'b', mine)
   assertHolds(world, mine, 'the applied object')
   const entry = world.live!.metadata.managedFields!.find(({ manager }) => manager === 'b')
-  assert.ok(sameSet(read(entry?.fieldsV1)!, statedSet(schema, mine)))
+  assert.ok(sameSet(fromFieldsV1(entry?.fieldsV1)!, statedSet(schema, mine)))
 })
 
 forEachSeed('what two managers applied stays when one of them drops it', ({ schema, config }) => {
@@ -107,7 +104,7 @@ forEachSeed('after updates every place has an owner, and nobody owns what is gon
   const created = put(emptyWorld(schema), 'u')
   const updated = put(created, 'v')
   const entries = updated.live!.metadata.managedFields ?? []
-  const owned = entries.map(({ fieldsV1 }) => read(fieldsV1)!).reduce(union, emptySet)
+  const owned = entries.map(({ fieldsV1 }) => fromFieldsV1(fieldsV1)!).reduce(union, emptySet)
   const { removed } = compare(schema, asJson(created.live!), asJson(updated.live!))
   const present = ownable(statedSet(schema, asJson({ ...updated.live!, metadata: {} })))
   assert.deepEqual(toFieldsV1(difference(present, owned)), {}, 'without an owner')
@@ -116,5 +113,5 @@ forEachSeed('after updates every place has an owner, and nobody owns what is gon
 
 forEachSeed('a field set survives its wire form', ({ schema, config }) => {
   const set = statedSet(schema, config())
-  assert.ok(sameSet(read(JSON.parse(JSON.stringify(toFieldsV1(set))))!, set))
+  assert.ok(sameSet(fromFieldsV1(JSON.parse(JSON.stringify(toFieldsV1(set))))!, set))
 })
