@@ -22,7 +22,7 @@ after(() => rmSync(directory, { recursive: true, force: true }))
 
 /** What servers that keep nothing have on this machine now. */
 function kept(pid: number | undefined): string[] {
-  const places = ['/dev/shm', tmpdir()].filter((place) => existsSync(place))
+  const places = [...new Set(['/dev/shm', tmpdir()])].filter((place) => existsSync(place))
   return places.flatMap((place) => readdirSync(place)).filter((name) => name.startsWith(`orch-ephemeral-${pid}-`))
 }
 

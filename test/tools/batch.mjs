@@ -5,6 +5,7 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { suite, test } from 'node:test'
+import { placeFor } from './scratch.mjs'
 
 for (;;) {
   const told = once(process, 'message')
@@ -14,6 +15,7 @@ for (;;) {
   const before = { ms: performance.now(), cpuMs: cpuMs() }
   // A test may wait for what keeps no process going by itself, as a retry of a loop does.
   const held = setInterval(() => {}, 60_000)
+  process.env.TMPDIR = placeFor(file)
   suite(file, () => import(file))
   await ended(file)
   clearInterval(held)
