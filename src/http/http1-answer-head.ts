@@ -1,6 +1,6 @@
 /** The head of an answer in HTTP/1.1: alternating names and values as lines, with the date. */
+import { fitsLine } from '../base/header-line.ts'
 import type { ResponseHeaders } from './exchange.ts'
-import { notInLine } from './http1-head.ts'
 
 /** What the standard calls the codes that are answered here; of others, which a proxied server may send, the code alone is told. */
 const reasons: ReadonlyMap<number, string> = new Map([
@@ -43,8 +43,7 @@ export function answerHead(status: number, headers: ResponseHeaders, more = ''):
   let hasDate = false
   for (let i = 0; i < headers.length; i += 2) {
     const [name, value] = [headers[i]!, headers[i + 1]!]
-    if (notInLine.test(value))
-      throw new Error(`the header ${name} of an answer has a character that no header may have`)
+    if (!fitsLine(value)) throw new Error(`the header ${name} of an answer has a character that no header may have`)
     if (name === 'date') hasDate = true
     text += `${name}: ${value}\r\n`
   }

@@ -1,9 +1,9 @@
 /** A body in chunks, read as it comes. What follows the last chunk is taken and dropped, as nobody may rely on it. */
+import { token } from '../base/header-line.ts'
 import { maxHeaderBytes } from './connection-limits.ts'
 
 /** Of all chunks of a body together: nobody needs them. */
 const maxExtensionBytes = 16 * 1024
-const token = "[!#$%&'*+\\-.^_`|~0-9A-Za-z]+"
 const extensions = new RegExp(`^(?:;${token}(?:=(?:${token}|"(?:[^"\\\\]|\\\\.)*"))?)*$`)
 /** Any but those that say how a request is read, and so must stand before it. */
 const header = new RegExp(`^(?!content-length:|transfer-encoding:|connection:|host:)${token}:`, 'i')

@@ -3,6 +3,7 @@
  * that passed on what can be read in two ways may have read it in the other one: one version, one host, one way to tell
  * how long the body is, and no line that is ended or continued in any but the usual way.
  */
+import { fitsLine, isToken, withoutBlanks } from '../base/header-line.ts'
 import { maxHeaderBytes, maxParsedHeaders } from './connection-limits.ts'
 
 export interface RequestHead {
@@ -36,9 +37,6 @@ export const refusals = {
   large: '431 Request Header Fields Too Large',
 } as const
 
-/** What no line of a head may hold: a line break in it would begin a line of somebody else's making. */
-export const notInLine = /[^\t\x20-\x7e\x80-\xff]/
-const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 /** A path, all of a server, or a whole address; no blanks, as the line would have more than three parts. */
 const targets = /^(?:\/[\x21-\x7e]*|\*|https?:\/\/[\x21-\x7e]+)$/i
 
@@ -54,7 +52,7 @@ export function parseHead(text: string): RequestHead | Refusal {
   const version = first.slice(targetEnd)
   const [method, target] = [first.slice(0, methodEnd), first.slice(methodEnd + 1, targetEnd)]
   const isOld = version === ' HTTP/1.0'
-  if (!(isOld || version === ' HTTP/1.1') || !token.test(method)) return refusals.bad
+  if (!(isOld || version === ' HTTP/1.1') || !isToken(method)) return refusals.bad
   if (method === 'CONNECT') return refusals.tunnel
   if (!targets.test(target)) return refusals.bad
   const headers = new Headers()
@@ -87,8 +85,8 @@ class Headers {
   add(line: string): boolean {
     const colon = line.indexOf(':')
     const name = line.slice(0, Math.max(colon, 0))
-    if (!token.test(name) || notInLine.test(line)) return false
-    const value = trimmed(line, colon + 1)
+    if (!isToken(name) || !fitsLine(line)) return false
+    const value = withoutBlanks(line, colon + 1)
     this.raw.push(name, value)
     return this.#notice(name, value, line)
   }
@@ -145,16 +143,4 @@ class Headers {
 
 function is(name: string, wanted: string): boolean {
   return name === wanted || name.toLowerCase() === wanted
-}
-
-/** The value without the blanks around it. */
-function trimmed(line: string, start: number): string {
-  let [from, to] = [start, line.length]
-  while (from < to && isBlank(line.charCodeAt(from))) from++
-  while (to > from && isBlank(line.charCodeAt(to - 1))) to--
-  return line.slice(from, to)
-}
-
-function isBlank(unit: number): boolean {
-  return unit === 0x20 || unit === 0x09
 }

@@ -1,5 +1,6 @@
 /** The exchange over HTTP/2. A class, as one is made per request and its methods are then shared. */
 import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2'
+import { withoutBlanks } from '../base/header-line.ts'
 import type { Peer, ResponseHeaders, ServerTransport } from './exchange.ts'
 import { aborted, drained, passed, taken } from './streams.ts'
 
@@ -100,15 +101,7 @@ const colon = 0x3a
 /** Values without the blanks around them, as HTTP/1.1 has them. */
 function trimmed(raw: string[]): string[] {
   for (let i = 1; i < raw.length; i += 2) {
-    const value = raw[i]!
-    let [from, to] = [0, value.length]
-    while (from < to && isBlank(value.charCodeAt(from))) from++
-    while (to > from && isBlank(value.charCodeAt(to - 1))) to--
-    if (to - from < value.length) raw[i] = value.slice(from, to)
+    raw[i] = withoutBlanks(raw[i]!)
   }
   return raw
-}
-
-function isBlank(unit: number): boolean {
-  return unit === 0x20 || unit === 0x09
 }

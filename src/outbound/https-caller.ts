@@ -7,6 +7,7 @@
  * Requests are written to the connection and answers read from it here: of a call through Node's `https` two thirds would be
  * its objects (docs/decisions/0023).
  */
+import { fitsLine } from '../base/header-line.ts'
 import { CallError } from './call-error.ts'
 import { Connections, type Destination } from './connections.ts'
 import { headersOf } from './credentials.ts'
@@ -104,9 +105,6 @@ export class HttpsCaller {
   }
 }
 
-/** What a line of a head may hold: nothing that would end it. */
-const headLine = /^[\t\x20-\x7e\x80-\xff]*$/
-
 function headOf({ destination, path, body, headers = {} }: AnyCall, userAgent: string): string {
   const sent = {
     host: destination.hostHeader,
@@ -122,7 +120,7 @@ function headOf({ destination, path, body, headers = {} }: AnyCall, userAgent: s
   const lines = [`${body === undefined ? 'GET' : 'POST'} ${path} HTTP/1.1`]
   for (const [name, value] of Object.entries(sent))
     for (const each of typeof value === 'string' ? [value] : value) lines.push(`${name}: ${each}`)
-  if (/\s/.test(path) || !lines.every((line) => headLine.test(line)))
+  if (/\s/.test(path) || !lines.every(fitsLine))
     throw new CallError('connection', 'the path or a header holds characters that cannot be sent')
   return `${lines.join('\r\n')}\r\n\r\n`
 }

@@ -1,5 +1,6 @@
 /** Flags of authentication: client certificates, tokens, proxies, the token webhook, OpenID Connect, anonymous. */
 import { flag, oneOf, repeated, text, toggle, UsageError } from '../../base/flags.ts'
+import { isToken } from '../../base/header-line.ts'
 import { list, readTime } from './values.ts'
 
 const signingAlgorithms = ['RS256', 'RS384', 'RS512', 'ES256', 'ES384', 'ES512', 'PS256', 'PS384', 'PS512']
@@ -123,7 +124,7 @@ export const authenticationFlags = {
 /** In lower case, as they are compared. */
 function readHeaderNames(value: string): string[] {
   return list(value).map((name) => {
-    if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name))
+    if (!isToken(name))
       throw new UsageError(`${JSON.stringify(name)} is not the name of a header: use one such as X-Remote-User`)
     return name.toLowerCase()
   })
