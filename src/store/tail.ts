@@ -13,7 +13,8 @@ export interface TailLimits {
   readonly maxBytes: number
 }
 
-const defaultLimits: TailLimits = { maxChanges: 20_000, maxBytes: 32 * 1024 * 1024 }
+/** Enough for readers that keep up, as caches do; who comes from further back reads the backend's log. */
+const defaultLimits: TailLimits = { maxChanges: 5_000, maxBytes: 16 * 1024 * 1024 }
 
 /** Reads changes after a revision from the backend's own log: at least one, unless the log ends there. */
 export type ReadLog = (after: Revision, limit: number) => Promise<readonly Change[]>
