@@ -1,7 +1,7 @@
 /**
  * An object as the cache holds it: the bytes that a GET sends, and the little that lists and watches select by.
- * Made once per change and shared by every reader; never changed. There are as many as the cluster has objects, so
- * what the key says is not stored again.
+ * Made once per change and shared by every reader. What it says never changes; its bytes may move to another place in
+ * memory. There are as many as the cluster has objects, so what the key says is not stored again.
  */
 import {
   type Allocate,
@@ -20,7 +20,7 @@ export class CachedObject implements VersionedJson, StoredJson {
   readonly key: string
   readonly revision: number
   readonly #header: Header
-  readonly json: Buffer
+  json: Buffer
   readonly versionAt: number
   /** Where in the key the namespace starts, or the name of an object without one. */
   readonly #placeAt: number
@@ -50,6 +50,19 @@ export class CachedObject implements VersionedJson, StoredJson {
 
   get name(): string {
     return this.key.slice(this.key.lastIndexOf('/') + 1)
+  }
+
+  /** Lets go of its bytes for these, in memory that workers share, if they are the same. */
+  shareBytes(bytes: Buffer): void {
+    if (bytes.equals(this.json)) this.json = bytes
+  }
+
+  /** Takes its bytes out of memory that workers share: what is no longer current would keep its neighbours there. */
+  leaveBlock(): void {
+    if (!(this.json.buffer instanceof SharedArrayBuffer)) return
+    const own = Buffer.allocUnsafeSlow(this.json.length)
+    this.json.copy(own)
+    this.json = own
   }
 
   /** The object as a DELETED event shows it: its last state, with the version of its deletion. */

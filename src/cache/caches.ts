@@ -18,6 +18,7 @@ import { LateLoad } from './late-load.ts'
 import { type LogChunk, LogChunks } from './log-chunks.ts'
 import { Reservations, reservationsPrefix } from './reservations.ts'
 import { type HistoryTime, RevisionTimes } from './revision-times.ts'
+import { type SharedBytes, type Sharing, shareBlocks } from './shared-blocks.ts'
 import type { Unreadable } from './unreadable.ts'
 
 /** Every object's key is `objects/<group>/<plural>/...`. */
@@ -28,6 +29,14 @@ export interface CacheListeners {
   onError(error: unknown): void
   /** Met while loading, or in a change. */
   onUnreadable(held: Unreadable): void
+}
+
+/** What may be left out. */
+export interface CacheOptions {
+  /** How long events are kept; absent: as long as there is room for them. */
+  readonly kept?: HistoryTime | undefined
+  /** Absent: no other worker has the same objects. */
+  readonly sharing?: Sharing | undefined
 }
 
 const loadPage = 1000
@@ -56,11 +65,14 @@ export class Caches {
   #fault: string | undefined = 'the store has not been read yet'
   /** Undefined: events are kept as long as there is room for them. */
   readonly #times: RevisionTimes | undefined
+  /** Undefined: no other worker has the same objects. */
+  readonly #sharedBytes: SharedBytes | undefined
 
-  constructor(store: Store, listeners: CacheListeners, kept?: HistoryTime) {
+  constructor(store: Store, listeners: CacheListeners, { kept, sharing }: CacheOptions = {}) {
     this.#store = store
     this.#listeners = listeners
     this.#times = kept && new RevisionTimes(kept)
+    this.#sharedBytes = sharing && shareBlocks(sharing, { get: (key) => this.#cacheOf(key)?.get(key) })
     this.#log = new LogChunks(store, objectsPrefix)
     this.#backlog = this.#backlogAt(0)
   }
@@ -156,6 +168,7 @@ export class Caches {
 
   async stop(): Promise<void> {
     this.#stop.abort()
+    this.#sharedBytes?.close()
     this.#log.close()
     this.endWatches()
     await this.#feed
@@ -175,6 +188,7 @@ export class Caches {
     for (const [cache, load] of loads) {
       this.#late.delete(cache)
       cache.loaded(load, revision)
+      this.#sharedBytes?.loaded(cache.all())
     }
     this.reservations.load(held.entries)
     this.#backlog = this.#backlogAt(revision)
@@ -195,6 +209,7 @@ export class Caches {
     if (this.#late.get(cache) !== late || this.#epoch !== epoch) return
     this.#late.delete(cache)
     late.finish(revision)
+    this.#sharedBytes?.loaded(cache.all())
   }
 
   #backlogAt(revision: number): Backlog {
@@ -274,8 +289,14 @@ export class Caches {
     const cache = this.#cacheOf(change.key)
     const late = cache && this.#late.size > 0 ? this.#late.get(cache) : undefined
     if (late !== undefined) late.note(change)
-    else if (cache !== undefined) cache.apply(change)
+    else if (cache !== undefined) this.#apply(cache, change)
     else if (change.key.startsWith(reservationsPrefix)) this.reservations.apply(change)
+  }
+
+  #apply(cache: KindCache, change: Change): void {
+    cache.apply(change)
+    const object = this.#sharedBytes && cache.get(change.key)
+    if (object !== undefined) this.#sharedBytes!.changed(object)
   }
 
   #advance(revision: number): void {

@@ -292,6 +292,7 @@ export class KindCache {
   #replace(key: string, previous: CachedObject | undefined, next: CachedObject | undefined): void {
     if (next === undefined) this.#objects.delete(key)
     else this.#objects.set(key, next)
+    previous?.leaveBlock()
     for (const index of this.#indexes.values()) {
       if (previous) index.remove(previous)
       if (next) index.add(next)

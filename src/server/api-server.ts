@@ -216,7 +216,7 @@ async function openInner(options: ServerOptions, around: Surroundings) {
   const localNodes = new LocalNodes()
   around.worker?.shareNodes(localNodes)
   const kept = { historyMs: options.historyDuration, clock: systemClock }
-  const caches = openCaches(store, { failed, log, kept })
+  const caches = openCaches(store, { failed, log, kept, sharing: around.worker?.sharing })
   const loopRecords = { log, clock, metrics: metrics.workQueues, missingRights: new MissingRights(log) }
   const { missingRights } = loopRecords
   const backupSource = { store: foundation.raw, dataDir: options.etcdServers.length > 0 ? undefined : options.dataDir }

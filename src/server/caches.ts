@@ -1,6 +1,7 @@
 /** The caches of this server, and what is logged about them. */
 import { Caches } from '../cache/caches.ts'
 import type { HistoryTime } from '../cache/revision-times.ts'
+import type { Sharing } from '../cache/shared-blocks.ts'
 import type { Store, StoreError } from '../store/store.ts'
 import { errorFields, type Log } from '../telemetry/log.ts'
 import { tellUnreadable } from './store-check.ts'
@@ -10,9 +11,11 @@ interface CacheParts {
   readonly failed: Promise<StoreError>
   readonly log: Log
   readonly kept: HistoryTime
+  /** Undefined: this server is alone in its process. */
+  readonly sharing: Sharing | undefined
 }
 
-export function openCaches(store: Store, { failed, log, kept }: CacheParts): Caches {
+export function openCaches(store: Store, { failed, log, kept, sharing }: CacheParts): Caches {
   let ended = false
   void failed.then(() => {
     ended = true
@@ -20,5 +23,5 @@ export function openCaches(store: Store, { failed, log, kept }: CacheParts): Cac
   const onError = (error: unknown) => {
     if (!ended) log.error('the watch that feeds the caches broke; resuming it', errorFields(error))
   }
-  return new Caches(store, { onError, onUnreadable: tellUnreadable(log) }, kept)
+  return new Caches(store, { onError, onUnreadable: tellUnreadable(log) }, { kept, sharing })
 }

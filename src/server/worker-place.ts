@@ -1,4 +1,5 @@
 /** What a server is among the workers of one process (`--workers`): its number, its store, and how all are measured as one. */
+import type { Sharing } from '../cache/shared-blocks.ts'
 import type { LocalNodes } from '../node-port/local-nodes.ts'
 import type { FeedPort } from '../store/etcd/relay.ts'
 import type { StorePort } from '../store/lmdb/worker-store.ts'
@@ -9,6 +10,8 @@ export interface WorkerPlace {
   /** From 0 on. */
   readonly index: number
   readonly store: StoreAccess
+  /** How the bytes of objects are shared with the others. */
+  readonly sharing: Sharing
   /** Completes the simulated nodes of this worker by those of all others, and tells the others of these. */
   shareNodes(local: LocalNodes): void
   /** Shows these metrics of this worker together with those of all others. */

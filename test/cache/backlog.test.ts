@@ -63,7 +63,7 @@ async function start(t: TestContext, store: MemoryStore, kept?: HistoryTime): Pr
     onError: (error: unknown) => assert.fail(String(error)),
     onUnreadable: ({ key }: { readonly key: string }) => assert.fail(key),
   }
-  const caches = new Caches(store, listeners, kept)
+  const caches = new Caches(store, listeners, { kept })
   const resources = serveKinds([configMap, secret, podTemplate], {
     vendor: vendorOf('orch'),
     store,

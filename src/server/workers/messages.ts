@@ -16,6 +16,8 @@ export interface WorkerData {
   /** The port that all workers listen on. */
   readonly port: number
   readonly store: StoreAccess
+  /** The name of a BroadcastChannel of all workers of this server, and of no other in the same process. */
+  readonly channel: string
   /** By which all workers know the sessions of the console. */
   readonly console: ConsoleSecrets | undefined
   /** Counts on while the event loop of the worker turns. */

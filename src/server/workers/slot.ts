@@ -14,7 +14,7 @@ import type { SharedNodes } from './shared-nodes.ts'
 import type { SharedStore } from './shared-store.ts'
 import type { WorkerMetrics } from './worker-metrics.ts'
 
-export interface SlotOptions extends Pick<WorkerData, 'index' | 'command' | 'flags' | 'port' | 'console'> {
+export interface SlotOptions extends Pick<WorkerData, 'index' | 'command' | 'flags' | 'port' | 'channel' | 'console'> {
   readonly shared: SharedStore
   readonly log: Log
   readonly metrics: WorkerMetrics
@@ -108,10 +108,10 @@ export class Slot {
   }
 
   async #begin(): Promise<Life> {
-    const { index, command, flags, port, console, shared } = this.#options
+    const { index, command, flags, port, channel, console, shared } = this.#options
     const store = await shared.connect()
     const heartbeat = new Int32Array(new SharedArrayBuffer(4))
-    const workerData: WorkerData = { index, command, flags, port, console, store, heartbeat }
+    const workerData: WorkerData = { index, command, flags, port, channel, console, store, heartbeat }
     const thread = new Worker(programUrl(), {
       ...{ workerData, transferList: [store.access.port], name: `worker ${index}` },
       resourceLimits: {

@@ -3,6 +3,7 @@
  * one that ends by itself or stands still, and adds up their metrics. It serves no request. The first worker has the duties
  * that are done once, and so has the one that replaces it.
  */
+import { randomUUID } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 import { systemClock } from '../../base/clock.ts'
@@ -46,7 +47,7 @@ export async function startSupervisor(
   const port = await choosePort(options)
   const failed = Promise.withResolvers<StoreError>()
   const shared = await openBehindPort({ ...options, securePort: port }, { onFailed: failed.resolve, log, stopping })
-  const together = { metrics: new WorkerMetrics(), nodes: new SharedNodes() }
+  const together = { metrics: new WorkerMetrics(), nodes: new SharedNodes(), channel: randomUUID() }
   const slots = Array.from(
     { length: options.workers },
     (_, index) => new Slot({ ...given, index, port, shared, log, ...together }),

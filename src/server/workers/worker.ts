@@ -110,10 +110,9 @@ class Worker {
   }
 
   #place(): WorkerPlace {
-    const { index, store } = this.#data
+    const { index, store, channel } = this.#data
     return {
-      index,
-      store,
+      ...{ index, store, sharing: { channel, index } },
       shareNodes: (local) => this.#nodes.join(local),
       exposing: (metrics) => {
         this.#metrics = metrics
