@@ -42,12 +42,24 @@ export class ApiError extends Error {
   }
 }
 
+/** 410: the state that a list is read at, page by page, is no longer kept. The token leads to the rest as it is now. */
+export class PageExpired extends ApiError {
+  readonly continueToken: string
+
+  constructor(continueToken: string) {
+    const message =
+      'The provided continue parameter is too old: the state that this list began with is no longer kept. Start a new list without it, or go on with the one in metadata.continue, which shows the rest as it is now.'
+    super(410, 'Expired', message)
+    this.continueToken = continueToken
+  }
+}
+
 /** The Status that an error is answered with. */
 export function failure(error: ApiError): Status {
   return {
     kind: 'Status',
     apiVersion: 'v1',
-    metadata: {},
+    metadata: error instanceof PageExpired ? { continue: error.continueToken } : {},
     status: 'Failure',
     message: error.message,
     ...(error.reason === '' ? {} : { reason: error.reason }),

@@ -6,10 +6,14 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { badRequest } from '../model/api-error.ts'
 
 export interface ListPosition {
+  /** `newestState` where it goes on with what there is by then. */
   readonly revision: number
   /** The key of the last object sent. */
   readonly after: string
 }
+
+/** In place of a revision: no state has this one. */
+export const newestState = 0
 
 const maxTokenLength = 4096
 

@@ -127,7 +127,7 @@ async function read(resource: Resource, range: Parameters<Resource['store']['lis
   } catch (error) {
     if (error instanceof RevisionGone) {
       throw expired(
-        'The provided continue parameter or resourceVersion is too old: the server keeps history for a few minutes only. Start a new list without it.',
+        'The provided resourceVersion is too old: the server keeps history for a few minutes only. Start a new list without it.',
       )
     }
     if (error instanceof RevisionAhead) throw tooLarge(error.revision, error.current)

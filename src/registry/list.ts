@@ -7,8 +7,9 @@
  */
 import { TimeSlice } from '../base/time-slice.ts'
 import type { CachedObject } from '../cache/cached-object.ts'
-import { badRequest, noSuchPath } from '../model/api-error.ts'
+import { ApiError, badRequest, noSuchPath, PageExpired } from '../model/api-error.ts'
 import { formatVersion, parseVersion } from '../model/resource-version.ts'
+import { newestState } from './continue-token.ts'
 import { findObjects } from './find.ts'
 import { type HistoryPage, listAll, listPage } from './list-history.ts'
 import { type Resource, waitForCaches } from './resource.ts'
@@ -43,17 +44,21 @@ export interface ListPage {
   readonly close?: () => void
 }
 
-/** One state to list at: the newest, or exactly that of a revision. */
-type At = { readonly exact: number; readonly after?: string } | 'now'
+/** One state to list at: exactly that of a revision, else the newest. */
+interface At {
+  readonly exact?: number
+  /** Only objects past this key. */
+  readonly after?: string
+}
 
 /** Lists the objects of a type. */
 export async function list(resource: Resource, query: ListQuery): Promise<ListPage> {
-  const at = await chooseState(resource, query)
+  const { exact, after } = await chooseState(resource, query)
   // Its kind has ceased to be served meanwhile: what is left of it is of the past.
   if (resource.cache.retired) throw noSuchPath()
-  if (at === 'now') return await fromCache(resource, query, resource.caches.revision)
-  if (isUnchangedSince(resource, at.exact)) return await fromCache(resource, query, at.exact, at.after)
-  return await fromStore(resource, query, at.exact, at.after)
+  if (exact === undefined) return await fromCache(resource, query, resource.caches.revision, after)
+  if (isUnchangedSince(resource, exact)) return await fromCache(resource, query, exact, after)
+  return await fromStore(resource, query, exact, after)
 }
 
 /** All objects of a page, in slices. */
@@ -108,23 +113,25 @@ async function* listAgain(
 }
 
 async function chooseState(resource: Resource, query: ListQuery): Promise<At> {
-  if (query.continueToken !== '') return continued(resource, query)
+  if (query.continueToken !== '') return await continued(resource, query)
   if (query.resourceVersion === '') {
     await waitForCaches(resource)
-    return 'now'
+    return {}
   }
   const revision = parseVersion(query.resourceVersion)
   const exact = query.match === 'Exact' || (query.match === '' && query.limit > 0 && revision !== 0)
   await waitForVersion(resource, revision)
-  return exact ? { exact: revision } : 'now'
+  return exact ? { exact: revision } : {}
 }
 
-function continued(resource: Resource, query: ListQuery): At {
+async function continued(resource: Resource, query: ListQuery): Promise<At> {
   if (query.resourceVersion !== '' && query.resourceVersion !== '0') {
     throw badRequest('specifying resource version is not allowed when using continue')
   }
   const { revision, after } = resource.continueTokens.read(query.continueToken, query.scope)
-  return { exact: revision, after }
+  if (revision !== newestState) return { exact: revision, after }
+  await waitForCaches(resource)
+  return { after }
 }
 
 /** Whether what the cache holds now is also what there was at this revision. */
@@ -200,8 +207,17 @@ async function fromStore(resource: Resource, query: ListQuery, revision: number,
     return { ...page, close: leave }
   } catch (error) {
     leave()
-    throw error
+    throw after !== undefined && isExpired(error) ? pageExpired(resource, query, after) : error
   }
+}
+
+function isExpired(error: unknown): boolean {
+  return error instanceof ApiError && error.code === 410
+}
+
+/** What was read so far stands: who can take that goes on with the newest state, from the next object on. */
+function pageExpired({ continueTokens }: Resource, { scope }: ListQuery, after: string): PageExpired {
+  return new PageExpired(continueTokens.write({ revision: newestState, after }, scope))
 }
 
 /** `remaining` is a count only where nothing is selected; else it says whether there may be more. */

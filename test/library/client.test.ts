@@ -26,6 +26,7 @@ import {
   type WatchEvent,
 } from '../../src/library/client.ts'
 import { forgotten } from '../tools/forgotten.ts'
+import type { HttpClient } from '../tools/http-client.ts'
 import { type Restartable, serve } from '../tools/in-process.ts'
 import type { Ending } from '../tools/server.ts'
 import { startProxy } from '../tools/tcp-proxy.ts'
@@ -207,20 +208,45 @@ test('a watch goes on where it was when its connection is cut, and says nothing 
   assert.ok(broken.length >= 3 && broken.every((error) => error instanceof TransportError))
 })
 
-test('a watch whose version the server has forgotten throws 410; missing rights throw at once', async (t) => {
+test('a version that the server has forgotten is 410, with a token for the rest of a list as it is now; missing rights throw at once', async (t) => {
   const short = await serve(t, ['--history-duration=1s'])
   const there = await connect({ ...short.credentials() })
   t.after(async () => there.close())
   const { metadata } = await there.create(ConfigMap, configMap('a'))
   const resourceVersion = metadata.resourceVersion ?? ''
+  for (const name of ['b', 'c', 'd']) await there.create(ConfigMap, configMap(name))
+  const list = '/api/v1/namespaces/default/configmaps?limit=1'
+  const begun = (await short.client().get(list)).body.metadata
   for (const data of [{ i: '1' }, { i: '2' }]) await there.update(ConfigMap, configMap('a', data))
   await short.stop()
   await short.restart()
   await forgotten(there, resourceVersion)
   await assert.rejects(there.watch(ConfigMap, { resourceVersion }).next(), isExpired)
+  await forgotten(there, begun.resourceVersion)
+  await there.delete(ConfigMap, inDefault('c'))
+  await there.create(ConfigMap, configMap('e'))
+  assert.deepEqual(await restOf(short.client(), list, begun.continue), ['410 Expired', 'b', 'd', 'e'])
+  const exactly = `${list}&resourceVersion=${resourceVersion}`
+  const { status, body } = await short.client().get(exactly)
+  assert.deepEqual([status, body.metadata], [410, {}])
   const alice = await connectTo(t, { token: 'alice-token' })
   await assert.rejects(alice.watch(Pod).next(), (error) => error instanceof StatusError && error.code === 403)
 })
+
+/** What is answered page by page from a token on, where a 410 says how to go on. All pages show one state. */
+async function restOf(client: HttpClient, list: string, token: string): Promise<string[]> {
+  const told: string[] = []
+  const versions = new Set<string>()
+  for (let next: string | undefined = token, pages = 0; next !== undefined && pages < 9; pages++) {
+    const { body } = await client.get(`${list}&continue=${encodeURIComponent(next)}`)
+    if (body.kind === 'Status') told.push(`${body.code} ${body.reason}`)
+    else versions.add(body.metadata.resourceVersion)
+    for (const { metadata } of body.items ?? []) told.push(metadata.name)
+    next = body.metadata.continue
+  }
+  assert.equal(versions.size, 1)
+  return told
+}
 
 test('pages that expire start over where the caller can take that', async () => {
   for (const name of ['p1', 'p2', 'p3']) await client.create(ConfigMap, configMap(name))

@@ -88,6 +88,7 @@ test('flags that are wrong are named, with the nearest right one or what is acce
     ],
     [['--authorization-mode='], /at least one mode/],
     [['--authorization-mode=constructor'], /unknown mode "constructor"/],
+    [['--authorization-mode=Node,RBAC,Node'], /--authorization-mode: Node is given twice/],
     [['--profile=openshift'], /unknown profile "openshift"; known are orch, kubernetes/],
     [['--profile=__proto__'], /unknown profile/],
     [['--history-duration=soon'], /--history-duration: "soon" is not a duration/],
