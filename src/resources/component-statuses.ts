@@ -2,11 +2,8 @@
  * `componentstatuses`: whether the parts that this server relies on are well, each asked at this moment. There is one
  * that it knows of, its store; whoever else is part of the cluster, such as a scheduler, does not tell it.
  */
-import { shorten } from '../base/shorten.ts'
 import { type ComponentStatus, componentStatus } from '../kinds/core/component-status.ts'
-import { badRequest, notFound } from '../model/api-error.ts'
-import { FieldMatcher, type FieldRequirement, parseFieldSelector } from '../model/field-selector.ts'
-import { LabelMatcher, parseLabelSelector } from '../model/label-selector.ts'
+import { notFound } from '../model/api-error.ts'
 import type { ApiObject } from '../model/object.ts'
 import type { Endpoint } from '../registry/endpoint.ts'
 
@@ -28,7 +25,7 @@ export function componentStatuses(components: readonly Component[]): Endpoint {
     type: undefined,
     admits: undefined,
     doc: 'Reports whether the components that the server relies on are healthy.',
-    answer: ({ verb, name, query }) => (verb === 'list' ? listAll(components, query) : showOne(components, name)),
+    answer: ({ verb, name }) => (verb === 'list' ? listAll(components) : showOne(components, name)),
   }
 }
 
@@ -38,19 +35,9 @@ async function showOne(components: readonly Component[], name: string): Promise<
   return { ...(await statusOf(component)), apiVersion: 'v1', kind: componentStatus.kind }
 }
 
-async function listAll(components: readonly Component[], query: URLSearchParams): Promise<ApiObject> {
-  const labels = new LabelMatcher(parseLabelSelector(query.get('labelSelector') ?? ''))
-  const fields = new FieldMatcher(readFields(query.get('fieldSelector') ?? ''))
-  const chosen = components.filter(({ name }) => labels.matches({}) && fields.matches(() => name))
-  const items = await Promise.all(chosen.map(statusOf))
+async function listAll(components: readonly Component[]): Promise<ApiObject> {
+  const items = await Promise.all(components.map(statusOf))
   return { apiVersion: 'v1', kind: `${componentStatus.kind}List`, metadata: {}, items }
-}
-
-function readFields(text: string): FieldRequirement[] {
-  const fields = parseFieldSelector(text)
-  const unknown = fields.find(({ path }) => path !== 'metadata.name')
-  if (unknown === undefined) return fields
-  throw badRequest(`${JSON.stringify(shorten(unknown.path, 100))} is not a known field selector: only "metadata.name"`)
 }
 
 async function statusOf({ name, check }: Component): Promise<Pick<ComponentStatus, 'metadata' | 'conditions'>> {

@@ -23,6 +23,10 @@ test('the store is well, in every form, and nothing else is told of', async (t) 
   const table = await client.get(path, { accept: 'application/json;as=Table;g=meta.orch.io;v=v1' })
   assert.deepEqual(table.body.rows[0].cells, ['store', 'Healthy', 'ok', ''])
   for (const [query, status, count] of [
+    ['limit=abc', 400, undefined],
+    ['timeoutSeconds=x', 400, undefined],
+    ['resourceVersionMatch=Exact', 422, undefined],
+    ['resourceVersion=0&limit=1&dryRun=x', 200, 1],
     ['fieldSelector=metadata.name=store', 200, 1],
     ['fieldSelector=metadata.name=zz', 200, 0],
     ['fieldSelector=metadata.name!=zz', 200, 1],
@@ -34,6 +38,13 @@ test('the store is well, in every form, and nothing else is told of', async (t) 
     const answer = await client.get(`${path}?${query}`)
     assert.deepEqual([answer.status, answer.body.items?.length], [status, count], query)
   }
+  const others = ['admissioncontrols', 'admissionwebhooks', 'auditevents'].map((name) => `/apis/ops.orch.io/v1/${name}`)
+  for (const other of others) {
+    assert.equal((await client.get(`${other}?limit=abc`)).status, 400, other)
+    assert.deepEqual((await client.get(`${other}?labelSelector=zz`)).body.items, [], other)
+  }
+  const [{ metadata }] = (await client.get(`${others[0]}?fieldSelector=metadata.name=Priority`)).body.items
+  assert.equal(metadata.name, 'Priority')
   assert.equal((await client.get(`${path}/zz`)).status, 404)
   for (const method of ['POST', 'DELETE']) assert.equal((await client.send(path, { method, body: {} })).status, 405)
   for (const method of ['PUT', 'PATCH', 'DELETE'])

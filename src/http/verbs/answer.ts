@@ -16,6 +16,7 @@ import type { ServedType } from '../../registry/resource.ts'
 import { type Served, serveKind } from '../../registry/served.ts'
 import type { Kind } from '../../schema/kind.ts'
 import { validate } from '../../schema/validate.ts'
+import { itemChoice } from '../answered-list.ts'
 import { connectOptions } from '../connect-options.ts'
 import type { Exchange } from '../exchange.ts'
 import { negotiate } from '../negotiate.ts'
@@ -46,9 +47,9 @@ export async function handleAnswer(call: EndpointCall): Promise<void> {
   if (endpoint.connects !== undefined) return await handleConnection(call, endpoint.connects)
   if (served.endpoint !== undefined && served.verbs.includes('list')) negotiateResponse(exchange, served)
   else agreeOnPlainForm(call)
+  if (verb !== 'create') return await answerFor(call, { object: undefined, dryRun: false })
   const { dryRun } = readWriteOptions(info.query, { kind: 'CreateOptions', vendor, faults: [] })
-  const sent = verb === 'create' ? await readSent(call) : undefined
-  const object = await admit(call, { object: sent, dryRun })
+  const object = await admit(call, { object: await readSent(call), dryRun })
   await answerFor(call, { object, dryRun })
 }
 
@@ -59,10 +60,15 @@ async function answerFor(call: EndpointCall, { object, dryRun }: Sent): Promise<
   const abandoned = () => exchange.abandoned
   const warn = (text: string) => exchange.warn(text)
   const sent = { query, path: info.path, below: belowSubresource(exchange.transport.target, info) }
+  const choose = verb === 'list' ? itemChoice(query, served.vendor) : (object: ApiObject) => object
   const answer = await endpoint.answer({ verb, namespace, name, user, ...sent, dryRun, object, warn, abandoned })
   if (answer instanceof PassOn) await call.passer.pass(exchange, answer.passage)
   else if (answer === undefined) exchange.send(204, exchange.form.mediaType, Buffer.alloc(0))
-  else await sendObject(exchange, verb === 'create' ? 201 : 200, { object: answer, kind: endpoint.type ?? served.kind })
+  else
+    await sendObject(exchange, verb === 'create' ? 201 : 200, {
+      object: choose(answer),
+      kind: endpoint.type ?? served.kind,
+    })
 }
 
 /** The destination chooses the form of its answer, so none is negotiated; a Status is JSON. */
