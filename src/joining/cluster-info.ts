@@ -11,6 +11,7 @@ import { pause } from '../base/abort.ts'
 import { Client } from '../client/client.ts'
 import { parseJson } from '../client/json.ts'
 import { HttpTransport } from '../client/node/http-transport.ts'
+import { ConfigError } from '../client/node/kubeconfig-files.ts'
 import { parsePlainYaml } from '../client/node/plain-yaml.ts'
 import { objectPath } from '../client/resource-type.ts'
 import { clusterInfo, signaturePrefix, signingKeyOf } from '../model/bootstrap-token.ts'
@@ -41,7 +42,7 @@ export interface TrustRequest {
 /** Throws JoinError. */
 export async function trustCluster({ server, token, pins, signal }: TrustRequest): Promise<TrustedCluster> {
   const { vendor, kubeconfig } = verified(await readSigned({ server, token, signal }), token)
-  const authority = authorityIn(kubeconfig)
+  const authority = authorityIn(await readConfig(kubeconfig))
   checkPins(authority, pins)
   const again = await readInfo({ server, authority }, signal)
   if (verified(again, token).kubeconfig !== kubeconfig)
@@ -125,9 +126,20 @@ function isSignedWith(key: string, content: string, signature: string): boolean 
   return timingSafeEqual(hash(wanted), hash(signature))
 }
 
-/** The CA in a client config. It is signed, but still only text. */
-function authorityIn(kubeconfig: string): string {
-  const config = parsed(() => parseJson(kubeconfig) as Json) ?? parsePlainYaml(kubeconfig)
+/** It is signed, but still only text: whoever wrote it may have used all of YAML. */
+async function readConfig(text: string): Promise<Json> {
+  const plain = parsePlainYaml(text)
+  if (plain !== undefined) return plain
+  const { parseConfigYaml } = await import('../client/node/config-yaml.ts')
+  try {
+    return parseConfigYaml('the kubeconfig of cluster-info', text)
+  } catch (error) {
+    throw error instanceof ConfigError ? new JoinError(error.message) : error
+  }
+}
+
+/** The CA in a client config. */
+function authorityIn(config: Json): string {
   const clusters = isObject(config) && Array.isArray(config.clusters) ? config.clusters : []
   const cluster = isObject(clusters[0]) && isObject(clusters[0].cluster) ? clusters[0].cluster : ({} as JsonObject)
   const data = cluster['certificate-authority-data']

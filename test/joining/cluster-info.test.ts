@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { createSecureServer, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
 import { test } from 'node:test'
+import { loadAll } from 'js-yaml'
 import { trustCluster, verified } from '../../src/joining/cluster-info.ts'
 import { selfMadePair } from '../../src/pki/self-made-pair.ts'
 
@@ -110,8 +111,18 @@ test('a pin of another CA is refused, though the token is right', async (t) => {
     },
   }
   const server = await impostor(t, data)
-  holder.text = configWith(server.certificate)
   const pins = [`sha256:${'0'.repeat(64)}`]
-  await assert.rejects(trustCluster({ server: server.url, token, pins, signal }), /--ca-cert-hash does not name/)
+  const told = async (text: string, message: RegExp) => {
+    holder.text = text
+    await assert.rejects(trustCluster({ server: server.url, token, pins, signal }), { name: 'JoinError', message })
+  }
+  const plain = configWith(server.certificate)
+  await told(plain, /--ca-cert-hash does not name/)
   assert.equal(server.seen.length, 1)
+  // However it is written: by kubeadm, by hand, as JSON.
+  await told(`${plain}contexts: null\nusers: null\n`, /--ca-cert-hash does not name/)
+  await told(`# by hand\n'kind': 'Config' # quoted\n${plain}`, /--ca-cert-hash does not name/)
+  await told(JSON.stringify(loadAll(plain)[0]), /--ca-cert-hash does not name/)
+  await told(`${plain}kind: [Config`, /kubeconfig of cluster-info is not YAML: see line 5/)
+  await told('clusters: null', /names no CA/)
 })
