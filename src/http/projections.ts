@@ -213,16 +213,29 @@ function withoutKept({ resource }: View, object: ApiObject): ApiObject {
 export function projectedEvents(view: View<Resource>): EventForm {
   const name = `${formOf(view.resource)} ${view.projection.as} ${metaVersion(view)} ${view.include}`
   if (view.projection.as !== 'Table')
-    return eventForm(name, shownOrder(view), (object) => partial(view, readMetadata(view.resource, object)))
+    return eventForm(view, name, (object) => partial(view, readMetadata(view.resource, object)))
   const show = (columns: 'columns' | 'rows') => (object: CachedObject) =>
     tableOfOne(view, readVersion(view.resource, object), columns)
-  const rest = { ...eventForm(`${name} rest`, shownOrder(view), show('rows')), ...preparing(view.resource) }
-  return { ...rest, ...eventForm(`${name} first`, shownOrder(view), show('columns')), rest }
+  const rest = { ...eventForm(view, `${name} rest`, show('rows')), ...preparing(view.resource) }
+  return { ...rest, ...eventForm(view, `${name} first`, show('columns')), rest }
 }
 
-function eventForm(name: string, order: Order, show: (object: CachedObject) => JsonObject): EventForm {
-  const encode = (type: EventType, object: CachedObject) => eventWith(type, jsonDocument(show(object), order))
-  return { name, encode, tell: jsonEvents.tell }
+function eventForm(view: View, name: string, show: (object: CachedObject) => JsonObject): EventForm {
+  const order = shownOrder(view)
+  const write = (type: EventType | 'BOOKMARK', shown: JsonObject) => eventWith(type, jsonDocument(shown, order))
+  return {
+    name,
+    encode: (type, object) => write(type, show(object)),
+    tell: (type, document) =>
+      type === 'BOOKMARK' ? write(type, positionIn(view, document)) : jsonEvents.tell(type, document),
+  }
+}
+
+/** How far a watch is: who asked for a view reads nothing else. A table has a version of its own, and needs no row for it. */
+function positionIn(view: View, document: JsonObject): JsonObject {
+  return view.projection.as === 'Table'
+    ? table(view, [], listMetadata(document, false), false)
+    : partial(view, asObject(document))
 }
 
 /** With its columns, or its row alone. */

@@ -68,16 +68,26 @@ test('so have lists, watches, tables and metadata alone', async () => {
   assertEnds(list)
   assertEnds(await client.get(`${path}?labelSelector=none`))
 
-  const events = await client.get(`${path}?watch=1&timeoutSeconds=1&allowWatchBookmarks=true`)
+  const shown = (as: string, target: string) =>
+    client.get(target, { accept: `application/json;as=${as};g=meta.orch.io;v=v1` })
+  const watch = `${path}?watch=1&timeoutSeconds=1&allowWatchBookmarks=true`
+  const [events, ...views] = await Promise.all([
+    client.get(watch),
+    ...['PartialObjectMetadata', 'Table'].map((as) => shown(as, watch)),
+  ])
   const [first, last] = [events.text.split('\n')[0]!, events.text.trimEnd().split('\n').at(-1)!]
   assert.match(first, /^\{"type":"ADDED","object":\{"kind":"ConfigMap","apiVersion":"v1","metadata":\{"name":/)
   assert.match(
     last,
     /^\{"type":"BOOKMARK","object":\{"kind":"ConfigMap","apiVersion":"v1","metadata":\{"resourceVersion":/,
   )
+  const marks = views.map(({ text }) => text.trimEnd().split('\n').at(-1)!.replace(/"\d+"/, 'N'))
+  const ofView = '"apiVersion":"meta.orch.io/v1","metadata":{"resourceVersion":N'
+  assert.deepEqual(marks, [
+    `{"type":"BOOKMARK","object":{"kind":"PartialObjectMetadata",${ofView},"creationTimestamp":null}}}`,
+    `{"type":"BOOKMARK","object":{"kind":"Table",${ofView}},"columnDefinitions":[],"rows":[]}}`,
+  ])
 
-  const shown = (as: string, target: string) =>
-    client.get(target, { accept: `application/json;as=${as};g=meta.orch.io;v=v1` })
   const partial = await shown('PartialObjectMetadata', `${path}/ordered`)
   assert.deepEqual(keysAt(partial), ['kind', 'apiVersion', 'metadata'])
   assert.deepEqual(keysAt(partial, 'metadata'), metadata)
