@@ -161,7 +161,7 @@ async function attemptDelete(
 ): Promise<Deleted | 'lost'> {
   const { previous, conditions } = attempt
   assertNotPermanent(context.resource, previous)
-  await admitDeletion(context, previous, conditions)
+  await admitDeletion(withGrace(context, previous, options), previous, conditions)
   assertPreconditions(context.resource, previous, options)
   const marked = mark(context, previous, options)
   const waits = mustWait(context.resource, marked) || isHeld(context.resource, previous)
@@ -299,6 +299,14 @@ export async function removeObject(
   const removal = { key, expected, value: undefined, note, ...all }
   const result = await timed(context, 'store', resource.store.commit(removal))
   return result.outcome === 'conflict' ? undefined : withVersion(object, expected)
+}
+
+/** Who admits a deletion is told how long the object has, whether or not the client said so; what ends already keeps its time. */
+function withGrace(context: WriteContext, object: ApiObject, options: DeleteOptions): WriteContext {
+  const { gracePeriod } = context.resource.kind.life
+  if (gracePeriod === undefined || object.metadata.deletionTimestamp !== undefined) return context
+  const gracePeriodSeconds = gracePeriod(object, options.gracePeriodSeconds)
+  return { ...context, sentOptions: () => ({ ...context.sentOptions(), gracePeriodSeconds }) }
 }
 
 async function admitDeletion(context: WriteContext, oldObject: ApiObject, conditions: WriteConditions): Promise<void> {

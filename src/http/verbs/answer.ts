@@ -127,7 +127,7 @@ async function admit(call: EndpointCall, sent: Sent): Promise<ApiObject | undefi
 }
 
 function requestOf({ exchange, info, served, endpoint }: EndpointCall, { object, dryRun }: Sent): AdmissionRequest {
-  const { subresource, namespace, name } = info
+  const { subresource, namespace } = info
   const type = admittedType(served)
   return {
     operation: endpoint.admits ?? 'CREATE',
@@ -137,7 +137,7 @@ function requestOf({ exchange, info, served, endpoint }: EndpointCall, { object,
     forms: formsFor(served, endpoint, object),
     subresource,
     namespace,
-    name,
+    name: info.name || (object?.metadata.name ?? ''),
     user: exchange.user,
     dryRun,
     options: endpoint.admits === 'CONNECT' ? undefined : () => sentWriteOptions(info.query),

@@ -112,6 +112,31 @@ test('the whole review of an update, and of one of a collection', async () => {
   })
 })
 
+test('a review says how long a pod that is deleted has, and which pod a binding is for', async () => {
+  const pods = '/api/v1/namespaces/hooked/pods'
+  const rules = [{ ...everything, operations: ['CREATE', 'DELETE'], resources: ['pods', 'bindings'] }]
+  const hook = webhook(webhooks, '/allow', { rules, objectSelector: undefined })
+  await client.post('/api/v1/namespaces/hooked/serviceaccounts', { metadata: { name: 'default' } })
+  const make = async (name: string, nodeName?: string) => {
+    const spec = { nodeName, terminationGracePeriodSeconds: 12, containers: [{ name: 'c', image: 'i' }] }
+    assert.equal((await client.post(pods, { metadata: { name }, spec })).status, 201)
+  }
+  await make('runs', 'n')
+  await make('waits')
+  await withConfigured('validating', [hook], async () => {
+    await client.post('/api/v1/namespaces/hooked/bindings', { metadata: { name: 'gone' }, target: { name: 'n' } })
+    for (const path of ['runs?dryRun=All', 'runs?gracePeriodSeconds=5', 'runs', 'waits?gracePeriodSeconds=9'])
+      assert.equal((await client.delete(`${pods}/${path}`)).status, 200, path)
+    const [bound, ...deleted] = webhooks.calls.splice(0).map(({ review }) => review.request)
+    assert.deepEqual([bound.kind.kind, bound.name], ['Binding', 'gone'])
+    // What already ends keeps the time that it has; what nobody runs needs none.
+    assert.deepEqual(
+      deleted.map(({ options }) => options.gracePeriodSeconds),
+      [12, 5, undefined, 0],
+    )
+  })
+})
+
 test('every way to change an object passes a webhook, under the operation that happens', async () => {
   const rules = [{ ...everything, operations: ['*'] }]
   await withConfigured('validating', [webhook(webhooks, '/deny/403/every way', { rules })], async () => {
