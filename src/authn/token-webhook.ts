@@ -28,6 +28,12 @@ export interface TokenWebhookParts {
   readonly onFailure: (error: unknown) => void
 }
 
+/** For who reviews the token; why the webhook failed is in the log. */
+const unchecked: AuthenticationOutcome = {
+  result: 'refused',
+  why: 'the token webhook failed, so the token could not be checked',
+}
+
 /** Asks a webhook whose a token is. */
 export function tokenWebhook(parts: TokenWebhookParts): Authenticator {
   const answers = new TtlCache<AuthenticationOutcome>(parts.clock)
@@ -40,7 +46,7 @@ export function tokenWebhook(parts: TokenWebhookParts): Authenticator {
         return { value: await review(parts, { token, audiences, trace }), ttlMs: parts.ttlMs }
       } catch (error) {
         parts.onFailure(error)
-        return { value: refused, ttlMs: 0 }
+        return { value: unchecked, ttlMs: 0 }
       }
     })
   }

@@ -130,6 +130,14 @@ test('a service decides whose a token is', { timeout: 300_000 }, async (t) => {
     })
     assert.match(told.body.status.error, /it has expired/)
     assert.deepEqual(service.asked.at(-1)!.review.spec.audiences, ['other'])
+    service.answers.set('unchecked-token', (_, response) => response.writeHead(500).end('{}'))
+    const unchecked = await server.client().post('/apis/authentication.orch.io/v1/tokenreviews', {
+      ...review,
+      spec: { token: 'unchecked-token' },
+    })
+    // A token that is wrong is one thing, one that nobody could look at another.
+    assert.match(unchecked.body.status.error, /the token webhook failed, so the token could not be checked/)
+    assert.deepEqual([unchecked.status, unchecked.body.status.authenticated], [201, undefined])
   })
 
   await t.test('the config may change: another certificate, another authority, and a bad one', async () => {
