@@ -177,7 +177,12 @@ function table(view: View, objects: readonly ApiObject[], metadata: JsonObject, 
 /** Rows are of the stored version, whichever is shown; `includeObject=Object` alone asks for the one shown. */
 function rowOf(view: View, object: ApiObject): JsonObject {
   const stored = inStoredForm(view.resource, object)
-  return { cells: cellsOf(view, stored), object: rowObject(view, object, stored) }
+  return { cells: cellsOf(view, stored), ...conditionsOf(view, stored), object: rowObject(view, object, stored) }
+}
+
+function conditionsOf({ resource }: View, stored: ApiObject): JsonObject {
+  const conditions = (resource.stored ?? resource).kind.views.rowConditions?.(stored) ?? []
+  return conditions.length === 0 ? {} : { conditions: conditions.map((one) => ({ ...one })) }
 }
 
 function columnsOf({ resource }: View): readonly Column[] {

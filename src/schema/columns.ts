@@ -16,6 +16,14 @@ export interface Column<T = ApiObject> {
   readonly cell: (object: T, now: number, vendor: Vendor) => Json
 }
 
+/** A word about a row as a whole, by which clients may leave it out or mark it. */
+export interface RowCondition {
+  readonly type: string
+  readonly status: 'True' | 'False' | 'Unknown'
+  readonly reason: string
+  readonly message: string
+}
+
 /** A column of text or numbers; with a priority above 0 only wide tables show it. */
 export function column<T>(name: string, description: string, cell: Column<T>['cell'], priority = 0): Column<T> {
   return { name, type: 'string', format: '', description, priority, cell }

@@ -14,7 +14,7 @@ import { checkDnsSubdomain, type NameCheck } from '../model/names.ts'
 import type { ApiObject, ObjectMeta } from '../model/object.ts'
 import type { Vendor } from '../model/vendor.ts'
 import type { Verb } from '../model/verb.ts'
-import type { Column } from './columns.ts'
+import type { Column, RowCondition } from './columns.ts'
 import type { JudgeContext, PrepareContext, RuleContext } from './context.ts'
 import { objectMeta } from './object-meta.ts'
 import type { KindReservations } from './reservations.ts'
@@ -134,6 +134,8 @@ export interface KindLife<T> {
 export interface KindViews<T> {
   /** What a table shows of an object; name and creation time unless said otherwise. */
   readonly columns?: readonly Column<T>[]
+  /** What the row of an object says of it beside its cells: that it has ended, say. */
+  readonly rowConditions?: (object: T) => readonly RowCondition[]
   /** Annotations that the rows of a table leave out: they are there for clients of older versions alone. */
   readonly rowsWithout?: readonly string[]
   /** Values that field selectors may ask for, beside metadata.name and metadata.namespace. */

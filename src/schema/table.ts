@@ -11,9 +11,20 @@ const columnDefinition = s.object({
   priority: field(5, s.int32()),
 })
 
+const rowCondition = s.object({
+  type: field(1, s.string()),
+  status: field(2, s.string()),
+  reason: field(3, s.string()),
+  message: field(4, s.string()),
+})
+
 /** A row; `object` is the type of what it carries of its object. */
 export function tableRow(object: Schema): ObjectSchema {
-  return s.object({ cells: field(1, s.list(s.any())), object: field(3, object) })
+  return s.object({
+    cells: field(1, s.list(s.any())),
+    conditions: field(2, s.list(rowCondition)),
+    object: field(3, object),
+  })
 }
 
 /** The schema of a table whose rows carry these objects. */

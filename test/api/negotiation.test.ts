@@ -1,6 +1,7 @@
 /** What a client hears that accepts no form the server has: of a resource, and of a document of discovery. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { giveAccount } from '../tools/accounts.ts'
 import { serve } from '../tools/in-process.ts'
 import { configMaps } from '../tools/paths.ts'
 
@@ -69,4 +70,20 @@ test('kubectl is told why it finds nothing in the description of another profile
     assert.match(String(headers.warning), /^299 - ".*--profile=kubernetes"$/, path)
     assert.equal((await client.get(path, { 'user-agent': 'curl/8' })).headers.warning, undefined, path)
   }
+})
+
+test('the row of a pod that has ended says so, so that clients can leave it out', async () => {
+  await giveAccount(client)
+  const pods = '/api/v1/namespaces/default/pods'
+  const phases = { done: 'Succeeded', broken: 'Failed', up: 'Running' }
+  for (const [name, phase] of Object.entries(phases)) {
+    await client.post(pods, { metadata: { name }, spec: { containers: [{ name: 'c', image: 'i' }] } })
+    assert.equal((await client.put(`${pods}/${name}/status`, { metadata: { name }, status: { phase } })).status, 200)
+  }
+  const { text, body } = await client.get(pods, { accept: table })
+  const told = (body.rows as { conditions?: { [key: string]: string }[] }[]).map(({ conditions }) =>
+    conditions?.map(({ type, status, reason }) => [type, status, reason]),
+  )
+  assert.deepEqual(told, [[['Completed', 'True', 'Failed']], [['Completed', 'True', 'Succeeded']], undefined])
+  assert.match(text, /"cells":[^}]*"conditions":\[\{"type":"Completed"[^}]*"message":"[^"]+"\}\],"object":/)
 })

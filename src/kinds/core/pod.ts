@@ -20,7 +20,7 @@ import {
   dropOlderAnnotations,
   pairSeccomp,
 } from './types/pod-annotations.ts'
-import { podColumns } from './types/pod-columns.ts'
+import { podColumns, podRowConditions } from './types/pod-columns.ts'
 import { dropUnserved, podSpec } from './types/pod-spec.ts'
 import { podStatus } from './types/pod-status.ts'
 import { checkEphemeralUpdate, checkImageBlanks, checkSpecUpdate, checkStatusUpdate } from './types/pod-update.ts'
@@ -64,6 +64,7 @@ export const pod = defineKind({
   },
   views: {
     columns: podColumns,
+    rowConditions: podRowConditions,
     selectable: ({ spec = {}, status = {} }) => ({
       'spec.nodeName': spec.nodeName ?? '',
       // What it was called once.

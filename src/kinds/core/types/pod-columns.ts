@@ -2,7 +2,7 @@
 
 import { humanDuration } from '../../../base/human-duration.ts'
 import type { ObjectMeta } from '../../../model/object.ts'
-import { ageColumn, type Column, column, nameColumn } from '../../../schema/columns.ts'
+import { ageColumn, type Column, column, nameColumn, type RowCondition } from '../../../schema/columns.ts'
 import type { PodSpec } from './pod-spec.ts'
 import type { ContainerStatus, PodStatus } from './pod-status.ts'
 
@@ -30,6 +30,17 @@ export const podColumns: readonly Column<Pod>[] = [
   ),
   column('Readiness Gates', 'How many of its readiness gates are open.', (pod: Pod) => openGates(pod), 1),
 ]
+
+const ended: { readonly [phase: string]: RowCondition } = {
+  Succeeded: { type: 'Completed', status: 'True', reason: 'Succeeded', message: 'The pod has done its work.' },
+  Failed: { type: 'Completed', status: 'True', reason: 'Failed', message: 'The pod has ended, and not well.' },
+}
+
+/** A pod that has ended is marked, as some clients show only those that run. */
+export function podRowConditions({ status = {} }: Pod): readonly RowCondition[] {
+  const condition = Object.hasOwn(ended, status.phase ?? '') ? ended[status.phase ?? ''] : undefined
+  return condition === undefined ? [] : [condition]
+}
 
 function readyCount(pod: Pod): string {
   const ready = initStatus(pod) === undefined ? (pod.status?.containerStatuses ?? []).filter(isUp) : []
