@@ -151,7 +151,7 @@ const rows: { readonly [what: string]: Row } = {
   },
   escalation: {
     policy: { allowPrivilegeEscalation: false, privileged: true },
-    good: [{}, within({ allowPrivilegeEscalation: false }), within({ privileged: true })],
+    good: [{}, within({ allowPrivilegeEscalation: false })],
     bad: [['spec.containers[0].securityContext.allowPrivilegeEscalation', within({ allowPrivilegeEscalation: true })]],
   },
   sysctls: {
@@ -309,6 +309,19 @@ describe('what a policy allows', async () => {
       runAsNonRoot: true,
       allowPrivilegeEscalation: false,
     })
+    // What the policy fills in and the pod says itself cannot both be: it is for who wrote them to decide.
+    const capability = ['CAP_SYS_ADMIN']
+    const torn: readonly (readonly [policy: Fields, own: Fields])[] = [
+      [{ privileged: true, defaultAllowPrivilegeEscalation: false }, { privileged: true }],
+      [{ privileged: true, allowPrivilegeEscalation: false }, { privileged: true }],
+      [{ allowedCapabilities: capability, allowPrivilegeEscalation: false }, { capabilities: { add: capability } }],
+    ]
+    for (const [spec, own] of torn) {
+      await use(spec)
+      const { status, body } = await create(within(own))
+      assert.deepEqual([status, body.reason], [422, 'Invalid'], JSON.stringify(own))
+      assert.equal(body.details.causes[0].field, 'spec.containers[0].securityContext')
+    }
     const foreign = await use({ runtimeClass: { allowedRuntimeClassNames: [] } }).then(() =>
       create({ runtimeClassName: 'slow' }),
     )

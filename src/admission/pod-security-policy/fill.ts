@@ -61,7 +61,7 @@ function fillContainer(policy: PolicySpec, spec: PodSpec, container: Container):
         nonRootOf(policy, { runAsNonRoot: effective(spec, container, 'runAsNonRoot'), runAsUser: user }),
       capabilities,
       readOnlyRootFilesystem: own.readOnlyRootFilesystem ?? (policy.readOnlyRootFilesystem || undefined),
-      allowPrivilegeEscalation: own.allowPrivilegeEscalation ?? escalationOf(policy, own, capabilities),
+      allowPrivilegeEscalation: own.allowPrivilegeEscalation ?? escalationOf(policy),
     }),
   }
   const isSame = Object.entries(next).every(([key, value]) => own[key as keyof SecurityContext] === value)
@@ -73,11 +73,9 @@ function nonRootOf({ runAsUser: { rule } = {} }: PolicySpec, { runAsNonRoot, run
   return rule === 'MustRunAsNonRoot' && runAsNonRoot === undefined && runAsUser === undefined ? true : undefined
 }
 
-function escalationOf(
-  { allowPrivilegeEscalation: may = true, defaultAllowPrivilegeEscalation: usual }: PolicySpec,
-  { privileged }: SecurityContext,
-  capabilities: SecurityContext['capabilities'],
-): boolean | undefined {
-  if (privileged || capabilities?.add?.includes('CAP_SYS_ADMIN')) return undefined
+function escalationOf({
+  allowPrivilegeEscalation: may = true,
+  defaultAllowPrivilegeEscalation: usual,
+}: PolicySpec): boolean | undefined {
   return usual ?? (may ? undefined : false)
 }
