@@ -120,15 +120,16 @@ describe('rules for pods', async () => {
       { key: 'a.example/fpga', operator: 'Exists', effect: 'NoSchedule' },
       { key: 'example.com/gpu', operator: 'Exists', effect: 'NoSchedule' },
     ])
-    const own = [{ key: 'example.com/gpu', operator: 'Exists' }]
-    const tolerant = await create({
-      containers: [{ ...container, resources: amount('example.com/gpu') }],
-      tolerations: own,
-    })
-    assert.equal(
-      tolerant.body.spec.tolerations.filter(({ key }: { key: string }) => key === 'example.com/gpu').length,
-      1,
-    )
+    // One that is there already is not added again; one that tolerates more stays beside it.
+    const taint = { key: 'example.com/gpu', operator: 'Exists', effect: 'NoSchedule' }
+    for (const own of [taint, { ...taint, effect: undefined }, { operator: 'Exists' }]) {
+      const tolerant = await create({
+        containers: [{ ...container, resources: amount('example.com/gpu') }],
+        tolerations: [own],
+      })
+      const told = tolerant.body.spec.tolerations.filter(({ key = '' }: { key?: string }) => !key.startsWith('node.'))
+      assert.deepEqual(told, own === taint ? [taint] : [JSON.parse(JSON.stringify(own)), taint])
+    }
   })
 
   test('DenyServiceExternalIPs: no address is added; those that are there may stay or go', async () => {

@@ -17,19 +17,17 @@ export function extendedResourceToleration({ vendor }: { readonly vendor: Vendor
     mutate: ({ object }) => {
       const spec = object.spec ?? {}
       const { tolerations = [] } = spec
-      const tolerated = new Set(tolerations.filter(suffices).map(({ key = '' }) => key))
-      const lacking = resourcesOf(spec, vendor).filter((key) => !tolerated.has(key) && !tolerated.has(anyKey))
+      const tolerated = new Set(tolerations.filter(isOfOurs).map(({ key }) => key))
+      const lacking = resourcesOf(spec, vendor).filter((key) => !tolerated.has(key))
       const added = lacking.map((key): Toleration => ({ key, operator: 'Exists', effect: 'NoSchedule' }))
       return added.length === 0 ? undefined : { ...object, spec: { ...spec, tolerations: [...tolerations, ...added] } }
     },
   }
 }
 
-/** The key of a toleration of every taint. */
-const anyKey = ''
-
-function suffices({ operator, effect }: Toleration): boolean {
-  return operator === 'Exists' && (effect === undefined || effect === 'NoSchedule')
+/** One such as is added here. What tolerates more, such as every taint, is left as it is and stands beside it. */
+function isOfOurs({ operator, effect }: Toleration): boolean {
+  return operator === 'Exists' && effect === 'NoSchedule'
 }
 
 /** What nodes advertise and others do not have: `example.com/gpu`. Each once, in order. */
