@@ -8,6 +8,7 @@ import { asIssuer, makeIdentity, pairOf } from '../tools/identities.ts'
 import { type Restartable, serve } from '../tools/in-process.ts'
 import { configMaps } from '../tools/paths.ts'
 import { caOf, sendHead } from '../tools/raw-http.ts'
+import { until } from '../tools/until.ts'
 
 async function statusFor(server: Restartable, pair: CertifiedKey, token = ''): Promise<number> {
   const { certificate: cert, key } = pair
@@ -70,9 +71,8 @@ test('client certificates', async (t) => {
     })
     t.after(() => client.close())
     assert.equal((await client.get(configMaps)).status, 200)
-    let status = 200
-    while (status === 200) status = (await client.get(configMaps)).status
-    assert.equal(status, 401)
+    const ask = async () => (await client.get(configMaps)).status
+    assert.equal(await until(ask, (status) => status !== 200), 401)
   })
 })
 

@@ -56,6 +56,8 @@ test('ID tokens', { timeout: 300_000 }, async (t) => {
     ),
   )
   const assertAlive = watchOver(server)
+  const agent = agentOf(server)
+  t.after(() => agent.destroy())
   const token = await provider.login(jane)
   const tokens = [token]
 
@@ -112,7 +114,7 @@ test('ID tokens', { timeout: 300_000 }, async (t) => {
     for (const [name, [claims, wanted]] of Object.entries(rows)) {
       const signed = await provider.sign(claims)
       tokens.push(signed)
-      const told = await whoIs(server, { token: signed })
+      const told = await whoIs(server, { agent, token: signed })
       assert.deepEqual([told.status, told.user], wanted === undefined ? [401, undefined] : [201, wanted], name)
     }
     const one = await whoIs(server, { token: await provider.sign({ ...good, groups: 'dev' }) })
@@ -124,8 +126,6 @@ test('ID tokens', { timeout: 300_000 }, async (t) => {
   await t.test('what was changed, or signed by somebody else, is refused', async () => {
     const forged = await forgeries(provider, good)
     assert.ok(forged.length >= 200, String(forged.length))
-    const agent = agentOf(server)
-    t.after(() => agent.destroy())
     for (const [name, text] of forged) {
       const told = await whoIs(server, { agent, token: text })
       assert.equal(told.status, 401, `${name}: ${told.text}`)
@@ -182,7 +182,7 @@ test('ID tokens', { timeout: 300_000 }, async (t) => {
       provider.instead = instead
       const before = provider.paths.length
       const wrong = async () => {
-        assert.equal((await whoIs(server, { token: stranger })).status, 401, name)
+        assert.equal((await whoIs(server, { agent, token: stranger })).status, 401, name)
         return provider.paths.length
       }
       await until(wrong, (count) => count > before)

@@ -158,12 +158,11 @@ const typed: readonly string[] = [
 ]
 
 test('what a server sends with nulls in its lists is read as without them', async (t) => {
+  const client = server.client()
   const relay = createServer(async (request, response) => {
     const { url = '' } = request
     const { status, body } =
-      request.method === 'POST'
-        ? await server.client().post(url, JSON.parse(await textIn(request)))
-        : await server.client().get(url)
+      request.method === 'POST' ? await client.post(url, JSON.parse(await textIn(request))) : await client.get(url)
     const isDiscovery = /^\/apis?(?:\/[^/]+){0,2}$/.test(url)
     response.writeHead(status, { 'content-type': 'application/json' })
     response.end(JSON.stringify(isDiscovery ? body : withNulls(body)))

@@ -9,6 +9,7 @@ import { type Transport, TransportError } from '../../src/client/transport.ts'
 import type { ApiObject } from '../../src/model/object.ts'
 import { forgotten } from '../tools/forgotten.ts'
 import { serve } from '../tools/in-process.ts'
+import { long } from '../tools/long.ts'
 import { type ConfigMap, configMap, configMaps } from '../tools/resource-types.ts'
 import { type Served, startServer } from '../tools/server.ts'
 import { startProxy } from '../tools/tcp-proxy.ts'
@@ -103,7 +104,7 @@ test('under four writers the copy becomes what a list shows, change by change', 
   const { informer, replica, state, errors } = await begin(t, server)
   await informer.synced
   const before = replica.changes
-  const written = await Promise.all([0, 1, 2, 3].map((writer) => write(client, writer, 200)))
+  const written = await Promise.all([0, 1, 2, 3].map((writer) => write(client, writer, long ? 200 : 80)))
   await client.create(configMaps, configMap('last', { k: 'v' }))
   await seen(informer, 'last', 'v')
   await assertSameAsList(client, informer, replica)

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, afterEach, test } from 'node:test'
 import { answerWith, Converter, convert, honest, type Loose, widgetVersions } from '../tools/converter.ts'
 import { serve } from '../tools/in-process.ts'
+import { until } from '../tools/until.ts'
 import { define, definitions, undefine } from './definitions.ts'
 
 const group = 'stable.example.com'
@@ -104,7 +105,10 @@ test('a watch shows each change in its version, in order, and is asked about onc
   }
   const watches = [seen(), seen(), seen()]
   // All three have been told of the first object.
-  while (converter.reviews.length === 0) await client.get(`${collection('v1')}/a`)
+  await until(
+    () => client.get(`${collection('v1')}/a`),
+    () => converter.reviews.length > 0,
+  )
   for (const size of [2, 3, 4]) await merged(`${collection('v1')}/a`, { spec: { size } })
   await client.delete(`${collection('v1')}/a`)
   await made('v1', 'last', { size: 5 })

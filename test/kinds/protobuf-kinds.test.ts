@@ -9,11 +9,12 @@ import { allKinds } from '../../src/kinds/all.ts'
 import type { ApiObject } from '../../src/model/object.ts'
 import { apiVersionOf, type ProfileName, vendorOf } from '../../src/model/vendor.ts'
 import type { Kind } from '../../src/schema/kind.ts'
-import type { HttpClient } from '../tools/http-client.ts'
+import type { Answer, HttpClient } from '../tools/http-client.ts'
 import { serve } from '../tools/in-process.ts'
 import { isJudged, judged } from '../tools/judged.ts'
 import { manifestObject } from '../tools/manifests.ts'
 import { differencesFromJson, type Loose, ProtobufClient } from '../tools/protobuf-client.ts'
+import { until } from '../tools/until.ts'
 
 const storedKinds = allKinds.filter(({ life }) => !life.virtual)
 const home = ({ group }: Kind) => group.split('.')[0]
@@ -95,9 +96,9 @@ async function remove(at: Case, name: string): Promise<void> {
   const sent = { document: options, message: 'meta.v1.DeleteOptions', answered: messageOf(kind) }
   const { status, body } = await protobuf.send('DELETE', path, sent)
   assert.equal(status, 200, JSON.stringify(body))
-  let left = await client.get(path)
   // A definition goes when the server has cleaned up after it.
-  while (kind.kind === 'CustomResourceDefinition' && left.status === 200) left = await client.get(path)
+  const isDone = ({ status }: Answer) => kind.kind !== 'CustomResourceDefinition' || status !== 200
+  const left = await until(() => client.get(path), isDone)
   if (left.status === 404) return
   // Held by its finalizers, which nobody takes away here.
   const spec = kind.kind === 'Namespace' ? '/finalize' : ''

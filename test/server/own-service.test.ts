@@ -10,6 +10,7 @@ import { type Cluster, startEtcd } from '../tools/etcd.ts'
 import type { HttpClient } from '../tools/http-client.ts'
 import { serve } from '../tools/in-process.ts'
 import { type ServerHandle, startServer } from '../tools/server.ts'
+import { until } from '../tools/until.ts'
 
 const services = '/api/v1/namespaces/default/services'
 const endpoints = '/api/v1/namespaces/default/endpoints'
@@ -133,8 +134,11 @@ describe('several servers on one etcd', () => {
     // Its key goes 15 to 20 seconds after it was last written, and the others look every five.
     await untilListed(client, places.slice(0, 2), 40_000)
     // They are written beside the Endpoints, by each server, so one is a moment later.
-    for (let tries = 0; tries < 500 && (await slicedPlaces(client)).length !== 2; tries++) await client.get('/readyz')
-    assert.deepEqual(await slicedPlaces(client), places.slice(0, 2).sort())
+    const sliced = await until(
+      () => slicedPlaces(client),
+      ({ length }) => length === 2,
+    )
+    assert.deepEqual(sliced, places.slice(0, 2).sort())
     const { body } = await client.get(services)
     assert.deepEqual(
       body.items.map(({ metadata }: ApiObject) => metadata.name),

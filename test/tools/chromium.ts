@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Ending } from './server.ts'
 
 export interface Browser {
@@ -76,5 +77,6 @@ async function runIn(send: Send, url: string, body: string): Promise<unknown> {
     const { result, exceptionDetails } = evaluated as { result: { value?: unknown }; exceptionDetails?: object }
     if (exceptionDetails !== undefined) throw new Error(JSON.stringify(exceptionDetails).slice(0, 2000))
     if (result.value !== undefined) return result.value
+    await pause(20)
   }
 }

@@ -1,17 +1,19 @@
 /** Waiting for what no event tells: it is asked for again and again, and fails when it does not come about in time. */
 import { setTimeout as pause } from 'node:timers/promises'
 
-const pauseMs = 20
+/** What has taken a while may take longer: to ask costs more than to learn of it a little later. */
+const pauseMs = { first: 20, most: 100, part: 5 }
 
 /** Asks until the answer is as wanted, and returns it; or fails with the last one after a while. */
 export async function until<T>(ask: () => Promise<T>, wanted: (told: T) => boolean, patienceMs = 30_000): Promise<T> {
-  const end = performance.now() + patienceMs
+  const begun = performance.now()
   for (;;) {
     const told = await ask()
     if (wanted(told)) return told
-    if (performance.now() > end)
+    const waitedMs = performance.now() - begun
+    if (waitedMs > patienceMs)
       throw new Error(`still ${String(JSON.stringify(told)).slice(0, 500)} after ${patienceMs} ms`)
-    await pause(pauseMs)
+    await pause(Math.min(Math.max(waitedMs / pauseMs.part, pauseMs.first), pauseMs.most))
   }
 }
 
