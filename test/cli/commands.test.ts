@@ -1,8 +1,8 @@
 /**
  * Every command of orchctl has a row in `rows/`: `--help` is read for what there is, and a command without a row fails. What
- * is in stdout, in stderr and the exit code are compared, all three, always. The first row of each part runs the real program
- * (in the long form: of each command), as do those that set its environment; the others run inside this process, which is
- * the same but for the start.
+ * is in stdout, in stderr and the exit code are compared, all three, always. The first row of each part runs the real program,
+ * as does the first that sets its environment (in the long form: the first of each command, and all that set it); the others
+ * run inside this process, which is the same but for the start.
  */
 import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
@@ -48,14 +48,17 @@ async function runProgram({ directory }: Place, { args, stdin = '', environment 
   return await runCommand(join(root, 'bin/orchctl'), args, { input: stdin, cwd: directory, env })
 }
 
-async function runHere({ directory }: Place, { args, stdin = '' }: Row): Promise<Ran> {
-  return await orchctl(args, { env: { KUBECONFIG: join(directory, configFile) }, directory, stdin })
+async function runHere({ directory }: Place, { args, stdin = '', environment = {} }: Row): Promise<Ran> {
+  return await orchctl(args, { env: { KUBECONFIG: join(directory, configFile), ...environment }, directory, stdin })
+}
+
+function setsEnvironment({ environment }: Row): boolean {
+  return environment !== undefined
 }
 
 function runsProgram(row: Row): boolean {
-  if (row.environment !== undefined) return true
-  if (!long) return parts.some((part) => part.rows[0] === row)
-  return rows.find(({ command }) => command === row.command) === row
+  if (!long) return parts.some((part) => part.rows[0] === row || part.rows.find(setsEnvironment) === row)
+  return setsEnvironment(row) || rows.find(({ command }) => command === row.command) === row
 }
 
 /** What differs from run to run. */

@@ -179,9 +179,7 @@ test('requests for certificates are approved and denied', async () => {
   const { stdout: request } = await runCommand('openssl', [
     'req',
     '-new',
-    '-newkey',
-    'rsa:2048',
-    '-nodes',
+    ...['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'],
     '-keyout',
     '/dev/null',
     '-subj',

@@ -39,9 +39,7 @@ test('the manager beside a server', async (t) => {
   openssl([
     'req',
     '-new',
-    '-newkey',
-    'rsa:2048',
-    '-nodes',
+    ...['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'],
     '-keyout',
     `${user}.key`,
     '-subj',

@@ -18,7 +18,7 @@ import { openLog } from '../../src/telemetry/log.ts'
 const fileName = 'data.mdb'
 let begun: Promise<Uint8Array> | undefined
 
-/** Puts it where a server with no flags of its own finds it at its first start. */
+/** Puts it where a server whose flags change nothing of it finds it at its first start. */
 export async function putBeginning(dataDirectory: string): Promise<void> {
   begun ??= makeBeginning()
   const file = await begun

@@ -98,10 +98,13 @@ export async function startUp(t: Ending, flags: readonly string[] = []): Promise
   })
 }
 
+/** Flags that change nothing of what a server begins with. */
+const sameBeginning = /^--(?:controllers|nodes|workers|shutdown-[a-z-]+)=/
+
 async function start(t: Ending, how: Pick<Launch, 'command' | 'flags' | 'env' | 'openFiles'>): Promise<ServerHandle> {
   const directory = mkdtempSync(join(tmpdir(), 'orch-test-'))
   writeFileSync(join(directory, 'tokens.csv'), tokens)
-  if (how.flags.length === 0) await putBeginning(join(directory, 'data'))
+  if (how.flags.every((flag) => sameBeginning.test(flag))) await putBeginning(join(directory, 'data'))
   let running = await launch({ ...how, directory, port: 0 })
   const port = running.port
   const clients = new Set<HttpClient | HttpTransport>()

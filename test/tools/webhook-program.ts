@@ -89,7 +89,7 @@ const behaviours: { readonly [name: string]: Behaviour } = {
   'prototype-patch': (call) => patch(call, [{ op: 'add', path: '/__proto__', value: { polluted: true } }]),
 }
 
-const bomb = process.argv.includes('--bomb') ? gzipSync(Buffer.alloc(200 * 1024 * 1024)) : Buffer.alloc(0)
+const bomb = process.argv.includes('--bomb') ? gzipSync(Buffer.alloc(200 * 1024 * 1024), { level: 1 }) : Buffer.alloc(0)
 
 process.on('disconnect', () => process.exit())
 process.once('message', ({ cert, key }: { cert: string; key: string }) => {
