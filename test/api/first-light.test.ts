@@ -1,7 +1,6 @@
 /** The first things a user does: create, read, change, list in pages, watch and delete, over TLS against a real server. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { configMaps } from '../tools/paths.ts'
 import { startServer } from '../tools/server.ts'
 
 const shared = await startServer({ after })
@@ -66,16 +65,15 @@ test('a list in pages is one snapshot, whatever is written meanwhile', async () 
   assert.equal(versions.size, 1)
 })
 
-test('__proto__ and its like are keys like any other', async (t) => {
-  const server = await startServer(t)
-  const client = server.client()
+test('__proto__ and its like are keys like any other', async () => {
+  const { client, configMaps } = await placeOfItsOwn()
   const raw =
     '{"metadata":{"name":"p"},"data":{"__proto__":"1","constructor":"2","hasOwnProperty":"3","10":"4","9":"5"}}'
   assert.equal((await client.send(configMaps, { method: 'POST', raw })).status, 201)
   const expected = '"data":{"10":"4","9":"5","__proto__":"1","constructor":"2","hasOwnProperty":"3"}'
   assert.ok((await client.get(`${configMaps}/p`)).text.includes(expected))
-  await server.stop()
-  await server.restart()
+  await shared.stop()
+  await shared.restart()
   assert.ok((await client.get(`${configMaps}/p`)).text.includes(expected))
 })
 

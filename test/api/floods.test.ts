@@ -1,7 +1,7 @@
 /** Floods of cheap frames in HTTP/2, each bounded in count and time: the server lives, and serves others. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { test } from 'node:test'
+import { after, test } from 'node:test'
 import type { TLSSocket } from 'node:tls'
 import { watchOver } from '../tools/alive.ts'
 import { frame, number, plainHeaders, preface } from '../tools/http2-frames.ts'
@@ -36,8 +36,9 @@ const floods: { readonly [name: string]: (i: number) => Buffer } = {
   'frames longer than allowed': () => Buffer.from([0xff, 0xff, 0xff, 0, 0, 0, 0, 0, 1]),
 }
 
+const server = await startServer({ after })
+
 test('floods of frames', { timeout: 300_000 }, async (t) => {
-  const server = await startServer(t)
   const client = server.client()
   const assertAlive = watchOver(server)
   for (const [name, make] of Object.entries(floods)) {
@@ -74,7 +75,6 @@ async function flood(socket: TLSSocket, make: (i: number) => Buffer): Promise<nu
 }
 
 test('requests that are taken back as soon as they are sent', { timeout: 300_000 }, async (t) => {
-  const server = await startServer(t)
   const assertAlive = watchOver(server)
   const end = performance.now() + longestMs
   let sent = 0
@@ -113,7 +113,6 @@ test('who takes back what they ask for loses the connection, and nothing of it i
 })
 
 test('a client may leave all its watches at once, again and again', { timeout: 300_000 }, async (t) => {
-  const server = await startServer(t)
   const session = openSession(server)
   t.after(() => session.destroy())
   let gone = false

@@ -9,6 +9,7 @@ import { connect, constants } from 'node:http2'
 import { test } from 'node:test'
 import { type Seeded, seeded } from '../store/seeded.ts'
 import type { HttpClient, WatchEvent } from '../tools/http-client.ts'
+import { serve } from '../tools/in-process.ts'
 import { long } from '../tools/long.ts'
 import { type ServerHandle, startServer } from '../tools/server.ts'
 
@@ -88,7 +89,7 @@ test('watches tell everything once, in order, under load', { timeout: 300_000 },
 })
 
 test('a watch that is given up while it connects is not an error', async (t) => {
-  const client = (await startServer(t)).client()
+  const client = (await serve(t)).client()
   const stop = new AbortController()
   const first = client.watch(`${all}?watch=1`, stop.signal).next()
   stop.abort()

@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { openssl } from '../pki/openssl.ts'
 import { HttpClient } from '../tools/http-client.ts'
+import { serve } from '../tools/in-process.ts'
 import { someOf } from '../tools/long.ts'
 import { startManager } from '../tools/manager.ts'
 import { runCommand } from '../tools/run-command.ts'
@@ -136,7 +137,7 @@ test('the manager beside a server', async (t) => {
 })
 
 test('what is wrong on the command line is said in one line', async (t) => {
-  const server = await startServer(t)
+  const server = await serve(t)
   const config = `--kubeconfig=${server.directory}/admin.kubeconfig`
   const pki = join(server.directory, 'data/pki')
   const wrong: readonly (readonly [readonly string[], RegExp])[] = [

@@ -224,7 +224,7 @@ test('files that are missing or no good are named, and never quoted', async (t) 
   assert.equal(statSync(strange).mode & 0o777, 0o755, 'the directory of somebody else was changed')
 })
 
-test('a port or a data directory in use is told, with what to do', async (t) => {
+test('a port in use is told, with what to do', async (t) => {
   const other = createServer().listen(0, '127.0.0.1')
   await once(other, 'listening')
   t.after(() => other.close())
@@ -233,36 +233,61 @@ test('a port or a data directory in use is told, with what to do', async (t) => 
   const taken = await failedStart([fresh, '--admin-kubeconfig=', `--secure-port=${port}`])
   assert.match(taken.said, new RegExp(`port ${port} on 127\\.0\\.0\\.1 is in use: .*--secure-port`))
   assert.equal(taken.code, 1)
-
-  const server = await startServer(t)
-  const second = await failedStart([`--data-dir=${server.directory}/data`, '--admin-kubeconfig=', '--secure-port=0'])
-  assert.match(second.said, /data directory .* is in use by another process: stop that one, or use another directory/)
-  assert.equal(second.code, 1)
-  assert.equal((await server.client().get('/livez')).status, 200)
 })
 
-test('data of a newer format is left alone', async (t) => {
+test('a server and its data directory', async (t) => {
   const server = await startServer(t)
+  await t.test('what is kept on disk is its owner alone to read', () => {
+    const { directory } = server
+    const data = join(directory, 'data')
+    assert.equal(statSync(data).mode & 0o777, 0o700)
+    const secret = readdirSync(data, { recursive: true, encoding: 'utf8' }).filter((name) => !name.endsWith('.crt'))
+    for (const name of secret) {
+      const { mode } = statSync(join(data, name))
+      assert.equal(mode & 0o077, 0, `${name} has mode ${(mode & 0o777).toString(8)}`)
+    }
+    for (const name of ['ca.key', 'serving.key', 'admin.key'])
+      assert.equal(statSync(join(data, 'pki', name)).mode & 0o777, 0o600, name)
+    assert.equal(statSync(join(directory, 'admin.kubeconfig')).mode & 0o777, 0o600)
+  })
+
+  await t.test('a data directory in use is told, with what to do', async () => {
+    const second = await failedStart([`--data-dir=${server.directory}/data`, '--admin-kubeconfig=', '--secure-port=0'])
+    assert.match(second.said, /data directory .* is in use by another process: stop that one, or use another directory/)
+    assert.equal(second.code, 1)
+    assert.equal((await server.client().get('/livez')).status, 200)
+  })
+
   await server.stop()
-  const file = open({ path: join(server.directory, 'data'), keyEncoding: 'binary', encoding: 'binary', maxDbs: 8 })
-  const meta = file.openDB({ name: 'meta', keyEncoding: 'binary', encoding: 'binary' })
-  await meta.put(Buffer.from('format'), Buffer.from([0, 0, 0, 99]))
-  await file.close()
-  await assert.rejects(server.restart(), /the data has format 99, this program reads format 3/)
-})
+  await t.test('without a file of tokens every token is wrong', async (t) => {
+    const child = spawn(
+      join(root, 'bin/orch'),
+      ['apiserver', `--data-dir=${server.directory}/data`, '--admin-kubeconfig=', `--secure-port=${server.port}`],
+      { stdio: ['ignore', 'ignore', 'pipe'] },
+    )
+    const ended = once(child, 'exit')
+    t.after(async () => {
+      child.kill('SIGKILL')
+      await ended
+    })
+    await once(child.stderr, 'data')
+    for (const [token, status] of [
+      ['admin-token', 401],
+      ['', 403],
+    ] as const) {
+      const client = new HttpClient({ port: server.port, token, ca: caOf(server) })
+      t.after(() => client.close())
+      assert.equal((await client.get('/api/v1/namespaces')).status, status)
+    }
+  })
 
-test('what is kept on disk is its owner alone to read', async (t) => {
-  const { directory } = await startServer(t)
-  const data = join(directory, 'data')
-  assert.equal(statSync(data).mode & 0o777, 0o700)
-  const secret = readdirSync(data, { recursive: true, encoding: 'utf8' }).filter((name) => !name.endsWith('.crt'))
-  for (const name of secret) {
-    const { mode } = statSync(join(data, name))
-    assert.equal(mode & 0o077, 0, `${name} has mode ${(mode & 0o777).toString(8)}`)
-  }
-  for (const name of ['ca.key', 'serving.key', 'admin.key'])
-    assert.equal(statSync(join(data, 'pki', name)).mode & 0o777, 0o600, name)
-  assert.equal(statSync(join(directory, 'admin.kubeconfig')).mode & 0o777, 0o600)
+  await t.test('data of a newer format is left alone', async () => {
+    const file = open({ path: join(server.directory, 'data'), keyEncoding: 'binary', encoding: 'binary', maxDbs: 8 })
+    const meta = file.openDB({ name: 'meta', keyEncoding: 'binary', encoding: 'binary' })
+    await meta.put(Buffer.from('format'), Buffer.from([0, 0, 0, 99]))
+    await file.close()
+    await assert.rejects(server.restart(), /the data has format 99, this program reads format 3/)
+  })
 })
 
 test("the administrator's key is not written into what somebody has put in its way", async (t) => {
@@ -303,26 +328,6 @@ test('a full disk is told and is not the end by a signal', async (t) => {
   const { code, said } = await failedStart([`--data-dir=${directory}/data`, '--admin-kubeconfig=', '--secure-port=0'])
   assert.match(said, /no room in .*data: \d+ bytes are free/)
   assert.equal(code, 1)
-})
-
-test('without a file of tokens every token is wrong', async (t) => {
-  const server = await startServer(t)
-  await server.stop()
-  const child = spawn(
-    join(root, 'bin/orch'),
-    ['apiserver', `--data-dir=${server.directory}/data`, '--admin-kubeconfig=', `--secure-port=${server.port}`],
-    { stdio: ['ignore', 'ignore', 'pipe'] },
-  )
-  t.after(() => child.kill('SIGKILL'))
-  await once(child.stderr, 'data')
-  for (const [token, status] of [
-    ['admin-token', 401],
-    ['', 403],
-  ] as const) {
-    const client = new HttpClient({ port: server.port, token, ca: caOf(server) })
-    t.after(() => client.close())
-    assert.equal((await client.get('/api/v1/namespaces')).status, status)
-  }
 })
 
 test('a checkout that is not installed, or cannot be bundled, says what to do', (t) => {
