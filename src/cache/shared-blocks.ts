@@ -73,9 +73,10 @@ class LaidBlocks implements SharedBytes {
   readonly #port: BroadcastChannel
   readonly #objects: CurrentObjects
   readonly #restMs: number
-  /** Those that changed since the last round, and in the one before. */
-  #young: CachedObject[] = []
-  #older: CachedObject[] = []
+  /** The keys of those that changed since the last round, and in the one before: objects would keep what is replaced. */
+  #young = new Set<string>()
+  #older = new Set<string>()
+  #loaded: Iterable<CachedObject>[] = []
   /** The last one has room. */
   #blocks: Block[] = []
   #reviewed = 0
@@ -93,12 +94,13 @@ class LaidBlocks implements SharedBytes {
     this.#planRound()
   }
 
-  changed(object: CachedObject): void {
-    this.#young.push(object)
+  changed({ key }: CachedObject): void {
+    this.#young.add(key)
   }
 
+  /** They rest already. */
   loaded(objects: Iterable<CachedObject>): void {
-    for (const object of objects) this.#young.push(object)
+    this.#loaded.push(objects)
   }
 
   close(): void {
@@ -119,18 +121,20 @@ class LaidBlocks implements SharedBytes {
   }
 
   async #round(): Promise<void> {
-    const resting = this.#older
-    this.#older = this.#young
-    this.#young = []
-    await this.#lay(resting)
-    await this.#lay(this.#takeFromSparse())
+    const [young, older] = [this.#young, this.#older]
+    this.#young = new Set()
+    this.#older = young
+    for (const objects of this.#loaded.splice(0)) await this.#lay(objects)
+    const resting = [...older].filter((key) => !young.has(key))
+    await this.#lay(currentOf(this.#objects, resting))
+    await this.#layFromSparse()
   }
 
-  async #lay(objects: readonly CachedObject[]): Promise<void> {
+  async #lay(objects: Iterable<CachedObject>): Promise<void> {
     const pace = new TimeSlice()
     for (const object of objects) {
-      if (this.#objects.get(object.key) !== object) continue
-      this.#blockFor(object.json.length).add(object)
+      // It may have been replaced while others had their turn.
+      if (this.#objects.get(object.key) === object) this.#blockFor(object.json.length).add(object)
       if (pace.charge(costOf(object))) await pace.yieldIfDue()
     }
     this.#tellNew()
@@ -147,12 +151,11 @@ class LaidBlocks implements SharedBytes {
 
   #tellNew(): void {
     const last = this.#blocks.at(-1)
-    const added = last?.takeNew() ?? []
-    if (added.length > 0) this.#tell(last!, added)
+    if (last !== undefined) this.#tell(last, last.takeNew(this.#objects))
   }
 
   #tell({ memory }: Block, objects: readonly CachedObject[], to?: number): void {
-    if (this.#closed) return
+    if (this.#closed || objects.length === 0) return
     const keys = objects.map(({ key }) => key)
     const places = Float64Array.from(objects.flatMap(({ revision, json }) => [revision, ...placeOf(json)]))
     this.#port.postMessage({ type: 'told', to, block: memory, keys, places } satisfies Told)
@@ -161,20 +164,26 @@ class LaidBlocks implements SharedBytes {
   async #tellAll(to: number): Promise<void> {
     const pace = new TimeSlice()
     for (const block of this.#blocks.slice()) {
-      this.#tell(block, block.all(), to)
+      this.#tell(block, block.all(this.#objects), to)
       await pace.yieldIfDue()
     }
   }
 
-  /** What is left in some blocks that have little left; these are given up. */
-  #takeFromSparse(): CachedObject[] {
+  /** Gives up some blocks that have little left in them, and lays that anew. */
+  async #layFromSparse(): Promise<void> {
+    const pace = new TimeSlice()
     const full = this.#blocks.slice(0, -1)
     const begin = this.#reviewed < full.length ? this.#reviewed : 0
-    const end = begin + Math.ceil(full.length / reviewedShare)
-    this.#reviewed = end
-    const sparse = full.slice(begin, end).filter((block) => block.isSparse(this.#objects))
-    if (sparse.length > 0) this.#blocks = this.#blocks.filter((block) => !sparse.includes(block))
-    return sparse.flatMap((block) => block.all())
+    this.#reviewed = begin + Math.ceil(full.length / reviewedShare)
+    for (const block of full.slice(begin, this.#reviewed)) {
+      const left = block.all(this.#objects)
+      if (isSparse(block, left)) {
+        this.#blocks.splice(this.#blocks.indexOf(block), 1)
+        this.#reviewed--
+        await this.#lay(left)
+      }
+      await pace.yieldIfDue()
+    }
   }
 }
 
@@ -223,13 +232,13 @@ class FollowedBlocks implements SharedBytes {
   }
 }
 
-/** Some objects, one behind the other. */
+/** Some objects, one behind the other. It knows their keys: what is replaced is not kept by it. */
 class Block {
   readonly memory: SharedArrayBuffer
-  readonly #objects: CachedObject[] = []
+  readonly #keys = new Set<string>()
+  /** Those that others were not told of. */
+  #new = new Set<string>()
   #used = 0
-  /** How many of them others were told of. */
-  #told = 0
 
   constructor(size: number) {
     this.memory = new SharedArrayBuffer(size)
@@ -244,30 +253,36 @@ class Block {
     const bytes = Buffer.from(this.memory, this.#used, length)
     object.json.copy(bytes)
     object.shareBytes(bytes)
-    this.#objects.push(object)
+    this.#keys.add(object.key)
+    this.#new.add(object.key)
     this.#used += length
   }
 
   /** Those that have not left. */
-  all(): CachedObject[] {
-    return this.#objects.filter((object) => this.#holds(object))
+  all(objects: CurrentObjects): CachedObject[] {
+    return this.#among(this.#keys, objects)
   }
 
-  takeNew(): CachedObject[] {
-    const added = this.#objects.slice(this.#told).filter((object) => this.#holds(object))
-    this.#told = this.#objects.length
+  takeNew(objects: CurrentObjects): CachedObject[] {
+    const added = this.#among(this.#new, objects)
+    this.#new = new Set()
     return added
   }
 
-  /** Whether less than half of it is taken by current objects. */
-  isSparse(objects: CurrentObjects): boolean {
-    let bytes = 0
-    for (const object of this.all()) if (objects.get(object.key) === object) bytes += object.json.length
-    return bytes < this.memory.byteLength / 2
+  #among(keys: Iterable<string>, objects: CurrentObjects): CachedObject[] {
+    return [...currentOf(objects, keys)].filter(({ json }) => json.buffer === this.memory)
   }
+}
 
-  #holds({ json }: CachedObject): boolean {
-    return json.buffer === this.memory
+/** Whether what is left takes less than half of it. */
+function isSparse({ memory }: Block, left: readonly CachedObject[]): boolean {
+  return left.reduce((sum, { json }) => sum + json.length, 0) < memory.byteLength / 2
+}
+
+function* currentOf(objects: CurrentObjects, keys: Iterable<string>): Generator<CachedObject> {
+  for (const key of keys) {
+    const object = objects.get(key)
+    if (object !== undefined) yield object
   }
 }
 

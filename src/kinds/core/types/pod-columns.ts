@@ -31,14 +31,14 @@ export const podColumns: readonly Column<Pod>[] = [
   column('Readiness Gates', 'How many of its readiness gates are open.', (pod: Pod) => openGates(pod), 1),
 ]
 
-const ended: { readonly [phase: string]: RowCondition } = {
-  Succeeded: { type: 'Completed', status: 'True', reason: 'Succeeded', message: 'The pod has done its work.' },
-  Failed: { type: 'Completed', status: 'True', reason: 'Failed', message: 'The pod has ended, and not well.' },
-}
+const ended = new Map<string, RowCondition>([
+  ['Succeeded', { type: 'Completed', status: 'True', reason: 'Succeeded', message: 'The pod has done its work.' }],
+  ['Failed', { type: 'Completed', status: 'True', reason: 'Failed', message: 'The pod has ended, and not well.' }],
+])
 
 /** A pod that has ended is marked, as some clients show only those that run. */
 export function podRowConditions({ status = {} }: Pod): readonly RowCondition[] {
-  const condition = Object.hasOwn(ended, status.phase ?? '') ? ended[status.phase ?? ''] : undefined
+  const condition = ended.get(status.phase ?? '')
   return condition === undefined ? [] : [condition]
 }
 
