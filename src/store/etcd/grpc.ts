@@ -2,7 +2,7 @@
  * What gRPC adds to HTTP/2: a five-byte header before each message, a status in the trailers, a timeout in a header.
  * No compression is offered, and none is accepted.
  */
-import type { IncomingHttpHeaders } from 'node:http2'
+import type { Headers } from './http2/header-block.ts'
 
 export const frameHeaderBytes = 5
 
@@ -97,10 +97,10 @@ export class MessageTooLarge extends CallError {
 }
 
 /** The error that the headers or trailers report; undefined when all is well or nothing is known yet. */
-export function failureOf(headers: IncomingHttpHeaders): CallError | undefined {
-  const code = headers['grpc-status']
+export function failureOf(headers: Headers): CallError | undefined {
+  const code = headers.get('grpc-status')
   if (code === undefined || code === '0') return undefined
-  return new CallError(decodeMessage(String(headers['grpc-message'] ?? `gRPC status ${code}`)), {
+  return new CallError(decodeMessage(headers.get('grpc-message') ?? `gRPC status ${code}`), {
     code: Number(code),
     sent: true,
   })

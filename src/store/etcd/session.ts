@@ -1,14 +1,17 @@
 /**
- * One HTTP/2 session with one member of the cluster: made with a deadline, watched by pings, used for calls and
+ * One session of gRPC with one member of the cluster: made with a deadline, watched by pings, used for calls and
  * streams.
  *
  * A session that went silent is destroyed, which fails everything under way on it; nothing waits for a dead peer longer
  * than its deadline. Which member to use, and what to try again, is the business of connection.ts.
  */
 
-import * as http2 from 'node:http2'
+import { isIP, type Socket, connect as tcpConnect } from 'node:net'
+import { connect as tlsConnect } from 'node:tls'
 import { isError } from '../../base/errors.ts'
 import { CallError, failureOf, MessageCutter, timeoutHeader } from './grpc.ts'
+import { Http2Client, type Stream, type StreamFailure, type StreamReader, type StreamRequest } from './http2/client.ts'
+import { encodeHeaders, type Headers } from './http2/header-block.ts'
 import type { Method } from './messages.ts'
 
 export interface Tls {
@@ -30,45 +33,37 @@ const pingAnswerMs = 1_500
 const calls = { silenceMs: 1_500, pingSpacingMs: 6_000 }
 const watches = { silenceMs: 15_000, pingSpacingMs: 15_000 }
 
-/** What a member may send ahead of its reader, per stream. */
-const windowBytes = 2 * 1024 * 1024
-/** In MB: what Node lets one session hold; its default is too little for a few dozen large writes at once. */
-const maxSessionMemory = 1024
-
 export class Session {
   readonly endpoint: URL
-  #heard = performance.now()
   #pinged = 0
   #calls = 0
   #streams = 0
-  #watchdog: NodeJS.Timeout
-  readonly #http: http2.ClientHttp2Session
+  readonly #watchdog: NodeJS.Timeout
+  readonly #http: Http2Client
+  /** The headers of a request, but for its time limit. */
+  readonly #headers = new Map<Method, Buffer>()
 
-  /** Resolves when the member has accepted the connection, TLS included. */
+  /** Resolves when the member has accepted the connection, TLS included, and speaks HTTP/2. */
   static async open({ endpoint, tls, connectMs, signal }: SessionOptions): Promise<Session> {
-    const http = http2.connect(endpoint, {
-      ...tls,
-      maxSessionMemory,
-      settings: { initialWindowSize: windowBytes, enablePush: false },
-    })
-    await connected(http, connectMs, signal)
-    http.setLocalWindowSize(8 * windowBytes)
-    return new Session(endpoint, http)
+    const opening = new Opening(connectMs, signal)
+    try {
+      const socket = await opening.connect(endpoint, tls)
+      return new Session(endpoint, await opening.greet(socket))
+    } finally {
+      opening.done()
+    }
   }
 
-  private constructor(endpoint: URL, http: http2.ClientHttp2Session) {
+  private constructor(endpoint: URL, http: Http2Client) {
     this.endpoint = endpoint
     this.#http = http
-    // Every stream under way gets the session's error as well, and that is where it is answered.
-    http.on('error', () => this.destroy())
-    http.on('close', () => clearInterval(this.#watchdog))
     this.#watchdog = setInterval(() => this.#checkSilence(), 500)
     this.#watchdog.unref()
   }
 
   /** False once no new call can be made: closed, or the member has announced that it is going away. */
   get usable(): boolean {
-    return !this.#http.closed && !this.#http.destroyed
+    return this.#http.usable
   }
 
   /** True once nothing is left of it, not even calls under way. */
@@ -80,71 +75,48 @@ export class Session {
   call(method: Method, request: Buffer, deadline: number): Promise<Buffer> {
     return new Promise((resolve, reject) => {
       const left = Math.max(0, deadline - performance.now())
-      const stream = this.#request(method, { 'grpc-timeout': timeoutHeader(left) })
-      const answer = new Answer()
-      const timer = setTimeout(() => answer.fail(late()), left)
-      const settle = () => {
+      const timeout = encodeHeaders([['grpc-timeout', timeoutHeader(left)]])
+      const answer = new Answer((bytes) => this.#http.taken(stream, bytes))
+      answer.onSettled = () => {
         clearTimeout(timer)
         this.#calls--
-        if (!answer.failure) return resolve(answer.message!)
-        stream.close(http2.constants.NGHTTP2_CANCEL)
-        reject(answer.failure)
+        this.#http.cancel(stream)
+        if (answer.failure === undefined) resolve(answer.message!)
+        else reject(answer.failure)
       }
-      answer.onSettled = settle
+      const headers = Buffer.concat([this.#headersOf(method), timeout])
+      const stream = this.#open({ headers, body: request, ends: true }, answer)
       this.#calls++
-      stream.on('response', (headers) => {
-        this.#heard = performance.now()
-        answer.headers(headers)
-      })
-      stream.on('data', (chunk: Buffer) => {
-        this.#heard = performance.now()
-        answer.data(chunk)
-      })
-      stream.on('trailers', (headers) => answer.trailers(headers))
-      stream.on('end', () => answer.end())
-      stream.on('error', (error) => answer.settled || answer.fail(broken(error, stream.rstCode)))
-      stream.on('close', () => answer.settled || answer.fail(broken(undefined, stream.rstCode)))
-      stream.end(request)
+      const timer = setTimeout(() => answer.settle(late(stream)), left)
     })
   }
 
   /** One request, then messages until the member ends the stream or `signal` aborts. */
   async *stream(method: Method, request: Buffer, signal: AbortSignal): AsyncGenerator<Buffer> {
     if (signal.aborted) return
-    const stream = this.#request(method, {})
-    const cancel = () => stream.close(http2.constants.NGHTTP2_CANCEL)
+    const arrivals = new Arrivals()
+    const stream = this.#open({ headers: this.#headersOf(method), body: request, ends: false }, arrivals)
     const cutter = new MessageCutter()
-    // The iteration below reports an error; one that comes when it is over does not matter.
-    stream.on('error', () => {})
-    let failure: CallError | undefined
-    stream.on('response', (headers) => {
-      failure = failureOf(headers) ?? httpFailure(headers)
-    })
-    stream.on('trailers', (headers) => {
-      failure = failureOf(headers)
-    })
+    const cancel = () => arrivals.end()
     signal.addEventListener('abort', cancel)
     this.#streams++
     try {
-      stream.write(request)
-      for await (const chunk of stream) {
-        this.#heard = performance.now()
-        yield* cutter.push(chunk as Buffer)
+      for (let chunk = await arrivals.next(); chunk !== undefined; chunk = await arrivals.next()) {
+        if (signal.aborted) return
+        this.#http.taken(stream, chunk.length)
+        yield* cutter.push(chunk)
       }
-      if (!signal.aborted) throw failure ?? new CallError('the stream was ended by the member', { sent: true })
-    } catch (error) {
-      if (signal.aborted) return
-      throw failure ?? (error instanceof CallError ? error : broken(error, stream.rstCode))
+      if (!signal.aborted) throw arrivals.failure ?? new CallError('the stream was ended by the member', { sent: true })
     } finally {
       this.#streams--
       signal.removeEventListener('abort', cancel)
-      if (!stream.closed) cancel()
+      this.#http.cancel(stream)
     }
   }
 
   /** Takes no new calls; ends when those under way have ended. */
   retire(): void {
-    if (this.usable) this.#http.close()
+    this.#http.close()
   }
 
   /** Ends the session at once, and everything under way on it. */
@@ -153,113 +125,191 @@ export class Session {
     this.#http.destroy()
   }
 
-  #request(method: Method, extra: http2.OutgoingHttpHeaders): http2.ClientHttp2Stream {
-    try {
-      return this.#http.request({
-        ':method': 'POST',
-        ':path': method,
-        'content-type': 'application/grpc',
-        te: 'trailers',
-        // A member that has lost its leader then says so instead of letting the call wait.
-        hasleader: 'true',
-        ...extra,
-      })
-    } catch (cause) {
-      throw new CallError('the session is closed', { cause, sent: false })
-    }
+  #open(request: StreamRequest, reader: StreamReader): Stream {
+    if (!this.usable) throw new CallError('the session is closed', { sent: false })
+    return this.#http.open(request, reader)
+  }
+
+  #headersOf(method: Method): Buffer {
+    let headers = this.#headers.get(method)
+    headers ??= encodeHeaders([
+      [':method', 'POST'],
+      [':scheme', this.endpoint.protocol.slice(0, -1)],
+      [':path', method],
+      [':authority', this.endpoint.host],
+      ['content-type', 'application/grpc'],
+      ['te', 'trailers'],
+      // A member that has lost its leader then says so instead of letting the call wait.
+      ['hasleader', 'true'],
+    ])
+    this.#headers.set(method, headers)
+    return headers
   }
 
   // A member is only asked when something is under way and nothing has been received: that distinguishes a dead one
   // from a slow one.
   #checkSilence(): void {
-    if (this.#calls + this.#streams === 0) return
+    if (this.gone) clearInterval(this.#watchdog)
+    if (this.#calls + this.#streams === 0 || this.gone) return
     const { silenceMs, pingSpacingMs } = this.#calls > 0 ? calls : watches
     const now = performance.now()
-    if (now - this.#heard < silenceMs || now - this.#pinged < pingSpacingMs) return
+    if (now - this.#http.heard < silenceMs || now - this.#pinged < pingSpacingMs) return
     this.#pinged = now
-    let answered = false
+    this.#http.ping()
     // An answer that waits in the socket while this process was busy is read before the verdict; it may stand behind
     // much else, and whatever has come since says as much as the answer.
-    const verdict = () => setImmediate(() => answered || this.#heard > now || this.destroy())
-    const timer = setTimeout(verdict, pingAnswerMs)
-    timer.unref()
-    const asked =
-      !this.gone &&
-      this.#http.ping(() => {
-        answered = true
-        clearTimeout(timer)
-      })
-    if (!asked) clearTimeout(timer)
+    const verdict = () => setImmediate(() => this.#http.heard > now || this.destroy())
+    setTimeout(verdict, pingAnswerMs).unref()
   }
 }
 
 /** Gathers the one answer of a call; the first outcome is the outcome. */
-class Answer {
+class Answer implements StreamReader {
   message: Buffer | undefined
   failure: CallError | undefined
   onSettled: () => void = () => {}
-  settled = false
-  #ended = false
-  #status: 'pending' | 'ok' = 'pending'
+  #isSettled = false
+  #isOk = false
   readonly #cutter = new MessageCutter()
+  readonly #onTaken: (bytes: number) => void
 
-  headers(headers: http2.IncomingHttpHeaders): void {
+  constructor(onTaken: (bytes: number) => void) {
+    this.#onTaken = onTaken
+  }
+
+  headers(headers: Headers): void {
     const failure = failureOf(headers) ?? httpFailure(headers)
-    if (failure) this.fail(failure)
+    if (failure) this.settle(failure)
+    else this.#isOk ||= headers.get('grpc-status') === '0'
   }
 
   data(chunk: Buffer): void {
+    this.#onTaken(chunk.length)
     try {
       for (const message of this.#cutter.push(chunk)) this.message ??= message
     } catch (error) {
-      this.fail(error as CallError)
+      this.settle(error as CallError)
     }
   }
 
-  trailers(headers: http2.IncomingHttpHeaders): void {
-    const failure = failureOf(headers)
-    if (failure) this.fail(failure)
-    else if (headers['grpc-status'] === '0') this.#status = 'ok'
-    if (this.#ended) this.end()
-  }
-
   end(): void {
-    this.#ended = true
-    if (this.#status === 'ok' && this.message !== undefined) this.#settle()
+    this.settle(this.#isOk && this.message !== undefined ? undefined : broken({ sent: true }))
   }
 
-  fail(error: CallError): void {
-    if (this.settled) return
-    this.failure = error
-    this.#settle()
+  fail(failure: StreamFailure): void {
+    this.settle(broken(failure))
   }
 
-  #settle(): void {
-    if (this.settled) return
-    this.settled = true
+  /** With a failure, or with the message that has come. */
+  settle(failure: CallError | undefined): void {
+    if (this.#isSettled) return
+    this.#isSettled = true
+    this.failure = failure
     this.onSettled()
   }
 }
 
-function connected(http: http2.ClientHttp2Session, connectMs: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const giveUp = () => http.destroy(new Error(`no connection within ${connectMs} ms`))
-    const stop = () => http.destroy()
-    const timer = setTimeout(giveUp, connectMs)
-    signal.addEventListener('abort', stop)
-    const settle = (settled: () => void) => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', stop)
-      settled()
+/** What comes on a stream, until it is fetched. */
+class Arrivals implements StreamReader {
+  failure: CallError | undefined
+  readonly #chunks: Buffer[] = []
+  #isOver = false
+  #wake: () => void = () => {}
+
+  headers(headers: Headers): void {
+    this.failure ??= failureOf(headers) ?? httpFailure(headers)
+  }
+
+  data(chunk: Buffer): void {
+    this.#chunks.push(chunk)
+    this.#wake()
+  }
+
+  end(): void {
+    this.#isOver = true
+    this.#wake()
+  }
+
+  fail(failure: StreamFailure): void {
+    this.failure ??= broken(failure)
+    this.end()
+  }
+
+  /** The next piece; undefined: that was all. */
+  async next(): Promise<Buffer | undefined> {
+    while (this.#chunks.length === 0 && !this.#isOver) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve
+      })
     }
-    const fail = (cause?: Error) => {
-      const message = cause ? explain(cause) : 'the connection was closed'
-      settle(() => reject(new CallError(message, { cause, sent: false })))
-    }
-    http.on('error', fail)
-    http.on('close', fail)
-    http.once('connect', () => settle(resolve))
-  })
+    return this.#chunks.shift()
+  }
+}
+
+/** A connection that is being made, and is given up when its time is over or the signal aborts. */
+class Opening {
+  readonly #connectMs: number
+  readonly #signal: AbortSignal
+  readonly #timer: NodeJS.Timeout
+  #giveUp: (reason: Error) => void = () => {}
+  readonly #stop = () => this.#giveUp(new Error('the connection was closed'))
+
+  constructor(connectMs: number, signal: AbortSignal) {
+    this.#connectMs = connectMs
+    this.#signal = signal
+    this.#timer = setTimeout(() => this.#giveUp(new Error(`no connection within ${this.#connectMs} ms`)), connectMs)
+    signal.addEventListener('abort', this.#stop)
+  }
+
+  connect(endpoint: URL, tls: Tls | undefined): Promise<Socket> {
+    const isTls = endpoint.protocol === 'https:'
+    const socket = isTls ? connectTls(endpoint, tls) : tcpConnect(addressOf(endpoint))
+    return this.#settled((resolve, fail) => {
+      socket.on('error', fail)
+      socket.on('close', () => fail())
+      socket.on(isTls ? 'secureConnect' : 'connect', () => resolve(socket))
+      return () => socket.destroy()
+    })
+  }
+
+  greet(socket: Socket): Promise<Http2Client> {
+    return this.#settled((resolve, fail) => {
+      const http = new Http2Client(socket, { onSettings: () => resolve(http), onClosed: fail })
+      return () => http.destroy()
+    })
+  }
+
+  done(): void {
+    clearTimeout(this.#timer)
+    this.#signal.removeEventListener('abort', this.#stop)
+  }
+
+  #settled<T>(begin: (resolve: (value: T) => void, fail: (cause?: Error) => void) => () => void): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const fail = (cause?: Error) => {
+        const message = cause ? explain(cause) : 'the connection was closed'
+        reject(new CallError(message, { cause, sent: false }))
+      }
+      const end = begin(resolve, fail)
+      this.#giveUp = (reason) => {
+        fail(reason)
+        end()
+      }
+      if (this.#signal.aborted) this.#stop()
+    })
+  }
+}
+
+function addressOf(endpoint: URL): { host: string; port: number } {
+  const usual = endpoint.protocol === 'https:' ? 443 : 80
+  // Of an address of IPv6 without its brackets.
+  return { host: endpoint.hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(endpoint.port || usual) }
+}
+
+function connectTls(endpoint: URL, tls: Tls | undefined): Socket {
+  const address = addressOf(endpoint)
+  const name = isIP(address.host) === 0 ? { servername: address.host } : {}
+  return tlsConnect({ ...tls, ...address, ...name, ALPNProtocols: ['h2'] })
 }
 
 // OpenSSL's texts name its source files; what it objects to is in a field beside them.
@@ -269,19 +319,19 @@ function explain(error: Error & { code?: unknown; reason?: unknown }): string {
   return unverified ? `its certificate is not accepted: ${error.code}` : error.message
 }
 
-function httpFailure(headers: http2.IncomingHttpHeaders): CallError | undefined {
-  const code = Number(headers[':status'])
-  const type = String(headers['content-type'] ?? '')
-  if (code === 200 && type.startsWith('application/grpc')) return undefined
+/** Trailers have neither a status of HTTP nor a type. */
+function httpFailure(headers: Headers): CallError | undefined {
+  const code = headers.get(':status')
+  const type = headers.get('content-type') ?? ''
+  if (code === undefined || (code === '200' && type.startsWith('application/grpc'))) return undefined
   return new CallError(`not a gRPC answer: HTTP status ${code}, content type '${type}'`, { sent: true })
 }
 
-function broken(cause: unknown, rstCode: number | undefined): CallError {
-  const refused = rstCode === http2.constants.NGHTTP2_REFUSED_STREAM
+function broken({ cause, sent }: StreamFailure): CallError {
   const message = isError(cause) ? explain(cause) : 'the connection was lost before the answer'
-  return new CallError(message, { cause, sent: !refused })
+  return new CallError(message, { cause, sent })
 }
 
-function late(): CallError {
-  return new CallError('no answer before the deadline', { sent: true })
+function late({ isSent }: Stream): CallError {
+  return new CallError('no answer before the deadline', { sent: isSent })
 }
