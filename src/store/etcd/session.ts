@@ -40,8 +40,8 @@ export class Session {
   #streams = 0
   readonly #watchdog: NodeJS.Timeout
   readonly #http: Http2Client
-  /** The headers of a request, but for its time limit. */
-  readonly #headers = new Map<Method, Buffer>()
+  /** The headers of the last request of each method: nearly all have the same time limit. */
+  readonly #headers = new Map<Method, { timeout: string | undefined; encoded: Buffer }>()
 
   /** Resolves when the member has accepted the connection, TLS included, and speaks HTTP/2. */
   static async open({ endpoint, tls, connectMs, signal }: SessionOptions): Promise<Session> {
@@ -75,7 +75,6 @@ export class Session {
   call(method: Method, request: Buffer, deadline: number): Promise<Buffer> {
     return new Promise((resolve, reject) => {
       const left = Math.max(0, deadline - performance.now())
-      const timeout = encodeHeaders([['grpc-timeout', timeoutHeader(left)]])
       const answer = new Answer((bytes) => this.#http.taken(stream, bytes))
       answer.onSettled = () => {
         clearTimeout(timer)
@@ -84,7 +83,7 @@ export class Session {
         if (answer.failure === undefined) resolve(answer.message!)
         else reject(answer.failure)
       }
-      const headers = Buffer.concat([this.#headersOf(method), timeout])
+      const headers = this.#headersOf(method, timeoutHeader(left))
       const stream = this.#open({ headers, body: request, ends: true }, answer)
       this.#calls++
       const timer = setTimeout(() => answer.settle(late(stream)), left)
@@ -130,9 +129,10 @@ export class Session {
     return this.#http.open(request, reader)
   }
 
-  #headersOf(method: Method): Buffer {
-    let headers = this.#headers.get(method)
-    headers ??= encodeHeaders([
+  #headersOf(method: Method, timeout?: string): Buffer {
+    const known = this.#headers.get(method)
+    if (known !== undefined && known.timeout === timeout) return known.encoded
+    const encoded = encodeHeaders([
       [':method', 'POST'],
       [':scheme', this.endpoint.protocol.slice(0, -1)],
       [':path', method],
@@ -141,9 +141,10 @@ export class Session {
       ['te', 'trailers'],
       // A member that has lost its leader then says so instead of letting the call wait.
       ['hasleader', 'true'],
+      ...(timeout === undefined ? [] : [['grpc-timeout', timeout] as const]),
     ])
-    this.#headers.set(method, headers)
-    return headers
+    this.#headers.set(method, { timeout, encoded })
+    return encoded
   }
 
   // A member is only asked when something is under way and nothing has been received: that distinguishes a dead one
