@@ -11,7 +11,15 @@
  */
 import { pause } from '../base/abort.ts'
 import { TimeSlice } from '../base/time-slice.ts'
-import { type Change, RevisionGone, type Snapshot, type Store, StoreError, StoreRestored } from '../store/store.ts'
+import {
+  type Batch,
+  type Change,
+  RevisionGone,
+  type Snapshot,
+  type Store,
+  StoreError,
+  StoreRestored,
+} from '../store/store.ts'
 import { Backlog } from './backlog.ts'
 import { KindCache, type Load } from './kind-cache.ts'
 import { LateLoad } from './late-load.ts'
@@ -264,14 +272,15 @@ export class Caches {
 
   async #follow(): Promise<void> {
     const { signal } = this.#stop
-    for await (const { changes, through } of this.#store.watch({ prefix: '', after: this.revision, signal })) {
-      await this.#handAll(changes)
-      this.#advance(through)
-    }
+    const batches = this.#store.watch({ prefix: '', after: this.revision, signal })
+    for await (const batch of batches) await this.#handAll(batch)
   }
 
-  /** Each change is encoded for all who watch its kind, so that many take their time. Those of one revision belong together. */
-  async #handAll(changes: readonly Change[]): Promise<void> {
+  /**
+   * Each change is encoded for all who watch its kind, so that many take their time. Those of one revision belong together.
+   * Nobody else runs between a change and its revision: a list made there would be told to be older than what it holds.
+   */
+  async #handAll({ changes, through }: Batch): Promise<void> {
     const pace = new TimeSlice()
     let last: number | undefined
     for (const change of changes) {
@@ -283,6 +292,7 @@ export class Caches {
       this.#hand(change)
       last = change.revision
     }
+    this.#advance(through)
   }
 
   #hand(change: Change): void {
