@@ -1,5 +1,5 @@
 /** The head of an answer in HTTP/1.1: alternating names and values as lines, with the date. */
-import { fitsLine } from '../base/header-line.ts'
+import { assertFits, dateHeader } from './answer-headers.ts'
 import type { ResponseHeaders } from './exchange.ts'
 
 /** What the standard calls the codes that are answered here; of others, which a proxied server may send, the code alone is told. */
@@ -43,21 +43,10 @@ export function answerHead(status: number, headers: ResponseHeaders, more = ''):
   let hasDate = false
   for (let i = 0; i < headers.length; i += 2) {
     const [name, value] = [headers[i]!, headers[i + 1]!]
-    if (!fitsLine(value)) throw new Error(`the header ${name} of an answer has a character that no header may have`)
+    assertFits(name, value)
     if (name === 'date') hasDate = true
     text += `${name}: ${value}\r\n`
   }
-  if (!hasDate) text += dateLine()
+  if (!hasDate) text += `date: ${dateHeader()}\r\n`
   return `${text}${more}\r\n`
-}
-
-let second = 0
-let line = ''
-
-/** Written once a second. */
-function dateLine(): string {
-  const now = Math.floor(Date.now() / 1000)
-  if (now !== second) line = `date: ${new Date(now * 1000).toUTCString()}\r\n`
-  second = now
-  return line
 }

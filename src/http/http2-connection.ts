@@ -1,102 +1,326 @@
 /**
- * One connection of HTTP/2: what its client has under way, and whether it is time to end it. It has no timers of its
- * own: `check` is called from time to time, and ends a connection on which no request comes, one that has been without
- * a request for long, one whose headers do not end, and answers that their client does not take.
+ * One connection of HTTP/2: reads requests and hands them on, and sends their answers. It has no timers of its own: `check`
+ * is called from time to time, and ends a connection on which no request comes, one that has been without a request for
+ * long, one whose headers do not end, and answers that their client does not take.
+ *
+ * What a client may have us hold is bounded: by the windows of bodies, by how many requests may be under way, and as who does
+ * not take what is sent is not read. One that takes back requests, or has them refused, faster than anybody needs to loses
+ * its connection.
  */
-import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2'
-import { lingerTime, type Times } from './connection-limits.ts'
-import type { Peer } from './exchange.ts'
+import type { Socket } from 'node:net'
+import { Http2Connection } from '../base/http2/connection.ts'
+import {
+  type ErrorCode,
+  errorCodes,
+  type FrameHead,
+  firstWindow,
+  flags,
+  frame,
+  frameTypes,
+  MalformedHttp2,
+  preface,
+  settings,
+  settingsFrame,
+} from '../base/http2/frames.ts'
+import { maxEncodedBytes, rememberNothing, writeHeaders } from '../base/http2/header-block.ts'
+import { assertFits, dateHeader } from './answer-headers.ts'
+import { lingerTime, maxHeaderBytes, maxParsedHeaders, maxStreams, resets, type Times } from './connection-limits.ts'
+import type { Peer, ResponseHeaders } from './exchange.ts'
+import { type AnswerConnection, Http2Transport } from './http2.ts'
+import { Http2Body } from './http2-body.ts'
+import { readHead } from './http2-head.ts'
 
-const cancel = 8
+/** How much of a body may come ahead of who reads it, and of all bodies of a connection. */
+const streamWindow = firstWindow
+const connectionWindow = 4 * streamWindow
 
-export class Http2Connection {
+const limits = {
+  blockBytes: maxHeaderBytes,
+  headers: { remembered: 4096, count: maxParsedHeaders, bytes: maxHeaderBytes },
+}
+
+/** What a connection asks of the server that it belongs to. */
+export interface Http2Owner {
+  readonly times: Times
+  readonly onRequest: (transport: Http2Transport) => void
+}
+
+export class ServerConnection extends Http2Connection<Http2Transport> implements AnswerConnection {
   readonly peer: Peer
-  readonly #session: ServerHttp2Session
-  readonly #times: Times
-  readonly #open = new Set<ServerHttp2Stream>()
-  /** Answers that had not been taken when last looked at. */
-  readonly #waiting = new WeakSet<ServerHttp2Stream>()
-  /** The last stream whose headers are complete, or of which they are known not to be awaited. */
-  #lastStream = 0
+  readonly #owner: Http2Owner
+  /** The last stream that the client has begun. */
+  #lastId = 0
+  /** Whether nothing is answered that begins from now on. */
+  #isClosing = false
+  /** What came of bodies and was not given back, and what was taken of them and is not given back. */
+  #received = 0
+  #returnable = 0
+  /** Whether the client is to be told that nothing is remembered of what is sent to it. */
+  #tellsMemory = true
+  #resets: number = resets.burst
+  #resetsAt = performance.now()
   /** When its last request was over; at first when it began. */
   #idleSince = performance.now()
-  #used = false
-  /** When it was first seen that headers have begun and not ended. */
+  /** When it was first seen that headers have begun and not ended, in which stream. */
   #headersSince: number | undefined
+  /** How much the client had taken of what was sent, and since when no more. */
+  #stalled: { readonly bytesWritten: number; readonly since: number } | undefined
 
-  constructor(session: ServerHttp2Session, peer: Peer, times: Times) {
-    this.#session = session
+  constructor(socket: Socket, peer: Peer, owner: Http2Owner) {
+    super(socket, limits, preface)
     this.peer = peer
-    this.#times = times
-  }
-
-  begin(stream: ServerHttp2Stream): void {
-    this.#used = true
-    this.#lastStream = Math.max(this.#lastStream, stream.id ?? 0)
-    this.#open.add(stream)
-    stream.on('close', () => this.#end(stream))
+    this.#owner = owner
+    // Who says that nothing more comes is told nothing more either: TLS ends both ways at once.
+    socket.on('end', () => socket.destroy())
+    socket.on('close', () => this.#leave())
+    this.outgoing.add(
+      settingsFrame([
+        [settings.maxConcurrentStreams, maxStreams],
+        [settings.maxHeaderListSize, maxHeaderBytes],
+      ]),
+    )
+    this.sendNumber({ type: frameTypes.window }, connectionWindow - firstWindow)
   }
 
   /** No further requests; those under way are answered. */
   close(): void {
-    this.#session.close()
+    if (this.#isClosing || this.socket.destroyed) return
+    this.#isClosing = true
+    this.#sayGoodbye(errorCodes.none)
+    this.#endIfDone()
   }
 
   check(now: number): void {
-    if (this.#session.destroyed) return
-    if (this.#isStuck(now)) this.#session.destroy()
-    else if (this.#open.size === 0) this.#checkIdle(now - this.#idleSince)
-    else for (const stream of this.#open) this.#checkAnswer(stream)
+    if (this.socket.destroyed) return
+    const { headers, stall } = this.#owner.times
+    this.#headersSince = this.isInHeaders ? (this.#headersSince ?? now) : undefined
+    if (now - (this.#headersSince ?? now) > headers || this.#isStalled(now, stall)) this.socket.destroy()
+    else if (this.streams.size === 0) this.#checkIdle(now - this.#idleSince)
+    else for (const stream of this.streams.values()) this.#checkAnswer(stream, now, stall)
   }
 
-  #end(stream: ServerHttp2Stream): void {
-    this.#open.delete(stream)
+  sendHead(stream: Http2Transport, status: number, headers: ResponseHeaders, isLast: boolean): void {
+    const all = [':status', String(status), ...headers]
+    let hasDate = false
+    for (let i = 0; i < headers.length; i += 2) {
+      assertFits(headers[i]!, headers[i + 1]!)
+      if (headers[i] === 'date') hasDate = true
+    }
+    if (!hasDate) all.push('date', dateHeader())
+    this.sendHeaders(stream, this.#block(all), isLast)
+  }
+
+  sendPart(stream: Http2Transport, bytes: Buffer, isLast: boolean): void {
+    this.sendData(stream, bytes, isLast)
+  }
+
+  cut(stream: Http2Transport): void {
+    this.#reset(stream, errorCodes.internal)
+  }
+
+  #block(headers: readonly string[]): Buffer {
+    const most = 1 + maxEncodedBytes(headers)
+    const into = most <= scratch.length ? scratch : Buffer.allocUnsafe(most)
+    if (this.#tellsMemory) into[0] = rememberNothing
+    const end = writeHeaders(into, this.#tellsMemory ? 1 : 0, headers)
+    this.#tellsMemory = false
+    return into.subarray(0, end)
+  }
+
+  protected onMalformed(error: Error): void {
+    this.#giveUp(error instanceof MalformedHttp2 ? error.code : errorCodes.internal)
+  }
+
+  protected streamOf(id: number): Http2Transport | undefined {
+    if (id % 2 === 0 || id > this.#lastId) throw new MalformedHttp2(`a frame of stream ${id}`)
+    return this.streams.get(id)
+  }
+
+  protected onHeaders({ stream: id, flags: set }: Required<FrameHead>, headers: string[] | undefined): void {
+    const isLast = (set & flags.endStream) !== 0
+    if (id <= this.#lastId) {
+      this.#onTrailers(this.streamOf(id), isLast)
+      return
+    }
+    this.#lastId = id
+    if (this.streamOf(id) !== undefined || this.#isClosing) return
+    if (this.streams.size >= maxStreams) this.sendReset(id, errorCodes.refusedStream)
+    else this.#begin(id, headers, isLast)
+  }
+
+  #begin(id: number, headers: string[] | undefined, isLast: boolean): void {
+    const head = headers && readHead(headers)
+    const body = isLast ? undefined : new Http2Body((bytes) => this.#taken(stream, bytes))
+    const stream = new Http2Transport(this, head ?? noHead, body)
+    this.begin(stream, id)
+    if (head !== undefined) this.#owner.onRequest(stream)
+    else stream.send(headers === undefined ? 431 : 400, ['content-length', '0'], nothing)
+  }
+
+  /** They mean nothing, but that the body has ended. */
+  #onTrailers(stream: Http2Transport | undefined, isLast: boolean): void {
+    if (stream === undefined) return
+    if (isLast && stream.incoming?.isWhole === false) stream.incoming.end()
+    else this.#refuse(stream, errorCodes.protocol)
+  }
+
+  protected onBody({ stream: id, flags: set }: Required<FrameHead>, data: Buffer, length: number): void {
+    const stream = this.streamOf(id)
+    this.#received += length
+    if (this.#received > connectionWindow) throw overflow()
+    if (stream === undefined) {
+      this.#giveBack(length)
+      return
+    }
+    stream.received += length
+    if (stream.received > streamWindow) throw overflow()
+    if (stream.incoming === undefined || stream.incoming.isWhole) {
+      this.#refuse(stream, errorCodes.protocol)
+      return
+    }
+    if (length > data.length) this.#taken(stream, length - data.length)
+    if (data.length > 0) stream.incoming.receive(data)
+    if ((set & flags.endStream) !== 0) stream.incoming.end()
+  }
+
+  protected onReset(stream: Http2Transport | undefined): void {
+    if (stream !== undefined) this.#end(stream)
+    this.#countReset()
+  }
+
+  protected onSetting(id: number, value: number): void {
+    if (id === settings.headerTableSize) this.#tellsMemory = true
+    if (id === settings.enablePush && value > 1) throw new MalformedHttp2(`pushes that are ${value}`)
+  }
+
+  protected onSettings(): void {}
+
+  /** The client begins nothing more; what is under way is answered. */
+  protected onGoAway(): void {}
+
+  /** What the client still sends of its body is not wanted. */
+  protected onEnded(stream: Http2Transport): void {
+    if (!stream.bodyWhole) this.sendReset(stream.id, errorCodes.none)
+    this.#end(stream)
+  }
+
+  /** Something was taken of a body, so that as much more may come. */
+  #taken(stream: Http2Transport, bytes: number): void {
+    stream.returned += bytes
+    if (stream.returned >= streamWindow / 2 && !stream.bodyWhole && this.streams.has(stream.id)) {
+      this.sendNumber({ type: frameTypes.window, stream: stream.id }, stream.returned)
+      stream.received -= stream.returned
+      stream.returned = 0
+    }
+    this.#giveBack(bytes)
+  }
+
+  #giveBack(bytes: number): void {
+    this.#returnable += bytes
+    if (this.#returnable < connectionWindow / 2) return
+    this.sendNumber({ type: frameTypes.window }, this.#returnable)
+    this.#received -= this.#returnable
+    this.#returnable = 0
+  }
+
+  /** The client has made of its request what cannot be. */
+  #refuse(stream: Http2Transport, code: ErrorCode): void {
+    this.#reset(stream, code)
+    this.#countReset()
+  }
+
+  #reset(stream: Http2Transport, code: ErrorCode): void {
+    this.sendReset(stream.id, code)
+    this.#end(stream)
+  }
+
+  #end(stream: Http2Transport): void {
+    this.forget(stream)
+    stream.leave()
     this.#idleSince = performance.now()
+    this.#endIfDone()
+  }
+
+  #countReset(): void {
+    const now = performance.now()
+    const earned = ((now - this.#resetsAt) * resets.perSecond) / 1000
+    this.#resets = Math.min(resets.burst, this.#resets + earned) - 1
+    this.#resetsAt = now
+    if (this.#resets < 0) this.#giveUp(errorCodes.excess)
+  }
+
+  #sayGoodbye(code: ErrorCode): void {
+    const payload = Buffer.alloc(8)
+    payload.writeUInt32BE(this.#lastId, 0)
+    payload.writeUInt32BE(code, 4)
+    this.outgoing.add(frame({ type: frameTypes.goaway }, payload))
+  }
+
+  /** Tells the client why, where it still reads, and cuts it off. */
+  #giveUp(code: ErrorCode): void {
+    if (this.socket.destroyed) return
+    this.stopReading()
+    this.#sayGoodbye(code)
+    this.#hangUp()
+    this.#leave()
+  }
+
+  #endIfDone(): void {
+    if (this.#isClosing && this.streams.size === 0) this.#hangUp()
+  }
+
+  /** Says that nothing more will come, and gives the other side time to say so too. */
+  #hangUp(): void {
+    if (this.socket.writableEnded) return
+    this.outgoing.flush()
+    this.socket.end()
+    const timer = setTimeout(() => this.socket.destroy(), lingerTime)
+    this.socket.on('close', () => clearTimeout(timer))
+  }
+
+  #leave(): void {
+    for (const stream of this.streams.values()) {
+      this.forget(stream)
+      stream.leave()
+    }
   }
 
   /** A client that sends much, but no request, is idle too. */
   #checkIdle(idleMs: number): void {
-    const allowed = this.#used ? this.#times.idle : this.#times.headers
-    if (idleMs > allowed + lingerTime) this.#session.destroy()
-    else if (idleMs > allowed) this.#session.close()
+    const { idle, headers } = this.#owner.times
+    const allowed = this.#lastId > 0 ? idle : headers
+    if (idleMs > allowed + lingerTime) this.socket.destroy()
+    else if (idleMs > allowed) this.close()
   }
 
-  /**
-   * Whether headers were begun long ago and have not ended. The session knows of a stream from its first frame on, we
-   * from the end of its headers. One that the session refused by itself looks the same; but a client whose headers are
-   * complete can answer a ping, while in the middle of headers it may send nothing else.
-   */
-  #isStuck(now: number): boolean {
-    const begun = this.#session.state.lastProcStreamID ?? 0
-    if (begun <= this.#lastStream) {
-      this.#headersSince = undefined
-      return false
-    }
-    if (this.#headersSince === undefined) {
-      this.#headersSince = now
-      this.#session.ping((error) => {
-        if (error === null) this.#lastStream = Math.max(this.#lastStream, begun)
-      })
-    }
-    return now - this.#headersSince > this.#times.headers
-  }
-
-  /** From the second look on an answer that waits for its client is timed; Node counts only time without progress. */
-  #checkAnswer(stream: ServerHttp2Stream): void {
-    if (stream.writableLength === 0) {
-      if (this.#waiting.delete(stream)) stream.setTimeout(0)
-    } else if (!this.#waiting.has(stream)) {
-      this.#waiting.add(stream)
-      stream.setTimeout(this.#times.stall, () => stream.writableLength > 0 && this.#giveUp(stream))
-    }
+  /** Whether the client takes nothing of what was sent. */
+  #isStalled(now: number, stall: number): boolean {
+    const { bytesWritten } = this.socket
+    if (this.socket.writableLength === 0) this.#stalled = undefined
+    else if (this.#stalled?.bytesWritten !== bytesWritten) this.#stalled = { bytesWritten, since: now }
+    return this.#stalled !== undefined && now - this.#stalled.since >= stall
   }
 
   /**
    * With its only stream a connection is closed too: a client that does not read one answer will hardly send another
    * request.
    */
-  #giveUp(stream: ServerHttp2Stream): void {
-    if (this.#open.size === 1) this.#session.destroy()
-    else stream.close(cancel)
+  #checkAnswer(stream: Http2Transport, now: number, stall: number): void {
+    const { unsent, stalled } = stream
+    if (unsent === 0) stream.stalled = undefined
+    else if (stalled?.unsent !== unsent) stream.stalled = { unsent, since: now }
+    else if (now - stalled.since >= stall) {
+      if (this.streams.size === 1) this.socket.destroy()
+      else this.#reset(stream, errorCodes.cancel)
+    }
   }
+}
+
+const nothing = Buffer.alloc(0)
+const noHead = { method: '', target: '', rawHeaders: [] }
+/** For headers as they are encoded, which are copied at once. */
+const scratch = Buffer.allocUnsafeSlow(16 * 1024)
+
+function overflow(): MalformedHttp2 {
+  return new MalformedHttp2('more data than was allowed', errorCodes.flowControl)
 }

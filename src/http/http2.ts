@@ -1,107 +1,125 @@
 /** The exchange over HTTP/2. A class, as one is made per request and its methods are then shared. */
-import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2'
-import { withoutBlanks } from '../base/header-line.ts'
+import { Readable } from 'node:stream'
+import { Http2Stream } from '../base/http2/connection.ts'
 import type { Peer, ResponseHeaders, ServerTransport } from './exchange.ts'
-import { aborted, drained, passed, taken } from './streams.ts'
+import type { Http2Body } from './http2-body.ts'
+import type { Http2Head } from './http2-head.ts'
 
-const noError = 0
-const cutOff = new Error('the answer is cut off')
+/** How much may wait to be sent before whoever writes is asked to wait as well. */
+const enough = 64 * 1024
 const nothing = Buffer.alloc(0)
-const withBody = { endStream: false }
-const withoutBody = { endStream: true }
 
-export class Http2Transport implements ServerTransport {
+/** The connection on which an answer is sent. */
+export interface AnswerConnection {
+  readonly peer: Peer
+  sendHead(transport: Http2Transport, status: number, headers: ResponseHeaders, isLast: boolean): void
+  sendPart(transport: Http2Transport, bytes: Buffer, isLast: boolean): void
+  cut(transport: Http2Transport): void
+}
+
+export class Http2Transport extends Http2Stream implements ServerTransport {
   readonly method: string
   readonly target: string
   readonly rawHeaders: readonly string[]
-  readonly peer: Peer
-  readonly body: ServerHttp2Stream
-  #signal: AbortSignal | undefined
+  readonly incoming: Http2Body | undefined
+  readonly #connection: AnswerConnection
+  #hasLeft = false
+  #gone: AbortController | undefined
+  /** How much of the windows of its body the client has used, and how much of that was given back. */
+  received = 0
+  returned = 0
+  /** What had not been sent when last looked at, and since when. */
+  stalled: { readonly unsent: number; readonly since: number } | undefined
 
-  constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, rawHeaders: readonly string[], peer: Peer) {
-    this.method = headers[':method'] ?? ''
-    this.target = headers[':path'] ?? ''
-    this.rawHeaders = trimmed(withoutPseudo(rawHeaders))
-    this.peer = peer
-    this.body = stream
+  constructor(
+    connection: AnswerConnection,
+    { method, target, rawHeaders }: Http2Head,
+    incoming: Http2Body | undefined,
+  ) {
+    super()
+    this.method = method
+    this.target = target
+    this.rawHeaders = rawHeaders
+    this.incoming = incoming
+    this.#connection = connection
+  }
+
+  get peer(): Peer {
+    return this.#connection.peer
   }
 
   get hasBody(): boolean {
-    return !this.body.endAfterHeaders
+    return this.incoming !== undefined
   }
 
-  /** Node hands out the streams alone. */
+  get body(): Readable {
+    return this.incoming?.stream ?? Readable.from([])
+  }
+
   get bodyAtHand(): Buffer | undefined {
-    return this.hasBody ? undefined : nothing
+    return this.incoming === undefined ? nothing : this.incoming.atHand
   }
 
-  /**
-   * Node ends the readable side of a stream that was reset, or that went with its connection, just as it does at
-   * END_STREAM. But such a stream is closed by then, and one that is still to be answered is not.
-   */
   get bodyWhole(): boolean {
-    return !this.body.closed
+    return this.incoming?.isWhole ?? true
   }
 
-  /** Node finishes the writable side of a stream that was reset, so that it looks as if all had been sent. */
   get gone(): boolean {
-    return this.body.aborted || (this.body.destroyed && !this.body.writableFinished)
+    return this.#hasLeft && !this.isEnded
   }
 
   get signal(): AbortSignal {
-    this.#signal ??= aborted(this.body, () => this.gone)
-    return this.#signal
+    this.#gone ??= new AbortController()
+    if (this.gone) this.#gone.abort()
+    return this.#gone.signal
   }
 
-  send(status: number, headers: ResponseHeaders, body: Buffer, unread: boolean): void {
-    const stream = this.body
-    if (stream.closed) return
-    const bodiless = this.method === 'HEAD'
-    stream.respond([':status', String(status), ...headers], bodiless ? withoutBody : withBody)
-    if (!bodiless) stream.end(body)
-    // What the client still sends of its body is not wanted.
-    if (unread) stream.once('finish', () => stream.close(noError))
+  /** To be called when the client has taken back the request, or is gone. */
+  leave(): void {
+    this.#hasLeft = true
+    this.incoming?.drop()
+    if (this.gone) this.#gone?.abort()
+  }
+
+  send(status: number, headers: ResponseHeaders, body: Buffer): void {
+    if (!this.#mayWrite) return
+    const isBodiless = this.#isBodiless(status) || body.length === 0
+    this.#connection.sendHead(this, status, headers, isBodiless)
+    if (!isBodiless) this.#connection.sendPart(this, body, true)
   }
 
   taken(): Promise<void> {
-    return taken(this.body)
+    return this.whenSent()
   }
 
   open(status: number, headers: ResponseHeaders): void {
-    if (!this.body.closed) this.body.respond([':status', String(status), ...headers])
+    if (this.#mayWrite) this.#connection.sendHead(this, status, headers, this.#isBodiless(status))
   }
 
   write(chunk: Buffer): Promise<void> | undefined {
-    return this.body.closed || this.body.write(chunk) ? undefined : drained(this.body)
+    if (chunk.length === 0 || !this.#mayWrite) return undefined
+    this.#connection.sendPart(this, chunk, false)
+    return this.unsent < enough ? undefined : this.whenSent()
   }
 
   pass(chunk: Buffer): Promise<void> {
-    return passed(this.body, chunk)
+    if (chunk.length > 0 && this.#mayWrite) this.#connection.sendPart(this, chunk, false)
+    return this.whenSent()
   }
 
   end(): void {
-    this.body.end()
+    if (this.#mayWrite) this.#connection.sendPart(this, nothing, true)
   }
 
-  /** Closing it with a code would end the answer first, and it would pass for a complete one. */
   cut(): void {
-    this.body.destroy(cutOff)
+    if (this.#mayWrite) this.#connection.cut(this)
   }
-}
 
-function withoutPseudo(raw: readonly string[]): string[] {
-  let start = 0
-  // They come before all others.
-  while (start < raw.length && raw[start]!.charCodeAt(0) === colon) start += 2
-  return raw.slice(start)
-}
-
-const colon = 0x3a
-
-/** Values without the blanks around them, as HTTP/1.1 has them. */
-function trimmed(raw: string[]): string[] {
-  for (let i = 1; i < raw.length; i += 2) {
-    raw[i] = withoutBlanks(raw[i]!)
+  get #mayWrite(): boolean {
+    return !this.#hasLeft && !this.isEnding && !this.isEnded
   }
-  return raw
+
+  #isBodiless(status: number): boolean {
+    return this.method === 'HEAD' || status === 204 || status === 304
+  }
 }

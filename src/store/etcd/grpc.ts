@@ -2,7 +2,7 @@
  * What gRPC adds to HTTP/2: a five-byte header before each message, a status in the trailers, a timeout in a header.
  * No compression is offered, and none is accepted.
  */
-import type { Headers } from './http2/header-block.ts'
+import type { Headers } from './http2-client.ts'
 
 export const frameHeaderBytes = 5
 

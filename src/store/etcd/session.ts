@@ -9,9 +9,16 @@
 import { isIP, type Socket, connect as tcpConnect } from 'node:net'
 import { connect as tlsConnect } from 'node:tls'
 import { isError } from '../../base/errors.ts'
+import { encodeHeaders } from '../../base/http2/header-block.ts'
 import { CallError, failureOf, MessageCutter, timeoutHeader } from './grpc.ts'
-import { Http2Client, type Stream, type StreamFailure, type StreamReader, type StreamRequest } from './http2/client.ts'
-import { encodeHeaders, type Headers } from './http2/header-block.ts'
+import {
+  type Headers,
+  Http2Client,
+  type Stream,
+  type StreamFailure,
+  type StreamReader,
+  type StreamRequest,
+} from './http2-client.ts'
 import type { Method } from './messages.ts'
 
 export interface Tls {
@@ -133,15 +140,15 @@ export class Session {
     const known = this.#headers.get(method)
     if (known !== undefined && known.timeout === timeout) return known.encoded
     const encoded = encodeHeaders([
-      [':method', 'POST'],
-      [':scheme', this.endpoint.protocol.slice(0, -1)],
-      [':path', method],
-      [':authority', this.endpoint.host],
-      ['content-type', 'application/grpc'],
-      ['te', 'trailers'],
+      ...[':method', 'POST'],
+      ...[':scheme', this.endpoint.protocol.slice(0, -1)],
+      ...[':path', method],
+      ...[':authority', this.endpoint.host],
+      ...['content-type', 'application/grpc'],
+      ...['te', 'trailers'],
       // A member that has lost its leader then says so instead of letting the call wait.
-      ['hasleader', 'true'],
-      ...(timeout === undefined ? [] : [['grpc-timeout', timeout] as const]),
+      ...['hasleader', 'true'],
+      ...(timeout === undefined ? [] : ['grpc-timeout', timeout]),
     ])
     this.#headers.set(method, { timeout, encoded })
     return encoded

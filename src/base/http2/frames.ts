@@ -22,10 +22,24 @@ export const settings = {
   maxConcurrentStreams: 3,
   initialWindowSize: 4,
   maxFrameSize: 5,
+  maxHeaderListSize: 6,
 } as const
 
-/** The codes of a reset or a farewell that mean something to us. */
-export const errorCodes = { refusedStream: 7, cancel: 8 } as const
+/** Why a stream is reset, or a connection ended. */
+export const errorCodes = {
+  none: 0,
+  protocol: 1,
+  internal: 2,
+  flowControl: 3,
+  frameSize: 6,
+  refusedStream: 7,
+  cancel: 8,
+  compression: 9,
+  /** The other side asks for more than anybody needs. */
+  excess: 11,
+} as const
+
+export type ErrorCode = (typeof errorCodes)[keyof typeof errorCodes]
 
 export const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1')
 
@@ -39,9 +53,12 @@ export const largestWindow = 2 ** 31 - 1
 /** The other side does not speak HTTP/2, or not as it must. */
 export class MalformedHttp2 extends Error {
   override readonly name = 'MalformedHttp2'
+  /** What the other side is told. */
+  readonly code: ErrorCode
 
-  constructor(what: string) {
+  constructor(what: string, code: ErrorCode = errorCodes.protocol) {
     super(`HTTP/2 that cannot be: ${what}`)
+    this.code = code
   }
 }
 
@@ -54,10 +71,15 @@ export interface FrameHead {
 
 /** Writes the head of a frame with `length` bytes of payload to the beginning of `into`. */
 export function writeFrameHead(into: Buffer, length: number, { type, flags: set = 0, stream = 0 }: FrameHead): void {
-  into.writeUIntBE(length, 0, 3)
+  into[0] = length >> 16
+  into[1] = length >> 8
+  into[2] = length
   into[3] = type
   into[4] = set
-  into.writeUInt32BE(stream, 5)
+  into[5] = stream >> 24
+  into[6] = stream >> 16
+  into[7] = stream >> 8
+  into[8] = stream
 }
 
 export function frame(head: FrameHead, payload: Uint8Array = new Uint8Array(0)): Buffer {
@@ -85,23 +107,49 @@ export function numberFrame(head: FrameHead, value: number): Buffer {
 
 export type TakeFrame = (head: Required<FrameHead>, payload: Buffer) => void
 
-/** Cuts what comes into frames. */
+/** Cuts what comes into frames. However small the parts are that it comes in, each byte is looked at once. */
 export class FrameCutter {
   readonly #take: TakeFrame
-  #rest: Buffer | undefined
+  /** What must come before all frames. */
+  #first: Buffer | undefined
+  #held: Buffer[] = []
+  #heldBytes = 0
+  /** How many bytes there must be before anything can be done with them. */
+  #needed: number
 
-  constructor(take: TakeFrame) {
+  constructor(take: TakeFrame, first?: Buffer) {
     this.#take = take
+    this.#first = first
+    this.#needed = first?.length ?? frameHeadBytes
   }
 
   push(chunk: Buffer): void {
-    const bytes = this.#rest === undefined ? chunk : Buffer.concat([this.#rest, chunk])
-    let at = 0
+    this.#held.push(chunk)
+    this.#heldBytes += chunk.length
+    if (this.#heldBytes < this.#needed) return
+    const bytes = this.#held.length === 1 ? chunk : Buffer.concat(this.#held)
+    const used = this.#cut(bytes, this.#skipFirst(bytes))
+    this.#heldBytes = bytes.length - used
+    this.#held = this.#heldBytes === 0 ? [] : [bytes.subarray(used)]
+  }
+
+  #skipFirst(bytes: Buffer): number {
+    const first = this.#first
+    if (first === undefined) return 0
+    if (!bytes.subarray(0, first.length).equals(first)) throw new MalformedHttp2('no preface')
+    this.#first = undefined
+    return first.length
+  }
+
+  /** Returns where the first frame begins that is not whole. */
+  #cut(bytes: Buffer, start: number): number {
+    let at = start
     while (bytes.length - at >= frameHeadBytes) {
-      const length = bytes.readUIntBE(at, 3)
-      if (length > maxFrameBytes) throw new MalformedHttp2(`a frame of ${length} bytes`)
+      const length = (bytes[at]! << 16) | (bytes[at + 1]! << 8) | bytes[at + 2]!
+      if (length > maxFrameBytes) throw new MalformedHttp2(`a frame of ${length} bytes`, errorCodes.frameSize)
       const payloadAt = at + frameHeadBytes
-      if (bytes.length - payloadAt < length) break
+      this.#needed = frameHeadBytes + length
+      if (bytes.length - payloadAt < length) return at
       const head = {
         type: bytes[at + 3]!,
         flags: bytes[at + 4]!,
@@ -111,7 +159,8 @@ export class FrameCutter {
       at = payloadAt + length
       this.#take(head, bytes.subarray(payloadAt, at))
     }
-    this.#rest = at === bytes.length ? undefined : bytes.subarray(at)
+    this.#needed = frameHeadBytes
+    return at
   }
 }
 

@@ -1,0 +1,229 @@
+/**
+ * Headers as HTTP/2 writes them (HPACK, RFC 7541). What is sent is never to be remembered, so that the same headers are
+ * always the same bytes; what comes may refer to what the other side has sent before, as far as it was allowed to.
+ */
+import { errorCodes, MalformedHttp2 } from './frames.ts'
+import { decodeHuffman } from './huffman.ts'
+
+/** Headers that have a number of their own, from 1 on, as `name` or `name value`. */
+const numbered = [
+  ':authority|:method GET|:method POST|:path /|:path /index.html|:scheme http|:scheme https|:status 200|:status 204',
+  ':status 206|:status 304|:status 400|:status 404|:status 500|accept-charset|accept-encoding gzip, deflate',
+  'accept-language|accept-ranges|accept|access-control-allow-origin|age|allow|authorization|cache-control',
+  'content-disposition|content-encoding|content-language|content-length|content-location|content-range|content-type',
+  'cookie|date|etag|expect|expires|from|host|if-match|if-modified-since|if-none-match|if-range|if-unmodified-since',
+  'last-modified|link|location|max-forwards|proxy-authenticate|proxy-authorization|range|referer|refresh|retry-after',
+  'server|set-cookie|strict-transport-security|transfer-encoding|user-agent|vary|via|www-authenticate',
+]
+  .join('|')
+  .split('|')
+  .map((header): Entry => {
+    const [name = '', ...value] = header.split(' ')
+    return [name, value.join(' ')]
+  })
+
+type Entry = readonly [name: string, value: string]
+
+const numbers: ReadonlyMap<string, number> = new Map(
+  numbered.map(([name], i): [string, number] => [name, i + 1]).toReversed(),
+)
+const statuses: ReadonlyMap<string, number> = new Map(
+  numbered.flatMap(([name, value], i): [string, number][] => (name === ':status' ? [[value, i + 1]] : [])),
+)
+
+/** How a block begins that tells the other side to remember nothing: it must be told where it allows less than usual. */
+export const rememberNothing = 0x20
+
+/** How many bytes headers take at most, as alternating names and values. */
+export function maxEncodedBytes(headers: readonly string[]): number {
+  let bytes = 1
+  for (const text of headers) bytes += text.length + longestNumber
+  return bytes
+}
+
+const longestNumber = 5
+
+/** Writes headers, alternating names and values, in latin1; pseudo-headers first. Returns where they end. */
+export function writeHeaders(into: Buffer, start: number, headers: readonly string[]): number {
+  let at = start
+  for (let i = 0; i < headers.length; i += 2) {
+    const [name, value] = [headers[i]!, headers[i + 1]!]
+    const whole = name === ':status' ? statuses.get(value) : undefined
+    if (whole !== undefined) {
+      into[at++] = 0x80 | whole
+      continue
+    }
+    const number = numbers.get(name)
+    at = number === undefined ? writeText(into, writeNumber(into, at, 0, 4), name) : writeNumber(into, at, number, 4)
+    at = writeText(into, at, value)
+  }
+  return at
+}
+
+export function encodeHeaders(headers: readonly string[]): Buffer {
+  const bytes = Buffer.allocUnsafe(maxEncodedBytes(headers))
+  return bytes.subarray(0, writeHeaders(bytes, 0, headers))
+}
+
+function writeText(into: Buffer, start: number, text: string): number {
+  const at = writeNumber(into, start, text.length, 7)
+  return at + into.write(text, at, 'latin1')
+}
+
+/** In the lowest `bits` of a byte; where it does not fit, the rest follows in sevens, the lowest first. */
+function writeNumber(into: Buffer, start: number, value: number, bits: number): number {
+  let at = start
+  const most = 2 ** bits - 1
+  if (value < most) {
+    into[at++] = value
+    return at
+  }
+  into[at++] = most
+  let rest = value - most
+  for (; rest >= 128; rest >>= 7) into[at++] = (rest & 127) | 128
+  into[at++] = rest
+  return at
+}
+
+/** What is remembered takes this much beside its texts. */
+const entryBytes = 32
+
+export interface DecoderLimits {
+  /** How much the other side may have us remember. */
+  readonly remembered: number
+  /** How many headers there may be in a block, and how long they may be together. */
+  readonly count: number
+  readonly bytes: number
+}
+
+/** Reads the blocks of one connection, in their order. */
+export class HeaderDecoder {
+  readonly #limits: DecoderLimits
+  /** The newest last. */
+  readonly #remembered: Entry[] = []
+  #rememberedBytes = 0
+  #mayRemember: number
+
+  constructor(limits: DecoderLimits) {
+    this.#limits = limits
+    this.#mayRemember = limits.remembered
+  }
+
+  /** Alternating names and values; undefined where there are more than may be. */
+  decode(block: Buffer): string[] | undefined {
+    const headers: string[] = []
+    const reader = new BlockReader(block)
+    this.#resize(reader)
+    let bytes = 0
+    while (!reader.isAtEnd) {
+      const [name, value] = this.#next(reader)
+      bytes += name.length + value.length + entryBytes
+      // It is read to its end all the same, for what is to be remembered of it.
+      if (bytes > this.#limits.bytes || headers.length >= 2 * this.#limits.count) bytes = Number.POSITIVE_INFINITY
+      else headers.push(name, value)
+    }
+    return bytes === Number.POSITIVE_INFINITY ? undefined : headers
+  }
+
+  /** How much is to be remembered from now on: told before all headers, and seldom. */
+  #resize(reader: BlockReader): void {
+    while (!reader.isAtEnd && isResize(reader.peek())) {
+      const size = reader.integer(5)
+      if (size > this.#limits.remembered) throw broken('headers of which more is to be remembered than may be')
+      this.#mayRemember = size
+      this.#forget()
+    }
+  }
+
+  #next(reader: BlockReader): Entry {
+    const first = reader.peek()
+    if (first >= 0x80) return this.#at(reader.integer(7))
+    if (isResize(first)) throw broken('headers that change in their midst what is to be remembered')
+    if (first < 0x40) return this.#literal(reader, 4)
+    const entry = this.#literal(reader, 6)
+    this.#remember(entry)
+    return entry
+  }
+
+  #literal(reader: BlockReader, bits: number): Entry {
+    const number = reader.integer(bits)
+    const name = number === 0 ? reader.text() : this.#at(number)[0]
+    return [name, reader.text()]
+  }
+
+  #at(number: number): Entry {
+    const found = numbered[number - 1] ?? this.#remembered[this.#remembered.length - (number - numbered.length)]
+    if (found === undefined || number === 0) throw broken(`a header with the number ${number}`)
+    return found
+  }
+
+  #remember(entry: Entry): void {
+    this.#remembered.push(entry)
+    this.#rememberedBytes += sizeOf(entry)
+    this.#forget()
+  }
+
+  #forget(): void {
+    while (this.#rememberedBytes > this.#mayRemember) this.#rememberedBytes -= sizeOf(this.#remembered.shift()!)
+  }
+}
+
+function isResize(first: number): boolean {
+  return first >= 0x20 && first < 0x40
+}
+
+function sizeOf([name, value]: Entry): number {
+  return name.length + value.length + entryBytes
+}
+
+class BlockReader {
+  readonly #bytes: Buffer
+  #at = 0
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes
+  }
+
+  get isAtEnd(): boolean {
+    return this.#at === this.#bytes.length
+  }
+
+  peek(): number {
+    const byte = this.#bytes[this.#at]
+    if (byte === undefined) throw broken('headers that break off')
+    return byte
+  }
+
+  /** A number that begins in the lowest `bits` of the next byte. */
+  integer(bits: number): number {
+    const most = 2 ** bits - 1
+    let value = this.#next() & most
+    if (value < most) return value
+    for (let shift = 0; shift <= 21; shift += 7) {
+      const byte = this.#next()
+      value += (byte & 127) << shift
+      if (byte < 128) return value
+    }
+    throw broken('a length that does not end')
+  }
+
+  text(): string {
+    const isCoded = this.peek() >= 128
+    const length = this.integer(7)
+    const start = this.#at
+    if (length > this.#bytes.length - start) throw broken('headers that break off')
+    this.#at += length
+    if (!isCoded) return this.#bytes.toString('latin1', start, this.#at)
+    return decodeHuffman(this.#bytes.subarray(start, this.#at)).toString('latin1')
+  }
+
+  #next(): number {
+    const byte = this.peek()
+    this.#at++
+    return byte
+  }
+}
+
+function broken(what: string): MalformedHttp2 {
+  return new MalformedHttp2(what, errorCodes.compression)
+}

@@ -1,0 +1,107 @@
+/**
+ * The code that HTTP/2 writes the texts of headers in (RFC 7541, appendix B). It is canonical: codes of one length follow
+ * each other in the order of their symbols, so that how long the code of each symbol is says all of it.
+ */
+import { errorCodes, MalformedHttp2 } from './frames.ts'
+
+/** The length of the code of each byte and of the end, in base 36. */
+const lengths = [
+  'dnsssssssoussussssssssusssssssss6aacd68baa8b8666555666666678f6ca',
+  'd67777777777777777777777878djde6f56565666577666567655677777fbeds',
+  'kmkkmmmnmnnnnnonoomnonnnnlmnmnnomlkmmnnlnmmolmnnllmlnmnnkmmmnmmn',
+  'qqkjmnmpqqqrrqopjlqrrqrollqqsrrrkoklmllnmmppooqnqrqqrrrrrsrrrrrq',
+  'u',
+].join('')
+
+const end = 256
+const longest = 30
+/** The codes of what headers are mostly made of are not longer. */
+const usual = 8
+
+/** The codes of one length: the first of them, and the symbols that they stand for, in order. */
+interface Codes {
+  readonly first: number
+  readonly symbols: readonly number[]
+}
+
+/** A symbol and the length of its code are told as one number. */
+const symbolBits = 9
+const symbolMask = 2 ** symbolBits - 1
+
+const codesByLength = codes()
+const usualCodes = shortCodes()
+
+function codes(): Codes[] {
+  const all: Codes[] = []
+  let next = 0
+  for (let length = 0; length <= longest; length++) {
+    const symbols = Array.from({ length: end + 1 }, (_, symbol) => symbol).filter(
+      (symbol) => Number.parseInt(lengths[symbol]!, 36) === length,
+    )
+    all.push({ first: next, symbols })
+    next = (next + symbols.length) * 2
+  }
+  return all
+}
+
+/** What eight bits begin with; 0 where the code is longer. */
+function shortCodes(): Uint16Array {
+  const table = new Uint16Array(2 ** usual)
+  for (let length = 1; length <= usual; length++) {
+    const { first, symbols } = codesByLength[length]!
+    const same = 2 ** (usual - length)
+    for (const [i, symbol] of symbols.entries())
+      table.fill((length << symbolBits) | symbol, (first + i) * same, (first + i + 1) * same)
+  }
+  return table
+}
+
+/** The bytes that stand in this code. What is left of the last byte is filled with the beginning of the end. */
+export function decodeHuffman(coded: Uint8Array): Buffer {
+  // The shortest code has five bits.
+  const decoded = Buffer.allocUnsafe(Math.floor((coded.length * 8) / 5))
+  const bits = coded.length * 8
+  let count = 0
+  let at = 0
+  while (at < bits) {
+    const found = usualCodes[eightBits(coded, at)]! || longCode(coded, at)
+    const length = found >> symbolBits
+    if (at + length > bits) break
+    decoded[count++] = found & symbolMask
+    at += length
+  }
+  if (!isFilled(coded, at)) throw broken('a header whose code breaks off')
+  return decoded.subarray(0, count)
+}
+
+/** Eight bits from here on; behind the end are ones. */
+function eightBits(coded: Uint8Array, at: number): number {
+  const index = at >> 3
+  const two = (coded[index]! << 8) | (coded[index + 1] ?? 255)
+  return (two >> (8 - (at & 7))) & 255
+}
+
+function longCode(coded: Uint8Array, at: number): number {
+  let code = eightBits(coded, at)
+  for (let length = usual + 1; length <= longest; length++) {
+    const bit = at + length - 1
+    code = code * 2 + (((coded[bit >> 3] ?? 255) >> (7 - (bit & 7))) & 1)
+    const { first, symbols } = codesByLength[length]!
+    const symbol = symbols[code - first]
+    if (symbol === undefined) continue
+    // Behind the end there is nothing but ones, which are the code of the end as well.
+    if (symbol === end && at + length <= coded.length * 8) throw broken('a header with the code of the end in it')
+    return (length << symbolBits) | symbol
+  }
+  throw broken('a header in a code that does not exist')
+}
+
+/** Whether less than a byte is left, and all of it is ones. */
+function isFilled(coded: Uint8Array, at: number): boolean {
+  const left = coded.length * 8 - at
+  return left < 8 && (left === 0 || (coded.at(-1)! & (2 ** left - 1)) === 2 ** left - 1)
+}
+
+function broken(what: string): MalformedHttp2 {
+  return new MalformedHttp2(what, errorCodes.compression)
+}
