@@ -99,7 +99,7 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
     else for (const stream of this.streams.values()) this.#checkAnswer(stream, now, stall)
   }
 
-  sendHead(stream: Http2Transport, status: number, headers: ResponseHeaders, isLast: boolean): void {
+  sendHead(stream: Http2Transport, status: number, headers: ResponseHeaders): void {
     const all = [':status', String(status), ...headers]
     let hasDate = false
     for (let i = 0; i < headers.length; i += 2) {
@@ -107,11 +107,11 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
       if (headers[i] === 'date') hasDate = true
     }
     if (!hasDate) all.push('date', dateHeader())
-    this.sendHeaders(stream, this.#block(all), isLast)
+    this.sendHeaders(stream, this.#block(all))
   }
 
-  sendPart(stream: Http2Transport, bytes: Buffer, isLast: boolean): void {
-    this.sendData(stream, bytes, isLast)
+  sendPart(stream: Http2Transport, bytes: Buffer): void {
+    this.sendData(stream, bytes)
   }
 
   cut(stream: Http2Transport): void {
@@ -136,36 +136,34 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
     return this.streams.get(id)
   }
 
-  protected onHeaders({ stream: id, flags: set }: Required<FrameHead>, headers: string[] | undefined): void {
-    const isLast = (set & flags.endStream) !== 0
-    if (id <= this.#lastId) {
-      this.#onTrailers(this.streamOf(id), isLast)
-      return
-    }
-    this.#lastId = id
-    if (this.streamOf(id) !== undefined || this.#isClosing) return
-    if (this.streams.size >= maxStreams) this.sendReset(id, errorCodes.refusedStream)
-    else this.#begin(id, headers, isLast)
+  protected onHeaders(head: Required<FrameHead>, headers: string[] | undefined): void {
+    const { stream: id } = head
+    const isNew = id > this.#lastId
+    if (isNew) this.#lastId = id
+    const stream = this.streamOf(id)
+    if (stream !== undefined) this.#onTrailers(stream, head)
+    else if (!isNew || this.#isClosing) return
+    else if (this.streams.size >= maxStreams) this.sendReset(id, errorCodes.refusedStream)
+    else this.#begin(head, headers)
   }
 
-  #begin(id: number, headers: string[] | undefined, isLast: boolean): void {
-    const head = headers && readHead(headers)
-    const body = isLast ? undefined : new Http2Body((bytes) => this.#taken(stream, bytes))
-    const stream = new Http2Transport(this, head ?? noHead, body)
-    this.begin(stream, id)
-    if (head !== undefined) this.#owner.onRequest(stream)
+  #begin(head: Required<FrameHead>, headers: string[] | undefined): void {
+    const request = headers && readHead(headers)
+    const body = isLast(head) ? undefined : new Http2Body((bytes) => this.#taken(stream, bytes))
+    const stream = new Http2Transport(this, request ?? noRequest, body)
+    this.begin(stream, head.stream)
+    if (request !== undefined) this.#owner.onRequest(stream)
     else stream.send(headers === undefined ? 431 : 400, ['content-length', '0'], nothing)
   }
 
   /** They mean nothing, but that the body has ended. */
-  #onTrailers(stream: Http2Transport | undefined, isLast: boolean): void {
-    if (stream === undefined) return
-    if (isLast && stream.incoming?.isWhole === false) stream.incoming.end()
+  #onTrailers(stream: Http2Transport, head: Required<FrameHead>): void {
+    if (isLast(head) && !stream.bodyWhole) stream.incoming?.end()
     else this.#refuse(stream, errorCodes.protocol)
   }
 
-  protected onBody({ stream: id, flags: set }: Required<FrameHead>, data: Buffer, length: number): void {
-    const stream = this.streamOf(id)
+  protected onBody(head: Required<FrameHead>, data: Buffer, length: number): void {
+    const stream = this.streamOf(head.stream)
     this.#received += length
     if (this.#received > connectionWindow) throw overflow()
     if (stream === undefined) {
@@ -180,7 +178,7 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
     }
     if (length > data.length) this.#taken(stream, length - data.length)
     if (data.length > 0) stream.incoming.receive(data)
-    if ((set & flags.endStream) !== 0) stream.incoming.end()
+    if (isLast(head)) stream.incoming.end()
   }
 
   protected onReset(stream: Http2Transport | undefined): void {
@@ -317,9 +315,13 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
 }
 
 const nothing = Buffer.alloc(0)
-const noHead = { method: '', target: '', rawHeaders: [] }
+const noRequest = { method: '', target: '', rawHeaders: [] }
 /** For headers as they are encoded, which are copied at once. */
 const scratch = Buffer.allocUnsafeSlow(16 * 1024)
+
+function isLast({ flags: set }: Required<FrameHead>): boolean {
+  return (set & flags.endStream) !== 0
+}
 
 function overflow(): MalformedHttp2 {
   return new MalformedHttp2('more data than was allowed', errorCodes.flowControl)

@@ -25,6 +25,8 @@ const ofConnection: ReadonlySet<string> = new Set([
   'upgrade',
 ])
 const targets = /^(?:\/[\x21-\x7e]*|\*)$/
+/** A name or an address, and perhaps a port. */
+const authorities = /^[\w!$%&'()*+,\-.:;=[\]~@]+$/
 const capital = /[A-Z]/
 
 /** Undefined where it is none. `headers` alternate names and values. */
@@ -33,10 +35,11 @@ export function readHead(headers: readonly string[]): Http2Head | undefined {
   const told = ownOf(headers, start)
   const method = told?.get(':method')
   const target = told?.get(':path')
-  if (method === undefined || target === undefined || told?.get(':scheme') === undefined) return undefined
+  if (method === undefined || target === undefined || !told?.has(':scheme')) return undefined
   if (!isToken(method) || method === 'CONNECT' || !targets.test(target)) return undefined
   const rawHeaders = othersOf(headers, start)
-  return rawHeaders && { method, target, rawHeaders }
+  if (rawHeaders === undefined || !namesHost(told.get(':authority'), rawHeaders)) return undefined
+  return { method, target, rawHeaders }
 }
 
 function endOfOwn(headers: readonly string[]): number {
@@ -64,4 +67,9 @@ function othersOf(headers: readonly string[], start: number): string[] | undefin
     others.push(name, withoutBlanks(value))
   }
   return others
+}
+
+function namesHost(authority: string | undefined, headers: readonly string[]): boolean {
+  if (authority !== undefined) return authorities.test(authority)
+  return headers.some((name, i) => i % 2 === 0 && name === 'host')
 }

@@ -12,8 +12,9 @@ const nothing = Buffer.alloc(0)
 /** The connection on which an answer is sent. */
 export interface AnswerConnection {
   readonly peer: Peer
-  sendHead(transport: Http2Transport, status: number, headers: ResponseHeaders, isLast: boolean): void
-  sendPart(transport: Http2Transport, bytes: Buffer, isLast: boolean): void
+  /** The answer ends with either where the transport is ending. */
+  sendHead(transport: Http2Transport, status: number, headers: ResponseHeaders): void
+  sendPart(transport: Http2Transport, bytes: Buffer): void
   cut(transport: Http2Transport): void
 }
 
@@ -83,9 +84,11 @@ export class Http2Transport extends Http2Stream implements ServerTransport {
 
   send(status: number, headers: ResponseHeaders, body: Buffer): void {
     if (!this.#mayWrite) return
-    const isBodiless = this.#isBodiless(status) || body.length === 0
-    this.#connection.sendHead(this, status, headers, isBodiless)
-    if (!isBodiless) this.#connection.sendPart(this, body, true)
+    this.isEnding = body.length === 0 || this.#isBodiless(status)
+    this.#connection.sendHead(this, status, headers)
+    if (this.isEnding) return
+    this.isEnding = true
+    this.#connection.sendPart(this, body)
   }
 
   taken(): Promise<void> {
@@ -93,22 +96,26 @@ export class Http2Transport extends Http2Stream implements ServerTransport {
   }
 
   open(status: number, headers: ResponseHeaders): void {
-    if (this.#mayWrite) this.#connection.sendHead(this, status, headers, this.#isBodiless(status))
+    if (!this.#mayWrite) return
+    this.isEnding = this.#isBodiless(status)
+    this.#connection.sendHead(this, status, headers)
   }
 
   write(chunk: Buffer): Promise<void> | undefined {
     if (chunk.length === 0 || !this.#mayWrite) return undefined
-    this.#connection.sendPart(this, chunk, false)
+    this.#connection.sendPart(this, chunk)
     return this.unsent < enough ? undefined : this.whenSent()
   }
 
   pass(chunk: Buffer): Promise<void> {
-    if (chunk.length > 0 && this.#mayWrite) this.#connection.sendPart(this, chunk, false)
+    if (chunk.length > 0 && this.#mayWrite) this.#connection.sendPart(this, chunk)
     return this.whenSent()
   }
 
   end(): void {
-    if (this.#mayWrite) this.#connection.sendPart(this, nothing, true)
+    if (!this.#mayWrite) return
+    this.isEnding = true
+    this.#connection.sendPart(this, nothing)
   }
 
   cut(): void {
@@ -116,7 +123,7 @@ export class Http2Transport extends Http2Stream implements ServerTransport {
   }
 
   get #mayWrite(): boolean {
-    return !this.#hasLeft && !this.isEnding && !this.isEnded
+    return !this.#hasLeft && !this.isEnding
   }
 
   #isBodiless(status: number): boolean {

@@ -101,6 +101,7 @@ export interface ConnectionLimits {
   readonly blockBytes: number
 }
 
+/** One end of a connection. */
 export abstract class Http2Connection<S extends Http2Stream> {
   protected readonly socket: Socket
   protected readonly streams = new Map<number, S>()
@@ -173,9 +174,9 @@ export abstract class Http2Connection<S extends Http2Stream> {
     stream.drop()
   }
 
-  /** `block` are headers as they are encoded. */
-  protected sendHeaders(stream: S, block: Buffer, isLast: boolean): void {
-    const ends = isLast ? flags.endStream : 0
+  /** `block` are headers as they are encoded. The stream ends with them where it is ending. */
+  protected sendHeaders(stream: S, block: Buffer): void {
+    const ends = stream.isEnding ? flags.endStream : 0
     for (let at = 0, type: number = frameTypes.headers; at < block.length; at += maxFrameBytes) {
       const part = block.subarray(at, at + maxFrameBytes)
       const isWhole = at + part.length === block.length
@@ -183,18 +184,20 @@ export abstract class Http2Connection<S extends Http2Stream> {
       this.sendFrame({ type, flags: set, stream: stream.id }, part)
       type = frameTypes.continuation
     }
-    if (!isLast) return
+    if (!stream.isEnding) return
     stream.isEnded = true
     this.onEnded(stream)
   }
 
-  /** What is not sent at once is kept as it is: `stream.whenSent` tells until when. */
-  protected sendData(stream: S, bytes: Buffer, isLast: boolean): void {
-    stream.isEnding = isLast
+  /**
+   * The stream ends with it where it is ending. What is not sent at once is kept as it is: `stream.whenSent` tells until
+   * when.
+   */
+  protected sendData(stream: S, bytes: Buffer): void {
     const sent = stream.unsent === 0 ? this.#sendSome(stream, bytes, Number.POSITIVE_INFINITY) : 0
     if (sent < bytes.length) stream.wait(sent === 0 ? bytes : bytes.subarray(sent))
     if (stream.isEnded) this.onEnded(stream)
-    else if (isLast || stream.unsent > 0) this.#blocked.add(stream)
+    else if (stream.isEnding || stream.unsent > 0) this.#blocked.add(stream)
   }
 
   protected sendReset(id: number, code: ErrorCode): void {

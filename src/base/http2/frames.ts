@@ -1,5 +1,6 @@
 /** The frames of HTTP/2 (RFC 9113): nine bytes that say how long, of what kind and of which stream, and what they carry. */
 
+/** What kinds of frames there are. */
 export const frameTypes = {
   data: 0,
   headers: 1,
@@ -16,6 +17,7 @@ export const frameTypes = {
 /** `endStream` is of data and headers, `ack` of settings and pings. */
 export const flags = { endStream: 1, ack: 1, endHeaders: 4, padded: 8, priority: 32 } as const
 
+/** What the ends tell each other of themselves. */
 export const settings = {
   headerTableSize: 1,
   enablePush: 2,
@@ -39,8 +41,10 @@ export const errorCodes = {
   excess: 11,
 } as const
 
+/** One of them. */
 export type ErrorCode = (typeof errorCodes)[keyof typeof errorCodes]
 
+/** What a client sends before all frames. */
 export const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1')
 
 export const frameHeadBytes = 9
@@ -62,6 +66,7 @@ export class MalformedHttp2 extends Error {
   }
 }
 
+/** What is told of a frame beside its length. */
 export interface FrameHead {
   readonly type: number
   readonly flags?: number
@@ -82,6 +87,7 @@ export function writeFrameHead(into: Buffer, length: number, { type, flags: set 
   into[8] = stream
 }
 
+/** A whole frame. */
 export function frame(head: FrameHead, payload: Uint8Array = new Uint8Array(0)): Buffer {
   const bytes = Buffer.allocUnsafe(frameHeadBytes + payload.length)
   writeFrameHead(bytes, payload.length, head)
@@ -89,6 +95,7 @@ export function frame(head: FrameHead, payload: Uint8Array = new Uint8Array(0)):
   return bytes
 }
 
+/** A frame of settings. */
 export function settingsFrame(values: readonly (readonly [id: number, value: number])[]): Buffer {
   const payload = Buffer.alloc(6 * values.length)
   for (const [i, [id, value]] of values.entries()) {

@@ -45,44 +45,52 @@ const longestNumber = 5
 
 /** Writes headers, alternating names and values, in latin1; pseudo-headers first. Returns where they end. */
 export function writeHeaders(into: Buffer, start: number, headers: readonly string[]): number {
-  let at = start
-  for (let i = 0; i < headers.length; i += 2) {
-    const [name, value] = [headers[i]!, headers[i + 1]!]
-    const whole = name === ':status' ? statuses.get(value) : undefined
-    if (whole !== undefined) {
-      into[at++] = 0x80 | whole
-      continue
-    }
-    const number = numbers.get(name)
-    at = number === undefined ? writeText(into, writeNumber(into, at, 0, 4), name) : writeNumber(into, at, number, 4)
-    at = writeText(into, at, value)
-  }
-  return at
+  const writer = new BlockWriter(into, start)
+  for (let i = 0; i < headers.length; i += 2) writer.header(headers[i]!, headers[i + 1]!)
+  return writer.at
 }
 
+/** Headers, alternating names and values, as a block. */
 export function encodeHeaders(headers: readonly string[]): Buffer {
   const bytes = Buffer.allocUnsafe(maxEncodedBytes(headers))
   return bytes.subarray(0, writeHeaders(bytes, 0, headers))
 }
 
-function writeText(into: Buffer, start: number, text: string): number {
-  const at = writeNumber(into, start, text.length, 7)
-  return at + into.write(text, at, 'latin1')
-}
+class BlockWriter {
+  at: number
+  readonly #into: Buffer
 
-/** In the lowest `bits` of a byte; where it does not fit, the rest follows in sevens, the lowest first. */
-function writeNumber(into: Buffer, start: number, value: number, bits: number): number {
-  let at = start
-  const most = 2 ** bits - 1
-  if (value < most) {
-    into[at++] = value
-    return at
+  constructor(into: Buffer, start: number) {
+    this.#into = into
+    this.at = start
   }
-  into[at++] = most
-  let rest = value - most
-  for (; rest >= 128; rest >>= 7) into[at++] = (rest & 127) | 128
-  into[at++] = rest
-  return at
+
+  header(name: string, value: string): void {
+    const whole = name === ':status' ? statuses.get(value) : undefined
+    if (whole !== undefined) {
+      this.#into[this.at++] = 0x80 | whole
+      return
+    }
+    const number = numbers.get(name)
+    this.#number(number ?? 0, 4)
+    if (number === undefined) this.#text(name)
+    this.#text(value)
+  }
+
+  #text(text: string): void {
+    this.#number(text.length, 7)
+    this.at += this.#into.write(text, this.at, 'latin1')
+  }
+
+  /** In the lowest `bits` of a byte; where it does not fit, the rest follows in sevens, the lowest first. */
+  #number(value: number, bits: number): void {
+    const most = 2 ** bits - 1
+    this.#into[this.at++] = Math.min(value, most)
+    if (value < most) return
+    let rest = value - most
+    for (; rest >= 128; rest >>= 7) this.#into[this.at++] = (rest & 127) | 128
+    this.#into[this.at++] = rest
+  }
 }
 
 /** What is remembered takes this much beside its texts. */

@@ -5,7 +5,7 @@
 import type { Socket } from 'node:net'
 
 /** From here on what is gathered is copied to a piece that is used again; before that it would be a waste of one. */
-const manyBytes = 32 * 1024
+const manyBytes = 16 * 1024
 const pieceBytes = 256 * 1024
 /** Pieces of all connections that may be used again. */
 const freePieces: Buffer[] = []

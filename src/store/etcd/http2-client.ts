@@ -175,8 +175,9 @@ export class Http2Client extends Http2Connection<Stream> {
     this.begin(stream, this.#nextId)
     this.#nextId += 2
     if (this.#nextId > lastId) this.#takesMore = false
-    this.sendHeaders(stream, headers, false)
-    this.sendData(stream, body, ends)
+    this.sendHeaders(stream, headers)
+    stream.isEnding = ends
+    this.sendData(stream, body)
   }
 
   /** A reader never throws: it is the other side. */
