@@ -32,7 +32,7 @@ export const drainTime = 0.5 * seconds
 /** In how many turns of the event loop that time passes, at least. */
 export const drainTurns = 10
 export const maxHeaderBytes = 128 * 1024
-/** Node drops further ones silently, so its limit is above ours, which is answered with 431. */
+/** Above what a request may have, which is answered with 431 and says why. */
 export const maxParsedHeaders = 2000
 export const maxStreams = 250
 /**

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { after, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { TLSSocket } from 'node:tls'
 import { watchOver } from '../tools/alive.ts'
 import { frame, number, plainHeaders, preface } from '../tools/http2-frames.ts'
@@ -127,4 +128,20 @@ test('a client may leave all its watches at once, again and again', { timeout: 3
   }
   assert.equal((await ask(session, { ':path': '/livez' })).status, 200)
   assert.equal(gone, false)
+})
+
+test('of who takes no answers nothing more is read', { timeout: 300_000 }, async (t) => {
+  const socket = await open(await listen(t, {}), 'h2')
+  t.after(() => socket.destroy())
+  socket.on('error', () => socket.destroy())
+  socket.pause()
+  const pings = Buffer.concat(Array.from({ length: 10_000 }, () => frame('ping', 0, 0, Buffer.alloc(8))))
+  socket.write(preface)
+  let sent = 0
+  for (let isTaken = true; isTaken && sent < 100_000_000; sent += pings.length) {
+    const room = once(socket, 'drain').then(() => true)
+    isTaken = socket.write(pings) || (await Promise.race([room, pause(1_000).then(() => false)]))
+  }
+  t.diagnostic(`${sent} bytes were taken`)
+  assert.ok(sent < 100_000_000)
 })
