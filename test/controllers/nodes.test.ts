@@ -97,7 +97,10 @@ test('conditions become taints, and go with them; those of others stay', async (
   server.run(['nodelifecycle'], { clock })
   await makeNode('t-1')
   await makeNode('t-2')
-  await report('t-1', 'True', [{ type: 'DiskPressure', status: 'True' }])
+  await report('t-1', 'True', [
+    { type: 'constructor', status: 'name' },
+    { type: 'DiskPressure', status: 'True' },
+  ])
   await untilTaints('t-1', 'disk-pressure:NoSchedule')
   const taints = [{ key: 'example.com/own', effect: 'NoSchedule' }]
   await server.client.patch(nodes, { name: 't-1' }, { patch: { merge: { spec: { unschedulable: true, taints } } } })

@@ -50,7 +50,8 @@ test('addresses are of the type that is told, and others can reach them', () => 
     )
   }
   assert.deepEqual(create({ addressType: '' }).faults, ['Required addressType'])
-  assert.deepEqual(create({ addressType: 'IPv5', endpoints: [ten] }).faults, ['NotSupported addressType'])
+  for (const addressType of ['IPv5', 'constructor', '__proto__', 'toString'])
+    assert.deepEqual(create({ addressType, endpoints: [ten] }).faults, ['NotSupported addressType'], addressType)
 })
 
 test('endpoints and ports are held to their rules', () => {

@@ -10,14 +10,15 @@ export function readiness({ status }: Node): string {
   return status?.conditions?.find(({ type }) => type === 'Ready')?.status ?? ''
 }
 
-/** The taints of conditions, by the type of the condition and its status. */
-const taintsOfConditions: { readonly [type: string]: { readonly [status: string]: string } } = {
-  Ready: { False: 'not-ready', Unknown: 'unreachable' },
-  MemoryPressure: { True: 'memory-pressure' },
-  DiskPressure: { True: 'disk-pressure' },
-  NetworkUnavailable: { True: 'network-unavailable' },
-  PIDPressure: { True: 'pid-pressure' },
-}
+/** The taints of conditions, by the type of the condition and its status, as `Ready=False`. */
+const taintsOfConditions: ReadonlyMap<string, string> = new Map([
+  ['Ready=False', 'not-ready'],
+  ['Ready=Unknown', 'unreachable'],
+  ['MemoryPressure=True', 'memory-pressure'],
+  ['DiskPressure=True', 'disk-pressure'],
+  ['NetworkUnavailable=True', 'network-unavailable'],
+  ['PIDPressure=True', 'pid-pressure'],
+])
 
 function taintKey(vendor: Vendor, name: string): string {
   return vendorKey(vendor, name, 'node')
@@ -25,8 +26,7 @@ function taintKey(vendor: Vendor, name: string): string {
 
 /** The keys of NoSchedule taints that are derived from a node, and no others. */
 function derivedKeys(vendor: Vendor): Set<string> {
-  const names = Object.values(taintsOfConditions).flatMap((byStatus) => Object.values(byStatus))
-  return new Set([...names, 'unschedulable'].map((name) => taintKey(vendor, name)))
+  return new Set([...taintsOfConditions.values(), 'unschedulable'].map((name) => taintKey(vendor, name)))
 }
 
 /** What a node should be tainted with. */
@@ -40,7 +40,7 @@ export interface WantedTaints {
 export function wantedTaints(node: Node, vendor: Vendor, { mayEvict, now }: WantedTaints): Taint[] | undefined {
   const { taints = [], unschedulable } = node.spec ?? {}
   const names = (node.status?.conditions ?? []).flatMap(
-    ({ type = '', status = '' }) => taintsOfConditions[type]?.[status] ?? [],
+    ({ type = '', status = '' }) => taintsOfConditions.get(`${type}=${status}`) ?? [],
   )
   const noSchedule = [...names, ...(unschedulable ? ['unschedulable'] : [])].map((name) => taintKey(vendor, name))
   const noExecute = evictionKey(node, vendor)
@@ -61,7 +61,7 @@ export function wantedTaints(node: Node, vendor: Vendor, { mayEvict, now }: Want
 
 /** The key of the taint that drives pods out; undefined for a node that is ready. */
 export function evictionKey(node: Node, vendor: Vendor): string | undefined {
-  const name = taintsOfConditions.Ready![readiness(node)]
+  const name = taintsOfConditions.get(`Ready=${readiness(node)}`)
   return name === undefined ? undefined : taintKey(vendor, name)
 }
 

@@ -83,7 +83,7 @@ export function checkEndpoint(value: Endpoint, path: FieldPath, type: string): F
 
 function checkAddresses(addresses: readonly string[], path: FieldPath, type: string): FieldError[] {
   if (addresses.length === 0) return [required(path, 'must contain at least 1 address')]
-  const check = checks[type] ?? (() => [])
+  const check = checks.get(type) ?? (() => [])
   return [
     ...(addresses.length > maxAddresses ? [tooMany(path, addresses.length, maxAddresses)] : []),
     ...addresses.slice(0, maxAddresses + maxFaults).flatMap((address, i) => {
@@ -93,11 +93,11 @@ function checkAddresses(addresses: readonly string[], path: FieldPath, type: str
   ]
 }
 
-const checks: { readonly [type: string]: (address: string) => string[] } = {
-  IPv4: (address) => checkIp(address, 'IPv4'),
-  IPv6: (address) => checkIp(address, 'IPv6'),
-  FQDN: checkDomain,
-}
+const checks: ReadonlyMap<string, (address: string) => string[]> = new Map([
+  ['IPv4', (address: string) => checkIp(address, 'IPv4')],
+  ['IPv6', (address: string) => checkIp(address, 'IPv6')],
+  ['FQDN', checkDomain],
+])
 
 function checkIp(address: string, family: IpFamily): string[] {
   const ip = parseIp(address)
