@@ -21,12 +21,11 @@ export class RequestHeaders {
     return new RequestHeaders(this.#raw.filter((_, i, raw) => !isUnwanted(raw[i - (i % 2)]!.toLowerCase())))
   }
 
-  /** Whether a header whose name begins so has been sent with a value. */
+  /** Whether a header whose name begins so has been sent. */
   hasPrefix(prefix: string): boolean {
     for (let i = 0; i < this.#raw.length; i += 2) {
       const name = this.#raw[i]!
-      if (name.length < prefix.length || this.#raw[i + 1] === '') continue
-      if (name.slice(0, prefix.length).toLowerCase() === prefix) return true
+      if (name.length >= prefix.length && name.slice(0, prefix.length).toLowerCase() === prefix) return true
     }
     return false
   }

@@ -99,12 +99,25 @@ test('each value is a right of its own', async () => {
   assert.match((await ask('bob-token', [jane])).text, /User \\"bob\\" cannot impersonate/)
 })
 
-test('who would act as another without saying as whom is refused, and so is who says it twice', async () => {
+test('an impersonation that does not say as whom, says it twice or says half of it is refused', async () => {
   const cases: readonly Headers[] = [
     [['Impersonate-Group', 'a']],
     [['Impersonate-Uid', 'u-1']],
     [['Impersonate-Extra-scopes', 'view']],
     [['Impersonate-Unknown', 'x']],
+    [['Impersonate-Group', '']],
+    [['Impersonate-Extra-scopes', '']],
+    [
+      ['Impersonate-User', ''],
+      ['Impersonate-Group', 'system:masters'],
+    ],
+    [jane, ['Impersonate-Group', '']],
+    [
+      ['Impersonate-User', 'system:serviceaccount:default:x'],
+      ['Impersonate-Group', ''],
+    ],
+    [jane, ['Impersonate-Extra-scopes', '']],
+    [jane, ['Impersonate-Extra-', 'view']],
     [jane, jane],
     [jane, ['Impersonate-User', 'joe']],
     [jane, ['Impersonate-Uid', 'u-1'], ['Impersonate-Uid', 'u-1']],
@@ -112,6 +125,12 @@ test('who would act as another without saying as whom is refused, and so is who 
   for (const headers of cases)
     for (const token of ['admin-token', 'alice-token'])
       assert.equal((await ask(token, headers)).status, 400, JSON.stringify(headers))
+})
+
+test('a user without a name is none', async () => {
+  const { status, text } = await ask('alice-token', [['Impersonate-User', '']])
+  assert.equal(status, 403)
+  assert.match(text, /User \\"alice\\" cannot list/)
 })
 
 /** Who a request is for, as the server sees it: certificate requests note it. */

@@ -27,10 +27,15 @@ const extraPrefix = 'impersonate-extra-'
 /** Lets a permitted user act as another. */
 export function impersonate(authorizer: Authorizer, vendor: Vendor): Step {
   return (exchange) => {
-    if (!exchange.headers.hasPrefix(prefix)) return
+    if (!exchange.headers.hasPrefix(prefix) || exchange.headers.withPrefix(prefix).every(isUnset)) return
     const wanted = readWanted(exchange.headers)
     return actAs(exchange, wanted, { authorizer, rights: rightsNeeded(wanted, vendor) })
   }
+}
+
+/** A user or a UID without a value counts as not sent; a group or an extra without one is an impersonation that is not whole. */
+function isUnset({ name, value }: { readonly name: string; readonly value: string }): boolean {
+  return value === '' && (name === 'impersonate-user' || name === 'impersonate-uid')
 }
 
 /** Who somebody asks to be, as the headers say. */
@@ -46,8 +51,9 @@ function readWanted(headers: RequestHeaders): Wanted {
   const uid = textOf(headers.one('impersonate-uid') ?? '')
   const groups = headers.all('impersonate-group').map(textOf)
   const extra = readExtra(headers)
-  // Who means to act as another must not act as themselves instead.
+  // A client that means to act as another must not act as itself, nor as half of the other, instead.
   if (name === '') throw badRequest('impersonation needs a user: send the header Impersonate-User as well')
+  if (groups.includes('')) throw badRequest('the header Impersonate-Group has no value: name a group or leave it out')
   return { name, uid, groups, extra }
 }
 
@@ -55,7 +61,9 @@ function readExtra(headers: RequestHeaders): Map<string, string[]> {
   const extra = new Map<string, string[]>()
   for (const { name, value } of headers.withPrefix(extraPrefix)) {
     const key = decodeKey(name.slice(extraPrefix.length).toLowerCase())
-    extra.set(key, [...(extra.get(key) ?? []), textOf(value)])
+    const text = textOf(value)
+    if (key === '' || text === '') throw badRequest('a header Impersonate-Extra- needs a key and a value')
+    extra.set(key, [...(extra.get(key) ?? []), text])
   }
   return extra
 }
