@@ -173,6 +173,15 @@ test('in parallel pods wait for nobody', async () => {
   assert.deepEqual(namesOf(await untilPods(server.client, 'parallel', 1)), ['parallel-0'])
 })
 
+test('a number of pods that was a slip can be taken back while they are made', async () => {
+  server.run(loops)
+  await make('slip', { podManagementPolicy: 'Parallel', replicas: 1_000_000 })
+  await untilObject(server.client, statefulSets, { name: 'slip', wanted: ({ status }) => (status?.replicas ?? 0) > 0 })
+  await change('slip', { replicas: 0 })
+  await settled('slip', ({ replicas }) => replicas === 0)
+  await untilPods(server.client, 'slip', 0)
+})
+
 test('a pod without its labels gets them back; a strange one with a name of the set is adopted', async () => {
   const metadata = { name: 'lost-0', namespace, labels: { app: 'lost' } }
   await server.client.create(pods, { metadata, spec: template('lost').spec })

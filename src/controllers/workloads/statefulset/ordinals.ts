@@ -64,18 +64,26 @@ interface Walk {
   readonly byOrdinal: Map<number, Pod>
 }
 
+/**
+ * How many pods a step creates at most. They are created one after the other, and a step goes by the set as it was at its
+ * beginning: without a bound one that was asked for a million pods could not be scaled down, nor ended by deleting the set.
+ */
+const maxCreated = 100
+
 /** Whether every ordinal has a pod, and, in order, all of them are available: then other moves may follow. */
 async function fill(walk: Walk): Promise<boolean> {
   const { step, counts, inOrder, wanted, byOrdinal } = walk
+  let created = 0
   for (let ordinal = 0; ordinal < wanted; ordinal++) {
     const known = byOrdinal.get(ordinal)
     const pod = known !== undefined && known.status?.phase === 'Failed' ? await deleteFailed(walk, known) : known
     if (pod === undefined) {
-      const created = await createOrdinal(step, ordinal)
+      const made = await createOrdinal(step, ordinal)
       counts.replicas++
-      countRevision(walk, created, 1)
-      byOrdinal.set(ordinal, created)
-      if (inOrder) return false
+      countRevision(walk, made, 1)
+      byOrdinal.set(ordinal, made)
+      // The events of the new pods bring the set back.
+      if (inOrder || ++created === maxCreated) return false
       continue
     }
     if (inOrder && (isTerminating(pod) || !runsAvailable(step, pod))) return false
