@@ -4,7 +4,8 @@ import { checkLabelValue, checkQualifiedName } from './names.ts'
 
 type Texts = { readonly [key: string]: string }
 
-const maxAnnotationBytes = 256 * 1024
+/** How many bytes the keys and values of an object's annotations may have together. */
+export const maxAnnotationBytes = 256 * 1024
 
 /** Checks the key of a label or an annotation. */
 export function checkLabelKey(key: string, path: FieldPath): FieldError[] {

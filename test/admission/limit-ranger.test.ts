@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { giveAccount } from '../tools/accounts.ts'
+import { assertBrief } from '../tools/effort.ts'
 import { serve } from '../tools/in-process.ts'
 
 const client = (await serve({ after })).client()
@@ -99,4 +100,22 @@ test('of very many containers the one that breaks a bound is found', async () =>
   const { status, body } = await send('3')
   assert.equal(status, 403)
   assert.match(body.message, /is forbidden: maximum cpu usage per Container is 2, but limit is 3 \(/)
+})
+
+test('what would be filled into many containers is made only as far as an annotation can tell it', async () => {
+  const names = Array.from({ length: 4000 }, (_, i) => [`example.com/resource-${i}`, '1'])
+  const base = await bounded({ type: 'Container', default: Object.fromEntries(names) })
+  const containers = Array.from({ length: 300 }, (_, i) => ({ name: `c${i}`, image: 'i' }))
+  const { result } = await assertBrief(500, () => client.post(`${base}/pods`, pod({}, { containers })))
+  assert.equal(result.status, 422)
+  assert.match(result.body.message, /metadata.annotations: Too long: must have at most 262144 bytes/)
+})
+
+test('of very many bounds that are broken some are told', async () => {
+  const names = Array.from({ length: 6000 }, (_, i) => [`example.com/resource-${i}`, '1'])
+  const base = await bounded({ type: 'Container', maxLimitRequestRatio: Object.fromEntries(names) })
+  const containers = Array.from({ length: 100 }, (_, i) => ({ name: `c${i}`, image: 'i' }))
+  const { result } = await assertBrief(300, () => client.post(`${base}/pods`, pod({}, { containers })))
+  assert.equal(result.status, 403)
+  assert.equal(result.body.message.match(/no request is specified/g).length, 20)
 })

@@ -10,6 +10,9 @@ import type { Pod } from '../../kinds/core/pod.ts'
 import type { Container } from '../../kinds/core/types/container.ts'
 import type { ResourceList } from '../../kinds/core/types/resource-list.ts'
 import { limitRanges, persistentVolumeClaims, pods } from '../../kinds/stored-types.ts'
+import { invalidObject } from '../../model/api-error.ts'
+import { tooLong } from '../../model/field-error.ts'
+import { maxAnnotationBytes } from '../../model/label-rules.ts'
 import type { Found, Lookup } from '../../model/lookup.ts'
 import { type Vendor, vendorKey } from '../../model/vendor.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'
@@ -36,7 +39,7 @@ export function limitRanger({
       if (!isPod(request) || request.operation === 'UPDATE') return undefined
       const bounds = rangesOf(lookup, request).flatMap(boundsOf)
       return fillPod(
-        request.object,
+        request,
         bounds.filter(({ type }) => type === 'Container'),
         note,
       )
@@ -84,19 +87,37 @@ function boundsOf({ object }: Found<LimitRange>): readonly Bounds[] {
 }
 
 /** The pod with what its containers do not say, and a note of what that is; undefined where they say everything. */
-function fillPod(object: Pod, bounds: readonly Bounds[], note: string): Pod | undefined {
+function fillPod(request: AdmissionRequest<Pod>, bounds: readonly Bounds[], note: string): Pod | undefined {
   if (bounds.length === 0) return undefined
+  const { object } = request
   const { spec = {}, metadata } = object
   const defaults = defaultsOf(bounds)
-  const notes: string[] = []
+  const notes = new Notes(request)
   const containers = spec.containers?.map((one) => fill(one, defaults, { who: 'container', notes }))
   const initContainers = spec.initContainers?.map((one) => fill(one, defaults, { who: 'init container', notes }))
-  if (notes.length === 0) return undefined
-  const annotations = { ...metadata.annotations, [note]: `LimitRanger plugin set: ${notes.join('; ')}` }
+  if (notes.text === '') return undefined
+  const annotations = { ...metadata.annotations, [note]: `LimitRanger plugin set: ${notes.text}` }
   return {
     ...object,
     metadata: { ...metadata, annotations },
     spec: { ...spec, ...(containers && { containers }), ...(initContainers && { initContainers }) },
+  }
+}
+
+/** What was filled in, as the annotation says it. What no annotation can hold is refused before all of it is made. */
+class Notes {
+  readonly #request: AdmissionRequest
+  text = ''
+
+  constructor(request: AdmissionRequest) {
+    this.#request = request
+  }
+
+  add(note: string): void {
+    this.text += this.text === '' ? note : `; ${note}`
+    if (this.text.length <= maxAnnotationBytes) return
+    const { type, name } = this.#request
+    throw invalidObject(type, name, [tooLong('metadata.annotations', maxAnnotationBytes)])
   }
 }
 
@@ -119,14 +140,14 @@ function defaultsOf(bounds: readonly Bounds[]): Defaults {
 function fill(
   container: Container,
   { requests, limits }: Defaults,
-  { who, notes }: { who: string; notes: string[] },
+  { who, notes }: { who: string; notes: Notes },
 ): Container {
   const { resources = {}, name } = container
   const [missing, unlimited] = [without(requests, resources.requests), without(limits, resources.limits)]
   if (missing.length === 0 && unlimited.length === 0) return container
   const told = (names: readonly string[], what: string) => `${names.toSorted().join(', ')} ${what} for ${who} ${name}`
-  if (missing.length > 0) notes.push(told(missing, 'request'))
-  if (unlimited.length > 0) notes.push(told(unlimited, 'limit'))
+  if (missing.length > 0) notes.add(told(missing, 'request'))
+  if (unlimited.length > 0) notes.add(told(unlimited, 'limit'))
   return {
     ...container,
     resources: {
@@ -144,13 +165,14 @@ function without(defaults: ResourceList, given: ResourceList = {}): string[] {
 /** How many breaches a refusal lists. */
 const maxTold = 20
 
-/** Throws for the first range that is broken, with all that is wrong by it. */
+/** Throws for the first range that is broken, with what is wrong by it. */
 function* judge(request: LimitedRequest, ranges: readonly Found<LimitRange>[]): Generator<void, void> {
   for (const range of ranges) {
     const breaches = new Set<string>()
     for (const bounds of boundsOf(range))
       for (const found of breachesOf(request, bounds)) {
         for (const breach of found) if (breaches.size < maxTold) breaches.add(breach)
+        if (breaches.size === maxTold) break
         yield
       }
     if (breaches.size > 0) throw refusal(request, `${told([...breaches])} (LimitRange ${range.object.metadata.name})`)
