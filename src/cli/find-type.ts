@@ -22,6 +22,8 @@ export function findType({ types, failures }: DiscoveredTypes, word: string): Di
 
 /** The first of these types that has this name, of whichever sort. */
 export function matchType(types: readonly DiscoveredType[], name: string): DiscoveredType | undefined {
+  // A type without a singular has '' for it, which nobody means.
+  if (name === '') return undefined
   const word = name.toLowerCase()
   return waysToName.map((fits) => types.find((type) => fits(type, word))).find((type) => type !== undefined)
 }

@@ -132,6 +132,58 @@ export const creating: Part = {
       stderr: 'error: at least one verb must be specified: --verb=get\n',
       code: 1,
     }),
+    // What kubectl makes of them: `*` alone is of the core group.
+    r('create role', "star --verb=get,* --resource=pods,* --dry-run=client -o 'jsonpath={.rules}'", {
+      stdout: '[{"apiGroups":[""],"resources":["*"],"verbs":["*"]}]',
+    }),
+    r('create role', "stars --verb=get --resource=*.apps,*/log,po,pods,*.* --dry-run=client -o 'jsonpath={.rules}'", {
+      stdout:
+        '[{"apiGroups":[""],"resources":["*/log","pods"],"verbs":["get"]},{"apiGroups":["*"],"resources":["*"],"verbs":["get"]},{"apiGroups":["apps"],"resources":["*"],"verbs":["get"]}]',
+    }),
+    r(
+      'create role',
+      "scaler --verb=get,get --resource=deployments.apps/scale --resource-name=a --resource-name=a --resource-name=b,c --dry-run=client -o 'jsonpath={.rules}'",
+      {
+        stdout:
+          '[{"apiGroups":["apps"],"resourceNames":["a","b,c"],"resources":["deployments/scale"],"verbs":["get"]}]',
+      },
+    ),
+    r(
+      'create clusterrole',
+      "actor --verb=impersonate --resource=users,userextras.authentication.k8s.io/scopes --dry-run=client -o 'jsonpath={.rules}'",
+      {
+        stdout:
+          '[{"apiGroups":[""],"resources":["users"],"verbs":["impersonate"]},{"apiGroups":["authentication.k8s.io"],"resources":["userextras/scopes"],"verbs":["impersonate"]}]',
+      },
+    ),
+    r('create role', 'typo --verb=get,lst --resource=pods', {
+      stderr: 'error: unknown verb "lst"; did you mean list?\n',
+      code: 1,
+    }),
+    r('create role', 'signer --verb=sign --resource=pods --dry-run=client -o name', {
+      stdout: 'role.rbac.authorization.k8s.io/signer\n',
+      stderr: /^Warning: 'sign' is not a standard resource verb \(get, list, .*, \*\)\n$/,
+    }),
+    r('create role', 'user --verb=use --resource=pods', {
+      stderr: "error: can not perform 'use' on 'pods': only on podsecuritypolicies.policy\n",
+      code: 1,
+    }),
+    r('create role', 'part --verb=get --resource=.apps', {
+      stderr: 'error: --resource: the type is missing before its group or subresource\n',
+      code: 1,
+    }),
+    r('create clusterrole', 'prober --verb=list --non-resource-url=/metrics', {
+      stderr: /^error: invalid verb "list" for --non-resource-url: there are get, .* and \*\n$/,
+      code: 1,
+    }),
+    r('create clusterrole', 'prober --verb=get --non-resource-url=metrics', {
+      stderr: 'error: --non-resource-url "metrics" must start with /\n',
+      code: 1,
+    }),
+    r('create clusterrole', 'prober --verb=get', {
+      stderr: 'error: one of --resource and --non-resource-url must be specified\n',
+      code: 1,
+    }),
     r('create rolebinding', 'readers --role=reader --user=alice --serviceaccount=default:robot', {
       stdout: 'rolebinding.rbac.authorization.k8s.io/readers created\n',
     }),

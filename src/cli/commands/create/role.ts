@@ -1,19 +1,13 @@
 /** `orchctl create role` and `clusterrole`: rules from verbs and types. */
 import { flag, repeated, text, UsageError } from '../../../base/flags.ts'
 import { readPairs } from '../../pairs.ts'
-import type { Given } from './generator.ts'
 import { defineGenerator } from './generator.ts'
+import { ruleForPaths, rulesForTypes } from './policy-rules.ts'
 
 const ruleFlags = {
   verb: repeated('verb', 'VERB', text, 'what may be done: get,list,watch'),
-  resource: repeated('resource', 'TYPE', text, 'with what: pods, deployments.apps, pods/log'),
+  resource: repeated('resource', 'TYPE', text, 'with what: pods, deployments.apps, pods/log, *.apps'),
   resourceName: repeated('resource-name', 'NAME', text, 'only with objects of this name'),
-}
-
-interface RuleOptions {
-  readonly verb: readonly string[]
-  readonly resource: readonly string[]
-  readonly resourceName: readonly string[]
 }
 
 export const createRoleCommand = defineGenerator({
@@ -22,7 +16,7 @@ export const createRoleCommand = defineGenerator({
   examples: ['orchctl create role reader --verb=get,list,watch --resource=pods,configmaps'],
   flags: ruleFlags,
   type: { group: 'rbac.authorization', version: 'v1', kind: 'Role', namespaced: true },
-  make: async (options, given) => ({ rules: await rulesOf(options, given) }),
+  make: async (options, given) => ({ rules: await rulesForTypes(options, given) }),
 })
 
 export const createClusterRoleCommand = defineGenerator({
@@ -55,40 +49,10 @@ export const createClusterRoleCommand = defineGenerator({
       return { aggregationRule: { clusterRoleSelectors: [{ matchLabels }] } }
     }
     const paths = options.nonResourceUrl.flatMap((path) => path.split(','))
-    if (paths.length === 0) return { rules: await rulesOf(options, given) }
-    const ofTypes = options.resource.length === 0 ? [] : await rulesOf(options, given)
-    return { rules: [...ofTypes, { verbs: verbsOf(options), nonResourceURLs: paths }] }
+    if (paths.length === 0 && options.resource.length === 0)
+      throw new UsageError('one of --resource and --non-resource-url must be specified')
+    const ofTypes = options.resource.length === 0 ? [] : await rulesForTypes(options, given)
+    const ofPaths = paths.length === 0 ? [] : [ruleForPaths(options, paths)]
+    return { rules: [...ofTypes, ...ofPaths] }
   },
 })
-
-function verbsOf({ verb }: RuleOptions): string[] {
-  const verbs = [...new Set(verb.flatMap((words) => words.split(',')))]
-  if (verbs.length === 0) throw new UsageError('at least one verb must be specified: --verb=get')
-  return verbs.includes('*') ? ['*'] : verbs
-}
-
-/** One rule for each group of types. */
-async function rulesOf(options: RuleOptions, { session }: Given): Promise<object[]> {
-  const verbs = verbsOf(options)
-  const words = options.resource.flatMap((names) => names.split(','))
-  if (words.length === 0) throw new UsageError('at least one resource must be specified: --resource=pods')
-  const groups = new Map<string, string[]>()
-  for (const word of words) {
-    const { group, resource } = await typeOf(session, word)
-    groups.set(group, [...(groups.get(group) ?? []), resource])
-  }
-  const names = options.resourceName.flatMap((name) => name.split(','))
-  return [...groups].map(([group, resources]) => ({
-    apiGroups: [group],
-    resources,
-    ...(names.length === 0 ? {} : { resourceNames: names }),
-    verbs,
-  }))
-}
-
-async function typeOf({ types }: Given['session'], word: string): Promise<{ group: string; resource: string }> {
-  if (word === '*') return { group: '*', resource: '*' }
-  const [name = '', subresource] = word.split('/')
-  const { group, plural } = await types.named(name)
-  return { group, resource: subresource === undefined ? plural : `${plural}/${subresource}` }
-}
