@@ -6,7 +6,7 @@
  */
 import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { parse } from 'yaml'
 import { serveUp } from '../tools/in-process.ts'
@@ -94,8 +94,10 @@ for (const part of parts)
 
     for (const row of part.rows)
       test(`orchctl ${row.args.join(' ')}`, async () => {
-        for (const [name, content] of Object.entries(row.files ?? {}))
+        for (const [name, content] of Object.entries(row.files ?? {})) {
+          mkdirSync(dirname(join(place.directory, name)), { recursive: true })
           writeFileSync(join(place.directory, name), content)
+        }
         const ran = await (runsProgram(row) ? runProgram : runHere)(place, row)
         compare(masked(ran.stdout, place), row.stdout ?? '')
         compare(masked(ran.stderr, place), row.stderr ?? '')

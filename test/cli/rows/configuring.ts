@@ -118,6 +118,38 @@ export const configuring: Part = {
       code: 1,
     }),
     r('config view', `--minify --raw -o json ${own}`, { stdout: /"token": "secret"/ }),
+    r('config view', `--minify --flatten --kubeconfig=sub/files.kubeconfig`, {
+      files: {
+        'sub/files.kubeconfig': JSON.stringify({
+          clusters: [{ name: 'c', cluster: { server: 'https://x', 'certificate-authority': 'ca.crt' } }],
+          users: [
+            { name: 'v', user: { 'client-key': 'not-there' } },
+            { name: 'u', user: { 'client-certificate': '../u.crt', 'client-key-data': 'a2V5', token: 't' } },
+          ],
+          contexts: [
+            { name: 'b', context: { cluster: 'c', user: 'u' } },
+            { name: 'a', context: { cluster: 'd' } },
+          ],
+          'current-context': 'b',
+        }),
+        'sub/ca.crt': 'ca',
+        'u.crt': 'certificate',
+      },
+      stdout:
+        'apiVersion: v1\nclusters:\n- cluster:\n    certificate-authority-data: Y2E=\n    server: https://x\n  name: c\ncontexts:\n- context:\n    cluster: c\n    user: u\n  name: b\ncurrent-context: b\nkind: Config\npreferences: {}\nusers:\n- name: u\n  user:\n    client-certificate-data: Y2VydGlmaWNhdGU=\n    client-key-data: a2V5\n    token: t\n',
+    }),
+    r('config view', '-o jsonpath={.contexts[*].name}{.users[*].name} --kubeconfig=sub/files.kubeconfig', {
+      stdout: 'a bu v',
+    }),
+    r('config get-users', '--kubeconfig=sub/files.kubeconfig', { stdout: 'NAME\nu\nv\n' }),
+    r('config view', '--minify --context=a --kubeconfig=sub/files.kubeconfig', {
+      stderr: 'error: cannot locate cluster d\n',
+      code: 1,
+    }),
+    r('config view', '--minify --context=x --kubeconfig=sub/files.kubeconfig', {
+      stderr: 'error: cannot locate context x\n',
+      code: 1,
+    }),
     r('config rename-context', `two three ${own}`, { stdout: 'Context "two" renamed to "three".\n' }),
     r('config current-context', own, { stdout: 'three\n' }),
     r('config rename-context', `one three ${own}`, {

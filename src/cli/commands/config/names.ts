@@ -1,4 +1,5 @@
 /** `orchctl config get-clusters` and `get-users`: the names in the client config. */
+import { sortUtf8 } from '../../../base/utf8-order.ts'
 import { type EntrySort, readConfigFile } from '../../../client/node/kubeconfig-edit.ts'
 import { type Command, defineCommand, refuseWords } from '../../command.ts'
 import { configFiles } from '../../connect.ts'
@@ -16,7 +17,7 @@ function defineNames(sort: EntrySort): Command {
     run: async (context, { options, words }) => {
       refuseWords(words)
       const names = configFiles(context, options.kubeconfig).flatMap((file) => entryNames(readConfigFile(file), sort))
-      context.out(['NAME', ...new Set(names)].map((name) => `${escapeLine(name)}\n`).join(''))
+      context.out(['NAME', ...sortUtf8([...new Set(names)])].map((name) => `${escapeLine(name)}\n`).join(''))
     },
   })
 }

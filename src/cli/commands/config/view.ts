@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { codeOf } from '../../../base/errors.ts'
 import { flag, readBoolean, toggle, UsageError } from '../../../base/flags.ts'
-import { readConfigFile } from '../../../client/node/kubeconfig-edit.ts'
+import { compareUtf8 } from '../../../base/utf8-order.ts'
+import { type EntrySort, readConfigFile } from '../../../client/node/kubeconfig-edit.ts'
 import { isObject, type Json, type JsonObject, own } from '../../../model/json.ts'
 import { defineCommand, refuseWords } from '../../command.ts'
 import { configFiles } from '../../connect.ts'
@@ -16,7 +17,7 @@ const flags = {
   output: { ...writeOutputFlag, default: 'yaml' },
   ...templateFlags,
   raw: toggle('raw', 'with keys, certificates and tokens'),
-  flatten: toggle('flatten', 'with the content of files in place of their names, so that it can be moved'),
+  flatten: toggle('flatten', 'whole, with the content of files in place of their names, so that it can be moved'),
   merge: flag('merge', '', 'true', readBoolean, 'several files as one; false: the first alone'),
   minify: toggle('minify', 'only what the context in use needs'),
   ...configFlags,
@@ -25,17 +26,19 @@ const flags = {
 export const viewCommand = defineCommand({
   name: 'config view',
   forms: ['[flags]'],
-  about: 'Shows the client config, several files as one. Keys and tokens are left out unless --raw is given.',
-  examples: ['orchctl config view', 'orchctl config view --minify --raw -o json'],
+  about:
+    'Shows the client config, several files as one. Keys and tokens are left out unless --raw or --flatten is given.',
+  examples: ['orchctl config view', 'orchctl config view --minify --flatten'],
   flags,
   run: async (context, { options, words }) => {
     refuseWords(words)
     const files = configFiles(context, options.kubeconfig)
-    const read = (file: string) => (options.flatten ? flattened(readConfigFile(file), file) : readConfigFile(file))
+    const read = (file: string) => (options.flatten ? located(readConfigFile(file), file) : readConfigFile(file))
     const merged = mergeConfigs((options.merge ? files : files.slice(0, 1)).map(read))
     const chosen = options.context === '' ? merged : { ...merged, 'current-context': options.context }
     const shown = options.minify ? minified(chosen) : chosen
-    context.out(await printed(options.raw ? shown : redacted(shown), options.output, options))
+    const whole = options.flatten ? flattened(shown) : options.raw ? shown : redacted(shown)
+    context.out(await printed(whole, options.output, options))
   },
 })
 
@@ -48,14 +51,14 @@ async function printed(config: Json, output: Output, options: TemplateOptions): 
 
 const sorts = ['cluster', 'context', 'user'] as const
 
-/** Of entries with one name the first counts. */
+/** In the order of names; of entries with one name the first counts. */
 function mergeConfigs(configs: readonly JsonObject[]): JsonObject {
   const merged: JsonObject = { apiVersion: 'v1', kind: 'Config', preferences: {} }
   for (const sort of sorts) {
     const all = configs.flatMap((config) => entriesOf(config, sort))
-    merged[`${sort}s`] = all.filter(
-      (entry, i) => all.findIndex((other) => own(other, 'name') === own(entry, 'name')) === i,
-    )
+    merged[`${sort}s`] = all
+      .filter((entry, i) => all.findIndex((other) => own(other, 'name') === own(entry, 'name')) === i)
+      .sort((a, b) => compareUtf8(String(own(a, 'name')), String(own(b, 'name'))))
   }
   return {
     ...merged,
@@ -81,20 +84,30 @@ const namedFiles: { readonly [sort: string]: readonly string[] } = {
   user: ['client-certificate', 'client-key'],
 }
 
-/** With what the files hold that it names. Their paths start at the client config. */
-function flattened(config: JsonObject, file: string): JsonObject {
-  const embedded = (entry: JsonObject, sort: string): JsonObject => {
+/** With the files that it names called by their whole paths, which start at the client config. */
+function located(config: JsonObject, file: string): JsonObject {
+  return withFiles(config, (field, path) => [field, resolve(dirname(file), path)])
+}
+
+/** With what the files hold that it names. */
+function flattened(config: JsonObject): JsonObject {
+  return withFiles(config, (field, path) => [`${field}-data`, contentOf(path)])
+}
+
+function withFiles(config: JsonObject, change: (field: string, path: string) => readonly [string, string]): JsonObject {
+  const changed = (entry: JsonObject, sort: string): JsonObject => {
     const inner = own(entry, sort)
     if (!isObject(inner)) return entry
-    const content = Object.entries(inner).map(([field, value]) => {
-      if (!namedFiles[sort]!.includes(field) || typeof value !== 'string' || value === '') return [field, value]
-      return [`${field}-data`, contentOf(resolve(dirname(file), value))]
-    })
-    return { ...entry, [sort]: Object.fromEntries(content) as JsonObject }
+    const fields = Object.entries(inner).map(([field, value]) =>
+      namedFiles[sort]!.includes(field) && typeof value === 'string' && value !== ''
+        ? change(field, value)
+        : [field, value],
+    )
+    return { ...entry, [sort]: Object.fromEntries(fields) as JsonObject }
   }
   const sortsWithFiles = Object.keys(namedFiles).map((sort) => [
     `${sort}s`,
-    entriesOf(config, sort).map((entry) => embedded(entry, sort)),
+    entriesOf(config, sort).map((entry) => changed(entry, sort)),
   ])
   return { ...config, ...Object.fromEntries(sortsWithFiles) }
 }
@@ -107,12 +120,25 @@ function contentOf(path: string): string {
   }
 }
 
+/** Throws UsageError where what is in use is not there: a config without it could not be used. */
 function minified(config: JsonObject): JsonObject {
   const current = own(config, 'current-context')
-  const contexts = entriesOf(config, 'context').filter((entry) => own(entry, 'name') === current)
-  const inner = contexts.map((entry) => own(entry, 'context')).find(isObject) ?? {}
-  const named = (sort: string) => entriesOf(config, sort).filter((entry) => own(entry, 'name') === own(inner, sort))
-  return { ...config, contexts, clusters: named('cluster'), users: named('user') }
+  if (!current) throw new UsageError('there is no current context: name one with --context')
+  const contexts = named(config, 'context', current)
+  const context = own(contexts[0]!, 'context')
+  const inner = isObject(context) ? context : {}
+  return {
+    ...config,
+    contexts,
+    clusters: named(config, 'cluster', own(inner, 'cluster')),
+    users: named(config, 'user', own(inner, 'user')),
+  }
+}
+
+function named(config: JsonObject, sort: EntrySort, name: Json | undefined): JsonObject[] {
+  const found = entriesOf(config, sort).filter((entry) => own(entry, 'name') === name)
+  if (found.length === 0 && name) throw new UsageError(`cannot locate ${sort} ${name}`)
+  return found
 }
 
 const secrets: { readonly [field: string]: string } = {
