@@ -31,5 +31,6 @@ export async function withNearNames(
     page?.items.flatMap(({ metadata }: { metadata: { name?: string } }) => metadata.name ?? []) ?? []
   const near = closestMatch(name, names, maxTypos(name))
   if (near === undefined) return error
-  return new StatusError({ ...error.status, message: `${error.message}; did you mean ${JSON.stringify(near)}?` })
+  const message = `${error.message}; did you mean ${JSON.stringify(near)}?`
+  return new StatusError({ ...error.status, message }, error.request)
 }

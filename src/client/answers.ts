@@ -20,9 +20,13 @@ export async function readDocument(form: ContentForm | undefined, response: Tran
 }
 
 /** The error that an answer tells of. */
-export async function readError(form: ContentForm | undefined, response: TransportResponse): Promise<StatusError> {
-  if (!isIn(form, response)) return errorOf(response.status, await readText(response))
-  return errorOf(response.status, stringifyJson(readForm(form, await readBytes(response))))
+export async function readError(
+  form: ContentForm | undefined,
+  response: TransportResponse,
+  request: string,
+): Promise<StatusError> {
+  if (!isIn(form, response)) return errorOf(response.status, await readText(response), request)
+  return errorOf(response.status, stringifyJson(readForm(form, await readBytes(response))), request)
 }
 
 function readJson(text: string): unknown {

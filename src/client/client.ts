@@ -42,7 +42,7 @@ import {
 import { type FollowOptions, follow } from './resume-watch.ts'
 import { isExpired } from './status-error.ts'
 import { bytesOfText } from './text-bytes.ts'
-import { type Transport, TransportError, type TransportResponse } from './transport.ts'
+import { ofRequest, requestLine, type Transport, TransportError, type TransportResponse } from './transport.ts'
 import type { WatchEvent } from './watch.ts'
 
 export type * from './options.ts'
@@ -210,19 +210,23 @@ export class Client {
     signal.throwIfAborted()
     const { body, contentType } = this.#content(request)
     const { accept = this.#accept } = request
-    const response = await this.#transport({
-      method: request.method,
-      path: request.path + queryText(request.query),
-      headers: {
-        ...request.headers,
-        ...{ accept, 'user-agent': this.#userAgent, ...(body && { 'content-type': contentType }) },
-      },
-      body,
-      signal,
-    })
-    request.onHeaders?.(response.headers)
-    if (response.status >= 400) throw await readError(this.form, response)
-    return response
+    try {
+      const response = await this.#transport({
+        method: request.method,
+        path: request.path + queryText(request.query),
+        headers: {
+          ...request.headers,
+          ...{ accept, 'user-agent': this.#userAgent, ...(body && { 'content-type': contentType }) },
+        },
+        body,
+        signal,
+      })
+      request.onHeaders?.(response.headers)
+      if (response.status >= 400) throw await readError(this.form, response, requestLine(request))
+      return response
+    } catch (error) {
+      throw ofRequest(error, { ...request, signal })
+    }
   }
 
   /** The type as this server names it: the groups of built-in kinds end in the server's domain, asked for once. */
@@ -265,7 +269,12 @@ export class Client {
   async #call<T>(request: RawRequest): Promise<T> {
     const late = () => new TransportError(`${request.method} ${request.path} was not answered in time`)
     return await withDeadline({ ms: this.#timeoutMs, outer: request.signal, late }, async (signal) => {
-      return (await readDocument(this.form, await this.open({ ...request, signal }))) as T
+      const response = await this.open({ ...request, signal })
+      try {
+        return (await readDocument(this.form, response)) as T
+      } catch (error) {
+        throw ofRequest(error, { ...request, signal })
+      }
     })
   }
 }

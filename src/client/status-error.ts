@@ -3,15 +3,23 @@ import { shorten } from '../base/shorten.ts'
 import type { Status } from '../model/api-error.ts'
 import { isObject } from '../model/json.ts'
 import { parseJson } from './json.ts'
+import { withRequest } from './transport.ts'
 
 /** The server said no, with this Status. */
 export class StatusError extends Error {
   override readonly name = 'StatusError'
   readonly status: Status
+  /** What was refused: `GET /api/v1/pods`; empty where that is not known. */
+  readonly request: string
 
-  constructor(status: Status) {
+  constructor(status: Status, request = '') {
     super(status.message ?? status.reason ?? `the server answered with ${status.code}`)
     this.status = status
+    this.request = request
+  }
+
+  override toString(): string {
+    return withRequest(this)
   }
 
   get code(): number {
@@ -24,11 +32,11 @@ export class StatusError extends Error {
 }
 
 /** The error of an answer. A proxy in between may answer with something other than a Status. */
-export function errorOf(code: number, body: string): StatusError {
+export function errorOf(code: number, body: string, request = ''): StatusError {
   const value = parseIfJson(body)
-  if (isStatus(value)) return new StatusError({ ...value, code: value.code ?? code })
+  if (isStatus(value)) return new StatusError({ ...value, code: value.code ?? code }, request)
   const message = `the server answered with ${code}: ${shorten(body.trim(), 500)}`
-  return new StatusError({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, code })
+  return new StatusError({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, code }, request)
 }
 
 /** Whether this is a Status, by its kind; the rest is what the server says it is. */

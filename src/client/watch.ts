@@ -12,7 +12,7 @@ import { parseJson } from './json.ts'
 import type { CallOptions, RawRequest } from './options.ts'
 import { collectionPath, type ResourceType, type Selection } from './resource-type.ts'
 import { isStatus, StatusError } from './status-error.ts'
-import { TransportError, type TransportResponse } from './transport.ts'
+import { ofRequest, requestLine, TransportError, type TransportResponse } from './transport.ts'
 
 /** A change of an object, or a bookmark. */
 export type WatchEvent<T> =
@@ -47,15 +47,21 @@ export async function* watch<T extends ObjectBase = ApiObject>(
   type: ResourceType<T>,
   { namespace, bookmarks, signal, accept, onOpen, ...query }: WatchOptions = {},
 ): AsyncGenerator<WatchEvent<T>> {
-  const response = await client.open({
+  const request = {
     method: 'GET',
     path: collectionPath(await client.resolve(type, { signal }), namespace),
     query: { ...query, watch: true, allowWatchBookmarks: bookmarks || undefined },
     signal,
     accept,
-  })
+  }
+  const asked = requestLine(request)
+  const response = await client.open(request)
   onOpen?.()
-  for await (const event of eventsIn(client, response)) yield readEvent(event as RawEvent<T>)
+  try {
+    for await (const event of eventsIn(client, response)) yield readEvent(event as RawEvent<T>, asked)
+  } catch (error) {
+    throw ofRequest(error, request)
+  }
 }
 
 async function* eventsIn({ form }: WatchOpener, response: TransportResponse): AsyncGenerator<RawEvent<unknown>> {
@@ -82,7 +88,7 @@ export interface RawEvent<T> {
   readonly object: T
 }
 
-function readEvent<T extends ObjectBase = ApiObject>({ type, object }: RawEvent<T>): WatchEvent<T> {
+function readEvent<T extends ObjectBase = ApiObject>({ type, object }: RawEvent<T>, request: string): WatchEvent<T> {
   switch (type) {
     case 'ADDED':
     case 'MODIFIED':
@@ -92,7 +98,7 @@ function readEvent<T extends ObjectBase = ApiObject>({ type, object }: RawEvent<
       return { type, resourceVersion: object.metadata.resourceVersion ?? '' }
     case 'ERROR':
       throw isStatus(object)
-        ? new StatusError(object)
+        ? new StatusError(object, request)
         : new TransportError('a watch brought an error that is no Status')
     default:
       throw new TransportError(`a watch brought an event of the unknown type ${JSON.stringify(type)}`)

@@ -51,8 +51,21 @@ test('the verbs do what they say, and what is refused is a StatusError', async (
   await assert.rejects(client.get(configMaps, inDefault('a')), (error) => {
     assert.ok(isNotFound(error) && error instanceof StatusError)
     assert.deepEqual([error.reason, error.status.details], ['NotFound', { name: 'a', kind: 'configmaps' }])
+    assert.equal(error.message, 'configmaps "a" not found')
+    const asked = 'GET /api/v1/namespaces/default/configmaps/a'
+    assert.deepEqual([error.request, String(error)], [asked, `StatusError: ${asked}: ${error.message}`])
     return true
   })
+  // A query may say what no log should hold.
+  await assert.rejects(client.read('/nowhere?token=secret', { query: { key: 'secret' } }), (error) => {
+    assert.ok(error instanceof StatusError)
+    assert.equal(error.request, 'GET /nowhere')
+    return !String(error).includes('secret')
+  })
+  await assert.rejects(
+    watch(client, configMaps, { resourceVersion: 'x' }).next(),
+    /^StatusError: GET \/api\/v1\/configmaps: /,
+  )
 })
 
 test('a list comes in pages and is whole; a collection is deleted page by page', async (t) => {
@@ -128,11 +141,17 @@ test('a server that is not there is a TransportError, and one that comes back is
   const server = await startServer(t)
   const client = new Client(server.transport())
   const { resourceVersion } = await client.list(configMaps)
-  const broken = assert.rejects(watch(client, configMaps, { resourceVersion }).next(), TransportError)
+  const asked = 'TransportError: GET /api/v1/configmaps: '
+  const broken = assert.rejects(watch(client, configMaps, { resourceVersion }).next(), (error) =>
+    String(error).startsWith(asked),
+  )
   await client.create(configMaps, configMap('a', {}, 'default'), { dryRun: true })
   await server.kill()
   await broken
-  await assert.rejects(client.list(configMaps), TransportError)
+  await assert.rejects(client.list(configMaps), (error) => {
+    assert.ok(error instanceof TransportError && String(error).startsWith(asked))
+    return error.cause !== undefined
+  })
   await server.restart()
   assert.deepEqual((await client.list(configMaps, { namespace: 'default' })).items, [])
 })
