@@ -6,6 +6,7 @@ import type { ApiObject } from '../model/object.ts'
 import type { Context } from './command.ts'
 import { type Connection, withConnection } from './connect.ts'
 import type { connectionFlags } from './connection-flags.ts'
+import { withMissingNamespace } from './missing-namespace.ts'
 import { ServedTypes } from './served-types.ts'
 
 export interface Session extends Connection {
@@ -21,14 +22,14 @@ export async function withSession<T>(
   options: OptionsOf<typeof connectionFlags>,
   use: (session: Session) => Promise<T>,
 ): Promise<T> {
-  return await withConnection(context, options, async (connection) =>
-    use({
-      ...connection,
-      context,
-      types: new ServedTypes(connection.client, context.signal),
-      namespaceGiven: options.namespace !== '',
-    }),
-  )
+  return await withConnection(context, options, async (connection) => {
+    const types = new ServedTypes(connection.client, context.signal)
+    try {
+      return await use({ ...connection, context, types, namespaceGiven: options.namespace !== '' })
+    } catch (error) {
+      throw await withMissingNamespace(connection.client, error, context.signal)
+    }
+  })
 }
 
 /** Where an object is whose name is known. */

@@ -32,6 +32,10 @@ export const reading: Part = {
   rows: [
     r('options', '', { stdout: /^Flags of all commands:\n {6}--kubeconfig=FILE [\s\S]*\n {2}-v, --v=LEVEL / }),
     r('get', 'cm one -o jsonpath={.data}', { stdout: '{"name":"edited"}' }),
+    r('get', 'cm one two -n nowhere', {
+      stderr: 'Error from server (NotFound): namespaces "nowhere" not found\n',
+      code: 1,
+    }),
     r('get', '.apps', {
       stderr: 'error: the server doesn\'t have a resource type "" in group "apps"\n',
       code: 1,
