@@ -1,6 +1,8 @@
 /** `--raw`: a path of the server, with what a file holds where the verb sends something; the answer is printed as it is. */
-import { flag, type OptionsOf, text, UsageError } from '../base/flags.ts'
+import { closestMatch, flag, maxTypos, type OptionsOf, text, UsageError } from '../base/flags.ts'
+import type { Client } from '../client/client.ts'
 import { parseJson } from '../client/json.ts'
+import { isNotFound, StatusError } from '../client/status-error.ts'
 import type { Context } from './command.ts'
 import { withConnection } from './connect.ts'
 import type { connectionFlags } from './connection-flags.ts'
@@ -27,10 +29,30 @@ export async function callRaw(
   const body = files === undefined ? {} : await bodyOf(context, files)
   await withConnection(context, options, async ({ client }) => {
     const request = { method, path: options.raw, accept: '*/*', signal: context.signal }
-    const answer = await client.open({ ...request, ...body })
+    const answer = await client.open({ ...request, ...body }).catch(async (error: unknown) => {
+      throw await withPathsThere(client, error, request)
+    })
     if (!context.terminal.out) for await (const chunk of answer.body) context.out(chunk)
     else await show(context, answer.body)
   })
+}
+
+/** A path that leads nowhere, with one that does: the server lists its paths at the root, and each group its types. */
+async function withPathsThere(
+  client: Client,
+  error: unknown,
+  { path, signal }: { readonly path: string; readonly signal: AbortSignal },
+): Promise<unknown> {
+  if (!(error instanceof StatusError) || !isNotFound(error) || error.status.details?.name !== undefined) return error
+  const paths = await client.read<{ readonly paths?: readonly string[] }>('/', { signal }).then(
+    (root) => root.paths ?? [],
+    // Who may not list the paths is told what was told so far.
+    (refusal: unknown) => (refusal instanceof StatusError ? [] : Promise.reject(refusal)),
+  )
+  const near = closestMatch(path, paths, maxTypos(path))
+  const above = ['/', ...paths.filter((known) => path.startsWith(`${known}/`))].sort((a, b) => b.length - a.length)[0]
+  const hint = near === undefined ? `\`orchctl get --raw ${above}\` lists what there is` : `did you mean ${near}?`
+  return new StatusError({ ...error.status, message: `${error.message}: ${path}; ${hint}` }, error.request)
 }
 
 /** For a person: what drives a terminal is shown, and not sent. */

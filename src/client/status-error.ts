@@ -31,12 +31,17 @@ export class StatusError extends Error {
   }
 }
 
+/** What a path is answered with that leads nowhere, in the words of servers that say so in a Status. */
+const nothingThere = { reason: 'NotFound', message: 'the server could not find the requested resource' }
+
 /** The error of an answer. A proxy in between may answer with something other than a Status. */
 export function errorOf(code: number, body: string, request = ''): StatusError {
   const value = parseIfJson(body)
   if (isStatus(value)) return new StatusError({ ...value, code: value.code ?? code }, request)
-  const message = `the server answered with ${code}: ${shorten(body.trim(), 500)}`
-  return new StatusError({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, code }, request)
+  const head = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', code } as const
+  const text = body.trim()
+  if (code === 404 && text === '404 page not found') return new StatusError({ ...head, ...nothingThere }, request)
+  return new StatusError({ ...head, message: `the server answered with ${code}: ${shorten(text, 500)}` }, request)
 }
 
 /** Whether this is a Status, by its kind; the rest is what the server says it is. */

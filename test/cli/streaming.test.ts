@@ -79,7 +79,7 @@ test('what a program prints does not drive the terminal, except for colours', as
 test('exec says what is wrong', async () => {
   assert.match(
     (await run(['exec', 'web', '-c', 'nope', '--', 'x'])).stderr,
-    /^error: container nope not found in pod web\n$/,
+    /^error: container nope not found in pod web, which has: app/,
   )
   assert.match(
     (await run(['exec', 'refusing', '--', 'x'])).stderr,

@@ -20,7 +20,7 @@ const flags = {
     text,
     "what to wait for: delete, create, condition=NAME[=VALUE], jsonpath='{.status.phase}'=VALUE",
   ),
-  timeout: flag('timeout', 'TIME', '30s', readTime, 'how long to wait for each; 0: look once'),
+  timeout: flag('timeout', 'TIME', '30s', readTimeout, 'how long to wait for each; 0: look once; below 0: a week'),
   ...subjectFlags,
   ...shownFlags,
   local: refusedFlag('local', 'what is waited for is on the server', { accepted: 'false' }),
@@ -50,6 +50,12 @@ export const waitCommand = defineCommand({
     })
   },
 })
+
+const weekMs = 7 * 24 * 3_600_000
+
+function readTimeout(value: string): number {
+  return value.startsWith('-') && readTime(value.slice(1)) > 0 ? weekMs : readTime(value)
+}
 
 async function waitForOne(
   session: Session,

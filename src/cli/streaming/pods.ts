@@ -158,7 +158,8 @@ export function chooseContainer(
   const podName = escapeLine(pod.metadata.name ?? '')
   if (container !== '') {
     const found = all.find(({ name }) => name === container)
-    if (found === undefined) throw new UsageError(`container ${container} not found in pod ${podName}`)
+    if (found === undefined)
+      throw new UsageError(`container ${container} not found in pod ${podName}, which has: ${containerNames(pod)}`)
     return found
   }
   const annotated = pod.metadata.annotations?.[defaultAnnotation] ?? ''
@@ -166,9 +167,18 @@ export function chooseContainer(
   if (named !== undefined) return named
   const first = pod.spec?.containers?.[0] ?? all[0]
   if (first === undefined) throw new UsageError(`pod ${podName} has no containers`)
-  if (all.length > 1 && !quiet) {
-    const names = [...all.map(({ name = '' }) => escapeLine(name))]
-    context.err(`Defaulted container ${JSON.stringify(names[0])} out of: ${names.join(', ')}\n`)
-  }
+  if (all.length > 1 && !quiet)
+    context.err(`Defaulted container ${JSON.stringify(first.name)} out of: ${containerNames(pod)}\n`)
   return first
+}
+
+/** As kubectl lists them: `app, debugger (ephem), setup (init)`. */
+function containerNames({ spec = {} }: Pod): string {
+  const { containers = [], ephemeralContainers = [], initContainers = [] } = spec
+  const named = (list: readonly Container[], mark: string) => list.map(({ name = '' }) => `${escapeLine(name)}${mark}`)
+  return [
+    ...named(containers, ''),
+    ...named(ephemeralContainers, ' (ephem)'),
+    ...named(initContainers, ' (init)'),
+  ].join(', ')
 }

@@ -20,6 +20,15 @@ export const pods: Part = {
   rows: [
     r('logs', 'idle a'),
     r('logs', 'idle', { stderr: 'Defaulted container "a" out of: a, b\n' }),
+    r('logs', 'idle -c c', { stderr: 'error: container c not found in pod idle, which has: a, b\n', code: 1 }),
+    r('logs', 'idle a --since=5x', {
+      stderr: 'error: --since: "5x" is not a time such as 5s or 1m30s\n',
+      code: 1,
+    }),
+    r('logs', 'idle a --since-time=yesterday', {
+      stderr: 'error: --since-time: "yesterday" is not a moment such as TIME\n',
+      code: 1,
+    }),
     r('logs', '', { stderr: 'error: expected POD or TYPE/NAME, or a selector (-l)\n', code: 1 }),
     r('logs', 'svc/none --pod-running-timeout=1ms', { stderr: /services "none" not found/, code: 1 }),
     r('logs', 'rs/empty --pod-running-timeout=1ms', { stderr: 'error: rs/empty has no pods\n', code: 1 }),
@@ -55,6 +64,7 @@ export const pods: Part = {
         stdout: 'a bbusybox["sleep","1"]',
       },
     ),
+    r('logs', 'idle', { stderr: 'Defaulted container "a" out of: a, b, look (ephem)\n' }),
     r('debug', 'idle', { stderr: 'error: you must specify --image or --set-image\n', code: 1 }),
     r('debug', 'idle --copy-to=other --set-image=*=busybox -i', {
       stderr: 'error: -i and --attach are for the new container: name its --image\n',
@@ -66,6 +76,7 @@ export const pods: Part = {
     }),
     r('debug', 'idle --image=busybox -c look2 --env=A', { stderr: 'error: --env: "A" is not NAME=VALUE\n', code: 1 }),
     r('top pods', '', { stderr: /^error: Metrics API not available: /, code: 1 }),
+    r('top pods', 'idle', { stderr: /^error: Metrics API not available: /, code: 1 }),
     r('top nodes', '', { stderr: /^error: Metrics API not available: /, code: 1 }),
     r('top server', '--interval=1ms', {
       stdout:

@@ -212,9 +212,16 @@ export const reading: Part = {
       code: 1,
     }),
     r('get', '--raw /nothing', {
-      stderr: 'Error from server: the server answered with 404: 404 page not found\n',
+      stderr:
+        'Error from server (NotFound): the server could not find the requested resource: /nothing; `orchctl get --raw /` lists what there is\n',
       code: 1,
     }),
+    r('get', '--raw /apis/apps/v1/nothing', {
+      stderr: /: \/apis\/apps\/v1\/nothing; `orchctl get --raw \/apis\/apps\/v1` lists/,
+      code: 1,
+    }),
+    r('get', '--raw /versoin', { stderr: /: \/versoin; did you mean \/version\?\n$/, code: 1 }),
+    r('wait', "cm/one --for=jsonpath='{.data.name}'=edited --timeout=-1s", { stdout: 'configmap/one condition met\n' }),
     r('get', 'namespaces --username me --password secret', { stderr: /User "system:anonymous" cannot/, code: 1 }),
     r('auth why', 'get secrets --user bob', { stdout: /secrets/ }),
     r('auth why', 'get nodes -A', { stdout: 'allowed: members of system:masters may do everything\n' }),

@@ -46,7 +46,7 @@ export const rolling: Part = {
     r('rollout restart', 'cm/one', { stderr: 'error: configmaps "one" restarting is not supported\n', code: 1 }),
     r('set image', 'deploy/web a=nginx:2', { stdout: 'deployment.apps/web image updated\n' }),
     r('set image', 'deploy/web a=nginx:2'),
-    r('set image', 'deploy/web b=x', { stderr: 'error: unable to find container named "b"\n', code: 1 }),
+    r('set image', 'deploy/web b=x', { stderr: 'error: unable to find container named "b"; web has: a\n', code: 1 }),
     r('set image', "-f web.yaml '*=c' --local -o jsonpath={.spec.template.spec.containers[*].image}", {
       files: { 'web.yaml': web },
       stdout: 'c',

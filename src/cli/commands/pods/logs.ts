@@ -1,6 +1,7 @@
 /** `orchctl logs`: what containers have printed. */
 import { flag, type OptionsOf, readBoolean, refusedFlag, text, toggle, UsageError } from '../../../base/flags.ts'
 import { objectPath } from '../../../client/resource-type.ts'
+import { normalTime } from '../../../schema/time.ts'
 import { defineCommand } from '../../command.ts'
 import { connectionFlags, readTime } from '../../connection-flags.ts'
 import { SeveralErrors } from '../../explain-error.ts'
@@ -17,8 +18,8 @@ const flags = {
   follow: toggle('f,follow', 'show what comes, until Ctrl-C'),
   previous: toggle('p,previous', 'of the container before the last restart'),
   tail: flag('tail', 'LINES', '-1', readWhole, 'only the last lines; -1: all, with a selector 10'),
-  since: flag('since', 'TIME', '', text, 'only what is newer: 5s, 2m, 3h'),
-  sinceTime: flag('since-time', 'TIME', '', text, 'only what is newer than this moment: 2024-01-02T15:04:05Z'),
+  since: flag('since', 'TIME', '0', readTime, 'only what is newer: 5s, 2m, 3h'),
+  sinceTime: flag('since-time', 'TIME', '', readMoment, 'only what is newer than this moment: 2024-01-02T15:04:05Z'),
   limitBytes: flag('limit-bytes', 'NUMBER', '0', readWhole, 'at most so many bytes; 0: all'),
   timestamps: toggle('timestamps', 'with the time of each line'),
   prefix: toggle('prefix', 'with the pod and the container before each line'),
@@ -68,6 +69,11 @@ function readWhole(value: string): number {
   return Number(value)
 }
 
+function readMoment(value: string): string {
+  if (value === '' || normalTime(value, false) !== undefined) return value
+  throw new UsageError(`${JSON.stringify(value)} is not a moment such as 2024-01-02T15:04:05Z`)
+}
+
 function check(options: Options, words: readonly string[]): void {
   if (words.length === 0 && options.selector === '')
     throw new UsageError('expected POD or TYPE/NAME, or a selector (-l)')
@@ -77,7 +83,7 @@ function check(options: Options, words: readonly string[]): void {
     throw new UsageError('only one of -c or an inline [CONTAINER] arg is allowed')
   if (options.allContainers && (options.container !== '' || words.length === 2))
     throw new UsageError('--all-containers=true should not be specified with container name')
-  if (options.since !== '' && options.sinceTime !== '')
+  if (options.since > 0 && options.sinceTime !== '')
     throw new UsageError('at most one of `sinceTime` or `sinceSeconds` may be specified')
   if (options.tail < -1) throw new UsageError('--tail must be greater than or equal to -1')
 }
@@ -181,7 +187,7 @@ function queryOf(container: string, options: Options): { [name: string]: string 
     ...(options.timestamps && { timestamps: true }),
     ...(tail >= 0 && { tailLines: tail }),
     ...(options.limitBytes > 0 && { limitBytes: options.limitBytes }),
-    ...(options.since !== '' && { sinceSeconds: Math.max(1, Math.ceil(readTime(options.since) / 1000)) }),
+    ...(options.since > 0 && { sinceSeconds: Math.ceil(options.since / 1000) }),
     ...(options.sinceTime !== '' && { sinceTime: options.sinceTime }),
     ...(options.insecureBackend && { insecureSkipTLSVerifyBackend: true }),
   }

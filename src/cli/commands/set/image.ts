@@ -37,9 +37,11 @@ function readChange(word: string): ImageChange {
 function setter(images: readonly ImageChange[]): (object: ApiObject) => ApiObject {
   return (object) => {
     const used = new Set<ImageChange>()
+    const names: string[] = []
     const next = changeContainers(
       object,
       (container) => {
+        names.push(container.name)
         const fitting = images.filter((change) => namesContainer(change.container, container.name))
         for (const change of fitting) used.add(change)
         const last = fitting.at(-1)
@@ -48,7 +50,10 @@ function setter(images: readonly ImageChange[]): (object: ApiObject) => ApiObjec
       { withInit: true },
     )
     const unused = images.find((change) => !used.has(change) && change.container !== '*')
-    if (unused !== undefined) throw new UsageError(`unable to find container named ${JSON.stringify(unused.container)}`)
+    if (unused !== undefined)
+      throw new UsageError(
+        `unable to find container named ${JSON.stringify(unused.container)}; ${object.metadata.name} has: ${names.join(', ')}`,
+      )
     return next
   }
 }

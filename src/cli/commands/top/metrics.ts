@@ -1,7 +1,7 @@
 /** `orchctl top pods` and `top nodes`: what they use, as the metrics API of the cluster reports it. */
 import { flag, type OptionsOf, oneOf, refusedFlag, text, toggle, UsageError } from '../../../base/flags.ts'
 import { collectionPath } from '../../../client/resource-type.ts'
-import { isNotFound } from '../../../client/status-error.ts'
+import { isNotFound, type StatusError } from '../../../client/status-error.ts'
 import type { ApiObject } from '../../../model/object.ts'
 import { parseQuantity } from '../../../model/quantity.ts'
 import { type Command, defineCommand } from '../../command.ts'
@@ -171,7 +171,8 @@ async function read(
     if (name !== undefined) return [await client.read<Metrics>(`${path}/${encodeURIComponent(name)}`, call)]
     return (await client.read<{ items?: Metrics[] }>(path, call)).items ?? []
   } catch (error) {
-    if (name === undefined && isNotFound(error))
+    // A pod of that name may be missing; then there is an API that says so.
+    if (isNotFound(error) && !(error as StatusError).status.details?.name)
       throw new UsageError(
         'Metrics API not available: the cluster has no metrics.k8s.io; `orchctl top server` needs none',
       )
