@@ -178,6 +178,11 @@ export const reading: Part = {
       code: 1,
     }),
     r('auth can-i', 'get nodes', { stdout: 'yes\n', stderr: "Warning: resource 'nodes' is not namespace scoped\n" }),
+    r('auth can-i', 'gett configmaps', {
+      stdout: 'yes\n',
+      stderr: "Warning: verb 'gett' is not a known verb; did you mean 'get'?\n",
+    }),
+    r('auth can-i', 'list /metrics', { stdout: 'yes\n', stderr: "Warning: verb 'list' is not a known verb\n" }),
     r('auth can-i', 'get nodes -A', { stdout: 'yes\n' }),
     r('auth can-i', 'get thing', {
       stdout: 'yes\n',

@@ -10,6 +10,7 @@ import { Columns } from '../../printers/columns.ts'
 import { escapeLine } from '../../printers/escape.ts'
 import { ruleHeadings, ruleRows } from '../../rules.ts'
 import type { Session } from '../../session.ts'
+import { nearVerb, pathVerbs, resourceVerbs } from '../../verbs.ts'
 import { withTypedSession } from '../../without-nulls.ts'
 
 const flags = {
@@ -52,7 +53,9 @@ interface Answer extends ApiObject {
 }
 
 async function ask(session: Session, [verb = '', what = '', name]: readonly string[], options: Options): Promise<void> {
-  const spec = what.startsWith('/')
+  const isPath = what.startsWith('/')
+  warnOfVerb(session, verb, isPath ? pathVerbs : resourceVerbs)
+  const spec = isPath
     ? { nonResourceAttributes: { verb, path: what } }
     : { resourceAttributes: await attributesOf(session, { verb, what, name }, options) }
   const { status } = await review<Answer>(session, {
@@ -62,6 +65,15 @@ async function ask(session: Session, [verb = '', what = '', name]: readonly stri
   })
   if (!options.quiet) session.context.out(answerText(status))
   if (!status.allowed) throw new ExitCode(1)
+}
+
+/** Whoever may do anything may do what there is not, too: a slip of the pen would be answered with yes. */
+function warnOfVerb({ context }: Session, verb: string, known: readonly string[]): void {
+  if (verb === '*' || known.includes(verb)) return
+  const near = nearVerb(verb, known)
+  context.err(
+    `Warning: verb '${escapeLine(verb)}' is not a known verb${near === undefined ? '' : `; did you mean '${near}'?`}\n`,
+  )
 }
 
 function answerText({ allowed, reason = '', evaluationError = '' }: Answer['status']): string {

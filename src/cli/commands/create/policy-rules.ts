@@ -2,9 +2,10 @@
  * The rules of a role from verbs, types and paths, as kubectl makes them: one rule for each group, in the order of the
  * groups. `*` alone is every type of the core group, `*.apps` every type of a group, `*.*` every type there is.
  */
-import { closestMatch, maxTypos, UsageError } from '../../../base/flags.ts'
+import { UsageError } from '../../../base/flags.ts'
 import { compareUtf8 } from '../../../base/utf8-order.ts'
 import { groupName, type Vendor } from '../../../model/vendor.ts'
+import { nearVerb, pathVerbs, resourceVerbs } from '../../verbs.ts'
 import type { Given } from './generator.ts'
 
 export interface RuleOptions {
@@ -12,9 +13,6 @@ export interface RuleOptions {
   readonly resource: readonly string[]
   readonly resourceName: readonly string[]
 }
-
-const verbs = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection', 'proxy']
-const verbsAtPaths = ['get', 'post', 'put', 'delete', 'patch', 'head', 'options']
 
 /** Verbs that mean something for few types; some of these types are names only, which no server lists. */
 const specialVerbs: { readonly [verb: string]: readonly (readonly [plural: string, groupId: string])[] } = {
@@ -54,10 +52,10 @@ export async function rulesForTypes(options: RuleOptions, given: Given): Promise
 /** The rule for paths that lead to no type. Throws UsageError for what would allow nothing. */
 export function ruleForPaths(options: RuleOptions, paths: readonly string[]): object {
   const chosen = verbsOf(options)
-  const wrong = chosen.find((verb) => verb !== '*' && !verbsAtPaths.includes(verb))
+  const wrong = chosen.find((verb) => verb !== '*' && !pathVerbs.includes(verb))
   if (wrong !== undefined)
     throw new UsageError(
-      `invalid verb ${JSON.stringify(wrong)} for --non-resource-url: there are ${verbsAtPaths.join(', ')} and *`,
+      `invalid verb ${JSON.stringify(wrong)} for --non-resource-url: there are ${pathVerbs.join(', ')} and *`,
     )
   for (const path of paths) {
     if (path === '*') continue
@@ -76,12 +74,11 @@ function verbsOf({ verb }: RuleOptions): string[] {
 
 /** A verb that is nearly one of ours is refused; any other may be one of somebody's own, and is warned of. */
 function checkVerbs(chosen: readonly string[], { context }: Given): void {
-  const known = [...verbs, ...Object.keys(specialVerbs)]
   for (const verb of chosen) {
-    if (verb === '*' || known.includes(verb)) continue
-    const near = closestMatch(verb.toLowerCase(), known, maxTypos(verb))
+    if (verb === '*' || resourceVerbs.includes(verb)) continue
+    const near = nearVerb(verb, resourceVerbs)
     if (near !== undefined) throw new UsageError(`unknown verb ${JSON.stringify(verb)}; did you mean ${near}?`)
-    context.err(`Warning: '${verb}' is not a standard resource verb (${known.join(', ')}, *)\n`)
+    context.err(`Warning: '${verb}' is not a standard resource verb (${resourceVerbs.join(', ')}, *)\n`)
   }
 }
 
