@@ -145,7 +145,9 @@ async function dryRun(session: Session, subject: Subject & Manifest, options: Op
     openapiPatch: undefined,
   } as const
   if (options.serverSide) return await (await import('./apply/server-side.ts')).applyThere(session, subject, applying)
-  return await (await import('./apply/client-side.ts')).applyHere(session, subject, applying)
+  // What apply writes down of itself is no difference between the object and its file.
+  const { applyHere } = await import('./apply/client-side.ts')
+  return await applyHere(session, subject, { ...applying, recorded: false })
 }
 
 function shownOf(object: ApiObject | undefined, { showManagedFields }: Options): JsonObject | undefined {

@@ -51,7 +51,11 @@ export const applying: Part = {
       files: { 'web.yaml': web.replace('        - {name: Z, value: "2"}\n', '').replace('nginx', 'nginx:2') },
       stdout: 'deployment.apps/web configured (server dry run)\n',
     }),
-    r('diff', '-f web.yaml', { stdout: /^\+ {8}image: nginx:2$/m, code: 1 }),
+    r('diff', '-f web.yaml', {
+      // What apply records of itself is no difference.
+      stdout: /^(?![\s\S]*\n[-+] +\{)[\s\S]*\n\+ {8}image: nginx:2\n/,
+      code: 1,
+    }),
     r('apply', '-f web.yaml', { stdout: 'deployment.apps/web configured\n' }),
     r('diff', '-f web.yaml'),
     r('get', "deploy web -o 'jsonpath={.spec.template.spec.containers[*].env}'", {
@@ -124,6 +128,11 @@ There are three ways out:
     }),
     r('apply', '-k .', { stdout: 'configmap/pre-kust created\nconfigmap/pre-made-m4649hggtm created\n' }),
     r('get', '-k . -o name', { stdout: 'configmap/pre-kust\nconfigmap/pre-made-m4649hggtm\n' }),
+    r('create', '-f created.yaml', {
+      files: { 'created.yaml': map('created') },
+      stdout: 'configmap/created created\n',
+    }),
+    r('diff', '-f created.yaml'),
     r('diff', '-k .'),
     r('delete', '-k . -o name', { stdout: 'configmap/pre-kust\nconfigmap/pre-made-m4649hggtm\n' }),
     r('apply', '-k . -f x', { stderr: 'error: -f and -k cannot be used together\n', code: 1 }),

@@ -12,7 +12,7 @@ import type { States } from '../../patches/three-way.ts'
 import type { Session } from '../../session.ts'
 import type { Subject } from '../../subjects.ts'
 import { fieldValidation, requestOptions } from '../../writing.ts'
-import { lastAppliedKey, recordOf, withRecord } from './last-applied.ts'
+import { lastAppliedKey, recordOf, withoutRecord, withRecord } from './last-applied.ts'
 import type { ApplyOptions } from './options.ts'
 
 interface Applied {
@@ -23,18 +23,23 @@ interface Applied {
 export async function applyHere(
   session: Session,
   subject: Subject & Manifest,
-  options: ApplyOptions,
+  options: ApplyOptions & {
+    /** Whether the object is to say what was applied. */
+    readonly recorded?: boolean
+  },
 ): Promise<Applied> {
   const { client, context, types } = session
+  const { recorded = true } = options
   const vendor = await types.vendor()
-  const wanted = withRecord(await withNotes(session, subject.object, { record: options.record }), vendor)
+  const noted = await withNotes(session, subject.object, { record: options.record })
+  const wanted = recorded ? withRecord(noted, vendor) : withoutRecord(noted, vendor)
   const live = await client.get(subject.type, subject.name, { signal: context.signal }).catch((error: unknown) => {
     if (isNotFound(error)) return undefined
     throw error
   })
   const request = { ...requestOptions(session, options), fieldValidation: fieldValidation(options.validate) }
   if (live === undefined) return await createIt(session, subject, { wanted, options, request })
-  if (recordOf(live, vendor) === undefined) context.err(noRecordWarning(subject, vendor))
+  if (recorded && recordOf(live, vendor) === undefined) context.err(noRecordWarning(subject, vendor))
   return await patchIt(session, subject, { wanted, live, vendor, options, request })
 }
 

@@ -17,11 +17,16 @@ export function lastAppliedKey(vendor: Vendor): string {
 
 /** The object with the record of itself. */
 export function withRecord(object: ApiObject, vendor: Vendor): ApiObject {
-  const key = lastAppliedKey(vendor)
-  const { [key]: _, ...annotations } = object.metadata.annotations ?? {}
-  const plain = { ...object, metadata: { ...object.metadata, annotations } }
+  const plain = withoutRecord(object, vendor)
   const text = `${escapeHtml(sortedJson(asJson(plain)))}\n`
-  return { ...plain, metadata: { ...plain.metadata, annotations: { ...annotations, [key]: text } } }
+  const annotations = { ...plain.metadata.annotations, [lastAppliedKey(vendor)]: text }
+  return { ...plain, metadata: { ...plain.metadata, annotations } }
+}
+
+/** Without a record, which a file has that was read from a server. It has annotations, if none: so records have it. */
+export function withoutRecord(object: ApiObject, vendor: Vendor): ApiObject {
+  const { [lastAppliedKey(vendor)]: _, ...annotations } = object.metadata.annotations ?? {}
+  return { ...object, metadata: { ...object.metadata, annotations } }
 }
 
 function escapeHtml(json: string): string {
