@@ -2,6 +2,7 @@
 import { UsageError } from '../base/flags.ts'
 import { ApiError } from '../model/api-error.ts'
 import { LabelMatcher, parseLabelSelector, type Requirement, type SelectorObject } from '../model/label-selector.ts'
+import { parseQuantity } from '../model/quantity.ts'
 
 /** `form` is what one pair should look like, for the message. */
 export function readPairs(text: string, flagName: string, form = 'KEY=VALUE'): { [key: string]: string } {
@@ -11,6 +12,16 @@ export function readPairs(text: string, flagName: string, form = 'KEY=VALUE'): {
     return [pair.slice(0, equals), pair.slice(equals + 1)]
   })
   return Object.fromEntries(pairs)
+}
+
+/** Amounts of something; undefined where none are given: `cpu=200m,memory=512Mi`. Throws UsageError. */
+export function readAmounts(text: string, flagName: string): { [what: string]: string } | undefined {
+  if (text === '') return undefined
+  const amounts = readPairs(text, flagName, 'WHAT=AMOUNT')
+  for (const [what, amount] of Object.entries(amounts))
+    if (parseQuantity(amount) === undefined)
+      throw new UsageError(`${flagName}: ${JSON.stringify(amount)} is not an amount of ${what}, such as 200m or 512Mi`)
+  return amounts
 }
 
 /** A variable of a container or a program: `NAME=VALUE`. */

@@ -8,7 +8,7 @@ import { deletionFlags, deletionRequest, patienceOf } from '../deletion.ts'
 import { isImageReference } from '../image-reference.ts'
 import { recordFlag } from '../kept-notes.ts'
 import { readCount } from '../numbers.ts'
-import { readPairs, readVariable } from '../pairs.ts'
+import { readAmounts, readPairs, readVariable } from '../pairs.ts'
 import { overrideTypeFlag } from '../patches/override-type.ts'
 import { escapeLine } from '../printers/escape.ts'
 import type { Session } from '../session.ts'
@@ -179,8 +179,8 @@ const patienceMs = 10_000
 function podOf(metadata: { name: string; namespace?: string }, options: Options, args: readonly string[]): ApiObject {
   const { image, port, env, labels, annotations, restart, command, serviceAccount } = options
   const amounts = {
-    ...(options.limits && { limits: readPairs(options.limits, '--limits', 'WHAT=AMOUNT') }),
-    ...(options.requests && { requests: readPairs(options.requests, '--requests', 'WHAT=AMOUNT') }),
+    ...(options.limits && { limits: readAmounts(options.limits, '--limits') }),
+    ...(options.requests && { requests: readAmounts(options.requests, '--requests') }),
   }
   const container = {
     name: metadata.name,

@@ -113,6 +113,10 @@ export const creating: Part = {
       stderr: 'error: cannot read none.crt: ENOENT\n',
       code: 1,
     }),
+    r('create secret tls', 'site --cert=admin.kubeconfig --key=admin.kubeconfig', {
+      stderr: 'error: --cert: admin.kubeconfig holds no certificate in PEM\n',
+      code: 1,
+    }),
     r('create secret docker-registry', 'reg --docker-server=r.example --docker-username=u --docker-password=p', {
       stdout: 'secret/reg created\n',
     }),
@@ -237,6 +241,22 @@ rules: [{apiGroups: [""], resources: [pods], verbs: [delete]}]
     }),
     r('create deployment', 'idle --image=busybox --replicas=2 -- sleep 60', {
       stdout: 'deployment.apps/idle created\n',
+    }),
+    r(
+      'create deployment',
+      "pair --image=x/my.app_a:1 --image=busybox --port=80 --dry-run=client -o 'jsonpath={.spec.template.spec.containers}'",
+      {
+        stdout:
+          '[{"image":"x/my.app_a:1","name":"my-app-a","ports":[{"containerPort":80}]},{"image":"busybox","name":"busybox"}]',
+      },
+    ),
+    r('create quota', 'wrong --hard=pods=many --dry-run=client', {
+      stderr: 'error: --hard: "many" is not an amount of pods, such as 200m or 512Mi\n',
+      code: 1,
+    }),
+    r('create poddisruptionbudget', 'wrong --selector=a=b --min-available=1 --max-unavailable=1', {
+      stderr: 'error: min-available and max-unavailable cannot be both specified\n',
+      code: 1,
     }),
     r('create job', 'once --image=busybox -- date', { stdout: 'job.batch/once created\n' }),
     r('create cronjob', "nightly --image=busybox --schedule='0 3 * * *'", {

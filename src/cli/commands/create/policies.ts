@@ -1,6 +1,6 @@
 /** `orchctl create quota`, `priorityclass`, `poddisruptionbudget` and `ingress`: small objects of a few fields. */
 import { flag, repeated, text, toggle, UsageError } from '../../../base/flags.ts'
-import { readPairs, readSelector } from '../../pairs.ts'
+import { readAmounts, readPairs, readSelector } from '../../pairs.ts'
 import { defineGenerator } from './generator.ts'
 
 export const createQuotaCommand = defineGenerator({
@@ -17,7 +17,7 @@ export const createQuotaCommand = defineGenerator({
   type: { group: 'core', version: 'v1', kind: 'ResourceQuota', namespaced: true },
   make: ({ hard, scopes }) => ({
     spec: {
-      ...(hard === '' ? {} : { hard: readPairs(hard, '--hard', 'WHAT=AMOUNT') }),
+      ...(hard === '' ? {} : { hard: readAmounts(hard, '--hard') }),
       ...(scopes === '' ? {} : { scopes: scopes.split(',') }),
     },
   }),
@@ -68,7 +68,9 @@ export const createPodDisruptionBudgetCommand = defineGenerator({
   type: { group: 'policy', version: 'v1', kind: 'PodDisruptionBudget', namespaced: true },
   make: ({ selector, minAvailable, maxUnavailable }) => {
     if (selector === '') throw new UsageError('a selector must be specified')
-    if ((minAvailable === '') === (maxUnavailable === ''))
+    if (minAvailable !== '' && maxUnavailable !== '')
+      throw new UsageError('min-available and max-unavailable cannot be both specified')
+    if (minAvailable === '' && maxUnavailable === '')
       throw new UsageError('one of min-available or max-unavailable must be specified')
     const bound =
       minAvailable === '' ? { maxUnavailable: amountOf(maxUnavailable) } : { minAvailable: amountOf(minAvailable) }

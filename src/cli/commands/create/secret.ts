@@ -1,8 +1,8 @@
 /** `orchctl create secret generic|tls|docker-registry` */
+import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { createSecureContext } from 'node:tls'
-import { codeOf, messageOf } from '../../../base/errors.ts'
+import { codeOf } from '../../../base/errors.ts'
 import { flag, text, UsageError } from '../../../base/flags.ts'
 import { vendorKey } from '../../../model/vendor.ts'
 import type { Context } from '../../command.ts'
@@ -40,7 +40,10 @@ export const createSecretTlsCommand = defineGenerator({
   make: async ({ cert, key }, { context, vendor }) => {
     if (cert === '' || key === '') throw new UsageError('key and certificate must be specified: --cert and --key')
     const [certificate, privateKey] = [read(context, cert), read(context, key)]
-    checkPair(certificate, privateKey)
+    const parsed = inPem(`--cert: ${cert} holds no certificate`, () => new X509Certificate(certificate))
+    // A pair that no server could use is better found now.
+    if (!parsed.checkPrivateKey(inPem(`--key: ${key} holds no private key`, () => createPrivateKey(privateKey))))
+      throw new UsageError(`the certificate and the key do not fit: ${key} is not the key of ${cert}`)
     return {
       type: vendorKey(await vendor(), 'tls'),
       data: { 'tls.crt': certificate.toString('base64'), 'tls.key': privateKey.toString('base64') },
@@ -56,12 +59,11 @@ function read({ directory }: Context, file: string): Buffer {
   }
 }
 
-/** A pair that no server could use is better found now. */
-function checkPair(cert: Buffer, key: Buffer): void {
+function inPem<T>(otherwise: string, read: () => T): T {
   try {
-    createSecureContext({ cert, key })
+    return read()
   } catch (error) {
-    throw new UsageError(`the certificate and the key do not fit: ${messageOf(error)}`)
+    throw new UsageError(`${otherwise} in PEM`, { cause: error })
   }
 }
 

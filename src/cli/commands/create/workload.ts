@@ -17,7 +17,7 @@ export const createDeploymentCommand = defineGenerator({
   flags: {
     image: repeated('image', 'IMAGE', text, 'the image to run'),
     replicas: flag('r,replicas', 'NUMBER', '1', readCount, 'how many of them'),
-    port: flag('port', 'PORT', '0', readCount, 'the port that it listens on; 0: none'),
+    port: flag('port', 'PORT', '0', readCount, 'the port that it listens on, the first of several; 0: none'),
   },
   type: { group: 'apps', version: 'v1', kind: 'Deployment', namespaced: true },
   make: ({ image, replicas, port }, { name, words }) => {
@@ -26,10 +26,10 @@ export const createDeploymentCommand = defineGenerator({
     if (images.length > 1 && words.length > 0)
       throw new UsageError('cannot specify multiple --image options and command')
     const labels = { app: name }
-    const containers = images.map((each) => ({
+    const containers = images.map((each, i) => ({
       name: containerName(each),
       image: each,
-      ...(port === 0 ? {} : { ports: [{ containerPort: port }] }),
+      ...(port === 0 || i > 0 ? {} : { ports: [{ containerPort: port }] }),
       ...(words.length === 0 ? {} : { command: words }),
     }))
     const template = { metadata: { labels }, spec: { containers } }
@@ -37,10 +37,10 @@ export const createDeploymentCommand = defineGenerator({
   },
 })
 
-/** `registry.example.com/a/nginx:1.2` is `nginx`. */
+/** `registry.example.com/a/my.app:1.2` is `my-app`. */
 function containerName(image: string): string {
   const last = image.slice(image.lastIndexOf('/') + 1)
-  return last.split(/[:@]/)[0]!.replaceAll('_', '-')
+  return last.split(/[:@]/)[0]!.replaceAll(/[_.]/g, '-')
 }
 
 export const createJobCommand = defineGenerator({

@@ -1,9 +1,8 @@
 /** `orchctl set resources`: how much containers may have, and how much they ask for. */
 import { flag, text, UsageError } from '../../../base/flags.ts'
 import { isObject, type Json, type JsonObject } from '../../../model/json.ts'
-import { parseQuantity } from '../../../model/quantity.ts'
 import { defineCommand } from '../../command.ts'
-import { readPairs } from '../../pairs.ts'
+import { readAmounts } from '../../pairs.ts'
 import { changeContainers, namesContainer, setFlags, setInObjects } from './pod-spec.ts'
 
 export const setResourcesCommand = defineCommand({
@@ -44,15 +43,6 @@ export const setResourcesCommand = defineCommand({
     await setInObjects(context, { words, options }, { set, done: 'resource requirements updated' })
   },
 })
-
-function readAmounts(value: string, flagName: string): { [what: string]: string } | undefined {
-  if (value === '') return undefined
-  const amounts = readPairs(value, flagName, 'WHAT=AMOUNT')
-  for (const [what, amount] of Object.entries(amounts))
-    if (parseQuantity(amount) === undefined)
-      throw new UsageError(`${flagName}: ${JSON.stringify(amount)} is not an amount of ${what}, such as 200m or 512Mi`)
-  return amounts
-}
 
 function membersOf(value: Json | undefined): JsonObject {
   return isObject(value) ? value : {}
