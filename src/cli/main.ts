@@ -152,6 +152,7 @@ function findCommand(known: readonly Entry[], name: string, before: string): Ent
   if (isNotBuilt(words)) throw new UsageError(`\`orchctl ${words}\` is not built; \`orchctl help\` lists what is`)
   const names = known.map((command) => command.name)
   const hint = closestMatch(name, names)
+  if (names.length === 0) throw new UsageError(`${before} has no commands of its own: ${JSON.stringify(name)}`)
   const advice = hint === undefined ? `known are ${names.join(', ')}` : `did you mean ${hint}?`
   throw new UsageError(`unknown command ${JSON.stringify(name)}; ${advice} (${before} help)`)
 }

@@ -252,6 +252,10 @@ test('port-forward passes connections on, each by itself', async (t) => {
   const { code, stderr } = await running.ended
   assert.deepEqual([code, stderr], [0, ''])
   assert.match((await run(['port-forward', 'web', '99999'])).stderr, /is not \[LOCAL_PORT:\]REMOTE_PORT/)
+  assert.match(
+    (await run(['port-forward', 'web', ':nope'])).stderr,
+    /^error: pod web does not have a named port 'nope'; (?:it has: |none of its ports has a name)/,
+  )
   assert.match((await run(['port-forward', 'web'])).stderr, /at least 1 PORT is required/)
 })
 

@@ -93,7 +93,7 @@ async function findPods(session: Session, words: readonly string[]): Promise<Fou
     return { pods: [await client.get(podType, name, { signal: context.signal })], owner, isPod: true }
   const object = await client.get(type, name, { signal: context.signal })
   const labelSelector = selectorOf(type, object)
-  if (labelSelector === undefined) throw new UsageError(`cannot attach to ${owner}: ${type.kind} selects no pods`)
+  if (labelSelector === undefined) throw new UsageError(`${owner} has no pods: a ${type.kind} selects none`)
   const { items } = await client.list(podType, {
     ...(name.namespace === undefined ? {} : { namespace: name.namespace }),
     labelSelector,

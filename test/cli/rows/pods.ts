@@ -8,6 +8,14 @@ spec:
   containers: [{name: a, image: x}, {name: b, image: x}]
 `
 
+const begun = `apiVersion: v1
+kind: Pod
+metadata: {name: begun}
+spec:
+  initContainers: [{name: first, image: x}]
+  containers: [{name: then, image: x}]
+`
+
 const empty = `apiVersion: apps/v1
 kind: ReplicaSet
 metadata: {name: empty}
@@ -16,11 +24,17 @@ spec: {replicas: 0, selector: {matchLabels: {app: empty}}, template: {metadata: 
 
 export const pods: Part = {
   name: 'pods',
-  given: `${pod}---\n${empty}`,
+  given: `${pod}---\n${empty}---\n${begun}`,
   rows: [
     r('logs', 'idle a'),
     r('logs', 'idle', { stderr: 'Defaulted container "a" out of: a, b\n' }),
     r('logs', 'idle -c c', { stderr: 'error: container c not found in pod idle, which has: a, b\n', code: 1 }),
+    r('logs', 'begun --all-containers -v=6', { stderr: /container=first[\s\S]*container=then/ }),
+    r('logs', 'begun -c nope', {
+      stderr: 'error: container nope not found in pod begun, which has: then, first (init)\n',
+      code: 1,
+    }),
+    r('logs', 'idle a --limit-bytes=-1', { stderr: 'error: --limit-bytes must be greater than 0\n', code: 1 }),
     r('logs', 'idle a --since=5x', {
       stderr: 'error: --since: "5x" is not a time such as 5s or 1m30s\n',
       code: 1,

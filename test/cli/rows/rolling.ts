@@ -66,6 +66,13 @@ export const rolling: Part = {
       stdin: '# read\nZ=4\n',
       stdout: '{"name":"Z","value":"4"}',
     }),
+    r('set env', 'deploy/web -c nope A=b', {
+      stderr: 'warning: Deployment/web does not have any containers matching "nope"; it has: a\n',
+    }),
+    r('set resources', 'deploy/web -c nope --limits=cpu=1', {
+      stderr: 'error: Deployment/web does not have any containers matching "nope"; it has: a\n',
+      code: 1,
+    }),
     r('set env', 'cm/one A=b', { stderr: 'error: ConfigMap "one" has no containers\n', code: 1 }),
     r('set resources', 'deploy/web --limits=cpu=1,memory=1Gi', {
       stdout: 'deployment.apps/web resource requirements updated\n',

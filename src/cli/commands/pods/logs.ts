@@ -7,7 +7,7 @@ import { connectionFlags, readTime } from '../../connection-flags.ts'
 import { SeveralErrors } from '../../explain-error.ts'
 import { escapeLine, escapeOutput } from '../../printers/escape.ts'
 import { placeOf, type Session } from '../../session.ts'
-import { chooseContainer, containersOf, type Pod, podsOnceThere, podType } from '../../streaming/pods.ts'
+import { type Container, chooseContainer, type Pod, podsOnceThere, podType } from '../../streaming/pods.ts'
 import { withTypedSession } from '../../without-nulls.ts'
 
 const flags = {
@@ -85,6 +85,7 @@ function check(options: Options, words: readonly string[]): void {
     throw new UsageError('--all-containers=true should not be specified with container name')
   if (options.since > 0 && options.sinceTime !== '')
     throw new UsageError('at most one of `sinceTime` or `sinceSeconds` may be specified')
+  if (options.limitBytes < 0) throw new UsageError('--limit-bytes must be greater than 0')
   if (options.tail < -1) throw new UsageError('--tail must be greater than or equal to -1')
 }
 
@@ -99,9 +100,14 @@ async function findSources(session: Session, words: readonly string[], options: 
   const pods = target === undefined ? await selected(session, options.selector) : await named(session, target, options)
   return pods.flatMap((pod) =>
     options.allContainers
-      ? containersOf(pod).map(({ name = '' }) => ({ pod, container: name }))
+      ? inOrderOfStart(pod).map(({ name = '' }) => ({ pod, container: name }))
       : [{ pod, container: chooseContainer(session, pod, { container }).name ?? '' }],
   )
+}
+
+/** As they start: those that come before the others first. */
+function inOrderOfStart({ spec = {} }: Pod): readonly Container[] {
+  return [...(spec.initContainers ?? []), ...(spec.containers ?? []), ...(spec.ephemeralContainers ?? [])]
 }
 
 async function selected({ client, context, namespace }: Session, labelSelector: string): Promise<Pod[]> {

@@ -7,7 +7,7 @@ import { flag, UsageError } from '../../../base/flags.ts'
 import { objectPath } from '../../../client/resource-type.ts'
 import { defineCommand } from '../../command.ts'
 import { connectionFlags } from '../../connection-flags.ts'
-import { escapeText } from '../../printers/escape.ts'
+import { escapeLine, escapeText } from '../../printers/escape.ts'
 import { placeOf, type Session } from '../../session.ts'
 import { type Channels, openChannels } from '../../streaming/channels.ts'
 import { findPod, type Pod, podRunningTimeoutFlag, podType } from '../../streaming/pods.ts'
@@ -91,10 +91,14 @@ function remotePort(text: string, { service, pod }: { service: Service | undefin
   return isPort(Number(text), 1) ? Number(text) : undefined
 }
 
-function portOfPod(text: string, { spec }: Pod): number | undefined {
+function portOfPod(text: string, { metadata, spec }: Pod): number | undefined {
   if (/^\d{1,5}$/.test(text)) return Number(text)
   const ports = (spec?.containers ?? []).flatMap(({ ports = [] }) => ports)
-  return ports.find(({ name }) => name === text)?.containerPort
+  const found = ports.find(({ name }) => name === text)
+  if (found !== undefined || !/^[a-z0-9-]+$/.test(text)) return found?.containerPort
+  const names = ports.flatMap(({ name }) => name ?? []).map(escapeLine)
+  const known = names.length === 0 ? 'none of its ports has a name' : `it has: ${names.join(', ')}`
+  throw new UsageError(`pod ${escapeLine(metadata.name ?? '')} does not have a named port '${text}'; ${known}`)
 }
 
 async function listen(

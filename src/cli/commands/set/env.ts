@@ -1,13 +1,15 @@
 /** `orchctl set env`: the environment of containers, from pairs or from the keys of a ConfigMap or Secret. */
 import { flag, type OptionsOf, readBoolean, repeated, text, toggle, UsageError } from '../../../base/flags.ts'
+import type { ApiObject } from '../../../model/object.ts'
 import { liveOf } from '../../changing.ts'
-import { defineCommand } from '../../command.ts'
+import { type Context, defineCommand } from '../../command.ts'
+import { escapeLine } from '../../printers/escape.ts'
 import { findSubjects } from '../../subjects.ts'
 import { withTypedSession } from '../../without-nulls.ts'
 import { refuseListedForm } from '../../writing.ts'
 import { changedEnvironment, type EnvChange, type Variable } from './environment.ts'
 import { listEnvironment } from './list-environment.ts'
-import { changeContainers, namesContainer, setFlags, setInObjects, splitWords } from './pod-spec.ts'
+import { changeContainers, namesContainer, noSuchContainer, setFlags, setInObjects, splitWords } from './pod-spec.ts'
 import { variablesFrom } from './variables-from.ts'
 
 export const envFlags = {
@@ -43,6 +45,7 @@ export const setEnvCommand = defineCommand({
       { words: subjects, options },
       {
         set: (session) => async (object) => {
+          warnOfContainers(context, object, options)
           const from = options.from === '' ? [] : await variablesFrom(session, options)
           const whole = { ...change, set: [...change.set, ...from] }
           return changeContainers(object, (container) => {
@@ -55,6 +58,12 @@ export const setEnvCommand = defineCommand({
     )
   },
 })
+
+/** Of several objects some may well have no such container. */
+function warnOfContainers({ err }: Context, object: ApiObject, { containers }: { readonly containers: string }): void {
+  const missing = noSuchContainer(object, containers)
+  if (missing !== undefined) err(`warning: ${escapeLine(missing)}\n`)
+}
 
 async function givenVariables(
   { input }: { input: () => Promise<Buffer> },
@@ -80,15 +89,14 @@ function readChange(words: readonly string[]): EnvChange {
   return { set, remove }
 }
 
-async function list(
-  context: Parameters<typeof withTypedSession>[0],
-  words: readonly string[],
-  options: OptionsOf<typeof envFlags>,
-): Promise<void> {
+async function list(context: Context, words: readonly string[], options: OptionsOf<typeof envFlags>): Promise<void> {
   refuseListedForm(options)
   await withTypedSession(context, options, async (session) => {
     const chosen = { ...options, fieldSelector: '', allNamespaces: false }
-    for (const subject of await findSubjects(session, words, chosen))
-      context.out(await listEnvironment(session, await liveOf(session, subject), options))
+    for (const subject of await findSubjects(session, words, chosen)) {
+      const object = await liveOf(session, subject)
+      warnOfContainers(context, object, options)
+      context.out(await listEnvironment(session, object, options))
+    }
   })
 }

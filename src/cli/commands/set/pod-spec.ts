@@ -109,6 +109,17 @@ export function changeContainers(
   }))
 }
 
+/** What is said of a pattern that no container fits; undefined where one does. */
+export function noSuchContainer(object: ApiObject, pattern: string): string | undefined {
+  const names: string[] = []
+  changeContainers(object, (container) => {
+    names.push(container.name)
+    return container
+  })
+  if (names.some((name) => namesContainer(pattern, name))) return undefined
+  return `${object.kind}/${object.metadata.name} does not have any containers matching ${JSON.stringify(pattern)}; it has: ${names.join(', ')}`
+}
+
 /** Whether a name fits a pattern in which `*` stands for anything. */
 export function namesContainer(pattern: string, name: string): boolean {
   if (!pattern.includes('*')) return pattern === name

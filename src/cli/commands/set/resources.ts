@@ -3,7 +3,7 @@ import { flag, text, UsageError } from '../../../base/flags.ts'
 import { isObject, type Json, type JsonObject } from '../../../model/json.ts'
 import { defineCommand } from '../../command.ts'
 import { readAmounts } from '../../pairs.ts'
-import { changeContainers, namesContainer, setFlags, setInObjects } from './pod-spec.ts'
+import { changeContainers, namesContainer, noSuchContainer, setFlags, setInObjects } from './pod-spec.ts'
 
 export const setResourcesCommand = defineCommand({
   name: 'set resources',
@@ -25,10 +25,10 @@ export const setResourcesCommand = defineCommand({
     if (limits === undefined && requests === undefined)
       throw new UsageError('you must specify an update to requests or limits (in the form of --requests/--limits)')
     const set = () => (object: Parameters<typeof changeContainers>[0]) => {
-      let found = false
-      const next = changeContainers(object, (container) => {
+      const missing = noSuchContainer(object, options.containers)
+      if (missing !== undefined) throw new UsageError(missing)
+      return changeContainers(object, (container) => {
         if (!namesContainer(options.containers, container.name)) return container
-        found = true
         const before = isObject(container.resources) ? container.resources : {}
         const resources = {
           ...before,
@@ -37,8 +37,6 @@ export const setResourcesCommand = defineCommand({
         }
         return { ...container, resources }
       })
-      if (!found) throw new UsageError(`unable to find container named ${JSON.stringify(options.containers)}`)
-      return next
     }
     await setInObjects(context, { words, options }, { set, done: 'resource requirements updated' })
   },
