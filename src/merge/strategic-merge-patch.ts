@@ -13,6 +13,7 @@
  * those who have no decoder). Neither argument is changed. A patch that makes no sense is a 400; a value of a wrong type
  * is put where it was sent, for the decoder to find.
  */
+import { shorten } from '../base/shorten.ts'
 import { isObject, type Json, type JsonObject, own, setKey } from '../model/json.ts'
 import type { ListSchema, Schema } from '../schema/schema.ts'
 import { arrange, type Identify, type Identity, identifyBy, identifyScalar, isSubsequence } from './list-order.ts'
@@ -136,9 +137,9 @@ function mergeKeyedList(schema: ListSchema, present: readonly Json[], patch: rea
   const elements = patch.filter(isElement)
   if (patch.some((element) => elementMode(element) === 'replace')) return elements
   const identify = identifyIn(schema)
-  const order = identitiesOf(elements, identify)
+  const order = identitiesOf(elements, identify, mergeKeyOf(schema))
   const deleted = patch.filter((element) => elementMode(element) === 'delete')
-  const kept = without(present, identify, identitiesOf(deleted, identify))
+  const kept = without(present, identify, identitiesOf(deleted, identify, mergeKeyOf(schema)))
   return arrange(mergeElements(schema, kept, elements), identify, order, kept.map(identify))
 }
 
@@ -166,13 +167,19 @@ function without(list: readonly Json[], identify: Identify, identities: readonly
   return list.filter((element) => !gone.has(identify(element)))
 }
 
-function identitiesOf(elements: readonly Json[], identify: Identify): Identity[] {
+/** `key` is what elements are told apart by, where they are objects. */
+function identitiesOf(elements: readonly Json[], identify: Identify, key?: string): Identity[] {
   return elements.map((element) => {
     const identity = identify(element)
-    if (identity === undefined)
-      throw malformed('an element of a list that merges is not a scalar or lacks its merge key')
-    return identity
+    if (identity !== undefined) return identity
+    if (key === undefined) throw malformed('an element of a list that merges is not a scalar')
+    throw malformed(`an element of a list has no merge key ${JSON.stringify(key)}${membersText(element)}`)
   })
+}
+
+function membersText(element: Json): string {
+  const names = isObject(element) ? Object.keys(element) : []
+  return names.length === 0 ? '' : `; it has ${shorten(names.join(', '), 200)}`
 }
 
 /** Whether an element is one to merge, and not an instruction about others. */
@@ -251,7 +258,7 @@ interface Reordering {
 
 function reorder(schema: Schema, { result, document, patch, name, order }: Reordering): void {
   const identify = identifyIn(schema)
-  const wanted = identitiesOf(order, identify)
+  const wanted = identitiesOf(order, identify, mergeKeyOf(schema))
   const named = listAt(patch, name).filter(isElement).map(identify)
   if (wanted.length > 0 && !isSubsequence(named, wanted))
     throw malformed(`the list ${name} of the patch does not follow its ${orderPrefix}`)

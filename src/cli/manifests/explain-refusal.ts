@@ -19,15 +19,19 @@ export function explainRefusal({ origin, doing, subject }: ManifestError, error:
   const conflicts = causes.filter(({ reason }) => reason === 'FieldManagerConflict')
   if (conflicts.length > 0) return explainConflicts(origin, subject, conflicts)
   const sentence = statusSentence(error, `error when ${doing} ${JSON.stringify(origin.name)}: `)
-  const lines = causes.length > 0 ? causes.flatMap((cause) => causeLine(origin, cause)) : namedFields(origin, error)
+  const isNamed = causes.some(({ field = '' }) => field !== '' && field !== wholePatch)
+  const lines = isNamed ? causes.flatMap((cause) => causeLine(origin, cause)) : namedFields(origin, error)
   return [sentence, ...lines].join('\n')
 }
 
+/** The field that a server names where what a patch leads to cannot be read. */
+const wholePatch = 'patch'
+
 /** Where the message itself names fields: unknown ones, or one of the wrong type. */
 function namedFields(origin: Origin, { reason, message }: StatusError): string[] {
-  if (reason !== 'BadRequest') return []
+  if (reason !== 'BadRequest' && reason !== 'Invalid') return []
   const unknown = [...message.matchAll(/unknown field "([^"]+)"/g)].map(([, field]) => field!)
-  const wrong = /^([\w.[\]-]+): expected /.exec(message)?.[1]
+  const wrong = /(?:^|: )([\w.[\]-]+): expected /.exec(message)?.[1]
   return [...unknown, ...(wrong === undefined ? [] : [wrong])].map((field) => `  ${placeText(origin, field)}: ${field}`)
 }
 

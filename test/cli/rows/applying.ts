@@ -128,6 +128,21 @@ There are three ways out:
     }),
     r('apply', '-k .', { stdout: 'configmap/pre-kust created\nconfigmap/pre-made-m4649hggtm created\n' }),
     r('get', '-k . -o name', { stdout: 'configmap/pre-kust\nconfigmap/pre-made-m4649hggtm\n' }),
+    r('apply', '-f typed.yaml', {
+      files: {
+        'typed.yaml': web
+          .replace('        - {name: Z, value: "2"}\n', '')
+          .replace('spec:\n', 'spec:\n  replicas: two\n'),
+      },
+      stderr:
+        /^Error from server \(Invalid\): .*: spec\.replicas: expected int32, got string\n {2}typed\.yaml:6:3: spec\.replicas\n$/,
+      code: 1,
+    }),
+    r('apply', '-f keyless.yaml', {
+      files: { 'keyless.yaml': web.replace('- name: a', '- nam: a') },
+      stderr: /: an element of a list has no merge key "name"; it has nam, image, env\n$/,
+      code: 1,
+    }),
     r('create', '-f created.yaml', {
       files: { 'created.yaml': map('created') },
       stdout: 'configmap/created created\n',
