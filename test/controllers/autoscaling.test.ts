@@ -4,7 +4,7 @@ import { after, afterEach, before, test } from 'node:test'
 import { systemClock } from '../../src/base/clock.ts'
 import type { Transport } from '../../src/client/transport.ts'
 import { autoscalers } from '../../src/controllers/autoscaling/horizontal-pod-autoscaling.ts'
-import { replicasFor } from '../../src/controllers/autoscaling/resource-usage.ts'
+import { replicasFor, usageOf } from '../../src/controllers/autoscaling/resource-usage.ts'
 import { limitReplicas } from '../../src/controllers/autoscaling/scaling-limits.ts'
 import { deployments, pods } from '../../src/controllers/workloads/resource-types.ts'
 import type { HorizontalPodAutoscaler } from '../../src/kinds/autoscaling/horizontal-pod-autoscaler.ts'
@@ -229,9 +229,9 @@ test('how many replicas a usage calls for', () => {
       spec,
       status: { phase, startTime: past, conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: past }] },
     }) as unknown as Pod
-  const ask = (usage: [string, number][], all: Pod[], replicas = all.length) =>
+  const ask = (usage: [string, number][], all: Pod[], resource = 'cpu') =>
     replicasFor({
-      ...{ pods: all, usage: new Map(usage), resource: 'cpu', target: { utilization: 50 }, replicas },
+      ...{ pods: all, usage: new Map(usage), resource, target: { utilization: 50 }, replicas: all.length },
       ...{ tolerance: 0.1, now: Date.parse('2030-01-02T00:00:00Z') },
     }).replicas
   const two = [pod('a'), pod('b')]
@@ -281,6 +281,9 @@ test('how many replicas a usage calls for', () => {
   assert.equal(ask([['a', 0.1]], two), 2, 'or nothing')
   assert.equal(ask([['a', 0.1]], [pod('a'), pod('b', 'Pending')]), 2, 'one that has not started uses nothing yet')
   assert.throws(() => ask([], two), /did not receive metrics/)
+  const measured = { metadata: { name: 'a' }, containers: [{ name: 'c', usage: { cpu: '1' } }] }
+  assert.equal(usageOf([measured], 'constructor').size, 0)
+  assert.throws(() => ask([['a', 1]], two, 'constructor'), /missing request for constructor/)
 })
 
 test('how far one goes at once, with and without a behaviour', () => {

@@ -22,7 +22,7 @@ export function usageOf(metrics: readonly PodMetrics[], resource: string, contai
   const usage = new Map<string, number>()
   for (const { metadata, containers = [] } of metrics) {
     const measured = container === undefined ? containers : containers.filter(({ name }) => name === container)
-    const values = measured.map((each) => numberOf(each.usage?.[resource]))
+    const values = measured.map((each) => amountOf(each.usage, resource))
     if (values.length === 0 || values.includes(undefined)) continue
     usage.set(
       metadata.name ?? '',
@@ -30,6 +30,11 @@ export function usageOf(metrics: readonly PodMetrics[], resource: string, contai
     )
   }
   return usage
+}
+
+/** The name is that of a metric, which may be any text. */
+function amountOf(amounts: { readonly [resource: string]: string } = {}, resource: string): number | undefined {
+  return Object.hasOwn(amounts, resource) ? numberOf(amounts[resource]) : undefined
 }
 
 /** A quantity as a number; undefined where it is none. */
@@ -42,7 +47,7 @@ export function numberOf(text: string | undefined): number | undefined {
 function requestOf({ spec }: Pod, resource: string, container?: string): number | undefined {
   const containers = spec?.containers ?? []
   const counted = container === undefined ? containers : containers.filter(({ name }) => name === container)
-  const values = counted.map(({ resources }) => numberOf(resources?.requests?.[resource]))
+  const values = counted.map(({ resources }) => amountOf(resources?.requests, resource))
   return values.includes(undefined) ? undefined : values.reduce((sum: number, value) => sum + value!, 0)
 }
 
