@@ -5,6 +5,7 @@
 import { lookup } from 'node:dns/promises'
 import { BlockList, isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
+import { formatIp, parseIp } from '../model/ip-range.ts'
 import { CallError } from '../outbound/call-error.ts'
 import type { Address } from '../outbound/service-address.ts'
 
@@ -55,5 +56,12 @@ async function resolve(host: string): Promise<string[]> {
 function isOwn(address: string, port: number, own: Address | undefined): boolean {
   if (own === undefined || port !== own.port) return false
   const local = Object.values(networkInterfaces()).flatMap((all) => all ?? [])
-  return address === own.host || local.some((each) => each.address === address)
+  const wanted = canonical(address)
+  return [own.host, ...local.map((each) => each.address)].some((each) => canonical(each) === wanted)
+}
+
+/** Each address has one spelling here: `::ffff:10.0.0.1` is 10.0.0.1. What is none stays as it is. */
+function canonical(address: string): string {
+  const ip = parseIp(address)
+  return ip === undefined ? address : formatIp(ip)
 }
