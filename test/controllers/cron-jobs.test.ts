@@ -141,6 +141,25 @@ test('Forbid waits for the last Job, Replace deletes it, a suspended CronJob mak
   assert.deepEqual(await jobsOf('asleep'), [])
 })
 
+test('Replace deletes no Job that is not its own, whatever the status says', async () => {
+  const template = { spec: { containers: [{ name: 'c', image: 'i' }], restartPolicy: 'Never' } }
+  const others = await Promise.all(
+    ['kube-system', namespace].map((place) =>
+      server.client.create(jobs, { metadata: { name: 'other', namespace: place }, spec: { template } } as never),
+    ),
+  )
+  await makeCronJob('greedy', { concurrencyPolicy: 'Replace' })
+  const named = others.map(({ metadata }) => ({ namespace: metadata.namespace, name: 'other', uid: metadata.uid }))
+  const active = [...named, { name: 'other' }, { namespace, name: '../x', uid: 'u' }]
+  const patch = { merge: { status: { active } } }
+  await server.client.patch(cronJobs, { namespace, name: 'greedy' }, { patch, subresource: 'status' })
+  run()
+  await untilJobs('greedy', now)
+  await untilStatus('greedy', (status) => status.active?.map(({ name }) => name).join() === `greedy-${now / minute}`)
+  for (const { metadata } of others)
+    assert.equal((await server.client.get(jobs, metadata as never)).metadata.uid, metadata.uid)
+})
+
 test('a Job that is deleted leaves the status', async () => {
   run()
   await makeCronJob('gone', {})

@@ -1,6 +1,7 @@
 /** The status of a CronJob while a step works on it: which of its Jobs run, and when one was last made and last succeeded. */
 import type { CronJob } from '../../kinds/batch/cron-job.ts'
 import type { Job } from '../../kinds/batch/job.ts'
+import { checkDnsSubdomain } from '../../model/names.ts'
 import { timestamp } from '../../model/object.ts'
 import { unlessGone } from '../unless-gone.ts'
 import type { CronJobParts } from './cron-parts.ts'
@@ -20,7 +21,10 @@ export class CronStatus {
     const { active = [], ...others } = cronJob.status ?? {}
     this.cronJob = cronJob
     this.#parts = parts
-    this.#active = active
+    // Anybody who may write the status can name any Job: one that cannot be of this CronJob is not followed, nor replaced.
+    this.#active = active.filter(
+      ({ namespace, name = '' }) => namespace === cronJob.metadata.namespace && checkDnsSubdomain(name).length === 0,
+    )
     this.#others = others
   }
 

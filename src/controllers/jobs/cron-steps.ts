@@ -107,7 +107,8 @@ export async function startJob(parts: CronJobParts, { cronJob, status, at, signa
 async function replaceActive(parts: CronJobParts, { cronJob, status, signal }: JobStart): Promise<void> {
   for (const { namespace = '', name = '', uid } of [...status.active]) {
     const job = await unlessGone(parts.client.get(jobs, { namespace, name }, { signal }))
-    if (job?.metadata.uid === uid && job !== undefined) await deleteJob(parts, { cronJob, job, signal })
+    if (job !== undefined && job.metadata.uid === uid && isControlledBy(job, cronJob))
+      await deleteJob(parts, { cronJob, job, signal })
     status.ended(uid)
   }
 }
