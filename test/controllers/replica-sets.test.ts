@@ -71,6 +71,20 @@ test('pods are created and deleted, and counted in the status', async () => {
   await untilPods(server.client, 'counted', 0)
 })
 
+test('a pod of another namespace that names the set as its controller is none of its pods', async () => {
+  const { apiVersion, kind, metadata } = await makeSet('copied', 1)
+  const owner = { apiVersion, kind, name: 'copied', uid: metadata.uid!, controller: true }
+  await server.client.create(pods, {
+    metadata: { name: 'foreign', namespace: 'kube-system', labels: { app: 'copied' }, ownerReferences: [owner] },
+    spec: template('copied').spec,
+  } as never)
+  server.run(['replicaset'])
+  await untilPods(server.client, 'copied', 1)
+  await scale('copied', 0)
+  await untilPods(server.client, 'copied', 0)
+  await server.client.get(pods, { namespace: 'kube-system', name: 'foreign' })
+})
+
 test('what ends or is deleted is replaced', async () => {
   server.run(['replicaset'])
   await makeSet('replaced', 2)

@@ -53,9 +53,9 @@ export function cronJobLoop(parts: CronJobParts): Loop {
 async function reconcile(loop: LoopState, key: string, signal: AbortSignal): Promise<StepOutcome> {
   const cronJob = loop.cronJobs.get(nameOfKey(key))
   if (cronJob === undefined) return 'done'
-  const { uid = '', resourceVersion, deletionTimestamp } = cronJob.metadata
+  const { namespace = '', uid = '', resourceVersion, deletionTimestamp } = cronJob.metadata
   if (loop.outdated.get(uid) === resourceVersion) return 'done'
-  const children = byController(loop.jobs).controlledBy(uid)
+  const children = byController(loop.jobs).controlledBy(namespace, uid)
   const status = new CronStatus(loop, cronJob)
   await status.followJobs(children, signal)
   let outcome: StepOutcome = 'done'

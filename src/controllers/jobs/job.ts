@@ -103,7 +103,8 @@ async function reconcile(loop: LoopState, key: string, signal: AbortSignal): Pro
 
 async function claimPods({ client, pods, selection }: LoopState, job: Job, signal: AbortSignal): Promise<Pod[]> {
   const orphans = selection.podsOf(job).filter((pod) => controllerOf(pod) === undefined)
-  const candidates = [...byController(pods).controlledBy(job.metadata.uid ?? ''), ...orphans]
+  const { namespace = '', uid = '' } = job.metadata
+  const candidates = [...byController(pods).controlledBy(namespace, uid), ...orphans]
   const selects = (labels: Pod['metadata']['labels']) => selection.selects(job, labels)
   return await claimObjects({ client, type: podType, owner: job, ownerType: jobs, selects, signal }, candidates)
 }

@@ -91,7 +91,7 @@ async function claimedRevisions<O extends ObjectBase>(parts: RevisionOwner<O>): 
   const { revisions, owner } = parts
   const { uid = '', namespace = '' } = owner.metadata
   const lookup = byController(revisions)
-  const candidates = [...lookup.controlledBy(uid), ...lookup.orphans(namespace)]
+  const candidates = [...lookup.controlledBy(namespace, uid), ...lookup.orphans(namespace)]
   return (await claimObjects({ ...parts, type: controllerRevisions }, candidates)).sort(byAge)
 }
 

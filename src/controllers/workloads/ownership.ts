@@ -34,8 +34,8 @@ export interface OwnerKind {
 
 /** The objects of an informer by their controller. */
 export interface ByController<T> {
-  /** Those that the owner of this UID controls. */
-  controlledBy(uid: string): T[]
+  /** Those that the owner of this UID controls: an owner is in the namespace of what it controls. */
+  controlledBy(namespace: string, uid: string): T[]
   /** Those of a namespace that nobody controls. */
   orphans(namespace: string): T[]
 }
@@ -47,12 +47,13 @@ export function byController<T extends ObjectBase>(informer: Informer<T>): ByCon
   const index = (known.get(informer) as Index<T> | undefined) ?? informer.index(ownerValue)
   known.set(informer, index as unknown as Index<ObjectBase>)
   return {
-    controlledBy: (uid) => index.get(`uid ${uid}`),
+    controlledBy: (namespace, uid) => index.get(`of ${namespace} ${uid}`),
     orphans: (namespace) => index.get(`orphans ${namespace}`),
   }
 }
 
 function ownerValue(object: ObjectBase): string[] {
+  const { namespace } = object.metadata
   const owner = controllerOf(object)
-  return [owner === undefined ? `orphans ${object.metadata.namespace}` : `uid ${owner.uid}`]
+  return [owner === undefined ? `orphans ${namespace}` : `of ${namespace} ${owner.uid}`]
 }

@@ -130,7 +130,7 @@ async function claimedPods<O extends ReplicaOwner>(state: State<O>, owner: O, si
   const { client, pods, selecting, type: ownerType } = state
   const { uid = '', namespace = '' } = owner.metadata
   const lookup = byController(pods)
-  const candidates = [...lookup.controlledBy(uid), ...lookup.orphans(namespace)].filter(isActive)
+  const candidates = [...lookup.controlledBy(namespace, uid), ...lookup.orphans(namespace)].filter(isActive)
   const selects = (labels: ObjectBase['metadata']['labels']) => selecting.selects(owner, labels)
   return await claimObjects({ client, type: podType, owner, ownerType, selects, signal }, candidates)
 }
@@ -204,10 +204,11 @@ function* chooseSurplus<O extends ReplicaOwner>(
 /** How many active pods of the owner, and of others with the same controller, each node has. */
 function* crowdsOf<O extends ReplicaOwner>({ owners, pods }: State<O>, owner: O): Steps<Map<string, number>> {
   const controller = controllerOf(owner)
-  const related = controller === undefined ? [owner] : byController(owners).controlledBy(controller.uid)
+  const { namespace = '' } = owner.metadata
+  const related = controller === undefined ? [owner] : byController(owners).controlledBy(namespace, controller.uid)
   const crowds = new Map<string, number>()
   for (const { metadata } of related) {
-    for (const pod of byController(pods).controlledBy(metadata.uid ?? '')) {
+    for (const pod of byController(pods).controlledBy(namespace, metadata.uid ?? '')) {
       const node = pod.spec?.nodeName ?? ''
       if (isActive(pod)) crowds.set(node, (crowds.get(node) ?? 0) + 1)
     }

@@ -141,7 +141,7 @@ async function claimedPods({ client, pods }: DaemonSetState, owner: DaemonSet, c
   const { selecting, signal } = context
   const { uid = '', namespace = '' } = owner.metadata
   const lookup = byController(pods)
-  const candidates = [...lookup.controlledBy(uid), ...lookup.orphans(namespace)]
+  const candidates = [...lookup.controlledBy(namespace, uid), ...lookup.orphans(namespace)]
   const selects = (labels: Labels) => selecting.selects(owner, labels)
   return await claimObjects({ client, type: podType, owner, ownerType: daemonSets, selects, signal }, candidates)
 }

@@ -78,7 +78,7 @@ async function claimedSets(
   const { uid = '', namespace = '' } = owner.metadata
   const lookup = byController(informer)
   const selects = (labels: Labels) => selecting.selects(owner, labels)
-  const candidates = [...lookup.controlledBy(uid), ...lookup.orphans(namespace)]
+  const candidates = [...lookup.controlledBy(namespace, uid), ...lookup.orphans(namespace)]
   return await claimObjects({ client, type: replicaSets, owner, ownerType: deployments, selects, signal }, candidates)
 }
 

@@ -22,5 +22,7 @@ export async function recreate(rollout: Rollout, all: readonly ReplicaSet[]): Pr
 /** Whether a pod of an old template may still run: pods that are being deleted do. */
 function hasOldPods({ parts }: Rollout, old: readonly ReplicaSet[]): boolean {
   const pods = byController(parts.pods)
-  return presentIn(old) > 0 || old.some(({ metadata }) => !pods.controlledBy(metadata.uid ?? '').every(hasEnded))
+  const mayRun = ({ metadata: { namespace = '', uid = '' } }: ReplicaSet) =>
+    !pods.controlledBy(namespace, uid).every(hasEnded)
+  return presentIn(old) > 0 || old.some(mayRun)
 }

@@ -74,7 +74,7 @@ async function claimedPods(
 ): Promise<Pod[]> {
   const { uid = '', namespace = '' } = owner.metadata
   const lookup = byController(pods)
-  const candidates = [...lookup.controlledBy(uid), ...lookup.orphans(namespace)]
+  const candidates = [...lookup.controlledBy(namespace, uid), ...lookup.orphans(namespace)]
   const selects = (labels: Labels) => selecting.selects(owner, labels)
   const fits = (pod: Pod) => ordinalOf(owner, pod) !== undefined
   return await claimObjects(
