@@ -32,6 +32,7 @@ import type {
 import { deleteBody, pageQuery, patchBody, queryText, writeQuery } from './requests.ts'
 import {
   collectionPath,
+  creationPath,
   type Draft,
   nameOf,
   type ObjectName,
@@ -136,7 +137,7 @@ export class Client {
     const resolved = await this.resolve(type, options)
     const body = typed(resolved, object)
     const isPart = type.subresource !== undefined
-    const path = isPart ? objectPath(resolved, nameOf(body)) : collectionPath(resolved, body.metadata.namespace)
+    const path = isPart ? objectPath(resolved, nameOf(body)) : creationPath(resolved, body.metadata)
     return await this.#call({ method: 'POST', path, query: writeQuery(options), body, signal: options.signal })
   }
 

@@ -78,10 +78,18 @@ export function objectPath(
   { namespace, name }: ObjectName,
   subresource = type.subresource ?? '',
 ): string {
+  const path = `${creationPath(type, { namespace, name })}/${segment(name)}`
+  return subresource === '' ? path : `${path}/${subresource}`
+}
+
+/** Where an object is created. Throws TypeError where its namespace is missing; the server may be left to make a name. */
+export function creationPath(
+  type: AnyType,
+  { namespace, name = '' }: { readonly namespace?: string | undefined; readonly name?: string | undefined },
+): string {
   if (type.namespaced && namespace === undefined)
     throw new TypeError(`${typeName(type)} "${name}" is in a namespace: which one was not said`)
-  const path = `${collectionPath(type, namespace)}/${segment(name)}`
-  return subresource === '' ? path : `${path}/${subresource}`
+  return collectionPath(type, namespace)
 }
 
 /** What cannot be part of a path. */

@@ -262,6 +262,10 @@ test('a name that is none makes no request', async (t) => {
   const client = new Client((await serve(t)).transport())
   for (const name of ['', '.', '..']) await assert.rejects(client.delete(configMaps, inDefault(name)), TypeError)
   await assert.rejects(client.get(configMaps, { name: 'a' }), TypeError)
+  await assert.rejects(
+    client.create(configMaps, { ...configMap('a'), metadata: { name: 'a' } }),
+    /^TypeError: configmaps "a" is in a namespace: which one was not said$/,
+  )
 })
 
 test('no integer is rounded, and any key is a key', () => {
