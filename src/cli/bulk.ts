@@ -1,18 +1,29 @@
 /**
  * One thing done to many objects. What stands together and is of one type is sent at the same time, some at once; an
- * object of another type waits for all before it, since it may need them (a namespace comes before what is in it).
+ * object of another type waits for all before it, since it may need them (a namespace comes before what is in it), and so
+ * does one that was named before: what is said of it last counts.
  * Output keeps the order of the input. One that fails does not hold up the others; all failures are told at the end.
  */
+import type { ObjectName } from '../client/resource-type.ts'
 import type { Context } from './command.ts'
 import { SeveralErrors } from './explain-error.ts'
 
 export interface BulkWork<T> {
   /** Items of one sort may be worked on at the same time. */
   readonly sortOf: (item: T) => unknown
+  /** What an item is told apart by among those of its sort; left out, or undefined: each is another. */
+  readonly nameOf?: (item: T) => string | undefined
   /** Does it; the text is printed. */
   readonly act: (item: T, index: number) => Promise<string>
   /** What is done, for those who wait: `applied`. */
   readonly done: string
+}
+
+/** How objects are worked on whose type and name are known. */
+export const bySubject = {
+  sortOf: ({ type }: { readonly type: unknown }) => type,
+  nameOf: ({ name: { namespace = '', name } }: { readonly name: ObjectName }) =>
+    name === '' ? undefined : `${namespace}/${name}`,
 }
 
 const atOnce = 16
@@ -24,8 +35,7 @@ export async function inBulk<T>(context: Context, items: readonly T[], work: Bul
   const errors: unknown[] = []
   const progress = progressOf(context, items.length, work.done)
   for (let start = 0; start < items.length; ) {
-    let end = start + 1
-    while (end < items.length && work.sortOf(items[end]!) === work.sortOf(items[start]!)) end++
+    const end = endOfGroup(items, start, work)
     await runTogether(
       items,
       { start, end },
@@ -46,6 +56,17 @@ export async function inBulk<T>(context: Context, items: readonly T[], work: Bul
   }
   progress.clear()
   if (errors.length > 0) throw new SeveralErrors(errors)
+}
+
+/** Where those end that may be worked on at the same time. */
+function endOfGroup<T>(items: readonly T[], start: number, { sortOf, nameOf = () => undefined }: BulkWork<T>): number {
+  const names = new Set<string>()
+  for (let i = start; i < items.length; i++) {
+    const name = nameOf(items[i]!)
+    if (sortOf(items[i]!) !== sortOf(items[start]!) || (name !== undefined && names.has(name))) return i
+    if (name !== undefined) names.add(name)
+  }
+  return items.length
 }
 
 interface Together<T> {

@@ -6,7 +6,7 @@ import { flag, type OptionsOf, text, toggle, UsageError } from '../base/flags.ts
 import type { Patch } from '../client/client.ts'
 import { groupOf } from '../model/api-version.ts'
 import type { ApiObject } from '../model/object.ts'
-import { inBulk } from './bulk.ts'
+import { bySubject, inBulk } from './bulk.ts'
 import type { Context } from './command.ts'
 import { type NoteOptions, noteCause } from './kept-notes.ts'
 import { withNearNames } from './near-names.ts'
@@ -54,7 +54,7 @@ export async function changeSubjects(
   if (options.resourceVersion && subjects.length > 1)
     throw new UsageError('--resource-version is for one object, and these are several')
   await inBulk(session.context, subjects, {
-    sortOf: ({ type }) => type,
+    ...bySubject,
     done: 'changed',
     act: async (subject, index) => {
       const live = await liveOf(session, subject)

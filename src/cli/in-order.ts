@@ -3,7 +3,7 @@
  * the files, then the rest in its order. A kind that the server does not know may be one that these files define: it is
  * looked up again once the definitions are established. One that stays unknown is reported, and the others are written.
  */
-import { inBulk } from './bulk.ts'
+import { bySubject, inBulk } from './bulk.ts'
 import { SeveralErrors } from './explain-error.ts'
 import type { Manifest } from './manifests/manifest.ts'
 import { UnknownKindError } from './served-types.ts'
@@ -32,7 +32,7 @@ export async function writeInOrder(
   const first = found.filter((one): one is Written => 'type' in one && comesFirst(one))
   const errors: unknown[] = []
   const write = async (subjects: readonly Written[], before: number) => {
-    const work = { sortOf: ({ type }: Written) => type, done, act: (one: Written, i: number) => act(one, before + i) }
+    const work = { ...bySubject, done, act: (one: Written, i: number) => act(one, before + i) }
     await inBulk(session.context, subjects, work).catch((error: unknown) => {
       if (!(error instanceof SeveralErrors)) throw error
       errors.push(...error.errors)

@@ -2,13 +2,18 @@
  * The program `orchctl`: the process around `main.ts`. Ctrl-C ends what is under way, a second one the process; when
  * nobody reads on (`| head`), it ends without a word, and the exit code says that it did not finish.
  */
+import { writeSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { isatty } from 'node:tty'
 import { main } from './main.ts'
 
 const stop = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort())
-for (const stream of [process.stdout, process.stderr]) stream.on('error', onBrokenStream)
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') writeSync(process.stderr.fd, `error: cannot write the output: ${error.code}\n`)
+  endUnread(error)
+})
+process.stderr.on('error', endUnread)
 
 const ended = main(
   {
@@ -42,9 +47,8 @@ void ended.then((code) => {
 /** What shells report of a program that SIGPIPE ended: Node has no such end. */
 const unread = 141
 
-function onBrokenStream(error: NodeJS.ErrnoException): never {
-  if (error.code === 'EPIPE') process.exit(unread)
-  throw error
+function endUnread({ code }: NodeJS.ErrnoException): never {
+  process.exit(code === 'EPIPE' ? unread : 1)
 }
 
 /** What nobody reads any more would keep the process waiting for keys. */

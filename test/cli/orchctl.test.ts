@@ -12,6 +12,8 @@ import { commands } from '../../src/cli/commands/all.ts'
 import { type Restartable, serve } from '../tools/in-process.ts'
 import { kubectl } from '../tools/kubectl.ts'
 import { configOf, orchctl, spawnOrchctl, startOrchctl } from '../tools/orchctl.ts'
+import { runCommand } from '../tools/run-command.ts'
+import { root } from '../tools/server.ts'
 
 const kube = await serve({ after }, ['--profile=kubernetes'])
 const orch = await serve({ after })
@@ -313,6 +315,13 @@ test('the program: it ends without a word when nobody reads on, and the exit cod
   await orch.client().post('/api/v1/namespaces', { metadata: { name: 'unread' } })
   assert.deepEqual(await exit, [141, null])
   assert.equal(stderr, '')
+})
+
+test('the program: output that cannot be written is told in a line', async () => {
+  const program = join(root, 'bin/orchctl')
+  const line = `exec "${program}" --kubeconfig="${configOf(orch)}" get ns > /dev/full`
+  const { code, stderr } = await runCommand('sh', ['-c', line])
+  assert.deepEqual([code, stderr], [1, 'error: cannot write the output: ENOSPC\n'])
 })
 
 test('where a server of this directory could be meant, the one that is asked is told', async (t) => {

@@ -2,7 +2,7 @@
 import { flag, type OptionsOf, oneOf, refusedFlag, toggle, UsageError } from '../../base/flags.ts'
 import type { DeleteOptions } from '../../client/client.ts'
 import { isNotFound } from '../../client/status-error.ts'
-import { inBulk } from '../bulk.ts'
+import { bySubject, inBulk } from '../bulk.ts'
 import { defineCommand } from '../command.ts'
 import { connectionFlags } from '../connection-flags.ts'
 import { deletionFlags, deletionRequest, patienceOf } from '../deletion.ts'
@@ -56,7 +56,7 @@ export const deleteCommand = defineCommand({
       warn(session, subjects, options)
       const gone: Subject[] = []
       await inBulk(context, subjects, {
-        sortOf: ({ type }) => type,
+        ...bySubject,
         done: 'deleted',
         act: (subject) => deleteOne(session, subject, { options, gone }),
       })
@@ -129,7 +129,7 @@ async function waitUntilGone(
   options: Options,
 ): Promise<void> {
   await inBulk(session.context, subjects, {
-    sortOf: ({ type }) => type,
+    ...bySubject,
     done: 'gone',
     act: async (subject) => {
       const waiting = new AbortController()

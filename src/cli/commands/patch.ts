@@ -7,7 +7,7 @@ import type { Patch } from '../../client/client.ts'
 import { ApiError } from '../../model/api-error.ts'
 import { isObject, type Json, sameJson } from '../../model/json.ts'
 import { asJson } from '../../model/object.ts'
-import { inBulk } from '../bulk.ts'
+import { bySubject, inBulk } from '../bulk.ts'
 import { changeLocally, liveOf, localFlag } from '../changing.ts'
 import { type Context, defineCommand } from '../command.ts'
 import { connectionFlags } from '../connection-flags.ts'
@@ -58,7 +58,7 @@ steps. Kinds that users define take merge and JSON patches only.`,
       const none = { selector: '', fieldSelector: '', all: false, allNamespaces: false }
       const subjects = await findSubjects(session, words, { ...options, ...none })
       await inBulk(context, subjects, {
-        sortOf: ({ type }) => type,
+        ...bySubject,
         done: 'patched',
         act: (subject, index) => patchOne(session, subject, { patch, options, index }),
       })

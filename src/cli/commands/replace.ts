@@ -3,7 +3,7 @@ import { flag, type OptionsOf, text, toggle, UsageError } from '../../base/flags
 import type { UpdateOptions } from '../../client/client.ts'
 import { isInvalid, type StatusError } from '../../client/status-error.ts'
 import type { ApiObject } from '../../model/object.ts'
-import { inBulk } from '../bulk.ts'
+import { bySubject, inBulk } from '../bulk.ts'
 import { defineCommand } from '../command.ts'
 import { connectionFlags } from '../connection-flags.ts'
 import { deletionFlags } from '../deletion.ts'
@@ -56,7 +56,7 @@ A file that names a resourceVersion replaces that version alone. \`orchctl apply
     if (manifests.length === 0) throw new UsageError('no objects passed to replace')
     await withSession(context, options, async (session) => {
       await inBulk(context, await subjectsOf(session, manifests), {
-        sortOf: ({ type }) => type,
+        ...bySubject,
         done: 'replaced',
         act: (subject, index) => replaceOne(session, subject, { options, index }),
       })

@@ -3,7 +3,7 @@ import { flag, type OptionsOf, UsageError } from '../../base/flags.ts'
 import { objectPath, typeName } from '../../client/resource-type.ts'
 import { isNotFound } from '../../client/status-error.ts'
 import type { ApiObject } from '../../model/object.ts'
-import { inBulk } from '../bulk.ts'
+import { bySubject, inBulk } from '../bulk.ts'
 import { liveOf, resourceVersionFlag } from '../changing.ts'
 import { defineCommand } from '../command.ts'
 import { connectionFlags, readTime } from '../connection-flags.ts'
@@ -55,7 +55,7 @@ export const scaleCommand = defineCommand({
       const subjects = await findSubjects(session, words, { ...options, fieldSelector: '' })
       if (subjects.length === 0) throw new UsageError('no objects passed to scale')
       await inBulk(context, subjects, {
-        sortOf: ({ type }) => type,
+        ...bySubject,
         done: 'scaled',
         act: (subject, index) => scaleOne(session, subject, { options, index }),
       })

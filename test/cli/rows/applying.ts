@@ -143,6 +143,12 @@ There are three ways out:
       stderr: /: an element of a list has no merge key "name"; it has nam, image, env\n$/,
       code: 1,
     }),
+    // What is said of an object last counts, however many of its kind are written at once.
+    r('apply', '-f often.yaml -o name', {
+      files: { 'often.yaml': ['1', '2', '3', '4'].map((k) => map('often').replace('k: v', `k: "${k}"`)).join('---\n') },
+      stdout: 'configmap/often\n'.repeat(4),
+    }),
+    r('get', 'cm often -o jsonpath={.data.k}', { stdout: '4' }),
     r('create', '-f created.yaml', {
       files: { 'created.yaml': map('created') },
       stdout: 'configmap/created created\n',

@@ -3,7 +3,7 @@
  * object that was made in another way, so that the next apply knows what the file may take back.
  */
 import { type OptionsOf, toggle, UsageError } from '../../../base/flags.ts'
-import { inBulk } from '../../bulk.ts'
+import { bySubject, inBulk } from '../../bulk.ts'
 import { liveOf } from '../../changing.ts'
 import { defineCommand } from '../../command.ts'
 import { connectionFlags } from '../../connection-flags.ts'
@@ -42,7 +42,7 @@ The next \`orchctl apply\` removes from the object what the recorded file said a
     const manifests = await readManifests(context, options)
     await withSession(context, options, async (session) => {
       await inBulk(context, await subjectsOf(session, manifests), {
-        sortOf: ({ type }) => type,
+        ...bySubject,
         done: 'recorded',
         act: (subject, index) => record(session, subject, { options, index }),
       })

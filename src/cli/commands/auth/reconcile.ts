@@ -8,7 +8,7 @@ import { isNotFound, StatusError } from '../../../client/status-error.ts'
 import type { Json, JsonObject } from '../../../model/json.ts'
 import { sameJson } from '../../../model/json.ts'
 import { type ApiObject, asObject } from '../../../model/object.ts'
-import { inBulk } from '../../bulk.ts'
+import { bySubject, inBulk } from '../../bulk.ts'
 import { defineCommand } from '../../command.ts'
 import { connectionFlags } from '../../connection-flags.ts'
 import { singularName } from '../../find-type.ts'
@@ -49,7 +49,7 @@ export const reconcileCommand = defineCommand({
         context.err(`Warning: ${named} is neither a role nor a binding: skipped\n`)
       }
       await inBulk(context, subjects, {
-        sortOf: ({ type }) => type,
+        ...bySubject,
         done: 'reconciled',
         act: async (subject, index) => await reconcile(session, subject, { options, index }),
       })
