@@ -55,6 +55,17 @@ export const nodes: Part = {
         'node/drained already cordoned (dry run)\nevicting pod default/alone (dry run)\nevicting pod default/full (dry run)\nnode/drained drained (dry run)\n',
       stderr: /^WARNING: deleting Pods not managed by /,
     }),
+    r('patch', `pod alone --subresource=status -p '{"status":{"phase":"Running"}}'`, { stdout: 'pod/alone patched\n' }),
+    r('create poddisruptionbudget', 'kept --selector=rows=nodes --min-available=9', {
+      stdout: 'poddisruptionbudget.policy/kept created\n',
+    }),
+    r('drain', 'drained --force --delete-emptydir-data --timeout=1s --pod-selector=rows=nodes', {
+      stdout: /^node\/drained already cordoned\nevicting pod default\/alone\n/,
+      stderr:
+        /\nError from server \(TooManyRequests\): error when evicting pods\/"alone" -n "default" \(the timeout is reached\): /,
+      code: 1,
+    }),
+    r('delete', 'pdb kept', { stdout: 'poddisruptionbudget.policy "kept" deleted\n' }),
     r('drain', 'drained --force --delete-emptydir-data --grace-period=0', {
       stdout:
         'node/drained already cordoned\nevicting pod default/alone\nevicting pod default/full\npod/alone evicted\npod/full evicted\nnode/drained drained\n',

@@ -107,10 +107,14 @@ async function askToLeave(
       return
     } catch (error) {
       if (isNotFound(error)) return
-      if (!(error instanceof StatusError) || error.code !== 429 || Date.now() + retryMs > end) throw error
-      context.err(
-        `error when evicting pods/${JSON.stringify(name.name)} -n ${JSON.stringify(name.namespace)} (will retry after 5s): ${escapeLine(error.message)}\n`,
-      )
+      if (!(error instanceof StatusError)) throw error
+      const doing = `error when ${disableEviction ? 'deleting' : 'evicting'} pods/${JSON.stringify(name.name)} -n ${JSON.stringify(name.namespace)}`
+      const isLate = Date.now() + retryMs > end
+      if (error.code !== 429 || isLate) {
+        const message = `${doing}${isLate ? ' (the timeout is reached)' : ''}: ${error.message}`
+        throw new StatusError({ ...error.status, message }, error.request)
+      }
+      context.err(`${doing} (will retry after 5s): ${escapeLine(error.message)}\n`)
       await pause(retryMs, signal)
     }
   }
