@@ -118,9 +118,10 @@ async function patchOne(session: Session, subject: Subject, { patch, options, in
   const subresource = options.subresource === '' ? {} : { subresource: options.subresource }
   const object = await session.client.patch(type, name, { ...requestOptions(session, options), ...subresource, patch })
   await noteCause(session, subject, options)
+  // A change that lets an object go gives it no other version; what a sub-resource answers with may be of another kind.
   const changed =
-    options.dryRun === 'server'
-      ? !sameJson(asJson(object), asJson(live))
-      : object.metadata.resourceVersion !== live.metadata.resourceVersion
+    options.dryRun === 'none' && options.subresource !== ''
+      ? object.metadata.resourceVersion !== live.metadata.resourceVersion
+      : !sameJson(asJson(object), asJson(live))
   return await report(options, { type, object, done: changed ? 'patched' : 'patched (no change)', index })
 }

@@ -51,6 +51,10 @@ export const changing: Part = {
     r('get', 'cm one -o jsonpath={.data}'),
     r('patch', "cm one -p '{'", { stderr: /^error: unable to parse the patch: it is not valid YAML/, code: 1 }),
     r('replace', '-f -', { stdin: map('one').replace('{k: v}', '{name: new}'), stdout: 'configmap/one replaced\n' }),
+    r('create', '-f -', { stdin: map('held', ', finalizers: [example.com/held]'), stdout: 'configmap/held created\n' }),
+    r('delete', 'cm held --wait=false', { stdout: 'configmap "held" deleted\n' }),
+    r('patch', `cm held --type=merge -p '{"metadata":{"finalizers":null}}'`, { stdout: 'configmap/held patched\n' }),
+    r('get', 'cm held --ignore-not-found'),
     r('replace', '-f - --force', { stdin: map('two'), stdout: 'configmap/two replaced\n' }),
     r('replace', '-f - --subresource=status -o jsonpath={.status.replicas}', {
       stdin: `${web}status: {replicas: 7}\n`,

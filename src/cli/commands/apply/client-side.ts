@@ -3,6 +3,7 @@ import { UsageError } from '../../../base/flags.ts'
 import type { WriteOptions } from '../../../client/client.ts'
 import { typeName } from '../../../client/resource-type.ts'
 import { isConflict, isInvalid, isNotFound } from '../../../client/status-error.ts'
+import { sameJson } from '../../../model/json.ts'
 import { type ApiObject, asJson } from '../../../model/object.ts'
 import type { Vendor } from '../../../model/vendor.ts'
 import { withNotes } from '../../kept-notes.ts'
@@ -79,7 +80,7 @@ async function patchIt(
     return await recreate(session, subject, { object: wanted, request: writing, former: live, deletion: options })
   })
   // What the server fills in anyway is no change.
-  const changed = object.metadata.resourceVersion !== live.metadata.resourceVersion || options.dryRun === 'server'
+  const changed = !sameJson(asJson(object), asJson(live)) || options.dryRun === 'server'
   return { object, done: changed ? 'configured' : 'unchanged' }
 }
 
