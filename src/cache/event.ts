@@ -66,11 +66,19 @@ export class CacheEvent {
     const name = `${form.name} ${type}`
     let bytes = this.#encoded.get(name)
     if (bytes === undefined) {
-      bytes = form.encode(type, this.shown(type))
+      bytes = alone(form.encode(type, this.shown(type)))
       this.#encoded.set(name, bytes)
     }
     return bytes
   }
+}
+
+/** In memory of its own: what small buffers share would all be kept as long as the event is. */
+function alone(bytes: Buffer): Buffer {
+  if (bytes.buffer.byteLength <= 2 * bytes.length) return bytes
+  const own = Buffer.allocUnsafeSlow(bytes.length)
+  bytes.copy(own)
+  return own
 }
 
 /** Events as JSON, of objects that are sent as they are stored. */

@@ -91,7 +91,8 @@ export function* encodeSteps(key: string, { object, order, header }: Storable): 
   yield
   // Where every character is a byte, as in most objects, lengths need not be measured.
   const sizeOf = size === text.length ? lengthOf : Buffer.byteLength
-  const bytes = Buffer.allocUnsafe(headerStart + size)
+  // In memory of its own: the log keeps it for a while, and with it would be kept whatever small buffers share.
+  const bytes = Buffer.allocUnsafeSlow(headerStart + size)
   bytes.write(text, headerStart)
   bytes[0] = format
   bytes[1] = 0

@@ -1,8 +1,10 @@
 /** What cannot be read back is never made into bytes, whoever writes. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { CachedObject } from '../../src/cache/cached-object.ts'
+import { CacheEvent, jsonEvents } from '../../src/cache/event.ts'
 import { parseOwnJson } from '../../src/codec/json.ts'
-import { encodeStored, storedJson } from '../../src/codec/stored.ts'
+import { encodeStored, type Header, storedJson } from '../../src/codec/stored.ts'
 import { configMap } from '../../src/kinds/core/config-map.ts'
 import type { ApiObject } from '../../src/model/object.ts'
 
@@ -109,4 +111,14 @@ test('a member that the type does not know is kept, after those that it does', (
   const object = { ...unordered, zeta: 1, alpha: 2 } as ApiObject
   const text = textOf(encodeStored('a key', { object, order: configMap.schema, header: {} }))
   assert.ok(text.endsWith('"b":"1"},"alpha":2,"zeta":1}\n'), text)
+})
+
+test('what is stored, and events about it, keep no more memory than they take', () => {
+  const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', uid: 'a', creationTimestamp: 't' } }
+  const stored = encodeStored('a key', { object: object as ApiObject, order: undefined, header: {} })
+  assert.equal(stored.buffer.byteLength, stored.length)
+  const held = new CachedObject('a key', 0, 7, {} as Header, storedJson(stored, '7', Buffer.allocUnsafeSlow))
+  const event = new CacheEvent(held, undefined, false).bytes(jsonEvents, 'ADDED')
+  assert.ok(event.includes('"type":"ADDED"'))
+  assert.equal(event.buffer.byteLength, event.length)
 })
