@@ -1,6 +1,5 @@
 /** Addresses as numbers, and ranges of them: `10.0.0.0/24`. Each address has one spelling here. */
-import { isIPv4 } from 'node:net'
-import { checkIpAddress, withoutLeadingZeros } from './names.ts'
+import { ipVersion, withoutLeadingZeros } from './names.ts'
 
 /** The two versions of IP. */
 export type IpFamily = 'IPv4' | 'IPv6'
@@ -27,18 +26,17 @@ const mapped = 0xffffn
 
 /** Undefined where the text is not an address. Numbers with zeros before them are decimal. */
 export function parseIp(address: string): IpAddress | undefined {
-  if (checkIpAddress(address).length > 0) return undefined
-  const text = withoutLeadingZeros(address)
-  if (isIPv4(text)) return { family: 'IPv4', number: numberOf(text.split('.').map(Number), 8n) }
-  const number = parseIpv6(text)
+  const version = ipVersion(address)
+  if (version === 0) return undefined
+  if (version === 4) return { family: 'IPv4', number: BigInt(`0x${hexOfIpv4(address)}`) }
+  const number = BigInt(`0x${hexOfIpv6(address)}`)
   return number >> 32n === mapped ? { family: 'IPv4', number: number & 0xffffffffn } : { family: 'IPv6', number }
 }
 
 /** The canonical text of an address. */
 export function formatIp({ family, number }: IpAddress): string {
-  if (family === 'IPv4') return partsOf(number, 4, 8n).join('.')
-  const groups = partsOf(number, 8, 16n).map((group) => group.toString(16))
-  return shortIpv6(groups.join(':'))
+  if (family === 'IPv4') return groupsOf(number.toString(16).padStart(8, '0'), 2).join('.')
+  return shortIpv6(groupsOf(number.toString(16).padStart(32, '0'), 4))
 }
 
 /** Undefined where the text is not a range. Bits below the mask do not count: 10.0.0.7/24 is 10.0.0.0/24. */
@@ -64,28 +62,44 @@ export function isStrictlyWithin(inner: IpRange, outer: IpRange): boolean {
   return inner.base - (inner.base % outer.size) === outer.base
 }
 
-function parseIpv6(text: string): bigint {
-  const [head = '', tail] = shortIpv6(text).split('::')
-  const before = groupsOf(head)
-  const after = groupsOf(tail ?? '')
-  const gap = Array.from({ length: 8 - before.length - after.length }, () => 0)
-  return numberOf([...before, ...gap, ...after], 16n)
+/** Two digits for each number. */
+function hexOfIpv4(text: string): string {
+  let hex = ''
+  for (const part of text.split('.')) hex += Number(part).toString(16).padStart(2, '0')
+  return hex
 }
 
-function groupsOf(text: string): number[] {
-  return text === '' ? [] : text.split(':').map((group) => Number.parseInt(group, 16))
+/** All 32 digits. The last two groups may be written as an address of IPv4. */
+function hexOfIpv6(text: string): string {
+  const gap = text.indexOf('::')
+  if (gap < 0) return hexOfGroups(text)
+  const [before, after] = [hexOfGroups(text.slice(0, gap)), hexOfGroups(text.slice(gap + 2))]
+  return `${before}${after.padStart(32 - before.length, '0')}`
 }
 
-/** The URL parser has one spelling for each address: lower case, the longest run of zeros left out, no dots. */
-function shortIpv6(text: string): string {
-  return new URL(`http://[${text}]`).hostname.slice(1, -1)
+function hexOfGroups(text: string): string {
+  let hex = ''
+  if (text === '') return hex
+  for (const group of text.split(':')) hex += group.includes('.') ? hexOfIpv4(group) : group.padStart(4, '0')
+  return hex
 }
 
-function numberOf(parts: readonly number[], bits: bigint): bigint {
-  return parts.reduce((sum, part) => (sum << bits) | BigInt(part), 0n)
+function groupsOf(hex: string, digits: number): number[] {
+  const groups: number[] = []
+  for (let at = 0; at < hex.length; at += digits) groups.push(Number.parseInt(hex.slice(at, at + digits), 16))
+  return groups
 }
 
-function partsOf(number: bigint, count: number, bits: bigint): number[] {
-  const mask = (1n << bits) - 1n
-  return Array.from({ length: count }, (_, i) => Number((number >> (bits * BigInt(count - 1 - i))) & mask))
+/** In lower case, with the first of the longest runs of zeros left out, where it has more than one. */
+function shortIpv6(groups: readonly number[]): string {
+  let [start, length] = [0, 1]
+  for (let from = 0; from < groups.length; ) {
+    let to = from
+    while (groups[to] === 0) to++
+    if (to - from > length) [start, length] = [from, to - from]
+    from = to + 1
+  }
+  const written = groups.map((group) => group.toString(16))
+  if (length === 1) return written.join(':')
+  return `${written.slice(0, start).join(':')}::${written.slice(start + length).join(':')}`
 }

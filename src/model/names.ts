@@ -152,10 +152,14 @@ export function withoutLeadingZeros(text: string): string {
   return ipv4WithZeros.test(text) ? text.replace(/(^|[./])0+(?=[0-9])/g, '$1') : text
 }
 
+/** 4 or 6; 0 where the text is no address. One with a zone is none. */
+export function ipVersion(text: string): number {
+  return text.length <= 45 && !text.includes('%') ? isIP(withoutLeadingZeros(text)) : 0
+}
+
 /** An address of either family, without a zone. */
 export function checkIpAddress(text: string): string[] {
-  const sound = text.length <= 45 && !text.includes('%') && isIP(withoutLeadingZeros(text)) !== 0
-  return sound ? [] : ['must be a valid IP address (e.g. 10.9.8.7 or 2001:db8::ffff)']
+  return ipVersion(text) === 0 ? ['must be a valid IP address (e.g. 10.9.8.7 or 2001:db8::ffff)'] : []
 }
 
 /** Checks the prefix of a generated name as if more characters came after it. */

@@ -73,7 +73,8 @@ export interface KindRules<T> {
   readonly prepareForUpdate?: (next: T, previous: T, context: PrepareContext) => void
   /** Whether the metadata of a new object is judged only where nothing else is wrong with it. */
   readonly metadataLast?: (context: RuleContext) => boolean
-  readonly validate?: (object: T, context: RuleContext) => FieldError[]
+  /** In steps where it looks at much. */
+  readonly validate?: (object: T, context: RuleContext) => FieldError[] | Steps<FieldError[]>
   /** Rules for new objects alone: what is stored is not judged by them again. */
   readonly validateCreate?: (object: T, context: RuleContext) => FieldError[]
   readonly validateUpdate?: (next: T, previous: T, context: RuleContext) => FieldError[]

@@ -14,6 +14,7 @@
  * `meta.v1.ObjectMeta` one of another. The vendor's part of the published name is not theirs to know.
  */
 
+import type { Steps } from '../base/time-slice.ts'
 import type { FieldError, FieldPath } from '../model/field-error.ts'
 import type { Json, JsonObject } from '../model/json.ts'
 import type { NameCheck } from '../model/names.ts'
@@ -42,7 +43,7 @@ interface Typed<T> {
   /**
    * Rules for the value beyond its type; for an object those that span several fields. It is called after defaults,
    * with a value that fits the schema, but even when `required` fields are missing (those are reported anyway): every
-   * field of an object may be undefined.
+   * field of an object may be undefined. One that looks at much does so in steps, between which others have their turn.
    *
    * Written in place, it gets the type of the value from the fields before it. As a function of its own it names that
    * type: `InferFields<typeof fields>` of a constant `fields`, not `Infer<typeof schema>`, because a schema whose type
@@ -52,7 +53,7 @@ interface Typed<T> {
    *   export const range = s.object(fields, { name: 'Range', doc: 'From min to max.', check: checkRange })
    *   function checkRange({ min = 0, max = 0 }: InferFields<typeof fields>, path: FieldPath): FieldError[] {...}
    */
-  check?(value: T, path: FieldPath, context: RuleContext, effort?: Effort): FieldError[]
+  check?(value: T, path: FieldPath, context: RuleContext, effort?: Effort): FieldError[] | Steps<FieldError[]>
   /**
    * For schemas that users write: a value of another type passes decoding, is kept, and validation refuses
    * it; null is left out, unless it is allowed. Faults name a list, not the element.

@@ -5,6 +5,7 @@
 
 import { memoizeByObject } from '../base/memoize-by-object.ts'
 import { threadMicroseconds } from '../base/thread-time.ts'
+import { runToCompletion, type Steps } from '../base/time-slice.ts'
 import {
   at,
   child,
@@ -95,7 +96,7 @@ class Validation {
     if (!isLarge(value)) return this.check(schema, value, path)
     yield* this.#rest()
     if (this.#hasJudgedParts(schema, value, path)) yield* this.#checkTypeSteps(schema, value, path)
-    this.#checkWhole(schema, value, path)
+    yield* this.#checkWholeSteps(schema, value, path)
   }
 
   /** Others have their turn. What they do in it is no effort for this value. */
@@ -121,9 +122,24 @@ class Validation {
 
   /** The rule of the type itself, once its parts are judged. */
   #checkWhole(schema: Schema, value: Json, path: FieldPath): void {
-    if (value === null && !schema.lenient && schema.nullable) return
-    const errors = schema.check?.(value, path, this.#context, this.#effort)
-    if (errors !== undefined) this.#report(errors)
+    const found = this.#askRule(schema, value, path)
+    this.#report(Array.isArray(found) ? found : runToCompletion(found))
+  }
+
+  *#checkWholeSteps(schema: Schema, value: Json, path: FieldPath): Generator<void, void> {
+    const found = this.#askRule(schema, value, path)
+    if (Array.isArray(found)) return this.#report(found)
+    let step = found.next()
+    while (!step.done) {
+      yield* this.#rest()
+      step = found.next()
+    }
+    this.#report(step.value)
+  }
+
+  #askRule(schema: Schema, value: Json, path: FieldPath): FieldError[] | Steps<FieldError[]> {
+    if (value === null && !schema.lenient && schema.nullable) return []
+    return schema.check?.(value, path, this.#context, this.#effort) ?? []
   }
 
   #report(faults: readonly FieldError[]): void {

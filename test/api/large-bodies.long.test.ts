@@ -149,3 +149,33 @@ for (const [what, { schema, value }] of Object.entries(customs)) {
     await undefine(client, name)
   })
 }
+
+const addresses: { readonly [what: string]: readonly [path: string, body: object] } = {
+  'ranges that a policy leaves out': [
+    '/apis/networking.orch.io/v1/namespaces/default/networkpolicies?dryRun=All',
+    {
+      metadata: { name: 'a' },
+      spec: {
+        podSelector: {},
+        ingress: [
+          { from: [{ ipBlock: { cidr: '2001:db8::/32', except: list(50_000, (i) => `2001:db8:${i}::/64`) } }] },
+        ],
+      },
+    },
+  ],
+  'addresses of endpoints': [
+    '/apis/discovery.orch.io/v1/namespaces/default/endpointslices?dryRun=All',
+    {
+      metadata: { name: 'a' },
+      addressType: 'IPv6',
+      endpoints: list(1_000, (i) => ({ addresses: list(60, (j) => `2001:db8::${i}:${j}`) })),
+    },
+  ],
+}
+
+for (const [what, [path, body]] of Object.entries(addresses))
+  test(`${what}, tens of thousands of them`, { timeout: 300_000 }, async (t) => {
+    const { result, stretch } = await assertBrief(boundMs, () => server.client.post(path, body as JsonObject))
+    assert.ok([201, 422].includes(result.status), result.text.slice(0, 300))
+    t.diagnostic(`${result.status}, ${stretch.toFixed(0)} ms at a stretch`)
+  })

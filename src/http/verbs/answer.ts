@@ -107,7 +107,9 @@ async function readSent({ exchange, served, endpoint }: EndpointCall): Promise<A
   const type = sentTypes(served, endpoint)[0]!
   const object = await readObjectBody(exchange, type, sentTypes(served, endpoint).slice(1))
   const { kind, context } = type
-  const errors = [...validate(kind.schema, asJson(object), context), ...(kind.rules.validate?.(object, context) ?? [])]
+  const found = kind.rules.validate?.(object, context) ?? []
+  const faults = Array.isArray(found) ? found : await exchange.pace.run(found)
+  const errors = [...validate(kind.schema, asJson(object), context), ...faults]
   const name = kind.life.nameless ? '' : (object.metadata.name ?? '')
   if (errors.length > 0) throw invalidObject({ group: type.group, kind: kind.kind }, name, errors)
   return object

@@ -1,4 +1,5 @@
 /** EndpointSlice: some of the endpoints behind a Service, all with addresses of one type and the same ports. */
+import type { Steps } from '../../base/time-slice.ts'
 import {
   at,
   child,
@@ -103,11 +104,9 @@ export const endpointSlice = defineKind({
       dropHints(next)
       dropTopology(next, previous, context)
     },
-    validate: ({ endpoints = [], ports = [], addressType: type = '' }) => [
-      ...checkAddressType(type),
-      ...checkEndpoints(endpoints, type),
-      ...checkPorts(ports),
-    ],
+    *validate({ endpoints = [], ports = [], addressType: type = '' }) {
+      return [...checkAddressType(type), ...(yield* checkEndpoints(endpoints, type)), ...checkPorts(ports)]
+    },
     validateUpdate: (next, previous) => immutableField('addressType', next.addressType, previous.addressType),
   }),
   views: { columns },
@@ -148,10 +147,15 @@ function checkAddressType(type: string): FieldError[] {
   return [type === '' ? required(path) : notSupported(path, type, addressTypes)]
 }
 
-function checkEndpoints(endpoints: readonly Endpoint[], type: string): FieldError[] {
+function* checkEndpoints(endpoints: readonly Endpoint[], type: string): Steps<FieldError[]> {
   const path = 'endpoints'
   if (endpoints.length > maxEndpoints) return [tooMany(path, endpoints.length, maxEndpoints)]
-  return endpoints.flatMap((each, i) => checkEndpoint(each, at(path, i), type))
+  const faults: FieldError[] = []
+  for (const [i, each] of endpoints.entries()) {
+    faults.push(...checkEndpoint(each, at(path, i), type))
+    yield
+  }
+  return faults
 }
 
 function checkPorts(ports: readonly Port[]): FieldError[] {

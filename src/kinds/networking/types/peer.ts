@@ -1,6 +1,8 @@
 /** NetworkPolicyPeer: a source or destination of traffic: pods by labels, or a range of addresses. */
+import type { Steps } from '../../../base/time-slice.ts'
 import { at, child, type FieldError, type FieldPath, forbidden, invalid, required } from '../../../model/field-error.ts'
-import { type IpRange, isStrictlyWithin, parseRange } from '../../../model/ip-range.ts'
+import { isStrictlyWithin, parseRange } from '../../../model/ip-range.ts'
+import { partsPerStep } from '../../../model/large-json.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
 import { labelSelector } from '../../meta/label-selector.ts'
 
@@ -32,21 +34,20 @@ function checkPeer(peer: InferFields<typeof peerFields>, path: FieldPath): Field
 }
 
 /** Of ranges that cannot be read the first is reported. */
-function checkBlock({ cidr = '', except = [] }: InferFields<typeof blockFields>, path: FieldPath): FieldError[] {
+function* checkBlock(
+  { cidr = '', except = [] }: InferFields<typeof blockFields>,
+  path: FieldPath,
+): Steps<FieldError[]> {
   if (cidr === '') return []
   const range = parseRange(cidr)
   if (range === undefined) return [invalid(child(path, 'cidr'), cidr, 'not a valid CIDR')]
   const place = child(path, 'except')
-  const unread = except.findIndex((text) => parseRange(text) === undefined)
-  const read = unread < 0 ? except : except.slice(0, unread)
-  return [
-    ...read.flatMap((text, i) => checkWithin(text, range, at(place, i))),
-    ...(unread < 0 ? [] : [invalid(at(place, unread), except[unread], 'not a valid CIDR')]),
-  ]
-}
-
-function checkWithin(text: string, range: IpRange, path: FieldPath): FieldError[] {
-  const inner = parseRange(text)
-  if (inner !== undefined && isStrictlyWithin(inner, range)) return []
-  return [invalid(path, text, 'must be a strict subset of `cidr`')]
+  const faults: FieldError[] = []
+  for (const [i, text] of except.entries()) {
+    const inner = parseRange(text)
+    if (inner === undefined) return [...faults, invalid(at(place, i), text, 'not a valid CIDR')]
+    if (!isStrictlyWithin(inner, range)) faults.push(invalid(at(place, i), text, 'must be a strict subset of `cidr`'))
+    if (i % partsPerStep === 0) yield
+  }
+  return faults
 }
