@@ -196,8 +196,8 @@ export const seeds: readonly Seed[] = [
     'a patch of an element that is to go leaves it',
     {
       file: 'src/merge/strategic-merge-patch.ts',
-      find: 'const kept = without(present, identify, identitiesOf(deleted, identify))',
-      replace: 'const kept = without(present, identify, identitiesOf(deleted, identify).slice(1))',
+      find: 'const kept = without(present, identify, identitiesOf(deleted, identify, mergeKeyOf(schema)))',
+      replace: 'const kept = without(present, identify, identitiesOf(deleted, identify, mergeKeyOf(schema)).slice(1))',
     },
     { test: 'test/fuzz/patches.test.ts', told: 'strategic merge patches' },
   ),
