@@ -288,7 +288,7 @@ test('bodies are refused as the model says, or kept', { timeout: 9 * 60_000 }, a
   })
   await Promise.all(lanes.flat().map(renew))
   const counts = Object.fromEntries(Object.keys(ways).map((name) => [name, new Counts()]))
-  await everyOne(rounds(400, 50_000), atOnce, async (lane) => {
+  await everyOne(rounds(250, 50_000), atOnce, async (lane) => {
     const target = lanes[lane]![lanes[lane]![0]!.random.below(kinds.length)]!
     const [name, way] = target.random.pick(Object.entries(ways))
     const { answer, sent, fault } = await way(target)

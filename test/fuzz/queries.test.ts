@@ -223,7 +223,7 @@ test('queries are answered as the model says', { timeout: 9 * 60_000 }, async (t
   const newest = Math.max(...[...worlds.values()].map((world) => world.newest))
   const tokens = new Map<Kind, Map<string, Token>>(kinds.map((kind) => [kind, new Map()]))
   const counts = new Counts()
-  await everyOne(rounds(600, 120_000), 48, async () => {
+  await everyOne(rounds(350, 120_000), 48, async () => {
     const kind = random.pick(kinds)
     const world = { ...worlds.get(kind)!, newest }
     const known = tokens.get(kind)!
