@@ -138,6 +138,8 @@ describe('in a browser', () => {
     const [, link] = /See: {2}(\S+)/.exec(server.output())!
     page = await browser.open(link!)
     await page.getByText('orch-admin').waitFor()
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    assert.match(page.url(), /#\/$/)
     await goTo(page, '#/operations/access')
     assert.doesNotMatch(page.url(), /link=/)
     const secret = /#link=(.*)/.exec(link!)![1]

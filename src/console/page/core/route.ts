@@ -69,7 +69,11 @@ export function go(to: string): void {
 /** Changes the query of the address, without a step back for each letter of a filter. */
 export function setQuery(changes: { readonly [name: string]: string }): void {
   const { path, query } = route.value
-  const next = address(path, new Map([...query, ...Object.entries(changes)]))
+  replaceAddress(address(path, new Map([...query, ...Object.entries(changes)])))
+}
+
+/** Replaces the address without a step in the history. Sets the route too, because no `hashchange` event follows. */
+export function replaceAddress(next: string): void {
   history.replaceState(null, '', next)
   route.set(readRoute(next))
 }

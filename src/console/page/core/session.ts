@@ -5,6 +5,7 @@
 import { clientOver } from '../../../client/client-over.ts'
 import { fetchTransport } from '../../../client/fetch-transport.ts'
 import type { Client, Transport } from '../../../library/client-browser.ts'
+import { replaceAddress } from './route.ts'
 import { Store } from './store.ts'
 
 export interface SignedIn {
@@ -58,7 +59,7 @@ export async function signInWithLink(link: string): Promise<void> {
 /** The secret in the address, taken out of it at once: neither history nor a look at the screen keeps it. */
 export function takeLink(): string | undefined {
   const [, link] = /^#link=([\w-]+)$/.exec(location.hash) ?? []
-  if (link !== undefined) history.replaceState(null, '', '#/')
+  if (link !== undefined) replaceAddress('#/')
   return link
 }
 
