@@ -8,6 +8,7 @@
  */
 import { ApiError } from '../model/api-error.ts'
 import type { User } from '../model/user.ts'
+import { withoutWebSocketToken } from './websocket-token.ts'
 
 export interface ForwardedRequest {
   readonly rawHeaders: readonly string[]
@@ -44,12 +45,23 @@ export function requestHeaders(request: ForwardedRequest): string[] {
     return !dropped.has(name) && !credentials.has(read) && !claims.some((claim) => read.startsWith(claim))
   })
   return [
-    ...kept,
+    ...withoutTokens(kept),
     ...(user === undefined ? [] : identityOf(user)),
     ...Object.entries(added).flat(),
     ...['x-forwarded-for', [...valuesOf(rawHeaders, 'x-forwarded-for'), address].join(', ')],
     ...['via', [...valuesOf(rawHeaders, 'via'), via].join(', ')],
   ]
+}
+
+/** Removes a bearer token that a browser offered as a subprotocol: it is a credential for this server alone. */
+function withoutTokens(headers: readonly string[]): string[] {
+  const passed: string[] = []
+  for (let i = 0; i < headers.length; i += 2) {
+    const isProtocols = headers[i]!.toLowerCase() === 'sec-websocket-protocol'
+    const value = isProtocols ? withoutWebSocketToken(headers[i + 1]!) : headers[i + 1]!
+    if (value !== '' || !isProtocols) passed.push(headers[i]!, value)
+  }
+  return passed
 }
 
 /** The headers of the user's identity, as the front proxy of a cluster sends them. */

@@ -12,6 +12,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { after, test } from 'node:test'
 import { systemClock } from '../../src/base/clock.ts'
+import { requestHeaders } from '../../src/http/forwarded-headers.ts'
 import { localNode } from '../../src/node-port/local-nodes.ts'
 import { openAuthority } from '../../src/pki/authority.ts'
 import { selfMadePair } from '../../src/pki/self-made-pair.ts'
@@ -143,6 +144,29 @@ test('exec over a WebSocket: binary and base64, exit codes, sizes of a terminal,
     { close: 1000 },
   ])
   assert.deepEqual(closing.slice(2), [{ message: '\u0001all' }, { message: `\u0003${status(0)}` }, { close: 1000 }])
+})
+
+test('a WebSocket authenticates with a token among its subprotocols, which no node sees', async () => {
+  const path = `${pods}/web/exec?container=c&stdout=true&command=echo&command=hi`
+  const token = (text: string) => `base64url.bearer.authorization.k8s.io.${Buffer.from(text).toString('base64url')}`
+  const attempt = (protocols: string, header = '') => webSocket(path, protocols, [], header)
+  const [good, wrong, alone, twice, malformed] = await Promise.all([
+    attempt(`v4.channel.k8s.io,${token('admin-token')}`),
+    attempt(`v4.channel.k8s.io,${token('unknown')}`),
+    attempt(token('admin-token')),
+    attempt(`v4.channel.k8s.io,${token('admin-token')},${token('bob-token')}`),
+    attempt(`v4.channel.k8s.io,${token('admin-token')}!`),
+  ])
+  assert.deepEqual(good.slice(0, 3), [{ open: 'v4.channel.k8s.io' }, { message: '\u0001' }, { message: '\u0001hi\n' }])
+  for (const refused of [wrong, alone, twice, malformed]) assert.ok(refused.some(({ error }) => error))
+  const passed = requestHeaders({
+    ...{ rawHeaders: ['Sec-WebSocket-Protocol', `v4.channel.k8s.io, ${token('admin-token')}`], user: undefined },
+    ...{ address: '127.0.0.1', identityHeaders: [], via: 'v', dropped: [], added: {} },
+  })
+  assert.deepEqual(passed.slice(0, 2), ['Sec-WebSocket-Protocol', 'v4.channel.k8s.io'])
+  const offered = { 'sec-websocket-protocol': `v4.channel.k8s.io,${token('admin-token')}` }
+  const plain = await ask(api.port, '/api/v1/pods', { headers: offered, servername: '' })
+  assert.notEqual(plain.status, 200)
 })
 
 test('port-forward over a WebSocket: the port first, then data, and what went wrong', async () => {

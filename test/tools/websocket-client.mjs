@@ -1,11 +1,11 @@
 /**
- * Node's own WebSocket, as a client of exec or port-forward: `node websocket-client.mjs URL PROTOCOL TOKEN INPUTS`, these a
- * list in JSON. Sends each as a message once the server has spoken, and prints every message and the end as lines of JSON.
+ * Node's own WebSocket, as a client of exec or port-forward: `node websocket-client.mjs URL PROTOCOLS TOKEN INPUTS`, with the
+ * protocols separated by commas and the inputs as a list in JSON. An empty token sends no header. Sends each as a message once the server has spoken, and prints every message and the end as lines of JSON.
  */
 const [url, protocol, token, json] = process.argv.slice(2)
 const inputs = JSON.parse(json)
-const headers = { authorization: `Bearer ${token}` }
-const socket = new WebSocket(url, { protocols: protocol === '' ? [] : [protocol], headers })
+const headers = token === '' ? {} : { authorization: `Bearer ${token}` }
+const socket = new WebSocket(url, { protocols: protocol === '' ? [] : protocol.split(','), headers })
 socket.binaryType = 'arraybuffer'
 const print = (fact) => console.log(JSON.stringify(fact))
 socket.onopen = () => print({ open: socket.protocol })

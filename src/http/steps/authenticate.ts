@@ -4,14 +4,16 @@ import { unauthorized } from '../../model/api-error.ts'
 import { authenticatedUsers } from '../../model/user.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Step } from '../pipeline.ts'
+import { webSocketAuthorization } from '../websocket-token.ts'
 
 /** `isSecret` names headers that are for authentication alone: nothing behind it sees them. */
 export function authenticate(authenticator: Authenticator, isSecret?: (name: string) => boolean): Step {
   return (exchange) => {
-    const { peer } = exchange.transport
+    const { headers, transport } = exchange
+    const { peer } = transport
     const { certificate } = peer
-    const { headers } = exchange
-    const authorization = headers.one('authorization')
+    const authorization =
+      headers.one('authorization') ?? (transport.upgrade === undefined ? undefined : webSocketAuthorization(headers))
     if (isSecret !== undefined) exchange.headers = headers.without(isSecret)
     const outcome = authenticator({ certificate, authorization, headers, connection: peer, trace: exchange })
     return outcome instanceof Promise ? outcome.then((later) => admit(exchange, later)) : admit(exchange, outcome)
