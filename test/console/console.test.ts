@@ -31,7 +31,7 @@ let browser: ConsoleBrowser
 
 before(async () => {
   await bundleIfStale('orch')
-  server = await serveUp(shared, ['--console-link=true'])
+  server = await serveUp(shared, ['--console-link=true', '--nodes=1'])
   admin = server.client()
   browser = await startConsoleBrowser(shared)
 })
@@ -275,7 +275,7 @@ describe('in a browser', () => {
       201,
     )
     await goTo(page, '#/object/core/v1/configmaps/default/hostile')
-    await page.getByText('<img src=x onerror="globalThis.broken=1"><U+202E>␇␛[31m').waitFor()
+    await page.getByText('<img src=x onerror="globalThis.broken=1"><U+202E>␇␛[31m').first().waitFor()
     await page.getByText('(200,000 characters)').waitFor()
     await goTo(page, '#/object/core/v1/configmaps/default/hostile?tab=yaml')
     await page.getByText('<img src=x').first().waitFor()
@@ -290,6 +290,90 @@ describe('in a browser', () => {
     assert.equal(await page.getByText('aHVudGVyMg==').count(), 0)
     await page.getByRole('button', { name: 'Show the secret values' }).press('Enter')
     await page.getByText('aHVudGVyMg==').waitFor()
+  })
+
+  test('the overview of a Secret lists its keys with their sizes', async () => {
+    await admin.post(`${inDefault}/secrets`, { metadata: { name: 'keys' }, stringData: { password: 'hunter2' } })
+    await goTo(page, '#/object/core/v1/secrets/default/keys')
+    const card = page.locator('.card', { hasText: 'Data' })
+    await card.getByText('password 7 B').waitFor()
+    assert.equal(await card.getByText('hunter2').count(), 0)
+    await card.getByRole('button', { name: 'Show the secret values' }).press('Enter')
+    await card.getByText('hunter2').waitFor()
+  })
+
+  test('the side bar groups kinds by task, and custom kinds apart', async () => {
+    const sideBar = page.getByRole('navigation', { name: 'Pages' })
+    assert.deepEqual(
+      (await sideBar.locator('summary').allTextContents()).filter((each) => each !== 'Custom'),
+      ['Workloads', 'Network', 'Storage', 'Configuration', 'Access', 'Cluster'],
+    )
+    const workloads = sideBar.locator('details', { hasText: 'Workloads' }).getByRole('link')
+    assert.deepEqual((await workloads.allTextContents()).slice(0, 4), ['Pod', 'Deployment', 'StatefulSet', 'DaemonSet'])
+  })
+
+  test('a Deployment that fails is listed on the overview, with replicas and images on its page', async () => {
+    const labels = { app: 'stuck' }
+    const container = { name: 'c', image: 'registry.example/stuck:1', resources: { requests: { cpu: '1000' } } }
+    const spec = {
+      ...{ replicas: 2, selector: { matchLabels: labels } },
+      template: { metadata: { labels }, spec: { containers: [container] } },
+    }
+    const { status, text } = await admin.post('/apis/apps/v1/namespaces/default/deployments', {
+      ...{ metadata: { name: 'stuck' }, spec },
+    })
+    assert.equal(status, 201, text)
+    await goTo(page, '#/')
+    const attention = page.locator('.card', { hasText: 'Needs attention' })
+    await attention.getByText('has 0 of 2 replicas available').waitFor()
+    await page.locator('.card', { hasText: 'Latest warnings' }).getByText('FailedScheduling').first().waitFor()
+    await attention.getByRole('link', { name: 'default/stuck', exact: true }).press('Enter')
+    const summary = page.locator('.card', { hasText: 'Summary' })
+    await summary.getByText('2 desired, 2 updated, 0 available').waitFor()
+    await summary.getByText('registry.example/stuck:1').waitFor()
+  })
+
+  test('the table of Events links each event by its age, not by its name', async () => {
+    await goTo(page, '#/list/core/v1/events?namespace=default')
+    const row = page.getByRole('row').filter({ hasText: 'FailedScheduling' }).first()
+    await row.waitFor()
+    const [first] = await row.getByRole('rowheader').locator('time').allTextContents()
+    assert.match(first!, /^\d+[smh]/)
+  })
+
+  test('a page 400 pixels wide shows the status and the age of each Pod', async () => {
+    await goTo(page, '#/list/core/v1/pods?namespace=default')
+    await page
+      .getByRole('link', { name: /^stuck-/ })
+      .first()
+      .waitFor()
+    await page.setViewportSize({ width: 400, height: 800 })
+    const row = page.getByRole('row').filter({ hasText: 'stuck-' }).first()
+    for (const text of [row.getByText('Pending'), row.locator('td.age')]) {
+      await text.waitFor()
+      const box = (await text.boundingBox())!
+      assert.ok(box.x >= 0 && box.x + box.width <= 400, JSON.stringify(box))
+    }
+    await page.setViewportSize({ width: 1280, height: 720 })
+  })
+
+  test('a Pod has its log and a shell', async () => {
+    const spec = { containers: [{ name: 'main', image: 'busybox', command: ['sh', '-c', 'echo started; sleep 3600'] }] }
+    assert.equal((await admin.post(`${inDefault}/pods`, { metadata: { name: 'shell' }, spec })).status, 201)
+    await goTo(page, '#/object/core/v1/pods/default/shell')
+    await page.locator('.card', { hasText: 'Containers' }).getByText('Running', { exact: true }).waitFor()
+    await page.getByRole('tab', { name: 'Logs' }).click()
+    await page.getByText('Following').waitFor()
+    await page.getByRole('tab', { name: 'Terminal' }).click()
+    await page.getByLabel('Input').fill('echo $HOSTNAME; false')
+    await page.getByLabel('Input').press('Enter')
+    await page
+      .getByLabel('Terminal output')
+      .getByText(/\nshell\n/)
+      .waitFor()
+    await page.getByLabel('Input').fill('exit')
+    await page.getByLabel('Input').press('Enter')
+    await page.getByText('The shell has ended').waitFor()
   })
 
   test('the palette jumps to a kind, a page and an object', async () => {

@@ -67,6 +67,7 @@ export class Kinds {
 
 export interface Surroundings {
   readonly client: Client
+  readonly openSocket: (path: string, protocols: readonly string[]) => WebSocket
   readonly kinds: Kinds
 }
 

@@ -17,6 +17,8 @@ export interface Row {
   readonly key: string
   readonly cells: readonly Json[]
   readonly metadata: ObjectMeta
+  /** When the row arrived, in milliseconds since 1970. Ages among the cells are as of this time. */
+  readonly receivedMs: number
 }
 
 export type LiveState = 'loading' | 'live' | 'listed' | 'lost' | 'behind' | 'failed'
@@ -143,5 +145,5 @@ function keyOf({ object }: TableRow): string {
 
 function addRow(rows: Map<string, Row>, row: TableRow): void {
   const key = keyOf(row)
-  rows.set(key, { key, cells: row.cells, metadata: row.object?.metadata ?? {} })
+  rows.set(key, { key, cells: row.cells, metadata: row.object?.metadata ?? {}, receivedMs: Date.now() })
 }

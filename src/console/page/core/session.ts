@@ -14,6 +14,8 @@ export interface SignedIn {
   readonly groups: readonly string[]
   /** How: `token`, `certificate` or `link`. */
   readonly way: string
+  /** Opens a WebSocket as this user, such as for `exec`. */
+  readonly openSocket: (path: string, protocols: readonly string[]) => WebSocket
 }
 
 /** The session, and why there is none. */
@@ -40,7 +42,27 @@ export async function signIn(way: string, token: string | undefined): Promise<vo
   if (who === undefined) throw new Error('the server does not say who this is')
   if (who.groups.includes('system:unauthenticated')) throw new Error('the server takes this for an anonymous request')
   holder.isCurrent = true
-  session.set({ session: { client, way, user: who.user, groups: who.groups }, notice: '' })
+  const openSocket = socketOpener(token)
+  session.set({ session: { client, way, user: who.user, groups: who.groups, openSocket }, notice: '' })
+}
+
+/**
+ * Opens WebSockets with the token of the session. A browser sets no header of its own on a WebSocket, so the token is
+ * sent as one of the offered subprotocols, as Kubernetes defines it; the server never answers with that one.
+ */
+function socketOpener(token: string | undefined): SignedIn['openSocket'] {
+  const credential = token === undefined ? [] : [`base64url.bearer.authorization.k8s.io.${base64Url(token)}`]
+  return (path, protocols) => {
+    const url = new URL(path, location.origin)
+    url.protocol = url.protocol.replace('http', 'ws')
+    return new WebSocket(url, [...protocols, ...credential])
+  }
+}
+
+function base64Url(text: string): string {
+  const bytes = new TextEncoder().encode(text)
+  const base64 = btoa(String.fromCharCode(...bytes))
+  return base64.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
 }
 
 /** Exchanges the secret of a one-time link for a session. */

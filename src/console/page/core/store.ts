@@ -53,6 +53,18 @@ export function useNow(everyMs = 10_000): number {
   return now
 }
 
+/** Whether the page matches a media query, such as a maximum width. */
+export function useMatchingMedia(query: string): boolean {
+  const [matches, setMatches] = useState(() => matchMedia(query).matches)
+  useEffect(() => {
+    const media = matchMedia(query)
+    const onChange = () => setMatches(media.matches)
+    media.addEventListener('change', onChange)
+    return () => media.removeEventListener('change', onChange)
+  }, [query])
+  return matches
+}
+
 /** The outcome of asking something once. */
 export type Asked<T> =
   | { readonly state: 'waiting' }

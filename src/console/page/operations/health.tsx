@@ -1,4 +1,4 @@
-/** The overview: whether the server is well, and its numbers as live charts. */
+/** The overview: the server's health, what needs attention, and the server's metrics as live charts. */
 import { useSurroundings } from '../core/kinds.ts'
 import { quantiles, rates, type Scrape, sumOf, useMetrics } from '../core/metrics.ts'
 import { useAsked, useNow } from '../core/store.ts'
@@ -6,6 +6,7 @@ import { shortBytes, shortNumber, shortSeconds, shown } from '../core/text.ts'
 import { Chart } from '../parts/chart.tsx'
 import { Failure } from '../parts/failure.tsx'
 import { Card, Chip, PageHead } from '../parts/shown.tsx'
+import { Attention } from './attention.tsx'
 
 const requests = 'apiserver_request_total'
 const durations = 'apiserver_request_duration_seconds'
@@ -28,6 +29,7 @@ export function HealthPage() {
         <Uptime scrape={scrapes.at(-1)} />
       </PageHead>
       <Checks />
+      <Attention />
       {error !== undefined && scrapes.length === 0 && <Failure error={error} />}
       {scrapes.length > 0 && <Charts scrapes={scrapes} />}
     </>

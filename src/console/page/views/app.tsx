@@ -28,7 +28,10 @@ export function App() {
 }
 
 function Frame({ signedIn }: { readonly signedIn: SignedIn }) {
-  const around = useMemo(() => ({ client: signedIn.client, kinds: new Kinds(signedIn.client) }), [signedIn])
+  const around = useMemo(() => {
+    const { client, openSocket } = signedIn
+    return { client, openSocket, kinds: new Kinds(client) }
+  }, [signedIn])
   const [isPaletteOpen, setPaletteOpen] = useState(false)
   const [isMenuOpen, setMenuOpen] = useState(false)
   const at = useStore(route)

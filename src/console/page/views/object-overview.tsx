@@ -1,4 +1,4 @@
-/** An object at a glance: what it says of itself, what holds its deletion, and what happened to it. */
+/** An object at a glance: its summary, its conditions, what blocks its deletion, and its events. */
 import type { ApiObject } from '../../../model/object.ts'
 import { ask } from '../core/access.ts'
 import { useSurroundings } from '../core/kinds.ts'
@@ -9,6 +9,7 @@ import { type DeletionStatus, DeletionWaits } from '../parts/deletion.tsx'
 import { Failure } from '../parts/failure.tsx'
 import { type PlainRow, PlainTable } from '../parts/plain-table.tsx'
 import { Age, Card, Chip, type Tone } from '../parts/shown.tsx'
+import { Containers, DataKeys, Summary } from './object-summary.tsx'
 import { isHidden, type ObjectView } from './object-view.ts'
 
 export function ObjectOverview(view: ObjectView) {
@@ -17,8 +18,11 @@ export function ObjectOverview(view: ObjectView) {
   return (
     <div class="cards">
       {(deletionTimestamp !== undefined || finalizers.length > 0) && <Deletion view={view} />}
-      <Conditions object={object} />
+      <Summary view={view} />
+      <DataKeys view={view} />
       <Facts view={view} />
+      <Containers view={view} />
+      <Conditions object={object} />
       <Pairs title="Labels" pairs={object.metadata.labels} isHidden={() => false} />
       <Pairs
         title="Annotations"

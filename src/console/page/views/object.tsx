@@ -18,6 +18,8 @@ import { ObjectOverview } from './object-overview.tsx'
 import { ObjectRelations } from './object-relations.tsx'
 import type { ObjectView } from './object-view.ts'
 import { ObjectYaml } from './object-yaml.tsx'
+import { PodLogs } from './pod-logs.tsx'
+import { PodTerminal } from './pod-terminal.tsx'
 
 interface ObjectPageProps {
   readonly place: TypePlace
@@ -101,13 +103,18 @@ const tabs: readonly (readonly [id: string, title: string, Tab: (view: ObjectVie
   ['form', 'Form', ObjectForm],
   ['relations', 'Relations', ObjectRelations],
   ['history', 'History', ObjectHistory],
+  ['logs', 'Logs', PodLogs],
+  ['terminal', 'Terminal', PodTerminal],
 ]
+
+const podTabs = new Set(['logs', 'terminal'])
 
 function Tabs({ type, object, isGone }: { readonly type: Type; readonly object: ApiObject; readonly isGone: boolean }) {
   const { client, kinds } = useSurroundings()
   const { query } = useStore(route)
   const hasHistory = kinds.builtIn('objecthistories', 'ops') !== undefined
-  const offered = tabs.filter(([id]) => id !== 'history' || hasHistory)
+  const isPod = type.group === '' && type.plural === 'pods'
+  const offered = tabs.filter(([id]) => (id === 'history' ? hasHistory : podTabs.has(id) ? isPod && !isGone : true))
   const [current, , Tab] = offered.find(([id]) => id === query.get('tab')) ?? offered[0]!
   const schema = useAsked(() => schemaOf(client, type), [client, type])
   const [isRevealed, setRevealed] = useState(false)

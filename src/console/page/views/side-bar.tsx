@@ -1,5 +1,6 @@
-/** The way to every page: the work pages, and all kinds that are served, by their groups. */
+/** Links to every page: the work pages, and the served kinds by category. */
 import { useMemo } from 'preact/hooks'
+import { byCategory } from '../core/kind-categories.ts'
 import { type Type, useSurroundings } from '../core/kinds.ts'
 import { listAddress, type Route } from '../core/route.ts'
 import { shown } from '../core/text.ts'
@@ -17,8 +18,8 @@ const work: readonly (readonly [path: string, title: string])[] = [
 
 export function SideBar({ at }: { readonly at: Route }) {
   const { kinds } = useSurroundings()
-  const { types, known } = kinds.store.value
-  const groups = useMemo(() => groupsOf(types), [types])
+  const { types, known, domain } = kinds.store.value
+  const groups = useMemo(() => byCategory(types, domain), [types, domain])
   const here = at.path.join('/')
   return (
     <nav class="side-bar" aria-label="Pages">
@@ -37,13 +38,17 @@ export function SideBar({ at }: { readonly at: Route }) {
       </ul>
       <h2>Resources</h2>
       {!known && <p class="hint">Asking the server…</p>}
-      {[...groups].map(([group, members]) => (
-        <details key={group} open={group === '' || group === 'apps' || members.some((type) => isHere(type, at))}>
-          <summary>{group === '' ? 'core' : shown(group, 60)}</summary>
+      {[...groups].map(([category, members]) => (
+        <details key={category} open={category === 'Workloads' || members.some((type) => isHere(type, at))}>
+          <summary>{category}</summary>
           <ul>
             {members.map((type) => (
-              <li key={type.plural}>
-                <a href={listAddress(type)} aria-current={isHere(type, at) ? 'page' : undefined}>
+              <li key={`${type.group}/${type.plural}`}>
+                <a
+                  href={listAddress(type)}
+                  aria-current={isHere(type, at) ? 'page' : undefined}
+                  title={shown(type.group || 'core', 100)}
+                >
                   {shown(type.kind, 60)}
                 </a>
               </li>
@@ -57,23 +62,4 @@ export function SideBar({ at }: { readonly at: Route }) {
 
 function isHere({ group, plural }: Type, { path }: Route): boolean {
   return (path[0] === 'list' || path[0] === 'object') && path[1] === (group || 'core') && path[3] === plural
-}
-
-/** Those that can be listed; the groups of most users first. */
-function groupsOf(types: readonly Type[]): Map<string, Type[]> {
-  const groups = new Map<string, Type[]>([
-    ['', []],
-    ['apps', []],
-    ['batch', []],
-  ])
-  for (const type of types) {
-    if (!type.verbs.includes('list')) continue
-    const members = groups.get(type.group) ?? []
-    members.push(type)
-    groups.set(type.group, members)
-  }
-  for (const [group, members] of groups)
-    if (members.length === 0) groups.delete(group)
-    else members.sort((a, b) => (a.kind < b.kind ? -1 : 1))
-  return groups
 }

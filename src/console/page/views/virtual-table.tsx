@@ -1,5 +1,5 @@
 /**
- * A table of any length: only the rows in view are in the page. Rows are as high as each other; columns keep their width
+ * A table of any length: only the rows in view are in the page. All rows have the same height; columns keep their width
  * while the table is scrolled. Arrow keys, Page Up, Page Down, Home and End move from row to row; Enter opens one.
  */
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
@@ -7,7 +7,9 @@ import type { TableColumn } from '../../../client/table.ts'
 import { compareQuantities, parseQuantity } from '../../../model/quantity.ts'
 import type { Type } from '../core/kinds.ts'
 import type { Row } from '../core/live-table.ts'
+import { printedAgeMs } from '../core/printed-age.ts'
 import { go, objectAddress } from '../core/route.ts'
+import { useMatchingMedia } from '../core/store.ts'
 import { shown } from '../core/text.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Age, Chip } from '../parts/shown.tsx'
@@ -22,28 +24,46 @@ interface VirtualTableProps {
   readonly onSort: (sort: string) => void
 }
 
-const rowHeight = 36
 const spare = 8
+
+/** A narrow page shows each row as two lines: the name and the age, then the other cells with their columns' names. */
+const narrowPage = '(max-width: 600px)'
+const rowHeights = { wide: 36, narrow: 60 }
+
+/**
+ * How a column's cells are shown. `name` links the object's name; `link` links the cell itself, for tables such as that
+ * of Events whose name column is not shown. `age` grows from the creation, `lastSeen` from the time the row arrived.
+ */
+type ColumnRole = 'name' | 'link' | 'namespace' | 'age' | 'lastSeen' | 'status' | 'plain'
 
 interface ShownColumn {
   readonly name: string
   readonly index: number
-  readonly isName: boolean
-  readonly isAge: boolean
+  readonly role: ColumnRole
+  readonly isLink: boolean
   readonly width: number
 }
 
 export function VirtualTable({ type, rows, columns, showNamespace, sort, onSort }: VirtualTableProps) {
   const shownColumns = useMemo(() => columnsFor({ columns, rows, showNamespace }), [columns, rows, showNamespace])
   const sorted = useMemo(() => sortRows(rows, shownColumns, sort), [rows, shownColumns, sort])
-  const { view, first, count, onScroll, scrollTo } = useWindow(sorted.length)
-  const { onKeyDown, active } = useRowKeys(view, sorted.length, scrollTo)
+  const isNarrow = useMatchingMedia(narrowPage)
+  const rowHeight = isNarrow ? rowHeights.narrow : rowHeights.wide
+  const { view, first, count, onScroll, scrollTo } = useWindow(sorted.length, rowHeight)
+  const { onKeyDown, active } = useRowKeys(view, { length: sorted.length, rowHeight, scrollTo })
   const inView = sorted.slice(first, first + count)
   const total = shownColumns.reduce((sum, { width }) => sum + width, 0)
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
-    <section class="table-view" aria-label="Objects" ref={view} onScroll={onScroll} onKeyDown={onKeyDown} tabIndex={0}>
-      <table aria-rowcount={sorted.length + 1} style={{ minWidth: `${total}ch` }}>
+    <section
+      class={isNarrow ? 'table-view narrow' : 'table-view'}
+      aria-label="Objects"
+      ref={view}
+      onScroll={onScroll}
+      onKeyDown={onKeyDown}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+      tabIndex={0}
+    >
+      <table aria-rowcount={sorted.length + 1} style={isNarrow ? {} : { minWidth: `${total}ch` }}>
         <colgroup>
           {shownColumns.map(({ name, index, width }) => (
             <col key={`${index} ${name}`} style={{ width: `${(100 * width) / total}%` }} />
@@ -57,7 +77,7 @@ export function VirtualTable({ type, rows, columns, showNamespace, sort, onSort 
           </tr>
         </thead>
         <tbody>
-          {first > 0 && <Spacer rows={first} columns={shownColumns.length} />}
+          {first > 0 && <Spacer height={first * rowHeight} columns={shownColumns.length} />}
           {inView.map((row, i) => (
             <BodyRow
               key={row.key}
@@ -67,7 +87,10 @@ export function VirtualTable({ type, rows, columns, showNamespace, sort, onSort 
               isActive={first + i === active}
             />
           ))}
-          <Spacer rows={Math.max(0, sorted.length - first - inView.length)} columns={shownColumns.length} />
+          <Spacer
+            height={Math.max(0, sorted.length - first - inView.length) * rowHeight}
+            columns={shownColumns.length}
+          />
         </tbody>
       </table>
     </section>
@@ -75,11 +98,11 @@ export function VirtualTable({ type, rows, columns, showNamespace, sort, onSort 
 }
 
 /** Holds the place of rows that are not in view. */
-function Spacer({ rows, columns }: { readonly rows: number; readonly columns: number }) {
-  if (rows === 0) return null
+function Spacer({ height, columns }: { readonly height: number; readonly columns: number }) {
+  if (height === 0) return null
   return (
     <tr class="spacer-row">
-      <td colSpan={columns} style={{ height: `${rows * rowHeight}px` }} />
+      <td colSpan={columns} style={{ height: `${height}px` }} />
     </tr>
   )
 }
@@ -107,25 +130,22 @@ interface BodyRowProps {
 }
 
 function BodyRow({ row, type, columns, index, isActive }: BodyRowProps) {
-  const { metadata, cells } = row
+  const { metadata } = row
   const to = objectAddress(type, metadata)
   return (
     <tr aria-rowindex={index + 2} class={metadata.deletionTimestamp ? 'going' : undefined} onDblClick={() => go(to)}>
-      {columns.map(({ name, index: at, isName, isAge }) =>
-        isName ? (
-          <th scope="row" key={name}>
+      {columns.map((column) =>
+        column.isLink ? (
+          <th scope="row" key={column.name}>
             <a href={to} data-row={index} tabIndex={isActive ? 0 : -1} title={shown(metadata.name, 300)}>
-              {shown(metadata.name, 200)}
+              <CellOf column={column} row={row} />
+              {column.role !== 'name' && <span class="sr-only"> {shown(metadata.name, 200)}</span>}
             </a>
             {metadata.deletionTimestamp && <Chip tone="warn">deleting</Chip>}
           </th>
         ) : (
-          <td key={name}>
-            {isAge ? (
-              <Age since={metadata.creationTimestamp} />
-            ) : (
-              <Cell value={at < 0 ? metadata.namespace : cells[at]} />
-            )}
+          <td key={column.name} data-column={shown(column.name, 60)} class={column.role}>
+            <CellOf column={column} row={row} />
           </td>
         ),
       )}
@@ -133,30 +153,49 @@ function BodyRow({ row, type, columns, index, isActive }: BodyRowProps) {
   )
 }
 
+function CellOf({ column: { index, role }, row }: { readonly column: ShownColumn; readonly row: Row }) {
+  const { metadata, cells, receivedMs } = row
+  if (role === 'name') return <>{shown(metadata.name, 200)}</>
+  if (role === 'namespace') return <Cell value={metadata.namespace} />
+  if (role === 'age') return <Age since={metadata.creationTimestamp} />
+  const ageMs = role === 'lastSeen' ? printedAgeMs(String(cells[index])) : undefined
+  if (ageMs !== undefined) return <Age since={new Date(receivedMs - ageMs).toISOString()} />
+  return <Cell value={cells[index]} />
+}
+
 function Cell({ value }: { readonly value: unknown }) {
   const text = shown(value, 200)
   return <span title={text.length > 20 ? shown(value, 1000) : undefined}>{text}</span>
 }
 
-/** The name first, then the namespace where there are several, then what the server prints. */
-function columnsFor({
-  columns,
-  rows,
-  showNamespace,
-}: Pick<VirtualTableProps, 'columns' | 'rows' | 'showNamespace'>): ShownColumn[] {
-  const printed = columns.flatMap(({ name, priority, format }, index) => {
-    if (priority > 0) return []
-    const isAge = name === 'Age'
-    return [{ name, index, isName: format === 'name' || index === 0, isAge, width: widthOf(rows, index, name) }]
+type ColumnSource = Pick<VirtualTableProps, 'columns' | 'rows' | 'showNamespace'>
+
+/** The link to the object first, then the namespace where there are several, then the other columns of the server. */
+function columnsFor({ columns, rows, showNamespace }: ColumnSource): ShownColumn[] {
+  const printed = columns.flatMap((column, index) => {
+    if (column.priority > 0) return []
+    const { name } = column
+    return [{ name, index, role: roleOf(column), isLink: false, width: widthOf(rows, index, name) }]
   })
-  const namespace = {
-    ...{ name: 'Namespace', index: -1, isName: false, isAge: false },
+  const linked = printed.find(({ role }) => role === 'name') ?? printed[0]
+  if (linked === undefined) return [{ name: 'Name', index: 0, role: 'name', isLink: true, width: 30 }]
+  const namespace: ShownColumn = {
+    ...{ name: 'Namespace', index: -1, role: 'namespace', isLink: false },
     width: clamp(Math.max(...rows.slice(0, 100).map(({ metadata }) => metadata.namespace?.length ?? 0), 9) + 3),
   }
-  const [name, ...rest] = printed
-  if (name === undefined) return [{ name: 'Name', index: 0, isName: true, isAge: false, width: 30 }]
-  return [name, ...(showNamespace ? [namespace] : []), ...rest.map((each) => ({ ...each, isName: false }))]
+  const others = printed.filter((column) => column !== linked)
+  return [{ ...linked, isLink: true }, ...(showNamespace ? [namespace] : []), ...others]
 }
+
+function roleOf({ name, format }: TableColumn): ColumnRole {
+  if (format === 'name') return 'name'
+  if (name === 'Age') return 'age'
+  if (name === 'Last Seen') return 'lastSeen'
+  return statusColumns.has(name) ? 'status' : 'plain'
+}
+
+/** Columns that a narrow page shows before the others. */
+const statusColumns = new Set(['Status', 'Phase', 'Ready', 'Condition', 'Reason'])
 
 function widthOf(rows: readonly Row[], index: number, name: string): number {
   const lengths = rows.slice(0, 100).map(({ cells }) => String(cells[index] ?? '').length)
@@ -171,13 +210,15 @@ function sortRows(rows: readonly Row[], columns: readonly ShownColumn[], sort: s
   const wanted = columns.find(({ name }) => name === sort || `-${name}` === sort)
   if (wanted === undefined) return rows
   const sign = sort.startsWith('-') ? -1 : 1
-  const cellOf = ({ metadata, cells }: Row): unknown => {
-    if (wanted.isAge) return metadata.creationTimestamp
-    return wanted.index < 0 ? metadata.namespace : cells[wanted.index]
-  }
-  // The age grows as the time of creation falls.
-  const direction = wanted.isAge ? -sign : sign
-  return [...rows].sort((a, b) => direction * compareCells(cellOf(a), cellOf(b)))
+  // The age grows as the time falls.
+  const direction = wanted.role === 'age' || wanted.role === 'lastSeen' ? -sign : sign
+  return [...rows].sort((a, b) => direction * compareCells(sortValue(wanted, a), sortValue(wanted, b)))
+}
+
+function sortValue({ role, index }: ShownColumn, { metadata, cells, receivedMs }: Row): unknown {
+  if (role === 'age') return metadata.creationTimestamp
+  if (role === 'lastSeen') return receivedMs - (printedAgeMs(String(cells[index])) ?? 0)
+  return role === 'namespace' ? metadata.namespace : cells[index]
 }
 
 function compareCells(a: unknown, b: unknown): number {
@@ -193,14 +234,14 @@ function quantityOf(text: string) {
 }
 
 /** Which rows are in view. */
-function useWindow(length: number) {
+function useWindow(length: number, rowHeight: number) {
   const view = useRef<HTMLElement>(null)
   const [place, setPlace] = useState({ top: 0, height: 600 })
   const measure = () => {
     const element = view.current
     if (element !== null) setPlace({ top: element.scrollTop, height: element.clientHeight })
   }
-  useLayoutEffect(measure, [length])
+  useLayoutEffect(measure, [length, rowHeight])
   useEffect(() => {
     addEventListener('resize', measure)
     return () => removeEventListener('resize', measure)
@@ -219,8 +260,14 @@ function useWindow(length: number) {
   return { view, first, count, onScroll: measure, scrollTo }
 }
 
+interface RowScroll {
+  readonly length: number
+  readonly rowHeight: number
+  readonly scrollTo: (index: number) => void
+}
+
 /** Moves the focus between rows: one of them takes part in the order of Tab. */
-function useRowKeys(view: { readonly current: HTMLElement | null }, length: number, scrollTo: (index: number) => void) {
+function useRowKeys(view: { readonly current: HTMLElement | null }, { length, rowHeight, scrollTo }: RowScroll) {
   const [active, setActive] = useState(0)
   const wanted = useRef<number | undefined>(undefined)
   useEffect(() => {

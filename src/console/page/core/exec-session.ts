@@ -1,0 +1,78 @@
+/**
+ * A command in a container over one WebSocket, as `kubectl exec -it` runs it. The first byte of a message names its
+ * stream. The last message of the server is a Status on the error stream.
+ */
+
+const protocols = ['v4.channel.k8s.io']
+const channel = { stdin: 0, stdout: 1, stderr: 2, error: 3 } as const
+
+export interface ExecHandlers {
+  readonly onOutput: (text: string) => void
+  /** The command or the connection has ended; `reason` is '' if the command ran to its end. */
+  readonly onEnd: (reason: string) => void
+}
+
+export class ExecSession {
+  readonly #socket: WebSocket
+  readonly #decoder = new TextDecoder()
+  #reason = ''
+  #isOpen = false
+
+  constructor(socket: WebSocket, { onOutput, onEnd }: ExecHandlers) {
+    this.#socket = socket
+    socket.binaryType = 'arraybuffer'
+    socket.onopen = () => {
+      this.#isOpen = true
+    }
+    socket.onmessage = ({ data }: MessageEvent<ArrayBuffer>) => {
+      const bytes = new Uint8Array(data)
+      const text = this.#decoder.decode(bytes.subarray(1), { stream: true })
+      if (bytes[0] === channel.stdout || bytes[0] === channel.stderr) onOutput(text)
+      else if (bytes[0] === channel.error) this.#reason = failureOf(text)
+    }
+    socket.onclose = () => onEnd(this.#isOpen ? this.#reason : 'The server rejected the connection.')
+  }
+
+  send(text: string): void {
+    if (this.#socket.readyState !== WebSocket.OPEN) return
+    const bytes = new TextEncoder().encode(text)
+    const message = new Uint8Array(bytes.length + 1)
+    message[0] = channel.stdin
+    message.set(bytes, 1)
+    this.#socket.send(message)
+  }
+
+  close(): void {
+    this.#socket.onclose = null
+    this.#socket.close()
+  }
+}
+
+/** Opens the session; `path` is that of the pod's `exec` sub-resource. */
+export function startExec(
+  openSocket: (path: string, protocols: readonly string[]) => WebSocket,
+  { path, container, command }: { readonly path: string; readonly container: string; readonly command: string[] },
+  handlers: ExecHandlers,
+): ExecSession {
+  const query = new URLSearchParams([
+    ...command.map((word) => ['command', word]),
+    ...[
+      ['container', container],
+      ['stdin', 'true'],
+      ['stdout', 'true'],
+      ['tty', 'true'],
+    ],
+  ])
+  return new ExecSession(openSocket(`${path}?${query}`, protocols), handlers)
+}
+
+/** Why the command could not run; '' if it ran, whatever its exit code. */
+function failureOf(text: string): string {
+  try {
+    const { status, reason, message } = JSON.parse(text) as { status?: string; reason?: string; message?: string }
+    const hasRun = status === 'Success' || reason === 'NonZeroExitCode'
+    return hasRun ? '' : (message ?? 'The command failed.')
+  } catch {
+    return text
+  }
+}

@@ -1,0 +1,64 @@
+/**
+ * The categories of the side bar. Users look for a Deployment under workloads, not under an API group, so built-in kinds
+ * are grouped by task. Kinds that no category names are either custom resources or kinds of the cluster itself.
+ */
+import type { Type } from './kinds.ts'
+
+export const categories = ['Workloads', 'Network', 'Storage', 'Configuration', 'Access', 'Cluster', 'Custom'] as const
+
+export type Category = (typeof categories)[number]
+
+/** Plurals by category, in the order of the side bar. */
+const plurals: { readonly [C in Exclude<Category, 'Cluster' | 'Custom'>]: readonly string[] } = {
+  Workloads: [
+    ...['pods', 'deployments', 'statefulsets', 'daemonsets', 'jobs', 'cronjobs', 'replicasets'],
+    ...['replicationcontrollers', 'horizontalpodautoscalers', 'poddisruptionbudgets', 'controllerrevisions'],
+    'podtemplates',
+  ],
+  Network: ['services', 'ingresses', 'networkpolicies', 'endpoints', 'endpointslices', 'ingressclasses'],
+  Storage: [
+    ...['persistentvolumeclaims', 'persistentvolumes', 'storageclasses', 'volumeattachments', 'csidrivers'],
+    ...['csinodes', 'csistoragecapacities'],
+  ],
+  Configuration: [
+    ...['configmaps', 'secrets', 'resourcequotas', 'limitranges', 'priorityclasses', 'runtimeclasses', 'leases'],
+    ...['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'],
+  ],
+  Access: [
+    ...['serviceaccounts', 'roles', 'rolebindings', 'clusterroles', 'clusterrolebindings'],
+    ...['certificatesigningrequests', 'podsecuritypolicies', 'certificatedenylists'],
+  ],
+}
+
+const placeByPlural = new Map<string, { readonly category: Category; readonly rank: number }>(
+  Object.entries(plurals).flatMap(([category, members]) =>
+    members.map((plural, rank) => [plural, { category: category as Category, rank }] as const),
+  ),
+)
+
+const builtInGroups = new Set(['', 'apps', 'batch', 'autoscaling', 'policy', 'extensions'])
+
+/** The types that can be listed, by category. `domain` is the vendor's, such as `orch.io`. */
+export function byCategory(types: readonly Type[], domain: string): Map<Category, Type[]> {
+  const listable = types.filter(({ verbs }) => verbs.includes('list'))
+  const groups = Map.groupBy(listable, (type) => categoryOf(type, domain))
+  const sorted = categories.flatMap((category) => {
+    const members = groups.get(category)
+    return members === undefined ? [] : [[category, members.sort(compareTypes)] as const]
+  })
+  return new Map(sorted)
+}
+
+function categoryOf({ group, plural }: Type, domain: string): Category {
+  const isBuiltIn = builtInGroups.has(group) || (domain !== '' && group.endsWith(`.${domain}`))
+  if (!isBuiltIn) return 'Custom'
+  return placeByPlural.get(plural)?.category ?? 'Cluster'
+}
+
+function compareTypes(a: Type, b: Type): number {
+  return rankOf(a) - rankOf(b) || (a.kind < b.kind ? -1 : 1)
+}
+
+function rankOf({ plural }: Type): number {
+  return placeByPlural.get(plural)?.rank ?? Number.MAX_SAFE_INTEGER
+}

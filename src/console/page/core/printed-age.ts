@@ -1,0 +1,15 @@
+/** Reads ages as the server prints them in tables, so that the page can let them grow. */
+
+const unitMs: { readonly [unit: string]: number } = {
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  y: 365 * 86_400_000,
+}
+
+/** The milliseconds of `95s`, `4m20s`, `2d3h`; undefined for anything else, such as `<unknown>`. */
+export function printedAgeMs(text: string): number | undefined {
+  if (!/^(?:\d{1,9}[smhdy]){1,2}$/.test(text)) return undefined
+  return [...text.matchAll(/(\d+)([smhdy])/g)].reduce((sum, [, count, unit]) => sum + Number(count) * unitMs[unit!]!, 0)
+}

@@ -1,0 +1,47 @@
+/**
+ * The newest part of a text that keeps growing, such as a log or the output of a terminal: lines, with escape sequences
+ * removed and other control characters made visible. Older lines are dropped, so a long log does not fill the page.
+ */
+import { shownLines } from './text.ts'
+
+const maxLines = 5_000
+const maxLineLength = 10_000
+
+/** CSI and OSC sequences, which set colors and titles, and single-character escapes. All repetitions are bounded. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences begin with a control character
+const escapes = /\u001b(?:\[[\d;?]{0,32}[ -/]{0,4}[@-~]|\][^\u0007\u001b]{0,200}(?:\u0007|\u001b\\)|[@-Z\\-_])/g
+
+export class TextWindow {
+  #lines: string[] = []
+  #last = ''
+  #dropped = 0
+
+  /** How many lines were dropped because newer ones came. */
+  get dropped(): number {
+    return this.#dropped
+  }
+
+  append(text: string): void {
+    const parts = text.replaceAll('\r\n', '\n').split('\n')
+    this.#last = withReturns(this.#last + parts[0])
+    for (const part of parts.slice(1)) {
+      this.#lines.push(this.#last)
+      this.#last = withReturns(part)
+    }
+    const excess = this.#lines.length - maxLines
+    if (excess <= 0) return
+    this.#lines = this.#lines.slice(excess)
+    this.#dropped += excess
+  }
+
+  get text(): string {
+    const lines = this.#last === '' ? this.#lines : [...this.#lines, this.#last]
+    return lines.map((line) => shownLines(line.replace(escapes, ''), maxLineLength)).join('\n')
+  }
+}
+
+/** A lone carriage return starts the line anew, as progress bars do. */
+function withReturns(line: string): string {
+  const kept = line.endsWith('\r') ? line.slice(0, -1) : line
+  return kept.slice(kept.lastIndexOf('\r') + 1).slice(0, 4 * maxLineLength)
+}
