@@ -4,7 +4,7 @@
  */
 import type { Type } from './kinds.ts'
 
-export const categories = ['Workloads', 'Network', 'Storage', 'Configuration', 'Access', 'Cluster', 'Custom'] as const
+const categories = ['Workloads', 'Network', 'Storage', 'Configuration', 'Access', 'Cluster', 'Custom'] as const
 
 export type Category = (typeof categories)[number]
 

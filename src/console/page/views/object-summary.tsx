@@ -94,17 +94,23 @@ interface DataEntry {
 
 function dataOf({ kind, data, binaryData }: ApiObject): DataEntry[] {
   return [
-    ...entriesOf('data', data as Json | undefined, kind === 'Secret'),
-    ...entriesOf('binaryData', binaryData as Json | undefined, true),
+    ...entriesOf('data', data as Json | undefined, kind === 'Secret' ? decodeBase64 : encodeText),
+    ...entriesOf('binaryData', binaryData as Json | undefined, decodeBase64),
   ]
 }
 
-function entriesOf(field: DataEntry['field'], data: Json | undefined, isBase64: boolean): DataEntry[] {
+type Decode = (text: string) => Uint8Array
+
+function entriesOf(field: DataEntry['field'], data: Json | undefined, decode: Decode): DataEntry[] {
   if (!isObject(data)) return []
   return Object.entries(data).map(([key, value]) => {
-    const bytes = isBase64 ? decodeBase64(String(value)) : new TextEncoder().encode(String(value))
+    const bytes = decode(String(value))
     return { field, key, bytes: bytes.length, text: readable(bytes) }
   })
+}
+
+function encodeText(text: string): Uint8Array {
+  return new TextEncoder().encode(text)
 }
 
 function decodeBase64(text: string): Uint8Array {

@@ -11,44 +11,12 @@ import type { ObjectView } from './object-view.ts'
 const tailLines = 500
 
 export function PodLogs({ type, object }: ObjectView) {
-  const { client } = useSurroundings()
   const containers = containersOf(object)
   const [container, setContainer] = useState(() => containers.find(({ role }) => role === 'main')?.name ?? '')
   const [isPrevious, setPrevious] = useState(false)
-  const [shownLog, setShownLog] = useState({ text: '', dropped: 0, state: 'following' as 'following' | 'ended' })
-  const [error, setError] = useState<unknown>()
   const { namespace = '', name = '' } = object.metadata
-  useEffect(() => {
-    const aborting = new AbortController()
-    const { signal } = aborting
-    const lines = new TextWindow()
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const show = (state: 'following' | 'ended') => {
-      clearTimeout(timer)
-      timer = undefined
-      setShownLog({ text: lines.text, dropped: lines.dropped, state })
-    }
-    const read = async () => {
-      const query = { container, follow: !isPrevious, previous: isPrevious || undefined, tailLines }
-      const path = objectPath(type, { namespace, name }, 'log')
-      const { body } = await client.open({ method: 'GET', path, query, accept: '*/*', signal })
-      const decoder = new TextDecoder()
-      for await (const chunk of body) {
-        lines.append(decoder.decode(chunk, { stream: true }))
-        timer ??= setTimeout(show, 100, 'following')
-      }
-    }
-    setError(undefined)
-    show('following')
-    read().then(
-      () => show('ended'),
-      (failure: unknown) => signal.aborted || setError(failure),
-    )
-    return () => {
-      clearTimeout(timer)
-      aborting.abort()
-    }
-  }, [client, namespace, name, container, isPrevious])
+  const path = objectPath(type, { namespace, name }, 'log')
+  const { log, error } = useLog({ path, container, isPrevious })
   return (
     <>
       <form class="filters" onSubmit={(event) => event.preventDefault()}>
@@ -62,14 +30,58 @@ export function PodLogs({ type, object }: ObjectView) {
           Previous run
         </label>
         <span class="hint" role="status">
-          {shownLog.state === 'following' ? 'Following' : 'The log has ended'}
-          {shownLog.dropped > 0 && `, ${shownLog.dropped.toLocaleString('en')} older lines not shown`}
+          {log.isFollowing ? 'Following' : 'The log has ended'}
+          {log.dropped > 0 && `, ${log.dropped.toLocaleString('en')} older lines not shown`}
         </span>
       </form>
       {error !== undefined && <Failure error={error} />}
-      <Output label="Log" text={shownLog.text} />
+      <Output label="Log" text={log.text} />
     </>
   )
+}
+
+interface LogSource {
+  readonly path: string
+  readonly container: string
+  readonly isPrevious: boolean
+}
+
+/** Reads a log while the component is shown, and follows it unless it is that of the previous run. */
+function useLog({ path, container, isPrevious }: LogSource) {
+  const { client } = useSurroundings()
+  const [log, setLog] = useState({ text: '', dropped: 0, isFollowing: true })
+  const [error, setError] = useState<unknown>()
+  useEffect(() => {
+    const aborting = new AbortController()
+    const { signal } = aborting
+    const lines = new TextWindow()
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const show = ({ isFollowing }: { readonly isFollowing: boolean }) => {
+      clearTimeout(timer)
+      timer = undefined
+      setLog({ text: lines.text, dropped: lines.dropped, isFollowing })
+    }
+    const read = async () => {
+      const query = { container, follow: !isPrevious, previous: isPrevious || undefined, tailLines }
+      const { body } = await client.open({ method: 'GET', path, query, accept: '*/*', signal })
+      const decoder = new TextDecoder()
+      for await (const chunk of body) {
+        lines.append(decoder.decode(chunk, { stream: true }))
+        timer ??= setTimeout(() => show({ isFollowing: true }), 100)
+      }
+    }
+    setError(undefined)
+    show({ isFollowing: true })
+    read().then(
+      () => show({ isFollowing: false }),
+      (failure: unknown) => signal.aborted || setError(failure),
+    )
+    return () => {
+      clearTimeout(timer)
+      aborting.abort()
+    }
+  }, [client, path, container, isPrevious])
+  return { log, error }
 }
 
 /** Text that grows at its end. It stays scrolled to the end unless the reader scrolled up. */
