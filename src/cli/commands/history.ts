@@ -1,5 +1,6 @@
 /** `orchctl history`: who changed an object, when, how and what. */
 import { flag, type OptionsOf, toggle, UsageError } from '../../base/flags.ts'
+import { isStatusChange } from '../../client/status-change.ts'
 import type { Json } from '../../model/json.ts'
 import { defineCommand } from '../command.ts'
 import { connectionFlags } from '../connection-flags.ts'
@@ -9,7 +10,8 @@ import { escapeLine } from '../printers/escape.ts'
 import { withTypedSession } from '../without-nulls.ts'
 
 const flags = {
-  limit: flag('limit', 'NUMBER', '20', readLimit, 'the most changes to show'),
+  limit: flag('limit', 'NUMBER', '20', readLimit, 'maximum number of changes to show'),
+  all: toggle('all', 'show changes of the status too'),
   values: toggle('values', 'with every field that changed, and its values before and after'),
   noHeaders: toggle('no-headers', 'without the line of headings'),
   ...connectionFlags,
@@ -18,33 +20,52 @@ const flags = {
 export const historyCommand = defineCommand({
   name: 'history',
   forms: ['(TYPE NAME | TYPE/NAME) [flags]'],
-  about: `Shows the changes of an object, the newest first: revision, time, user, field manager, verb, and what changed.
+  about: `Shows the changes of an object, the newest first: revision, time, user, field manager, verb, and changed fields.
 
-An object that was deleted has a history too. How far it reaches back is for the server to say
-(--history-retention). Of Secrets it shows which keys changed, and no values.`,
+Changes of nothing but the status are hidden unless --all is given. A deleted object has a history too. The server's
+--history-retention limits how far it reaches back. Of Secrets it shows which keys changed, and no values.`,
   examples: [
     'orchctl history deployment/web',
     'orchctl history cm greeting --values',
     'orchctl history secret login --limit=100',
+    'orchctl history pod web --all',
   ],
   flags,
   run: async (context, { options, words }) => {
     await withTypedSession(context, options, async (session) => {
       const subject = await pastSubject(session, words)
-      const found: HistoryRevision[] = []
-      for await (const revision of changesOf(session, subject)) {
-        found.push(revision)
-        if (found.length === options.limit) break
-      }
-      if (found.length === 0) return context.err(`No history of ${subject.type.plural} "${subject.name}" found.\n`)
-      context.out(options.values ? found.map(withValues).join('') : tableOf(found, options))
+      const { shown, hidden } = await readHistory(changesOf(session, subject), options)
+      if (shown.length === 0 && hidden === 0)
+        return context.err(`No history of ${subject.type.plural} "${subject.name}" found.\n`)
+      context.out(options.values ? shown.map(withValues).join('') : tableOf(shown, options))
+      if (hidden > 0) context.err(`Changes of the status are not shown: ${hidden}. Use --all to show them.\n`)
     })
   },
 })
 
-function tableOf(found: readonly HistoryRevision[], { noHeaders }: OptionsOf<typeof flags>): string {
+interface ShownHistory {
+  readonly shown: readonly HistoryRevision[]
+  /** Number of status changes among and before the shown revisions. */
+  readonly hidden: number
+}
+
+async function readHistory(
+  revisions: AsyncIterable<HistoryRevision>,
+  { limit, all }: OptionsOf<typeof flags>,
+): Promise<ShownHistory> {
+  const shown: HistoryRevision[] = []
+  let hidden = 0
+  for await (const revision of revisions) {
+    if (!all && isStatusChange(revision)) hidden++
+    else shown.push(revision)
+    if (shown.length === limit) break
+  }
+  return { shown, hidden }
+}
+
+function tableOf(revisions: readonly HistoryRevision[], { noHeaders }: OptionsOf<typeof flags>): string {
   const headings = ['REVISION', 'TIME', 'USER', 'MANAGER', 'VERB', 'CHANGED']
-  const rows = found.map((revision) => [...headOf(revision), changedText(revision)].map(escapeLine))
+  const rows = revisions.map((revision) => [...headOf(revision), changedText(revision)].map(escapeLine))
   return new Columns().lines(noHeaders ? rows : [headings, ...rows])
 }
 

@@ -80,6 +80,11 @@ export const changing: Part = {
     }),
     r('replace', '-f -', { stdin: budget, stdout: 'poddisruptionbudget.policy/few replaced\n' }),
     r('history', 'cm one --limit=1 --no-headers', { stdout: /^\d+ +\S+Z +\S+admin +\S+ +update +\S+.*\n$/ }),
+    r('history', 'deploy/web --no-headers', {
+      stdout: /^(?!.*\.status\.).* created\n$/s,
+      stderr: /^Changes of the status are not shown: \d+\. Use --all to show them\.\n$/,
+    }),
+    r('history', 'deploy/web --no-headers --all', { stdout: /\.status\.replicas/, stderr: '' }),
     r('history', 'cm', { stderr: /name one object/, code: 1 }),
     r('blame', 'cm/one', { stdout: /^REVISION +TIME +USER +MANAGER +FIELD\n(.*\n)*\d+ .*\.data\.name\n/ }),
     r('undo', 'cm/one --dry-run=server', { stdout: /^configmap\/one undone \(revision \d+\) \(server dry run\)\n$/ }),

@@ -3,6 +3,7 @@
  * shown where the server serves `objecthistories` and `paststates`.
  */
 import { useEffect, useState } from 'preact/hooks'
+import { isStatusChange } from '../../../client/status-change.ts'
 import type { Json, JsonObject } from '../../../model/json.ts'
 import { asJson } from '../../../model/object.ts'
 import { ask } from '../core/access.ts'
@@ -32,6 +33,7 @@ interface Revision {
   readonly verb?: string
   readonly subresource?: string
   readonly deleted?: boolean
+  readonly created?: boolean
   readonly beyond?: boolean
   readonly changes?: readonly Change[]
 }
@@ -51,20 +53,23 @@ export function ObjectHistory(view: ObjectView) {
   const { namespace, name = '', resourceVersion } = object.metadata
   const place = { group: type.group, resource: type.plural, ...(namespace && { namespace }), name }
   const [revisions, setRevisions] = useState<readonly Revision[] | undefined>()
-  const [hasMore, setMore] = useState(false)
+  /** The oldest revision read, hidden ones included; undefined once there are no older ones. */
+  const [oldest, setOldest] = useState<string | undefined>()
   const [failure, setFailure] = useState<unknown>()
   const [edit, setEdit] = useState<Edit | undefined>()
+  const [showsStatus, setShowsStatus] = useState(false)
   const read = async (before?: string) => {
     try {
-      const history = await ask<History>(around, 'objecthistories', { ...place, ...(before && { before }) })
-      setRevisions([...(before === undefined ? [] : (revisions ?? [])), ...history.revisions])
-      setMore(history.more ?? false)
+      const isShown = (revision: Revision) => showsStatus || !isStatusChange(revision)
+      const page = await readPages((from) => ask(around, 'objecthistories', { ...place, ...from }), { before, isShown })
+      setRevisions([...(before === undefined ? [] : (revisions ?? [])), ...page.revisions])
+      setOldest(page.oldest)
       setFailure(undefined)
     } catch (error) {
       setFailure(error)
     }
   }
-  useEffect(() => void read(), [resourceVersion])
+  useEffect(() => void read(), [resourceVersion, showsStatus])
   /** The state at a revision becomes the draft of an edit, which is reviewed as any other. */
   const goBack = async ({ revision }: Revision) => {
     try {
@@ -78,6 +83,14 @@ export function ObjectHistory(view: ObjectView) {
   }
   return (
     <>
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={showsStatus}
+          onChange={({ currentTarget }) => setShowsStatus(currentTarget.checked)}
+        />{' '}
+        Show changes of the status
+      </label>
       {failure !== undefined && <Failure error={failure} />}
       {revisions === undefined && failure === undefined && <Loading />}
       <ol class="history">
@@ -89,8 +102,8 @@ export function ObjectHistory(view: ObjectView) {
           />
         ))}
       </ol>
-      {hasMore && (
-        <button type="button" onClick={() => void read(revisions?.at(-1)?.revision)}>
+      {oldest !== undefined && (
+        <button type="button" onClick={() => void read(oldest)}>
           Show older changes
         </button>
       )}
@@ -99,6 +112,33 @@ export function ObjectHistory(view: ObjectView) {
       )}
     </>
   )
+}
+
+const pageSize = 100
+const fewRevisions = 10
+const maxPages = 5
+
+interface Wanted {
+  /** Only changes before this revision. */
+  readonly before: string | undefined
+  readonly isShown: (revision: Revision) => boolean
+}
+
+/** Reads pages until some revisions are worth showing. Loops may have written hundreds of status changes between two. */
+async function readPages(
+  read: (from: object) => Promise<History>,
+  { before, isShown }: Wanted,
+): Promise<{ readonly revisions: readonly Revision[]; readonly oldest: string | undefined }> {
+  const revisions: Revision[] = []
+  let last = before
+  for (let page = 0; page < maxPages; page++) {
+    const history = await read({ limit: pageSize, ...(last === undefined ? {} : { before: last }) })
+    revisions.push(...history.revisions.filter(isShown))
+    last = history.revisions.at(-1)?.revision
+    if (!history.more || last === undefined) return { revisions, oldest: undefined }
+    if (revisions.length >= fewRevisions) break
+  }
+  return { revisions, oldest: last }
 }
 
 interface ItemProps {
