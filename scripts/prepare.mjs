@@ -1,8 +1,12 @@
 // Makes what users start and import, beside one another: the bundle (scripts/bundle.mjs) and the declarations
-// (scripts/declare.mjs). npm runs it after an installation in a checkout, and before it packs.
+// (scripts/declare.mjs). npm runs it after an installation in a checkout, and before it packs. An installed package has
+// no sources and contains both already, so there it does nothing.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+
+if (!existsSync(new URL('../src', import.meta.url))) process.exit(0)
 
 const scripts = ['./bundle.mjs', './declare.mjs'].map((name) => fileURLToPath(new URL(name, import.meta.url)))
 const endings = await Promise.all(

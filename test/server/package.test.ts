@@ -6,11 +6,30 @@ import { test } from 'node:test'
 import { assertNodeFits } from '../../src/testing/node-version.ts'
 import { root } from '../tools/server.ts'
 
-test('the package says which Node it runs on as its programs do, and every entry has its files', async () => {
-  const { engines, exports, dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+/** The oldest versions of Node that the programs run on. The package brings one of these along. */
+function nodeFloors(): string[] {
   const launch = readFileSync(join(root, 'bin/launch.cjs'), 'utf8')
-  const [, older, newer] = /is too old: (\S+), (\S+) or newer is needed/.exec(launch)!
-  assert.equal(engines.node, `^${older} || >=${newer}`)
+  return /is too old: (\S+), (\S+) or newer is needed/.exec(launch)!.slice(1)
+}
+
+test('the package installs without a warning on the Node that README names', () => {
+  const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const [, named] = /Node (\d+) or newer/.exec(readFileSync(join(root, 'README.md'), 'utf8'))!
+  assert.equal(engines.node, `>=${named}`)
+})
+
+test('every script that npm runs by itself is in the package', () => {
+  const { scripts, files } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const hooks = ['preinstall', 'install', 'postinstall', 'prepare', 'prepack'].filter((name) => name in scripts)
+  assert.deepEqual(
+    hooks.map((name) => scripts[name]),
+    ['node scripts/prepare.mjs'],
+  )
+  assert.ok(files.includes('scripts/prepare.mjs'))
+})
+
+test('every entry of the package has its files', async () => {
+  const { exports, dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   // The rest is in the bundle.
   assert.deepEqual(Object.keys(dependencies), ['lmdb'])
   const bundled = (await import(join(root, 'scripts/bundle.mjs'))) as { libraries: { [name: string]: string } }
@@ -22,8 +41,7 @@ test('the package says which Node it runs on as its programs do, and every entry
 })
 
 test('orch/testing refuses the same versions of Node, with a sentence', () => {
-  const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  const floors = engines.node.match(/[\d.]+/g) as string[]
+  const floors = nodeFloors()
   for (const floor of [...floors, '24.19.0', '26.6.0', '27.0.0']) assertNodeFits(floor)
   for (const old of ['20.20.2', '24.18.0', '25.9.9', '26.5.0', '26.4.9'])
     assert.throws(() => assertNodeFits(old), {
