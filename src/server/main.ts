@@ -1,7 +1,6 @@
 /** What `orch` does: reads the command line, starts what it asks for, and stops it on a signal. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { messageOf } from '../base/errors.ts'
-import { groupedHelp } from '../base/flag-help.ts'
 import { parseFlags, UsageError } from '../base/flags.ts'
 import { version } from '../model/version.ts'
 import type { StoreError } from '../store/store.ts'
@@ -13,58 +12,10 @@ import { explainFailure } from './explain-failure.ts'
 import { backupCommandFlags } from './flags/backup.ts'
 import { withoutForeign } from './flags/foreign.ts'
 import { apiServerForeign, managerForeign } from './flags/foreign-flags.ts'
-import { serverFlagGroups } from './flags/options.ts'
 import { greeting } from './greeting.ts'
+import { commandNames, helpFor } from './help.ts'
 import { startRunning } from './running.ts'
 import { notifyManager } from './service-manager.ts'
-
-const usage = `orch ${version}: a cluster-orchestration API server
-
-Usage:
-  orch up [flags]                  run the API server and the control loops
-  orch apiserver [flags]           run the API server alone
-  orch controller-manager [flags]  run the control loops alone
-  orch envtest NAME                stand in for etcd or kube-apiserver in tests
-  orch token create|list|delete    manage the tokens that clients join with
-  orch join [flags]                join a cluster as a node agent, with a token
-  orch node-agent [flags]          run one simulated node of a cluster
-  orch encryption rewrite [flags]  encrypt what a stopped store already holds
-  orch backup --to FILE            copy a server or a store to a file
-  orch restore --from FILE         fill an empty store from a backup
-  orch check [flags]               read a store or a backup and report damage
-  orch migrate [flags]             copy a store into an empty one
-  orch version                     print the version
-  orch help                        print this help
-
-`
-
-const managerUsage = `Usage:
-  orch controller-manager [flags]  run the control loops for an API server
-
-`
-
-/** Lines of this length where the output is not a terminal. */
-const plainWidth = 80
-
-async function help(command: string | undefined): Promise<string> {
-  const width = process.stdout.columns ?? plainWidth
-  if (command === 'controller-manager') {
-    const { managerFlagGroups } = await import('./flags/controller-manager.ts')
-    return managerUsage + groupedHelp(managerFlagGroups, width)
-  }
-  if (command === 'node-agent') {
-    const { nodeAgentFlagGroups } = await import('./flags/node-agent.ts')
-    return `Usage:\n  orch node-agent --name NAME --bootstrap-kubeconfig FILE [flags]\n\n${groupedHelp(nodeAgentFlagGroups, width)}`
-  }
-  const { joinFlags, tokenFlagGroups } = await joining()
-  if (command === 'join') return `Usage:\n  orch join [flags]\n\n${groupedHelp({ Join: joinFlags }, width)}`
-  if (command !== undefined && isBackupCommand(command))
-    return `Usage:\n  orch ${command} [flags]\n\n${groupedHelp({ [`orch ${command}`]: backupCommandFlags[command]! }, width)}`
-  if (command === 'token')
-    return `Usage:\n  orch token create [TOKEN] | list | delete ID\n\n${groupedHelp(tokenFlagGroups, width)}`
-  const { upOnlyFlags } = await import('./flags/up.ts')
-  return usage + groupedHelp({ ...serverFlagGroups, 'Control loop and node (orch up only)': upOnlyFlags }, width)
-}
 
 /** What the user can fix is told in one line on the standard error; then the process ends with 1. */
 export function main(args: readonly string[]): void {
@@ -75,12 +26,13 @@ export function main(args: readonly string[]): void {
 
 async function obey(args: readonly string[]): Promise<void> {
   const [command, ...rest] = args
-  if (command === 'envtest') return await obeyEnvtest(rest)
-  if (command === undefined || command === 'help' || args.includes('--help') || args.includes('-h')) {
-    process.stdout.write(await help(command))
+  if (command === undefined || asksForHelp(command, rest)) {
+    const topic = command === 'help' ? rest.find((word) => !word.startsWith('-')) : command
+    process.stdout.write(await helpFor(topic?.startsWith('-') ? undefined : topic, process.stdout.columns))
     process.exitCode = command === undefined ? 2 : 0
     return
   }
+  if (command === 'envtest') return await obeyEnvtest(rest)
   if (command === 'version' || command === '--version') {
     process.stdout.write(`orch ${version} (node ${process.versions.node})\n`)
     return
@@ -94,14 +46,19 @@ async function obey(args: readonly string[]): Promise<void> {
   }
   if (isBackupCommand(command)) return await runBackupCommand(command, rest)
   if (command !== 'up' && command !== 'apiserver')
-    throw new UsageError(
-      `unknown command ${JSON.stringify(command)}: use up, apiserver, controller-manager, token, join, node-agent, encryption, backup, restore, check, migrate, envtest, version or help`,
-    )
+    throw new UsageError(`unknown command ${JSON.stringify(command)}: use ${commandNames.join(', ')} or help`)
   const known = await knownFlags(command)
   const flags = withEphemeralDefaults(withoutForeign(rest, known, apiServerForeign), known)
   const line = await readServerFlags(command, flags)
   if (line.up !== undefined) await checkLoopNames(line.up.controllers)
   await run(line, { command, flags })
+}
+
+/** The programs that `orch envtest` stands in for print a help of their own. */
+function asksForHelp(command: string, rest: readonly string[]): boolean {
+  if (command === 'help' || command === '--help' || command === '-h') return true
+  const isStandIn = command === 'envtest' && rest.length > 0 && !rest[0]!.startsWith('-')
+  return !isStandIn && (rest.includes('--help') || rest.includes('-h'))
 }
 
 /** Throws UsageError for a name that no loop has. */

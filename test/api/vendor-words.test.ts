@@ -94,7 +94,7 @@ describe('words of the other profile', { concurrency: 1 }, () => {
   }
 
   test('the help speaks of no other vendor than its own, but for the name of the profile', () => {
-    const { stdout } = spawnSync(join(root, 'bin/orch'), ['help'], { encoding: 'utf8' })
+    const { stdout } = spawnSync(join(root, 'bin/orch'), ['help', 'flags'], { encoding: 'utf8' })
     assert.doesNotMatch(stdout, wordsOf.kubernetes)
   })
 })

@@ -128,6 +128,28 @@ test('the help lists every flag once, and fits a terminal of 80 columns', () => 
   }
 })
 
+test('orch prints an overview, orch help COMMAND that command alone', () => {
+  const orch = (...args: string[]) => spawnSync(join(root, 'bin/orch'), args, { encoding: 'utf8' })
+  const overview = orch()
+  assert.equal(overview.status, 2)
+  assert.ok(overview.stdout.split('\n').length < 30, overview.stdout)
+  assert.equal(orch('help').stdout, overview.stdout)
+  const names = [...overview.stdout.split('Commands:')[1]!.matchAll(/^ {2}(\S+) /gm)].map(([, name]) => name!)
+  assert.ok(names.length >= 13)
+  for (const name of names) {
+    const { stdout, status } = orch('help', name)
+    assert.equal(status, 0, name)
+    assert.ok(stdout.startsWith(`orch ${name}: `), stdout)
+    for (const line of stdout.split('\n')) assert.ok(line.length <= 80, line)
+  }
+  assert.equal(orch('token', '--help').stdout, orch('help', 'token').stdout)
+  assert.doesNotMatch(orch('help', 'token').stdout, /--secure-port/)
+  assert.match(orch('help', 'flags').stdout, /--secure-port/)
+  const unknown = orch('help', 'bogus')
+  assert.deepEqual([unknown.status, unknown.stdout], [1, ''])
+  assert.match(unknown.stderr, /^orch: no help for "bogus": use orch help flags, or one of up, /)
+})
+
 test('files that are missing or no good are named, and never quoted', async (t) => {
   const directory = temporaryDirectory(t)
   const file = (name: string, text: string) => {
