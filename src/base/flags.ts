@@ -238,7 +238,7 @@ function readFlag(flag: Flag<unknown>, given: readonly string[] | undefined): un
 /** How many letters of a name may be wrong so that another was probably meant: none of a very short one. */
 export function maxTypos(name: string): number {
   if (name.length < 3) return 0
-  return name.length < 5 ? 1 : 2
+  return name.length < 6 ? 1 : 2
 }
 
 /** The closest of these words, if any is close: at most so many letters are wrong, missing or too much. */

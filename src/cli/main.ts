@@ -3,7 +3,7 @@
  * The process itself (its streams and signals) is left to `orchctl.ts`.
  */
 import { helpText } from '../base/flag-help.ts'
-import { closestMatch, parseCommandLine, splitCommand, UsageError } from '../base/flags.ts'
+import { closestMatch, maxTypos, parseCommandLine, splitCommand, UsageError } from '../base/flags.ts'
 import { version } from '../model/version.ts'
 import { type Context, ExitCode, Failure } from './command.ts'
 import { commands } from './commands/all.ts'
@@ -151,7 +151,7 @@ function findCommand(known: readonly Entry[], name: string, before: string): Ent
   const words = `${before} ${name}`.replace(/^orchctl /, '')
   if (isNotBuilt(words)) throw new UsageError(`\`orchctl ${words}\` is not built; \`orchctl help\` lists what is`)
   const names = known.map((command) => command.name)
-  const hint = closestMatch(name, names)
+  const hint = closestMatch(name, names, maxTypos(name))
   if (names.length === 0) throw new UsageError(`${before} has no commands of its own: ${JSON.stringify(name)}`)
   const advice = hint === undefined ? `known are ${names.join(', ')}` : `did you mean ${hint}?`
   throw new UsageError(`unknown command ${JSON.stringify(name)}; ${advice} (${before} help)`)

@@ -15,6 +15,7 @@ import { type Group, orderedGroups, type VersionsElsewhere, versionsOf, withSpok
 import type { PathHandler } from './dispatch.ts'
 import { notAllowed } from './dispatch.ts'
 import type { Exchange } from './exchange.ts'
+import { warnKubectl } from './kubectl-hint.ts'
 import { negotiate } from './negotiate.ts'
 import { protobufDiscovery } from './protobuf-form.ts'
 import type { PathInfo } from './request-info.ts'
@@ -44,6 +45,7 @@ export function discoveryPaths(options: DiscoveryOptions): PathHandler {
     const documents = current()
     const document = documents.find(path)
     if (document === undefined) return unknownDocument(exchange, path, documents)
+    if (path === '/apis') warnKubectl(exchange, catalogue.vendor)
     return sendDocument(exchange, info, document, catalogue.vendor)
   }
 }

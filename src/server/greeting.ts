@@ -13,14 +13,15 @@ import type { ServerOptions } from './flags/options.ts'
 /** What `orch up` prints when it is ready: where the server is, and the first commands to try. */
 export function greeting(url: string, options: ServerOptions, consoleAddress: string | undefined): string {
   const { adminKubeconfig, profile } = options
-  const config = adminKubeconfig || 'your client config'
   const kubectl = profile === 'kubernetes'
   const tool = kubectl ? 'kubectl' : orchctlCommand(process.argv[1] ?? '', process.cwd(), process.env.PATH ?? '')
   const found = !kubectl && isFound(adminKubeconfig)
   const hint = kubectl ? '' : 'Note: kubectl and client-go want --profile=kubernetes\n'
-  return `orch ${version} is serving at ${url} (administrator: ${config})
-Try:  ${tool}${found ? '' : ` --kubeconfig=${config}`} get namespaces
-${hint}${consoleAddress === undefined ? '' : `See:  ${consoleAddress}\n`}Stop: Ctrl-C; all data stays and is there at the next start
+  // With --admin-kubeconfig= no client config is written, so there is no command that works as it stands.
+  const attempt =
+    adminKubeconfig === '' ? '' : `Try:  ${tool}${found ? '' : ` --kubeconfig=${adminKubeconfig}`} get namespaces\n`
+  return `orch ${version} is serving at ${url}${adminKubeconfig === '' ? '' : ` (administrator: ${adminKubeconfig})`}
+${attempt}${hint}${consoleAddress === undefined ? '' : `See:  ${consoleAddress}\n`}Stop: Ctrl-C; all data stays and is there at the next start
 `
 }
 

@@ -64,8 +64,8 @@ test('a table is answered in the name it is asked for, so that kubectl has its c
   assert.equal((await ask('meta.example.com')).status, 406)
 })
 
-test('kubectl is told why it finds nothing in the description of another profile', async () => {
-  for (const path of ['/openapi/v2', '/openapi/v3']) {
+test('kubectl is warned that the server has another profile', async () => {
+  for (const path of ['/apis', '/openapi/v2', '/openapi/v3']) {
     const { headers } = await client.get(path, { 'user-agent': 'kubectl/v1.23.17 (linux/amd64) kubernetes/953be89' })
     assert.match(String(headers.warning), /^299 - ".*--profile=kubernetes"$/, path)
     assert.equal((await client.get(path, { 'user-agent': 'curl/8' })).headers.warning, undefined, path)

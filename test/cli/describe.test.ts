@@ -342,14 +342,16 @@ Volumes:
     ConfigMapOptional:       false
     DownwardAPI:             true
   nfs:
-    Type:        NFS
-    Server:      s
-    Path:        /p
-    ReadOnly:    false
-QoS Class:       <unset>
-Node-Selectors:  disk=ssd
-Tolerations:     k:NoExecute op=Exists for 300s
-                 op=Exists
+    Type:                     NFS
+    Server:                   s
+    Path:                     /p
+    ReadOnly:                 false
+QoS Class:                    <unset>
+Node-Selectors:               disk=ssd
+Tolerations:                  k:NoExecute op=Exists for 300s
+                              op=Exists
+Topology Spread Constraints:  host:DoNotSchedule when max skew 2 is exceeded
+                              zone:ScheduleAnyway when max skew 1 is exceeded for selector app=web
 Events:
  Type Reason Age From Message
  ---- ------ ---- ---- -------

@@ -123,6 +123,7 @@ const rows: readonly Row[] = [
   { args: ['get', 'cm', '-o', 'xml'], stderr: /^error: --output: "xml" is not one of wide, json, yaml, name/, code: 1 },
   { args: ['get', 'cm', '--chunk-size=-1'], stderr: /^error: --chunk-size: "-1" is not/, code: 1 },
   { args: ['get', 'cm', '--wach'], stderr: /^error: unknown flag --wach; did you mean --watch\?/, code: 1 },
+  { args: ['help', 'bogus'], stderr: /^error: unknown command "bogus"; known are (?!.*did you mean)/, code: 1 },
   { args: ['gett', 'cm'], stderr: /^error: unknown command "gett"; did you mean get\?/, code: 1 },
   { args: ['alpha', 'x'], stderr: 'error: `orchctl alpha` is not built; `orchctl help` lists what is\n', code: 1 },
   { args: ['certificate', 'csr'], stderr: /^error: `orchctl certificate csr` is not built; /, code: 1 },

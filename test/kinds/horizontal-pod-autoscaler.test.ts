@@ -24,8 +24,15 @@ function resource(name: string, target: JsonObject): JsonObject {
   return { type: 'Resource', resource: { name, target } }
 }
 
-/** An object of v2 as it would be stored. */
+/** An object of v2 as it is stored: validated objects are canonicalized. */
 function stored(spec: JsonObject, status: JsonObject = {}, metadata: JsonObject = {}): ApiObject {
+  const object = defaulted(spec, status, metadata)
+  v2.rules.canonicalize?.(object as never)
+  return object
+}
+
+/** An object of v2 as it is validated. */
+function defaulted(spec: JsonObject, status: JsonObject = {}, metadata: JsonObject = {}): ApiObject {
   const { value } = decode(v2.schema, {
     apiVersion: 'autoscaling/v2',
     kind: 'HorizontalPodAutoscaler',
@@ -38,7 +45,7 @@ function stored(spec: JsonObject, status: JsonObject = {}, metadata: JsonObject 
 }
 
 function faults(spec: JsonObject): string[] {
-  const errors = validate(v2.schema, asJson(stored(spec)), context)
+  const errors = validate(v2.schema, asJson(defaulted(spec)), context)
   return errors.map(({ fault, path }) => `${path} ${fault.replace('FieldValue', '')}`).sort()
 }
 
@@ -66,6 +73,11 @@ describe('the rules', () => {
       ['spec.metrics[0].type NotSupported', 'spec.metrics[0].type Required'],
     ],
     ['a metric without a source', { metrics: [{ type: 'Pods' }] }, ['spec.metrics[0].pods Required']],
+    [
+      'a metric after a CPU target, by the index that was sent',
+      { metrics: [cpu(50), { type: 'Pods' }] },
+      ['spec.metrics[1].pods Required'],
+    ],
     [
       'a metric with two sources',
       { metrics: [{ ...cpu(1), pods: { metric, target: { type: 'AverageValue', averageValue: '1' } } }] },

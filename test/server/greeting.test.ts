@@ -4,7 +4,9 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { orchctlCommand } from '../../src/server/greeting.ts'
+import { parseFlags } from '../../src/base/flags.ts'
+import { serverFlags } from '../../src/server/flags/options.ts'
+import { greeting, orchctlCommand } from '../../src/server/greeting.ts'
 
 test('orchctl is called as it was installed', (t) => {
   const place = realpathSync(mkdtempSync(join(tmpdir(), 'orch-greeting-')))
@@ -35,4 +37,12 @@ test('orchctl is called as it was installed', (t) => {
   assert.equal(orchctlCommand(global, place, '/usr/bin'), './global/lib/node_modules/orch/bin/orchctl')
   assert.equal(told(dependency, 'project'), 'npx orchctl')
   assert.equal(told(dependency, 'checkout'), join(place, 'project/node_modules/orch/bin/orchctl'))
+})
+
+test('without an administrator file the greeting names none, and no command that needs one', () => {
+  const options = (adminKubeconfig: string) => parseFlags(serverFlags, [`--admin-kubeconfig=${adminKubeconfig}`])
+  assert.match(greeting('https://127.0.0.1:1', options('/tmp/a.kubeconfig'), undefined), /\nTry: .*a\.kubeconfig get/)
+  const text = greeting('https://127.0.0.1:1', options(''), undefined)
+  assert.doesNotMatch(text, /Try:|administrator|your client config/)
+  assert.match(text, /^orch \S+ is serving at https:\/\/127\.0\.0\.1:1\n/)
 })

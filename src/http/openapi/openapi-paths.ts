@@ -9,10 +9,10 @@ import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { sharedUnpacking } from '../../base/shared-unpacking.ts'
 import { noSuchPath } from '../../model/api-error.ts'
-import type { Vendor } from '../../model/vendor.ts'
 import type { Catalogue } from '../../registry/catalogue.ts'
 import { notAllowed, type PathHandler } from '../dispatch.ts'
 import type { Exchange } from '../exchange.ts'
+import { warnKubectl } from '../kubectl-hint.ts'
 import { chooseType } from '../negotiate.ts'
 import { acceptsGzip, sendText } from '../responses.ts'
 import { addressV3, type Document, Documents } from './documents.ts'
@@ -42,22 +42,12 @@ export function openApiPaths({ catalogue, version, published, passOn }: OpenApiO
     const path = info.path.replace(/\/$/, '')
     if (path !== '/openapi/v2' && path !== '/openapi/v3' && !path.startsWith('/openapi/v3/')) return false
     if (info.verb !== 'get' && info.verb !== 'head') throw notAllowed()
-    hintToKubectl(exchange, vendor)
+    warnKubectl(exchange, vendor)
     if (path === '/openapi/v2') return sendV2(exchange, documents)
     if (path === '/openapi/v3') return sendIndex(exchange, documents)
     const place = path.slice('/openapi/v3/'.length)
     return passOn(exchange, place) || sendV3(exchange, documents, place, info.query.get('hash'))
   }
-}
-
-/**
- * kubectl finds its way through the document by words of its own vendor, and otherwise says only that it found nothing.
- */
-function hintToKubectl(exchange: Exchange, { profile }: Vendor): void {
-  if (profile === 'kubernetes' || !exchange.headers.first('user-agent')?.startsWith('kubectl')) return
-  exchange.warn(
-    `this server speaks the names of the profile ${profile}: for "kubectl explain" and checks on the client's side start one with --profile=kubernetes`,
-  )
 }
 
 async function sendV2(exchange: Exchange, documents: Documents): Promise<void> {

@@ -102,6 +102,7 @@ export const horizontalPodAutoscaler = defineKind({
     },
     validateUpdate: ({ status = {} }, _, { subresource }) => (subresource === 'status' ? checkStatus(status) : []),
     canonicalize: ({ spec, status }) => {
+      if (spec?.metrics !== undefined) orderMetrics(spec)
       spec?.metrics?.forEach(fillAskedValue)
       status?.currentMetrics?.forEach(fillSeenValues)
     },
@@ -129,14 +130,18 @@ export const horizontalPodAutoscaler = defineKind({
   },
 })
 
-/**
- * Without metrics it looks at the use of processors. That one comes last, in whichever order they are sent: v1 has a
- * field for it and lists the others, so every version shows the same order.
- */
+/** An autoscaler without metrics scales by CPU utilization. */
 function fillMetrics(spec: Spec): void {
+  if ((spec.metrics ?? []).length === 0) spec.metrics = [cpuMetric(80)]
+}
+
+/**
+ * Moves CPU targets to the end, where v1 has them: v1 has a field for one, and lists the other metrics before it. This
+ * happens after validation, so that an error names the index that the client sent.
+ */
+function orderMetrics(spec: Spec): void {
   const { metrics = [] } = spec
-  const others = metrics.filter((metric) => !isCpuTarget(metric))
-  spec.metrics = metrics.length === 0 ? [cpuMetric(80)] : [...others, ...metrics.filter(isCpuTarget)]
+  spec.metrics = [...metrics.filter((metric) => !isCpuTarget(metric)), ...metrics.filter(isCpuTarget)]
 }
 
 /** The one metric that v1 has a field for. */

@@ -191,10 +191,11 @@ export const reading: Part = {
     r('get', 'leases.coord --all-namespaces --count', { stdout: /^\d+\n$/ }),
     r('get', 'pods --request-timeout=1p', { stderr: /Invalid timeout value "1p"/, code: 1 }),
     r('auth why', 'get secrets --as alice', {
-      stderr:
-        'error: --as "alice" asks as that user, who may not ask this; to ask about the user: orchctl auth why get secrets --user="alice"\n',
-      code: 1,
+      stdout:
+        /^not allowed.*\n(nearly: .*\n)*the smallest rule that would allow it: \{verbs: \["get"\].*"secrets".*\n$/,
     }),
+    r('auth why', 'get /version --as alice --as-group system:authenticated', { stdout: /^allowed/ }),
+    r('auth why', 'get secrets --as alice --user bob', { stderr: /Forbidden/, code: 1 }),
     r('get', 'deployments/scale -n default --as alice', {
       stderr: /\nAn administrator can see why: orchctl auth why get deployments\.apps -n default --user alice\n$/,
       code: 1,

@@ -19,10 +19,10 @@ export function readQuestion(words: readonly string[], namespace: string): JsonO
 /** Asks a kind of the server's own that is answered and never stored; returns the status. */
 export async function askServer<T>(
   { client, types, context: { signal } }: Session,
-  { kind, plural }: { kind: string; plural: string },
+  { kind, plural, groupId = 'ops' }: { kind: string; plural: string; groupId?: string },
   spec: JsonObject,
 ): Promise<T> {
-  const group = groupName(await types.vendor(), 'ops')
+  const group = groupName(await types.vendor(), groupId)
   const type: ResourceType = { group, version: 'v1', plural, namespaced: false }
   const question: ApiObject = { apiVersion: `${group}/v1`, kind, metadata: {}, spec }
   return ((await client.create(type, question, { signal })).status ?? {}) as T

@@ -1,22 +1,25 @@
 /**
- * `orchctl auth why`: asks the server why something is allowed or not: the rules that come nearest, the bindings they
- * came by, and the smallest rule that would allow it. The server names this command in a refusal, where one may ask.
+ * `orchctl auth why`: asks the server why an action is allowed or denied: the rules that come nearest, their bindings, and
+ * the smallest rule that would allow it. The server names this command in a 403 to users who may ask.
  */
 
-import { flag, type OptionsOf, text, toggle, UsageError } from '../../../base/flags.ts'
+import type { PathAttributes, ResourceAttributes } from '../../../authz/authorizer.ts'
+import { explainByOwnRules, type OwnRules } from '../../../authz/rbac/own-rules.ts'
+import { flag, type OptionsOf, text, toggle } from '../../../base/flags.ts'
 import { StatusError } from '../../../client/status-error.ts'
-import type { JsonObject } from '../../../model/json.ts'
+import { isObject, type JsonObject } from '../../../model/json.ts'
 import type { ApiObject } from '../../../model/object.ts'
 import { defineCommand } from '../../command.ts'
 import { connectionFlags } from '../../connection-flags.ts'
 import { escapeLine } from '../../printers/escape.ts'
 import type { Rule } from '../../rules.ts'
+import type { Session } from '../../session.ts'
 import { withTypedSession } from '../../without-nulls.ts'
 import { askServer, readQuestion } from './question.ts'
 
 const flags = {
   allNamespaces: toggle('A,all-namespaces', 'at the cluster scope'),
-  user: flag('user', 'NAME', '', text, 'ask about this user, and not oneself'),
+  user: flag('user', 'NAME', '', text, 'user to ask about; default: the current user'),
   ...connectionFlags,
 }
 
@@ -25,7 +28,9 @@ type Options = OptionsOf<typeof flags>
 export const whyCommand = defineCommand({
   name: 'auth why',
   forms: ['VERB (TYPE[.GROUP][/SUBRESOURCE] [NAME] | /PATH) [flags]'],
-  about: 'Says why something is allowed or not: the rules that come nearest, and the smallest that would allow it.',
+  about: `Explains why an action is allowed or denied: the rules that come nearest, and the smallest rule that would allow it.
+
+Roles and bindings are named to users who may create accessexplanations. Everybody else sees their own rules.`,
   examples: [
     'orchctl auth why get secrets -n shop',
     'orchctl auth why patch deployments.apps/scale web -n shop --user alice',
@@ -37,19 +42,39 @@ export const whyCommand = defineCommand({
     await withTypedSession(context, options, async (session) => {
       const namespace = options.allNamespaces ? '' : session.namespace
       const question = { ...readQuestion(words, namespace), ...subjectOf(options) }
-      const answer = await askServer<Explanation['status']>(session, explanations, question).catch((error: unknown) => {
-        throw options.as !== '' && error instanceof StatusError && error.reason === 'Forbidden'
-          ? new UsageError(mayNotAsk(options.as, words))
-          : error
-      })
-      context.out(answerText(answer))
+      try {
+        context.out(answerText(await askServer<Explanation['status']>(session, explanations, question)))
+      } catch (error) {
+        const isForbidden = error instanceof StatusError && error.reason === 'Forbidden'
+        if (!isForbidden || options.user !== '') throw error
+        context.out(answerText(await explainForOneself(session, readQuestion(words, namespace))))
+      }
     })
   },
 })
 
-function mayNotAsk(user: string, words: readonly string[]): string {
-  const name = JSON.stringify(user)
-  return `--as ${name} asks as that user, who may not ask this; to ask about the user: orchctl auth why ${words.join(' ')} --user=${name}`
+/** What users may ask about themselves in any case: whether an action is allowed, and which of their rules come nearest. */
+async function explainForOneself(session: Session, question: JsonObject): Promise<Explanation['status']> {
+  const attributes = attributesOf(question)
+  const namespace = (attributes.resource && attributes.namespace) || 'default'
+  const [verdict, rules] = await Promise.all([
+    askServer<Explanation['status']>(session, ownReviews.access, question),
+    askServer<OwnRules>(session, ownReviews.rules, { namespace }),
+  ])
+  return verdict.allowed ? verdict : { ...verdict, ...explainByOwnRules(attributes, rules) }
+}
+
+const ownReviews = {
+  access: { kind: 'SelfSubjectAccessReview', plural: 'selfsubjectaccessreviews', groupId: 'authorization' },
+  rules: { kind: 'SelfSubjectRulesReview', plural: 'selfsubjectrulesreviews', groupId: 'authorization' },
+}
+
+function attributesOf({ resourceAttributes, nonResourceAttributes }: JsonObject): ResourceAttributes | PathAttributes {
+  if (isObject(nonResourceAttributes))
+    return { resource: false, verb: String(nonResourceAttributes.verb), path: String(nonResourceAttributes.path) }
+  const { resource: plural, ...rest } = resourceAttributes as { readonly [field: string]: string }
+  const empty = { verb: '', group: '', subresource: '', namespace: '', name: '' }
+  return { ...empty, ...rest, resource: true, version: '', plural: plural ?? '' }
 }
 
 function subjectOf({ user }: Options): JsonObject {
@@ -72,7 +97,7 @@ function answerText({ allowed, reason = '', nearRules = [], smallestRule }: Expl
     `${allowed ? 'allowed' : 'not allowed'}${reason === '' ? '' : `: ${reason}`}`,
     ...nearRules.map(
       ({ rule = {}, role = '', binding = '', lacks = [] }) =>
-        `nearly: ${ruleText(rule)} in ${role} by ${binding}; it lacks the ${lacks.join(' and the ')}`,
+        `nearly: ${ruleText(rule)}${role === '' ? '' : ` in ${role} by ${binding}`}; it lacks the ${lacks.join(' and the ')}`,
     ),
     ...(smallestRule === undefined ? [] : [`the smallest rule that would allow it: ${ruleText(smallestRule)}`]),
   ]

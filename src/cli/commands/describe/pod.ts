@@ -1,8 +1,9 @@
 /** The description of a Pod, and of the template that others make pods from. */
+import { compareUtf8 } from '../../../base/utf8-order.ts'
 import type { Pod } from '../../../kinds/core/pod.ts'
 import { containersText } from './containers.ts'
 import { multiline } from './fields.ts'
-import { conditionsText, head, lines, pairsText, phaseText, timeText } from './parts.ts'
+import { conditionsText, head, lines, pairsText, phaseText, selectorText, timeText } from './parts.ts'
 import { volumesText } from './volumes.ts'
 
 type PodSpec = NonNullable<Pod['spec']>
@@ -38,7 +39,18 @@ export function describePod(pod: Pod): string {
     volumesText(spec.volumes),
     lines({ 'QoS Class': status.qosClass ?? '<unset>', 'Node-Selectors': pairsText(spec.nodeSelector) }),
     multiline('Tolerations', (spec.tolerations ?? []).map(tolerationText)),
+    spreadConstraintsText(spec),
   ].join('')
+}
+
+/** As kubectl prints them: `zone:DoNotSchedule when max skew 1 is exceeded for selector app=web`, sorted by key. */
+function spreadConstraintsText({ topologySpreadConstraints = [] }: PodSpec, indent = ''): string {
+  const sorted = [...topologySpreadConstraints].sort((a, b) => compareUtf8(a.topologyKey ?? '', b.topologyKey ?? ''))
+  const texts = sorted.map(({ topologyKey = '', whenUnsatisfiable = '', maxSkew = 0, labelSelector }) => {
+    const selector = labelSelector === undefined ? '' : ` for selector ${selectorText(labelSelector)}`
+    return `${topologyKey}:${whenUnsatisfiable} when max skew ${maxSkew} is exceeded${selector}`
+  })
+  return texts.length === 0 ? '' : multiline(`${indent}Topology Spread Constraints`, texts)
 }
 
 /** What pods are made from: of a Deployment, a Job and so on. Where they may run is said only where they are choosy. */
@@ -66,6 +78,7 @@ export function podTemplateText(
       '  ',
     ),
     tolerations.length === 0 ? '' : multiline('  Tolerations', tolerations),
+    spreadConstraintsText(spec, '  '),
   ].join('')
 }
 

@@ -2,8 +2,8 @@
  * Questions about access, asked of the server: why somebody may do something or not, and who may. To ask why is a right of
  * its own; whoever lacks it is told what everybody may ask for: their own rules, and which of them come nearest.
  */
-import { lacking, smallestRule } from '../../../authz/rbac/explain.ts'
-import { type PolicyRule, ruleOf } from '../../../authz/rbac/rule.ts'
+import { explainByOwnRules, type OwnRules } from '../../../authz/rbac/own-rules.ts'
+import type { PolicyRule } from '../../../authz/rbac/rule.ts'
 import { refusedAction } from '../../../client/refused-action.ts'
 import { type Client, StatusError } from '../../../library/client-browser.ts'
 import type { Kinds } from './kinds.ts'
@@ -78,7 +78,7 @@ export async function explainAccess(around: Asking, { action, user, groups = [] 
     return await ask(around, 'accessexplanations', { ...questionOf(action), ...who })
   } catch (error) {
     if (!(error instanceof StatusError) || error.code !== 403 || user || groups.length > 0) throw error
-    return await explainByOwnRules(around, action)
+    return await explainForOneself(around, action)
   }
 }
 
@@ -98,30 +98,13 @@ function questionOf(action: Action) {
   return 'path' in action ? { nonResourceAttributes: action } : { resourceAttributes: action }
 }
 
-interface RulesStatus {
-  readonly resourceRules?: readonly PolicyRule[]
-  readonly nonResourceRules?: readonly PolicyRule[]
-}
-
-const maxNear = 10
-
-async function explainByOwnRules(around: Asking, action: Action): Promise<Explanation> {
+async function explainForOneself(around: Asking, action: Action): Promise<Explanation> {
   const namespace = ('path' in action ? '' : action.namespace) || 'default'
   const [{ allowed, reason = '' }, rules] = await Promise.all([
     ask<Explanation>(around, 'selfsubjectaccessreviews.authorization', questionOf(action)),
-    ask<RulesStatus>(around, 'selfsubjectrulesreviews.authorization', { namespace }),
+    ask<OwnRules>(around, 'selfsubjectrulesreviews.authorization', { namespace }),
   ])
-  const attributes = attributesOf(action)
-  const near = ('path' in action ? rules.nonResourceRules : rules.resourceRules) ?? []
-  const nearRules = near
-    .flatMap((rule) => {
-      const lacks = lacking(ruleOf(rule), attributes)
-      // A rule that lacks nothing holds elsewhere: in the namespace that was asked about, and not in all of them.
-      return lacks === undefined ? [] : [{ rule, lacks: lacks.length === 0 ? ['namespace'] : lacks }]
-    })
-    .sort((a, b) => a.lacks.length - b.lacks.length)
-  const needed = allowed ? {} : { nearRules: nearRules.slice(0, maxNear), smallestRule: smallestRule(attributes) }
-  return { allowed, reason, byOwnRules: true, ...needed }
+  return { allowed, reason, byOwnRules: true, ...(allowed ? {} : explainByOwnRules(attributesOf(action), rules)) }
 }
 
 function attributesOf(action: Action) {
