@@ -50,26 +50,11 @@ interface Past {
 export function ObjectHistory(view: ObjectView) {
   const around = useSurroundings()
   const { type, object, schema } = view
-  const { namespace, name = '', resourceVersion } = object.metadata
+  const { namespace, name = '' } = object.metadata
   const place = { group: type.group, resource: type.plural, ...(namespace && { namespace }), name }
-  const [revisions, setRevisions] = useState<readonly Revision[] | undefined>()
-  /** The oldest revision read, hidden ones included; undefined once there are no older ones. */
-  const [oldest, setOldest] = useState<string | undefined>()
-  const [failure, setFailure] = useState<unknown>()
-  const [edit, setEdit] = useState<Edit | undefined>()
   const [showsStatus, setShowsStatus] = useState(false)
-  const read = async (before?: string) => {
-    try {
-      const isShown = (revision: Revision) => showsStatus || !isStatusChange(revision)
-      const page = await readPages((from) => ask(around, 'objecthistories', { ...place, ...from }), { before, isShown })
-      setRevisions([...(before === undefined ? [] : (revisions ?? [])), ...page.revisions])
-      setOldest(page.oldest)
-      setFailure(undefined)
-    } catch (error) {
-      setFailure(error)
-    }
-  }
-  useEffect(() => void read(), [resourceVersion, showsStatus])
+  const [edit, setEdit] = useState<Edit | undefined>()
+  const { revisions, readOlder, failure, setFailure } = useRevisions(place, object, { showsStatus })
   /** The state at a revision becomes the draft of an edit, which is reviewed as any other. */
   const goBack = async ({ revision }: Revision) => {
     try {
@@ -102,8 +87,8 @@ export function ObjectHistory(view: ObjectView) {
           />
         ))}
       </ol>
-      {oldest !== undefined && (
-        <button type="button" onClick={() => void read(oldest)}>
+      {readOlder !== undefined && (
+        <button type="button" onClick={readOlder}>
           Show older changes
         </button>
       )}
@@ -112,6 +97,33 @@ export function ObjectHistory(view: ObjectView) {
       )}
     </>
   )
+}
+
+/** The revisions of an object, newest first, read again when the object changes. */
+function useRevisions(
+  place: object,
+  { metadata: { resourceVersion } }: ObjectView['object'],
+  { showsStatus }: { readonly showsStatus: boolean },
+) {
+  const around = useSurroundings()
+  const [revisions, setRevisions] = useState<readonly Revision[] | undefined>()
+  /** The oldest revision read, hidden ones included; undefined once there are no older ones. */
+  const [oldest, setOldest] = useState<string | undefined>()
+  const [failure, setFailure] = useState<unknown>()
+  const read = async (before?: string) => {
+    try {
+      const isShown = (revision: Revision) => showsStatus || !isStatusChange(revision)
+      const page = await readPages((from) => ask(around, 'objecthistories', { ...place, ...from }), { before, isShown })
+      setRevisions([...(before === undefined ? [] : (revisions ?? [])), ...page.revisions])
+      setOldest(page.oldest)
+      setFailure(undefined)
+    } catch (error) {
+      setFailure(error)
+    }
+  }
+  useEffect(() => void read(), [resourceVersion, showsStatus])
+  const readOlder = oldest === undefined ? undefined : () => void read(oldest)
+  return { revisions, readOlder, failure, setFailure }
 }
 
 const pageSize = 100
