@@ -95,7 +95,7 @@ function* placesIn({ cache }: Resource, isWaiting: (object: CachedObject) => boo
 
 async function deleteOne(resource: Resource, { namespace, name }: Place, signal: AbortSignal): Promise<void> {
   const context = ownWrite(resource, { namespace, optionsKind: 'DeleteOptions', signal })
-  const options = { gracePeriodSeconds: undefined, propagation: undefined, uid: undefined, resourceVersion: undefined }
+  const options = { gracePeriodSeconds: undefined, propagation: undefined, preconditions: [] }
   try {
     await deleteObject(context, name, options)
   } catch (error) {

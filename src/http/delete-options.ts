@@ -1,32 +1,58 @@
-/** DeleteOptions, from the body and the query. Where a body is sent its options count, and a dry run from either. */
+/**
+ * Reads DeleteOptions from the body and the query. If there is a body, its options count and those of the query do not,
+ * with two exceptions that protect data: a dry run and preconditions count from either place.
+ */
 import { shorten } from '../base/shorten.ts'
 import { badRequest } from '../model/api-error.ts'
 import type { Json, JsonObject } from '../model/json.ts'
 import { asJson } from '../model/object.ts'
+import type { Preconditions } from '../registry/delete.ts'
 import { type JudgedDeleteOptions, judgeDeleteOptions, type SentDeleteOptions } from '../registry/delete-options.ts'
 import type { Resource } from '../registry/resource.ts'
 import { decode } from '../schema/decode.ts'
 import { deleteOptions } from '../schema/meta-types.ts'
 import { type BodyType, readOptionalContent } from './content.ts'
-import type { Exchange } from './exchange.ts'
-import { wholeNumber } from './query.ts'
+import { text, wholeNumber } from './query.ts'
 import { isTrue } from './request-info.ts'
+import type { ResourceRequest } from './resource-request.ts'
 
 export interface ReadDeleteOptions extends JudgedDeleteOptions {
   /** An old way to wait for dependents: then a deletion that is not done yet is answered with 202. */
   readonly waits: boolean
-  /** As they were sent, without their type; a dry run from either place counts. */
+  /** The options as admission webhooks see them: without their type, with the dry run and preconditions of the query. */
   readonly sent: JsonObject
 }
 
-export async function readDeleteOptions(exchange: Exchange, resource: Resource): Promise<ReadDeleteOptions> {
-  const { query } = exchange.info
+export async function readDeleteOptions(request: ResourceRequest): Promise<ReadDeleteOptions> {
+  const { exchange, info, resource } = request
+  const { query, name } = info
   const body = await readOptionalContent(exchange, bodyTypeOf(resource))
   const sent = body === undefined ? fromQuery(query) : decodeOptions(body.value ?? {})
-  const judged = judgeDeleteOptions(sent, resource, query.getAll('dryRun'))
-  const { kind: _, apiVersion: __, dryRun: ___, ...rest } = sent
-  const options = asJson({ ...rest, ...(judged.dryRun ? { dryRun: ['All'] } : {}) })
+  // The version beside the body of a deletecollection is the one to list, as in 1.23.
+  const isVersionToList = name === '' && body !== undefined
+  const queryPreconditions = { ...uidFromQuery(query), ...(isVersionToList ? {} : versionFromQuery(query)) }
+  const judged = judgeDeleteOptions(sent, resource, {
+    dryRun: query.getAll('dryRun'),
+    preconditions: queryPreconditions,
+  })
+  const { kind: _, apiVersion: __, dryRun: ___, preconditions: bodyPreconditions, ...rest } = sent
+  const preconditions = { ...queryPreconditions, ...bodyPreconditions }
+  const options = asJson({
+    ...rest,
+    ...(Object.keys(preconditions).length > 0 ? { preconditions } : {}),
+    ...(judged.dryRun ? { dryRun: ['All'] } : {}),
+  })
   return { ...judged, waits: sent.orphanDependents === false, sent: options }
+}
+
+function uidFromQuery(query: URLSearchParams): Preconditions {
+  const uid = text(query, 'uid')
+  return uid === '' ? {} : { uid }
+}
+
+function versionFromQuery(query: URLSearchParams): Preconditions {
+  const resourceVersion = text(query, 'resourceVersion')
+  return resourceVersion === '' ? {} : { resourceVersion }
 }
 
 function bodyTypeOf({ vendor, hasProtobuf }: Resource): BodyType {

@@ -5,7 +5,7 @@ import { groupName } from '../model/vendor.ts'
 import type { Kind } from '../schema/kind.ts'
 import type { deleteOptions } from '../schema/meta-types.ts'
 import type { Infer } from '../schema/schema.ts'
-import type { DeleteOptions, Propagation } from './delete.ts'
+import type { DeleteOptions, Preconditions, Propagation } from './delete.ts'
 import type { Resource } from './resource.ts'
 
 export type SentDeleteOptions = Infer<typeof deleteOptions>
@@ -15,20 +15,25 @@ export interface JudgedDeleteOptions extends DeleteOptions {
   readonly dryRun: boolean
 }
 
-/** `dryRuns` is what the query says besides: a dry run counts from either place. Throws what is wrong. */
+/** The options in the query that count in addition to those in the body. */
+export interface QueryDeleteOptions {
+  readonly dryRun: readonly string[]
+  readonly preconditions?: Preconditions
+}
+
+/** Validates delete options and combines them with the query's. Throws 422 if they are invalid. */
 export function judgeDeleteOptions(
   sent: SentDeleteOptions,
   { kind, vendor }: Resource,
-  dryRuns: readonly string[],
+  query: QueryDeleteOptions,
 ): JudgedDeleteOptions {
-  const asked = [...(sent.dryRun ?? []), ...dryRuns.filter((value) => value !== '')]
+  const asked = [...(sent.dryRun ?? []), ...query.dryRun.filter((value) => value !== '')]
   const errors = check(sent, asked)
   if (errors.length > 0) throw invalidObject({ group: groupName(vendor, 'meta'), kind: 'DeleteOptions' }, '', errors)
   return {
     gracePeriodSeconds: positive(sent.gracePeriodSeconds),
     propagation: propagationOf(sent, kind),
-    uid: sent.preconditions?.uid,
-    resourceVersion: sent.preconditions?.resourceVersion,
+    preconditions: [sent.preconditions, query.preconditions].filter((some) => some !== undefined),
     dryRun: asked.length > 0,
   }
 }

@@ -35,8 +35,14 @@ export type Propagation = 'Orphan' | 'Background' | 'Foreground'
 export interface DeleteOptions {
   readonly gracePeriodSeconds: number | undefined
   readonly propagation: Propagation | undefined
-  readonly uid: string | undefined
-  readonly resourceVersion: string | undefined
+  /** All of them must hold. */
+  readonly preconditions: readonly Preconditions[]
+}
+
+/** What must be true of an object for its deletion. An absent member is not compared. */
+export interface Preconditions {
+  readonly uid?: string | undefined
+  readonly resourceVersion?: string | undefined
 }
 
 export interface Deleted {
@@ -211,10 +217,14 @@ async function storeMark(
 }
 
 /** Throws where the object is not the one that the delete options mean. */
-export function assertPreconditions(
+export function assertPreconditions(resource: Resource, object: ApiObject, { preconditions }: DeleteOptions): void {
+  for (const precondition of preconditions) assertPrecondition(resource, object, precondition)
+}
+
+function assertPrecondition(
   resource: Resource,
   { metadata }: ApiObject,
-  { uid, resourceVersion }: DeleteOptions,
+  { uid, resourceVersion }: Preconditions,
 ): void {
   // Who holds its deletion judges it by rules of its own, which name the resource and not the kind.
   const named = resource.kind.life.holdsDeletion ? resource : { group: resource.group, plural: resource.kind.kind }

@@ -48,7 +48,7 @@ async function evict(parts: PodEvictionParts, request: EndpointRequest<Eviction>
   if (sent.metadata.name !== name) throw badRequest('name in URL does not match name in Eviction object')
   const resource = parts.stored(pods)
   await assertExists(parts, request)
-  const options = judgeDeleteOptions(sent.deleteOptions ?? {}, resource, query.getAll('dryRun'))
+  const options = judgeDeleteOptions(sent.deleteOptions ?? {}, resource, { dryRun: query.getAll('dryRun') })
   for (let look = 0; look < maxLooks; look++) {
     const asked = { ...request, dryRun: options.dryRun }
     if (await evictOnce(parts, asked, options)) return successStatus(201)
@@ -72,9 +72,11 @@ async function evictOnce(parts: PodEvictionParts, request: EndpointRequest, opti
   assertPreconditions(parts.stored(pods), object, options)
   const leave = await askLeave(parts, request, object)
   const { resourceVersion: version } = object.metadata
-  const bound = leave.ofThisVersion && options.resourceVersion === undefined
+  const isVersionGiven = options.preconditions.some(({ resourceVersion }) => resourceVersion !== undefined)
+  const bound = leave.ofThisVersion && !isVersionGiven
   try {
-    await deletePod(parts, request, bound ? { ...options, resourceVersion: version } : options)
+    const preconditions = [...options.preconditions, ...(bound ? [{ resourceVersion: version }] : [])]
+    await deletePod(parts, request, { ...options, preconditions })
     return true
   } catch (error) {
     if (bound && error instanceof ApiError && error.reason === 'Conflict') {

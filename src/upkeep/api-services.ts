@@ -177,8 +177,7 @@ class Registrations {
     const context = ownWrite(this.#services, { optionsKind: 'DeleteOptions', signal })
     // Whoever has made another of this name meanwhile keeps it.
     const just = {
-      uid: metadata.uid,
-      resourceVersion: undefined,
+      preconditions: [{ uid: metadata.uid }],
       gracePeriodSeconds: undefined,
       propagation: undefined,
     }

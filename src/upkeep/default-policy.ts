@@ -56,7 +56,7 @@ async function ensure(resource: Resource, wanted: ApiObject): Promise<void> {
   )
 }
 
-const atOnce = { gracePeriodSeconds: undefined, propagation: undefined, uid: undefined, resourceVersion: undefined }
+const atOnce = { gracePeriodSeconds: undefined, propagation: undefined, preconditions: [] }
 
 async function createWanted(resource: Resource, wanted: ApiObject): Promise<void> {
   const { namespace = '', name = '' } = wanted.metadata

@@ -49,6 +49,63 @@ test('a failed precondition names the resource of a namespace, and the kind of a
   }
 })
 
+test('preconditions in the query of a delete must hold, and so must those in its body', async () => {
+  const { metadata } = (await made(configMaps, { metadata: { name: 'conditional' } })).body
+  const { uid, resourceVersion } = metadata
+  const path = `${configMaps}/conditional`
+  const right = { preconditions: { uid, resourceVersion } }
+  const refused: [query: string, body?: object][] = [
+    ['uid=other'],
+    ['resourceVersion=1'],
+    [`uid=${uid}&resourceVersion=1`],
+    [`uid=other&resourceVersion=${resourceVersion}`],
+    ['uid=other&dryRun=All'],
+    ['uid=other', {}],
+    ['resourceVersion=1', right],
+    ['uid=other', right],
+    [`uid=${uid}`, { preconditions: { uid: 'other' } }],
+    [`resourceVersion=${resourceVersion}`, { preconditions: { resourceVersion: '1' } }],
+  ]
+  for (const [query, body] of refused) {
+    const { status, body: answer } = await client.delete(`${path}?${query}`, body)
+    assert.deepEqual([status, answer.reason, answer.details?.kind], [409, 'Conflict', 'ConfigMap'], query)
+  }
+  assert.equal((await client.get(path)).body.metadata.resourceVersion, resourceVersion)
+  assert.equal((await client.delete(`${path}?uid=other&propagationPolicy=Never`)).status, 422)
+  const held = `uid=${uid}&resourceVersion=${resourceVersion}`
+  assert.equal((await client.delete(`${path}?${held}&dryRun=All`, right)).status, 200)
+  assert.equal((await client.delete(`${path}?${held}`, right)).status, 200)
+  assert.equal((await client.delete(`${path}?uid=other`)).status, 404)
+  await made(configMaps, { metadata: { name: 'conditional' } })
+  assert.equal((await client.delete(`${path}?uid=&resourceVersion=`)).status, 200, 'empty parameters are none')
+})
+
+test('preconditions in the query of a collection count for each object; a version beside a body is the one to list', async () => {
+  await namespace('conditional')
+  const objects = '/api/v1/namespaces/conditional/configmaps?labelSelector=conditional'
+  const labels = { conditional: '' }
+  const [a, b] = await Promise.all(
+    ['a', 'b'].map(async (name) => (await made(objects.split('?')[0]!, { metadata: { name, labels } })).body.metadata),
+  )
+  const version = String(Math.max(a.resourceVersion, b.resourceVersion))
+  const names = async () => (await client.get(objects)).body.items.map(({ metadata }: typeof a) => metadata.name)
+  for (const [query, body] of [
+    ['uid=other'],
+    ['uid=other', {}],
+    ['resourceVersion=1'],
+    ['resourceVersion=0'],
+    [`resourceVersion=${version}`, { preconditions: { resourceVersion: '1' } }],
+  ] as const)
+    assert.equal((await client.delete(`${objects}&${query}`, body)).status, 409, query)
+  assert.deepEqual(await names(), ['a', 'b'])
+  const byUid = await client.delete(`${objects}&fieldSelector=metadata.name%3Da&uid=${a.uid}`)
+  assert.equal(byUid.status, 200, byUid.text)
+  assert.deepEqual(await names(), ['b'])
+  const listed = await client.delete(`${objects}&resourceVersion=${version}&resourceVersionMatch=NotOlderThan`, {})
+  assert.equal(listed.status, 200, listed.text)
+  assert.deepEqual(await names(), [])
+})
+
 test('null is a body without options, and nothing is of any type', async () => {
   for (const name of ['null', 'yaml', 'typed']) await made(configMaps, { metadata: { name } })
   assert.equal((await client.send(`${configMaps}/null`, { method: 'DELETE', raw: 'null' })).status, 200)

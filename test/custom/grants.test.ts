@@ -70,7 +70,7 @@ async function judge(server: Server, name: string): Promise<boolean> {
 /** Deletes it, and takes away what its deletion waits for, as the server does when all objects are gone. */
 async function remove(name: string): Promise<void> {
   const finalizers = (previous: ApiObject) => ({ ...previous, metadata: { ...previous.metadata, finalizers: [] } })
-  const just = { gracePeriodSeconds: undefined, propagation: undefined, uid: undefined, resourceVersion: undefined }
+  const just = { gracePeriodSeconds: undefined, propagation: undefined, preconditions: [] }
   await deleteObject(contextOf(near.resource, '', 'DeleteOptions'), name, just)
   const context = contextOf(near.resource, '', 'UpdateOptions')
   await updateObject(context, name, (previous) => ({ object: finalizers(previous), managed: true }))

@@ -95,8 +95,7 @@ const writes: { readonly [what: string]: (type: Resource) => Promise<unknown> } 
     deleteObject(contextOf(type, 'default', 'DeleteOptions'), 'a', {
       gracePeriodSeconds: undefined,
       propagation: undefined,
-      uid: undefined,
-      resourceVersion: undefined,
+      preconditions: [],
     }),
 }
 

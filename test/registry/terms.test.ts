@@ -49,8 +49,7 @@ const remove = (name: string) => (context: WriteContext) =>
   deleteObject(context, name, {
     gracePeriodSeconds: undefined,
     propagation: undefined,
-    uid: undefined,
-    resourceVersion: undefined,
+    preconditions: [],
   })
 const make = (name: string) => (context: WriteContext) => create(context, { object: map(name), managed: false })
 

@@ -9,7 +9,7 @@ import { sendStatus } from '../responses.ts'
 export const handleDeleteCollection: Handler = async (request) => {
   const { exchange, resource } = request
   const query = readListQuery(request)
-  const options = await readDeleteOptions(exchange, resource)
+  const options = await readDeleteOptions(request)
   const { dryRun, sent } = options
   const context = {
     ...writeContext(request, 'DeleteOptions'),

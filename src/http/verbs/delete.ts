@@ -9,7 +9,7 @@ import { sendObject, sendStatus } from '../responses.ts'
 
 export const handleDelete: Handler = async (request) => {
   const { exchange, info, resource } = request
-  const options = await readDeleteOptions(exchange, resource)
+  const options = await readDeleteOptions(request)
   const { dryRun, sent } = options
   const context = { ...writeContext(request, 'DeleteOptions'), dryRun, sentOptions: () => sent }
   const { orphanWarning } = resource.kind.life
