@@ -269,6 +269,14 @@ export class HeaderReader {
   }
 }
 
+/**
+ * Whether these bytes are a stored form that is whole, of this format or of a newer one. Bytes that were decrypted with a
+ * wrong key are not.
+ */
+export function isStoredForm(key: string, bytes: Buffer): boolean {
+  return bytes.length >= headerStart && (matches(format, key, bytes) || matches(1, key, bytes))
+}
+
 /** An object as a GET sends it, and where its version is in the bytes. */
 export interface VersionedJson {
   /** The object's JSON with its resourceVersion in place, and a newline at the end: what a GET sends. */

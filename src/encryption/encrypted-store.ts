@@ -89,12 +89,18 @@ function finder(encrypted: Encrypted): FindProviders {
   }
 }
 
-/** What a value was before it was encrypted; undefined where no provider can tell. */
-export function decrypt(providers: readonly Provider[], place: string, value: Uint8Array): Uint8Array | undefined {
+/** A decrypted value, and the provider whose key decrypted it. */
+export interface Decrypted {
+  readonly plain: Uint8Array
+  readonly provider: Provider
+}
+
+/** Returns undefined if no provider can decrypt the value. */
+export function decrypt(providers: readonly Provider[], place: string, value: Uint8Array): Decrypted | undefined {
   for (const provider of providers) {
     if (!isBy(provider, value)) continue
     try {
-      return provider.decrypt(place, value.subarray(provider.marker.length))
+      return { plain: provider.decrypt(place, value.subarray(provider.marker.length)), provider }
     } catch {
       // Perhaps another key of the same name fits. What is wrong might quote the value.
     }
@@ -103,11 +109,11 @@ export function decrypt(providers: readonly Provider[], place: string, value: Ui
 }
 
 function shown(providers: readonly Provider[], place: string, value: Uint8Array): Uint8Array {
-  return decrypt(providers, place, value) ?? (isMarked(value) ? value : unexpected)
+  return decrypt(providers, place, value)?.plain ?? (isMarked(value) ? value : unexpected)
 }
 
-/** Whether this provider has written a value. */
-export function isBy({ marker }: Provider, value: Uint8Array): boolean {
+/** Whether a value names this provider and its key. Another key with the same name may have written the value. */
+function isBy({ marker }: Provider, value: Uint8Array): boolean {
   if (marker === '') return !isMarked(value)
   return Buffer.from(value.subarray(0, marker.length)).toString('latin1') === marker
 }

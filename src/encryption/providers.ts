@@ -59,8 +59,14 @@ export function aesgcm(marker: string, key: Buffer): Provider {
 
 const block = 16
 
-/** AES in cipher block chaining with padding: initial vector, sealed text. It hides, but does not tell of damage. */
-export function aescbc(marker: string, key: Buffer): Provider {
+/** Whether a decrypted value can be what was stored under this key of the store. */
+export type StoredValueCheck = (place: string, value: Buffer) => boolean
+
+/**
+ * AES in cipher block chaining with padding: initial vector, sealed text. The cipher does not authenticate: under a wrong
+ * key, one value in 256 has valid padding and decrypts to garbage. So the decrypted value itself is checked.
+ */
+export function aescbc(marker: string, key: Buffer, isStoredValue: StoredValueCheck = () => true): Provider {
   const algorithm = `aes-${8 * key.length}-cbc`
   return {
     marker,
@@ -69,10 +75,12 @@ export function aescbc(marker: string, key: Buffer): Provider {
       const cipher = createCipheriv(algorithm, key, start)
       return Buffer.concat([Buffer.from(marker), start, cipher.update(value), cipher.final()])
     },
-    decrypt: (_, value) => {
+    decrypt: (place, value) => {
       if (value.length < 2 * block || value.length % block !== 0) throw new Error('it is cut off')
       const decipher = createDecipheriv(algorithm, key, value.subarray(0, block))
-      return Buffer.concat([decipher.update(value.subarray(block)), decipher.final()])
+      const plain = Buffer.concat([decipher.update(value.subarray(block)), decipher.final()])
+      if (!isStoredValue(place, plain)) throw new Error('the key is another one, or the value is damaged')
+      return plain
     },
   }
 }

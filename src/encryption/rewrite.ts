@@ -3,7 +3,7 @@
  * was turned on. Then the history is forgotten, and the journal, which still hold the values as they were.
  */
 import type { Entry, Store } from '../store/store.ts'
-import { decrypt, type Encrypted, isBy } from './encrypted-store.ts'
+import { decrypt, type Encrypted } from './encrypted-store.ts'
 import type { Provider } from './providers.ts'
 
 export interface Rewritten {
@@ -57,10 +57,11 @@ async function rewrite(store: Store, found: Entry, how: How): Promise<'written' 
   for (let tries = 0; tries < maxTries; tries++) {
     if (entry === undefined) return 'current'
     const { key, revision, value } = entry
-    const plain = decrypt(providers, key, value)
-    if (plain === undefined) return 'unreadable'
-    if (isBy(first!, value)) return 'current'
-    const sealed = first!.encrypt(key, plain)
+    const decrypted = decrypt(providers, key, value)
+    if (decrypted === undefined) return 'unreadable'
+    // The key itself counts, not its name: another key may have the same one.
+    if (decrypted.provider === first) return 'current'
+    const sealed = first!.encrypt(key, decrypted.plain)
     const result = await store.commit({ key, expected: revision, value: sealed, lifetimeSeconds })
     if (result.outcome === 'committed') return 'written'
     entry = result.current

@@ -16,7 +16,7 @@ export async function encryptionCommand(args: readonly string[], tell: (line: st
   const [command, ...rest] = args
   if (command !== 'rewrite') throw new UsageError('use orch encryption rewrite')
   const options = parseFlags(serverFlags, rest)
-  const encrypted = await readEncryptionFile(options)
+  const encrypted = await readEncryptionFile(options, { allowsSharedOldNames: true })
   if (encrypted === undefined)
     throw new UsageError('--encryption-provider-config is needed: it says what is encrypted, and how')
   const store = await openRawStore(options, openLog({}))

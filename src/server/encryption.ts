@@ -3,18 +3,21 @@
 import { messageOf } from '../base/errors.ts'
 import { UsageError } from '../base/flags.ts'
 import { prefixOf } from '../cache/caches.ts'
+import { isStoredForm } from '../codec/stored.ts'
 import type { Encrypted } from '../encryption/encrypted-store.ts'
 import { identity } from '../encryption/providers.ts'
+import type { EncryptionNames } from '../encryption/read-configuration.ts'
 import { groupId, type Vendor, vendorOf } from '../model/vendor.ts'
 import type { ServerOptions } from './flags/options.ts'
 import { readFlagFile } from './read-flag-file.ts'
-import { sharedSecrets } from './shared-keys.ts'
+import { isSharedSecret, sharedSecrets } from './shared-keys.ts'
 
 const flagName = 'encryption-provider-config'
 
 /** What is encrypted, and how; undefined where no file is given. Throws UsageError where it is of no use. */
 export async function readEncryptionFile(
   options: Pick<ServerOptions, 'encryptionProviderConfig' | 'profile'>,
+  reading: Pick<EncryptionNames, 'allowsSharedOldNames'> = {},
 ): Promise<Encrypted | undefined> {
   const file = options.encryptionProviderConfig
   if (file === '') return undefined
@@ -26,10 +29,15 @@ export async function readEncryptionFile(
   const vendor = vendorOf(options.profile)
   try {
     const { value } = parseYaml(Buffer.from(text), 4 * text.length)
-    return withSharedSecrets(await readEncryption(value, { vendor, prefixOf: (resource) => placeOf(resource, vendor) }))
+    const names = { vendor, prefixOf: (resource: string) => placeOf(resource, vendor), isStoredValue, ...reading }
+    return withSharedSecrets(await readEncryption(value, names))
   } catch (error) {
     throw new UsageError(`--${flagName}: ${file}: ${messageOf(error)}`)
   }
+}
+
+function isStoredValue(key: string, value: Buffer): boolean {
+  return sharedSecrets.includes(key) ? isSharedSecret(key, value) : isStoredForm(key, value)
 }
 
 /** `secrets` or `deployments.apps`. */

@@ -23,6 +23,13 @@ const continueKeyBytes = 32
 /** The keys in the store that hold secrets of the cluster. */
 export const sharedSecrets: readonly string[] = [authorityKey, proxyAuthorityKey, tokenKey, continueKey]
 
+/** Whether a value can be the secret under this key, judged by its form. Bytes decrypted with a wrong key cannot. */
+export function isSharedSecret(key: string, value: Buffer): boolean {
+  if (key === continueKey) return value.length === continueKeyBytes
+  const text = value.toString('latin1')
+  return key === tokenKey ? text.startsWith('-----BEGIN ') : text.startsWith('{"certificate":')
+}
+
 /** The value of a key, made on first use; when several servers make it at once, all use the first one's. */
 export async function settledValue(store: Store, key: string, make: () => Buffer | Promise<Buffer>): Promise<Buffer> {
   const found = await store.get(key)

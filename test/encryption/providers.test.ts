@@ -1,13 +1,18 @@
 /** The ciphers, what a configuration may say, and what becomes of values that nobody can decrypt. */
 import assert from 'node:assert/strict'
-import { createDecipheriv } from 'node:crypto'
+import { createDecipheriv, randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
-import { encryptedStore } from '../../src/encryption/encrypted-store.ts'
+import { encodeStored } from '../../src/codec/stored.ts'
+import { decrypt, encryptedStore } from '../../src/encryption/encrypted-store.ts'
 import { aescbc, aesgcm, identity, type Provider, secretbox } from '../../src/encryption/providers.ts'
 import { readEncryption } from '../../src/encryption/read-configuration.ts'
 import { rewriteAll } from '../../src/encryption/rewrite.ts'
 import type { Json } from '../../src/model/json.ts'
 import { vendorOf } from '../../src/model/vendor.ts'
+import { readEncryptionFile } from '../../src/server/encryption.ts'
 import { MemoryStore } from '../../src/store/memory.ts'
 
 const key = Buffer.alloc(32, 7)
@@ -41,7 +46,11 @@ test('the layout is the one that kube-apiserver writes: vector, then padded bloc
   assert.deepEqual(Buffer.concat([decipher.update(sealed.subarray(16)), decipher.final()]), value)
 })
 
-const names = { vendor: vendorOf('kubernetes'), prefixOf: (resource: string) => `objects/core/${resource}/` }
+const names = {
+  vendor: vendorOf('kubernetes'),
+  prefixOf: (resource: string) => `objects/core/${resource}/`,
+  isStoredValue: () => true,
+}
 const secret = key.toString('base64')
 const configured = (given: Json, resources: Json = ['secrets']) => ({
   ...{ apiVersion: 'apiserver.config.k8s.io/v1', kind: 'EncryptionConfiguration' },
@@ -60,7 +69,9 @@ test('a configuration names providers in their order, each with its keys', async
   )
 })
 
-const refused: readonly [Json, RegExp][] = [
+const named = (name: string) => ({ name, secret: randomBytes(32).toString('base64') })
+
+const refused: [Json, RegExp][] = [
   [{ kind: 'EncryptionConfig' }, /kind EncryptionConfiguration in apiserver\.config\.k8s\.io\/v1/],
   [configured([]), /resources\[0\]\.providers/],
   [configured([{ kms: { name: 'k' } }]), /kms is not supported/],
@@ -73,6 +84,16 @@ const refused: readonly [Json, RegExp][] = [
   [configured([{ identity: {} }], ['*']), /without wildcards/],
   [configured([{ identity: {} }], ['secrets', 'secrets']), /named twice/],
 ]
+refused.push(
+  [
+    configured([{ aescbc: { keys: [named('a'), named('b'), named('a')] } }]),
+    /keys\[2\]\.name: two aescbc keys have the name "a"/,
+  ],
+  [
+    configured([{ aesgcm: { keys: [named('a')] } }, { identity: {} }, { aesgcm: { keys: [named('a')] } }]),
+    /providers\[2\]\.aesgcm\.keys\[0\]\.name: two aesgcm keys have the name "a"/,
+  ],
+)
 for (const [given, why] of refused)
   test(`a configuration is refused: ${why.source}`, () => assert.rejects(readEncryption(given, names), why))
 
@@ -112,4 +133,76 @@ test('a rewrite brings everything to the first key, tells what it cannot read, a
   for (const name of ['plain', 'old', 'fresh'])
     assert.deepEqual(Buffer.from((await store.get(`${prefix}${name}`))!.value), value)
   await store.close()
+})
+
+test('two providers may have keys of one name, since their values say which cipher wrote them', async () => {
+  const given = [{ aesgcm: { keys: [named('a')] } }, { aescbc: { keys: [named('a')] } }]
+  assert.equal((await readEncryption(configured(given), names)).get('objects/core/secrets/')!.length, 2)
+})
+
+test('a rewrite trusts the key that decrypts a value, not the name of the key', async () => {
+  const below = new MemoryStore()
+  const marker = 'x:enc:aesgcm:v1:same:'
+  const [old, fresh] = [aesgcm(marker, key), aesgcm(marker, Buffer.alloc(32, 8))]
+  const place = 'objects/core/secrets/a'
+  await below.commit({ key: place, expected: 0, value: old.encrypt(place, value) })
+  const options = { lifetimeOf: () => undefined, onProgress: () => {} }
+  const outcome = await rewriteAll(below, new Map([['objects/core/secrets/', [fresh, old]]]), options)
+  assert.deepEqual(outcome, { written: 1, current: 0, unreadable: [] })
+  assert.deepEqual(decrypt([fresh], place, (await below.get(place))!.value)!.plain, value)
+  await below.close()
+})
+
+/** Values as the server stores them, by their keys. */
+const storedValues: { readonly [key: string]: Buffer } = {
+  'objects/core/secrets/default/a': encodeStored('objects/core/secrets/default/a', {
+    object: {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'a', uid: 'u', creationTimestamp: '2026-01-01T00:00:00Z' },
+    },
+    order: undefined,
+    header: {},
+  }),
+  'meta/continue-key': randomBytes(32),
+  'meta/service-account-key': Buffer.from('-----BEGIN PRIVATE KEY-----\nshortened\n'),
+  'meta/authority': Buffer.from('{"certificate":"c","key":"k"}'),
+}
+
+for (const [place, stored] of Object.entries(storedValues))
+  test(`aescbc with a wrong key never decrypts ${place} to garbage`, async (t) => {
+    const directory = mkdtempSync(join(tmpdir(), 'orch-aescbc-'))
+    t.after(() => rmSync(directory, { recursive: true, force: true }))
+    const file = join(directory, 'encryption.json')
+    const keys = [{ name: 'k', secret }]
+    writeFileSync(file, JSON.stringify(configured([{ aescbc: { keys } }])))
+    const encrypted = await readEncryptionFile({ encryptionProviderConfig: file, profile: 'kubernetes' })
+    const configuredProviders = encrypted!.get(place.startsWith('meta/') ? place : 'objects/core/secrets/')!
+    const right = configuredProviders[0]!
+    assert.deepEqual(decrypt(configuredProviders, place, right.encrypt(place, stored))!.plain, stored)
+    // One in 256 values has valid padding under a wrong key: tries until there are some.
+    const wrong = aescbc(right.marker, Buffer.alloc(32, 8))
+    const unchecked = aescbc(right.marker, key)
+    for (let found = 0; found < 3; ) {
+      const sealed = wrong.encrypt(place, stored)
+      if (isDecrypted(unchecked, sealed)) found++
+      else continue
+      assert.equal(decrypt(configuredProviders, place, sealed), undefined)
+    }
+  })
+
+function isDecrypted(provider: Provider, sealed: Buffer): boolean {
+  try {
+    provider.decrypt('', sealed.subarray(provider.marker.length))
+    return true
+  } catch {
+    return false
+  }
+}
+
+test('a rewrite accepts keys that share a name unless the first key is one of them', async () => {
+  const read = (keys: readonly { name: string; secret: string }[]) =>
+    readEncryption(configured([{ aescbc: { keys: [...keys] } }]), { ...names, allowsSharedOldNames: true })
+  assert.equal((await read([named('new'), named('old'), named('old')])).get('objects/core/secrets/')!.length, 3)
+  await assert.rejects(read([named('old'), named('new'), named('old')]), /two aescbc keys have the name "old"/)
 })

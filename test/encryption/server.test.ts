@@ -30,7 +30,10 @@ test('a store that was plain is encrypted by a rewrite, and no page of it holds 
   }
   const flag = `--encryption-provider-config=${config}`
   const rewrite = () =>
-    execFileSync(join(root, 'bin/orch'), ['encryption', 'rewrite', `--data-dir=${files}`, flag], { encoding: 'utf8' })
+    execFileSync(join(root, 'bin/orch'), ['encryption', 'rewrite', `--data-dir=${files}`, flag], {
+      encoding: 'utf8',
+      stdio: 'pipe',
+    })
 
   const make = (name: string) => server.client().post(path, { metadata: { name }, data: { a: encoded } })
   /** The old state, with the canary, is history from then on. */
@@ -81,6 +84,11 @@ test('a store that was plain is encrypted by a rewrite, and no page of it holds 
   await server.restart([flag])
   assert.equal((await server.client().get(path)).body.items.length, 2)
   await server.stop()
+
+  // With two keys of one name nobody could tell which one is still needed.
+  const shared = [randomBytes(32).toString('base64'), secrets.second!].map((secret) => ({ name: 'second', secret }))
+  writeFileSync(config, readFileSync(config, 'utf8').replace(/"keys":\[[^\]]*\]/, `"keys":${JSON.stringify(shared)}`))
+  assert.throws(rewrite, /two aesgcm keys have the name "second"/)
 
   // What was encrypted with a key that is lost is named, and left as it is.
   secrets.second = randomBytes(32).toString('base64')
