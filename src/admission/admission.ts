@@ -50,6 +50,8 @@ export interface AdmissionRequest<T = ApiObject | undefined> {
   readonly dryRun: boolean
   /** The options that the client sent, without their type. Undefined for CONNECT, which has none. */
   readonly options: (() => JsonObject) | undefined
+  /** When admission of this attempt at the write began, on the monotonic clock; undefined: with each phase anew. */
+  readonly began?: number | undefined
   /** When the time of the request is over, on the monotonic clock; undefined: never. */
   readonly deadline?: number | undefined
   /** Returns a signal that aborts when nobody waits for the outcome any more. */

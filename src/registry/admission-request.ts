@@ -35,6 +35,7 @@ export function admissionRequest(context: WriteContext, write: AdmittedWrite): A
     user,
     dryRun,
     options: context.sentOptions,
+    began: conditions.admissionBegan(resource.clock),
     deadline: context.deadline,
     abandoned: context.abandoned,
     traceHeaders: context.traceHeaders,

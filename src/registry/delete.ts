@@ -17,6 +17,7 @@ import { readObject, readStoredSteps } from './read-stored.ts'
 import { claimsOf } from './reservations.ts'
 import { keyOf, notFoundError, type Resource, waitForCaches } from './resource.ts'
 import {
+  assertInTime,
   commitObject,
   commitTerms,
   failedHalfway,
@@ -147,6 +148,7 @@ async function deleteUnreadable(context: WriteContext, name: string, options: De
     const releases = [...claimsOf(resource, key), ...terms.releases]
     const note = changeNote(context, object, undefined)
     const removal = { key, expected, value: undefined, note, ...terms, releases }
+    assertInTime(context)
     const result = await timed(context, 'store', resource.store.commit(removal))
     if (result.outcome === 'conflict') throw conflict(resource, name, 'it was changed meanwhile; try again')
     return { object: withVersion(object, expected), removed: true }
@@ -307,6 +309,7 @@ export async function removeObject(
   const all = commitTerms(resource, terms, { next: undefined, previous })
   const note = changeNote(context, previous, undefined)
   const removal = { key, expected, value: undefined, note, ...all }
+  assertInTime(context)
   const result = await timed(context, 'store', resource.store.commit(removal))
   return result.outcome === 'conflict' ? undefined : withVersion(object, expected)
 }

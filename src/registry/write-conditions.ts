@@ -4,6 +4,7 @@
  */
 import type { Settle, WriteOutcome } from '../admission/admission.ts'
 import type { Claims, Ending } from '../admission/commit-terms.ts'
+import type { Clock } from '../base/clock.ts'
 import type { ApiObject } from '../model/object.ts'
 import { type Guard, type Key, StoreError, type Taken } from '../store/store.ts'
 
@@ -20,6 +21,13 @@ export class WriteConditions {
   readonly #along: { readonly ending: Ending; readonly claims: Claims }[] = []
   readonly #waiting: Settle[] = []
   #shown: ApiObject | undefined
+  #admissionBegan: number | undefined
+
+  /** When admission of this attempt began, which is the first time that this is asked. */
+  admissionBegan(clock: Clock): number {
+    this.#admissionBegan ??= clock.monotonic()
+    return this.#admissionBegan
+  }
 
   dependOn(guard: Guard): void {
     this.#guards.push(guard)

@@ -195,10 +195,20 @@ export async function commitObject(
   const all = commitTerms(resource, terms, { next: object, previous })
   const note = changeNote(context, previous, object)
   const write = { key, expected, value, lifetimeSeconds, unique, note, ...all }
+  assertInTime(context)
   const result = await timed(context, 'store', resource.store.commit(write))
   if (result.outcome === 'conflict') return result
   const { revision } = result
   return { outcome: 'stored', revision, json: storedJson(value, formatVersion(revision), Buffer.allocUnsafe).json }
+}
+
+/**
+ * Throws if the time of the request is over: its client is answered with a timeout, so nothing is stored any more. A
+ * deadline that passes while the store commits is not noticed.
+ */
+export function assertInTime({ deadline, resource }: WriteContext): void {
+  if (deadline !== undefined && resource.clock.monotonic() >= deadline)
+    throw timeout('the request did not complete within its time')
 }
 
 /**

@@ -395,7 +395,9 @@ async function openApi(options: ServerOptions, parts: ApiParts) {
   const own = { servedTypes, ownWrites, ownerType: ownerTypesIn(catalogue) }
   const caller = new HttpsCaller('orch-admission')
   parts.opened.defer(() => caller.close())
-  const outside = { caller, knownWebhooks, ownAddress: parts.ownAddress, ...imagePolicyMeans(options, parts) }
+  const { requestTimeout: requestLimitMs } = options
+  const image = imagePolicyMeans(options, parts)
+  const outside = { caller, knownWebhooks, ownAddress: parts.ownAddress, requestLimitMs, ...image }
   const quotaActivity = new QuotaActivity()
   const means = { vendor, lookup, authorizer, access, ...own, ...outside, quotaActivity, clock, log }
   const { admission, accounting, controls } = await makeAdmission(options, means, metrics.admission)

@@ -82,6 +82,20 @@ for (const [what, act, last] of [
     assert.deepEqual(outcomes, ['failed', last])
   })
 
+test('a write whose time is over when it would be stored is not stored', async () => {
+  await make('late')(plain)
+  const { revision } = maps.cache.get(keyOf(maps, 'default', 'late'))!
+  const deadline = systemClock.monotonic() + 5
+  const validate = async () => {
+    while (systemClock.monotonic() <= deadline) await new Promise(setImmediate)
+  }
+  const late = { ...plain, deadline, admission: { ...admitAll, validate } }
+  for (const act of [make('later'), change('late', 'x'), remove('late')])
+    await assert.rejects(act(late), { code: 504, reason: 'Timeout' })
+  assert.equal(maps.cache.get(keyOf(maps, 'default', 'later')), undefined)
+  assert.equal(maps.cache.get(keyOf(maps, 'default', 'late'))!.revision, revision)
+})
+
 test('a dry run rests on nothing and leaves nothing to do', async () => {
   const validate = async ({ dependOn, onOutcome }: AdmissionRequest) =>
     assert.deepEqual([dependOn, onOutcome], [undefined, undefined])

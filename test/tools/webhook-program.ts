@@ -60,6 +60,10 @@ const behaviours: { readonly [name: string]: Behaviour } = {
     await pause(Number(call.args[0]))
     reply(call, {})
   },
+  'slow-deny': async (call) => {
+    await pause(Number(call.args[0]))
+    reply(call, { allowed: false, status: { code: 403, message: 'denied late' } })
+  },
   hang: () => {},
   redirect: ({ response }) => void response.writeHead(307, { location: '/canary' }).end(),
   gigabyte: ({ response }) => stream(response, megabyte, { times: 1024, everyMs: 0 }),

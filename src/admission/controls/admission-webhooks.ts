@@ -27,6 +27,8 @@ export interface WebhookMeans extends ServiceAddressParts {
   readonly clock: Clock
   readonly log: Log
   readonly caller: HttpsCaller
+  /** The time that this server allows a request. */
+  readonly requestLimitMs: number
   readonly metrics: AdmissionMetrics
   /** Collects the webhooks for metrics and reports. */
   readonly knownWebhooks: KnownWebhooks
@@ -51,12 +53,12 @@ export async function configuredValidatingAdmissionWebhook(parts: WebhookMeans, 
 }
 
 function open(parts: WebhookMeans, phase: Phase, credentials: ConfiguredCredentials): WebhookControlParts {
-  const { lookup, clock, log, caller } = parts
+  const { lookup, clock, log, caller, requestLimitMs } = parts
   const metrics = parts.metrics.webhooks
   const configurations = new WebhookConfigurations(phase, lookup, clock)
   parts.knownWebhooks.add(configurations)
   const destinations = new Destinations(parts, credentials)
-  const calls = new WebhookCalls({ caller, destinations, clock, metrics, log })
+  const calls = new WebhookCalls({ caller, destinations, clock, metrics, log, requestLimitMs })
   return { configurations, calls, lookup, metrics }
 }
 

@@ -73,6 +73,8 @@ export interface ControlParts extends ImagePolicyParts {
   readonly knownWebhooks: KnownWebhooks
   /** For those that ask others. */
   readonly caller: HttpsCaller
+  /** The time that this server allows a request. */
+  readonly requestLimitMs: number
   /** Where this server listens; undefined before it does. */
   readonly ownAddress: () => Address | undefined
   /** How long pods stay on nodes that are in trouble, unless they say so themselves. */

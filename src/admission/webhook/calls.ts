@@ -26,6 +26,8 @@ export interface WebhookCallParts {
   readonly clock: Clock
   readonly metrics: WebhookMetrics
   readonly log: Log
+  /** The time that this server allows a request. */
+  readonly requestLimitMs: number
 }
 
 export interface Question extends Candidate {
@@ -77,14 +79,19 @@ export class WebhookCalls {
     if (error instanceof ApiError)
       return { error, cause: error.reason === 'InternalError' ? 'apiserver_internal_error' : 'no_error' }
     if (!(error instanceof CallError)) throw error
-    // The request itself is over: no policy lets it go on.
-    if (error.fault === 'aborted' || request.abandoned?.().aborted)
+    // The request itself is over, which is no failure of the webhook: no policy lets the request go on.
+    if (error.fault === 'aborted' || this.#isOver(request))
       return {
         error: timeout('the request ended while an admission webhook was asked'),
         cause: 'calling_webhook_error',
       }
     if (webhook.ignoresFailures) return undefined
     return { error: unaskable(webhook, error.message), cause: 'calling_webhook_error' }
+  }
+
+  /** Whether nobody waits any more. Reads the clock because the signal may lag behind the deadline. */
+  #isOver({ abandoned, deadline = Number.POSITIVE_INFINITY }: AdmissionRequest): boolean {
+    return abandoned?.().aborted === true || this.#parts.clock.monotonic() >= deadline
   }
 
   /** Whatever is an answer closes the breaker, also a denial, and a patch that does not fit. */
@@ -97,7 +104,9 @@ export class WebhookCalls {
     if (open !== undefined) throw new CallError('connection', open)
     const began = this.#parts.clock.monotonic()
     const elapsed = () => this.#parts.clock.monotonic() - began
-    const timeoutMs = timeFor(webhook, { leftMs: (request.deadline ?? Number.POSITIVE_INFINITY) - began, ...question })
+    const { requestLimitMs: limitMs } = this.#parts
+    const leftMs = limitMs - (began - (request.began ?? began))
+    const timeoutMs = timeFor(webhook, { limitMs, leftMs, ...question })
     try {
       const verdict = await this.#call(question, reviewVersion, timeoutMs)
       for (const text of verdict.warnings) request.warn(text)

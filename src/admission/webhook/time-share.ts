@@ -1,22 +1,21 @@
 /**
- * How long a webhook is waited for. Never longer than it says, nor than the request may take. Webhooks that are to be
- * ignored when they fail share what is left with all that come after them, so that no number of them that hang can use
- * up the time of a request: there is always some left for the write itself.
+ * How long the server waits for a webhook: at most as long as the webhook's configuration says. Webhooks whose failures are
+ * ignored share the time that this server allows a request, so that webhooks that hang leave time for the write itself.
  *
- * A share does not fall below a second, nor, where there are very many webhooks, below their part of the time that a
- * request has unless its client asks for less: a client that leaves less time gets no answer in time, rather than a write
- * that nobody was asked about.
+ * The time that a client allows plays no part here. A call that is cut by the client's deadline ends the request; it is
+ * never a failure of the webhook, or a client could skip any webhook with `failurePolicy: Ignore`. For the same reason time
+ * counts from the start of admission: a client may take as long as it likes to send its body.
  */
 import type { Webhook } from './webhook.ts'
 
 /** For validation and the store. */
 const reservedMs = 1000
 const minShareMs = 1000
-/** What a request has unless its client asks for less. */
-const defaultMs = 60_000
 
 export interface Remaining {
-  /** The time that the request has left. */
+  /** The time that this server allows a request. */
+  readonly limitMs: number
+  /** The part of it that is left since admission began. */
   readonly leftMs: number
   /** How many calls come one after the other from here on, with this one. */
   readonly calls: number
@@ -24,9 +23,12 @@ export interface Remaining {
   readonly allCalls: number
 }
 
-export function timeFor({ timeoutMs, ignoresFailures }: Webhook, { leftMs, calls, allCalls }: Remaining): number {
-  const left = leftMs - reservedMs
-  const least = Math.min(minShareMs, (defaultMs - reservedMs) / allCalls)
-  const share = ignoresFailures ? Math.max(least, left / calls) : Math.max(minShareMs, left)
-  return Math.min(timeoutMs, share)
+/** A share does not fall below a second, or where there are very many webhooks, below an equal part of the time. */
+export function timeFor(
+  { timeoutMs, ignoresFailures }: Webhook,
+  { limitMs, leftMs, calls, allCalls }: Remaining,
+): number {
+  if (!ignoresFailures) return timeoutMs
+  const minMs = Math.min(minShareMs, Math.max(0, limitMs - reservedMs) / allCalls)
+  return Math.min(timeoutMs, Math.max(minMs, (leftMs - reservedMs) / calls))
 }

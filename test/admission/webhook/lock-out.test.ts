@@ -13,7 +13,9 @@ import { WebhookMetrics } from '../../../src/admission/webhook/webhook-metrics.t
 import { assertBelow, assertBrief } from '../../tools/effort.ts'
 import { startEtcd } from '../../tools/etcd.ts'
 import { serve, serveUp } from '../../tools/in-process.ts'
+import { openSocket } from '../../tools/raw-http.ts'
 import { withoutRootCa } from '../../tools/server.ts'
+import { untilTrue } from '../../tools/until.ts'
 import { configure, everything, unconfigure, Webhooks, webhook } from '../../tools/webhooks.ts'
 
 // The CA's certificate that a loop would write into the namespace is a call of webhooks too.
@@ -40,17 +42,18 @@ test('a breaker opens after five failures, lets one call in ten seconds through,
   assert.deepEqual([breaker.refusal(), breaker.state.open], [undefined, false])
 })
 
-test('webhooks that are to be ignored share the time that is left; others have all of it', () => {
+test('webhooks that are to be ignored share the time of a request; others have all of theirs', () => {
   const ignored = { timeoutMs: 10_000, ignoresFailures: true } as Webhook
-  for (const webhooks of [1, 20, 59, 60, 500]) {
+  for (const allCalls of [1, 20, 59, 60, 500]) {
     let leftMs = 60_000
-    for (let calls = webhooks; calls > 0; calls--) leftMs -= timeFor(ignored, { leftMs, calls, allCalls: webhooks })
-    assert.ok(leftMs > 999, `${leftMs} ms left for the write after ${webhooks} webhooks`)
+    for (let calls = allCalls; calls > 0; calls--)
+      leftMs -= timeFor(ignored, { leftMs, calls, allCalls, limitMs: 60_000 })
+    assert.ok(leftMs > 999, `${leftMs} ms left for the write after ${allCalls} webhooks`)
   }
-  assert.equal(timeFor(ignored, { leftMs: 60_000, calls: 2, allCalls: 2 }), 10_000)
-  assert.equal(timeFor({ ...ignored, ignoresFailures: false }, { leftMs: 8000, calls: 20, allCalls: 20 }), 7000)
-  // A client that leaves no time does not pass by a webhook.
-  assert.equal(timeFor(ignored, { leftMs: 10, calls: 5, allCalls: 5 }), 1000)
+  const two = { leftMs: 60_000, calls: 2, allCalls: 2, limitMs: 60_000 }
+  assert.equal(timeFor(ignored, two), 10_000)
+  assert.equal(timeFor({ ...ignored, ignoresFailures: false }, { ...two, leftMs: 8000 }), 10_000)
+  assert.equal(timeFor(ignored, { ...two, leftMs: 10 }), 1000, 'a share is never below a second')
 })
 
 test('the breaker of a webhook that does not answer opens, is shown, and a changed configuration closes it', async () => {
@@ -85,17 +88,17 @@ test('a denial never opens a breaker', async () => {
   await unconfigure(client, 'validating', 'denying')
 })
 
-test('a chain of webhooks that hang and are to be ignored leaves time for the write', async () => {
+test('a chain of webhooks that hang and are to be ignored leaves time for the write', async (t) => {
+  const client = (await serve(t, ['--request-timeout=5s'])).client()
+  await client.post('/api/v1/namespaces', { metadata: { name: 'hooked', labels: { hooked: 'yes' } } })
   const hanging = (count: number) =>
     Array.from({ length: count }, () => webhook(webhooks, '/hang', { failurePolicy: 'Ignore', timeoutSeconds: 30 }))
   await configure(client, 'mutating', 'chain', hanging(2))
   await configure(client, 'validating', 'chain', hanging(3))
   webhooks.taken()
-  const { status, text } = await client.post(`${maps}?timeout=5s`, { metadata: { name: 'patient' } })
+  const { status, text } = await client.post(maps, { metadata: { name: 'patient' } })
   assert.equal(status, 201, text)
   assert.equal(webhooks.taken().length, 5)
-  await unconfigure(client, 'mutating', 'chain')
-  await unconfigure(client, 'validating', 'chain')
 })
 
 test('a patch with very many operations on long lists holds up nobody', async () => {
@@ -115,6 +118,44 @@ test('a client that leaves a webhook no time gets no answer, and passes nobody b
   assert.equal(status, 504)
   await unconfigure(client, 'validating', 'hanging')
   assert.equal((await client.get(`${maps}/hurried`)).status, 404)
+})
+
+for (const sort of ['mutating', 'validating'] as const)
+  for (const failurePolicy of ['Ignore', 'Fail'] as const)
+    test(`the timeout of a client is no failure of a ${sort} webhook with ${failurePolicy}`, async () => {
+      const others = [webhook(webhooks, '/allow', { failurePolicy }), webhook(webhooks, '/allow', { failurePolicy })]
+      const slow = webhook(webhooks, '/slow-deny/1500', { failurePolicy, timeoutSeconds: 10 })
+      await configure(client, sort, 'slow', [slow, ...others])
+      const make = (timeout: string) => client.post(`${maps}?timeout=${timeout}`, { metadata: { name: 'hasty' } })
+      const { status, body } = await make('1s')
+      assert.deepEqual([status, body.reason], [504, 'Timeout'], body.message)
+      // Enough for the webhook, though not if several webhooks shared the client's time.
+      if (failurePolicy === 'Ignore') assert.ok([403, 504].includes((await make('2500ms')).status))
+      const { items } = (await client.get('/apis/ops.orch.io/v1/admissionwebhooks')).body
+      assert.deepEqual(
+        items.map(({ status }: { status: { breaker: string; lastError?: string } }) => [
+          status.breaker,
+          status.lastError,
+        ]),
+        items.map(() => ['Closed', undefined]),
+      )
+      await unconfigure(client, sort, 'slow')
+      assert.equal((await client.get(`${maps}/hasty`)).status, 404)
+    })
+
+test('a client that disconnects passes no webhook by', async () => {
+  await configure(client, 'validating', 'slow', [webhook(webhooks, '/slow-deny/300', { failurePolicy: 'Ignore' })])
+  webhooks.taken()
+  const body = JSON.stringify({ metadata: { name: 'hasty' } })
+  const socket = await openSocket(server, 'http/1.1')
+  socket.write(`POST ${maps} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer admin-token\r\n`)
+  socket.write(`content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`)
+  await untilTrue(async () => webhooks.calls.length > 0)
+  socket.destroy()
+  // When the webhook has denied a second request, the first one is over too.
+  assert.equal((await client.post(maps, { metadata: { name: 'patient' } })).status, 403)
+  await unconfigure(client, 'validating', 'slow')
+  assert.equal((await client.get(`${maps}/hasty`)).status, 404)
 })
 
 test('break-glass passes webhooks by, with a reason and a permission of its own, and is logged', async () => {
