@@ -24,6 +24,8 @@ export class AnswerReader {
   headers: ReadonlyMap<string, string> = new Map()
   /** Whether the connection may carry another call after this answer. */
   keepsConnection = false
+  /** How long the other side keeps the connection open without another call; undefined: it does not say. */
+  maxIdleMs: number | undefined
   readonly #maxBytes: number
   #unread = nothing
   #body = nothing
@@ -67,6 +69,8 @@ export class AnswerReader {
     assertWanted(this.status, this.headers)
     const connection = this.headers.get('connection')?.toLowerCase() ?? ''
     this.keepsConnection = minor === '1' && !connection.includes('close')
+    const [, seconds] = /\btimeout=(\d{1,6})\b/.exec(this.headers.get('keep-alive') ?? '') ?? []
+    this.maxIdleMs = seconds === undefined ? undefined : 1000 * Number(seconds)
     this.#part = this.#bodyPart()
     return true
   }

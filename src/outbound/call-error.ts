@@ -8,8 +8,8 @@ import { selfSigned } from './nameless-certificates.ts'
 export type CallFault = 'timeout' | 'connection' | 'tls' | 'answer' | 'aborted'
 
 /**
- * What may help. `reconnect`: a connection that had been used before broke before anything was answered. `verify`: the
- * certificate looks as if it had signed itself.
+ * What may help. `reconnect`: a connection that had been used before broke before anything was answered, and the call may be
+ * repeated. `verify`: the certificate looks as if it had signed itself.
  */
 export type Remedy = 'reconnect' | 'verify'
 
@@ -55,11 +55,12 @@ const connectionFaults: { readonly [code: string]: string } = {
 
 export interface BrokenCall {
   readonly serverName: string
-  readonly onStaleConnection: boolean
+  /** Whether a second call on a new connection may succeed and does no harm. */
+  readonly isRepeatable: boolean
 }
 
 /** What an error of Node means. */
-export function callErrorOf(error: NodeJS.ErrnoException, { serverName, onStaleConnection }: BrokenCall): CallError {
+export function callErrorOf(error: NodeJS.ErrnoException, { serverName, isRepeatable }: BrokenCall): CallError {
   const { code = '' } = error
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
     return new CallError('tls', `x509: certificate is not valid for ${serverName}`)
@@ -69,5 +70,5 @@ export function callErrorOf(error: NodeJS.ErrnoException, { serverName, onStaleC
   if (code === 'EPROTO' || code.startsWith('ERR_SSL') || code.startsWith('ERR_TLS'))
     return new CallError('tls', `the TLS handshake failed (${code})`)
   const text = connectionFaults[code] ?? `the connection failed (${code || 'unknown'})`
-  return new CallError('connection', text, onStaleConnection ? 'reconnect' : undefined)
+  return new CallError('connection', text, isRepeatable ? 'reconnect' : undefined)
 }

@@ -22,6 +22,8 @@ export class PooledConnection {
   /** Whether a call has used it before. */
   isReused = false
   listener: ConnectionListener | undefined
+  /** When it is too old to be used again, on the monotonic clock of Node. */
+  idleUntil = Number.POSITIVE_INFINITY
 
   constructor(socket: TLSSocket) {
     this.socket = socket
@@ -38,6 +40,17 @@ export class PooledConnection {
   }
 }
 
+/** How a call has left its connection. */
+export interface CallEnding {
+  /** Whether the call is over and has left nothing behind. */
+  readonly isReusable: boolean
+  /** How long the other side says that it keeps the connection open without a call. */
+  readonly maxIdleMs?: number | undefined
+}
+
+/** How long before the other side closes an idle connection it is no longer used: a call needs a while to arrive. */
+const closingMarginMs = 1000
+
 export class ConnectionPool {
   readonly #agent: Agent
   readonly #options: ConnectionOptions
@@ -53,24 +66,27 @@ export class ConnectionPool {
     this.#options = { ...agent.options, ...options, ...protocol } as ConnectionOptions
   }
 
-  /** A connection for one call, when there is one free. Throws the error of Node where none can be made. */
+  /**
+   * A connection for one call, when there is one free. Throws the error of Node where none can be made. An idle connection
+   * is given out after Node has polled once more: if the other side has closed the connection, that is known by then.
+   */
   async take(): Promise<PooledConnection> {
     for (;;) {
       const connection = this.#idle.pop()
       if (connection === undefined) {
         if (this.#open < this.#agent.maxSockets) return await this.#connect()
         await new Promise<void>((resolve) => this.#waiting.push(resolve))
-      } else if (!connection.socket.destroyed) {
+      } else if (await isOpen(connection)) {
         connection.socket.ref()
         return connection
       }
     }
   }
 
-  /** `isReusable`: the call is over and has left nothing behind. */
-  release(connection: PooledConnection, { isReusable }: { isReusable: boolean }): void {
+  release(connection: PooledConnection, { isReusable, maxIdleMs = Number.POSITIVE_INFINITY }: CallEnding): void {
     connection.listener = undefined
     connection.isReused = true
+    connection.idleUntil = performance.now() + maxIdleMs - closingMarginMs
     if (!isReusable || this.#isClosed || connection.socket.destroyed) connection.socket.destroy()
     else {
       connection.socket.unref()
@@ -122,4 +138,14 @@ export class ConnectionPool {
       })
     })
   }
+}
+
+/**
+ * Whether a connection can be used again. Waits until Node has polled all connections once more, which takes two turns if
+ * the first one begins in the middle of a poll.
+ */
+async function isOpen({ socket, idleUntil }: PooledConnection): Promise<boolean> {
+  if (performance.now() >= idleUntil) socket.destroy()
+  for (let turn = 0; turn < 2 && !socket.destroyed; turn++) await new Promise(setImmediate)
+  return !socket.destroyed
 }

@@ -74,8 +74,8 @@ export class Connections {
   }
 
   /**
-   * Whether a second try may help. The other side may close a connection that it has not heard from for a while just as it
-   * is used again; and a certificate without names may be one that the authority has signed.
+   * Whether a second try may help. The other side may close an idle connection just as it is used again; that is repeated
+   * only where the call is repeatable. A certificate without names may be one that the authority has signed.
    */
   mend(destination: Destination, { remedy }: CallError): boolean {
     if (remedy !== 'verify') return remedy === 'reconnect'

@@ -97,9 +97,7 @@ export class HttpsRelay {
     if (signal.aborted) throw abandoned()
     return new Promise((resolve, reject) => {
       const outgoing = this.#open(relayed)
-      let answered = false
       const begin = (answer: RelayedAnswer) => {
-        answered = true
         clearTimeout(timer)
         if (answer.switched !== undefined || relayed.isEndless) this.#own(answer)
         resolve(answer)
@@ -117,8 +115,7 @@ export class HttpsRelay {
       signal.addEventListener('abort', onAbort)
       outgoing.on('close', () => signal.removeEventListener('abort', onAbort))
       outgoing.on('error', (error) => {
-        const onStaleConnection = outgoing.reusedSocket && !answered
-        fail(callErrorOf(error, { serverName: destination.serverName, onStaleConnection }))
+        fail(callErrorOf(error, { serverName: destination.serverName, isRepeatable: false }))
       })
       outgoing.on('response', (response) => begin(answerOf(response, undefined)))
       outgoing.on('upgrade', (response, socket, head) => {

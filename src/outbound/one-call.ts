@@ -4,7 +4,7 @@
  */
 import { AnswerReader } from './answer-reader.ts'
 import { CallError, callErrorOf } from './call-error.ts'
-import type { ConnectionListener, ConnectionPool, PooledConnection } from './connection-pool.ts'
+import type { CallEnding, ConnectionListener, ConnectionPool, PooledConnection } from './connection-pool.ts'
 
 export interface CallParts {
   readonly pool: ConnectionPool
@@ -95,7 +95,8 @@ class OneCall implements ConnectionListener {
   }
 
   #succeed(): void {
-    if (this.#end({ isReusable: this.#reader.keepsConnection })) this.#outcome.resolve(this.#reader)
+    const { keepsConnection: isReusable, maxIdleMs } = this.#reader
+    if (this.#end({ isReusable, maxIdleMs })) this.#outcome.resolve(this.#reader)
   }
 
   #fail(error: unknown): void {
@@ -103,7 +104,7 @@ class OneCall implements ConnectionListener {
   }
 
   /** Whether it was not over yet. */
-  #end(ending: { isReusable: boolean }): boolean {
+  #end(ending: CallEnding): boolean {
     if (this.#isOver) return false
     this.#isOver = true
     clearTimeout(this.#timer)
@@ -114,8 +115,13 @@ class OneCall implements ConnectionListener {
     return true
   }
 
+  /**
+   * A call that was written may have been read, and acted on, by the other side before it closed the connection. So only a
+   * GET may be repeated. A POST finds out before it is written whether its connection is closed (`ConnectionPool.take`).
+   */
   #callError(error: NodeJS.ErrnoException): CallError {
-    const { serverName } = this.#parts
-    return callErrorOf(error, { serverName, onStaleConnection: this.#connection?.isReused ?? false })
+    const { serverName, body } = this.#parts
+    const isReused = this.#connection?.isReused ?? false
+    return callErrorOf(error, { serverName, isRepeatable: isReused && body === undefined })
   }
 }

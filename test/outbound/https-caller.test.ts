@@ -1,9 +1,10 @@
 /** Calls over real TLS: who is trusted, what is reused, and what a stranger is sent, which is nothing. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -109,7 +110,9 @@ test('a nameless certificate that is not for servers does not count', async () =
 test('calls share at most 64 connections, and a broken one breaks one call at most', async () => {
   const authority = make({ subject: '/CN=authority', extensions: authorityExtensions })
   const hook = make({ subject: '/CN=hook', issuer: authority, extensions: serving('hook.n.svc') })
+  const cut = Promise.withResolvers<void>()
   const served = await serve(hook, (response, request) => {
+    if (request === 150) response.socket?.once('close', cut.resolve)
     if (request === 5) response.destroy()
     else if (request === 9) response.writeHead(200, { 'content-length': 10 }).write('{', () => response.destroy())
     // As a server does that closes what is idle: the connection is cut once the answer is there.
@@ -121,7 +124,43 @@ test('calls share at most 64 connections, and a broken one breaks one call at mo
   assert.ok(served.connections() <= 66, `${served.connections()} connections`)
   assert.ok(failed.includes('the connection was cut during the answer'))
   assert.ok(failed.length <= 3, failed.join())
+  await cut.promise
   for (let i = 0; i < 70; i++) assert.equal(await post(to(served, authority)), 200)
+})
+
+test('a POST that the other side may have read is not repeated; a GET is', async () => {
+  const authority = make({ subject: '/CN=authority', extensions: authorityExtensions })
+  const hook = make({ subject: '/CN=hook', issuer: authority, extensions: serving('hook.n.svc') })
+  const served = await serve(hook, (response, request) => {
+    if (request === 2 || request === 4) response.socket?.destroy()
+    else response.end('{}')
+  })
+  const destination = to(served, authority)
+  assert.equal(await post(destination), 200)
+  await assert.rejects(post(destination), /the connection was cut/)
+  assert.equal(served.requests(), 2)
+  assert.equal(await post(destination), 200)
+  const { status } = await caller.get({ destination, path: '/', timeoutMs: 10_000 })
+  assert.deepEqual([status, served.requests()], [200, 5])
+})
+
+test('a connection that the other side has closed, or is about to close, is not used again', async () => {
+  const authority = make({ subject: '/CN=authority', extensions: authorityExtensions })
+  const hook = make({ subject: '/CN=hook', issuer: authority, extensions: serving('hook.n.svc') })
+  let socket: Socket | null = null
+  const served = await serve(hook, (response, request) => {
+    socket = response.socket
+    if (request === 3) response.setHeader('keep-alive', 'timeout=1')
+    response.end('{}')
+  })
+  assert.equal(await post(to(served, authority)), 200)
+  const closed = once(socket!, 'close')
+  socket!.destroy()
+  await closed
+  assert.equal(await post(to(served, authority)), 200)
+  assert.deepEqual([served.connections(), served.requests()], [2, 2])
+  for (let i = 0; i < 3; i++) assert.equal(await post(to(served, authority)), 200)
+  assert.deepEqual([served.connections(), served.requests()], [3, 5])
 })
 
 test('what would end a header is not sent', async () => {

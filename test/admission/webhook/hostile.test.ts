@@ -40,6 +40,15 @@ async function create(path: string, more: object) {
   return { answer, ms: performance.now() - began }
 }
 
+test('a webhook that closes the connection after it has read the review is called once', async () => {
+  webhooks.taken()
+  for (const path of ['/allow', '/reset', '/allow']) {
+    const { answer } = await create(path, { failurePolicy: 'Fail' })
+    assert.equal(answer.status, path === '/reset' ? 500 : 201, answer.text)
+  }
+  assert.deepEqual(webhooks.taken(), ['/allow', '/reset', '/allow'])
+})
+
 /** On a disturbed machine everything takes longer: what must not happen is that the webhook decides how long. */
 const mostMs = 15_000
 
