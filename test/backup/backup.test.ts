@@ -7,12 +7,14 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
   rmSync,
   statSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -308,6 +310,42 @@ test('the first backup is made at the start, unless a recent one is there', asyn
   renameSync(join(backups, ours()[0]!), join(backups, 'orch-20200101T000000.000Z.backup'))
   await server.restart()
   await untilTrue(async () => ours().length === 2)
+})
+
+test('backups with a date in the future count as the oldest', async (t) => {
+  const backups = newPlace()
+  mkdirSync(backups, { mode: 0o700 })
+  const future = ['orch-20990101T000000.000Z.backup', 'orch-20990101T010000.000Z.backup']
+  for (const name of future) writeFileSync(join(backups, name), '')
+  const ours = () => readdirSync(backups).sort()
+  const server = await serve(t, [`--backup-dir=${backups}`, '--backup-interval=1h', '--backup-keep=2'])
+  await untilTrue(async () => server.output().includes('made a backup'))
+  // Ends when the old backups are deleted.
+  await server.stop()
+  const [made, ...others] = ours()
+  assert.notEqual(made, future[0])
+  assert.deepEqual(others, [future[1]])
+  await server.restart()
+  await server.stop()
+  assert.deepEqual(ours(), [made, future[1]], 'a restart adds none')
+})
+
+test('half-written backups of a killed server are deleted, unless somebody may still write them', async (t) => {
+  const backups = newPlace()
+  mkdirSync(backups, { mode: 0o700 })
+  const half = 'orch-20260101T000000.000Z.backup.0123456789ab.tmp'
+  const [young, other] = ['orch-20260101T000000.000Z.backup.ba9876543210.tmp', 'notes.tmp']
+  for (const name of [half, young, other]) writeFileSync(join(backups, name), 'half')
+  const old = new Date(Date.now() - 3_600_000)
+  for (const name of [half, other]) utimesSync(join(backups, name), old, old)
+  const server = await serve(t, [`--backup-dir=${backups}`, '--backup-interval=1h'])
+  await untilTrue(async () => server.output().includes('made a backup'))
+  await server.stop()
+  const left = readdirSync(backups)
+  assert.deepEqual(
+    [half, young, other].map((name) => left.includes(name)),
+    [false, true, true],
+  )
 })
 
 test('a backup that fails is shown until one succeeds', async (t) => {

@@ -1,21 +1,26 @@
 /**
  * Backups that a server makes by itself: one every interval into a directory, of which the newest are kept. The first is
  * made at once, unless the newest in the directory is younger than an interval: restarts neither skip nor add any. Files of
- * other names are left alone, and nothing is deleted before a new backup is whole. What fails is logged, shown in
+ * other names are left alone, and no backup is deleted before a new one is whole. Files that a killed server has left
+ * half-written are deleted once nobody can be writing them. What fails is logged, shown in
  * `/readyz?verbose` until a backup succeeds, and tried again after the next interval.
  */
-import { readdir, rm } from 'node:fs/promises'
+import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { writeBackupFile } from '../../backup/backup-file.ts'
 import type { Clock } from '../../base/clock.ts'
 import { messageOf } from '../../base/errors.ts'
-import { makePrivateDirectory } from '../../base/files.ts'
+import { ignoring, makePrivateDirectory } from '../../base/files.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { ServerOptions } from '../flags/options.ts'
 import { type BackupSource, makeBackup } from './make-backup.ts'
 import { bytesText, countText } from './progress-line.ts'
 
 const namePattern = /^orch-\d{8}T\d{6}\.\d{3}Z\.backup$/
+const halfWrittenPattern = /^orch-\d{8}T\d{6}\.\d{3}Z\.backup\.[0-9a-f]{12}\.tmp$/
+
+/** For how long a half-written file must be untouched: another server that uses the directory may be writing it. */
+const untouchedMs = 600_000
 
 export class ScheduledBackups {
   readonly #options: Pick<ServerOptions, 'backupDir' | 'backupInterval' | 'backupKeep'>
@@ -59,10 +64,9 @@ export class ScheduledBackups {
   async #untilFirst(): Promise<number> {
     const { backupDir, backupInterval } = this.#options
     // A directory that cannot be read is reported by the backup that is made at once.
-    const newest = (await readdir(backupDir).catch(() => [])).filter(isOurs).sort().at(-1)
-    if (newest === undefined) return 0
-    const age = this.#clock.now() - timeOf(newest)
-    return age < 0 ? 0 : Math.max(0, backupInterval - age)
+    const names = (await readdir(backupDir).catch(() => [])).filter(isOurs)
+    const ages = names.map((name) => this.#clock.now() - timeOf(name)).filter((age) => age >= 0)
+    return ages.length === 0 ? 0 : Math.max(0, backupInterval - Math.min(...ages))
   }
 
   #schedule(ms: number): void {
@@ -78,7 +82,12 @@ export class ScheduledBackups {
     const time = new Date(this.#clock.now()).toISOString().replaceAll(/[-:]/g, '')
     const file = join(backupDir, `orch-${time}.backup`)
     try {
-      await makePrivateDirectory(backupDir, (await readdir(backupDir).catch(() => [])).filter(isOurs))
+      const names = await readdir(backupDir).catch(() => [])
+      await makePrivateDirectory(
+        backupDir,
+        names.filter((name) => isOurs(name) || halfWrittenPattern.test(name)),
+      )
+      await this.#deleteHalfWritten()
       const { entries, bytes, sha256 } = await writeBackupFile(file, this.#chunks())
       this.#failure = undefined
       this.#log.info('made a backup', { file, entries: countText(entries, 'entry'), size: bytesText(bytes), sha256 })
@@ -99,9 +108,31 @@ export class ScheduledBackups {
 
   async #deleteOld(): Promise<void> {
     const { backupDir, backupKeep } = this.#options
-    // Their names order by their times.
-    const ours = (await readdir(backupDir)).filter(isOurs).sort()
+    const ours = this.#oldestFirst((await readdir(backupDir)).filter(isOurs))
     for (const name of ours.slice(0, Math.max(0, ours.length - backupKeep))) await rm(join(backupDir, name))
+  }
+
+  /**
+   * Names order by their times. A time in the future is wrong, since the clock was ahead: such a backup is older than the one
+   * that was just made, so it counts as the oldest.
+   */
+  #oldestFirst(names: readonly string[]): string[] {
+    const now = this.#clock.now()
+    const sorted = names.toSorted()
+    const isFuture = (name: string) => timeOf(name) > now
+    return [...sorted.filter(isFuture), ...sorted.filter((name) => !isFuture(name))]
+  }
+
+  async #deleteHalfWritten(): Promise<void> {
+    const { backupDir } = this.#options
+    for (const name of (await readdir(backupDir)).filter((each) => halfWrittenPattern.test(each))) {
+      const file = join(backupDir, name)
+      const found = await stat(file).catch(ignoring('ENOENT'))
+      // A time in the future is one of a clock that was ahead.
+      if (found === undefined || Math.abs(this.#clock.now() - found.mtimeMs) < untouchedMs) continue
+      await rm(file, { force: true })
+      this.#log.info('deleted a half-written backup of a server that was killed', { file })
+    }
   }
 }
 
