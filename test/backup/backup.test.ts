@@ -22,10 +22,13 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { BackupReader, backupFormat, writeBackup } from '../../src/backup/format.ts'
 import { parseFlags } from '../../src/base/flags.ts'
+import { startApiServer } from '../../src/server/api-server.ts'
 import { backup, check, restore } from '../../src/server/backup/commands.ts'
 import { backupFlags, checkFlags, restoreFlags } from '../../src/server/flags/backup.ts'
+import { serverFlags } from '../../src/server/flags/options.ts'
 import { LmdbStore } from '../../src/store/lmdb/store.ts'
 import type { Entry } from '../../src/store/store.ts'
+import { openLog } from '../../src/telemetry/log.ts'
 import type { HttpClient } from '../tools/http-client.ts'
 import { embedded, serve, startInProcess } from '../tools/in-process.ts'
 import { root } from '../tools/server.ts'
@@ -278,6 +281,40 @@ test('what is damaged is found, and set aside with nothing else lost', async () 
   assert.ok(await left.get('objects/core/configmaps/default/sound'))
   await left.close()
   await server.stop()
+})
+
+test('a data directory that has lost its data file is refused, and can be restored or started anew', async () => {
+  const old = await startInProcess(undefined, [], embedded)
+  const dataDir = join(old.directory, 'data')
+  const dataFile = join(dataDir, 'data.mdb')
+  const key = 'objects/core/configmaps/default/kept'
+  await old.client.post(path, { metadata: { name: 'kept' } })
+  await old.server.stop()
+  const file = newPlace()
+  await backupBy(`--to=${file}`, `--data-dir=${dataDir}`)
+  const start = async () => {
+    const options = parseFlags(serverFlags, ['--secure-port=0', '--admin-kubeconfig=', `--data-dir=${dataDir}`])
+    await (await startApiServer(options, { log: openLog() })).stop()
+    const store = await LmdbStore.open({ directory: dataDir })
+    const found = await store.get(key)
+    await store.close()
+    return found
+  }
+  rmSync(dataFile)
+  const refusal = {
+    name: 'StoreError',
+    message: /no data file \(data\.mdb\).*orch restore --from.*move the directory pki away/,
+  }
+  await assert.rejects(start(), refusal)
+  writeFileSync(dataFile, '')
+  await assert.rejects(start(), refusal)
+  assert.equal(statSync(dataFile).size, 0)
+  await restoreBy(`--from=${file}`, `--data-dir=${dataDir}`)
+  assert.ok(await start())
+  rmSync(dataFile)
+  renameSync(join(dataDir, 'pki'), newPlace())
+  assert.equal(await start(), undefined)
+  await old.stop()
 })
 
 test('a server makes backups by itself, and keeps the newest', async (t) => {

@@ -3,9 +3,9 @@
  * long as it says it is. lmdb answers the lack of any of these with a dead process.
  */
 import { type Stats, statSync } from 'node:fs'
-import { constants, open, rm, stat, statfs } from 'node:fs/promises'
+import { constants, open, readdir, rm, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
-import { makePrivateDirectory } from '../../base/files.ts'
+import { ignoring, makePrivateDirectory } from '../../base/files.ts'
 import { StoreError, StoreFull } from '../store.ts'
 import { readMeta } from './page-file.ts'
 
@@ -52,6 +52,23 @@ export async function makeDirectory(directory: string): Promise<void> {
       },
     )
   }
+}
+
+/**
+ * Throws StoreError where a cluster was in this directory and its data file is gone. A server makes its certificates after
+ * its data file, so certificates alone mean that the file was deleted or moved, or that the directory was used with etcd. An
+ * empty cluster in its place would look like one that has lost everything, to users and to controllers.
+ */
+export async function assertDataFileNotLost(directory: string): Promise<void> {
+  if (dataFileSize(directory) > 0) return
+  const certificates = (await readdir(join(directory, 'pki')).catch(ignoring('ENOENT'))) ?? []
+  if (certificates.length === 0) return
+  throw new StoreError(
+    `the data directory ${directory} has the certificates of a cluster (pki/), but no data file (data.mdb). ` +
+      'Put the file back; or restore a backup with "orch restore --from FILE --data-dir DIR"; ' +
+      'or, to start a new and empty cluster, move the directory pki away or choose another --data-dir. ' +
+      'If the cluster is in etcd, start with --etcd-servers',
+  )
 }
 
 /**

@@ -7,7 +7,7 @@ import { type Clock, systemClock } from '../../base/clock.ts'
 import type { Retention, StoreError } from '../store.ts'
 import { claimDirectory } from './claim.ts'
 import { Connection, type Listeners } from './connection.ts'
-import { checkDirectory, makeDirectory } from './directory.ts'
+import { assertDataFileNotLost, checkDirectory, makeDirectory } from './directory.ts'
 import type { History } from './history.ts'
 import type { OpenReply } from './messages.ts'
 
@@ -45,6 +45,7 @@ export async function openOwned({ directory, onWarning }: OwnedOptions, listener
   await makeDirectory(directory)
   const release = await claimDirectory(directory)
   try {
+    await assertDataFileNotLost(directory)
     const warning = await checkDirectory(directory)
     if (warning !== undefined) onWarning?.(warning)
     return { ...(await Connection.open(directory, listeners)), release }
