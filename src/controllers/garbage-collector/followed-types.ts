@@ -1,9 +1,10 @@
 /**
  * Keeps the owner graph: asks the server which types it has, follows the metadata of each, and asks again from time to
- * time and when custom resource definitions change.
+ * time, when custom resource definitions change and when they have been listed.
  *
  * The graph is complete when every type was found and listed. Until then, and whenever a type comes that is not listed
- * yet, nothing may be decided by it; when it is complete (again), everything in it is looked at.
+ * yet, or is listed again because its watch cannot be resumed, nothing may be decided by it; when it is complete (again),
+ * everything in it is looked at.
  */
 import { pause } from '../../base/abort.ts'
 import type { Client } from '../../client/client.ts'
@@ -21,6 +22,8 @@ export interface FollowedTypesParts {
   readonly graph: OwnerGraph
   /** Called for every failure; what failed is tried again. */
   readonly onError: (what: string, error: unknown) => void
+  /** Called when a type is listed again: the store may have been restored. */
+  readonly onRelist: () => void
   /** Called every so often while the graph is not complete, with what is missing. */
   readonly onIncomplete: (missing: string) => void
 }
@@ -34,6 +37,7 @@ const maxNamed = 10
 interface Followed {
   readonly type: DiscoveredType
   readonly ended: AbortController
+  /** Whether the last list that began has ended. */
   isListed: boolean
   /** Whether the server no longer names it; what its watch still brings is taken in before it is dropped. */
   isLeaving: boolean
@@ -102,7 +106,7 @@ export class FollowedTypes implements Feed {
 
   async #follow({ types, failures }: DiscoveredTypes): Promise<void> {
     this.#undiscovered = failures
-    const wanted = new Map(types.filter(isFollowed).map((type) => [keyOf(type), type]))
+    const wanted = new Map(types.filter(isCollected).map((type) => [keyOf(type), type]))
     for (const [key, followed] of this.#followed) {
       if (wanted.has(key)) followed.isLeaving = false
       else if (failures.length === 0) await this.#leave(key, followed)
@@ -135,12 +139,15 @@ export class FollowedTypes implements Feed {
     }
     return {
       beginList: () => {
-        listing++
+        if (++listing > 1) this.#parts.onRelist()
+        followed.isListed = false
+        this.#countMissing()
       },
       endList: async () => {
-        if (followed.isListed) await graph.endListing(type, listing)
-        changed()
+        if (listing > 1) await graph.endListing(type, listing)
         followed.isListed = true
+        // A definition may be newer than the discovery by which this list began.
+        changed()
         await this.#look()
       },
       set: ({ metadata }) => {
@@ -169,16 +176,20 @@ export class FollowedTypes implements Feed {
   /** Whether the graph is complete now; if it has just become so, all of it is looked at. */
   async #look(): Promise<void> {
     const wasComplete = this.isComplete
-    const unlisted = [...this.#followed.values()].filter(({ isListed, isLeaving }) => !isListed && !isLeaving)
-    this.#missing = [...this.#undiscovered, ...unlisted.map(({ type }) => typeName(type))]
+    this.#countMissing()
     if (wasComplete || !this.isComplete) return
     this.#settle(true)
     await this.#parts.graph.attendAll()
   }
+
+  #countMissing(): void {
+    const unlisted = [...this.#followed.values()].filter(({ isListed, isLeaving }) => !isListed && !isLeaving)
+    this.#missing = [...this.#undiscovered, ...unlisted.map(({ type }) => typeName(type))]
+  }
 }
 
-/** Events come and go by the thousand, own nothing and are owned by nobody. */
-function isFollowed({ group, plural, verbs }: DiscoveredType): boolean {
+/** Whether objects of a type are collected. Events come and go by the thousand, own nothing and are owned by nobody. */
+export function isCollected({ group, plural, verbs }: DiscoveredType): boolean {
   if (plural === 'events' && (group === '' || group.startsWith('events.'))) return false
   return ['get', 'list', 'watch'].every((verb) => verbs.includes(verb))
 }

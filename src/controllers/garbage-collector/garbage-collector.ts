@@ -7,9 +7,10 @@
  *   dependents are deleted as if it were gone already. Where objects wait for each other in a circle, one stops.
  * - Orphan: an owner with the finalizer `orphan` goes when no dependent names it any more.
  *
- * The graph only says what to look at; each decision is made by the object as the server has it now, and each write
- * carries its UID and version, so that one that comes late is refused. What cannot be judged (an owner of a kind that is
- * not served or cannot be listed) is left alone. A step that is repeated, also by another process, does no harm.
+ * The graph only says what to look at. Each decision is made by the object as the server has it now, and then by its
+ * owners as the server has them now (`live-owners.ts`). Each write carries the UID and version of the object, so that one
+ * that comes late is refused, also after a restore of the store. What cannot be judged (an owner of a kind that is not
+ * served or cannot be listed) is left alone. A step that is repeated, also by another process, does no harm.
  */
 import type { Clock } from '../../base/clock.ts'
 import type { Client } from '../../client/client.ts'
@@ -21,8 +22,10 @@ import type { Loop } from '../../reconcile/loop.ts'
 import type { StepOutcome } from '../../reconcile/work-queue.ts'
 import { errorFields, type Log } from '../../telemetry/log.ts'
 import { unlessGone } from '../unless-gone.ts'
-import { AbsentOwners } from './absent-owners.ts'
+import { type Dependent, DependentSearch } from './dependent-search.ts'
 import { FollowedTypes } from './followed-types.ts'
+import { GoneOwners } from './gone-owners.ts'
+import { LiveOwners, type OwnerState } from './live-owners.ts'
 import {
   circlesThrough,
   describes,
@@ -30,6 +33,7 @@ import {
   OwnerGraph,
   type OwnerNode,
   orphanFinalizer,
+  waitsOf,
 } from './owner-graph.ts'
 
 export interface GarbageCollectorParts {
@@ -42,30 +46,32 @@ export interface GarbageCollectorParts {
 interface Collector extends GarbageCollectorParts {
   readonly graph: OwnerGraph
   readonly types: FollowedTypes
-  readonly absent: AbsentOwners
-  /** Since when the collector knows that an object orphans its dependents. */
-  readonly orphaningSince: WeakMap<OwnerNode, number>
+  readonly owners: LiveOwners
+  readonly gone: GoneOwners
+  readonly search: DependentSearch
 }
 
 export function garbageCollectorLoop(parts: GarbageCollectorParts): Loop {
   const { client, clock, log } = parts
   const listeners = new Set<(uid: string) => void>()
-  const absent = new AbsentOwners(client, clock)
+  const gone = new GoneOwners(client, clock)
   const graph = new OwnerGraph({
     onAttention: (uid) => {
       for (const add of listeners) add(uid)
     },
-    onGone: ({ type, namespace, name, uid }) => void absent.noteAbsent({ type: type!, namespace, name, uid }),
+    onGone: (node) => gone.note(node),
   })
   const types = new FollowedTypes({
     client,
     graph,
     onError: (what, error) =>
       log.error('the garbage collector cannot follow a type; it is tried again', { type: what, ...errorFields(error) }),
+    onRelist: () => gone.forgetAll(),
     onIncomplete: (missing) =>
       log.warn('the garbage collector deletes nothing until it can list all types', { missing }),
   })
-  const collector = { ...parts, graph, types, absent, orphaningSince: new WeakMap<OwnerNode, number>() }
+  const [owners, search] = [new LiveOwners(client), new DependentSearch(client)]
+  const collector = { ...parts, graph, types, owners, gone, search }
   return {
     name: 'garbagecollector',
     sources: [
@@ -98,13 +104,16 @@ async function reconcile(collector: Collector, uid: string, signal: AbortSignal)
   }
 }
 
+/** An object that the collector reads and writes: of the graph, or found by a search. */
+type Target = Pick<OwnerNode, 'type' | 'namespace' | 'name' | 'uid'> | Dependent
+
 /** The object as it is now; undefined where another has its name. Throws 404 where it is gone. */
-async function readLive({ client }: Collector, node: OwnerNode, signal: AbortSignal): Promise<ObjectMeta | undefined> {
-  const live = await getMetadata(client, node.type!, { ...placeOf(node), signal })
-  return live.uid === node.uid ? live : undefined
+async function readLive({ client }: Collector, target: Target, signal: AbortSignal): Promise<ObjectMeta | undefined> {
+  const live = await getMetadata(client, target.type!, { ...placeOf(target), signal })
+  return live.uid === target.uid ? live : undefined
 }
 
-function placeOf({ namespace, name }: OwnerNode) {
+function placeOf({ namespace, name }: Target) {
   return namespace === undefined ? { name } : { namespace, name }
 }
 
@@ -120,43 +129,65 @@ async function judge(collector: Collector, node: OwnerNode, signal: AbortSignal)
   const live = await readLive(collector, node, signal)
   if (live === undefined || live.deletionTimestamp !== undefined) return 'done'
   const judged = await judgeOwners(collector, node, { references: live.ownerReferences ?? [], signal })
-  if (judged === undefined || judged.absent.length + judged.waiting.length === 0) return 'done'
+  if (judged === 'unknown' || judged === 'later') return judged === 'later' ? 'later' : 'done'
+  if (judged.absent.length + judged.waiting.length === 0) return 'done'
   if (judged.solid.length > 0)
     await patchMetadata(collector, node, { live, change: { ownerReferences: judged.solid }, signal })
   else await remove(collector, node, { live, isWaitedFor: judged.waiting.length > 0, signal })
   return 'done'
 }
 
-/** What becomes of each owner; undefined where one of them cannot be judged. */
+/** What becomes of each owner; `unknown` where one of them cannot be judged, `later` where it cannot yet. */
 async function judgeOwners(
   collector: Collector,
   node: OwnerNode,
   { references, signal }: { references: readonly OwnerReference[]; signal: AbortSignal },
-): Promise<Judged | undefined> {
+): Promise<Judged | 'unknown' | 'later'> {
   const judged: Judged = { solid: [], absent: [], waiting: [] }
   for (const reference of references) {
     const verdict = await judgeOwner(collector, node, { reference, signal })
-    if (verdict === 'unknown') return undefined
+    if (verdict === 'unknown' || verdict === 'later') return verdict
     judged[verdict].push(reference)
   }
   return judged
 }
 
+/** By the graph alone where that keeps the object; whatever may delete it is read from the server. */
 async function judgeOwner(
-  { graph, types, absent, recorder }: Collector,
+  collector: Collector,
   node: OwnerNode,
   { reference, signal }: { reference: OwnerReference; signal: AbortSignal },
-): Promise<keyof Judged | 'unknown'> {
+): Promise<keyof Judged | 'unknown' | 'later'> {
+  const { graph, types, owners, recorder } = collector
   const { apiVersion, kind, name, uid } = reference
   const owner = graph.get(uid)
-  if (owner !== undefined && describes(node, { node: owner, apiVersion, kind, name, blocks: false }))
-    return owner.waits === 'dependents deleted' ? 'waiting' : 'solid'
+  const isDescribed = owner !== undefined && describes(node, { node: owner, apiVersion, kind, name, blocks: false })
+  if (isDescribed && owner.waits !== 'dependents deleted') return 'solid'
   const type = types.typeOf(apiVersion, kind)
   if (owner?.type?.namespaced && owner.namespace !== node.namespace) reportNamespace(recorder, node, reference)
+  if (type === undefined) return await judgeUnserved(collector, node, { reference, signal })
   // Nobody can say in which namespace an owner of an object without one would be.
-  if (type === undefined || (type.namespaced && node.namespace === undefined)) return 'unknown'
+  if (type.namespaced && node.namespace === undefined) return 'unknown'
   const namespace = type.namespaced ? node.namespace : undefined
-  return (await absent.isAbsent({ type, namespace, name, uid }, signal)) ? 'absent' : 'solid'
+  const state = await owners.stateOf({ type, namespace, name, uid }, signal)
+  return state === 'unserved' ? await judgeUnserved(collector, node, { reference, signal }) : verdictOf(state)
+}
+
+function verdictOf(state: Exclude<OwnerState, 'unserved'>): keyof Judged {
+  if (state === 'absent') return 'absent'
+  return state === 'dependents deleted' ? 'waiting' : 'solid'
+}
+
+/** An owner whose kind is not served is absent only if it went together with its definition. */
+async function judgeUnserved(
+  { types, gone }: Collector,
+  { namespace }: OwnerNode,
+  { reference, signal }: { reference: OwnerReference; signal: AbortSignal },
+): Promise<'absent' | 'unknown' | 'later'> {
+  if (!gone.wasSeen(reference, namespace)) return 'unknown'
+  if (await gone.isUndefinedKind(reference, signal)) return 'absent'
+  types.refreshSoon()
+  return 'later'
 }
 
 /** Owners are looked for in the namespace of the dependent only. */
@@ -195,7 +226,7 @@ async function endForeground(collector: Collector, node: OwnerNode, signal: Abor
   const inCircles = new Set(circlesThrough(node).map((owner) => owner.node.uid))
   if (node.blocking > 0 && inCircles.size === 0) return 'done'
   const live = await readLive(collector, node, signal)
-  if (live === undefined) return 'done'
+  if (live === undefined || waitsOf(live) !== 'dependents deleted') return 'done'
   if (node.blocking === 0) {
     const finalizers = (live.finalizers ?? []).filter((name) => name !== foregroundFinalizer)
     await patchMetadata(collector, node, { live, change: { finalizers }, signal })
@@ -208,48 +239,54 @@ async function endForeground(collector: Collector, node: OwnerNode, signal: Abor
   return 'done'
 }
 
-/** Watches are independent of each other: a dependent from before the deletion is known after this time. */
-const orphanSettleMs = 250
 const orphansAtOnce = 16
 
-/** Takes the references to an owner out of its dependents. When the last one is known to be gone, the owner may go. */
+/**
+ * Takes the references to an owner out of its dependents: those in the graph, and then those that a search finds besides.
+ * After that the owner may go. It is read before the search: a restore meanwhile makes its version invalid.
+ */
 async function orphanDependents(collector: Collector, node: OwnerNode, signal: AbortSignal): Promise<StepOutcome> {
-  const now = collector.clock.monotonic()
-  const since = collector.orphaningSince.get(node) ?? now
-  collector.orphaningSince.set(node, since)
   if (node.dependents !== undefined) {
-    await disownAll(collector, node, signal)
+    await disownAll(collector, node, { dependents: [...node.dependents], signal })
     return 'done'
   }
-  if (now - since < orphanSettleMs) return { afterMs: orphanSettleMs - (now - since) }
   const live = await readLive(collector, node, signal)
-  const finalizers = (live?.finalizers ?? []).filter((name) => name !== orphanFinalizer)
-  if (live !== undefined) await patchMetadata(collector, node, { live, change: { finalizers }, signal })
+  if (live === undefined || waitsOf(live) !== 'dependents orphaned') return 'done'
+  await disownAll(collector, node, { dependents: await collector.search.find(node, signal), signal })
+  const finalizers = (live.finalizers ?? []).filter((name) => name !== orphanFinalizer)
+  await patchMetadata(collector, node, { live, change: { finalizers }, signal })
   return 'done'
 }
 
 /** One that refuses does not hold up the others. */
-async function disownAll(collector: Collector, node: OwnerNode, signal: AbortSignal): Promise<void> {
-  const dependents = [...(node.dependents ?? [])]
+async function disownAll(
+  collector: Collector,
+  owner: OwnerNode,
+  { dependents, signal }: { dependents: readonly Target[]; signal: AbortSignal },
+): Promise<void> {
   const failures: unknown[] = []
   for (let i = 0; i < dependents.length; i += orphansAtOnce) {
     const some = dependents.slice(i, i + orphansAtOnce)
-    const outcomes = await Promise.allSettled(some.map((each) => disown(collector, each, { node, signal })))
+    const outcomes = await Promise.allSettled(some.map((each) => disown(collector, each, { owner, signal })))
     for (const outcome of outcomes) if (outcome.status === 'rejected') failures.push(outcome.reason)
     signal.throwIfAborted()
   }
   if (failures.length > 0) throw failures.find((error) => !isConflict(error)) ?? failures[0]
 }
 
+/** Does nothing where the owner is not being deleted any more, as after a restore. */
 async function disown(
   collector: Collector,
-  dependent: OwnerNode,
-  { node, signal }: { node: OwnerNode; signal: AbortSignal },
+  dependent: Target,
+  { owner, signal }: { owner: OwnerNode; signal: AbortSignal },
 ): Promise<void> {
-  if (dependent.type === undefined) return
+  if (dependent.type === undefined || owner.type === undefined) return
+  const { type, namespace, name, uid } = owner
   const live = await unlessGone(readLive(collector, dependent, signal))
-  const ownerReferences = (live?.ownerReferences ?? []).filter(({ uid }) => uid !== node.uid)
+  const ownerReferences = (live?.ownerReferences ?? []).filter((reference) => reference.uid !== uid)
   if (live === undefined || ownerReferences.length === live.ownerReferences?.length) return
+  const state = await collector.owners.stateOf({ type, namespace, name, uid }, signal)
+  if (state !== 'dependents orphaned' && state !== 'absent') return
   await unlessGone(patchMetadata(collector, dependent, { live, change: { ownerReferences }, signal }))
 }
 
@@ -262,9 +299,9 @@ interface MetadataPatch {
 
 async function patchMetadata(
   { client }: Collector,
-  node: OwnerNode,
+  target: Target,
   { live: { uid, resourceVersion }, change, signal }: MetadataPatch,
 ): Promise<void> {
   const patch = { merge: { metadata: { uid, resourceVersion, ...change } } }
-  await client.patch(node.type!, placeOf(node), { patch, signal })
+  await client.patch(target.type!, placeOf(target), { patch, signal })
 }

@@ -3,7 +3,7 @@
  * that nobody has seen is a node without a type, for as long as an object names it.
  *
  * Whenever an object may need something done, its UID is handed to `onAttention`; the collector then looks at the node
- * and decides. Nothing here is proof that an owner is gone: `absent-owners.ts` asks the server.
+ * and decides. Nothing here is proof of the state of an owner: `live-owners.ts` asks the server.
  */
 import { TimeSlice } from '../../base/time-slice.ts'
 import type { DiscoveredType } from '../../client/discovery.ts'
@@ -53,7 +53,7 @@ const none: readonly never[] = []
 
 export interface OwnerGraphOptions {
   readonly onAttention: (uid: string) => void
-  /** An object that others name as their owner is gone; no other ever has its UID. */
+  /** An object that others name as their owner was deleted. */
   readonly onGone: (node: OwnerNode) => void
 }
 
@@ -230,7 +230,8 @@ export function describes(node: OwnerNode, { node: { type, name, namespace }, ..
   return !type.namespaced || namespace === node.namespace
 }
 
-function waitsOf({ deletionTimestamp, finalizers = [] }: ObjectMeta): Waits {
+/** What the deletion of an object waits for, by its metadata. */
+export function waitsOf({ deletionTimestamp, finalizers = [] }: ObjectMeta): Waits {
   if (deletionTimestamp === undefined) return 'no'
   if (finalizers.includes(orphanFinalizer)) return 'dependents orphaned'
   return finalizers.includes(foregroundFinalizer) ? 'dependents deleted' : 'others'

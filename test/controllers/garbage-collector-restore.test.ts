@@ -1,0 +1,115 @@
+/**
+ * The garbage collector while etcd is restored from a backup under its server. A restore brings deleted owners back with
+ * their old UIDs, and undoes deletions that were under way. The collector must not act on what it saw before.
+ *
+ * Owners are Secrets and dependents are ConfigMaps: the collector follows each type by a watch of its own. The test holds
+ * the watch of Secrets back, so that the collector sees the restored dependents first.
+ */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Client, DeleteOptions } from '../../src/client/client.ts'
+import { isNotFound } from '../../src/client/status-error.ts'
+import type { ApiObject, OwnerReference } from '../../src/model/object.ts'
+import { startEtcd } from '../tools/etcd.ts'
+import { holdRequests } from '../tools/held-requests.ts'
+import { openLoopServer } from '../tools/loop-manager.ts'
+import { configMaps, secrets } from '../tools/resource-types.ts'
+import { until, untilTrue } from '../tools/until.ts'
+
+type Policy = NonNullable<DeleteOptions['propagationPolicy']>
+
+const policies: readonly Policy[] = ['Background', 'Foreground', 'Orphan']
+const dependentsEach = 4
+const namespace = 'default'
+
+test('no dependent of a living owner is deleted after etcd is restored', { timeout: 300_000 }, async (t) => {
+  const cluster = await startEtcd()
+  t.after(() => cluster.stop())
+  const { client, start } = await openLoopServer(t, [`--etcd-servers=${cluster.endpoints}`])
+  const wire = holdRequests()
+  await start(['garbagecollector'], wire).firstPass
+  for (const policy of policies) await makeFamily(client, policy)
+  await caughtUp(client)
+  await cluster.save()
+  await untilTrue(() => answers(client))
+  const before = await dependents(client)
+  assert.equal(before.length, policies.length * dependentsEach)
+
+  // The deletion of this owner does not end before the restore; that of the second waits for a finalizer.
+  const finalizer = wire.hold(({ method, path }) => method === 'PATCH' && path.endsWith(ownerName('Orphan')))
+  for (const policy of policies)
+    await client.delete(secrets, { namespace, name: ownerName(policy) }, { propagationPolicy: policy })
+  await until(
+    () => dependents(client),
+    (left) => left.length === dependentsEach + 1 && left.every((each) => !each.endsWith(' kept')),
+  )
+  await untilTrue(async () => finalizer.count > 0)
+  const secretWatches = wire.hold(({ path }) => /^\/api\/v1\/secrets(\?|$)/.test(path))
+  await cluster.restore()
+  await untilTrue(() => answers(client))
+  await caughtUp(client)
+  assert.deepEqual(await dependents(client), before, 'while the owners are not listed')
+  await untilTrue(async () => secretWatches.count > 0)
+  finalizer.release()
+  secretWatches.release()
+  await caughtUp(client)
+  assert.deepEqual(await dependents(client), before, 'when the owners are listed')
+  const { items } = await client.list(secrets, { namespace })
+  assert.equal(items.filter(({ metadata }) => metadata.name?.startsWith('owner-')).length, policies.length)
+})
+
+const ownerName = (policy: Policy) => `owner-${policy.toLowerCase()}`
+
+/** An owner and its dependents. One dependent has a finalizer, which keeps a foreground deletion from ending. */
+async function makeFamily(client: Client, policy: Policy): Promise<void> {
+  const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: ownerName(policy), namespace } }
+  const { name, uid } = (await client.create(secrets, secret)).metadata
+  const reference = { apiVersion: 'v1', kind: 'Secret', name: name!, uid: uid!, blockOwnerDeletion: true }
+  for (let i = 0; i < dependentsEach; i++) {
+    const finalizers = policy === 'Foreground' && i === 0 ? ['example.com/hold'] : []
+    await makeMap(client, { name: `dependent-${policy.toLowerCase()}-${i}`, ownerReferences: [reference], finalizers })
+  }
+}
+
+async function makeMap(
+  client: Client,
+  metadata: { name: string; ownerReferences: OwnerReference[]; finalizers?: string[] },
+): Promise<void> {
+  await client.create(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...metadata, namespace } })
+}
+
+/** Each dependent with its identity, and whether it is as it was created. */
+async function dependents(client: Client): Promise<string[]> {
+  const { items } = await client.list(configMaps, { namespace })
+  return items.filter(({ metadata: { name = '' } }) => name.startsWith('dependent-')).map(describe)
+}
+
+function describe({ metadata }: ApiObject): string {
+  const { name, uid, deletionTimestamp, ownerReferences = [] } = metadata
+  const state = deletionTimestamp !== undefined ? 'deleted' : ownerReferences.length === 0 ? 'orphaned' : 'kept'
+  return `${name} ${uid} ${state}`
+}
+
+/** Waits until the collector has worked on an object that was created after all that was done before. */
+async function caughtUp(client: Client): Promise<void> {
+  const reference = { apiVersion: 'v1', kind: 'ConfigMap', name: 'never', uid: 'no-such-uid' }
+  await makeMap(client, { name: 'late', ownerReferences: [reference] })
+  await untilTrue(async () => !(await exists(client, 'late')))
+}
+
+async function exists(client: Client, name: string): Promise<boolean> {
+  try {
+    await client.get(configMaps, { name, namespace })
+    return true
+  } catch (error) {
+    if (!isNotFound(error)) throw error
+    return false
+  }
+}
+
+async function answers(client: Client): Promise<boolean> {
+  return await client.list(configMaps, { namespace }).then(
+    () => true,
+    () => false,
+  )
+}
