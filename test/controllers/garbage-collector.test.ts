@@ -10,8 +10,9 @@ import type { ResourceType } from '../../src/client/resource-type.ts'
 import { isNotFound } from '../../src/client/status-error.ts'
 import type { Transport } from '../../src/client/transport.ts'
 import type { ApiObject, OwnerReference } from '../../src/model/object.ts'
+import { holdRequests } from '../tools/held-requests.ts'
 import { type LoopServer, loopServer, type ManagerOptions } from '../tools/loop-manager.ts'
-import { configMap, configMaps } from '../tools/resource-types.ts'
+import { configMap, configMaps, secrets } from '../tools/resource-types.ts'
 import { until, untilTrue } from '../tools/until.ts'
 
 const namespaces: ResourceType = { group: '', version: 'v1', plural: 'namespaces', namespaced: false }
@@ -307,6 +308,56 @@ test('custom kinds: cascade, orphan, mixed with built-in kinds; dependents go wi
   await server.client.delete(definitions, { name: 'widgets.example.com' })
   await gone('w-last-map')
   await untilTrue(async () => !(await served()))
+})
+
+test('a kind that is defined while the collector starts is collected, and its orphans stay', async () => {
+  const wire = holdRequests()
+  const definitionLists = wire.hold(({ path }) => /\/(customresourcedefinitions|apiservices)\b/.test(path))
+  const { firstPass } = server.run(['garbagecollector'], wire)
+  // The collector has discovered the types and lists them.
+  await untilTrue(async () => definitionLists.count === 2)
+  await server.client.create(definitions, definition())
+  await untilTrue(served)
+  const owner = await make('st-owner')
+  await makeWidget('st-orphan', [ref(owner)])
+  definitionLists.release()
+  await firstPass
+  await remove('st-owner', 'Orphan')
+  await gone('st-owner')
+  const other = await make('st-other')
+  await makeWidget('st-dependent', [ref(other)])
+  await remove('st-other', 'Background')
+  const left = await until(
+    async () => (await server.client.list(widgets)).items,
+    (items) => items.length < 2,
+  )
+  assert.deepEqual(
+    left.map((widget) => [widget.metadata.name, uids(widget)]),
+    [['st-orphan', []]],
+  )
+  await server.client.delete(definitions, { name: 'widgets.example.com' })
+  await untilTrue(async () => !(await served()))
+})
+
+test('orphan: a dependent that the collector has not heard of yet stays', async () => {
+  const wire = holdRequests()
+  const secretWatches = wire.hold(({ path }) => /^\/api\/v1\/secrets\?.*watch=/.test(path))
+  await collect(wire)
+  const owner = await make('lag')
+  const metadata = { name: 'lag-orphan', namespace: 'default', ownerReferences: [ref(owner)] }
+  const orphan = await server.client.create(secrets, { apiVersion: 'v1', kind: 'Secret', metadata })
+  await remove('lag', 'Orphan')
+  await gone('lag')
+  secretWatches.release()
+  const late = { name: 'lag-late', namespace: 'default', ownerReferences: [ref(owner)] }
+  await server.client.create(secrets, { apiVersion: 'v1', kind: 'Secret', metadata: late })
+  const left = await until(
+    async () => (await server.client.list(secrets, { namespace: 'default' })).items,
+    (items) => !items.some((item) => item.metadata.name === 'lag-late'),
+  )
+  const found = left.find((item) => item.metadata.uid === orphan.metadata.uid)
+  assert.deepEqual(found?.metadata.ownerReferences ?? [], [])
+  assert.ok(found)
 })
 
 test('nothing is deleted while a type cannot be listed; it is when it can', async () => {
