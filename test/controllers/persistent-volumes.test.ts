@@ -1,6 +1,15 @@
 /** Claims and volumes: which binds to which, their phases, what becomes of volumes, and those that are made for claims. */
 import assert from 'node:assert/strict'
-import { existsSync, lstatSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmdirSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { after, afterEach, before, test } from 'node:test'
 import type { ResourceType } from '../../src/client/resource-type.ts'
@@ -12,6 +21,7 @@ import type { PersistentVolume } from '../../src/kinds/core/persistent-volume.ts
 import type { PersistentVolumeClaim } from '../../src/kinds/core/persistent-volume-claim.ts'
 import type { Pod } from '../../src/kinds/core/pod.ts'
 import type { ApiObject } from '../../src/model/object.ts'
+import { holdRequests } from '../tools/held-requests.ts'
 import { type LoopServer, loopServer } from '../tools/loop-manager.ts'
 import { until, untilTrue } from '../tools/until.ts'
 
@@ -227,7 +237,68 @@ test('the provisioner: a directory of mode 0700, bound, removed with its claim a
   await gone(volumes, `pvc-${metadata.uid}`)
   assert.equal(existsSync(path), false)
   assert.deepEqual(readdirSync(outside), ['precious'])
-  assert.deepEqual(readdirSync(root), [])
+  await untilTrue(async () => readdirSync(root).length === 0)
+})
+
+/** A volume of the provisioner with a file in it, whose claim is gone while no loop runs. */
+async function abandonedVolume(name: string): Promise<{ volume: string; file: string }> {
+  begin()
+  await makeClaim(name, { className: 'dir' })
+  const { spec, metadata } = await claimIn('Bound', name)
+  const file = join(root, spec!.volumeName!, 'data')
+  writeFileSync(file, 'precious')
+  await server.end()
+  await server.client.patch(
+    claims,
+    { namespace, name },
+    { patch: { merge: { metadata: { uid: metadata.uid, finalizers: null } } } },
+  )
+  await server.client.delete(claims, { namespace, name })
+  return { volume: spec!.volumeName!, file }
+}
+
+test('the provisioner removes no data by an outdated copy of a volume', async () => {
+  const { volume: name, file } = await abandonedVolume('kept')
+  server.run(['persistentvolume-binder'])
+  await volumeIn('Released', name)
+  await server.end()
+  const wire = holdRequests()
+  const lists = wire.holdAnswers(({ path }) => /^\/api\/v1\/persistentvolumes\?.*limit=/.test(path))
+  const watches = wire.hold(({ path }) => /^\/api\/v1\/persistentvolumes\?.*watch=/.test(path))
+  const { firstPass } = server.run(['host-path-provisioner'], { options: { volumeDirectory: root }, ...wire })
+  await untilTrue(async () => lists.count > 0)
+  const patch = { merge: { spec: { persistentVolumeReclaimPolicy: 'Retain' } } }
+  await server.client.patch(volumes, { name }, { patch })
+  lists.release()
+  await firstPass
+  assert.ok(existsSync(file))
+  watches.release()
+  await server.client.patch(
+    volumes,
+    { name },
+    { patch: { merge: { spec: { persistentVolumeReclaimPolicy: 'Delete' } } } },
+  )
+  await untilTrue(async () => !existsSync(file))
+})
+
+test('the provisioner does not take a directory of another machine for one that it has removed', async () => {
+  const { volume: name, file } = await abandonedVolume('elsewhere')
+  const away = `${root}-of-another-machine`
+  renameSync(root, away)
+  mkdirSync(root, { mode: 0o700 })
+  server.run(['persistentvolume-binder', 'host-path-provisioner'], { options: { volumeDirectory: root } })
+  await volumeIn('Released', name)
+  await until(
+    async () => (await server.client.list(events, { fieldSelector: `involvedObject.name=${name}` })).items,
+    (items) => items.some(({ reason }) => reason === 'VolumeFailedDelete'),
+  )
+  assert.equal((await volume(name)).status?.phase, 'Released')
+  await server.end()
+  rmdirSync(root)
+  renameSync(away, root)
+  begin()
+  await gone(volumes, name)
+  assert.equal(existsSync(file), false)
 })
 
 test('the provisioner removes nothing that it did not make, and one volume that fails does not hold up the others', async () => {

@@ -15,31 +15,47 @@ export interface RequestHolder {
   readonly through: (send: Transport) => Transport
   /** Holds requests back from now on. */
   hold(matches: Matches): Hold
+  /** Holds the answers to requests back from now on: the server has answered, and the client does not know yet. */
+  holdAnswers(matches: Matches): Hold
+}
+
+interface Held {
+  readonly what: 'request' | 'answer'
+  readonly matches: Matches
+  readonly released: Promise<void>
+  count: number
 }
 
 export function holdRequests(): RequestHolder {
-  const holds: { readonly matches: Matches; readonly released: Promise<void>; count: number }[] = []
+  const holds: Held[] = []
+  const pass = async (what: Held['what'], request: TransportRequest) => {
+    for (const hold of holds.filter((each) => each.what === what && each.matches(request))) {
+      hold.count++
+      await orAborted(hold.released, request.signal)
+    }
+  }
   const through =
     (send: Transport): Transport =>
     async (request) => {
-      for (const hold of holds.filter(({ matches }) => matches(request))) {
-        hold.count++
-        await orAborted(hold.released, request.signal)
-      }
-      return await send(request)
+      await pass('request', request)
+      const answer = await send(request)
+      await pass('answer', request)
+      return answer
     }
+  const add = (what: Held['what'], matches: Matches): Hold => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const held: Held = { what, matches, released: promise, count: 0 }
+    holds.push(held)
+    return {
+      release: resolve,
+      get count() {
+        return held.count
+      },
+    }
+  }
   return {
     through,
-    hold: (matches) => {
-      const { promise, resolve } = Promise.withResolvers<void>()
-      const hold = { matches, released: promise, count: 0 }
-      holds.push(hold)
-      return {
-        release: resolve,
-        get count() {
-          return hold.count
-        },
-      }
-    },
+    hold: (matches) => add('request', matches),
+    holdAnswers: (matches) => add('answer', matches),
   }
 }

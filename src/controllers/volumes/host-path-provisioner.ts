@@ -1,7 +1,8 @@
 /**
  * Makes volumes for claims whose class names this provisioner, as directories of this machine, and removes them when they
  * are released and their policy is Delete. The volume of a claim is named after the claim's UID, so an attempt that ended
- * in the middle is taken up, and never makes a second one.
+ * in the middle is taken up, and never makes a second one. Data is removed only by what the server has now, never by a
+ * copy: volume and claim are read before.
  */
 import { messageOf } from '../../base/errors.ts'
 import { nameOfKey, objectKey } from '../../client/resource-type.ts'
@@ -16,7 +17,7 @@ import { fromInformer } from '../../reconcile/sources.ts'
 import type { StepOutcome } from '../../reconcile/work-queue.ts'
 import { type BindingKeys, bindingKeys, hostPathProvisionerName } from '../../volumes/annotations.ts'
 import { classOf, isOnNode } from '../../volumes/matching.ts'
-import { volumes } from '../storage-protection.ts'
+import { claims, volumes } from '../storage-protection.ts'
 import { unlessGone } from '../unless-gone.ts'
 import { VolumeDirectories } from './directories.ts'
 import { nodes, type VolumeParts } from './parts.ts'
@@ -53,7 +54,7 @@ export function hostPathProvisionerLoop(parts: HostPathParts): Loop {
     ],
     reconcile: async (key, signal) => {
       const name = nameOfKey(key.slice(key.indexOf(' ') + 1))
-      if (key.startsWith('volume ')) return await reclaim(provisioner, parts.volumes.get(name), signal)
+      if (key.startsWith('volume ')) return await syncVolume(provisioner, name, signal)
       return await provision(provisioner, parts.claims.get(name), signal)
     },
   }
@@ -160,27 +161,56 @@ function onlyOn({ metadata: { name = '', labels = {} } }: Node, vendor: Vendor) 
   return { nodeSelectorTerms: [{ matchExpressions: [{ key, operator: 'In', values: [labels[key] ?? name] }] }] }
 }
 
-/** Removes a volume that was made here, when its claim is gone and its policy is Delete: the data first. */
-async function reclaim(
+async function syncVolume(
   provisioner: Provisioner,
-  volume: PersistentVolume | undefined,
+  { name }: { name: string },
   signal: AbortSignal,
 ): Promise<StepOutcome> {
-  const { client, keys, directories } = provisioner
-  if (volume?.metadata.annotations?.[keys.provisionedBy] !== provisioner.name) return 'done'
-  if (volume.status?.phase !== 'Released' || volume.spec?.persistentVolumeReclaimPolicy !== 'Delete') return 'done'
-  const { name = '', uid = '' } = volume.metadata
+  const known = provisioner.volumes.get({ name })
+  if (known === undefined) await provisioner.directories.forget(name)
+  else if (isReclaimable(provisioner, known)) await reclaim(provisioner, known, signal)
+  return 'done'
+}
+
+/** Whether the volume was made by this provisioner, its claim is gone, and its policy is Delete. */
+function isReclaimable({ keys, name }: Provisioner, { metadata, spec, status }: PersistentVolume): boolean {
+  if (metadata.annotations?.[keys.provisionedBy] !== name) return false
+  return status?.phase === 'Released' && spec?.persistentVolumeReclaimPolicy === 'Delete'
+}
+
+/** Removes a volume: the data first. A directory that is not on this machine is left to the machine that has it. */
+async function reclaim(provisioner: Provisioner, known: PersistentVolume, signal: AbortSignal): Promise<void> {
+  const { client, directories, recorder } = provisioner
+  const { name = '', uid = '' } = known.metadata
+  const volume = await unlessGone(client.get(volumes, { name }, { signal }))
+  if (volume === undefined || volume.metadata.uid !== uid || !isReclaimable(provisioner, volume)) return
+  if (await isClaimed(provisioner, volume, signal)) return
+  const path = volume.spec?.hostPath?.path ?? ''
   try {
-    await directories.remove(name, volume.spec.hostPath?.path ?? '')
+    if ((await directories.remove(name, path)) === 'absent') {
+      const message = `the directory ${path} is not on this machine; the provisioner of the machine that has it removes it`
+      recorder.record(volume, { type: 'Warning', reason: 'VolumeFailedDelete', message })
+      return
+    }
   } catch (error) {
-    const message = messageOf(error)
-    await fail(provisioner, volume, { reason: 'VolumeFailedDelete', message, signal })
-    return 'done'
+    await fail(provisioner, volume, { reason: 'VolumeFailedDelete', message: messageOf(error), signal })
+    return
   }
   try {
     await unlessGone(client.delete(volumes, { name }, { preconditions: { uid }, signal }))
   } catch (error) {
     if (!isConflict(error)) throw error
   }
-  return 'done'
+}
+
+/** Whether the very claim that the volume is for exists and is not bound to another volume. */
+async function isClaimed(
+  { client }: Provisioner,
+  { metadata, spec }: PersistentVolume,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { namespace = '', name = '', uid } = spec?.claimRef ?? {}
+  const claim = await unlessGone(client.get(claims, { namespace, name }, { signal }))
+  if (claim === undefined || claim.metadata.uid !== uid) return false
+  return ['', metadata.name].includes(claim.spec?.volumeName ?? '')
 }
