@@ -512,6 +512,27 @@ describe('etcd store, restored from a backup', { timeout: 300_000 }, () => {
       await using late = await openAt(cluster.endpoints[0]!)
       assert.equal(await late.revision(), await store.revision())
     })
+
+  it('a commit that waits for etcd meanwhile changes nothing of what the restore brings back', async () => {
+    await using cluster = await startEtcd().then((it) => Object.assign(it, { [Symbol.asyncDispose]: it.stop }))
+    await using store = closing(await EtcdStore.open({ endpoints: cluster.endpoints, historyMs: 300_000 }))
+    const kept = await commit(store, 'kept', 0, '')
+    await cluster.save()
+    await untilReached(async () => (await store.revision()) >= kept)
+    const lost = await commit(store, 'lost', 0, '')
+    await cluster.kill(0)
+    const deletion = store.commit({ key: 'kept', expected: kept, value: undefined })
+    const outcome = assert.rejects(deletion, StoreError)
+    await cluster.restore()
+    await outcome
+    await untilReached(async () => (await store.revision()) > lost)
+    const { entries } = await store.list({ prefix: '' })
+    assert.deepEqual(
+      entries.map(({ key }) => key),
+      ['kept'],
+    )
+    await commit(store, 'kept', entries[0]!.revision, undefined)
+  })
 })
 
 describe('etcd store, out of space', { timeout: 300_000 }, () => {

@@ -27,7 +27,7 @@ import {
   StoreFull,
   type Write,
 } from '../store.ts'
-import type { Connection } from './connection.ts'
+import type { CallOptions, Connection } from './connection.ts'
 import { isFull, writeFailure } from './failure.ts'
 import type { KeySpace } from './key-space.ts'
 import { withLease } from './lease.ts'
@@ -46,15 +46,23 @@ import {
 /** What is written together with a commit for the journal; undefined: there is none. */
 export type NoteOf = (write: Write) => { readonly key: Uint8Array; readonly value: Uint8Array } | undefined
 
+export interface CommitsOptions {
+  readonly noteOf?: NoteOf
+  /** Checks a session before a transaction is sent on it: revisions that it compares must be of the same history. */
+  readonly check?: CallOptions['check']
+}
+
 export class Commits {
   readonly #connection: Connection
   readonly #space: KeySpace
   readonly #noteOf: NoteOf
+  readonly #check: CallOptions['check']
 
-  constructor(connection: Connection, space: KeySpace, noteOf: NoteOf = () => undefined) {
+  constructor(connection: Connection, space: KeySpace, { noteOf = () => undefined, check }: CommitsOptions = {}) {
     this.#connection = connection
     this.#space = space
     this.#noteOf = noteOf
+    this.#check = check
   }
 
   async commit(write: Write): Promise<Committed | Conflict> {
@@ -103,7 +111,8 @@ export class Commits {
   }
 
   async #swap(request: SwapRequest, deadline: number | undefined): Promise<Committed | Conflict> {
-    const options = { effect: 'write', ...(deadline === undefined ? {} : { deadline }) } as const
+    const check = this.#check && { check: this.#check }
+    const options = { effect: 'write', ...check, ...(deadline === undefined ? {} : { deadline }) } as const
     const answer = await this.#connection.call(methods.txn, encodeSwap(request), options)
     const { succeeded, revision, current } = decodeSwap(answer)
     return succeeded

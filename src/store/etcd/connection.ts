@@ -23,9 +23,14 @@ export interface ConnectionOptions {
   readonly onVersion?: (version: string) => void
 }
 
+/** A session as far as a check of it needs one. */
+export type CheckedSession = Pick<Session, 'call'>
+
 export interface CallOptions {
   /** A write is never repeated when it may have had an effect. */
   readonly effect: 'read' | 'write'
+  /** Called before the request is sent on a session, each time. What it throws ends the call, or has it tried again. */
+  readonly check?: (session: CheckedSession, deadline: number) => Promise<void> | undefined
   /** On the monotonic clock; `deadlineMs` from now if absent. */
   readonly deadline?: number
 }
@@ -68,10 +73,11 @@ export class Connection {
 
   /** One request and its answer. Throws CallError: what it means for the store is said in failure.ts. */
   async call(method: Method, request: Buffer, options: CallOptions): Promise<Buffer> {
-    const { effect, deadline = performance.now() + this.deadlineMs } = options
+    const { effect, check, deadline = performance.now() + this.deadlineMs } = options
     for (let attempt = 0; ; attempt++) {
       const session = await this.#acquire(deadline)
       try {
+        await check?.(session, deadline)
         return await session.call(method, request, deadline)
       } catch (error) {
         if (!(error instanceof CallError) || !mayRepeat(error, effect)) throw error

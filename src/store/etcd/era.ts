@@ -8,6 +8,7 @@ import type { Revision, StoreError } from '../store.ts'
 import type { Connection } from './connection.ts'
 import type { Feed } from './feed.ts'
 import type { KeySpace } from './key-space.ts'
+import type { EtcdEvent } from './messages.ts'
 
 export interface Eras {
   /** An era whose revisions are all above `told`. */
@@ -33,6 +34,8 @@ export interface Era {
 /** Whatever fills a feed. */
 export interface FeedSource {
   readonly feed: Feed
+  /** The last event that etcd reported; undefined: none yet, or another thread knows it. */
+  readonly last?: EtcdEvent | undefined
   stop(reason: StoreError): Promise<void>
 }
 

@@ -34,17 +34,19 @@ import {
   type Snapshot,
   StoreError,
   StoreFull,
-  type StoreRestored,
+  StoreRestored,
   type WatchOptions,
   type Write,
 } from '../store.ts'
 import { Commits } from './commits.ts'
 import { Compactor } from './compactor.ts'
-import type { Connection } from './connection.ts'
+import type { CheckedSession, Connection } from './connection.ts'
 import type { Era, FeedSource } from './era.ts'
 import { isCompacted, isFuture, noteFailure, readFailure } from './failure.ts'
 import type { Feed } from './feed.ts'
+import { CallError } from './grpc.ts'
 import { History } from './history.ts'
+import { assertHistoryIntact } from './history-intact.ts'
 import { clearAbandoned } from './journal/clearing.ts'
 import { type EtcdJournal, openEtcdJournal } from './journal/journal.ts'
 import type { KeySpace } from './key-space.ts'
@@ -54,6 +56,7 @@ import {
   encodeCompact,
   encodePut,
   encodeRange,
+  type Method,
   methods,
   type RangeRequest,
   type RangeResponse,
@@ -91,6 +94,10 @@ export class EtcdGeneration {
   readonly #source: FeedSource
   readonly #compactor: Compactor | undefined
   readonly #onRestored: EtcdGenerationOptions['onRestored']
+  /** Sessions with an etcd that has the history of this era: one that is restored has ended its sessions before. */
+  readonly #checkedSessions = new WeakSet<CheckedSession>()
+  readonly #check = (session: CheckedSession, deadline: number): Promise<void> | undefined =>
+    this.#checkedSessions.has(session) ? undefined : this.#checkSession(session, deadline)
   readonly #present = new SharedLookup(() => this.#lookUp())
   readonly #ticks = new SharedLookup(() => this.#tick())
 
@@ -117,8 +124,20 @@ export class EtcdGeneration {
       newest: () => this.#feed.newest,
       anchor: () => this.#anchor(this.#feed.tail.revision),
     })
-    this.#commits = new Commits(connection, space, ({ note }) => this.journal?.note(note))
+    this.#commits = new Commits(connection, space, {
+      noteOf: ({ note }) => this.journal?.note(note),
+      check: this.#check,
+    })
     if (historyMs !== undefined) this.#compactor = new Compactor({ connection, space, historyMs, revision, compact })
+  }
+
+  /** To be called once, before all else. Checks the session in use, so that the first commit need not. */
+  async begin(): Promise<void> {
+    const request = encodeRange({ key: this.#space.note('offset') })
+    const checked = this.#connection.call(methods.range, request, { effect: 'read', check: this.#check })
+    // Where that fails, the first commit checks the session and reports why.
+    await checked.catch(() => {})
+    await this.journal?.begin()
   }
 
   async commit(write: Write): Promise<Committed | Conflict> {
@@ -239,6 +258,37 @@ export class EtcdGeneration {
   async #isRolledBack(): Promise<boolean> {
     const told = this.#told
     return (await this.#ticks.ask()) <= told
+  }
+
+  /** Throws StoreRestored where the etcd of a session does not have the history of this era. */
+  async #checkSession(session: CheckedSession, deadline: number): Promise<void> {
+    const connection = { call: (method: Method, request: Buffer) => session.call(method, request, deadline) }
+    const isRolledBack = () => this.#isRolledBack()
+    try {
+      await this.#checkRevisions(connection)
+      const { revision } = this.#feed
+      await assertHistoryIntact({
+        ...{ connection, last: this.#source.last, etcdRevision: this.#space.etcdRevision(revision) },
+        ...{ anyKey: this.#space.note('tick'), isRolledBack, restored: () => restored(revision) },
+      })
+    } catch (error) {
+      if (error instanceof StoreRestored) throw this.#restored()
+      // The commit itself has not been sent: it may be tried again.
+      throw error instanceof CallError ? new CallError(error.message, { sent: false, cause: error }) : error
+    }
+    this.#checkedSessions.add(session)
+  }
+
+  /** Throws where etcd is behind what it has reported, or another server has noticed a restore and raised the offset. */
+  async #checkRevisions(connection: Pick<Connection, 'call'>): Promise<void> {
+    const told = this.#told
+    const request = encodeRange({ key: this.#space.note('offset') })
+    const { revision, entries } = decodeRange(await connection.call(methods.range, request, { effect: 'read' }))
+    const offset = entries[0] === undefined ? 0 : Number(Buffer.from(entries[0].value).toString())
+    if (offset !== this.#space.offset) throw restored(told)
+    if (revision >= this.#space.etcdRevision(told)) return
+    if (await this.#isRolledBack()) throw restored(told)
+    throw new CallError('its revision is lower than one that it has reported before', { sent: false })
   }
 
   /** etcd's revision, linearizable: asked by reading a key that need not exist. */

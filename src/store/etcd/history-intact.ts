@@ -1,7 +1,9 @@
 /**
  * Whether etcd still has the history that this process has read from it. A watch that is resumed after a break would
  * not notice: on an etcd that was meanwhile restored from a backup it would wait until revisions are past the old ones,
- * and go on as if nothing had happened. So the last event that was reported is looked up at its revision.
+ * and go on as if nothing had happened. So the last event that was reported is looked up at its revision. The same is
+ * done before the first commit on a new session: a transaction compares revisions, and a key that is older than the
+ * backup has the same revision after the restore.
  */
 import type { StoreRestored } from '../store.ts'
 import type { Connection } from './connection.ts'
@@ -9,7 +11,7 @@ import { isCompacted, isFuture } from './failure.ts'
 import { decodeRange, type EtcdEvent, encodeRange, type KeyValue, methods } from './messages.ts'
 
 export interface Known {
-  readonly connection: Connection
+  readonly connection: Pick<Connection, 'call'>
   /** The last event that etcd reported; undefined: none yet. */
   readonly last: EtcdEvent | undefined
   /** The highest revision that etcd has reported, by its own count. */
@@ -48,7 +50,11 @@ async function isAsTold({ connection, last, etcdRevision, anyKey }: Known): Prom
   )
 }
 
-async function lookAt(connection: Connection, key: Uint8Array, revision: number): Promise<KeyValue | undefined> {
+async function lookAt(
+  connection: Known['connection'],
+  key: Uint8Array,
+  revision: number,
+): Promise<KeyValue | undefined> {
   const answer = await connection.call(methods.range, encodeRange({ key, revision }), { effect: 'read' })
   return decodeRange(answer).entries[0]
 }

@@ -185,7 +185,7 @@ export class EtcdStore implements Store {
         this.#renewal = this.#renew(error)
       },
     })
-    await era.journal?.begin()
+    await era.begin()
     return era
   }
 

@@ -48,6 +48,10 @@ export class WatchedFeed implements FeedSource {
     this.#done = this.#run()
   }
 
+  get last(): EtcdEvent | undefined {
+    return this.#last
+  }
+
   /** Ends the watch and all readers of its tail. */
   async stop(reason: StoreError): Promise<void> {
     this.#stopping.abort()
