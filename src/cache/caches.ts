@@ -90,6 +90,11 @@ export class Caches {
     return this.#fault
   }
 
+  /** Differs when all caches were loaded anew meanwhile, as after a restore of the store. */
+  get epoch(): number {
+    return this.#epoch
+  }
+
   /** How many watchers there are, of all kinds. */
   get watchers(): number {
     return this.#byPrefix.values().reduce((sum, { watchers }) => sum + watchers, 0)

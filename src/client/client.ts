@@ -188,12 +188,14 @@ export class Client {
   /** Deletes all of a selection, some at a time. Some may stay for a while, held by finalizers. */
   async deleteCollection<T extends ObjectBase = ApiObject>(
     type: ResourceType<T>,
-    { limit, namespace, labelSelector, fieldSelector, ...options }: DeleteOptions & ListOptions = {},
+    { limit, namespace, labelSelector, fieldSelector, ...more }: DeleteOptions & ListOptions = {},
   ): Promise<void> {
+    const { resourceVersion, resourceVersionMatch, ...options } = more
     const path = collectionPath(await this.resolve(type, options), namespace)
     let continueToken = ''
     do {
-      const query = pageQuery({ limit, labelSelector, fieldSelector }, continueToken)
+      const version = continueToken === '' ? { resourceVersion, resourceVersionMatch } : {}
+      const query = { ...pageQuery({ limit, labelSelector, fieldSelector }, continueToken), ...version }
       const call = { method: 'DELETE', path, query, body: deleteBody(options), signal: options.signal }
       const status = await this.#call<{ metadata?: { continue?: string } }>(call)
       continueToken = status.metadata?.continue ?? ''

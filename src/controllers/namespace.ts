@@ -4,18 +4,23 @@
  * One step: delete what is in it, look at what is left, and write that into its status; when all is gone, take our
  * finalizer away, after which the server removes the namespace. Else look again later. Nothing is remembered between
  * steps, so a restart loses nothing; nothing new can be added meanwhile, as a create rests on the namespace as it was.
+ *
+ * A restore of the store may undo the deletion at any moment. So objects are listed first, then the namespace is read
+ * again, and then the very objects of that list are deleted: by its version, which no restore leaves valid.
  */
 
 import type { Clock } from '../base/clock.ts'
 import { messageOf } from '../base/errors.ts'
+import { SharedLookup } from '../base/shared-lookup.ts'
 import { changeObject } from '../client/change-object.ts'
-import type { Client } from '../client/client.ts'
+import type { Client, List } from '../client/client.ts'
 import { type DiscoveredType, discover } from '../client/discovery.ts'
 import type { Informer } from '../client/informer.ts'
 import { metadataForm } from '../client/metadata-form.ts'
 import { type ResourceType, typeName } from '../client/resource-type.ts'
-import { isExpired } from '../client/status-error.ts'
+import { isConflict, isExpired } from '../client/status-error.ts'
 import type { Namespace } from '../kinds/core/namespace.ts'
+import type { ApiObject } from '../model/object.ts'
 import type { Loop } from '../reconcile/loop.ts'
 import { fromInformer } from '../reconcile/sources.ts'
 import type { StepOutcome } from '../reconcile/work-queue.ts'
@@ -55,13 +60,20 @@ async function reconcile(parts: NamespaceLoopParts, name: string, signal: AbortS
   // The copy may be old: another namespace may have the name by now.
   const namespace = await unlessGone(parts.client.get(namespaces, { name }, { signal }))
   if (namespace === undefined || !isOurs(parts, namespace)) return 'done'
-  const sweep = await empty(parts, name, signal)
+  const isGoing = new SharedLookup(() => isStillGoing(parts, namespace, signal))
+  const sweep = await empty(parts, { name, isGoing: () => isGoing.ask(), signal })
   await report(parts, namespace, { sweep, signal })
   if (sweep.failures.length > 0) throw new Error(`namespace "${name}" is not emptied: ${sweep.failures.join('; ')}`)
   if (!isEmpty(sweep)) return 'later'
   if (isReleased(namespace)) await remove(parts, namespace, signal)
   else await release(parts, namespace, signal)
   return 'done'
+}
+
+/** Whether this very namespace still waits for us, as the store has it now. */
+async function isStillGoing(parts: NamespaceLoopParts, { metadata }: Namespace, signal: AbortSignal): Promise<boolean> {
+  const now = await unlessGone(parts.client.get(namespaces, { name: metadata.name! }, { signal }))
+  return now !== undefined && now.metadata.uid === metadata.uid && isOurs(parts, now)
 }
 
 /** Being deleted, and waiting for us. */
@@ -79,9 +91,16 @@ function isReleased({ spec }: Namespace): boolean {
 /** Most types have nothing in a namespace: only the way there and back takes time. */
 const typesAtOnce = 8
 
+interface EmptiedNamespace {
+  readonly name: string
+  /** Whether the namespace is still being deleted: asked of the server each time. */
+  readonly isGoing: () => Promise<boolean>
+  readonly signal: AbortSignal
+}
+
 /** Pods go first: what they rely on, such as rules about their traffic, stays until the last of them has stopped. */
-async function empty({ client }: NamespaceLoopParts, name: string, signal: AbortSignal) {
-  const { types, failures } = await discover(client, { signal })
+async function empty({ client }: NamespaceLoopParts, place: EmptiedNamespace): Promise<Sweep> {
+  const { types, failures } = await discover(client, { signal: place.signal })
   const sweep = newSweep(failures)
   const deletable = types.filter(
     ({ namespaced, verbs }) => namespaced && verbs.includes('list') && verbs.includes('delete'),
@@ -89,7 +108,7 @@ async function empty({ client }: NamespaceLoopParts, name: string, signal: Abort
   const isPods = ({ group, plural }: DiscoveredType) => group === '' && plural === 'pods'
   for (const phase of [deletable.filter(isPods), deletable.filter((type) => !isPods(type))]) {
     for (let i = 0; i < phase.length; i += typesAtOnce)
-      await Promise.all(phase.slice(i, i + typesAtOnce).map((type) => sweepType(client, type, { name, sweep, signal })))
+      await Promise.all(phase.slice(i, i + typesAtOnce).map((type) => sweepType(client, type, { ...place, sweep })))
     if (sweep.remaining.size > 0) break
   }
   return sweep
@@ -99,10 +118,14 @@ async function empty({ client }: NamespaceLoopParts, name: string, signal: Abort
 async function sweepType(
   client: Client,
   type: DiscoveredType,
-  { name, sweep, signal }: { name: string; sweep: Sweep; signal: AbortSignal },
+  { name, isGoing, sweep, signal }: EmptiedNamespace & { readonly sweep: Sweep },
 ): Promise<void> {
   try {
-    await deleteAll(client, type, { namespace: name, signal })
+    const place = { namespace: name, signal }
+    const { items: some, resourceVersion } = await firstPage(client, type, place)
+    if (some.length === 0) return
+    if (!(await isGoing())) throw new Error('the namespace is not being deleted any more')
+    await deleteAll(client, type, { ...place, resourceVersion, resourceVersionMatch: 'Exact' })
     const { items } = await client.list(type, { namespace: name, accept: metadataForm.list, signal })
     if (items.length > 0) sweep.remaining.set(typeName(type), items.length)
     for (const finalizer of items.flatMap(({ metadata }) => metadata.finalizers ?? []))
@@ -113,18 +136,35 @@ async function sweepType(
   }
 }
 
-async function deleteAll(
+/** Whether there is anything, and the version of that state. */
+async function firstPage(
   client: Client,
   type: DiscoveredType,
   place: { namespace: string; signal: AbortSignal },
+): Promise<List<ApiObject>> {
+  for await (const page of client.pages(type, { ...place, accept: metadataForm.list, limit: 1 })) return page
+  return { items: [], resourceVersion: '' }
+}
+
+async function deleteAll(
+  client: Client,
+  type: DiscoveredType,
+  listed: { namespace: string; signal: AbortSignal; resourceVersion: string; resourceVersionMatch: 'Exact' },
 ): Promise<void> {
-  const options = { ...place, propagationPolicy: 'Background' as const }
+  const { namespace, signal } = listed
+  const propagationPolicy = 'Background' as const
   try {
-    if (type.verbs.includes('deletecollection')) return await client.deleteCollection(type, options)
-    for await (const { items } of client.pages(type, { ...place, accept: metadataForm.list }))
-      for (const { metadata } of items)
-        await unlessGone(client.delete(type, { ...place, name: metadata.name! }, { propagationPolicy: 'Background' }))
+    if (type.verbs.includes('deletecollection'))
+      return await client.deleteCollection(type, { ...listed, propagationPolicy })
+    for await (const { items } of client.pages(type, { ...listed, accept: metadataForm.list }))
+      for (const { metadata } of items) {
+        const { name = '', uid = '', resourceVersion = '' } = metadata
+        const preconditions = { uid, resourceVersion }
+        await unlessGone(client.delete(type, { namespace, name }, { propagationPolicy, preconditions, signal }))
+      }
   } catch (error) {
+    // It was changed since the list: it is for the next step.
+    if (isConflict(error)) return
     // Too slow for the snapshot that the pages come from: what is left is for the next step.
     if (!isExpired(error)) throw error
   }

@@ -23,6 +23,8 @@ export interface CleanupParts {
   readonly registry: RegistryParts
   /** States of objects that are known to be marked for deletion, and only wait for others: kept between steps. */
   readonly waiting: WeakSet<CachedObject>
+  /** Throws where the definition was read before a restore of the store. */
+  readonly assertCurrent: () => void
   readonly signal: AbortSignal
 }
 
@@ -62,11 +64,12 @@ function callWhenEmpty(resource: Resource, onEmpty: () => void): void {
 /** How many are deleted at a time. */
 const atOnce = 16
 
-async function deleteAll(resource: Resource, { waiting, signal }: CleanupParts): Promise<void> {
+async function deleteAll(resource: Resource, parts: CleanupParts): Promise<void> {
+  const { waiting, signal } = parts
   const pace = new TimeSlice()
   for (const some of placesIn(resource, (object) => isWaiting(object, waiting))) {
     if (signal.aborted) return
-    await Promise.all(some.map((place) => deleteOne(resource, place, signal)))
+    await Promise.all(some.map((place) => deleteOne(resource, place, parts)))
     await pace.yieldIfDue()
   }
 }
@@ -93,9 +96,13 @@ function* placesIn({ cache }: Resource, isWaiting: (object: CachedObject) => boo
   for (let i = 0; i < damaged.length; i += atOnce) yield damaged.slice(i, i + atOnce)
 }
 
-async function deleteOne(resource: Resource, { namespace, name }: Place, signal: AbortSignal): Promise<void> {
+async function deleteOne(
+  resource: Resource,
+  { namespace, name }: Place,
+  { assertCurrent, signal }: CleanupParts,
+): Promise<void> {
   const context = ownWrite(resource, { namespace, optionsKind: 'DeleteOptions', signal })
-  const options = { gracePeriodSeconds: undefined, propagation: undefined, preconditions: [] }
+  const options = { gracePeriodSeconds: undefined, propagation: undefined, preconditions: [], assertCurrent }
   try {
     await deleteObject(context, name, options)
   } catch (error) {

@@ -15,7 +15,7 @@ import { type LoopRecords, type RunningLoop, startLoop } from '../reconcile/loop
 import { fromCache } from '../reconcile/sources.ts'
 import type { StepOutcome } from '../reconcile/work-queue.ts'
 import type { Catalogue } from '../registry/catalogue.ts'
-import { type RegistryParts, type Resource, waitForCaches } from '../registry/resource.ts'
+import { assertSameLoad, type RegistryParts, type Resource, waitForCaches } from '../registry/resource.ts'
 import { errorFields } from '../telemetry/log.ts'
 import { cleanUp } from './cleanup.ts'
 import type { ConversionParts } from './conversion-webhook.ts'
@@ -162,9 +162,10 @@ export class CustomResources {
 
   async #cleanUp(name: string, signal: AbortSignal): Promise<StepOutcome> {
     const { resource, registry } = this.#parts
+    const assertCurrent = assertSameLoad(registry)
     const definition = this.#known.read(name)
     if (definition === undefined || !this.#known.get(name)?.cleanup) return 'done'
-    return await cleanUp({ resource, registry, waiting: this.#waiting, signal }, definition, () =>
+    return await cleanUp({ resource, registry, waiting: this.#waiting, assertCurrent, signal }, definition, () =>
       this.#cleanups?.add(name),
     )
   }

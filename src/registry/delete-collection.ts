@@ -6,6 +6,7 @@ import type { Unreadable } from '../cache/unreadable.ts'
 import { ApiError } from '../model/api-error.ts'
 import { type DeleteOptions, deleteObject } from './delete.ts'
 import { type ListPage, type ListQuery, list, slicesOf } from './list.ts'
+import { assertSameLoad } from './resource.ts'
 import { failedHalfway, type WriteContext } from './write.ts'
 
 /**
@@ -14,12 +15,16 @@ import { failedHalfway, type WriteContext } from './write.ts'
  */
 const maxAtOnce = 64
 
-/** Returns the page that was deleted or marked. Objects that are gone meanwhile are passed over. */
+/**
+ * Returns the page that was deleted or marked. Objects that are gone meanwhile are passed over. Nothing is deleted that
+ * a restore of the store has brought back since the list.
+ */
 export async function deleteCollection(
   context: WriteContext,
   query: ListQuery,
-  options: DeleteOptions,
+  sentOptions: DeleteOptions,
 ): Promise<ListPage> {
+  const options = { ...sentOptions, assertCurrent: assertSameLoad(context.resource) }
   const page = await list(context.resource, query)
   let done = 0
   let atOnce = 1

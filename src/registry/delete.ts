@@ -38,6 +38,8 @@ export interface DeleteOptions {
   readonly propagation: Propagation | undefined
   /** All of them must hold. */
   readonly preconditions: readonly Preconditions[]
+  /** For deletions that were decided by a state before: throws where that state is void (`assertSameLoad`). */
+  readonly assertCurrent?: () => void
 }
 
 /** What must be true of an object for its deletion. An absent member is not compared. */
@@ -66,6 +68,7 @@ async function deleteAtOnce(context: WriteContext, name: string, options: Delete
   const { resource, namespace } = context
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     await waitForCaches(resource)
+    options.assertCurrent?.()
     const stored = resource.cache.get(keyOf(resource, namespace, name))
     if (stored === undefined) return await deleteUnreadable(context, name, options)
     const standing = await resource.standing?.('change')

@@ -191,6 +191,17 @@ const catchUpMs = 3000
 /** Where the most recent state is, and what this server holds of it. */
 export type CatchingUp = Pick<RegistryParts, 'store' | 'caches'>
 
+/**
+ * Returns a check that throws once the caches were loaded anew. A restore of the store brings deleted objects back, so
+ * whoever deletes several objects must not go on by what it read before.
+ */
+export function assertSameLoad({ caches }: Pick<RegistryParts, 'caches'>): () => void {
+  const { epoch } = caches
+  return () => {
+    if (caches.epoch !== epoch) throw serviceUnavailable('the store was read anew meanwhile; try again')
+  }
+}
+
 /** Waits until the caches hold every write that was acknowledged before this call; undefined when they do already. */
 export function waitForCaches({ store, caches }: CatchingUp): Promise<void> | undefined {
   const revision = store.revision()

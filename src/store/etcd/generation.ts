@@ -363,13 +363,15 @@ export class EtcdGeneration {
 
   /**
    * Linearizable. Some versions of etcd give a stale answer after a pause of the member; one that lies behind what was
-   * known before asking is such, and another member is asked.
+   * known before asking is such, and another member is asked. An etcd that was restored may have passed what was known
+   * already, so each session is checked once.
    */
   async #callRange(request: RangeRequest): Promise<RangeResponse> {
     const known = this.#space.etcdRevision(this.#told)
     const encoded = encodeRange(request)
     for (let attempt = 0; attempt < 3; attempt++) {
-      const response = decodeRange(await this.#connection.call(methods.range, encoded, { effect: 'read' }))
+      const options = { effect: 'read', check: this.#check } as const
+      const response = decodeRange(await this.#connection.call(methods.range, encoded, options))
       if (response.revision >= known) return response
       this.#connection.moveOn()
     }

@@ -2,8 +2,8 @@
  * Whether etcd still has the history that this process has read from it. A watch that is resumed after a break would
  * not notice: on an etcd that was meanwhile restored from a backup it would wait until revisions are past the old ones,
  * and go on as if nothing had happened. So the last event that was reported is looked up at its revision. The same is
- * done before the first commit on a new session: a transaction compares revisions, and a key that is older than the
- * backup has the same revision after the restore.
+ * done before the first read or commit on a new session: a transaction compares revisions, and a key that is older than
+ * the backup has the same revision after the restore.
  */
 import type { StoreRestored } from '../store.ts'
 import type { Connection } from './connection.ts'

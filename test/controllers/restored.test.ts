@@ -1,16 +1,14 @@
 /**
- * The garbage collector while etcd is restored from a backup under its server. A restore brings deleted owners back with
- * their old UIDs, and undoes deletions that were under way. The collector must not act on what it saw before.
- *
- * Owners are Secrets and dependents are ConfigMaps: the collector follows each type by a watch of its own. The test holds
- * the watch of Secrets back, so that the collector sees the restored dependents first.
+ * Control loops that delete objects while etcd is restored from a backup under their server. A restore brings deleted
+ * objects back with their old UIDs, and undoes deletions that were under way. No loop may act on what it saw before.
  */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { after, before, test } from 'node:test'
 import type { Client, DeleteOptions } from '../../src/client/client.ts'
 import { isNotFound } from '../../src/client/status-error.ts'
+import { namespaces } from '../../src/controllers/namespace.ts'
 import type { ApiObject, OwnerReference } from '../../src/model/object.ts'
-import { startEtcd } from '../tools/etcd.ts'
+import { type Cluster, startEtcd } from '../tools/etcd.ts'
 import { holdRequests } from '../tools/held-requests.ts'
 import { openLoopServer } from '../tools/loop-manager.ts'
 import { configMaps, secrets } from '../tools/resource-types.ts'
@@ -22,12 +20,28 @@ const policies: readonly Policy[] = ['Background', 'Foreground', 'Orphan']
 const dependentsEach = 4
 const namespace = 'default'
 
-test('no dependent of a living owner is deleted after etcd is restored', { timeout: 300_000 }, async (t) => {
-  const cluster = await startEtcd()
-  t.after(() => cluster.stop())
-  const { client, start } = await openLoopServer(t, [`--etcd-servers=${cluster.endpoints}`])
+const endings: (() => Promise<void>)[] = []
+let cluster: Cluster
+let server: Awaited<ReturnType<typeof openLoopServer>>
+
+before(async () => {
+  cluster = await startEtcd()
+  server = await openLoopServer({ after: (run) => endings.push(run) }, [`--etcd-servers=${cluster.endpoints}`])
+})
+after(async () => {
+  for (const end of endings) await end()
+  await cluster.stop()
+})
+
+/**
+ * Owners are Secrets and dependents are ConfigMaps: the collector follows each type by a watch of its own. The test holds
+ * the watch of Secrets back, so that the collector sees the restored dependents first.
+ */
+test('no dependent of a living owner is deleted after etcd is restored', { timeout: 300_000 }, async () => {
+  const { client, start } = server
   const wire = holdRequests()
-  await start(['garbagecollector'], wire).firstPass
+  const manager = start(['garbagecollector'], wire)
+  await manager.firstPass
   for (const policy of policies) await makeFamily(client, policy)
   await caughtUp(client)
   await cluster.save()
@@ -56,6 +70,39 @@ test('no dependent of a living owner is deleted after etcd is restored', { timeo
   assert.deepEqual(await dependents(client), before, 'when the owners are listed')
   const { items } = await client.list(secrets, { namespace })
   assert.equal(items.filter(({ metadata }) => metadata.name?.startsWith('owner-')).length, policies.length)
+  await manager.stop()
+})
+
+test('a namespace whose deletion a restore has undone keeps its objects', { timeout: 300_000 }, async () => {
+  const { client, start } = server
+  const wire = holdRequests()
+  const deletions = wire.hold(({ method, path }) => method === 'DELETE' && path.includes('/doomed/configmaps'))
+  const manager = start(['namespace'], wire)
+  const name = 'doomed'
+  await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+  await client.create(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'kept', namespace: name } })
+  await cluster.save()
+  await untilTrue(() => answers(client))
+  await client.delete(namespaces, { name })
+  // The loop has read that the namespace is being deleted, and sends the deletion of its objects.
+  await untilTrue(async () => deletions.count > 0)
+  await cluster.restore()
+  await untilTrue(() => answers(client))
+  deletions.release()
+  await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'later' } })
+  await client.delete(namespaces, { name: 'later' })
+  await until(
+    async () => (await client.list(namespaces)).items,
+    (items) => !items.some(({ metadata }) => metadata.name === 'later'),
+    60_000,
+  )
+  await manager.stop()
+  assert.equal((await client.get(namespaces, { name })).metadata.deletionTimestamp, undefined)
+  const { items } = await client.list(configMaps, { namespace: name })
+  assert.deepEqual(
+    items.map(({ metadata }) => [metadata.name, metadata.deletionTimestamp]),
+    [['kept', undefined]],
+  )
 })
 
 const ownerName = (policy: Policy) => `owner-${policy.toLowerCase()}`
