@@ -28,6 +28,8 @@ export interface ProxyParts {
   /** The authorities of proxies that count now; another array when they are others. */
   readonly authorities: () => readonly X509Certificate[]
   readonly denied: DeniedCertificates
+  /** Whether an API server calls node agents with this certificate. Such a certificate is no proxy's. */
+  readonly isNodeClient: (certificate: X509Certificate) => boolean
   readonly severalNames: SeveralNames
   /** The common names that proxies may have; none given: any. */
   readonly allowedNames: readonly string[]

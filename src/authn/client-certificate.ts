@@ -26,6 +26,8 @@ export interface CertificateParts {
   /** The authorities that count now; another array when they are others. */
   readonly authorities: () => readonly X509Certificate[]
   readonly denied: DeniedCertificates
+  /** Whether an API server calls node agents with this certificate. Such a certificate authenticates nobody. */
+  readonly isNodeClient: (certificate: X509Certificate) => boolean
   readonly severalNames: SeveralNames
   readonly clock: Clock
 }
@@ -98,6 +100,7 @@ export class Chains {
     const { chain } = found
     const now = clock.now()
     if (chain === undefined || now < chain.from || now > chain.to) return undefined
+    if (this.#parts.isNodeClient(x509)) return undefined
     return chain.certificates.some((each) => denied.has(each)) ? undefined : chain
   }
 }

@@ -1,5 +1,5 @@
 /** May they: each mode is a function from a request's attributes to a verdict, or no opinion. */
-import { authenticatedUsers, superusers, type User, unauthenticatedUsers } from '../model/user.ts'
+import { authenticatedUsers, nodeClientName, superusers, type User, unauthenticatedUsers } from '../model/user.ts'
 import type { Traced } from '../telemetry/tracing/trace-context.ts'
 
 /** A request for a resource. */
@@ -51,6 +51,18 @@ export const alwaysDeny: Authorizer = () => forbidden
 
 /** Members of `system:masters` may do everything. */
 export const privilegedGroup: Authorizer = ({ user }) => (user.groups.includes(superusers) ? allow : noOpinion)
+
+const agentSubresources = ['log', 'metrics', 'proxy', 'spec', 'stats']
+
+/**
+ * The API server may use every port of a node agent, in all modes. Agents ask about it in reviews; a request of the API never
+ * comes from this user (`authn/node-client-certificates.ts`).
+ */
+export const nodeClient: Authorizer = ({ user, attributes }) => {
+  if (user.name !== nodeClientName || !attributes.resource) return noOpinion
+  const { group, plural, subresource } = attributes
+  return group === '' && plural === 'nodes' && agentSubresources.includes(subresource) ? allow : noOpinion
+}
 
 /**
  * Paths that anyone may read, exactly these: probes must work whoever asks. Whoever sends a request is in one of two

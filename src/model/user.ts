@@ -47,5 +47,10 @@ export function authenticated(user: User): User {
 
 /** The agents of nodes: the user `system:node:<name>`. */
 export const nodesGroup = 'system:nodes'
+/**
+ * The API server as a client of node agents. No server accepts this user as a client of the API: a node's address may lead
+ * to an API server.
+ */
+export const nodeClientName = 'system:apiserver-node-client'
 /** What the user names of node agents begin with. */
 export const nodeUserPrefix = 'system:node:'

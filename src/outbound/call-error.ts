@@ -53,6 +53,9 @@ const connectionFaults: { readonly [code: string]: string } = {
   ETIMEDOUT: 'the connection timed out',
 }
 
+/** The code of an error about a certificate whose common name is not the required one. */
+export const wrongCommonName = 'ORCH_WRONG_COMMON_NAME'
+
 export interface BrokenCall {
   readonly serverName: string
   /** Whether a second call on a new connection may succeed and does no harm. */
@@ -64,6 +67,7 @@ export function callErrorOf(error: NodeJS.ErrnoException, { serverName, isRepeat
   const { code = '' } = error
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
     return new CallError('tls', `x509: certificate is not valid for ${serverName}`)
+  if (code === wrongCommonName) return new CallError('tls', `x509: certificate is of somebody else: ${error.message}`)
   const certificateFault = certificateFaults[code]
   if (certificateFault !== undefined)
     return new CallError('tls', certificateFault, code === selfSigned ? 'verify' : undefined)

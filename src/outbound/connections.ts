@@ -6,8 +6,14 @@ import { createHash } from 'node:crypto'
 import { Agent, type AgentOptions } from 'node:https'
 import { isIP } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { createSecureContext, type SecureContext, type SecureContextOptions } from 'node:tls'
-import { CallError } from './call-error.ts'
+import {
+  checkServerIdentity,
+  createSecureContext,
+  type PeerCertificate,
+  type SecureContext,
+  type SecureContextOptions,
+} from 'node:tls'
+import { CallError, wrongCommonName } from './call-error.ts'
 import { ConnectionPool } from './connection-pool.ts'
 import type { Credentials } from './credentials.ts'
 import { NamelessCertificateAgent } from './nameless-certificates.ts'
@@ -19,6 +25,8 @@ export interface Destination {
   readonly port: number
   /** The name that the other side's certificate must be valid for. */
   readonly serverName: string
+  /** The only common name that its certificate may have, besides being valid for `serverName`; any where it is absent. */
+  readonly commonName?: string
   /** What the `Host` header says. */
   readonly hostHeader: string
   /** Certificates of the authorities that may vouch for it, as PEM; undefined: those that the machine trusts. */
@@ -81,7 +89,8 @@ export class Connections {
     if (remedy !== 'verify') return remedy === 'reconnect'
     const key = this.#keyOf(destination)
     const { authority } = destination
-    if (authority === undefined || this.#agents.get(key) instanceof NamelessCertificateAgent) return false
+    if (authority === undefined || destination.commonName !== undefined) return false
+    if (this.#agents.get(key) instanceof NamelessCertificateAgent) return false
     this.#agents.set(key, new NamelessCertificateAgent(this.#optionsOf(destination), authority))
     return true
   }
@@ -111,8 +120,10 @@ export class Connections {
     for (const sockets of Object.values(agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy()
   }
 
-  #optionsOf({ authority, isUnverified = false, credentials: { certificate, key } }: Destination): AgentOptions {
+  #optionsOf({ authority, isUnverified = false, commonName, credentials }: Destination): AgentOptions {
+    const { certificate, key } = credentials
     return {
+      ...(commonName === undefined ? {} : requireCommonName(commonName)),
       keepAlive: true,
       maxSockets: this.#maxPerDestination,
       maxFreeSockets: this.#maxPerDestination,
@@ -128,10 +139,27 @@ export class Connections {
   }
 }
 
-function keyOf({ host, port, serverName, authority = '', isUnverified = false, credentials }: Destination): string {
-  const { certificate, key } = credentials
+/** No session is resumed: Node compares no names when one is. */
+function requireCommonName(commonName: string): AgentOptions {
+  return {
+    maxCachedSessions: 0,
+    checkServerIdentity: (host, certificate) =>
+      checkServerIdentity(host, certificate) ?? commonNameFault(certificate, commonName),
+  }
+}
+
+/** Node gives several common names as an array, and leaves out the subject of a certificate that has none. */
+function commonNameFault({ subject }: PeerCertificate, commonName: string): Error | undefined {
+  const shown: string | string[] | undefined = subject?.CN
+  if (shown === commonName) return undefined
+  return Object.assign(new Error(`its common name is not ${commonName}`), { code: wrongCommonName })
+}
+
+function keyOf(destination: Destination): string {
+  const { host, port, serverName, commonName = '', authority = '', isUnverified = false, credentials } = destination
+  const { certificate = '', key = '' } = credentials
   const hash = createHash('sha256')
-  for (const part of [host, String(port), serverName, authority, String(isUnverified), certificate ?? '', key ?? ''])
+  for (const part of [host, String(port), serverName, commonName, authority, String(isUnverified), certificate, key])
     hash.update(`${part.length}:`).update(part)
   return hash.digest('base64')
 }

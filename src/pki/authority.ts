@@ -9,6 +9,7 @@ import { type KeyObject, X509Certificate } from 'node:crypto'
 import { basename, join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../base/clock.ts'
+import { nodeClientName } from '../model/user.ts'
 import { issueCertificate } from './certificate.ts'
 import type { CertificateSubject, Usage } from './certificate-template.ts'
 import {
@@ -38,7 +39,7 @@ export interface Authority extends CertifiedKey {
   adminCertificate(): Promise<CertifiedKey>
   /** A client that other servers believe when it says on whose behalf it asks (`front-proxy-client`). */
   proxyCertificate(): Promise<CertifiedKey>
-  /** The API server as a client of nodes (`kube-apiserver-kubelet-client` in `system:masters`). */
+  /** The API server as a client of node agents (`system:apiserver-node-client`, in no group). */
   nodeClientCertificate(): Promise<CertifiedKey>
 }
 
@@ -137,7 +138,7 @@ const proxyLeaf: Leaf = {
 
 const nodeClientLeaf: Leaf = {
   file: 'node-client',
-  subject: { commonName: 'kube-apiserver-kubelet-client', organizations: ['system:masters'] },
+  subject: { commonName: nodeClientName, organizations: [] },
   usages: ['digital signature', 'client auth'],
   names: noNames,
 }

@@ -8,6 +8,7 @@ import type { Pod } from '../kinds/core/pod.ts'
 import { nodes } from '../kinds/stored-types.ts'
 import { ApiError, badRequest, notFound, timeout, tooManyRequests } from '../model/api-error.ts'
 import type { Lookup } from '../model/lookup.ts'
+import { nodeUserPrefix } from '../model/user.ts'
 import type { LocalNodes } from '../node-port/local-nodes.ts'
 import { CallError } from '../outbound/call-error.ts'
 import type { Destination } from '../outbound/connections.ts'
@@ -21,16 +22,26 @@ export interface WayParts {
   readonly lookup: Lookup
   readonly relay: HttpsRelay
   readonly localNodes: LocalNodes
-  /** As whom this server comes to agents of nodes. */
-  readonly identity: () => Promise<Credentials>
-  /** The authorities that may vouch for agents of nodes, as PEM. */
-  readonly authority: () => string
+  /** How this server and the agents of nodes know each other. */
+  readonly trust: () => Promise<AgentTrust>
+  /** The same for nodes of this process, whatever flags say about others. */
+  readonly localTrust: () => Promise<AgentTrust>
+  /** Whether the certificate of an agent must name its node. */
+  readonly requiresNodeSubject: boolean
   /** Types of addresses of nodes, the preferred first. */
   readonly addressTypes: readonly string[]
   /** How long the beginning of a node's answer may take. */
   readonly timeoutMs: number
   /** Where this server listens; undefined before it does. */
   readonly ownAddress: () => Address | undefined
+}
+
+/** How this server and the agents of nodes know each other. */
+export interface AgentTrust {
+  /** The authorities that may vouch for agents, as PEM. */
+  readonly authority: string
+  /** As whom this server comes to agents. */
+  readonly credentials: Credentials
 }
 
 const defaultAgentPort = 10250
@@ -63,14 +74,18 @@ export class WaysToNodes {
 
   /** The agent of a node. */
   async toAgent(node: Node): Promise<Destination> {
-    const { localNodes, identity, authority } = this.#parts
+    const { localNodes, trust, localTrust, requiresNodeSubject } = this.#parts
     const { name = '' } = node.metadata
-    const trust = { authority: authority(), credentials: await identity() }
+    const commonName = `${nodeUserPrefix}${name}`
     const local = localNodes.find(name)
-    if (local !== undefined) return { host: local.host, port: local.port, serverName: name, hostHeader: name, ...trust }
+    if (local !== undefined) {
+      const { host, port } = local
+      return { host, port, serverName: name, hostHeader: name, commonName, ...(await localTrust()) }
+    }
     const port = agentPort(node)
     const { host, address } = await this.#reachable(node, port)
-    return { host: address, port, serverName: host, hostHeader: hostHeader(host, port), ...trust }
+    const named = requiresNodeSubject ? { commonName } : {}
+    return { host: address, port, serverName: host, hostHeader: hostHeader(host, port), ...named, ...(await trust()) }
   }
 
   /** Any other port of a node's machine. */

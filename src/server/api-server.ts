@@ -9,6 +9,7 @@ import { KnownWebhooks } from '../admission/webhook/known-webhooks.ts'
 import type { Authenticator } from '../authn/authenticator.ts'
 import { bootstrapTokens } from '../authn/bootstrap-tokens.ts'
 import { DeniedCertificates } from '../authn/denied-certificates.ts'
+import { nodeClientCertificates } from '../authn/node-client-certificates.ts'
 import type { LegacyToken } from '../authn/service-account/claims.ts'
 import { systemClock, type TimerClock } from '../base/clock.ts'
 import { openFileLimit } from '../base/open-files.ts'
@@ -70,7 +71,7 @@ import { shareAuthority } from './shared-keys.ts'
 import { openStore } from './store.ts'
 import { openTracing } from './tracing.ts'
 import { startOwnService, startUpkeep } from './upkeep.ts'
-import { openWays } from './ways-to-nodes.ts'
+import { followNodeClient, openWays } from './ways-to-nodes.ts'
 import { hasDuties, type WorkerPlace } from './worker-place.ts'
 
 /** A server that answers requests. */
@@ -183,7 +184,9 @@ async function openFoundation(options: ServerOptions, around: Surroundings) {
   opened.defer(() => reloading.close())
   const authorities = new ClientAuthorities(options, reloading)
   const denied = new DeniedCertificates()
-  const identify = await readIdentity(options, { clock, log, authorities, denied, reloading, opened })
+  const nodeClient = followNodeClient(options, reloading, log)
+  const isNodeClient = nodeClientCertificates(() => nodeClient.pair?.certificate)
+  const identify = await readIdentity(options, { clock, log, authorities, denied, isNodeClient, reloading, opened })
   const givenKeys = readGivenKeys(options)
   const metrics = openMetrics(systemClock)
   const recording = { vendor, clock: systemClock, log, reloading, worker, opened, metrics: metrics.audit }
@@ -203,7 +206,7 @@ async function openFoundation(options: ServerOptions, around: Surroundings) {
   const frontProxy = await openFrontProxy(options, means)
   const accountTokens = openAccountTokens(options, await settleKeys(givenKeys, options, store))
   const who = { authorities, denied, identify, certificates, frontProxy, accountTokens }
-  return { vendor, reloading, ...who, metrics, audited, store, raw, failed, notice, earlyPort }
+  return { vendor, reloading, ...who, nodeClient, metrics, audited, store, raw, failed, notice, earlyPort }
 }
 
 /** What requests are about: the store and its caches, what is served, and who may do what with it. */

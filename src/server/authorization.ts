@@ -2,7 +2,7 @@
 
 import { abac } from '../authz/abac.ts'
 import { type Access, allRules, everything, type Mode, noRules, type ToldRules } from '../authz/access.ts'
-import { alwaysAllow, alwaysDeny, openPaths, privilegedGroup, union } from '../authz/authorizer.ts'
+import { alwaysAllow, alwaysDeny, nodeClient, openPaths, privilegedGroup, union } from '../authz/authorizer.ts'
 import { nodeMode } from '../authz/node/authorizer.ts'
 import { rbac, rbacRules } from '../authz/rbac/authorizer.ts'
 import { Policy } from '../authz/rbac/policy.ts'
@@ -45,7 +45,7 @@ export async function openAccess(options: ServerOptions, parts: AccessParts): Pr
   const modes = await Promise.all([...new Set(options.authorizationMode)].map((name) => makers[name](making)))
   const closing = opened.move()
   return {
-    authorizer: union([privilegedGroup, openPaths(open), ...modes.map(({ authorizer }) => authorizer)]),
+    authorizer: union([privilegedGroup, nodeClient, openPaths(open), ...modes.map(({ authorizer }) => authorizer)]),
     policy,
     rulesOf: (user, namespace) => rulesOf(modes, user, namespace),
     close: () => closing.dispose(),

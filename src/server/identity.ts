@@ -1,4 +1,5 @@
 /** Who may come in, as the flags say: the authenticators of this server. */
+import type { X509Certificate } from 'node:crypto'
 import { authenticatingProxy, isProxyHeader } from '../authn/authenticating-proxy.ts'
 import { type Authenticator, anonymousUser, firstOf } from '../authn/authenticator.ts'
 import { clientCertificates } from '../authn/client-certificate.ts'
@@ -16,6 +17,8 @@ import { type RemoteTokenParts, remoteTokens } from './remote-tokens.ts'
 export interface IdentityParts extends RemoteTokenParts {
   readonly authorities: ClientAuthorities
   readonly denied: DeniedCertificates
+  /** Recognizes the certificates with which API servers call node agents. */
+  readonly isNodeClient: (certificate: X509Certificate) => boolean
 }
 
 export interface Identity {
@@ -36,12 +39,12 @@ export async function readIdentity(
   options: ServerOptions,
   parts: IdentityParts,
 ): Promise<(ofObjects: readonly Authenticator[]) => Identity> {
-  const { clock, authorities, denied } = parts
+  const { clock, authorities, denied, isNodeClient } = parts
   const severalNames = new SeveralNames(parts.log)
   const proxy = proxyOf(options, { ...parts, severalNames })
   const first = [
     ...(proxy === undefined ? [] : [proxy.authenticator]),
-    clientCertificates({ authorities: () => authorities.clients, denied, severalNames, clock }),
+    clientCertificates({ authorities: () => authorities.clients, denied, isNodeClient, severalNames, clock }),
   ]
   const last = [staticTokens(tokensOf(options.tokenAuthFile, parts)), ...(await remoteTokens(options, parts))]
   const anonymous = letsAnonymousIn(options) ? anonymousUser : undefined
@@ -98,7 +101,7 @@ interface Proxy {
 
 function proxyOf(
   options: ServerOptions,
-  { clock, authorities, denied, severalNames }: IdentityParts & { readonly severalNames: SeveralNames },
+  { clock, authorities, denied, isNodeClient, severalNames }: IdentityParts & { readonly severalNames: SeveralNames },
 ): Proxy | undefined {
   checkProxyFlags(options)
   if (options.requestheaderClientCaFile === '') return undefined
@@ -110,6 +113,7 @@ function proxyOf(
   const authenticator = authenticatingProxy({
     authorities: () => authorities.proxies,
     denied,
+    isNodeClient,
     severalNames,
     allowedNames: options.requestheaderAllowedNames,
     headers,

@@ -1,17 +1,23 @@
 /** The ways to nodes, as the flags want them: as whom this server comes to agents of nodes, and by what it knows them. */
+import { X509Certificate } from 'node:crypto'
 import type { Lookup } from '../model/lookup.ts'
+import { nodeClientName, superusers } from '../model/user.ts'
 import type { LocalNodes } from '../node-port/local-nodes.ts'
 import { HttpsRelay } from '../outbound/https-relay.ts'
 import type { Address } from '../outbound/service-address.ts'
+import { readSubject } from '../pki/identity.ts'
 import { WaysToNodes } from '../resources/ways-to-nodes.ts'
+import type { Log } from '../telemetry/log.ts'
 import type { Certificates } from './certificates.ts'
 import { readAuthorities } from './client-authorities.ts'
 import type { ServerOptions } from './flags/options.ts'
-import { followGivenPair } from './given-pair.ts'
+import { followGivenPair, type GivenPair } from './given-pair.ts'
 import type { Reloading } from './reloading.ts'
 
 export interface WayMeans {
   readonly certificates: Certificates
+  /** The client certificate for node agents that flags name. */
+  readonly nodeClient: GivenPair
   readonly localNodes: LocalNodes
   readonly reloading: Reloading
   /** Where this server listens; undefined before it does. */
@@ -20,9 +26,8 @@ export interface WayMeans {
   readonly opened: AsyncDisposableStack
 }
 
-/** Makes the ways once it is known how nodes are looked up. Throws UsageError for what flags say wrongly. */
-export function openWays(options: ServerOptions, means: WayMeans): (lookup: Lookup) => WaysToNodes {
-  const { certificates, localNodes, reloading, ownAddress, opened } = means
+/** The client certificate for node agents that flags name. Throws UsageError where the files are of no use. */
+export function followNodeClient(options: ServerOptions, reloading: Reloading, log: Log): GivenPair {
   const given = followGivenPair(
     {
       certificate: { flag: 'kubelet-client-certificate', file: options.kubeletClientCertificate },
@@ -30,14 +35,36 @@ export function openWays(options: ServerOptions, means: WayMeans): (lookup: Look
     },
     reloading,
   )
+  if (given.pair !== undefined) warnOfSuperuser(given.pair.certificate, log)
+  return given
+}
+
+/** Servers refuse this certificate as a client of their API, but whatever else trusts its CA gives it all rights. */
+function warnOfSuperuser(pem: string, log: Log): void {
+  const { organizations } = readSubject(new X509Certificate(pem).raw)
+  if (organizations.includes(superusers))
+    log.warn(`the certificate of --kubelet-client-certificate is in ${superusers}: issue one with CN=${nodeClientName}`)
+}
+
+/** Makes the ways once it is known how nodes are looked up. Throws UsageError for what flags say wrongly. */
+export function openWays(options: ServerOptions, means: WayMeans): (lookup: Lookup) => WaysToNodes {
+  const { certificates, nodeClient, localNodes, reloading, ownAddress, opened } = means
   const authority = followAuthority(options.kubeletCertificateAuthority, reloading)
   const relay = new HttpsRelay()
   opened.defer(() => relay.close())
+  const own = async () => ({
+    authority: certificates.ownAuthority.certificate,
+    credentials: await certificates.nodeClient(),
+  })
   return (lookup) =>
     new WaysToNodes({
       ...{ lookup, relay, localNodes, ownAddress },
-      identity: async () => given.pair ?? (await certificates.nodeClient()),
-      authority: () => authority() ?? certificates.ownAuthority.certificate,
+      localTrust: own,
+      trust: async () => ({
+        authority: authority() ?? certificates.ownAuthority.certificate,
+        credentials: nodeClient.pair ?? (await certificates.nodeClient()),
+      }),
+      requiresNodeSubject: options.kubeletRequireNodeSubject,
       addressTypes: options.kubeletPreferredAddressTypes,
       timeoutMs: options.kubeletTimeout,
     })

@@ -11,13 +11,12 @@ import { createServer, request } from 'node:https'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { after, test } from 'node:test'
-import { systemClock } from '../../src/base/clock.ts'
 import { requestHeaders } from '../../src/http/forwarded-headers.ts'
 import { localNode } from '../../src/node-port/local-nodes.ts'
-import { openAuthority } from '../../src/pki/authority.ts'
 import { selfMadePair } from '../../src/pki/self-made-pair.ts'
 import { resolveAway } from '../../src/resources/allowed-address.ts'
 import { HttpClient } from '../tools/http-client.ts'
+import { issuePair } from '../tools/issued-pair.ts'
 import { reachedNode } from '../tools/reached-node.ts'
 import { SpdyClient } from '../tools/spdy-client.ts'
 import { soon } from '../tools/until.ts'
@@ -287,16 +286,13 @@ test('a node whose certificate another authority has signed is not believed', as
   impostor.close()
 })
 
-/** From the authority of the server. */
-async function servingOf(name: string) {
-  const authority = await openAuthority({ directory: join(api.directory, 'data/pki'), clock: systemClock })
-  return await authority.servingCertificate({ dns: [name], ips: [] })
-}
-
 const bare = { pods: () => [], pod: () => undefined, usage: () => ({ startedAt: 0, memoryBytes: 0, pods: [] }) }
 
 test('a tunnel opens only when the node says so, and ends with the server', async () => {
-  const { certificate: cert, key } = await servingOf('n4')
+  const { certificate: cert, key } = issuePair(api.server.signingAuthority, {
+    commonName: 'system:node:n4',
+    dns: ['n4'],
+  })
   const refusing = createServer({ cert, key }).listen(0, '127.0.0.1')
   refusing.on('upgrade', (_, socket) => socket.end('HTTP/1.1 418 No\r\ncontent-length: 5\r\n\r\nnever'))
   await once(refusing, 'listening')

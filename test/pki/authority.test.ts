@@ -149,6 +149,22 @@ test('a certificate of anybody else is made anew', async (t) => {
   assert.deepEqual(readSubject(remade.raw).commonNames, ['orch-admin'])
 })
 
+test('a certificate for node agents that an earlier version made is replaced, and keeps its key', async (t) => {
+  const at = place(t)
+  const authority = await openAuthority(at)
+  const { key } = await authority.nodeClientCertificate()
+  const subject = { commonName: 'kube-apiserver-kubelet-client', organizations: ['system:masters'] }
+  const issuer = { certificate: authority.certificate, key: keyFromPem(authority.key) }
+  const publicKey = publicKeyOf(keyFromPem(key))
+  const usages = ['digital signature', 'client auth'] as const
+  const old = issueCertificate({ subject, issuer, publicKey, usages, notBefore: now - day, notAfter: now + 364 * day })
+  writeFileSync(join(at.directory, 'node-client.crt'), old)
+  const remade = await (await openAuthority(at)).nodeClientCertificate()
+  const found = readSubject(new X509Certificate(remade.certificate).raw)
+  assert.deepEqual(found, { commonNames: ['system:apiserver-node-client'], organizations: [] })
+  assert.equal(remade.key, key)
+})
+
 test('a new authority means new certificates', async (t) => {
   const at = place(t)
   const old = await openAll(at)

@@ -1,5 +1,5 @@
 /** Flags of the ways to nodes. */
-import { flag, text, UsageError } from '../../base/flags.ts'
+import { flag, readBoolean, text, UsageError } from '../../base/flags.ts'
 import { list, readTime } from './values.ts'
 
 const addressTypes = ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP']
@@ -10,7 +10,7 @@ export const nodeFlags = {
     'FILE',
     '',
     text,
-    'PEM client certificate that this server shows to agents of nodes; self-made by default',
+    'PEM client certificate that this server shows to node agents; self-made by default. No server accepts it as a client of the API',
   ),
   kubeletClientKey: flag('kubelet-client-key', 'FILE', '', text, 'PEM private key of --kubelet-client-certificate'),
   kubeletCertificateAuthority: flag(
@@ -19,6 +19,13 @@ export const nodeFlags = {
     '',
     text,
     'PEM certificates of the CAs of the serving certificates of nodes; the self-made CA by default',
+  ),
+  kubeletRequireNodeSubject: flag(
+    'kubelet-require-node-subject',
+    'BOOL',
+    'true',
+    readBoolean,
+    "require the common name system:node:NAME in the serving certificate of a node agent; with false any certificate of the CA for the node's address is accepted",
   ),
   kubeletPreferredAddressTypes: flag(
     'kubelet-preferred-address-types',
