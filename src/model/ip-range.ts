@@ -4,6 +4,7 @@ import { ipVersion, withoutLeadingZeros } from './names.ts'
 /** The two versions of IP. */
 export type IpFamily = 'IPv4' | 'IPv6'
 
+/** An address as a number of its family. */
 export interface IpAddress {
   readonly family: IpFamily
   readonly number: bigint
@@ -54,6 +55,11 @@ export function parseRange(text: string): IpRange | undefined {
 /** A range as an operator writes it: zeros before a number, which some read as octal, are not taken for decimal. */
 export function parsePlainRange(text: string): IpRange | undefined {
   return withoutLeadingZeros(text) === text ? parseRange(text) : undefined
+}
+
+/** Whether an address is one of a range. */
+export function isWithin({ family, number }: IpAddress, range: IpRange): boolean {
+  return family === range.family && number >= range.base && number < range.base + range.size
 }
 
 /** Whether a range lies within another and is smaller. */

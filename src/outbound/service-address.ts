@@ -3,6 +3,7 @@
  * one: an ExternalName as it is, else the target of the port on a ready address of its EndpointSlices, or of its
  * Endpoints where no slice has one. With several addresses each call takes another at random.
  */
+import { isIP } from 'node:net'
 import type { JsonObject } from '../model/json.ts'
 import type { Lookup } from '../model/lookup.ts'
 import { withoutLeadingZeros } from '../model/names.ts'
@@ -76,6 +77,7 @@ function isTcp({ protocol = 'TCP' }: Port): boolean {
 }
 
 type Slice = ApiObject & {
+  addressType?: string
   endpoints?: { addresses?: string[]; conditions?: { ready?: boolean } }[]
   ports?: Port[]
 }
@@ -86,10 +88,19 @@ function slicesOf({ vendor, lookup }: ServiceAddressParts, { namespace, name }: 
   return found.map(({ object }) => object as Slice)
 }
 
-function addressesInSlice({ endpoints = [], ports = [] }: Slice, port: string): Address[] {
+function addressesInSlice({ addressType, endpoints = [], ports = [] }: Slice, port: string): Address[] {
   const ready = endpoints.filter(({ conditions }) => conditions?.ready !== false)
   const hosts = ready.flatMap(({ addresses = [] }) => addresses.map(withoutLeadingZeros))
-  return joined(hosts, ports, port)
+  return joined(addressType === 'FQDN' ? hosts.filter(isName) : hosts, ports, port)
+}
+
+/**
+ * Whether a host is not an address in any spelling that resolvers read: 127.0.0.1, 127.1, 0x7f.1, 2130706433. A slice of names
+ * could otherwise hold addresses that slices of addresses may not.
+ */
+function isName(host: string): boolean {
+  const lastLabel = host.replace(/\.$/, '').split('.').at(-1) ?? ''
+  return isIP(host) === 0 && !/^(?:\d+|0x[0-9a-f]*)$/i.test(lastLabel)
 }
 
 interface Endpoints {

@@ -3,6 +3,7 @@
  * says (`node-port/local-nodes.ts`); any other where its status says, if that leads away from this machine. What a status
  * says is never believed beyond that.
  */
+import { isIP } from 'node:net'
 import type { Node } from '../kinds/core/node.ts'
 import type { Pod } from '../kinds/core/pod.ts'
 import { nodes } from '../kinds/stored-types.ts'
@@ -15,8 +16,7 @@ import type { Destination } from '../outbound/connections.ts'
 import { type Credentials, noCredentials } from '../outbound/credentials.ts'
 import type { HttpsRelay } from '../outbound/https-relay.ts'
 import type { PassageErrors } from '../outbound/passage.ts'
-import type { Address } from '../outbound/service-address.ts'
-import { leadsAway, resolveAway } from './allowed-address.ts'
+import { type AddressPolicy, notAllowed } from './allowed-address.ts'
 
 export interface WayParts {
   readonly lookup: Lookup
@@ -32,8 +32,8 @@ export interface WayParts {
   readonly addressTypes: readonly string[]
   /** How long the beginning of a node's answer may take. */
   readonly timeoutMs: number
-  /** Where this server listens; undefined before it does. */
-  readonly ownAddress: () => Address | undefined
+  /** Which addresses may be connected to. */
+  readonly addresses: AddressPolicy
 }
 
 /** How this server and the agents of nodes know each other. */
@@ -101,9 +101,11 @@ export class WaysToNodes {
     const { name = '', namespace = '' } = pod.metadata
     const { status, spec } = pod
     const address = status?.podIPs?.[0]?.ip ?? ''
-    if (!leadsAway(address)) throw badRequest('address not allowed')
+    const { localNodes, addresses } = this.#parts
+    if (isIP(address) === 0) throw badRequest('address not allowed: the pod has none')
     const destination = bare(address, target)
-    const local = this.#parts.localNodes.find(spec?.nodeName ?? '')
+    const local = localNodes.find(spec?.nodeName ?? '')
+    if (local === undefined && !addresses.isAllowed(address, target.port)) throw badRequest(notAllowed)
     if (local === undefined) return destination
     if (target.scheme === 'https') throw new CallError('connection', 'a simulated pod does not speak TLS')
     return { ...destination, plain: () => local.connect({ namespace, name }, target.port) }
@@ -111,13 +113,13 @@ export class WaysToNodes {
 
   /** The first address of the preferred types that can be reached. */
   async #reachable({ status }: Node, port: number): Promise<{ host: string; address: string }> {
-    const { addressTypes, ownAddress } = this.#parts
-    const addresses = status?.addresses ?? []
-    const hosts = addressTypes.flatMap((type) => addresses.filter((each) => each.type === type))
+    const { addressTypes, addresses } = this.#parts
+    const known = status?.addresses ?? []
+    const hosts = addressTypes.flatMap((type) => known.filter((each) => each.type === type))
     let fault = new CallError('connection', 'no preferred addresses found')
     for (const { address: host = '' } of hosts) {
       try {
-        return { host, address: await resolveAway(host, port, ownAddress()) }
+        return { host, address: await addresses.resolve(host, port) }
       } catch (error) {
         if (!(error instanceof CallError)) throw error
         fault = error

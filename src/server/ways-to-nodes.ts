@@ -6,6 +6,7 @@ import type { LocalNodes } from '../node-port/local-nodes.ts'
 import { HttpsRelay } from '../outbound/https-relay.ts'
 import type { Address } from '../outbound/service-address.ts'
 import { readSubject } from '../pki/identity.ts'
+import { AddressPolicy } from '../resources/allowed-address.ts'
 import { WaysToNodes } from '../resources/ways-to-nodes.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Certificates } from './certificates.ts'
@@ -52,13 +53,16 @@ export function openWays(options: ServerOptions, means: WayMeans): (lookup: Look
   const authority = followAuthority(options.kubeletCertificateAuthority, reloading)
   const relay = new HttpsRelay()
   opened.defer(() => relay.close())
+  const addresses = new AddressPolicy({
+    ...{ allowed: options.allowedProxyCidrs, advertised: options.advertiseAddress, ownAddress },
+  })
   const own = async () => ({
     authority: certificates.ownAuthority.certificate,
     credentials: await certificates.nodeClient(),
   })
   return (lookup) =>
     new WaysToNodes({
-      ...{ lookup, relay, localNodes, ownAddress },
+      ...{ lookup, relay, localNodes, addresses },
       localTrust: own,
       trust: async () => ({
         authority: authority() ?? certificates.ownAuthority.certificate,

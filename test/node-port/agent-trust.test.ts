@@ -9,6 +9,7 @@ import { cpSync, writeFileSync } from 'node:fs'
 import { createServer, request } from 'node:https'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import type { TLSSocket } from 'node:tls'
 import { systemClock } from '../../src/base/clock.ts'
 import { allKinds } from '../../src/kinds/all.ts'
 import { vendorOf } from '../../src/model/vendor.ts'
@@ -44,6 +45,8 @@ const other = await startInProcess(
   allKinds,
   [
     '--tls-san=relayed',
+    '--allowed-proxy-cidrs=127.0.0.0/8',
+    '--kubelet-require-node-subject=false',
     `--kubelet-client-certificate=${write('client.crt', given.certificate)}`,
     `--kubelet-client-key=${write('client.key', given.key)}`,
     `--kubelet-certificate-authority=${write('foreign.crt', foreign.certificate)}`,
@@ -121,4 +124,29 @@ test('a certificate that a flag names for node agents is no client of the API, n
   const again = issue('my-servers', ['system:masters'])
   for (const pair of [given, again]) assert.equal(await askAs(pair, other), 401)
   assert.equal(await askAs(issue('my-servers', ['others']), other), 403)
+})
+
+test('flags allow an agent on this machine whose certificate of another CA names no node', async (t) => {
+  const clients: string[] = []
+  const { certificate: cert, key } = issuePair(foreign, { commonName: 'some-kubelet', ips: ['127.0.0.1'] })
+  const options = { cert, key, ca: api.ca, requestCert: true, rejectUnauthorized: false }
+  const agent = createServer(options, ({ socket }, response) => {
+    clients.push(String((socket as TLSSocket).getPeerCertificate().subject.CN))
+    response.end('here')
+  }).listen(0, '127.0.0.1')
+  t.after(() => agent.close())
+  await once(agent, 'listening')
+  const nodeAt = async (server: InProcess, Port: number) => {
+    const name = `at-${Port}`
+    await server.client.post('/api/v1/nodes', { metadata: { name } })
+    const addresses = [{ type: 'InternalIP', address: '127.0.0.1' }]
+    const status = { addresses, daemonEndpoints: { kubeletEndpoint: { Port } } }
+    await server.client.put(`/api/v1/nodes/${name}/status`, { metadata: { name }, status })
+    return await server.client.get(`/api/v1/nodes/${name}/proxy/x`)
+  }
+  const { port } = agent.address() as { port: number }
+  assert.equal((await nodeAt(other, port)).text, 'here')
+  assert.deepEqual(clients, ['my-servers'])
+  assert.match((await nodeAt(other, other.port)).body.message, /address not allowed/, 'the own port')
+  assert.match((await nodeAt(api, port)).body.message, /address not allowed/, 'without the flag')
 })

@@ -14,7 +14,6 @@ import { after, test } from 'node:test'
 import { requestHeaders } from '../../src/http/forwarded-headers.ts'
 import { localNode } from '../../src/node-port/local-nodes.ts'
 import { selfMadePair } from '../../src/pki/self-made-pair.ts'
-import { resolveAway } from '../../src/resources/allowed-address.ts'
 import { HttpClient } from '../tools/http-client.ts'
 import { issuePair } from '../tools/issued-pair.ts'
 import { reachedNode } from '../tools/reached-node.ts'
@@ -248,18 +247,6 @@ test('a node that names this machine, the local link or nothing is not connected
     assert.match(await nodeAt(`h${i}`, [{ type: 'InternalIP', address }], port), /address not allowed/, address)
   assert.match(await nodeAt('none', []), /no preferred addresses found/)
   assert.match(await nodeAt('other', [{ type: 'Hostname', address: 'no-such-host.invalid' }]), /no such host/)
-})
-
-test('the address of this server is its own however it is spelt', async () => {
-  const spellings = {
-    '10.1.2.3': ['10.1.2.3', '::ffff:10.1.2.3', '::FFFF:a01:203'],
-    'fd00::1': ['FD00::1', 'fd00:0::01'],
-  }
-  for (const [host, all] of Object.entries(spellings))
-    for (const address of all) {
-      await assert.rejects(resolveAway(address, 6443, { host, port: 6443 }), /address not allowed/, address)
-      assert.equal(await resolveAway(address, 10250, { host, port: 6443 }), address)
-    }
 })
 
 test('a node whose certificate another authority has signed is not believed', async () => {

@@ -63,3 +63,17 @@ test('an ExternalName as it is, and the own Service is this server', () => {
   const parts = { vendor: vendorOf('orch'), lookup: lookupOf({}), ownAddress: () => ({ host: 'here', port: 1 }) }
   assert.deepEqual(serviceAddress(parts, { namespace: 'default', name: 'orch', port: 443 }), { host: 'here', port: 1 })
 })
+
+test('a slice of names has no addresses, however they are spelt', () => {
+  const names = (...addresses: string[]) => ({
+    ...{ metadata: { name: 'names', labels }, addressType: 'FQDN' },
+    ...{ endpoints: [{ addresses }], ports: [{ name: 'https', port: 8443 }] },
+  })
+  const spellings = ['169.254.169.254', '127.0.0.1.', '127.1', '0x7f.1', '2130706433', '10.0.0.0x1', '010.0.0.1', '::1']
+  for (const address of spellings) {
+    const objects = { services: [service], endpointslices: [names(address)] }
+    assert.throws(() => addressIn(objects), /has no ready address/, address)
+  }
+  const mixed = { services: [service], endpointslices: [names('10.0.0.1', 'a.example.com')] }
+  assert.deepEqual(addressIn(mixed), { host: 'a.example.com', port: 8443 })
+})

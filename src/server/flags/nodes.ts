@@ -1,5 +1,6 @@
 /** Flags of the ways to nodes. */
 import { flag, readBoolean, text, UsageError } from '../../base/flags.ts'
+import { type IpRange, parsePlainRange } from '../../model/ip-range.ts'
 import { list, readTime } from './values.ts'
 
 const addressTypes = ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP']
@@ -34,6 +35,13 @@ export const nodeFlags = {
     readTypes,
     'types of addresses to reach nodes by, the preferred first, separated by commas',
   ),
+  allowedProxyCidrs: flag(
+    'allowed-proxy-cidrs',
+    'CIDRS',
+    '',
+    readRanges,
+    "ranges of addresses to connect to for nodes and pods although they are refused by default, separated by commas: this machine's own addresses, link-local addresses, metadata services and IPv6 addresses that embed IPv4; the server's own port stays refused",
+  ),
   kubeletTimeout: flag('kubelet-timeout', 'TIME', '5s', readTime, 'maximum time until a node begins its answer'),
 }
 
@@ -44,4 +52,15 @@ function readTypes(value: string): readonly string[] {
     throw new UsageError(`${JSON.stringify(unknown)} is no type of address: use ${addressTypes.join(', ')}`)
   if (types.length === 0) throw new UsageError(`name at least one type of address: ${addressTypes.join(', ')}`)
   return types
+}
+
+function readRanges(value: string): readonly IpRange[] {
+  return list(value).map((text) => {
+    const range = parsePlainRange(text)
+    if (range === undefined)
+      throw new UsageError(
+        `${JSON.stringify(text)} is not a range of addresses: use one such as 10.0.0.5/32 or fd00::/8`,
+      )
+    return range
+  })
 }
