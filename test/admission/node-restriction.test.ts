@@ -122,6 +122,7 @@ describe('the agent of a node', async () => {
   test('makes mirror pods of its node that refer to nothing', async () => {
     assert.equal(await status('POST', pods, mirror({})), 201)
     const env = [{ name: 'E', valueFrom: { configMapKeyRef: { name: 's', key: 'k' } } }]
+    const claim = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } }
     const projected = (source: object) => ({ volumes: [{ name: 'v', projected: { sources: [source] } }] })
     for (const bad of [
       mirror({}, { annotations: {} }),
@@ -136,6 +137,7 @@ describe('the agent of a node', async () => {
       mirror({ volumes: [{ name: 'v', secret: { secretName: 's' } }] }),
       mirror({ volumes: [{ name: 'v', configMap: { name: 's' } }] }),
       mirror({ volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 's' } }] }),
+      mirror({ volumes: [{ name: 'v', ephemeral: { volumeClaimTemplate: { spec: claim } } }] }),
       mirror({ containers: [{ ...container, env }] }),
       mirror({ containers: [{ ...container, envFrom: [{ configMapRef: { name: 's' } }] }] }),
       mirror(projected({ configMap: { name: 's' } })),

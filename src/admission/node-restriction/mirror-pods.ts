@@ -56,7 +56,9 @@ function referenced(spec: PodSpec): string {
   if (serviceAccountName !== '') return 'a service account'
   if (secretsOf(spec).length > 0) return 'secrets'
   if (hasConfigMaps(spec)) return 'configmaps'
-  if (volumes.some(({ persistentVolumeClaim }) => persistentVolumeClaim !== undefined)) return 'persistentvolumeclaims'
+  if (volumes.some((volume) => volume.persistentVolumeClaim !== undefined)) return 'persistentvolumeclaims'
+  // The claim is made with the pod, and gives the node the right to read it and its volume.
+  if (volumes.some(({ ephemeral }) => ephemeral !== undefined)) return 'ephemeral persistentvolumeclaims'
   const tokens = volumes.flatMap(({ projected }) => projected?.sources ?? [])
   return tokens.some(({ serviceAccountToken }) => serviceAccountToken !== undefined) ? 'tokens of an account' : ''
 }
