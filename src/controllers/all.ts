@@ -90,8 +90,8 @@ export const controlLoops: readonly ControlLoop[] = [
   {
     name: 'csrapproving',
     account: 'certificate-controller',
-    make: ({ client, informer, vendor }) =>
-      csrApprovingLoop({ client, vendor, informer: informer(certificateRequests(vendor)) }),
+    make: ({ client, informer, vendor, clock }) =>
+      csrApprovingLoop({ client, vendor, clock, informer: informer(certificateRequests(vendor)) }),
   },
   {
     name: 'csrcleaner',

@@ -33,6 +33,6 @@ export function decodeRequest({ spec }: CertificateSigningRequest): CertificateR
 }
 
 /** A condition to be added; the server sets its times. */
-export function newCondition(type: 'Approved' | 'Failed', reason: string, message: string): Condition {
+export function newCondition(type: 'Approved' | 'Denied' | 'Failed', reason: string, message: string): Condition {
   return { type, status: 'True', reason, message } as Condition
 }

@@ -3,15 +3,18 @@
  * would sign, and whoever made it may create `certificatesigningrequests/nodeclient`, or `/selfnodeclient` for a
  * certificate in its own name. Who may is asked of the server, as a SubjectAccessReview.
  *
- * The approval is written to the very version that was judged. A request that was recognized but is not permitted stays
+ * A certificate for a node whose agent is alive is denied to anybody but that agent: with a bootstrap token alone nobody takes
+ * the identity of a node that works.
+ *
+ * The verdict is written to the very version that was judged. A request that was recognized but is not permitted stays
  * pending and is looked at again from time to time, as rights may be granted later.
  */
-import type { Client } from '../client/client.ts'
 import type { Informer } from '../client/informer.ts'
 import type { ResourceType } from '../client/resource-type.ts'
 import { isConflict } from '../client/status-error.ts'
 import type { ApiObject } from '../model/object.ts'
-import { groupName, type Vendor } from '../model/vendor.ts'
+import { nodeUserPrefix } from '../model/user.ts'
+import { groupName } from '../model/vendor.ts'
 import { signerFaults } from '../pki/built-in-signers.ts'
 import type { CertificateRequest } from '../pki/certificate-request.ts'
 import { MalformedInput } from '../pki/malformed-input.ts'
@@ -21,16 +24,16 @@ import { fromInformer } from '../reconcile/sources.ts'
 import type { StepOutcome } from '../reconcile/work-queue.ts'
 import {
   type CertificateSigningRequest,
+  type Condition,
   certificateRequests,
   decodeRequest,
   isPending,
   newCondition,
 } from './certificate-requests.ts'
+import { isNodeAlive, type LivenessParts } from './node-liveness.ts'
 import { unlessGone } from './unless-gone.ts'
 
-export interface ApprovingParts {
-  readonly client: Client
-  readonly vendor: Vendor
+export interface ApprovingParts extends LivenessParts {
   readonly informer: Informer<CertificateSigningRequest>
 }
 
@@ -59,9 +62,25 @@ async function reconcile(
   const decoded = decodeRequest(request)
   if (decoded instanceof MalformedInput) return 'done'
   if (signerFaults('nodeClient', judgedPart(decoded), spec.usages ?? []).length > 0) return 'done'
-  for (const { right, message } of waysFor(request, decoded))
-    if (await mayCreate(parts, request, { right, signal })) return await approve(parts, request, { message, signal })
+  for (const { right, message } of waysFor(request, decoded)) {
+    if (!(await mayCreate(parts, request, { right, signal }))) continue
+    const node = nodeOfAnother(request, decoded)
+    const isTaken = node !== undefined && (await isNodeAlive(parts, node, signal))
+    const verdict = isTaken ? denial(node) : newCondition('Approved', 'AutoApproved', message)
+    return await decide(parts, request, { verdict, signal })
+  }
   return 'later'
+}
+
+/** The node that the certificate would name; undefined where its own agent asks. */
+function nodeOfAnother({ spec }: CertificateSigningRequest, { subject }: CertificateRequest): string | undefined {
+  const [user = ''] = subject.commonNames
+  return spec?.username === user ? undefined : user.slice(nodeUserPrefix.length)
+}
+
+function denial(node: string): Condition {
+  const way = 'join with another name, or delete the Node; once its agent is silent its name can be joined with again'
+  return newCondition('Denied', 'NodeIsAlive', `the node ${node} exists and its agent is alive: ${way}`)
 }
 
 /** The rights that each would do, and what the approval then says. */
@@ -100,12 +119,12 @@ async function mayCreate(
   return review.status?.allowed === true
 }
 
-async function approve(
+async function decide(
   { client, vendor }: ApprovingParts,
   request: CertificateSigningRequest,
-  { message, signal }: { message: string; signal: AbortSignal },
+  { verdict, signal }: { verdict: Condition; signal: AbortSignal },
 ): Promise<StepOutcome> {
-  const conditions = [...(request.status?.conditions ?? []), newCondition('Approved', 'AutoApproved', message)]
+  const conditions = [...(request.status?.conditions ?? []), verdict]
   const next = { ...request, status: { ...request.status, conditions } }
   try {
     await unlessGone(client.update(certificateRequests(vendor), next, { subresource: 'approval', signal }))

@@ -1,7 +1,9 @@
 /** Requests of node agents are approved where the requester may get such certificates; nothing else ever is. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Client } from '../../src/client/client.ts'
 import { type CertificateSigningRequest, certificateRequests } from '../../src/controllers/certificate-requests.ts'
+import type { ApiObject } from '../../src/model/object.ts'
 import { vendorOf } from '../../src/model/vendor.ts'
 import { generateKey } from '../../src/pki/keys.ts'
 import { makeRequest } from '../../src/pki/make-request.ts'
@@ -94,6 +96,44 @@ test('approving', async (t) => {
     await approved('after-them')
     for (const name of ['by-stranger', 'other-node', 'usages', 'group', 'client', 'serving'])
       assert.deepEqual((await client.get(requests, { name })).status ?? {}, {}, name)
+  })
+
+  await t.test('the name of a node that is alive is denied to anybody but its agent', async () => {
+    const nodes = { group: '', version: 'v1', plural: 'nodes', namespaced: false }
+    const leases = { group: 'coordination.orch.io', version: 'v1', plural: 'leases', namespaced: true }
+    const verdict = async (name: string, who: Client) => {
+      const wanted = requestOf({ name, node: name.slice(0, 2) })
+      await who.create(requests, wanted)
+      const decided = await eventOf(client, requests, {
+        name: { name },
+        fits: (e) => e.type !== 'BOOKMARK' && (e.object.status?.conditions ?? []).length > 0,
+      })
+      assert.ok(decided.type !== 'BOOKMARK')
+      const [condition] = decided.object.status?.conditions ?? []
+      return [condition?.type, condition?.reason].join(' ')
+    }
+    const add = async (name: string, ready: string | undefined, renewTime?: string) => {
+      const made = await client.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name } })
+      const conditions = ready === undefined ? [] : [{ type: 'Ready', status: ready }]
+      await client.update(nodes, { ...made, status: { conditions } } as ApiObject, { subresource: 'status' })
+      if (renewTime === undefined) return
+      const metadata = { namespace: 'kube-node-lease', name }
+      const spec = { holderIdentity: name, leaseDurationSeconds: 40, renewTime }
+      await client.create(leases, { apiVersion: 'coordination.orch.io/v1', kind: 'Lease', metadata, spec } as ApiObject)
+    }
+    const [now, longAgo] = [new Date().toISOString(), '2020-01-01T00:00:00.000000Z']
+    for (const [name, ready, renewTime, outcome] of [
+      ['a1', 'True', undefined, 'Denied NodeIsAlive'],
+      ['a2', 'False', longAgo, 'Denied NodeIsAlive'],
+      ['a3', 'Unknown', now.replace('Z', '000Z'), 'Denied NodeIsAlive'],
+      ['a4', undefined, now.replace('Z', '000Z'), 'Denied NodeIsAlive'],
+      ['b1', 'Unknown', longAgo, 'Approved AutoApproved'],
+      ['b2', undefined, undefined, 'Approved AutoApproved'],
+    ] as const) {
+      await add(name, ready, renewTime)
+      assert.equal(await verdict(`${name}-joins`, joiner), outcome, name)
+    }
+    assert.equal(await verdict('a1-renews', as('system:node:a1', ['system:nodes'])), 'Approved AutoApproved')
   })
 
   await t.test('a right that is granted later counts', async () => {
