@@ -22,6 +22,8 @@ type AdmissionOptions = Pick<
 
 export interface AdmissionParts extends Omit<ControlParts, 'metrics'>, Pick<WarningParts, 'servedTypes'> {
   readonly access: Access
+  /** Controls that run unless they are disabled, besides those that run by default in every server. */
+  readonly furtherDefaults: readonly string[]
 }
 
 export interface MadeAdmission {
@@ -39,6 +41,10 @@ export async function makeAdmission(
   metrics: AdmissionMetrics,
 ): Promise<MadeAdmission> {
   const { enableAdmissionPlugins: enabled, disableAdmissionPlugins: disabled } = options
+  const entries = allControls.map((entry) => ({
+    ...entry,
+    byDefault: entry.byDefault || parts.furtherDefaults.includes(entry.name),
+  }))
   const tolerationSeconds = {
     'not-ready': options.notReadyTolerationSeconds,
     unreachable: options.unreachableTolerationSeconds,
@@ -53,7 +59,7 @@ export async function makeAdmission(
   // What is configured and does not run must make sense as well: one day it will run.
   const configured = [...configurations.keys()].map(findControl)
   for (const entry of configured) if (!isRunning(entry)) await make(entry)
-  const made = await Promise.all(allControls.filter(isRunning).map(make))
+  const made = await Promise.all(entries.filter(isRunning).map(make))
   const controls = made.map((control) => metrics.measuredControl(control))
   return {
     admission: metrics.measuredChain(
@@ -63,7 +69,7 @@ export async function makeAdmission(
       controls.filter(({ accounts }) => accounts),
       parts.vendor,
     ),
-    controls: allControls.map((entry) => stateOf(entry, made)),
+    controls: entries.map((entry) => stateOf(entry, made)),
   }
 }
 

@@ -122,6 +122,8 @@ export interface Environment {
   readonly defaultLimits?: boolean
   /** The store, in place of the one that the options name. The server closes it. */
   readonly store?: Store
+  /** Whether node agents are restricted to their own objects unless a flag disables NodeRestriction; false by default. */
+  readonly restrictsNodes?: boolean
   /** Whether there is a storage class for claims that name none; false by default. */
   readonly defaultStorageClass?: boolean
   /** How the administrator signs in to the console with a link; without it there is none. */
@@ -230,6 +232,7 @@ async function openInner(options: ServerOptions, around: Surroundings) {
     {
       ...{ ...foundation, caches, clock, kinds, log, opened },
       authenticator: around.authenticator,
+      furtherControls: around.restrictsNodes ? ['NodeRestriction'] : [],
       console: around.console,
       components: [readiness.store],
       recentEvents: () => audited.recent.all(),
@@ -360,6 +363,8 @@ interface ApiParts
   readonly authenticator: Authenticator | undefined
   readonly console: ConsoleAccess | undefined
   readonly denied: DeniedCertificates
+  /** Admission controls that run unless a flag disables them, besides the default ones. */
+  readonly furtherControls: readonly string[]
   readonly metrics: ServerMetrics
   readonly reloading: Reloading
   readonly opened: AsyncDisposableStack
@@ -402,7 +407,8 @@ async function openApi(options: ServerOptions, parts: ApiParts) {
   const image = imagePolicyMeans(options, parts)
   const outside = { caller, knownWebhooks, ownAddress: parts.ownAddress, requestLimitMs, ...image }
   const quotaActivity = new QuotaActivity()
-  const means = { vendor, lookup, authorizer, access, ...own, ...outside, quotaActivity, clock, log }
+  const running = { access, furtherDefaults: parts.furtherControls }
+  const means = { vendor, lookup, authorizer, ...running, ...own, ...outside, quotaActivity, clock, log }
   const { admission, accounting, controls } = await makeAdmission(options, means, metrics.admission)
   return { catalogue, lookup, ways, registry, access, admission, identity, quotaActivity, ownWrites }
 }

@@ -17,6 +17,7 @@ export async function startRunning({ options, up }: ServerCommandLine, environme
   const prepared = up === undefined ? undefined : await prepareLoops(up)
   const server = await startApiServer(options, {
     ...environment,
+    restrictsNodes: up !== undefined,
     defaultLimits: up?.defaultLimitRange ?? false,
     defaultStorageClass: up?.defaultStorageClass ?? false,
   })

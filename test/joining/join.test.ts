@@ -6,8 +6,11 @@ import { test } from 'node:test'
 import { systemClock } from '../../src/base/clock.ts'
 import { parseFlags } from '../../src/base/flags.ts'
 import { Client } from '../../src/client/client.ts'
+import { parserFor } from '../../src/client/node/config-parser.ts'
 import { HttpTransport } from '../../src/client/node/http-transport.ts'
+import { readClientConfig } from '../../src/client/node/kubeconfig.ts'
 import { parsePlainYaml } from '../../src/client/node/plain-yaml.ts'
+import type { ApiObject } from '../../src/model/object.ts'
 import { vendorOf } from '../../src/model/vendor.ts'
 import { nodeAgentFlags } from '../../src/server/flags/node-agent.ts'
 import { startNodeAgent } from '../../src/server/node-agent/node-agent.ts'
@@ -58,6 +61,21 @@ test('joining', async (t) => {
     assert.equal(statSync(out('n1')).mode & 0o777, 0o600)
     const who = await runCommand(join(root, 'bin/orchctl'), [`--kubeconfig=${out('n1')}`, 'auth', 'whoami'])
     assert.match(who.stdout, /system:node:n1[\s\S]*system:nodes/)
+  })
+
+  await t.test('a node that joined with a token reads no Secret by binding a pod to itself', async () => {
+    await admin.post('/api/v1/namespaces/default/secrets', { metadata: { name: 'private' }, stringData: { a: 'b' } })
+    const config = await readClientConfig({ files: [out('n1')], parse: await parserFor([out('n1')]) })
+    const transport = new HttpTransport(config.transport)
+    const node = new Client(transport.send)
+    const volumes = [{ name: 'v', secret: { secretName: 'private' } }]
+    const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'own' } }
+    const spec = { nodeName: 'n1', containers: [{ name: 'c', image: 'i' }], volumes }
+    const pods = { group: '', version: 'v1', plural: 'pods', namespaced: true }
+    const made = node.create(pods, { ...pod, metadata: { ...pod.metadata, namespace: 'default' }, spec } as ApiObject)
+    await assert.rejects(made, { code: 403, message: /can only create mirror pods/ })
+    await assert.rejects(node.read('/api/v1/namespaces/default/secrets/private'), { code: 403 })
+    transport.close()
   })
 
   await t.test('without a hash the token alone must do, and that is said', async () => {
@@ -122,6 +140,9 @@ test('joining', async (t) => {
       )
       // The nodes of `orch up` and other agents have other addresses.
       assert.match((await admin.get(`${pods}/p1`)).body.status.podIP, /^10\.(?:19[2-9]|2\d\d)\./)
+      const taken = await joinAs('n9', `--token=${token}`)
+      assert.equal(taken.code, 1)
+      assert.match(taken.stderr, /was denied: the node n9 exists and its agent is alive/)
       await agent.stop()
       const file = join(root, 'kubeconfig')
       assert.equal(statSync(file).mode & 0o777, 0o600)

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { allControls } from '../../src/admission/controls/all.ts'
-import { serve } from '../tools/in-process.ts'
+import { serve, serveUp } from '../tools/in-process.ts'
 
 const path = '/apis/ops.orch.io/v1/admissioncontrols'
 
@@ -31,4 +31,15 @@ test('the controls that run are those that the flags say, in their order', async
     [(await client.get(`${path}/None`)).status, (await client.delete(`${path}/PodSecurity`)).status],
     [404, 405],
   )
+})
+
+test('orch up also runs NodeRestriction unless a flag disables it', async (t) => {
+  const server = await serveUp(t)
+  const stateOf = async () => {
+    const { spec, status } = (await server.client().get(`${path}/NodeRestriction`)).body
+    return [spec.byDefault, status.enabled]
+  }
+  assert.deepEqual(await stateOf(), [true, true])
+  await server.restart(['--disable-admission-plugins=NodeRestriction'])
+  assert.deepEqual(await stateOf(), [true, false])
 })

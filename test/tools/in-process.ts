@@ -111,7 +111,8 @@ const runServer: Run = async (args, { store, write }) => {
 
 const runAll: Run = async (args, { store, write }) => {
   const options = parseFlags({ ...serverFlags, ...upFlags }, [...noNodes(args), ...args])
-  const environment = { ...environmentOf(options, store, write), defaultLimits: options.defaultLimitRange }
+  const { defaultLimitRange: defaultLimits } = options
+  const environment = { ...environmentOf(options, store, write), defaultLimits, restrictsNodes: true }
   const console = openConsole({ options, up: options }, {})
   const server = await startApiServer(options, { ...environment, console: console.access })
   write(greeting(server.url, options, console.address(server.url)))

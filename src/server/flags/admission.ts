@@ -9,7 +9,7 @@ export const admissionFlags = {
     'NAMES',
     '',
     readControls,
-    `admission controls to run in addition to the default ones (${defaultControls.join(', ')}), separated by commas; all controls, in the order in which they run: ${controlNames.join(', ')}`,
+    `admission controls to run in addition to the default ones (${defaultControls.join(', ')}; in orch up also NodeRestriction), separated by commas; all controls, in the order in which they run: ${controlNames.join(', ')}`,
   ),
   disableAdmissionPlugins: flag(
     'disable-admission-plugins',
