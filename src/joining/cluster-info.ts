@@ -34,7 +34,7 @@ export interface TrustRequest {
   /** The address of the server. */
   readonly server: string
   readonly token: Token
-  /** Pins of the CA's public key, `sha256:<hex>`, one of which must fit; none: the token alone must do. */
+  /** Pins of public keys of CAs, `sha256:<hex>`: only the CAs that they name are trusted. Without pins the token vouches. */
   readonly pins: readonly string[]
   readonly signal: AbortSignal
 }
@@ -42,8 +42,7 @@ export interface TrustRequest {
 /** Throws JoinError. */
 export async function trustCluster({ server, token, pins, signal }: TrustRequest): Promise<TrustedCluster> {
   const { vendor, kubeconfig } = verified(await readSigned({ server, token, signal }), token)
-  const authority = authorityIn(await readConfig(kubeconfig))
-  checkPins(authority, pins)
+  const authority = pinned(authoritiesIn(await readConfig(kubeconfig)), pins).join('')
   const again = await readInfo({ server, authority }, signal)
   if (verified(again, token).kubeconfig !== kubeconfig)
     throw new JoinError('cluster-info says something else over a verified connection: somebody may be in between')
@@ -138,25 +137,44 @@ async function readConfig(text: string): Promise<Json> {
   }
 }
 
-/** The CA in a client config. */
-function authorityIn(config: Json): string {
+const pemBlock = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
+
+/** The certificates in PEM. Throws where one cannot be read. */
+function certificatesIn(pem: string): X509Certificate[] {
+  return (pem.match(pemBlock) ?? []).map((block) => new X509Certificate(block))
+}
+
+/** The certificates of the CA in a client config. Only these are used of what it holds: TLS would read further forms. */
+function authoritiesIn(config: Json): X509Certificate[] {
   const clusters = isObject(config) && Array.isArray(config.clusters) ? config.clusters : []
   const cluster = isObject(clusters[0]) && isObject(clusters[0].cluster) ? clusters[0].cluster : ({} as JsonObject)
   const data = cluster['certificate-authority-data']
-  const pem = typeof data === 'string' ? Buffer.from(data, 'base64').toString() : ''
-  if (parsed(() => new X509Certificate(pem)) === undefined)
+  const found = parsed(() => certificatesIn(typeof data === 'string' ? Buffer.from(data, 'base64').toString() : ''))
+  if (found === undefined || found.length === 0)
     throw new JoinError('cluster-info names no CA by which the server can be verified')
-  return pem
+  return found
 }
 
 /** The pin of a CA: a hash of its public key. */
-export function pinOf(certificate: string): string {
-  const key = new X509Certificate(certificate).publicKey.export({ type: 'spki', format: 'der' })
+function pinOf({ publicKey }: X509Certificate): string {
+  const key = publicKey.export({ type: 'spki', format: 'der' })
   return `sha256:${createHash('sha256').update(key).digest('hex')}`
 }
 
-function checkPins(authority: string, pins: readonly string[]): void {
-  const pin = pinOf(authority)
-  if (pins.length > 0 && !pins.includes(pin))
-    throw new JoinError(`the CA of that cluster is ${pin}, which --ca-cert-hash does not name`)
+/** The pins of all certificates in PEM. Throws JoinError where there is none, or one cannot be read. */
+export function pinsOf(pem: string): string[] {
+  const found = parsed(() => certificatesIn(pem)) ?? []
+  if (found.length === 0) throw new JoinError('the CA of the client config is not a certificate in PEM form')
+  return found.map(pinOf)
+}
+
+const maxShownPins = 3
+
+/** The certificates that the pins name, as PEM; all of them where there are no pins. */
+function pinned(authorities: readonly X509Certificate[], pins: readonly string[]): string[] {
+  const trusted = pins.length === 0 ? authorities : authorities.filter((each) => pins.includes(pinOf(each)))
+  const shown = authorities.slice(0, maxShownPins).map(pinOf)
+  if (trusted.length === 0)
+    throw new JoinError(`the CA of that cluster is ${shown.join(' or ')}, which --ca-cert-hash does not name`)
+  return trusted.map((each) => each.toString())
 }

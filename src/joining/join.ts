@@ -19,7 +19,7 @@ export const joinFlags = {
     'ca-cert-hash',
     'HASH',
     readPin,
-    "hash of the public key of the cluster's CA, sha256:<hex>, so that whoever knows the token alone cannot pose as the cluster",
+    'hash of the public key of a CA of the cluster, sha256:<hex>; only CAs that a hash names are trusted, so that whoever knows the token alone cannot pose as the cluster',
   ),
   nodeName: flag('node-name', 'NAME', '', readNode, 'name of the node to join as'),
   kubeconfig: flag('kubeconfig', 'FILE', '', text, 'file to write the client config of the node agent to'),

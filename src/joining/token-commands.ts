@@ -20,7 +20,7 @@ import {
   tokenSecretName,
 } from '../model/bootstrap-token.ts'
 import { groupName, profileNames, type Vendor, vendorOf } from '../model/vendor.ts'
-import { pinOf } from './cluster-info.ts'
+import { pinsOf } from './cluster-info.ts'
 import { JoinError } from './join-error.ts'
 
 const namespace = 'kube-system'
@@ -119,8 +119,9 @@ async function createToken(
 }
 
 function joinCommand({ server, authority }: HttpTransportOptions, token: string): string {
-  const pin = authority !== undefined && isCertificate(authority) ? ` --ca-cert-hash ${pinOf(authority)}` : ''
-  return `orch join --server ${server} --token ${token}${pin} --node-name NAME --kubeconfig FILE`
+  const pins = authority !== undefined && isCertificate(authority) ? pinsOf(authority) : []
+  const hashes = pins.map((pin) => ` --ca-cert-hash ${pin}`).join('')
+  return `orch join --server ${server} --token ${token}${hashes} --node-name NAME --kubeconfig FILE`
 }
 
 function isCertificate(pem: string): boolean {

@@ -4,7 +4,7 @@ import { createHmac } from 'node:crypto'
 import { createSecureServer, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
 import { test } from 'node:test'
 import { loadAll } from 'js-yaml'
-import { trustCluster, verified } from '../../src/joining/cluster-info.ts'
+import { pinsOf, trustCluster, verified } from '../../src/joining/cluster-info.ts'
 import { selfMadePair } from '../../src/pki/self-made-pair.ts'
 
 const token = { id: 'abcdef', secret: '0123456789abcdef' }
@@ -97,6 +97,37 @@ test('whoever is in between learns no token, and is refused', async (t) => {
   await assert.rejects(trustCluster({ server: forging.url, token, pins: [], signal }), /not signed by this token/)
   for (const headers of [...between.seen, ...forging.seen]) assert.equal(headers.authorization, undefined)
   assert.equal(forging.seen.length, 1)
+})
+
+test('only the certificates that pins name are trusted, wherever in the bundle they are', async (t) => {
+  const signal = AbortSignal.timeout(60_000)
+  const holder = { text: '' }
+  const data = {
+    get kubeconfig() {
+      return holder.text
+    },
+    get 'jws-kubeconfig-abcdef'() {
+      return signature({ text: holder.text })
+    },
+  }
+  const server = await impostor(t, data)
+  const names = { dns: ['localhost'], ips: ['127.0.0.1'] }
+  const { certificate: real } = selfMadePair('true', names, Date.now())
+  const trust = (pins: readonly string[]) => trustCluster({ server: server.url, token, pins, signal })
+  const trustedForm = server.certificate.replaceAll(' CERTIFICATE-', ' TRUSTED CERTIFICATE-')
+  const others = [server.certificate, trustedForm, server.certificate.replaceAll(' CERTIFICATE-', ' X509 CERTIFICATE-')]
+  // The real CA is known to all. Whoever knows the token adds a CA of their own to it.
+  for (const other of others)
+    for (const bundle of [real + other, other + real, `${real}\n# text\n${other}`]) {
+      holder.text = configWith(bundle)
+      await assert.rejects(trust(pinsOf(real)), /is not reached/, 'the certificate of the impostor is not trusted')
+    }
+  for (const bundle of [real + server.certificate, server.certificate + real]) {
+    holder.text = configWith(bundle)
+    assert.equal((await trust(pinsOf(server.certificate))).authority, server.certificate)
+    assert.equal((await trust(pinsOf(bundle))).authority, bundle)
+  }
+  assert.throws(() => pinsOf('nothing'), /is not a certificate in PEM form/)
 })
 
 test('a pin of another CA is refused, though the token is right', async (t) => {

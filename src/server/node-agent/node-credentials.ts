@@ -14,7 +14,7 @@ import { parserFor } from '../../client/node/config-parser.ts'
 import { HttpTransport, type HttpTransportOptions } from '../../client/node/http-transport.ts'
 import { readClientConfig } from '../../client/node/kubeconfig.ts'
 import { adminKubeconfig } from '../../client/node/kubeconfig-write.ts'
-import { pinOf, trustCluster } from '../../joining/cluster-info.ts'
+import { pinsOf, trustCluster } from '../../joining/cluster-info.ts'
 import { JoinError } from '../../joining/join-error.ts'
 import { nodeCertificate, requestCertificate } from '../../joining/node-certificate.ts'
 import { tokenForm } from '../../model/bootstrap-token.ts'
@@ -155,7 +155,7 @@ async function join(
   const [, id = '', secret = ''] = tokenForm.exec(text) ?? []
   if (id === '') throw new UsageError(`--bootstrap-kubeconfig: ${bootstrapKubeconfig} has no bootstrap token`)
   const signal = AbortSignal.any([stopping, AbortSignal.timeout(timeoutMs)])
-  const pins = named === undefined ? [] : [pinOf(named)]
+  const pins = named === undefined ? [] : pinsOf(named)
   const cluster = await trustCluster({ server, token: { id, secret }, pins, signal })
   log.info('the cluster is the one that the token is of', { server })
   const onRequested = (name: string) => log.info('asked for a certificate', { request: name })
