@@ -1,11 +1,13 @@
 /**
  * The headers of a request that is passed on to another server, and of the answer that comes back.
  *
- * On the way out the client's credentials are removed, and so is everything by which it could claim to be somebody else;
+ * On the way out the client's credentials are removed, and so is everything by which it could claim to be somebody else,
+ * and what a browser says of the page, which this server has judged and which is of no origin of the other server's;
  * who it is is told to aggregated servers in headers of our own, which they believe because of our client certificate. On the way back
  * everything is removed that concerns the connection, or that speaks for this server as a whole: cookies, and headers by
  * which browsers and HTTP clients would go elsewhere.
  */
+import { valuesOf } from '../base/raw-headers.ts'
 import { ApiError } from '../model/api-error.ts'
 import type { User } from '../model/user.ts'
 import { withoutWebSocketToken } from './websocket-token.ts'
@@ -33,6 +35,8 @@ const ofConnection = new Set([
 ])
 const credentials = new Set(['authorization', 'cookie', 'x-forwarded-for', 'via'])
 const identityPrefixes = ['x-remote-', 'impersonate-']
+/** Whether a browser describes the page by it that caused the request. */
+const isOfPage = (name: string) => name === 'origin' || name.startsWith('sec-fetch-')
 
 /** Alternating names and values. */
 export function requestHeaders(request: ForwardedRequest): string[] {
@@ -42,7 +46,8 @@ export function requestHeaders(request: ForwardedRequest): string[] {
   const kept = filterHeaders(rawHeaders, (name) => {
     // Some servers take `_` for `-`.
     const read = name.replaceAll('_', '-')
-    return !dropped.has(name) && !credentials.has(read) && !claims.some((claim) => read.startsWith(claim))
+    if (dropped.has(name) || isOfPage(name)) return false
+    return !credentials.has(read) && !claims.some((claim) => read.startsWith(claim))
   })
   return [
     ...withoutTokens(kept),
@@ -133,9 +138,4 @@ export function filterHeaders(rawHeaders: readonly string[], isKept: (name: stri
   return rawHeaders
     .filter((_, i) => i % 2 === 0)
     .flatMap((name, i) => (isKept(name.toLowerCase()) ? [name, rawHeaders[2 * i + 1]!] : []))
-}
-
-/** The values of a header, whose name is given in lower case, in their order. */
-export function valuesOf(rawHeaders: readonly string[], wanted: string): string[] {
-  return rawHeaders.flatMap((name, i) => (i % 2 === 0 && name.toLowerCase() === wanted ? [rawHeaders[i + 1]!] : []))
 }

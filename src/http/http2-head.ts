@@ -9,7 +9,7 @@ export interface Http2Head {
   readonly method: string
   /** Path and query as sent. */
   readonly target: string
-  /** Alternating names and values, without those that begin with a colon. */
+  /** Alternating names and values, without those that begin with a colon. `:authority` is the header `host`. */
   readonly rawHeaders: readonly string[]
 }
 
@@ -37,8 +37,9 @@ export function readHead(headers: readonly string[]): Http2Head | undefined {
   const target = told?.get(':path')
   if (method === undefined || target === undefined || !told?.has(':scheme')) return undefined
   if (!isToken(method) || method === 'CONNECT' || !targets.test(target)) return undefined
-  const rawHeaders = othersOf(headers, start)
-  if (rawHeaders === undefined || !namesHost(told.get(':authority'), rawHeaders)) return undefined
+  const authority = told.get(':authority')
+  const rawHeaders = othersOf(headers, start, authority)
+  if (rawHeaders === undefined || !namesHost(authority, rawHeaders)) return undefined
   return { method, target, rawHeaders }
 }
 
@@ -58,13 +59,14 @@ function ownOf(headers: readonly string[], end: number): ReadonlyMap<string, str
   return told
 }
 
-function othersOf(headers: readonly string[], start: number): string[] | undefined {
-  const others: string[] = []
+/** The authority counts where the request also has a header `host`, as RFC 9113 requires. */
+function othersOf(headers: readonly string[], start: number, authority: string | undefined): string[] | undefined {
+  const others = authority === undefined ? [] : ['host', authority]
   for (let i = start; i < headers.length; i += 2) {
     const [name, value] = [headers[i]!, headers[i + 1]!]
     if (!isToken(name) || capital.test(name) || !fitsLine(value) || ofConnection.has(name)) return undefined
     if (name === 'te' && value.toLowerCase() !== 'trailers') return undefined
-    others.push(name, withoutBlanks(value))
+    if (name !== 'host' || authority === undefined) others.push(name, withoutBlanks(value))
   }
   return others
 }

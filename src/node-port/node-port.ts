@@ -2,13 +2,16 @@
  * The HTTPS port of a node, or of many simulated nodes in one process: logs, exec, attach, port-forward and the pods of
  * a node. A client names the node in TLS (SNI) or in `Host`; where the port has one node only, it need not.
  *
- * Nothing is answered to a client that has not been admitted (`admit.ts`). `close` ends every stream.
+ * Nothing is answered to a client that has not been admitted (`admit.ts`), nor to a page of another origin that asks for a
+ * command. `close` ends every stream.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
+import { foreignPageFault, originOf } from '../base/foreign-pages.ts'
+import { valuesOf } from '../base/raw-headers.ts'
 import type { Reviewer } from '../client/reviews.ts'
 import { errorFields } from '../telemetry/log.ts'
 import { Admittance } from './admit.ts'
@@ -141,6 +144,8 @@ class RunningPort {
 
   async #admit(request: IncomingMessage, signal: AbortSignal): Promise<PortCall | Refusal> {
     const { node: find, idleMs, clock } = this.#parts
+    const fault = pageFault(request)
+    if (fault !== undefined) return { status: 403, text: `forbidden: ${fault}` }
     const name = nodeNameOf(request)
     const node = find(name) ?? (name === '' || isBare(request) ? find('') : undefined)
     if (node === undefined) return { status: 404, text: 'name a node of this port in TLS or in the header Host' }
@@ -149,6 +154,16 @@ class RunningPort {
     const url = new URL(request.url ?? '/', 'https://node')
     return { node, request, url, signal, idleMs, openMs, now: () => clock.now() }
   }
+}
+
+/** A browser shows the user's client certificate, whichever page causes the request. */
+function pageFault({ method = '', headers, rawHeaders }: IncomingMessage): string | undefined {
+  return foreignPageFault({
+    method,
+    isUpgrade: headers.upgrade !== undefined,
+    ownOrigin: originOf('https', headers.host ?? ''),
+    valuesOf: (name) => valuesOf(rawHeaders, name),
+  })
 }
 
 function nodeNameOf({ socket, headers }: IncomingMessage): string {

@@ -14,6 +14,7 @@ import { authorize } from '../http/steps/authorize.ts'
 import { breakGlass } from '../http/steps/break-glass.ts'
 import { explainAdmission } from '../http/steps/explain-admission.ts'
 import { impersonate } from '../http/steps/impersonate.ts'
+import { refuseForeignPages } from '../http/steps/refuse-foreign-pages.ts'
 import { resolveRequest } from '../http/steps/resolve-request.ts'
 import { setDeadline } from '../http/steps/set-deadline.ts'
 import { stamp } from '../http/steps/stamp.ts'
@@ -81,6 +82,7 @@ export function handleRequests(parts: HandlingParts): Handling {
   const explain = explainAdmission(authorizer, vendor)
   const bypass = breakGlass({ authorizer, vendor, isEnabled: parts.breakGlass, log })
   const cors = allowOrigins(parts.isAllowedOrigin)
+  const guard = refuseForeignPages(parts.isAllowedOrigin)
   const count: Step = (exchange) => metrics.begin(exchange)
   const { hooks } = parts
   const slow = new SlowRequests(log, (exchange) => requestFields(exchange, clock))
@@ -96,7 +98,7 @@ export function handleRequests(parts: HandlingParts): Handling {
   const ends = { answerError, onHandled }
   const record = tracing === undefined ? [] : [tracing.step]
   const arrived = hooks ? [hooks.arrived] : []
-  const before = [stamp, cors, ...record, resolveRequest, ...arrived, count, deadline.step, ...parts.early]
+  const before = [stamp, cors, ...record, resolveRequest, ...arrived, count, deadline.step, guard, ...parts.early]
   const known = [audit.open, become, ...(hooks ? [hooks.identified] : [])]
   const after = [parts.limitRequests, timed('authorization', mayThey), explain, bypass, handOn]
   return {

@@ -1,7 +1,8 @@
 /** Commands that talk to containers, against a server whose nodes answer (`streaming-front.ts`), which are this machine. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { get } from 'node:http'
+import { get, request } from 'node:http'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -296,4 +297,42 @@ test('proxy serves the API on a local port, to this machine alone', async (t) =>
     assert.equal((await ask(`/site/${path}`)).status, 404, path)
   running.stop()
   assert.equal((await running.ended).code, 0)
+})
+
+test('proxy rejects what pages of other origins cause, and passes on what its own pages do', async (t) => {
+  const direct = { env: { KUBECONFIG: join(server.directory, 'admin.kubeconfig') }, directory }
+  const running = startOrchctl(['proxy', '--port=0'], direct)
+  t.after(() => running.stop())
+  const [, port] = await until(running, /Starting to serve on 127\.0\.0\.1:(\d+)\n/)
+  const send = async (headers: { [name: string]: string }, { method = 'POST', at = Number(port) } = {}) => {
+    const path = '/api/v1/namespaces/default/configmaps'
+    const asked = request({ port: at, host: '127.0.0.1', path, method, headers, agent: false })
+    asked.end(method === 'GET' ? '' : '{"metadata":{"generateName":"from-a-page-"}}')
+    const [answer] = await once(asked, 'response')
+    for await (const _ of answer);
+    return answer.statusCode
+  }
+  const json = { 'content-type': 'application/json' }
+  const own = `http://127.0.0.1:${port}`
+  for (const headers of [
+    { origin: 'https://evil.example' },
+    { origin: 'null' },
+    { origin: 'http://127.0.0.1:1' },
+    { origin: own, 'sec-fetch-site': 'cross-site' },
+    { 'sec-fetch-site': 'same-site' },
+  ])
+    assert.equal(await send({ ...json, ...headers }), 403, JSON.stringify(headers))
+  const fromOwnPage = { origin: own, 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors' }
+  assert.equal(await send({ ...json, ...fromOwnPage }), 201)
+  assert.equal(await send({ ...json, origin: `http://localhost:${port}`, host: `localhost:${port}` }), 201)
+  assert.equal(await send(fromOwnPage), 415)
+  assert.equal(await send({}), 201)
+  const get = { method: 'GET' }
+  assert.equal(await send({ origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }, get), 200)
+  assert.equal(await send({ 'service-worker': 'script' }, get), 403)
+  assert.equal(await send({ origin: 'https://evil.example', connection: 'upgrade', upgrade: 'websocket' }, get), 403)
+  const open = startOrchctl(['proxy', '--port=0', '--disable-filter'], direct)
+  t.after(() => open.stop())
+  const [, openPort] = await until(open, /Starting to serve on 127\.0\.0\.1:(\d+)\n/)
+  assert.equal(await send({ ...json, origin: 'https://evil.example' }, { at: Number(openPort) }), 201)
 })

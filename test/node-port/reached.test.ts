@@ -81,6 +81,30 @@ test('the port of a node admits whom the API server knows and permits, and nobod
   await assert.rejects(ask(port, '/pods', { headers: adminToken, servername: 'n2' }))
 })
 
+test('the port of a node rejects commands that a page of another origin causes', async () => {
+  const path = '/run/default/web/c?cmd=true'
+  for (const headers of [{ origin: 'https://evil.example' }, { 'sec-fetch-site': 'cross-site' }, { origin: 'null' }])
+    assert.equal((await ask(port, path, { method: 'POST', headers: { ...adminToken, ...headers } })).status, 403)
+  const own = { origin: `https://127.0.0.1:${port}`, 'sec-fetch-site': 'same-origin' }
+  assert.equal((await ask(port, path, { method: 'POST', headers: { ...adminToken, ...own } })).status, 200)
+  const exec = '/exec/default/web/c?command=true&output=1'
+  const upgrade = { ...adminToken, connection: 'Upgrade', upgrade: 'websocket', origin: 'https://evil.example' }
+  assert.deepEqual((await ask(port, exec, { headers: upgrade })).status, 403)
+})
+
+test('a node runs what a page of an own origin asks the server for, and the server rejects foreign pages', async () => {
+  const run = async (origin: string) => {
+    const headers = { ...adminToken, origin }
+    return await ask(api.port, '/api/v1/nodes/n1/proxy/run/default/web/c?cmd=true', {
+      method: 'POST',
+      headers,
+      servername: '',
+    })
+  }
+  assert.equal((await run(`https://127.0.0.1:${api.port}`)).status, 200)
+  assert.equal((await run('https://evil.example')).status, 403)
+})
+
 test('logs through the server: options, containers, and what the node says', async () => {
   const log = (query: string) => client.get(`${pods}/web/log?${query}`)
   assert.equal((await log('container=c&tailLines=1')).text, 'three\n')

@@ -1,7 +1,8 @@
 /**
  * Lets pages of other origins call this server from a browser (`--cors-allowed-origins`), with the headers that
  * kube-apiserver sends. A preflight from an allowed origin is answered here, before anybody is authenticated: browsers send
- * it without credentials. What an origin may do is decided by the credentials of its requests alone.
+ * it without credentials. What an allowed origin may do is decided by the credentials of its requests alone; writes of other
+ * origins are rejected (`refuse-foreign-pages.ts`).
  */
 import type { Exchange } from '../exchange.ts'
 import type { Step } from '../pipeline.ts'

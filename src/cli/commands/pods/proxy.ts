@@ -8,6 +8,8 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { messageOf } from '../../../base/errors.ts'
 import { flag, type OptionsOf, refusedFlag, text, toggle, UsageError } from '../../../base/flags.ts'
+import { asksForServiceWorker, canChange, foreignPageFault, originOf } from '../../../base/foreign-pages.ts'
+import { valuesOf } from '../../../base/raw-headers.ts'
 import { type Context, defineCommand, refuseWords } from '../../command.ts'
 import { type Connection, withConnection } from '../../connect.ts'
 import { connectionFlags } from '../../connection-flags.ts'
@@ -58,7 +60,8 @@ export const proxyCommand = defineCommand({
   about: `Serves the API of the server on a local port without TLS, as the user of the client config, until Ctrl-C.
 
 Everybody who can reach the port acts as that user: leave it on this machine. Requests under other names than those of
-this machine are refused, so that pages of the web cannot use it. Connections that change the protocol are not passed on.`,
+this machine are refused, and so are writes that a page of another origin causes, so that pages of the web cannot use it.
+Connections that change the protocol are not passed on.`,
   examples: [
     'orchctl proxy',
     'orchctl proxy --port=0 --reject-methods=POST,PUT,PATCH,DELETE',
@@ -73,7 +76,8 @@ this machine are refused, so that pages of the web cannot use it. Connections th
     const files = await staticFiles(context, options)
     await withConnection(context, options, async (connection) => {
       const server = createServer((request, response) => {
-        const call = { request, response, prefix: options.apiPrefix.replace(/\/$/, ''), allows, files }
+        const prefix = options.apiPrefix.replace(/\/$/, '')
+        const call = { request, response, prefix, allows, files, isFiltered: !options.disableFilter }
         answer(connection, call).catch((error) => {
           if (!response.headersSent) response.writeHead(502)
           response.end(`${messageOf(error)}\n`)
@@ -154,6 +158,8 @@ interface Call {
   readonly prefix: string
   readonly allows: Allows
   readonly files: StaticFiles | undefined
+  /** Whether requests that pages of other origins cause are rejected. */
+  readonly isFiltered: boolean
 }
 
 /** Of one connection alone, and what the user of the client config says instead. */
@@ -161,9 +167,12 @@ const dropped = new Set([
   ...['authorization', 'connection', 'host', 'keep-alive', 'proxy-authorization', 'te', 'trailer'],
   ...['transfer-encoding', 'upgrade', 'content-length', 'http2-settings'],
 ])
+/** They describe the page, which is one of this port and not of the server. */
+const isOfPage = (name: string) => name === 'origin' || name.startsWith('sec-fetch-')
 const maxBody = 64 * 1024 * 1024
 
-async function answer({ send }: Connection, { request, response, prefix, allows, files }: Call): Promise<void> {
+async function answer({ send }: Connection, call: Call): Promise<void> {
+  const { request, response, prefix, allows, files } = call
   const { url = '/', method = 'GET', headers } = request
   const host = (headers.host ?? '').replace(/:\d+$/, '')
   const path = url.split('?')[0]!
@@ -173,6 +182,8 @@ async function answer({ send }: Connection, { request, response, prefix, allows,
   if (files !== undefined && path.startsWith(files.prefix))
     return await files.serve(request, response, path.slice(files.prefix.length))
   if (!url.startsWith(`${prefix}/`)) return void response.writeHead(404).end('404 page not found\n')
+  const refusal = call.isFiltered ? pageRefusal(request) : undefined
+  if (refusal !== undefined) return void response.writeHead(refusal.status, plainText).end(`${refusal.text}\n`)
   const gone = new AbortController()
   response.once('close', () => gone.abort())
   const body = await bodyOf(request)
@@ -181,7 +192,7 @@ async function answer({ send }: Connection, { request, response, prefix, allows,
     path: url.slice(prefix.length),
     headers: Object.fromEntries(
       Object.entries(headers)
-        .filter(([name]) => !dropped.has(name))
+        .filter(([name]) => !dropped.has(name) && !isOfPage(name))
         .map(([name, value]) => [name, String(value)]),
     ),
     body,
@@ -190,6 +201,30 @@ async function answer({ send }: Connection, { request, response, prefix, allows,
   const passed = Object.entries(answered.headers).filter(([name]) => !dropped.has(name) && !name.startsWith(':'))
   response.writeHead(answered.status, Object.fromEntries(passed))
   await pipeline(Readable.from(answered.body), response)
+}
+
+const plainText = { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' }
+
+/**
+ * Why a request that a page causes is not passed on. The server cannot tell: every request of this port reaches it with the
+ * user's credentials and without the headers of the page.
+ */
+function pageRefusal(request: IncomingMessage): { readonly status: number; readonly text: string } | undefined {
+  const { method = 'GET', headers, rawHeaders } = request
+  const page = {
+    method,
+    isUpgrade: headers.upgrade !== undefined,
+    ownOrigin: originOf('http', headers.host ?? ''),
+    valuesOf: (name: string) => valuesOf(rawHeaders, name),
+  }
+  if (asksForServiceWorker(page)) return { status: 403, text: 'service workers are not passed on' }
+  const fault = foreignPageFault(page)
+  if (fault !== undefined) return { status: 403, text: `forbidden: ${fault}` }
+  const hasBody = headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
+  const isBrowser = Object.keys(headers).some((name) => name.startsWith('sec-fetch-'))
+  const [mediaType = ''] = (headers['content-type'] ?? '').split(';', 1)
+  if (!canChange(page) || !hasBody || !isBrowser || mediaType.trim() !== '') return undefined
+  return { status: 415, text: 'a browser must send a body with its Content-Type' }
 }
 
 /** Without empty steps, `.` and `..`, which could lead around the patterns. */
