@@ -4,8 +4,7 @@
  * On the way out the client's credentials are removed, and so is everything by which it could claim to be somebody else,
  * and what a browser says of the page, which this server has judged and which is of no origin of the other server's;
  * who it is is told to aggregated servers in headers of our own, which they believe because of our client certificate. On the way back
- * everything is removed that concerns the connection, or that speaks for this server as a whole: cookies, and headers by
- * which browsers and HTTP clients would go elsewhere.
+ * only the headers that describe the answer are kept: any other might speak for this server as a whole, as cookies do.
  */
 import { valuesOf } from '../base/raw-headers.ts'
 import { ApiError } from '../model/api-error.ts'
@@ -103,28 +102,50 @@ export function hasPassed(rawHeaders: readonly string[], via: string): boolean {
   return valuesOf(rawHeaders, 'via').some((value) => value.split(',').some((hop) => hop.trim() === via))
 }
 
-/** Of an answer: what would act beyond it. */
-const ofOrigin = new Set([
-  ...['set-cookie', 'set-cookie2', 'alt-svc', 'clear-site-data', 'strict-transport-security', 'refresh'],
-  ...['public-key-pins', 'access-control-allow-origin', 'access-control-allow-credentials', 'audit-id'],
+/**
+ * The headers of an answer that describe it, or the protocol that a tunnel goes on in. No other is relayed: browsers act on
+ * ever more headers, and would act on them for the whole origin of this server.
+ */
+const relayedHeaders = new Set([
+  ...['content-type', 'content-encoding', 'content-language', 'content-disposition', 'content-range', 'accept-ranges'],
+  ...['cache-control', 'expires', 'age', 'etag', 'last-modified', 'vary', 'allow', 'retry-after', 'warning'],
+  ...['sec-websocket-accept', 'sec-websocket-protocol', 'sec-websocket-extensions', 'sec-websocket-version'],
+  ...['x-stream-protocol-version', 'x-accepted-stream-protocol-versions'],
 ])
-const repeated = new Set(['warning', 'vary', 'link', 'www-authenticate'])
+/** Clients of HTTP/2 reject answers with many headers; Node's takes 128. */
+const maxWarnings = 50
+const maxWarningLength = 4000
 
-/** Whether a header may be sent several times; of others the first counts. */
-export function mayRepeat(name: string): boolean {
-  return repeated.has(name)
-}
-
-/** Alternating names in lower case and values. The length is told by whoever sends the answer on, if it is told at all. */
+/**
+ * Alternating names in lower case and values. Of a header that may occur once the first counts. The length is told by
+ * whoever sends the answer on, if it is told at all.
+ */
 export function answerHeaders(rawHeaders: readonly string[]): string[] {
   const dropped = connectionHeaders(rawHeaders)
-  const seen = new Set<string>()
-  return filterHeaders(rawHeaders, (name) => {
-    if (dropped.has(name) || ofOrigin.has(name)) return false
-    if (seen.has(name) && !mayRepeat(name)) return false
-    seen.add(name)
-    return true
-  }).map((text, i) => (i % 2 === 0 ? text.toLowerCase() : text))
+  const names = new Set(rawHeaders.filter((_, i) => i % 2 === 0).map((name) => name.toLowerCase()))
+  return [...names]
+    .filter((name) => relayedHeaders.has(name) && !dropped.has(name))
+    .flatMap((name) => relayedValues(name, valuesOf(rawHeaders, name)).flatMap((value) => [name, value]))
+}
+
+function relayedValues(name: string, values: readonly string[]): string[] {
+  if (name === 'vary') return [[...new Set(values)].join(', ')]
+  if (name === 'content-type') return [relayedType(values[0]!)]
+  return name === 'warning' ? boundWarnings(values) : values.slice(0, 1)
+}
+
+/** Browsers read headers in the parts of such an answer, cookies among them, and act on those. */
+function relayedType(contentType: string): string {
+  return /^\s*multipart\/x-mixed-replace/i.test(contentType) ? 'application/octet-stream' : contentType
+}
+
+/** The first ones, as far as there is room. */
+function boundWarnings(values: readonly string[]): string[] {
+  let room = maxWarningLength
+  return values.slice(0, maxWarnings).filter((value) => {
+    room -= value.length
+    return room >= 0
+  })
 }
 
 /** Those that only concern one connection: the usual ones, and those that `Connection` names. */
@@ -134,7 +155,7 @@ function connectionHeaders(rawHeaders: readonly string[]): Set<string> {
 }
 
 /** Those whose name, in lower case, is kept. */
-export function filterHeaders(rawHeaders: readonly string[], isKept: (name: string) => boolean): string[] {
+function filterHeaders(rawHeaders: readonly string[], isKept: (name: string) => boolean): string[] {
   return rawHeaders
     .filter((_, i) => i % 2 === 0)
     .flatMap((name, i) => (isKept(name.toLowerCase()) ? [name, rawHeaders[2 * i + 1]!] : []))

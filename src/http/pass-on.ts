@@ -7,6 +7,9 @@
  * on unless it stays where the request went (CVE-2022-3172). A tunnel opens only when the other server itself has answered
  * 101, and leads to the server that this request was resolved to; any other answer is an ordinary answer
  * (CVE-2018-1002105, CVE-2020-8559).
+ *
+ * To a browser an answer would be a page of this server's own origin, which may act as the visitor. So every answer is
+ * sandboxed: its scripts do not run, and it is of an origin of its own (docs/decisions/0049).
  */
 import { randomUUID } from 'node:crypto'
 import type { Duplex, Readable } from 'node:stream'
@@ -17,7 +20,7 @@ import { CallError } from '../outbound/call-error.ts'
 import type { RelayedAnswer, RelayedRequest } from '../outbound/https-relay.ts'
 import type { Passage } from '../outbound/passage.ts'
 import type { Exchange, UpgradeRequest } from './exchange.ts'
-import { answerHeaders, filterHeaders, hasPassed, mayRepeat, requestHeaders } from './forwarded-headers.ts'
+import { answerHeaders, hasPassed, requestHeaders } from './forwarded-headers.ts'
 import { withLinks } from './html-links.ts'
 import { joinStreams } from './join-streams.ts'
 import { isLongRunning } from './request-info.ts'
@@ -123,7 +126,7 @@ function isRedirect(status: number): boolean {
 
 async function passAnswer(exchange: Exchange, passage: Passage, answer: RelayedAnswer): Promise<void> {
   const { status, rawHeaders, body } = answer
-  const location = isRedirect(status) ? redirectOf(passage, rawHeaders) : undefined
+  const location = locationOf(passage, answer)
   const why = unusableBecause(status, location)
   if (why !== undefined) {
     body.destroy()
@@ -133,10 +136,9 @@ async function passAnswer(exchange: Exchange, passage: Passage, answer: RelayedA
   if (isLongRunning(exchange.info)) goOn(exchange)
   const { link } = passage
   const hasLinks = link !== undefined && isPage(exchange.transport.method, rawHeaders)
-  passHeaders(exchange, {
-    status,
-    rawHeaders: hasLinks ? filterHeaders(rawHeaders, (name) => name !== 'content-length') : rawHeaders,
-  })
+  passHeaders(exchange, rawHeaders)
+  exchange.setHeader('content-security-policy', 'sandbox')
+  exchange.setHeader('x-content-type-options', 'nosniff')
   if (location !== undefined) exchange.setHeader('location', location)
   exchange.open(status, undefined)
   await passBody(exchange, body, hasLinks ? withLinks(body, link) : body)
@@ -159,9 +161,19 @@ function unusableBecause(status: number, location: string | undefined): string |
   return status < 200 || status > 599 ? `it answered with the status ${status}` : undefined
 }
 
-function redirectOf({ redirect }: Passage, rawHeaders: readonly string[]): string | undefined {
+/** Where the client may look on; undefined where the answer names no place, or one on another host. */
+function locationOf({ redirect }: Passage, { status, rawHeaders }: RelayedAnswer): string | undefined {
   const [location] = valuesOf(rawHeaders, 'location')
-  return location === undefined ? undefined : redirect?.(location)
+  if (location === undefined) return undefined
+  if (isRedirect(status)) return redirect?.(location)
+  // Only of what was created is it no way to somewhere else. Without a rewrite both servers have the same paths.
+  if (status !== 201) return undefined
+  return redirect === undefined ? pathOnly(location) : redirect(location)
+}
+
+/** Browsers take `\\` for `/`, and leave the host where a path begins with two of them. */
+function pathOnly(location: string): string | undefined {
+  return /^\/(?![/\\])[\x21-\x7e]*$/.test(location) ? location : undefined
 }
 
 async function readStart(body: RelayedAnswer['body']): Promise<string> {
@@ -185,13 +197,11 @@ function goOn(exchange: Exchange): void {
   exchange.seats?.release()
 }
 
-function passHeaders(exchange: Exchange, { status, rawHeaders }: Pick<RelayedAnswer, 'status' | 'rawHeaders'>): void {
+function passHeaders(exchange: Exchange, rawHeaders: readonly string[]): void {
   const headers = answerHeaders(rawHeaders)
   for (let i = 0; i < headers.length; i += 2) {
     const [name, value] = [headers[i]!, headers[i + 1]!]
-    // Only of what was created is it no way to somewhere else.
-    if (name === 'location' && status !== 201) continue
-    if (mayRepeat(name)) exchange.addHeader(name, value)
+    if (name === 'warning') exchange.addHeader(name, value)
     else exchange.setHeader(name, value)
   }
 }
@@ -222,7 +232,7 @@ async function tunnel(
   upgrade: UpgradeRequest,
 ): Promise<void> {
   goOn(exchange)
-  passHeaders(exchange, answer)
+  passHeaders(exchange, answer.rawHeaders)
   exchange.setHeader('upgrade', valuesOf(answer.rawHeaders, 'upgrade')[0] ?? '')
   await joinStreams(exchange.switchProtocols(upgrade), answer.switched)
 }

@@ -137,3 +137,44 @@ test('a request that comes back to the server that passed it on goes no further'
   assert.deepEqual([status, /leads the request back to this server/.test(body.message)], [502, true])
   assert.equal((await client.get(`${root}/echo`, { via: '1.1 proxy' })).status, 200)
 })
+
+test('a relayed page is nobody of this origin: it is sandboxed, and no header of it acts beyond it', async () => {
+  const { status, headers, text } = await client.get(`${root}/takeover`)
+  assert.deepEqual([status, /relayed/.test(text)], [200, true])
+  const relayed = ['content-type', 'etag', 'content-disposition']
+  const ours = ['audit-id', 'cache-control', 'content-security-policy', 'date', 'transfer-encoding']
+  const more = ['x-content-type-options', 'x-orch-pf-flowschema-uid', 'x-orch-pf-prioritylevel-uid']
+  assert.deepEqual(Object.keys(headers).sort(), [...relayed, ...ours, ...more].sort())
+  assert.equal(headers['content-security-policy'], 'sandbox')
+  assert.equal(headers['x-content-type-options'], 'nosniff')
+  assert.equal((await client.get(`${root}/not-modified`)).headers['content-security-policy'], 'sandbox')
+})
+
+test('no script of a service worker is relayed', async () => {
+  assert.equal((await client.get(`${root}/worker`)).status, 200)
+  assert.equal((await client.get(`${root}/worker`, { 'service-worker': 'script' })).status, 403)
+})
+
+test('parts of an answer that replace one another have no headers of their own', async () => {
+  assert.equal((await client.get(`${root}/replaced`)).headers['content-type'], 'application/octet-stream')
+})
+
+test('a created object is here, and not on another host', async () => {
+  for (const to of ['https://elsewhere/', '//elsewhere/', '/\\elsewhere', '\\/elsewhere', 'javascript:alert(1)', ''])
+    assert.equal(
+      (await client.get(`${root}/made-elsewhere?to=${encodeURIComponent(to)}`)).headers.location,
+      undefined,
+      to,
+    )
+  const here = `${root}/namespaces/n/things/a`
+  assert.equal((await client.get(`${root}/made-elsewhere?to=${encodeURIComponent(here)}`)).headers.location, here)
+})
+
+test('warnings of a backend are bounded, so that an HTTP/2 client takes the answer', async () => {
+  const head = { ':path': `${root}/warnings`, authorization: 'Bearer admin-token' }
+  assert.deepEqual(await sendHttp2(server, head), { status: 200, text: '{}' })
+  const { headers } = await client.get(`${root}/warnings`)
+  const warnings = String(headers.warning).split(', ')
+  assert.deepEqual([warnings.length, warnings[0], warnings.at(-1)], [50, '299 - "0"', '299 - "49"'])
+  assert.equal(headers.vary, 'accept, accept-encoding')
+})

@@ -229,6 +229,10 @@ test('a request that does not switch protocols, or over HTTP/2, is told to', asy
   }
 })
 
+function assertSandboxed({ headers }: { readonly headers: { readonly [name: string]: unknown } }): void {
+  assert.deepEqual([headers['content-security-policy'], headers['x-content-type-options']], ['sandbox', 'nosniff'])
+}
+
 test('pods, services and nodes as proxies: paths as they are, redirects that stay, upgrades', async () => {
   const services = '/api/v1/namespaces/default/services'
   await client.post(services, { metadata: { name: 'web' }, spec: { ports: [{ port: 8080, targetPort: 80 }] } })
@@ -244,9 +248,17 @@ test('pods, services and nodes as proxies: paths as they are, redirects that sta
     const page = await client.get(`${base}/page`)
     assert.equal(page.text, `<a href="${base}/x?y#z"><a href="//elsewhere/"><a href="${base}/">`, 'links stay')
     assert.equal(page.headers['content-length'], undefined)
+    assertSandboxed(page)
+    assert.deepEqual([page.headers['set-cookie'], page.headers['service-worker-allowed']], [undefined, undefined])
+    assert.equal((await client.get(`${base}/created`)).headers.location, `${base}/there`)
+    assert.equal((await client.get(`${base}/created-far-away`)).headers.location, undefined)
+    assertSandboxed(await client.get(`${base}/away`))
   }
   assert.equal((await client.get(`${pods}/web:9/proxy/`)).status, 503)
-  assert.equal((await client.get('/api/v1/nodes/n1/proxy/healthz')).text, 'ok')
+  const healthy = await client.get('/api/v1/nodes/n1/proxy/healthz')
+  assert.equal(healthy.text, 'ok')
+  assertSandboxed(healthy)
+  assertSandboxed(await client.get(`${pods}/web/log?container=c`))
   assert.match((await client.get('/api/v1/nodes/n1:10250/proxy/pods')).text, /PodList/)
   const asked = request({
     ...{ host: '127.0.0.1', port: api.port, ca: api.ca, agent: false, path: `${pods}/web:80/proxy/` },

@@ -34,6 +34,39 @@ function send(response: ServerResponse, value: unknown, status = 200): void {
   response.end(JSON.stringify(value))
 }
 
+const takeoverHeaders = {
+  'content-type': 'text/html',
+  'content-security-policy': "script-src 'unsafe-inline' *",
+  'x-content-type-options': 'none',
+  'service-worker-allowed': '/',
+  'set-cookie': 'a=b',
+  'clear-site-data': '"*"',
+  'strict-transport-security': 'max-age=1',
+  'access-control-allow-origin': '*',
+  'access-control-allow-methods': '*',
+  link: '</x>; rel=preload',
+  refresh: '0; url=https://elsewhere/',
+  'content-location': 'https://elsewhere/',
+  'reporting-endpoints': 'default="https://elsewhere/"',
+  'report-to': '{}',
+  nel: '{}',
+  'origin-agent-cluster': '?1',
+  'permissions-policy': 'camera=*',
+  'www-authenticate': 'Basic realm="sign in"',
+  'x-frame-options': 'ALLOWALL',
+  sourcemap: 'https://elsewhere/',
+  etag: '"kept"',
+  'content-disposition': 'inline',
+}
+/** Writes as the visitor, installs a service worker, and says in its title how far it came. */
+const takeoverPage = `<!doctype html><title>relayed</title><p>relayed<script>
+  document.title = 'script ran'
+  const headers = { 'content-type': 'application/json' }
+  const body = JSON.stringify({ metadata: { name: 'taken-over' } })
+  fetch('/api/v1/namespaces/default/configmaps', { method: 'POST', headers, body })
+  navigator.serviceWorker?.register('worker', { scope: '/' })
+</script>`
+
 const behaviours: { readonly [name: string]: Behaviour } = {
   echo: async (request, response) => {
     const text = await textOf(request)
@@ -49,9 +82,41 @@ const behaviours: { readonly [name: string]: Behaviour } = {
   redirect: (_, response) => void response.writeHead(302, { location: 'https://127.0.0.1:1/canary' }).end(),
   'not-modified': (_, response) => void response.writeHead(304, { etag: '"a"', location: 'https://elsewhere/' }).end(),
   made: (_, response) => {
-    const heads = ['location', '/apis/x', 'set-cookie', 'a=b', 'alt-svc', 'h2="elsewhere:443"', 'x-kept', 'yes']
+    const heads = [
+      'location',
+      '/apis/x',
+      'set-cookie',
+      'a=b',
+      'alt-svc',
+      'h2="elsewhere:443"',
+      'etag',
+      '"kept"',
+      'x-other',
+      'yes',
+    ]
     const more = ['warning', '299 - "one"', 'warning', '299 - "two"', 'connection', 'x-hop', 'x-hop', 'mine']
     response.writeHead(201, [...heads, ...more]).end('{}')
+  },
+  'made-elsewhere': (request, response) =>
+    void response
+      .writeHead(201, { location: new URL(request.url ?? '', 'https://a').searchParams.get('to') ?? '' })
+      .end(),
+  // A page that would be one of the server's own, with all that a browser might do for it.
+  takeover: (_, response) => {
+    const heads = Object.entries(takeoverHeaders).flat()
+    response.writeHead(200, heads).end(takeoverPage)
+  },
+  worker: (_, response) => {
+    const heads = { 'content-type': 'text/javascript', 'service-worker-allowed': '/' }
+    response.writeHead(200, heads).end('oninstall = () => skipWaiting()')
+  },
+  replaced: (_, response) => {
+    const part = '--x\r\nContent-Type: text/html\r\nSet-Cookie: a=b\r\n\r\n<p>\r\n--x--\r\n'
+    response.writeHead(200, { 'content-type': 'Multipart/X-Mixed-Replace;boundary=x' }).end(part)
+  },
+  warnings: (_, response) => {
+    const many = Array.from({ length: 300 }, (_, i) => ['warning', `299 - "${i}"`]).flat()
+    response.writeHead(200, [...many, 'vary', 'accept', 'vary', 'accept-encoding']).end('{}')
   },
   hang: () => {},
   reset: ({ socket }) => void socket.destroy(),

@@ -41,7 +41,7 @@ export async function makeIdentity(wanted: Wanted): Promise<CertifiedKey> {
 }
 
 /** The pair that a server keeps under this name in its data directory: ca, serving or admin. */
-export function pairOf({ directory }: Served, name: string): CertifiedKey {
+export function pairOf({ directory }: Pick<Served, 'directory'>, name: string): CertifiedKey {
   const read = (ending: string) => readFileSync(join(directory, 'data/pki', `${name}.${ending}`), 'utf8')
   return { certificate: read('crt'), key: read('key') }
 }

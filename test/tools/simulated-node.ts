@@ -66,8 +66,14 @@ export class TestPod implements PodRuntime {
   readonly #http = createServer((request, response) => {
     if (request.url === '/away') response.setHeader('location', '/there').writeHead(302)
     if (request.url === '/far-away') response.setHeader('location', 'https://example.com/').writeHead(302)
+    if (request.url === '/created') response.setHeader('location', '/there').writeHead(201)
+    if (request.url === '/created-far-away') response.setHeader('location', 'https://example.com/').writeHead(201)
     const page = request.url === '/page' ? '<a href="/x?y#z"><a href="//elsewhere/"><a href="/">' : undefined
-    if (page !== undefined) response.setHeader('content-type', 'text/html; charset=utf-8')
+    if (page !== undefined)
+      response
+        .setHeader('content-type', 'text/html; charset=utf-8')
+        .setHeader('set-cookie', 'a=b')
+        .setHeader('service-worker-allowed', '/')
     response.end(page ?? JSON.stringify({ method: request.method, url: request.url, headers: request.headers }))
   })
 
