@@ -3,6 +3,7 @@
  * the client's pace, and its time is bounded by that pace alone. An answer that fails half way is cut off, which the
  * client sees; so it does by the end that is missing.
  */
+import type { SharedCount } from '../base/shared-count.ts'
 import { tooManyRequests } from '../model/api-error.ts'
 import { notAllowed, type PathHandler } from './dispatch.ts'
 import type { Exchange } from './exchange.ts'
@@ -11,21 +12,17 @@ import type { Exchange } from './exchange.ts'
 export const backupPath = '/backup'
 
 /** How many are sent at a time: each reads all of the store. */
-const most = 2
+export const maxBackups = 2
 /** A client that takes nothing for so long is cut off. */
 const patienceMs = 60_000
 
-/** Serves `/backup`; `make` begins a backup of what is stored now. */
-export function backupPaths(make: () => AsyncIterable<Buffer>): PathHandler {
-  let underWay = 0
+/** Serves `/backup`; `make` begins a backup of what is stored now, `underWay` counts those of the whole server. */
+export function backupPaths(make: () => AsyncIterable<Buffer>, underWay: SharedCount): PathHandler {
   return (exchange, { path, verb }) => {
     if (path !== backupPath) return false
     if (verb !== 'get') throw notAllowed()
-    if (underWay >= most) throw tooManyRequests('other backups are under way', 10)
-    underWay++
-    return send(exchange, make()).finally(() => {
-      underWay--
-    })
+    if (!underWay.enter()) throw tooManyRequests('other backups are under way', 10)
+    return send(exchange, make()).finally(() => underWay.leave())
   }
 }
 

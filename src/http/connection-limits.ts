@@ -52,9 +52,12 @@ const maxStrangers = 4096
 /** What the store, its files and connections to others need. */
 const kept = 64
 
-/** Half of what the process may open is kept for those who prove who they are. */
-export function countsFor(openFiles: number): Counts {
+/**
+ * Half of what the process may open is kept for those who prove who they are. `openFiles` is the share of one worker, where
+ * there are several.
+ */
+export function countsFor(openFiles: number, workers = 1): Counts {
   const connections = Math.max(openFiles - kept, Math.floor(openFiles / 2))
-  const total = Math.min(maxStrangers, Math.floor(connections / 2))
+  const total = Math.min(Math.ceil(maxStrangers / workers), Math.floor(connections / 2))
   return { connections, strangers: { total, perAddress: Math.ceil(total / 2), minTime: 1 * seconds } }
 }

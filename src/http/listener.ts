@@ -29,8 +29,10 @@ export interface ListenerOptions {
   readonly maySwitch?: (target: string) => boolean
   readonly onError: (error: unknown) => void
   readonly times?: Times
-  /** How many files and connections this process may open. */
+  /** How many files and connections this listener may open. */
   readonly openFiles?: number
+  /** How many listeners share the limits of the process; 1 by default. */
+  readonly workers?: number
 }
 
 /** Which versions and ciphers of TLS are spoken. */
@@ -58,7 +60,7 @@ export class Listener {
   private constructor(options: ListenerOptions) {
     const { tls, onRequest, onError, times = defaultTimes, openFiles = defaultOpenFiles } = options
     const { maySwitch = () => false, security = {} } = options
-    const { connections, strangers } = countsFor(openFiles)
+    const { connections, strangers } = countsFor(openFiles, options.workers)
     this.#onError = onError
     this.#security = security
     this.#strangers = new UnauthenticatedConnections(strangers)

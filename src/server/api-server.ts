@@ -230,7 +230,7 @@ async function openInner(options: ServerOptions, around: Surroundings) {
   const { catalogue, lookup, ways, registry, access, admission, identity, quotaActivity, ownWrites } = await openApi(
     options,
     {
-      ...{ ...foundation, caches, clock, kinds, log, opened },
+      ...{ ...foundation, caches, clock, kinds, log, opened, worker: around.worker },
       authenticator: around.authenticator,
       furtherControls: around.restrictsNodes ? ['NodeRestriction'] : [],
       console: around.console,
@@ -252,7 +252,7 @@ async function openInner(options: ServerOptions, around: Surroundings) {
     backups.start()
     opened.defer(() => backups.stop())
   }
-  const passer = openPasser(frontProxy)
+  const passer = openPasser(frontProxy, options)
   const outside = { catalogue, lookup, vendor, frontProxy, authorities, loopRecords, passer }
   const aggregation = await startAggregation(outside, around)
   await access.policy.current()
@@ -267,7 +267,7 @@ async function openOuter(options: ServerOptions, inner: Inner, { console, log, h
   const shown = allMetrics(metrics, catalogue)
   const exposer = worker === undefined ? new Exposer(shown) : worker.exposing(shown)
   const paths = servedPaths({
-    ...{ catalogue, exposer, aggregation, spoken: spokenBy(options.runtimeConfig, vendor) },
+    ...{ catalogue, exposer, aggregation, worker, spoken: spokenBy(options.runtimeConfig, vendor) },
     ready: readiness.checks,
     address: () => url.host,
     issuer: inner.accountTokens.policy.issuer,
@@ -323,9 +323,9 @@ async function openOuter(options: ServerOptions, inner: Inner, { console, log, h
   return { url, inProcess }
 }
 
-/** At most an eighth of what this process may open leads to one server. */
-function openPasser({ otherHeaders }: FrontProxy): RequestPasser {
-  const maxUnderWay = Math.max(64, Math.floor((openFileLimit() ?? usualOpenFiles) / 8))
+/** At most an eighth of what this process may open leads to one server, over all workers. */
+function openPasser({ otherHeaders }: FrontProxy, { workers }: ServerOptions): RequestPasser {
+  const maxUnderWay = Math.ceil(Math.max(64, Math.floor((openFileLimit() ?? usualOpenFiles) / 8)) / workers)
   return new RequestPasser({ clock: systemClock, identityHeaders: otherHeaders, maxUnderWay })
 }
 
@@ -368,6 +368,7 @@ interface ApiParts
   readonly metrics: ServerMetrics
   readonly reloading: Reloading
   readonly opened: AsyncDisposableStack
+  readonly worker: WorkerPlace | undefined
   /** Where this server listens; undefined before it does. */
   readonly ownAddress: () => Address | undefined
 }
@@ -408,7 +409,8 @@ async function openApi(options: ServerOptions, parts: ApiParts) {
   const outside = { caller, knownWebhooks, ownAddress: parts.ownAddress, requestLimitMs, ...image }
   const quotaActivity = new QuotaActivity()
   const running = { access, furtherDefaults: parts.furtherControls }
-  const means = { vendor, lookup, authorizer, ...running, ...own, ...outside, quotaActivity, clock, log }
+  const counting = { quotaActivity, clock, sharedRates: parts.worker?.limits.rates }
+  const means = { vendor, lookup, authorizer, ...running, ...own, ...outside, ...counting, log }
   const { admission, accounting, controls } = await makeAdmission(options, means, metrics.admission)
   return { catalogue, lookup, ways, registry, access, admission, identity, quotaActivity, ownWrites }
 }

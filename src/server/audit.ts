@@ -161,9 +161,10 @@ async function openWebhook(options: ServerOptions, means: AuditMeans): Promise<S
     maxEvent: options.auditWebhookTruncateMaxEventSize,
     maxBatch: options.auditWebhookTruncateMaxBatchSize,
   }
+  // Each worker sends batches of its own: a share of the rate keeps all of them within it.
   const rate = {
-    perSecond: options.auditWebhookBatchThrottleQps,
-    burst: Math.max(1, options.auditWebhookBatchThrottleBurst),
+    perSecond: options.auditWebhookBatchThrottleQps / options.workers,
+    burst: Math.max(1, Math.ceil(options.auditWebhookBatchThrottleBurst / options.workers)),
   }
   const batch = {
     buffer: options.auditWebhookBatchBufferSize,

@@ -32,6 +32,7 @@ export async function openListener(
       host,
       port,
       reusePort: workers > 1,
+      workers,
       goawayChance,
       tls,
       security: securityOf(options),

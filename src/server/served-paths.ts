@@ -1,6 +1,7 @@
 /** The paths that are not resources: health, discovery, OpenAPI, the version, and the list of all of them. */
 import type { Aggregation } from '../aggregation/aggregation.ts'
-import { backupPaths } from '../http/backup-path.ts'
+import { SharedCount } from '../base/shared-count.ts'
+import { backupPaths, maxBackups } from '../http/backup-path.ts'
 import { debugPages } from '../http/debug-pages.ts'
 import { discoveryPaths } from '../http/discovery.ts'
 import type { PathHandler } from '../http/dispatch.ts'
@@ -12,6 +13,7 @@ import { rootPaths, unknownPath } from '../http/root.ts'
 import { apiLevel, version } from '../model/version.ts'
 import { type Catalogue, whileUnchanged } from '../registry/catalogue.ts'
 import type { Exposing } from '../telemetry/exposition.ts'
+import type { WorkerPlace } from './worker-place.ts'
 
 export interface PathParts {
   readonly catalogue: Catalogue
@@ -27,6 +29,8 @@ export interface PathParts {
   readonly keysAddress: string
   /** Begins a backup of what is stored now. */
   readonly makeBackup: () => AsyncIterable<Buffer>
+  /** Where this server is one of several in this process. */
+  readonly worker: WorkerPlace | undefined
   /** Whether profiles can be taken. */
   readonly profiling: boolean
 }
@@ -42,7 +46,7 @@ export function servedPaths(parts: PathParts): PathHandler[] {
   return [
     healthPaths([], ready),
     metricsPath(exposer),
-    backupPaths(parts.makeBackup),
+    backupPaths(parts.makeBackup, new SharedCount(maxBackups, parts.worker?.limits.backups, parts.worker?.index)),
     ...(parts.profiling ? [debugPages()] : []),
     discoveryPaths({ catalogue, elsewhere, spoken: parts.spoken, address }),
     openApiPaths({

@@ -12,12 +12,22 @@ export interface WorkerPlace {
   readonly store: StoreAccess
   /** How the bytes of objects are shared with the others. */
   readonly sharing: Sharing
+  /** Where limits are counted that hold for all workers together. */
+  readonly limits: SharedLimits
   /** Completes the simulated nodes of this worker by those of all others, and tells the others of these. */
   shareNodes(local: LocalNodes): void
   /** Shows these metrics of this worker together with those of all others. */
   exposing(metrics: readonly Metric[]): Exposing
   /** To be called when this worker has stopped listening; resolves when all have. */
   allStoppedListening(): Promise<void>
+}
+
+/** Memory of all workers in which limits are counted; it can be posted to a thread. */
+export interface SharedLimits {
+  /** For rates (`base/rate-buckets.ts`). */
+  readonly rates: SharedArrayBuffer
+  /** Backups that are being sent: a number for each worker (`base/shared-count.ts`). */
+  readonly backups: Int32Array
 }
 
 /** This worker's way to the store that all share. */

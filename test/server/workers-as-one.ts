@@ -9,6 +9,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { admissionFile } from '../tools/admission-file.ts'
 import type { HttpClient } from '../tools/http-client.ts'
 import { configMaps } from '../tools/paths.ts'
 import { type Ending, root, type ServerHandle, startServer } from '../tools/server.ts'
@@ -17,6 +18,9 @@ import { creates } from './worker-faults.ts'
 const workers = 3
 /** With so many connections every worker has some: that one of three has none is a matter of one in a thousand. */
 const connections = 18
+
+/** How many events a user may write at once. */
+const burst = 10
 
 const named = (name: string) => ({ metadata: { name }, data: { value: name } })
 
@@ -34,7 +38,11 @@ export function describeAsOne(name: string, { flags, keepsHistory }: Setting): v
     let clients: HttpClient[]
 
     before(async () => {
-      server = await startServer(owner, [`--workers=${workers}`, ...(await flags(owner))])
+      const limits = [{ type: 'User', qps: 1, burst }]
+      const head = { apiVersion: 'eventratelimit.admission.orch.io/v1alpha1', kind: 'Configuration' }
+      const limited = admissionFile(owner, { EventRateLimit: { ...head, limits } })
+      const admission = ['--enable-admission-plugins=EventRateLimit', limited]
+      server = await startServer(owner, [`--workers=${workers}`, ...admission, ...(await flags(owner))])
       clients = Array.from({ length: connections }, () => server.client())
     })
 
@@ -138,6 +146,23 @@ export function describeAsOne(name: string, { flags, keepsHistory }: Setting): v
       const levels = text.match(/^apiserver_flowcontrol_request_concurrency_limit\{/gm)!.length
       // Each level and worker rounds up.
       assert.ok(seats >= 600 && seats <= 600 + levels * workers, `${seats} seats`)
+    })
+
+    it('the rate of events holds for all workers together', async () => {
+      const event = {
+        metadata: { generateName: 'e-' },
+        involvedObject: { kind: 'Pod', namespace: 'default', name: 'p' },
+      }
+      const began = performance.now()
+      const posts = [...clients, ...clients, ...clients].map((client) =>
+        client.post('/api/v1/namespaces/default/events', event),
+      )
+      const statuses = (await Promise.all(posts)).map(({ status }) => status)
+      const seconds = Math.ceil((performance.now() - began) / 1000)
+      const written = statuses.filter((status) => status === 201).length
+      assert.deepEqual([...new Set(statuses)].sort(), [201, 429])
+      // One more may be written in each second that passes.
+      assert.ok(written >= burst && written <= burst + seconds, `${written} events in ${seconds} s`)
     })
 
     it('another server on the port is refused', async () => {

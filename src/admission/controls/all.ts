@@ -61,6 +61,8 @@ export interface ControlParts extends ImagePolicyParts {
   /** Whether somebody may do something. */
   readonly authorizer: Authorizer
   readonly clock: Clock
+  /** Where all workers of this server count rates; undefined where it has one. */
+  readonly sharedRates?: SharedArrayBuffer | undefined
   /** How a kind is served that owners are named by; undefined where it is not. */
   readonly ownerType: (apiVersion: string, kind: string) => OwnerType | undefined
   /** Where controls count what only they know. */

@@ -1,11 +1,12 @@
 /**
  * EventRateLimit: events come in no faster than the configuration allows, for the server as a whole, for a namespace,
- * for a user, or for events of one source about one object. A client that is too fast gets a 429. Each server counts
- * for itself.
+ * for a user, or for events of one source about one object. A client that is too fast gets a 429. The workers of a server
+ * count together; servers on one etcd count each for itself.
  */
 
 import type { Clock } from '../../base/clock.ts'
 import { UsageError } from '../../base/flags.ts'
+import { newBucketMemory, openRateBuckets } from '../../base/rate-buckets.ts'
 import type { Event } from '../../kinds/core/event.ts'
 import { events } from '../../kinds/stored-types.ts'
 import { tooManyRequests } from '../../model/api-error.ts'
@@ -20,6 +21,8 @@ import type { AdmissionRequest, Control } from '../admission.ts'
 interface Parts {
   readonly vendor: Vendor
   readonly clock: Clock
+  /** Where all workers of this server count; undefined where it has one. */
+  readonly sharedRates?: SharedArrayBuffer | undefined
 }
 
 const limitFields = {
@@ -50,7 +53,8 @@ export function eventRateLimit(): Control<Event> {
   throw new UsageError('EventRateLimit needs its limits: give them in the file of --admission-control-config-file')
 }
 
-export function configuredEventRateLimit({ vendor, clock }: Parts, configuration: Json): Control<Event> {
+export function configuredEventRateLimit(parts: Parts, configuration: Json): Control<Event> {
+  const { vendor } = parts
   const { limits = [] } = readConfiguration(configuration, {
     ...{ vendor, fields },
     group: 'eventratelimit.admission',
@@ -58,7 +62,7 @@ export function configuredEventRateLimit({ vendor, clock }: Parts, configuration
     kind: 'Configuration',
   })
   if (limits.length === 0) throw new Error('limits: name at least one')
-  const meters = limits.map((limit) => ({ limit, meter: new Meter(limit, clock) }))
+  const meters = metersOf(limits, parts)
   return {
     name: 'EventRateLimit',
     handles: { operations: ['CREATE', 'UPDATE'], types: eventTypes, subresources: [''] },
@@ -88,28 +92,13 @@ function sourceAndObject({ source = {}, involvedObject = {} }: Event): string {
 
 const defaultSize = 4096
 
-/** Buckets that fill by and by, one for each key; those not used for longest are forgotten, which fills them. */
-class Meter {
-  readonly #clock: Clock
-  readonly #perMs: number
-  readonly #burst: number
-  readonly #size: number
-  readonly #buckets = new Map<string, { left: number; at: number }>()
-
-  constructor({ qps = 1, burst = 1, cacheSize = 0 }: Limit, clock: Clock) {
-    this.#clock = clock
-    this.#perMs = qps / 1000
-    this.#burst = burst
-    this.#size = cacheSize === 0 ? defaultSize : cacheSize
-  }
-
-  take(key: string): boolean {
-    const now = this.#clock.monotonic()
-    const known = this.#buckets.get(key)
-    const left = known ? Math.min(this.#burst, known.left + (now - known.at) * this.#perMs) : this.#burst
-    this.#buckets.delete(key)
-    this.#buckets.set(key, { left: left >= 1 ? left - 1 : left, at: now })
-    if (this.#buckets.size > this.#size) this.#buckets.delete(this.#buckets.keys().next().value!)
-    return left >= 1
-  }
+function metersOf(limits: readonly Limit[], { clock, sharedRates }: Parts) {
+  const rates = limits.map(({ qps = 1, burst = 1, cacheSize = 0 }) => ({
+    ...{ perSecond: qps, burst },
+    keys: cacheSize === 0 ? defaultSize : cacheSize,
+  }))
+  // The clock of a thread begins with the thread; this one is the same for all threads.
+  const now = sharedRates === undefined ? () => BigInt(Math.round(1e6 * clock.monotonic())) : process.hrtime.bigint
+  const meters = openRateBuckets(sharedRates ?? newBucketMemory(), rates, now)
+  return limits.map((limit, i) => ({ limit, meter: meters[i]! }))
 }

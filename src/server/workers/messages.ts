@@ -6,7 +6,7 @@ import type { PodPlace } from '../../node-port/runtime.ts'
 import type { Exposition } from '../../telemetry/exposition.ts'
 import type { MetricSnapshot } from '../../telemetry/metric-sums.ts'
 import type { ServerCommand } from '../command-line.ts'
-import type { StoreAccess } from '../worker-place.ts'
+import type { SharedLimits, StoreAccess } from '../worker-place.ts'
 
 export interface WorkerData {
   /** From 0 on. The first one has the duties that are done once: loops, upkeep, the administrator's kubeconfig. */
@@ -20,6 +20,7 @@ export interface WorkerData {
   readonly channel: string
   /** By which all workers know the sessions of the console. */
   readonly console: ConsoleSecrets | undefined
+  readonly limits: SharedLimits
   /** Counts on while the event loop of the worker turns. */
   readonly heartbeat: Int32Array
 }

@@ -14,7 +14,9 @@ import type { SharedNodes } from './shared-nodes.ts'
 import type { SharedStore } from './shared-store.ts'
 import type { WorkerMetrics } from './worker-metrics.ts'
 
-export interface SlotOptions extends Pick<WorkerData, 'index' | 'command' | 'flags' | 'port' | 'channel' | 'console'> {
+type Given = 'index' | 'command' | 'flags' | 'port' | 'channel' | 'console' | 'limits'
+
+export interface SlotOptions extends Pick<WorkerData, Given> {
   readonly shared: SharedStore
   readonly log: Log
   readonly metrics: WorkerMetrics
@@ -108,10 +110,10 @@ export class Slot {
   }
 
   async #begin(): Promise<Life> {
-    const { index, command, flags, port, channel, console, shared } = this.#options
+    const { index, command, flags, port, channel, console, limits, shared } = this.#options
     const store = await shared.connect()
     const heartbeat = new Int32Array(new SharedArrayBuffer(4))
-    const workerData: WorkerData = { index, command, flags, port, channel, console, store, heartbeat }
+    const workerData: WorkerData = { index, command, flags, port, channel, console, limits, store, heartbeat }
     const thread = new Worker(programUrl(), {
       ...{ workerData, transferList: [store.access.port], name: `worker ${index}` },
       resourceLimits: {

@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 import { systemClock } from '../../base/clock.ts'
+import { newBucketMemory } from '../../base/rate-buckets.ts'
 import type { ConsoleSecrets } from '../../console/access.ts'
 import type { StoreError } from '../../store/store.ts'
 import type { Log } from '../../telemetry/log.ts'
@@ -47,7 +48,8 @@ export async function startSupervisor(
   const port = await choosePort(options)
   const failed = Promise.withResolvers<StoreError>()
   const shared = await openBehindPort({ ...options, securePort: port }, { onFailed: failed.resolve, log, stopping })
-  const together = { metrics: new WorkerMetrics(), nodes: new SharedNodes(), channel: randomUUID() }
+  const limits = { rates: newBucketMemory(), backups: new Int32Array(new SharedArrayBuffer(4 * options.workers)) }
+  const together = { metrics: new WorkerMetrics(), nodes: new SharedNodes(), channel: randomUUID(), limits }
   const slots = Array.from(
     { length: options.workers },
     (_, index) => new Slot({ ...given, index, port, shared, log, ...together }),

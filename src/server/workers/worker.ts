@@ -110,9 +110,9 @@ class Worker {
   }
 
   #place(): WorkerPlace {
-    const { index, store, channel } = this.#data
+    const { index, store, channel, limits } = this.#data
     return {
-      ...{ index, store, sharing: { channel, index } },
+      ...{ index, store, limits, sharing: { channel, index } },
       shareNodes: (local) => this.#nodes.join(local),
       exposing: (metrics) => {
         this.#metrics = metrics
