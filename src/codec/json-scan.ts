@@ -23,7 +23,7 @@ const backslash = 0x5c
 const longExponent = /[eE][-+]?\d{3}/
 
 /** Looks through the text once, before it is parsed. Throws 400 or 413 for what no body may be. */
-export function scanJson(text: string): Scan {
+export function scanJson(text: string, most = maxValues): Scan {
   let bigNumbers = false
   let [depth, values, members] = [0, 0, 0]
   let escapeAt = indexOrEnd(text, '\\', 0)
@@ -36,10 +36,10 @@ export function scanJson(text: string): Scan {
     } else if (unit === 0x3a /* : */) {
       members++
     } else if (unit === 0x2c /* , */) {
-      if (++values > maxValues) throw tooManyValues()
+      if (++values > most) throw tooManyValues(most)
     } else if (unit === 0x7b /* { */ || unit === 0x5b /* [ */) {
       if (++depth > maxDepth) throw tooDeep()
-      if (++values > maxValues) throw tooManyValues()
+      if (++values > most) throw tooManyValues(most)
     } else if (unit === 0x7d /* } */ || unit === 0x5d /* ] */) {
       depth--
     } else if (isDigit(unit)) {
@@ -88,8 +88,8 @@ export function loneSurrogate(sequence: string): ApiError {
 }
 
 /** The document has more values than an object may hold. */
-export function tooManyValues(): ApiError {
-  return entityTooLarge(`Request entity too large: limit is ${maxValues} values, counting members and elements`)
+export function tooManyValues(most = maxValues): ApiError {
+  return entityTooLarge(`Request entity too large: limit is ${most} values, counting members and elements`)
 }
 
 /** The document is nested deeper than an object may be. */

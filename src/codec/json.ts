@@ -30,11 +30,11 @@ export function parseJson(bytes: Buffer): ParsedJson {
   return runToCompletion(parseSteps(bytes))
 }
 
-/** The same, with a yield where it can be interrupted. */
-export function* parseSteps(bytes: Buffer): Generator<void, ParsedJson> {
+/** The same, with a yield where it can be interrupted. `most`: how many values it may have; as many as a body by default. */
+export function* parseSteps(bytes: Buffer, most?: number): Generator<void, ParsedJson> {
   if (!isUtf8(bytes)) throw badRequest('the body is not valid UTF-8')
   const text = bytes.toString('utf8')
-  const scan = scanJson(text)
+  const scan = scanJson(text, most)
   yield
   try {
     const parsed = parseNative(text)

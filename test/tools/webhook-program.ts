@@ -53,6 +53,15 @@ const behaviours: { readonly [name: string]: Behaviour } = {
   allow: (call) => reply(call, {}),
   deny: (call) => reply(call, { allowed: false, status: { code: Number(call.args[0]), message: call.args[1] } }),
   warn: (call) => reply(call, { warnings: call.args }),
+  'many-warnings': (call) =>
+    reply(call, { warnings: Array.from({ length: Number(call.args[0]) }, (_, i) => `warning ${i}`) }),
+  // The number is sent as it is written: JSON has numbers that are no integers of any type.
+  'deny-for': ({ review, args, response }) => {
+    const status = `{"code":429,"message":"later","details":{"retryAfterSeconds":${args[0]}}}`
+    const uid = JSON.stringify(review.request.uid)
+    const told = `{"uid":${uid},"allowed":false,"status":${status}}`
+    response.end(`{"apiVersion":"${review.apiVersion}","kind":"AdmissionReview","response":${told}}`)
+  },
   label: (call) => label(call, call.args[0]!, call.args[1]!),
   chain: (call) => label(call, 'chain', `${call.review.request.object.metadata.labels?.chain ?? ''}${call.args[0]}`),
   patch: (call) => patch(call, JSON.parse(Buffer.from(call.args[0]!, 'base64url').toString('utf8'))),

@@ -5,6 +5,7 @@ import type { Webhook } from './webhook.ts'
 
 const maxText = 4096
 const maxCauses = 100
+const maxSeconds = 2 ** 31 - 1
 
 /** With the code, the reason and the details that the webhook gave. A code that is no failure is 400. */
 export function denial({ name }: Webhook, status: JsonObject): ApiError {
@@ -42,8 +43,13 @@ function detailsOf(value: Json | undefined): StatusDetails | undefined {
   return {
     ...Object.fromEntries(texts.filter(([, text]) => text !== '')),
     ...(Array.isArray(causes) ? { causes: causes.slice(0, maxCauses).filter(isObject).map(causeOf) } : {}),
-    ...(typeof seconds === 'number' && seconds > 0 ? { retryAfterSeconds: Math.floor(seconds) } : {}),
+    ...(isSeconds(seconds) ? { retryAfterSeconds: seconds } : {}),
   }
+}
+
+/** The field is an int32: any other number could not be written in every form of the answer. */
+function isSeconds(value: Json | undefined): value is number {
+  return Number.isInteger(value) && (value as number) > 0 && (value as number) <= maxSeconds
 }
 
 function causeOf(cause: JsonObject) {

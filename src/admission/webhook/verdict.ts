@@ -28,11 +28,14 @@ export interface Asked {
   readonly uid: string
 }
 
+/** More than in a body: of long lists, such as warnings, only the beginning is used. */
+const maxValues = 200_000
+
 /** The verdict that an answer holds, in steps: a hostile one is large. Throws CallError for what is none. */
 export function* verdictSteps({ body, contentType, status }: HttpsAnswer, asked: Asked): Steps<Verdict> {
   if (body.length === 0)
     throw new CallError('answer', `0-length response with status code: ${status} and content type: ${contentType}`)
-  yield* fewValuesSteps(body)
+  yield* fewValuesSteps(body, maxValues)
   const review = yield* parse(body)
   yield
   assertType(review, asked)
@@ -57,7 +60,7 @@ export function* verdictSteps({ body, contentType, status }: HttpsAnswer, asked:
 function* parse(body: Buffer): Steps<JsonObject> {
   let value: Json
   try {
-    value = (yield* parseSteps(body)).value
+    value = (yield* parseSteps(body, maxValues)).value
   } catch {
     // The parser's own words quote what it read.
     throw malformed('the answer is not valid JSON')

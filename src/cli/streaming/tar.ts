@@ -75,11 +75,14 @@ export const endOfArchive = Buffer.alloc(2 * block)
 export interface Unpacker {
   /** A new entry: returns what takes its content, or undefined to leave it out. */
   entry(entry: Entry): Promise<((data: Buffer) => Promise<void>) | undefined>
-  /** The entry is whole. */
+  /** The entry is whole, or will never be. Also called where no entry has begun. */
   end(): Promise<void>
 }
 
-/** Reads an archive in pieces of any length. Throws UsageError where it is none. */
+/**
+ * Reads an archive in pieces of any length. Throws UsageError where it is none; the entry that has begun is ended first, and
+ * nothing that follows is read.
+ */
 export class TarReader {
   readonly #unpacker: Unpacker
   #buffer: Buffer = Buffer.alloc(0)
@@ -88,18 +91,28 @@ export class TarReader {
   #take: ((data: Buffer) => Promise<void>) | undefined
   #longName = ''
   #inEntry = false
+  /** Why nothing more is read. */
+  #fault: { readonly error: unknown } | undefined
 
   constructor(unpacker: Unpacker) {
     this.#unpacker = unpacker
   }
 
   async write(data: Buffer): Promise<void> {
+    if (this.#fault !== undefined) throw this.#fault.error
     this.#buffer = this.#buffer.length === 0 ? data : Buffer.concat([this.#buffer, data])
-    while (await this.#step()) {}
+    try {
+      while (await this.#step()) {}
+    } catch (error) {
+      this.#fault = { error }
+      await this.#unpacker.end()
+      throw error
+    }
   }
 
   /** Throws UsageError where an entry is not whole. */
-  end(): void {
+  async end(): Promise<void> {
+    await this.#unpacker.end()
     if (this.#left > 0 || this.#inEntry) throw new UsageError('the archive ended in the middle of a file')
   }
 

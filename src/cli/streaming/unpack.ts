@@ -40,8 +40,9 @@ export function unpackInto({ prefix, target, warn }: UnpackOptions): Unpacker {
       return async (data) => void (await opened.write(data))
     },
     end: async () => {
-      await file?.close()
+      const ended = file
       file = undefined
+      await ended?.close()
     },
   }
 }

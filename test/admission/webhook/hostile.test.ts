@@ -71,6 +71,32 @@ for (const path of ['deep-patch', 'prototype-patch'])
     assert.ok(ms < mostMs, `${ms} ms`)
   })
 
+test('a time to try again that is no whole number of seconds is left out', async () => {
+  for (const [sent, told] of [
+    ['7', 7],
+    ['2147483647', 2_147_483_647],
+    ['2147483648', undefined],
+    ['1e308', undefined],
+    ['0.5', undefined],
+    ['-1', undefined],
+    ['12345678901234567890', undefined],
+  ] as const) {
+    const { answer } = await create(`/deny-for/${sent}`, {})
+    const seen = [answer.status, answer.body.details?.retryAfterSeconds, answer.headers['retry-after']]
+    assert.deepEqual(seen, [429, told, told === undefined ? undefined : String(told)], sent)
+  }
+})
+
+test('of very many warnings the first are shown, and an answer that is too long says so', async () => {
+  const { answer } = await create('/many-warnings/100000', { failurePolicy: 'Fail', timeoutSeconds: 10 })
+  assert.equal(answer.status, 201, answer.text)
+  const warnings = String(answer.headers.warning).split(', ')
+  assert.deepEqual([warnings[0], warnings.length], ['299 - "warning 0"', 50])
+  const refused = await create('/many-warnings/300000', { failurePolicy: 'Fail', timeoutSeconds: 10 })
+  assert.equal(refused.answer.status, 500)
+  assert.match(refused.answer.body.message, /the answer has more than 200000 values/)
+})
+
 test('a bad certificate is a failure', async () => {
   const other = await Webhooks.start({ after })
   const clientConfig = { url: `${webhooks.base}/allow`, caBundle: other.caBundle }

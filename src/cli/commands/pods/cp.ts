@@ -188,7 +188,7 @@ async function downloadOnce(
       command: ['tar', 'cf', '-', from.path],
       onOutput: (data) => reader.write(data),
     })
-    reader.end()
+    await reader.end()
   } finally {
     // What was cut short leaves no file open.
     await unpacker.end()
