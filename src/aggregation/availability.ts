@@ -139,7 +139,8 @@ export class Availability {
       return { status: 'True', reason: 'Passed', message: 'the backend answers' }
     } catch (error) {
       if (error instanceof NoServiceAddress) return { status: 'False', reason: error.reason, message: error.message }
-      if (!(error instanceof CallError) || signal.aborted) throw error
+      // Our own limit says nothing about the backend: the loop tries again.
+      if (!(error instanceof CallError) || error.fault === 'limit' || signal.aborted) throw error
       const message = `the discovery document cannot be read: ${error.message}`
       return { status: 'False', reason: 'FailedDiscoveryCheck', message }
     }

@@ -6,7 +6,9 @@
  */
 import { hash } from 'node:crypto'
 import type { Clock } from '../base/clock.ts'
+import { NoFreeConnection } from '../base/https-json.ts'
 import { TtlCache } from '../base/ttl-cache.ts'
+import { tooManyRequests } from '../model/api-error.ts'
 import { isObject, type Json, type JsonObject, own } from '../model/json.ts'
 import type { User } from '../model/user.ts'
 import { apiVersionOf, type Vendor } from '../model/vendor.ts'
@@ -46,6 +48,8 @@ export function tokenWebhook(parts: TokenWebhookParts): Authenticator {
         return { value: await review(parts, { token, audiences, trace }), ttlMs: parts.ttlMs }
       } catch (error) {
         parts.onFailure(error)
+        // Our own limit does not make the token wrong: the client must try again.
+        if (error instanceof NoFreeConnection) throw tooManyRequests('the token webhook has too many calls under way')
         return { value: unchecked, ttlMs: 0 }
       }
     })

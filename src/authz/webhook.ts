@@ -1,9 +1,12 @@
 /**
  * The mode Webhook: another service is asked, with a SubjectAccessReview, and its answers are remembered for a while.
- * Callers that ask the same at the same time share one call. A service that fails, or takes too long, has no opinion.
+ * Callers that ask the same at the same time share one call. A service that fails, or takes too long, has no opinion. If
+ * this server has no connection left to ask it, the request is rejected with 429.
  */
 import type { Clock } from '../base/clock.ts'
+import { NoFreeConnection } from '../base/https-json.ts'
 import { TtlCache } from '../base/ttl-cache.ts'
+import { tooManyRequests } from '../model/api-error.ts'
 import { isObject, type Json, type JsonObject, own } from '../model/json.ts'
 import { apiVersionOf, type Vendor } from '../model/vendor.ts'
 import type { Traced, TraceHeaders } from '../telemetry/tracing/trace-context.ts'
@@ -56,6 +59,9 @@ async function call(parts: WebhookParts, spec: JsonObject, trace: Traced | undef
     return decisionOf(await parts.post(review, trace?.traceHeaders ?? {}), apiVersion)
   } catch (error) {
     parts.onFailure(error)
+    // Our own limit is no reason to go on without the webhook, which might have denied the request.
+    if (error instanceof NoFreeConnection)
+      throw tooManyRequests('the authorization webhook has too many calls under way')
     return silence
   }
 }

@@ -11,6 +11,8 @@ export interface JsonQuestion {
   /** Sent with POST, as JSON unless the headers say otherwise; left out: GET. */
   readonly body?: string
   readonly headers?: { readonly [name: string]: string }
+  /** How long to wait for a connection, and then for the answer. Defaults to ten seconds. */
+  readonly timeoutMs?: number
 }
 
 /** The server answered, and not as it should: asking again would not help. */
@@ -18,7 +20,12 @@ export class BadAnswer extends Error {
   override readonly name = 'BadAnswer'
 }
 
-const timeoutMs = 10_000
+/** All connections of the agent were in use: a limit of this server, which says nothing about the other one. */
+export class NoFreeConnection extends Error {
+  override readonly name = 'NoFreeConnection'
+}
+
+const defaultTimeoutMs = 10_000
 const maxAnswer = 1024 * 1024
 
 /** Sends a request over HTTPS and reads the answer as JSON, within limits. */
@@ -38,7 +45,7 @@ export async function tellJson(question: JsonQuestion): Promise<void> {
 }
 
 /** The body of an answer of success. */
-function ask({ url, agent, body, headers = {} }: JsonQuestion): Promise<Buffer> {
+function ask({ url, agent, body, headers = {}, timeoutMs = defaultTimeoutMs }: JsonQuestion): Promise<Buffer> {
   const all = {
     ...(body === undefined
       ? {}
@@ -47,16 +54,8 @@ function ask({ url, agent, body, headers = {} }: JsonQuestion): Promise<Buffer> 
     accept: 'application/json',
     'accept-encoding': 'identity',
   }
-  const signal = AbortSignal.timeout(timeoutMs)
-  const options = {
-    method: body === undefined ? 'GET' : 'POST',
-    agent,
-    headers: all,
-    signal,
-  }
+  const options = { method: body === undefined ? 'GET' : 'POST', agent, headers: all }
   return new Promise((resolve, reject) => {
-    const fail = (error: Error) =>
-      reject(signal.aborted ? new BadAnswer(`the service took longer than ${timeoutMs} ms`) : error)
     const call = request(url, options, (answer) => {
       const chunks: Buffer[] = []
       let size = 0
@@ -70,9 +69,23 @@ function ask({ url, agent, body, headers = {} }: JsonQuestion): Promise<Buffer> 
         if (statusCode >= 200 && statusCode < 300) resolve(Buffer.concat(chunks))
         else reject(new BadAnswer(`the service answered ${statusCode}`))
       })
-      answer.on('error', fail)
+      answer.on('error', reject)
     })
-    call.on('error', fail)
+    // Rejects by itself: a call that has no connection yet emits no error before it gets one.
+    const fail = (error: Error) => {
+      reject(error)
+      call.destroy()
+    }
+    const late = () => fail(new BadAnswer(`the service took longer than ${timeoutMs} ms`))
+    const noConnection = () => fail(new NoFreeConnection(`no free connection within ${timeoutMs} ms`))
+    let timer = setTimeout(noConnection, timeoutMs)
+    // The service has all of its time, however long the call waited for a connection.
+    call.on('socket', () => {
+      clearTimeout(timer)
+      timer = setTimeout(late, timeoutMs)
+    })
+    call.on('close', () => clearTimeout(timer))
+    call.on('error', reject)
     call.end(body)
   })
 }

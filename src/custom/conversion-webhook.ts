@@ -18,7 +18,7 @@ import {
   type WebhookAddress,
   webhookAddress,
 } from '../outbound/webhook-address.ts'
-import { ConversionFailed } from '../registry/conversion-failed.ts'
+import { ConversionFailed, ConversionNotTried } from '../registry/conversion-failed.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Conversion, ConversionMetrics } from './conversion-metrics.ts'
 import { type Review, readConverted, webhookFor, writeReview } from './conversion-review.ts'
@@ -95,6 +95,9 @@ class ConversionWebhook {
     } catch (error) {
       note({ succeeded: false })
       if (!(error instanceof CallError || error instanceof ConversionFailed)) throw error
+      // Our own limit says nothing about the webhook: the client must try again.
+      if (error instanceof CallError && error.fault === 'limit')
+        throw new ConversionNotTried(`${webhookFor(review)} was not called: ${error.message}`)
       const message = error instanceof CallError ? `${webhookFor(review)} failed: ${error.message}` : error.message
       if (!this.#failing) log.warn('a conversion webhook fails', { definition, error: message })
       this.#failing = true
@@ -133,7 +136,7 @@ class Turns {
 
   /** `work` is given what is left of the time, once it is its turn. */
   async take<T>(clock: Clock, work: (leftMs: number) => Promise<T>): Promise<T> {
-    if (this.#waiting.length >= maxWaiting) throw new CallError('timeout', 'too many conversions wait for it')
+    if (this.#waiting.length >= maxWaiting) throw new CallError('limit', 'too many conversions wait for it')
     const began = clock.monotonic()
     if (this.#taken >= maxCalls) await new Promise<void>((resolve) => this.#waiting.push(resolve))
     else this.#taken++

@@ -2,11 +2,17 @@
  * Reads one answer of HTTP/1.1 from the bytes of a connection, for calls whose answers are small and wanted whole. Strict:
  * what could be read in two ways (two lengths, a length beside chunks, a folded header, a bare line feed) is no answer.
  * Bounded: in its head, in its chunk lines and trailers, and in its body. Nothing of it becomes part of an error.
+ * Everything but the body is framing: heads with a status of 1xx too. The reader bounds the framing of an answer as a whole,
+ * and keeps none of it.
  */
 import { CallError } from './call-error.ts'
 
 const maxHeadBytes = 16 * 1024
 const maxLineBytes = 1024
+/** Of an answer without a body. Every byte of a body permits two more, as in Go: chunks may be small. */
+const maxFramingBytes = 64 * 1024
+/** A body grows by this at most, so that it takes little more memory than it has bytes. */
+const maxGrowthBytes = 1024 * 1024
 const headEnd = Buffer.from('\r\n\r\n')
 const lineEnd = Buffer.from('\r\n')
 const nothing: Buffer = Buffer.alloc(0)
@@ -30,6 +36,7 @@ export class AnswerReader {
   #unread = nothing
   #body = nothing
   #size = 0
+  #framingBytes = 0
   /** How many bytes of the body, or of its present chunk, are yet to come. */
   #left = 0
   #part: Part | undefined = () => this.#readHead()
@@ -43,10 +50,17 @@ export class AnswerReader {
     return this.#body.subarray(0, this.#size)
   }
 
+  /** How much memory this answer takes. */
+  get keptBytes(): number {
+    return this.#body.length + this.#unread.length
+  }
+
   /** Whether the answer is complete. Throws CallError for what is no answer. */
   push(bytes: Buffer): boolean {
     this.#unread = this.#unread.length === 0 ? bytes : Buffer.concat([this.#unread, bytes])
     for (let goesOn = true; goesOn; ) goesOn = this.#part?.() ?? false
+    // A view of the bytes, even an empty one, would keep all of them in memory.
+    if (this.#unread.length < bytes.length) this.#unread = Buffer.from(this.#unread)
     if (this.#part !== undefined) return false
     // What follows an answer that nobody asked for could be taken for the answer to the next call.
     if (this.#unread.length > 0) this.keepsConnection = false
@@ -137,6 +151,9 @@ export class AnswerReader {
   #take(end: Buffer, maxBytes: number): string | undefined {
     const at = this.#unread.indexOf(end)
     if (at > maxBytes || (at < 0 && this.#unread.length > maxBytes + end.length)) malformed()
+    this.#framingBytes += at < 0 ? 0 : at + end.length
+    if (this.#framingBytes > maxFramingBytes + 2 * this.#size)
+      throw new CallError('answer', 'the answer has too many bytes that are not its body')
     if (at < 0) return undefined
     const text = this.#unread.toString('latin1', 0, at)
     this.#unread = this.#unread.subarray(at + end.length)
@@ -147,7 +164,8 @@ export class AnswerReader {
     const size = this.#size + bytes.length
     if (size > this.#maxBytes) throw new CallError('answer', `the answer has more than ${this.#maxBytes} bytes`)
     if (size > this.#body.length) {
-      const larger = Buffer.allocUnsafe(Math.max(size, 2 * this.#body.length))
+      const growth = Math.min(this.#body.length, maxGrowthBytes)
+      const larger = Buffer.allocUnsafe(Math.max(size, Math.min(this.#body.length + growth, this.#maxBytes)))
       this.#body.copy(larger, 0, 0, this.#size)
       this.#body = larger
     }

@@ -66,6 +66,11 @@ export class ConnectionPool {
     this.#options = { ...agent.options, ...options, ...protocol } as ConnectionOptions
   }
 
+  /** Whether a call has to wait until another one is over. */
+  get isFull(): boolean {
+    return this.#idle.length === 0 && this.#open >= this.#agent.maxSockets
+  }
+
   /**
    * A connection for one call, when there is one free. Throws the error of Node where none can be made. An idle connection
    * is given out after Node has polled once more: if the other side has closed the connection, that is known by then.

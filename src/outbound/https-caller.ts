@@ -8,6 +8,7 @@
  * its objects (docs/decisions/0023).
  */
 import { fitsLine } from '../base/header-line.ts'
+import { AnswerMemory } from './answer-memory.ts'
 import { CallError } from './call-error.ts'
 import { Connections, type Destination } from './connections.ts'
 import { headersOf } from './credentials.ts'
@@ -40,8 +41,6 @@ export interface HttpsAnswer {
 
 /** An object may have 3 MiB; base64 makes 4 of them. */
 const maxAnswerBytes = 5 * 1024 * 1024
-/** Of all answers that are being read at the same time. */
-const maxBufferedBytes = 64 * 1024 * 1024
 /** To each destination. */
 const maxConnections = 64
 
@@ -49,10 +48,11 @@ const maxConnections = 64
 export class HttpsCaller {
   readonly #userAgent: string
   readonly #connections = new Connections(maxConnections)
-  #buffered = 0
+  readonly #memory: AnswerMemory
 
-  constructor(userAgent: string) {
+  constructor(userAgent: string, memory = new AnswerMemory()) {
     this.#userAgent = userAgent
+    this.#memory = memory
   }
 
   /** Sends the body with POST. Throws CallError where there is no answer of success in time. */
@@ -83,25 +83,20 @@ export class HttpsCaller {
   async #send(call: AnyCall, timeoutMs: number): Promise<HttpsAnswer> {
     const { destination, signal, body } = call
     signal?.throwIfAborted()
+    const pool = this.#connections.poolOf(destination)
     const {
       status,
       headers,
       body: answer,
     } = await runCall({
-      pool: this.#connections.poolOf(destination),
+      pool,
       serverName: destination.serverName,
       head: headOf(call, this.#userAgent),
       ...{ body, timeoutMs, signal },
       maxBytes: maxAnswerBytes,
-      hold: this.#hold,
+      room: this.#memory.roomFor(pool),
     })
     return { status, contentType: headers.get('content-type') ?? '', body: answer }
-  }
-
-  readonly #hold = (bytes: number): void => {
-    this.#buffered += bytes
-    if (bytes > 0 && this.#buffered > maxBufferedBytes)
-      throw new CallError('answer', 'too many large answers at the same time')
   }
 }
 

@@ -2,6 +2,7 @@
  * One request and its answer on one connection: within its time, and while somebody waits for it. However it ends, the
  * connection goes back to its pool, to be used again only if the answer was complete and nothing followed it.
  */
+import type { AnswerRoom } from './answer-memory.ts'
 import { AnswerReader } from './answer-reader.ts'
 import { CallError, callErrorOf } from './call-error.ts'
 import type { CallEnding, ConnectionListener, ConnectionPool, PooledConnection } from './connection-pool.ts'
@@ -15,8 +16,8 @@ export interface CallParts {
   readonly signal: AbortSignal | undefined
   /** The most that an answer may have. */
   readonly maxBytes: number
-  /** Called with how much more is held in memory, or less. Throws CallError where that is too much in all. */
-  readonly hold: (bytes: number) => void
+  /** The memory that the answer may take. */
+  readonly room: AnswerRoom
 }
 
 /** Throws CallError where there is no answer of success. */
@@ -37,6 +38,8 @@ class OneCall implements ConnectionListener {
   readonly #onAbort = () => this.#fail(new CallError('aborted', 'the request was abandoned'))
   #connection: PooledConnection | undefined
   #received = 0
+  /** Whether this server delayed the call because all connections or all memory for answers were in use. */
+  #wasDelayed = false
   #isOver = false
 
   constructor(parts: CallParts, outcome: Outcome) {
@@ -53,6 +56,7 @@ class OneCall implements ConnectionListener {
   }
 
   start(): void {
+    this.#wasDelayed = this.#parts.pool.isFull
     this.#parts.pool.take().then(
       (connection) => this.#begin(connection),
       (error) => this.#fail(this.#callError(error)),
@@ -61,12 +65,28 @@ class OneCall implements ConnectionListener {
 
   onData(bytes: Buffer): void {
     this.#received += bytes.length
+    if (this.#parts.room.mayGrow()) this.#read(bytes)
+    else this.#readLater(bytes)
+  }
+
+  #read(bytes: Buffer): void {
     try {
-      this.#parts.hold(bytes.length)
-      if (this.#reader.push(bytes)) this.#succeed()
+      const isComplete = this.#reader.push(bytes)
+      this.#parts.room.resize(this.#reader.keptBytes)
+      if (isComplete) this.#succeed()
     } catch (error) {
       this.#fail(error)
     }
+  }
+
+  /** Reads nothing more from the connection until there is room. */
+  #readLater(bytes: Buffer): void {
+    const socket = this.#connection?.socket.pause()
+    this.#wasDelayed = true
+    this.#parts.room.wait(() => {
+      this.#read(bytes)
+      socket?.resume()
+    })
   }
 
   onEnd(): void {
@@ -100,7 +120,7 @@ class OneCall implements ConnectionListener {
   }
 
   #fail(error: unknown): void {
-    if (this.#end({ isReusable: false })) this.#outcome.reject(error)
+    if (this.#end({ isReusable: false })) this.#outcome.reject(this.#wasDelayed ? delayedCall(error) : error)
   }
 
   /** Whether it was not over yet. */
@@ -108,9 +128,9 @@ class OneCall implements ConnectionListener {
     if (this.#isOver) return false
     this.#isOver = true
     clearTimeout(this.#timer)
-    const { pool, signal, hold } = this.#parts
+    const { pool, signal, room } = this.#parts
     signal?.removeEventListener('abort', this.#onAbort)
-    hold(-this.#received)
+    room.end()
     if (this.#connection !== undefined) pool.release(this.#connection, ending)
     return true
   }
@@ -124,4 +144,10 @@ class OneCall implements ConnectionListener {
     const isReused = this.#connection?.isReused ?? false
     return callErrorOf(error, { serverName, isRepeatable: isReused && body === undefined })
   }
+}
+
+/** The other side is not to blame for a call that ran out of time, or was cut, after this server had delayed it. */
+function delayedCall(error: unknown): unknown {
+  if (!(error instanceof CallError) || (error.fault !== 'timeout' && error.fault !== 'connection')) return error
+  return new CallError('limit', 'the server has too many calls or large answers to read at the same time')
 }

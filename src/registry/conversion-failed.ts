@@ -11,3 +11,10 @@ export class ConversionFailed extends ApiError {
     super(500, '', message)
   }
 }
+
+/** This server had no connection or memory left to ask the webhook. The webhook did not fail: the client must try again. */
+export class ConversionNotTried extends ApiError {
+  constructor(message: string) {
+    super(429, 'TooManyRequests', message, { retryAfterSeconds: 1 })
+  }
+}

@@ -12,7 +12,7 @@ import { admissionRequest } from './admission-request.ts'
 import { changeNote } from './change-note.ts'
 import { removeContents } from './contents.ts'
 import { fromStored } from './conversion.ts'
-import { ConversionFailed } from './conversion-failed.ts'
+import { ConversionFailed, ConversionNotTried } from './conversion-failed.ts'
 import { readObject, readStoredSteps } from './read-stored.ts'
 import { claimsOf } from './reservations.ts'
 import { keyOf, notFoundError, type Resource, waitForCaches } from './resource.ts'
@@ -115,7 +115,7 @@ async function shown(context: WriteContext, deleted: Deleted): Promise<Deleted> 
   try {
     return { ...deleted, object: await context.pace.run(evolution.read(object)) }
   } catch (error) {
-    if (!(error instanceof ConversionFailed)) throw error
+    if (!(error instanceof ConversionFailed || error instanceof ConversionNotTried)) throw error
     return { ...deleted, unshown: error.message }
   }
 }

@@ -5,7 +5,7 @@
  */
 import { Agent } from 'node:https'
 import { UsageError } from '../base/flags.ts'
-import { askForJson, BadAnswer, type JsonQuestion, tellJson } from '../base/https-json.ts'
+import { askForJson, BadAnswer, type JsonQuestion, NoFreeConnection, tellJson } from '../base/https-json.ts'
 import { parseConfigYaml } from '../client/node/config-yaml.ts'
 import type { HttpTransportOptions } from '../client/node/http-transport.ts'
 import { type ClientConfig, readClientConfig } from '../client/node/kubeconfig.ts'
@@ -48,7 +48,7 @@ export function webhookService(flag: string, file: string, reloading: Reloading)
           const question = await questionOf(current, text)
           return (await askForJson({ ...question, headers: { ...headers, ...question.headers } })) as Json
         } catch (error) {
-          if (attempt === tries || error instanceof BadAnswer) throw error
+          if (attempt === tries || error instanceof BadAnswer || error instanceof NoFreeConnection) throw error
         }
       }
     },

@@ -6,9 +6,11 @@ import { setTimeout } from 'node:timers/promises'
 import type { Clock } from '../../base/clock.ts'
 import { messageOf } from '../../base/errors.ts'
 import { UsageError } from '../../base/flags.ts'
+import { NoFreeConnection } from '../../base/https-json.ts'
 import { TtlCache } from '../../base/ttl-cache.ts'
 import type { Pod } from '../../kinds/core/pod.ts'
 import { pods } from '../../kinds/stored-types.ts'
+import { tooManyRequests } from '../../model/api-error.ts'
 import { isObject, type Json, type JsonObject, own } from '../../model/json.ts'
 import { apiVersionOf, type Vendor } from '../../model/vendor.ts'
 import { readFields } from '../../schema/read-configuration.ts'
@@ -116,6 +118,9 @@ async function judge(policy: Policy, verdicts: TtlCache<Verdict>, request: Admis
       return { value, ttlMs: value.allowed ? policy.allowMs : policy.denyMs }
     })
   } catch (error) {
+    // Our own limit is no reason to admit a pod that the backend might have rejected.
+    if (error instanceof NoFreeConnection)
+      throw tooManyRequests('the image policy backend has too many calls under way')
     const why = messageOf(error)
     if (!policy.defaultAllow) throw refusal(request, `cannot reach the image policy backend: ${why}`)
     policy.log.warn('admitted a pod without asking the image policy backend', errorFields(error))
@@ -141,7 +146,8 @@ async function ask(policy: Policy, spec: JsonObject): Promise<Verdict> {
       return verdictOf(answer)
     } catch (error) {
       const wait = policy.retryMs * 1.5 ** (attempt - 1)
-      if (attempt === maxTries || policy.clock.monotonic() + wait > giveUpAt) throw error
+      if (error instanceof NoFreeConnection || attempt === maxTries || policy.clock.monotonic() + wait > giveUpAt)
+        throw error
       await setTimeout(wait)
     }
   }

@@ -13,7 +13,7 @@ import type { Destinations } from '../../outbound/webhook-address.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { AdmissionRequest } from '../admission.ts'
 import type { Candidate } from './configurations.ts'
-import { denial, dryRunRefused, unaskable } from './denial.ts'
+import { denial, dryRunRefused, notAsked, unaskable } from './denial.ts'
 import type { Reviews } from './review.ts'
 import { timeFor } from './time-share.ts'
 import { type Verdict, verdictSteps } from './verdict.ts'
@@ -85,6 +85,9 @@ export class WebhookCalls {
         error: timeout('the request ended while an admission webhook was asked'),
         cause: 'calling_webhook_error',
       }
+    // Our own limit says nothing about the webhook, which might have denied the request. An open breaker does.
+    if (error.fault === 'limit' && !webhook.breaker.state.open)
+      return { error: notAsked(webhook, error.message), cause: 'apiserver_internal_error' }
     if (webhook.ignoresFailures) return undefined
     return { error: unaskable(webhook, error.message), cause: 'calling_webhook_error' }
   }
@@ -142,9 +145,10 @@ export class WebhookCalls {
     return await new TimeSlice().run(verdictSteps(answer, { vendor: request.vendor, phase, version, uid }))
   }
 
-  /** A call that was cut before the webhook's own time was over says nothing of the webhook. */
+  /** Neither our own limit nor a call that was cut before the webhook's own time was over says anything of the webhook. */
   #note({ breaker, configuration, name, timeoutMs: allowedMs }: Webhook, error: CallError, timeoutMs: number): void {
-    if (error.fault === 'aborted' || (error.fault === 'timeout' && timeoutMs < allowedMs)) return
+    if (error.fault === 'aborted' || error.fault === 'limit') return
+    if (error.fault === 'timeout' && timeoutMs < allowedMs) return
     const before = breaker.state
     breaker.failed(error.message)
     const fields = { configuration, webhook: name, error: error.message }

@@ -1,5 +1,5 @@
 /** The answer to a client whose request a webhook denies, or whose webhook could not be called. */
-import { ApiError, badRequest, internalError, type StatusDetails } from '../../model/api-error.ts'
+import { ApiError, badRequest, internalError, type StatusDetails, tooManyRequests } from '../../model/api-error.ts'
 import { isObject, type Json, type JsonObject, own } from '../../model/json.ts'
 import type { Webhook } from './webhook.ts'
 
@@ -24,6 +24,11 @@ export function denial({ name }: Webhook, status: JsonObject): ApiError {
 /** The webhook could not be asked, and its failure policy says that the request fails then. */
 export function unaskable({ name }: Webhook, why: string): ApiError {
   return internalError(`failed calling webhook ${JSON.stringify(name)}: ${why}`)
+}
+
+/** This server had no connection or memory left for the call. No failure policy applies: the client must try again. */
+export function notAsked({ name }: Webhook, why: string): ApiError {
+  return tooManyRequests(`admission webhook ${JSON.stringify(name)} was not called: ${why}`)
 }
 
 export function dryRunRefused({ name }: Webhook): ApiError {

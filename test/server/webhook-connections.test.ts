@@ -1,0 +1,58 @@
+/**
+ * Webhooks for tokens and authorization whose connections are all in use: the server asks its client to try again. It does
+ * not go on without the opinion of the webhook.
+ */
+import assert from 'node:assert/strict'
+import { Agent } from 'node:https'
+import { after, test } from 'node:test'
+import { tokenWebhook } from '../../src/authn/token-webhook.ts'
+import { webhook } from '../../src/authz/webhook.ts'
+import { systemClock } from '../../src/base/clock.ts'
+import { askForJson } from '../../src/base/https-json.ts'
+import type { Json, JsonObject } from '../../src/model/json.ts'
+import { vendorOf } from '../../src/model/vendor.ts'
+import { answerRaw } from '../tools/raw-answers.ts'
+import { soon } from '../tools/until.ts'
+
+let connections = 0
+const hanging = await answerRaw({ after }, () => connections++)
+const agent = new Agent({ maxSockets: 1, ca: hanging.destination.authority })
+after(() => agent.destroy())
+const ask = (timeoutMs: number) => (body: JsonObject) =>
+  askForJson({ url: hanging.url, agent, body: JSON.stringify(body), timeoutMs }) as Promise<Json>
+const faultOf = (call: Promise<unknown>) => call.then(String, ({ name }: Error) => name)
+
+// Takes the only connection.
+const first = faultOf(ask(600_000)({}))
+await soon(() => connections === 1)
+
+const common = {
+  vendor: vendorOf('orch'),
+  clock: systemClock,
+  version: 'v1',
+  post: ask(100),
+  onFailure: () => {},
+} as const
+const isTooMany = { name: 'ApiError', code: 429, reason: 'TooManyRequests' }
+
+test('a call without a connection fails with an error of its own', async () => {
+  assert.equal(await faultOf(ask(100)({})), 'NoFreeConnection')
+})
+
+test('a request is rejected if the authorization webhook has no free connection', async () => {
+  const { authorizer } = webhook({ ...common, authorizedTtlMs: 0, unauthorizedTtlMs: 0 })
+  const user = { name: 'bob', uid: '', groups: [], extra: new Map() }
+  const question = { user, attributes: { resource: false, verb: 'get', path: '/version' } } as const
+  await assert.rejects(async () => authorizer(question), isTooMany)
+})
+
+test('a request is rejected with 429, not 401, if the token webhook has no free connection', async () => {
+  const authenticator = tokenWebhook({ ...common, ttlMs: 0, audiences: [] })
+  await assert.rejects(async () => authenticator({ authorization: 'Bearer x' } as never), isTooMany)
+})
+
+test('an answer that takes too long is a fault of the service', async () => {
+  agent.destroy()
+  assert.equal(await first, 'Error')
+  assert.equal(await faultOf(ask(100)({})), 'BadAnswer')
+})
