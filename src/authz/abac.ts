@@ -7,7 +7,9 @@
  * `*` stands for everything, as a user or group for everybody who is authenticated. It never denies what others may
  * allow.
  */
+
 import { messageOf } from '../base/errors.ts'
+import { trimEndOf } from '../base/trim-end.ts'
 import { isObject, type Json, type JsonObject, own } from '../model/json.ts'
 import { authenticatedUsers, type User } from '../model/user.ts'
 import { apiVersionOf, type Vendor } from '../model/vendor.ts'
@@ -111,7 +113,7 @@ function is(said: string, value: string): boolean {
 
 function coversPath(said: string, path: string): boolean {
   if (said === '') return false
-  return is(said, path) || (said.endsWith('*') && path.startsWith(said.replace(/\*+$/, '')))
+  return is(said, path) || (said.endsWith('*') && path.startsWith(trimEndOf(said, '*')))
 }
 
 function rulesOf(policies: readonly Policy[], user: User, namespace: string): ToldRules {

@@ -2,6 +2,7 @@
  * Times and durations as texts: timestamps of RFC 3339, durations as Go writes them (`1h30m`), and what schemas allow
  * besides in the formats `date`, `date-time`, `duration` and `byte`. Throws CelError for what cannot be read.
  */
+import { trimEndOf } from '../base/trim-end.ts'
 import { CelError, Duration, maxInt, minInt, Timestamp } from './values.ts'
 
 const second = 1_000_000_000n
@@ -18,7 +19,7 @@ function parseGoDuration(text: string): bigint | undefined {
   if (text.length > maxText) return undefined
   const [, sign, body = ''] = /^([-+]?)(.*)$/s.exec(text)!
   if (body === '0') return 0n
-  if (!/^(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/.test(body)) return undefined
+  if (!/^(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/.test(body)) return undefined
   let nanos = 0n
   for (const [, whole, fraction = '', unit] of body.matchAll(/(\d*)\.?(\d*)(ns|us|µs|μs|ms|s|m|h)/g)) {
     const size = units[unit!]!
@@ -123,18 +124,13 @@ export function readBase64(text: string): Buffer {
 export function showTimestamp({ nanos }: Timestamp): string {
   const floored = ((nanos % second) + second) % second
   const date = new Date(Number((nanos - floored) / 1_000_000n)).toISOString().replace(/\.\d+Z$/, '')
-  const fraction = floored === 0n ? '' : `.${String(floored).padStart(9, '0').replace(/0+$/, '')}`
+  const fraction = floored === 0n ? '' : `.${trimEndOf(String(floored).padStart(9, '0'), '0')}`
   return `${date}${fraction}Z`
 }
 
 /** In seconds: `90.5s`. */
 export function showDuration({ nanos }: Duration): string {
   const size = nanos < 0n ? -nanos : nanos
-  const fraction =
-    size % second === 0n
-      ? ''
-      : `.${String(size % second)
-          .padStart(9, '0')
-          .replace(/0+$/, '')}`
+  const fraction = size % second === 0n ? '' : `.${trimEndOf(String(size % second).padStart(9, '0'), '0')}`
   return `${nanos < 0n ? '-' : ''}${size / second}${fraction}s`
 }

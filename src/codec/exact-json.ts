@@ -3,6 +3,7 @@
  * the digits, but is then ten times slower and cannot be interrupted. So it only says that the text is valid, and this
  * parser, which relies on that, makes the value in steps.
  */
+import { trimEndOf } from '../base/trim-end.ts'
 import { type ApiError, badRequest } from '../model/api-error.ts'
 import { type Json, type JsonObject, setKey } from '../model/json.ts'
 import { endOfNumber } from './json-scan.ts'
@@ -133,7 +134,7 @@ function outOfRange(source: string): ApiError {
 function isWhole(source: string): boolean {
   const [digits = '', exponent = '0'] = source.toLowerCase().split('e')
   const [whole = '', fraction = ''] = digits.replace(/^[-+]/, '').split('.')
-  const significant = `${whole}${fraction}`.replace(/0+$/, '')
+  const significant = trimEndOf(`${whole}${fraction}`, '0')
   const places = significant.length - whole.length - Number(exponent)
   return places <= 0 || significant === ''
 }

@@ -102,7 +102,8 @@ const unit = /^(?:ns|nano|us|µs|ms|s|m|h|hr|d|w|wk|(?:micro|milli|sec|min|hour|
 /** As Go writes it, or numbers with the name of a unit somewhere: `3 days`. */
 function isDuration(text: string): boolean {
   if (goDuration.test(text)) return true
-  return [...text.matchAll(/\d+\s*([A-Za-zµ]+)/g)].some(([, name]) => unit.test(name!.toLowerCase()))
+  // Only the last digit of a number: with all of them the expression would be quadratic.
+  return [...text.matchAll(/\d\s*([A-Za-zµ]+)/g)].some(([, name]) => unit.test(name!.toLowerCase()))
 }
 
 function digitsOf(text: string): string {

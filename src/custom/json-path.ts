@@ -114,10 +114,28 @@ function bracketStep(text: string, depth: number): Step | undefined {
   if (text === '*') return children
   const filter = /^\?\((.*)\)$/s.exec(text)
   if (filter !== null) return filterStep(filter[1]!, depth + 1)
-  const members = text.split(/,(?=(?:[^'"]|'[^']*'|"[^"]*")*$)/).map((item) => elementStep(item.trim()))
+  const members = splitUnion(text).map((item) => elementStep(item.trim()))
   if (members.some((step) => step === undefined)) return undefined
   const steps = members as Step[]
   return steps.length === 1 ? steps[0] : (value, search) => steps.flatMap((step) => [...step(value, search)])
+}
+
+/** The parts between commas that no quotes enclose. */
+function splitUnion(text: string): string[] {
+  const parts: string[] = []
+  let [start, quote] = [0, '']
+  for (let at = 0; at < text.length; at++) {
+    const char = text[at]!
+    if (quote !== '') {
+      if (char === '\\') at++
+      else if (char === quote) quote = ''
+    } else if (char === '"' || char === "'") quote = char
+    else if (char === ',') {
+      parts.push(text.slice(start, at))
+      start = at + 1
+    }
+  }
+  return [...parts, text.slice(start)]
 }
 
 const quoted = /^(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")$/

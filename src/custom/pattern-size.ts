@@ -65,15 +65,18 @@ function atomSize(reader: Reader): number {
   return 1
 }
 
-/** An escape is one step, but for Unicode classes; `\Q...\E` is read character by character. */
+/**
+ * An escape is one step, but for Unicode classes; `\Q...\E` is read character by character. No name in braces is longer than a
+ * hundred characters: without a bound, many braces that nobody closes would be quadratic.
+ */
 function escapeSize(reader: Reader): number {
-  const unicode = /\\[pP](?:\{[^}]*\}|.)?/sy
+  const unicode = /\\[pP](?:\{[^}]{0,100}\}|.)?/sy
   unicode.lastIndex = reader.at
   if (unicode.test(reader.text)) {
     reader.at = unicode.lastIndex
     return reader.folded ? unicodeClassFolded : unicodeClass
   }
-  const escaped = /\\(?:x\{[^}]*\}|.|$)/sy
+  const escaped = /\\(?:x\{[^}]{0,100}\}|.|$)/sy
   escaped.lastIndex = reader.at
   escaped.test(reader.text)
   reader.at = Math.max(escaped.lastIndex, reader.at + 1)

@@ -2,6 +2,7 @@
  * The text of a Go template as tokens: texts between actions, and within `{{` and `}}` words, marks and literals. A dash
  * inside a delimiter (`{{- `, ` -}}`) drops the blanks beside it; a comment (a slash and a star) leaves nothing.
  */
+import { trimEndOf } from '../base/trim-end.ts'
 import { templateError } from './template-error.ts'
 
 export interface Token {
@@ -38,7 +39,7 @@ export function tokensOf(text: string): Token[] {
 
 function trimmed(text: string, { before, after }: { before: boolean; after: boolean }): string {
   const rest = before ? text.replace(/^[ \t\r\n]+/, '') : text
-  return after ? rest.replace(/[ \t\r\n]+$/, '') : rest
+  return after ? trimEndOf(rest, ' \t\r\n') : rest
 }
 
 interface Action {

@@ -5,6 +5,7 @@
  * Everything but the body is framing: heads with a status of 1xx too. The reader bounds the framing of an answer as a whole,
  * and keeps none of it.
  */
+import { trimEndOf } from '../base/trim-end.ts'
 import { CallError } from './call-error.ts'
 
 const maxHeadBytes = 16 * 1024
@@ -18,7 +19,7 @@ const lineEnd = Buffer.from('\r\n')
 const nothing: Buffer = Buffer.alloc(0)
 
 const statusLine = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [^\r\n]*)?$/
-const headerLine = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[ \t]*((?:[\t\x20-\x7e\x80-\xff]*[\x21-\x7e\x80-\xff])?)[ \t]*$/
+const headerLine = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):([\t\x20-\x7e\x80-\xff]*)$/
 const chunkLine = /^([0-9a-fA-F]{1,8})[ \t]*(?:;[\t\x20-\x7e\x80-\xff]*)?$/
 
 /** Handles what comes next in the bytes at hand. Returns whether there was enough of them. */
@@ -182,7 +183,7 @@ function readHeaders(lines: readonly string[]): ReadonlyMap<string, string> {
   for (const line of lines) {
     const [, name, value] = headerLine.exec(line) ?? malformed()
     const key = name!.toLowerCase()
-    if (!headers.has(key)) headers.set(key, value!)
+    if (!headers.has(key)) headers.set(key, trimEndOf(value!.replace(/^[ \t]+/, ''), ' \t'))
     else if (framing.has(key)) malformed()
   }
   return headers

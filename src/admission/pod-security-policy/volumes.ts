@@ -1,4 +1,5 @@
 /** Which volumes a policy allows: by kind, and some kinds by path or driver. */
+import { trimEndOf } from '../../base/trim-end.ts'
 import type { PodSpec } from '../../kinds/core/types/pod-spec.ts'
 import type { Volume } from '../../kinds/core/types/volume.ts'
 import { at, child, type FieldError, type FieldPath, invalid } from '../../model/field-error.ts'
@@ -69,7 +70,7 @@ function fittingPaths({ allowedHostPaths: allowed = [] }: PolicySpec, { hostPath
 }
 
 function isBelow(path: string, prefix: string): boolean {
-  const [inner, outer] = [path, prefix].map((text) => text.replace(/\/+$/, '')) as [string, string]
+  const [inner, outer] = [path, prefix].map((text) => trimEndOf(text, '/')) as [string, string]
   return inner === outer || inner.startsWith(`${outer}/`)
 }
 

@@ -2,7 +2,9 @@
  * What a webhook answered: an AdmissionReview with a response. It is bounded before it is parsed, and checked to the
  * letter in version v1; v1beta1 does not ask for the uid and the type. What is not an answer is a CallError.
  */
+
 import type { Steps } from '../../base/time-slice.ts'
+import { trimEndOf } from '../../base/trim-end.ts'
 import { parseSteps } from '../../codec/json.ts'
 import { isObject, type Json, type JsonObject, own } from '../../model/json.ts'
 import { apiVersionOf, type Vendor } from '../../model/vendor.ts'
@@ -105,7 +107,7 @@ function bytesOf(response: JsonObject, field: string): Buffer {
   const text = textOf(response, field)
   const bytes = Buffer.from(text, 'base64')
   // Node passes over what is not base64; each character of it stands for six bits.
-  const length = text.replace(/=+$/, '').replaceAll(/[\r\n]/g, '').length
+  const length = trimEndOf(text, '=').replaceAll(/[\r\n]/g, '').length
   if (bytes.length !== Math.floor((length * 3) / 4)) throw malformed(`response.${field} is not base64`)
   return bytes
 }

@@ -8,6 +8,7 @@
  *
  * Rules only ever allow. A rule that names objects does not hold for requests that name none, such as lists.
  */
+import { trimEndOf } from '../../base/trim-end.ts'
 import type { PathAttributes, ResourceAttributes } from '../authorizer.ts'
 
 /** As it is stored in a Role or ClusterRole. */
@@ -55,7 +56,7 @@ function wordsOf(words: readonly string[]): Words {
 }
 
 function beginningOf(path: string): string {
-  return path.replace(/\*+$/, '')
+  return trimEndOf(path, '*')
 }
 
 export function allows(rule: Rule, attributes: ResourceAttributes | PathAttributes): boolean {

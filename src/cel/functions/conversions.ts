@@ -34,7 +34,7 @@ function intOf(value: number): Int {
 }
 
 const integer = /^[-+]?\d{1,40}$/
-const decimal = /^[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?$|^[-+]?(?:Inf|inf|Infinity|infinity)$|^(?:NaN|nan)$/
+const decimal = /^[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?$|^[-+]?(?:Inf|inf|Infinity|infinity)$|^(?:NaN|nan)$/
 
 function intOfText(text: string): Int {
   if (!integer.test(text)) throw cannot('string', 'int')

@@ -29,8 +29,8 @@ async function yamlError({ name, text }: Source, error: ApiError): Promise<Usage
     return new UsageError(`${name}: ${error.message.replace('the body', 'it')}`)
   const { line, column } = cause.mark!
   const before = text.split('\n').slice(0, line)
-  const number =
-    before.filter((text) => /^---(?:\s|$)/.test(text)).length + (/^(?:\s*#.*\n|\s*\n)*---/.test(text) ? 0 : 1)
+  const firstLine = text.split('\n').find((line) => !/^\s*(?:#|$)/.test(line))
+  const number = before.filter((text) => /^---(?:\s|$)/.test(text)).length + (firstLine?.startsWith('---') ? 0 : 1)
   const which = /^---/m.test(text) ? `document ${Math.max(1, number)}, ` : ''
   return new UsageError(`${name}: ${which}line ${line + 1}, column ${column + 1}: ${cause.reason}`)
 }

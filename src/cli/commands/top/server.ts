@@ -48,7 +48,7 @@ async function scrape(client: Client, signal: AbortSignal): Promise<Samples> {
   for (const line of text.split('\n')) {
     const [, name, labels = '', value] = /^(\w+)(?:\{(.*)\})? (\S+)/.exec(line) ?? []
     if (name === undefined) continue
-    const pairs = [...labels.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, key, text]) => [key!, text!] as const)
+    const pairs = [...labels.matchAll(/\b(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, key, text]) => [key!, text!] as const)
     const all = samples.get(name) ?? []
     all.push({ labels: new Map(pairs), value: Number(value) })
     samples.set(name, all)

@@ -40,7 +40,7 @@ function parseMetrics(text: string, wanted: ReadonlySet<string>): Map<string, Sa
 
 function readLabels(text: string): { [name: string]: string } {
   return Object.fromEntries(
-    [...text.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, name = '', value = '']) => [name, value]),
+    [...text.matchAll(/\b(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, name = '', value = '']) => [name, value]),
   )
 }
 

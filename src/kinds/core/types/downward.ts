@@ -78,8 +78,9 @@ export function checkFieldSelector(
   if (apiVersion === '') return [required(child(path, 'apiVersion'))]
   if (fieldPath === '') return [required(place)]
   if (apiVersion !== 'v1') return [invalid(place, fieldPath, `pods have no version ${apiVersion}`)]
-  const subscripted = /^(.+?)\['(.*)'\]$/s.exec(fieldPath)
-  if (subscripted !== null) return checkSubscript(subscripted[1]!, subscripted[2]!, path)
+  const bracket = fieldPath.indexOf("['", 1)
+  if (bracket > 0 && fieldPath.endsWith("']") && bracket + 4 <= fieldPath.length)
+    return checkSubscript(fieldPath.slice(0, bracket), fieldPath.slice(bracket + 2, -2), path)
   if (!knownFields.has(fieldPath)) return [invalid(place, fieldPath, 'this field of a pod cannot be selected')]
   return allowed.includes(fieldPath) ? [] : [notSupported(place, fieldPath, allowed)]
 }

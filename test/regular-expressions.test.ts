@@ -1,0 +1,100 @@
+/**
+ * Every regular expression in src/ takes time that is linear in what it reads. Each is tried with texts that are made from its
+ * own parts; a matcher that counts its steps says how they grow. An expression that is superlinear needs an entry below, with
+ * the reason why nobody can make it slow.
+ */
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { test } from 'node:test'
+import { hasFormat } from '../src/custom/formats.ts'
+import { superlinear } from './tools/backtracking.ts'
+import { assertCheap } from './tools/effort.ts'
+import { builtIn, literalsIn, type SourcePattern } from './tools/source-patterns.ts'
+
+const root = dirname(import.meta.dirname)
+
+/** By the file and the expression. */
+const allowed: { readonly [pattern: string]: string } = {
+  'src/base/duration.ts /(\\d+(?:\\.\\d+)?)([a-zµ]+)/g': 'the text has at most 64 characters',
+  'src/cel/time-text.ts /(\\d*)\\.?(\\d*)(ns|us|µs|μs|ms|s|m|h)/g':
+    'the text has at most 128 characters, and is known to be a duration',
+  'src/cel/time-text.ts /(\\d+)\\s*([A-Za-z]+)/g': 'the text has at most 128 characters',
+  'src/cel/overload.ts /^(?:(.*)\\.)?\\((.*)\\) (.+)$/': 'reads signatures that are part of this program',
+  'src/nodes/containers/environment.ts /\\$(\\$?)\\(([^)]*)\\)/g':
+    'simulated containers run in a thread of their own, and bound what they expand',
+  // orchctl reads files and arguments of the user who runs it, and delays nobody else.
+  'src/cli/commands/create/data-sources.ts /^(["\'])(.*)\\1$/s': 'a line of a file that the user names; not judged',
+  'src/cli/kustomize/files.ts /^(?:[a-z][a-z\\d+.-]*:\\/\\/|git@|git::|github\\.com[/:]|[^/]+@[^/]+:)|\\?ref=|\\.git(?:$|\\?|\\/\\/)/i':
+    'a path in a kustomization of the user',
+  'src/cli/manifests/explain-refusal.ts /\\[[^\\]]*=.*$/': 'a path in a Status, which the server bounds',
+  'src/cli/manifests/json-stream.ts /"(?:[^"\\\\]|\\\\.)*"|[{}[\\]]/g': 'a file that the user names',
+  'src/cli/manifests/locate.ts /\\[([^\\]]*)\\]|([^.[\\]]+)/g': 'a path in a Status, which the server bounds',
+  'src/cli/printers/colours.ts /^(\\s*(?:Status|Phase|State):\\s+)(\\S+)(.*)$/': 'one line of output',
+  'src/cli/streaming/unpack.ts /\\/+$/': 'a path that the user names',
+  'src/cli/trace.ts /^(?:authorization|proxy-authorization|cookie|set-cookie|.*token.*)$/i': 'the name of a header',
+}
+
+/** Calls of `new RegExp` that are not made while the module is loaded, with the reason why they are linear. */
+const builtLater: { readonly [file: string]: string } = {
+  'src/http/html-links.ts': 'a literal text of at most 20 characters',
+}
+
+const nameOf = ({ file, source, flags }: SourcePattern) => `${file} /${source}/${flags}`
+
+async function patternsOf(file: string): Promise<SourcePattern[]> {
+  const path = join(root, file)
+  const builds = readFileSync(path, 'utf8').includes('new RegExp(')
+  const built = builds ? await builtIn(path) : []
+  assert.ok(!builds || built.length > 0 || file in builtLater, `${file}: add it to builtLater, with the reason`)
+  return [...literalsIn(path), ...built].map((pattern) => ({ ...pattern, file }))
+}
+
+test('every regular expression in src/ is linear, or reads only short texts', async () => {
+  const files = globSync('src/**/*.{ts,tsx}', { cwd: root }).sort()
+  const patterns = (await Promise.all(files.map(patternsOf))).flat()
+  assert.ok(patterns.length > 500, `${patterns.length} found`)
+  const slow: string[] = []
+  for (const pattern of patterns) {
+    const name = nameOf(pattern)
+    if (name in allowed) continue
+    const attack = superlinear(pattern)
+    if (attack !== undefined) slow.push(`${name} on ${JSON.stringify(attack.text)}: ${attack.steps} steps`)
+  }
+  assert.deepEqual(slow, [])
+})
+
+test('the judge tells linear expressions from others', () => {
+  const isSlow = ({ source, flags }: RegExp) => superlinear({ source, flags }) !== undefined
+  const slow = [
+    /a+$/,
+    /^(?:a+)+$/,
+    /^(?:\s*#.*\n|\s*\n)*---/,
+    /\d+\s*([a-z]+)/g,
+    /^a*ba*$|^a*a*c$/,
+    /x.*y/,
+    /\$\(([^)]*)\)/g,
+  ]
+  const linear = [
+    /^a+$/,
+    /^(?:a+b)+$/,
+    /\d\s*([a-z]+)/g,
+    /^[a-z0-9]+(?:[-.][a-z0-9]+)*$/,
+    /^a{32,}$/,
+    /[^x]+/g,
+    /(?=a)\w+/y,
+  ]
+  for (const pattern of slow) assert.ok(isSlow(pattern), `${pattern} was not found`)
+  for (const pattern of linear) assert.ok(!isSlow(pattern), `${pattern} is linear`)
+})
+
+test('format: duration costs little for the longest texts', async () => {
+  const text = '1'.repeat(4096)
+  // 164 kB once took more than four seconds.
+  await assertCheap(500, () => {
+    for (let i = 0; i < 40; i++) hasFormat('duration', text)
+  })
+  for (const valid of ['3 days', '1h30m', '10 seconds and more', '12\tmin', '5µs'])
+    assert.ok(hasFormat('duration', valid))
+  for (const invalid of ['days', '3', '3 x', '12 34']) assert.ok(!hasFormat('duration', invalid), invalid)
+})
