@@ -2,6 +2,7 @@
  * Reads a request's body, bounded in size, and only as it was sent: no compressed bodies. A body counts when the client
  * has ended it and all that was announced has come: half of one could say something quite different from the whole.
  */
+import { ByteQueue } from '../base/byte-queue.ts'
 import { readStream } from '../base/read-stream.ts'
 import { shorten } from '../base/shorten.ts'
 import { badRequest, entityTooLarge, unsupportedMediaType } from '../model/api-error.ts'
@@ -43,24 +44,23 @@ function gather(exchange: Exchange, announced: number | undefined): Promise<Buff
   const { transport } = exchange
   const stream = transport.body
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
-    let size = 0
+    const body = new ByteQueue()
     let ended = false
     const onData = (chunk: Buffer) => {
-      size += chunk.length
-      chunks.push(chunk)
-      if (size <= maxBodyBytes) return
+      body.add(chunk)
+      if (body.size <= maxBodyBytes) return
       stream.off('data', onData)
+      body.clear()
       reject(tooLarge())
     }
     const onEnd = () => {
-      if (!transport.bodyWhole || size !== (announced ?? size)) {
+      if (!transport.bodyWhole || body.size !== (announced ?? body.size)) {
         onBreak()
         return
       }
       ended = true
       exchange.bodyRead = true
-      resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size))
+      resolve(body.join())
     }
     // A body that breaks off is its client's doing: left, reset, or badly framed.
     const onBreak = () => ended || reject(brokenOff())

@@ -1,8 +1,10 @@
 /**
- * The body of a request in HTTP/1.1 as it comes. Most are there in one piece with their head, and are never a stream.
- * Of others no more is held than a stream holds: then the connection is not read until somebody has taken it.
+ * The body of a request in HTTP/1.1 as it arrives. Most are whole before anybody asks for them, and are never a stream.
+ * Of others about `maxHeld` bytes are held: then the connection is not read until the reader asks for more. A stream holds
+ * nothing itself, since it would hold each part by itself: `ByteQueue` bounds the memory.
  */
 import { Readable } from 'node:stream'
+import { ByteQueue } from '../base/byte-queue.ts'
 import { ChunkReader } from './http1-chunks.ts'
 import type { RequestHead } from './http1-head.ts'
 
@@ -11,8 +13,6 @@ export const maxHeld = 64 * 1024
 
 /** How much of a body that nobody wants is taken, so that the client gets to read the answer. */
 const maxDiscarded = 16 * 1024 * 1024
-
-const nothing = Buffer.alloc(0)
 
 export interface BodySource {
   /** Somebody wants to read it: for the client that waits for that before it sends it, and to read on. */
@@ -25,9 +25,12 @@ export class IncomingBody {
   readonly #source: BodySource
   readonly #chunks: ChunkReader | undefined
   #left: number
-  #held: Buffer[] = []
-  #heldBytes = 0
+  readonly #held = new ByteQueue()
   #stream: Readable | undefined
+  /** Whether the reader of the stream has asked for more. */
+  #isWanted = false
+  /** Whether the stream has been told that this is all. */
+  #isEnded = false
   /** How much was dropped; undefined where it is not to be. */
   #discarded: number | undefined
   #isBroken = false
@@ -43,21 +46,24 @@ export class IncomingBody {
     return this.#chunks?.isDone ?? this.#left === 0
   }
 
-  /** All of it, where it has come in one piece and nobody reads it as a stream. */
+  /** All of it, where it has arrived and nobody reads it as a stream. */
   get atHand(): Buffer | undefined {
-    if (!this.isWhole || this.#stream !== undefined || this.#held.length > 1) return undefined
-    return this.#held[0] ?? nothing
+    return this.isWhole && this.#stream === undefined ? this.#held.join() : undefined
   }
 
   get stream(): Readable {
     if (this.#stream !== undefined) return this.#stream
-    const stream = new Readable({ read: this.#source.onWanted })
-    this.#stream = stream
-    if (this.#isBroken) stream.destroy()
-    for (const part of this.#held) stream.push(part)
-    this.#held = []
-    if (this.isWhole) stream.push(null)
-    return stream
+    this.#stream = new Readable({
+      highWaterMark: 0,
+      read: () => {
+        this.#isWanted = true
+        this.#handOver()
+        this.#source.onWanted()
+      },
+    })
+    if (this.#isBroken) this.#stream.destroy()
+    this.#handOver()
+    return this.#stream
   }
 
   /** Takes what belongs to it, and tells how much that was; undefined where it is no body. */
@@ -65,14 +71,14 @@ export class IncomingBody {
     const read = this.#chunks === undefined ? this.#counted(bytes) : this.#chunks.read(bytes)
     if (read === undefined) return undefined
     if (read.said.length > 0) this.#hold(read.said)
-    if (this.isWhole) this.#stream?.push(null)
+    this.#handOver()
     return read.used
   }
 
   /** What is left of it is not wanted. */
   discard(): void {
     this.#discarded ??= 0
-    this.#held = []
+    this.#held.clear()
     this.#stream?.resume()
     this.#source.onWanted()
   }
@@ -100,12 +106,21 @@ export class IncomingBody {
       this.#discarded += part.length
       return
     }
-    if (this.#stream !== undefined) {
-      if (!this.#stream.push(part)) this.#source.onFull()
-      return
+    this.#held.add(part)
+    this.#handOver()
+    if (this.#held.size > maxHeld) this.#source.onFull()
+  }
+
+  /** Passes on what is held where the reader of the stream has asked for more, and the end. */
+  #handOver(): void {
+    const stream = this.#stream
+    if (stream === undefined) return
+    if (this.#isWanted && this.#held.size > 0) {
+      this.#isWanted = false
+      for (const part of this.#held.takeParts()) stream.push(part)
     }
-    this.#held.push(part)
-    this.#heldBytes += part.length
-    if (this.#heldBytes > maxHeld) this.#source.onFull()
+    if (this.#held.size > 0 || !this.isWhole || this.#isEnded) return
+    this.#isEnded = true
+    stream.push(null)
   }
 }

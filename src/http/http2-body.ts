@@ -1,13 +1,16 @@
 /**
- * The body of a request in HTTP/2 as it comes. Most are whole before anybody asks for them, and are never a stream. How much
- * may come ahead of who reads it is bounded by the windows of the stream and of its connection, which grow as it is taken.
+ * The body of a request in HTTP/2 as it arrives. Most are whole before anybody asks for them, and are never a stream. How
+ * much may arrive ahead of the reader is bounded by the windows of the stream and of its connection, which grow as bytes
+ * are read. A stream holds nothing itself, since it would hold each part by itself: `ByteQueue` bounds the memory.
  */
 import { Readable } from 'node:stream'
+import { ByteQueue } from '../base/byte-queue.ts'
 
 export class Http2Body {
   readonly #onTaken: (bytes: number) => void
-  #held: Buffer[] = []
-  #heldBytes = 0
+  readonly #held = new ByteQueue()
+  /** Bytes that arrived and were not reported as taken. */
+  #untold = 0
   #stream: Readable | undefined
   #isWhole = false
   #isOver = false
@@ -15,28 +18,27 @@ export class Http2Body {
   /** Whether the stream has been told that this is all. */
   #isEnded = false
 
-  /** `onTaken` hears how much somebody has taken, so that as much more may come. */
+  /** `onTaken` receives the number of bytes that were read, so that as many more may arrive. */
   constructor(onTaken: (bytes: number) => void) {
     this.#onTaken = onTaken
   }
 
-  /** Whether all of it has come. */
+  /** Whether all of it has arrived. */
   get isWhole(): boolean {
     return this.#isWhole
   }
 
-  /** All of it, where it has come and nobody reads it as a stream. */
+  /** All of it, where it has arrived and nobody reads it as a stream. */
   get atHand(): Buffer | undefined {
     if (!this.#isWhole || this.#stream !== undefined) return undefined
-    const [body = nothing, ...more] = this.#held
-    if (more.length > 0) this.#held = [Buffer.concat(this.#held)]
-    this.#tellTaken(this.#heldBytes)
-    return more.length > 0 ? this.#held[0] : body
+    this.#tellTaken(this.#untold)
+    return this.#held.join()
   }
 
   get stream(): Readable {
     if (this.#stream !== undefined) return this.#stream
     this.#stream = new Readable({
+      highWaterMark: 0,
       read: () => {
         this.#isWanted = true
         this.#handOver()
@@ -47,8 +49,8 @@ export class Http2Body {
   }
 
   receive(part: Buffer): void {
-    this.#held.push(part)
-    this.#heldBytes += part.length
+    this.#held.add(part)
+    this.#untold += part.length
     this.#handOver()
   }
 
@@ -58,29 +60,29 @@ export class Http2Body {
     this.#handOver()
   }
 
-  /** No more of it will come, and none is wanted. */
+  /** No more of it will arrive, and none is wanted. */
   drop(): void {
     this.#isOver = true
-    this.#tellTaken(this.#heldBytes)
+    this.#tellTaken(this.#untold)
     if (!this.#isWhole) this.#stream?.destroy()
   }
 
-  /** To the stream, as far as it wants any. */
+  /** Passes on what is held where the reader of the stream has asked for more, and the end. */
   #handOver(): void {
-    if (this.#stream === undefined) return
-    let count = 0
-    while (this.#isWanted && count < this.#held.length) this.#isWanted = this.#stream.push(this.#held[count++])
-    const handed = this.#held.splice(0, count)
-    this.#tellTaken(handed.reduce((bytes, part) => bytes + part.length, 0))
-    if (this.#held.length > 0 || !this.#isWhole || this.#isEnded) return
+    const stream = this.#stream
+    if (stream === undefined) return
+    if (this.#isWanted && this.#held.size > 0) {
+      this.#isWanted = false
+      for (const part of this.#held.takeParts()) stream.push(part)
+      this.#tellTaken(this.#untold)
+    }
+    if (this.#held.size > 0 || !this.#isWhole || this.#isEnded) return
     this.#isEnded = true
-    this.#stream.push(null)
+    stream.push(null)
   }
 
   #tellTaken(bytes: number): void {
-    this.#heldBytes -= bytes
+    this.#untold -= bytes
     if (bytes > 0) this.#onTaken(bytes)
   }
 }
-
-const nothing = Buffer.alloc(0)

@@ -1,0 +1,96 @@
+/**
+ * Bytes that arrive in parts of any size, in order. Memory stays within three times the size of the content, however
+ * small the parts are: a part that is small, or small compared with the memory that it is a view of (a TLS record), is
+ * copied into memory shared with its neighbors. Other parts are kept as they are and never copied until `join`.
+ */
+
+/** A smaller part is copied: the object for it would need more memory than a tenth of its bytes. */
+const minKeptBytes = 2048
+/** A part that is alone may use this many times its size, so that the usual body in one part is never copied. */
+const maxLoneFactor = 4
+const minTailBytes = 256
+const maxTailBytes = 64 * 1024
+
+const nothing: Buffer = Buffer.alloc(0)
+
+/** Received bytes, in order. */
+export class ByteQueue {
+  #parts: Buffer[] = []
+  /** The only part so far, where it is not in `#parts`. */
+  #lone: Buffer | undefined
+  /** Memory for small parts, and which of it is in use but not yet in `#parts`. */
+  #tail = nothing
+  #from = 0
+  #to = 0
+  #size = 0
+
+  /** The number of bytes held. */
+  get size(): number {
+    return this.#size
+  }
+
+  add(part: Buffer): void {
+    if (this.#size === 0 && maxLoneFactor * part.length >= part.buffer.byteLength) this.#lone = part
+    else {
+      this.#placeLone()
+      this.#place(part)
+    }
+    this.#size += part.length
+  }
+
+  /** All bytes as one buffer. They stay in the queue. */
+  join(): Buffer {
+    if (this.#lone !== undefined) return this.#lone
+    this.#seal()
+    if (this.#parts.length > 1) this.#parts = [Buffer.concat(this.#parts, this.#size)]
+    return this.#parts[0] ?? nothing
+  }
+
+  /** Empties the queue. Returns its content as a few large buffers. */
+  takeParts(): readonly Buffer[] {
+    this.#seal()
+    const parts = this.#lone === undefined ? this.#parts : [this.#lone]
+    this.clear()
+    return parts
+  }
+
+  clear(): void {
+    this.#parts = []
+    this.#lone = undefined
+    this.#tail = nothing
+    this.#from = 0
+    this.#to = 0
+    this.#size = 0
+  }
+
+  #placeLone(): void {
+    const lone = this.#lone
+    this.#lone = undefined
+    if (lone !== undefined) this.#place(lone)
+  }
+
+  #place(part: Buffer): void {
+    if (part.length >= minKeptBytes && 2 * part.length >= part.buffer.byteLength) {
+      this.#seal()
+      this.#parts.push(part)
+      return
+    }
+    if (this.#to + part.length > this.#tail.length) this.#newTail(part.length)
+    this.#to += part.copy(this.#tail, this.#to)
+  }
+
+  #newTail(needed: number): void {
+    this.#seal()
+    const bytes = Math.min(Math.max(minTailBytes, this.#size), maxTailBytes)
+    this.#tail = Buffer.allocUnsafeSlow(Math.max(needed, bytes))
+    this.#from = 0
+    this.#to = 0
+  }
+
+  /** Appends the small parts that were copied so far. */
+  #seal(): void {
+    if (this.#from === this.#to) return
+    this.#parts.push(this.#tail.subarray(this.#from, this.#to))
+    this.#from = this.#to
+  }
+}
