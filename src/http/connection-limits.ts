@@ -40,6 +40,15 @@ export const maxStreams = 250
  * as many each second as a client gives up that starts and leaves watches all day.
  */
 export const resets = { burst: maxStreams, perSecond: 50 }
+/**
+ * How many frames of HTTP/2 a client may send that neither begin a request nor carry a body: pings, settings, priorities.
+ * Requests and answers earn more of them (`frameEarnings`), since clients report what they have read of an answer.
+ */
+export const idleFrames = { burst: 1000, perSecond: 100 }
+/** For each request, each frame of an answer, and each KiB in it: Go's client sends two reports for each 4 KiB. */
+export const frameEarnings = { request: 2, answerFrame: 2, answerKiB: 2 }
+/** How many bytes of a client whose connection was ended for a fault are read and dropped, so that it can read why. */
+export const maxDropped = 1024 * 1024
 
 /** How many connections there may be. */
 export interface Counts {

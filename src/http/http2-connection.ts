@@ -5,9 +5,10 @@
  *
  * What a client may have us hold is bounded: by the windows of bodies, by how many requests may be under way, and as who does
  * not take what is sent is not read. One that takes back requests, or has them refused, faster than anybody needs to loses
- * its connection.
+ * its connection. So does one that sends more frames without a request or a body than `idleFrames` allows.
  */
 import type { Socket } from 'node:net'
+import { Allowance } from '../base/allowance.ts'
 import { Http2Connection } from '../base/http2/connection.ts'
 import {
   type ErrorCode,
@@ -24,7 +25,17 @@ import {
 } from '../base/http2/frames.ts'
 import { maxEncodedBytes, rememberNothing, writeHeaders } from '../base/http2/header-block.ts'
 import { assertFits, dateHeader } from './answer-headers.ts'
-import { lingerTime, maxHeaderBytes, maxParsedHeaders, maxStreams, resets, type Times } from './connection-limits.ts'
+import {
+  frameEarnings,
+  idleFrames,
+  lingerTime,
+  maxDropped,
+  maxHeaderBytes,
+  maxParsedHeaders,
+  maxStreams,
+  resets,
+  type Times,
+} from './connection-limits.ts'
 import type { Peer, ResponseHeaders } from './exchange.ts'
 import { type AnswerConnection, Http2Transport } from './http2.ts'
 import { Http2Body } from './http2-body.ts'
@@ -57,8 +68,8 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
   #returnable = 0
   /** Whether the client is to be told that nothing is remembered of what is sent to it. */
   #tellsMemory = true
-  #resets: number = resets.burst
-  #resetsAt = performance.now()
+  readonly #resets = new Allowance(resets)
+  readonly #idleFrames = new Allowance(idleFrames)
   /** When its last request was over; at first when it began. */
   #idleSince = performance.now()
   /** When it was first seen that headers have begun and not ended, in which stream. */
@@ -142,12 +153,15 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
     if (isNew) this.#lastId = id
     const stream = this.streamOf(id)
     if (stream !== undefined) this.#onTrailers(stream, head)
-    else if (!isNew || this.#isClosing) return
-    else if (this.streams.size >= maxStreams) this.sendReset(id, errorCodes.refusedStream)
-    else this.#begin(head, headers)
+    else if (!isNew || this.#isClosing) this.onIdleFrames(1)
+    else if (this.streams.size >= maxStreams) {
+      this.sendReset(id, errorCodes.refusedStream)
+      this.#countReset()
+    } else this.#begin(head, headers)
   }
 
   #begin(head: Required<FrameHead>, headers: string[] | undefined): void {
+    this.#idleFrames.earn(frameEarnings.request)
     const request = headers && readHead(headers)
     const body = isLast(head) ? undefined : new Http2Body((bytes) => this.#taken(stream, bytes))
     const stream = new Http2Transport(this, request ?? noRequest, body)
@@ -167,9 +181,11 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
     this.#received += length
     if (this.#received > connectionWindow) throw overflow()
     if (stream === undefined) {
+      this.onIdleFrames(1)
       this.#giveBack(length)
       return
     }
+    if (data.length === 0 && !isLast(head)) this.onIdleFrames(1)
     stream.received += length
     if (stream.received > streamWindow) throw overflow()
     if (stream.incoming === undefined || stream.incoming.isWhole) {
@@ -240,11 +256,15 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
   }
 
   #countReset(): void {
-    const now = performance.now()
-    const earned = ((now - this.#resetsAt) * resets.perSecond) / 1000
-    this.#resets = Math.min(resets.burst, this.#resets + earned) - 1
-    this.#resetsAt = now
-    if (this.#resets < 0) this.#giveUp(errorCodes.excess)
+    if (!this.#resets.spend(1)) this.#giveUp(errorCodes.excess)
+  }
+
+  protected override onIdleFrames(count: number): void {
+    if (!this.#idleFrames.spend(count)) throw new MalformedHttp2('more frames than a client needs', errorCodes.excess)
+  }
+
+  protected override onBodySent(bytes: number): void {
+    this.#idleFrames.earn(frameEarnings.answerFrame + frameEarnings.answerKiB * (bytes >> 10))
   }
 
   #sayGoodbye(code: ErrorCode): void {
@@ -257,7 +277,7 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
   /** Tells the client why, where it still reads, and cuts it off. */
   #giveUp(code: ErrorCode): void {
     if (this.socket.destroyed) return
-    this.stopReading()
+    this.stopReading(maxDropped)
     this.#sayGoodbye(code)
     this.#hangUp()
     this.#leave()

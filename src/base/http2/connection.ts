@@ -9,6 +9,7 @@
  * that does not get it away. Bodies that wait take turns. A peer that does not keep to the protocol ends the connection.
  */
 import type { Socket } from 'node:net'
+import { ByteQueue } from '../byte-queue.ts'
 import {
   type ErrorCode,
   errorCodes,
@@ -36,6 +37,11 @@ const maxUnsent = 512 * 1024
 const maxUntaken = 2 * maxUnsent
 /** How much of a body is sent before it is the turn of the next one. */
 const turnBytes = 64 * 1024
+
+/** A shorter part of headers that go on in the next frame is cut for no reason. */
+const usefulPart = 1024
+/** How many settings a frame may have: there are seven of them. */
+const maxSettings = 32
 
 /** What a connection knows of a stream to send on it. */
 export class Http2Stream {
@@ -115,11 +121,13 @@ export abstract class Http2Connection<S extends Http2Stream> {
   #window = firstWindow
   #streamWindow = firstWindow
   /** Headers of which more is to follow. */
-  #begun: { head: Required<FrameHead>; parts: Buffer[]; length: number } | undefined
+  #begun: { head: Required<FrameHead>; block: ByteQueue; length: number } | undefined
   /** Whether the other side has shown that it speaks HTTP/2. */
   #isKnown = false
   /** Whether nothing more is read. */
   #isOver = false
+  /** How many bytes are dropped before the connection is. */
+  #mayDrop = 0
 
   /** `first` is what must come before all frames. */
   protected constructor(socket: Socket, { headers, blockBytes }: ConnectionLimits, first?: Buffer) {
@@ -157,9 +165,16 @@ export abstract class Http2Connection<S extends Http2Stream> {
   /** The other side has been told that the stream ends. */
   protected abstract onEnded(stream: S): void
 
-  /** Nothing more is read; what comes is dropped. */
-  protected stopReading(): void {
+  /** The other side has sent so many frames, or parts of one, that neither begin a stream nor carry a body. */
+  protected onIdleFrames(_count: number): void {}
+
+  /** This side has sent a frame of a body. */
+  protected onBodySent(_bytes: number): void {}
+
+  /** Nothing more is read. What arrives is dropped, and the connection with it once that is more than `maxDropped` bytes. */
+  protected stopReading(maxDropped: number): void {
     this.#isOver = true
+    this.#mayDrop = maxDropped
   }
 
   protected begin(stream: S, id: number): void {
@@ -227,6 +242,7 @@ export abstract class Http2Connection<S extends Http2Stream> {
       stream.window -= count
       sent += count
       stream.isEnded = isLast
+      this.onBodySent(count)
     } while (sent < bytes.length && sent < most)
     return sent
   }
@@ -263,7 +279,11 @@ export abstract class Http2Connection<S extends Http2Stream> {
   }
 
   #onData(chunk: Buffer): void {
-    if (this.#isOver) return
+    if (this.#isOver) {
+      this.#mayDrop -= chunk.length
+      if (this.#mayDrop < 0) this.socket.destroy()
+      return
+    }
     try {
       this.#cutter.push(chunk)
     } catch (error) {
@@ -291,6 +311,7 @@ export abstract class Http2Connection<S extends Http2Stream> {
         break
       case frameTypes.priority:
         if (payload.length !== 5 || head.stream === 0) throw unreadable('a priority')
+        this.onIdleFrames(1)
         break
       case frameTypes.reset:
         this.onReset(this.streamOf(head.stream), readNumber(payload))
@@ -302,14 +323,20 @@ export abstract class Http2Connection<S extends Http2Stream> {
         throw new MalformedHttp2('a push, which was not asked for')
       case frameTypes.ping:
         if (head.stream !== 0 || payload.length !== 8) throw unreadable('a ping')
+        this.onIdleFrames(1)
         if ((head.flags & flags.ack) === 0) this.sendFrame({ type: frameTypes.ping, flags: flags.ack }, payload)
         break
       case frameTypes.goaway:
         if (head.stream !== 0 || payload.length < 8) throw unreadable('a farewell')
+        this.onIdleFrames(1)
         this.onGoAway(payload.readUInt32BE(0) & largestWindow, payload.readUInt32BE(4))
         break
       case frameTypes.window:
+        this.onIdleFrames(1)
         this.#moreWindow(head, payload)
+        break
+      default:
+        this.onIdleFrames(1)
     }
   }
 
@@ -331,37 +358,52 @@ export abstract class Http2Connection<S extends Http2Stream> {
     const part = isFirst ? withoutPadding(head, payload) : payload
     const isLast = (head.flags & flags.endHeaders) !== 0
     if (isFirst && isLast) return { head, bytes: part }
-    this.#begun ??= { head, parts: [], length: 0 }
+    this.#begun ??= { head, block: new ByteQueue(), length: 0 }
     const begun = this.#begun
+    if (part.length < usefulPart) this.onIdleFrames(1)
     // An empty part counts too, or they could come for ever.
     begun.length += frameHeadBytes + part.length
     if (begun.length > this.#blockBytes) {
       throw new MalformedHttp2(`headers of more than ${this.#blockBytes} bytes`, errorCodes.excess)
     }
-    begun.parts.push(part)
+    begun.block.add(part)
     if (!isLast) return undefined
     this.#begun = undefined
-    return { head: begun.head, bytes: Buffer.concat(begun.parts) }
+    return { head: begun.head, bytes: begun.block.join() }
   }
 
   #settings(head: Required<FrameHead>, payload: Buffer): void {
     const isAnswer = (head.flags & flags.ack) !== 0
     if (head.stream !== 0 || payload.length % 6 !== 0 || (isAnswer && payload.length > 0)) throw unreadable('settings')
+    const count = payload.length / settingBytes
+    if (count > maxSettings) throw new MalformedHttp2(`${count} settings in one frame`, errorCodes.excess)
+    this.onIdleFrames(1 + count)
     if (isAnswer) return
-    for (let at = 0; at < payload.length; at += 6) this.#set(payload.readUInt16BE(at), payload.readUInt32BE(at + 2))
+    for (let at = 0; at < payload.length; at += settingBytes) {
+      this.#set(payload.readUInt16BE(at), payload.readUInt32BE(at + 2))
+    }
     this.outgoing.add(frame({ type: frameTypes.settings, flags: flags.ack }))
     this.#isKnown = true
     this.onSettings()
   }
 
   #set(id: number, value: number): void {
-    if (id === settings.initialWindowSize) {
-      if (value > largestWindow) throw new MalformedHttp2(`a window of ${value} bytes`, errorCodes.flowControl)
-      for (const stream of this.streams.values()) stream.window += value - this.#streamWindow
-      this.#streamWindow = value
-    } else if (id === settings.maxFrameSize && (value < maxFrameBytes || value >= 2 ** 24)) {
+    if (id === settings.initialWindowSize) this.#setStreamWindow(value)
+    else if (id === settings.maxFrameSize && (value < maxFrameBytes || value >= 2 ** 24)) {
       throw new MalformedHttp2(`frames of ${value} bytes`)
     } else this.onSetting(id, value)
+  }
+
+  /** Changes the windows of all streams, so it costs as much as that many frames. */
+  #setStreamWindow(value: number): void {
+    if (value > largestWindow) throw new MalformedHttp2(`a window of ${value} bytes`, errorCodes.flowControl)
+    if (value === this.#streamWindow) return
+    this.onIdleFrames(this.streams.size)
+    for (const stream of this.streams.values()) {
+      stream.window += value - this.#streamWindow
+      if (stream.window > largestWindow) throw tooLarge()
+    }
+    this.#streamWindow = value
   }
 
   #moreWindow({ stream: id }: Required<FrameHead>, payload: Buffer): void {
@@ -371,12 +413,18 @@ export abstract class Http2Connection<S extends Http2Stream> {
     if (id === 0) this.#window += more
     else if (stream !== undefined) stream.window += more
     if (this.#window > largestWindow || (stream?.window ?? 0) > largestWindow) {
-      throw new MalformedHttp2('a window that cannot be', errorCodes.flowControl)
+      throw tooLarge()
     }
   }
 }
 
 const nothing = Buffer.alloc(0)
+
+const settingBytes = 6
+
+function tooLarge(): MalformedHttp2 {
+  return new MalformedHttp2(`a window above ${largestWindow} bytes`, errorCodes.flowControl)
+}
 
 function unreadable(what: string): MalformedHttp2 {
   return new MalformedHttp2(`${what} that cannot be read`, errorCodes.frameSize)
