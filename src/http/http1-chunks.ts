@@ -22,7 +22,7 @@ export class ChunkReader {
   /** How much of the chunk is still to come. */
   #left = 0
   /** What stands after the size, or in a line after the last chunk. */
-  #line = ''
+  readonly #line = new LineBytes()
   #extensionBytes = 0
   #trailerBytes = 0
 
@@ -86,19 +86,17 @@ export class ChunkReader {
   }
 
   #inTrailer(byte: number): boolean {
-    this.#line += String.fromCharCode(byte)
+    this.#line.add(byte)
     return isText(byte) && this.#go('in trailer')
   }
 
   #extend(byte: number): boolean {
-    this.#line += String.fromCharCode(byte)
+    this.#line.add(byte)
     return ++this.#extensionBytes <= maxExtensionBytes && this.#go('extension')
   }
 
   #endLine(wanted: RegExp, next: Place): boolean {
-    const isOne = wanted.test(this.#line)
-    this.#line = ''
-    return isOne && this.#go(next)
+    return wanted.test(this.#line.take()) && this.#go(next)
   }
 
   #digit(byte: number): boolean {
@@ -111,6 +109,30 @@ export class ChunkReader {
   #go(place: Place): true {
     this.#place = place
     return true
+  }
+}
+
+/** A line that arrives byte by byte. A string that grows by single letters would take 32 times its length. */
+class LineBytes {
+  #bytes = Buffer.alloc(0)
+  #length = 0
+
+  add(byte: number): void {
+    if (this.#length === this.#bytes.length) this.#grow()
+    this.#bytes[this.#length++] = byte
+  }
+
+  take(): string {
+    const text = this.#bytes.toString('latin1', 0, this.#length)
+    this.#bytes = Buffer.alloc(0)
+    this.#length = 0
+    return text
+  }
+
+  #grow(): void {
+    const bytes = Buffer.allocUnsafeSlow(Math.max(64, 2 * this.#length))
+    this.#bytes.copy(bytes)
+    this.#bytes = bytes
   }
 }
 

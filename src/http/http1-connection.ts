@@ -171,11 +171,12 @@ export class Http1Connection implements AnswerConnection {
     if (current.isEnded) this.end()
   }
 
-  answered({ isLast }: Http1Transport): void {
-    if (isLast) {
+  answered(transport: Http1Transport): void {
+    if (transport.isLast) {
       this.end()
       return
     }
+    if (this.#body?.isWhole === false) transport.forgetHeaders()
     this.#body?.discard()
     this.#goOnIfDone()
   }

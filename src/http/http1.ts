@@ -26,7 +26,7 @@ export interface AnswerConnection {
 export class Http1Transport implements ServerTransport {
   readonly method: string
   readonly target: string
-  readonly rawHeaders: readonly string[]
+  rawHeaders: readonly string[]
   readonly upgrade: UpgradeRequest | undefined
   readonly #connection: AnswerConnection
   readonly #body: IncomingBody | undefined
@@ -108,6 +108,11 @@ export class Http1Transport implements ServerTransport {
     if (!this.#isAwaited || this.isBegun) return
     this.#isAwaited = false
     if (socket.writable) socket.write(goOn)
+  }
+
+  /** Drops the headers: for a request that is answered but whose client may take long to send the rest of its body. */
+  forgetHeaders(): void {
+    this.rawHeaders = []
   }
 
   /** To be called when the client is gone. */

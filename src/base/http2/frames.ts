@@ -1,4 +1,5 @@
 /** The frames of HTTP/2 (RFC 9113): nine bytes that say how long, of what kind and of which stream, and what they carry. */
+import { ByteQueue } from '../byte-queue.ts'
 
 /** What kinds of frames there are. */
 export const frameTypes = {
@@ -114,13 +115,15 @@ export function numberFrame(head: FrameHead, value: number): Buffer {
 
 export type TakeFrame = (head: Required<FrameHead>, payload: Buffer) => void
 
-/** Cuts what comes into frames. However small the parts are that it comes in, each byte is looked at once. */
+/**
+ * Cuts what arrives into frames. However small its parts are, each byte is read once, and no more memory is held than the
+ * frame has of which some is missing.
+ */
 export class FrameCutter {
   readonly #take: TakeFrame
   /** What must come before all frames. */
   #first: Buffer | undefined
-  #held: Buffer[] = []
-  #heldBytes = 0
+  readonly #held = new ByteQueue()
   /** How many bytes there must be before anything can be done with them. */
   #needed: number
 
@@ -131,13 +134,21 @@ export class FrameCutter {
   }
 
   push(chunk: Buffer): void {
-    this.#held.push(chunk)
-    this.#heldBytes += chunk.length
-    if (this.#heldBytes < this.#needed) return
-    const bytes = this.#held.length === 1 ? chunk : Buffer.concat(this.#held)
+    if (this.#held.size + chunk.length < this.#needed) {
+      this.#held.add(chunk)
+      return
+    }
+    const bytes = this.#joined(chunk)
     const used = this.#cut(bytes, this.#skipFirst(bytes))
-    this.#heldBytes = bytes.length - used
-    this.#held = this.#heldBytes === 0 ? [] : [bytes.subarray(used)]
+    if (used < bytes.length) this.#held.add(bytes.subarray(used))
+  }
+
+  #joined(chunk: Buffer): Buffer {
+    if (this.#held.size === 0) return chunk
+    this.#held.add(chunk)
+    const bytes = this.#held.join()
+    this.#held.clear()
+    return bytes
   }
 
   #skipFirst(bytes: Buffer): number {

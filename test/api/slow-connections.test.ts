@@ -1,0 +1,121 @@
+/**
+ * The memory that a connection without credentials holds while its client sends slowly, or never ends what it has begun:
+ * below 256 KiB. The heap of this process, which is the server, is measured for several such connections at once.
+ */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { TLSSocket } from 'node:tls'
+import { heapInUse } from '../tools/heap.ts'
+import { endStream, frame, preface } from '../tools/http2-frames.ts'
+import { listen, ok, open } from '../tools/listener.ts'
+
+const connections = 4
+const maxBytes = 256 * 1024
+const maxHeaderBytes = 128 * 1024
+const byte = Buffer.from('x')
+
+interface Attack {
+  readonly name: string
+  readonly alpn: 'h2' | 'http/1.1'
+  readonly send: (socket: TLSSocket) => Promise<void>
+}
+
+const attacks: readonly Attack[] = [
+  {
+    name: 'a frame in TLS records of one byte',
+    alpn: 'h2',
+    send: async (socket) => {
+      await written(socket, preface)
+      await byByte(socket, frame('headers', endStream, 1, Buffer.alloc(6_000)).subarray(0, -1))
+    },
+  },
+  {
+    name: 'headers in CONTINUATION frames of one byte',
+    alpn: 'h2',
+    send: async (socket) => {
+      const more = frame('continuation', 0, 1, byte)
+      const count = Math.floor(maxHeaderBytes / (9 + 1)) - 10
+      await written(socket, Buffer.concat([preface, frame('headers', endStream, 1), ...Array(count).fill(more)]))
+    },
+  },
+  {
+    name: 'headers in CONTINUATION frames, each in a TLS record of its own',
+    alpn: 'h2',
+    send: async (socket) => {
+      await written(socket, Buffer.concat([preface, frame('headers', endStream, 1)]))
+      for (let i = 0; i < 900; i++) await written(socket, frame('continuation', 0, 1, Buffer.alloc(100)))
+    },
+  },
+  {
+    name: 'a head that does not end, in TLS records of one byte',
+    alpn: 'http/1.1',
+    send: async (socket) => {
+      await written(socket, `GET / HTTP/1.1\r\nHost: x\r\nX-A: ${'x'.repeat(maxHeaderBytes - 5_000)}`)
+      await byByte(socket, Buffer.alloc(1_000, byte))
+    },
+  },
+  {
+    name: 'a head of many headers that does not end',
+    alpn: 'http/1.1',
+    send: (socket) => written(socket, `GET / HTTP/1.1\r\nHost: x\r\n${'a:\r\n'.repeat(maxHeaderBytes / 4 - 100)}`),
+  },
+  ...[
+    { name: 'one long header', headers: `X-A: ${'x'.repeat(maxHeaderBytes - 1000)}\r\n` },
+    { name: 'as many headers as there may be', headers: `x-${'y'.repeat(30)}: ${'z'.repeat(25)}\r\n`.repeat(1_990) },
+  ].map(
+    ({ name, headers }): Attack => ({
+      name: `a request with ${name}, answered before its body ends`,
+      alpn: 'http/1.1',
+      send: (socket) => written(socket, `POST / HTTP/1.1\r\nHost: x\r\n${headers}Content-Length: 1000\r\n\r\n`),
+    }),
+  ),
+  {
+    name: 'a request with a long chunk extension',
+    alpn: 'http/1.1',
+    send: async (socket) => {
+      await written(socket, 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n')
+      await written(socket, `1;a=${'x'.repeat(16_000)}`)
+    },
+  },
+  {
+    name: 'a request with long trailers',
+    alpn: 'http/1.1',
+    send: async (socket) => {
+      await written(socket, 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n')
+      await written(socket, `X-A: ${'x'.repeat(maxHeaderBytes - 1000)}`)
+    },
+  },
+]
+
+for (const { name, alpn, send } of attacks)
+  test(`${alpn}: ${name}`, { timeout: 60_000 }, async (t) => {
+    const port = await listen(t, { onRequest: ok })
+    const one = async () => {
+      const socket = await open(port, alpn)
+      socket.on('error', () => socket.destroy())
+      t.after(() => socket.destroy())
+      socket.resume()
+      return socket
+    }
+    // Code and tables are loaded with the first one.
+    await send(await one())
+    const sockets = await Promise.all(Array.from({ length: connections }, one))
+    const before = await heapInUse()
+    await Promise.all(sockets.map(send))
+    await turns()
+    const used = ((await heapInUse()) - before) / connections
+    t.diagnostic(`${Math.round(used / 1024)} KiB`)
+    assert.ok(used < maxBytes, `a connection holds ${Math.round(used)} bytes`)
+  })
+
+async function byByte(socket: TLSSocket, bytes: Buffer): Promise<void> {
+  for (let i = 0; i < bytes.length; i++) await written(socket, bytes.subarray(i, i + 1))
+}
+
+async function turns(): Promise<void> {
+  for (let i = 0; i < 50; i++) await new Promise((resolve) => setImmediate(resolve))
+}
+
+function written(socket: TLSSocket, bytes: Buffer | string): Promise<void> {
+  return new Promise((resolve) => socket.write(bytes, () => resolve()))
+}
