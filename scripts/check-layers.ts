@@ -64,6 +64,7 @@ const drivers: { readonly [name: string]: string } = {
   'prom-client': 'telemetry',
   jose: 'authn',
   '@noble/ciphers': 'encryption',
+  ws: 'base/websocket',
 }
 
 const faults: string[] = []

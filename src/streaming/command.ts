@@ -58,7 +58,9 @@ export async function openCommand(
   connection: CommandConnection,
   options: CommandOptions,
 ): Promise<CommandStreams | undefined> {
-  return connection.protocol.over === 'spdy' ? await openSpdy(connection, options) : openChannels(connection, options)
+  return connection.protocol.over === 'spdy'
+    ? await openSpdy(connection, options)
+    : await openChannels(connection, options)
 }
 
 const streamTypes = ['stdin', 'stdout', 'stderr', 'error', 'resize'] as const
@@ -95,13 +97,13 @@ function expectedStreams({ stdin, stdout, stderr, tty }: CommandOptions, version
   return streamTypes.filter((type) => wanted[type])
 }
 
-function openChannels(
+async function openChannels(
   { socket, protocol, idleMs }: CommandConnection,
   { stdin, stdout, stderr, tty }: CommandOptions,
-): CommandStreams {
+): Promise<CommandStreams> {
   const isBase64 = protocol.name.includes('base64')
   const canClose = protocol.name.startsWith('v5.')
-  const connection = new ChannelConnection(socket, { count: 5, isBase64, canClose, idleMs })
+  const connection = await ChannelConnection.open(socket, { count: 5, isBase64, canClose, idleMs })
   const [stdinStream, stdoutStream, stderrStream, error, resize] = connection.streams
   connection.announce(stdout ? 1 : stderr ? 2 : 3)
   const streams: Streams = {

@@ -43,6 +43,8 @@ export async function forwardPorts(forwarding: Forwarding): Promise<void> {
 interface Pair {
   data?: MultiplexedStream
   error?: MultiplexedStream
+  /** Ends what has come of it where the rest takes too long. */
+  readonly timer: NodeJS.Timeout
 }
 
 async function forwardOverSpdy(forwarding: Forwarding, signal: AbortSignal): Promise<void> {
@@ -51,25 +53,32 @@ async function forwardOverSpdy(forwarding: Forwarding, signal: AbortSignal): Pro
   const drop = (key: string) => {
     const pair = pairs.get(key)
     pairs.delete(key)
+    clearTimeout(pair?.timer)
     pair?.data?.destroy()
     pair?.error?.destroy()
   }
   const onStream = (opened: OpenedStream) => {
     const { type, port, key } = readStream(opened)
-    const pair = pairs.get(key) ?? {}
+    const pair = pairs.get(key) ?? { timer: setTimeout(drop, openMs, key).unref() }
     if (pair[type] !== undefined) throw new Error('there is such a stream already')
-    if (!pairs.has(key)) setTimeout(drop, openMs, key).unref()
     pairs.set(key, pair)
     pair[type] = opened.stream
+    // A client that resets the first stream will not open the second.
+    opened.stream.once('close', () => pairs.get(key) === pair && drop(key))
     if (pair.data === undefined || pair.error === undefined) return
     pairs.delete(key)
+    clearTimeout(pair.timer)
     void forward(forwarding, { port, data: pair.data, error: pair.error, signal })
   }
-  await new SpdyConnection(socket, { idleMs, onStream }).closed
+  try {
+    await new SpdyConnection(socket, { idleMs, onStream }).closed
+  } finally {
+    for (const key of [...pairs.keys()]) drop(key)
+  }
 }
 
 /** Throws where it is not a stream of a forwarded port. */
-function readStream({ id, headers }: OpenedStream): { type: keyof Pair; port: number; key: string } {
+function readStream({ id, headers }: OpenedStream): { type: 'data' | 'error'; port: number; key: string } {
   const type = headers.get('streamtype')
   const port = portOf(headers.get('port') ?? '')
   if (port === undefined || (type !== 'data' && type !== 'error')) throw new Error('a stream without a port or type')
@@ -87,7 +96,12 @@ export function portOf(text: string): number | undefined {
 async function forwardOverWebSocket(forwarding: Forwarding, signal: AbortSignal): Promise<void> {
   const { socket, protocol, ports, idleMs } = forwarding
   const isBase64 = protocol.name.includes('base64')
-  const connection = new ChannelConnection(socket, { count: 2 * ports.length, isBase64, canClose: false, idleMs })
+  const connection = await ChannelConnection.open(socket, {
+    count: 2 * ports.length,
+    isBase64,
+    canClose: false,
+    idleMs,
+  })
   const forwarded = ports.map(async (port, i) => {
     const [data, error] = [connection.streams[2 * i]!, connection.streams[2 * i + 1]!]
     const number = Buffer.from([port & 0xff, port >> 8])

@@ -2,8 +2,8 @@
  * What a client that wants several streams on one connection asks for: SPDY/3.1 or a WebSocket, and which version of the
  * protocol on top. Returns what the answer must say, or why there is none.
  */
+import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
-import { acceptKey } from './websocket/frames.ts'
 
 /** What both sides speak from then on. */
 export interface AgreedProtocol {
@@ -68,6 +68,11 @@ function agreeOnWebSocket(headers: IncomingHttpHeaders, spoken: readonly string[
     name: name ?? '',
     headers: name === undefined ? accepted : [...accepted, 'Sec-WebSocket-Protocol', name],
   }
+}
+
+/** Proves to the client that this side has understood its request. */
+function acceptKey(key: string): string {
+  return createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64')
 }
 
 function listOf(value: string | readonly string[] | undefined): string[] {

@@ -96,9 +96,9 @@ test('a slow reader holds the client back, and what it took is reported', async 
   for (let i = 0; i < sent; i += 16_384) client.send(id, Buffer.alloc(16_384))
   await soon(() => opened.length === 1)
   const { stream } = opened[0]!
-  await soon(() => stream.readableLength > 100_000)
+  await soon(() => stream.waitingBytes > 100_000)
   for (let i = 0; i < 20; i++) await new Promise(setImmediate)
-  assert.ok(stream.readableLength < 300_000, `${stream.readableLength} bytes wait`)
+  assert.ok(stream.waitingBytes < 300_000, `${stream.waitingBytes} bytes wait`)
   client.end(id)
   assert.equal((await textOf(stream)).length, sent)
   await soon(() => (client.windows.get(0) ?? 0) > sent - 64 * 1024)

@@ -20,15 +20,15 @@ function frame(opcode: number, data: string | Buffer, { isFinal = true, isMasked
     : Buffer.concat([head, bytes])
 }
 
-function connect(options: Partial<ChannelOptions> = {}) {
+async function connect(options: Partial<ChannelOptions> = {}) {
   const [near, far] = duplexPair()
   const received = { bytes: Buffer.alloc(0) }
   far.on('data', (chunk: Buffer) => (received.bytes = Buffer.concat([received.bytes, chunk])))
-  return { connection: new ChannelConnection(near, { ...usual, ...options }), far, received }
+  return { connection: await ChannelConnection.open(near, { ...usual, ...options }), far, received }
 }
 
 test('messages go to the channel that their first byte names, whole or in parts', async () => {
-  const { connection, far, received } = connect()
+  const { connection, far, received } = await connect()
   far.write(frame(2, '\u0000one '))
   far.write(frame(2, '\u0000tw', { isFinal: false }))
   far.write(frame(9, 'ping'))
@@ -39,38 +39,38 @@ test('messages go to the channel that their first byte names, whole or in parts'
   const [zero, one] = connection.streams
   let text = ''
   zero!.on('data', (chunk: Buffer) => (text += chunk))
-  await soon(() => text === 'one two parts' && one!.readableLength === 300)
+  await soon(() => text === 'one two parts' && one!.waitingBytes === 300)
   assert.ok(received.bytes.equals(Buffer.from('\u008a\u0004ping', 'latin1')))
-  far.write(frame(8, '\u0003\u00e8'))
+  far.write(frame(8, Buffer.from([3, 0xe8])))
   await connection.closed
   assert.ok(received.bytes.subarray(6).equals(Buffer.from([0x88, 2, 3, 0xe8])))
 })
 
 test('a byte at a time is enough', async () => {
-  const { connection, far } = connect()
+  const { connection, far } = await connect()
   for (const byte of frame(2, `\u0000${'y'.repeat(200)}`)) far.write(Buffer.from([byte]))
-  await soon(() => connection.streams[0]!.readableLength === 200)
+  await soon(() => connection.streams[0]!.waitingBytes === 200)
   connection.destroy()
   await connection.closed
 })
 
 test('what is written comes with its channel, in parts of bounded size; base64 as text', async () => {
-  const { connection, received } = connect()
+  const { connection, received } = await connect()
   connection.announce(1)
   connection.streams[2]!.write('z'.repeat(40_000))
   await soon(() => received.bytes.length > 40_000)
   assert.deepEqual([...received.bytes.subarray(0, 8)], [0x82, 1, 1, 0x82, 126, 0x80, 0x01, 2])
   connection.destroy()
-  const text = connect({ isBase64: true })
+  const text = await connect({ isBase64: true })
   text.connection.streams[1]!.write('hi')
   text.far.write(frame(1, `0${Buffer.from('there').toString('base64')}`))
-  await soon(() => text.connection.streams[0]!.readableLength === 5 && text.received.bytes.length > 0)
+  await soon(() => text.connection.streams[0]!.waitingBytes === 5 && text.received.bytes.length > 0)
   assert.equal(text.received.bytes.toString(), '\u{fffd}\u00051aGk=')
   text.connection.destroy()
 })
 
 test('a channel can be closed where the version knows that', async () => {
-  const { connection, far } = connect({ canClose: true })
+  const { connection, far } = await connect({ canClose: true })
   far.write(frame(2, Buffer.from([0, 0x61])))
   far.write(frame(2, Buffer.from([255, 0])))
   const [stdin] = connection.streams
@@ -80,12 +80,12 @@ test('a channel can be closed where the version knows that', async () => {
 })
 
 test('a slow reader holds the client back', async () => {
-  const { connection, far } = connect()
+  const { connection, far } = await connect()
   for (let i = 0; i < 40; i++) far.write(frame(2, Buffer.alloc(50_001)))
   const [stream] = connection.streams
-  await soon(() => stream!.readableLength > 100_000)
+  await soon(() => stream!.waitingBytes > 100_000)
   for (let i = 0; i < 20; i++) await new Promise(setImmediate)
-  assert.ok(stream!.readableLength < 300_000)
+  assert.ok(stream!.waitingBytes < 300_000)
   let size = 0
   stream!.on('data', (chunk: Buffer) => (size += chunk.length))
   await soon(() => size === 2_000_000)
@@ -104,7 +104,7 @@ test('what no client may send closes the connection with the reason', async () =
     [huge, 1009],
   ]
   for (const [bytes, code] of rows) {
-    const { connection, far, received } = connect()
+    const { connection, far, received } = await connect()
     far.write(bytes)
     await connection.closed
     await soon(() => received.bytes.length === 4)

@@ -59,7 +59,7 @@ export async function openChannels(
 ): Promise<Channels> {
   const { headers, accept } = webSocketRequest(protocols)
   try {
-    const socket = new WebSocketClient(await upgrade({ path: `${path}?${query}`, headers, signal }), accept)
+    const socket = await WebSocketClient.open(await upgrade({ path: `${path}?${query}`, headers, signal }), accept)
     signal.addEventListener('abort', () => socket.destroy(), { once: true })
     return new Channels(socket)
   } catch (error) {

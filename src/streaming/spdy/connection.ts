@@ -4,11 +4,13 @@
  * One slow reader holds the whole connection back, as it does in every implementation that clients of Kubernetes have:
  * these keep no windows, so the network's own back-pressure is all there is. What this side has taken is reported in
  * WINDOW_UPDATEs; what it sends is held to the other side's windows from the moment that side shows that it keeps any.
+ * Nothing more is read of a client that does not take the answers to what it sends.
  */
 
 import type { Duplex } from 'node:stream'
 import { isError } from '../../base/errors.ts'
 import { MultiplexedStream } from '../multiplexed-stream.ts'
+import { roomOn } from '../room-on.ts'
 import {
   dataFrame,
   endFrame,
@@ -55,6 +57,8 @@ export class SpdyConnection {
   readonly #received = new ReceivedBytes((id, bytes) => this.#write(windowFrame(id, bytes)))
   #lastId = 0
   #isEnding = false
+  /** Whether something was written since the last frame was taken. */
+  #hasAnswered = false
 
   constructor(socket: Duplex & { setTimeout?: (ms: number, run: () => void) => unknown }, options: SpdyOptions) {
     this.#socket = socket
@@ -86,6 +90,7 @@ export class SpdyConnection {
         for (const frame of this.#reader.read(chunk)) {
           const room = this.#take(frame)
           if (room !== undefined) await room
+          if (this.#hasAnswered) await this.#roomForAnswers()
         }
     } catch (error) {
       // A connection that breaks is its client's affair, and so is what was sent wrongly.
@@ -95,6 +100,11 @@ export class SpdyConnection {
       for (const stream of this.#streams.values()) stream.destroy(new Error('the connection is closed'))
       this.#windows.close()
     }
+  }
+
+  #roomForAnswers(): Promise<void> | undefined {
+    this.#hasAnswered = false
+    return roomOn(this.#socket)
   }
 
   #take(frame: Frame): Promise<void> | undefined {
@@ -113,7 +123,7 @@ export class SpdyConnection {
         this.#streams.get(frame.id)?.destroy(new Error('the client has reset the stream'))
         return undefined
       case 'window':
-        this.#windows.grow(frame.id, frame.bytes)
+        if (frame.id === 0 || this.#streams.has(frame.id)) this.#windows.grow(frame.id, frame.bytes)
         return undefined
       case 'settings':
         if (frame.window !== undefined) this.#windows.begin(frame.window)
@@ -158,13 +168,18 @@ export class SpdyConnection {
     const stream = this.#streams.get(id)
     const room = data.length > 0 ? stream?.receive(data) : undefined
     if (isLast) stream?.receiveEnd()
-    if (room === undefined) this.#received.add(id, data.length)
-    return room?.then(() => this.#received.add(id, data.length))
+    if (room === undefined) this.#taken(id, data.length)
+    return room?.then(() => this.#taken(id, data.length))
+  }
+
+  /** Data of a stream that has ended counts for the connection alone. */
+  #taken(id: number, bytes: number): void {
+    this.#received.add(bytes, this.#streams.has(id) ? id : undefined)
   }
 
   /** In parts that the other side's windows have room for. */
   #send(id: number, chunk: Buffer, done: () => void): void {
-    if (this.#socket.destroyed) {
+    if (this.#socket.destroyed || !this.#streams.has(id)) {
       done()
       return
     }
@@ -187,6 +202,7 @@ export class SpdyConnection {
   }
 
   #write(frame: Buffer, done?: () => void): void {
+    this.#hasAnswered = true
     if (!this.#socket.destroyed && this.#socket.writable) this.#socket.write(frame, done)
   }
 }

@@ -2,6 +2,7 @@
  * Frames of SPDY/3.1. Control frames are read whole and are bounded; the data of a frame is handed on in the parts in which
  * it arrives, so that nothing waits for a frame of 16 MiB.
  */
+import { ByteQueue } from '../../base/byte-queue.ts'
 import { SpdyError } from './spdy-error.ts'
 
 export type Frame =
@@ -29,21 +30,42 @@ interface PartialData {
 
 export class FrameReader {
   #waiting: Buffer = none
+  /** What has arrived of a frame of which some is missing, and how many bytes there must be to go on. */
+  readonly #held = new ByteQueue()
+  #needed = headBytes
   /** A data frame of which some is yet to come. */
   #data: PartialData | undefined;
 
   /** The frames that are complete with this, and the parts of data. Throws SpdyError. */
   *read(chunk: Buffer): Generator<Frame, void, void> {
-    this.#waiting = this.#waiting.length === 0 ? chunk : Buffer.concat([this.#waiting, chunk])
+    if (!this.#join(chunk)) return
     for (;;) {
       const frame = this.#data === undefined ? this.#next() : this.#nextPart(this.#data)
-      if (frame === undefined) return
+      if (frame === undefined) break
       if (frame !== 'skipped') yield frame
     }
+    if (this.#waiting.length > 0) this.#held.add(this.#waiting)
+    this.#waiting = none
+  }
+
+  /** False while there is too little to go on, so that small parts are not joined again and again. */
+  #join(chunk: Buffer): boolean {
+    if (this.#held.size + chunk.length < this.#needed) {
+      this.#held.add(chunk)
+      return false
+    }
+    if (this.#held.size === 0) this.#waiting = chunk
+    else {
+      this.#held.add(chunk)
+      this.#waiting = this.#held.join()
+      this.#held.clear()
+    }
+    this.#needed = 1
+    return true
   }
 
   #next(): Frame | 'skipped' | undefined {
-    if (this.#waiting.length < headBytes) return undefined
+    if (this.#waiting.length < headBytes) return this.#wait(headBytes)
     const first = this.#waiting.readUInt32BE(0)
     const flags = this.#waiting[4]!
     const length = this.#waiting.readUIntBE(5, 3)
@@ -52,11 +74,15 @@ export class FrameReader {
       return this.#nextPart({ id: first, isLast: (flags & lastFlag) !== 0, left: length })
     }
     if (length > maxControlBytes) throw new SpdyError('a control frame is too large')
-    if (this.#waiting.length < headBytes + length) return undefined
+    if (this.#waiting.length < headBytes + length) return this.#wait(headBytes + length)
     const body = this.#waiting.subarray(headBytes, headBytes + length)
     this.#waiting = this.#waiting.subarray(headBytes + length)
     if (((first >>> 16) & 0x7fff) !== 3) throw new SpdyError('a frame is not of SPDY/3')
     return controlFrame(first & 0xffff, flags, body)
+  }
+
+  #wait(needed: number): undefined {
+    this.#needed = needed
   }
 
   #nextPart(data: PartialData): Frame | undefined {

@@ -71,8 +71,9 @@ export class ReceivedBytes {
     this.#report = report
   }
 
-  add(id: number, bytes: number): void {
-    for (const each of [id, whole]) {
+  /** `id` is undefined where the stream has ended. */
+  add(bytes: number, id: number | undefined): void {
+    for (const each of id === undefined ? [whole] : [id, whole]) {
       const sum = (this.#bytes.get(each) ?? 0) + bytes
       const isDue = sum >= defaultWindow / 2
       if (isDue) this.#report(each, sum)

@@ -6,8 +6,9 @@
 
 import type { Duplex } from 'node:stream'
 import { isError } from '../../base/errors.ts'
+import { closeCodes, WebSocketFraming } from '../../base/websocket/framing.ts'
 import { MultiplexedStream } from '../multiplexed-stream.ts'
-import { closeCodes, closeFrame, dataFrame, MessageReader, pongFrame, WebSocketError } from './frames.ts'
+import { roomOn } from '../room-on.ts'
 
 export interface ChannelOptions {
   /** How many channels there are, from 0 on. */
@@ -18,10 +19,13 @@ export interface ChannelOptions {
   readonly idleMs: number
 }
 
+const maxMessageBytes = 1024 * 1024
 /** Of one frame, in base64 still below 64 KiB. */
 const maxDataBytes = 32 * 1024
 const closeChannel = 255
 const lingerMs = 2_000
+
+type SwitchedSocket = Duplex & { setTimeout?: (ms: number, run: () => void) => unknown }
 
 export class ChannelConnection {
   /** By the number of the channel. */
@@ -30,16 +34,22 @@ export class ChannelConnection {
   readonly closed: Promise<void>
   readonly #socket: Duplex
   readonly #options: ChannelOptions
-  readonly #reader = new MessageReader()
+  readonly #framing: WebSocketFraming
   #hasSaidClose = false
 
-  constructor(socket: Duplex & { setTimeout?: (ms: number, run: () => void) => unknown }, options: ChannelOptions) {
+  private constructor(socket: SwitchedSocket, options: ChannelOptions, framing: WebSocketFraming) {
     this.#socket = socket
     this.#options = options
+    this.#framing = framing
     this.streams = Array.from({ length: options.count }, (_, channel) => this.#stream(channel))
-    socket.on('error', () => {})
     socket.setTimeout?.(options.idleMs, () => socket.destroy())
     this.closed = this.#run()
+  }
+
+  /** `socket` has just been switched to a WebSocket. */
+  static async open(socket: SwitchedSocket, options: ChannelOptions): Promise<ChannelConnection> {
+    socket.on('error', () => {})
+    return new ChannelConnection(socket, options, await WebSocketFraming.open('server', maxMessageBytes))
   }
 
   /** A message without data tells the client that a channel is open. */
@@ -74,8 +84,7 @@ export class ChannelConnection {
     try {
       await this.#read()
     } catch (error) {
-      if (error instanceof WebSocketError) this.#sayClose(error.code)
-      else if (!(isError(error) && 'code' in error)) throw error
+      if (!(isError(error) && 'code' in error)) throw error
     } finally {
       this.#socket.end(() => this.#socket.destroy())
       for (const stream of this.streams) stream.destroy(new Error('the connection is closed'))
@@ -86,14 +95,20 @@ export class ChannelConnection {
     // Left open by its reader, so that a closing frame can still be sent.
     const chunks = this.#socket.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>
     for await (const chunk of chunks)
-      for (const message of this.#reader.read(chunk)) {
-        if (message.type === 'close') {
-          this.#sayClose(closeCodes.normal)
+      for (const message of await this.#framing.read(chunk)) {
+        if (message.type === 'close' || message.type === 'fault') {
+          this.#sayClose(message.type === 'close' ? closeCodes.normal : message.code)
           return
         }
-        if (message.type === 'ping') this.#write(pongFrame(message.data))
+        if (message.type === 'ping') await this.#answerPing(message.data)
         else await this.#take(message.data)
       }
+  }
+
+  /** Nothing more is read of a client that does not take the answers. */
+  #answerPing(data: Buffer): Promise<void> | undefined {
+    this.#write(this.#framing.frame('pong', data))
+    return roomOn(this.#socket)
   }
 
   #take(message: Buffer): Promise<void> | undefined {
@@ -122,14 +137,17 @@ export class ChannelConnection {
 
   #message(channel: number, data: Buffer): Buffer {
     return this.#options.isBase64
-      ? dataFrame('text', Buffer.from(String.fromCharCode(0x30 + channel) + data.toString('base64'), 'latin1'))
-      : dataFrame('binary', Buffer.concat([Buffer.from([channel]), data]))
+      ? this.#framing.frame(
+          'text',
+          Buffer.from(String.fromCharCode(0x30 + channel) + data.toString('base64'), 'latin1'),
+        )
+      : this.#framing.frame('binary', Buffer.concat([Buffer.from([channel]), data]))
   }
 
   #sayClose(code: number, done?: () => void): void {
     if (this.#hasSaidClose) return
     this.#hasSaidClose = true
-    this.#write(closeFrame(code), done)
+    this.#write(this.#framing.closeFrame(code), done)
   }
 
   #write(frame: Buffer, done?: () => void): void {
