@@ -1,4 +1,5 @@
 /** What a connection may take, and how many there may be: times, sizes and counts. */
+import type { ConnectionMaxima } from './connection-counts.ts'
 import type { UnauthenticatedLimits } from './unauthenticated-connections.ts'
 
 /** How long a client may take, in milliseconds. Clients are checked at intervals, so it may be two intervals longer. */
@@ -50,23 +51,20 @@ export const frameEarnings = { request: 2, answerFrame: 2, answerKiB: 2 }
 /** How many bytes of a client whose connection was ended for a fault are read and dropped, so that it can read why. */
 export const maxDropped = 1024 * 1024
 
-/** How many connections there may be. */
-export interface Counts {
-  /** In all; more cannot be opened. */
-  readonly connections: number
-  readonly strangers: UnauthenticatedLimits
-}
-
 const maxStrangers = 4096
 /** What the store, its files and connections to others need. */
-const kept = 64
+const keptFiles = 64
+const defaultPart = 0.8
 
-/**
- * Half of what the process may open is kept for those who prove who they are. `openFiles` is the share of one worker, where
- * there are several.
- */
-export function countsFor(openFiles: number, workers = 1): Counts {
-  const connections = Math.max(openFiles - kept, Math.floor(openFiles / 2))
-  const total = Math.min(Math.ceil(maxStrangers / workers), Math.floor(connections / 2))
-  return { connections, strangers: { total, perAddress: Math.ceil(total / 2), minTime: 1 * seconds } }
+/** How many connections there may be by default, by the number of files that the process may open. */
+export function maxConnectionsFor(openFiles: number): number {
+  const part = Math.floor(defaultPart * openFiles)
+  return Math.max(Math.min(part, openFiles - keptFiles), Math.floor(openFiles / 2))
+}
+
+/** Half of all connections are kept for those who prove who they are. Each worker has an equal share of the other half. */
+export function strangersFor({ total, perUser }: ConnectionMaxima, workers: number): UnauthenticatedLimits {
+  const strangers = Math.min(Math.ceil(maxStrangers / workers), Math.floor(total / workers / 2))
+  const perAddress = Math.min(Math.ceil(strangers / 2), Math.ceil(perUser / workers))
+  return { total: strangers, perAddress, minTime: 1 * seconds }
 }

@@ -29,8 +29,11 @@ export type ResponseHeaders = string[]
 export interface Peer {
   readonly address: string
   readonly certificate: ShownCertificate | undefined
-  /** To be called when a request is authenticated: unauthenticated connections are limited. */
-  proved(): void
+  /**
+   * To be called when a request is authenticated: unauthenticated connections are limited. The connection counts for the
+   * first user. Returns why it is rejected, where that user has too many.
+   */
+  proved(user: User): string | undefined
   /** Ends the connection once what is under way is answered, so that the client connects anew. */
   end(): void
 }

@@ -1,14 +1,17 @@
 /**
  * One TLS port for HTTP/2 and HTTP/1.1, chosen by ALPN, with optional client certificates. Owns every connection
  * until `close`, which lets answers under way finish within the time given. Strangers never take all the room there is
- * (`unauthenticated-connections.ts`); when there is none left, that is logged and the server goes on.
+ * (`unauthenticated-connections.ts`), and no user does (`connection-counts.ts`). When there is none left, that is logged and
+ * the server goes on.
  */
 import { constants, type X509Certificate } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import { createServer, type SecureContextOptions, type Server, type TLSSocket } from 'node:tls'
 import type { ShownCertificate } from '../authn/authenticator.ts'
-import { countsFor, defaultTimes, lingerTime, type Times } from './connection-limits.ts'
+import type { User } from '../model/user.ts'
+import { ConnectionCounts } from './connection-counts.ts'
+import { defaultTimes, lingerTime, maxConnectionsFor, strangersFor, type Times } from './connection-limits.ts'
 import type { Peer, ServerTransport } from './exchange.ts'
 import { Http1Server } from './http1-server.ts'
 import { Http2Server } from './http2-server.ts'
@@ -29,16 +32,14 @@ export interface ListenerOptions {
   readonly maySwitch?: (target: string) => boolean
   readonly onError: (error: unknown) => void
   readonly times?: Times
-  /** How many files and connections this listener may open. */
-  readonly openFiles?: number
-  /** How many listeners share the limits of the process; 1 by default. */
-  readonly workers?: number
+  /** Counts the connections of all workers, and bounds them. */
+  readonly connections?: ConnectionCounts
 }
 
 /** Which versions and ciphers of TLS are spoken. */
 export type Security = Pick<SecureContextOptions, 'minVersion' | 'ciphers'>
 
-const defaultOpenFiles = 1024
+const defaultMaxima = { total: maxConnectionsFor(1024), perUser: 2000 }
 /** How often it is logged that there is no room. */
 const tellEveryMs = 10_000
 
@@ -49,6 +50,7 @@ export class Listener {
   readonly #http1: Http1Server
   readonly #http2: Http2Server
   readonly #strangers: UnauthenticatedConnections
+  readonly #connections: ConnectionCounts
   readonly #onError: (error: unknown) => void
   readonly #sockets = new Set<Socket>()
   readonly #peers = new Map<TLSSocket, Peer>()
@@ -58,12 +60,13 @@ export class Listener {
   #toldFull = Number.NEGATIVE_INFINITY
 
   private constructor(options: ListenerOptions) {
-    const { tls, onRequest, onError, times = defaultTimes, openFiles = defaultOpenFiles } = options
+    const { tls, onRequest, onError, times = defaultTimes } = options
     const { maySwitch = () => false, security = {} } = options
-    const { connections, strangers } = countsFor(openFiles, options.workers)
+    this.#connections = options.connections ?? new ConnectionCounts(defaultMaxima)
+    const { maxima, workers } = this.#connections
     this.#onError = onError
     this.#security = security
-    this.#strangers = new UnauthenticatedConnections(strangers)
+    this.#strangers = new UnauthenticatedConnections(strangersFor(maxima, workers))
     this.#http1 = new Http1Server(times, { onRequest, maySwitch })
     this.#http2 = new Http2Server(times, withGoaway(onRequest, options.goawayChance ?? 0))
     this.#tls = createServer({
@@ -78,8 +81,8 @@ export class Listener {
       keepAlive: true,
       keepAliveInitialDelay: times.headers,
     })
-    this.#tls.maxConnections = connections
-    this.#tls.on('drop', () => this.#tellFull(`${connections} connections are open`))
+    this.#tls.maxConnections = maxima.total
+    this.#tls.on('drop', () => this.#tellFull(`${maxima.total} connections are open`))
     this.#tls.on('connection', (socket) => this.#meet(socket))
     this.#tls.on('secureConnection', (socket) => this.#accept(socket))
     this.#tls.on('tlsClientError', (error, socket) => this.#onNoHandshake(error, socket))
@@ -145,6 +148,12 @@ export class Listener {
   #meet(socket: Socket): void {
     this.#taken++
     this.#own(socket)
+    if (!this.#connections.open()) {
+      this.#tellFull(`${this.#connections.maxima.total} connections are open`)
+      socket.destroy()
+      return
+    }
+    socket.on('close', () => this.#connections.close())
     if (!this.#strangers.admit(socket)) socket.destroy()
   }
 
@@ -166,7 +175,9 @@ export class Listener {
   #tellFull(why: string): void {
     if (performance.now() - this.#toldFull < tellEveryMs) return
     this.#toldFull = performance.now()
-    this.#onError(new Error(`${why}, so new ones are turned away: raise the limit of open files (ulimit -n)`))
+    this.#onError(
+      new Error(`${why}, so new ones are turned away: raise the limit of open files (ulimit -n) or --max-connections`),
+    )
   }
 
   #own(socket: Socket): void {
@@ -188,10 +199,20 @@ export class Listener {
 
   #peer(socket: TLSSocket, end: () => void): Peer {
     const key = connectionKey(socket)
+    let isAdmitted = false
+    const admit = (user: User): string | undefined => {
+      const admission = this.#connections.admit(user)
+      if ('refusal' in admission) return admission.refusal
+      isAdmitted = true
+      this.#strangers.knows(key)
+      if (socket.destroyed) this.#connections.release(admission.counter)
+      else socket.once('close', () => this.#connections.release(admission.counter))
+      return undefined
+    }
     return {
       address: socket.remoteAddress ?? '',
       certificate: certificateOf(socket),
-      proved: () => this.#strangers.knows(key),
+      proved: (user) => (isAdmitted ? undefined : admit(user)),
       end,
     }
   }

@@ -204,7 +204,7 @@ async function openFoundation(options: ServerOptions, around: Surroundings) {
   const means = { clock: systemClock, store, log, authorities, reloading, worker, opened }
   const certificates = await openCertificates(options, means)
   await waiting?.listener.close(0)
-  const earlyPort = await openEarlyPort(options, { ...early, certificates })
+  const earlyPort = await openEarlyPort(options, { ...early, certificates, counting: worker?.counting })
   const frontProxy = await openFrontProxy(options, means)
   const accountTokens = openAccountTokens(options, await settleKeys(givenKeys, options, store))
   const who = { authorities, denied, identify, certificates, frontProxy, accountTokens }
@@ -301,8 +301,8 @@ async function openOuter(options: ServerOptions, inner: Inner, { console, log, h
     maySwitch: (target: string) => maySwitchProtocols(target) || aggregation.maySwitch(target),
   }
   const { earlyPort } = inner
-  const listener =
-    earlyPort?.listener ?? (await openListener(options, certificates, { ...answering, clock: systemClock, log }))
+  const serving = { ...answering, clock: systemClock, log, counting: worker?.counting }
+  const listener = earlyPort?.listener ?? (await openListener(options, certificates, serving))
   cutOffDenied(listener, inner.denied)
   // What is under way still reads from the caches, so they go on until the last answer is sent.
   opened.defer(() => listener.close(options.shutdownGrace, worker && (() => worker.allStoppedListening())))

@@ -4,6 +4,7 @@
  * for is a 503 with Retry-After. When the server is ready it takes the port over.
  */
 import { type Clock, systemClock } from '../base/clock.ts'
+import type { CountingPlace } from '../http/connection-counts.ts'
 import { healthPaths } from '../http/health.ts'
 import type { Listener } from '../http/listener.ts'
 import { pipeline, type Step } from '../http/pipeline.ts'
@@ -34,19 +35,20 @@ interface EarlyPortParts {
   readonly clock: Clock
   readonly log: Log
   readonly opened: AsyncDisposableStack
+  readonly counting?: CountingPlace | undefined
 }
 
 /** Undefined where the port is to open when the server is ready. */
 export async function openEarlyPort(
   options: ServerOptions,
-  { certificates, begun, clock, log, opened }: EarlyPortParts,
+  { certificates, begun, clock, log, opened, counting }: EarlyPortParts,
 ): Promise<EarlyPort | undefined> {
   if (options.livezGrace === 0) return undefined
   let answering: Answering = { handle: answerWhileStarting(options, begun, clock), maySwitch: () => false }
   const listener = await openListener(options, certificates, {
     handle: (exchange) => answering.handle(exchange),
     maySwitch: (target) => answering.maySwitch(target),
-    ...{ clock: systemClock, log },
+    ...{ clock: systemClock, log, counting },
   })
   opened.defer(() => listener.close(0))
   const takeOver = (by: Answering) => {

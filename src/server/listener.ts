@@ -2,6 +2,8 @@
 import type { Clock } from '../base/clock.ts'
 import { UsageError } from '../base/flags.ts'
 import { openFileLimit } from '../base/open-files.ts'
+import { ConnectionCounts, type ConnectionMaxima, type CountingPlace } from '../http/connection-counts.ts'
+import { maxConnectionsFor } from '../http/connection-limits.ts'
 import { Exchange } from '../http/exchange.ts'
 import { Listener, type Security } from '../http/listener.ts'
 import { errorFields, type Log } from '../telemetry/log.ts'
@@ -14,37 +16,51 @@ export interface ListenerParts {
   readonly maySwitch: (target: string) => boolean
   readonly clock: Clock
   readonly log: Log
+  /** Where the workers of this server count their connections; undefined where it has one. */
+  readonly counting?: CountingPlace | undefined
 }
 
+/** Where the system does not say how many files may be open. */
+const usualOpenFiles = 1024
+
 type Address = Pick<ServerOptions, 'bindAddress' | 'securePort' | 'workers' | 'goawayChance'>
+type Maxima = Pick<ServerOptions, 'maxConnections' | 'maxConnectionsPerUser'>
 type Tls = Pick<ServerOptions, 'tlsMinVersion' | 'tlsCipherSuites'>
 
 export async function openListener(
-  options: Address & Tls,
+  options: Address & Tls & Maxima,
   { tls }: Pick<Certificates, 'tls'>,
-  { handle, maySwitch, clock, log }: ListenerParts,
+  { handle, maySwitch, clock, log, counting }: ListenerParts,
 ): Promise<Listener> {
   const { bindAddress: host, securePort: port, workers, goawayChance } = options
   const onError = (error: unknown) => log.error('a connection failed', errorFields(error))
-  const openFiles = openFileLimit()
+  const connections = new ConnectionCounts(maximaOf(options), counting)
   try {
     return await Listener.open({
       host,
       port,
       reusePort: workers > 1,
-      workers,
       goawayChance,
       tls,
       security: securityOf(options),
       onRequest: (transport) => void handle(new Exchange(transport, clock.monotonic())).catch(onError),
       maySwitch,
       onError,
-      // The process may open so many: each worker has an equal share.
-      ...(openFiles === undefined ? {} : { openFiles: Math.floor(openFiles / workers) }),
+      connections,
     })
   } catch (error) {
     throw explained(error as NodeJS.ErrnoException, options)
   }
+}
+
+function maximaOf({ maxConnections, maxConnectionsPerUser: perUser }: Maxima): ConnectionMaxima {
+  const openFiles = openFileLimit() ?? usualOpenFiles
+  if (maxConnections > openFiles) {
+    throw new UsageError(
+      `--max-connections=${maxConnections} is more than the ${openFiles} files that this process may open: raise that limit (ulimit -n), or choose fewer`,
+    )
+  }
+  return { total: maxConnections || maxConnectionsFor(openFiles), perUser }
 }
 
 function securityOf({ tlsMinVersion: minVersion, tlsCipherSuites: ciphers }: Tls): Security {

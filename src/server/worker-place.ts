@@ -1,5 +1,6 @@
 /** What a server is among the workers of one process (`--workers`): its number, its store, and how all are measured as one. */
 import type { Sharing } from '../cache/shared-blocks.ts'
+import type { CountingPlace } from '../http/connection-counts.ts'
 import type { LocalNodes } from '../node-port/local-nodes.ts'
 import type { FeedPort } from '../store/etcd/relay.ts'
 import type { StorePort } from '../store/lmdb/worker-store.ts'
@@ -14,6 +15,8 @@ export interface WorkerPlace {
   readonly sharing: Sharing
   /** Where limits are counted that hold for all workers together. */
   readonly limits: SharedLimits
+  /** Where the workers count their connections. */
+  readonly counting: CountingPlace
   /** Completes the simulated nodes of this worker by those of all others, and tells the others of these. */
   shareNodes(local: LocalNodes): void
   /** Shows these metrics of this worker together with those of all others. */
@@ -28,6 +31,8 @@ export interface SharedLimits {
   readonly rates: SharedArrayBuffer
   /** Backups that are being sent: a number for each worker (`base/shared-count.ts`). */
   readonly backups: Int32Array
+  /** For the numbers of connections (`http/connection-counts.ts`). */
+  readonly connections: SharedArrayBuffer
 }
 
 /** This worker's way to the store that all share. */

@@ -4,6 +4,8 @@ import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import type { TestContext } from 'node:test'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
+import { ConnectionCounts, type ConnectionMaxima } from '../../src/http/connection-counts.ts'
+import { maxConnectionsFor } from '../../src/http/connection-limits.ts'
 import type { ServerTransport } from '../../src/http/exchange.ts'
 import { Listener } from '../../src/http/listener.ts'
 import { makeIdentity } from './identities.ts'
@@ -15,6 +17,8 @@ const patient = { handshake: long, headers: long, request: long, idle: long, sta
 export interface Wanted {
   readonly times?: Partial<typeof patient>
   readonly openFiles?: number
+  /** In the place of those that follow from the open files. */
+  readonly maxima?: Partial<ConnectionMaxima>
   readonly onRequest?: (transport: ServerTransport) => void
   /** What goes wrong is kept here; where it is left out nothing may. */
   readonly faults?: unknown[]
@@ -27,7 +31,7 @@ export async function listen(t: TestContext, wanted: Wanted): Promise<number> {
 
 export async function openListener(
   t: TestContext,
-  { times, openFiles, onRequest = ok, faults }: Wanted,
+  { times, openFiles, maxima, onRequest = ok, faults }: Wanted,
 ): Promise<Listener> {
   const { certificate: cert, key } = await makeIdentity({ commonName: 'localhost', usages: ['server auth'] })
   const seen = faults ?? []
@@ -38,7 +42,7 @@ export async function openListener(
     onRequest,
     onError: (error) => seen.push(error),
     times: { ...patient, ...times },
-    ...(openFiles === undefined ? {} : { openFiles }),
+    connections: new ConnectionCounts({ total: maxConnectionsFor(openFiles ?? 1024), perUser: 2000, ...maxima }),
   })
   t.after(async () => {
     await listener.close(0)

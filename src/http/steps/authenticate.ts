@@ -1,7 +1,10 @@
-/** Authenticates the request. Wrong credentials are a 401; none at all is for the authenticator to judge. */
+/**
+ * Authenticates the request. Wrong credentials are a 401; none at all is for the authenticator to judge. A user with too
+ * many connections gets a 429, and the connection ends.
+ */
 import type { AuthenticationOutcome, Authenticator } from '../../authn/authenticator.ts'
-import { unauthorized } from '../../model/api-error.ts'
-import { authenticatedUsers } from '../../model/user.ts'
+import { tooManyRequests, unauthorized } from '../../model/api-error.ts'
+import { authenticatedUsers, type User } from '../../model/user.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Step } from '../pipeline.ts'
 import { webSocketAuthorization } from '../websocket-token.ts'
@@ -29,5 +32,16 @@ function admit(exchange: Exchange, outcome: AuthenticationOutcome): void {
   }
   exchange.user = outcome.user
   if (outcome.warning !== undefined) exchange.warn(outcome.warning)
-  if (outcome.user.groups.includes(authenticatedUsers)) exchange.transport.peer.proved()
+  if (outcome.user.groups.includes(authenticatedUsers)) assertMayConnect(exchange, outcome.user)
 }
+
+/** Rejects the request and ends its connection where its user has too many, or there are too many in all. */
+function assertMayConnect({ transport: { peer } }: Exchange, user: User): void {
+  const refusal = peer.proved(user)
+  if (refusal === undefined) return
+  peer.end()
+  throw tooManyRequests(`too many connections: ${refusal}`, retryAfterSeconds)
+}
+
+/** A connection is open for long: to ask again at once is of no use. */
+const retryAfterSeconds = 10

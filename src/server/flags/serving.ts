@@ -80,6 +80,20 @@ export const servingFlags = {
     readWorkers,
     'threads that serve requests; at most as many as the machine has cores are of use',
   ),
+  maxConnections: flag(
+    'max-connections',
+    'N',
+    '0',
+    readMaxConnections,
+    'open connections in all, of which the last few are for system:masters; 0 means 80% of the files that the process may open',
+  ),
+  maxConnectionsPerUser: flag(
+    'max-connections-per-user',
+    'N',
+    '2000',
+    readMaxPerUser,
+    'open connections of one user, and of one address before its user is known; system:masters have no such limit',
+  ),
   goawayChance: flag(
     'goaway-chance',
     'PART',
@@ -98,6 +112,22 @@ export const servingFlags = {
     'ephemeral',
     'for tests: keep everything in memory, use a free port, print the kubeconfig, end when standard input or the parent process does',
   ),
+}
+
+const minConnections = 16
+
+function readMaxConnections(value: string): number {
+  const count = Number(value)
+  if (!/^\d{1,9}$/.test(value) || (count !== 0 && count < minConnections))
+    throw new UsageError(`${JSON.stringify(value)} is not such a number: use ${minConnections} or more, or 0`)
+  return count
+}
+
+function readMaxPerUser(value: string): number {
+  const count = Number(value)
+  if (!/^\d{1,9}$/.test(value) || count < 1)
+    throw new UsageError(`${JSON.stringify(value)} is not such a number: use 1 or more`)
+  return count
 }
 
 const maxChance = 0.02

@@ -9,6 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { systemClock } from '../../base/clock.ts'
 import { newBucketMemory } from '../../base/rate-buckets.ts'
 import type { ConsoleSecrets } from '../../console/access.ts'
+import { countingMemory } from '../../http/connection-counts.ts'
 import type { StoreError } from '../../store/store.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { ServerCommand } from '../command-line.ts'
@@ -48,7 +49,11 @@ export async function startSupervisor(
   const port = await choosePort(options)
   const failed = Promise.withResolvers<StoreError>()
   const shared = await openBehindPort({ ...options, securePort: port }, { onFailed: failed.resolve, log, stopping })
-  const limits = { rates: newBucketMemory(), backups: new Int32Array(new SharedArrayBuffer(4 * options.workers)) }
+  const limits = {
+    rates: newBucketMemory(),
+    backups: new Int32Array(new SharedArrayBuffer(4 * options.workers)),
+    connections: countingMemory(options.workers),
+  }
   const together = { metrics: new WorkerMetrics(), nodes: new SharedNodes(), channel: randomUUID(), limits }
   const slots = Array.from(
     { length: options.workers },

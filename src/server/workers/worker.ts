@@ -111,8 +111,9 @@ class Worker {
 
   #place(): WorkerPlace {
     const { index, store, channel, limits } = this.#data
+    const counting = { memory: limits.connections, index }
     return {
-      ...{ index, store, limits, sharing: { channel, index } },
+      ...{ index, store, limits, counting, sharing: { channel, index } },
       shareNodes: (local) => this.#nodes.join(local),
       exposing: (metrics) => {
         this.#metrics = metrics
