@@ -7,6 +7,7 @@
  *   /pods, /healthz, /stats/summary, /metrics/resource
  */
 import type { Duplex } from 'node:stream'
+import type { ApiObject } from '../model/object.ts'
 import { forwardFrom } from './forward-ports.ts'
 import type { Answer, PortCall, Refusal } from './port-call.ts'
 import { type LogOptions, readLog } from './read-log.ts'
@@ -23,10 +24,8 @@ export async function answerRequest(call: PortCall): Promise<Answer> {
   const [action = '', ...rest] = segmentsOf(url)
   const isReading = request.method === 'GET' || request.method === 'HEAD'
   if (action === 'healthz' && isReading) return { status: 200, text: 'ok' }
-  if (action === 'pods' && rest.length === 0 && isReading) {
-    const list = { kind: 'PodList', apiVersion: 'v1', metadata: {}, items: node.pods() }
-    return { status: 200, headers: json, text: JSON.stringify(list) }
-  }
+  if (action === 'pods' && rest.length === 0 && isReading)
+    return { status: 200, headers: json, parts: podList(node.pods()) }
   const path = [action, ...rest].join('/')
   if (path === 'stats/summary' && isReading)
     return { status: 200, headers: json, text: JSON.stringify(summaryOf(node, call.now())) }
@@ -37,6 +36,16 @@ export async function answerRequest(call: PortCall): Promise<Answer> {
   if (['exec', 'attach', 'portForward'].includes(action))
     return { status: 400, text: 'unable to upgrade: missing upgrade headers in request' }
   return { status: 404, text: '404 page not found' }
+}
+
+/** A PodList, one pod at a time: all pods of a node together may take some hundred megabytes. */
+async function* podList(pods: readonly ApiObject[]): AsyncGenerator<Buffer> {
+  let before = '{"kind":"PodList","apiVersion":"v1","metadata":{},"items":['
+  for (const pod of pods) {
+    yield Buffer.from(before + JSON.stringify(pod))
+    before = ','
+  }
+  yield Buffer.from(pods.length === 0 ? `${before}]}` : ']}')
 }
 
 /** Answers a request that asks to switch protocols: the refusal, or undefined where it has been switched. */

@@ -15,6 +15,7 @@ import type { Vendor } from '../model/vendor.ts'
 import type { NodeRuntime } from '../node-port/runtime.ts'
 import type { Loop } from '../reconcile/loop.ts'
 import { fromInformer, type Source } from '../reconcile/sources.ts'
+import { CommandMemory } from './containers/command-memory.ts'
 import { ContainerLogs } from './containers/container-logs.ts'
 import { SimulatedNode } from './containers/simulated-node.ts'
 import { heartbeatLoop } from './heartbeats.ts'
@@ -142,10 +143,19 @@ function runtimesOf(
   { nodes, pods, clientOf, vendor, clock }: SimulationParts,
   shared: { readonly logs: ContainerLogs; readonly volumes: PodVolumes | undefined },
 ): NodeRuntime[] {
-  const byNode = indexByNode(pods)
+  const [byNode, memory] = [indexByNode(pods), new CommandMemory()]
   return nodes.map(
     ({ name, capacity: amounts }) =>
-      new SimulatedNode({ ...shared, name, pods: byNode, client: () => clientOf(name), amounts, vendor, clock }),
+      new SimulatedNode({
+        ...shared,
+        name,
+        pods: byNode,
+        client: () => clientOf(name),
+        amounts,
+        memory,
+        vendor,
+        clock,
+      }),
   )
 }
 

@@ -1,38 +1,48 @@
 /** The files that a simulated container sees: those of the volumes of its pod, where it mounts them, and nothing else. */
-import { open, readdir, realpath } from 'node:fs/promises'
+import { createReadStream } from 'node:fs'
+import { readdir, realpath, stat } from 'node:fs/promises'
 import { join, posix, sep } from 'node:path'
+import { Readable } from 'node:stream'
 import type { Pod } from '../../kinds/core/pod.ts'
 import type { Container } from '../../kinds/core/types/container.ts'
 import type { PodVolumes } from '../volumes/pod-volumes.ts'
 import { hostnameOf } from './environment.ts'
 
 const maxFileBytes = 4 * 1024 * 1024
+/** Files are read in parts of this size: many commands may read at the same time. */
+const partBytes = 64 * 1024
+/** As on Linux. */
+const maxPathLength = 4096
+
+interface Mount {
+  /** Path in the container. */
+  readonly at: string
+  readonly directory: string
+  readonly within: string
+}
 
 export class ContainerFiles {
   readonly #pod: Pod
-  readonly #container: Container
-  readonly #volumes: PodVolumes | undefined
+  /** By their paths in the container. */
+  readonly #mounts: ReadonlyMap<string, Mount>
 
   constructor(pod: Pod, container: Container, volumes: PodVolumes | undefined) {
     this.#pod = pod
-    this.#container = container
-    this.#volumes = volumes
+    this.#mounts = mountsOf(pod, container, volumes)
   }
 
-  /** Undefined where there is no such file. */
-  async read(path: string): Promise<Buffer | undefined> {
+  /** The content in parts; undefined where there is no such file. */
+  async read(path: string): Promise<AsyncIterable<Buffer> | undefined> {
     const wanted = posix.resolve('/', path)
-    if (wanted === '/etc/hostname') return Buffer.from(`${hostnameOf(this.#pod)}\n`)
-    const file = await this.#find(wanted)
-    if (file === undefined) return undefined
-    try {
-      await using handle = await open(file, 'r')
-      const { size } = await handle.stat()
-      return size > maxFileBytes ? undefined : await handle.readFile()
-    } catch {
-      // A directory, or gone by now.
-      return undefined
-    }
+    if (wanted === '/etc/hostname') return Readable.from([Buffer.from(`${hostnameOf(this.#pod)}\n`)])
+    const file = await this.#findFile(wanted)
+    return file === undefined ? undefined : createReadStream(file, { highWaterMark: partBytes })
+  }
+
+  /** Whether there is a file of this name. */
+  async has(path: string): Promise<boolean> {
+    const wanted = posix.resolve('/', path)
+    return wanted === '/etc/hostname' || (await this.#findFile(wanted)) !== undefined
   }
 
   /** Undefined where there is no such directory. */
@@ -41,16 +51,24 @@ export class ContainerFiles {
     const directory = await this.#find(wanted)
     const inside = directory === undefined ? undefined : await readdir(directory).catch(() => undefined)
     const prefix = wanted === '/' ? '/' : `${wanted}/`
-    const mounted = this.#mounts().flatMap(({ at }) =>
-      at.startsWith(prefix) ? [at.slice(prefix.length).split('/')[0]!] : [],
-    )
+    const mounted = this.#mounts
+      .keys()
+      .filter((at) => at.startsWith(prefix))
+      .map((at) => at.slice(prefix.length).split('/', 1)[0]!)
+      .toArray()
     if (inside === undefined && mounted.length === 0 && wanted !== '/') return undefined
     return [...new Set([...(inside ?? []).filter((name) => !name.startsWith('..')), ...mounted])].sort()
   }
 
+  async #findFile(wanted: string): Promise<string | undefined> {
+    const file = await this.#find(wanted)
+    const state = file === undefined ? undefined : await stat(file).catch(() => undefined)
+    return state?.isFile() && state.size <= maxFileBytes ? file : undefined
+  }
+
   /** Where a path of the container lies on this machine: within its volume, whatever links say. */
   async #find(wanted: string): Promise<string | undefined> {
-    const mount = this.#mounts().find(({ at }) => wanted === at || wanted.startsWith(`${at}/`))
+    const mount = this.#mountOf(wanted)
     if (mount === undefined) return undefined
     const real = await realpath(join(mount.directory, mount.within, wanted.slice(mount.at.length))).catch(
       () => undefined,
@@ -59,14 +77,24 @@ export class ContainerFiles {
     return real !== undefined && root !== undefined && (real === root || real.startsWith(root + sep)) ? real : undefined
   }
 
-  /** The longest path first: a volume may be mounted into another. */
-  #mounts(): { readonly at: string; readonly directory: string; readonly within: string }[] {
-    return (this.#container.volumeMounts ?? [])
-      .flatMap(({ name, mountPath = '', subPath = '' }) => {
-        const volume = this.#pod.spec?.volumes?.find((each) => each.name === name)
-        const directory = volume === undefined ? undefined : this.#volumes?.volumeDirectory(this.#pod, volume)
-        return directory === undefined ? [] : [{ at: posix.resolve('/', mountPath), directory, within: subPath }]
-      })
-      .sort((a, b) => b.at.length - a.at.length)
+  /** The mount with the longest path: a volume may be mounted into another. */
+  #mountOf(wanted: string): Mount | undefined {
+    if (wanted.length > maxPathLength) return undefined
+    for (let at = wanted; ; at = posix.dirname(at)) {
+      const mount = this.#mounts.get(at)
+      if (mount !== undefined || at === '/') return mount
+    }
   }
+}
+
+function mountsOf(pod: Pod, container: Container, volumes: PodVolumes | undefined): ReadonlyMap<string, Mount> {
+  const byName = new Map(pod.spec?.volumes?.map((volume) => [volume.name, volume]))
+  const mounts = new Map<string, Mount>()
+  for (const { name, mountPath = '', subPath = '' } of container.volumeMounts ?? []) {
+    const volume = byName.get(name)
+    const directory = volume === undefined ? undefined : volumes?.volumeDirectory(pod, volume)
+    const at = posix.resolve('/', mountPath)
+    if (directory !== undefined && !mounts.has(at)) mounts.set(at, { at, directory, within: subPath })
+  }
+  return mounts
 }

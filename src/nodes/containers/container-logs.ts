@@ -2,6 +2,7 @@
  * The logs of simulated containers: lines about the life of each instance, made from what its pod reports when somebody
  * first asks, and continued while the pod changes. Nothing is kept for containers that nobody asks about.
  */
+import { shorten } from '../../base/shorten.ts'
 import type { Pod } from '../../kinds/core/pod.ts'
 import type { Container } from '../../kinds/core/types/container.ts'
 import type { ContainerStatus } from '../../kinds/core/types/pod-status.ts'
@@ -9,6 +10,8 @@ import { ContainerLog } from '../../node-port/container-log.ts'
 
 /** The newest that somebody asked for; the log of another is made anew. */
 const maxLogs = 500
+/** A pod may name a command or image of a megabyte. */
+const maxLineLength = 2048
 
 interface Held {
   readonly uid: string
@@ -96,14 +99,14 @@ function linesOf(pod: Pod, container: Container, restart: number): Line[] {
   if (startedAt === undefined) return []
   const start = Date.parse(startedAt)
   const { namespace, name } = pod.metadata
-  const command = [...(container.command ?? []), ...(container.args ?? [])]
-  return [
+  const command = shownCommand(container)
+  const lines = [
     {
       time: start,
-      text: `container ${container.name} of pod ${namespace}/${name} started on node ${pod.spec?.nodeName}: image ${container.image}, restart ${restart}`,
+      text: `container ${container.name} of pod ${namespace}/${name} started on node ${pod.spec?.nodeName}: image ${shorten(container.image ?? '', maxLineLength)}, restart ${restart}`,
     },
     { time: start, text: 'this container is simulated: it runs no program' },
-    ...(command.length === 0 ? [] : [{ time: start, text: `its command is ${JSON.stringify(command)}` }]),
+    ...(command === '' ? [] : [{ time: start, text: `its command is ${command}` }]),
     ...(over === undefined
       ? []
       : [
@@ -113,4 +116,17 @@ function linesOf(pod: Pod, container: Container, restart: number): Line[] {
           },
         ]),
   ]
+  return lines.map(({ time, text }) => ({ time, text: shorten(text, maxLineLength) }))
+}
+
+/** The command as JSON; '' where the container names none. Only as much is read as a line can show. */
+function shownCommand({ command = [], args = [] }: Container): string {
+  const words: string[] = []
+  let length = 0
+  for (const word of [...command, ...args]) {
+    if (length > maxLineLength) break
+    length += word.length + 1
+    words.push(word.slice(0, maxLineLength))
+  }
+  return words.length === 0 ? '' : JSON.stringify(words)
 }

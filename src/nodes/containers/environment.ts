@@ -3,7 +3,9 @@ import type { Client } from '../../client/client.ts'
 import type { Pod } from '../../kinds/core/pod.ts'
 import type { Container } from '../../kinds/core/types/container.ts'
 import { fieldValue, type NodeAmounts, resourceValue } from '../volumes/downward.ts'
-import { readSource, type SourceData } from '../volumes/source-objects.ts'
+import { readSource, type SourceName } from '../volumes/source-objects.ts'
+import { type CommandMemory, CommandMemoryError, Environment, maxEnvironmentLength } from './command-memory.ts'
+import { expandReferences } from './expand-references.ts'
 
 export interface EnvironmentParts {
   readonly pod: Pod
@@ -11,26 +13,23 @@ export interface EnvironmentParts {
   /** As the agent of the node. */
   readonly client: Client
   readonly amounts: NodeAmounts
+  readonly memory: CommandMemory
 }
 
-/** Values that cannot be read are left out: a container that needs them would not have started. */
-export async function environmentOf(parts: EnvironmentParts): Promise<Map<string, string>> {
-  const { pod, container } = parts
-  const found = new Map([
-    ['PATH', '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'],
-    ['HOSTNAME', hostnameOf(pod)],
-    ['HOME', '/root'],
-  ])
-  for (const { prefix = '', configMapRef, secretRef } of container.envFrom ?? []) {
-    const source = secretRef === undefined ? 'configmaps' : 'secrets'
-    const data = await dataOf(parts, source, (secretRef ?? configMapRef)?.name ?? '')
-    for (const [key, value] of data ?? []) found.set(`${prefix}${key}`, value.toString())
+/**
+ * Values that cannot be read are left out: a container that needs them would not have started. The caller closes the
+ * environment. Throws CommandMemoryError for an environment that is too large.
+ */
+export async function environmentOf(parts: EnvironmentParts): Promise<Environment> {
+  const sources = await parts.memory.limitReads(() => readSources(parts))
+  const environment = new Environment(parts.memory)
+  try {
+    fill(environment, parts, sources)
+    return environment
+  } catch (error) {
+    environment.close()
+    throw error
   }
-  for (const { name = '', value, valueFrom } of container.env ?? []) {
-    const text = valueFrom === undefined ? expanded(value ?? '', found) : await valueFor(parts, valueFrom)
-    if (text !== undefined) found.set(name, text)
-  }
-  return found
 }
 
 /** The name that a pod has for itself. */
@@ -39,31 +38,91 @@ export function hostnameOf({ metadata, spec }: Pod): string {
   return spec?.hostname || (metadata.name ?? '').slice(0, 63)
 }
 
+function fill(environment: Environment, parts: EnvironmentParts, sources: SourceValues): void {
+  const { pod, container } = parts
+  environment.set('PATH', '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin')
+  environment.set('HOSTNAME', hostnameOf(pod))
+  environment.set('HOME', '/root')
+  for (const { prefix = '', configMapRef, secretRef } of container.envFrom ?? [])
+    for (const [key, value] of sources.get(sourceKey(sourceOf(configMapRef, secretRef))) ?? [])
+      environment.set(`${prefix}${key}`, value)
+  for (const { name = '', value, valueFrom } of container.env ?? []) {
+    const text =
+      valueFrom === undefined
+        ? expandReferences(value ?? '', (each) => environment.get(each))
+        : valueFor(parts, valueFrom, sources)
+    if (text !== undefined) environment.set(name, text)
+  }
+}
+
 type ValueFrom = NonNullable<NonNullable<Container['env']>[number]['valueFrom']>
 
-async function valueFor(parts: EnvironmentParts, from: ValueFrom): Promise<string | undefined> {
-  const { pod, container, amounts } = parts
+function valueFor(
+  { pod, container, amounts }: EnvironmentParts,
+  from: ValueFrom,
+  sources: SourceValues,
+): string | undefined {
   if (from.fieldRef !== undefined) return fieldValue(pod, from.fieldRef)
   if (from.resourceFieldRef !== undefined)
     return resourceValue(pod, { containerName: container.name ?? '', ...from.resourceFieldRef }, amounts)
   const { configMapKeyRef, secretKeyRef } = from
-  const reference = secretKeyRef ?? configMapKeyRef
-  const data = await dataOf(parts, secretKeyRef === undefined ? 'configmaps' : 'secrets', reference?.name ?? '')
-  return data?.get(reference?.key ?? '')?.toString()
+  const key = (secretKeyRef ?? configMapKeyRef)?.key ?? ''
+  return sources.get(sourceKey(sourceOf(configMapKeyRef, secretKeyRef)))?.get(key)
 }
 
-async function dataOf(
-  { pod, client }: EnvironmentParts,
-  plural: 'configmaps' | 'secrets',
-  name: string,
-): Promise<SourceData> {
-  const { data } = await readSource({ plural, namespace: pod.metadata.namespace ?? '', name }, client)
-  return data
+/** What the variables need of each ConfigMap and Secret, by `sourceKey`. */
+type SourceValues = ReadonlyMap<string, ReadonlyMap<string, string>>
+
+type Reference = { readonly name?: string } | undefined
+type Source = Omit<SourceName, 'namespace'>
+
+function sourceOf(configMap: Reference, secret: Reference): Source {
+  return secret === undefined
+    ? { plural: 'configmaps', name: configMap?.name ?? '' }
+    : { plural: 'secrets', name: secret.name ?? '' }
 }
 
-/** `$(NAME)` is the value of a variable that stands before; `$$(NAME)` is `$(NAME)`, and so is an unknown one. */
-function expanded(text: string, known: ReadonlyMap<string, string>): string {
-  return text.replaceAll(/\$(\$?)\(([^)]*)\)/g, (whole: string, doubled: string, name: string) =>
-    doubled === '$' ? whole.slice(1) : (known.get(name) ?? whole),
-  )
+function sourceKey({ plural, name }: Source): string {
+  return `${plural}/${name}`
+}
+
+/** Reads each object once, however many variables name it, and keeps only the values that variables name. */
+async function readSources({ pod, container, client }: EnvironmentParts): Promise<SourceValues> {
+  const values = new Map<string, ReadonlyMap<string, string>>()
+  let length = 0
+  for (const { source, keys } of neededSources(container).values()) {
+    const { data } = await readSource({ ...source, namespace: pod.metadata.namespace ?? '' }, client)
+    const kept = new Map<string, string>()
+    for (const [key, bytes] of data ?? []) {
+      if (keys !== 'all' && !keys.has(key)) continue
+      length += bytes.length
+      if (length > maxEnvironmentLength)
+        throw new CommandMemoryError(`argument list too long: the variables exceed ${maxEnvironmentLength} characters`)
+      kept.set(key, bytes.toString())
+    }
+    values.set(sourceKey(source), kept)
+  }
+  return values
+}
+
+interface NeededSource {
+  readonly source: Source
+  keys: Set<string> | 'all'
+}
+
+function neededSources({ envFrom = [], env = [] }: Container): Map<string, NeededSource> {
+  const needed = new Map<string, NeededSource>()
+  const need = (source: Source): NeededSource => {
+    const known = needed.get(sourceKey(source)) ?? { source, keys: new Set<string>() }
+    needed.set(sourceKey(source), known)
+    return known
+  }
+  for (const { configMapRef, secretRef } of envFrom) need(sourceOf(configMapRef, secretRef)).keys = 'all'
+  for (const { valueFrom: { configMapKeyRef, secretKeyRef } = {} } of env) {
+    const reference = secretKeyRef ?? configMapKeyRef
+    if (reference === undefined) continue
+    const { keys } = need(sourceOf(configMapKeyRef, secretKeyRef))
+    if (keys !== 'all') keys.add(reference.key ?? '')
+  }
+  return needed
 }

@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream'
 import type { Pod } from '../../kinds/core/pod.ts'
 
 const maxHead = 16 * 1024
+const headEnd = '\r\n\r\n'
 
 /** Resolves when the connection is over. */
 export async function sayHello(pod: Pod, stream: Duplex, signal: AbortSignal): Promise<void> {
@@ -19,13 +20,18 @@ export async function sayHello(pod: Pod, stream: Duplex, signal: AbortSignal): P
   }
 }
 
-/** The first line and the headers; undefined where the client sends something else, or leaves. */
+/** The first line of a request, once its headers are complete; undefined where the client sends something else, or leaves. */
 async function readHead(stream: Duplex): Promise<string | undefined> {
-  let head = ''
+  const parts: string[] = []
+  let [length, end] = [0, '']
   for await (const chunk of stream.iterator({ destroyOnReturn: false })) {
-    head += (chunk as Buffer).toString('latin1')
-    if (head.includes('\r\n\r\n')) return head
-    if (head.length > maxHead) return undefined
+    const text = (chunk as Buffer).toString('latin1')
+    parts.push(text)
+    length += text.length
+    // A search of all that has come would take quadratic time where the client sends single bytes.
+    if (`${end}${text}`.includes(headEnd)) return parts.join('').split('\r\n', 1)[0]
+    if (length > maxHead) return undefined
+    end = `${end}${text}`.slice(1 - headEnd.length)
   }
   return undefined
 }

@@ -1,4 +1,5 @@
 /** The words of a shell's line: quotes, backslashes, variables, and what separates commands. */
+import { CommandMemoryError } from './command-memory.ts'
 
 /** A command, and how it depends on the one before. */
 export interface ShellCommand {
@@ -61,9 +62,21 @@ function partOf({ single, double, escaped, bare }: Found): Word[number] {
   return bare === undefined ? { text: single ?? escaped ?? '', literal: true } : { text: bare, literal: false }
 }
 
-/** The text of a word with the values of its variables. */
-export function expandWord(word: Word, lookUp: (name: string) => string): string {
+/** Maximum length of a command with the values of its variables, in characters. */
+const maxExpandedLength = 256 * 1024
+
+/** The texts of a command's words with the values of their variables. Throws CommandMemoryError if they are too long. */
+export function expandWords(words: readonly Word[], lookUp: (name: string) => string): string[] {
+  let length = 0
+  const charge = (text: string) => {
+    length += text.length
+    if (length > maxExpandedLength)
+      throw new CommandMemoryError(`argument list too long: a command exceeds ${maxExpandedLength} characters`)
+    return text
+  }
   const expand = (text: string) =>
-    text.replaceAll(/\$(?:\{(\w+)\}|(\w+|\?))/g, (_, braced?: string, bare?: string) => lookUp((braced ?? bare)!))
-  return word.map(({ text, literal }) => (literal ? text : expand(text))).join('')
+    text.replaceAll(/\$(?:\{(\w+)\}|(\w+|\?))/g, (_, braced?: string, bare?: string) =>
+      charge(lookUp((braced ?? bare)!)),
+    )
+  return words.map((word) => word.map(({ text, literal }) => (literal ? text : expand(charge(text)))).join(''))
 }

@@ -21,6 +21,7 @@ import type {
 } from '../../node-port/runtime.ts'
 import type { NodeAmounts } from '../volumes/downward.ts'
 import type { PodVolumes } from '../volumes/pod-volumes.ts'
+import type { CommandMemory, Environment } from './command-memory.ts'
 import { ContainerFiles } from './container-files.ts'
 import { type ContainerLogs, containersOf, statusOf } from './container-logs.ts'
 import { UsageMeter } from './container-usage.ts'
@@ -37,6 +38,7 @@ export interface SimulatedNodeParts {
   readonly volumes: PodVolumes | undefined
   readonly client: () => Client
   readonly amounts: NodeAmounts
+  readonly memory: CommandMemory
   readonly vendor: Vendor
   readonly clock: Clock
 }
@@ -130,7 +132,14 @@ class SimulatedContainer implements ContainerRuntime {
       throw new Error(
         `the simulated container has no program ${JSON.stringify(name)}: it has a few such as echo, env, cat, ls, hostname, sleep and sh`,
       )
-    return await runCommand(command, await this.#place(streams))
+    const { client, amounts, memory } = this.#parts
+    const [pod, container] = [this.#pod, this.#container]
+    const environment = await environmentOf({ pod, container, client: client(), amounts, memory })
+    try {
+      return await runCommand(command, this.#place(streams, environment))
+    } finally {
+      environment.close()
+    }
   }
 
   /** The main process prints its log and reads nothing. */
@@ -144,16 +153,16 @@ class SimulatedContainer implements ContainerRuntime {
     }
   }
 
-  async #place({ stdin, stdout, stderr, terminal, signal }: ContainerStreams): Promise<ShellPlace> {
-    const { client, amounts, volumes } = this.#parts
-    const [pod, container] = [this.#pod, this.#container]
-    const files = new ContainerFiles(pod, container, volumes)
+  #place({ stdin, stdout, stderr, terminal, signal }: ContainerStreams, environment: Environment): ShellPlace {
+    const pod = this.#pod
+    const files = new ContainerFiles(pod, this.#container, this.#parts.volumes)
     const print = (text: string | Buffer) => write(stdout, terminal === undefined ? text : withReturns(text))
     const typed = stdin as AsyncIterable<Buffer> | undefined
     return {
       hostname: hostnameOf(pod),
-      environment: await environmentOf({ pod, container, client: client(), amounts }),
+      environment,
       readFile: (path) => files.read(path),
+      hasFile: (path) => files.has(path),
       readDirectory: (path) => files.list(path),
       print,
       printError: (text) => (stderr === undefined ? print(text) : write(stderr, text)),

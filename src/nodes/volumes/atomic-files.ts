@@ -34,9 +34,15 @@ export async function writeFiles(volume: string, files: VolumeFiles, { group }: 
   const previous = await readlink(join(volume, link)).catch(ignoring('ENOENT'))
   if (previous !== undefined && (await isSame(join(volume, previous), files))) return false
   const state = `..${new Date().toISOString().replaceAll(/[-:T]/g, '_').slice(0, 19)}.${randomBytes(5).toString('hex')}`
-  await mkdir(join(volume, state), { mode: directoryMode })
-  for (const [path, file] of files) await writeFile(join(volume, state, path), file, group)
-  await exchange(volume, state)
+  try {
+    await mkdir(join(volume, state), { mode: directoryMode })
+    for (const [path, file] of files) await writeFile(join(volume, state, path), file, group)
+    await exchange(volume, state)
+  } catch (error) {
+    // Each try makes a directory of its own: those of tries that failed would fill the file system.
+    await rm(join(volume, state), { recursive: true, force: true })
+    throw error
+  }
   await showFiles(volume, files)
   if (previous !== undefined && isState(previous)) await rm(join(volume, previous), { recursive: true, force: true })
   return true

@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto'
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TimerClock } from '../../base/clock.ts'
+import { codeOf } from '../../base/errors.ts'
 import { ignoring } from '../../base/files.ts'
 import type { Client } from '../../client/client.ts'
 import { StatusError } from '../../client/status-error.ts'
@@ -18,7 +19,9 @@ import type { NodeAmounts } from './downward.ts'
 import { emptyDirLimit, usedBytes } from './memory-limit.ts'
 import { PodTokens } from './pod-tokens.ts'
 import { SourceObjects } from './source-objects.ts'
-import { VolumeError, volumeFiles } from './volume-files.ts'
+import { StorageQuota } from './storage-quota.ts'
+import { VolumeError } from './volume-error.ts'
+import { volumeFiles } from './volume-files.ts'
 
 export interface PodVolumeParts {
   /** Below it lie the directories of pods. Only this user should be able to read it: secrets do. */
@@ -36,11 +39,14 @@ const maxPolled = 100
 /** How often bounded directories are looked at. */
 const measureMs = 10_000
 const maxTimerMs = 86_400_000
+/** How many tokens a pod may have: the API server signs each. */
+const maxTokens = 64
 
 export class PodVolumes {
   readonly #parts: PodVolumeParts
   readonly #objects: SourceObjects
   readonly #tokens: PodTokens
+  readonly #quota: StorageQuota
   /** What this process has last written to a volume: what has not changed is not read again. */
   readonly #written = new Map<string, string>()
   /** The uids of the pods that something may have been written for. */
@@ -50,6 +56,7 @@ export class PodVolumes {
     this.#parts = parts
     this.#objects = new SourceObjects(parts.clock, parts.pollMs ?? usualPollMs)
     this.#tokens = new PodTokens(parts.clock, parts.vendor)
+    this.#quota = new StorageQuota(parts.directory)
   }
 
   /** How often `poll` is to be called. */
@@ -60,6 +67,7 @@ export class PodVolumes {
   /** Writes the volumes of a pod that is not over. Returns why one cannot be; then the pod cannot start. */
   async prepare(pod: Pod, client: Client): Promise<string | undefined> {
     this.#pods.add(pod.metadata.uid ?? '')
+    if (tokenCount(pod) > maxTokens) return `the volumes name ${tokenCount(pod)} tokens; a pod may have ${maxTokens}`
     for (const volume of pod.spec?.volumes ?? []) {
       const reason = await this.#write(pod, volume, client)
       if (reason !== undefined) return `MountVolume.SetUp failed for volume "${volume.name}": ${reason}`
@@ -91,6 +99,7 @@ export class PodVolumes {
     if (!this.#pods.delete(pod.metadata.uid ?? '')) return
     this.#objects.release(keyOf(pod))
     this.#tokens.forget(pod.metadata.uid ?? '')
+    this.#quota.release(pod.metadata.uid ?? '')
     for (const volume of pod.spec?.volumes ?? []) this.#written.delete(this.volumeDirectory(pod, volume) ?? '')
     await rm(this.podDirectory(pod), { recursive: true, force: true })
   }
@@ -118,11 +127,14 @@ export class PodVolumes {
     const directory = this.volumeDirectory(pod, volume)
     if (directory === undefined) return undefined
     try {
-      if (volume.emptyDir !== undefined) await makeEmptyDirectory(directory)
-      else await this.#writeFiles(pod, { volume, directory }, client)
+      if (volume.emptyDir !== undefined) {
+        this.#quota.charge(pod.metadata.uid ?? '', directory, new Map())
+        await makeEmptyDirectory(directory)
+      } else await this.#writeFiles(pod, { volume, directory }, client)
       return undefined
     } catch (error) {
       if (error instanceof VolumeError || error instanceof StatusError) return error.message
+      if (codeOf(error) === 'ENOSPC') return 'no space left on device'
       throw error
     }
   }
@@ -136,6 +148,7 @@ export class PodVolumes {
     const sources = { objects: this.#objects, tokens: this.#tokens, client, podKey: keyOf(pod), amounts }
     const files = await volumeFiles(pod, volume, sources)
     if (files === undefined) return
+    this.#quota.charge(pod.metadata.uid ?? '', directory, files)
     const digest = digestOf(files)
     if (this.#written.get(directory) === digest) return
     const group = pod.spec?.securityContext?.fsGroup
@@ -173,6 +186,11 @@ function safe(name: string): string {
   if (!/^[A-Za-z0-9][A-Za-z0-9.-]{0,252}$/.test(name))
     throw new VolumeError(`${JSON.stringify(name.slice(0, 100))} cannot be a directory`)
   return name
+}
+
+function tokenCount({ spec }: Pod): number {
+  const sources = (spec?.volumes ?? []).flatMap(({ projected }) => projected?.sources ?? [])
+  return sources.filter(({ serviceAccountToken }) => serviceAccountToken !== undefined).length
 }
 
 function digestOf(files: VolumeFiles): string {

@@ -6,11 +6,7 @@ import type { VolumeFile, VolumeFiles } from './atomic-files.ts'
 import { fieldValue, type NodeAmounts, resourceValue } from './downward.ts'
 import type { PodTokens } from './pod-tokens.ts'
 import type { SourceData, SourceName, SourceObjects } from './source-objects.ts'
-
-/** A volume cannot be made, and the message says why. */
-export class VolumeError extends Error {
-  override readonly name = 'VolumeError'
-}
+import { VolumeError } from './volume-error.ts'
 
 export interface FileSources {
   readonly objects: SourceObjects
@@ -35,10 +31,10 @@ export async function volumeFiles(pod: Pod, volume: Volume, sources: FileSources
   if (downwardAPI !== undefined)
     return new Map(downwardFiles(pod, downwardAPI.items, { defaultMode: downwardAPI.defaultMode, sources }))
   if (projected === undefined) return undefined
-  const parts = []
+  const files = new Map<string, VolumeFile>()
   for (const source of projected.sources ?? [])
-    parts.push(...(await projectedFiles(pod, { source, projected }, sources)))
-  return new Map(parts)
+    for (const [path, file] of await projectedFiles(pod, { source, projected }, sources)) files.set(path, file)
+  return files
 }
 
 const usualMode = 0o644
