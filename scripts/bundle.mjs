@@ -30,11 +30,12 @@ const entryPoints = {
   orchctl: 'src/cli/orchctl.ts',
   'store-thread': 'src/store/lmdb/thread.ts',
   'document-worker-thread': 'src/codec/document-worker-thread.ts',
+  'simulation-thread': 'src/server/simulation/simulation-thread.ts',
   ...libraries,
 }
 
 const programs = {
-  orch: ['orch', 'store-thread', 'document-worker-thread', 'console'],
+  orch: ['orch', 'store-thread', 'document-worker-thread', 'simulation-thread', 'console'],
   orchctl: ['orchctl'],
   ...Object.fromEntries(Object.keys(libraries).map((name) => [name, [name]])),
 }

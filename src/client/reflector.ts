@@ -31,6 +31,11 @@ export interface ReflectorOptions {
   /** Called when a watch is open, first or again: what failed before is over. */
   readonly onFollowing?: () => void
   readonly backoff?: Backoff
+  /**
+   * Number of objects per page of a list; 500 by default. With it a list whose pages have expired starts over page by page:
+   * for clients that cannot hold a whole list in one piece.
+   */
+  readonly pageLimit?: number
   /** Other forms than whole objects, for lists and for events: `metadata-form.ts`. */
   readonly accept?: { readonly list: string; readonly one: string }
 }
@@ -85,9 +90,9 @@ export class Reflector<T extends ObjectBase = ApiObject> {
   }
 
   async #list(signal: AbortSignal): Promise<void> {
-    const { selection, accept } = this.#options
-    const onRestart = () => this.#sink.beginList()
-    const pages = this.#client.pages(this.type, { ...selection, accept: accept?.list, signal, onRestart })
+    const { selection, accept, pageLimit: limit } = this.#options
+    const paging = limit === undefined ? { onRestart: () => this.#sink.beginList() } : { limit }
+    const pages = this.#client.pages(this.type, { ...selection, accept: accept?.list, signal, ...paging })
     let version = ''
     this.#sink.beginList()
     for await (const { items, resourceVersion } of pages) {

@@ -9,11 +9,11 @@ import { type Term, withinTerm } from '../client/leader-election.ts'
 import type { Transport } from '../client/transport.ts'
 import { controlLoops } from '../controllers/all.ts'
 import { chooseLoops } from '../controllers/choice.ts'
+import type { ControlLoop } from '../controllers/control-loop.ts'
 import type { SigningAuthorities } from '../controllers/csr-signing.ts'
 import { startControlLoops } from '../controllers/manager.ts'
 import { serviceAccountGroups, serviceAccountName, type User } from '../model/user.ts'
 import { vendorOf } from '../model/vendor.ts'
-import type { PodStages } from '../nodes/simulation.ts'
 import type { RunningLoops } from '../reconcile/loop.ts'
 import type { SchedulerSettings } from '../scheduler/scheduler.ts'
 import { errorFields } from '../telemetry/log.ts'
@@ -24,12 +24,16 @@ import { concurrencyOf } from './flags/loops.ts'
 import type { ServerOptions } from './flags/options.ts'
 import type { UpOptions } from './flags/up.ts'
 import { managerLease, runElected, usualTiming } from './manager/election.ts'
-import { simulatedNodes } from './simulated-nodes.ts'
+import type { InProcessNodes } from './simulated-nodes.ts'
+import { startSimulation } from './simulation/simulation-host.ts'
 
-/** What is read of files before the server starts. */
+/** What is known before the server starts: from files, and how simulated nodes are run. */
 export interface LoopFiles {
-  readonly podStages?: PodStages
+  /** The files of the flag `--node-stages` by their names. */
+  readonly stageTexts?: ReadonlyMap<string, string>
   readonly scheduler?: SchedulerSettings
+  /** Runs simulated nodes in this thread; in a thread of their own if left out. */
+  readonly inProcessNodes?: InProcessNodes
 }
 
 /** Servers on one etcd elect the one whose loops work; the embedded store has one server, which need not. */
@@ -68,10 +72,34 @@ export function startOwnControlLoops(
 function startLoopsOf(
   server: ApiServer,
   options: ServerOptions & UpOptions,
-  { within, podStages, scheduler }: LoopFiles & { readonly within: (transport: Transport) => Transport },
+  parts: LoopFiles & { readonly within: (transport: Transport) => Transport },
+): RunningLoops {
+  const { stageTexts, inProcessNodes } = parts
+  if (options.nodes === 0) return startTable(server, options, parts)
+  if (inProcessNodes !== undefined)
+    return startTable(server, options, { ...parts, nodes: inProcessNodes(server, options, parts) })
+  const loops = startTable(server, options, parts)
+  const simulation = startSimulation(server, options, { within: parts.within, stageTexts })
+  return {
+    firstPass: Promise.all([loops.firstPass, simulation.firstPass]).then(() => {}),
+    stop: async () => {
+      await Promise.all([loops.stop(), simulation.stop()])
+    },
+  }
+}
+
+interface TableParts extends Pick<LoopFiles, 'scheduler'> {
+  readonly within: (transport: Transport) => Transport
+  /** The loops of simulated nodes that run in this thread. */
+  readonly nodes?: readonly ControlLoop[]
+}
+
+function startTable(
+  server: ApiServer,
+  options: ServerOptions & UpOptions,
+  { within, scheduler, nodes = [] }: TableParts,
 ): RunningLoops {
   const vendor = vendorOf(options.profile)
-  const nodes = options.nodes === 0 ? [] : simulatedNodes(server, options, { within, stages: podStages })
   const chosen = chooseLoops(controlLoops, options.controllers, { cluster: !options.ephemeral || options.nodes > 0 })
   return startControlLoops([...chosen, ...nodes], {
     // The user agent names the owner of the fields that are written.

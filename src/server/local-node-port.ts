@@ -3,18 +3,14 @@
  * from the signer of serving certificates of nodes, which this process has itself, and is made when somebody first connects
  * to that node. The server reaches the nodes from when this resolves until it is closed.
  */
-import { createPrivateKey } from 'node:crypto'
 import { Client } from '../client/client.ts'
-import { nodesGroup, nodeUserPrefix, superusers, type User } from '../model/user.ts'
+import { superusers, type User } from '../model/user.ts'
 import type { Vendor } from '../model/vendor.ts'
 import { localNode } from '../node-port/local-nodes.ts'
 import { type NodePort, openNodePort } from '../node-port/node-port.ts'
 import type { NodeRuntime } from '../node-port/runtime.ts'
-import type { ServingCertificate } from '../node-port/serving-contexts.ts'
-import type { CertifiedKey } from '../pki/authority.ts'
-import { issueCertificate } from '../pki/certificate.ts'
-import { generateKey, keyToPem, publicKeyOf } from '../pki/keys.ts'
 import type { ApiServer } from './api-server.ts'
+import { localNodeHost as host, servingCertificate } from './node-serving-certificate.ts'
 
 export interface LocalNodePortParts {
   readonly vendor: Vendor
@@ -25,9 +21,7 @@ export interface LocalNodePortParts {
 
 type NodeServer = Pick<ApiServer, 'transport' | 'localNodes' | 'signingAuthority' | 'clock' | 'loopRecords'>
 
-const host = '127.0.0.1'
 const hour = 60 * 60 * 1000
-const lifeMs = 365 * 24 * hour
 /** Asks the server about the clients of the port. */
 const reviewer: User = { name: 'system:node-port', uid: '', groups: [superusers], extra: new Map() }
 
@@ -51,16 +45,4 @@ export async function openLocalNodePort(server: NodeServer, parts: LocalNodePort
       await opened.close()
     },
   }
-}
-
-/** As the signer makes it for the request of a node: shown for half of its life. */
-function servingCertificate({ certificate, key }: CertifiedKey, node: string, now: number): ServingCertificate {
-  const own = generateKey()
-  const serving = issueCertificate({
-    subject: { commonName: `${nodeUserPrefix}${node}`, organizations: [nodesGroup] },
-    ...{ publicKey: publicKeyOf(own), names: { dns: [node], ips: [host] } },
-    ...{ issuer: { certificate, key: createPrivateKey(key) }, usages: ['digital signature', 'server auth'] },
-    ...{ notBefore: now - hour, notAfter: now + lifeMs },
-  })
-  return { certificate: serving, key: keyToPem(own), until: now + lifeMs / 2 }
 }

@@ -53,5 +53,7 @@ async function readLoopFiles(up: UpLine): Promise<LoopFiles> {
   const settings = scheduler === undefined ? {} : { scheduler }
   if (up.nodes === 0 || up.nodeStages.length === 0) return settings
   const { readStageFiles } = await import('../nodes/stages/read-stage-files.ts')
-  return { ...settings, podStages: readStageFiles(up.nodeStages, (file) => readFlagFile('node-stages', file)) }
+  const stageTexts = new Map(up.nodeStages.map((file) => [file, readFlagFile('node-stages', file)]))
+  readStageFiles(up.nodeStages, (file) => stageTexts.get(file)!)
+  return { ...settings, stageTexts }
 }

@@ -1,14 +1,17 @@
-/** The simulated nodes of `orch up`: loops beside the control loops, whose nodes are users of the server in this process. */
+/**
+ * Simulated nodes in the thread of the server: loops beside the control loops. For test servers (`orch/testing`), whose
+ * clock a test moves forward, and which have no bundle to start a thread from. `orch up` runs the nodes in a thread of
+ * their own (`simulation/simulation-host.ts`).
+ */
 import { removeTemporary, temporaryDirectory } from '../base/temporary-directory.ts'
 import { Client } from '../client/client.ts'
 import type { Transport } from '../client/transport.ts'
 import type { ControlLoop, LoopContext } from '../controllers/control-loop.ts'
-import { nodesGroup, nodeUserPrefix, type User } from '../model/user.ts'
+import type { User } from '../model/user.ts'
 import { type Vendor, vendorOf } from '../model/vendor.ts'
 import type { NodePort } from '../node-port/node-port.ts'
-import type { NodeDescription } from '../nodes/node-object.ts'
-import { ownRange } from '../nodes/pods/addresses.ts'
-import { type PodStages, type Simulation, simulateNodes } from '../nodes/simulation.ts'
+import { type Simulation, simulateNodes } from '../nodes/simulation.ts'
+import { readStageFiles } from '../nodes/stages/read-stage-files.ts'
 import { nodes, pods } from '../nodes/types.ts'
 import type { Loop } from '../reconcile/loop.ts'
 import { errorFields, type Log } from '../telemetry/log.ts'
@@ -16,29 +19,35 @@ import type { ApiServer } from './api-server.ts'
 import type { ServerOptions } from './flags/options.ts'
 import type { UpOptions } from './flags/up.ts'
 import { openLocalNodePort } from './local-node-port.ts'
+import { agentOf, ownNodeNames, ownNodes } from './simulation/own-nodes.ts'
 
 type NodeServer = Pick<ApiServer, 'transport' | 'clock' | 'localNodes' | 'signingAuthority' | 'loopRecords'>
 
 export interface SimulatedNodeParts {
   readonly within: (transport: Transport) => Transport
-  /** The life of pods, where a flag names a file. */
-  readonly stages: PodStages | undefined
+  /** The files of the flag `--node-stages` by their names. */
+  readonly stageTexts?: ReadonlyMap<string, string>
 }
+
+/** How simulated nodes are made that run in the thread of the server. */
+export type InProcessNodes = typeof simulatedNodes
 
 /** Entries as those of the table of control loops; `within` ends what they send when their term does. */
 export function simulatedNodes(
   server: NodeServer,
   options: ServerOptions & UpOptions,
-  { within, stages }: SimulatedNodeParts,
+  { within, stageTexts }: SimulatedNodeParts,
 ): ControlLoop[] {
   const vendor = vendorOf(options.profile)
+  const stages = stageTexts && readStageFiles([...stageTexts.keys()], (file) => stageTexts.get(file)!)
   const volumeDirectory = options.nodeVolumes ? temporaryDirectory('orch-nodes-') : undefined
   const port = new LaterPort()
   let simulation: Simulation | undefined
   const simulated = (context: LoopContext) => {
     simulation ??= simulateNodes({
       ...(volumeDirectory === undefined ? {} : { volumeDirectory }),
-      ...{ nodes: descriptions(options, port), vendor, clock: server.clock },
+      nodes: ownNodes(ownNodeNames(options.nodes), { capacity: options.nodeCapacity, port: () => port.number }),
+      ...{ vendor, clock: server.clock },
       ...{ pods: context.informer(pods), nodeObjects: context.informer(nodes) },
       clientOf: nodeClients((user) => within(server.transport(user)), vendor),
       ...(stages === undefined ? {} : { stages }),
@@ -88,20 +97,11 @@ class LaterPort {
   }
 }
 
-function descriptions({ nodes: count, nodeCapacity: capacity }: UpOptions, port: LaterPort): NodeDescription[] {
-  return Array.from({ length: count }, (_, i) => ({
-    name: `node-${i + 1}`,
-    ...{ address: `10.127.${(i + 1) >> 8}.${(i + 1) & 255}`, podRange: ownRange(i), port: () => port.number },
-    ...{ capacity, labels: {}, taints: [] },
-  }))
-}
-
 /** Clients as the agents of nodes, each made when it is first needed. */
 function nodeClients(transportAs: (user: User) => Transport, vendor: Vendor): (node: string) => Client {
   const known = new Map<string, Client>()
   return (node) => {
-    const user = { name: nodeUserPrefix + node, uid: '', groups: [nodesGroup], extra: new Map() }
-    const client = known.get(node) ?? new Client(transportAs(user), { userAgent: vendor.nodeAgent })
+    const client = known.get(node) ?? new Client(transportAs(agentOf(node)), { userAgent: vendor.nodeAgent })
     known.set(node, client)
     return client
   }

@@ -11,6 +11,7 @@ import { type ApiServer, startApiServer } from '../server/api-server.ts'
 import { managerUser, startOwnControlLoops } from '../server/control-loops.ts'
 import { type ServerOptions, serverFlags } from '../server/flags/options.ts'
 import { type UpOptions, upFlags } from '../server/flags/up.ts'
+import { simulatedNodes } from '../server/simulated-nodes.ts'
 import type { Store } from '../store/store.ts'
 import { openLog } from '../telemetry/log.ts'
 import { systemNamespace } from '../upkeep/system-objects.ts'
@@ -130,7 +131,7 @@ function hasLoops({ controlLoops = true }: TestServerOptions): boolean {
 
 /** Resolves when the loops have looked at everything once. */
 async function runLoops(server: ApiServer, { flags, opened }: Pick<Around, 'flags' | 'opened'>): Promise<void> {
-  const loops = startOwnControlLoops(server, flags)
+  const loops = startOwnControlLoops(server, flags, { inProcessNodes: simulatedNodes })
   opened.defer(() => loops.stop())
   await loops.firstPass
 }

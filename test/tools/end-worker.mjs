@@ -1,7 +1,7 @@
 /**
  * Imported into a server with several workers (`NODE_OPTIONS=--import=...`): SIGWINCH ends those of them that the file
  * ORCH_END_WORKER names, in the way that it says: `1 exit`, `0 stall`, `2 memory`, `0 terminate,1 terminate`, or `1 start`: the one after
- * it stands still as it starts. Or it ends the thread of the store: `hub`.
+ * it stands still as it starts. Or it ends the thread of the store: `hub`. `nodes memory` ends the thread of the simulated nodes.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { isMainThread, parentPort, threadName } from 'node:worker_threads'
@@ -22,6 +22,11 @@ const ways = {
   },
 }
 
+/** Threads that a test can end: `worker 0`, `simulated nodes`. */
+function isNamed(name) {
+  return /^worker \d|^simulated nodes$/.test(name)
+}
+
 /** Whether the file says that this worker is to stand still as it starts; the next one is not. */
 function isToStandStill() {
   const file = process.env.ORCH_END_WORKER
@@ -36,7 +41,7 @@ if (isMainThread) {
   let hub
   process.on('worker', (worker) => {
     hub ??= worker
-    if (/^worker \d/.test(worker.threadName ?? '')) workers.set(worker.threadName.split(' ')[1], worker)
+    if (isNamed(worker.threadName ?? '')) workers.set(worker.threadName.split(' ')[1], worker)
   })
   process.on('SIGWINCH', () => {
     for (const order of readFileSync(process.env.ORCH_END_WORKER, 'utf8').trim().split(',')) {
@@ -46,7 +51,7 @@ if (isMainThread) {
       else workers.get(which).postMessage({ type: 'fault', way })
     }
   })
-} else if (/^worker \d/.test(threadName)) {
+} else if (isNamed(threadName)) {
   parentPort.on('message', ({ type, way }) => {
     if (type === 'fault') setImmediate(ways[way])
     if (type === 'start' && isToStandStill()) ways.stall()

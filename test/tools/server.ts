@@ -85,7 +85,11 @@ export function noNodes(flags: readonly string[]): string[] {
 }
 
 /** `orch up` without the loops of a whole cluster, which make pods, except those that `--controllers` names. */
-export async function startUp(t: Ending, flags: readonly string[] = []): Promise<ServerHandle> {
+export async function startUp(
+  t: Ending,
+  flags: readonly string[] = [],
+  env: NodeJS.ProcessEnv = {},
+): Promise<ServerHandle> {
   const { controlLoops } = await import('../../src/controllers/all.ts')
   const name = '--controllers='
   const words = (flags.find((flag) => flag.startsWith(name)) ?? '*,bootstrapsigner,tokencleaner').replace(name, '')
@@ -94,7 +98,7 @@ export async function startUp(t: Ending, flags: readonly string[] = []): Promise
   return await start(t, {
     command: 'up',
     flags: [...flags.filter((flag) => !flag.startsWith(name)), controllers],
-    env: {},
+    env,
   })
 }
 

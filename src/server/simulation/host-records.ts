@@ -1,0 +1,63 @@
+/** Puts what the loops of the thread recorded into the log, the metrics and the readiness of the API server. */
+import type { LoopRecords } from '../../reconcile/loop.ts'
+import type { QueueSeries } from '../../reconcile/work-queue.ts'
+import type { QueueReport, RecordMessage } from './messages.ts'
+
+interface Queue {
+  readonly series: QueueSeries
+  /** As last reported. */
+  readonly state: { depth: number; underWaySeconds: readonly number[] }
+}
+
+export class HostRecords {
+  readonly #records: LoopRecords
+  readonly #queues = new Map<string, Queue>()
+  /** The steps that lack a right, as the loop and the key. */
+  readonly #refused = new Map<string, readonly [loop: string, key: string]>()
+
+  constructor(records: LoopRecords) {
+    this.#records = records
+  }
+
+  receive(message: RecordMessage): void {
+    if (message.type === 'log') this.#records.log[message.severity](message.message, message.fields)
+    else if (message.type === 'queues') for (const report of message.reports) this.#count(report)
+    else this.#setRight(message)
+  }
+
+  /** The thread is gone: nothing waits in its queues, and nothing is refused. */
+  clear(): void {
+    for (const { state } of this.#queues.values()) Object.assign(state, { depth: 0, underWaySeconds: [] })
+    for (const [loop, key] of this.#refused.values()) this.#records.missingRights.has(loop, key)
+    this.#refused.clear()
+  }
+
+  #setRight({ loop, key, refusal }: Extract<RecordMessage, { type: 'right' }>): void {
+    const { missingRights } = this.#records
+    if (refusal === undefined) {
+      missingRights.has(loop, key)
+      this.#refused.delete(`${loop} ${key}`)
+    } else {
+      missingRights.lacks(loop, key, new Error(refusal))
+      this.#refused.set(`${loop} ${key}`, [loop, key])
+    }
+  }
+
+  #count(report: QueueReport): void {
+    const { series, state } = this.#queueOf(report.name)
+    series.adds.value += report.adds
+    series.retries.value += report.retries
+    for (const seconds of report.waitingSeconds) series.waiting.observe(seconds)
+    for (const seconds of report.workingSeconds) series.working.observe(seconds)
+    Object.assign(state, { depth: report.depth, underWaySeconds: report.underWaySeconds })
+  }
+
+  #queueOf(name: string): Queue {
+    const known = this.#queues.get(name)
+    if (known !== undefined) return known
+    const state = { depth: 0, underWaySeconds: [] }
+    const queue = { state, series: this.#records.metrics.open(name, state) }
+    this.#queues.set(name, queue)
+    return queue
+  }
+}

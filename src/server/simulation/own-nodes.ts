@@ -1,0 +1,25 @@
+/** The simulated nodes of `orch up`: their names, addresses, and the agents that they are users as. */
+import { nodesGroup, nodeUserPrefix, type User } from '../../model/user.ts'
+import type { NodeDescription } from '../../nodes/node-object.ts'
+import { ownRange } from '../../nodes/pods/addresses.ts'
+
+/** node-1, node-2, ... */
+export function ownNodeNames(count: number): string[] {
+  return Array.from({ length: count }, (_, i) => `node-${i + 1}`)
+}
+
+/** `port` returns the port of all nodes; 0 before it listens. */
+export function ownNodes(
+  names: readonly string[],
+  { capacity, port }: Pick<NodeDescription, 'capacity' | 'port'>,
+): NodeDescription[] {
+  return names.map((name, i) => ({
+    ...{ name, address: `10.127.${(i + 1) >> 8}.${(i + 1) & 255}`, podRange: ownRange(i), port },
+    ...{ capacity, labels: {}, taints: [] },
+  }))
+}
+
+/** The agent of a node. */
+export function agentOf(node: string): User {
+  return { name: nodeUserPrefix + node, uid: '', groups: [nodesGroup], extra: new Map() }
+}

@@ -1,0 +1,84 @@
+/**
+ * Serves the requests that the thread of the simulated nodes sends as messages: each goes through the whole pipeline of
+ * the API server as the agent of one of the thread's nodes. The thread can act as nobody else. At most `windowBytes` of an
+ * answer wait for the thread, however slow it is.
+ */
+import { messageOf } from '../../base/errors.ts'
+import type { Transport } from '../../client/transport.ts'
+import type { RequestMessage, ResponseMessage } from './messages.ts'
+
+type Post = (message: ResponseMessage, transfer: ArrayBuffer[]) => void
+type Request = Extract<RequestMessage, { type: 'request' }>
+
+const windowBytes = 256 * 1024
+
+interface UnderWay {
+  readonly ended: AbortController
+  unreadBytes: number
+  wake: () => void
+}
+
+export class RequestServer {
+  /** Undefined for a node that is not one of the thread's. */
+  readonly #transportOf: (node: string) => Transport | undefined
+  readonly #post: Post
+  readonly #underWay = new Map<number, UnderWay>()
+
+  constructor(transportOf: (node: string) => Transport | undefined, post: Post) {
+    this.#transportOf = transportOf
+    this.#post = post
+  }
+
+  receive(message: RequestMessage): void {
+    if (message.type === 'request') {
+      void this.#serve(message)
+      return
+    }
+    const underWay = this.#underWay.get(message.id)
+    if (underWay === undefined) return
+    if (message.type === 'abort') underWay.ended.abort()
+    else underWay.unreadBytes -= message.bytes
+    underWay.wake()
+  }
+
+  /** The thread is gone: ends what it asked for. */
+  close(): void {
+    for (const { ended, wake } of this.#underWay.values()) {
+      ended.abort()
+      wake()
+    }
+  }
+
+  async #serve(request: Request): Promise<void> {
+    const { id } = request
+    const underWay: UnderWay = { ended: new AbortController(), unreadBytes: 0, wake: () => {} }
+    this.#underWay.set(id, underWay)
+    try {
+      await this.#answer(request, underWay)
+      this.#post({ type: 'end', id }, [])
+    } catch (error) {
+      this.#post({ type: 'broken', id, why: messageOf(error) }, [])
+    } finally {
+      this.#underWay.delete(id)
+    }
+  }
+
+  async #answer({ id, node, method, path, headers, body }: Request, underWay: UnderWay): Promise<void> {
+    const transport = this.#transportOf(node)
+    if (transport === undefined) throw new Error('the simulated nodes may not act as this user')
+    const { signal } = underWay.ended
+    const response = await transport({ method, path, headers, body, signal })
+    this.#post({ type: 'head', id, status: response.status, headers: response.headers }, [])
+    for await (const chunk of response.body) {
+      // A copy: the bytes are the server's own, and a part of a larger buffer would be sent with all of it.
+      const bytes = new Uint8Array(chunk)
+      underWay.unreadBytes += bytes.length
+      this.#post({ type: 'chunk', id, bytes }, [bytes.buffer])
+      while (underWay.unreadBytes > windowBytes && !signal.aborted)
+        await new Promise<void>((resolve) => {
+          underWay.wake = resolve
+        })
+      signal.throwIfAborted()
+    }
+  }
+}

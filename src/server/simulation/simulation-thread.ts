@@ -1,0 +1,184 @@
+/**
+ * The thread of the simulated nodes of `orch up`: their loops, their containers and their port. It has a heap of its own,
+ * and knows the API server only as a client does: what it reads and writes goes through the server's pipeline as the
+ * agents of its nodes (decision 0051). The server starts it (`simulation-host.ts`) and replaces it when it ends.
+ */
+import { pipeline } from 'node:stream'
+import { getHeapStatistics } from 'node:v8'
+import { parentPort, workerData } from 'node:worker_threads'
+import { systemClock } from '../../base/clock.ts'
+import { Client } from '../../client/client.ts'
+import { Informer } from '../../client/informer.ts'
+import { type ResourceType, typeName } from '../../client/resource-type.ts'
+import type { ApiObject } from '../../model/object.ts'
+import { type Vendor, vendorOf } from '../../model/vendor.ts'
+import { localNode } from '../../node-port/local-nodes.ts'
+import { type NodePort, openNodePort } from '../../node-port/node-port.ts'
+import type { ServingCertificate } from '../../node-port/serving-contexts.ts'
+import { type PodStages, type Simulation, simulateNodes } from '../../nodes/simulation.ts'
+import { nodes, pods } from '../../nodes/types.ts'
+import { type LoopRecords, type RunningLoops, startLoops } from '../../reconcile/loop.ts'
+import { errorFields } from '../../telemetry/log.ts'
+import { heartbeatMs } from '../workers/heartbeat.ts'
+import { PortStream } from '../workers/port-stream.ts'
+import type { FromThread, SimulationData, ToThread } from './messages.ts'
+import { ownNodes } from './own-nodes.ts'
+import { threadRecords } from './thread-records.ts'
+import { ThreadTransport } from './thread-transport.ts'
+
+/** A page of a list is one string, and a pod may have 1.5 MB: a string must never be as large as what the heap has left. */
+const pageLimit = 50
+/** How many bytes come before the heap is looked at again. */
+const bytesBetweenLooks = 1024 * 1024
+const idleMs = 4 * 60 * 60 * 1000
+const host = '127.0.0.1'
+
+class SimulationThread {
+  readonly #data: SimulationData
+  readonly #vendor: Vendor
+  readonly #records: LoopRecords
+  readonly #transport: ThreadTransport
+  readonly #clients = new Map<string, Client>()
+  readonly #certificates = new Map<string, PromiseWithResolvers<ServingCertificate>>()
+  readonly #simulation: Simulation
+  readonly #loops: RunningLoops
+  readonly #opening: Promise<NodePort>
+  #port = 0
+  #unseenBytes = 0
+
+  constructor(data: SimulationData, stages: PodStages | undefined) {
+    this.#data = data
+    this.#vendor = vendorOf(data.profile)
+    this.#records = threadRecords(post, data.verbosity)
+    this.#transport = new ThreadTransport(post, (bytes) => this.#guardHeap(bytes))
+    this.#simulation = this.#simulate(stages)
+    this.#loops = startLoops([this.#simulation.heartbeats, this.#simulation.pods], this.#records)
+    this.#loops.firstPass.finally(() => post({ type: 'first pass' })).catch(() => {})
+    this.#opening = this.#openPort()
+    this.#opening.catch((error: unknown) =>
+      this.#records.log.error('the port of the simulated nodes does not listen: no logs, no exec', errorFields(error)),
+    )
+  }
+
+  receive(message: ToThread): void {
+    if (message.type === 'stop') void this.#stop()
+    else if (message.type === 'connect') this.#connect(message)
+    else if (message.type === 'certificate') {
+      this.#certificates.get(message.node)?.resolve(message.certificate)
+      this.#certificates.delete(message.node)
+    } else this.#transport.receive(message)
+  }
+
+  #simulate(stages: PodStages | undefined): Simulation {
+    const { nodes: names, capacity, volumeDirectory } = this.#data
+    const { log } = this.#records
+    const podInformer = this.#informer(pods)
+    const simulation = simulateNodes({
+      ...{ nodes: ownNodes(names, { capacity, port: () => this.#port }), vendor: this.#vendor, clock: systemClock },
+      ...{ pods: podInformer, nodeObjects: this.#informer(nodes), clientOf: (node) => this.#clientOf(node) },
+      ...(volumeDirectory === undefined ? {} : { volumeDirectory }),
+      ...(stages === undefined ? {} : { stages }),
+      onError: (error) => log.warn('a simulated node failed at an event or a volume', errorFields(error)),
+    })
+    // Those of pods that went while another thread ended and this one began.
+    const removeLeftovers = async () => ((await podInformer.synced) ? simulation.removeLeftovers() : undefined)
+    removeLeftovers().catch((error: unknown) => log.warn('old volumes cannot be removed', errorFields(error)))
+    return simulation
+  }
+
+  /** The first node follows what happens for all nodes: every agent may read all pods and nodes. */
+  #informer<T extends ApiObject>(type: ResourceType<T>): Informer<T> {
+    const onError = (error: unknown) =>
+      this.#records.log.error('an informer lost its watch; it is resumed', {
+        type: typeName(type),
+        ...errorFields(error),
+      })
+    return new Informer<T>(this.#clientOf(this.#data.nodes[0]!), type, { onError, pageLimit })
+  }
+
+  #clientOf(node: string): Client {
+    const known = this.#clients.get(node)
+    if (known !== undefined) return known
+    const client = new Client(this.#transport.as(node), { userAgent: this.#vendor.nodeAgent })
+    this.#clients.set(node, client)
+    return client
+  }
+
+  async #openPort(): Promise<NodePort> {
+    const { runtimes } = this.#simulation
+    const byName = new Map(runtimes.map((runtime) => [runtime.name, runtime]))
+    const sole = runtimes.length === 1 ? runtimes[0] : undefined
+    const opened = await openNodePort({
+      ...{ host, port: 0, vendor: this.#vendor, clock: systemClock, idleMs, log: this.#records.log },
+      client: this.#clientOf(this.#data.nodes[0]!),
+      node: (name) => (name === '' ? sole : byName.get(name)),
+      certificate: (node) => this.#certificate(node),
+      clientAuthorities: () => this.#data.clientAuthority,
+    })
+    this.#port = opened.port
+    post({ type: 'listening', port: opened.port })
+    return opened
+  }
+
+  async #certificate(node: string): Promise<ServingCertificate> {
+    const known = this.#certificates.get(node)
+    if (known !== undefined) return await known.promise
+    const asked = Promise.withResolvers<ServingCertificate>()
+    this.#certificates.set(node, asked)
+    post({ type: 'certificate', node })
+    return await asked.promise
+  }
+
+  #connect({ node, place, target, port }: Extract<ToThread, { type: 'connect' }>): void {
+    const runtime = this.#simulation.runtimes.find(({ name }) => name === node)
+    if (runtime === undefined) {
+      port.close()
+      return
+    }
+    const near = localNode(runtime, { host, port: this.#port }).connect(place, target)
+    // Whatever ends one of them ends the other.
+    pipeline(near, new PortStream(port), near, () => {})
+  }
+
+  /**
+   * V8 ends the whole process where one allocation does not fit into what a heap has left. So the thread ends while there
+   * still is room for the largest string that a request can bring.
+   */
+  #guardHeap(bytes: number): void {
+    this.#unseenBytes += bytes
+    if (this.#unseenBytes < bytesBetweenLooks) return
+    this.#unseenBytes = 0
+    const { used_heap_size: used } = getHeapStatistics()
+    if (used < this.#data.maxHeapBytes) return
+    post({ type: 'failed', why: `its heap has ${Math.round(used / 2 ** 20)} MiB` })
+    process.exit(1)
+  }
+
+  async #stop(): Promise<void> {
+    try {
+      const opened = await this.#opening.catch(() => undefined)
+      await Promise.all([this.#loops.stop(), opened?.close()])
+    } finally {
+      process.exit(0)
+    }
+  }
+}
+
+function post(message: FromThread, transfer: ArrayBuffer[] = []): void {
+  parentPort!.postMessage(message, transfer)
+}
+
+/** A server without stages of its own does not load what reads them. */
+async function readStages({ stageTexts }: SimulationData): Promise<PodStages | undefined> {
+  if (stageTexts === undefined) return undefined
+  const { readStageFiles } = await import('../../nodes/stages/read-stage-files.ts')
+  return readStageFiles([...stageTexts.keys()], (file) => stageTexts.get(file)!)
+}
+
+const data = workerData as SimulationData
+setInterval(() => Atomics.add(data.heartbeat, 0, 1), heartbeatMs).unref()
+const started = readStages(data).then((stages) => new SimulationThread(data, stages))
+parentPort!.on('message', (message: ToThread) => void started.then((thread) => thread.receive(message)))
+process.on('unhandledRejection', (error) =>
+  post({ type: 'log', severity: 'error', message: 'unhandled promise rejection', fields: errorFields(error) }),
+)

@@ -1,0 +1,122 @@
+/** Simulated nodes run in a thread of their own: what ends that thread does not disturb the API server. */
+import assert from 'node:assert/strict'
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import type { Worker } from 'node:worker_threads'
+import { Client } from '../../src/client/client.ts'
+import type { ConfigMap } from '../../src/kinds/core/config-map.ts'
+import type { HttpClient } from '../tools/http-client.ts'
+import { serveUp } from '../tools/in-process.ts'
+import { root, type ServerHandle, startUp } from '../tools/server.ts'
+import { until, untilTrue } from '../tools/until.ts'
+
+const pods = '/api/v1/namespaces/default/pods'
+const configMaps = { group: '', version: 'v1', plural: 'configmaps', namespaced: true }
+const directory = mkdtempSync(join(tmpdir(), 'orch-simulation-'))
+const control = join(directory, 'end')
+const endings: (() => Promise<void>)[] = []
+const t = { after: (run: () => Promise<void>) => void endings.push(run) }
+
+let server: ServerHandle
+let client: HttpClient
+
+before(async () => {
+  const hook = pathToFileURL(join(root, 'test/tools/end-worker.mjs')).href
+  server = await startUp(t, ['--nodes=1'], { NODE_OPTIONS: `--import=${hook}`, ORCH_END_WORKER: control })
+  client = server.client()
+})
+after(async () => {
+  for (const end of endings.reverse()) await end()
+  rmSync(directory, { recursive: true, force: true })
+})
+
+async function runPod(name: string): Promise<void> {
+  const spec = { nodeName: 'node-1', containers: [{ name: 'web', image: 'web', ports: [{ containerPort: 80 }] }] }
+  const made = await client.post(pods, { metadata: { name }, spec })
+  assert.equal(made.status, 201, made.text)
+  await untilTrue(async () => (await client.get(`${pods}/${name}`)).body.status?.phase === 'Running')
+}
+
+async function assertReached(name: string): Promise<void> {
+  await untilTrue(async () => (await client.get(`${pods}/${name}/log`)).status === 200)
+  const page = await client.get(`${pods}/${name}:80/proxy/some/path`)
+  assert.match(page.text, /hello from the simulated pod default\/.*GET \/some\/path/s)
+}
+
+const ended = () => server.output().match(/the thread of the simulated nodes ended.*/g) ?? []
+
+test('pods run, and their logs and ports are reached through the thread', async () => {
+  await runPod('first')
+  await assertReached('first')
+})
+
+test('the work of the nodes is part of the metrics of the server', async () => {
+  await untilTrue(async () =>
+    /workqueue_adds_total\{name="node-pods"\} [1-9]/.test((await client.get('/metrics')).text),
+  )
+})
+
+test('what ends the thread leaves the server alone, and the nodes come back', async () => {
+  const watched: string[] = []
+  const watching = new AbortController()
+  const api = new Client(server.transport())
+  const breaks: unknown[] = []
+  const options = { namespace: 'default', signal: watching.signal, onError: (error: unknown) => breaks.push(error) }
+  const watch = (async () => {
+    for await (const event of api.watch<ConfigMap>(configMaps, options))
+      if (event.type === 'ADDED') watched.push(event.object.metadata.name!)
+  })().catch(() => {})
+  for (const [i, [way, why]] of (
+    [
+      ['memory', /heap out of memory/],
+      ['error', /a fault that a test put here/],
+      ['exit', /ended with code 7/],
+    ] as const
+  ).entries()) {
+    writeFileSync(control, `nodes ${way}`)
+    server.process.kill('SIGWINCH')
+    await until(
+      async () => ended(),
+      (lines) => lines.length > i,
+    )
+    assert.match(ended().at(-1)!, why)
+    const made = await client.post('/api/v1/namespaces/default/configmaps', { metadata: { name: `after-${way}` } })
+    assert.equal(made.status, 201)
+    assert.equal((await client.get('/readyz')).status, 200)
+    await runPod(`after-${way}`)
+    await assertReached(`after-${way}`)
+    await assertReached('first')
+  }
+  assert.equal(ended().length, 3)
+  await untilTrue(async () => watched.includes('after-exit'))
+  assert.deepEqual(breaks, [])
+  watching.abort()
+  await watch
+})
+
+test('the server stops in order while a log is followed, and removes the volumes', async () => {
+  const { pid } = server.process
+  const volumes = () => readdirSync('/dev/shm').filter((name) => name.startsWith(`orch-nodes-${pid}-`))
+  if (existsSync('/dev/shm')) assert.equal(volumes().length, 1)
+  const followed = client.get(`${pods}/first/log?follow=true`).catch(() => undefined)
+  assert.equal(await server.stop(), 0)
+  await followed
+  if (existsSync('/dev/shm')) assert.deepEqual(volumes(), [])
+})
+
+test('a server without simulated nodes starts no thread for them', async (t) => {
+  const names: string[] = []
+  const onWorker = (worker: Worker) => names.push(worker.threadName ?? '')
+  process.on('worker', onWorker)
+  const isOne = (name: string) => name === 'simulated nodes'
+  const none = await serveUp(t, ['--nodes=0'])
+  assert.equal(names.filter(isOne).length, 0)
+  await none.restart(['--nodes=1'])
+  await untilTrue(async () => names.some(isOne))
+  await none.stop()
+  assert.equal(names.filter(isOne).length, 1)
+  process.off('worker', onWorker)
+})
