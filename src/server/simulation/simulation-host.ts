@@ -32,6 +32,8 @@ export interface SimulationParts {
   readonly within: (transport: Transport) => Transport
   /** The files of the flag `--node-stages` by their names. */
   readonly stageTexts: ReadonlyMap<string, string> | undefined
+  /** Heap limit of the thread in MiB; by default enough for the pods of its nodes. */
+  readonly heapMb?: number
 }
 
 /** A thread that has lived so long did not end because of its start. */
@@ -78,7 +80,8 @@ class SimulationHost {
   readonly #volumeDirectory: string | undefined
   readonly #transports = new Map<string, Transport>()
   readonly #firstPass = Promise.withResolvers<void>()
-  #life: Life
+  /** Undefined where the last thread could not be started. */
+  #life: Life | undefined
   #isStopping = false
   #pauseMs = 0
   #timer: NodeJS.Timeout | undefined
@@ -90,7 +93,7 @@ class SimulationHost {
     this.#nodes = new Set(ownNodeNames(options.nodes))
     this.#records = new HostRecords(server.loopRecords)
     this.#volumeDirectory = options.nodeVolumes ? temporaryDirectory('orch-nodes-') : undefined
-    this.#life = this.#begin()
+    this.#start()
   }
 
   /** Resolves when the nodes have looked at everything once. */
@@ -101,19 +104,25 @@ class SimulationHost {
   async stop(): Promise<void> {
     this.#isStopping = true
     clearTimeout(this.#timer)
-    const { thread, ended } = this.#life
-    post(thread, { type: 'stop' })
-    const late = setTimeout(() => void thread.terminate(), stopMs)
-    await ended
-    clearTimeout(late)
+    if (this.#life !== undefined) await end(this.#life)
     if (this.#volumeDirectory !== undefined) removeTemporary(this.#volumeDirectory)
     this.#firstPass.resolve()
+  }
+
+  /** A thread that cannot be started is tried again like one that ended: the API server does without it meanwhile. */
+  #start(): void {
+    try {
+      this.#life = this.#begin()
+    } catch (error) {
+      this.#life = undefined
+      this.#startAgain(messageOf(error), 0)
+    }
   }
 
   #begin(): Life {
     const { signingAuthority } = this.#server
     const { nodes, nodeCapacity: capacity, profile, verbosity } = this.#options
-    const heapMb = heapLimitMb(nodes)
+    const heapMb = this.#parts.heapMb ?? heapLimitMb(nodes)
     const heartbeat = new Int32Array(new SharedArrayBuffer(4))
     const workerData: SimulationData = {
       ...{ nodes: [...this.#nodes], capacity, profile, verbosity, volumeDirectory: this.#volumeDirectory, heartbeat },
@@ -190,15 +199,23 @@ class SimulationHost {
     life.requests.close()
     life.forgetNodes()
     this.#records.clear()
-    if (this.#isStopping) return
-    const isSound = performance.now() - life.began >= soundMs
-    this.#pauseMs = isSound ? firstPauseMs : Math.min(maxPauseMs, Math.max(firstPauseMs, 2 * this.#pauseMs))
-    const fields = { why: life.why ?? `it ended with code ${code}`, restartMs: this.#pauseMs }
-    this.#server.loopRecords.log.error('the thread of the simulated nodes ended; it is started again', fields)
-    this.#timer = setTimeout(() => {
-      this.#life = this.#begin()
-    }, this.#pauseMs)
+    if (!this.#isStopping) this.#startAgain(life.why ?? `it ended with code ${code}`, performance.now() - life.began)
   }
+
+  #startAgain(why: string, livedMs: number): void {
+    this.#pauseMs = livedMs >= soundMs ? firstPauseMs : Math.min(maxPauseMs, Math.max(firstPauseMs, 2 * this.#pauseMs))
+    const fields = { why, restartMs: this.#pauseMs }
+    this.#server.loopRecords.log.error('the thread of the simulated nodes ended; it is started again', fields)
+    this.#timer = setTimeout(() => this.#start(), this.#pauseMs)
+  }
+}
+
+/** In order, or at once where that takes too long. */
+async function end({ thread, ended }: Life): Promise<void> {
+  post(thread, { type: 'stop' })
+  const late = setTimeout(() => void thread.terminate(), stopMs)
+  await ended
+  clearTimeout(late)
 }
 
 /** Never more than this thread's own heap may have. */

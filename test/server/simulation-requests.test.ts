@@ -1,0 +1,150 @@
+/** Requests that the thread of the simulated nodes sends as messages: they are authorized, paced and ended like any other. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { MessageChannel } from 'node:worker_threads'
+import { parseFlags } from '../../src/base/flags.ts'
+import { Client } from '../../src/client/client.ts'
+import { Informer } from '../../src/client/informer.ts'
+import type { ConfigMap } from '../../src/kinds/core/config-map.ts'
+import { type ServerOptions, serverFlags } from '../../src/server/flags/options.ts'
+import { type UpOptions, upFlags } from '../../src/server/flags/up.ts'
+import type { RequestMessage, ResponseMessage } from '../../src/server/simulation/messages.ts'
+import { agentOf } from '../../src/server/simulation/own-nodes.ts'
+import { RequestServer } from '../../src/server/simulation/request-server.ts'
+import { startSimulation } from '../../src/server/simulation/simulation-host.ts'
+import { ThreadTransport } from '../../src/server/simulation/thread-transport.ts'
+import { giveAccount } from '../tools/accounts.ts'
+import { type InProcess, startInProcess } from '../tools/in-process.ts'
+import { until, untilTrue } from '../tools/until.ts'
+
+const configMaps = { group: '', version: 'v1', plural: 'configmaps', namespaced: true }
+const nodes = { group: '', version: 'v1', plural: 'nodes', namespaced: false }
+const large = 40
+
+let api: InProcess
+let admin: Client
+let near: ThreadTransport
+let sentBytes = 0
+const paths: string[] = []
+const { port1, port2 } = new MessageChannel()
+
+before(async () => {
+  api = await startInProcess()
+  admin = new Client(api.server.transport({ name: 'admin', uid: '', groups: ['system:masters'], extra: new Map() }))
+  await giveAccount(api.client)
+  for (let i = 0; i < large; i++)
+    await admin.create(configMaps, {
+      ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: `c${i}`, namespace: 'default' } },
+      data: { text: `${i}é`.repeat(30_000) },
+    })
+  const far = new RequestServer(
+    (node) => (node === 'n1' ? api.server.transport(agentOf('n1')) : node === 'all' ? adminTransport() : undefined),
+    (message, transfer) => {
+      if (message.type === 'chunk') sentBytes += message.bytes.length
+      port2.postMessage(message, transfer)
+    },
+  )
+  port2.on('message', (message: RequestMessage) => {
+    if (message.type === 'request') paths.push(message.path)
+    far.receive(message)
+  })
+  near = new ThreadTransport(
+    (message, transfer) => port1.postMessage(message, transfer),
+    () => {},
+  )
+  port1.on('message', (message: ResponseMessage) => near.receive(message))
+})
+after(async () => {
+  port1.close()
+  await api.stop()
+})
+
+const adminTransport = () =>
+  api.server.transport({ name: 'admin', uid: '', groups: ['system:masters'], extra: new Map() })
+
+test('a node may do what its agent may, and nothing else', async () => {
+  const node = new Client(near.as('n1'))
+  await node.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1' } })
+  assert.equal((await node.list(nodes)).items.length, 1)
+  await assert.rejects(node.get(configMaps, { namespace: 'default', name: 'c1' }), { code: 403 })
+  await assert.rejects(new Client(near.as('n2')).list(nodes), /may not act as this user/)
+})
+
+test('a large answer arrives whole, and waits for a reader that is slow', async () => {
+  const all = await new Client(near.as('all')).list(configMaps, { namespace: 'default', limit: 0 })
+  assert.deepEqual(
+    all.items.map(({ data }) => (data as { text: string }).text.length),
+    all.items.map(({ metadata }) => `${metadata.name!.slice(1)}é`.length * 30_000),
+  )
+  sentBytes = 0
+  const ended = new AbortController()
+  const path = '/api/v1/namespaces/default/configmaps'
+  const request = { method: 'GET', path, headers: {}, body: undefined, signal: ended.signal }
+  const { body } = await near.as('all')(request)
+  await untilTrue(async () => sentBytes > 256 * 1024)
+  for (let i = 0; i < 20; i++) await new Promise(setImmediate)
+  assert.ok(sentBytes < 600 * 1024, `${sentBytes} bytes were sent to a reader that reads nothing`)
+  ended.abort()
+  await assert.rejects(Array.fromAsync(body), { name: 'AbortError' })
+})
+
+test('a reader that leaves ends the watch on the server', async () => {
+  const before = api.server.watches
+  const watching = new AbortController()
+  const watch = new Client(near.as('all')).watch(configMaps, { namespace: 'default', signal: watching.signal })
+  await watch.next()
+  const more = (async () => {
+    for await (const _ of watch);
+  })().catch(() => {})
+  await untilTrue(async () => api.server.watches > before)
+  watching.abort()
+  await more
+  await untilTrue(async () => api.server.watches === before)
+})
+
+test('an informer with a page limit never asks for a whole list', async () => {
+  paths.length = 0
+  const onError = (error: unknown) => assert.fail(String(error))
+  const informer = new Informer<ConfigMap>(new Client(near.as('all')), configMaps, { onError, pageLimit: 7 })
+  const ended = new AbortController()
+  const running = informer.run(ended.signal)
+  assert.equal(await informer.synced, true)
+  assert.ok(informer.size >= large)
+  const lists = paths.filter((path) => !path.includes('watch='))
+  assert.ok(lists.length >= large / 7)
+  assert.ok(lists.every((path) => /[?&]limit=7(&|$)/.test(path)))
+  ended.abort()
+  await running
+})
+
+test('a thread whose heap is nearly full ends itself, and the server goes on', async () => {
+  const lines: string[] = []
+  const log = {
+    ...api.server.loopRecords.log,
+    error: (message: string, fields = {}) => void lines.push(message + JSON.stringify(fields)),
+  }
+  const server = { ...api.server, transport: api.server.transport, loopRecords: { ...api.server.loopRecords, log } }
+  const options = parseFlags({ ...serverFlags, ...upFlags }, ['--nodes=1']) as ServerOptions & UpOptions
+  const simulation = startSimulation(server, options, {
+    within: (transport) => transport,
+    stageTexts: undefined,
+    heapMb: 212,
+  })
+  const spec = { nodeName: 'node-1', containers: [{ name: 'c', image: 'i' }] }
+  const made = async (i: number) => {
+    const annotations = { note: 'x'.repeat(200_000) }
+    const pod = await api.client.post('/api/v1/namespaces/default/pods', {
+      metadata: { name: `p${i}`, annotations },
+      spec,
+    })
+    assert.equal(pod.status, 201, pod.text)
+  }
+  for (let i = 0; i < 40; i++) await made(i)
+  const found = await until(
+    async () => lines.find((line) => /its heap has \d+ MiB/.test(line)),
+    (line) => line !== undefined,
+  )
+  assert.match(found!, /^the thread of the simulated nodes ended/)
+  assert.equal((await api.client.get('/readyz')).status, 200)
+  await simulation.stop()
+})
