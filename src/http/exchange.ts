@@ -21,6 +21,7 @@ import {
 import { type Form, jsonForm } from './forms.ts'
 import type { RequestHeaders } from './headers.ts'
 import type { RequestInfo } from './request-info.ts'
+import { warningHeader } from './warning-header.ts'
 
 /** Names in lower case, each followed by its value: the form that Node processes fastest. */
 export type ResponseHeaders = string[]
@@ -279,7 +280,7 @@ export class Exchange {
     if (this.explanation !== undefined) explain(headers, this.explanation)
     const warnings = this.#warnings ?? []
     const longest = Math.max(shortestCut, Math.floor(warningRoom / warnings.length))
-    for (const text of warnings) headers.push('warning', `299 - ${quoted(text.slice(0, longest))}`)
+    for (const text of warnings) headers.push('warning', warningHeader(text, longest))
     return headers
   }
 }
@@ -288,7 +289,7 @@ export class Exchange {
 const longAnswer = 128 * 1024
 
 const maxWarnings = 50
-/** Few warnings may be long, as those of pod security are; of many each is cut to this many characters. */
+/** Few warnings may be long, as those of pod security are; of many each is cut to this many bytes. */
 const shortestCut = 500
 const warningRoom = 4000
 
@@ -305,10 +306,4 @@ function hasBody({ transport, headers }: Exchange): boolean {
     headers.all('content-length').some((length) => length !== '0') ||
     headers.all('transfer-encoding').length > 0
   )
-}
-
-/** A quoted string of a header: printable ASCII only. */
-function quoted(text: string): string {
-  const ascii = text.replaceAll(/[^\x20-\x7e]/g, '?')
-  return `"${ascii.replaceAll(/["\\]/g, '\\$&')}"`
 }

@@ -108,6 +108,13 @@ test('a warning of the server is told once', async () => {
   assert.equal(code, 0)
 })
 
+test('a warning of the server is printed as UTF-8', async () => {
+  const { stderr } = await run('create --validate=warn -f -', {
+    stdin: `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: umlaut}\nüber: 1\n`,
+  })
+  assert.match(stderr, /^Warning: unknown field "über"\n$/)
+})
+
 test('many objects: output in order, each failure told, progress for people alone', async () => {
   const names = Array.from({ length: 60 }, (_, i) => (i === 30 ? 'Bad' : `bulk-${i}`))
   const stdin = names.map(map).join('---\n')

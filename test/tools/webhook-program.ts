@@ -62,8 +62,15 @@ const behaviours: { readonly [name: string]: Behaviour } = {
     const told = `{"uid":${uid},"allowed":false,"status":${status}}`
     response.end(`{"apiVersion":"${review.apiVersion}","kind":"AdmissionReview","response":${told}}`)
   },
+  'warn-at-length': (call) => reply(call, { warnings: ['\u{1f600}'.repeat(1500)] }),
   label: (call) => label(call, call.args[0]!, call.args[1]!),
   chain: (call) => label(call, 'chain', `${call.review.request.object.metadata.labels?.chain ?? ''}${call.args[0]}`),
+  // The arguments are the patch type and the operations.
+  'typed-patch': (call) =>
+    reply(call, {
+      patchType: call.args[0],
+      patch: Buffer.from(call.args[1]!, 'base64url').toString('base64'),
+    }),
   patch: (call) => patch(call, JSON.parse(Buffer.from(call.args[0]!, 'base64url').toString('utf8'))),
   slow: async (call) => {
     await pause(Number(call.args[0]))

@@ -96,9 +96,11 @@ function patchOf(response: JsonObject, { phase, version }: Asked): Buffer | unde
       throw faulty('webhook returned response.patchType but not response.patch')
     return undefined
   }
-  if (version === 'v1' && type === undefined) throw faulty('webhook returned response.patch but not response.patchType')
-  if (version === 'v1' && type === '') throw faulty('webhook returned invalid response.patchType of ""')
-  if (type !== undefined && type !== '' && type !== 'JSONPatch')
+  // In v1beta1 every patch is a JSON patch: kube-apiserver ignores the patch type.
+  if (version === 'v1beta1') return patch
+  if (type === undefined) throw faulty('webhook returned response.patch but not response.patchType')
+  if (type === '') throw faulty('webhook returned invalid response.patchType of ""')
+  if (type !== 'JSONPatch')
     throw new CallError('answer', `unsupported patch type ${JSON.stringify(type.slice(0, 100))}`)
   return patch
 }

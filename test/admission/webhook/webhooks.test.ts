@@ -60,6 +60,42 @@ test('a denial has the code and the message of the webhook, whatever its failure
   })
 })
 
+test('a warning of a webhook reaches the client in UTF-8, without control characters', async () => {
+  const hooks = [webhook(webhooks, `/warn/${encodeURIComponent('über "\u{1f600}" 名\n\u0085.')}`)]
+  await withConfigured('validating', hooks, async () => {
+    const { status, headers } = await client.post(maps, { metadata: { name: 'warned' } })
+    assert.equal(status, 201)
+    // Node reads headers as latin1.
+    const warning = Buffer.from(String(headers.warning), 'latin1').toString('utf8')
+    assert.equal(warning, '299 - "über \\"\u{1f600}\\" 名??."')
+  })
+})
+
+test('long warnings are cut between characters and stay within their room', async () => {
+  const hooks = [webhook(webhooks, '/warn-at-length')]
+  await withConfigured('validating', hooks, async () => {
+    const { headers } = await client.post(maps, { metadata: { name: 'warned-at-length' } })
+    const bytes = Buffer.from(String(headers.warning), 'latin1')
+    assert.match(bytes.toString('utf8'), /^299 - "\u{1f600}+"$/u)
+    assert.ok(bytes.length > 3900 && bytes.length <= 4010, `${bytes.length} bytes`)
+  })
+})
+
+test('v1beta1: the patch of an answer is a JSON patch, whatever its patchType is', async () => {
+  const operations = Buffer.from(JSON.stringify([{ op: 'add', path: '/data', value: { patched: 'yes' } }]))
+  const path = `/typed-patch/Foreign/${operations.toString('base64url')}`
+  const post = async (name: string) => await client.post(maps, { metadata: { name } })
+  await withConfigured('mutating', [webhook(webhooks, path, { admissionReviewVersions: ['v1beta1'] })], async () => {
+    const { status, body } = await post('typed-beta')
+    assert.deepEqual([status, body.data], [201, { patched: 'yes' }])
+  })
+  await withConfigured('mutating', [webhook(webhooks, path)], async () => {
+    const { status, body } = await post('typed')
+    assert.equal(status, 500)
+    assert.match(body.message, /unsupported patch type "Foreign"/)
+  })
+})
+
 test('where nobody is configured, or nothing matches, nobody is asked', async () => {
   const hooks = [
     webhook(webhooks, '/deny/403/a', { rules: [{ ...everything, operations: ['DELETE'] }] }),

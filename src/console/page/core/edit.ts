@@ -6,6 +6,7 @@
 
 import { parseJson } from '../../../client/json.ts'
 import { objectPath } from '../../../client/resource-type.ts'
+import { warningTexts } from '../../../client/warnings.ts'
 import { type Client, type ObjectName, StatusError, type TransportResponse } from '../../../library/client-browser.ts'
 import { isObject, type Json, type JsonObject } from '../../../model/json.ts'
 import { type ApiObject, asJson } from '../../../model/object.ts'
@@ -195,12 +196,11 @@ export function isExplanationRefused(error: unknown): boolean {
 
 /** Reads the headers that `Explain-Admission` is answered with. */
 export function readAdmission(headers: TransportResponse['headers']): Admission {
-  const { warning = '' } = headers
   return {
     looks: readLooks(headers['admission-trace']),
     changes: readLooks(headers['admission-changes']),
     refusedBy: headers['admission-refused-by'] ?? '',
-    warnings: [...warning.matchAll(/299 - "((?:[^"\\]|\\.)*)"/g)].map(([, text = '']) => text.replaceAll('\\', '')),
+    warnings: warningTexts(headers),
   }
 }
 

@@ -1,0 +1,24 @@
+/**
+ * Writes the value of a `Warning` header: `299 - "text"`. The text is UTF-8, as kube-apiserver sends it. Control characters
+ * and unpaired surrogates become `?` because no header may contain them. Long texts are cut between characters.
+ */
+
+/** `maxBytes` bounds the UTF-8 form of the text. The result has one character per byte, as headers are written. */
+export function warningHeader(text: string, maxBytes: number): string {
+  // Every character takes at least one byte, so the rest of a long text need not be encoded.
+  const printable = text.slice(0, maxBytes + 1).replaceAll(/\p{Cc}|\p{Cs}/gu, '?')
+  const bytes = Buffer.from(printable, 'utf8')
+  const cut = bytes.subarray(0, lengthOfWholeCharacters(bytes, maxBytes)).toString('latin1')
+  return `299 - "${cut.replaceAll(/["\\]/g, '\\$&')}"`
+}
+
+function lengthOfWholeCharacters(bytes: Buffer, max: number): number {
+  if (bytes.length <= max) return bytes.length
+  let end = max
+  while (end > 0 && isContinuation(bytes[end]!)) end--
+  return end
+}
+
+function isContinuation(byte: number): boolean {
+  return (byte & 0xc0) === 0x80
+}
