@@ -58,7 +58,7 @@ import { openFlowControl } from './flow-control.ts'
 import { type FrontProxy, openFrontProxy } from './front-proxy.ts'
 import { readIdentity } from './identity.ts'
 import { InProcess } from './in-process-transport.ts'
-import { openListener, urlOf } from './listener.ts'
+import { openListener } from './listener.ts'
 import { allMetrics, openMetrics, type ServerMetrics } from './metrics.ts'
 import { claimProfile } from './profile.ts'
 import { readinessOf } from './readiness.ts'
@@ -68,6 +68,7 @@ import { isSpoken, spokenBy } from './runtime-config.ts'
 import { servedPaths } from './served-paths.ts'
 import { openAccountTokens, readGivenKeys, settleKeys } from './service-account-tokens.ts'
 import { shareAuthority } from './shared-keys.ts'
+import { advertisedUrl, servedUrl } from './server-urls.ts'
 import { openStore } from './store.ts'
 import { openTracing } from './tracing.ts'
 import { startOwnService, startUpkeep } from './upkeep.ts'
@@ -76,8 +77,10 @@ import { hasDuties, type WorkerPlace } from './worker-place.ts'
 
 /** A server that answers requests. */
 export interface ApiServer {
-  /** Where it is: https://127.0.0.1:6443 */
+  /** A URL at which it listens: https://127.0.0.1:6443 */
   readonly url: string
+  /** The URL for clients on other hosts (`--advertise-address`). */
+  readonly advertisedUrl: string
   /** How many watches are under way. */
   readonly watches: number
   /** A way in for clients in this process, as this user. `stop` ends what is under way. */
@@ -155,10 +158,11 @@ type Surroundings = Environment &
 
 async function join(options: ServerOptions, around: Surroundings): Promise<Omit<ApiServer, 'stop'>> {
   const inner = await openInner(options, around)
-  const { url, inProcess } = await openOuter(options, inner, around)
+  const { url, advertised, inProcess } = await openOuter(options, inner, around)
   const { caches, failed, loopRecords, certificates, accountTokens } = inner
   return {
     url: url.origin,
+    advertisedUrl: advertised.origin,
     get watches() {
       return caches.watchers
     },
@@ -269,7 +273,7 @@ async function openOuter(options: ServerOptions, inner: Inner, { console, log, h
   const paths = servedPaths({
     ...{ catalogue, exposer, aggregation, worker, spoken: spokenBy(options.runtimeConfig, vendor) },
     ready: readiness.checks,
-    address: () => url.host,
+    address: () => advertised.host,
     issuer: inner.accountTokens.policy.issuer,
     keysAddress: options.serviceAccountJwksUri,
     makeBackup: () => makeBackup(inner.backupSource),
@@ -310,7 +314,8 @@ async function openOuter(options: ServerOptions, inner: Inner, { console, log, h
   const inProcess = new InProcess(handling.handleAs, systemClock)
   opened.defer(() => endOwnRequests(inProcess, options, log))
   if (hasDuties(worker)) await startOwnService(options, { ...inner, port: listener.port, opened })
-  const url = urlOf(options, listener)
+  const url = servedUrl(options, listener.port)
+  const advertised = advertisedUrl(options, listener.port)
   inner.listening.address = { host: url.hostname.replace(/^\[(.*)\]$/, '$1'), port: listener.port }
   await certificates.writeAdminConfig(url.origin)
   earlyPort?.takeOver(answering)
@@ -320,7 +325,7 @@ async function openOuter(options: ServerOptions, inner: Inner, { console, log, h
     // Those who ask for readiness at this moment are still answered.
     await setImmediate()
   })
-  return { url, inProcess }
+  return { url, advertised, inProcess }
 }
 
 /** At most an eighth of what this process may open leads to one server, over all workers. */

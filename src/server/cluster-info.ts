@@ -39,7 +39,7 @@ export function startClusterInfo(server: ApiServer, options: ServerOptions & UpO
   })
   const keepsAddress = options.etcdServers.length > 0 && options.clusterInfoServer === ''
   const wanted = () => ({
-    ...{ server: options.clusterInfoServer || server.url, authority: server.authority, keepsAddress },
+    ...{ server: options.clusterInfoServer || server.advertisedUrl, authority: server.authority, keepsAddress },
     isMissing: informer.get(clusterInfo) === undefined,
   })
   // Once per start: what somebody deletes after that stays away until the next.

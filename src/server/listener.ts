@@ -80,13 +80,3 @@ export function explained(
   const remedy = remedies[error.code ?? '']
   return remedy === undefined ? error : new UsageError(remedy)
 }
-
-/** Where clients reach the server. */
-export function urlOf(options: Pick<ServerOptions, 'advertiseAddress' | 'bindAddress'>, { port }: Listener): URL {
-  return new URL(`https://${hostOf(options.advertiseAddress || options.bindAddress)}:${port}`)
-}
-
-function hostOf(address: string): string {
-  if (address === '0.0.0.0' || address === '::') return '127.0.0.1'
-  return address.includes(':') ? `[${address}]` : address
-}

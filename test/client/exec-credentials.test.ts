@@ -115,6 +115,16 @@ test('arguments and environment are passed on', async () => {
   assert.equal(readFileSync(join(directory, 'passed'), 'utf8'), '--x|y z|a b||')
 })
 
+test('an answer without a kind is accepted in both versions, one without a version is not', async () => {
+  for (const version of ['v1', 'v1beta1']) {
+    const exec = { apiVersion: `client.authentication.orch.io/${version}` }
+    const answer = credential({ token: 'alice-token' }, { ...exec, kind: undefined })
+    assert.equal(await nameOf(config({ ...exec, command: plugin(answer) })), 'alice', version)
+  }
+  const untyped = credential({ token: 'canary' }, { kind: undefined, apiVersion: undefined })
+  assert.match(await refusal({ command: plugin(untyped) }), /something else than an ExecCredential of/)
+})
+
 test('a plugin that is missing, fails or answers nonsense is told, and its output is not shown', async () => {
   assert.match(await refusal({ command: 'no-such-binary', installHint: 'install it' }), /it is not there\n\ninstall it/)
   const failing = plugin('canary', 'exit 3')

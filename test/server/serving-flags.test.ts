@@ -1,8 +1,11 @@
 /** Flags of the port that are felt by clients: versions and ciphers of TLS, connections that end, headers. */
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { type ConnectionOptions, connect } from 'node:tls'
-import { type Restartable, serve } from '../tools/in-process.ts'
+import { servedUrl } from '../../src/server/server-urls.ts'
+import { type Restartable, serve, serveUp } from '../tools/in-process.ts'
 import { configMaps } from '../tools/paths.ts'
 import { caOf } from '../tools/raw-http.ts'
 import { startFailing } from '../tools/start-failing.ts'
@@ -41,6 +44,39 @@ test('--strict-transport-security-directives is a header', async (t) => {
   await server.restart(['--strict-transport-security-directives=max-age=60,includeSubDomains'])
   const { headers } = await server.client().get(configMaps)
   assert.equal(headers['strict-transport-security'], 'max-age=60; includeSubDomains')
+})
+
+test('--advertise-address is published; the kubeconfig and the console link name an address that is served', async (t) => {
+  const server = await serveUp(t, ['--advertise-address=192.0.2.7'])
+  const served = `https://127.0.0.1:${server.port}`
+  const kubeconfig = readFileSync(join(server.directory, 'admin.kubeconfig'), 'utf8')
+  assert.match(kubeconfig, new RegExp(`"?server"?: "?${served}"?\\s`))
+  assert.ok(server.output().includes(`${served}/console/`), server.output())
+  assert.ok(!server.output().includes('192.0.2.7'), server.output())
+  const { body } = await server.client().get('/api')
+  assert.equal(body.serverAddressByClientCIDRs[0].serverAddress, `192.0.2.7:${server.port}`)
+})
+
+test('an advertised address of this host is named where the server listens on all addresses', () => {
+  const isLocal = (address: string) => ['127.0.0.1', '192.0.2.7', '2001:db8::7'].includes(address)
+  const rows = [
+    ['127.0.0.1', '', '127.0.0.1'],
+    ['127.0.0.1', '192.0.2.7', '127.0.0.1'],
+    ['192.0.2.8', '192.0.2.7', '192.0.2.8'],
+    ['0.0.0.0', '', '127.0.0.1'],
+    ['0.0.0.0', '192.0.2.7', '192.0.2.7'],
+    ['0.0.0.0', '198.51.100.1', '127.0.0.1'],
+    ['0.0.0.0', '2001:db8::7', '127.0.0.1'],
+    ['::', '2001:db8::7', '[2001:db8::7]'],
+    ['::', '192.0.2.7', '192.0.2.7'],
+    ['::1', '', '[::1]'],
+  ] as const
+  for (const [bindAddress, advertiseAddress, host] of rows)
+    assert.equal(
+      servedUrl({ bindAddress, advertiseAddress }, 6443, isLocal).origin,
+      `https://${host}:6443`,
+      `${bindAddress} ${advertiseAddress}`,
+    )
 })
 
 test('pods stay on nodes in trouble for as long as the flags say', async (t) => {

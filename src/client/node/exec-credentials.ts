@@ -164,7 +164,9 @@ function readOutput(plugin: ExecPlugin, output: string): Got {
   const refuse = (what: string) => new ConfigError(`the credential plugin ${plugin.command} ${what}`)
   const credential = parse(output)
   if (!isObject(credential)) throw refuse('did not print an ExecCredential as JSON (json parse error)')
-  if (own(credential, 'kind') !== 'ExecCredential' || own(credential, 'apiVersion') !== plugin.apiVersion)
+  // Kubernetes' clients take an answer without a kind for an ExecCredential, but require the version.
+  const kind = own(credential, 'kind') || 'ExecCredential'
+  if (kind !== 'ExecCredential' || own(credential, 'apiVersion') !== plugin.apiVersion)
     throw refuse(`printed something else than an ExecCredential of ${plugin.apiVersion}`)
   const status = own(credential, 'status')
   if (!isObject(status)) throw refuse('printed an ExecCredential without a status')
