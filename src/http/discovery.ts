@@ -24,6 +24,7 @@ import { sendBytes, sendPageNotFound } from './responses.ts'
 interface Document {
   readonly json: Buffer
   readonly etag: string
+  readonly isRoute: boolean
 }
 
 export interface DiscoveryOptions {
@@ -69,7 +70,7 @@ class Documents {
   find(path: string): Document | undefined {
     const maker = this.#makers.get(path)
     if (maker === undefined) return undefined
-    const document = this.#made.get(path) ?? encode(maker())
+    const document = this.#made.get(path) ?? encode(maker)
     this.#made.set(path, document)
     return document
   }
@@ -85,25 +86,35 @@ async function unknownDocument(exchange: Exchange, path: string, documents: Docu
 async function sendDocument(
   exchange: Exchange,
   info: PathInfo,
-  { json, etag }: Document,
+  { json, etag, isRoute }: Document,
   vendor: Vendor,
 ): Promise<void> {
-  if (info.verb !== 'get') throw notAllowed()
+  if (info.verb !== 'get' && (isRoute || info.verb !== 'head')) throw notAllowed()
+  const protobuf = () => protobufDiscovery(vendor)
+  const { headers } = exchange
   exchange.form = negotiate(
-    { headers: exchange.headers, query: info.query, watch: false, vendor, protobuf: () => protobufDiscovery(vendor) },
+    { headers, query: info.query, watch: false, vendor, protobuf, ofResource: isRoute },
     [],
   ).form
   exchange.setHeader('etag', etag)
-  if (exchange.headers.all('if-none-match').includes(etag)) exchange.send(304, exchange.form.mediaType, Buffer.alloc(0))
+  if (headers.all('if-none-match').includes(etag)) exchange.send(304, exchange.form.mediaType, Buffer.alloc(0))
   else await sendBytes(exchange, 200, json)
 }
 
-function encode(value: JsonObject): Document {
+function encode({ make, isRoute }: Maker): Document {
+  const value = make()
   const json = jsonDocument(value, discoveryTypes[value.kind as keyof typeof discoveryTypes])
-  return { json, etag: `"${createHash('sha256').update(json).digest('base64url').slice(0, 22)}"` }
+  return { json, etag: `"${createHash('sha256').update(json).digest('base64url').slice(0, 22)}"`, isRoute }
 }
 
-type Maker = () => JsonObject
+interface Maker {
+  readonly make: () => JsonObject
+  /**
+   * Whether kube-apiserver registers the path as a route: it then rejects HEAD, and adds empty details to an answer 406.
+   * Lists of groups and the versions of custom kinds are no routes there.
+   */
+  readonly isRoute: boolean
+}
 
 /** Every document by its path; those of versions that others serve are theirs. */
 function documents(
@@ -113,14 +124,24 @@ function documents(
 ): Map<string, Maker> {
   const core = [...lists].flatMap(([apiVersion, served]) => (isCore(apiVersion) ? served : []))
   const makers = new Map<string, Maker>([
-    ['/api', () => coreVersions(core, address())],
-    ['/apis', () => ({ kind: 'APIGroupList', apiVersion: 'v1', groups: groups.map(groupEntry) })],
+    ['/api', { make: () => coreVersions(core, address()), isRoute: true }],
+    ['/apis', { make: () => groupList(groups), isRoute: false }],
   ])
   for (const group of groups)
-    makers.set(`/apis/${group.name}`, () => ({ kind: 'APIGroup', apiVersion: 'v1', ...groupEntry(group) }))
+    makers.set(`/apis/${group.name}`, {
+      make: () => ({ kind: 'APIGroup', apiVersion: 'v1', ...groupEntry(group) }),
+      isRoute: false,
+    })
   for (const [apiVersion, served] of lists)
-    makers.set(`/api${isCore(apiVersion) ? '' : 's'}/${apiVersion}`, () => resourceList(apiVersion, served))
+    makers.set(`/api${isCore(apiVersion) ? '' : 's'}/${apiVersion}`, {
+      make: () => resourceList(apiVersion, served),
+      isRoute: !served.some(({ kind }) => kind.origin === 'custom'),
+    })
   return makers
+}
+
+function groupList(groups: readonly Group[]): JsonObject {
+  return { kind: 'APIGroupList', apiVersion: 'v1', groups: groups.map(groupEntry) }
 }
 
 /** Its versions have no group before them: `v1`. */

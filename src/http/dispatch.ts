@@ -188,12 +188,17 @@ function verbOf(served: ServedType, info: ResourceInfo, method: string): Verb {
   const isHere = (verb: Verb) => (subresource !== '' || isAddressed(verb, name)) && (!everywhere || reading.has(verb))
   if (verbs === undefined && served.kind.origin === 'custom') throw notFound(served, name)
   if (!verbs?.some(isHere)) throw noSuchPath()
-  // HEAD may ask for the same, but is not served; what is below `/watch` is a watch and nothing else.
-  if (reading.has(info.verb) && method !== 'GET') throw notAllowed()
+  // What is below `/watch` is a watch and nothing else.
+  if (reading.has(info.verb) && method !== 'GET' && !isServedHead(served, info, method)) throw notAllowed()
   const verb = verbs.find((each) => each === info.verb)
   if (verb === undefined || !isHere(verb)) throw notAllowed()
   if (ofOne.has(verb)) assertName(name)
   return verb
+}
+
+/** As in Kubernetes, HEAD is for custom objects alone. A watch has nothing to send to it. */
+function isServedHead({ kind }: ServedType, { verb }: ResourceInfo, method: string): boolean {
+  return method === 'HEAD' && kind.origin === 'custom' && verb !== 'watch'
 }
 
 /** A new object is sent to its collection, and what is done to one object names it. */

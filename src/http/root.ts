@@ -24,7 +24,7 @@ export function rootPaths(info: VersionInfo, paths: () => readonly string[]): Pa
   return (exchange, { path, verb }) => {
     const answer = Object.hasOwn(answers, path) ? answers[path] : undefined
     if (answer === undefined) return false
-    if (verb !== 'get') throw notAllowed()
+    if (verb !== 'get' && (path !== '/' || verb !== 'head')) throw notAllowed()
     return sendBytes(exchange, 200, jsonDocument(answer(), versionInfo))
   }
 }

@@ -106,6 +106,24 @@ export function roundUpToMilli({ nanos, form }: Quantity): Quantity {
   return { nanos: divideUp(nanos, 1_000_000n) * 1_000_000n, form }
 }
 
+/**
+ * The amount as Kubernetes reads it into 64 bits, rounded up. On overflow an amount with a large suffix or exponent
+ * becomes 0; any other amount keeps its lowest 64 bits. The text must be a quantity.
+ */
+export function int64Value(text: string): bigint {
+  const parts = takeApart(text)!
+  const value = divideUp(amountOf(parts).nanos, nanosInOne)
+  const bits = BigInt.asIntN(64, value)
+  return bits !== value && overflowsToZero(parts) ? 0n : bits
+}
+
+/** Go's `resource.Quantity` holds up to 18 digits and a power of ten. It multiplies by these powers without a check. */
+function overflowsToZero({ whole, fraction, form, exponent }: Parts): boolean {
+  return (
+    form !== 'binary' && whole.length + fraction.length <= 18 && ![1, 2, 3, 6, 9].includes(exponent - fraction.length)
+  )
+}
+
 // No two neighbouring parts can take the same character, so there is one way to match and nothing to try again.
 const pattern = /^([+-]?)([0-9]*)(?:\.([0-9]*))?(?:([A-Za-z]+)([+-]?[0-9]*))?$/
 

@@ -26,7 +26,8 @@ export function serviceConnections(lookup: Lookup, ways: WaysToNodes): Endpoint[
         const place = { namespace, name: proxiedName(asked, 'service') }
         const port = await portName(lookup, place, proxiedPort(asked))
         const found = await lookup.getLatest(endpoints, place)
-        if (found === undefined) throw notFound({ group: '', plural: 'endpoints' }, place.name)
+        // Kubernetes names the resource of the request, not the Endpoints that it lacks.
+        if (found === undefined) throw notFound({ group: '', plural: 'services' }, place.name)
         const { subsets = [] } = found.object
         const all = subsets.flatMap((subset) => podsBehind(lookup, { namespace, port }, subset))
         const chosen = all[Math.floor(Math.random() * all.length)]

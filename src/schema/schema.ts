@@ -213,7 +213,7 @@ export interface Field<T = unknown> {
    * not been sent; `keep` keeps one that was sent; `write` puts it there even if not sent.
    */
   readonly zero: 'omit' | 'keep' | 'write'
-  /** An empty list that was sent is dropped, but is noted for rules that need it: see `explicit-empty.ts`. */
+  /** An empty list or map that was sent is dropped, but is noted for rules that need it: see `explicit-empty.ts`. */
   readonly emptyCounts?: boolean
   readonly default?: Json
   /**

@@ -66,9 +66,9 @@ import { openReloading, type Reloading } from './reloading.ts'
 import { handleRequests, type RequestHooks } from './request-handling.ts'
 import { isSpoken, spokenBy } from './runtime-config.ts'
 import { servedPaths } from './served-paths.ts'
+import { advertisedUrl, servedUrl } from './server-urls.ts'
 import { openAccountTokens, readGivenKeys, settleKeys } from './service-account-tokens.ts'
 import { shareAuthority } from './shared-keys.ts'
-import { advertisedUrl, servedUrl } from './server-urls.ts'
 import { openStore } from './store.ts'
 import { openTracing } from './tracing.ts'
 import { startOwnService, startUpkeep } from './upkeep.ts'
@@ -314,8 +314,7 @@ async function openOuter(options: ServerOptions, inner: Inner, { console, log, h
   const inProcess = new InProcess(handling.handleAs, systemClock)
   opened.defer(() => endOwnRequests(inProcess, options, log))
   if (hasDuties(worker)) await startOwnService(options, { ...inner, port: listener.port, opened })
-  const url = servedUrl(options, listener.port)
-  const advertised = advertisedUrl(options, listener.port)
+  const [url, advertised] = [servedUrl(options, listener.port), advertisedUrl(options, listener.port)]
   inner.listening.address = { host: url.hostname.replace(/^\[(.*)\]$/, '$1'), port: listener.port }
   await certificates.writeAdminConfig(url.origin)
   earlyPort?.takeOver(answering)

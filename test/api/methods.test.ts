@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { serve } from '../tools/in-process.ts'
 import { sendHttp2 } from '../tools/raw-http.ts'
+import { untilTrue } from '../tools/until.ts'
 
 const inNamespace = '/api/v1/namespaces/default/configmaps'
 const everywhere = '/api/v1/configmaps'
@@ -22,6 +23,23 @@ const rows: { readonly [path: string]: readonly string[] } = {
   '/api': ['POST', 'HEAD'],
   '/api/v1': ['POST', 'PUT', 'HEAD', 'OPTIONS'],
   '/version': ['POST', 'OPTIONS'],
+}
+
+const widget = { apiVersion: 'example.com/v1', kind: 'Widget' }
+const definition = {
+  metadata: { name: 'widgets.example.com' },
+  spec: {
+    group: 'example.com',
+    scope: 'Namespaced',
+    names: { plural: 'widgets', kind: 'Widget' },
+    versions: [
+      {
+        name: 'v1',
+        ...{ served: true, storage: true, subresources: { status: {} } },
+        schema: { openAPIV3Schema: { type: 'object' } },
+      },
+    ],
+  },
 }
 
 const unknown: { readonly [path: string]: readonly string[] } = {
@@ -55,6 +73,28 @@ test('methods', { timeout: 300_000 }, async (t) => {
   await t.test('HEAD of a check of health', async () => {
     for (const path of ['/livez', '/readyz', '/healthz'])
       assert.equal((await client.send(path, { method: 'HEAD' })).status, 200)
+  })
+  await t.test('HEAD of lists of groups and of custom objects', async () => {
+    await client.post('/apis/apiextensions.orch.io/v1/customresourcedefinitions', definition)
+    const custom = '/apis/example.com/v1'
+    await untilTrue(async () => (await client.get(`${custom}/widgets`)).status === 200)
+    const things = `${custom}/namespaces/default/widgets`
+    assert.equal((await client.post(things, { ...widget, metadata: { name: 'a' } })).status, 201)
+    for (const path of [
+      ...['/', '/apis', '/apis/', '/apis/apps', '/apis/example.com', custom],
+      ...[things, `${things}/a`, `${things}/a/status`, `${custom}/widgets?limit=1`],
+    ]) {
+      const [head, get] = [await client.send(path, { method: 'HEAD' }), await client.get(path)]
+      assert.deepEqual([head.status, head.text], [200, ''], path)
+      assert.equal(head.headers['content-type'], get.headers['content-type'], path)
+      const headers = { ':method': 'HEAD', ':path': path, authorization: 'Bearer admin-token' }
+      assert.equal((await sendHttp2(server, headers)).status, 200, path)
+    }
+    const missing = await client.send(`${things}/b`, { method: 'HEAD' })
+    assert.deepEqual([missing.status, missing.text], [404, ''])
+    for (const path of [`${things}?watch=1`, '/apis/apps/v1', '/apis/apps/v1/deployments'])
+      assert.equal((await client.send(path, { method: 'HEAD' })).status, 405, path)
+    assert.equal((await server.client('alice-token').send(`${things}/a`, { method: 'HEAD' })).status, 403)
   })
   await t.test('who may not do anything hears that first', async () => {
     const answer = await server.client('alice-token').send(inNamespace, { method: 'PURGE' })

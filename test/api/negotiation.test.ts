@@ -8,14 +8,19 @@ import { configMaps } from '../tools/paths.ts'
 const client = (await serve({ after })).client()
 const table = 'application/json;as=Table;g=meta.orch.io;v=v1'
 
-test('an unknown form: a document tells its forms, a resource does not', async () => {
-  for (const path of ['/api', '/api/v1', '/apis', '/apis/autoscaling', '/apis/autoscaling/v2']) {
+test('an unknown form: a list of groups names its forms, a route or a resource does not', async () => {
+  const [groups, routes] = [
+    ['/apis', '/apis/autoscaling'],
+    ['/api', '/api/v1', '/apis/autoscaling/v2'],
+  ]
+  for (const path of [...groups, ...routes])
     for (const accept of ['application/xml', 'nonsense', table]) {
       const { status, body } = await client.get(path, { accept })
-      assert.deepEqual([status, body.reason, body.details], [406, 'NotAcceptable', undefined], `${path} ${accept}`)
-      assert.match(body.message, /application\/json, application\/yaml/)
+      const namesForms = groups.includes(path) || accept === table
+      const details = namesForms ? undefined : {}
+      assert.deepEqual([status, body.reason, body.details], [406, 'NotAcceptable', details], `${path} ${accept}`)
+      assert.equal(/application\/json, application\/yaml/.test(body.message), namesForms, `${path} ${accept}`)
     }
-  }
   const { status, body } = await client.get('/api/v1/namespaces/default', { accept: 'application/xml' })
   assert.deepEqual([status, body.reason, body.details], [406, 'NotAcceptable', {}])
   assert.doesNotMatch(body.message, /yaml/)

@@ -61,7 +61,10 @@ test('kubectl defines a kind, waits for it, uses, explains, scales and deletes i
   assert.match(await run(['apply', '-f', '-'], backup), /unchanged/)
   assert.match(await run(['get', 'bk']), /^NAME +COPIES\nnightly +2\n$/)
   assert.match(await run(['get', 'all']), /backup.storage.example.com\/nightly/)
-  assert.match(await run(['explain', 'backups']), /A copy of something, kept elsewhere\./)
+  const explained = await run(['explain', 'backups'])
+  assert.match(explained, /A copy of something, kept elsewhere\./)
+  // A conformance test of Kubernetes looks for these words.
+  assert.match(explained, /apiVersion\t<string>\s+APIVersion defines/)
   assert.match(await run(['explain', 'backups.spec.copies']), /How many copies there shall be\./)
   assert.match(await run(['scale', 'bk/nightly', '--replicas=5']), /scaled/)
   assert.match(await run(['get', 'bk', '-o', 'jsonpath={.items[*].spec.copies}']), /^5$/)

@@ -62,6 +62,17 @@ test('taints and ranges are held to their rules', () => {
   ])
 })
 
+test('an extended resource beyond 64 bits is rejected', () => {
+  const faultsOf = (amount: string) => {
+    const status = { capacity: { 'example.com/gpu': amount, memory: amount } }
+    return create({}, { status }).faults
+  }
+  const both = ['Invalid status.allocatable.example.com/gpu', 'Invalid status.capacity.example.com/gpu']
+  for (const amount of ['10000000000000000000', '99999999999999999999'])
+    assert.deepEqual(faultsOf(amount), both, amount)
+  assert.deepEqual(faultsOf('9223372036854775'), [])
+})
+
 test('avoided pods are told by their controllers', () => {
   const key = 'scheduler.alpha.orch.io/preferAvoidPods'
   const faultsOf = (text: string) => createBy(node, { metadata: { name: 'n', annotations: { [key]: text } } }).faults
@@ -137,6 +148,10 @@ test('a node goes through the server: a given status, status apart, selectors, t
   assert.deepEqual([await selected('spec.unschedulable=true'), await selected('spec.unschedulable=false')], [1, 0])
   assert.equal((await client.get(`${path}?fieldSelector=spec.podCIDR=x`)).status, 400)
   assert.equal((await client.put(`${path}/none`, { metadata: { name: 'none' } })).status, 404)
+  const full = sent({}, { status: { conditions, nodeInfo, capacity: { cpu: '2' }, allocatable: {} } })
+  const emptied = await client.put(`${path}/n/status`, full)
+  assert.deepEqual([emptied.body.status.capacity, emptied.body.status.allocatable], [{ cpu: '2' }, undefined])
+  assert.equal((await client.get(`${path}/n`)).body.status.allocatable, undefined)
   const deleted = await client.delete(`${path}/n`)
   assert.deepEqual([deleted.status, deleted.body.kind], [200, 'Status'])
 })
@@ -147,4 +162,6 @@ test('what pods can get is what the node has, unless it says otherwise', () => {
   assert.deepEqual(statusOf({ capacity }).allocatable, { cpu: '2', storage: '1m' })
   assert.deepEqual(statusOf({ capacity, allocatable: { cpu: '1' } }).allocatable, { cpu: '1' })
   assert.equal(statusOf({}).allocatable, undefined)
+  assert.deepEqual(statusOf({ capacity, allocatable: null }).allocatable, { cpu: '2', storage: '1m' })
+  assert.equal(statusOf({ capacity, allocatable: {} }).allocatable, undefined)
 })

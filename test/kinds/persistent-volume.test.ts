@@ -276,4 +276,7 @@ test('a capacity beyond 64 bits is refused', () => {
     createBy(persistentVolume, { metadata: { name: 'v' }, spec: { ...base, nfs, capacity: { storage } } }).faults
   assert.deepEqual(faults('12345678901234567890'), ['Invalid spec.capacity[storage]'])
   assert.deepEqual(faults('9223372036854775807'), [])
+  // Kubernetes counts as zero bytes what a large suffix takes beyond 64 bits, and accepts it.
+  for (const storage of ['12E', '100P', '1e30']) assert.deepEqual(faults(storage), [], storage)
+  assert.deepEqual(faults('-12E'), ['Invalid spec.capacity[storage]'])
 })

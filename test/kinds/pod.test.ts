@@ -587,6 +587,13 @@ test('a status tells what a node can have seen', () => {
     ],
     ['Always', { initContainerStatuses: [ended] }, { initContainerStatuses: [runs] }],
     [
+      'Always',
+      { ephemeralContainerStatuses: [ended] },
+      { ephemeralContainerStatuses: [runs] },
+      'Forbidden status.ephemeralContainerStatuses[0].state',
+    ],
+    ['Always', { ephemeralContainerStatuses: [runs] }, { ephemeralContainerStatuses: [ended] }],
+    [
       'OnFailure',
       { initContainerStatuses: [{ ...runs, name: 'b' }, ended] },
       { initContainerStatuses: [runs] },

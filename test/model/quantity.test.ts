@@ -6,6 +6,7 @@ import {
   canonicalQuantity,
   compareQuantities,
   formatQuantity,
+  int64Value,
   parseQuantity,
   type Quantity,
   quantitySign,
@@ -153,6 +154,15 @@ test('a sum is written like its first part that is not zero', () => {
     ['1E', '1n', '1000000000000000000000000001n'],
   ] as const
   for (const [a, b, sum] of sums) assert.equal(formatQuantity(addQuantities(quantity(a), quantity(b))), sum)
+})
+
+test('on overflow 64 bits hold zero for large suffixes, else the lowest bits', () => {
+  const values = {
+    ...{ '1.5': 2n, '-1500m': -2n, '9223372036854775807': 2n ** 63n - 1n, '9E': 9n * 10n ** 18n },
+    ...{ '12E': 0n, '-12E': 0n, '1e30': 0n, '9223372036854775808': -(2n ** 63n), '16Ei': 2n ** 63n - 1n },
+    ...{ '12000000000000G': BigInt.asIntN(64, 12n * 10n ** 21n) },
+  }
+  for (const [text, value] of Object.entries(values)) assert.equal(int64Value(text), value, text)
 })
 
 test('thousandths are the finest that some fields keep', () => {

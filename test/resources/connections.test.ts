@@ -55,9 +55,9 @@ const answers: readonly (readonly [method: string, path: string, status: number,
   ['PATCH', `${pods}/none:80/proxy/`, 404, /pods "none" not found/],
   ['POST', `${core}/nodes/n:10250/proxy/stats/summary`, 500, /agent of node "n": no preferred addresses/],
   ['GET', `${core}/nodes/other/proxy`, 404, /nodes "other" not found/],
-  ['GET', `${services}/none/proxy`, 404, /endpoints "none" not found/],
+  ['GET', `${services}/none/proxy`, 404, /services "none" not found/],
   ['GET', `${services}/none:80/proxy`, 404, /services "none" not found/],
-  ['GET', `${services}/http:empty:80/proxy/x`, 404, /endpoints "empty" not found/],
+  ['GET', `${services}/http:empty:80/proxy/x`, 404, /services "empty" not found/],
   ['GET', `${services}/empty:81/proxy/x`, 503, /no service port 81 found for service "empty"/],
   ['GET', `${services}/none-yet/proxy`, 503, /no endpoints available for service "none-yet"/],
   ['GET', `${services}/full:other/proxy`, 503, /no endpoints available for service "full:other"/],
@@ -73,6 +73,8 @@ test('each is told what is missing', async () => {
     assert.deepEqual([answer.body.kind, answer.headers['retry-after']], ['Status', undefined])
     assert.match(answer.body.message, told, `${method} ${path}`)
   }
+  const missing = await client.get(`${services}/none/proxy`)
+  assert.deepEqual(missing.body.details, { name: 'none', kind: 'services' })
   const log = await client.get(`${pods}/bound/log`)
   assert.deepEqual([log.status, log.body.reason], [500, 'InternalError'])
 })

@@ -1,4 +1,5 @@
 /** NodeStatus: what the agent on a node reports. */
+import { isExplicitlyEmpty } from '../../../schema/explicit-empty.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
 import { byType } from '../../list-keys.ts'
 import { nodeConfigStatus } from './node-config.ts'
@@ -72,7 +73,10 @@ const addresses = s.list(address, byType)
 
 const fields = {
   capacity: field(1, resourceList, { doc: 'How much of each resource it has.' }),
-  allocatable: field(2, resourceList, { doc: 'How much of that pods can get; all of it if unset.' }),
+  allocatable: field(2, resourceList, {
+    emptyCounts: true,
+    doc: 'Resources that are available to pods. Defaults to the capacity.',
+  }),
   phase: field(3, s.string(), { doc: 'No longer used.' }),
   conditions: field(4, conditions, { doc: 'What is known of its state.' }),
   addresses: field(5, addresses, { doc: 'Where it is reached.' }),
@@ -90,7 +94,8 @@ export const nodeStatus = s.object(fields, {
   name: 'NodeStatus',
   doc: 'What the agent on a node reports.',
   fill: (value) => {
-    if (value.capacity !== undefined) value.allocatable ??= { ...value.capacity }
+    if (value.capacity !== undefined && !isExplicitlyEmpty(value, 'allocatable'))
+      value.allocatable ??= { ...value.capacity }
     roundResources(value.capacity)
     roundResources(value.allocatable)
   },

@@ -122,12 +122,14 @@ export function checkStatusUpdate(next: PodStatus, previous: PodStatus, { restar
     ),
     ...checkEnded(next, previous, { list: 'containerStatuses', policy: restartPolicy }),
     ...checkEnded(next, previous, { list: 'initContainerStatuses', policy: restartPolicy }),
+    // The kubelet never restarts ephemeral containers.
+    ...checkEnded(next, previous, { list: 'ephemeralContainerStatuses', policy: 'Never' }),
     ...checkAddresses(next),
   ]
 }
 
 interface Ended {
-  readonly list: 'containerStatuses' | 'initContainerStatuses'
+  readonly list: 'containerStatuses' | 'initContainerStatuses' | 'ephemeralContainerStatuses'
   readonly policy: PodSpec['restartPolicy']
 }
 

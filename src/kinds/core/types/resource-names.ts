@@ -5,7 +5,7 @@
  */
 import { type FieldError, type FieldPath, invalid } from '../../../model/field-error.ts'
 import { checkQualifiedName } from '../../../model/names.ts'
-import { parseQuantity, type Quantity, quantitySign } from '../../../model/quantity.ts'
+import { int64Value, parseQuantity, type Quantity, quantitySign } from '../../../model/quantity.ts'
 import { isVendorKey, type Vendor } from '../../../model/vendor.ts'
 
 const containerNames = new Set(['cpu', 'memory', 'ephemeral-storage'])
@@ -72,6 +72,7 @@ export function isStandardForQuota(name: string): boolean {
 }
 
 const nanosInOne = 1_000_000_000n
+const nanosInMilli = 1_000_000n
 
 /** How much of which resource: `['cpu', '500m']`. */
 export type Amount = readonly [name: string, text: string]
@@ -81,7 +82,12 @@ export function checkResourceAmount([name, text]: Amount, path: FieldPath, vendo
   if (text.startsWith('-') && quantitySign(quantityOf(text)) < 0)
     return [invalid(path, text, 'must be greater than or equal to 0')]
   if (!countNames.has(name) && !isExtended(name, vendor)) return []
-  return quantityOf(text).nanos % nanosInOne === 0n ? [] : [invalid(path, text, 'must be an integer')]
+  return isInteger(quantityOf(text)) ? [] : [invalid(path, text, 'must be an integer')]
+}
+
+/** Kubernetes counts thousandths in 64 bits. An amount that overflows them is usually no multiple of 1000 any more. */
+function isInteger({ nanos }: Quantity): boolean {
+  return nanos % nanosInOne === 0n && BigInt.asIntN(64, nanos / nanosInMilli) % 1000n === 0n
 }
 
 /** Every quantity in a decoded object can be read. */
@@ -91,12 +97,9 @@ export function quantityOf(text: string): Quantity {
   return quantity
 }
 
-const largestSize = (2n ** 63n - 1n) * nanosInOne
-
-/** Whether storage can be of this size: not negative, and its bytes can be counted in 64 bits. */
+/** Whether storage can have this size: its bytes, as Kubernetes counts them in 64 bits, are not negative. */
 export function isStorageSize(text: string): boolean {
-  const { nanos } = quantityOf(text)
-  return nanos >= 0n && nanos <= largestSize
+  return quantitySign(quantityOf(text)) >= 0 && int64Value(text) >= 0n
 }
 
 export const hugePages = 'hugepages-'

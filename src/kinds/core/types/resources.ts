@@ -42,7 +42,7 @@ export const resourceRequirements = s.object(fields, {
 })
 
 const computeResources = ['cpu', 'memory']
-const wholeNumber = /^[0-9]{1,18}$/
+const wholeNumber = /^[0-9]{1,15}$/
 
 /** The quantity under a name; every quantity in a decoded object can be read. */
 export function quantityIn(list: ResourceList | undefined, name: string): Quantity | undefined {
