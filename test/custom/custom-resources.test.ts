@@ -95,6 +95,15 @@ describe('a definition on one server', () => {
     ])
   })
 
+  test('a definition without a name is one fault', async () => {
+    const made = await client.post(definitions, { ...definitionOf({}), metadata: {} })
+    const causes: { reason: string; field: string }[] = made.body.details.causes
+    assert.deepEqual(
+      causes.map(({ reason, field }) => `${reason} ${field}`),
+      ['FieldValueRequired metadata.name'],
+    )
+  })
+
   test('empty names are of the wrong form; a webhook without its strategy is told beside a strategy that is none', async () => {
     const definition = definitionOf({ shortNames: [''], version: { name: '' } })
     const conversion = {

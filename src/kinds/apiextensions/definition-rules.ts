@@ -48,7 +48,8 @@ export function checkDefinition(object: CustomResourceDefinition, { vendor, subr
 
 export function checkNewDefinition({ metadata, spec = {} }: CustomResourceDefinition): FieldError[] {
   const wanted = `${spec.names?.plural ?? ''}.${spec.group ?? ''}`
-  const { name, generateName = wanted } = metadata
+  // That a name is required is reported for every kind.
+  const { name = wanted, generateName = wanted } = metadata
   const why = 'must be spec.names.plural+"."+spec.group'
   return [
     ...(name === wanted ? [] : [invalid('metadata.name', name, why)]),
