@@ -41,10 +41,12 @@ function tooLate(): Error {
 function allowedMs({ info }: Exchange, maxMs: number): number {
   const text = info.query.get('timeout')
   if (text === null || text === '') return maxMs
-  const ms = parseDuration(text)
+  const isNegative = text.startsWith('-')
+  const ms = parseDuration(text.replace(/^[+-]/, ''))
   if (ms === undefined)
     throw badRequest(
       `invalid timeout specified in the request URL: ${JSON.stringify(shorten(text, 50))}; use a duration such as 30s`,
     )
-  return ms === 0 ? maxMs : Math.min(ms, maxMs)
+  // As in Kubernetes, a time of zero or below asks for none of its own.
+  return ms === 0 || isNegative ? maxMs : Math.min(ms, maxMs)
 }
