@@ -252,7 +252,21 @@ const fits: { readonly [tag: string]: (value: Scalar) => boolean } = {
 function tagged(tag: string, text: string): Scalar {
   const name = coreTag(tag)
   if (name === 'str' || name === '') return text
+  if (name === 'binary') return textOfBase64(text)
   const value = plainScalar(text)
   if (Object.hasOwn(fits, name) && fits[name]!(value)) return value
   throw badRequest(`a YAML tag !!${name.slice(0, 50)} does not fit its value`)
+}
+
+/** The value of `!!binary` is the text that its base64 encodes, as for kube-apiserver. JSON has no bytes. */
+function textOfBase64(text: string): string {
+  const encoded = text.replaceAll(/[\r\n]/g, '')
+  if (encoded.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(encoded))
+    throw badRequest('the YAML value of a tag !!binary is not base64')
+  const bytes = Uint8Array.from(atob(encoded), (character) => character.charCodeAt(0))
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    throw badRequest('the YAML value of a tag !!binary is not base64 of a text in UTF-8')
+  }
 }

@@ -29,6 +29,10 @@ const meant: readonly (readonly [text: string, value: Json])[] = [
   ['a: |\n  one\n  two\nb: >-\n  three\n  four', { a: 'one\ntwo\n', b: 'three four' }],
   ['a: "\\ud83d\\ude00"\nb: "\\U0001F600"', { a: '😀', b: '😀' }],
   ['a: !!str 1\nb: !!int "2"\nc: !own x\nd: !!float 3\ne: ! 4', { a: '1', b: 2, c: 'x', d: 3, e: '4' }],
+  [
+    'a: !!binary aGVsbG8=\nb: !!binary |\n  w7xi\n  ZXI=\nc: !!binary ""\nd: !<tag:yaml.org,2002:binary> "MQ=="',
+    { a: 'hello', b: 'über', c: '', d: '1' },
+  ],
   ['1: a\ntrue: b\n1.5: c', { 1: 'a', true: 'b', 1.5: 'c' }],
   [
     'constructor: a\n__proto__: b',
@@ -69,6 +73,10 @@ const refused: readonly (readonly [name: string, text: string | Buffer, told: Re
   ['two documents', 'a: 1\n---\nb: 2', /more than one/],
   ['a tag of its own making', '%TAG ! tag:x,2000:\n--- !a b', /tags/],
   ['a tag that does not fit', 'a: !!int x', /does not fit/],
+  ['a binary value that is not base64', 'a: !!binary "?"', /!!binary is not base64/],
+  ['a binary value without padding', 'a: !!binary aGVsbG8', /!!binary is not base64/],
+  ['a binary value that is no text', 'a: !!binary /w==', /base64 of a text in UTF-8/],
+  ['a binary list', 'a: !!binary [a]', /does not fit/],
   ['a list as a key', '? [a]\n: b', /key/],
   ['a key of null', '~: a', /key/],
   ['a number without end', 'a: .inf', /number/],
