@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import type { Transport } from '../../src/client/transport.ts'
 import { endpointSlices, endpoints, services } from '../../src/controllers/endpoints/service-endpoints.ts'
+import { TriggerTimes } from '../../src/controllers/endpoints/trigger-times.ts'
 import { truncateSubsets } from '../../src/controllers/endpoints/truncate-subsets.ts'
 import { nodes, pods } from '../../src/controllers/workloads/resource-types.ts'
 import type { EndpointSlice } from '../../src/kinds/discovery/endpoint-slice.ts'
@@ -58,8 +59,12 @@ async function makePod(name: string, app: string, more: object = {}): Promise<vo
   } as never)
 }
 
-async function setStatus(name: string, ip: string, { ready = true, phase = 'Running' } = {}): Promise<void> {
-  const conditions = [{ type: 'Ready', status: ready ? 'True' : 'False' }]
+async function setStatus(
+  name: string,
+  ip: string,
+  { ready = true, phase = 'Running', since = undefined as string | undefined } = {},
+): Promise<void> {
+  const conditions = [{ type: 'Ready', status: ready ? 'True' : 'False', lastTransitionTime: since }]
   const status = { phase, podIP: ip, podIPs: [{ ip }], conditions }
   await server.client.patch(pods, { namespace, name }, { patch: { merge: { status } }, subresource: 'status' })
 }
@@ -106,6 +111,52 @@ async function untilBoth(name: string, wanted: string, inSlices: string): Promis
     (found) => found === inSlices,
   )
 }
+
+test('both carry the time of the change that caused them to be written', async () => {
+  server.run(loops)
+  await makeService('timed')
+  const key = 'endpoints.orch.io/last-change-trigger-time'
+  const { metadata } = await server.client.get(services, { namespace, name: 'timed' })
+  const created = metadata.creationTimestamp!
+  const untilTimed = async (wanted: string) => {
+    const found = async () => {
+      const { items } = await server.client.list(endpoints, { namespace, fieldSelector: 'metadata.name=timed' })
+      const all = [items[0], (await slicesOf('timed'))[0]]
+      return all.map((each) => each?.metadata.annotations?.[key] ?? (each === undefined ? 'missing' : 'none')).join()
+    }
+    await until(found, (times) => times === `${wanted},${wanted}`)
+  }
+  await untilTimed(created)
+  await makePod('timed-1', 'timed')
+  await setStatus('timed-1', '10.1.9.1', { since: '2041-01-01T00:00:00Z' })
+  await untilBoth('timed', '10.1.9.1| :=8080', '10.1.9.1+')
+  await untilTimed('2041-01-01T00:00:00Z')
+  // Labels have no time of their own.
+  await server.client.patch(
+    services,
+    { namespace, name: 'timed' },
+    { patch: { merge: { metadata: { labels: { team: 'b' } } } } },
+  )
+  await untilTimed('none')
+})
+
+test('a trigger time is the earliest change since the last look', () => {
+  const times = new TriggerTimes()
+  const service = { metadata: { creationTimestamp: '2030-01-01T00:00:00Z' } } as never
+  const pod = (name: string, second: number) =>
+    ({
+      metadata: { name },
+      status: { conditions: [{ type: 'Ready', lastTransitionTime: `2030-01-01T00:00:0${second}Z` }] },
+    }) as never
+  assert.equal(times.next('a/b', service, [pod('p', 5)]), '2030-01-01T00:00:00Z')
+  assert.equal(times.next('a/b', service, [pod('p', 5)]), undefined)
+  assert.equal(times.next('a/b', service, [pod('p', 8), pod('q', 7), pod('r', 9)]), '2030-01-01T00:00:07Z')
+  assert.equal(times.next('a/b', service, [pod('p', 8)]), undefined)
+  const remade = { metadata: { creationTimestamp: '2030-01-01T00:00:06Z' } } as never
+  assert.equal(times.next('a/b', remade, [pod('p', 8)]), '2030-01-01T00:00:06Z')
+  times.forget('a/b')
+  assert.equal(times.next('a/b', service, [pod('p', 8)]), '2030-01-01T00:00:00Z')
+})
 
 test('both follow the pods: as they come, become ready, end, change their labels and go', async () => {
   server.run(loops)

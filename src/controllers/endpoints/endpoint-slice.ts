@@ -28,8 +28,9 @@ import { isNamespaceEnding } from '../workloads/pod-control.ts'
 import { desiredEndpoints } from './desired-endpoints.ts'
 import { familiesOf, hasPods, PodChanges, selectionOf } from './service-endpoints.ts'
 import { fromService, managedBy, serviceKey } from './slice-metadata.ts'
-import { planSlices } from './slice-plan.ts'
+import { planSlices, type SlicePlan } from './slice-plan.ts'
 import { carryOut, changedSlices, removeSlice, SliceWrites } from './slice-writes.ts'
+import { TriggerTimes, withTriggerTime } from './trigger-times.ts'
 
 export interface EndpointSliceParts {
   readonly client: Client
@@ -50,6 +51,7 @@ interface State extends EndpointSliceParts {
   readonly changes: PodChanges
   readonly writes: SliceWrites
   readonly byService: Index<EndpointSlice>
+  readonly triggerTimes: TriggerTimes
 }
 
 export function endpointSliceLoop(parts: EndpointSliceParts): Loop {
@@ -59,6 +61,7 @@ export function endpointSliceLoop(parts: EndpointSliceParts): Loop {
   const writes = new SliceWrites(clock)
   const keyOf = (slice: EndpointSlice) => serviceKey(slice, vendor, managedBy(vendor))
   const byService = slices.index((slice) => [keyOf(slice)])
+  const state = { ...parts, selection, changes, writes, byService, triggerTimes: new TriggerTimes() }
   return {
     name: 'endpointslice',
     sources: [
@@ -68,7 +71,7 @@ export function endpointSliceLoop(parts: EndpointSliceParts): Loop {
       fromInformer(parts.nodes, () => []),
       batched(fromInformer(slices, changedSlices(writes, keyOf)), changes.pauseMs),
     ],
-    reconcile: (key, signal) => reconcile({ ...parts, selection, changes, writes, byService }, key, signal),
+    reconcile: (key, signal) => reconcile(state, key, signal),
   }
 }
 
@@ -77,6 +80,7 @@ async function reconcile(state: State, key: string, signal: AbortSignal): Promis
   if (service === undefined) {
     state.changes.gone(key)
     state.writes.forget(key)
+    state.triggerTimes.forget(key)
     return 'done'
   }
   if (!hasPods(service)) return 'done'
@@ -86,8 +90,10 @@ async function reconcile(state: State, key: string, signal: AbortSignal): Promis
   if (waitMs > 0) return { afterMs: waitMs }
   const pods = state.selection.podsOf(service)
   state.changes.counted(key, pods.length)
+  const triggerTime = state.triggerTimes.next(key, service, pods)
   try {
-    for (const family of familiesOf(service)) await reconcileFamily(state, { service, pods, existing, family, signal })
+    for (const family of familiesOf(service))
+      await reconcileFamily(state, { service, pods, existing, family, triggerTime, signal })
     const unserved = existing.filter(({ addressType = '' }) => !familiesOf(service).includes(addressType))
     for (const slice of unserved) await removeSlice(state, key, { slice, signal })
     return 'done'
@@ -105,10 +111,12 @@ interface FamilyWork {
   readonly pods: readonly Pod[]
   readonly existing: readonly EndpointSlice[]
   readonly family: string
+  readonly triggerTime: string | undefined
   readonly signal: AbortSignal
 }
 
-async function reconcileFamily(state: State, { service, pods, existing, family, signal }: FamilyWork): Promise<void> {
+async function reconcileFamily(state: State, work: FamilyWork): Promise<void> {
+  const { service, pods, existing, family, triggerTime, signal } = work
   const { vendor, nodes, maxPerSlice } = state
   const ofFamily = existing.filter(({ addressType }) => addressType === family)
   const groups = await desiredEndpoints({ service, pods, nodes, family, vendor })
@@ -118,5 +126,15 @@ async function reconcileFamily(state: State, { service, pods, existing, family, 
     foreign: ofFamily.filter((slice) => !isControlledBy(slice, service)),
   })
   const { namespace, name, deletionTimestamp } = service.metadata
-  await carryOut(state, `${namespace}/${name}`, { plan, signal, isEnding: deletionTimestamp !== undefined })
+  const isEnding = deletionTimestamp !== undefined
+  await carryOut(state, `${namespace}/${name}`, { plan: timedPlan(plan, vendor, triggerTime), signal, isEnding })
+}
+
+/** The plan with the time of the change that caused it, on every slice that is written. */
+function timedPlan({ create, update, remove }: SlicePlan, vendor: Vendor, triggerTime: string | undefined): SlicePlan {
+  const timed = (slice: EndpointSlice): EndpointSlice => ({
+    ...slice,
+    metadata: { ...slice.metadata, annotations: withTriggerTime(slice.metadata.annotations, vendor, triggerTime) },
+  })
+  return { create: create.map(timed), update: update.map(timed), remove }
 }

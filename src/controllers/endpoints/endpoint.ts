@@ -39,6 +39,7 @@ import {
   selectionOf,
   targetOf,
 } from './service-endpoints.ts'
+import { TriggerTimes, withTriggerTime } from './trigger-times.ts'
 import { type Subset, truncateSubsets } from './truncate-subsets.ts'
 
 const maxAddresses = 1000
@@ -57,6 +58,7 @@ export interface EndpointParts {
 interface State extends EndpointParts {
   readonly selection: PodSelection<Service>
   readonly changes: PodChanges
+  readonly triggerTimes: TriggerTimes
 }
 
 type Address = NonNullable<Subset['addresses']>[number]
@@ -64,7 +66,7 @@ type Address = NonNullable<Subset['addresses']>[number]
 export function endpointLoop(parts: EndpointParts): Loop {
   const selection = selectionOf(parts.pods, parts.services)
   const changes = new PodChanges(parts.batchMs)
-  const state = { ...parts, selection, changes }
+  const state = { ...parts, selection, changes, triggerTimes: new TriggerTimes() }
   return {
     name: 'endpoint',
     sources: [
@@ -93,12 +95,15 @@ async function reconcile(state: State, key: string, signal: AbortSignal): Promis
   if (!hasPods(service)) return 'done'
   const pods = state.selection.podsOf(service)
   state.changes.counted(key, pods.length)
+  const triggerTime = state.triggerTimes.next(key, service, pods)
   const subsets = await subsetsOf(service, pods)
-  return await write(state, wantedFor(state, service, subsets), { service, signal })
+  return await write(state, { ...wantedFor(state, service, subsets), triggerTime }, { service, signal })
 }
 
 async function removeOrphan(state: State, name: ObjectName, signal: AbortSignal): Promise<StepOutcome> {
-  state.changes.gone(`${name.namespace}/${name.name}`)
+  const key = `${name.namespace}/${name.name}`
+  state.changes.gone(key)
+  state.triggerTimes.forget(key)
   const found = state.endpoints.get(name)
   // An election of old clients keeps its record here: such Endpoints never had a Service.
   if (found === undefined || found.metadata.annotations?.[electionKey(state.vendor)] !== undefined) return 'done'
@@ -165,9 +170,10 @@ interface Wanted {
   readonly labels: Record<string, string>
   readonly subsets: readonly Subset[]
   readonly isTruncated: boolean
+  readonly triggerTime: string | undefined
 }
 
-function wantedFor({ vendor }: State, service: Service, subsets: readonly Subset[]): Wanted {
+function wantedFor({ vendor }: State, service: Service, subsets: readonly Subset[]): Omit<Wanted, 'triggerTime'> {
   const { [headlessLabel(vendor)]: _, ...labels } = service.metadata.labels ?? {}
   const headless = isHeadless(service) ? { [headlessLabel(vendor)]: '' } : {}
   const cut = truncateSubsets(subsets, maxAddresses)
@@ -176,7 +182,7 @@ function wantedFor({ vendor }: State, service: Service, subsets: readonly Subset
 
 async function write(
   { client, recorder, vendor, endpoints: informer }: State,
-  { labels, subsets, isTruncated }: Wanted,
+  { labels, subsets, isTruncated, triggerTime }: Wanted,
   { service, signal }: { service: Service; signal: AbortSignal },
 ): Promise<StepOutcome> {
   const { namespace = '', name = '' } = service.metadata
@@ -188,7 +194,8 @@ async function write(
     sameJson(before?.metadata.labels ?? {}, labels) &&
     (capacity === 'truncated') === isTruncated
   if (before !== undefined && isSame) return 'done'
-  const annotations = isTruncated ? { ...others, [capacityKey]: 'truncated' } : others
+  const marked = isTruncated ? { ...others, [capacityKey]: 'truncated' } : others
+  const annotations = withTriggerTime(marked, vendor, triggerTime)
   const metadata = { ...(before?.metadata ?? { namespace, name }), labels, annotations }
   const object: Endpoints = { apiVersion: 'v1', kind: 'Endpoints', metadata, subsets: [...subsets] }
   try {

@@ -7,6 +7,7 @@ import type { Service } from '../../kinds/core/types/service-spec.ts'
 import type { EndpointSlice } from '../../kinds/discovery/endpoint-slice.ts'
 import { type Vendor, vendorKey } from '../../model/vendor.ts'
 import { headlessLabel, isHeadless } from './service-endpoints.ts'
+import { triggerTimeKey } from './trigger-times.ts'
 
 function serviceLabel(vendor: Vendor): string {
   return vendorKey(vendor, 'service-name')
@@ -52,10 +53,7 @@ export function fromService(service: Service, vendor: Vendor): SliceOrigin {
 /** Slices made from Endpoints: with all labels and annotations of these that are not about the Endpoints themselves. */
 export function fromEndpoints(endpoints: Endpoints, vendor: Vendor): SliceOrigin {
   const { name = '', labels = {}, annotations = {} } = endpoints.metadata
-  const left = new Set([
-    vendorKey(vendor, 'last-change-trigger-time', 'endpoints'),
-    vendorKey(vendor, 'last-applied-configuration', 'kubectl'),
-  ])
+  const left = new Set([triggerTimeKey(vendor), vendorKey(vendor, 'last-applied-configuration', 'kubectl')])
   const taken = Object.entries(annotations).filter(([key]) => !left.has(key))
   return {
     owner: endpoints,
