@@ -111,6 +111,7 @@ export const controlLoops: readonly ControlLoop[] = [
   {
     name: 'daemonset',
     account: 'daemon-set-controller',
+    eventSource: 'daemonset-controller',
     cluster: true,
     make: ({ client, recorder, informer, vendor, clock }) =>
       daemonSetLoop({
@@ -132,6 +133,7 @@ export const controlLoops: readonly ControlLoop[] = [
   {
     name: 'disruption',
     account: 'disruption-controller',
+    eventSource: 'controllermanager',
     cluster: true,
     make: ({ client, recorder, informer, clock }) =>
       disruptionLoop({
@@ -158,6 +160,7 @@ export const controlLoops: readonly ControlLoop[] = [
   {
     name: 'endpointslice',
     account: 'endpointslice-controller',
+    eventSource: 'endpoint-slice-controller',
     cluster: true,
     syncs: { flag: 'service-endpoint', default: 5 },
     make: ({ client, recorder, informer, vendor, clock, options: { sliceBatchMs = 0, maxEndpointsPerSlice = 100 } }) =>
@@ -170,6 +173,7 @@ export const controlLoops: readonly ControlLoop[] = [
   {
     name: 'endpointslicemirroring',
     account: 'endpointslicemirroring-controller',
+    eventSource: 'endpoint-slice-mirroring-controller',
     cluster: true,
     make: ({ client, recorder, informer, vendor, clock, options: { mirroringBatchMs = 0, maxMirrored = 1000 } }) =>
       endpointSliceMirroringLoop({
@@ -180,6 +184,7 @@ export const controlLoops: readonly ControlLoop[] = [
   {
     name: 'ephemeral-volume',
     account: 'ephemeral-volume-controller',
+    eventSource: 'ephemeral_volume',
     syncs: { flag: 'ephemeralvolume', default: 5 },
     make: ({ client, recorder, informer }) =>
       ephemeralVolumeLoop({ client, recorder, pods: informer(pods), claims: informer(claims) }),
@@ -187,6 +192,7 @@ export const controlLoops: readonly ControlLoop[] = [
   {
     name: 'garbagecollector',
     account: 'generic-garbage-collector',
+    eventSource: 'garbage-collector-controller',
     syncs: { flag: 'gc', default: 20 },
     make: ({ client, clock, log, recorder }) => garbageCollectorLoop({ client, clock, log, recorder }),
   },
@@ -200,6 +206,7 @@ export const controlLoops: readonly ControlLoop[] = [
   {
     name: 'host-path-provisioner',
     account: 'persistent-volume-binder',
+    eventSource: 'persistentvolume-controller',
     make: ({ client, recorder, informer, vendor, options: { volumeDirectory: directory } }) => {
       if (directory === undefined)
         return { notRunning: 'there is no directory for volumes: name one with --volume-directory' }
@@ -228,6 +235,7 @@ export const controlLoops: readonly ControlLoop[] = [
   {
     name: 'nodeipam',
     account: 'node-controller',
+    eventSource: 'cidrAllocator',
     cluster: true,
     make: ({ client, recorder, informer, options: { podRanges } }) => {
       if (podRanges === undefined)
@@ -248,19 +256,21 @@ export const controlLoops: readonly ControlLoop[] = [
   {
     name: 'persistentvolume-binder',
     account: 'persistent-volume-binder',
-    make: ({ client, recorder, informer, vendor }) => {
+    eventSource: 'persistentvolume-controller',
+    make: ({ client, recorder, informer, vendor, clock }) => {
       const objects = {
         claims: informer(claims),
         volumes: informer(volumes),
         classes: informer(storageClasses(vendor)),
         pods: informer(pods),
       }
-      return volumeBinderLoop({ client, recorder, vendor, ...objects })
+      return volumeBinderLoop({ client, recorder, vendor, clock, ...objects })
     },
   },
   {
     name: 'persistentvolume-expander',
     account: 'expand-controller',
+    eventSource: 'volume_expand',
     make: ({ client, recorder, informer, vendor, clock }) =>
       volumeExpanderLoop({ client, recorder, vendor, clock, claims: informer(claims), volumes: informer(volumes) }),
   },

@@ -34,6 +34,8 @@ export interface ControlLoop {
    * Undefined: it works as the manager itself.
    */
   readonly account?: string
+  /** The component that its events name as their source, where kube-controller-manager uses another name. */
+  readonly eventSource?: string
   readonly roles?: readonly string[]
   /** The flag that says how many objects it works on at once, as in `--concurrent-<flag>-syncs`, and its default. */
   readonly syncs?: { readonly flag: string; readonly default: number }

@@ -58,10 +58,11 @@ function makeLoop(
   return 'notRunning' in made || atOnce === undefined ? made : ({ ...made, concurrency: atOnce } satisfies Loop)
 }
 
-function recorderOf({ name, account }: ControlLoop, { clientAs, clock, records }: ManagerParts): EventRecorder {
+function recorderOf(loop: ControlLoop, { clientAs, clock, records }: ManagerParts): EventRecorder {
+  const { name, account, eventSource = account ?? name } = loop
   const onError = (error: unknown) =>
     records.log.warn('an event could not be written', { loop: name, ...errorFields(error) })
-  return new EventRecorder({ client: clientAs(account), component: account ?? name, clock, onError })
+  return new EventRecorder({ client: clientAs(account), component: eventSource, clock, onError })
 }
 
 function sharedInformers(client: Client, log: Log): LoopContext['informer'] {

@@ -12,6 +12,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { after, afterEach, before, test } from 'node:test'
+import { systemClock } from '../../src/base/clock.ts'
 import type { ResourceType } from '../../src/client/resource-type.ts'
 import { isNotFound } from '../../src/client/status-error.ts'
 import type { Transport } from '../../src/client/transport.ts'
@@ -401,6 +402,30 @@ test('other provisioners are asked by annotation and event; a class that is not 
   await eventOf('e-later', 'ProvisioningFailed')
   await makeClass('later')
   await claimIn('Bound', 'e-later')
+})
+
+test('a claim that binds a moment later draws no event; its events name the controller of Kubernetes', async () => {
+  let now = 0
+  const clock = { ...systemClock, monotonic: () => now }
+  server.run(loops, { options: { volumeDirectory: root }, clock })
+  await makeClaim('moment', { className: 'absent' })
+  await makeClaim('moment-unset', { spec: { selector: { matchLabels: { moment: 'yes' } } } })
+  for (const name of ['moment', 'moment-unset']) await claimIn('Pending', name)
+  await makeVolume('moment', { className: 'absent' })
+  await makeVolume('moment-unset', { labels: { moment: 'yes' } })
+  for (const name of ['moment', 'moment-unset']) await claimIn('Bound', name)
+  await makeClaim('moment-never', { className: 'absent' })
+  await claimIn('Pending', 'moment-never')
+  now += 1000
+  const { source } = (await eventOf('moment-never', 'ProvisioningFailed')) as { source?: unknown }
+  assert.deepEqual(source, { component: 'persistentvolume-controller' })
+  // Events are written in order, so those of the other claims would be there by now.
+  const { items } = await server.client.list(events, { namespace })
+  const about = items.map((event) => (event as { involvedObject?: { name?: string } }).involvedObject?.name)
+  assert.deepEqual(
+    about.filter((name) => name === 'moment' || name === 'moment-unset'),
+    [],
+  )
 })
 
 test('an ephemeral volume: its claim has the spec of the template, is owned by its Pod, and goes with it', async () => {

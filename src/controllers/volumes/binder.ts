@@ -10,20 +10,24 @@ import { classOf } from '../../volumes/matching.ts'
 import { claimNames, isUnscheduled } from '../../volumes/pod-claims.ts'
 import { syncClaim } from './claims.ts'
 import type { Binder, BinderParts } from './parts.ts'
+import { UnboundSince } from './unbound-since.ts'
 import { syncVolume } from './volumes.ts'
 
 export function volumeBinderLoop(parts: BinderParts): Loop {
-  const binder = { ...parts, keys: bindingKeys(parts.vendor) }
+  const binder = { ...parts, keys: bindingKeys(parts.vendor), unboundSince: new UnboundSince(parts.clock) }
   const volumesByClaim = parts.volumes.index(({ spec }) => claimOfReference(spec?.claimRef))
   return {
     name: 'persistentvolume-binder',
     sources: [
-      fromInformer(parts.claims, ({ key, object, previous }) => [
-        `claim ${key}`,
-        ...volumeNamed(object ?? previous).map((name) => `volume ${name}`),
-        // One that is gone may not have known yet which volume was held for it.
-        ...(object === undefined ? volumesByClaim.get(key).map((volume) => `volume ${objectKey(volume)}`) : []),
-      ]),
+      fromInformer(parts.claims, ({ key, object, previous }) => {
+        if (object === undefined) binder.unboundSince.forget(previous?.metadata.uid ?? '')
+        return [
+          `claim ${key}`,
+          ...volumeNamed(object ?? previous).map((name) => `volume ${name}`),
+          // One that is gone may not have known yet which volume was held for it.
+          ...(object === undefined ? volumesByClaim.get(key).map((volume) => `volume ${objectKey(volume)}`) : []),
+        ]
+      }),
       fromInformer(parts.volumes, ({ key, object, previous }) => [
         `volume ${key}`,
         ...claimsConcernedBy(binder, (object ?? previous)!).map((claim) => `claim ${claim}`),

@@ -17,8 +17,9 @@ export async function syncClaim(
   signal: AbortSignal,
 ): Promise<StepOutcome> {
   const isCompleted = claim.metadata.annotations?.[binder.keys.bindCompleted] !== undefined
+  if (!isCompleted && (claim.spec?.volumeName ?? '') === '') return await findVolume(binder, claim, signal)
+  binder.unboundSince.forget(claim.metadata.uid ?? '')
   if (isCompleted) await syncBound(binder, claim, signal)
-  else if ((claim.spec?.volumeName ?? '') === '') await findVolume(binder, claim, signal)
   else await takeNamed(binder, claim, signal)
   return 'done'
 }
@@ -76,7 +77,7 @@ async function takeNamed(binder: Binder, claim: PersistentVolumeClaim, signal: A
   await pend(binder, claim, signal)
 }
 
-async function findVolume(binder: Binder, claim: PersistentVolumeClaim, signal: AbortSignal): Promise<void> {
+async function findVolume(binder: Binder, claim: PersistentVolumeClaim, signal: AbortSignal): Promise<StepOutcome> {
   const { keys } = binder
   const className = classOf(claim, keys)
   const storageClass = binder.classes.get({ name: className })
@@ -84,9 +85,16 @@ async function findVolume(binder: Binder, claim: PersistentVolumeClaim, signal: 
   const isDelayed = storageClass?.volumeBindingMode === 'WaitForFirstConsumer' && selected === undefined
   const node = selected && (await unlessGone(binder.client.get(nodes, { name: selected }, { signal })))
   const volume = bestMatch(binder.volumes.objects(), { claim, keys, node: node || undefined, isDelayed })
-  if (volume !== undefined) return await bind(binder, { volume, claim, signal })
+  if (volume !== undefined) {
+    await bind(binder, { volume, claim, signal })
+    return 'done'
+  }
   const isGoing = claim.metadata.deletionTimestamp !== undefined
-  await pend(binder, isGoing ? claim : await askForVolume(binder, claim, { className, isDelayed, signal }), signal)
+  const why = isGoing || isDelayed ? undefined : whyUnbound(binder, className)
+  const waitMs = why === undefined ? 0 : binder.unboundSince.waitMs(claim.metadata.uid ?? '')
+  const isQuiet = isGoing || waitMs > 0
+  await pend(binder, isQuiet ? claim : await askForVolume(binder, claim, { className, isDelayed, signal }), signal)
+  return waitMs > 0 ? { afterMs: waitMs } : 'done'
 }
 
 /** No volume is there that suits the claim: says why, and which provisioner is to make one. Returns the claim as it is. */

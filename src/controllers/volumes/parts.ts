@@ -1,4 +1,5 @@
 /** What the steps of the binder share. */
+import type { Clock } from '../../base/clock.ts'
 import type { Client } from '../../client/client.ts'
 import type { EventRecorder } from '../../client/event-recorder.ts'
 import type { Informer } from '../../client/informer.ts'
@@ -10,6 +11,7 @@ import type { Pod } from '../../kinds/core/pod.ts'
 import type { StorageClass } from '../../kinds/storage/storage-class.ts'
 import { groupName, type Vendor } from '../../model/vendor.ts'
 import type { BindingKeys } from '../../volumes/annotations.ts'
+import type { UnboundSince } from './unbound-since.ts'
 
 export const nodes: ResourceType<Node> = { group: '', version: 'v1', plural: 'nodes', namespaced: false }
 
@@ -28,8 +30,10 @@ export interface VolumeParts {
 
 export interface BinderParts extends VolumeParts {
   readonly pods: Informer<Pod>
+  readonly clock: Clock
 }
 
 export interface Binder extends BinderParts {
   readonly keys: BindingKeys
+  readonly unboundSince: UnboundSince
 }
