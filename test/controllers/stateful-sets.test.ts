@@ -100,6 +100,8 @@ test('pods come one after the other when the one before is ready, and go in the 
   const { status } = await settled('web', ({ availableReplicas }) => availableReplicas === 3)
   assert.equal(status?.currentRevision, status?.updateRevision)
   const last = await server.client.get(pods, { namespace, name: 'web-2' })
+  assert.equal(status?.collisionCount, 0)
+  assert.equal(last.metadata.generateName, 'web-')
   assert.equal(last.spec?.hostname, 'web-2')
   assert.equal(last.spec?.subdomain, 'web')
   assert.deepEqual(last.metadata.labels, {

@@ -39,15 +39,14 @@ export function newPod(step: SetStep, ordinal: number): Draft<Pod> {
   const { set, parts } = step
   const revision = isHeldBack(set, ordinal) ? step.current : step.update
   const { metadata, spec } = podFromTemplate(templateOfRevision(revision) ?? set.spec?.template, set)
-  const { generateName: _, ...rest } = metadata
   const name = podName(set, ordinal)
   const labels = {
-    ...{ ...rest.labels, [nameLabel(parts.vendor)]: name },
+    ...{ ...metadata.labels, [nameLabel(parts.vendor)]: name },
     [revisionLabel]: revision.metadata.name ?? '',
   }
   const { serviceName = '' } = set.spec ?? {}
   return {
-    metadata: { ...rest, name, labels },
+    metadata: { ...metadata, name, labels },
     spec: { ...spec, hostname: name, subdomain: serviceName, volumes: volumesWithClaims(set, ordinal, spec?.volumes) },
   }
 }

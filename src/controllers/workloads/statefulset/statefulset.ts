@@ -146,13 +146,14 @@ async function writeStatus(step: SetStep, { counts, collisions, isWhole }: Findi
   const rolls = set.spec?.updateStrategy?.type === 'RollingUpdate'
   const isOver = rolls && isWhole && updatedReplicas === replicas && readyReplicas === replicas
   const { conditions } = set.status ?? {}
+  const collisionCount = collisions ?? set.status?.collisionCount ?? 0
   const status: StatefulSet['status'] = {
     ...counts,
     currentReplicas: Math.max(0, isOver ? updatedReplicas : counts.currentReplicas),
     observedGeneration: set.metadata.generation ?? 0,
     currentRevision: (isOver ? update : current).metadata.name ?? '',
     updateRevision: update.metadata.name ?? '',
-    ...(collisions === undefined ? {} : { collisionCount: collisions }),
+    collisionCount,
     ...(conditions === undefined ? {} : { conditions }),
   }
   if (sameStatus(status, set.status ?? {})) return
