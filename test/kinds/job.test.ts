@@ -141,6 +141,24 @@ test('a job on the server', async (t) => {
     assert.deepEqual(body.metadata.labels, { mine: '1' })
   })
 
+  await t.test('a write of the status without labels leaves those of the template', async () => {
+    const { body } = await post({}, { name: 'status' })
+    const written = await client.put(`${path}/status/status`, { metadata: { name: 'status' }, status: { failed: 1 } })
+    assert.deepEqual([written.status, written.body.status], [200, { failed: 1 }])
+    assert.deepEqual(written.body.metadata.labels, body.spec.template.metadata.labels)
+    const labels = { own: '1' }
+    const named = await client.put(`${path}/status/status`, { metadata: { name: 'status', labels }, status: {} })
+    assert.deepEqual(named.body.metadata.labels, labels)
+    const controllers = '/api/v1/namespaces/default/replicationcontrollers'
+    const template = podsOf({}, { labels: { app: 'a' } })
+    await client.post(controllers, { metadata: { name: 'status' }, spec: { template } })
+    const controller = await client.put(`${controllers}/status/status`, {
+      metadata: { name: 'status' },
+      status: { replicas: 1 },
+    })
+    assert.deepEqual([controller.status, controller.body.metadata.labels], [200, { app: 'a' }])
+  })
+
   await t.test('labels that are not its own are refused', async () => {
     const faults = async (spec: JsonObject) =>
       (await post(spec, { name: 'x' })).body.details.causes.map(({ field }: { field: string }) => field).sort()

@@ -20,7 +20,8 @@ import { isNewGeneration } from '../generation.ts'
 import { immutableField } from '../immutable.ts'
 import { selects } from '../meta/selecting.ts'
 import { checkMatches, containerColumns, selectorColumn, templateWarnings } from '../pod-templates.ts'
-import { plainStatus, specAndStatus } from '../spec-and-status.ts'
+import { specAndStatus } from '../spec-and-status.ts'
+import { statusKeepingLabels } from '../template-labels.ts'
 import { type JobSpec, jobSpec } from './types/job-spec.ts'
 
 const condition = s.object(
@@ -112,7 +113,7 @@ export const job = defineKind({
       selectorColumn(({ spec }: Job) => spec?.selector),
     ],
     selectable: ({ status }) => ({ 'status.successful': String(status?.succeeded ?? 0) }),
-    subresources: { status: plainStatus },
+    subresources: { status: statusKeepingLabels },
   },
 })
 

@@ -14,7 +14,8 @@ import {
   templateWarnings,
 } from '../pod-templates.ts'
 import { scaleOf } from '../scalable.ts'
-import { plainStatus, specAndStatus } from '../spec-and-status.ts'
+import { specAndStatus } from '../spec-and-status.ts'
+import { statusKeepingLabels } from '../template-labels.ts'
 import { dropUnserved } from './types/pod-spec.ts'
 import { podTemplateSpec } from './types/pod-template-spec.ts'
 
@@ -92,7 +93,7 @@ export const replicationController = defineKind({
       column('Selector', 'The labels of the pods that count.', selectorOf, 1),
     ],
     selectable: ({ status }) => ({ 'status.replicas': String(status?.replicas ?? 0) }),
-    subresources: { status: plainStatus, scale: scaleOf(selectorOf, rules.prepareForUpdate) },
+    subresources: { status: statusKeepingLabels, scale: scaleOf(selectorOf, rules.prepareForUpdate) },
   },
 })
 
