@@ -1,6 +1,10 @@
 /** ServiceAccount: every pod gets an account, its secrets and its token, or is told why not. */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
+import { serviceAccount } from '../../src/admission/controls/service-account.ts'
+import { systemClock } from '../../src/base/clock.ts'
+import type { Lookup } from '../../src/model/lookup.ts'
+import { vendorOf } from '../../src/model/vendor.ts'
 import type { HttpClient } from '../tools/http-client.ts'
 import { serve, serveUp } from '../tools/in-process.ts'
 
@@ -50,6 +54,36 @@ describe('a pod and its account', async () => {
     await account('robot')
     const old = await client.post(path, pod({ serviceAccount: 'robot' }))
     assert.deepEqual([old.status, old.body.spec.serviceAccountName], [201, 'robot'])
+  })
+
+  test('the default account is waited for by time, not by a number of looks', async () => {
+    const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default' } }
+    let [looks, now] = [0, 0]
+    const lookup = {
+      getCached: () => undefined,
+      getLatest: () => (++looks < 13 ? undefined : { object: account, revision: 1 }),
+    } as unknown as Lookup
+    const control = serviceAccount({
+      vendor: vendorOf('orch'),
+      lookup,
+      clock: { ...systemClock, monotonic: () => now },
+    })
+    const ask = async (name: string) => {
+      const object = { metadata: { name: 'p' }, spec: { ...pod({}).spec, serviceAccountName: name } }
+      const type = { group: '', plural: 'pods' }
+      const request = { operation: 'CREATE', vendor: vendorOf('orch'), type, subresource: '', namespace: 'n', object }
+      await control.mutate!(request as never, {})
+    }
+    await ask('default')
+    assert.equal(looks, 13)
+    looks = 0
+    await assert.rejects(ask('robot'), /serviceaccount "robot" not found/)
+    assert.equal(looks, 1)
+    looks = -1000
+    const waiting = assert.rejects(ask('default'), /serviceaccount "default" not found/)
+    now = 1000
+    await waiting
+    assert.equal(looks, -990)
   })
 
   test('a token is mounted in every container, unless somebody says no or is there already', async () => {

@@ -3,9 +3,10 @@
  * its secrets for pulling images and, unless pod or account say no, a volume with a token that every container finds at
  * the same place. Copies of pods that a node runs by itself (mirror pods) have no account, and no secrets either.
  *
- * The default account of a new namespace is made by a control loop, so it is waited for a little.
+ * A control loop creates the default account of a new namespace, so the control waits for the account for a second.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Clock } from '../../base/clock.ts'
 import type { Pod } from '../../kinds/core/pod.ts'
 import type { ServiceAccount } from '../../kinds/core/service-account.ts'
 import { secretsOf, usesNamelessSecret } from '../../kinds/core/types/pod-secrets.ts'
@@ -18,7 +19,13 @@ import type { AdmissionRequest, Control } from '../admission.ts'
 import { refusal } from '../refusal.ts'
 import { mountToken } from '../token-volume.ts'
 
-export function serviceAccount({ vendor, lookup }: { readonly vendor: Vendor; readonly lookup: Lookup }): Control<Pod> {
+interface ServiceAccountParts {
+  readonly vendor: Vendor
+  readonly lookup: Lookup
+  readonly clock: Clock
+}
+
+export function serviceAccount({ vendor, ...looking }: ServiceAccountParts): Control<Pod> {
   const mirror = vendorKey(vendor, 'config.mirror')
   const isMirror = ({ object }: AdmissionRequest<Pod>) => object.metadata.annotations?.[mirror] !== undefined
   return {
@@ -31,14 +38,14 @@ export function serviceAccount({ vendor, lookup }: { readonly vendor: Vendor; re
     mutate: (request) => {
       if (request.operation !== 'CREATE') return undefined
       if (isMirror(request)) return checkMirror(request)
-      const found = findAccount(lookup, request)
+      const found = findAccount(looking, request)
       return found instanceof Promise ? found.then((later) => useAccount(request, later)) : useAccount(request, found)
     },
     // Others may have changed the pod since, and ephemeral containers come later.
     validate: (request) => {
       if (isMirror(request)) return checkMirror(request)
       if (request.operation === 'UPDATE' && request.subresource === '') return undefined
-      const found = findAccount(lookup, request)
+      const found = findAccount(looking, request)
       return found instanceof Promise ? found.then((later) => judge(request, later)) : judge(request, found)
     },
   }
@@ -59,23 +66,32 @@ function checkMirror(request: AdmissionRequest<Pod>): undefined {
     throw refusal(request, 'a mirror pod may not use ServiceAccountToken volume projections')
 }
 
-function findAccount(lookup: Lookup, request: AdmissionRequest<Pod>): Found | Promise<Found | undefined> {
+type Looking = Pick<ServiceAccountParts, 'lookup' | 'clock'>
+
+function findAccount(looking: Looking, request: AdmissionRequest<Pod>): Found | Promise<Found | undefined> {
   const place = { namespace: request.namespace, name: nameOf(request) }
-  return lookup.getCached(serviceAccounts, place) ?? awaitAccount(lookup, place)
+  return looking.lookup.getCached(serviceAccounts, place) ?? awaitAccount(looking, place)
 }
 
 function nameOf(request: AdmissionRequest<Pod>): string {
   return specOf(request).serviceAccountName || defaultAccount
 }
 
-const attempts = 10
-const pauseMs = 150
+const patienceMs = 1000
+const pauseMs = 100
+/** On a starved machine a second may pass in which the control loop hardly runs. It then gets this many pauses. */
+const minLooks = 10
 
-async function awaitAccount(lookup: Lookup, place: { namespace: string; name: string }): Promise<Found | undefined> {
-  const patience = place.name === defaultAccount ? attempts : 1
-  for (let attempt = 1; ; attempt++) {
+/** Only the default account is waited for: others are created by people, before the pods that use them. */
+async function awaitAccount(
+  { lookup, clock }: Looking,
+  place: { readonly namespace: string; readonly name: string },
+): Promise<Found | undefined> {
+  const begun = clock.monotonic()
+  for (let looks = 1; ; looks++) {
     const found = await lookup.getLatest(serviceAccounts, place)
-    if (found !== undefined || attempt === patience) return found
+    const isOver = looks >= minLooks && clock.monotonic() - begun >= patienceMs
+    if (found !== undefined || place.name !== defaultAccount || isOver) return found
     await sleep(pauseMs)
   }
 }
