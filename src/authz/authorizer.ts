@@ -67,14 +67,22 @@ export const nodeClient: Authorizer = ({ user, attributes }) => {
 /**
  * Paths that anyone may read, exactly these: probes must work whoever asks. Whoever sends a request is in one of two
  * groups; a review may ask about somebody who is in neither, and that is nobody who could send one.
+ *
+ * The reason is that of `explainBy`, if that authorizer allows the path too. It is asked only when the reason is read.
  */
-export function openPaths(paths: readonly string[]): Authorizer {
-  return ({ user, attributes }) => {
+export function openPaths(paths: readonly string[], explainBy: Authorizer): Authorizer {
+  return (question) => {
+    const { user, attributes } = question
     if (attributes.resource || attributes.verb !== 'get') return noOpinion
     const { groups } = user
     const isSender = groups.includes(authenticatedUsers) || groups.includes(unauthenticatedUsers)
-    return isSender && paths.includes(attributes.path) ? allow : noOpinion
+    if (!isSender || !paths.includes(attributes.path)) return noOpinion
+    return { verdict: 'allow', reason: () => reasonToAllow(explainBy(question)) }
   }
+}
+
+function reasonToAllow(decision: Decision | Promise<Decision>): string {
+  return !(decision instanceof Promise) && decision.verdict === 'allow' ? decision.reason() : ''
 }
 
 /** The first verdict counts; without any the answer is no. Stays synchronous for as long as the authorizers do. */

@@ -44,8 +44,12 @@ export async function openAccess(options: ServerOptions, parts: AccessParts): Pr
   refuseUnusedFiles(options)
   const modes = await Promise.all([...new Set(options.authorizationMode)].map((name) => makers[name](making)))
   const closing = opened.move()
+  const explainBy = options.authorizationMode.includes('RBAC') ? rbac(policy, parts.vendor) : alwaysAllow
   return {
-    authorizer: union([privilegedGroup, nodeClient, openPaths(open), ...modes.map(({ authorizer }) => authorizer)]),
+    authorizer: union([
+      ...[privilegedGroup, nodeClient, openPaths(open, explainBy)],
+      ...modes.map(({ authorizer }) => authorizer),
+    ]),
     policy,
     rulesOf: (user, namespace) => rulesOf(modes, user, namespace),
     close: () => closing.dispose(),

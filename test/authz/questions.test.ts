@@ -131,12 +131,17 @@ test('health is open to who sends requests, and a review of somebody who could s
   const mayRead = async (groups: readonly string[]) => {
     const nonResourceAttributes = { verb: 'get', path: '/healthz' }
     const spec = { user: 'jane', groups, nonResourceAttributes }
-    return (await admin.post(`${authorization}/subjectaccessreviews`, { spec })).body.status.allowed
+    return (await admin.post(`${authorization}/subjectaccessreviews`, { spec })).body.status
   }
-  assert.equal(await mayRead([]), false)
-  assert.equal(await mayRead(['dev']), false)
-  assert.equal(await mayRead(['system:authenticated']), true)
-  assert.equal(await mayRead(['system:unauthenticated']), true)
+  assert.deepEqual(await mayRead([]), { allowed: false })
+  assert.deepEqual(await mayRead(['dev']), { allowed: false })
+  for (const group of ['system:authenticated', 'system:unauthenticated']) {
+    const { allowed, reason } = await mayRead([group])
+    assert.equal(allowed, true)
+    const role = '"system:(?:discovery|public-info-viewer)"'
+    const binding = `ClusterRoleBinding ${role} of ClusterRole ${role} to Group "${group}"`
+    assert.match(reason, new RegExp(`^RBAC: allowed by ${binding}$`))
+  }
 })
 
 test('superusers are told all rules, everything once; nothing of the request is told again', async () => {
