@@ -60,6 +60,7 @@ export async function makeAdmission(
   const configured = [...configurations.keys()].map(findControl)
   for (const entry of configured) if (!isRunning(entry)) await make(entry)
   const made = await Promise.all(entries.filter(isRunning).map(make))
+  warnOfUncalledWebhooks(made, parts)
   const controls = made.map((control) => metrics.measuredControl(control))
   return {
     admission: metrics.measuredChain(
@@ -71,6 +72,20 @@ export async function makeAdmission(
     ),
     controls: entries.map((entry) => stateOf(entry, made)),
   }
+}
+
+/** The controls that call webhooks, and the resource that configures each. */
+const webhookControls = {
+  MutatingAdmissionWebhook: 'mutatingwebhookconfigurations',
+  ValidatingAdmissionWebhook: 'validatingwebhookconfigurations',
+}
+
+/** Clients that write a configuration get a success and expect it to be in force. */
+function warnOfUncalledWebhooks(made: readonly Control[], { servedTypes, log }: AdmissionParts): void {
+  const served = new Set(servedTypes().map(({ resource }) => resource))
+  for (const [name, resource] of Object.entries(webhookControls))
+    if (served.has(resource) && !made.some((control) => control.name === name))
+      log.warn(`${name} is disabled: ${resource} are stored, but their webhooks are never called`)
 }
 
 function stateOf({ name, byDefault }: ControlEntry, made: readonly Control[]): ControlState {

@@ -43,3 +43,19 @@ test('orch up also runs NodeRestriction unless a flag disables it', async (t) =>
   await server.restart(['--disable-admission-plugins=NodeRestriction'])
   assert.deepEqual(await stateOf(), [true, false])
 })
+
+test('a disabled webhook control is reported at start, where its configurations are served', async (t) => {
+  const disable = '--disable-admission-plugins='
+  const server = await serve(t, [`${disable}MutatingAdmissionWebhook`])
+  const warned = () => server.output().match(/\w+ is disabled: \w+ are stored, but their webhooks are never called/g)
+  assert.deepEqual(warned(), [
+    'MutatingAdmissionWebhook is disabled: mutatingwebhookconfigurations are stored, but their webhooks are never called',
+  ])
+  await server.restart([`${disable}MutatingAdmissionWebhook,ValidatingAdmissionWebhook`])
+  assert.equal(warned()?.length, 2)
+  const unserved = ['v1', 'v1beta1'].map((version) => `admissionregistration.orch.io/${version}=false`).join()
+  await server.restart([`${disable}MutatingAdmissionWebhook`, `--runtime-config=${unserved}`])
+  assert.equal(warned(), null)
+  await server.restart([])
+  assert.equal(warned(), null)
+})
