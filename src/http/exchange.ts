@@ -193,6 +193,11 @@ export class Exchange {
   /** Its time is over. */
   expire(): void {
     this.late = true
+    this.abandon()
+  }
+
+  /** Nobody waits for the answer any more. */
+  abandon(): void {
     this.#abandoned?.abort()
   }
 

@@ -170,9 +170,11 @@ export function isLongRunning(info: RequestInfo): boolean {
 }
 
 const switchable =
-  /^\/api\/v1\/(?:namespaces\/[^/?]+\/(?:pods|services)\/[^/?]+\/(?:exec|attach|portforward|proxy)|nodes\/[^/?]+\/proxy)(?:[/?]|$)/
+  /^\/api\/v1\/(?:namespaces\/[^/?]+\/(?:pods|services)\/[^/?]+\/(?:exec|attach|log|portforward|proxy)|nodes\/[^/?]+\/proxy)(?:[/?]|$)/
 
-/** Whether a request for this path and query may end in a tunnel to a node or a pod. */
+const asksForWatch = /\/watch\/|[?&]watch(?:[=&]|$)/
+
+/** Whether a request for this path and query may end in a tunnel to a node or a pod, or in a watch over a WebSocket. */
 export function maySwitchProtocols(target: string): boolean {
-  return switchable.test(target)
+  return switchable.test(target) || (target.startsWith('/api') && asksForWatch.test(target))
 }

@@ -24,6 +24,8 @@ export interface Endpoint<T = ApiObject | undefined> {
   readonly admits: 'CREATE' | 'CONNECT' | undefined
   /** For a way through: its options, which stand in the query. Nothing that is sent is read. */
   readonly connects?: Connection
+  /** Whether it answers with a stream of text, which clients may also ask for over a WebSocket. */
+  readonly streamsText?: boolean
   /** What it is for, in a sentence. */
   readonly doc: string
   /** Returns the answer, or undefined where there is nothing to say, or where to pass the request on; throws ApiError to refuse. */

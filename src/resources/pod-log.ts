@@ -22,6 +22,7 @@ export function podLog(lookup: Lookup, ways: WaysToNodes): Endpoint {
     verbs: ['get'],
     type: undefined,
     admits: undefined,
+    streamsText: true,
     doc: 'Reads what a container of a Pod has printed.',
     answer: async ({ namespace, name, query }) => {
       const faults = checkOptions(query)

@@ -5,6 +5,7 @@
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { createServer, request } from 'node:https'
@@ -186,9 +187,106 @@ test('a WebSocket authenticates with a token among its subprotocols, which no no
     ...{ address: '127.0.0.1', identityHeaders: [], via: 'v', dropped: [], added: {} },
   })
   assert.deepEqual(passed.slice(0, 2), ['Sec-WebSocket-Protocol', 'v4.channel.k8s.io'])
+  const watch = await webSocket('/api/v1/namespaces?watch=1&timeoutSeconds=1', `${token('admin-token')},any`, [], '')
+  assert.deepEqual(watch[0], { open: 'any' })
   const offered = { 'sec-websocket-protocol': `v4.channel.k8s.io,${token('admin-token')}` }
   const plain = await ask(api.port, '/api/v1/pods', { headers: offered, servername: '' })
   assert.notEqual(plain.status, 200)
+})
+
+test('a log over a WebSocket: bytes, or base64 as text, after an empty message', async () => {
+  const path = `${pods}/web/log?container=c`
+  const [binary, plain, text, other, missing] = await Promise.all([
+    webSocket(path, 'binary.k8s.io'),
+    webSocket(path, ''),
+    webSocket(path, 'base64.binary.k8s.io'),
+    webSocket(path, 'v4.channel.k8s.io'),
+    webSocket(`${pods}/missing/log`, 'binary.k8s.io'),
+  ])
+  const log = 'one\ntwo\nthree'
+  const received = (facts: typeof binary) => facts.flatMap(({ message }) => message ?? [])
+  for (const [facts, protocol] of [
+    [binary, 'binary.k8s.io'],
+    [plain, ''],
+  ] as const) {
+    assert.deepEqual([facts[0], facts[1], facts.at(-1)], [{ open: protocol }, { message: '' }, { close: 1000 }])
+    assert.equal(received(facts).join('').trimEnd(), log)
+  }
+  assert.deepEqual(
+    [text[0], text[1], text.at(-1)],
+    [{ open: 'base64.binary.k8s.io' }, { message: '' }, { close: 1000 }],
+  )
+  const decoded = received(text).map((piece) => Buffer.from(piece, 'base64').toString('utf8'))
+  assert.equal(decoded.join('').trimEnd(), log)
+  for (const facts of [other, missing]) assert.deepEqual(facts[0], { error: true })
+})
+
+test('a watch over a WebSocket: each event is a text message, and its end a closing frame', async () => {
+  const maps = '/api/v1/namespaces/default/configmaps'
+  const big = 'x'.repeat(100_000)
+  for (const name of ['ws-1', 'ws-2'])
+    await client.post(maps, { metadata: { name, labels: { ws: '1' } }, data: { big } })
+  const selected = 'labelSelector=ws%3D1&timeoutSeconds=1'
+  const [facts, nested, tooOld, refused] = await Promise.all([
+    webSocket(`${maps}?watch=true&${selected}`, ''),
+    webSocket(`/api/v1/watch/namespaces/default/configmaps?${selected}`, 'anything'),
+    webSocket(`${maps}?watch=1&resourceVersion=1&${selected}`, ''),
+    webSocket(`${maps}?watch=true&${selected}`, '', [], 'bob-token'),
+  ])
+  for (const [received, protocol] of [
+    [facts, ''],
+    [nested, 'anything'],
+  ] as const) {
+    assert.deepEqual([received[0], received.at(-1)], [{ open: protocol }, { close: 1000 }])
+    const texts = received.slice(1, -1).map(({ message }) => message!)
+    assert.deepEqual(
+      texts.map((message) => [JSON.parse(message).type, JSON.parse(message).object.metadata.name]),
+      [
+        ['ADDED', 'ws-1'],
+        ['ADDED', 'ws-2'],
+      ],
+    )
+    assert.ok(texts.every((message) => message.endsWith('}\n') && message.length > big.length))
+  }
+  assert.deepEqual(tooOld[0], { open: '' })
+  assert.deepEqual(refused[0], { error: true })
+  for (const name of ['ws-1', 'ws-2']) await client.delete(`${maps}/${name}`)
+})
+
+/** The answer to a key that RFC 6455 requires. */
+function acceptOf(key: string): string {
+  return createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64')
+}
+
+test('a watch over a WebSocket ends with its client, and passes the ordinary pipeline', async () => {
+  const maps = '/api/v1/namespaces/default/configmaps'
+  const before = api.server.watches
+  const headers = {
+    ...{ ...adminToken, connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' },
+    'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==',
+  }
+  const open = async (more: object = {}) => {
+    const asked = request({
+      ...{ host: '127.0.0.1', port: api.port, path: `${maps}?watch=1`, ca: api.ca, agent: false },
+      headers: { ...headers, ...more },
+    })
+    asked.end()
+    return await Promise.race([once(asked, 'upgrade'), once(asked, 'response')])
+  }
+  const [response, socket] = await open()
+  assert.equal(response.statusCode, 101)
+  assert.equal(response.headers['sec-websocket-accept'], acceptOf(headers['sec-websocket-key']))
+  assert.match(String(response.headers['audit-id']), /^[0-9a-f-]{36}$/)
+  await soon(() => api.server.watches === before + 1)
+  socket.destroy()
+  await soon(() => api.server.watches === before)
+  const [old] = await open({ 'sec-websocket-version': '8' })
+  assert.equal(old.statusCode, 400)
+  old.destroy()
+  const [plain] = await open({ upgrade: 'h2c' })
+  assert.equal(plain.statusCode, 200)
+  plain.destroy()
+  await soon(() => api.server.watches === before)
 })
 
 test('port-forward over a WebSocket: the port first, then data, and what went wrong', async () => {

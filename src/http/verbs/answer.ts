@@ -27,6 +27,8 @@ import { protobufObjects } from '../protobuf-form.ts'
 import type { ResourceInfo } from '../request-info.ts'
 import { sendObject } from '../responses.ts'
 import { assertAllowed } from '../steps/authorize.ts'
+import { logMessages } from '../web-socket-framings.ts'
+import { answerOverWebSocket } from '../web-socket-transport.ts'
 import { readWriteOptions, sentWriteOptions } from '../write-options.ts'
 
 export interface EndpointCall {
@@ -47,6 +49,7 @@ export async function handleAnswer(call: EndpointCall): Promise<void> {
   if (endpoint.connects !== undefined) return await handleConnection(call, endpoint.connects)
   if (served.endpoint !== undefined && served.verbs.includes('list')) negotiateResponse(exchange, served)
   else agreeOnPlainForm(call)
+  if (endpoint.streamsText) await answerOverWebSocket(exchange, logMessages)
   if (verb !== 'create') return await answerFor(call, { object: undefined, dryRun: false })
   const { dryRun } = readWriteOptions(info.query, { kind: 'CreateOptions', vendor, faults: [] })
   const object = await admit(call, { object: await readSent(call), dryRun })

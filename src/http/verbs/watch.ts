@@ -16,6 +16,8 @@ import { negotiateEvents } from '../negotiate-response.ts'
 import { text } from '../query.ts'
 import { isTrue } from '../request-info.ts'
 import type { Handler } from '../resource-request.ts'
+import { jsonEventMessages, protobufEventMessages } from '../web-socket-framings.ts'
+import { answerOverWebSocket } from '../web-socket-transport.ts'
 import { lackingDefaults } from './get.ts'
 
 export const handleWatch: Handler = async (request) => {
@@ -26,6 +28,7 @@ export const handleWatch: Handler = async (request) => {
   const resourceVersion = text(info.query, 'resourceVersion')
   if (resourceVersion !== '') parseVersion(resourceVersion)
   const form = negotiateEvents(exchange, resource)
+  await answerOverWebSocket(exchange, exchange.form.shared === undefined ? jsonEventMessages : protobufEventMessages)
   if (resource.kind.evolution?.lacksDefaults()) exchange.warn(lackingDefaults)
   const bookmarks = isTrue(info.query, 'allowWatchBookmarks') ? new Bookmarks(resource, form, lifetime) : undefined
   const series = request.watchMetrics.seriesOf(resource)

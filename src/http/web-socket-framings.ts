@@ -1,0 +1,42 @@
+/** How watches and logs are split into the messages of a WebSocket. */
+import type { MessageFraming } from './web-socket-transport.ts'
+
+const newline = 0x0a
+
+/** Each event is one text message, with the line break that ends it in an ordinary answer. */
+export const jsonEventMessages: MessageFraming = {
+  *messages(chunk) {
+    for (let start = 0; start < chunk.length; ) {
+      const end = chunk.indexOf(newline, start) + 1
+      if (end === 0) throw new Error('an event does not end with a line break')
+      yield { type: 'text', data: chunk.subarray(start, end) }
+      start = end
+    }
+  },
+}
+
+const lengthBytes = 4
+
+/** Each event is one binary message, without the length that precedes it in an ordinary answer. */
+export const protobufEventMessages: MessageFraming = {
+  *messages(chunk) {
+    for (let start = 0; start < chunk.length; ) {
+      const from = start + lengthBytes
+      const end = from + chunk.readUInt32BE(start)
+      yield { type: 'binary', data: chunk.subarray(from, end) }
+      start = end
+    }
+  },
+}
+
+const base64Protocol = 'base64.binary.k8s.io'
+
+/** Pieces of a log as bytes, or in base64 where the client asks for text. An empty message comes first. */
+export const logMessages: MessageFraming = {
+  protocols: ['binary.k8s.io', base64Protocol],
+  opening: (protocol) => ({ type: protocol === base64Protocol ? 'text' : 'binary', data: Buffer.alloc(0) }),
+  *messages(chunk, protocol) {
+    if (protocol === base64Protocol) yield { type: 'text', data: Buffer.from(chunk.toString('base64'), 'latin1') }
+    else yield { type: 'binary', data: chunk }
+  },
+}
