@@ -115,6 +115,22 @@ test('a warning of the server is printed as UTF-8', async () => {
   assert.match(stderr, /^Warning: unknown field "über"\n$/)
 })
 
+test('explain-admission goes on after an object that exists or fails', async () => {
+  const budget =
+    'apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: existing}\nspec: {minAvailable: 1}\n'
+  assert.equal((await run('create -f -', { stdin: budget })).code, 0)
+  const unknown = 'apiVersion: example.com/v1\nkind: Unknown\nmetadata: {name: unknown}\n'
+  const invalid = map('Bad_Name')
+  const stdin = [budget, unknown, invalid, map('explained')].join('---\n')
+  const { stdout, stderr, code } = await run('explain-admission -f -', { stdin })
+  const titles = stdout.split('\n').filter((line) => line.includes('would be'))
+  assert.deepEqual(titles.slice(0, 1), ['poddisruptionbudget.policy/existing would be replaced'])
+  assert.equal(titles.at(-1), 'configmap/explained would be created')
+  assert.match(stderr, /no matches for kind "Unknown"/)
+  assert.match(`${stdout}${stderr}`, /Bad_Name/)
+  assert.equal(code, 1)
+})
+
 test('many objects: output in order, each failure told, progress for people alone', async () => {
   const names = Array.from({ length: 60 }, (_, i) => (i === 30 ? 'Bad' : `bulk-${i}`))
   const stdin = names.map(map).join('---\n')

@@ -5,6 +5,8 @@
 import { UsageError } from '../../base/flags.ts'
 import { collectionPath, objectPath } from '../../client/resource-type.ts'
 import { StatusError } from '../../client/status-error.ts'
+import { defined } from '../../model/json.ts'
+import { inBulk } from '../bulk.ts'
 import { defineCommand } from '../command.ts'
 import { connectionFlags } from '../connection-flags.ts'
 import { singularName } from '../find-type.ts'
@@ -12,7 +14,7 @@ import { type Manifest, readManifests } from '../manifests/manifest.ts'
 import { Columns } from '../printers/columns.ts'
 import { escapeLine } from '../printers/escape.ts'
 import { type Session, withSession } from '../session.ts'
-import { fileFlags, type Subject, subjectsOf } from '../subjects.ts'
+import { fileFlags, type Subject, subjectOf } from '../subjects.ts'
 
 export const explainAdmissionCommand = defineCommand({
   name: 'explain-admission',
@@ -28,7 +30,12 @@ It needs the permission to create \`admissionexplanations\` of the group ops, be
     const manifests = await readManifests(context, options)
     if (manifests.length === 0) throw new UsageError('no objects passed to explain-admission')
     await withSession(context, options, async (session) => {
-      for (const subject of await subjectsOf(session, manifests)) context.out(await explain(session, subject))
+      await inBulk(context, manifests, {
+        // One at a time, in their order.
+        sortOf: (manifest) => manifest,
+        done: 'explained',
+        act: async (manifest) => await explain(session, await subjectOf(session, manifest)),
+      })
     })
   },
 })
@@ -44,10 +51,19 @@ async function explain(session: Session, subject: Subject & Manifest): Promise<s
   const title = `${singularName(type)}/${name.name || object.metadata.generateName}`
   const created = await send(session, { method: 'POST', path: collectionPath(type, name.namespace), object })
   const exists = created.refusal?.status.reason === 'AlreadyExists' && name.name !== ''
-  const sent = exists ? await send(session, { method: 'PUT', path: objectPath(type, name), object }) : created
+  const sent = exists ? await replace(session, subject) : created
   const outcome = exists ? 'would be replaced' : 'would be created'
   const head = sent.refusal === undefined ? outcome : `would be refused: ${sent.refusal.message}`
   return [escapeLine(`${title} ${head}`), '\n', lookLines(sent), ...changeLines(sent)].join('')
+}
+
+/** Some kinds cannot be replaced without the version of the object that is there. */
+async function replace(session: Session, { type, name, object }: Subject & Manifest): Promise<Sent> {
+  const { client, context } = session
+  const live = await client.get(type, name, { signal: context.signal })
+  const { resourceVersion = live.metadata.resourceVersion } = object.metadata
+  const next = { ...object, metadata: { ...object.metadata, ...defined({ resourceVersion }) } }
+  return await send(session, { method: 'PUT', path: objectPath(type, name), object: next })
 }
 
 interface Request {
