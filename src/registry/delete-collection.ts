@@ -25,7 +25,7 @@ export async function deleteCollection(
   sentOptions: DeleteOptions,
 ): Promise<ListPage> {
   const options = { ...sentOptions, assertCurrent: assertSameLoad(context.resource) }
-  const page = await list(context.resource, query)
+  const page = await countedPage(context, query)
   let done = 0
   let atOnce = 1
   try {
@@ -45,6 +45,21 @@ export async function deleteCollection(
   for (const { namespace, name } of unreadable(context, query))
     await deleteOne({ ...context, namespace }, name, options)
   return page
+}
+
+/** A list with a selector does not count what comes after its page. Who deletes a part is told how much is left. */
+async function countedPage({ resource }: WriteContext, query: ListQuery): Promise<ListPage> {
+  const page = await list(resource, query)
+  const { continueToken } = page
+  if (continueToken === '' || page.remaining !== undefined) return page
+  const rest = await list(resource, { ...query, continueToken, limit: 0, resourceVersion: '', match: '' })
+  let remaining = 0
+  try {
+    for await (const { length } of slicesOf(rest)) remaining += length
+  } finally {
+    rest.close?.()
+  }
+  return { ...page, remaining }
 }
 
 type Place = Pick<Unreadable, 'namespace' | 'name'>

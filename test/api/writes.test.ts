@@ -317,6 +317,23 @@ function drawFromFew(t: TestContext): void {
   })
 }
 
+test('a DELETE of a collection with a limit returns how many objects remain', async () => {
+  const path = '/api/v1/namespaces/default/configmaps'
+  const names = Array.from({ length: 5 }, (_, i) => `limited-${i}`)
+  for (const name of names) await client.post(path, { metadata: { name, labels: { limited: 'yes' } } })
+  const selected = 'labelSelector=limited%3Dyes'
+  const first = await client.delete(`${path}?limit=2&${selected}`)
+  const { metadata, message } = first.body
+  assert.deepEqual([first.status, first.body.kind, metadata.remainingItemCount], [200, 'Status', 3])
+  assert.match(message, /^3 more objects match/)
+  assert.equal((await client.get(`${path}?${selected}`)).body.items.length, 3)
+  const more = await client.delete(`${path}?limit=2&continue=${encodeURIComponent(metadata.continue)}&${selected}`)
+  assert.equal(more.body.metadata.remainingItemCount, 1)
+  const last = await client.delete(`${path}?limit=2&${selected}`)
+  assert.deepEqual([last.body.metadata, last.body.message], [{}, undefined])
+  assert.equal((await client.get(`${path}?${selected}`)).body.items.length, 0)
+})
+
 test('a generated name that is taken is drawn again', async (t) => {
   const inside = await startInProcess()
   t.after(() => inside.stop())

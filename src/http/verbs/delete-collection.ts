@@ -21,5 +21,12 @@ export const handleDeleteCollection: Handler = async (request) => {
     ...(page.continueToken === '' ? {} : { continue: page.continueToken }),
     ...(page.remaining === undefined ? {} : { remainingItemCount: page.remaining }),
   }
-  await sendStatus(exchange, 200, { ...success({ ...(group === '' ? {} : { group }), kind: plural }), metadata })
+  const details = { ...(group === '' ? {} : { group }), kind: plural }
+  await sendStatus(exchange, 200, { ...success(details), metadata, ...remainder(page.remaining ?? 0) })
+}
+
+function remainder(count: number): { readonly message?: string } {
+  if (count === 0) return {}
+  const message = `${count} more objects match; to delete them, repeat the request with metadata.continue or without a limit`
+  return { message }
 }
