@@ -11,6 +11,7 @@ import type { Backoff } from '../base/backoff.ts'
 import { systemClock, type TimerClock } from '../base/clock.ts'
 import { errorFields, type Log } from '../telemetry/log.ts'
 import { isMissingRight, type MissingRights } from './missing-rights.ts'
+import { isRejection, RefusedSteps } from './refused-steps.ts'
 import type { Source } from './sources.ts'
 import { type StepOutcome, WorkQueue } from './work-queue.ts'
 import type { WorkQueueMetrics } from './work-queue-metrics.ts'
@@ -102,18 +103,19 @@ class LoopRun {
   readonly #ended = new AbortController()
   readonly #running: Promise<void>
   readonly #first = new FirstPass()
+  readonly #refused: RefusedSteps
 
   constructor(loop: Loop, records: LoopRecords) {
     this.#loop = loop
     this.#records = records
     const { name, concurrency, backoff } = loop
     this.#clock = records.clock ?? systemClock
+    this.#refused = new RefusedSteps(records.log, name)
     this.#queue = new WorkQueue({
       clock: this.#clock,
       meter: (state) => records.metrics.open(name, state),
       work: (key, signal) => this.#step(key, signal),
-      onError: (key, error) =>
-        records.log.error('loop failed; it is tried again', { loop: name, key, ...errorFields(error) }),
+      onError: (key, error) => this.#failed(key, error),
       ...(concurrency === undefined ? {} : { concurrency }),
       ...(backoff === undefined ? {} : { backoff }),
     })
@@ -151,6 +153,7 @@ class LoopRun {
       const outcome = await this.#loop.reconcile(key, signal)
       this.#records.missingRights.has(this.#loop.name, key)
       this.#first.succeeded(key)
+      this.#refused.succeeded(key)
       return outcome
     } catch (error) {
       this.#first.failed(key, error)
@@ -158,6 +161,12 @@ class LoopRun {
         return this.#records.missingRights.lacks(this.#loop.name, key, error)
       throw error
     }
+  }
+
+  #failed(key: string, error: unknown): void {
+    const { log } = this.#records
+    if (isRejection(error)) this.#refused.failed(key, error)
+    else log.error('loop failed; it is tried again', { loop: this.#loop.name, key, ...errorFields(error) })
   }
 
   async #takeBack(): Promise<void> {

@@ -19,6 +19,7 @@ import { resolveRequest } from '../http/steps/resolve-request.ts'
 import { setDeadline } from '../http/steps/set-deadline.ts'
 import { stamp } from '../http/steps/stamp.ts'
 import { timed } from '../http/steps/timed.ts'
+import { ApiError } from '../model/api-error.ts'
 import type { User } from '../model/user.ts'
 import type { Vendor } from '../model/vendor.ts'
 import { errorFields, type Log, type LogFields } from '../telemetry/log.ts'
@@ -71,11 +72,9 @@ export function handleRequests(parts: HandlingParts): Handling {
   const { vendor, authorizer, routes, metrics, log, clock, audit, tracing } = parts
   const answerError = answerErrors(vendor, (error, exchange) => {
     const { method, target } = exchange.transport
-    log.error('a request failed', {
-      ...{ method, target: shorten(target, 500) },
-      ...identities(exchange),
-      ...errorFields(error),
-    })
+    const fields = { method, target: shorten(target, 500), ...identities(exchange) }
+    if (isForClient(error)) log.warn('a request was answered with 503', { ...fields, error: error.message })
+    else log.error('a request failed', { ...fields, ...errorFields(error) })
   })
   const deadline = setDeadline(clock, parts.maxRequestMs, answerError)
   const [become, mayThey, handOn] = [impersonate(authorizer, vendor), authorize(authorizer, vendor), dispatch(routes)]
@@ -105,6 +104,11 @@ export function handleRequests(parts: HandlingParts): Handling {
     handleAs: (identify) => pipeline([...before, timed('authentication', identify), ...known, ...after], ends),
     close: deadline.close,
   }
+}
+
+/** A 503 that has no cause inside this server: a Service without endpoints, a backend that does not answer. */
+function isForClient(error: unknown): error is ApiError {
+  return error instanceof ApiError && error.code === 503 && error.cause === undefined
 }
 
 /** One request as a line of the log. The query is left out: it may hold what is nobody's business. */

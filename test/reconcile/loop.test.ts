@@ -227,3 +227,45 @@ test('a loop that lacks a right says so once, until it has it', async (t) => {
   assert.equal(records.missingRights.note(), undefined)
   assert.match(lines[1]!, /permitted again/)
 })
+
+test('a step that the server rejects is logged once, without a stack, until it succeeds', async (t) => {
+  const rejected = (name: string, why: string, code = 403) =>
+    new StatusError({
+      ...{ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', reason: 'Forbidden', code },
+      message: `pods "${name}" is forbidden: ${why}`,
+      details: { name, kind: 'pods' },
+    })
+  const failures = [
+    ...['web-a1', 'web-b2', 'web-c3'].map((name) => rejected(name, 'exceeded quota: small')),
+    rejected('web-d4', 'denied by the webhook'),
+    new Error('broken'),
+    undefined,
+    rejected('web-e5', 'exceeded quota: small'),
+  ]
+  const over = Promise.withResolvers<void>()
+  const { lines, running } = start(t, {
+    sources: [atStart('web')],
+    backoff: { firstMs: 1, longestMs: 1 },
+    reconcile: async () => {
+      if (failures.length === 0) over.resolve()
+      const failure = failures.shift()
+      if (failure !== undefined) throw failure
+      if (failures.length > 0) setImmediate().then(() => running.add('web'))
+      return 'done'
+    },
+  })
+  await over.promise
+  const told = lines.map((line) =>
+    /(warning|error) .*?error="(?:pods \\"([^"]*)\\" is forbidden: )?([^"]*)"(.*)/.exec(line),
+  )
+  assert.deepEqual(
+    told.map((match) => [match?.[1], match?.[3], match?.[4]?.includes('stack=')]),
+    [
+      ['warning', 'exceeded quota: small', false],
+      ['warning', 'denied by the webhook', false],
+      ['error', 'broken', true],
+      ['warning', 'exceeded quota: small', false],
+    ],
+    lines.join(''),
+  )
+})

@@ -75,6 +75,9 @@ test('each is told what is missing', async () => {
   }
   const missing = await client.get(`${services}/none/proxy`)
   assert.deepEqual(missing.body.details, { name: 'none', kind: 'services' })
+  // What a client asks for in vain is no fault of the server.
+  assert.match(server.output(), /warning a request was answered with 503 .*services\/none-yet\/proxy/)
+  assert.doesNotMatch(server.output(), /error a request failed .*\/proxy/)
   const log = await client.get(`${pods}/bound/log`)
   assert.deepEqual([log.status, log.body.reason], [500, 'InternalError'])
 })
