@@ -5,13 +5,13 @@
  *
  * A search begins with a discovery. It lists every type in the owner's namespace, or everywhere for an owner without a
  * namespace, most recent state, metadata alone. Searches of one namespace are shared, but only by callers that asked
- * before the search began. A type that cannot be listed fails the search.
+ * before the search began. A type that cannot be listed fails the search, also one that is gone since the discovery: the
+ * next search discovers anew.
  */
 import { SharedLookup } from '../../base/shared-lookup.ts'
 import type { Client } from '../../client/client.ts'
 import { type DiscoveredType, discover } from '../../client/discovery.ts'
 import { metadataForm } from '../../client/metadata-form.ts'
-import { isNotFound } from '../../client/status-error.ts'
 import type { ApiObject } from '../../model/object.ts'
 import { isCollected } from './followed-types.ts'
 
@@ -95,13 +95,8 @@ class NamespaceSearch {
     const place = this.#namespace === undefined ? {} : { namespace: this.#namespace }
     // Pages that expired are listed again: a dependent that is found twice does no harm.
     const options = { ...place, accept: metadataForm.list, signal: this.#signal, onRestart: () => {} }
-    try {
-      for await (const { items } of this.#client.pages<ApiObject>(type, options))
-        for (const { metadata } of items) note(type, metadata, found)
-    } catch (error) {
-      // The type, or its definition, is gone since the discovery, and with it its objects.
-      if (!isNotFound(error)) throw error
-    }
+    for await (const { items } of this.#client.pages<ApiObject>(type, options))
+      for (const { metadata } of items) note(type, metadata, found)
   }
 }
 

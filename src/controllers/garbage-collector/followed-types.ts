@@ -141,7 +141,8 @@ export class FollowedTypes implements Feed {
       beginList: () => {
         if (++listing > 1) this.#parts.onRelist()
         followed.isListed = false
-        this.#countMissing()
+        // Never makes the graph complete: that is for `#look`, which then attends to all of it.
+        if (!followed.isLeaving) this.#missing = [...this.#missing, typeName(type)]
       },
       endList: async () => {
         if (listing > 1) await graph.endListing(type, listing)
@@ -176,15 +177,11 @@ export class FollowedTypes implements Feed {
   /** Whether the graph is complete now; if it has just become so, all of it is looked at. */
   async #look(): Promise<void> {
     const wasComplete = this.isComplete
-    this.#countMissing()
+    const unlisted = [...this.#followed.values()].filter(({ isListed, isLeaving }) => !isListed && !isLeaving)
+    this.#missing = [...this.#undiscovered, ...unlisted.map(({ type }) => typeName(type))]
     if (wasComplete || !this.isComplete) return
     this.#settle(true)
     await this.#parts.graph.attendAll()
-  }
-
-  #countMissing(): void {
-    const unlisted = [...this.#followed.values()].filter(({ isListed, isLeaving }) => !isListed && !isLeaving)
-    this.#missing = [...this.#undiscovered, ...unlisted.map(({ type }) => typeName(type))]
   }
 }
 

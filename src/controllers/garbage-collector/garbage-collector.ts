@@ -21,11 +21,10 @@ import type { ObjectMeta, OwnerReference } from '../../model/object.ts'
 import type { Loop } from '../../reconcile/loop.ts'
 import type { StepOutcome } from '../../reconcile/work-queue.ts'
 import { errorFields, type Log } from '../../telemetry/log.ts'
-import { unlessGone } from '../unless-gone.ts'
 import { type Dependent, DependentSearch } from './dependent-search.ts'
 import { FollowedTypes } from './followed-types.ts'
 import { GoneOwners } from './gone-owners.ts'
-import { LiveOwners, type OwnerState } from './live-owners.ts'
+import { LiveOwners, type OwnerState, saysAbsent } from './live-owners.ts'
 import {
   circlesThrough,
   describes,
@@ -98,9 +97,9 @@ async function reconcile(collector: Collector, uid: string, signal: AbortSignal)
   } catch (error) {
     if (isConflict(error)) return 'later'
     if (!isNotFound(error)) throw error
-    // It is gone, and its watch will say so; or its type is.
+    // It is gone, and its watch will say so; or its type is not served, perhaps only for a moment.
     collector.types.refreshSoon()
-    return 'done'
+    return 'later'
   }
 }
 
@@ -282,12 +281,22 @@ async function disown(
 ): Promise<void> {
   if (dependent.type === undefined || owner.type === undefined) return
   const { type, namespace, name, uid } = owner
-  const live = await unlessGone(readLive(collector, dependent, signal))
+  const live = await unlessAbsent(readLive(collector, dependent, signal), dependent)
   const ownerReferences = (live?.ownerReferences ?? []).filter((reference) => reference.uid !== uid)
   if (live === undefined || ownerReferences.length === live.ownerReferences?.length) return
   const state = await collector.owners.stateOf({ type, namespace, name, uid }, signal)
   if (state !== 'dependents orphaned' && state !== 'absent') return
-  await unlessGone(patchMetadata(collector, dependent, { live, change: { ownerReferences }, signal }))
+  await unlessAbsent(patchMetadata(collector, dependent, { live, change: { ownerReferences }, signal }), dependent)
+}
+
+/** Undefined where the object does not exist. Throws where its type is not served: then nobody knows. */
+async function unlessAbsent<T>(answer: Promise<T>, { name }: Target): Promise<T | undefined> {
+  try {
+    return await answer
+  } catch (error) {
+    if (!saysAbsent(error, name)) throw error
+    return undefined
+  }
 }
 
 interface MetadataPatch {

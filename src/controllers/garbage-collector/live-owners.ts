@@ -69,12 +69,15 @@ export class LiveOwners {
       return await getMetadata(this.#client, type, { ...place, signal })
     } catch (error) {
       if (!isNotFound(error)) throw error
-      return namesObject(error, name) ? 'absent' : 'unserved'
+      return saysAbsent(error, name) ? 'absent' : 'unserved'
     }
   }
 }
 
-/** Whether an object was not found. A path that is not served any more, as a version may be, says nothing of objects. */
-function namesObject(error: unknown, name: string): boolean {
-  return error instanceof StatusError && error.status.details?.name === name
+/**
+ * Whether an error says that the object of this name does not exist. A 404 of a path that is not served, as of a version
+ * or of a definition that changes, says nothing of objects.
+ */
+export function saysAbsent(error: unknown, name: string): boolean {
+  return isNotFound(error) && error instanceof StatusError && error.status.details?.name === name
 }
