@@ -8,6 +8,7 @@
 import { X509Certificate } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { nodeClientName } from '../model/user.ts'
+import { type AuthenticationOutcome, type Authenticator, refused } from './authenticator.ts'
 import { subjectOf } from './client-certificate.ts'
 
 /** The second is the name that other tools, and earlier versions of this server, give such certificates. */
@@ -35,5 +36,15 @@ function sameClientAs(given: X509Certificate): (certificate: X509Certificate) =>
     const verdict = verdicts.get(certificate) ?? isSame(certificate)
     verdicts.set(certificate, verdict)
     return verdict
+  }
+}
+
+/** Refuses the user of these certificates whatever names it: a token, a proxy, a provider of identities. */
+export function withoutNodeClient(authenticate: Authenticator): Authenticator {
+  const check = (outcome: AuthenticationOutcome) =>
+    outcome.result === 'user' && outcome.user.name === nodeClientName ? refused : outcome
+  return (credentials) => {
+    const outcome = authenticate(credentials)
+    return outcome instanceof Promise ? outcome.then(check) : check(outcome)
   }
 }

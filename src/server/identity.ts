@@ -4,6 +4,7 @@ import { authenticatingProxy, isProxyHeader } from '../authn/authenticating-prox
 import { type Authenticator, anonymousUser, firstOf } from '../authn/authenticator.ts'
 import { clientCertificates } from '../authn/client-certificate.ts'
 import type { DeniedCertificates } from '../authn/denied-certificates.ts'
+import { withoutNodeClient } from '../authn/node-client-certificates.ts'
 import { SeveralNames } from '../authn/several-names.ts'
 import { readTokens, staticTokens, stillGranted, type TokenUsers } from '../authn/static-tokens.ts'
 import { messageOf } from '../base/errors.ts'
@@ -52,8 +53,8 @@ export async function readIdentity(
     // What is known here is found first: a token is shown to others only where nobody here knows it.
     const strategies = [...first, ...ofObjects, ...last]
     return {
-      requests: firstOf(strategies, anonymous),
-      tokens: firstOf(strategies, undefined),
+      requests: withoutNodeClient(firstOf(strategies, anonymous)),
+      tokens: withoutNodeClient(firstOf(strategies, undefined)),
       isSecretHeader: proxy?.isSecretHeader,
     }
   }

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
-import { cpSync, writeFileSync } from 'node:fs'
+import { appendFileSync, cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, request } from 'node:https'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -51,7 +51,14 @@ const other = await startInProcess(
     `--kubelet-client-key=${write('client.key', given.key)}`,
     `--kubelet-certificate-authority=${write('foreign.crt', foreign.certificate)}`,
   ],
-  async (data) => cpSync(pki, join(data, 'pki'), { recursive: true }),
+  async (data) => {
+    cpSync(pki, join(data, 'pki'), { recursive: true })
+    // As an earlier version left it.
+    const old = issue('kube-apiserver-kubelet-client', ['system:masters'])
+    writeFileSync(join(data, 'pki/node-client.crt'), old.certificate)
+    writeFileSync(join(data, 'pki/node-client.key'), old.key, { mode: 0o600 })
+    appendFileSync(join(data, '../tokens.csv'), 'posing,system:apiserver-node-client,1\n')
+  },
 )
 after(() => other.stop())
 
@@ -79,6 +86,32 @@ test('no API server accepts the certificate that servers show to node agents', a
       assert.equal(await askAs(pair, server, '/version'), 401, 'not even as an anonymous user')
     }
   assert.equal(await askAs(issue('someone', ['system:masters']), api), 200)
+})
+
+test('no other credential names the user of that certificate', async () => {
+  const headers = { authorization: 'Bearer posing' }
+  assert.equal((await other.client.send('/version', { headers })).status, 401)
+  const review = { spec: { token: 'posing' } }
+  const { body } = await other.client.post('/apis/authentication.orch.io/v1/tokenreviews', review)
+  assert.notEqual(body.status.authenticated, true)
+})
+
+test('node agents hear that this user may use their ports, and nothing else', async () => {
+  const isAllowed = async (resource: string, subresource: string, verb = 'create') => {
+    const resourceAttributes = { verb, resource, subresource, name: 'n1' }
+    const spec = { user: 'system:apiserver-node-client', groups: ['system:authenticated'], resourceAttributes }
+    const { body } = await api.client.post('/apis/authorization.orch.io/v1/subjectaccessreviews', { spec })
+    return body.status.allowed
+  }
+  for (const subresource of ['proxy', 'log', 'stats', 'metrics', 'spec'])
+    assert.ok(await isAllowed('nodes', subresource))
+  for (const [resource, subresource] of [
+    ['nodes', ''],
+    ['nodes', 'status'],
+    ['pods', 'exec'],
+    ['secrets', ''],
+  ] as const)
+    assert.equal(await isAllowed(resource, subresource, 'get'), false, `${resource}/${subresource}`)
 })
 
 test('an address that leads to an API server does not make its requests the server’s own', async (t) => {
@@ -118,6 +151,8 @@ test('flags that name another client certificate leave simulated nodes alone', a
   t.after(() => port.close())
   await other.client.post('/api/v1/nodes', { metadata: { name: 'n1' } })
   assert.equal((await other.client.get('/api/v1/nodes/n1/proxy/healthz')).text, 'ok')
+  const renewed = new X509Certificate(readFileSync(join(other.directory, 'data/pki/node-client.crt')))
+  assert.deepEqual(readSubject(renewed.raw).commonNames, ['system:apiserver-node-client'], 'replaced after an upgrade')
 })
 
 test('a certificate that a flag names for node agents is no client of the API, nor is one with its subject', async () => {
