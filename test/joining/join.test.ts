@@ -1,6 +1,8 @@
 /** A stranger with nothing but a token and the address of a real `orch up` joins it, with the real programs over TLS. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { statSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { systemClock } from '../../src/base/clock.ts'
@@ -22,8 +24,20 @@ import { until } from '../tools/until.ts'
 
 const orch = (...args: string[]) => runCommand(join(root, 'bin/orch'), args)
 
+interface Request {
+  readonly spec: { readonly signerName: string }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
 test('joining', async (t) => {
-  const server = await startUp(t)
+  const server = await startUp(t, ['--allowed-proxy-cidrs=127.0.0.1/32'])
   const config = `--kubeconfig=${server.directory}/admin.kubeconfig`
   const admin = server.client()
   const made = await orch('token', 'create', config, '--ttl=1h', '--description=for n1')
@@ -113,8 +127,9 @@ test('joining', async (t) => {
       writeFileSync(bootstrap, JSON.stringify(config))
       const root = join(server.directory, 'agent')
       const stopping = new AbortController().signal
+      let port = ['--port=0']
       const start = (name: string, ...flags: string[]) =>
-        startNodeAgent(parseFlags(nodeAgentFlags, [`--name=${name}`, `--root-dir=${root}`, '--port=0', ...flags]), {
+        startNodeAgent(parseFlags(nodeAgentFlags, [`--name=${name}`, `--root-dir=${root}`, ...port, ...flags]), {
           log: openLog(),
           stopping,
         })
@@ -155,7 +170,14 @@ test('joining', async (t) => {
       const who = await new Client(credentials.transport.send).read<{ metadata: object }>('/api/v1/nodes/n9')
       assert.ok(who.metadata)
       credentials.transport.close()
+      port = [`--port=${await freePort()}`]
       const again = await start('n9')
+      await approveServing()
+      // The server shows its own identity, and the agent asks the server what that may do.
+      await until(
+        async () => (await admin.get('/api/v1/nodes/n9/proxy/healthz')).text,
+        (text) => text === 'ok',
+      )
       await admin.send(pods, { method: 'POST', body: { metadata: { name: 'p2' }, spec } })
       await until(
         () => phaseOf('p2'),
@@ -164,6 +186,22 @@ test('joining', async (t) => {
       await again.stop()
     },
   )
+
+  /** As people do: the loops leave serving certificates to them. */
+  async function approveServing() {
+    const path = '/apis/certificates.orch.io/v1/certificatesigningrequests'
+    const { body } = await until(
+      () => admin.get(path),
+      ({ body }) => body.items.some(({ spec }: Request) => spec.signerName === vendorOf('orch').signers.nodeServing),
+    )
+    const { metadata } = body.items.find(
+      ({ spec }: Request) => spec.signerName === vendorOf('orch').signers.nodeServing,
+    )
+    const conditions = [{ type: 'Approved', status: 'True', reason: 'ByHand' }]
+    const headers = { 'content-type': 'application/merge-patch+json' }
+    const sent = { method: 'PATCH', headers, body: { status: { conditions } } }
+    assert.equal((await admin.send(`${path}/${metadata.name}/approval`, sent)).status, 200)
+  }
 
   await t.test('tokens are listed without their secrets, and deleted ones neither join nor sign', async () => {
     const listed = await orch('token', 'list', config)
