@@ -7,10 +7,11 @@ import type { Question } from '../authz/authorizer.ts'
 import { coverage } from '../authz/rbac/covers.ts'
 import { type Binding, bindingOf, rbacGroup } from '../authz/rbac/policy.ts'
 import type { PolicyRule } from '../authz/rbac/rule.ts'
+import { shorten } from '../base/shorten.ts'
 import { TimeSlice } from '../base/time-slice.ts'
 import { type ApiError, forbiddenError, notFound, serviceUnavailable } from '../model/api-error.ts'
 import type { ApiObject } from '../model/object.ts'
-import { superusers, type User } from '../model/user.ts'
+import { shownName, superusers, type User } from '../model/user.ts'
 import { groupName } from '../model/vendor.ts'
 import type { AdmissionRequest, Control } from './admission.ts'
 import { changesOnlyGcFields } from './gc-fields.ts'
@@ -92,14 +93,16 @@ async function assertHeld(access: Access, request: AdmissionRequest, rules: read
   const told = lacking.map(describe).join('\n')
   throw refusal(
     request,
-    `user "${user.name}" (groups=[${groupsOf(user)}]) is attempting to grant RBAC permissions not currently held:\n${told}`,
+    `user "${shownName(user)}" (groups=[${groupsOf(user)}]) is attempting to grant RBAC permissions not currently held:\n${told}`,
   )
 }
 
 const maxTold = 20
+/** In characters. */
+const maxGroups = 4000
 
 function groupsOf({ groups }: User): string {
-  return groups.map((group) => JSON.stringify(group)).join(' ')
+  return shorten(groups.map((group) => JSON.stringify(group)).join(' '), maxGroups)
 }
 
 /** The rules that the writer does not have where the object is, some of them where there are many. */

@@ -91,7 +91,21 @@ function outcomeOf(status: JsonObject, audiences: readonly string[]): Authentica
   return meant.length === 0 ? refused : { result: 'user', user, audiences: meant }
 }
 
+/** In characters: of the name and of the UID, and of all that a user is. They go into messages, logs and headers. */
+const maxName = 4096
+const maxUser = 128 * 1024
+
 function userOf(told: Json | undefined): User {
+  const user = readUser(told)
+  if (user.name.length > maxName || user.uid.length > maxName)
+    throw new Error(`the user that the token webhook tells has a name or uid of more than ${maxName} characters`)
+  const texts = [...user.groups, ...[...user.extra].flatMap(([key, values]) => [key, ...values])]
+  if (texts.reduce((sum, text) => sum + text.length, 0) > maxUser)
+    throw new Error(`the groups and extra of the token webhook have more than ${maxUser} characters`)
+  return user
+}
+
+function readUser(told: Json | undefined): User {
   if (!isObject(told)) throw new Error('the token webhook knows the token, and does not say whose it is')
   const name = own(told, 'username')
   if (typeof name !== 'string' || name === '') throw new Error('the user that the token webhook tells has no username')

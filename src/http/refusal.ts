@@ -1,6 +1,11 @@
 /** The message of a 403, as kubectl's users know it: the user, the verb, the resource and the namespace. */
 import type { Decision, PathAttributes, Question, ResourceAttributes } from '../authz/authorizer.ts'
+import { shorten } from '../base/shorten.ts'
 import { type ApiError, forbiddenError } from '../model/api-error.ts'
+import { shownName } from '../model/user.ts'
+
+/** Of what the caller itself sent: a path, or a name in it. */
+const maxShown = 500
 
 export function refusal(
   { user, attributes }: Question,
@@ -9,19 +14,21 @@ export function refusal(
 ): ApiError {
   const why = reason()
   const because = `${why === '' ? '' : `: ${why}`}${mayAskWhy ? hint(attributes) : ''}`
-  if (!attributes.resource) return forbiddenError(undefined, '', `${pathRefusal(user.name, attributes)}${because}`)
-  const { group, plural, name } = attributes
+  if (!attributes.resource)
+    return forbiddenError(undefined, '', `${pathRefusal(shownName(user), attributes)}${because}`)
+  const { group, plural } = attributes
+  const name = shorten(attributes.name, maxShown)
   const full = group === '' ? plural : `${plural}.${group}`
   const named = name === '' ? full : `${full} "${name}"`
   return forbiddenError(
     { group, plural },
     name,
-    `${named} is forbidden: ${resourceRefusal(user.name, attributes)}${because}`,
+    `${named} is forbidden: ${resourceRefusal(shownName(user), attributes)}${because}`,
   )
 }
 
 function pathRefusal(user: string, { verb, path }: PathAttributes): string {
-  return `forbidden: User "${user}" cannot ${verb} path "${path}"`
+  return `forbidden: User "${user}" cannot ${verb} path "${shorten(path, maxShown)}"`
 }
 
 function resourceRefusal(user: string, attributes: ResourceAttributes): string {

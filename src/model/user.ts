@@ -1,4 +1,5 @@
 /** Who makes a request. Opaque until an authorizer reads it. */
+import { shorten } from '../base/shorten.ts'
 import { checkDnsLabel, checkDnsSubdomain } from './names.ts'
 
 /** An authenticated user, or the anonymous one. */
@@ -7,6 +8,13 @@ export interface User {
   readonly uid: string
   readonly groups: readonly string[]
   readonly extra: ReadonlyMap<string, readonly string[]>
+}
+
+const maxShown = 256
+
+/** The name as messages show it: some services that know users set no bound to it. */
+export function shownName({ name }: Pick<User, 'name'>): string {
+  return shorten(name, maxShown)
 }
 
 /** The group that may do everything. */

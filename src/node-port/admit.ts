@@ -9,7 +9,7 @@ import type { TLSSocket } from 'node:tls'
 import type { Clock } from '../base/clock.ts'
 import { TtlCache } from '../base/ttl-cache.ts'
 import { type ReviewedUser, type Reviewer, reviewAccess, reviewToken } from '../client/reviews.ts'
-import { authenticatedUsers } from '../model/user.ts'
+import { authenticatedUsers, shownName } from '../model/user.ts'
 import { readSubject } from '../pki/identity.ts'
 
 /** 200, or the status of the refusal and its text. */
@@ -81,7 +81,7 @@ export class Admittance {
       const value = await reviewAccess(this.#reviewer, user, { resourceAttributes: attributes })
       return { value, ttlMs: cachedMs }
     })
-    const who = `user=${user.username}, verb=${verb}, resource=nodes, subresource=${subresource}`
+    const who = `user=${shownName({ name: user.username ?? '' })}, verb=${verb}, resource=nodes, subresource=${subresource}`
     return isAllowed ? { status: 200, text: '' } : { status: 403, text: `Forbidden (${who})` }
   }
 }

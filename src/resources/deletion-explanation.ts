@@ -7,7 +7,7 @@ import { TimeSlice } from '../base/time-slice.ts'
 import { type DeletionExplanation, deletionExplanation as explanationKind } from '../kinds/ops/deletion-explanation.ts'
 import { forbiddenError, notFound } from '../model/api-error.ts'
 import { type ApiObject, timestamp } from '../model/object.ts'
-import type { User } from '../model/user.ts'
+import { shownName, type User } from '../model/user.ts'
 import type { Endpoint } from '../registry/endpoint.ts'
 import { readStored } from '../registry/read-stored.ts'
 import { keyOf, notFoundError, type Resource, waitForCaches } from '../registry/resource.ts'
@@ -45,7 +45,7 @@ async function explain(
     throw forbiddenError(
       type,
       name,
-      `user ${JSON.stringify(user.name)} may not get ${resource} ${JSON.stringify(name)}`,
+      `user ${JSON.stringify(shownName(user))} may not get ${resource} ${JSON.stringify(name)}`,
     )
   await waitForCaches(type)
   const stored = type.cache.get(keyOf(type, namespace, name))

@@ -3,7 +3,7 @@
  * is gone, `get` of its whole type in that namespace, since no rule that names the object can mean it any more.
  */
 import { forbiddenError, notFound } from '../model/api-error.ts'
-import type { User } from '../model/user.ts'
+import { shownName, type User } from '../model/user.ts'
 import { keyOf, type Resource, waitForCaches } from '../registry/resource.ts'
 import { storedTypes, VisibleTypes, type VisibleTypesParts } from './visible-types.ts'
 
@@ -35,5 +35,5 @@ export async function pastAccess(
   await waitForCaches(type)
   const isThere = name !== '' && type.cache.get(keyOf(type, namespace, name)) !== undefined
   if (isThere && (await visible.may(type, { verb, namespace, name }))) return { type, sees: 'present' }
-  throw forbiddenError(type, name, `user ${JSON.stringify(user.name)} may not ${verb} ${resource} in the past`)
+  throw forbiddenError(type, name, `user ${JSON.stringify(shownName(user))} may not ${verb} ${resource} in the past`)
 }

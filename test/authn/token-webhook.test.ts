@@ -99,6 +99,16 @@ test('a service decides whose a token is', { timeout: 300_000 }, async (t) => {
       'groups that are no list': says({ authenticated: true, user: { username: 'a', groups: 'system:masters' } }),
       'extra that is no object': says({ authenticated: true, user: { username: 'a', extra: ['b'] } }),
       'extra whose values are no lists': says({ authenticated: true, user: { username: 'a', extra: { b: 'c' } } }),
+      'a name that is too long': says({ authenticated: true, user: { username: 'x'.repeat(900_000) } }),
+      'a uid that is too long': says({ authenticated: true, user: { username: 'a', uid: 'x'.repeat(900_000) } }),
+      'groups that are too long': says({
+        authenticated: true,
+        user: { username: 'a', groups: Array.from({ length: 100 }, () => 'x'.repeat(4000)) },
+      }),
+      'extra that is too long': says({
+        authenticated: true,
+        user: { username: 'a', extra: { b: ['x'.repeat(900_000)] } },
+      }),
       'a yes that is a text': says({ ...yes, authenticated: 'true' }),
       'no JSON': (_, response) => response.end(canary),
       'a 500': (_, response) => response.writeHead(500).end('{}'),
@@ -116,6 +126,18 @@ test('a service decides whose a token is', { timeout: 300_000 }, async (t) => {
     }
     assert.equal(service.countOf('bad-a-broken-connection'), 3, 'it is tried once more')
     assert.equal(service.countOf('bad-a-redirect'), 2, 'a redirect is not followed')
+  })
+
+  await t.test('a refusal shows the beginning of a long name', async () => {
+    service.answers.set('long-token', says({ authenticated: true, user: { username: 'n'.repeat(4000) } }))
+    const client = server.client('long-token')
+    const long = 'p'.repeat(50_000)
+    for (const path of ['/api/v1/nodes', `/api/v1/nodes/${long}`, `/metrics/${long}`]) {
+      const { status, text } = await client.get(path)
+      assert.equal(status, 403)
+      assert.match(text, /User \\"n{256}\\" cannot/)
+      assert.ok(text.length < 4000, `${text.length} characters`)
+    }
   })
 
   await t.test('what it says of a wrong token is told to who reviews it', async () => {

@@ -5,7 +5,7 @@
  * others may allow.
  */
 import type { Lookup } from '../../model/lookup.ts'
-import { nodesGroup, nodeUserPrefix, type User } from '../../model/user.ts'
+import { nodesGroup, nodeUserPrefix, shownName, type User } from '../../model/user.ts'
 import { groupName, type Vendor } from '../../model/vendor.ts'
 import { type Mode, noRules, type ToldRules } from '../access.ts'
 import { type Authorizer, allow, type Decision, noOpinion, type ResourceAttributes } from '../authorizer.ts'
@@ -36,7 +36,7 @@ function nodeAuthorizer(vendor: Vendor, graph: NodeGraph): Authorizer {
   return ({ user, attributes }) => {
     const node = nodeOf(user)
     if (node === undefined) return noOpinion
-    if (node === '') return because(`unknown node for user ${JSON.stringify(user.name)}`)
+    if (node === '') return because(`unknown node for user ${JSON.stringify(shownName(user))}`)
     const special = attributes.resource ? judge(node, attributes) : undefined
     if (special !== undefined) return special
     return rules.some((rule) => allows(rule, attributes)) ? allow : noOpinion
