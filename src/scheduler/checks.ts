@@ -2,18 +2,19 @@
  * The filters of a profile, prepared for one Pod, and asked about node after node. Where nodes are kept for Pods that are
  * at least as important, a node must be free for this Pod both with and without them.
  */
+import type { Steps } from '../base/time-slice.ts'
 import type { NodeInfo } from './node-info.ts'
-import { isRefusal, type NodeCheck, type Refusal, type Sight } from './plugin.ts'
+import { isRefusal, type NodeCheck, prepared, type Refusal, type Sight } from './plugin.ts'
 import type { PodInfo } from './pod-info.ts'
 import type { Profile } from './profile.ts'
 
 /** The prepared filters of a Pod; or a refusal that holds for all nodes. */
-export function prepareChecks(pod: PodInfo, { filters }: Profile, sight: Sight): Checks | Refusal {
+export function* prepareChecks(pod: PodInfo, { filters }: Profile, sight: Sight): Steps<Checks | Refusal> {
   const checks: NodeCheck[] = []
   for (const { filter } of filters) {
-    const prepared = filter!(pod, sight)
-    if (isRefusal(prepared)) return prepared
-    if (prepared !== undefined) checks.push(prepared)
+    const check = yield* prepared(filter!(pod, sight))
+    if (isRefusal(check)) return check
+    if (check !== undefined) checks.push(check)
   }
   return new Checks(pod, checks, sight)
 }

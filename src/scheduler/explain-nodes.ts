@@ -2,6 +2,7 @@
  * Why a Pod is pending, node by node: what the filters of the default profile say of each node, by the objects as they are.
  * For people who ask: the scheduler itself keeps its picture up to date instead of making one.
  */
+import { runToCompletion } from '../base/time-slice.ts'
 import type { Namespace } from '../kinds/core/namespace.ts'
 import type { Node } from '../kinds/core/node.ts'
 import type { PersistentVolume } from '../kinds/core/persistent-volume.ts'
@@ -40,7 +41,7 @@ export interface NodeVerdict {
 /** What stands against each node. */
 export function explainNodes(pod: Pod, objects: PlacingObjects, vendor: Vendor): NodeVerdict[] {
   const sight = sightOf(objects, vendor)
-  const checks = prepareChecks(new PodInfo(pod), defaultProfile, sight)
+  const checks = runToCompletion(prepareChecks(new PodInfo(pod), defaultProfile, sight))
   const refusal = (node: NodeInfo) => (checks instanceof Checks ? checks.refusal(node) : checks)
   return sight.cluster.nodes
     .map((node) => ({ node: node.name, reasons: refusal(node)?.reasons ?? [] }))

@@ -6,7 +6,7 @@
 import type { Steps } from '../base/time-slice.ts'
 import { Checks, prepareChecks } from './checks.ts'
 import type { NodeInfo } from './node-info.ts'
-import type { Refusal, Sight } from './plugin.ts'
+import { prepared, type Refusal, type Sight } from './plugin.ts'
 import type { PodInfo } from './pod-info.ts'
 import type { Profile } from './profile.ts'
 
@@ -34,7 +34,7 @@ export interface Search {
 export function* findNode(search: Search): Steps<Found> {
   const { pod, profile, sight, state } = search
   const { cluster } = sight
-  const checks = prepareChecks(pod, profile, sight)
+  const checks = yield* prepareChecks(pod, profile, sight)
   if (!(checks instanceof Checks)) return { refusals: new Map(cluster.nodes.map((node) => [node, checks])) }
   const kept = cluster.node(cluster.nominationOf(pod.key) ?? '')
   if (kept !== undefined && checks.refusal(kept) === undefined) return { node: kept }
@@ -83,10 +83,14 @@ export function nodesToFind(all: number, percentage: number): number {
 function* totalScores({ pod, profile, sight }: Search, nodes: readonly NodeInfo[]): Steps<readonly number[]> {
   const totals = new Array<number>(nodes.length).fill(0)
   for (const { plugin, weight } of profile.scores) {
-    const prepared = plugin.score!(pod, sight, nodes)
-    if (prepared === undefined) continue
-    const scores = nodes.map(prepared.score)
-    prepared.normalize?.(scores, nodes)
+    const rule = yield* prepared(plugin.score!(pod, sight, nodes))
+    if (rule === undefined) continue
+    const scores: number[] = []
+    for (const node of nodes) {
+      scores.push(rule.score(node))
+      if (scores.length % nodesBetweenSteps === 0) yield
+    }
+    rule.normalize?.(scores, nodes)
     for (let i = 0; i < scores.length; i++) totals[i]! += weight * scores[i]!
     yield
   }

@@ -2,6 +2,7 @@
  * What a plugin of the scheduler is: a rule that keeps Pods off nodes (filter), one that prefers some nodes (score), or
  * both. A plugin is prepared once for a Pod, and then asked about each node. The names are those of kube-scheduler 1.23.
  */
+import type { Steps } from '../base/time-slice.ts'
 import type { Informer } from '../client/informer.ts'
 import type { PersistentVolume } from '../kinds/core/persistent-volume.ts'
 import type { PersistentVolumeClaim } from '../kinds/core/persistent-volume-claim.ts'
@@ -61,9 +62,17 @@ export interface Plugin {
   /** The changes of the cluster that may help a Pod that the filter refused, as bits of `happened`. */
   readonly wokenBy?: number
   /** Undefined where there is nothing to check for this Pod; a refusal where no node can be for it. */
-  readonly filter?: (pod: PodInfo, sight: Sight) => NodeCheck | Refusal | undefined
+  readonly filter?: (pod: PodInfo, sight: Sight) => Prepared<NodeCheck | Refusal>
   /** Undefined where all nodes are the same to this Pod. */
-  readonly score?: (pod: PodInfo, sight: Sight, nodes: readonly NodeInfo[]) => NodeScores | undefined
+  readonly score?: (pod: PodInfo, sight: Sight, nodes: readonly NodeInfo[]) => Prepared<NodeScores>
+}
+
+/** What a plugin prepares for a Pod: at once, or in steps where a Pod can demand much work. */
+export type Prepared<T> = T | undefined | Steps<T | undefined>
+
+/** Finishes the preparation. */
+export function* prepared<T extends object>(work: Prepared<T>): Steps<T | undefined> {
+  return work !== undefined && Symbol.iterator in work ? yield* work as Steps<T | undefined> : (work as T | undefined)
 }
 
 /** Changes of the cluster, as bits. */

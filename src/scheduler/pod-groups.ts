@@ -3,6 +3,7 @@
  * Pods are one group, of which it is known how many are on which node. Affinity and spread look at groups, of which there
  * are about as many as workloads, and never at single Pods.
  */
+import type { Steps } from '../base/time-slice.ts'
 import type { LabelMatcher } from '../model/label-selector.ts'
 import type { NodeInfo } from './node-info.ts'
 import type { PodInfo } from './pod-info.ts'
@@ -39,7 +40,8 @@ export class PodGroup implements SelectablePod {
     if (known !== undefined) return known
     const counts = new Map<string, number>()
     for (const [node, count] of this.#nodes) raise(counts, node.label(key), count)
-    this.#places.set(key, counts)
+    // Pods may name any number of labels that no node has.
+    if (counts.size > 0) this.#places.set(key, counts)
     return counts
   }
 
@@ -60,6 +62,9 @@ function raise<K>(counts: Map<K, number>, key: K | undefined, by: number): void 
   if (count > 0) counts.set(key, count)
   else counts.delete(key)
 }
+
+/** After how many groups others have their turn. */
+const groupsBetweenSteps = 256
 
 /** All groups, and which of them a selector may mean. */
 export class PodGroups {
@@ -98,15 +103,20 @@ export class PodGroups {
   }
 
   /** The groups whose labels the selector matches, in any namespace. */
-  *matching(matcher: LabelMatcher): Generator<PodGroup> {
-    const { choice } = matcher
-    if (choice === undefined) {
-      for (const group of this.#groups.values()) if (matcher.matches(group.labels)) yield group
-      return
+  *matching(matcher: LabelMatcher): Steps<readonly PodGroup[]> {
+    const found: PodGroup[] = []
+    let tested = 0
+    for (const group of this.#candidates(matcher)) {
+      if (matcher.matches(group.labels)) found.push(group)
+      if (++tested % groupsBetweenSteps === 0) yield
     }
-    for (const value of choice.values)
-      for (const group of this.#byLabel.get(`${choice.key}=${value}`) ?? [])
-        if (matcher.matches(group.labels)) yield group
+    return found
+  }
+
+  /** All groups that the selector could match, in as few as its choice of values permits. */
+  *#candidates({ choice }: LabelMatcher): Generator<PodGroup> {
+    if (choice === undefined) yield* this.#groups.values()
+    else for (const value of choice.values) yield* this.#byLabel.get(`${choice.key}=${value}`) ?? []
   }
 
   /** Labels of nodes have changed. */

@@ -44,7 +44,7 @@ const candidatesShare = 0.1
 /** Undefined where no Pods can make room. */
 export function* findPreemption(parts: PreemptionParts): Steps<Preemption | undefined> {
   const { pod, profile, sight, refusals, state } = parts
-  const checks = prepareChecks(pod, profile, sight)
+  const checks = yield* prepareChecks(pod, profile, sight)
   if (!(checks instanceof Checks)) return undefined
   const nodes = [...refusals].filter(([, { isFinal }]) => !isFinal).map(([node]) => node)
   const wanted = Math.max(leastCandidates, Math.floor(sight.cluster.nodes.length * candidatesShare))

@@ -14,7 +14,7 @@ import { Cluster, placeKeys } from '../../src/scheduler/cluster.ts'
 import { explainRefusals } from '../../src/scheduler/explain.ts'
 import { findNode, type Search } from '../../src/scheduler/find-node.ts'
 import type { NodeInfo } from '../../src/scheduler/node-info.ts'
-import type { Sight } from '../../src/scheduler/plugin.ts'
+import { prepared, type Sight } from '../../src/scheduler/plugin.ts'
 import { allPlugins } from '../../src/scheduler/plugins/all.ts'
 import { PodInfo } from '../../src/scheduler/pod-info.ts'
 import { defaultProfile, type Profile } from '../../src/scheduler/profile.ts'
@@ -123,7 +123,7 @@ export function searchIn(sight: Sight, wanted: PodInfo, profile: Profile = defau
 /** Why each node is out, by its name; '' for the nodes that are possible. */
 export function reasons(parts: ClusterParts, wanted: PodInfo): { readonly [node: string]: string } {
   const sight = sightOf(parts)
-  const checks = prepareChecks(wanted, defaultProfile, sight)
+  const checks = runToCompletion(prepareChecks(wanted, defaultProfile, sight))
   const refusal = (each: NodeInfo) => (checks instanceof Checks ? checks.refusal(each) : checks)
   return Object.fromEntries(sight.cluster.nodes.map((each) => [each.name, refusal(each)?.reasons.join(', ') ?? '']))
 }
@@ -133,9 +133,9 @@ export function scores(plugin: string, parts: ClusterParts, wanted: PodInfo): re
   const sight = sightOf(parts)
   const { nodes } = sight.cluster
   const entry = allPlugins().find((each) => each.plugin.name === plugin)
-  const prepared = entry?.plugin.score?.(wanted, sight, nodes)
-  const found = prepared && nodes.map((each) => prepared.score(each))
-  if (found !== undefined) prepared?.normalize?.(found, nodes)
+  const rule = runToCompletion(prepared(entry?.plugin.score?.(wanted, sight, nodes)))
+  const found = rule && nodes.map((each) => rule.score(each))
+  if (found !== undefined) rule?.normalize?.(found, nodes)
   return found
 }
 

@@ -2,6 +2,7 @@
  * Affinity between Pods: a Pod may demand or prefer to be in the same place as others or away from them, and Pods that are
  * there may demand the same of it. A place is what a label of nodes distinguishes: a host, a zone.
  */
+import type { Steps } from '../../base/time-slice.ts'
 import type { NodeInfo } from '../node-info.ts'
 import {
   happened,
@@ -72,6 +73,9 @@ function addAll(counts: PlaceCounts, key: string, group: PodGroup): void {
   for (const [value, count] of group.places(key)) counts.add(key, value, count)
 }
 
+/** After how many terms of Pods that are there others have their turn. */
+const termsBetweenSteps = 64
+
 /** What is counted for the required terms of the Pod, and of others that it may come near to. */
 class Required {
   readonly #self: PodGroup
@@ -86,17 +90,33 @@ class Required {
   constructor(self: PodGroup, sight: Sight) {
     this.#self = self
     this.#sight = sight
-    const { groups, namespaceLabels } = sight.cluster
+  }
+
+  /** To be finished before anything else is called. */
+  *count(): Steps<void> {
+    const { groups, namespaceLabels } = this.#sight.cluster
+    const { affinity, antiAffinity } = this.#self.terms
+    let terms = 0
     for (const group of groups.repelling)
-      for (const term of group.terms.antiAffinity)
-        if (term.matches(self, namespaceLabels)) addAll(this.#repelling, term.topologyKey, group)
-    for (const term of self.terms.antiAffinity)
-      for (const group of matching(sight, term)) addAll(this.#avoided, term.topologyKey, group)
-    const [first] = self.terms.affinity
+      for (const term of group.terms.antiAffinity) {
+        if (term.matches(this.#self, namespaceLabels)) addAll(this.#repelling, term.topologyKey, group)
+        if (++terms % termsBetweenSteps === 0) yield
+      }
+    for (const term of antiAffinity)
+      for (const group of yield* matching(this.#sight, term)) {
+        addAll(this.#avoided, term.topologyKey, group)
+        yield
+      }
+    const [first] = affinity
     if (first === undefined) return
-    for (const group of matching(sight, first))
-      if (this.#isWanted(group))
-        for (const { topologyKey } of self.terms.affinity) addAll(this.#wanted, topologyKey, group)
+    for (const group of yield* matching(this.#sight, first)) {
+      yield
+      if (!this.#isWanted(group)) continue
+      for (const { topologyKey } of affinity) {
+        addAll(this.#wanted, topologyKey, group)
+        yield
+      }
+    }
   }
 
   get isEmpty(): boolean {
@@ -138,9 +158,10 @@ class Required {
   }
 }
 
-function prepareCheck(pod: PodInfo, sight: Sight): NodeCheck | undefined {
+function* prepareCheck(pod: PodInfo, sight: Sight): Steps<NodeCheck | undefined> {
   const required = new Required(sight.cluster.groups.describe(pod), sight)
   if (required.isEmpty) return undefined
+  yield* required.count()
   return {
     check: (node) => required.check(node),
     add: (other, node) => required.change(other, node, 1),
@@ -148,12 +169,13 @@ function prepareCheck(pod: PodInfo, sight: Sight): NodeCheck | undefined {
   }
 }
 
-function* matching({ cluster }: Sight, term: PodTerm): Generator<PodGroup> {
-  const found = term.matcher === undefined ? [] : cluster.groups.matching(term.matcher)
-  for (const group of found) if (term.matches(group, cluster.namespaceLabels)) yield group
+function* matching({ cluster }: Sight, term: PodTerm): Steps<readonly PodGroup[]> {
+  if (term.matcher === undefined) return []
+  const groups = yield* cluster.groups.matching(term.matcher)
+  return groups.filter((group) => term.matches(group, cluster.namespaceLabels))
 }
 
-function prepareScores(pod: PodInfo, sight: Sight, hardWeight: number): NodeScores | undefined {
+function* prepareScores(pod: PodInfo, sight: Sight, hardWeight: number): Steps<NodeScores | undefined> {
   const { groups, namespaceLabels } = sight.cluster
   const self = groups.describe(pod)
   const points = new PlaceCounts()
@@ -161,10 +183,18 @@ function prepareScores(pod: PodInfo, sight: Sight, hardWeight: number): NodeScor
     for (const [value, count] of group.places(key)) points.add(key, value, count * weight)
   }
   for (const { term, weight } of self.terms.preferredAffinity)
-    for (const group of matching(sight, term)) award(group, term.topologyKey, weight)
+    for (const group of yield* matching(sight, term)) {
+      award(group, term.topologyKey, weight)
+      yield
+    }
   for (const { term, weight } of self.terms.preferredAntiAffinity)
-    for (const group of matching(sight, term)) award(group, term.topologyKey, -weight)
+    for (const group of yield* matching(sight, term)) {
+      award(group, term.topologyKey, -weight)
+      yield
+    }
+  let seen = 0
   for (const group of groups.caring) {
+    if (++seen % termsBetweenSteps === 0) yield
     const { affinity, preferredAffinity, preferredAntiAffinity } = group.terms
     const mine = (term: PodTerm) => term.matches(self, namespaceLabels)
     if (hardWeight > 0) for (const term of affinity) if (mine(term)) award(group, term.topologyKey, hardWeight)

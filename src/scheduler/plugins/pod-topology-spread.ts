@@ -2,6 +2,7 @@
  * Spread over places, such as zones: a Pod may demand or prefer that Pods like it be spread evenly. Pods of Services and
  * workloads that say nothing of it are spread over hosts and zones as far as that costs nothing else.
  */
+import type { Steps } from '../../base/time-slice.ts'
 import type { LabelMatcher, SelectorObject } from '../../model/label-selector.ts'
 import type { NodeInfo } from '../node-info.ts'
 import {
@@ -55,13 +56,13 @@ export function podTopologySpread({ defaults = 'usual' }: { readonly defaults?: 
   return {
     name,
     wokenBy: happened.podPlaced | happened.podGone | happened.nodeAdded | happened.nodeDeleted | happened.nodeLabels,
-    filter: (pod, sight) => {
-      const { all } = constraintsOf(pod, { sight, defaults, action: 'DoNotSchedule' })
-      return all.length === 0 ? undefined : prepareCheck(pod, all, sight)
+    *filter(pod, sight) {
+      const { all } = yield* constraintsOf(pod, { sight, defaults, action: 'DoNotSchedule' })
+      return all.length === 0 ? undefined : yield* prepareCheck(pod, all, sight)
     },
-    score: (pod, sight, nodes) => {
-      const constraints = constraintsOf(pod, { sight, defaults, action: 'ScheduleAnyway' })
-      return constraints.all.length === 0 ? undefined : new Spread(pod, constraints, { sight, nodes }).scores()
+    *score(pod, sight, nodes) {
+      const constraints = yield* constraintsOf(pod, { sight, defaults, action: 'ScheduleAnyway' })
+      return constraints.all.length === 0 ? undefined : yield* prepareScores(pod, constraints, { sight, nodes })
     },
   }
 }
@@ -72,14 +73,14 @@ interface Asked {
   readonly action: 'DoNotSchedule' | 'ScheduleAnyway'
 }
 
-function constraintsOf(pod: PodInfo, { sight, defaults, action }: Asked): Constraints {
+function* constraintsOf(pod: PodInfo, { sight, defaults, action }: Asked): Steps<Constraints> {
   const own = (pod.spec.topologySpreadConstraints ?? []) as readonly SpreadConstraint[]
-  if (own.length > 0) return { all: select(own, action), needsAllLabels: true }
+  if (own.length > 0) return { all: yield* select(own, action), needsAllLabels: true }
   const usual = defaults === 'usual' ? usualConstraints(sight) : defaults
   const meant = usual.filter(({ whenUnsatisfiable }) => whenUnsatisfiable === action)
   const labelSelector = meant.length === 0 ? undefined : sight.workloadSelector(pod)
   if (labelSelector === undefined) return { all: [], needsAllLabels: false }
-  const all = select(
+  const all = yield* select(
     meant.map((each) => ({ ...each, labelSelector })),
     action,
   )
@@ -93,14 +94,28 @@ function usualConstraints({ cluster: { keys } }: Sight): SpreadConstraint[] {
   ]
 }
 
-function select(constraints: readonly SpreadConstraint[], action: string): Constraint[] {
-  return constraints
-    .filter(({ whenUnsatisfiable }) => whenUnsatisfiable === action)
-    .map(({ topologyKey: key = '', maxSkew = 1, labelSelector }) => ({
-      key,
-      maxSkew,
-      matcher: matcherOf(labelSelector),
-    }))
+function* select(constraints: readonly SpreadConstraint[], action: string): Steps<Constraint[]> {
+  const selected: Constraint[] = []
+  for (const { topologyKey: key = '', maxSkew = 1, labelSelector, whenUnsatisfiable } of constraints) {
+    if (whenUnsatisfiable !== action) continue
+    selected.push({ key, maxSkew, matcher: matcherOf(labelSelector) })
+    yield
+  }
+  return selected
+}
+
+/** After how many nodes others have their turn. */
+const nodesBetweenSteps = 64
+
+/** The nodes that count: those that suit the Pod and have the label of every constraint. */
+function* countedNodes(nodes: Iterable<NodeInfo>, keys: readonly string[], suits: NodeMatcher): Steps<Set<NodeInfo>> {
+  const counted = new Set<NodeInfo>()
+  let seen = 0
+  for (const node of nodes) {
+    if (suits?.(node) !== false && keys.every((key) => node.label(key) !== undefined)) counted.add(node)
+    if (++seen % nodesBetweenSteps === 0) yield
+  }
+  return counted
 }
 
 /** The Pods that a constraint counts, by value of its label. */
@@ -143,10 +158,8 @@ interface Row extends Constraint {
   readonly own: number
 }
 
-function prepareCheck(pod: PodInfo, constraints: readonly Constraint[], sight: Sight): NodeCheck {
+function* prepareCheck(pod: PodInfo, constraints: readonly Constraint[], sight: Sight): Steps<NodeCheck> {
   const suits = nodeMatcher(pod)
-  const counts = (node: NodeInfo) =>
-    suits?.(node) !== false && constraints.every(({ key }) => node.label(key) !== undefined)
   const rows = constraints.map(
     (constraint): Row => ({
       ...constraint,
@@ -155,8 +168,12 @@ function prepareCheck(pod: PodInfo, constraints: readonly Constraint[], sight: S
     }),
   )
   // Where every node with the label counts, it is known how many Pods are in each place.
-  if (suits === undefined && rows.length === 1) countByPlace(pod, rows[0]!, sight)
-  else countByNode(pod, rows, { sight, counts })
+  const isSimple = suits === undefined && rows.length === 1
+  const keys = rows.map(({ key }) => key)
+  const counted = isSimple ? undefined : yield* countedNodes(sight.cluster.nodes, keys, suits)
+  if (counted === undefined) yield* countByPlace(pod, rows[0]!, sight)
+  else yield* countByNode(pod, rows, { sight, counted })
+  const counts = (node: NodeInfo) => counted?.has(node) ?? node.label(keys[0]!) !== undefined
   const change = (other: PodInfo, node: NodeInfo, by: 1 | -1) => {
     if (other.namespace !== pod.namespace || other.isTerminating || !counts(node)) return
     for (const row of rows) if (row.matcher?.matches(other.labels)) row.counts.add(node.label(row.key)!, by)
@@ -175,28 +192,38 @@ function prepareCheck(pod: PodInfo, constraints: readonly Constraint[], sight: S
   }
 }
 
-function countByPlace(pod: PodInfo, { key, matcher, counts }: Row, sight: Sight): void {
+function* countByPlace(pod: PodInfo, { key, matcher, counts }: Row, sight: Sight): Steps<void> {
   for (const value of sight.cluster.places(key)) counts.open(value)
-  for (const group of alike(pod, matcher, sight))
+  for (const group of yield* alike(pod, matcher, sight)) {
     for (const [value, count] of group.places(key)) counts.add(value, count)
+    yield
+  }
 }
 
-function countByNode(
+function* countByNode(
   pod: PodInfo,
   rows: readonly Row[],
-  { sight, counts }: { readonly sight: Sight; readonly counts: (node: NodeInfo) => boolean },
-): void {
-  for (const node of sight.cluster.nodes)
-    if (counts(node)) for (const row of rows) row.counts.open(node.label(row.key)!)
-  for (const row of rows)
-    for (const group of alike(pod, row.matcher, sight))
-      for (const [node, count] of group.nodes) if (counts(node)) row.counts.add(node.label(row.key)!, count)
+  { sight, counted }: { readonly sight: Sight; readonly counted: ReadonlySet<NodeInfo> },
+): Steps<void> {
+  for (const row of rows) {
+    for (const node of counted) row.counts.open(node.label(row.key)!)
+    for (const group of yield* alike(pod, row.matcher, sight)) {
+      for (const [node, count] of group.nodes) if (counted.has(node)) row.counts.add(node.label(row.key)!, count)
+      yield
+    }
+    yield
+  }
 }
 
 /** The placed Pods of the namespace that a constraint is about. */
-function alike({ namespace }: PodInfo, matcher: LabelMatcher | undefined, { cluster }: Sight): PodGroup[] {
+function* alike(
+  { namespace }: PodInfo,
+  matcher: LabelMatcher | undefined,
+  { cluster }: Sight,
+): Steps<readonly PodGroup[]> {
   if (matcher === undefined) return []
-  return [...cluster.groups.matching(matcher)].filter((group) => group.namespace === namespace && !group.isTerminating)
+  const groups = yield* cluster.groups.matching(matcher)
+  return groups.filter((group) => group.namespace === namespace && !group.isTerminating)
 }
 
 interface Candidates {
@@ -204,39 +231,74 @@ interface Candidates {
   readonly nodes: readonly NodeInfo[]
 }
 
+type NodeMatcher = ReturnType<typeof nodeMatcher>
+
+/** How many Pods a constraint counts in the place of each node. */
+interface ScoreRow {
+  readonly key: string
+  readonly maxSkew: number
+  readonly weight: number
+  readonly count: (node: NodeInfo) => number
+}
+
+function* prepareScores(pod: PodInfo, constraints: Constraints, { sight, nodes }: Candidates): Steps<NodeScores> {
+  const { all, needsAllLabels } = constraints
+  const suits = nodeMatcher(pod)
+  const keys = needsAllLabels ? all.map(({ key }) => key) : []
+  const candidates = needsAllLabels ? yield* countedNodes(nodes, keys, undefined) : undefined
+  // Where every node with the label counts, it is known how many Pods are in each place.
+  const isSimple = suits === undefined && (!needsAllLabels || all.length === 1)
+  const counted = isSimple ? undefined : yield* countedNodes(sight.cluster.nodes, keys, suits)
+  const rows: ScoreRow[] = []
+  for (const { key, maxSkew, matcher } of all) {
+    const groups = yield* alike(pod, matcher, sight)
+    if (key === sight.cluster.keys.hostname) {
+      const onNodes = yield* countOnNodes(groups)
+      const count = (node: NodeInfo) => onNodes.get(node) ?? 0
+      rows.push({ key, maxSkew, weight: Math.log((candidates?.size ?? nodes.length) + 2), count })
+      continue
+    }
+    const counts = new ValueCounts()
+    for (const node of candidates ?? nodes) if (node.label(key) !== undefined) counts.open(node.label(key)!)
+    yield* addGroups(counts, groups, { key, counted })
+    rows.push({ key, maxSkew, weight: Math.log(counts.size + 2), count: (node) => counts.at(node.label(key) ?? '') })
+    yield
+  }
+  return new Spread(candidates, rows).scores()
+}
+
+function* countOnNodes(groups: readonly PodGroup[]): Steps<Map<NodeInfo, number>> {
+  const counts = new Map<NodeInfo, number>()
+  for (const group of groups) {
+    for (const [node, count] of group.nodes) counts.set(node, (counts.get(node) ?? 0) + count)
+    yield
+  }
+  return counts
+}
+
 interface Selection {
   readonly key: string
-  readonly suits: ReturnType<typeof nodeMatcher>
+  /** The nodes whose Pods count; undefined where all do. */
+  readonly counted: ReadonlySet<NodeInfo> | undefined
+}
+
+function* addGroups(counts: ValueCounts, groups: readonly PodGroup[], { key, counted }: Selection): Steps<void> {
+  for (const group of groups) {
+    if (counted === undefined) for (const [value, count] of group.places(key)) counts.add(value, count)
+    else for (const [node, count] of group.nodes) if (counted.has(node)) counts.add(node.label(key) ?? '', count)
+    yield
+  }
 }
 
 /** The score of nodes: fewer Pods alike in the same place are better, and the more so the fewer places there are. */
 class Spread {
-  readonly #constraints: Constraints
-  readonly #rows: readonly { key: string; maxSkew: number; weight: number; count: (node: NodeInfo) => number }[]
+  /** The nodes with the labels of all constraints; undefined where nodes need none. */
+  readonly #candidates: ReadonlySet<NodeInfo> | undefined
+  readonly #rows: readonly ScoreRow[]
 
-  constructor(pod: PodInfo, constraints: Constraints, { sight, nodes }: Candidates) {
-    this.#constraints = constraints
-    const counted = constraints.needsAllLabels ? nodes.filter((node) => this.#counts(node)) : nodes
-    this.#rows = constraints.all.map(({ key, maxSkew, matcher }) => {
-      const groups = alike(pod, matcher, sight)
-      if (key === sight.cluster.keys.hostname) {
-        const count = (node: NodeInfo) => groups.reduce((sum, group) => sum + (group.nodes.get(node) ?? 0), 0)
-        return { key, maxSkew, weight: Math.log(counted.length + 2), count }
-      }
-      const counts = new ValueCounts()
-      for (const node of counted) if (node.label(key) !== undefined) counts.open(node.label(key)!)
-      this.#addGroups(counts, groups, { key, suits: nodeMatcher(pod) })
-      return { key, maxSkew, weight: Math.log(counts.size + 2), count: (node) => counts.at(node.label(key) ?? '') }
-    })
-  }
-
-  #addGroups(counts: ValueCounts, groups: readonly PodGroup[], { key, suits }: Selection): void {
-    const isSimple = suits === undefined && (!this.#constraints.needsAllLabels || this.#constraints.all.length === 1)
-    for (const group of groups)
-      if (isSimple) for (const [value, count] of group.places(key)) counts.add(value, count)
-      else
-        for (const [node, count] of group.nodes)
-          if (suits?.(node) !== false && this.#counts(node)) counts.add(node.label(key) ?? '', count)
+  constructor(candidates: ReadonlySet<NodeInfo> | undefined, rows: readonly ScoreRow[]) {
+    this.#candidates = candidates
+    this.#rows = rows
   }
 
   scores(): NodeScores {
@@ -247,8 +309,7 @@ class Spread {
   }
 
   #counts(node: NodeInfo): boolean {
-    const { all, needsAllLabels } = this.#constraints
-    return !needsAllLabels || all.every(({ key }) => node.label(key) !== undefined)
+    return this.#candidates?.has(node) ?? true
   }
 
   #score(node: NodeInfo): number {
