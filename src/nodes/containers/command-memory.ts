@@ -3,7 +3,7 @@
  * each environment is bounded, and so are all environments of one simulation together. The bounds of one environment are
  * those of Linux: 128 KiB for a variable and 2 MiB for all of them.
  */
-import { TaskPool } from '../../base/task-pool.ts'
+import { ReadLimit } from '../volumes/read-limit.ts'
 
 /** Maximum length of a variable, in characters. */
 export const maxVariableLength = 128 * 1024
@@ -12,7 +12,6 @@ export const maxEnvironmentLength = 2 * 1024 * 1024
 const maxTotalLength = 32 * 1024 * 1024
 /** Charged for each variable in addition to its text. */
 const variableOverhead = 64
-const maxConcurrentReads = 8
 
 /** A command needs more memory than it may use. The message is one that Linux users know. */
 export class CommandMemoryError extends Error {
@@ -21,7 +20,8 @@ export class CommandMemoryError extends Error {
 
 /** The memory that all commands of a simulation share. */
 export class CommandMemory {
-  readonly #reads = new TaskPool(maxConcurrentReads)
+  /** For the objects that variables come from. */
+  readonly reads = new ReadLimit()
   #used = 0
 
   /** Charges this length, or releases it where it is negative. Throws CommandMemoryError if no memory is left. */
@@ -29,12 +29,6 @@ export class CommandMemory {
     if (length > 0 && this.#used + length > maxTotalLength)
       throw new CommandMemoryError('cannot allocate memory: the commands of the simulated nodes use all of it')
     this.#used += length
-  }
-
-  /** Runs `read` when fewer than eight others run: a ConfigMap or Secret that is read takes up to some megabytes. */
-  async limitReads<T>(read: () => Promise<T>): Promise<T> {
-    for (let room = this.#reads.room(); room !== undefined; room = this.#reads.room()) await room
-    return await new Promise<T>((resolve, reject) => this.#reads.run(() => read().then(resolve, reject)))
   }
 }
 

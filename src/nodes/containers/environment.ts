@@ -21,7 +21,7 @@ export interface EnvironmentParts {
  * environment. Throws CommandMemoryError for an environment that is too large.
  */
 export async function environmentOf(parts: EnvironmentParts): Promise<Environment> {
-  const sources = await parts.memory.limitReads(() => readSources(parts))
+  const sources = await parts.memory.reads.run(() => readSources(parts))
   const environment = new Environment(parts.memory)
   try {
     fill(environment, parts, sources)

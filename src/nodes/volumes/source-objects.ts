@@ -1,6 +1,7 @@
 /**
  * The ConfigMaps and Secrets that volumes are made of, read once for all pods that use them, and asked for again from
- * time to time while some do. Each is read as the agent of a node that one of those pods is bound to.
+ * time to time while some do. Each is read as the agent of a node that one of those pods is bound to. What is too old to be
+ * used is not held, and few objects are read at the same time: users decide how many their pods name.
  */
 import type { TimerClock } from '../../base/clock.ts'
 import type { Client } from '../../client/client.ts'
@@ -8,6 +9,7 @@ import type { ResourceType } from '../../client/resource-type.ts'
 import { isNotFound } from '../../client/status-error.ts'
 import type { ConfigMap } from '../../kinds/core/config-map.ts'
 import type { Secret } from '../../kinds/core/secret.ts'
+import { ReadLimit } from './read-limit.ts'
 
 const configMaps: ResourceType<ConfigMap> = { group: '', version: 'v1', plural: 'configmaps', namespaced: true }
 const secrets: ResourceType<Secret> = { group: '', version: 'v1', plural: 'secrets', namespaced: true }
@@ -26,7 +28,8 @@ interface Source {
   readonly name: SourceName
   /** The keys of the pods that use it, and as whom each reads. */
   readonly users: Map<string, Client>
-  readonly data: Promise<SourceData>
+  /** Undefined where it is too old to be used. */
+  data: Promise<SourceData> | undefined
   version: string
   isImmutable: boolean
   /** By the clock that only ever rises. */
@@ -38,6 +41,7 @@ export class SourceObjects {
   readonly #pollMs: number
   readonly #sources = new Map<string, Source>()
   readonly #usedBy = new Map<string, Set<string>>()
+  readonly #reads = new ReadLimit()
 
   /** `pollMs`: how old what is known of an object may become. */
   constructor(clock: TimerClock, pollMs: number) {
@@ -51,7 +55,7 @@ export class SourceObjects {
     const used = this.#usedBy.get(podKey) ?? new Set<string>()
     this.#usedBy.set(podKey, used.add(key))
     const known = this.#sources.get(key)
-    if (known !== undefined && this.#isFresh(known)) {
+    if (known?.data !== undefined && this.#isFresh(known)) {
       known.users.set(podKey, client)
       return known.data
     }
@@ -70,7 +74,9 @@ export class SourceObjects {
 
   /** Looks at the objects that are due, a bounded number; returns the pods whose objects have changed. */
   async poll(max: number): Promise<string[]> {
-    const due = [...this.#sources].filter(([, source]) => !source.isImmutable && !this.#isFresh(source)).slice(0, max)
+    const stale = [...this.#sources].filter(([, source]) => !this.#isFresh(source))
+    for (const [, source] of stale) source.data = undefined
+    const due = stale.filter(([, source]) => !source.isImmutable).slice(0, max)
     const changed = await Promise.all(due.map(([key, source]) => this.#again(key, source)))
     return [...new Set(changed.flat())]
   }
@@ -93,17 +99,19 @@ export class SourceObjects {
     }
     this.#sources.set(key, source)
     const client = [...users.values()].at(-1)!
-    void readSource(name, client).then(
-      ({ data, version, isImmutable }) => {
-        Object.assign(source, { version, isImmutable })
-        found.resolve(data)
-      },
-      (error: unknown) => {
-        // The next reader tries again.
-        if (this.#sources.get(key) === source) this.#sources.delete(key)
-        found.reject(error)
-      },
-    )
+    void this.#reads
+      .run(() => readSource(name, client))
+      .then(
+        ({ data, version, isImmutable }) => {
+          Object.assign(source, { version, isImmutable })
+          found.resolve(data)
+        },
+        (error: unknown) => {
+          // The next reader tries again.
+          if (this.#sources.get(key) === source) this.#sources.delete(key)
+          found.reject(error)
+        },
+      )
     return found.promise
   }
 }
