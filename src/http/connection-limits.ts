@@ -46,8 +46,13 @@ export const resets = { burst: maxStreams, perSecond: 50 }
  * Requests and answers earn more of them (`frameEarnings`), since clients report what they have read of an answer.
  */
 export const idleFrames = { burst: 1000, perSecond: 100 }
-/** For each request, each frame of an answer, and each KiB in it: Go's client sends two reports for each 4 KiB. */
-export const frameEarnings = { request: 2, answerFrame: 2, answerKiB: 2 }
+/**
+ * What earns further ones: a request, a frame of an answer, as far as it is not tiny, and each KiB in it. Go's client sends
+ * two reports for each 4 KiB that it has read. A client that opens its window byte by byte earns nothing.
+ */
+export const frameEarnings = { request: 2, answerFrame: 2, usefulFrameBytes: 128, answerKiB: 2 }
+/** How many bytes of answers may wait for a stranger who does not read them, before nothing more is read of the stranger. */
+export const maxUntakenByStrangers = 128 * 1024
 /** How many bytes of a client whose connection was ended for a fault are read and dropped, so that it can read why. */
 export const maxDropped = 1024 * 1024
 

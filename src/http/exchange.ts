@@ -35,6 +35,8 @@ export interface Peer {
    * first user. Returns why it is rejected, where that user has too many.
    */
   proved(user: User): string | undefined
+  /** Whether a user was authenticated on the connection. */
+  readonly isProved: boolean
   /** Ends the connection once what is under way is answered, so that the client connects anew. */
   end(): void
 }

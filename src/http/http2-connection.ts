@@ -33,6 +33,7 @@ import {
   maxHeaderBytes,
   maxParsedHeaders,
   maxStreams,
+  maxUntakenByStrangers,
   resets,
   type Times,
 } from './connection-limits.ts'
@@ -259,12 +260,17 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
     if (!this.#resets.spend(1)) this.#giveUp(errorCodes.excess)
   }
 
+  protected override get maxUntaken(): number {
+    return this.peer.isProved ? super.maxUntaken : maxUntakenByStrangers
+  }
+
   protected override onIdleFrames(count: number): void {
     if (!this.#idleFrames.spend(count)) throw new MalformedHttp2('more frames than a client needs', errorCodes.excess)
   }
 
   protected override onBodySent(bytes: number): void {
-    this.#idleFrames.earn(frameEarnings.answerFrame + frameEarnings.answerKiB * (bytes >> 10))
+    const { answerFrame, usefulFrameBytes, answerKiB } = frameEarnings
+    this.#idleFrames.earn(Math.min(1, bytes / usefulFrameBytes) * answerFrame + (bytes / 1024) * answerKiB)
   }
 
   #sayGoodbye(code: ErrorCode): void {

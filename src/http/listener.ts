@@ -213,6 +213,9 @@ export class Listener {
       address: socket.remoteAddress ?? '',
       certificate: certificateOf(socket),
       proved: (user) => (isAdmitted ? undefined : admit(user)),
+      get isProved() {
+        return isAdmitted
+      },
       end,
     }
   }

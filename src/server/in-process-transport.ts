@@ -87,7 +87,7 @@ function actAs(user: User): Step {
 const maxWaitingBytes = 256 * 1024
 /** How much of it is handed over before others may have their turn: a chunk of a watch may have hundreds of events. */
 const pieceBytes = 16 * 1024
-const nobody = { address: '', certificate: undefined, proved: () => undefined, end: () => {} }
+const nobody = { address: '', certificate: undefined, proved: () => undefined, isProved: true, end: () => {} }
 
 /** One request and its answer: the server writes into it, the client reads from it. */
 class Conversation implements ServerTransport {

@@ -9,7 +9,7 @@ import type { TLSSocket } from 'node:tls'
 import { errorCodes } from '../../src/base/http2/frames.ts'
 import type { ServerTransport } from '../../src/http/exchange.ts'
 import { assertBelow } from '../tools/effort.ts'
-import { endHeaders, endStream, frame, number, plainHeaders, preface } from '../tools/http2-frames.ts'
+import { endHeaders, endStream, frame, headerBlock, number, plainHeaders, preface } from '../tools/http2-frames.ts'
 import { listen, open } from '../tools/listener.ts'
 
 const floodBytes = 1024 * 1024
@@ -20,6 +20,8 @@ const maxStreams = 250
 type MakeFrame = (i: number) => Buffer
 
 const nothing = Buffer.alloc(8)
+const longAnswerHeaders = headerBlock({ ':method': 'GET', ':scheme': 'https', ':authority': 'x', ':path': '/long' })
+const longAnswer = Buffer.alloc(1024 * 1024)
 const window = (value: number) => Buffer.concat([Buffer.from([0, 4]), number(value)])
 const manyWindows = Buffer.concat(Array.from({ length: 2_730 }, (_, i) => window(1000 + (i % 2))))
 const unknownType = Buffer.from([0, 0, 0, 0x20, 0, 0, 0, 0, 0])
@@ -47,6 +49,10 @@ const floods: { readonly [name: string]: { readonly before?: readonly Buffer[]; 
     before: heldStreams,
     make: (i) => frame('window', 0, 2 * (i % maxStreams) + 1, number(1)),
   },
+  'windows that let one byte of an answer through': {
+    before: [frame('settings', 0, 0, window(0)), frame('headers', endHeaders | endStream, 1, longAnswerHeaders)],
+    make: () => frame('window', 0, 1, number(1)),
+  },
   'data without bytes': { before: heldStreams, make: () => frame('data', 0, 1) },
   'data of a stream that has ended': {
     before: [frame('headers', endHeaders, 1, plainHeaders), frame('reset', 0, 1, number(8))],
@@ -60,7 +66,7 @@ const floods: { readonly [name: string]: { readonly before?: readonly Buffer[]; 
 }
 
 for (const [name, { before = [], make }] of Object.entries(floods))
-  test(`a megabyte of ${name}`, { timeout: 60_000 }, async (t) => {
+  test(`a megabyte of ${name}`, { timeout: 300_000 }, async (t) => {
     const port = await listen(t, { onRequest: hold })
     const bytes = floodOf(make)
     const cpuMs = await assertBelow(maxCpuMs, 'ms of processor time', async () => {
@@ -86,13 +92,13 @@ const overflows: { readonly [name: string]: Buffer } = {
 }
 
 for (const [name, bytes] of Object.entries(overflows))
-  test(`${name} may not grow above 2^31-1`, { timeout: 60_000 }, async (t) => {
+  test(`${name} may not grow above 2^31-1`, { timeout: 300_000 }, async (t) => {
     const socket = await open(await listen(t, { onRequest: hold }), 'h2')
     const begin = Buffer.concat([preface, frame('headers', endHeaders, 1, plainHeaders)])
     assert.equal(await flood(socket, Buffer.concat([begin, bytes])), errorCodes.flowControl)
   })
 
-test('a client that downloads much may report each kilobyte that it has read', { timeout: 60_000 }, async (t) => {
+test('a client that downloads much may report each kilobyte that it has read', { timeout: 300_000 }, async (t) => {
   const size = 8 * 1024 * 1024
   const port = await listen(t, {
     onRequest: (transport) => transport.send(200, ['content-length', String(size)], Buffer.alloc(size), false),
@@ -117,7 +123,9 @@ test('a client that downloads much may report each kilobyte that it has read', {
 })
 
 /** Requests wait for good, and so keep their streams. */
-function hold(_transport: ServerTransport): void {}
+function hold(transport: ServerTransport): void {
+  if (transport.target === '/long') transport.send(200, [], longAnswer, false)
+}
 
 function floodOf(make: MakeFrame): Buffer {
   const frames: Buffer[] = []

@@ -18,7 +18,7 @@ async function begin(t: TestContext, onRequest: (transport: ServerTransport) => 
   const http = new Http1Server(defaultTimes, { onRequest, maySwitch: () => false })
   const server = createServer((socket) => {
     socket.on('error', () => socket.destroy())
-    http.accept(socket, { address: '', certificate: undefined, proved: () => {}, end: () => {} })
+    http.accept(socket, { address: '', certificate: undefined, proved: () => undefined, isProved: true, end: () => {} })
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

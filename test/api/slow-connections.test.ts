@@ -3,13 +3,14 @@
  * below 256 KiB. The heap of this process, which is the server, is measured for several such connections at once.
  */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import type { TLSSocket } from 'node:tls'
 import { heapInUse } from '../tools/heap.ts'
-import { endStream, frame, preface } from '../tools/http2-frames.ts'
+import { endStream, frame, plainHeaders, preface } from '../tools/http2-frames.ts'
 import { listen, ok, open } from '../tools/listener.ts'
+import { soon } from '../tools/until.ts'
 
-const connections = 4
+const connections = 2
 const maxBytes = 256 * 1024
 const maxHeaderBytes = 128 * 1024
 const byte = Buffer.from('x')
@@ -26,7 +27,7 @@ const attacks: readonly Attack[] = [
     alpn: 'h2',
     send: async (socket) => {
       await written(socket, preface)
-      await byByte(socket, frame('headers', endStream, 1, Buffer.alloc(6_000)).subarray(0, -1))
+      await byByte(socket, frame('headers', endStream, 1, Buffer.alloc(4_000)).subarray(0, -1))
     },
   },
   {
@@ -87,8 +88,50 @@ const attacks: readonly Attack[] = [
   },
 ]
 
+test('h2: answers that a stranger does not read', { timeout: 300_000 }, async (t) => {
+  let begun = 0
+  const filler = 'x'.repeat(4_000)
+  const port = await listen(t, {
+    onRequest: (transport) => {
+      begun++
+      transport.send(204, ['x-filler', filler], Buffer.alloc(0), false)
+    },
+  })
+  // The first one fills the memory that all connections share by turns.
+  const first = await askWithoutReading(t, port, () => begun)
+  first.destroy()
+  const before = await heapInUse()
+  begun = 0
+  await askWithoutReading(t, port, () => begun)
+  const used = (await heapInUse()) - before
+  t.diagnostic(`${Math.round(used / 1024)} KiB`)
+  // The first of what waits is in memory of 256 KiB.
+  assert.ok(used < 2 * maxBytes, `a connection holds ${used} bytes`)
+})
+
+/** Sends requests until the server does not read them any more. */
+async function askWithoutReading(t: TestContext, port: number, begun: () => number): Promise<TLSSocket> {
+  const socket = await open(port, 'h2')
+  socket.on('error', () => socket.destroy())
+  t.after(() => socket.destroy())
+  socket.pause()
+  socket.write(preface)
+  let asked = 0
+  for (let isTaken = true; isTaken; ) {
+    assert.ok(asked < 20_000, 'the server stops reading')
+    const requests = Array.from({ length: 10 }, (_, i) => frame('headers', 5, 2 * (asked + i) + 1, plainHeaders))
+    asked += requests.length
+    socket.write(Buffer.concat(requests))
+    isTaken = await soon(() => begun() === asked, 1_000).then(
+      () => true,
+      () => false,
+    )
+  }
+  return socket
+}
+
 for (const { name, alpn, send } of attacks)
-  test(`${alpn}: ${name}`, { timeout: 60_000 }, async (t) => {
+  test(`${alpn}: ${name}`, { timeout: 300_000 }, async (t) => {
     const port = await listen(t, { onRequest: ok })
     const one = async () => {
       const socket = await open(port, alpn)

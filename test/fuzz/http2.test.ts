@@ -50,7 +50,13 @@ async function ourReader(t: TestContext): Promise<Reader> {
   const server = createServer((socket) => {
     socket.on('error', () => socket.destroy())
     connections.set(socket.remotePort!, { socket, read: [] })
-    http.accept(socket, { address: `${socket.remotePort}`, certificate: undefined, proved: () => {}, end: () => {} })
+    http.accept(socket, {
+      address: `${socket.remotePort}`,
+      certificate: undefined,
+      proved: () => undefined,
+      isProved: true,
+      end: () => {},
+    })
   })
   return { port: await listen(t, server), connections }
 }

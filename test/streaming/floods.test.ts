@@ -31,7 +31,7 @@ function connectSpdy() {
 }
 
 test('SPDY: pings of a client that does not read are answered as far as there is room', {
-  timeout: 60_000,
+  timeout: 300_000,
 }, async (t) => {
   const { connection, near, far } = connectSpdy()
   t.after(() => connection.destroy())
@@ -40,7 +40,7 @@ test('SPDY: pings of a client that does not read are answered as far as there is
 })
 
 for (const [name, make] of Object.entries({ WINDOW_UPDATEs: window, 'DATA frames': data }))
-  test(`SPDY: ${name} of streams that do not exist take no memory`, { timeout: 60_000 }, async (t) => {
+  test(`SPDY: ${name} of streams that do not exist take no memory`, { timeout: 300_000 }, async (t) => {
     const { connection, far } = connectSpdy()
     t.after(() => connection.destroy())
     far.resume()
@@ -52,7 +52,7 @@ for (const [name, make] of Object.entries({ WINDOW_UPDATEs: window, 'DATA frames
     assert.ok(used < noise, `${used} bytes are held`)
   })
 
-test('SPDY: data of one byte in each part does not keep the parts', { timeout: 60_000 }, async (t) => {
+test('SPDY: data of one byte in each part does not keep the parts', { timeout: 300_000 }, async (t) => {
   const { connection, far } = connectSpdy()
   t.after(() => connection.destroy())
   const client = new SpdyClient(far)
@@ -67,7 +67,7 @@ test('SPDY: data of one byte in each part does not keep the parts', { timeout: 6
   assert.ok(used < noise, `${used} bytes are held`)
 })
 
-test('SPDY: a control frame in parts of one byte', { timeout: 60_000 }, async (t) => {
+test('SPDY: a control frame in parts of one byte', { timeout: 300_000 }, async (t) => {
   const cpuMs = await assertBelow(600, 'ms of processor time', async () => {
     const { connection, far } = connectSpdy()
     const bytes = Buffer.concat([Buffer.from([0x80, 3, 0, 4]), number(60_000), number(0), Buffer.alloc(59_996)])
@@ -78,7 +78,9 @@ test('SPDY: a control frame in parts of one byte', { timeout: 60_000 }, async (t
   t.diagnostic(`${Math.round(cpuMs)} ms`)
 })
 
-test('port-forward over SPDY: streams that a client opens and resets are forgotten', { timeout: 60_000 }, async (t) => {
+test('port-forward over SPDY: streams that a client opens and resets are forgotten', {
+  timeout: 300_000,
+}, async (t) => {
   const [near, far] = duplexPair()
   const over = forwardPorts({
     socket: near,
@@ -126,7 +128,7 @@ async function connectWebSocket() {
 }
 
 test('WebSocket: pings of a client that does not read are answered as far as there is room', {
-  timeout: 60_000,
+  timeout: 300_000,
 }, async (t) => {
   const { connection, near, far } = await connectWebSocket()
   t.after(() => connection.destroy())
@@ -134,7 +136,7 @@ test('WebSocket: pings of a client that does not read are answered as far as the
   assert.ok(near.writableLength < maxWaiting, `${near.writableLength} bytes wait`)
 })
 
-test('WebSocket: a message in parts of one byte', { timeout: 60_000 }, async (t) => {
+test('WebSocket: a message in parts of one byte', { timeout: 300_000 }, async (t) => {
   const cpuMs = await assertBelow(600, 'ms of processor time', async () => {
     const { connection, far } = await connectWebSocket()
     connection.streams[0]!.resume()
@@ -146,7 +148,7 @@ test('WebSocket: a message in parts of one byte', { timeout: 60_000 }, async (t)
   t.diagnostic(`${Math.round(cpuMs)} ms`)
 })
 
-test('WebSocket: messages of one byte in each part do not keep the parts', { timeout: 60_000 }, async (t) => {
+test('WebSocket: messages of one byte in each part do not keep the parts', { timeout: 300_000 }, async (t) => {
   const { connection, far } = await connectWebSocket()
   t.after(() => connection.destroy())
   far.resume()
@@ -161,7 +163,7 @@ test('WebSocket: messages of one byte in each part do not keep the parts', { tim
   assert.ok(used < noise, `${used} bytes are held`)
 })
 
-test('WebSocket: a message in too many frames closes the connection', { timeout: 60_000 }, async () => {
+test('WebSocket: a message in too many frames closes the connection', { timeout: 300_000 }, async () => {
   const { connection, far } = await connectWebSocket()
   let received = Buffer.alloc(0)
   far.on('data', (chunk: Buffer) => (received = Buffer.concat([received, chunk])))

@@ -33,8 +33,6 @@ import { Outgoing } from './outgoing.ts'
 
 /** How much is handed to a socket ahead of what it has got away. */
 const maxUnsent = 512 * 1024
-/** How much may wait for a peer that does not take it before what it sends is not read any more. */
-const maxUntaken = 2 * maxUnsent
 /** How much of a body is sent before it is the turn of the next one. */
 const turnBytes = 64 * 1024
 
@@ -165,6 +163,11 @@ export abstract class Http2Connection<S extends Http2Stream> {
   /** The other side has been told that the stream ends. */
   protected abstract onEnded(stream: S): void
 
+  /** How much may wait for a peer that does not take it before what it sends is not read any more. */
+  protected get maxUntaken(): number {
+    return 2 * maxUnsent
+  }
+
   /** The other side has sent so many frames, or parts of one, that neither begin a stream nor carry a body. */
   protected onIdleFrames(_count: number): void {}
 
@@ -275,7 +278,7 @@ export abstract class Http2Connection<S extends Http2Stream> {
 
   #onSent(): void {
     this.#sendBlocked()
-    if (this.outgoing.unsent <= maxUntaken && this.socket.isPaused()) this.socket.resume()
+    if (this.outgoing.unsent <= this.maxUntaken && this.socket.isPaused()) this.socket.resume()
   }
 
   #onData(chunk: Buffer): void {
@@ -291,7 +294,7 @@ export abstract class Http2Connection<S extends Http2Stream> {
       return
     }
     this.#sendBlocked()
-    if (this.outgoing.unsent > maxUntaken) this.socket.pause()
+    if (this.outgoing.unsent > this.maxUntaken) this.socket.pause()
   }
 
   #receive(head: Required<FrameHead>, payload: Buffer): void {

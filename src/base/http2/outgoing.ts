@@ -56,9 +56,16 @@ export class Outgoing {
     this.#partBytes = 0
     this.#piece = undefined
     if (bytes.length === 0 || !this.#socket.writable) return
+    // What the other side does not take is not kept in pieces that are mostly empty.
+    const isCopied = piece !== undefined && this.unsent > bytes.length && 2 * bytes.length < pieceBytes
+    this.#write(isCopied ? copyOf(bytes) : bytes, isCopied ? undefined : piece)
+    if (isCopied) reuse(piece)
+  }
+
+  #write(bytes: Buffer, piece: Buffer | undefined): void {
     this.#socket.write(bytes, () => {
       this.unsent -= bytes.length
-      if (piece !== undefined && freePieces.length < maxFreePieces) freePieces.push(piece)
+      if (piece !== undefined) reuse(piece)
       this.#onSent()
     })
   }
@@ -81,6 +88,16 @@ export class Outgoing {
     this.#partBytes = 0
     return piece
   }
+}
+
+function reuse(piece: Buffer): void {
+  if (freePieces.length < maxFreePieces) freePieces.push(piece)
+}
+
+function copyOf(bytes: Buffer): Buffer {
+  const copy = Buffer.allocUnsafeSlow(bytes.length)
+  bytes.copy(copy)
+  return copy
 }
 
 function joined(parts: readonly Buffer[]): Buffer {
