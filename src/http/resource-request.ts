@@ -5,11 +5,12 @@ import type { Authorizer } from '../authz/authorizer.ts'
 import type { FieldError } from '../model/field-error.ts'
 import type { Resource } from '../registry/resource.ts'
 import type { WriteContext } from '../registry/write.ts'
+import type { DroppedField } from '../schema/context.ts'
 import type { Exchange } from './exchange.ts'
 import type { ResourceInfo } from './request-info.ts'
 import { assertAllowed } from './steps/authorize.ts'
 import type { WatchMetrics } from './watch-metrics.ts'
-import { managerName, readWriteOptions, sentWriteOptions } from './write-options.ts'
+import { fieldValidation, managerName, readWriteOptions, sentWriteOptions } from './write-options.ts'
 
 export interface ResourceRequest {
   readonly exchange: Exchange
@@ -48,10 +49,16 @@ export function writeContext(
     audit: exchange.audit,
     deadline: exchange.deadline,
     warn: (text) => exchange.warn(text),
+    onDropped: fieldValidation(info.query) === 'Ignore' ? undefined : (field) => warnOfDropped(exchange, field),
     abandoned: () => exchange.abandoned,
     pace: exchange.pace,
     timings: exchange.timings,
     // Who updates or applies may find that it is a creation, which is a right of its own.
     assertMayCreate: () => assertAllowed(authorizer, { user: exchange.user, attributes: { ...info, verb: 'create' } }),
   }
+}
+
+/** The write succeeds without the field, so even `fieldValidation=Strict` cannot reject it as unknown. */
+function warnOfDropped(exchange: Exchange, { path, feature }: DroppedField): void {
+  exchange.warn(`${path}: dropped, because the feature ${feature} is disabled`)
 }

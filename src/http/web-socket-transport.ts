@@ -134,8 +134,8 @@ class WebSocketTransport implements ServerTransport {
     return this.#inner.bodyWhole
   }
 
-  send(status: number, headers: ResponseHeaders, body: Buffer, unread: boolean): void {
-    this.#inner.send(status, headers, body, unread)
+  send(...answer: Parameters<ServerTransport['send']>): void {
+    this.#inner.send(...answer)
   }
 
   taken(): Promise<void> {

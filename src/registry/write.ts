@@ -12,7 +12,7 @@ import type { JsonObject } from '../model/json.ts'
 import { type ApiObject, asJson, copyWithout } from '../model/object.ts'
 import { formatVersion } from '../model/resource-version.ts'
 import type { User } from '../model/user.ts'
-import type { PrepareContext } from '../schema/context.ts'
+import type { DroppedField, PrepareContext } from '../schema/context.ts'
 import { orderOf, type ReadyToStore } from '../schema/kind.ts'
 import { type Conflict, StoreError } from '../store/store.ts'
 import type { PartName, Timings } from '../telemetry/timings.ts'
@@ -65,6 +65,8 @@ export interface WriteContext {
   readonly assertMayCreate: () => void | Promise<void>
   /** Warns the caller of something that is not an error. */
   readonly warn: (text: string) => void
+  /** Called for every field that the object loses because its feature is off. */
+  readonly onDropped?: ((field: DroppedField) => void) | undefined
   /** Gives a signal that aborts when the caller no longer waits for the outcome. */
   readonly abandoned: () => AbortSignal
   /** Work on large objects is done in these. */
@@ -137,8 +139,9 @@ export function writerOf(context: WriteContext) {
 
 /** What the kind's own rules need to know of this write. */
 export function prepareContext(write: WriteContext): PrepareContext {
-  const { resource, subresource, user, own = false } = write
-  return { ...versionOf(write).context, subresource, user, own, now: resource.clock.now() }
+  const { resource, subresource, user, own = false, onDropped } = write
+  const prepared = { ...versionOf(write).context, subresource, user, own, now: resource.clock.now() }
+  return onDropped === undefined ? prepared : { ...prepared, onDropped }
 }
 
 /** Fields, by path, that this way of writing cannot set. */

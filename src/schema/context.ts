@@ -29,4 +29,12 @@ export interface PrepareContext extends RuleContext {
   readonly own?: boolean
   /** The wall clock in milliseconds. */
   readonly now: number
+  /** Called for every field that the object loses because its feature is off. */
+  readonly onDropped?: ((field: DroppedField) => void) | undefined
+}
+
+/** A field that was removed, and the feature gate that it needs. */
+export interface DroppedField {
+  readonly path: string
+  readonly feature: string
 }

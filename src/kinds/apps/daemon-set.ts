@@ -2,7 +2,7 @@
 import { child, type FieldError, type FieldPath, invalid, notSupported, required } from '../../model/field-error.ts'
 import { keysOf, sameJson } from '../../model/json.ts'
 import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
-import type { RuleContext } from '../../schema/context.ts'
+import type { PrepareContext, RuleContext } from '../../schema/context.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
 import { conditionsOf } from '../conditions.ts'
@@ -117,12 +117,12 @@ export const daemonSet = defineKind({
     generation: ({ spec }) => spec,
     newStatus: () => ({ currentNumberScheduled: 0, numberMisscheduled: 0, desiredNumberScheduled: 0, numberReady: 0 }),
     fillDefaults: (object) => setTemplateGeneration(object, templateGeneration(object)),
-    prepareForCreate: (object) => {
+    prepareForCreate: (object, context) => {
       const { metadata } = object
       object.metadata = { ...metadata, annotations: { ...metadata.annotations } }
       const given = templateGeneration(object)
       setTemplateGeneration(object, given < 1n ? 1n : given)
-      dropUnserved(object.spec?.template?.spec ?? {})
+      dropUnserved(object.spec?.template?.spec, 'spec.template.spec', context)
     },
     prepareForUpdate,
     validate: ({ spec = {} }) => checkSpec(spec, 'spec'),
@@ -173,8 +173,8 @@ function setTemplateGeneration({ metadata }: DaemonSet, generation: bigint): voi
   metadata.annotations = { ...metadata.annotations, [generationKey]: String(generation) }
 }
 
-function prepareForUpdate(next: DaemonSet, previous: DaemonSet): void {
-  dropUnserved(next.spec?.template?.spec ?? {})
+function prepareForUpdate(next: DaemonSet, previous: DaemonSet, context: PrepareContext): void {
+  dropUnserved(next.spec?.template?.spec, 'spec.template.spec', context)
   const sameTemplate = sameJson(next.spec?.template, previous.spec?.template)
   setTemplateGeneration(next, templateGeneration(previous) + (sameTemplate ? 0n : 1n))
 }

@@ -140,8 +140,8 @@ const rules = specAndStatus<Deployment>({
   // Annotations count too: they are copied to what the Deployment makes.
   generation: ({ spec, metadata }) => [spec, metadata.annotations ?? {}],
   newStatus: () => ({}),
-  prepareForCreate: ({ spec }) => dropUnserved(spec?.template?.spec ?? {}),
-  prepareForUpdate: ({ spec }) => dropUnserved(spec?.template?.spec ?? {}),
+  prepareForCreate: ({ spec }, context) => dropUnserved(spec?.template?.spec, 'spec.template.spec', context),
+  prepareForUpdate: ({ spec }, _, context) => dropUnserved(spec?.template?.spec, 'spec.template.spec', context),
   validate: (object) => [...checkRollback(object), ...checkSpec(object.spec ?? {}, 'spec')],
   validateUpdate: checkUpdate,
   warnings: (object, previous, { vendor }) =>

@@ -61,8 +61,8 @@ export type ReplicaSet = ObjectOf<typeof fields>
 const rules = specAndStatus<ReplicaSet>({
   generation: ({ spec }) => spec,
   newStatus: () => ({ replicas: 0 }),
-  prepareForCreate: ({ spec }) => dropUnserved(spec?.template?.spec ?? {}),
-  prepareForUpdate: ({ spec }) => dropUnserved(spec?.template?.spec ?? {}),
+  prepareForCreate: ({ spec }, context) => dropUnserved(spec?.template?.spec, 'spec.template.spec', context),
+  prepareForUpdate: ({ spec }, _, context) => dropUnserved(spec?.template?.spec, 'spec.template.spec', context),
   validate: ({ spec = {} }) => checkSpec(spec, 'spec'),
   validateUpdate: checkUpdate,
   warnings: (object, previous, { vendor }) =>

@@ -4,10 +4,12 @@
  * The pods of the template are completed when they are made: their mounts may name claims of the set. So the template
  * is not judged here beyond its labels and annotations; a pod that cannot be is refused when it is made.
  */
+
 import { child, type FieldError, type FieldPath, forbidden, invalid } from '../../model/field-error.ts'
 import { type Json, sameJson } from '../../model/json.ts'
 import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
-import type { RuleContext } from '../../schema/context.ts'
+import type { PrepareContext, RuleContext } from '../../schema/context.ts'
+import { dropGated } from '../../schema/gated-fields.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
 import { conditionsOf } from '../conditions.ts'
@@ -140,8 +142,8 @@ type Status = InferFields<typeof statusFields>
 const rules = specAndStatus<StatefulSet>({
   generation: ({ spec }) => spec,
   newStatus: () => ({ replicas: 0, availableReplicas: 0 }),
-  prepareForCreate: ({ spec }) => dropUnoffered(spec),
-  prepareForUpdate: ({ spec }) => dropUnoffered(spec),
+  prepareForCreate: ({ spec }, context) => dropUnoffered(spec, context),
+  prepareForUpdate: ({ spec }, _, context) => dropUnoffered(spec, context),
   validate: ({ spec = {} }) => checkSpec(spec, 'spec'),
   validateUpdate: checkUpdate,
   warnings: (object, previous, { vendor }) =>
@@ -177,9 +179,11 @@ export const statefulSet = defineKind({
   },
 })
 
-function dropUnoffered(spec: Spec = {}): void {
-  delete spec.persistentVolumeClaimRetentionPolicy
-  dropUnserved(spec.template?.spec ?? {})
+function dropUnoffered(spec: Spec = {}, context: PrepareContext): void {
+  const { onDropped } = context
+  const feature = 'StatefulSetAutoDeletePVC'
+  dropGated(spec, 'persistentVolumeClaimRetentionPolicy', { path: 'spec', feature, onDropped })
+  dropUnserved(spec.template?.spec, 'spec.template.spec', context)
 }
 
 function checkSpec(spec: Spec, path: FieldPath): FieldError[] {

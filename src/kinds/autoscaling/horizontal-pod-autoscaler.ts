@@ -2,8 +2,11 @@
  * HorizontalPodAutoscaler: keeps the number of replicas of something between two limits, so that metrics stay near
  * their targets. This is v2, the version that is stored; its rules are those of all versions.
  */
-import { child, type FieldError, type FieldPath, invalid } from '../../model/field-error.ts'
+
+import { at, child, type FieldError, type FieldPath, invalid } from '../../model/field-error.ts'
 import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
+import type { PrepareContext } from '../../schema/context.ts'
+import { dropGated } from '../../schema/gated-fields.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
 import { notNegative } from '../counts.ts'
@@ -96,9 +99,9 @@ export const horizontalPodAutoscaler = defineKind({
     // What other versions carry in annotations has fields of its own here.
     fillDefaults: ({ metadata }, { vendor }) => dropCarried(metadata, vendor),
     newStatus: () => ({ desiredReplicas: 0 }),
-    prepareForCreate: ({ spec }) => dropContainerSources(spec),
-    prepareForUpdate: (next, previous) => {
-      if (!usesContainers(previous.spec)) dropContainerSources(next.spec)
+    prepareForCreate: ({ spec }, context) => dropContainerSources(spec, context),
+    prepareForUpdate: (next, previous, context) => {
+      if (!usesContainers(previous.spec)) dropContainerSources(next.spec, context)
     },
     validateUpdate: ({ status = {} }, _, { subresource }) => (subresource === 'status' ? checkStatus(status) : []),
     canonicalize: ({ spec, status }) => {
@@ -154,8 +157,9 @@ export function cpuMetric(averageUtilization: number): MetricSpec {
 }
 
 /** Metrics of single containers are not offered yet; an object that has some keeps them. */
-function dropContainerSources({ metrics = [] }: Spec = {}): void {
-  for (const metric of metrics) delete metric.containerResource
+function dropContainerSources({ metrics = [] }: Spec = {}, { onDropped }: PrepareContext): void {
+  for (const [i, metric] of metrics.entries())
+    dropGated(metric, 'containerResource', { path: at('spec.metrics', i), feature: 'HPAContainerMetrics', onDropped })
 }
 
 function usesContainers({ metrics = [] }: Spec = {}): boolean {

@@ -79,6 +79,8 @@ const suspendColumn: Column<CronJob> = {
   type: 'boolean',
 }
 
+const templatePath = 'spec.jobTemplate.spec.template.spec'
+
 export const cronJob = defineKind({
   names: {
     group: 'batch',
@@ -94,8 +96,8 @@ export const cronJob = defineKind({
   rules: specAndStatus<CronJob>({
     generation: ({ spec }) => spec,
     newStatus: () => ({}),
-    prepareForCreate: (object) => dropUnserved(templateOf(object)?.spec ?? {}),
-    prepareForUpdate: (next) => dropUnserved(templateOf(next)?.spec ?? {}),
+    prepareForCreate: (object, context) => dropUnserved(templateOf(object)?.spec, templatePath, context),
+    prepareForUpdate: (next, _, context) => dropUnserved(templateOf(next)?.spec, templatePath, context),
     validateCreate: ({ metadata }) => checkLength(metadata.name ?? ''),
     warnings: (object, previous, { vendor }) => [
       ...(isNewGeneration(object, previous)

@@ -82,14 +82,16 @@ export const job = defineKind({
     generation: ({ spec }) => spec,
     newStatus: () => ({}),
     fillDefaults,
-    prepareForCreate: (object, { vendor }) => {
+    prepareForCreate: (object, context) => {
+      const { vendor } = context
       dropTracking(object, vendor)
-      dropUnserved(object.spec?.template?.spec ?? {})
+      dropUnserved(object.spec?.template?.spec, 'spec.template.spec', context)
       if (!object.spec?.manualSelector) tellApart(object)
     },
-    prepareForUpdate: (next, previous, { vendor }) => {
+    prepareForUpdate: (next, previous, context) => {
+      const { vendor } = context
       if (!isTracked(previous, vendor)) dropTracking(next, vendor)
-      dropUnserved(next.spec?.template?.spec ?? {})
+      dropUnserved(next.spec?.template?.spec, 'spec.template.spec', context)
     },
     validate: (object) => [...checkJob(object), ...checkOwnLabels(object)],
     validateUpdate: checkUpdate,

@@ -2,6 +2,7 @@
  * Node: a machine that runs pods. Its agent creates it and reports its state; administrators taint and
  * labels it. The ranges of addresses for its pods, and what its provider calls it, are set once.
  */
+
 import {
   at,
   child,
@@ -18,7 +19,8 @@ import { familyOfRange } from '../../model/ip-address.ts'
 import { isObject, type Json, sameJson } from '../../model/json.ts'
 import { type Vendor, vendorKey } from '../../model/vendor.ts'
 import { ageColumn, type Column, column, nameColumn } from '../../schema/columns.ts'
-import type { RuleContext } from '../../schema/context.ts'
+import type { PrepareContext, RuleContext } from '../../schema/context.ts'
+import { dropGated } from '../../schema/gated-fields.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
 import { keep, plainStatus, specAndStatus } from '../spec-and-status.ts'
@@ -81,9 +83,8 @@ export const node = defineKind({
   fields,
   rules: specAndStatus<Node>({
     prepareForCreate: dropConfiguration,
-    prepareForUpdate: ({ spec }) => {
-      delete spec?.configSource
-    },
+    prepareForUpdate: ({ spec }, _, { onDropped }) =>
+      dropGated(spec, 'configSource', { path: 'spec', feature: 'DynamicKubeletConfig', onDropped }),
     validate: (object, context) => [
       ...checkAvoidedPods(object, context.vendor),
       ...checkAmounts(object.status ?? {}, context.vendor),
@@ -116,8 +117,8 @@ function agreeOnRanges(wanted: NodeSpec): void {
   else if (podCIDR === undefined && podCIDRs[0]) wanted.podCIDR = podCIDRs[0]
 }
 
-function dropConfiguration({ spec, status }: Node): void {
-  delete spec?.configSource
+function dropConfiguration({ spec, status }: Node, { onDropped }: PrepareContext): void {
+  dropGated(spec, 'configSource', { path: 'spec', feature: 'DynamicKubeletConfig', onDropped })
   delete status?.config
 }
 

@@ -22,8 +22,8 @@ export const podTemplate = defineKind({
   doc: 'A template for pods that is kept for others to use.',
   fields,
   rules: countsGeneration(({ template }: PodTemplate) => template, {
-    prepareForCreate: ({ template }) => dropUnserved(template?.spec ?? {}),
-    prepareForUpdate: ({ template }) => dropUnserved(template?.spec ?? {}),
+    prepareForCreate: ({ template }, context) => dropUnserved(template?.spec, 'template.spec', context),
+    prepareForUpdate: ({ template }, _, context) => dropUnserved(template?.spec, 'template.spec', context),
     warnings: (object, previous, { vendor }) =>
       isNewGeneration(object, previous) ? templateWarnings(object.template, { path: 'template', vendor }) : [],
   }),

@@ -7,7 +7,7 @@ import { at, child, type FieldError, forbidden, invalid } from '../../model/fiel
 import { defined } from '../../model/json.ts'
 import { checkDnsSubdomain } from '../../model/names.ts'
 import type { Vendor } from '../../model/vendor.ts'
-import type { RuleContext } from '../../schema/context.ts'
+import type { PrepareContext, RuleContext } from '../../schema/context.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field } from '../../schema/schema.ts'
 import { keep, specAndStatus } from '../spec-and-status.ts'
@@ -51,7 +51,7 @@ export const pod = defineKind({
     fillDefaults: fillPod,
     newStatus: ({ spec = {} }) => ({ phase: 'Pending', qosClass: qosClassOf(spec) }),
     prepareForCreate: prepareNew,
-    prepareForUpdate: ({ spec = {} }) => dropUnserved(spec),
+    prepareForUpdate: ({ spec }, _, context) => dropUnserved(spec, 'spec', context),
     validate: checkPod,
     validateCreate: checkNew,
     validateUpdate: checkUpdate,
@@ -102,10 +102,11 @@ function requestLimits({ resources }: Container): void {
   resources.requests = resources.requests ? { ...resources.limits, ...resources.requests } : { ...resources.limits }
 }
 
-function prepareNew(object: Pod, { vendor }: RuleContext): void {
+function prepareNew(object: Pod, context: PrepareContext): void {
+  const { vendor } = context
   const spec = object.spec ?? {}
   const annotations = { ...object.metadata.annotations }
-  dropUnserved(spec)
+  dropUnserved(spec, 'spec', context)
   pairSeccomp(annotations, spec, vendor)
   if (Object.keys(annotations).length > 0) object.metadata.annotations = annotations
 }
@@ -119,11 +120,11 @@ function keepAllButStatus(next: Pod, previous: Pod): void {
 }
 
 /** An ephemeral container never changes, so nobody owns its fields. */
-function keepAllButEphemeralContainers(next: Pod, previous: Pod): void {
+function keepAllButEphemeralContainers(next: Pod, previous: Pod, context: PrepareContext): void {
   const { ephemeralContainers } = next.spec ?? {}
   const { ephemeralContainers: _, ...spec } = previous.spec ?? {}
   next.spec = ephemeralContainers === undefined ? spec : { ...spec, ephemeralContainers }
-  dropUnserved(next.spec)
+  dropUnserved(next.spec, 'spec', context)
   keep(next, previous, 'status')
   next.metadata = { ...previous.metadata }
 }

@@ -58,8 +58,8 @@ const rules = specAndStatus<ReplicationController>({
   fillDefaults: fillFromTemplate,
   generation: ({ spec }) => spec,
   newStatus: () => ({ replicas: 0 }),
-  prepareForCreate: ({ spec }) => dropUnserved(spec?.template?.spec ?? {}),
-  prepareForUpdate: ({ spec }) => dropUnserved(spec?.template?.spec ?? {}),
+  prepareForCreate: ({ spec }, context) => dropUnserved(spec?.template?.spec, 'spec.template.spec', context),
+  prepareForUpdate: ({ spec }, _, context) => dropUnserved(spec?.template?.spec, 'spec.template.spec', context),
   validate: checkSpec,
   validateUpdate: ({ status }) => checkCounts(status ?? {}),
   warnings: (object, previous, { vendor }) =>

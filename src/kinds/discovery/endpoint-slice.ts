@@ -1,4 +1,5 @@
 /** EndpointSlice: some of the endpoints behind a Service, all with addresses of one type and the same ports. */
+
 import type { Steps } from '../../base/time-slice.ts'
 import {
   at,
@@ -16,6 +17,7 @@ import { checkDnsLabel, checkDnsSubdomain, checkQualifiedName } from '../../mode
 import { vendorKey } from '../../model/vendor.ts'
 import { ageColumn, type Column, column, nameColumn } from '../../schema/columns.ts'
 import type { PrepareContext } from '../../schema/context.ts'
+import { dropGated } from '../../schema/gated-fields.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
 import { repeatedAt } from '../core/types/repeated.ts'
@@ -97,11 +99,11 @@ export const endpointSlice = defineKind({
   fields,
   rules: countsGeneration(counted, {
     prepareForCreate: (object, context) => {
-      dropHints(object)
+      dropHints(object, context)
       dropTopology(object, undefined, context)
     },
     prepareForUpdate: (next, previous, context) => {
-      dropHints(next)
+      dropHints(next, context)
       dropTopology(next, previous, context)
     },
     *validate({ endpoints = [], ports = [], addressType: type = '' }) {
@@ -118,8 +120,9 @@ function counted({ metadata, endpoints, ports }: EndpointSlice) {
 }
 
 /** Hints are a feature that is off. */
-function dropHints({ endpoints = [] }: EndpointSlice): void {
-  for (const each of endpoints) delete each.hints
+function dropHints({ endpoints = [] }: EndpointSlice, { onDropped }: PrepareContext): void {
+  for (const [i, endpoint] of endpoints.entries())
+    dropGated(endpoint, 'hints', { path: at('endpoints', i), feature: 'TopologyAwareHints', onDropped })
 }
 
 /**

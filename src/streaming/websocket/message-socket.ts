@@ -13,6 +13,7 @@ const lingerMs = 2000
 /** The maximum size of a message that the client may send; all are dropped. */
 export const maxReceivedBytes = 64 * 1024
 
+/** One connection, from its switch to WebSocket on. */
 export class MessageSocket {
   readonly #socket: Duplex
   readonly #framing: WebSocketFraming

@@ -3,17 +3,20 @@
  * any object but is behind the gate AnyVolumeDataSource. Where both are served they say the same.
  */
 import { groupName } from '../../../model/vendor.ts'
-import type { RuleContext } from '../../../schema/context.ts'
+import type { PrepareContext, RuleContext } from '../../../schema/context.ts'
+import { dropGated } from '../../../schema/gated-fields.ts'
 import type { PersistentVolumeClaimSpec } from './claim-spec.ts'
 
 /** What was there before stays, also when its gate was closed since. Changes the spec. */
 export function agreeOnDataSources(
   spec: PersistentVolumeClaimSpec,
   previous: PersistentVolumeClaimSpec | undefined,
-  context: RuleContext,
+  context: PrepareContext,
 ): void {
-  const open = context.gates?.has('AnyVolumeDataSource') ?? false
-  if (!open && previous?.dataSourceRef === undefined) delete spec.dataSourceRef
+  const feature = 'AnyVolumeDataSource'
+  const open = context.gates?.has(feature) ?? false
+  if (!open && previous?.dataSourceRef === undefined)
+    dropGated(spec, 'dataSourceRef', { path: 'spec', feature, onDropped: context.onDropped })
   if (previous?.dataSource === undefined && !isClaimOrSnapshot(spec.dataSource, context)) delete spec.dataSource
   if (!open) return
   const source = spec.dataSource ?? spec.dataSourceRef

@@ -2,10 +2,11 @@
  * PodSpec: the containers of a pod, what they share and where they may run. It stands in pods and in the templates that
  * pods are made from. Defaults and rules that hold for pods alone are the pod's.
  */
+import { dropGated } from '../../../schema/gated-fields.ts'
 import { at, child, type FieldError, type FieldPath, invalid, required } from '../../../model/field-error.ts'
 import { checkLabelKey, checkLabels } from '../../../model/label-rules.ts'
 import { checkDnsLabel, checkDnsSubdomain, checkIpAddress, type NameCheck } from '../../../model/names.ts'
-import type { RuleContext } from '../../../schema/context.ts'
+import type { RuleContext, PrepareContext } from '../../../schema/context.ts'
 import type { Effort } from '../../../schema/effort.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
 import { byIp, byName } from '../../list-keys.ts'
@@ -171,18 +172,32 @@ function openHostPorts({ containers = [], initContainers = [] }: PodSpec): void 
 }
 
 /** Leaves out what is not served yet, or makes it the default: fields of features that are off. Changes the spec. */
-export function dropUnserved(spec: PodSpec): void {
-  delete spec.os
-  const { containers = [], initContainers = [], ephemeralContainers = [], volumes = [] } = spec
-  for (const { securityContext, livenessProbe, startupProbe } of [
-    ...containers,
-    ...initContainers,
-    ...ephemeralContainers,
-  ]) {
-    if (securityContext?.procMount !== undefined) securityContext.procMount = 'Default'
-    for (const probe of [livenessProbe, startupProbe]) delete probe?.terminationGracePeriodSeconds
+export function dropUnserved(spec: PodSpec = {}, path: FieldPath, { onDropped }: Reporting): void {
+  const report = { path, onDropped }
+  dropGated(spec, 'os', { ...report, feature: 'IdentifyPodOS' })
+  for (const list of ['containers', 'initContainers', 'ephemeralContainers'] as const)
+    for (const [i, container] of (spec[list] ?? []).entries())
+      dropOfContainer(container, { path: at(child(path, list), i), onDropped })
+  for (const [i, { ephemeral }] of (spec.volumes ?? []).entries())
+    dropGated(ephemeral?.volumeClaimTemplate?.spec, 'dataSourceRef', {
+      path: `${at(child(path, 'volumes'), i)}.ephemeral.volumeClaimTemplate.spec`,
+      ...{ feature: 'AnyVolumeDataSource', onDropped },
+    })
+}
+
+type Reporting = Pick<PrepareContext, 'onDropped'>
+type GatedContainer = NonNullable<PodSpec['containers']>[number] | NonNullable<PodSpec['ephemeralContainers']>[number]
+
+function dropOfContainer(container: GatedContainer, { path, onDropped }: Reporting & { path: FieldPath }): void {
+  const { securityContext } = container
+  if (securityContext?.procMount !== undefined && securityContext.procMount !== 'Default') {
+    securityContext.procMount = 'Default'
+    onDropped?.({ path: `${path}.securityContext.procMount`, feature: 'ProcMountType' })
   }
-  for (const { ephemeral } of volumes) delete ephemeral?.volumeClaimTemplate?.spec?.dataSourceRef
+  for (const probe of ['livenessProbe', 'startupProbe'] as const)
+    dropGated(container[probe], 'terminationGracePeriodSeconds', {
+      ...{ path: child(path, probe), feature: 'ProbeTerminationGracePeriod', onDropped },
+    })
 }
 
 function checkPodSpec(spec: PodSpec, path: FieldPath, context: RuleContext, effort?: Effort): FieldError[] {
