@@ -93,11 +93,22 @@ async function reconcileAccount(
   const name = nameOfKey(account)
   const { namespace = '' } = name
   const noted = [...(gone.get(account) ?? [])]
-  const names = new Set(noted.filter((each) => parts.secrets.get({ namespace, name: each }) === undefined))
+  const names = await missingSecrets(parts, { namespace, names: noted, signal })
   if (names.size > 0 && parts.accounts.get(name) !== undefined) await unlist(parts, name, { names, signal })
   for (const each of noted) gone.get(account)?.delete(each)
   if (gone.get(account)?.size === 0) gone.delete(account)
   return parts.makeSecrets ? await ensureTokenSecret(parts, name, signal) : 'done'
+}
+
+/** The Secrets that do not exist, as the store has it: a restore may have brought one back. */
+async function missingSecrets(
+  { client }: TokenSecretParts,
+  { namespace, names, signal }: { namespace: string; names: readonly string[]; signal: AbortSignal },
+): Promise<Set<string>> {
+  const missing = new Set<string>()
+  for (const name of names)
+    if ((await unlessGone(client.get(secrets, { namespace, name }, { signal }))) === undefined) missing.add(name)
+  return missing
 }
 
 /** The keys of the Secrets that name an account. */

@@ -213,6 +213,24 @@ test('phases: Released with Retain; Failed where nobody can delete it; a claim t
   await eventOf('p-lost', 'ClaimLost')
 })
 
+test('a bound claim is not lost because the copy of the volumes is behind', async () => {
+  const wire = holdRequests()
+  const volumeLists = wire.holdAnswers(({ path }) => /^\/api\/v1\/persistentvolumes\?.*limit=/.test(path))
+  wire.hold(({ path }) => /^\/api\/v1\/persistentvolumes\?.*watch=/.test(path))
+  const claimLists = wire.hold(({ path }) => path.startsWith('/api/v1/persistentvolumeclaims?'))
+  const { firstPass } = server.run(['persistentvolume-binder'], wire)
+  await untilTrue(async () => volumeLists.count > 0)
+  const annotations = { 'pv.orch.io/bind-completed': 'yes' }
+  const { metadata } = await makeClaim('behind', { spec: { volumeName: 'p-behind' }, annotations })
+  await makeVolume('p-behind', { spec: { claimRef: { namespace, name: 'behind', uid: metadata.uid } } })
+  volumeLists.release()
+  claimLists.release()
+  await firstPass
+  await claimIn('Bound', 'behind')
+  const { items } = await server.client.list(events, { namespace, fieldSelector: 'involvedObject.name=behind' })
+  assert.deepEqual(items, [])
+})
+
 test('the provisioner: a directory of mode 0700, bound, removed with its claim and not before its Pod', async () => {
   begin()
   await makeClass('dir')

@@ -7,6 +7,7 @@ import type { StepOutcome } from '../../reconcile/work-queue.ts'
 import { hostPathProvisionerName } from '../../volumes/annotations.ts'
 import { bestMatch, classOf, isFor, mismatch } from '../../volumes/matching.ts'
 import { claimNames, isUnscheduled } from '../../volumes/pod-claims.ts'
+import { volumes } from '../storage-protection.ts'
 import { unlessGone } from '../unless-gone.ts'
 import { type Binder, nodes } from './parts.ts'
 import { bind, setClaimStatus, writeClaim } from './writes.ts'
@@ -27,13 +28,15 @@ export async function syncClaim(
 /** The claim was bound once: its volume must still be there and be its own. */
 async function syncBound(binder: Binder, claim: PersistentVolumeClaim, signal: AbortSignal): Promise<void> {
   const { volumeName = '' } = claim.spec ?? {}
-  const volume = binder.volumes.get({ name: volumeName })
   if (volumeName === '')
     return await lose(binder, claim, {
       reason: 'ClaimLost',
       message: 'Bound claim has lost reference to PersistentVolume. Data on the volume is lost!',
       signal,
     })
+  // The copy may be behind, as after a restore of the store: a volume that it lacks is asked for.
+  const known = binder.volumes.get({ name: volumeName })
+  const volume = known ?? (await unlessGone(binder.client.get(volumes, { name: volumeName }, { signal })))
   if (volume === undefined)
     return await lose(binder, claim, {
       reason: 'ClaimLost',
