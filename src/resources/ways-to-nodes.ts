@@ -102,7 +102,7 @@ export class WaysToNodes {
     const { status, spec } = pod
     const address = status?.podIPs?.[0]?.ip ?? ''
     const { localNodes, addresses } = this.#parts
-    if (isIP(address) === 0) throw badRequest('address not allowed: the pod has none')
+    if (isIP(address) === 0) throw badRequest('address not allowed: the pod has no IP address')
     const destination = bare(address, target)
     const local = localNodes.find(spec?.nodeName ?? '')
     if (local === undefined && !addresses.isAllowed(address, target.port)) throw badRequest(notAllowed)
