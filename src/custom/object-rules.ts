@@ -44,10 +44,15 @@ export function objectRules(schema: ObjectSchema, scale: ScalePaths | undefined)
   }
 }
 
+/** After how many embedded objects, which take about ten microseconds each, others have their turn. */
+const objectsBetweenSteps = 64
+
 /** The way through an object. */
 class Search {
   /** What was found so far: of very many the first are enough. */
   readonly faults: FieldError[]
+  /** Embedded objects since the last step. */
+  #embedded = 0
 
   constructor(faults: FieldError[]) {
     this.faults = faults
@@ -61,9 +66,19 @@ class Search {
     for (const fault of more) if (!this.isOver) this.faults.push(fault)
   }
 
-  /** Takes large values apart; what is not large is gone through at once. */
+  /**
+   * Takes large values apart; what is not large is gone through at once. A list may have many elements that are not large, with
+   * many embedded objects each: so the objects are counted across elements.
+   */
   *findSteps(schema: Schema, value: Json | undefined, path: FieldPath): Generator<void, void> {
-    if (!hasRules(schema) || !isLarge(value)) return this.#find(schema, value, path)
+    if (!hasRules(schema)) return
+    if (!isLarge(value)) {
+      this.#find(schema, value, path)
+      if (this.#embedded < objectsBetweenSteps) return
+      this.#embedded = 0
+      yield
+      return
+    }
     yield
     if (schema.type === 'list' && Array.isArray(value)) yield* this.#findInList(schema, value, path)
     else if (schema.type === 'map' && isObject(value)) yield* this.#findInMap(schema, value, path)
@@ -101,7 +116,10 @@ class Search {
       if (elements !== undefined) for (const [i, item] of value.entries()) elements.add(item, i)
       if (hasRules(schema.items)) for (const [i, item] of value.entries()) this.#find(schema.items, item, at(path, i))
     } else if (schema.type === 'object' && isObject(value)) {
-      if (schema.embedded) this.add(embeddedFaults(value, path))
+      if (schema.embedded) {
+        this.#embedded++
+        this.add(embeddedFaults(value, path))
+      }
       for (const { name, schema: inner } of ruledFields(schema).of(value)) {
         const item = own(value, name)
         if (item !== undefined) this.#find(inner, item, child(path, name))

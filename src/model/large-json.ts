@@ -7,8 +7,11 @@ import { isObject, type Json, type JsonObject, sameJson } from './json.ts'
 /** Some hundred microseconds of work. */
 const manyValues = 1000
 
-/** How many members or elements of a large value are worked on between two places where that can be interrupted. */
-export const partsPerStep = 500
+/**
+ * How many members or elements of a large value are worked on between two places where that can be interrupted. Each may itself
+ * hold almost as many values as a large one, and is worked on at once: together they must take some milliseconds at most.
+ */
+export const partsPerStep = 10
 
 /**
  * Whether a value holds more values than can be worked on in a moment. Of a large object all keys are gone through, as

@@ -501,6 +501,11 @@ describe('a large value is gone through in steps, between which others have thei
   const rows: readonly (readonly [string, JsonObject, Json])[] = [
     ['embedded objects', { type: 'array', items: embedded }, list(object)],
     ['embedded objects of a map', { type: 'object', additionalProperties: embedded }, { ...list(object) }],
+    [
+      'embedded objects in lists of which none is large',
+      { type: 'array', items: { type: 'array', items: embedded } },
+      list((i) => i).flatMap((i) => (i % 100 === 0 ? [Array.from({ length: 100 }, object)] : [])),
+    ],
     ['the elements of a set', set, list((i) => `e${i}`)],
     [
       'elements with a key',
