@@ -3,7 +3,9 @@
  * page can set: `Origin` and `Sec-Fetch-Site`. A browser attaches client certificates, and the credentials of a local
  * proxy, whichever page causes the request, so these headers are the only evidence.
  *
- * Programs send none of these headers and are never affected. Another port of the same host is another origin.
+ * Most programs send none of these headers. Some libraries for WebSockets make up an `Origin`; they are told apart by a
+ * `User-Agent` that no browser sends, which no page can change in a request that a browser sends without asking first.
+ * Another port of the same host is another origin.
  */
 
 /** The parts of a request that show who caused it. */
@@ -40,7 +42,7 @@ export function foreignPageFault(
   request: PageRequest,
   isAllowed: (origin: string) => boolean = () => false,
 ): string | undefined {
-  if (!canChange(request)) return undefined
+  if (!canChange(request) || isProgram(request)) return undefined
   const origins = request.valuesOf('origin').filter((origin) => origin !== '')
   const foreign = origins.find((origin) => origin.toLowerCase() !== request.ownOrigin && !isAllowed(origin))
   if (foreign !== undefined)
@@ -52,6 +54,16 @@ export function foreignPageFault(
     ? undefined
     : `a page of another origin caused the request (Sec-Fetch-Site: ${site.slice(0, maxShown)})`
 }
+
+/** Whether the client says that it is no browser, and sends nothing that only browsers send. */
+function isProgram({ valuesOf }: PageRequest): boolean {
+  const agents = valuesOf('user-agent')
+  if (agents.length !== 1 || browserAgent.test(agents[0]!) || agents[0]!.trim() === '') return false
+  return browserHeaders.every((name) => valuesOf(name).length === 0)
+}
+
+const browserAgent = /^\s*(?:Mozilla|Opera)\//i
+const browserHeaders = ['sec-fetch-site', 'sec-fetch-mode', 'sec-fetch-dest', 'sec-fetch-user', 'accept-language']
 
 /** `none`: the user caused the request, and no page. */
 const ownSites: ReadonlySet<string> = new Set(['same-origin', 'none'])

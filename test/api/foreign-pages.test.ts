@@ -45,6 +45,10 @@ const foreign: readonly Headers[] = [
   { 'sec-fetch-site': 'CROSS-SITE' },
   { origin: own, 'sec-fetch-site': 'cross-site' },
   { origin: 'https://evil.example', 'sec-fetch-site': 'same-origin' },
+  { origin: 'https://evil.example', 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64)' },
+  { origin: 'https://evil.example', 'user-agent': '' },
+  { origin: 'https://evil.example', 'user-agent': 'kiosk/1', 'sec-fetch-mode': 'websocket' },
+  { origin: 'https://evil.example', 'user-agent': 'kiosk/1', 'accept-language': 'en' },
 ]
 
 const accepted: readonly Headers[] = [
@@ -55,6 +59,8 @@ const accepted: readonly Headers[] = [
   { origin: own, 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' },
   { 'sec-fetch-site': 'same-origin' },
   { 'sec-fetch-site': 'none' },
+  // Libraries for WebSockets make up an origin. No page can send such a user agent without asking first.
+  { origin: 'http://localhost', 'user-agent': 'e2e.test/v1.23.17 (linux/amd64) kubernetes/953be89' },
   { origin: 'https://friend.example', 'sec-fetch-site': 'cross-site' },
 ]
 
