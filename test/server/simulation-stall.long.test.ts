@@ -1,0 +1,35 @@
+/** A thread of simulated nodes that stands still is ended and started again. */
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import { root, startUp } from '../tools/server.ts'
+import { untilTrue } from '../tools/until.ts'
+
+const pods = '/api/v1/namespaces/default/pods'
+
+test('a thread that stands still is replaced, and the server answers meanwhile', { timeout: 180_000 }, async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'orch-simulation-'))
+  t.after(() => rmSync(directory, { recursive: true, force: true }))
+  const control = join(directory, 'end')
+  const hook = pathToFileURL(join(root, 'test/tools/end-worker.mjs')).href
+  const server = await startUp(t, ['--nodes=1'], { NODE_OPTIONS: `--import=${hook}`, ORCH_END_WORKER: control })
+  const client = server.client()
+  const runs = async (name: string) => {
+    const spec = { nodeName: 'node-1', containers: [{ name: 'c', image: 'i' }] }
+    const made = await client.post(pods, { metadata: { name }, spec })
+    assert.equal(made.status, 201, made.text)
+    await untilTrue(async () => (await client.get(`${pods}/${name}`)).body.status?.phase === 'Running')
+  }
+  await runs('before')
+  await untilTrue(async () => (await client.get(`${pods}/before/log`)).status === 200)
+  writeFileSync(control, 'nodes stall')
+  server.process.kill('SIGWINCH')
+  await untilTrue(async () => {
+    assert.equal((await client.get('/readyz')).status, 200)
+    return /the thread of the simulated nodes ended.*did not answer for \d+ seconds/.test(server.output())
+  })
+  await runs('after')
+})
