@@ -23,6 +23,8 @@ export const clusterBindings: readonly DefaultBinding[] = [
   bind('system:public-info-viewer', [group('system:authenticated'), group('system:unauthenticated')]),
   bind('system:service-account-issuer-discovery', [group('system:serviceaccounts')]),
   bind('system:volume-scheduler', [user('system:kube-scheduler')]),
+  // Beyond what other servers have: csrapproving denies a certificate for the name of a node that is alive.
+  bind('system:ops-node-liveness', [account('certificate-controller')]),
   // Beyond what other servers have: the built-in scheduler is an account, with the rights of the real one.
   bind('system:ops-kube-scheduler', [account('kube-scheduler')], { to: 'system:kube-scheduler' }),
   bind('system:ops-volume-scheduler', [account('kube-scheduler')], { to: 'system:volume-scheduler' }),

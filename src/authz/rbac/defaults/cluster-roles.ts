@@ -202,4 +202,5 @@ export const clusterRoles: readonly DefaultRole[] = [
   role('view', [], { collects: 'view', joins: 'edit' }),
   // Beyond what other servers have: everybody may ask who they are.
   role('system:ops-basic-user', [on('create', 'ops', 'objecthistories paststates whoamis')]),
+  role('system:ops-node-liveness', [on('get', 'core', 'nodes'), on('get', 'coordination', 'leases')]),
 ]

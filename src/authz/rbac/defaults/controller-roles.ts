@@ -22,9 +22,6 @@ export const controllerRoles: readonly DefaultRole[] = [
       on('sign', 'certificates', 'signers'),
     ),
     on('create', 'authorization', 'subjectaccessreviews'),
-    // Beyond what other servers have: a request for the name of a node that is alive is denied.
-    on('get', 'core', 'nodes'),
-    on('get', 'coordination', 'leases'),
     events,
   ]),
   role('system:controller:clusterrole-aggregation-controller', [
