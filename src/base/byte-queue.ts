@@ -1,13 +1,13 @@
 /**
  * Bytes that arrive in parts of any size, in order. Memory stays within three times the size of the content, however
- * small the parts are: a part that is small, or small compared with the memory that it is a view of (a TLS record), is
+ * small the parts are: a part that is small, or small compared with the memory that it is a view of (TLS records), is
  * copied into memory shared with its neighbors. Other parts are kept as they are and never copied until `join`.
  */
 
 /** A smaller part is copied: the object for it would need more memory than a tenth of its bytes. */
 const minKeptBytes = 2048
-/** A part that is alone may use this many times its size, so that the usual body in one part is never copied. */
-const maxLoneFactor = 4
+/** The usual body is one part below this size. Its copy is in Node's pool, which costs a third of memory of its own. */
+const maxPooledBytes = 4096
 const minTailBytes = 256
 const maxTailBytes = 64 * 1024
 
@@ -30,7 +30,8 @@ export class ByteQueue {
   }
 
   add(part: Buffer): void {
-    if (this.#size === 0 && maxLoneFactor * part.length >= part.buffer.byteLength) this.#lone = part
+    if (this.#size === 0 && part.length < maxPooledBytes)
+      this.#lone = isMostOfItsMemory(part) ? part : Buffer.from(part)
     else {
       this.#placeLone()
       this.#place(part)
@@ -70,7 +71,7 @@ export class ByteQueue {
   }
 
   #place(part: Buffer): void {
-    if (part.length >= minKeptBytes && 2 * part.length >= part.buffer.byteLength) {
+    if (part.length >= minKeptBytes && isMostOfItsMemory(part)) {
       this.#seal()
       this.#parts.push(part)
       return
@@ -93,4 +94,9 @@ export class ByteQueue {
     this.#parts.push(this.#tail.subarray(this.#from, this.#to))
     this.#from = this.#to
   }
+}
+
+/** TLS sockets hand out views of 64 KiB that they fill one after another, or buffers of their own. */
+function isMostOfItsMemory(part: Buffer): boolean {
+  return 2 * part.length >= part.buffer.byteLength
 }
