@@ -1,0 +1,31 @@
+/** Simulated nodes of a test server: they run in the thread of the test, and its clock drives them. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Worker } from 'node:worker_threads'
+import * as kinds from '../../src/library/kinds.ts'
+import { startTestServer } from '../../src/testing/testing.ts'
+import { until } from '../tools/until.ts'
+
+test('the clock of a test server drives pods on its simulated nodes', async () => {
+  const threads: string[] = []
+  const onWorker = (worker: Worker) => threads.push(worker.threadName ?? '')
+  process.on('worker', onWorker)
+  await using server = await startTestServer({ flags: ['--nodes=1'] })
+  const name = { namespace: 'default', name: 'hour' }
+  await server.client.create(kinds.Pod, {
+    metadata: { ...name, annotations: { 'simulation.kubernetes.io/run-for': '1h' } },
+    spec: { nodeName: 'node-1', restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] },
+  })
+  const phaseIs = (phase: string) =>
+    until(
+      () => server.client.get(kinds.Pod, name),
+      ({ status }) => status?.phase === phase,
+    )
+  await phaseIs('Running')
+  server.clock.advance('61m')
+  const { status } = await phaseIs('Succeeded')
+  const [container] = status?.containerStatuses ?? []
+  assert.equal(container?.state?.terminated?.exitCode, 0)
+  process.off('worker', onWorker)
+  assert.ok(!threads.includes('simulated nodes'))
+})
