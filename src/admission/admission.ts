@@ -52,7 +52,7 @@ export interface AdmissionRequest<T = ApiObject | undefined> {
   readonly options: (() => JsonObject) | undefined
   /** When admission of this attempt at the write began, on the monotonic clock; undefined: with each phase anew. */
   readonly began?: number | undefined
-  /** When the time of the request is over, on the monotonic clock; undefined: never. */
+  /** When the time of the request is over, on the monotonic clock of the machine; undefined: never. */
   readonly deadline?: number | undefined
   /** Returns a signal that aborts when nobody waits for the outcome any more. */
   readonly abandoned?: (() => AbortSignal) | undefined

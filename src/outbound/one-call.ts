@@ -38,8 +38,10 @@ class OneCall implements ConnectionListener {
   readonly #onAbort = () => this.#fail(new CallError('aborted', 'the request was abandoned'))
   #connection: PooledConnection | undefined
   #received = 0
-  /** Whether this server delayed the call because all connections or all memory for answers were in use. */
-  #wasDelayed = false
+  /** Whether the call waited because all connections were in use. */
+  #waitedForConnection = false
+  /** Whether this server stopped reading the answer because all memory for answers was in use. */
+  #wasPaused = false
   #isOver = false
 
   constructor(parts: CallParts, outcome: Outcome) {
@@ -56,7 +58,7 @@ class OneCall implements ConnectionListener {
   }
 
   start(): void {
-    this.#wasDelayed = this.#parts.pool.isFull
+    this.#waitedForConnection = this.#parts.pool.isFull
     this.#parts.pool.take().then(
       (connection) => this.#begin(connection),
       (error) => this.#fail(this.#callError(error)),
@@ -82,7 +84,7 @@ class OneCall implements ConnectionListener {
   /** Reads nothing more from the connection until there is room. */
   #readLater(bytes: Buffer): void {
     const socket = this.#connection?.socket.pause()
-    this.#wasDelayed = true
+    this.#wasPaused = true
     this.#parts.room.wait(() => {
       this.#read(bytes)
       socket?.resume()
@@ -120,7 +122,17 @@ class OneCall implements ConnectionListener {
   }
 
   #fail(error: unknown): void {
-    if (this.#end({ isReusable: false })) this.#outcome.reject(this.#wasDelayed ? delayedCall(error) : error)
+    if (this.#end({ isReusable: false })) this.#outcome.reject(this.#isOwnLimit(error) ? ownLimit() : error)
+  }
+
+  /**
+   * Whether a limit of this server, and not the other side, is to blame: for a call that ran out of time after it had
+   * waited, or whose answer was cut while nobody read it.
+   */
+  #isOwnLimit(error: unknown): boolean {
+    if (!(error instanceof CallError)) return false
+    if (error.fault === 'timeout') return this.#waitedForConnection || this.#wasPaused
+    return error.fault === 'connection' && this.#wasPaused
   }
 
   /** Whether it was not over yet. */
@@ -146,8 +158,6 @@ class OneCall implements ConnectionListener {
   }
 }
 
-/** The other side is not to blame for a call that ran out of time, or was cut, after this server had delayed it. */
-function delayedCall(error: unknown): unknown {
-  if (!(error instanceof CallError) || (error.fault !== 'timeout' && error.fault !== 'connection')) return error
+function ownLimit(): CallError {
   return new CallError('limit', 'the server has too many calls or large answers to read at the same time')
 }

@@ -103,7 +103,7 @@ function isVersion(value: string): boolean {
   return value === '' || value === '0' || /^[1-9]\d{0,18}$/.test(value)
 }
 
-const durations = /^(?:\d{1,12}(?:\.\d{1,9})?(?:ns|us|µs|ms|s|m|h))+$/
+const durations = /^[+-]?(?:\d{1,12}(?:\.\d{1,9})?(?:ns|us|µs|ms|s|m|h))+$/
 
 function isTimeout(value: string | null): boolean {
   return value === null || value === '' || value === '0' || (value.length <= 64 && durations.test(value))

@@ -17,6 +17,7 @@ import { localNode } from '../../src/node-port/local-nodes.ts'
 import { type CertifiedKey, openAuthority } from '../../src/pki/authority.ts'
 import { readSubject } from '../../src/pki/identity.ts'
 import { openLocalNodePort } from '../../src/server/local-node-port.ts'
+import { LmdbStore } from '../../src/store/lmdb/store.ts'
 import { type InProcess, startInProcess } from '../tools/in-process.ts'
 import { issuePair } from '../tools/issued-pair.ts'
 import { TestNode } from '../tools/simulated-node.ts'
@@ -52,6 +53,8 @@ const other = await startInProcess(
     `--kubelet-certificate-authority=${write('foreign.crt', foreign.certificate)}`,
   ],
   async (data) => {
+    // Certificates without a data file would be refused as a directory that has lost its data.
+    await (await LmdbStore.open({ directory: data })).close()
     cpSync(pki, join(data, 'pki'), { recursive: true })
     // As an earlier version left it.
     const old = issue('kube-apiserver-kubelet-client', ['system:masters'])

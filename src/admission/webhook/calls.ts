@@ -3,7 +3,7 @@
  * verdict that was put to use, nothing where the webhook could not be asked and is to be ignored, or an ApiError.
  */
 import { randomUUID } from 'node:crypto'
-import type { Clock } from '../../base/clock.ts'
+import { type Clock, systemClock } from '../../base/clock.ts'
 import { messageOf } from '../../base/errors.ts'
 import { TimeSlice } from '../../base/time-slice.ts'
 import { ApiError, timeout } from '../../model/api-error.ts'
@@ -92,9 +92,9 @@ export class WebhookCalls {
     return { error: unaskable(webhook, error.message), cause: 'calling_webhook_error' }
   }
 
-  /** Whether nobody waits any more. Reads the clock because the signal may lag behind the deadline. */
+  /** Whether nobody waits any more. Reads the machine's clock because the signal may lag behind the deadline. */
   #isOver({ abandoned, deadline = Number.POSITIVE_INFINITY }: AdmissionRequest): boolean {
-    return abandoned?.().aborted === true || this.#parts.clock.monotonic() >= deadline
+    return abandoned?.().aborted === true || systemClock.monotonic() >= deadline
   }
 
   /** Whatever is an answer closes the breaker, also a denial, and a patch that does not fit. */
