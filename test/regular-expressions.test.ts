@@ -21,8 +21,6 @@ const allowed: { readonly [pattern: string]: string } = {
     'the text has at most 128 characters, and is known to be a duration',
   'src/cel/time-text.ts /(\\d+)\\s*([A-Za-z]+)/g': 'the text has at most 128 characters',
   'src/cel/overload.ts /^(?:(.*)\\.)?\\((.*)\\) (.+)$/': 'reads signatures that are part of this program',
-  'src/nodes/containers/environment.ts /\\$(\\$?)\\(([^)]*)\\)/g':
-    'not bounded yet: to be replaced together with the bounds on simulated containers',
   // orchctl reads files and arguments of the user who runs it, and delays nobody else.
   'src/cli/commands/create/data-sources.ts /^(["\'])(.*)\\1$/s': 'a line of a file that the user names; not judged',
   'src/cli/kustomize/files.ts /^(?:[a-z][a-z\\d+.-]*:\\/\\/|git@|git::|github\\.com[/:]|[^/]+@[^/]+:)|\\?ref=|\\.git(?:$|\\?|\\/\\/)/i':

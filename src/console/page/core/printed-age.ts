@@ -11,5 +11,8 @@ const unitMs: { readonly [unit: string]: number } = {
 /** The milliseconds of `95s`, `4m20s`, `2d3h`; undefined for anything else, such as `<unknown>`. */
 export function printedAgeMs(text: string): number | undefined {
   if (!/^(?:\d{1,9}[smhdy]){1,2}$/.test(text)) return undefined
-  return [...text.matchAll(/(\d+)([smhdy])/g)].reduce((sum, [, count, unit]) => sum + Number(count) * unitMs[unit!]!, 0)
+  return [...text.matchAll(/(\d{1,9})([smhdy])/g)].reduce(
+    (sum, [, count, unit]) => sum + Number(count) * unitMs[unit!]!,
+    0,
+  )
 }
