@@ -15,6 +15,8 @@ export interface ExecHandlers {
 export class ExecSession {
   readonly #socket: WebSocket
   readonly #decoder = new TextDecoder()
+  /** What the user typed before the connection was open. */
+  #typedEarly = ''
   #reason = ''
   #isOpen = false
 
@@ -23,6 +25,8 @@ export class ExecSession {
     socket.binaryType = 'arraybuffer'
     socket.onopen = () => {
       this.#isOpen = true
+      if (this.#typedEarly !== '') this.send(this.#typedEarly)
+      this.#typedEarly = ''
     }
     socket.onmessage = ({ data }: MessageEvent<ArrayBuffer>) => {
       const bytes = new Uint8Array(data)
@@ -34,6 +38,7 @@ export class ExecSession {
   }
 
   send(text: string): void {
+    if (this.#socket.readyState === WebSocket.CONNECTING) this.#typedEarly += text
     if (this.#socket.readyState !== WebSocket.OPEN) return
     const bytes = new TextEncoder().encode(text)
     const message = new Uint8Array(bytes.length + 1)
