@@ -12,10 +12,11 @@ import { isConflict, isNotFound } from '../client/status-error.ts'
 import type { Vendor } from '../model/vendor.ts'
 import { errorFields, type Log } from '../telemetry/log.ts'
 import { bindingKeys } from '../volumes/annotations.ts'
+import { BoundPods } from './bound-pods.ts'
 import type { Cluster } from './cluster.ts'
 import type { NodeInfo } from './node-info.ts'
 import { happened, type Sight } from './plugin.ts'
-import type { PodInfo } from './pod-info.ts'
+import { PodInfo } from './pod-info.ts'
 import { type VolumeChoice, volumesFor } from './pod-volumes.ts'
 import { PodWrites, type Unplaced } from './pod-writes.ts'
 import type { Preemption } from './preemption.ts'
@@ -36,6 +37,8 @@ interface Deciding {
   readonly queue: SchedulingQueue
   /** Has another round begin. */
   readonly begin: () => void
+  /** How long the watch may take to show a bound Pod on its node. */
+  readonly confirmMs: number
 }
 
 /** A Pod that fits nowhere. */
@@ -66,9 +69,10 @@ export class Decisions {
   readonly #recorders = new Map<string, EventRecorder>()
   readonly #writes = new TaskPool(maxWrites)
   readonly #podWrites: PodWrites
+  readonly #boundPods: BoundPods
   #failure: { readonly error: unknown } | undefined
 
-  constructor(parts: DecisionParts, { sight, queue, begin }: Deciding) {
+  constructor(parts: DecisionParts, { sight, queue, begin, confirmMs }: Deciding) {
     const { client, clock, vendor } = parts
     this.#parts = parts
     this.#sight = sight
@@ -77,6 +81,11 @@ export class Decisions {
     this.#begin = begin
     this.claimWaiters = new ClaimWaiters(parts.claims, bindingKeys(vendor))
     this.#podWrites = new PodWrites({ client, type: parts.pods.type, now: () => clock.now() })
+    this.#boundPods = new BoundPods({
+      confirmMs,
+      isUnconfirmed: (pod) => this.#cluster.isAssumed(pod),
+      check: (pod) => this.#writes.run(() => this.#checkBound(pod)),
+    })
   }
 
   /** Resolves when another decision may be made; undefined: at once. */
@@ -97,6 +106,7 @@ export class Decisions {
   }
 
   async stop(): Promise<void> {
+    this.#boundPods.stop()
     await this.#writes.settled()
     for (const recorder of this.#recorders.values()) recorder.stop()
   }
@@ -142,8 +152,31 @@ export class Decisions {
     if (volumes !== undefined) await this.#bindVolumes(volumes, node, signal)
     await this.#podWrites.bind(pod, node, signal)
     this.#queue.done(entry)
+    this.#boundPods.add(pod)
     const message = `Successfully assigned ${pod.namespace}/${pod.name} to ${node}`
     this.#recorderOf(entry).record(pod.pod, { type: 'Normal', reason: 'Scheduled', message })
+  }
+
+  /** Reads a bound Pod that the watch does not show on its node. One without a node is scheduled again. */
+  async #checkBound(pod: PodInfo): Promise<void> {
+    const { client, pods } = this.#parts
+    const { namespace, name, uid } = pod
+    try {
+      const live = await client.get(pods.type, { namespace, name }, { signal: this.signal })
+      if (!this.#cluster.isAssumed(pod)) return
+      if (live.metadata.uid === uid && live.spec?.nodeName) return this.#boundPods.add(pod)
+      this.#cluster.forget(pod)
+      this.#queue.note(happened.podGone)
+      if (live.metadata.uid === uid) this.#queue.set(new PodInfo(live), { isChanged: true })
+      this.#begin()
+    } catch (error) {
+      if (this.signal.aborted) return
+      if (isNotFound(error)) this.#cluster.forget(pod)
+      else {
+        this.fail(error)
+        this.#boundPods.add(pod)
+      }
+    }
   }
 
   async #bindVolumes(volumes: VolumeChoice, node: string, signal: AbortSignal): Promise<void> {

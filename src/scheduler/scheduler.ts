@@ -28,7 +28,11 @@ export interface SchedulerSettings {
   /** How many of the nodes are looked at; 0: fewer of them the more there are. */
   readonly percentageOfNodes: number
   readonly timing: QueueTiming
+  /** How long the watch may take to show a bound Pod on its node; 30 seconds by default. */
+  readonly confirmMs?: number
 }
+
+const defaultConfirmMs = 30_000
 
 /** One profile, as a kube-scheduler without a configuration. */
 export const defaultSettings: SchedulerSettings = {
@@ -82,7 +86,10 @@ class Scheduler {
       ...{ cluster: this.cluster, vendor, workloadSelector: workloadSelectors(parts) },
       storage: { claims, volumes, classes, csiNodes, reservations: new VolumeReservations() },
     }
-    this.#decisions = new Decisions(parts, { sight: this.#sight, queue: this.queue, begin: () => this.begin() })
+    this.#decisions = new Decisions(parts, {
+      ...{ sight: this.#sight, queue: this.queue, begin: () => this.begin() },
+      confirmMs: settings.confirmMs ?? defaultConfirmMs,
+    })
     this.claimWaiters = this.#decisions.claimWaiters
   }
 

@@ -4,6 +4,7 @@ import { after, afterEach, before, beforeEach, test } from 'node:test'
 import type { Client } from '../../src/client/client.ts'
 import type { ResourceType } from '../../src/client/resource-type.ts'
 import { subresource } from '../../src/client/resource-type.ts'
+import type { Transport } from '../../src/client/transport.ts'
 import { pods as podType } from '../../src/controllers/ephemeral-volume.ts'
 import { claims, volumes } from '../../src/controllers/storage-protection.ts'
 import { nodes as nodeType, storageClasses } from '../../src/controllers/volumes/parts.ts'
@@ -109,6 +110,25 @@ async function untilEvent(pod: string, reason: string): Promise<ApiObject> {
   )
   return items[0]!
 }
+
+test('a Pod whose binding a restore has undone is scheduled again', async () => {
+  await makePod('undone')
+  let answered = 0
+  // The server acknowledges the first binding, and then has none: as a store that was restored from a backup.
+  const through =
+    (send: Transport): Transport =>
+    async (request) => {
+      if (!request.path.endsWith('/pods/undone/binding') || answered++ > 0) return await send(request)
+      const status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 }
+      const body = (async function* () {
+        yield Buffer.from(JSON.stringify(status))
+      })()
+      return { status: 201, headers: { 'content-type': 'application/json' }, body }
+    }
+  server.run(['scheduler'], { options: { scheduler: { ...settings, confirmMs: 50 } }, through })
+  assert.match(await untilPlaced('undone'), /^node-/)
+  assert.ok(answered >= 2)
+})
 
 test('a pod gets a node, and an event says so', async () => {
   server.run(['scheduler'], quick)

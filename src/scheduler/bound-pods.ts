@@ -1,0 +1,60 @@
+/**
+ * Pods whose binding the server has acknowledged, until the watch shows them on their node. A restore of the store from a
+ * backup may undo a binding before the watch has shown it: then no event ever confirms the Pod, and it would count as
+ * placed for ever. So a Pod that the watch does not show in time is checked.
+ */
+import type { PodInfo } from './pod-info.ts'
+
+export interface BoundPodsParts {
+  /** How long the watch may take to show a Pod on its node. */
+  readonly confirmMs: number
+  /** Whether the watch has not shown the Pod on its node yet. */
+  readonly isUnconfirmed: (pod: PodInfo) => boolean
+  /** Called for each Pod that the watch has not shown in time. */
+  readonly check: (pod: PodInfo) => void
+}
+
+interface BoundPod {
+  readonly pod: PodInfo
+  /** When to check it, on the monotonic clock. */
+  readonly due: number
+}
+
+export class BoundPods {
+  readonly #parts: BoundPodsParts
+  /** In the order in which they are due. */
+  readonly #pods = new Map<string, BoundPod>()
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(parts: BoundPodsParts) {
+    this.#parts = parts
+  }
+
+  add(pod: PodInfo): void {
+    this.#pods.delete(pod.key)
+    this.#pods.set(pod.key, { pod, due: performance.now() + this.#parts.confirmMs })
+    this.#timer ??= this.#wait(this.#parts.confirmMs)
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer)
+    this.#pods.clear()
+  }
+
+  #wait(ms: number): NodeJS.Timeout {
+    return setTimeout(() => this.#checkDue(), ms).unref()
+  }
+
+  #checkDue(): void {
+    this.#timer = undefined
+    const now = performance.now()
+    for (const [key, { pod, due }] of this.#pods) {
+      if (due > now) {
+        this.#timer = this.#wait(due - now)
+        return
+      }
+      this.#pods.delete(key)
+      if (this.#parts.isUnconfirmed(pod)) this.#parts.check(pod)
+    }
+  }
+}
