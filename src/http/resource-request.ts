@@ -49,13 +49,21 @@ export function writeContext(
     audit: exchange.audit,
     deadline: exchange.deadline,
     warn: (text) => exchange.warn(text),
-    onDropped: fieldValidation(info.query) === 'Ignore' ? undefined : (field) => warnOfDropped(exchange, field),
+    onDropped: asksAboutFields(info.query) ? (field) => warnOfDropped(exchange, field) : undefined,
     abandoned: () => exchange.abandoned,
     pace: exchange.pace,
     timings: exchange.timings,
     // Who updates or applies may find that it is a creation, which is a right of its own.
     assertMayCreate: () => assertAllowed(authorizer, { user: exchange.user, attributes: { ...info, verb: 'create' } }),
   }
+}
+
+/**
+ * Whether the client wants to know of fields that are not stored, and says so. Kubernetes drops a field behind a disabled
+ * gate silently, so a client that says nothing gets no warning that it would not get there.
+ */
+function asksAboutFields(query: URLSearchParams): boolean {
+  return query.has('fieldValidation') && fieldValidation(query) !== 'Ignore'
 }
 
 /** The write succeeds without the field, so even `fieldValidation=Strict` cannot reject it as unknown. */
