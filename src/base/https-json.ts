@@ -3,6 +3,7 @@
  * that was sent or answered is part of an error.
  */
 import { type Agent, request } from 'node:https'
+import { isOwnLimit } from './own-limits.ts'
 
 /** A request to another server. */
 export interface JsonQuestion {
@@ -85,7 +86,9 @@ function ask({ url, agent, body, headers = {}, timeoutMs = defaultTimeoutMs }: J
       timer = setTimeout(late, timeoutMs)
     })
     call.on('close', () => clearTimeout(timer))
-    call.on('error', reject)
+    call.on('error', (error: NodeJS.ErrnoException) =>
+      reject(isOwnLimit(error) ? new NoFreeConnection(`no connection can be opened (${error.code})`) : error),
+    )
     call.end(body)
   })
 }

@@ -5,13 +5,22 @@
  * Where there is no room an unauthenticated connection that has had enough time is closed for a new one. If all are new
  * themselves, as when hundreds of clients come back at once, the newest is turned away and comes again.
  */
-import type { Socket } from 'node:net'
+import { isIP, type Socket } from 'node:net'
 
 export interface UnauthenticatedLimits {
   readonly total: number
   readonly perAddress: number
   /** How long an unauthenticated connection may stay in any case, in milliseconds. */
   readonly minTime: number
+}
+
+/** One client has a whole network of IPv6 addresses, so those of a /64 count as one. */
+function networkOf(address: string): string {
+  if (isIP(address) !== 6 || address.startsWith('::ffff:')) return address
+  const [head = '', tail = ''] = address.split('::', 2)
+  const groups = head.split(':')
+  const missing = address.includes('::') ? 8 - groups.length - tail.split(':').length : 0
+  return [...groups, ...Array<string>(Math.max(0, missing)).fill('0'), ...tail.split(':')].slice(0, 4).join(':')
 }
 
 interface Stranger {
@@ -32,7 +41,7 @@ export class UnauthenticatedConnections {
 
   /** False where there is no room for it. */
   admit(socket: Socket): boolean {
-    const { remoteAddress: address = '' } = socket
+    const address = networkOf(socket.remoteAddress ?? '')
     const near = this.#byAddress.get(address) ?? new Map<string, Stranger>()
     if (!this.#makeRoom(near, this.#limits.perAddress) || !this.#makeRoom(this.#all, this.#limits.total)) return false
     const key = connectionKey(socket)

@@ -149,11 +149,17 @@ class RunningPort {
     const name = nodeNameOf(request)
     const node = find(name) ?? (name === '' || isBare(request) ? find('') : undefined)
     if (node === undefined) return { status: 404, text: 'name a node of this port in TLS or in the header Host' }
+    const url = new URL(request.url ?? '/', 'https://node')
+    // The right is judged by the path as sent, and the route is found by the path as parsed: they must be the same.
+    if (url.pathname !== pathOf(request)) return { status: 400, text: 'the path is not in its shortest form' }
     const { status, text } = await this.#admittance.judge(request, node.name)
     if (status !== 200) return { status, text }
-    const url = new URL(request.url ?? '/', 'https://node')
     return { node, request, url, signal, idleMs, openMs, now: () => clock.now() }
   }
+}
+
+function pathOf({ url = '/' }: IncomingMessage): string {
+  return url.split(/[?#]/, 1)[0]!
 }
 
 /** A browser shows the user's client certificate, whichever page causes the request. */

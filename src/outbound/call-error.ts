@@ -1,4 +1,5 @@
 /** Why a call to another server failed, in words that name neither what was sent nor what was answered. */
+import { isOwnLimit } from '../base/own-limits.ts'
 import { selfSigned } from './nameless-certificates.ts'
 
 /**
@@ -66,6 +67,7 @@ export interface BrokenCall {
 /** What an error of Node means. */
 export function callErrorOf(error: NodeJS.ErrnoException, { serverName, isRepeatable }: BrokenCall): CallError {
   const { code = '' } = error
+  if (isOwnLimit(error)) return new CallError('limit', `the server cannot open another connection (${code})`)
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
     return new CallError('tls', `x509: certificate is not valid for ${serverName}`)
   if (code === wrongCommonName) return new CallError('tls', `x509: certificate is of somebody else: ${error.message}`)

@@ -29,9 +29,11 @@ const refused = [
   ...rangesOf('169.254.0.0/16', 'fe80::/10'),
   // Multicast, reserved and broadcast.
   ...rangesOf('224.0.0.0/4', '240.0.0.0/4', 'ff00::/8'),
-  // Metadata and host services: Alibaba, Azure, Oracle (with all of IETF's protocol assignments), Amazon, Google, Scaleway.
+  // Metadata and host services: Alibaba, Azure, Oracle (with all of IETF's protocol assignments), Amazon, Google, Scaleway,
+  // Akamai; and site-local addresses, which are no longer used.
   ...rangesOf('100.100.100.200/32', '168.63.129.16/32', '192.0.0.0/24'),
   ...rangesOf('fd00:ec2::/32', 'fd20:ce::/32', 'fd00:42::/32'),
+  ...rangesOf('fd00:c1::/32', 'fd00:a9fe:a9fe::/48', 'fd00:100::/32', 'fec0::/10'),
 ]
 
 interface Embedding {

@@ -22,11 +22,18 @@ export function nodeConnections(ways: WaysToNodes): Endpoint[] {
         const found = await ways.node(name)
         const asked = proxiedPort(request.name)
         if (asked === '' || asked === String(agentPort(found)))
-          return passThroughProxy(request, { ways, destination: () => ways.toAgent(found), errors: agentErrors(name) })
+          return passThroughProxy(request, {
+            ...{ ways, to: `node ${name}`, destination: () => ways.toAgent(found), errors: agentErrors(name) },
+          })
         if (!/^\d{1,5}$/.test(asked) || Number(asked) > 0xffff) throw badRequest(`invalid node request: port ${asked}`)
         const target = { scheme: proxiedScheme(request.name), port: Number(asked) }
         const destination = () => ways.toNode(found, target)
-        return passThroughProxy(request, { ways, destination, errors: proxyErrors(`node "${name}"`) })
+        return passThroughProxy(request, {
+          ways,
+          to: `node ${name}`,
+          destination,
+          errors: proxyErrors(`node "${name}"`),
+        })
       },
     },
   ]

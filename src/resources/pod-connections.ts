@@ -118,7 +118,9 @@ async function throughProxy(means: Means, request: EndpointRequest): Promise<Pas
   const port = portOf(object, proxiedPort(asked)) ?? (scheme === 'https' ? 443 : 80)
   const { ways } = means
   const destination = () => ways.toPod(object, { scheme, port })
-  return passThroughProxy(request, { ways, destination, errors: proxyErrors(`pod "${object.metadata.name}"`) })
+  const { name } = object.metadata
+  const to = `pod ${namespace}/${name}`
+  return passThroughProxy(request, { ways, to, destination, errors: proxyErrors(`pod "${name}"`) })
 }
 
 /** By number; the first that the pod names where none is asked for. */

@@ -11,14 +11,16 @@ interface ProxiedTo {
   readonly ways: WaysToNodes
   readonly destination: () => Destination | Promise<Destination>
   readonly errors: PassageErrors
+  /** The object behind the path, by which requests under way are counted, however the path is spelled. */
+  readonly to: string
 }
 
-export function passThroughProxy(request: EndpointRequest, { ways, destination, errors }: ProxiedTo): PassOn {
+export function passThroughProxy(request: EndpointRequest, { ways, destination, errors, to }: ProxiedTo): PassOn {
   const { path, below } = request
   const [rest = ''] = below.split('?', 1)
   const base = path.slice(0, path.length - rest.length)
   return new PassOn({
-    ...{ to: base, relay: ways.relay, destination, errors },
+    ...{ to, relay: ways.relay, destination, errors },
     path: below.startsWith('/') ? below : `/${below}`,
     tellsUser: false,
     redirect: (location) => redirectBelow(base, location),

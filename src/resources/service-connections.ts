@@ -34,7 +34,8 @@ export function serviceConnections(lookup: Lookup, ways: WaysToNodes): Endpoint[
         if (chosen === undefined) throw empty(subsets.length === 0 ? place.name : asked)
         const target = { scheme: proxiedScheme(asked), port: chosen.port }
         const destination = () => ways.toPod(chosen.pod, target)
-        return passThroughProxy(request, { ways, destination, errors: proxyErrors(`service "${place.name}"`) })
+        const to = `service ${namespace}/${place.name}`
+        return passThroughProxy(request, { ways, to, destination, errors: proxyErrors(`service "${place.name}"`) })
       },
     },
   ]

@@ -73,6 +73,10 @@ test('the port of a node admits whom the API server knows and permits, and nobod
     ['POST', `/run/default/web/${pod.uid}/c?cmd=true`, 200, /^$/],
     ['POST', '/run/default/web/another-uid/c?cmd=true', 404, /does not exist/],
     ['GET', '/%zz', 404, /not found/],
+    // A right to one sub-resource must not lead to another by way of the path.
+    ['POST', '/stats/../run/default/web/c?cmd=echo%20hi', 400, /shortest form/],
+    ['GET', '/metrics/%2e%2e/pods', 400, /shortest form/],
+    ['GET', '//other/pods', 400, /shortest form/],
   ]
   for (const [method, path, status, text] of rows) {
     const answer = await ask(port, path, { method, headers: adminToken })

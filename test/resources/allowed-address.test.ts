@@ -38,6 +38,7 @@ test('loopback, unspecified, link-local, multicast and reserved addresses are re
 test('metadata services are refused', () => {
   refusedBy(standard, ['100.100.100.200', '168.63.129.16', '192.0.0.192', 'fd00:ec2::254', 'FD00:0EC2:0::fe'])
   refusedBy(standard, ['fd00:ec2::23', 'fd20:ce::254', 'fd00:42::42'])
+  refusedBy(standard, ['fd00:c1::a9fe:a9fe', 'fd00:a9fe:a9fe::1', 'fd00:100::100:200', 'fec0::1'])
 })
 
 /** What an IPv4 address looks like within IPv6; each of these in a second spelling too. */

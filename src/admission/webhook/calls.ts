@@ -145,9 +145,13 @@ export class WebhookCalls {
     return await new TimeSlice().run(verdictSteps(answer, { vendor: request.vendor, phase, version, uid }))
   }
 
-  /** Neither our own limit nor a call that was cut before the webhook's own time was over says anything of the webhook. */
+  /**
+   * Counts what says that the webhook cannot be reached. A webhook that answers is alive, whatever it answers: else a
+   * client could open the breaker for everybody with objects that the webhook cannot read. Neither our own limit nor a
+   * call that was cut before the webhook's own time was over says anything of the webhook.
+   */
   #note({ breaker, configuration, name, timeoutMs: allowedMs }: Webhook, error: CallError, timeoutMs: number): void {
-    if (error.fault === 'aborted' || error.fault === 'limit') return
+    if (error.fault === 'aborted' || error.fault === 'limit' || error.fault === 'answer') return
     if (error.fault === 'timeout' && timeoutMs < allowedMs) return
     const before = breaker.state
     breaker.failed(error.message)

@@ -10,6 +10,7 @@ import { badRequest } from '../../model/api-error.ts'
 import {
   anonymousName,
   authenticatedUsers,
+  nodeClientName,
   readServiceAccount,
   serviceAccountGroups,
   type User,
@@ -54,6 +55,7 @@ function readWanted(headers: RequestHeaders): Wanted {
   // A client that means to act as another must not act as itself, nor as half of the other, instead.
   if (name === '') throw badRequest('impersonation needs a user: send the header Impersonate-User as well')
   if (groups.includes('')) throw badRequest('the header Impersonate-Group has no value: name a group or leave it out')
+  if (name === nodeClientName) throw badRequest(`${nodeClientName} cannot be impersonated`)
   return { name, uid, groups, extra }
 }
 

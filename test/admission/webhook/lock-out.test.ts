@@ -58,7 +58,7 @@ test('webhooks that are to be ignored share the time of a request; others have a
 
 test('the breaker of a webhook that does not answer opens, is shown, and a changed configuration closes it', async () => {
   const name = 'broken.example.com'
-  const broken = webhook(webhooks, '/bad-json', { name, failurePolicy: 'Ignore' })
+  const broken = webhook(webhooks, '/reset', { name, failurePolicy: 'Ignore' })
   await configure(client, 'validating', 'broken', [broken])
   webhooks.taken()
   const began = performance.now()
@@ -70,14 +70,22 @@ test('the breaker of a webhook that does not answer opens, is shown, and a chang
   const path = '/apis/ops.orch.io/v1/admissionwebhooks'
   const shown = await client.get(`${path}/validating:broken:${name}`)
   assert.deepEqual([shown.status, shown.body.status.breaker, shown.body.status.calls], [200, 'Open', calls])
-  assert.match(shown.body.status.lastError, /not valid JSON/)
+  assert.match(shown.body.status.lastError, /connection/)
   const gauge = `orch_admission_webhook_breaker_open{configuration="broken",name="${name}",type="validating"} 1`
   assert.ok((await client.get('/metrics')).text.includes(gauge))
   await configure(client, 'validating', 'broken', [{ ...broken, timeoutSeconds: 2 }])
   assert.equal((await client.get(path)).body.items[0].status.breaker, 'Closed')
   await client.post(maps, { metadata: { name: 'closed' } })
-  assert.deepEqual(webhooks.taken(), ['/bad-json'])
+  assert.deepEqual(webhooks.taken(), ['/reset'])
   await unconfigure(client, 'validating', 'broken')
+})
+
+test('a webhook that answers is alive: what it answers never opens its breaker', async () => {
+  await configure(client, 'validating', 'odd', [webhook(webhooks, '/bad-json', { failurePolicy: 'Ignore' })])
+  webhooks.taken()
+  for (let i = 0; i < 7; i++) assert.equal((await client.post(maps, { metadata: { name: `odd${i}` } })).status, 201)
+  assert.equal(webhooks.taken().length, 7)
+  await unconfigure(client, 'validating', 'odd')
 })
 
 test('a denial never opens a breaker', async () => {

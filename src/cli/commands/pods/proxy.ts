@@ -176,11 +176,14 @@ async function answer({ send }: Connection, call: Call): Promise<void> {
   const { url = '/', method = 'GET', headers } = request
   const host = (headers.host ?? '').replace(/:\d+$/, '')
   const path = url.split('?')[0]!
-  if (!allows({ host, path, method })) return void response.writeHead(403).end('<h3>Unauthorized</h3>\n')
+  // The server decodes the path, so the filters see it decoded too.
+  const isFile = files !== undefined && path.startsWith(files.prefix)
+  const decoded = isFile ? path : decodedPath(path)
+  if (decoded === undefined) return void response.writeHead(400).end('the path is not properly percent-encoded\n')
+  if (!allows({ host, path: decoded, method })) return void response.writeHead(403).end('<h3>Unauthorized</h3>\n')
   const clean = cleanPath(path)
   if (clean !== path) return void response.writeHead(301, { location: clean + url.slice(path.length) }).end()
-  if (files !== undefined && path.startsWith(files.prefix))
-    return await files.serve(request, response, path.slice(files.prefix.length))
+  if (isFile) return await files.serve(request, response, path.slice(files.prefix.length))
   if (!url.startsWith(`${prefix}/`)) return void response.writeHead(404).end('404 page not found\n')
   const refusal = call.isFiltered ? pageRefusal(request) : undefined
   if (refusal !== undefined) return void response.writeHead(refusal.status, plainText).end(`${refusal.text}\n`)
@@ -225,6 +228,16 @@ function pageRefusal(request: IncomingMessage): { readonly status: number; reado
   const [mediaType = ''] = (headers['content-type'] ?? '').split(';', 1)
   if (!canChange(page) || !hasBody || !isBrowser || mediaType.trim() !== '') return undefined
   return { status: 415, text: 'a browser must send a body with its Content-Type' }
+}
+
+/** Undefined where the encoding is broken, or hides a slash that filters would not see as one. */
+function decodedPath(path: string): string | undefined {
+  if (/%2f|%5c/i.test(path)) return undefined
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return undefined
+  }
 }
 
 /** Without empty steps, `.` and `..`, which could lead around the patterns. */
