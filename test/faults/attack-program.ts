@@ -1,0 +1,78 @@
+/**
+ * Attacks a server from a process of its own, so that the test beside it can measure. It prepares when it is sent a target,
+ * attacks when it is sent the names of attacks and a time, and sends back what it did.
+ */
+import { setPriority } from 'node:os'
+import { setTimeout as delay } from 'node:timers/promises'
+import { answerRaw, floods } from '../tools/raw-answers.ts'
+import { type Attack, Attacker, attacks, closeHeldConnections, prepare, type Target } from './attacks.ts'
+
+/** What the test sends when the server is ready for the attacks. */
+export interface Order {
+  readonly names: readonly string[]
+  readonly seconds: number
+}
+
+/** The webhook of the attacker. */
+export interface Prepared {
+  readonly url: string
+  readonly caBundle: string
+}
+
+export interface AttackCount {
+  runs: number
+  bytes: number
+  /** Attacks that the server, or the network, ended with an error. */
+  failed: number
+  lastError?: string
+}
+
+export type AttackOutcome = { [name: string]: AttackCount }
+
+const webhookBytes = 4 * 1024 * 1024
+/** The attacks begin one after the other within this time, and not as one burst. */
+const spreadMs = 2_500
+// An attacker has machines of its own: here it must not take the processor from the server.
+setPriority(10)
+
+interface Times {
+  readonly begin: number
+  readonly end: number
+}
+
+async function repeat(attacker: Attacker, { gapMs, run }: Attack, { begin, end }: Times): Promise<AttackCount> {
+  const count: AttackCount = { runs: 0, bytes: 0, failed: 0 }
+  await delay(begin - performance.now())
+  for (; performance.now() < end; await delay(gapMs)) {
+    const turn = count.runs++
+    try {
+      count.bytes += await run(attacker, turn)
+    } catch (error) {
+      count.failed++
+      count.lastError = String(error)
+    }
+  }
+  return count
+}
+
+async function attack(attacker: Attacker, { names, seconds }: Order): Promise<AttackOutcome> {
+  const now = performance.now()
+  const counts = await Promise.all(
+    names.map(async (name, i) => {
+      const times = { begin: now + (i * spreadMs) / names.length, end: now + seconds * 1000 }
+      return [name, await repeat(attacker, attacks[name]!, times)] as const
+    }),
+  )
+  closeHeldConnections()
+  return Object.fromEntries(counts)
+}
+
+process.once('message', async (target: Target) => {
+  const attacker = new Attacker(target)
+  await prepare(attacker)
+  const webhook = await answerRaw({ after: () => {} }, (socket) => void floods.trailers!(socket, webhookBytes))
+  process.once('message', async (order: Order) => {
+    process.send!(await attack(attacker, order), () => process.exit())
+  })
+  process.send!({ url: `${webhook.url}/`, caBundle: webhook.caBundle } satisfies Prepared)
+})

@@ -1,0 +1,32 @@
+/**
+ * Loaded into a server (`--import`): reports turns of its main thread that take longer than 50 ms of processor time. What
+ * other programs take of the processor meanwhile does not count. Once the file `ORCH_COLLECT_FILE` exists, each thread
+ * collects its garbage every five seconds (`--expose-gc`): a test can then measure the memory that is held.
+ */
+import { existsSync } from 'node:fs'
+import { isMainThread } from 'node:worker_threads'
+
+const maxMs = 50
+const lookMs = 2
+const collectMs = 5_000
+const { ORCH_SENTINEL, ORCH_COLLECT_FILE } = process.env
+
+const spentMs = () => {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1000
+}
+
+if (isMainThread && ORCH_SENTINEL === 'server') {
+  let before = spentMs()
+  // Timers run once in a turn, and so between two of them there is one turn that may be long.
+  setInterval(() => {
+    const now = spentMs()
+    if (now - before > maxMs) process.stderr.write(`long turn: ${Math.round(now - before)} ms\n`)
+    before = now
+  }, lookMs).unref()
+}
+
+if (ORCH_COLLECT_FILE !== undefined)
+  setInterval(() => {
+    if (existsSync(ORCH_COLLECT_FILE)) globalThis.gc?.()
+  }, collectMs).unref()
