@@ -67,6 +67,11 @@ export class ConnectionCounts {
     return false
   }
 
+  /** Counts a connection that takes the place of one which is about to close. */
+  openInPlace(): void {
+    this.#add(totalCounter, 1)
+  }
+
   /** A connection that was counted by `open` is closed. */
   close(): void {
     this.#add(totalCounter, -1)

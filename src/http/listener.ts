@@ -39,6 +39,9 @@ export interface ListenerOptions {
 /** Which versions and ciphers of TLS are spoken. */
 export type Security = Pick<SecureContextOptions, 'minVersion' | 'ciphers'>
 
+/** How many connections are met while others are about to close for them. */
+const meetingPlaces = 16
+
 const defaultMaxima = { total: maxConnectionsFor(1024), perUser: 2000 }
 /** How often it is logged that there is no room. */
 const tellEveryMs = 10_000
@@ -81,7 +84,8 @@ export class Listener {
       keepAlive: true,
       keepAliveInitialDelay: times.headers,
     })
-    this.#tls.maxConnections = maxima.total
+    // A few more than may stay, so that `#meet` can close a stranger for one of them.
+    this.#tls.maxConnections = maxima.total + meetingPlaces
     this.#tls.on('drop', () => this.#tellFull(`${maxima.total} connections are open`))
     this.#tls.on('connection', (socket) => this.#meet(socket))
     this.#tls.on('secureConnection', (socket) => this.#accept(socket))
@@ -149,9 +153,13 @@ export class Listener {
     this.#taken++
     this.#own(socket)
     if (!this.#connections.open()) {
-      this.#tellFull(`${this.#connections.maxima.total} connections are open`)
-      socket.destroy()
-      return
+      // A stranger gives way, so that strangers cannot hold the connections that are kept for system:masters.
+      if (!this.#strangers.evictOldest()) {
+        this.#tellFull(`${this.#connections.maxima.total} connections are open`)
+        socket.destroy()
+        return
+      }
+      this.#connections.openInPlace()
     }
     socket.on('close', () => this.#connections.close())
     if (!this.#strangers.admit(socket)) socket.destroy()

@@ -69,6 +69,11 @@ export class UnauthenticatedConnections {
     if (stranger !== undefined) this.#forget(key, stranger)
   }
 
+  /** Closes the oldest; false where there is none that has had its time. */
+  evictOldest(): boolean {
+    return this.#all.size > 0 && this.#makeRoom(this.#all, this.#all.size)
+  }
+
   /** Cuts off the oldest if there are too many; false if it has not had its time yet. */
   #makeRoom(among: ReadonlyMap<string, Stranger>, limit: number): boolean {
     if (among.size < limit) return true

@@ -66,20 +66,17 @@ export class ConnectionPool {
     this.#options = { ...agent.options, ...options, ...protocol } as ConnectionOptions
   }
 
-  /** Whether a call has to wait until another one is over. */
-  get isFull(): boolean {
-    return this.#idle.length === 0 && this.#open >= this.#agent.maxSockets
-  }
-
   /**
    * A connection for one call, when there is one free. Throws the error of Node where none can be made. An idle connection
    * is given out after Node has polled once more: if the other side has closed the connection, that is known by then.
+   * `onWait` is called if all connections are in use.
    */
-  async take(): Promise<PooledConnection> {
+  async take(onWait: () => void = () => {}): Promise<PooledConnection> {
     for (;;) {
       const connection = this.#idle.pop()
       if (connection === undefined) {
         if (this.#open < this.#agent.maxSockets) return await this.#connect()
+        onWait()
         await new Promise<void>((resolve) => this.#waiting.push(resolve))
       } else if (await isOpen(connection)) {
         connection.socket.ref()

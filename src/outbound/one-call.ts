@@ -58,8 +58,10 @@ class OneCall implements ConnectionListener {
   }
 
   start(): void {
-    this.#waitedForConnection = this.#parts.pool.isFull
-    this.#parts.pool.take().then(
+    const onWait = () => {
+      this.#waitedForConnection = true
+    }
+    this.#parts.pool.take(onWait).then(
       (connection) => this.#begin(connection),
       (error) => this.#fail(this.#callError(error)),
     )

@@ -92,6 +92,23 @@ test('above the greatest number in all, system:masters are served and others are
   assert.equal(sockets.filter((socket) => socket.closed).length, 1)
 })
 
+test('strangers cannot hold the connections that are kept for system:masters', { timeout: 300_000 }, async (t) => {
+  const server = await serve(t, ['--max-connections=40'])
+  assert.equal((await connectAll(t, server, 'alice-token', 38)).length, 38)
+  for (let i = 0; i < 2; i++) {
+    const stranger = await openSocket(server, 'http/1.1')
+    t.after(() => stranger.destroy())
+    stranger.on('error', () => {})
+    stranger.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n')
+    await once(stranger, 'data')
+  }
+  // Each stranger may stay for a second.
+  await until(
+    () => connect(t, server, 'admin-token'),
+    (socket) => socket !== undefined,
+  )
+})
+
 test('strangers of one address are bounded by the same number', { timeout: 300_000 }, async (t) => {
   const server = await serve(t, ['--max-connections-per-user=4'])
   const sockets: TLSSocket[] = []
