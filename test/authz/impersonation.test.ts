@@ -105,6 +105,8 @@ test('an impersonation that does not say as whom, says it twice or says half of 
     [['Impersonate-Uid', 'u-1']],
     [['Impersonate-Extra-scopes', 'view']],
     [['Impersonate-Unknown', 'x']],
+    // The server as a client of node agents: no request of the API comes from this user.
+    [['Impersonate-User', 'system:apiserver-node-client']],
     [['Impersonate-Group', '']],
     [['Impersonate-Extra-scopes', '']],
     [

@@ -284,6 +284,9 @@ test('proxy serves the API on a local port, to this machine alone', async (t) =>
   assert.equal((await ask('/version', { host: 'evil.example.com' })).status, 403)
   assert.equal((await ask('/api/v1/namespaces/default/pods/web/exec?command=x')).status, 403)
   assert.equal((await ask('//api/v1/namespaces/default/pods/web/exec?command=x')).status, 301)
+  // The server decodes paths, so the filters do too.
+  assert.equal((await ask('/api/v1/namespaces/default/pods/web/%65xec?command=x')).status, 403)
+  assert.equal((await ask('/api/v1/namespaces/default%2fpods')).status, 400)
   assert.equal((await ask('/nothing')).status, 404)
   assert.deepEqual(await ask('/site/a%20%3Cb%3E.html'), { status: 200, text: 'page' })
   assert.deepEqual(await ask('/site/inner/'), { status: 200, text: 'index' })

@@ -8,6 +8,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { callErrorOf } from '../../src/outbound/call-error.ts'
 import type { Destination } from '../../src/outbound/connections.ts'
 import { noCredentials } from '../../src/outbound/credentials.ts'
 import { HttpsCaller } from '../../src/outbound/https-caller.ts'
@@ -105,6 +106,13 @@ test('a nameless certificate that is not for servers does not count', async () =
   const served = await serve(make({ subject: '/', issuer: authority, extensions }))
   await assert.rejects(post(to(served, authority)), /x509/)
   assert.equal(served.requests(), 0)
+})
+
+test('running out of files is a limit of this server, not a failure of the other side', () => {
+  const outcomeOf = (code: string) =>
+    callErrorOf(Object.assign(new Error(code), { code }), { serverName: 'hook', isRepeatable: true }).fault
+  for (const code of ['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL']) assert.equal(outcomeOf(code), 'limit')
+  assert.equal(outcomeOf('ECONNREFUSED'), 'connection')
 })
 
 test('calls share at most 64 connections, and a broken one breaks one call at most', async () => {
