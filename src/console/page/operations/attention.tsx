@@ -3,19 +3,12 @@
  * cannot start, nodes that are not ready, and the latest Warning events.
  */
 import type { ApiObject } from '../../../model/object.ts'
+import { type Condition, conditionsOf } from '../core/condition.ts'
 import { type Type, useSurroundings } from '../core/kinds.ts'
 import { useObjects } from '../core/objects.ts'
 import { objectAddress } from '../core/route.ts'
 import { shown } from '../core/text.ts'
 import { Age, Card, Chip, type Tone } from '../parts/shown.tsx'
-
-interface Condition {
-  readonly type?: string
-  readonly status?: string
-  readonly reason?: string
-  readonly message?: string
-  readonly lastTransitionTime?: string
-}
 
 interface Workload extends ApiObject {
   readonly spec?: { readonly replicas?: number }
@@ -26,7 +19,6 @@ interface Workload extends ApiObject {
     readonly availableReplicas?: number
     readonly desiredNumberScheduled?: number
     readonly numberReady?: number
-    readonly conditions?: readonly Condition[]
   }
 }
 
@@ -139,9 +131,8 @@ function podProblem(pod: Workload): ReturnType<Judge> {
   return { tone: 'warn', text: `is not scheduled${because(scheduled)}`, since: scheduled.lastTransitionTime }
 }
 
-function conditionOf({ status }: Workload, type: string): Condition | undefined {
-  const conditions = Array.isArray(status?.conditions) ? status.conditions : []
-  return conditions.find((condition) => condition.type === type)
+function conditionOf(object: Workload, type: string): Condition | undefined {
+  return conditionsOf(object).find((condition) => condition.type === type)
 }
 
 function because(condition: Condition | undefined): string {

@@ -1,6 +1,7 @@
 /** An object at a glance: its summary, its conditions, what blocks its deletion, and its events. */
 import type { ApiObject } from '../../../model/object.ts'
 import { ask } from '../core/access.ts'
+import { type Condition, conditionsOf } from '../core/condition.ts'
 import { useSurroundings } from '../core/kinds.ts'
 import { useObjects } from '../core/objects.ts'
 import { useAsked } from '../core/store.ts'
@@ -65,17 +66,8 @@ function Deletion({ view: { type, object } }: { readonly view: ObjectView }) {
   )
 }
 
-interface Condition {
-  readonly type?: string
-  readonly status?: string
-  readonly reason?: string
-  readonly message?: string
-  readonly lastTransitionTime?: string
-}
-
 function Conditions({ object }: { readonly object: ApiObject }) {
-  const { status } = object as { status?: { conditions?: readonly Condition[] } }
-  const conditions = Array.isArray(status?.conditions) ? status.conditions : []
+  const conditions = conditionsOf(object)
   if (conditions.length === 0) return null
   return (
     <Card title="Conditions" wide>
