@@ -3,13 +3,20 @@
  * missing; over plain requests and those that want to speak another protocol.
  */
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, type TestContext, test } from 'node:test'
 import { connectOptions } from '../../src/http/connect-options.ts'
 import { type ResourceInfo, readRequest } from '../../src/http/request-info.ts'
+import type { PassOn } from '../../src/outbound/passage.ts'
 import { podConnections } from '../../src/resources/pod-connections.ts'
+import { serviceConnections } from '../../src/resources/service-connections.ts'
 import { giveAccount } from '../tools/accounts.ts'
 import { serve } from '../tools/in-process.ts'
-import { sendHead } from '../tools/raw-http.ts'
+import { openSession, sendHead } from '../tools/raw-http.ts'
+import { startWithFew } from '../tools/server.ts'
+import { until } from '../tools/until.ts'
 
 const server = await serve({ after })
 const client = server.client()
@@ -175,4 +182,92 @@ test('options are read off the query, as admission sees them', () => {
   })
   assert.equal(connectOptions(proxy!, read('proxy/a/b?x=y')).path, '/a/b')
   assert.equal(connectOptions(proxy!, read('proxy')).path, '/')
+})
+
+/** A plain HTTP server behind the proxies. It answers `/hang` only when the test ends the response. */
+async function startBackend(t: TestContext) {
+  const hanging: ServerResponse[] = []
+  const backend = createServer(({ url }, response) => {
+    if (url === '/hang') hanging.push(response)
+    else response.end('ok')
+  })
+  backend.listen(0, '127.0.0.1')
+  await once(backend, 'listening')
+  t.after(() => {
+    backend.closeAllConnections()
+    backend.close()
+  })
+  return { hanging, port: (backend.address() as AddressInfo).port }
+}
+
+test('requests to a pod or node are limited per object, whatever the spelling of its name', {
+  timeout: 300_000,
+}, async (t) => {
+  const { hanging, port } = await startBackend(t)
+  // A server that may open 512 files passes 64 requests at a time to one object.
+  const limited = await startWithFew(t, 512, ['--allowed-proxy-cidrs=127.0.0.1/32'])
+  const admin = limited.client()
+  await giveAccount(admin)
+  const address = { ip: '127.0.0.1' }
+  for (const name of ['web', 'other']) {
+    const spec = { containers: [{ name: 'c', image: 'i', ports: [{ containerPort: port }] }] }
+    await admin.post(pods, { metadata: { name }, spec })
+    const status = { phase: 'Running', podIP: address.ip, podIPs: [address] }
+    await admin.put(`${pods}/${name}/status`, { metadata: { name }, status })
+    const node = { metadata: { name }, status: { addresses: [{ type: 'InternalIP', address: address.ip }] } }
+    assert.equal((await admin.post(`${core}/nodes`, node)).status, 201)
+  }
+  const session = openSession(limited)
+  t.after(() => session.destroy())
+  const authorization = 'Bearer admin-token'
+  const targets = [
+    [pods, ['web', `web:${port}`, `:web:${port}`, `http:web:${port}`, `%77eb:${port}`], `other:${port}`],
+    [`${core}/nodes`, [`web:${port}`, `:web:${port}`, `http:web:${port}`, `%77eb:${port}`], `other:${port}`],
+  ] as const
+  for (const [collection, spellings, other] of targets) {
+    const now = async (name: string) => {
+      const { status, text } = await admin.get(`${collection}/${name}/proxy/now`)
+      return `${name}: ${status === 200 ? text : status}`
+    }
+    for (let i = 0; i < 64; i++) {
+      const path = `${collection}/${spellings[i % spellings.length]}/proxy/hang`
+      session
+        .request({ ':path': path, authorization })
+        .on('error', () => {})
+        .resume()
+    }
+    await until(
+      async () => hanging.length,
+      (count) => count === 64,
+    )
+    for (const name of spellings) assert.equal(await now(name), `${name}: 429`, collection)
+    assert.equal(await now(other), `${other}: ok`, collection)
+    for (const response of hanging.splice(0)) response.end()
+    for (const name of spellings)
+      await until(
+        () => now(name),
+        (answer) => answer === `${name}: ok`,
+      )
+  }
+})
+
+test('requests to a service are counted per object, whatever the spelling of its name', async () => {
+  const ip = '192.0.2.1'
+  const targetRef = { kind: 'Pod', namespace: 'default', name: 'p' }
+  const stored: { readonly [plural: string]: object } = {
+    services: { spec: { ports: [{ name: 'http', port: 80 }] } },
+    endpoints: { subsets: [{ addresses: [{ ip, targetRef }], ports: [{ name: 'http', port: 8080 }] }] },
+    pods: { metadata: targetRef, status: { podIPs: [{ ip }] } },
+  }
+  // Endpoints reject addresses of this machine, so no request can be sent through a service here.
+  const find = ({ plural }: { plural: string }) => ({ object: stored[plural] })
+  const [endpoint] = serviceConnections({ getLatest: find, getCached: find } as never, {} as never)
+  const countedAs = async (namespace: string, name: string) => {
+    const path = `${core}/namespaces/${namespace}/services/${name}/proxy/x`
+    const answer = await endpoint!.answer({ namespace, name, path, below: '/x' } as never)
+    return (answer as PassOn).passage.to
+  }
+  for (const name of ['web:80', 'web:http', ':web:80', 'http:web:80', 'https:web:http'])
+    assert.equal(await countedAs('default', name), 'service default/web', name)
+  assert.equal(await countedAs('default', 'other:80'), 'service default/other')
 })

@@ -72,8 +72,8 @@ export async function startServer(
 }
 
 /** A server that may open so many files and connections and no more. */
-export async function startWithFew(t: Ending, openFiles: number): Promise<ServerHandle> {
-  return await start(t, { command: 'apiserver', flags: [], env: {}, openFiles })
+export async function startWithFew(t: Ending, openFiles: number, flags: readonly string[] = []): Promise<ServerHandle> {
+  return await start(t, { command: 'apiserver', flags, env: {}, openFiles })
 }
 
 /** For tests that look at all ConfigMaps of a namespace: only what they make is there. */
