@@ -5,7 +5,8 @@
  * Where there is no room an unauthenticated connection that has had enough time is closed for a new one. If all are new
  * themselves, as when hundreds of clients come back at once, the newest is turned away and comes again.
  */
-import { isIP, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
+import { formatIp, parseIp } from '../model/ip-range.ts'
 
 export interface UnauthenticatedLimits {
   readonly total: number
@@ -14,13 +15,16 @@ export interface UnauthenticatedLimits {
   readonly minTime: number
 }
 
-/** One client has a whole network of IPv6 addresses, so those of a /64 count as one. */
-function networkOf(address: string): string {
-  if (isIP(address) !== 6 || address.startsWith('::ffff:')) return address
-  const [head = '', tail = ''] = address.split('::', 2)
-  const groups = head.split(':')
-  const missing = address.includes('::') ? 8 - groups.length - tail.split(':').length : 0
-  return [...groups, ...Array<string>(Math.max(0, missing)).fill('0'), ...tail.split(':')].slice(0, 4).join(':')
+/**
+ * The addresses that count as one client: a /64 of IPv6, since one client has a whole network, and one address of IPv4. The
+ * same for every spelling of an address. A listener for both versions gets IPv4 addresses as `::ffff:10.0.0.1`.
+ */
+export function networkOf(address: string): string {
+  const [withoutZone = ''] = address.split('%', 1)
+  const ip = parseIp(withoutZone)
+  if (ip === undefined) return address
+  const { family, number } = ip
+  return family === 'IPv4' ? formatIp(ip) : `${formatIp({ family, number: (number >> 64n) << 64n })}/64`
 }
 
 interface Stranger {

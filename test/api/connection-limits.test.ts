@@ -4,10 +4,12 @@
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import type { TLSSocket } from 'node:tls'
 import { ConnectionCounts, countingMemory } from '../../src/http/connection-counts.ts'
 import { maxConnectionsFor } from '../../src/http/connection-limits.ts'
+import { networkOf, UnauthenticatedConnections } from '../../src/http/unauthenticated-connections.ts'
 import { endHeaders, endStream, openFrames, requestFrame } from '../tools/http2-frames.ts'
 import { serve } from '../tools/in-process.ts'
 import { openSession, openSocket, untilClosed } from '../tools/raw-http.ts'
@@ -123,6 +125,52 @@ test('strangers of one address are bounded by the same number', { timeout: 300_0
     async () => sockets.filter((socket) => !socket.closed).length,
     (open) => open <= 4,
   )
+})
+
+/** Each row is one network, in spellings that Node or a person may use. */
+const networks: readonly (readonly string[])[] = [
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::', '2001:db8:1:2::9', '2001:0DB8:0001:0002::1', '2001:db8:1:2:0:1::'],
+  ['2001:db8:1:3::9'],
+  ['2001:db8::1', '2001:db8:0:0:1::', '2001:db8::', '2001:db8::1:2:3:4', '2001:db8:0:0:1:2:3:4'],
+  ['2001:db8:0:1::1', '2001:db8::1:2:3:4:5'],
+  ['2001:0:0:1::', '2001::1:0:0:0:1'],
+  // Node writes the zeros of both in different ways.
+  ['0:0:1:2::5', '::1:2:3:4:5:6'],
+  ['0:2:3:4::', '::2:3:4:5:6:7:8'],
+  ['::', '::1', '0:0:0:0:0:0:0:1', '::ffff:1:2:3'],
+  ['fe80::1', 'fe80::2%eth0', 'fe80::%1'],
+  ['10.0.0.1', '::ffff:10.0.0.1', '::FFFF:10.0.0.1', '::ffff:a00:1', '0:0:0:0:0:ffff:a00:1'],
+  ['10.0.0.2', '::ffff:10.0.0.2'],
+  // A socket that is closed already has no address.
+  [''],
+]
+
+test('the addresses of an IPv6 /64 are one network, and so are the spellings of an IPv4 address', () => {
+  for (const [first = '', ...others] of networks)
+    for (const other of others) assert.equal(networkOf(other), networkOf(first), other)
+  assert.equal(new Set(networks.map(([first = '']) => networkOf(first))).size, networks.length)
+})
+
+test('strangers are counted per network', async () => {
+  const strangers = new UnauthenticatedConnections({ total: 100, perAddress: 2, minTime: Number.POSITIVE_INFINITY })
+  let remotePort = 1
+  const admit = (remoteAddress: string) => {
+    const address = { remoteAddress: { value: remoteAddress }, remotePort: { value: remotePort++ } }
+    const socket = Object.defineProperties(new Socket(), address)
+    return strangers.admit(socket) ? socket : undefined
+  }
+  const socket = admit('2001:db8::1')
+  assert.ok(socket && admit('2001:db8::1:0:0:1'))
+  assert.equal(admit('2001:db8::2'), undefined)
+  assert.ok(admit('2001:db8:0:1::1'))
+  assert.ok(admit('10.0.0.1') && admit('::ffff:10.0.0.1'))
+  assert.equal(admit('10.0.0.1'), undefined)
+  assert.ok(admit('::ffff:10.0.0.2'))
+  // A connection that closes leaves room for another one of its network.
+  socket.destroy()
+  await once(socket, 'close')
+  assert.ok(admit('2001:db8::2'))
+  assert.equal(admit('2001:db8::3'), undefined)
 })
 
 test('the maxima hold for all workers together', { timeout: 300_000 }, async (t) => {
