@@ -3,16 +3,21 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
-import { createServer } from 'node:https'
+import { Agent, createServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { AnswerMemory } from '../../src/outbound/answer-memory.ts'
 import { callErrorOf } from '../../src/outbound/call-error.ts'
+import { ConnectionPool } from '../../src/outbound/connection-pool.ts'
 import type { Destination } from '../../src/outbound/connections.ts'
 import { noCredentials } from '../../src/outbound/credentials.ts'
 import { HttpsCaller } from '../../src/outbound/https-caller.ts'
+import { runCall } from '../../src/outbound/one-call.ts'
 import { authorityExtensions, certificatesIn, type OpensslCertificate } from '../tools/openssl-certificates.ts'
+import { answerRaw } from '../tools/raw-answers.ts'
+import { soon } from '../tools/until.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'orch-outbound-'))
 after(() => rmSync(directory, { recursive: true, force: true }))
@@ -113,6 +118,75 @@ test('running out of files is a limit of this server, not a failure of the other
     callErrorOf(Object.assign(new Error(code), { code }), { serverName: 'hook', isRepeatable: true }).fault
   for (const code of ['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL']) assert.equal(outcomeOf(code), 'limit')
   assert.equal(outcomeOf('ECONNREFUSED'), 'connection')
+})
+
+/** One connection to a server that answers no request. */
+async function singleConnection() {
+  let requests = 0
+  const { destination } = await answerRaw({ after }, () => requests++)
+  const { host, port, authority: ca } = destination
+  const pool = new ConnectionPool(new Agent({ maxSockets: 1 }), { host, port, ca })
+  after(() => pool.close())
+  const memory = new AnswerMemory()
+  const head = 'GET / HTTP/1.1\r\n\r\n'
+  /** Returns the fault of the call. */
+  const call = (timeoutMs: number, signal?: AbortSignal) =>
+    runCall({
+      ...{ pool, serverName: host, head, body: undefined, timeoutMs, signal, maxBytes: 1000 },
+      room: memory.roomFor(pool),
+    }).then(String, ({ fault }) => fault)
+  return { pool, call, requests: () => requests }
+}
+
+test('the pool reports each call that must wait for a connection', async () => {
+  const { pool } = await singleConnection()
+  const waits: string[] = []
+  const take = (name: string) => pool.take(() => waits.push(name))
+  const connection = await take('first')
+  pool.release(connection, { isReusable: true })
+  assert.equal(await take('idle'), connection)
+  assert.deepEqual(waits, [])
+  const [second, third] = [take('second'), take('third')]
+  assert.deepEqual(waits, ['second', 'third'])
+  pool.release(connection, { isReusable: true })
+  pool.release(await second, { isReusable: false })
+  // The connection is closed, so the third call makes another one.
+  const another = await third
+  assert.notEqual(another, connection)
+  pool.release(another, { isReusable: false })
+})
+
+test('a call that times out after it waited for a connection failed by a limit of this server', async () => {
+  const { call, requests } = await singleConnection()
+  const stop = new AbortController()
+  const first = call(600_000, stop.signal)
+  await soon(() => requests() === 1)
+  assert.equal(await call(50), 'limit')
+  stop.abort()
+  assert.equal(await first, 'aborted')
+})
+
+test('a call whose idle connection is closed, and that then waits, failed by a limit of this server', async () => {
+  const { pool, call, requests } = await singleConnection()
+  const stop = new AbortController()
+  const connection = await pool.take()
+  pool.release(connection, { isReusable: true })
+  // The idle connection closes after this call has chosen it, and another call makes the next one.
+  const waiting = call(50)
+  let other = Promise.resolve('')
+  connection.socket.once('close', () => {
+    other = call(600_000, stop.signal)
+  })
+  connection.socket.destroy()
+  assert.equal(await waiting, 'limit')
+  await soon(() => requests() === 1)
+  stop.abort()
+  assert.equal(await other, 'aborted')
+})
+
+test('a call that did not wait for a connection and times out was failed by the other side', async () => {
+  const { call } = await singleConnection()
+  assert.equal(await call(50), 'timeout')
 })
 
 test('calls share at most 64 connections, and a broken one breaks one call at most', async () => {
