@@ -132,8 +132,8 @@ export class Availability {
     try {
       await this.#discover(backend, signal).catch((error: unknown) => {
         // One connection that breaks says little.
-        if (!(error instanceof CallError) || error.fault !== 'connection' || error instanceof NoServiceAddress)
-          throw error
+        const isBroken = error instanceof CallError && (error.fault === 'connection' || error.fault === 'cut')
+        if (!isBroken || error instanceof NoServiceAddress) throw error
         return this.#discover(backend, signal)
       })
       return { status: 'True', reason: 'Passed', message: 'the backend answers' }

@@ -3,11 +3,12 @@ import { isOwnLimit } from '../base/own-limits.ts'
 import { selfSigned } from './nameless-certificates.ts'
 
 /**
- * `timeout`: no complete answer in time. `connection`: nobody there, or it was cut. `tls`: the other side could not prove
- * who it is. `answer`: it answered, and not as it should. `aborted`: nobody waits for the answer any more. `limit`: this
- * server had no connection or memory left for the call. That says nothing about the other side.
+ * `timeout`: no complete answer in time. `connection`: no connection could be made. `cut`: the connection ended
+ * after the call was sent and before its answer was complete. `tls`: the other side could not prove who it is. `answer`: it
+ * answered, and not as it should. `aborted`: nobody waits for the answer any more. `limit`: this server had no connection or
+ * memory left for the call. That says nothing about the other side.
  */
-export type CallFault = 'timeout' | 'connection' | 'tls' | 'answer' | 'aborted' | 'limit'
+export type CallFault = 'timeout' | 'connection' | 'cut' | 'tls' | 'answer' | 'aborted' | 'limit'
 
 /**
  * What may help. `reconnect`: a connection that had been used before broke before anything was answered, and the call may be

@@ -99,7 +99,7 @@ class OneCall implements ConnectionListener {
 
   onBroken(error: NodeJS.ErrnoException): void {
     if (this.#received === 0) this.#fail(this.#callError(error))
-    else this.#fail(new CallError('connection', 'the connection was cut during the answer'))
+    else this.#fail(new CallError('cut', 'the connection was cut during the answer'))
   }
 
   #begin(connection: PooledConnection): void {
@@ -134,7 +134,7 @@ class OneCall implements ConnectionListener {
   #isOwnLimit(error: unknown): boolean {
     if (!(error instanceof CallError)) return false
     if (error.fault === 'timeout') return this.#waitedForConnection || this.#wasPaused
-    return error.fault === 'connection' && this.#wasPaused
+    return error.fault === 'cut' && this.#wasPaused
   }
 
   /** Whether it was not over yet. */
@@ -156,7 +156,9 @@ class OneCall implements ConnectionListener {
   #callError(error: NodeJS.ErrnoException): CallError {
     const { serverName, body } = this.#parts
     const isReused = this.#connection?.isReused ?? false
-    return callErrorOf(error, { serverName, isRepeatable: isReused && body === undefined })
+    const broken = callErrorOf(error, { serverName, isRepeatable: isReused && body === undefined })
+    const wasSent = this.#connection !== undefined
+    return wasSent && broken.fault === 'connection' ? new CallError('cut', broken.message, broken.remedy) : broken
   }
 }
 

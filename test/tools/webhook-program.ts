@@ -92,6 +92,11 @@ const behaviours: { readonly [name: string]: Behaviour } = {
     response.end(bomb)
   },
   reset: ({ response }) => void response.socket?.destroy(),
+  // As a handler that crashes on some objects, and denies all others.
+  'crash-or-deny': (call) => {
+    if (call.review.request.object.metadata.labels?.crash !== undefined) call.response.socket?.destroy()
+    else reply(call, { allowed: false, status: { code: 403, message: 'no' } })
+  },
   // Valid JSON that is expensive to parse.
   'many-values': ({ response }) => void response.end(`[${'[],'.repeat(1_500_000)}[]]`),
   'huge-patch': (call) => patch(call, [{ op: 'add', path: '/data', value: { big: 'x'.repeat(8 * 1024 * 1024) } }]),

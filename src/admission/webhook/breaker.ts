@@ -1,7 +1,7 @@
 /**
  * The circuit breaker of a webhook: after five failures in a row nobody waits for it any more. While it is open the
  * failure policy acts at once; one request in ten seconds is let through to see whether the webhook answers again. Only
- * what is no answer counts (time-out, connection, certificate, bad answer): a denial is an answer.
+ * failures to reach the webhook count (time-out, connection, certificate). Every answer closes the breaker, also a bad one.
  */
 import type { Clock } from '../../base/clock.ts'
 
@@ -56,6 +56,11 @@ export class Breaker {
     this.#lastError = error
     this.#lastFailureAt = this.#clock.now()
     if (this.#open) this.#nextProbe = this.#clock.monotonic() + probeEveryMs
+  }
+
+  /** The call shows neither that the webhook works nor that it does not: the next call is let through in its place. */
+  undecided(): void {
+    this.#nextProbe = 0
   }
 
   get state(): BreakerState {

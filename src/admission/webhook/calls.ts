@@ -7,7 +7,7 @@ import { type Clock, systemClock } from '../../base/clock.ts'
 import { messageOf } from '../../base/errors.ts'
 import { TimeSlice } from '../../base/time-slice.ts'
 import { ApiError, timeout } from '../../model/api-error.ts'
-import { CallError } from '../../outbound/call-error.ts'
+import { CallError, type CallFault } from '../../outbound/call-error.ts'
 import type { HttpsCaller } from '../../outbound/https-caller.ts'
 import type { Destinations } from '../../outbound/webhook-address.ts'
 import type { Log } from '../../telemetry/log.ts'
@@ -41,6 +41,15 @@ export interface Question extends Candidate {
 
 /** `isLate` says whether the webhook's time is over, which its patch is a part of. */
 export type Use<T> = (verdict: Verdict, isLate: () => boolean) => T | Promise<T>
+
+/** The time that a call had, and the time that it took, in milliseconds. */
+interface SpentTime {
+  readonly timeoutMs: number
+  readonly elapsedMs: number
+}
+
+/** Faults that do not show whether the webhook can be reached. */
+const inconclusiveFaults: ReadonlySet<CallFault> = new Set(['aborted', 'limit', 'cut'])
 
 export class WebhookCalls {
   readonly #parts: WebhookCallParts
@@ -120,7 +129,7 @@ export class WebhookCalls {
       breaker.answered(elapsed())
       return { used, said: told(verdict) }
     } catch (error) {
-      if (error instanceof CallError) this.#note(webhook, error, timeoutMs)
+      if (error instanceof CallError) this.#note(webhook, error, { timeoutMs, elapsedMs: elapsed() })
       if (error instanceof ApiError) breaker.answered(elapsed())
       throw error
     }
@@ -146,13 +155,18 @@ export class WebhookCalls {
   }
 
   /**
-   * Counts what says that the webhook cannot be reached. A webhook that answers is alive, whatever it answers: else a
-   * client could open the breaker for everybody with objects that the webhook cannot read. Neither our own limit nor a
-   * call that was cut before the webhook's own time was over says anything of the webhook.
+   * Counts failures to reach the webhook. A webhook that answers is alive, whatever it answers: otherwise a client could open
+   * the breaker for everybody, or keep it open, with objects that the webhook cannot read. A webhook that cuts the
+   * connection after it got a request may have crashed because of that request alone. Neither our own limit nor a call that
+   * was cut before the webhook's own time was over says anything about the webhook.
    */
-  #note({ breaker, configuration, name, timeoutMs: allowedMs }: Webhook, error: CallError, timeoutMs: number): void {
-    if (error.fault === 'aborted' || error.fault === 'limit' || error.fault === 'answer') return
-    if (error.fault === 'timeout' && timeoutMs < allowedMs) return
+  #note(webhook: Webhook, error: CallError, { timeoutMs, elapsedMs }: SpentTime): void {
+    if (error.fault === 'answer') webhook.breaker.answered(elapsedMs)
+    else if (inconclusiveFaults.has(error.fault)) webhook.breaker.undecided()
+    else if (error.fault !== 'timeout' || timeoutMs >= webhook.timeoutMs) this.#countFailure(webhook, error)
+  }
+
+  #countFailure({ breaker, configuration, name }: Webhook, error: CallError): void {
     const before = breaker.state
     breaker.failed(error.message)
     const fields = { configuration, webhook: name, error: error.message }

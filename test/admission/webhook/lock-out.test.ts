@@ -10,6 +10,8 @@ import { type Question, WebhookCalls } from '../../../src/admission/webhook/call
 import { timeFor } from '../../../src/admission/webhook/time-share.ts'
 import { compileConfiguration, type Webhook } from '../../../src/admission/webhook/webhook.ts'
 import { WebhookMetrics } from '../../../src/admission/webhook/webhook-metrics.ts'
+import { HttpsCaller } from '../../../src/outbound/https-caller.ts'
+import { Destinations } from '../../../src/outbound/webhook-address.ts'
 import { assertBelow, assertBrief } from '../../tools/effort.ts'
 import { startEtcd } from '../../tools/etcd.ts'
 import { serve, serveUp } from '../../tools/in-process.ts'
@@ -56,28 +58,76 @@ test('webhooks that are to be ignored share the time of a request; others have a
   assert.equal(timeFor(ignored, { ...two, leftMs: 10 }), 1000, 'a share is never below a second')
 })
 
-test('the breaker of a webhook that does not answer opens, is shown, and a changed configuration closes it', async () => {
+test('the breaker of an unreachable webhook opens, is shown, and a changed configuration closes it', async () => {
   const name = 'broken.example.com'
-  const broken = webhook(webhooks, '/reset', { name, failurePolicy: 'Ignore' })
-  await configure(client, 'validating', 'broken', [broken])
-  webhooks.taken()
+  const dead = await Webhooks.start({ after })
+  await configure(client, 'validating', 'broken', [webhook(dead, '/allow', { name, failurePolicy: 'Ignore' })])
+  await dead.stop()
   const began = performance.now()
   for (let i = 0; i < 8; i++) assert.equal((await client.post(maps, { metadata: { name: `b${i}` } })).status, 201)
-  const calls = webhooks.taken().length
-  // On a machine that is held up for so long it is tried again every ten seconds.
-  const probes = Math.floor((performance.now() - began) / 10_000)
-  assert.ok(calls >= 5 && calls <= 5 + probes, `${calls} calls`)
   const path = '/apis/ops.orch.io/v1/admissionwebhooks'
   const shown = await client.get(`${path}/validating:broken:${name}`)
-  assert.deepEqual([shown.status, shown.body.status.breaker, shown.body.status.calls], [200, 'Open', calls])
-  assert.match(shown.body.status.lastError, /connection/)
+  // On a machine that is held up for so long it is tried again every ten seconds.
+  const probes = Math.floor((performance.now() - began) / 10_000)
+  const { breaker, calls, lastError } = shown.body.status
+  assert.deepEqual([shown.status, breaker], [200, 'Open'])
+  assert.ok(calls >= 5 && calls <= 5 + probes, `${calls} calls`)
+  assert.match(lastError, /connection refused/)
   const gauge = `orch_admission_webhook_breaker_open{configuration="broken",name="${name}",type="validating"} 1`
   assert.ok((await client.get('/metrics')).text.includes(gauge))
-  await configure(client, 'validating', 'broken', [{ ...broken, timeoutSeconds: 2 }])
+  await configure(client, 'validating', 'broken', [webhook(webhooks, '/allow', { name, failurePolicy: 'Ignore' })])
   assert.equal((await client.get(path)).body.items[0].status.breaker, 'Closed')
+  webhooks.taken()
   await client.post(maps, { metadata: { name: 'closed' } })
-  assert.deepEqual(webhooks.taken(), ['/reset'])
+  assert.deepEqual(webhooks.taken(), ['/allow'])
   await unconfigure(client, 'validating', 'broken')
+})
+
+test('objects on which a webhook crashes do not open its breaker for the objects of others', async () => {
+  const crashing = webhook(webhooks, '/crash-or-deny', { failurePolicy: 'Ignore' })
+  await configure(client, 'validating', 'crashing', [crashing])
+  for (let i = 0; i < 7; i++) await client.post(maps, { metadata: { name: `crash${i}`, labels: { crash: 'yes' } } })
+  assert.equal((await client.post(maps, { metadata: { name: 'denied' } })).status, 403)
+  await unconfigure(client, 'validating', 'crashing')
+})
+
+/** A webhook whose breaker has just let the first call through, with a real caller and a clock that the test sets. */
+function probedWebhook(path: string) {
+  const time = { now: 0 }
+  const clock = { now: () => time.now, monotonic: () => time.now }
+  const configuration = {
+    metadata: { name: 'probed' },
+    webhooks: [webhook(webhooks, path, { failurePolicy: 'Ignore' })],
+  }
+  const [hook] = compileConfiguration(configuration as never, 'validating', clock)
+  for (let i = 0; i < 5; i++) hook!.breaker.failed('away')
+  time.now = 10_000
+  const caller = new HttpsCaller('test')
+  after(() => caller.close())
+  const destinations = new Destinations({} as never, { byName: new Map(), byDefault: undefined })
+  const parts = { clock, caller, destinations, metrics: new WebhookMetrics(), requestLimitMs: 60_000 }
+  const ask = async (abandoned = new AbortController().signal) => {
+    const request = { dryRun: false, operation: 'CREATE', warn: () => {}, abandoned: () => abandoned }
+    const reviews = { write: async () => '{"request":{"uid":"x"}}' }
+    const question = { webhook: hook, request, reviews, calls: 1, allCalls: 1 } as unknown as Question
+    return await new WebhookCalls(parts as never).ask(question, () => 'asked')
+  }
+  return { breaker: hook!.breaker, ask }
+}
+
+test('an answer that cannot be used closes an open breaker: nobody can keep it open with bad objects', async () => {
+  const { breaker, ask } = probedWebhook('/bad-json')
+  assert.equal(await ask(), undefined)
+  assert.equal(breaker.state.open, false)
+})
+
+test('a client that disconnects, or a webhook that crashes, leaves the probe of an open breaker to the next call', async () => {
+  const left = probedWebhook('/hang')
+  await assert.rejects(left.ask(AbortSignal.timeout(50)), { code: 504 })
+  assert.deepEqual([left.breaker.state.open, left.breaker.refusal()], [true, undefined])
+  const crashed = probedWebhook('/reset')
+  await crashed.ask()
+  assert.deepEqual([crashed.breaker.state.open, crashed.breaker.refusal()], [true, undefined])
 })
 
 test('a webhook that answers is alive: what it answers never opens its breaker', async () => {
