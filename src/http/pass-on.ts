@@ -15,7 +15,7 @@ import { randomUUID } from 'node:crypto'
 import type { Duplex, Readable } from 'node:stream'
 import type { Clock } from '../base/clock.ts'
 import { valuesOf } from '../base/raw-headers.ts'
-import { badRequest } from '../model/api-error.ts'
+import { badRequest, tooManyRequests } from '../model/api-error.ts'
 import { CallError } from '../outbound/call-error.ts'
 import type { RelayedAnswer, RelayedRequest } from '../outbound/https-relay.ts'
 import type { Passage } from '../outbound/passage.ts'
@@ -24,13 +24,14 @@ import { answerHeaders, hasPassed, requestHeaders } from './forwarded-headers.ts
 import { withLinks } from './html-links.ts'
 import { joinStreams } from './join-streams.ts'
 import { isLongRunning } from './request-info.ts'
+import { RequestsUnderWay, type UnderWayLimits } from './requests-under-way.ts'
 
 export interface PasserParts {
   readonly clock: Clock
   /** Further names, or beginnings of names, of headers by which servers are told who asks; in lower case. */
   readonly identityHeaders: readonly string[]
-  /** How many requests to one server may be under way, watches among them. */
-  readonly maxUnderWay: number
+  /** How many requests may be under way, watches among them. */
+  readonly limits: UnderWayLimits
 }
 
 /** How long the beginning of an answer may take, where the request itself has no limit: a watch. */
@@ -40,15 +41,21 @@ const reserveMs = 500
 /** Of an answer that is read to be told in a Status. */
 const maxFailureBytes = 2048
 
+const busyMessages = {
+  user: 'too many requests of this user to other servers are under way; try again',
+  all: 'too many requests to other servers are under way; try again',
+}
+
 /** Passes requests on, as many at a time as may be. */
 export class RequestPasser {
   readonly #parts: PasserParts
   /** Tells this server from every other: a request that comes back is going in a circle. */
   readonly #via = `1.1 orch-${randomUUID()}`
-  readonly #underWay = new Map<string, number>()
+  readonly #underWay: RequestsUnderWay
 
   constructor(parts: PasserParts) {
     this.#parts = parts
+    this.#underWay = new RequestsUnderWay(parts.limits)
   }
 
   async pass(exchange: Exchange, passage: Passage): Promise<void> {
@@ -58,15 +65,12 @@ export class RequestPasser {
     if (/[^\x21-\xff]/.test(passage.path)) throw badRequest('the path is not properly percent-encoded')
     if (hasPassed(transport.rawHeaders, this.#via)) throw errors.unusable('it leads the request back to this server')
     if (passage.mustSwitch && transport.upgrade === undefined) throw badRequest('Upgrade request required')
-    const underWay = this.#underWay.get(to) ?? 0
-    if (underWay >= this.#parts.maxUnderWay) throw errors.busy()
-    this.#underWay.set(to, underWay + 1)
+    const end = this.#underWay.begin(to, exchange.user)
+    if (typeof end === 'string') throw end === 'server' ? errors.busy() : tooManyRequests(busyMessages[end])
     try {
       await this.#pass(exchange, passage)
     } finally {
-      const left = this.#underWay.get(to)! - 1
-      if (left === 0) this.#underWay.delete(to)
-      else this.#underWay.set(to, left)
+      end()
     }
   }
 

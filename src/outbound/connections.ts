@@ -124,7 +124,8 @@ export class Connections {
     const { certificate, key } = credentials
     return {
       ...(commonName === undefined ? {} : requireCommonName(commonName)),
-      keepAlive: true,
+      // Users choose pods and ports, which get no credentials: idle connections to many of them would use up all files.
+      keepAlive: !isUnverified || certificate !== undefined,
       maxSockets: this.#maxPerDestination,
       maxFreeSockets: this.#maxPerDestination,
       timeout: idleMs,

@@ -21,6 +21,7 @@ import type { Listener } from '../http/listener.ts'
 import { RequestPasser } from '../http/pass-on.ts'
 import type { Step } from '../http/pipeline.ts'
 import { maySwitchProtocols } from '../http/request-info.ts'
+import { underWayLimits } from '../http/requests-under-way.ts'
 import { audit } from '../http/steps/audit.ts'
 import { authenticate } from '../http/steps/authenticate.ts'
 import { demandTls } from '../http/steps/connection-hints.ts'
@@ -58,7 +59,7 @@ import { openFlowControl } from './flow-control.ts'
 import { type FrontProxy, openFrontProxy } from './front-proxy.ts'
 import { readIdentity } from './identity.ts'
 import { InProcess } from './in-process-transport.ts'
-import { openListener } from './listener.ts'
+import { maximaOf, openListener } from './listener.ts'
 import { allMetrics, openMetrics, type ServerMetrics } from './metrics.ts'
 import { claimProfile } from './profile.ts'
 import { readinessOf } from './readiness.ts'
@@ -327,10 +328,10 @@ async function openOuter(options: ServerOptions, inner: Inner, { console, log, h
   return { url, advertised, inProcess }
 }
 
-/** At most an eighth of what this process may open leads to one server, over all workers. */
-function openPasser({ otherHeaders }: FrontProxy, { workers }: ServerOptions): RequestPasser {
-  const maxUnderWay = Math.ceil(Math.max(64, Math.floor((openFileLimit() ?? usualOpenFiles) / 8)) / workers)
-  return new RequestPasser({ clock: systemClock, identityHeaders: otherHeaders, maxUnderWay })
+/** Requests to other servers leave enough files for the connections of clients, over all workers. */
+function openPasser({ otherHeaders }: FrontProxy, options: ServerOptions): RequestPasser {
+  const limits = underWayLimits(openFileLimit() ?? usualOpenFiles, maximaOf(options).total, options.workers)
+  return new RequestPasser({ clock: systemClock, identityHeaders: otherHeaders, limits })
 }
 
 const usualOpenFiles = 1024

@@ -53,7 +53,8 @@ export async function openListener(
   }
 }
 
-function maximaOf({ maxConnections, maxConnectionsPerUser: perUser }: Maxima): ConnectionMaxima {
+/** The greatest numbers of connections, as flags and the number of files allow. Throws UsageError. */
+export function maximaOf({ maxConnections, maxConnectionsPerUser: perUser }: Maxima): ConnectionMaxima {
   const openFiles = openFileLimit() ?? usualOpenFiles
   if (maxConnections > openFiles) {
     throw new UsageError(
