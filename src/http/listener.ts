@@ -154,7 +154,7 @@ export class Listener {
     this.#own(socket)
     if (!this.#connections.open()) {
       // A stranger gives way, so that strangers cannot hold the connections that are kept for system:masters.
-      if (!this.#strangers.evictOldest()) {
+      if (!this.#strangers.evictFor(socket)) {
         this.#tellFull(`${this.#connections.maxima.total} connections are open`)
         socket.destroy()
         return

@@ -3,7 +3,8 @@
  * that some room is always left for others; once a client has proved it, it is not bounded any more.
  *
  * Where there is no room an unauthenticated connection that has had enough time is closed for a new one. If all are new
- * themselves, as when hundreds of clients come back at once, the newest is turned away and comes again.
+ * themselves, as when hundreds of clients come back at once, the newest is turned away and comes again. An address with more
+ * connections than others has to give one up at once: otherwise an attacker who always renews them would keep out all others.
  */
 import type { Socket } from 'node:net'
 import { formatIp, parseIp } from '../model/ip-range.ts'
@@ -47,7 +48,8 @@ export class UnauthenticatedConnections {
   admit(socket: Socket): boolean {
     const address = networkOf(socket.remoteAddress ?? '')
     const near = this.#byAddress.get(address) ?? new Map<string, Stranger>()
-    if (!this.#makeRoom(near, this.#limits.perAddress) || !this.#makeRoom(this.#all, this.#limits.total)) return false
+    if (!this.#makeRoom(near, this.#limits.perAddress)) return false
+    if (!this.#makeRoom(this.#all, this.#limits.total) && !this.#evictFromLargest(near.size)) return false
     const key = connectionKey(socket)
     const stranger = { address, since: performance.now(), socket }
     this.#all.set(key, stranger)
@@ -73,9 +75,20 @@ export class UnauthenticatedConnections {
     if (stranger !== undefined) this.#forget(key, stranger)
   }
 
-  /** Closes the oldest; false where there is none that has had its time. */
-  evictOldest(): boolean {
-    return this.#all.size > 0 && this.#makeRoom(this.#all, this.#all.size)
+  /** Closes a connection to make room for this one; false where all others may stay. */
+  evictFor(socket: Socket): boolean {
+    if (this.#all.size === 0) return false
+    const near = this.#byAddress.get(networkOf(socket.remoteAddress ?? ''))
+    return this.#makeRoom(this.#all, this.#all.size) || this.#evictFromLargest(near?.size ?? 0)
+  }
+
+  /** Cuts off the oldest of the address with the most connections, if that leaves it no fewer than the new client gets. */
+  #evictFromLargest(ownCount: number): boolean {
+    let largest: ReadonlyMap<string, Stranger> = new Map()
+    for (const each of this.#byAddress.values()) if (each.size > largest.size) largest = each
+    if (largest.size <= ownCount + 1) return false
+    this.#evict(...largest.entries().next().value!)
+    return true
   }
 
   /** Cuts off the oldest if there are too many; false if it has not had its time yet. */
@@ -83,9 +96,13 @@ export class UnauthenticatedConnections {
     if (among.size < limit) return true
     const [key, oldest] = among.entries().next().value!
     if (performance.now() - oldest.since < this.#limits.minTime) return false
-    this.#forget(key, oldest)
-    oldest.socket.destroy()
+    this.#evict(key, oldest)
     return true
+  }
+
+  #evict(key: string, stranger: Stranger): void {
+    this.#forget(key, stranger)
+    stranger.socket.destroy()
   }
 
   #forget(key: string, stranger: Stranger): void {

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { Socket } from 'node:net'
+import { connect as connectTcp, Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import type { TLSSocket } from 'node:tls'
 import { ConnectionCounts, countingMemory } from '../../src/http/connection-counts.ts'
@@ -109,6 +109,19 @@ test('strangers cannot hold the connections that are kept for system:masters', {
     () => connect(t, server, 'admin-token'),
     (socket) => socket !== undefined,
   )
+})
+
+test('strangers of one address give way at once to a client of another address', { timeout: 300_000 }, async (t) => {
+  const server = await serve(t, ['--max-connections=40'])
+  assert.equal((await connectAll(t, server, 'alice-token', 38)).length, 38)
+  // An attacker could renew them before their second is over, and so keep out all others for good.
+  for (let i = 0; i < 2; i++) {
+    const stranger = connectTcp({ host: '127.0.0.1', port: server.port, localAddress: '127.0.0.2' })
+    t.after(() => stranger.destroy())
+    stranger.on('error', () => {})
+    await once(stranger, 'connect')
+  }
+  assert.notEqual(await connect(t, server, 'admin-token'), undefined)
 })
 
 test('strangers of one address are bounded by the same number', { timeout: 300_000 }, async (t) => {
