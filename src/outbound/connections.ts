@@ -39,6 +39,8 @@ export interface Destination {
 }
 
 const idleMs = 60_000
+/** Of the connections to one node agent: users can reach many agents, one after the other. */
+const maxIdlePerAgent = 2
 /** Of destinations with connections. */
 const maxDestinations = 256
 
@@ -127,7 +129,7 @@ export class Connections {
       // Users choose pods and ports, which get no credentials: idle connections to many of them would use up all files.
       keepAlive: !isUnverified || certificate !== undefined,
       maxSockets: this.#maxPerDestination,
-      maxFreeSockets: this.#maxPerDestination,
+      maxFreeSockets: commonName === undefined ? this.#maxPerDestination : maxIdlePerAgent,
       timeout: idleMs,
       rejectUnauthorized: !isUnverified,
       // Made once: reading the certificates for every connection would cost more than a call.

@@ -11,11 +11,12 @@ import { createServer as createHttpsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
+import type { Destination } from '../../src/outbound/connections.ts'
 import { noCredentials } from '../../src/outbound/credentials.ts'
 import { HttpsRelay } from '../../src/outbound/https-relay.ts'
 import { giveAccount } from '../tools/accounts.ts'
-import { certificatesIn } from '../tools/openssl-certificates.ts'
+import { authorityExtensions, certificatesIn } from '../tools/openssl-certificates.ts'
 import { openSession } from '../tools/raw-http.ts'
 import { startWithFew } from '../tools/server.ts'
 import { untilTrue } from '../tools/until.ts'
@@ -74,9 +75,13 @@ test('requests to many pods at once leave files for other clients, and requests 
   assert.equal(await begin(other, `${pods}/p0:${port}/proxy/`, 'bob-token'), 200)
 })
 
-test('a connection to a port that any user can choose is closed after its request', async (t) => {
+/** An HTTPS server that keeps idle connections open for good, and a relay to it. */
+async function startUpstream(t: TestContext) {
   const directory = mkdtempSync(join(tmpdir(), 'orch-proxied-'))
-  const { certificate: cert, key } = certificatesIn(directory)({ subject: '/CN=pod' })
+  const make = certificatesIn(directory)
+  const authority = make({ subject: '/CN=authority', extensions: authorityExtensions })
+  const extensions = ['extendedKeyUsage=serverAuth', 'subjectAltName=IP:127.0.0.1']
+  const { certificate: cert, key } = make({ subject: '/CN=system:node:n', issuer: authority, extensions })
   rmSync(directory, { recursive: true, force: true })
   const upstream = createHttpsServer({ cert, key }, (_, response) => void response.end('done'))
   upstream.keepAliveTimeout = 0
@@ -86,16 +91,30 @@ test('a connection to a port that any user can choose is closed after its reques
   const relay = new HttpsRelay()
   t.after(() => {
     relay.close()
+    upstream.closeAllConnections()
     upstream.close()
   })
   const named = { host: '127.0.0.1', port, serverName: '127.0.0.1', hostHeader: `127.0.0.1:${port}` }
-  const destination = { ...named, authority: undefined, isUnverified: true, credentials: noCredentials }
-  const request = { destination, method: 'GET', path: '/', headers: [], body: undefined, upgrade: undefined }
-  const limits = { isEndless: false, timeoutMs: 10_000, signal: new AbortController().signal }
-  const { body } = await relay.send({ ...request, ...limits })
-  assert.equal(String(await body.toArray()), 'done')
-  // An idle connection would stay open for a minute, and count for nobody.
-  await untilTrue(
-    async () => await new Promise((resolve) => upstream.getConnections((_, count) => resolve(count === 0))),
-  )
+  const send = async (to: Partial<Destination>) => {
+    const destination = { ...named, authority: undefined, credentials: noCredentials, ...to }
+    const request = { destination, method: 'GET', path: '/', headers: [], body: undefined, upgrade: undefined }
+    const limits = { isEndless: false, timeoutMs: 10_000, signal: new AbortController().signal }
+    const { body } = await relay.send({ ...request, ...limits })
+    assert.equal(String(await body.toArray()), 'done')
+  }
+  const open = () => new Promise<number>((resolve) => upstream.getConnections((_, count) => resolve(count)))
+  return { authority: authority.certificate, send, open }
+}
+
+// An idle connection would stay open for a minute, and count for nobody.
+test('a connection to a port that any user can choose is closed after its request', async (t) => {
+  const { send, open } = await startUpstream(t)
+  await send({ isUnverified: true })
+  await untilTrue(async () => (await open()) === 0)
+})
+
+test('few idle connections to a node agent are kept', async (t) => {
+  const { authority, send, open } = await startUpstream(t)
+  await Promise.all(Array.from({ length: 10 }, () => send({ authority, commonName: 'system:node:n' })))
+  await untilTrue(async () => (await open()) <= 2)
 })
