@@ -27,10 +27,12 @@ import { attacks, hookedNamespace, hostileNamespace, type Target, victims } from
 const clientCount = 32
 /** Five requests a second of each client. */
 const tickMs = 200
-const warmUpSeconds = 10
+const warmUpSeconds = 20
 const restSeconds = 15
 const attackSeconds = 20
 const recoverySeconds = 60
+/** Longer than the time between two collections of `long-turns.mjs`. */
+const collectSeconds = 6
 const mebibyte = 2 ** 20
 
 const maxSlowdown = 3
@@ -39,18 +41,17 @@ const maxSlowdown = 3
  * turn of the event loop may take (50 ms). A request needs several turns: to be read, to be written to the store and to be
  * answered. Besides, the clients, the attackers and the server share the processors of one machine here.
  *
- * The aim is three times the p99 at rest, and 150 ms where that is less. Measured on two cores: 121 to 423 ms. The test
- * holds what is reached, and prints the numbers.
+ * The aim is three times the p99 at rest, and 150 ms where that is less. Measured on two quiet cores: 85 to 108 ms, of
+ * which the main thread waits a fifth for a processor. The test holds what is reached, and prints the numbers.
  */
-const maxWaitMs = 500
-/** The aim is 1.2. Measured a minute after the attacks: 1.7 to 2.4. */
-const maxGrowth = 2.5
+const maxWaitMs = 300
+/** A minute after the attacks, with the noise below. Measured: 243 MiB before, 297 after. */
+const maxGrowth = 1.2
 /** Pages that the allocators keep, and code that was compiled for the attacks. */
 const memoryNoise = 16 * mebibyte
 
-/** Two arenas, as the unit and the image of `deploy/` set it. The tool collects garbage after the attacks. */
+/** The tool collects garbage before and after the attacks. */
 const environment = (collectFile: string) => ({
-  MALLOC_ARENA_MAX: '2',
   NODE_OPTIONS: `--expose-gc --import=${join(import.meta.dirname, '../tools/long-turns.mjs')}`,
   ORCH_COLLECT_FILE: collectFile,
 })
@@ -66,8 +67,13 @@ test('all attacks at once leave ordinary clients alone', { timeout: 600_000 }, a
   const attacker = await startAttacker(t, server)
   const pid = server.process.pid!
   const clients = await connectClients(t, server)
-  await measure(clients, pid, delay(warmUpSeconds * 1000))
+  // At full speed: the memory before the attacks is that of a server that has been in use.
+  await measure(clients, pid, delay(warmUpSeconds * 1000), 0)
   const rest = await measure(clients, pid, delay(restSeconds * 1000))
+  // What counts is the memory that is held: V8 does not collect a small heap for minutes, and is made to here.
+  writeFileSync(collectFile, '')
+  await delay(collectSeconds * 1000)
+  rmSync(collectFile)
   const before = ownMemory(pid)
   const [outputBefore, attackerCpu] = [server.output().length, cpuMsOf(attacker.pid!)]
   attacker.on('message', () => {
@@ -79,7 +85,6 @@ test('all attacks at once leave ordinary clients alone', { timeout: 600_000 }, a
   const attack = await measure(clients, pid, ended)
   const [outcome] = (await ended) as [AttackOutcome]
   const uncollected = ownMemory(pid)
-  // What counts is the memory that is held: V8 does not collect a small heap for minutes, and is made to here.
   writeFileSync(collectFile, '')
   const recovery = await measure(clients, pid, recovered(pid, before))
   const after = ownMemory(pid)
@@ -238,15 +243,22 @@ interface Phase {
   starvedPercent: number
 }
 
-/** Lets all clients send until the promise settles. */
-async function measure(clients: readonly Client[], pid: number, end: Promise<unknown>): Promise<Phase> {
+/** Lets all clients send until the promise settles, each one request in `pauseMs`. */
+async function measure(
+  clients: readonly Client[],
+  pid: number,
+  end: Promise<unknown>,
+  pauseMs = tickMs,
+): Promise<Phase> {
   const phase: Phase = { waits: [], errors: [], peak: 0, cpuPercent: 0, starvedPercent: 0 }
   const stop = new AbortController()
   const [begin, beginCpu, beginStarved] = [performance.now(), cpuMsOf(pid), starvedMs(pid)]
   const sampling = setInterval(() => {
     phase.peak = Math.max(phase.peak, ownMemory(pid))
   }, 200)
-  const running = clients.map((client, i) => sendSteadily(client, (i * tickMs) / clients.length, phase, stop.signal))
+  const running = clients.map((client, i) =>
+    sendSteadily(client, { first: performance.now() + (i * pauseMs) / clients.length, pauseMs }, phase, stop.signal),
+  )
   await end
   stop.abort()
   await Promise.all(running)
@@ -263,8 +275,13 @@ function starvedMs(pid: number): number {
 }
 
 /** A request that had to wait for the one before it counts from the time at which it was due. */
-async function sendSteadily(client: Client, offsetMs: number, phase: Phase, signal: AbortSignal): Promise<void> {
-  for (let due = performance.now() + offsetMs; !signal.aborted; due += tickMs) {
+async function sendSteadily(
+  client: Client,
+  { first, pauseMs }: { readonly first: number; readonly pauseMs: number },
+  phase: Phase,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let due = first; !signal.aborted; due += pauseMs) {
     const early = due - performance.now()
     if (early > 0) await delay(early)
     const begin = early > 0 ? performance.now() : due

@@ -42,7 +42,7 @@ const done = { writes: 0, events: 0, watches: 0, handshakes: 0, scrapes: 0 }
 test('churn with everything on leaves memory and files as they are', { timeout: 900_000 }, async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'orch-soak-'))
   t.after(() => rmSync(directory, { recursive: true, force: true }))
-  const env = { NODE_OPTIONS: `--expose-gc --import=${collector}`, MALLOC_ARENA_MAX: '2' }
+  const env = { NODE_OPTIONS: `--expose-gc --import=${collector}` }
   const server = await startServer(t, everythingOn(directory), env)
   const stop = new AbortController()
   const { signal } = stop
