@@ -2,16 +2,16 @@
  * What an apply costs beside a plain PUT: the work on the object alone, without transport and store.
  * Prints microseconds per operation and the ratio to the PUT; run with `bin/node bench/apply.ts`.
  */
-import { parseJson, stringifyJson } from '../src/codec/json.ts'
-import { applyObject } from '../src/merge/apply.ts'
-import { trackUpdate } from '../src/merge/track-update.ts'
-import type { Json, JsonObject } from '../src/model/json.ts'
-import { type ApiObject, asJson, asObject } from '../src/model/object.ts'
-import { vendorOf } from '../src/model/vendor.ts'
-import { decode } from '../src/schema/decode.ts'
-import { fillDefaults } from '../src/schema/defaults.ts'
-import { defineKind } from '../src/schema/kind.ts'
-import { field, s } from '../src/schema/schema.ts'
+import { parseJson, stringifyJson } from '../src/api/codec/json.ts'
+import type { Json, JsonObject } from '../src/api/json/json.ts'
+import { applyObject } from '../src/api/merge/apply.ts'
+import { trackUpdate } from '../src/api/merge/track-update.ts'
+import { type ApiObject, asJson, asObject } from '../src/api/model/object.ts'
+import { vendorOf } from '../src/api/model/vendor.ts'
+import { decode } from '../src/api/schema/decode.ts'
+import { fillDefaults } from '../src/api/schema/defaults.ts'
+import { defineKind } from '../src/api/schema/kind.ts'
+import { field, s } from '../src/api/schema/schema.ts'
 
 const env = s.object({ name: field(1, s.string()), value: field(2, s.string()) })
 const port = s.object({

@@ -2,13 +2,13 @@
  * What it costs to read and write an object through a version that is not the stored one, per object: the whole way
  * from the bytes of the cache to those of an answer, and from a decoded body to the form that is stored.
  */
-import { parseJson, stringifyJson } from '../src/codec/json.ts'
-import { horizontalPodAutoscaler } from '../src/kinds/autoscaling/horizontal-pod-autoscaler.ts'
-import { horizontalPodAutoscalerV1 } from '../src/kinds/autoscaling/horizontal-pod-autoscaler-v1.ts'
-import type { Json } from '../src/model/json.ts'
-import { asJson, asObject } from '../src/model/object.ts'
-import { vendorOf } from '../src/model/vendor.ts'
-import { decode } from '../src/schema/decode.ts'
+import { parseJson, stringifyJson } from '../src/api/codec/json.ts'
+import type { Json } from '../src/api/json/json.ts'
+import { horizontalPodAutoscaler } from '../src/api/kinds/autoscaling/horizontal-pod-autoscaler.ts'
+import { horizontalPodAutoscalerV1 } from '../src/api/kinds/autoscaling/horizontal-pod-autoscaler-v1.ts'
+import { asJson, asObject } from '../src/api/model/object.ts'
+import { vendorOf } from '../src/api/model/vendor.ts'
+import { decode } from '../src/api/schema/decode.ts'
 
 const vendor = vendorOf('orch')
 const rounds = 20_000

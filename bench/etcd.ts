@@ -2,9 +2,9 @@
  * What etcd and the way to it can do: raw puts and reads through the store's own connection, next to which commits and
  * reads of ours are judged. Needs a running etcd; prints nothing itself.
  */
-import { Connection } from '../src/store/etcd/connection.ts'
-import { encodePut, encodeRange, methods } from '../src/store/etcd/messages.ts'
-import type { Tls } from '../src/store/etcd/session.ts'
+import { Connection } from '../src/storage/store/etcd/connection.ts'
+import { encodePut, encodeRange, methods } from '../src/storage/store/etcd/messages.ts'
+import type { Tls } from '../src/storage/store/etcd/session.ts'
 
 export interface RawLoad {
   readonly endpoints: readonly string[]

@@ -3,10 +3,10 @@
  * `fill` writes them straight into a store's directory, so that 100,000 take seconds.
  */
 import { randomUUID } from 'node:crypto'
-import { encodeStored } from '../src/codec/stored.ts'
-import { configMap } from '../src/kinds/core/config-map.ts'
-import type { ApiObject } from '../src/model/object.ts'
-import { LmdbStore } from '../src/store/lmdb/store.ts'
+import { encodeStored } from '../src/api/codec/stored.ts'
+import { configMap } from '../src/api/kinds/core/config-map.ts'
+import type { ApiObject } from '../src/api/model/object.ts'
+import { LmdbStore } from '../src/storage/store/lmdb/store.ts'
 
 export const collection = '/api/v1/namespaces/default/configmaps'
 

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { LmdbStore } from '../src/store/lmdb/store.ts'
+import { LmdbStore } from '../src/storage/store/lmdb/store.ts'
 import {
   append,
   formatVersion,
@@ -19,8 +19,8 @@ import {
   versionKey,
   write,
   writeState,
-} from '../src/store/lmdb/tables.ts'
-import type { Revision } from '../src/store/store.ts'
+} from '../src/storage/store/lmdb/tables.ts'
+import type { Revision } from '../src/storage/store/store.ts'
 
 const value = Buffer.alloc(1000, 'value ')
 const keysPerClient = 20

@@ -1,11 +1,11 @@
-// Makes the console's files (dist/console/) from src/console/page, with esbuild: the page, its scripts and its styles, each
-// under a name with a hash of its content, and each compressed, as the server sends them (src/console/files.ts).
+// Makes the console's files (dist/console/) from src/tools/console/page, with esbuild: the page, its scripts and its styles, each
+// under a name with a hash of its content, and each compressed, as the server sends them (src/tools/console/files.ts).
 // Promises: the page names nothing that is not beside it, and nothing else is left in the directory.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { brotliCompressSync, constants } from 'node:zlib'
 
-const source = 'src/console/page'
+const source = 'src/tools/console/page'
 
 /** Returns the files that it was made of. */
 export async function bundleConsole(root, outdir) {

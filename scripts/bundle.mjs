@@ -16,8 +16,8 @@ const dist = join(root, 'dist')
 // What users import: `orch/<name>` in Node, and for browsers where the name says so. Each has its place in `exports` of
 // package.json; its declarations are made by scripts/declare.mjs.
 export const libraries = {
-  client: 'src/library/client.ts',
-  'client-browser': 'src/library/client-browser.ts',
+  client: 'src/client/library/client.ts',
+  'client-browser': 'src/client/library/client-browser.ts',
   testing: 'src/testing/testing.ts',
 }
 
@@ -26,10 +26,10 @@ export const libraries = {
 const madeTogether = [['client', 'testing']]
 
 const entryPoints = {
-  orch: 'src/server/orch.ts',
-  orchctl: 'src/cli/orchctl.ts',
-  'store-thread': 'src/store/lmdb/thread.ts',
-  'document-worker-thread': 'src/codec/document-worker-thread.ts',
+  orch: 'src/server/program/orch.ts',
+  orchctl: 'src/tools/cli/program/orchctl.ts',
+  'store-thread': 'src/storage/store/lmdb/thread.ts',
+  'document-worker-thread': 'src/api/codec/document-worker-thread.ts',
   'simulation-thread': 'src/server/simulation/simulation-thread.ts',
   ...libraries,
 }
@@ -140,7 +140,7 @@ const nativeOfLmdb = {
 const kindsAsTable = {
   name: 'kinds as a table',
   setup({ onLoad }) {
-    onLoad({ filter: /src[/\\]library[/\\]protobuf-kinds\.ts$/ }, async ({ path }) => {
+    onLoad({ filter: /src[/\\]client[/\\]library[/\\]protobuf-kinds\.ts$/ }, async ({ path }) => {
       const table = JSON.stringify(await tableOf(path))
       const contents = `import { fromTable } from './schema-table.ts'
         export const protobufKinds = fromTable(JSON.parse(${JSON.stringify(table)}))`
@@ -202,7 +202,7 @@ function moveIntoPlace(fresh) {
 function recordSources(fresh, inputs, began) {
   for (const [program, entries] of Object.entries(programs)) {
     const all = entries.flatMap((name) => inputs[name])
-    if (all.includes('src/library/protobuf-kinds.ts')) all.push(...sourcesOfTable)
+    if (all.includes('src/client/library/protobuf-kinds.ts')) all.push(...sourcesOfTable)
     const sources = all.filter((name) => name.startsWith('src/'))
     const states = [...new Set(sources), ...alwaysSources].map((name) => {
       const { mtimeMs, size } = statSync(join(root, name))

@@ -10,7 +10,7 @@ const oneThread = '--singleThreaded'
 const checks: readonly (readonly [string, readonly string[]])[] = [
   ['format and lint', [join(root, 'node_modules/.bin/biome'), 'check', '--error-on-warnings', '.']],
   ['types', [join(root, 'node_modules/.bin/tsc'), '-p', '.', oneThread]],
-  ['types of the console', [join(root, 'node_modules/.bin/tsc'), '-p', 'src/console/page', oneThread]],
+  ['types of the console', [join(root, 'node_modules/.bin/tsc'), '-p', 'src/tools/console/page', oneThread]],
   ['layers', [process.execPath, 'scripts/check-layers.ts']],
   ['functions', [process.execPath, 'scripts/check-functions.ts']],
   ['exports', [process.execPath, 'scripts/check-exports.ts']],

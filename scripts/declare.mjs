@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { libraries } from './bundle.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
-const kindsFile = 'library/kinds.d.ts'
+const kindsFile = 'client/library/kinds.d.ts'
 
 /** Makes the declarations in a directory, which is made anew. */
 export async function declare(directory = join(root, 'types')) {
@@ -61,7 +61,7 @@ async function load(script) {
 
 // What the client exports beside the kinds.
 function namesOfLibrary(fresh) {
-  const text = readFileSync(join(fresh, 'library/client-everywhere.d.ts'), 'utf8')
+  const text = readFileSync(join(fresh, 'client/library/client-everywhere.d.ts'), 'utf8')
   return [...text.matchAll(/export (?:type )?\{([^}]*)\}/g)].flatMap(([, names]) =>
     names.split(',').map((name) =>
       name
@@ -78,7 +78,7 @@ function nameOutputs(fresh, file) {
   const kinds = relative(dirname(file), kindsFile).replace(/\.d\.ts$/, '.js')
   const text = readFileSync(path, 'utf8')
     .replaceAll(/(from '\.[^']*|import\('\.[^']*|import\("\.[^"]*)\.ts(['"])/g, '$1.js$2')
-    .replaceAll(/(from )'(?:\.\.\/)+kinds\/[^']*'/g, `$1'${kinds.startsWith('.') ? kinds : `./${kinds}`}'`)
+    .replaceAll(/(from )'(?:\.\.\/)+api\/kinds\/[^']*'/g, `$1'${kinds.startsWith('.') ? kinds : `./${kinds}`}'`)
   writeFileSync(path, text)
 }
 

@@ -3,16 +3,17 @@
  * descriptions of the definitions, and the value that says where its objects are. `scripts/declare.mjs` puts this text in the
  * place of what the compiler would write, which has neither names nor descriptions.
  */
-import { type PrintedKind, TypePrinter } from '../src/cli/typescript/print-types.ts'
-import { homeOf } from '../src/http/openapi/group-version.ts'
-import { allKinds } from '../src/kinds/all.ts'
-import { tokenRequest } from '../src/kinds/authentication/token-request.ts'
-import { scale } from '../src/kinds/autoscaling/scale.ts'
-import { eviction } from '../src/kinds/policy/eviction.ts'
-import type { JsonObject } from '../src/model/json.ts'
-import { vendorOf } from '../src/model/vendor.ts'
-import type { Kind } from '../src/schema/kind.ts'
-import { Definitions } from '../src/schema/openapi.ts'
+
+import type { JsonObject } from '../src/api/json/json.ts'
+import { allKinds } from '../src/api/kinds/all.ts'
+import { tokenRequest } from '../src/api/kinds/authentication/token-request.ts'
+import { scale } from '../src/api/kinds/autoscaling/scale.ts'
+import { eviction } from '../src/api/kinds/policy/eviction.ts'
+import { vendorOf } from '../src/api/model/vendor.ts'
+import type { Kind } from '../src/api/schema/kind.ts'
+import { Definitions } from '../src/api/schema/openapi.ts'
+import { homeOf } from '../src/apiserver/http/openapi/group-version.ts'
+import { type PrintedKind, TypePrinter } from '../src/tools/cli/typescript/print-types.ts'
 
 /** `names` are those that the library itself exports: no type may have one of them. */
 export function kindTypes(names: readonly string[]): string {
@@ -36,15 +37,15 @@ export function kindTypes(names: readonly string[]): string {
 }
 
 const head = `/** The built-in kinds: the types of their objects, and the values that say to a client where they are. */
-import type { ResourceType } from '../client/resource-type.js'
-import type { ObjectMeta } from '../model/object.js'
+import type { ResourceType } from '../requests/resource-type.js'
+import type { ObjectMeta } from '../../api/model/object.js'
 `
 
 function referenceName({ $ref }: JsonObject): string {
   return String($ref).slice('#/definitions/'.length)
 }
 
-/** The kind, or where that is taken, with its version: as in src/library/kinds.ts. */
+/** The kind, or where that is taken, with its version: as in src/client/library/kinds.ts. */
 function publicName({ kind, version }: Kind, taken: Set<string>): string {
   const name = taken.has(kind) ? `${kind}V${version.slice(1)}` : kind
   taken.add(name)

@@ -9,25 +9,25 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { root } from './tools/server.ts'
+import { root } from './support/server.ts'
 
 test('a kind, a virtual kind and a control by their recipes', (t) => {
   const copy = mkdtempSync(join(tmpdir(), 'orch-recipes-'))
   t.after(() => rmSync(copy, { recursive: true, force: true }))
-  for (const part of ['src', 'test/tools', 'package.json'])
+  for (const part of ['src', 'test/support', 'package.json'])
     cpSync(join(root, part), join(copy, part), { recursive: true })
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
 
   for (const [file, text] of Object.entries(newFiles())) writeFileSync(join(copy, file), text)
-  addLine(join(copy, 'src/kinds/all.ts'), { name: 'widget', from: './ops/widget.ts', before: '  whoAmI,' })
-  addLine(join(copy, 'src/kinds/all.ts'), { name: 'greeting', from: './ops/greeting.ts', before: '  whoAmI,' })
-  addLine(join(copy, 'src/resources/all.ts'), {
+  addLine(join(copy, 'src/api/kinds/all.ts'), { name: 'widget', from: './ops/widget.ts', before: '  whoAmI,' })
+  addLine(join(copy, 'src/api/kinds/all.ts'), { name: 'greeting', from: './ops/greeting.ts', before: '  whoAmI,' })
+  addLine(join(copy, 'src/apiserver/resources/all.ts'), {
     name: 'greeting',
     from: './greeting.ts',
     before: '    webhookPreview(parts),',
     line: '    greeting(),',
   })
-  addLine(join(copy, 'src/admission/controls/all.ts'), {
+  addLine(join(copy, 'src/apiserver/admission/controls/all.ts'), {
     name: 'widgetSize',
     from: './widget-size.ts',
     before: "  { name: 'AlwaysDeny'",
@@ -59,7 +59,7 @@ function addLine(file: string, added: { name: string; from: string; before: stri
 
 function newFiles(): { readonly [file: string]: string } {
   return {
-    'src/kinds/ops/widget.ts': `
+    'src/api/kinds/ops/widget.ts': `
       import { type FieldError, invalid } from '../../model/field-error.ts'
       import { ageColumn, nameColumn } from '../../schema/columns.ts'
       import { defineKind, type ObjectOf } from '../../schema/kind.ts'
@@ -72,7 +72,7 @@ function newFiles(): { readonly [file: string]: string } {
         return (spec?.size ?? 0) < 0 ? [invalid('spec.size', spec?.size, 'must not be negative')] : []
       }
       ${exampleOf('### A kind').replace('newStatus: () => ({})', 'newStatus: () => ({ size: 0 })')}`,
-    'src/kinds/ops/greeting.ts': `
+    'src/api/kinds/ops/greeting.ts': `
       import { defineKind, type ObjectOf } from '../../schema/kind.ts'
       import { field, s } from '../../schema/schema.ts'
       const status = s.object({ text: field(1, s.string()) }, { name: 'GreetingStatus', doc: 'A greeting.' })
@@ -84,18 +84,18 @@ function newFiles(): { readonly [file: string]: string } {
         fields,
         life: { virtual: true },
       })`,
-    'src/resources/greeting.ts': `
-      import { type Greeting, greeting as kind } from '../kinds/ops/greeting.ts'
-      import type { Endpoint } from '../registry/endpoint.ts'
+    'src/apiserver/resources/greeting.ts': `
+      import { type Greeting, greeting as kind } from '../../api/kinds/ops/greeting.ts'
+      import type { Endpoint } from '../registry/catalogue/endpoint.ts'
       export function greeting(): Endpoint<Greeting> {
         return {
           ...{ kind, subresource: '', verbs: ['create'], type: undefined, admits: 'CREATE', doc: 'Greets the user.' },
           answer: ({ object, user }) => ({ ...object, status: { text: \`Hello, \${user.name}\` } }),
         }
       }`,
-    'src/admission/controls/widget-size.ts': `
-      import { type Widget, widget } from '../../kinds/ops/widget.ts'
-      import { storedType } from '../../kinds/stored-types.ts'
+    'src/apiserver/admission/controls/widget-size.ts': `
+      import { type Widget, widget } from '../../../api/kinds/ops/widget.ts'
+      import { storedType } from '../../../api/kinds/stored-types.ts'
       import type { Control } from '../admission.ts'
       import { refusal } from '../refusal.ts'
       export function widgetSize(): Control<Widget> {
@@ -108,7 +108,7 @@ function newFiles(): { readonly [file: string]: string } {
         }
       }`,
     'try.ts': `
-      import { serve } from './test/tools/in-process.ts'
+      import { serve } from './test/support/in-process.ts'
       const ends: (() => Promise<void>)[] = []
       const client = (await serve({ after: (end) => ends.push(end) })).client()
       const all = '/apis/ops.orch.io/v1/namespaces/default/widgets'

@@ -7,35 +7,37 @@ import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
-import { hasFormat } from '../src/custom/formats.ts'
-import { superlinear } from './tools/backtracking.ts'
-import { assertCheap } from './tools/effort.ts'
-import { builtIn, literalsIn, type SourcePattern } from './tools/source-patterns.ts'
+import { hasFormat } from '../src/apiserver/custom/schema/formats.ts'
+import { superlinear } from './support/backtracking.ts'
+import { assertCheap } from './support/effort.ts'
+import { builtIn, literalsIn, type SourcePattern } from './support/source-patterns.ts'
 
 const root = dirname(import.meta.dirname)
 
 /** By the file and the expression. */
 const allowed: { readonly [pattern: string]: string } = {
-  'src/base/duration.ts /(\\d+(?:\\.\\d+)?)([a-zµ]+)/g': 'the text has at most 64 characters',
-  'src/cel/time-text.ts /(\\d*)\\.?(\\d*)(ns|us|µs|μs|ms|s|m|h)/g':
+  'src/base/time/duration.ts /(\\d+(?:\\.\\d+)?)([a-zµ]+)/g': 'the text has at most 64 characters',
+  'src/api/cel/time-text.ts /(\\d*)\\.?(\\d*)(ns|us|µs|μs|ms|s|m|h)/g':
     'the text has at most 128 characters, and is known to be a duration',
-  'src/cel/time-text.ts /(\\d+)\\s*([A-Za-z]+)/g': 'the text has at most 128 characters',
-  'src/cel/overload.ts /^(?:(.*)\\.)?\\((.*)\\) (.+)$/': 'reads signatures that are part of this program',
+  'src/api/cel/time-text.ts /(\\d+)\\s*([A-Za-z]+)/g': 'the text has at most 128 characters',
+  'src/api/cel/overload.ts /^(?:(.*)\\.)?\\((.*)\\) (.+)$/': 'reads signatures that are part of this program',
   // orchctl reads files and arguments of the user who runs it, and delays nobody else.
-  'src/cli/commands/create/data-sources.ts /^(["\'])(.*)\\1$/s': 'a line of a file that the user names; not judged',
-  'src/cli/kustomize/files.ts /^(?:[a-z][a-z\\d+.-]*:\\/\\/|git@|git::|github\\.com[/:]|[^/]+@[^/]+:)|\\?ref=|\\.git(?:$|\\?|\\/\\/)/i':
+  'src/tools/cli/commands/create/data-sources.ts /^(["\'])(.*)\\1$/s':
+    'a line of a file that the user names; not judged',
+  'src/tools/cli/kustomize/files.ts /^(?:[a-z][a-z\\d+.-]*:\\/\\/|git@|git::|github\\.com[/:]|[^/]+@[^/]+:)|\\?ref=|\\.git(?:$|\\?|\\/\\/)/i':
     'a path in a kustomization of the user',
-  'src/cli/manifests/explain-refusal.ts /\\[[^\\]]*=.*$/': 'a path in a Status, which the server bounds',
-  'src/cli/manifests/json-stream.ts /"(?:[^"\\\\]|\\\\.)*"|[{}[\\]]/g': 'a file that the user names',
-  'src/cli/manifests/locate.ts /\\[([^\\]]*)\\]|([^.[\\]]+)/g': 'a path in a Status, which the server bounds',
-  'src/cli/printers/colours.ts /^(\\s*(?:Status|Phase|State):\\s+)(\\S+)(.*)$/': 'one line of output',
-  'src/cli/streaming/unpack.ts /\\/+$/': 'a path that the user names',
-  'src/cli/trace.ts /^(?:authorization|proxy-authorization|cookie|set-cookie|.*token.*)$/i': 'the name of a header',
+  'src/tools/cli/manifests/explain-refusal.ts /\\[[^\\]]*=.*$/': 'a path in a Status, which the server bounds',
+  'src/tools/cli/manifests/json-stream.ts /"(?:[^"\\\\]|\\\\.)*"|[{}[\\]]/g': 'a file that the user names',
+  'src/tools/cli/manifests/locate.ts /\\[([^\\]]*)\\]|([^.[\\]]+)/g': 'a path in a Status, which the server bounds',
+  'src/tools/cli/printers/colours.ts /^(\\s*(?:Status|Phase|State):\\s+)(\\S+)(.*)$/': 'one line of output',
+  'src/tools/cli/streaming/unpack.ts /\\/+$/': 'a path that the user names',
+  'src/tools/cli/connection/trace.ts /^(?:authorization|proxy-authorization|cookie|set-cookie|.*token.*)$/i':
+    'the name of a header',
 }
 
 /** Calls of `new RegExp` that are not made while the module is loaded, with the reason why they are linear. */
 const builtLater: { readonly [file: string]: string } = {
-  'src/http/html-links.ts': 'a literal text of at most 20 characters',
+  'src/apiserver/http/relay/html-links.ts': 'a literal text of at most 20 characters',
 }
 
 const nameOf = ({ file, source, flags }: SourcePattern) => `${file} /${source}/${flags}`

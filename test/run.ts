@@ -11,11 +11,11 @@ import { globSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { runChecks } from '../scripts/check.ts'
-import { compiled } from './tools/compiled.ts'
-import { installTools } from './tools/install.ts'
-import { long } from './tools/long.ts'
-import { inLists } from './tools/plan.ts'
-import { keepTimes, readTimes, type Spent } from './tools/times.ts'
+import { compiled } from './support/compiled.ts'
+import { installTools } from './support/install.ts'
+import { long } from './support/long.ts'
+import { inLists } from './support/plan.ts'
+import { keepTimes, readTimes, type Spent } from './support/times.ts'
 
 const root = dirname(import.meta.dirname)
 const wanted = process.argv.slice(2)
@@ -30,10 +30,10 @@ const files = chosen.map((file) => join(root, file))
 const mostFiles = 120
 // Every process is watched for changed prototypes.
 const args = [
-  ...['--import', join(root, 'test/tools/light-tests.mjs')],
-  ...['--import', join(root, 'test/tools/prototypes.mjs')],
-  ...['--test-reporter', join(root, 'test/tools/reporter.mjs'), '--test-reporter-destination', 'stdout'],
-  join(root, 'test/tools/batch.mjs'),
+  ...['--import', join(root, 'test/support/light-tests.mjs')],
+  ...['--import', join(root, 'test/support/prototypes.mjs')],
+  ...['--test-reporter', join(root, 'test/support/reporter.mjs'), '--test-reporter-destination', 'stdout'],
+  join(root, 'test/support/batch.mjs'),
 ]
 /** How long a file may take, and a process to end after its last one: what a file has left behind may keep it going. */
 const fileMinutes = long ? 20 : 4

@@ -2,10 +2,11 @@
  * What rights cost: a GET by a user who has them through one of 10,000 bindings beside one of 10, and a start with as many.
  * The index is asked by the user's name, so the number of bindings should not be felt.
  */
-import { Policy } from '../../src/authz/rbac/policy.ts'
-import { allows } from '../../src/authz/rbac/rule.ts'
-import type { Lookup, ObjectName } from '../../src/model/lookup.ts'
-import type { ApiObject } from '../../src/model/object.ts'
+
+import type { Lookup, ObjectName } from '../../src/api/model/lookup.ts'
+import type { ApiObject } from '../../src/api/model/object.ts'
+import { Policy } from '../../src/apiserver/authz/rbac/policy.ts'
+import { allows } from '../../src/apiserver/authz/rbac/rule.ts'
 import { Client } from '../client.ts'
 import { compare, compared, http1, limits } from '../load.ts'
 import { type Bench, readerToken, type Side } from '../servers.ts'

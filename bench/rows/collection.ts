@@ -1,8 +1,8 @@
 /** Deleting many objects at once: a namespace with all that is in it, dependents of one owner; what the collector holds. */
 import { setTimeout as pause } from 'node:timers/promises'
-import type { DiscoveredType } from '../../src/client/discovery.ts'
-import { OwnerGraph } from '../../src/controllers/garbage-collector/owner-graph.ts'
-import { heapInUse } from '../../test/tools/heap.ts'
+import type { DiscoveredType } from '../../src/client/requests/discovery.ts'
+import { OwnerGraph } from '../../src/cluster/controllers/garbage-collector/owner-graph.ts'
+import { heapInUse } from '../../test/support/heap.ts'
 import { Client } from '../client.ts'
 import { type Bench, fetchBytes, type Side } from '../servers.ts'
 import { below, type Row, short } from '../table.ts'

@@ -3,7 +3,7 @@
  * data file after as many updates as its retention holds several times over, so that the row shows where it ends.
  */
 import { join } from 'node:path'
-import { dataFileSize } from '../../src/store/lmdb/directory.ts'
+import { dataFileSize } from '../../src/storage/store/lmdb/directory.ts'
 import { measure } from '../load.ts'
 import type { Bench, Side } from '../servers.ts'
 import { megabytes, type Row, short } from '../table.ts'

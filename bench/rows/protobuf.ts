@@ -2,7 +2,7 @@
  * The same objects in Protobuf and in JSON, from the same server: GET, LIST and the fan-out of a watch. Messages are made
  * when they are first asked for and shared from then on; it is the second reading that is measured.
  */
-import { vendorOf } from '../../src/model/vendor.ts'
+import { vendorOf } from '../../src/api/model/vendor.ts'
 import { compare, compared, type Drive, http1, http2, limits, noticed } from '../load.ts'
 import { collection, pathOf } from '../objects.ts'
 import { type Bench, fetchBytes, type Side } from '../servers.ts'

@@ -3,7 +3,7 @@
  * etcd and on a cluster of three, beside raw puts and reads of etcd in the same run, which its 64 clients send over one
  * connection. On lmdb they are held against one etcd. Needs `etcd` on the path.
  */
-import { type Cluster, startEtcd } from '../../test/tools/etcd.ts'
+import { type Cluster, startEtcd } from '../../test/support/etcd.ts'
 import { measureRawPuts, measureRawReads } from '../etcd.ts'
 import { cpuPair, type Drive, http1, limitOf, type Measured, measure } from '../load.ts'
 import { pathOf } from '../objects.ts'

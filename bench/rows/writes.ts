@@ -1,6 +1,6 @@
 /** Durable creates and updates by 64 clients, against a bare loop of lmdb transactions of 64 on the same disk. */
 import { join } from 'node:path'
-import { openTables, write } from '../../src/store/lmdb/tables.ts'
+import { openTables, write } from '../../src/storage/store/lmdb/tables.ts'
 import { cpuPair, type Drive, http1, http2Each, limitOf, measure } from '../load.ts'
 import { bodyOf, collection, nameOf } from '../objects.ts'
 import type { Bench, Side } from '../servers.ts'

@@ -5,7 +5,7 @@
  * its own, and would find them in between.
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Exchange } from '../http/exchange.ts'
+import type { Exchange } from '../apiserver/http/request/exchange.ts'
 import type { Call, CallLog, CallMatch } from './call-log.ts'
 
 const defaultMaxCalls = 10_000

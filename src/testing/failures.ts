@@ -3,8 +3,9 @@
  * takes place inside the server, behind authentication, so it is the same over TLS and in-process.
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Exchange, ResponseHeaders, ServerTransport } from '../http/exchange.ts'
-import { ApiError } from '../model/api-error.ts'
+import { ApiError } from '../api/model/api-error.ts'
+import type { Exchange } from '../apiserver/http/request/exchange.ts'
+import type { ResponseHeaders, ServerTransport } from '../apiserver/transport/server-transport.ts'
 import type { Call, CallMatch } from './call-log.ts'
 import type { Calls } from './calls.ts'
 import type { Failure, PlannedFailure } from './failure.ts'

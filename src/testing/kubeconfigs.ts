@@ -5,8 +5,8 @@
 import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { stringifyYaml } from '../codec/write-yaml.ts'
-import type { JsonObject } from '../model/json.ts'
+import { stringifyYaml } from '../api/codec/write-yaml.ts'
+import type { JsonObject } from '../api/json/json.ts'
 
 /** A client config (kubeconfig) for one user of one test server. */
 export interface TestKubeconfig {

@@ -3,7 +3,7 @@
  * event loop as well as in time, since on a busy machine time passes without anybody getting on.
  */
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
-import type { Store } from '../store/store.ts'
+import type { Store } from '../storage/store/store.ts'
 
 const quietTurns = 50
 const quietMs = 20

@@ -1,5 +1,5 @@
 /** A moment in the life of a test server, as a test holds it. */
-import type { ProfileName } from '../model/vendor.ts'
+import type { ProfileName } from '../api/model/vendor.ts'
 
 /** The state of a test server at a moment. It can be used any number of times, and by other servers. */
 export interface Snapshot {

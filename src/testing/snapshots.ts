@@ -6,9 +6,10 @@
  * Not part of the state: what lies beside the objects (`meta/`, such as the key of service account tokens) stays as it is
  * when a server goes back, so that credentials stay good; a fork takes it over.
  */
-import { prefixOf } from '../cache/caches.ts'
-import { allKinds } from '../kinds/all.ts'
-import type { Entry, Revision, Store, Write } from '../store/store.ts'
+
+import { allKinds } from '../api/kinds/all.ts'
+import { prefixOf } from '../storage/cache/caches.ts'
+import type { Entry, Revision, Store, Write } from '../storage/store/store.ts'
 import type { AuthorityFiles } from './authority-files.ts'
 import type { Snapshot } from './snapshot.ts'
 

@@ -4,12 +4,12 @@
  * its store, as if it had been started before, and has the same certificate authority. Other keys are not among it.
  */
 import { join } from 'node:path'
-import { repeat, type TimerClock } from '../base/clock.ts'
-import { prefixOf } from '../cache/caches.ts'
-import { reservationsPrefix } from '../cache/reservations.ts'
-import { vendorOf } from '../model/vendor.ts'
-import { MemoryStore } from '../store/memory.ts'
-import type { Entry, Store } from '../store/store.ts'
+import { vendorOf } from '../api/model/vendor.ts'
+import { repeat, type TimerClock } from '../base/time/clock.ts'
+import { prefixOf } from '../storage/cache/caches.ts'
+import { reservationsPrefix } from '../storage/cache/reservations.ts'
+import { MemoryStore } from '../storage/store/memory.ts'
+import type { Entry, Store } from '../storage/store/store.ts'
 import { lifetimeOf, type StoredSnapshot, withoutMeta } from './snapshots.ts'
 
 /** What servers begin with, by how they were started. */
@@ -64,7 +64,7 @@ export function keepBeginning(way: string, snapshot: StoredSnapshot): void {
 }
 
 async function openTemporary({ directory, clock }: StoreParts): Promise<Store> {
-  const { LmdbStore } = await import('../store/lmdb/store.ts')
+  const { LmdbStore } = await import('../storage/store/lmdb/store.ts')
   const every = (ms: number, run: () => void) => repeat(clock, ms, run)
   const { now, monotonic } = clock
   return await LmdbStore.open({

@@ -4,8 +4,8 @@
  *
  * It never goes back: what a server has written, and what its clients have read, would else come from the future.
  */
-import type { TimerClock } from '../base/clock.ts'
-import { parseDuration } from '../base/duration.ts'
+import type { TimerClock } from '../base/time/clock.ts'
+import { parseDuration } from '../base/time/duration.ts'
 
 interface Waiting {
   /** On the monotonic clock. */

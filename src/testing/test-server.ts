@@ -1,7 +1,8 @@
 /** What a test sees of its server. Whatever stands here is public: docs/testing.md shows how it is used. */
-import type { Client } from '../client/client.ts'
-import type { Transport } from '../client/transport.ts'
-import type { ProfileName } from '../model/vendor.ts'
+
+import type { ProfileName } from '../api/model/vendor.ts'
+import type { Client } from '../client/requests/client.ts'
+import type { Transport } from '../client/requests/transport.ts'
 import type { CallLog, CallMatch } from './call-log.ts'
 import type { Failure, PlannedFailure } from './failure.ts'
 import type { TestKubeconfig } from './kubeconfigs.ts'

@@ -1,8 +1,8 @@
 /** The users of a test server, made when a test names them. They are known by tokens that are drawn at random. */
 import { randomBytes } from 'node:crypto'
-import type { Authenticator } from '../authn/authenticator.ts'
-import { staticTokens, tokenHash } from '../authn/static-tokens.ts'
-import type { User } from '../model/user.ts'
+import type { User } from '../api/model/user.ts'
+import type { Authenticator } from '../apiserver/authn/authenticator.ts'
+import { staticTokens, tokenHash } from '../apiserver/authn/static-tokens.ts'
 import type { UserOptions } from './test-server.ts'
 
 /** Users by their tokens. */

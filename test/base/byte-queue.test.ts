@@ -1,7 +1,7 @@
 /** Bytes that arrive in parts: their order, and the memory that they keep alive. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ByteQueue } from '../../src/base/byte-queue.ts'
+import { ByteQueue } from '../../src/base/collections/byte-queue.ts'
 
 /** A part that is a view of a larger record, with bytes that tell it from others. */
 function part(size: number, recordBytes: number, first: number): Buffer {

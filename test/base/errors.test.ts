@@ -4,8 +4,8 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { runInNewContext } from 'node:vm'
-import { codeOf, isError, messageOf } from '../../src/base/errors.ts'
-import { root } from '../tools/server.ts'
+import { codeOf, isError, messageOf } from '../../src/base/text/errors.ts'
+import { root } from '../support/server.ts'
 
 test('an error of another realm is an error', () => {
   const strange = runInNewContext(`Object.assign(new RangeError('too far'), { code: 'EFAR' })`)
@@ -18,7 +18,7 @@ test('an error of another realm is an error', () => {
 })
 
 test('no source asks for the Error of its own realm', () => {
-  const files = globSync('src/**/*.{ts,tsx}', { cwd: root }).filter((file) => file !== 'src/base/errors.ts')
+  const files = globSync('src/**/*.{ts,tsx}', { cwd: root }).filter((file) => file !== 'src/base/text/errors.ts')
   assert.ok(files.length > 500)
   const asking = files.filter((file) => / instanceof Error\b/.test(readFileSync(join(root, file), 'utf8')))
   assert.deepEqual(asking, [])

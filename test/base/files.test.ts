@@ -16,7 +16,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { createFile, makeDirectory, makePrivateDirectory, replaceFile } from '../../src/base/files.ts'
+import { createFile, makeDirectory, makePrivateDirectory, replaceFile } from '../../src/base/files/files.ts'
 
 function temporaryDirectory(t: TestContext): string {
   const directory = mkdtempSync(join(tmpdir(), 'orch-files-'))
@@ -113,7 +113,7 @@ test('a directory that was there is taken only when what it holds is ours', asyn
 })
 
 test('no file of the server is written by any other way', () => {
-  // Who needs another way adds it to base/files.ts, where its mode and its links are thought of.
+  // Who needs another way adds it to base/files/files.ts, where its mode and its links are thought of.
   const writes = 'writeFile|appendFile|createWriteStream|mkdirSync|mkdir\\(|copyFile|openSync'
   const found = execFileSync('grep', ['-rlE', `\\b(${writes})`, '--include=*.ts', '.'], {
     cwd: join(import.meta.dirname, '../../src'),
@@ -124,12 +124,14 @@ test('no file of the server is written by any other way', () => {
   // backup, and a test's kubeconfig are new files or fail; compact-file.ts makes a directory within the store's own; the
   // server in a test writes into the temporary directory that it has just made. `orchctl cp`, `cluster-info dump` and `kustomize -o` write into the directory
   // that the user named, through no link; a simulated node writes volumes into a directory of its own, all at once.
-  const ofStore = ['compact-file.ts', 'disk-reservation.ts', 'page-check.ts'].map((file) => `./store/lmdb/${file}`)
+  const ofStore = ['compact-file.ts', 'disk-reservation.ts', 'page-check.ts'].map(
+    (file) => `./storage/store/lmdb/${file}`,
+  )
   const ofTesting = ['./testing/authority-files.ts', './testing/kubeconfigs.ts']
-  const appended = ['./audit/rotating-file.ts', './backup/backup-file.ts']
-  const ofCommands = ['cluster-info-dump.ts', 'diff.ts', 'kustomize.ts'].map((file) => `./cli/commands/${file}`)
-  const ofClient = [...ofCommands, './cli/editing.ts', './cli/streaming/unpack.ts']
-  const ofNodes = ['./nodes/volumes/atomic-files.ts', './nodes/volumes/pod-volumes.ts']
-  const known = [...appended, './base/files.ts', ...ofClient, ...ofNodes, ...ofStore, ...ofTesting]
-  assert.deepEqual(found.trim().split('\n').sort(), known)
+  const appended = ['./apiserver/audit/rotating-file.ts', './apiserver/backup/backup-file.ts']
+  const ofCommands = ['cluster-info-dump.ts', 'diff.ts', 'kustomize.ts'].map((file) => `./tools/cli/commands/${file}`)
+  const ofClient = ['./tools/cli/changes/editing.ts', ...ofCommands, './tools/cli/streaming/unpack.ts']
+  const ofNodes = ['./cluster/nodes/volumes/atomic-files.ts', './cluster/nodes/volumes/pod-volumes.ts']
+  const known = [...appended, './base/files/files.ts', ...ofClient, ...ofNodes, ...ofStore, ...ofTesting]
+  assert.deepEqual(found.trim().split('\n').sort(), known.sort())
 })

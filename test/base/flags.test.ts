@@ -1,7 +1,7 @@
 /** The parser of flags: the forms a flag can take, and the words between. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { helpText } from '../../src/base/flag-help.ts'
+import { helpText } from '../../src/base/flags/flag-help.ts'
 import {
   flag,
   oneOf,
@@ -13,7 +13,7 @@ import {
   text,
   toggle,
   withBare,
-} from '../../src/base/flags.ts'
+} from '../../src/base/flags/flags.ts'
 
 const flags = {
   name: flag('n,name', 'NAME', 'nobody', text, 'who'),

@@ -1,7 +1,7 @@
 /** Protobuf's wire form: exact both ways, and safe against bytes from anywhere. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { WireError, WireReader, WireWriter } from '../../src/base/protobuf-wire.ts'
+import { WireError, WireReader, WireWriter } from '../../src/wire/protobuf/protobuf-wire.ts'
 
 const read = (hex: string) => new WireReader(Buffer.from(hex.replaceAll(' ', ''), 'hex'))
 

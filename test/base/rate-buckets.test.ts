@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
-import { newBucketMemory, openRateBuckets } from '../../src/base/rate-buckets.ts'
-import { SharedCount } from '../../src/base/shared-count.ts'
+import { newBucketMemory, openRateBuckets } from '../../src/base/limits/rate-buckets.ts'
+import { SharedCount } from '../../src/base/limits/shared-count.ts'
 
-const module = JSON.stringify(new URL('../../src/base/rate-buckets.ts', import.meta.url).href)
+const module = JSON.stringify(new URL('../../src/base/limits/rate-buckets.ts', import.meta.url).href)
 
 test('threads that take from one bucket at once take no more than its burst', async () => {
   const memory = newBucketMemory()

@@ -1,7 +1,7 @@
 /** Sharing one look-up: never one that began before the asking. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { SharedLookup } from '../../src/base/shared-lookup.ts'
+import { SharedLookup } from '../../src/base/concurrency/shared-lookup.ts'
 
 /** Look-ups that are answered when the test says so. */
 function controlled() {

@@ -1,7 +1,7 @@
 /** One copy for all who hold it, and a failure is not kept. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { sharedUnpacking } from '../../src/base/shared-unpacking.ts'
+import { sharedUnpacking } from '../../src/base/collections/shared-unpacking.ts'
 
 test('who needs the same content gets the same copy', async () => {
   let unpacked = 0

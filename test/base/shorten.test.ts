@@ -1,7 +1,7 @@
 /** Texts that are cut off are still texts. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { shorten } from '../../src/base/shorten.ts'
+import { shorten } from '../../src/base/text/shorten.ts'
 
 test('a text is cut off before a character that does not fit as a whole', () => {
   assert.equal(shorten('abc', 3), 'abc')

@@ -1,8 +1,8 @@
 /** The sorted map against a plain sorted array, under random operations; and the order of keys against their bytes. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { SortedMap } from '../../src/base/sorted-map.ts'
-import { compareUtf8, sortUtf8 } from '../../src/base/utf8-order.ts'
+import { SortedMap } from '../../src/base/collections/sorted-map.ts'
+import { compareUtf8, sortUtf8 } from '../../src/base/collections/utf8-order.ts'
 
 /** A small generator of numbers, the same for the same seed. */
 function numbers(seed: number): () => number {

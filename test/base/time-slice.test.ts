@@ -1,8 +1,8 @@
 /** Long work in slices: however many pieces there are, a turn of the event loop is short, and all of them get on. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { beginStart, roomInTurn, TimeSlice } from '../../src/base/time-slice.ts'
-import { assertBrief } from '../tools/effort.ts'
+import { beginStart, roomInTurn, TimeSlice } from '../../src/base/concurrency/time-slice.ts'
+import { assertBrief } from '../support/effort.ts'
 
 function* work(ms: number): Generator<void, number> {
   let steps = 0

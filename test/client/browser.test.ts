@@ -3,10 +3,16 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { build } from 'esbuild'
-import { root } from '../tools/server.ts'
+import { root } from '../support/server.ts'
 
 test('client, watch, informer, discovery and changes need nothing of Node', async () => {
-  const names = ['client', 'watch', 'informer', 'discovery', 'change-object']
+  const names = [
+    'requests/client',
+    'requests/watch',
+    'requests/discovery',
+    'informers/informer',
+    'informers/change-object',
+  ]
   const { outputFiles } = await build({
     absWorkingDir: root,
     entryPoints: names.map((name) => join(root, `src/client/${name}.ts`)),

@@ -1,10 +1,10 @@
 /** Events: what repeats is counted, what floods is bounded, and what cannot be written is lost without harm. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Client } from '../../src/client/client.ts'
-import { EventRecorder } from '../../src/client/event-recorder.ts'
-import type { ApiObject } from '../../src/model/object.ts'
-import { serve } from '../tools/in-process.ts'
+import type { ApiObject } from '../../src/api/model/object.ts'
+import { EventRecorder } from '../../src/client/informers/event-recorder.ts'
+import { Client } from '../../src/client/requests/client.ts'
+import { serve } from '../support/in-process.ts'
 
 const events = { group: '', version: 'v1', plural: 'events', namespaced: true }
 

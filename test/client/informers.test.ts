@@ -1,13 +1,13 @@
 /** Informers that users share: one copy for all of them, found by indexes, whatever becomes of the server. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { Client } from '../../src/client/client.ts'
-import { Informers } from '../../src/client/informers.ts'
-import { type Transport, TransportError } from '../../src/client/transport.ts'
-import { forgotten } from '../tools/forgotten.ts'
-import { serve } from '../tools/in-process.ts'
-import { type ConfigMap, configMap, configMaps } from '../tools/resource-types.ts'
-import { until } from '../tools/until.ts'
+import { Informers } from '../../src/client/informers/informers.ts'
+import { Client } from '../../src/client/requests/client.ts'
+import { type Transport, TransportError } from '../../src/client/requests/transport.ts'
+import { forgotten } from '../support/forgotten.ts'
+import { serve } from '../support/in-process.ts'
+import { type ConfigMap, configMap, configMaps } from '../support/resource-types.ts'
+import { until } from '../support/until.ts'
 
 const backoff = { firstMs: 20, longestMs: 200 }
 

@@ -8,7 +8,7 @@ import { parseConfigYaml } from '../../src/client/node/config-yaml.ts'
 import { type ConfigChoice, readClientConfig } from '../../src/client/node/kubeconfig.ts'
 import { usualFiles } from '../../src/client/node/kubeconfig-files.ts'
 import { adminKubeconfig } from '../../src/client/node/kubeconfig-write.ts'
-import { makeIdentity } from '../tools/identities.ts'
+import { makeIdentity } from '../support/identities.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'orch-config-'))
 after(() => rmSync(directory, { recursive: true, force: true }))

@@ -1,11 +1,11 @@
 /** Leader election: one at a time, whatever becomes of the leader. Times are the clock's own, moved by the test. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { Client } from '../../src/client/client.ts'
-import { leadOnce, type Term, timingFault, withinTerm } from '../../src/client/leader-election.ts'
-import { type Transport, TransportError } from '../../src/client/transport.ts'
-import { serve } from '../tools/in-process.ts'
-import { until } from '../tools/until.ts'
+import { leadOnce, type Term, timingFault, withinTerm } from '../../src/client/informers/leader-election.ts'
+import { Client } from '../../src/client/requests/client.ts'
+import { type Transport, TransportError } from '../../src/client/requests/transport.ts'
+import { serve } from '../support/in-process.ts'
+import { until } from '../support/until.ts'
 
 const type = { group: 'coordination.orch.io', version: 'v1', plural: 'leases', namespaced: true }
 const timing = { leaseDurationMs: 1000, renewDeadlineMs: 600, retryPeriodMs: 50 }

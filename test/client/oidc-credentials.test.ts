@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { parseConfigYaml } from '../../src/client/node/config-yaml.ts'
-import { serve } from '../tools/in-process.ts'
-import { clientId, clientSecret, OpenidProvider } from '../tools/openid-provider.ts'
-import { orchctl } from '../tools/orchctl.ts'
-import type { Served } from '../tools/server.ts'
+import { serve } from '../support/in-process.ts'
+import { clientId, clientSecret, OpenidProvider } from '../support/openid-provider.ts'
+import { orchctl } from '../support/orchctl.ts'
+import type { Served } from '../support/server.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'orch-oidc-'))
 const ending: (() => Promise<void>)[] = []

@@ -1,17 +1,17 @@
 /** The client with a form that its caller chose: Protobuf where there is one, JSON where there is none. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Client } from '../../src/client/client.ts'
-import { discover } from '../../src/client/discovery.ts'
-import { Informer } from '../../src/client/informer.ts'
-import { isConflict, isNotFound } from '../../src/client/status-error.ts'
-import type { Transport } from '../../src/client/transport.ts'
-import { watch } from '../../src/client/watch.ts'
-import { ProtobufDocuments } from '../../src/codec/protobuf/documents.ts'
-import { allKinds } from '../../src/kinds/all.ts'
-import { vendorOf } from '../../src/model/vendor.ts'
-import { serve } from '../tools/in-process.ts'
-import { configMap, configMaps } from '../tools/resource-types.ts'
+import { ProtobufDocuments } from '../../src/api/codec/protobuf/documents.ts'
+import { allKinds } from '../../src/api/kinds/all.ts'
+import { vendorOf } from '../../src/api/model/vendor.ts'
+import { Informer } from '../../src/client/informers/informer.ts'
+import { Client } from '../../src/client/requests/client.ts'
+import { discover } from '../../src/client/requests/discovery.ts'
+import { isConflict, isNotFound } from '../../src/client/requests/status-error.ts'
+import type { Transport } from '../../src/client/requests/transport.ts'
+import { watch } from '../../src/client/requests/watch.ts'
+import { serve } from '../support/in-process.ts'
+import { configMap, configMaps } from '../support/resource-types.ts'
 
 const form = new ProtobufDocuments(vendorOf('orch'), allKinds)
 const inDefault = (name: string) => ({ namespace: 'default', name })

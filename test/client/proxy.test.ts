@@ -3,12 +3,12 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { before, test } from 'node:test'
-import { Client } from '../../src/client/client.ts'
 import { HttpTransport } from '../../src/client/node/http-transport.ts'
-import { TransportError } from '../../src/client/transport.ts'
-import { serve } from '../tools/in-process.ts'
-import { configMaps } from '../tools/resource-types.ts'
-import type { Ending, Served } from '../tools/server.ts'
+import { Client } from '../../src/client/requests/client.ts'
+import { TransportError } from '../../src/client/requests/transport.ts'
+import { serve } from '../support/in-process.ts'
+import { configMaps } from '../support/resource-types.ts'
+import type { Ending, Served } from '../support/server.ts'
 
 let server: Served
 before(async () => {

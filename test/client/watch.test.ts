@@ -1,13 +1,13 @@
 /** Watches as iterators, and the lines that they are made of. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Client } from '../../src/client/client.ts'
-import { isExpired } from '../../src/client/status-error.ts'
-import { TransportError } from '../../src/client/transport.ts'
-import { lines, watch } from '../../src/client/watch.ts'
-import { forgotten } from '../tools/forgotten.ts'
-import { serve } from '../tools/in-process.ts'
-import { configMap, configMaps } from '../tools/resource-types.ts'
+import { Client } from '../../src/client/requests/client.ts'
+import { isExpired } from '../../src/client/requests/status-error.ts'
+import { TransportError } from '../../src/client/requests/transport.ts'
+import { lines, watch } from '../../src/client/requests/watch.ts'
+import { forgotten } from '../support/forgotten.ts'
+import { serve } from '../support/in-process.ts'
+import { configMap, configMaps } from '../support/resource-types.ts'
 
 async function* chunks(...parts: readonly (string | Uint8Array)[]): AsyncGenerator<Uint8Array> {
   for (const part of parts) yield typeof part === 'string' ? new TextEncoder().encode(part) : part

@@ -5,10 +5,10 @@
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { requestPem } from '../pki/encode.ts'
-import type { WatchEvent } from '../tools/http-client.ts'
-import { serveUp } from '../tools/in-process.ts'
-import { withoutRootCa } from '../tools/server.ts'
+import { requestPem } from '../api/pki/encode.ts'
+import type { WatchEvent } from '../support/http-client.ts'
+import { serveUp } from '../support/in-process.ts'
+import { withoutRootCa } from '../support/server.ts'
 
 const server = await serveUp({ after }, ['--profile=kubernetes', withoutRootCa])
 const client = server.client()

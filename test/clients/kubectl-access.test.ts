@@ -1,8 +1,8 @@
 /** kubectl and rights: what it asks, lists, reconciles, and does as somebody else. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { serve } from '../tools/in-process.ts'
-import { kubectlFor } from '../tools/kubectl-shell.ts'
+import { serve } from '../support/in-process.ts'
+import { kubectlFor } from '../support/kubectl-shell.ts'
 
 const server = await serve({ after }, ['--profile=kubernetes'])
 const kubectl = kubectlFor(server, 'access')

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { serveUp } from '../tools/in-process.ts'
-import { kubectl } from '../tools/kubectl.ts'
-import { orchctl } from '../tools/orchctl.ts'
-import { withoutRootCa } from '../tools/server.ts'
+import { serveUp } from '../support/in-process.ts'
+import { kubectl } from '../support/kubectl.ts'
+import { orchctl } from '../support/orchctl.ts'
+import { withoutRootCa } from '../support/server.ts'
 
 const server = await serveUp({ after }, ['--profile=kubernetes', withoutRootCa])
 

@@ -1,21 +1,21 @@
 /**
  * kubectl with a real manifest of every kind: it applies, gets, describes and deletes, and explains the kind to the last
  * field: one of each group and version, and every one if ORCH_LONG is 1. What it reads then is one document, whose fields
- * are compared kind by kind in `api/openapi.test.ts`.
+ * are compared kind by kind in `apiserver/http/openapi.test.ts`.
  */
 import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
-import { allKinds } from '../../src/kinds/all.ts'
-import { groupName, vendorOf } from '../../src/model/vendor.ts'
-import type { Kind } from '../../src/schema/kind.ts'
-import { fieldsOf } from '../kinds/fields-of.ts'
-import { serveUp } from '../tools/in-process.ts'
-import { kubectl } from '../tools/kubectl.ts'
-import { long } from '../tools/long.ts'
-import { manifest, manifestObject, manifestOf } from '../tools/manifests.ts'
-import { withoutRootCa } from '../tools/server.ts'
+import { allKinds } from '../../src/api/kinds/all.ts'
+import { groupName, vendorOf } from '../../src/api/model/vendor.ts'
+import type { Kind } from '../../src/api/schema/kind.ts'
+import { fieldsOf } from '../api/kinds/fields-of.ts'
+import { serveUp } from '../support/in-process.ts'
+import { kubectl } from '../support/kubectl.ts'
+import { long } from '../support/long.ts'
+import { manifest, manifestObject, manifestOf } from '../support/manifests.ts'
+import { withoutRootCa } from '../support/server.ts'
 
 const vendor = vendorOf('kubernetes')
 const storedKinds = allKinds.filter(({ life }) => !life.virtual)

@@ -1,8 +1,8 @@
 /** kubectl with 300 kinds that users defined, no two alike, 60 of them the size of a Pod template. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { serve } from '../tools/in-process.ts'
-import { kubectl } from '../tools/kubectl.ts'
+import { serve } from '../support/in-process.ts'
+import { kubectl } from '../support/kubectl.ts'
 
 const server = await serve({ after }, ['--profile=kubernetes'])
 const count = 300

@@ -4,9 +4,9 @@
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { serveUp } from '../tools/in-process.ts'
-import { kubectlFor, type Running } from '../tools/kubectl-shell.ts'
-import { withoutRootCa } from '../tools/server.ts'
+import { serveUp } from '../support/in-process.ts'
+import { kubectlFor, type Running } from '../support/kubectl-shell.ts'
+import { withoutRootCa } from '../support/server.ts'
 
 const server = await serveUp({ after }, ['--profile=kubernetes', withoutRootCa])
 const kubectl = kubectlFor(server)

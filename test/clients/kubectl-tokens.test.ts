@@ -1,8 +1,8 @@
 /** kubectl with a service account token and with a bootstrap token: who it is then, and what it may do. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { serve } from '../tools/in-process.ts'
-import { kubectlFor } from '../tools/kubectl-shell.ts'
+import { serve } from '../support/in-process.ts'
+import { kubectlFor } from '../support/kubectl-shell.ts'
 
 test('kubectl asks with tokens that objects are behind', async (t) => {
   const server = await serve(t, ['--profile=kubernetes', '--enable-bootstrap-token-auth'])

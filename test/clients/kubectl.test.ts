@@ -7,11 +7,11 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
-import { serveUp } from '../tools/in-process.ts'
-import { kubectlFor } from '../tools/kubectl-shell.ts'
-import { long } from '../tools/long.ts'
-import { withoutRootCa } from '../tools/server.ts'
-import { parseTranscript, writeOutcome } from '../tools/transcript.ts'
+import { serveUp } from '../support/in-process.ts'
+import { kubectlFor } from '../support/kubectl-shell.ts'
+import { long } from '../support/long.ts'
+import { withoutRootCa } from '../support/server.ts'
+import { parseTranscript, writeOutcome } from '../support/transcript.ts'
 
 const sessions = [
   'writing',

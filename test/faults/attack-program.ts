@@ -4,7 +4,7 @@
  */
 import { setPriority } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
-import { answerRaw, floods } from '../tools/raw-answers.ts'
+import { answerRaw, floods } from '../support/raw-answers.ts'
 import { type Attack, Attacker, attacks, closeHeldConnections, prepare, type Target } from './attacks.ts'
 
 /** What the test sends when the server is ready for the attacks. */

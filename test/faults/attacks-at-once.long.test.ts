@@ -11,16 +11,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { controlLoops } from '../../src/controllers/all.ts'
-import { define } from '../custom/definitions.ts'
-import { cpuMsOf } from '../tools/cpu-time.ts'
-import { HttpClient } from '../tools/http-client.ts'
-import { ownMemory } from '../tools/memory.ts'
-import { configMaps } from '../tools/paths.ts'
-import { ask, caOf, openSession } from '../tools/raw-http.ts'
-import { type ServerHandle, startUp } from '../tools/server.ts'
-import { until, untilTrue } from '../tools/until.ts'
-import { configure } from '../tools/webhooks.ts'
+import { controlLoops } from '../../src/cluster/controllers/all.ts'
+import { define } from '../apiserver/custom/definitions.ts'
+import { cpuMsOf } from '../support/cpu-time.ts'
+import { HttpClient } from '../support/http-client.ts'
+import { ownMemory } from '../support/memory.ts'
+import { configMaps } from '../support/paths.ts'
+import { ask, caOf, openSession } from '../support/raw-http.ts'
+import { type ServerHandle, startUp } from '../support/server.ts'
+import { until, untilTrue } from '../support/until.ts'
+import { configure } from '../support/webhooks.ts'
 import type { AttackOutcome, Order, Prepared } from './attack-program.ts'
 import { attacks, hookedNamespace, hostileNamespace, type Target, victims } from './attacks.ts'
 
@@ -52,7 +52,7 @@ const memoryNoise = 16 * mebibyte
 
 /** The tool collects garbage before and after the attacks. */
 const environment = (collectFile: string) => ({
-  NODE_OPTIONS: `--expose-gc --import=${join(import.meta.dirname, '../tools/long-turns.mjs')}`,
+  NODE_OPTIONS: `--expose-gc --import=${join(import.meta.dirname, '../support/long-turns.mjs')}`,
   ORCH_COLLECT_FILE: collectFile,
 })
 

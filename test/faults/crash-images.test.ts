@@ -18,11 +18,11 @@ import {
   readState,
   type Tables,
   versionKey,
-} from '../../src/store/lmdb/tables.ts'
-import type { Revision } from '../../src/store/store.ts'
-import { temporaryDirectory } from '../store/directory.ts'
-import { seeded } from '../store/seeded.ts'
-import { long } from '../tools/long.ts'
+} from '../../src/storage/store/lmdb/tables.ts'
+import type { Revision } from '../../src/storage/store/store.ts'
+import { temporaryDirectory } from '../storage/store/directory.ts'
+import { seeded } from '../storage/store/seeded.ts'
+import { long } from '../support/long.ts'
 import type { Acknowledged } from './crash-workload.ts'
 import { compilePreload, crashImage, type DiskEvent, finalImage, recordProgram } from './recording.ts'
 

@@ -5,9 +5,9 @@
  * `crash-workload.ts <data directory> <file of acknowledgements> <seed>`
  */
 import { openSync, writeSync } from 'node:fs'
-import { LmdbStore } from '../../src/store/lmdb/store.ts'
-import type { Key, Retention, Revision } from '../../src/store/store.ts'
-import { type Seeded, seeded } from '../store/seeded.ts'
+import { LmdbStore } from '../../src/storage/store/lmdb/store.ts'
+import type { Key, Retention, Revision } from '../../src/storage/store/store.ts'
+import { type Seeded, seeded } from '../storage/store/seeded.ts'
 
 export interface Acknowledged {
   readonly revision: Revision

@@ -5,9 +5,9 @@
  * anything else is the end, as it would be a server's.
  */
 import { createHash } from 'node:crypto'
-import { Caches } from '../../src/cache/caches.ts'
-import { LmdbStore } from '../../src/store/lmdb/store.ts'
-import { type Change, type Entry, type Retention, StoreError } from '../../src/store/store.ts'
+import { Caches } from '../../src/storage/cache/caches.ts'
+import { LmdbStore } from '../../src/storage/store/lmdb/store.ts'
+import { type Change, type Entry, type Retention, StoreError } from '../../src/storage/store/store.ts'
 
 export interface Read {
   /** Objects by key, as `<revision> <hash of what a client is sent>`. */

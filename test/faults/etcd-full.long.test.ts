@@ -5,10 +5,10 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startEtcd } from '../tools/etcd.ts'
-import type { Answer } from '../tools/http-client.ts'
-import { long } from '../tools/long.ts'
-import { startServer } from '../tools/server.ts'
+import { startEtcd } from '../support/etcd.ts'
+import type { Answer } from '../support/http-client.ts'
+import { long } from '../support/long.ts'
+import { startServer } from '../support/server.ts'
 import { report, untilWritable } from './load.ts'
 
 const fullMs = long ? 60_000 : 1_500

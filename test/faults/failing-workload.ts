@@ -4,8 +4,8 @@
  * `failing-workload.ts <data directory> <control file> <letter> <error number> <bytes per value>`
  */
 import { rmSync, writeFileSync } from 'node:fs'
-import { LmdbStore } from '../../src/store/lmdb/store.ts'
-import { StoreError } from '../../src/store/store.ts'
+import { LmdbStore } from '../../src/storage/store/lmdb/store.ts'
+import { StoreError } from '../../src/storage/store/store.ts'
 
 export interface Outcomes {
   readonly before: string

@@ -3,9 +3,9 @@
  * what was acknowledged. Every delete must succeed. The same seed does the same again, but for the timing.
  */
 import assert from 'node:assert/strict'
-import { LmdbStore } from '../../src/store/lmdb/store.ts'
-import { type Change, type Revision, RevisionGone, StoreFull } from '../../src/store/store.ts'
-import { type Seeded, seeded } from '../store/seeded.ts'
+import { LmdbStore } from '../../src/storage/store/lmdb/store.ts'
+import { type Change, type Revision, RevisionGone, StoreFull } from '../../src/storage/store/store.ts'
+import { type Seeded, seeded } from '../storage/store/seeded.ts'
 
 export interface Counts {
   objects: number

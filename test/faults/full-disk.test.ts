@@ -7,9 +7,9 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import type { Seeded } from '../store/seeded.ts'
-import { long } from '../tools/long.ts'
-import { mountSmallDevice } from '../tools/small-device.ts'
+import type { Seeded } from '../storage/store/seeded.ts'
+import { long } from '../support/long.ts'
+import { mountSmallDevice } from '../support/small-device.ts'
 import { FullDiskWorkload } from './full-disk-workload.ts'
 import { report } from './load.ts'
 

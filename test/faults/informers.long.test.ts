@@ -5,14 +5,14 @@
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { Client } from '../../src/client/client.ts'
-import { Informer } from '../../src/client/informer.ts'
-import { type Transport, TransportError } from '../../src/client/transport.ts'
-import { type Seeded, seeded } from '../store/seeded.ts'
-import { forgotten } from '../tools/forgotten.ts'
-import { long } from '../tools/long.ts'
-import { type ConfigMap, configMap, configMaps } from '../tools/resource-types.ts'
-import { type ServerHandle, startServer } from '../tools/server.ts'
+import { Informer } from '../../src/client/informers/informer.ts'
+import { Client } from '../../src/client/requests/client.ts'
+import { type Transport, TransportError } from '../../src/client/requests/transport.ts'
+import { type Seeded, seeded } from '../storage/store/seeded.ts'
+import { forgotten } from '../support/forgotten.ts'
+import { long } from '../support/long.ts'
+import { type ConfigMap, configMap, configMaps } from '../support/resource-types.ts'
+import { type ServerHandle, startServer } from '../support/server.ts'
 
 const count = long ? 100 : 24
 const rounds = long ? 40 : 6

@@ -6,11 +6,11 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Seeded, seeded } from '../store/seeded.ts'
-import { startEtcd } from '../tools/etcd.ts'
-import type { Answer, HttpClient } from '../tools/http-client.ts'
-import { long, longTest } from '../tools/long.ts'
-import { startServer } from '../tools/server.ts'
+import { type Seeded, seeded } from '../storage/store/seeded.ts'
+import { startEtcd } from '../support/etcd.ts'
+import type { Answer, HttpClient } from '../support/http-client.ts'
+import { long, longTest } from '../support/long.ts'
+import { startServer } from '../support/server.ts'
 import { isLinearizable, type Operation, type State } from './linearizability.ts'
 import { report } from './load.ts'
 

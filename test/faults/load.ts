@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Seeded } from '../store/seeded.ts'
-import type { HttpClient } from '../tools/http-client.ts'
-import { long } from '../tools/long.ts'
+import type { Seeded } from '../storage/store/seeded.ts'
+import type { HttpClient } from '../support/http-client.ts'
+import { long } from '../support/long.ts'
 import type { Change, Write } from './history.ts'
 import type { Recorder } from './recorder.ts'
 

@@ -5,8 +5,8 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { long } from '../tools/long.ts'
-import { startServer } from '../tools/server.ts'
+import { long } from '../support/long.ts'
+import { startServer } from '../support/server.ts'
 import { report } from './load.ts'
 
 const clients = 50

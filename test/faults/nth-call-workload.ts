@@ -4,8 +4,8 @@
  * `nth-call-workload.ts <data directory> <file of outcomes>`
  */
 import { openSync, writeSync } from 'node:fs'
-import { LmdbStore } from '../../src/store/lmdb/store.ts'
-import { type Key, StoreError } from '../../src/store/store.ts'
+import { LmdbStore } from '../../src/storage/store/lmdb/store.ts'
+import { type Key, StoreError } from '../../src/storage/store/store.ts'
 
 /** A line of the file. */
 export type Line =

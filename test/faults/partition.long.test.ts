@@ -5,12 +5,12 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { seeded } from '../store/seeded.ts'
-import { startEtcd } from '../tools/etcd.ts'
-import type { HttpClient } from '../tools/http-client.ts'
-import { long } from '../tools/long.ts'
-import { type Ending, startServer } from '../tools/server.ts'
-import { startProxy, type Proxy as Wire } from '../tools/tcp-proxy.ts'
+import { seeded } from '../storage/store/seeded.ts'
+import { startEtcd } from '../support/etcd.ts'
+import type { HttpClient } from '../support/http-client.ts'
+import { long } from '../support/long.ts'
+import { type Ending, startServer } from '../support/server.ts'
+import { startProxy, type Proxy as Wire } from '../support/tcp-proxy.ts'
 import { checkHistory } from './history.ts'
 import {
   acknowledged,

@@ -12,10 +12,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { seeded } from '../store/seeded.ts'
-import { type Cluster, startEtcd } from '../tools/etcd.ts'
-import { long } from '../tools/long.ts'
-import { type ServerHandle, startServer } from '../tools/server.ts'
+import { seeded } from '../storage/store/seeded.ts'
+import { type Cluster, startEtcd } from '../support/etcd.ts'
+import { long } from '../support/long.ts'
+import { type ServerHandle, startServer } from '../support/server.ts'
 import { checkHistory } from './history.ts'
 import {
   acknowledged,

@@ -5,11 +5,11 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startEtcd } from '../tools/etcd.ts'
-import type { HttpClient } from '../tools/http-client.ts'
-import { long } from '../tools/long.ts'
-import { type ServerHandle, startServer, startUp, withoutRootCa } from '../tools/server.ts'
-import { untilTrue } from '../tools/until.ts'
+import { startEtcd } from '../support/etcd.ts'
+import type { HttpClient } from '../support/http-client.ts'
+import { long } from '../support/long.ts'
+import { type ServerHandle, startServer, startUp, withoutRootCa } from '../support/server.ts'
+import { untilTrue } from '../support/until.ts'
 
 const clients = long ? 50 : 20
 const hard = long ? 120 : 60

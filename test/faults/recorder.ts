@@ -4,7 +4,7 @@
  * the last revision that it was told. Clients of several servers on one store keep one record.
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Answer, HttpClient, WatchEvent } from '../tools/http-client.ts'
+import type { Answer, HttpClient, WatchEvent } from '../support/http-client.ts'
 import type { Change, Get, List, Seen, Write } from './history.ts'
 
 const collection = '/api/v1/namespaces/default/configmaps'

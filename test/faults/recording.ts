@@ -7,8 +7,8 @@ import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import type { Seeded } from '../store/seeded.ts'
-import { compiled } from '../tools/compiled.ts'
+import type { Seeded } from '../storage/store/seeded.ts'
+import { compiled } from '../support/compiled.ts'
 
 const run = promisify(execFile)
 const sector = 512

@@ -4,10 +4,10 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startEtcd, steadyMs } from '../tools/etcd.ts'
-import type { HttpClient } from '../tools/http-client.ts'
-import { startServer } from '../tools/server.ts'
-import { untilTrue } from '../tools/until.ts'
+import { startEtcd, steadyMs } from '../support/etcd.ts'
+import type { HttpClient } from '../support/http-client.ts'
+import { startServer } from '../support/server.ts'
+import { untilTrue } from '../support/until.ts'
 import { report } from './load.ts'
 
 const pairs = 20_000

@@ -6,11 +6,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { seeded } from '../store/seeded.ts'
-import { type Cluster, startEtcd } from '../tools/etcd.ts'
-import type { HttpClient } from '../tools/http-client.ts'
-import { long } from '../tools/long.ts'
-import { startServer } from '../tools/server.ts'
+import { seeded } from '../storage/store/seeded.ts'
+import { type Cluster, startEtcd } from '../support/etcd.ts'
+import type { HttpClient } from '../support/http-client.ts'
+import { long } from '../support/long.ts'
+import { startServer } from '../support/server.ts'
 import { checkHistory } from './history.ts'
 import {
   acknowledged,

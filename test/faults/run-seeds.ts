@@ -9,7 +9,7 @@ import { once } from 'node:events'
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { root } from '../tools/server.ts'
+import { root } from '../support/server.ts'
 import { type Seed, seeds } from './seeds.ts'
 
 const patienceMs = 120_000
@@ -68,7 +68,7 @@ async function runTest(test: string): Promise<{ failed: string[]; seconds: strin
   const started = performance.now()
   const child = spawn(
     join(copy, 'bin/node'),
-    ['--import', join(copy, 'test/tools/prototypes.mjs'), '--test', '--test-reporter=tap', join(copy, test)],
+    ['--import', join(copy, 'test/support/prototypes.mjs'), '--test', '--test-reporter=tap', join(copy, test)],
     {
       cwd: copy,
       stdio: ['ignore', 'pipe', 'ignore'],

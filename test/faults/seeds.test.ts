@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { root } from '../tools/server.ts'
+import { root } from '../support/server.ts'
 import { seeds } from './seeds.ts'
 
 test('every seeded bug has its one place in the sources, and its test', () => {

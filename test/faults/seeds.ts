@@ -14,10 +14,10 @@ export interface Seed {
 
 const simulation = { test: 'test/faults/simulation.test.ts', told: 'seeded courses' }
 const images = { test: 'test/faults/crash-images.test.ts', told: 'hold every acknowledged commit' }
-const access = { test: 'test/authz/matrix.test.ts', told: 'are decided as the rules say' }
-const workers = { test: 'test/store/worker-store.long.test.ts' }
-const etcdWorkers = { test: 'test/store/etcd-workers.long.test.ts' }
-const identity = { test: 'test/api/identity.test.ts' }
+const access = { test: 'test/apiserver/authz/matrix.test.ts', told: 'are decided as the rules say' }
+const workers = { test: 'test/storage/store/worker-store.long.test.ts' }
+const etcdWorkers = { test: 'test/storage/store/etcd-workers.long.test.ts' }
+const identity = { test: 'test/apiserver/http/identity.test.ts' }
 
 function seed(bug: string, where: { file: string; find: string; replace: string }, by: { test: string; told: string }) {
   return { bug, file: where.file, changes: [{ find: where.find, replace: where.replace }], ...by }
@@ -27,7 +27,7 @@ export const seeds: readonly Seed[] = [
   seed(
     'a write is acknowledged before it is synced',
     {
-      file: 'src/store/lmdb/tables.ts',
+      file: 'src/storage/store/lmdb/tables.ts',
       find: 'overlappingSync: false,',
       replace: 'overlappingSync: false,\n    noMetaSync: true,',
     },
@@ -35,7 +35,7 @@ export const seeds: readonly Seed[] = [
   ),
   {
     bug: 'a commit is several transactions',
-    file: 'src/store/lmdb/write.ts',
+    file: 'src/storage/store/lmdb/write.ts',
     changes: [
       {
         find: 'const result = tables.root.transactionSync(() => {',
@@ -47,7 +47,7 @@ export const seeds: readonly Seed[] = [
   seed(
     'an event is not told',
     {
-      file: 'src/cache/kind-cache.ts',
+      file: 'src/storage/cache/kind-cache.ts',
       find: '    this.#tell(event)\n',
       replace: '    if (change.revision % 5 !== 0) this.#tell(event)\n',
     },
@@ -56,7 +56,7 @@ export const seeds: readonly Seed[] = [
   seed(
     'an event is told twice',
     {
-      file: 'src/cache/kind-cache.ts',
+      file: 'src/storage/cache/kind-cache.ts',
       find: 'if (this.#events[middle]!.revision <= revision) low',
       replace: 'if (this.#events[middle]!.revision < revision) low',
     },
@@ -65,7 +65,7 @@ export const seeds: readonly Seed[] = [
   seed(
     'a bookmark comes early',
     {
-      file: 'src/registry/watch.ts',
+      file: 'src/apiserver/registry/verbs/watch.ts',
       find: 'return Math.max(watcher.revision, caches.revision)',
       replace: 'return Math.max(watcher.revision, caches.revision) + 1',
     },
@@ -74,7 +74,7 @@ export const seeds: readonly Seed[] = [
   seed(
     'a revision is used twice',
     {
-      file: 'src/store/memory.ts',
+      file: 'src/storage/store/memory.ts',
       find: 'const revision = this.#tail.revision + 1',
       replace: 'const revision = this.#tail.revision + (value === undefined && this.#tail.revision > 3 ? 0 : 1)',
     },
@@ -83,7 +83,7 @@ export const seeds: readonly Seed[] = [
   seed(
     'a most recent read is stale',
     {
-      file: 'src/registry/resource.ts',
+      file: 'src/apiserver/registry/catalogue/resource.ts',
       find: 'return revision.then((later) => catchUp(caches, later))',
       replace: 'return revision.then(() => {})',
     },
@@ -92,7 +92,7 @@ export const seeds: readonly Seed[] = [
   seed(
     'a page leaves out an object',
     {
-      file: 'src/registry/list.ts',
+      file: 'src/apiserver/registry/verbs/list.ts',
       find: 'const objects = resource.cache.page(namespace, after, limit)',
       replace: 'const objects = resource.cache.page(namespace, after, limit + 1).filter((_, i) => i !== 1)',
     },
@@ -101,7 +101,7 @@ export const seeds: readonly Seed[] = [
   seed(
     'a deleted object stays in the cache',
     {
-      file: 'src/cache/kind-cache.ts',
+      file: 'src/storage/cache/kind-cache.ts',
       find: 'if (next === undefined) this.#objects.delete(key)',
       replace:
         'if (next === undefined && key.length === 0) this.#objects.delete(key)\n    else if (next === undefined) return',
@@ -111,21 +111,25 @@ export const seeds: readonly Seed[] = [
   seed(
     'a delete is undone by the next start',
     {
-      file: 'src/store/lmdb/write.ts',
+      file: 'src/storage/store/lmdb/write.ts',
       find: '    remove(tables.current, key)\n  } else {',
       replace: '    if (key.length === 0) remove(tables.current, key)\n  } else {',
     },
-    { test: 'test/store/lmdb.test.ts', told: 'delet' },
+    { test: 'test/storage/store/lmdb.test.ts', told: 'delet' },
   ),
   seed(
     'the store does not look at what a commit rests on',
-    { file: 'src/store/lmdb/write.ts', find: '!== revision) hold = false', replace: '!== revision) hold = true' },
-    { test: 'test/store/lmdb.test.ts', told: 'rest' },
+    {
+      file: 'src/storage/store/lmdb/write.ts',
+      find: '!== revision) hold = false',
+      replace: '!== revision) hold = true',
+    },
+    { test: 'test/storage/store/lmdb.test.ts', told: 'rest' },
   ),
   seed(
     'an update does not look at the version that it names',
     {
-      file: 'src/registry/update.ts',
+      file: 'src/apiserver/registry/verbs/update.ts',
       find: 'if (named) assertVersion(',
       replace: 'if (named && stored.revision < 0) assertVersion(',
     },
@@ -133,23 +137,23 @@ export const seeds: readonly Seed[] = [
   ),
   seed(
     '__proto__ is lost',
-    { file: 'src/model/json.ts', find: "if (key === '__proto__') {", replace: "if (key === '__proto__ ') {" },
-    { test: 'test/api/first-light.test.ts', told: '__proto__ and its like' },
+    { file: 'src/api/json/json.ts', find: "if (key === '__proto__') {", replace: "if (key === '__proto__ ') {" },
+    { test: 'test/apiserver/http/first-light.test.ts', told: '__proto__ and its like' },
   ),
   {
     bug: 'a merge patch reaches the prototype of all objects',
-    file: 'src/merge/merge-patch.ts',
+    file: 'src/api/merge/merge-patch.ts',
     changes: [
       { find: 'isObject(document) ? yield* copySteps(document) : {}', replace: 'isObject(document) ? document : {}' },
       { find: 'mergePatchSteps(own(result, key), value)', replace: 'mergePatchSteps(result[key], value)' },
     ],
-    test: 'test/tools/prototypes.test.ts',
+    test: 'test/support/prototypes.test.ts',
     told: 'a server is watched',
   },
   seed(
     'a wrong token is anonymous',
     {
-      file: 'src/authn/static-tokens.ts',
+      file: 'src/apiserver/authn/static-tokens.ts',
       find: 'if (user === undefined) return refused',
       replace: 'if (user === undefined) return none',
     },
@@ -158,7 +162,7 @@ export const seeds: readonly Seed[] = [
   seed(
     'anonymous comes in where everything is allowed',
     {
-      file: 'src/server/identity.ts',
+      file: 'src/server/identity/identity.ts',
       find: "!authorizationMode.includes('AlwaysAllow')",
       replace: "authorizationMode[0] !== 'AlwaysAllow'",
     },
@@ -167,26 +171,26 @@ export const seeds: readonly Seed[] = [
   seed(
     'base64 is taken as Node takes it',
     {
-      file: 'src/schema/read-scalars.ts',
+      file: 'src/api/schema/read-scalars.ts',
       find: 'return same && paddedEnd.test(text.slice(-4)) ? canonical : undefined',
       replace: 'return canonical',
     },
-    { test: 'test/api/hostile-bodies.test.ts', told: 'base64' },
+    { test: 'test/apiserver/http/hostile-bodies.test.ts', told: 'base64' },
   ),
   seed(
     'a signature need not be whole',
     {
-      file: 'src/registry/continue-token.ts',
+      file: 'src/apiserver/registry/reads/continue-token.ts',
       find: 'signature?.length === expected.length && timingSafeEqual(signature, expected)',
       replace:
         'signature !== undefined && (signature.length === 0 || timingSafeEqual(signature, expected.subarray(0, signature.length)))',
     },
-    { test: 'test/api/hostile-queries.test.ts', told: 'continue' },
+    { test: 'test/apiserver/http/hostile-queries.test.ts', told: 'continue' },
   ),
   seed(
     'of two values that a field selector asks for either will do',
     {
-      file: 'src/model/field-selector.ts',
+      file: 'src/api/selectors/field-selector.ts',
       find: ' || equal.size > 1 || (equal.size === 1 &&',
       replace: ' || (equal.size > 0 &&',
     },
@@ -195,7 +199,7 @@ export const seeds: readonly Seed[] = [
   seed(
     'a patch of an element that is to go leaves it',
     {
-      file: 'src/merge/strategic-merge-patch.ts',
+      file: 'src/api/merge/strategic-merge-patch.ts',
       find: 'const kept = without(present, identify, identitiesOf(deleted, identify, mergeKeyOf(schema)))',
       replace: 'const kept = without(present, identify, identitiesOf(deleted, identify, mergeKeyOf(schema)).slice(1))',
     },
@@ -204,7 +208,7 @@ export const seeds: readonly Seed[] = [
   seed(
     'the options of a delete are passed over when they are short',
     {
-      file: 'src/http/content.ts',
+      file: 'src/apiserver/http/request/content.ts',
       find: '  if (bytes.length === 0) return undefined\n',
       replace: '  if (bytes.length < 40) return undefined\n',
     },
@@ -213,7 +217,7 @@ export const seeds: readonly Seed[] = [
   seed(
     'keys are ordered as the language orders them',
     {
-      file: 'src/base/utf8-order.ts',
+      file: 'src/base/collections/utf8-order.ts',
       find: 'return isSurrogate(x) === isSurrogate(y) ? x - y : isSurrogate(x) ? 1 : -1',
       replace: 'return isSurrogate(x) === isSurrogate(y) ? x - y : x - y',
     },
@@ -221,13 +225,13 @@ export const seeds: readonly Seed[] = [
   ),
   seed(
     "a file has whatever mode the user's mask leaves",
-    { file: 'src/base/files.ts', find: '  await handle.chmod(mode)\n', replace: '' },
+    { file: 'src/base/files/files.ts', find: '  await handle.chmod(mode)\n', replace: '' },
     { test: 'test/base/files.test.ts', told: 'keeps its own mode' },
   ),
   seed(
     'a rule for some names holds for requests without a name',
     {
-      file: 'src/authz/rbac/rule.ts',
+      file: 'src/apiserver/authz/rbac/rule.ts',
       find: 'hasResource(resources, plural, subresource) && has(names, name)',
       replace: "hasResource(resources, plural, subresource) && (name === '' || has(names, name))",
     },
@@ -236,7 +240,7 @@ export const seeds: readonly Seed[] = [
   seed(
     'a rule for a resource holds for its sub-resources',
     {
-      file: 'src/authz/rbac/rule.ts',
+      file: 'src/apiserver/authz/rbac/rule.ts',
       find: "if (subresource === '') return resources.has(plural)",
       replace: 'if (resources.has(plural)) return true',
     },
@@ -244,18 +248,18 @@ export const seeds: readonly Seed[] = [
   ),
   seed(
     'a sub-resource of every resource is that of none',
-    { file: 'src/authz/rbac/rule.ts', find: ` || resources.has(\`*/\${subresource}\`)`, replace: '' },
+    { file: 'src/apiserver/authz/rbac/rule.ts', find: ` || resources.has(\`*/\${subresource}\`)`, replace: '' },
     access,
   ),
   seed(
     'a rule for one group holds for all',
-    { file: 'src/authz/rbac/rule.ts', find: 'has(groups, group) && ', replace: '' },
+    { file: 'src/apiserver/authz/rbac/rule.ts', find: 'has(groups, group) && ', replace: '' },
     access,
   ),
   seed(
     'who may list may watch',
     {
-      file: 'src/authz/rbac/rule.ts',
+      file: 'src/apiserver/authz/rbac/rule.ts',
       find: 'if (!has(rule.verbs, attributes.verb)) return false',
       replace: "if (!has(rule.verbs, attributes.verb === 'watch' ? 'list' : attributes.verb)) return false",
     },
@@ -264,7 +268,7 @@ export const seeds: readonly Seed[] = [
   seed(
     'a path that is a rule holds for all below it',
     {
-      file: 'src/authz/rbac/rule.ts',
+      file: 'src/apiserver/authz/rbac/rule.ts',
       find: '  return has(paths, path) || ',
       replace: '  return has(paths, path) || (paths ?? new Set()).values().some((each) => path.startsWith(each)) || ',
     },
@@ -273,7 +277,7 @@ export const seeds: readonly Seed[] = [
   seed(
     'a RoleBinding holds in every namespace',
     {
-      file: 'src/authz/rbac/policy.ts',
+      file: 'src/apiserver/authz/rbac/policy.ts',
       find: 'const bound = entry(holdings, binding.namespace, () => new Map())',
       replace: "const bound = entry(holdings, '', () => new Map())",
     },
@@ -282,7 +286,7 @@ export const seeds: readonly Seed[] = [
   seed(
     'a Role and a ClusterRole of one name are taken for each other',
     {
-      file: 'src/authz/rbac/policy.ts',
+      file: 'src/apiserver/authz/rbac/policy.ts',
       find: "return roleKey(role.kind === 'Role' ? namespace : '', role.name)",
       replace: "return roleKey('', role.name)",
     },
@@ -291,7 +295,7 @@ export const seeds: readonly Seed[] = [
   seed(
     'only the first group of a user counts',
     {
-      file: 'src/authz/rbac/policy.ts',
+      file: 'src/apiserver/authz/rbac/policy.ts',
       find: 'found === undefined && i < user.groups.length',
       replace: 'found === undefined && i < Math.min(1, user.groups.length)',
     },
@@ -300,7 +304,7 @@ export const seeds: readonly Seed[] = [
   seed(
     'accounts of one name in two namespaces are taken for each other',
     {
-      file: 'src/model/user.ts',
+      file: 'src/api/model/user.ts',
       find: `  return \`\${accountPrefix}\${namespace}:\${name}\``,
       replace: `  return \`\${accountPrefix}\${namespace === 'b' ? 'a' : namespace}:\${name}\``,
     },
@@ -309,7 +313,7 @@ export const seeds: readonly Seed[] = [
   seed(
     'who lists one object by its name needs the right to list all',
     {
-      file: 'src/http/steps/authorize.ts',
+      file: 'src/apiserver/http/steps/authorize.ts',
       find: 'checkPathSegment(name).length > 0 ? info : { ...info, name }',
       replace: 'checkPathSegment(name).length > 0 ? info : info',
     },
@@ -318,7 +322,7 @@ export const seeds: readonly Seed[] = [
   seed(
     'a namespace is not looked at as something in itself',
     {
-      file: 'src/http/steps/authorize.ts',
+      file: 'src/apiserver/http/steps/authorize.ts',
       find: '? { ...info, namespace: info.name } : info',
       replace: '? { ...info } : info',
     },
@@ -327,7 +331,7 @@ export const seeds: readonly Seed[] = [
   seed(
     'who acts as somebody else is in no group',
     {
-      file: 'src/http/steps/impersonate.ts',
+      file: 'src/apiserver/http/steps/impersonate.ts',
       find: 'if (!said.some((group) => own.includes(group)))',
       replace: 'if (!known && !said.some((group) => own.includes(group)))',
     },
@@ -335,67 +339,74 @@ export const seeds: readonly Seed[] = [
   ),
   seed(
     'rights stay when the binding is gone',
-    { file: 'src/authz/rbac/policy.ts', find: '      if (bindings?.size === 0) bound!.delete(role)\n', replace: '' },
-    { test: 'test/authz/changes.test.ts', told: 'a right that is taken away' },
+    {
+      file: 'src/apiserver/authz/rbac/policy.ts',
+      find: '      if (bindings?.size === 0) bound!.delete(role)\n',
+      replace: '',
+    },
+    { test: 'test/apiserver/authz/changes.test.ts', told: 'a right that is taken away' },
   ),
   seed(
     'an agent sets the labels that keep workloads apart',
     {
-      file: 'src/admission/node-restriction/node-labels.ts',
+      file: 'src/apiserver/admission/node-restriction/node-labels.ts',
       find: ')) return true',
       replace: ')) return false',
     },
-    { test: 'test/admission/node-restriction.test.ts', told: 'cannot change a restricted label of its Node' },
+    { test: 'test/apiserver/admission/node-restriction.test.ts', told: 'cannot change a restricted label of its Node' },
   ),
   seed(
     'an agent gives its Node an owner',
     {
-      file: 'src/admission/controls/node-restriction.ts',
+      file: 'src/apiserver/admission/controls/node-restriction.ts',
       find: "  if (!sameOwners(next, previous)) throw refuse('modify ownerReferences')\n",
       replace: '',
     },
-    { test: 'test/admission/node-restriction.test.ts', told: 'cannot change an owner of its Node' },
+    { test: 'test/apiserver/admission/node-restriction.test.ts', told: 'cannot change an owner of its Node' },
   ),
   seed(
     'ephemeral containers are not judged',
     {
-      file: 'src/admission/pod-security/check.ts',
+      file: 'src/apiserver/admission/pod-security/check.ts',
       find: ', ...ephemeralContainers]',
       replace: ', ...ephemeralContainers.slice(0, 0)]',
     },
-    { test: 'test/admission/pod-security-checks.test.ts', told: 'privileged: ephemeralContainers' },
+    { test: 'test/apiserver/admission/pod-security-checks.test.ts', told: 'privileged: ephemeralContainers' },
   ),
   seed(
     'a rule counts one release too late',
     {
-      file: 'src/admission/pod-security/evaluate.ts',
+      file: 'src/apiserver/admission/pod-security/evaluate.ts',
       find: 'since <= release',
       replace: 'since < release',
     },
-    { test: 'test/admission/pod-security-checks.test.ts', told: 'runAsUser: containers' },
+    { test: 'test/apiserver/admission/pod-security-checks.test.ts', told: 'runAsUser: containers' },
   ),
   seed(
     'ephemeral containers take any secret',
     {
-      file: 'src/admission/controls/service-account.ts',
+      file: 'src/apiserver/admission/controls/service-account.ts',
       find: "if (request.operation === 'UPDATE' && request.subresource === '') return undefined",
       replace: "if (request.operation === 'UPDATE') return undefined",
     },
-    { test: 'test/admission/service-account.test.ts', told: 'an account may keep its pods to its own secrets' },
+    {
+      test: 'test/apiserver/admission/service-account.test.ts',
+      told: 'an account may keep its pods to its own secrets',
+    },
   ),
   seed(
     'nobody asks who may use a policy',
     {
-      file: 'src/admission/controls/pod-security-policy.ts',
+      file: 'src/apiserver/admission/controls/pod-security-policy.ts',
       find: 'if (isUseless || !(await mayUse(parts, request, policy))) continue',
       replace: 'if (isUseless) continue',
     },
-    { test: 'test/admission/pod-security-policy.test.ts', told: 'the account of the pod, or its author' },
+    { test: 'test/apiserver/admission/pod-security-policy.test.ts', told: 'the account of the pod, or its author' },
   ),
   seed(
     'a worker misses an event',
     {
-      file: 'src/store/lmdb/followers.ts',
+      file: 'src/storage/store/lmdb/followers.ts',
       find: 'for (const port of this.#pins.keys()) port',
       replace: 'for (const [i, port] of [...this.#pins.keys()].entries()) if (i !== 1 || revision % 7 !== 0) port',
     },
@@ -404,7 +415,7 @@ export const seeds: readonly Seed[] = [
   seed(
     'a worker takes what it has heard of for the most recent',
     {
-      file: 'src/store/lmdb/worker-store.ts',
+      file: 'src/storage/store/lmdb/worker-store.ts',
       find: 'return this.#shared.revision',
       replace: 'return this.tail.revision',
     },
@@ -413,7 +424,7 @@ export const seeds: readonly Seed[] = [
   seed(
     'a worker serves on after it lost the log',
     {
-      file: 'src/store/lmdb/worker-store.ts',
+      file: 'src/storage/store/lmdb/worker-store.ts',
       find: 'if (changes[0]?.revision === next) this',
       replace: 'if (changes.length > 0) this',
     },
@@ -422,7 +433,7 @@ export const seeds: readonly Seed[] = [
   seed(
     'a worker on etcd misses an event',
     {
-      file: 'src/store/etcd/hub.ts',
+      file: 'src/storage/store/etcd/hub.ts',
       find: 'for (const port of this.#followers) this',
       replace:
         "for (const [i, port] of [...this.#followers].entries()) if (i !== 1 || message.type !== 'batch' || message.after % 7 !== 0) this",
@@ -432,7 +443,7 @@ export const seeds: readonly Seed[] = [
   seed(
     'a worker on etcd takes what it has heard of for the most recent',
     {
-      file: 'src/store/etcd/generation.ts',
+      file: 'src/storage/store/etcd/generation.ts',
       find: 'return this.#settled(await this.#present.ask())',
       replace: 'return this.#feed.revision',
     },
@@ -441,7 +452,7 @@ export const seeds: readonly Seed[] = [
   seed(
     'a worker on etcd serves on after it lost the log',
     {
-      file: 'src/store/etcd/relayed-feed.ts',
+      file: 'src/storage/store/etcd/relayed-feed.ts',
       find: 'if (feed.revision === after) feed',
       replace: 'if (feed.revision <= after) feed',
     },

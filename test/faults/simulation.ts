@@ -5,7 +5,7 @@
  * The truth is written down beside the store: every change with what was before it, never compacted.
  */
 import { mock } from 'node:test'
-import { MemoryStore } from '../../src/store/memory.ts'
+import { MemoryStore } from '../../src/storage/store/memory.ts'
 import {
   type Batch,
   type Change,
@@ -20,8 +20,8 @@ import {
   StoreError,
   type WatchOptions,
   type Write,
-} from '../../src/store/store.ts'
-import type { Seeded } from '../store/seeded.ts'
+} from '../../src/storage/store/store.ts'
+import type { Seeded } from '../storage/store/seeded.ts'
 
 /** Lets those who wait go on one at a time, in an order of its own; the clock moves when nobody waits, and at random. */
 export class Scheduler {

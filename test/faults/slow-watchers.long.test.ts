@@ -8,12 +8,12 @@ import { on, once } from 'node:events'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { TLSSocket } from 'node:tls'
-import type { HttpClient } from '../tools/http-client.ts'
-import { long } from '../tools/long.ts'
-import { ownMemory } from '../tools/memory.ts'
-import { configMaps } from '../tools/paths.ts'
-import { openSocket } from '../tools/raw-http.ts'
-import { type ServerHandle, startServer } from '../tools/server.ts'
+import type { HttpClient } from '../support/http-client.ts'
+import { long } from '../support/long.ts'
+import { ownMemory } from '../support/memory.ts'
+import { configMaps } from '../support/paths.ts'
+import { openSocket } from '../support/raw-http.ts'
+import { type ServerHandle, startServer } from '../support/server.ts'
 
 const each = long ? 100 : 10
 const writes = long ? 20_000 : 250

@@ -11,12 +11,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { HttpClient } from '../tools/http-client.ts'
-import { pairOf } from '../tools/identities.ts'
-import { long } from '../tools/long.ts'
-import { ownMemory } from '../tools/memory.ts'
-import { configMaps } from '../tools/paths.ts'
-import { type ServerHandle, startServer } from '../tools/server.ts'
+import { HttpClient } from '../support/http-client.ts'
+import { pairOf } from '../support/identities.ts'
+import { long } from '../support/long.ts'
+import { ownMemory } from '../support/memory.ts'
+import { configMaps } from '../support/paths.ts'
+import { type ServerHandle, startServer } from '../support/server.ts'
 
 const seconds = long ? 600 : 4
 const sliceMs = long ? 15_000 : 1000

@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import { type Seeded, seeded } from '../store/seeded.ts'
-import type { ServerHandle } from '../tools/server.ts'
+import { type Seeded, seeded } from '../storage/store/seeded.ts'
+import type { ServerHandle } from '../support/server.ts'
 import { checkHistory } from './history.ts'
 import { Follower, outcomes, readLog, report, revisionOf, workload } from './load.ts'
 import { Recorder } from './recorder.ts'

@@ -9,17 +9,17 @@ import { createHash, randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import type { AuthenticationOutcome } from '../../src/authn/authenticator.ts'
-import { noHeaders } from '../../src/authn/authenticator.ts'
-import { bootstrapTokens } from '../../src/authn/bootstrap-tokens.ts'
-import { readTokens, staticTokens } from '../../src/authn/static-tokens.ts'
-import { systemClock } from '../../src/base/clock.ts'
-import type { Lookup, ObjectName, StoredType } from '../../src/model/lookup.ts'
-import type { ApiObject } from '../../src/model/object.ts'
-import { vendorOf } from '../../src/model/vendor.ts'
-import { ContinueTokens } from '../../src/registry/continue-token.ts'
-import { long } from '../tools/long.ts'
-import { root } from '../tools/server.ts'
+import type { Lookup, ObjectName, StoredType } from '../../src/api/model/lookup.ts'
+import type { ApiObject } from '../../src/api/model/object.ts'
+import { vendorOf } from '../../src/api/model/vendor.ts'
+import type { AuthenticationOutcome } from '../../src/apiserver/authn/authenticator.ts'
+import { noHeaders } from '../../src/apiserver/authn/authenticator.ts'
+import { bootstrapTokens } from '../../src/apiserver/authn/bootstrap-tokens.ts'
+import { readTokens, staticTokens } from '../../src/apiserver/authn/static-tokens.ts'
+import { ContinueTokens } from '../../src/apiserver/registry/reads/continue-token.ts'
+import { systemClock } from '../../src/base/time/clock.ts'
+import { long } from '../support/long.ts'
+import { root } from '../support/server.ts'
 
 const samples = 20_000
 const runs = 3
@@ -51,7 +51,7 @@ test('static tokens are kept as hashes, and looked up by hash', () => {
 })
 
 test('signatures are compared in constant time, and whole', () => {
-  const source = readFileSync(join(root, 'src/registry/continue-token.ts'), 'utf8')
+  const source = readFileSync(join(root, 'src/apiserver/registry/reads/continue-token.ts'), 'utf8')
   assert.match(source, /signature\?\.length === expected\.length && timingSafeEqual\(signature, expected\)/)
   const tokens = new ContinueTokens(Buffer.alloc(32, 1))
   const good = tokens.write({ revision: 1, after: 'a' }, 'scope')
@@ -60,7 +60,7 @@ test('signatures are compared in constant time, and whole', () => {
 })
 
 test('a bootstrap token is judged whole, whether or not there is one of its id', () => {
-  const source = readFileSync(join(root, 'src/authn/bootstrap-tokens.ts'), 'utf8')
+  const source = readFileSync(join(root, 'src/apiserver/authn/bootstrap-tokens.ts'), 'utf8')
   assert.match(source, /timingSafeEqual\(hash\('sha256', one, 'buffer'\), hash\('sha256', other, 'buffer'\)\)/)
   const ask = bootstrapAuthenticator(['abcdef'])
   assert.equal((ask(`Bearer abcdef.${bootstrapSecret}`) as AuthenticationOutcome).result, 'user')

@@ -1,5 +1,5 @@
 /** What the fuzz tests of a server share: counts by code, many requests at once, and the shape of a refusal. */
-import type { Answer } from '../tools/http-client.ts'
+import type { Answer } from '../support/http-client.ts'
 
 const mostTold = 10
 

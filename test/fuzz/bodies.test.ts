@@ -5,12 +5,18 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type ModelOperation, modelJsonPatch, modelMergePatch, randomOperations, type Value } from '../merge/models.ts'
-import { type Seeded, seeded } from '../store/seeded.ts'
-import { noControls } from '../tools/accounts.ts'
-import { watchOver } from '../tools/alive.ts'
-import type { Answer, HttpClient } from '../tools/http-client.ts'
-import { serve } from '../tools/in-process.ts'
+import {
+  type ModelOperation,
+  modelJsonPatch,
+  modelMergePatch,
+  randomOperations,
+  type Value,
+} from '../api/merge/models.ts'
+import { type Seeded, seeded } from '../storage/store/seeded.ts'
+import { noControls } from '../support/accounts.ts'
+import { watchOver } from '../support/alive.ts'
+import type { Answer, HttpClient } from '../support/http-client.ts'
+import { serve } from '../support/in-process.ts'
 import { Counts, everyOne, faultOfStatus } from './answers.ts'
 import { damaged } from './documents.ts'
 import { isSame, mutated } from './mutations.ts'

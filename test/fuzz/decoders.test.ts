@@ -4,12 +4,12 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseJson, stringifyJson } from '../../src/codec/json.ts'
-import { stringifyYaml } from '../../src/codec/write-yaml.ts'
-import { parseYaml } from '../../src/codec/yaml.ts'
-import type { Json } from '../../src/model/json.ts'
-import { LabelMatcher, parseLabelSelector } from '../../src/model/label-selector.ts'
-import { type Seeded, seeded } from '../store/seeded.ts'
+import { parseJson, stringifyJson } from '../../src/api/codec/json.ts'
+import { stringifyYaml } from '../../src/api/codec/write-yaml.ts'
+import { parseYaml } from '../../src/api/codec/yaml.ts'
+import type { Json } from '../../src/api/json/json.ts'
+import { LabelMatcher, parseLabelSelector } from '../../src/api/selectors/label-selector.ts'
+import { type Seeded, seeded } from '../storage/store/seeded.ts'
 import { damaged, randomJson, spellJson } from './documents.ts'
 import { rounds, Slowest, seed, tell, unlessRefused } from './scale.ts'
 

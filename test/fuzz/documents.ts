@@ -1,6 +1,6 @@
 /** Random documents from a seed, their texts in several spellings, and ways to damage a text. */
-import { type Json, setKey } from '../../src/model/json.ts'
-import type { Seeded } from '../store/seeded.ts'
+import { type Json, setKey } from '../../src/api/json/json.ts'
+import type { Seeded } from '../storage/store/seeded.ts'
 
 const texts = [
   '',

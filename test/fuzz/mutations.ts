@@ -1,6 +1,6 @@
 /** Changes to JSON values that leave most of them as they were: a member gone, doubled, renamed or something else. */
-import { canonical, type Value } from '../merge/models.ts'
-import type { Seeded } from '../store/seeded.ts'
+import { canonical, type Value } from '../api/merge/models.ts'
+import type { Seeded } from '../storage/store/seeded.ts'
 
 const deep = (levels: number): Value => (levels === 0 ? 1 : { a: deep(levels - 1) })
 

@@ -5,18 +5,18 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { stringify } from 'yaml'
-import { parseJson, stringifyJson } from '../../src/codec/json.ts'
-import { parseYaml } from '../../src/codec/yaml.ts'
-import { allKinds } from '../../src/kinds/all.ts'
-import { applyJsonPatch, parseJsonPatch } from '../../src/merge/json-patch.ts'
-import { applyMergePatch } from '../../src/merge/merge-patch.ts'
-import { applyStrategicMergePatch } from '../../src/merge/strategic-merge-patch.ts'
-import { FieldMatcher, parseFieldSelector } from '../../src/model/field-selector.ts'
-import type { Json, JsonObject } from '../../src/model/json.ts'
-import { decode } from '../../src/schema/decode.ts'
-import { field, type Schema, s } from '../../src/schema/schema.ts'
-import { makeObject, makingFrom } from '../kinds/random-object.ts'
-import { validValues } from '../kinds/valid-values.ts'
+import { parseJson, stringifyJson } from '../../src/api/codec/json.ts'
+import { parseYaml } from '../../src/api/codec/yaml.ts'
+import type { Json, JsonObject } from '../../src/api/json/json.ts'
+import { allKinds } from '../../src/api/kinds/all.ts'
+import { applyJsonPatch, parseJsonPatch } from '../../src/api/merge/json-patch.ts'
+import { applyMergePatch } from '../../src/api/merge/merge-patch.ts'
+import { applyStrategicMergePatch } from '../../src/api/merge/strategic-merge-patch.ts'
+import { decode } from '../../src/api/schema/decode.ts'
+import { field, type Schema, s } from '../../src/api/schema/schema.ts'
+import { FieldMatcher, parseFieldSelector } from '../../src/api/selectors/field-selector.ts'
+import { makeObject, makingFrom } from '../api/kinds/random-object.ts'
+import { validValues } from '../api/kinds/valid-values.ts'
 import {
   canonical,
   deepFreeze,
@@ -26,9 +26,9 @@ import {
   randomValue,
   seeded,
   type Value,
-} from '../merge/models.ts'
-import { modelStrategic, randomOf, sorted, type Type } from '../merge/strategic-model.ts'
-import { seeded as seededChoices } from '../store/seeded.ts'
+} from '../api/merge/models.ts'
+import { modelStrategic, randomOf, sorted, type Type } from '../api/merge/strategic-model.ts'
+import { seeded as seededChoices } from '../storage/store/seeded.ts'
 import { damaged } from './documents.ts'
 import { fieldsMatch, fieldTerms } from './query-model.ts'
 import { rounds, seed, tell, unlessRefused } from './scale.ts'

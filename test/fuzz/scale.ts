@@ -2,8 +2,8 @@
  * How much is tried: a little in every run of the tests, much by `npm run test:fuzz`. The seed is told, and
  * `ORCH_FUZZ_SEED` repeats it.
  */
-import { ApiError } from '../../src/model/api-error.ts'
-import { cpuMs } from '../tools/effort.ts'
+import { ApiError } from '../../src/api/model/api-error.ts'
+import { cpuMs } from '../support/effort.ts'
 
 const long = process.env.ORCH_FUZZ === 'long'
 

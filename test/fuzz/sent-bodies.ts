@@ -3,8 +3,8 @@
  * damaged; and what a text says, where that is known.
  */
 import { stringify } from 'yaml'
-import type { Value } from '../merge/models.ts'
-import type { Seeded } from '../store/seeded.ts'
+import type { Value } from '../api/merge/models.ts'
+import type { Seeded } from '../storage/store/seeded.ts'
 import { damaged } from './documents.ts'
 import { mutated } from './mutations.ts'
 

@@ -16,8 +16,8 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { runCommand } from '../tools/run-command.ts'
-import { root } from '../tools/server.ts'
+import { runCommand } from '../support/run-command.ts'
+import { root } from '../support/server.ts'
 
 /** A checkout of its own, with the same dependencies. */
 function checkout(t: TestContext): string {
@@ -49,7 +49,7 @@ test('programs that start at once on a stale bundle all start', { timeout: 300_0
   for (let round = 0; round < 2; round++) {
     const ran = await Promise.all(Array.from({ length: 4 }, () => version(directory)))
     for (const { code, stdout, stderr } of ran) assert.deepEqual([code, stderr, stdout.slice(0, 7)], [0, '', 'Client '])
-    touch(directory, 'src/model/version.ts')
+    touch(directory, 'src/api/model/version.ts')
   }
   assert.deepEqual(
     readdirSync(directory).filter((name) => name.startsWith('dist.')),
@@ -81,7 +81,7 @@ test('compiled code is kept, and is no more than a help', { timeout: 300_000 }, 
     assert.notDeepEqual(readFileSync(cache), bytes)
   }
   // That of another bundle is not looked at, however much like this one it is.
-  touch(directory, 'src/model/version.ts')
+  touch(directory, 'src/api/model/version.ts')
   await assertRuns()
   assert.ok(!existsSync(cache))
 

@@ -1,7 +1,7 @@
 /** Flags of the loops of Services, Jobs and nodes: what is wrong is said before anything runs. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseFlags } from '../../src/base/flags.ts'
+import { parseFlags } from '../../src/base/flags/flags.ts'
 import { clusterLoopFlags, clusterLoopOptions, podRangesOf } from '../../src/server/flags/cluster-loops.ts'
 
 const read = (...args: string[]) => ({ ...parseFlags(clusterLoopFlags, args), serviceClusterIpRange: [] })

@@ -6,16 +6,16 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { Client } from '../../src/client/client.ts'
 import { parseConfigYaml } from '../../src/client/node/config-yaml.ts'
 import { HttpTransport } from '../../src/client/node/http-transport.ts'
 import { readClientConfig } from '../../src/client/node/kubeconfig.ts'
-import { freePorts, startEtcd } from '../tools/etcd.ts'
-import { asIssuer, makeIdentity } from '../tools/identities.ts'
-import { longTest } from '../tools/long.ts'
-import { configMap, configMaps } from '../tools/resource-types.ts'
-import { root } from '../tools/server.ts'
-import { untilTrue } from '../tools/until.ts'
+import { Client } from '../../src/client/requests/client.ts'
+import { freePorts, startEtcd } from '../support/etcd.ts'
+import { asIssuer, makeIdentity } from '../support/identities.ts'
+import { longTest } from '../support/long.ts'
+import { configMap, configMaps } from '../support/resource-types.ts'
+import { root } from '../support/server.ts'
+import { untilTrue } from '../support/until.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'orch-ephemeral-test-'))
 after(() => rmSync(directory, { recursive: true, force: true }))

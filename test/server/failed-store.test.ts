@@ -11,11 +11,11 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { compilePreload } from '../faults/recording.ts'
-import type { HttpClient } from '../tools/http-client.ts'
-import { longTest } from '../tools/long.ts'
-import { configMaps } from '../tools/paths.ts'
-import { root, type ServerHandle, startServer } from '../tools/server.ts'
-import { until } from '../tools/until.ts'
+import type { HttpClient } from '../support/http-client.ts'
+import { longTest } from '../support/long.ts'
+import { configMaps } from '../support/paths.ts'
+import { root, type ServerHandle, startServer } from '../support/server.ts'
+import { until } from '../support/until.ts'
 
 const named = (name: string) => ({ metadata: { name } })
 
@@ -76,7 +76,7 @@ for (const [what, failure, why, form] of [
   })
 
 test('a server whose store thread is gone is not ready, says why, and ends', async (t) => {
-  const hook = pathToFileURL(join(root, 'test/tools/end-store-thread.mjs')).href
+  const hook = pathToFileURL(join(root, 'test/support/end-store-thread.mjs')).href
   const server = await startServer(t, [], { NODE_OPTIONS: `--import=${hook}` })
   const client = server.client()
   assert.equal((await client.post(configMaps, named('before'))).status, 201)

@@ -7,11 +7,11 @@ import { closeSync, openSync, rmSync, statfsSync, statSync, truncateSync, writeF
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { long, longTest } from '../tools/long.ts'
-import { configMaps } from '../tools/paths.ts'
-import { type ServerHandle, startServer } from '../tools/server.ts'
-import { mountSmallDevice } from '../tools/small-device.ts'
-import { untilTrue } from '../tools/until.ts'
+import { long, longTest } from '../support/long.ts'
+import { configMaps } from '../support/paths.ts'
+import { type ServerHandle, startServer } from '../support/server.ts'
+import { mountSmallDevice } from '../support/small-device.ts'
+import { untilTrue } from '../support/until.ts'
 
 /** A small device, on which a server keeps its data. */
 async function startOnSmallDevice(

@@ -4,9 +4,9 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { parseFlags } from '../../src/base/flags.ts'
+import { parseFlags } from '../../src/base/flags/flags.ts'
 import { serverFlags } from '../../src/server/flags/options.ts'
-import { greeting, orchctlCommand } from '../../src/server/greeting.ts'
+import { greeting, orchctlCommand } from '../../src/server/program/greeting.ts'
 
 test('orchctl is called as it was installed', (t) => {
   const place = realpathSync(mkdtempSync(join(tmpdir(), 'orch-greeting-')))

@@ -1,7 +1,7 @@
 /** Health checks: those that are left out are named, and so are those that nobody knows. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { serve } from '../tools/in-process.ts'
+import { serve } from '../support/in-process.ts'
 
 test('a check that is left out says so; one that there is not is told of', async (t) => {
   const client = (await serve(t)).client()

@@ -7,9 +7,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
-import { allKinds } from '../../src/kinds/all.ts'
-import { LmdbStore } from '../../src/store/lmdb/store.ts'
-import { startInProcess } from '../tools/in-process.ts'
+import { allKinds } from '../../src/api/kinds/all.ts'
+import { LmdbStore } from '../../src/storage/store/lmdb/store.ts'
+import { startInProcess } from '../support/in-process.ts'
 
 interface StoredObject {
   readonly key: string

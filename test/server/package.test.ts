@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { assertNodeFits } from '../../src/testing/node-version.ts'
-import { root } from '../tools/server.ts'
+import { root } from '../support/server.ts'
 
 /** The oldest versions of Node that the programs run on. The package brings one of these along. */
 function nodeFloors(): string[] {

@@ -1,14 +1,14 @@
 /** What is served and which features are on, as --runtime-config and --feature-gates say; how much is logged. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { allKinds } from '../../src/kinds/all.ts'
-import { vendorOf } from '../../src/model/vendor.ts'
-import { readFeatureGates } from '../../src/server/feature-gates.ts'
+import { allKinds } from '../../src/api/kinds/all.ts'
+import { vendorOf } from '../../src/api/model/vendor.ts'
+import { openLog } from '../../src/base/telemetry/log.ts'
+import { readFeatureGates } from '../../src/server/flags/feature-gates.ts'
 import { readPairs } from '../../src/server/flags/pairs.ts'
-import { servedBy } from '../../src/server/runtime-config.ts'
-import { openLog } from '../../src/telemetry/log.ts'
-import { serve } from '../tools/in-process.ts'
-import { startFailing } from '../tools/start-failing.ts'
+import { servedBy } from '../../src/server/flags/runtime-config.ts'
+import { serve } from '../support/in-process.ts'
+import { startFailing } from '../support/start-failing.ts'
 
 const vendor = vendorOf('orch')
 

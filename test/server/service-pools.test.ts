@@ -1,8 +1,8 @@
 /** The ranges of Services as flags say them, and the pools that are made of them. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Pool } from '../../src/registry/pools.ts'
-import { ownAddress, readClusterRanges, readPortRange, servicePools } from '../../src/server/service-pools.ts'
+import type { Pool } from '../../src/apiserver/registry/reservations/pools.ts'
+import { ownAddress, readClusterRanges, readPortRange, servicePools } from '../../src/server/flags/service-pools.ts'
 
 function poolsOf(ranges: string, ports = '30000-32767'): { pools: Pool[]; own: string } {
   const options = { serviceClusterIpRange: readClusterRanges(ranges), serviceNodePortRange: readPortRange(ports) }

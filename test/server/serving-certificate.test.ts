@@ -6,11 +6,11 @@ import { hostname, networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { connect } from 'node:tls'
-import { readNames } from '../../src/pki/names.ts'
-import { temporaryDirectory } from '../pki/openssl.ts'
-import { serve } from '../tools/in-process.ts'
-import { certificatesIn, serverExtensions } from '../tools/openssl-certificates.ts'
-import { until } from '../tools/who.ts'
+import { readNames } from '../../src/api/pki/names.ts'
+import { temporaryDirectory } from '../api/pki/openssl.ts'
+import { serve } from '../support/in-process.ts'
+import { certificatesIn, serverExtensions } from '../support/openssl-certificates.ts'
+import { until } from '../support/who.ts'
 
 /** The name in the certificate that a new connection is shown. */
 async function shownName(t: TestContext, port: number): Promise<string> {

@@ -4,11 +4,11 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { type ConnectionOptions, connect } from 'node:tls'
-import { servedUrl } from '../../src/server/server-urls.ts'
-import { type Restartable, serve, serveUp } from '../tools/in-process.ts'
-import { configMaps } from '../tools/paths.ts'
-import { caOf } from '../tools/raw-http.ts'
-import { startFailing } from '../tools/start-failing.ts'
+import { servedUrl } from '../../src/server/assembly/server-urls.ts'
+import { type Restartable, serve, serveUp } from '../support/in-process.ts'
+import { configMaps } from '../support/paths.ts'
+import { caOf } from '../support/raw-http.ts'
+import { startFailing } from '../support/start-failing.ts'
 
 /** The version and cipher that a client gets which offers no others; the code of the error where it gets none. */
 async function handshake(server: Restartable, offers: ConnectionOptions): Promise<string> {

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
-import { root, startUp } from '../tools/server.ts'
-import { untilTrue } from '../tools/until.ts'
+import { root, startUp } from '../support/server.ts'
+import { untilTrue } from '../support/until.ts'
 
 const pods = '/api/v1/namespaces/default/pods'
 
@@ -14,7 +14,7 @@ test('a thread that stands still is replaced, and the server answers meanwhile',
   const directory = mkdtempSync(join(tmpdir(), 'orch-simulation-'))
   t.after(() => rmSync(directory, { recursive: true, force: true }))
   const control = join(directory, 'end')
-  const hook = pathToFileURL(join(root, 'test/tools/end-worker.mjs')).href
+  const hook = pathToFileURL(join(root, 'test/support/end-worker.mjs')).href
   const server = await startUp(t, ['--nodes=1'], { NODE_OPTIONS: `--import=${hook}`, ORCH_END_WORKER: control })
   const client = server.client()
   const runs = async (name: string) => {

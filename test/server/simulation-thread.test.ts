@@ -6,12 +6,12 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import type { Worker } from 'node:worker_threads'
-import { Client } from '../../src/client/client.ts'
-import type { ConfigMap } from '../../src/kinds/core/config-map.ts'
-import type { HttpClient } from '../tools/http-client.ts'
-import { serveUp } from '../tools/in-process.ts'
-import { root, type ServerHandle, startUp } from '../tools/server.ts'
-import { until, untilTrue } from '../tools/until.ts'
+import type { ConfigMap } from '../../src/api/kinds/core/config-map.ts'
+import { Client } from '../../src/client/requests/client.ts'
+import type { HttpClient } from '../support/http-client.ts'
+import { serveUp } from '../support/in-process.ts'
+import { root, type ServerHandle, startUp } from '../support/server.ts'
+import { until, untilTrue } from '../support/until.ts'
 
 const pods = '/api/v1/namespaces/default/pods'
 const configMaps = { group: '', version: 'v1', plural: 'configmaps', namespaced: true }
@@ -24,7 +24,7 @@ let server: ServerHandle
 let client: HttpClient
 
 before(async () => {
-  const hook = pathToFileURL(join(root, 'test/tools/end-worker.mjs')).href
+  const hook = pathToFileURL(join(root, 'test/support/end-worker.mjs')).href
   server = await startUp(t, ['--nodes=1'], { NODE_OPTIONS: `--import=${hook}`, ORCH_END_WORKER: control })
   client = server.client()
 })

@@ -20,18 +20,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { open } from 'lmdb'
-import { parseFlags, UsageError } from '../../src/base/flags.ts'
-import { PkiFileError } from '../../src/pki/files.ts'
-import { startApiServer } from '../../src/server/api-server.ts'
+import { PkiFileError } from '../../src/api/pki/files.ts'
+import { parseFlags, UsageError } from '../../src/base/flags/flags.ts'
+import { openLog } from '../../src/base/telemetry/log.ts'
+import { startApiServer } from '../../src/server/assembly/api-server.ts'
 import { serverFlags } from '../../src/server/flags/options.ts'
-import { commandNames, helpFor } from '../../src/server/help.ts'
-import { StoreError } from '../../src/store/store.ts'
-import { openLog } from '../../src/telemetry/log.ts'
-import { HttpClient } from '../tools/http-client.ts'
-import { makeIdentity } from '../tools/identities.ts'
-import { someOf } from '../tools/long.ts'
-import { caOf } from '../tools/raw-http.ts'
-import { root, startServer } from '../tools/server.ts'
+import { commandNames, helpFor } from '../../src/server/program/help.ts'
+import { StoreError } from '../../src/storage/store/store.ts'
+import { HttpClient } from '../support/http-client.ts'
+import { makeIdentity } from '../support/identities.ts'
+import { someOf } from '../support/long.ts'
+import { caOf } from '../support/raw-http.ts'
+import { root, startServer } from '../support/server.ts'
 
 function temporaryDirectory(t: TestContext): string {
   const directory = mkdtempSync(join(tmpdir(), 'orch-start-'))
@@ -356,8 +356,8 @@ test('a checkout that is not installed, or cannot be bundled, says what to do', 
   const directory = temporaryDirectory(t)
   for (const part of ['bin', 'scripts', 'package-lock.json'])
     cpSync(join(root, part), join(directory, part), { recursive: true })
-  mkdirSync(join(directory, 'src/server'), { recursive: true })
-  writeFileSync(join(directory, 'src/server/orch.ts'), 'const x: =\n')
+  mkdirSync(join(directory, 'src/server/program'), { recursive: true })
+  writeFileSync(join(directory, 'src/server/program/orch.ts'), 'const x: =\n')
   const start = () => {
     const launch = [join(directory, 'bin/launch.cjs'), 'orch', 'version']
     const { status, stderr } = spawnSync(process.execPath, launch, { encoding: 'utf8' })

@@ -5,14 +5,14 @@
 import assert from 'node:assert/strict'
 import { Agent } from 'node:https'
 import { after, test } from 'node:test'
-import { tokenWebhook } from '../../src/authn/token-webhook.ts'
-import { webhook } from '../../src/authz/webhook.ts'
-import { systemClock } from '../../src/base/clock.ts'
-import { askForJson } from '../../src/base/https-json.ts'
-import type { Json, JsonObject } from '../../src/model/json.ts'
-import { vendorOf } from '../../src/model/vendor.ts'
-import { answerRaw } from '../tools/raw-answers.ts'
-import { soon } from '../tools/until.ts'
+import type { Json, JsonObject } from '../../src/api/json/json.ts'
+import { vendorOf } from '../../src/api/model/vendor.ts'
+import { tokenWebhook } from '../../src/apiserver/authn/token-webhook.ts'
+import { webhook } from '../../src/apiserver/authz/webhook.ts'
+import { systemClock } from '../../src/base/time/clock.ts'
+import { askForJson } from '../../src/wire/http/https-json.ts'
+import { answerRaw } from '../support/raw-answers.ts'
+import { soon } from '../support/until.ts'
 
 let connections = 0
 const hanging = await answerRaw({ after }, () => connections++)

@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
-import type { HttpClient } from '../tools/http-client.ts'
-import { configMaps } from '../tools/paths.ts'
-import { type Ending, root, type ServerHandle, startServer } from '../tools/server.ts'
-import { until, untilTrue } from '../tools/until.ts'
+import type { HttpClient } from '../support/http-client.ts'
+import { configMaps } from '../support/paths.ts'
+import { type Ending, root, type ServerHandle, startServer } from '../support/server.ts'
+import { until, untilTrue } from '../support/until.ts'
 
 const named = (name: string) => ({ metadata: { name }, data: { value: name } })
 
@@ -30,7 +30,7 @@ export async function startFragile(t: Ending, flags: readonly string[] = [], wor
   const directory = mkdtempSync(join(tmpdir(), 'orch-workers-'))
   t.after(async () => rmSync(directory, { recursive: true, force: true }))
   const control = join(directory, 'end')
-  const hook = pathToFileURL(join(root, 'test/tools/end-worker.mjs')).href
+  const hook = pathToFileURL(join(root, 'test/support/end-worker.mjs')).href
   const server = await startServer(t, [`--workers=${workers}`, ...flags], {
     NODE_OPTIONS: `--import=${hook} --max-old-space-size=150`,
     ORCH_END_WORKER: control,

@@ -1,9 +1,9 @@
 /** The simulated nodes of a server with several workers run in one of them, and are reached from all. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { HttpClient } from '../tools/http-client.ts'
-import { startUp } from '../tools/server.ts'
-import { untilTrue } from '../tools/until.ts'
+import type { HttpClient } from '../support/http-client.ts'
+import { startUp } from '../support/server.ts'
+import { untilTrue } from '../support/until.ts'
 
 const pods = '/api/v1/namespaces/default/pods'
 const connections = 12

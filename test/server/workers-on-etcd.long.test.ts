@@ -4,10 +4,10 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startEtcd } from '../tools/etcd.ts'
-import { configMaps } from '../tools/paths.ts'
-import { type Ending, startServer } from '../tools/server.ts'
-import { untilTrue } from '../tools/until.ts'
+import { startEtcd } from '../support/etcd.ts'
+import { configMaps } from '../support/paths.ts'
+import { type Ending, startServer } from '../support/server.ts'
+import { untilTrue } from '../support/until.ts'
 import { assertAllThere, countOf, creates, replaceOne, startFragile, writeAll } from './worker-faults.ts'
 import { describeAsOne } from './workers-as-one.ts'
 

@@ -1,13 +1,13 @@
 /** What clients asked, and calls that fail once: in-process and over TLS. */
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
-import { Informer } from '../../src/client/informer.ts'
-import { StatusError } from '../../src/client/status-error.ts'
-import { TransportError } from '../../src/client/transport.ts'
-import { watch } from '../../src/client/watch.ts'
+import { Informer } from '../../src/client/informers/informer.ts'
+import { StatusError } from '../../src/client/requests/status-error.ts'
+import { TransportError } from '../../src/client/requests/transport.ts'
+import { watch } from '../../src/client/requests/watch.ts'
 import { Calls } from '../../src/testing/calls.ts'
 import { startTestServer, type TestServer } from '../../src/testing/testing.ts'
-import { untilTrue } from '../tools/until.ts'
+import { untilTrue } from '../support/until.ts'
 import { configMap, configMaps, namespace, namespaces } from './tools.ts'
 
 for (const transport of ['in-process', 'tls'] as const)

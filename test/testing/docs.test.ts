@@ -4,8 +4,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { runCommand } from '../tools/run-command.ts'
-import { root } from '../tools/server.ts'
+import { runCommand } from '../support/run-command.ts'
+import { root } from '../support/server.ts'
 
 const project = mkdtempSync(join(tmpdir(), 'orch-docs-'))
 after(() => rmSync(project, { recursive: true, force: true }))

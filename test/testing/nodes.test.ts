@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Worker } from 'node:worker_threads'
-import * as kinds from '../../src/library/kinds.ts'
+import * as kinds from '../../src/client/library/kinds.ts'
 import { startTestServer } from '../../src/testing/testing.ts'
-import { until } from '../tools/until.ts'
+import { until } from '../support/until.ts'
 
 test('the clock of a test server drives pods on its simulated nodes', async () => {
   const threads: string[] = []

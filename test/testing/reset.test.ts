@@ -1,11 +1,11 @@
 /** Snapshots, resets and forks: the state as it was, versions that only rise, and watches that see what happens. */
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
-import { Informer } from '../../src/client/informer.ts'
-import { isNotFound } from '../../src/client/status-error.ts'
-import { watch } from '../../src/client/watch.ts'
+import { Informer } from '../../src/client/informers/informer.ts'
+import { isNotFound } from '../../src/client/requests/status-error.ts'
+import { watch } from '../../src/client/requests/watch.ts'
 import { startTestServer, type TestServer } from '../../src/testing/testing.ts'
-import { untilTrue } from '../tools/until.ts'
+import { untilTrue } from '../support/until.ts'
 import { configMap, configMaps, namesIn, namespace, namespaces, secrets } from './tools.ts'
 
 let server: TestServer

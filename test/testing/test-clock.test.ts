@@ -1,7 +1,7 @@
 /** The clock of test servers: it runs by itself, jumps when told, and calls what is due in order and once. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { repeat } from '../../src/base/clock.ts'
+import { repeat } from '../../src/base/time/clock.ts'
 import { TestClock } from '../../src/testing/test-clock.ts'
 
 test('it begins when it is told, runs on, and jumps', () => {

@@ -1,6 +1,7 @@
 /** What the tests of `orch/testing` have in common. */
-import type { ResourceType } from '../../src/client/resource-type.ts'
-import type { ApiObject } from '../../src/model/object.ts'
+
+import type { ApiObject } from '../../src/api/model/object.ts'
+import type { ResourceType } from '../../src/client/requests/resource-type.ts'
 
 export interface ConfigMap extends ApiObject {
   data?: { [key: string]: string }

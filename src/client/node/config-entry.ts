@@ -3,7 +3,7 @@
  * with the file, the entry and the field; values are never quoted, since they may be secrets.
  */
 import { dirname, resolve } from 'node:path'
-import { type Json, type JsonObject, own } from '../../model/json.ts'
+import { type Json, type JsonObject, own } from '../../api/json/json.ts'
 import { ConfigError, textIfThere } from './kubeconfig-files.ts'
 
 /** Where it stands, and what it says. */

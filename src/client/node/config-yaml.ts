@@ -1,6 +1,6 @@
 /** Client configs as YAML, whatever of it they use. Only what cannot be read otherwise needs this: it loads the library. */
 import { dump, loadAll, YAMLException } from 'js-yaml'
-import type { Json } from '../../model/json.ts'
+import type { Json } from '../../api/json/json.ts'
 import { ConfigError, type ConfigParser } from './kubeconfig-files.ts'
 
 /** Reads a kubeconfig in YAML or JSON. */

@@ -6,9 +6,9 @@
  */
 import { homedir } from 'node:os'
 import { resolve } from 'node:path'
-import type { Client } from '../client.ts'
-import { type ClientChoice, clientOver } from '../client-over.ts'
-import type { Transport } from '../transport.ts'
+import type { Client } from '../requests/client.ts'
+import { type ClientChoice, clientOver } from '../requests/client-over.ts'
+import type { Transport } from '../requests/transport.ts'
 import { parserFor } from './config-parser.ts'
 import { HttpTransport, type HttpTransportOptions } from './http-transport.ts'
 import { readClientConfig } from './kubeconfig.ts'

@@ -4,7 +4,7 @@
  */
 import type { Socket } from 'node:net'
 import type { ConnectionOptions } from 'node:tls'
-import { TransportError } from '../transport.ts'
+import { TransportError } from '../requests/transport.ts'
 import type { ClientCertificate } from './credentials.ts'
 
 export interface DialOptions {

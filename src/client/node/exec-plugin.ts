@@ -1,7 +1,7 @@
 /** What `user.exec` of a client config says of its credential plugin: which program, and how it is run. */
 import { delimiter, isAbsolute, join } from 'node:path'
-import { isObject } from '../../model/json.ts'
-import { type ProfileName, vendorOf } from '../../model/vendor.ts'
+import { isObject } from '../../api/json/json.ts'
+import { type ProfileName, vendorOf } from '../../api/model/vendor.ts'
 import {
   besideConfig,
   type Entry,

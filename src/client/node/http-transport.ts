@@ -7,8 +7,8 @@
  * idle. `close` ends them all.
  */
 import { Readable } from 'node:stream'
-import { orAborted } from '../../base/abort.ts'
-import { type Transport, TransportError, type TransportRequest, type TransportResponse } from '../transport.ts'
+import { orAborted } from '../../base/concurrency/abort.ts'
+import { type Transport, TransportError, type TransportRequest, type TransportResponse } from '../requests/transport.ts'
 import type { ClientCertificate, CredentialSource, Credentials } from './credentials.ts'
 import { type Dialed, type DialOptions, dial, isSecure } from './dial.ts'
 import { Http2Wire } from './http2-wire.ts'

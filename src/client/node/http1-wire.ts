@@ -5,7 +5,7 @@
  */
 import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { TransportError, type TransportResponse } from '../transport.ts'
+import { TransportError, type TransportResponse } from '../requests/transport.ts'
 import { type Dialed, isSecure } from './dial.ts'
 import type { Wire, WireRequest } from './wire.ts'
 

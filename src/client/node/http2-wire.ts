@@ -3,8 +3,8 @@
  * ends is replaced by the next request that needs it, one that answers no ping is cut.
  */
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, type IncomingHttpHeaders } from 'node:http2'
-import { orAborted } from '../../base/abort.ts'
-import { TransportError, type TransportResponse } from '../transport.ts'
+import { orAborted } from '../../base/concurrency/abort.ts'
+import { TransportError, type TransportResponse } from '../requests/transport.ts'
 import type { Dialed } from './dial.ts'
 import type { Wire, WireRequest } from './wire.ts'
 

@@ -1,5 +1,5 @@
 /** What a client config says of a cluster: where its server is, how to reach it, and how to know it. */
-import { isObject, type Json, type JsonObject, own } from '../../model/json.ts'
+import { isObject, type Json, type JsonObject, own } from '../../api/json/json.ts'
 import {
   checkPem,
   type Entry,

@@ -6,9 +6,9 @@
  */
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { withFileLock } from '../../base/file-lock.ts'
-import { makeDirectory, replaceFile } from '../../base/files.ts'
-import { isObject, type Json, type JsonObject, own } from '../../model/json.ts'
+import { isObject, type Json, type JsonObject, own } from '../../api/json/json.ts'
+import { withFileLock } from '../../base/files/file-lock.ts'
+import { makeDirectory, replaceFile } from '../../base/files/files.ts'
 import { parseConfigYaml, writeConfigYaml } from './config-yaml.ts'
 import { ConfigError, textIfThere } from './kubeconfig-files.ts'
 

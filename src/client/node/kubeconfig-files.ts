@@ -1,8 +1,8 @@
 /** Where client configs lie: the files that are read when none is named. */
 import { existsSync, readFileSync } from 'node:fs'
 import { delimiter, join, resolve } from 'node:path'
-import { codeOf } from '../../base/errors.ts'
-import type { Json } from '../../model/json.ts'
+import type { Json } from '../../api/json/json.ts'
+import { codeOf } from '../../base/text/errors.ts'
 
 /** Something is wrong with a client config, and its owner can fix it. */
 export class ConfigError extends Error {

@@ -3,7 +3,7 @@
  * credential plugin (`exec`), an identity token that is renewed (`auth-provider`), and whom to act as.
  */
 import { readFile } from 'node:fs/promises'
-import { isObject, type Json, own } from '../../model/json.ts'
+import { isObject, type Json, own } from '../../api/json/json.ts'
 import {
   besideConfig,
   checkPem,

@@ -5,7 +5,7 @@
  * wrong, and what is asked for but not supported, is reported with the file and the field; secrets are never quoted.
  */
 import { dirname, resolve } from 'node:path'
-import { isObject, type JsonObject, own } from '../../model/json.ts'
+import { isObject, type JsonObject, own } from '../../api/json/json.ts'
 import { type Entry, optionalText, requiredText } from './config-entry.ts'
 import { isSecure } from './dial.ts'
 import type { HttpTransportOptions } from './http-transport.ts'

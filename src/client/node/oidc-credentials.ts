@@ -4,9 +4,9 @@
  * several programs one renews, and the others find what it has got.
  */
 import { Agent } from 'node:https'
-import { type Clock, systemClock } from '../../base/clock.ts'
-import { askForJson, BadAnswer } from '../../base/https-json.ts'
-import { isObject, type Json, type JsonObject, own } from '../../model/json.ts'
+import { isObject, type Json, type JsonObject, own } from '../../api/json/json.ts'
+import { type Clock, systemClock } from '../../base/time/clock.ts'
+import { askForJson, BadAnswer } from '../../wire/http/https-json.ts'
 import { type CredentialSource, type Credentials, isToken } from './credentials.ts'
 import { changeEntry } from './kubeconfig-edit.ts'
 import { ConfigError } from './kubeconfig-files.ts'

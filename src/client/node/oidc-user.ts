@@ -1,5 +1,5 @@
 /** What `user.auth-provider` of a client config says: an OpenID Connect provider, and the tokens that it has issued. */
-import { isObject, type JsonObject } from '../../model/json.ts'
+import { isObject, type JsonObject } from '../../api/json/json.ts'
 import { checkPem, type Entry, fault, optional, optionalText, pemOf, requiredText } from './config-entry.ts'
 
 export interface OidcUser {

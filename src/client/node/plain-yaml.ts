@@ -4,7 +4,7 @@
  * the request after it. Whatever is not so plain that it can only mean one thing is left to the library: then this gives
  * undefined, and never another value than the library would.
  */
-import type { Json, JsonObject } from '../../model/json.ts'
+import type { Json, JsonObject } from '../../api/json/json.ts'
 
 /** The value; undefined where the text is not so plain. */
 export function parsePlainYaml(text: string): Json | undefined {

@@ -1,7 +1,7 @@
 /** Another protocol on a connection to a server, by the Upgrade of HTTP/1.1: WebSockets, which carry streams of pods. */
 import { type IncomingMessage, request } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { TransportError } from '../transport.ts'
+import { TransportError } from '../requests/transport.ts'
 import type { Dialed } from './dial.ts'
 
 /** What is asked for. */

@@ -5,8 +5,8 @@
  */
 import { createHash, randomBytes } from 'node:crypto'
 import type { Duplex } from 'node:stream'
-import { closeCodes, type Message, WebSocketFraming } from '../../base/websocket/framing.ts'
-import { TransportError } from '../transport.ts'
+import { closeCodes, type Message, WebSocketFraming } from '../../wire/websocket/framing.ts'
+import { TransportError } from '../requests/transport.ts'
 import type { UpgradedConnection } from './upgrade.ts'
 
 const guid = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'

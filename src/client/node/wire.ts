@@ -1,5 +1,5 @@
 /** The way to a server with one client certificate, in the HTTP that the server speaks. */
-import type { TransportRequest, TransportResponse } from '../transport.ts'
+import type { TransportRequest, TransportResponse } from '../requests/transport.ts'
 
 /** The headers may have several values. */
 export interface WireRequest extends Omit<TransportRequest, 'headers'> {

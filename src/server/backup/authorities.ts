@@ -5,11 +5,11 @@
  */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { BackupError } from '../../backup/backup-error.ts'
-import { ignoring } from '../../base/files.ts'
-import { adoptCa, type CertifiedKey } from '../../pki/authority.ts'
-import type { Entry } from '../../store/store.ts'
-import { authorityKey, proxyAuthorityKey } from '../shared-keys.ts'
+import { adoptCa, type CertifiedKey } from '../../api/pki/authority.ts'
+import { BackupError } from '../../apiserver/backup/backup-error.ts'
+import { ignoring } from '../../base/files/files.ts'
+import type { Entry } from '../../storage/store/store.ts'
+import { authorityKey, proxyAuthorityKey } from '../certificates/shared-keys.ts'
 
 /** Where each lies in a data directory. */
 const places: ReadonlyMap<string, string> = new Map([

@@ -1,6 +1,7 @@
 /** How long the entries of a store that is filled are kept: those of kinds that expire for a whole lifetime from now. */
-import { prefixOf } from '../../cache/caches.ts'
-import { allKinds } from '../../kinds/all.ts'
+
+import { allKinds } from '../../api/kinds/all.ts'
+import { prefixOf } from '../../storage/cache/caches.ts'
 
 /** Returns the lifetime in seconds for a key; undefined: it stays. */
 export function lifetimes(ttlMs: number): (key: string) => number | undefined {

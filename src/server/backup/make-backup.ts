@@ -1,10 +1,11 @@
 /** A backup of a store that is open, as a stream: of the state at one revision, while the store is in use. */
-import { BackupError } from '../../backup/backup-error.ts'
-import { type BackupContents, backupFormat, writeBackup } from '../../backup/format.ts'
-import { snapshotOf } from '../../backup/snapshot.ts'
-import { version } from '../../model/version.ts'
-import type { Store } from '../../store/store.ts'
-import { profileKey } from '../profile.ts'
+
+import { version } from '../../api/model/version.ts'
+import { BackupError } from '../../apiserver/backup/backup-error.ts'
+import { type BackupContents, backupFormat, writeBackup } from '../../apiserver/backup/format.ts'
+import { snapshotOf } from '../../apiserver/backup/snapshot.ts'
+import type { Store } from '../../storage/store/store.ts'
+import { profileKey } from '../store/profile.ts'
 import { withAuthorities } from './authorities.ts'
 
 export interface BackupSource {

@@ -1,9 +1,9 @@
 /** `orch migrate`: copies a store into another that holds nothing yet, also from the etcd of a kube-apiserver. */
 
-import { KubeSnapshot } from '../../backup/kube-snapshot.ts'
-import { revisionAbove } from '../../backup/load.ts'
-import { type Snapshot, snapshotOf } from '../../backup/snapshot.ts'
-import { type OptionsOf, UsageError } from '../../base/flags.ts'
+import { KubeSnapshot } from '../../apiserver/backup/kube-snapshot.ts'
+import { revisionAbove } from '../../apiserver/backup/load.ts'
+import { type Snapshot, snapshotOf } from '../../apiserver/backup/snapshot.ts'
+import { type OptionsOf, UsageError } from '../../base/flags/flags.ts'
 import type { migrateFlags, StorePlace } from '../flags/backup.ts'
 import { withAuthorities } from './authorities.ts'
 import { fill } from './commands.ts'
@@ -60,7 +60,7 @@ async function ofStore(place: StorePlace, terminal: Terminal): Promise<Source> {
 }
 
 async function ofKubernetes(place: StorePlace): Promise<Source> {
-  const { EtcdReader } = await import('../../store/etcd/read-only.ts')
+  const { EtcdReader } = await import('../../storage/store/etcd/read-only.ts')
   const { endpoints, tls } = etcdOf(place)
   const reader = await EtcdReader.open({ endpoints, tls })
   const { etcdPrefix } = place

@@ -1,12 +1,12 @@
 /** Opens the store that a command works on by itself, to read it or to fill it. No server has it meanwhile, but for etcd. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { systemClock } from '../../base/clock.ts'
-import { UsageError } from '../../base/flags.ts'
-import type { Load, Loading } from '../../store/loading.ts'
-import { type Store, StoreError } from '../../store/store.ts'
+import { UsageError } from '../../base/flags/flags.ts'
+import { systemClock } from '../../base/time/clock.ts'
+import type { Load, Loading } from '../../storage/store/loading.ts'
+import { type Store, StoreError } from '../../storage/store/store.ts'
 import type { StorePlace } from '../flags/backup.ts'
-import { readFlagFile } from '../read-flag-file.ts'
+import { readFlagFile } from '../flags/read-flag-file.ts'
 
 /** Longer than any command takes: it is not for a command to forget history. */
 const historyMs = 24 * 3_600_000
@@ -21,12 +21,12 @@ export function assertOnePlace({ dataDir, etcdServers }: StorePlace, names: read
 /** A store that exists, as it is: nothing expires and no history is forgotten while a command looks at it. */
 export async function openPlace(place: StorePlace, warn: (text: string) => void): Promise<Store> {
   if (place.etcdServers.length > 0) {
-    const { EtcdStore } = await import('../../store/etcd/store.ts')
+    const { EtcdStore } = await import('../../storage/store/etcd/store.ts')
     return await EtcdStore.open({ ...etcdOf(place), historyMs, onWarning: warn, onWaiting: warn })
   }
   const directory = place.dataDir
   if (!existsSync(join(directory, 'data.mdb'))) throw new StoreError(`there is no store in ${directory}`)
-  const { LmdbStore } = await import('../../store/lmdb/store.ts')
+  const { LmdbStore } = await import('../../storage/store/lmdb/store.ts')
   const clock = { ...systemClock, every: () => () => {} }
   return await LmdbStore.open({ directory, historyMs, retention, clock, onWarning: warn })
 }
@@ -34,10 +34,10 @@ export async function openPlace(place: StorePlace, warn: (text: string) => void)
 /** Begins to fill a store that holds nothing yet. */
 export async function loadPlace(place: StorePlace, load: Load): Promise<Loading> {
   if (place.etcdServers.length > 0) {
-    const { loadEtcd } = await import('../../store/etcd/loading.ts')
+    const { loadEtcd } = await import('../../storage/store/etcd/loading.ts')
     return await loadEtcd(etcdOf(place), load)
   }
-  const { loadDirectory } = await import('../../store/lmdb/loading.ts')
+  const { loadDirectory } = await import('../../storage/store/lmdb/loading.ts')
   return await loadDirectory(place.dataDir, load)
 }
 

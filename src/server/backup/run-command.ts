@@ -1,5 +1,5 @@
 /** Reads the flags of `orch backup`, `restore`, `check` and `migrate` and runs the command. */
-import { parseFlags } from '../../base/flags.ts'
+import { parseFlags } from '../../base/flags/flags.ts'
 import { backupFlags, checkFlags, migrateFlags, restoreFlags } from '../flags/backup.ts'
 import { backup, check, restore } from './commands.ts'
 import { migrate } from './migrate.ts'

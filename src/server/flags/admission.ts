@@ -1,6 +1,6 @@
 /** Flags of admission. */
-import { flag, readBoolean, text } from '../../base/flags.ts'
-import { controlNames, defaultControls, readControls } from '../admission-controls.ts'
+import { flag, readBoolean, text } from '../../base/flags/flags.ts'
+import { controlNames, defaultControls, readControls } from './admission-controls.ts'
 import { readCount } from './values.ts'
 
 export const admissionFlags = {

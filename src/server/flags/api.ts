@@ -1,9 +1,10 @@
 /** Flags of what is served: names, versions, features, and the ranges of Services. */
-import { flag, UsageError } from '../../base/flags.ts'
-import { type ProfileName, profileNames } from '../../model/vendor.ts'
-import { featureGateHelp, readFeatureGates } from '../feature-gates.ts'
-import { readClusterRanges, readPortRange } from '../service-pools.ts'
+
+import { type ProfileName, profileNames } from '../../api/model/vendor.ts'
+import { flag, UsageError } from '../../base/flags/flags.ts'
+import { featureGateHelp, readFeatureGates } from './feature-gates.ts'
 import { readPairs } from './pairs.ts'
+import { readClusterRanges, readPortRange } from './service-pools.ts'
 
 export const apiFlags = {
   profile: flag(

@@ -1,6 +1,6 @@
 /** Flags of the audit, as kube-apiserver 1.23 has them. */
-import { sinkModes } from '../../audit/sink.ts'
-import { flag, oneOf, readBoolean, text, UsageError } from '../../base/flags.ts'
+import { sinkModes } from '../../apiserver/audit/sink.ts'
+import { flag, oneOf, readBoolean, text, UsageError } from '../../base/flags/flags.ts'
 import { readTime } from './values.ts'
 
 const readCount = (value: string): number => {

@@ -1,6 +1,6 @@
 /** Flags of authentication: client certificates, tokens, proxies, the token webhook, OpenID Connect, anonymous. */
-import { flag, oneOf, repeated, text, toggle, UsageError } from '../../base/flags.ts'
-import { isToken } from '../../base/header-line.ts'
+import { flag, oneOf, repeated, text, toggle, UsageError } from '../../base/flags/flags.ts'
+import { isToken } from '../../wire/http/header-line.ts'
 import { list, readTime } from './values.ts'
 
 const signingAlgorithms = ['RS256', 'RS384', 'RS512', 'ES256', 'ES384', 'ES512', 'PS256', 'PS384', 'PS512']

@@ -1,5 +1,5 @@
 /** Flags of authorization. */
-import { flag, oneOf, text, UsageError } from '../../base/flags.ts'
+import { flag, oneOf, text, UsageError } from '../../base/flags/flags.ts'
 import { list, readTime } from './values.ts'
 
 const authorizationModes = ['Node', 'RBAC', 'ABAC', 'Webhook', 'AlwaysAllow', 'AlwaysDeny'] as const

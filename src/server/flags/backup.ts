@@ -1,6 +1,7 @@
 /** Flags of the commands that copy, check and move stores, and of the backups that a server makes by itself. */
-import { type Flags, flag, type OptionsOf, oneOf, text, toggle, UsageError } from '../../base/flags.ts'
-import { profileNames } from '../../model/vendor.ts'
+
+import { profileNames } from '../../api/model/vendor.ts'
+import { type Flags, flag, type OptionsOf, oneOf, text, toggle, UsageError } from '../../base/flags/flags.ts'
 import { readPrefix, readServers, readTtl } from './store.ts'
 import { readTime } from './values.ts'
 

@@ -1,8 +1,9 @@
 /** Flags of the control loops of Services, Jobs and nodes: the same for `orch up` and `orch controller-manager`. */
-import { flag, type OptionsOf, readBoolean, UsageError } from '../../base/flags.ts'
-import type { LoopOptions } from '../../controllers/control-loop.ts'
-import type { PodRanges } from '../../controllers/nodes/node-ipam.ts'
-import { type IpRange, parsePlainRange } from '../../model/ip-range.ts'
+
+import { type IpRange, parsePlainRange } from '../../api/model/ip-range.ts'
+import { flag, type OptionsOf, readBoolean, UsageError } from '../../base/flags/flags.ts'
+import type { LoopOptions } from '../../cluster/controllers/control-loop.ts'
+import type { PodRanges } from '../../cluster/controllers/nodes/node-ipam.ts'
 import { list, readCount, readTime } from './values.ts'
 
 export const clusterLoopFlags = {

@@ -1,9 +1,9 @@
 /** Flags of `orch controller-manager`, in the groups that its help shows. They are named as kube-controller-manager's. */
-import { flag, type OptionsOf, oneOf, readBoolean, text } from '../../base/flags.ts'
-import { readClusterRanges } from '../service-pools.ts'
+import { flag, type OptionsOf, oneOf, readBoolean, text } from '../../base/flags/flags.ts'
 import { clusterLoopFlags } from './cluster-loops.ts'
 import { loggingFlags } from './logging.ts'
 import { controllersFlag, sharedLoopFlags, syncFlags, volumeDirectoryFlag } from './loops.ts'
+import { readClusterRanges } from './service-pools.ts'
 import { readPort } from './serving.ts'
 import { readAddress, readTime } from './values.ts'
 

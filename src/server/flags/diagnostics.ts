@@ -1,5 +1,5 @@
 /** Flags of what operators look into a running server with. */
-import { flag, readBoolean, text } from '../../base/flags.ts'
+import { flag, readBoolean, text } from '../../base/flags/flags.ts'
 
 export const diagnosticsFlags = {
   profiling: flag(

@@ -3,7 +3,7 @@
  * that says why, and what to use instead. A value that says what is so here anyway is taken, so that the command line of
  * another server can be used as it is; nothing is taken and then ignored. `docs/flags.md` lists them all.
  */
-import { type Flags, UsageError } from '../../base/flags.ts'
+import { type Flags, UsageError } from '../../base/flags/flags.ts'
 
 /** A flag of another program. */
 export interface ForeignFlag {

@@ -1,6 +1,6 @@
 /** Flags of the log. */
-import { flag, oneOf, UsageError } from '../../base/flags.ts'
-import { logFormats } from '../../telemetry/log.ts'
+import { flag, oneOf, UsageError } from '../../base/flags/flags.ts'
+import { logFormats } from '../../base/telemetry/log.ts'
 
 export const loggingFlags = {
   verbosity: flag('v,v', 'N', '0', readVerbosity, 'log level; from 3 on every request is logged'),

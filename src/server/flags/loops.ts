@@ -1,7 +1,7 @@
 /** Flags of the control loops: those that `orch up` and `orch controller-manager` share, and those of `orch up` alone. */
-import { type Flag, type Flags, flag, oneOf, readBoolean, text, UsageError } from '../../base/flags.ts'
+import { type Flag, type Flags, flag, oneOf, readBoolean, text, UsageError } from '../../base/flags/flags.ts'
 import { isServer } from '../../client/node/kubeconfig-cluster.ts'
-import { controlLoops } from '../../controllers/all.ts'
+import { controlLoops } from '../../cluster/controllers/all.ts'
 import { clusterLoopFlags } from './cluster-loops.ts'
 import { list, readTime } from './values.ts'
 

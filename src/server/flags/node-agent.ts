@@ -1,7 +1,8 @@
 /** Flags of `orch node-agent`, in the groups that its help shows. Those that a kubelet has too are named as its are. */
-import { flag, type OptionsOf, repeated, text, UsageError } from '../../base/flags.ts'
-import type { Taint } from '../../kinds/core/types/taint.ts'
-import { checkDnsSubdomain } from '../../model/names.ts'
+
+import type { Taint } from '../../api/kinds/core/types/taint.ts'
+import { checkDnsSubdomain } from '../../api/model/names.ts'
+import { flag, type OptionsOf, repeated, text, UsageError } from '../../base/flags/flags.ts'
 import { loggingFlags } from './logging.ts'
 import { readPort } from './serving.ts'
 import { capacityFlag } from './simulated-nodes.ts'

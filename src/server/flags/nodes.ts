@@ -1,6 +1,7 @@
 /** Flags of the ways to nodes. */
-import { flag, readBoolean, text, UsageError } from '../../base/flags.ts'
-import { type IpRange, parsePlainRange } from '../../model/ip-range.ts'
+
+import { type IpRange, parsePlainRange } from '../../api/model/ip-range.ts'
+import { flag, readBoolean, text, UsageError } from '../../base/flags/flags.ts'
 import { list, readTime } from './values.ts'
 
 const addressTypes = ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP']

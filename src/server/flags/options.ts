@@ -1,5 +1,5 @@
 /** All flags of the server, in the groups that the help shows, and the frozen options that they become. */
-import { flag, type OptionsOf, text } from '../../base/flags.ts'
+import { flag, type OptionsOf, text } from '../../base/flags/flags.ts'
 import { admissionFlags } from './admission.ts'
 import { apiFlags } from './api.ts'
 import { auditFlags } from './audit.ts'

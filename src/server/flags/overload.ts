@@ -1,5 +1,5 @@
 /** Flags of how much the server takes on at once, and for how long. */
-import { flag, readBoolean } from '../../base/flags.ts'
+import { flag, readBoolean } from '../../base/flags/flags.ts'
 import { readCount, readTime } from './values.ts'
 
 export const overloadFlags = {

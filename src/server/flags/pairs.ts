@@ -1,5 +1,5 @@
 /** Flags whose value is a list of switches: `a=true,b=false,c`, where a name alone means true. */
-import { readBoolean, UsageError } from '../../base/flags.ts'
+import { readBoolean, UsageError } from '../../base/flags/flags.ts'
 
 /** In the order given; a name that is given twice counts as the last says. */
 export function readPairs(text: string): Map<string, boolean> {

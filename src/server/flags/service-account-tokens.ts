@@ -1,6 +1,7 @@
 /** Flags of service account tokens. */
-import { parseDuration } from '../../base/duration.ts'
-import { flag, readBoolean, repeated, text, UsageError } from '../../base/flags.ts'
+
+import { flag, readBoolean, repeated, text, UsageError } from '../../base/flags/flags.ts'
+import { parseDuration } from '../../base/time/duration.ts'
 import { list } from './values.ts'
 
 export const serviceAccountFlags = {

@@ -1,5 +1,5 @@
 /** Flags of the port and its certificates. */
-import { flag, readBoolean, text, toggle, UsageError } from '../../base/flags.ts'
+import { flag, readBoolean, text, toggle, UsageError } from '../../base/flags/flags.ts'
 import { tlsFlags } from './tls.ts'
 import { list, readAddress, readTime } from './values.ts'
 

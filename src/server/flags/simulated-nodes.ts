@@ -1,7 +1,8 @@
 /** Flags of the simulated nodes that `orch up` runs. */
-import { flag, readBoolean, repeated, text, UsageError } from '../../base/flags.ts'
-import { parseQuantity } from '../../model/quantity.ts'
-import { usualCapacity } from '../../nodes/node-object.ts'
+
+import { parseQuantity } from '../../api/model/quantity.ts'
+import { flag, readBoolean, repeated, text, UsageError } from '../../base/flags/flags.ts'
+import { usualCapacity } from '../../cluster/nodes/node-object.ts'
 
 /** One range of 256 addresses for the pods of each. */
 const maxNodes = 5000

@@ -1,5 +1,5 @@
 /** Flags of the store: the embedded one in a directory, or etcd. */
-import { flag, text, toggle, UsageError } from '../../base/flags.ts'
+import { flag, text, toggle, UsageError } from '../../base/flags/flags.ts'
 import { list, readTime } from './values.ts'
 
 export const storeFlags = {

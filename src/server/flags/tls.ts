@@ -1,5 +1,5 @@
 /** Flags of TLS, with the names that Go has for versions and cipher suites. */
-import { flag, oneOf, UsageError } from '../../base/flags.ts'
+import { flag, oneOf, UsageError } from '../../base/flags/flags.ts'
 import { list } from './values.ts'
 
 const versions = { VersionTLS12: 'TLSv1.2', VersionTLS13: 'TLSv1.3' } as const

@@ -1,5 +1,5 @@
 /** The flags of `orch up`: those of the API server, and those of the control loops and nodes that run beside it. */
-import type { OptionsOf } from '../../base/flags.ts'
+import type { OptionsOf } from '../../base/flags/flags.ts'
 import { syncFlags, upLoopFlags } from './loops.ts'
 import { serverFlags } from './options.ts'
 import { simulatedNodeFlags } from './simulated-nodes.ts'

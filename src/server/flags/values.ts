@@ -1,7 +1,7 @@
 /** Readers of values that several flags share. */
 import { isIP } from 'node:net'
-import { parseDuration } from '../../base/duration.ts'
-import { UsageError } from '../../base/flags.ts'
+import { UsageError } from '../../base/flags/flags.ts'
+import { parseDuration } from '../../base/time/duration.ts'
 
 /** Words separated by commas. */
 export const list = (value: string): string[] =>

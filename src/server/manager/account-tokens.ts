@@ -3,12 +3,13 @@
  * token that is renewed before it ends. Requests wait for the token that is being fetched; one that fails is fetched
  * again by the next request.
  */
-import type { Clock } from '../../base/clock.ts'
-import type { Client } from '../../client/client.ts'
-import { objectPath, type ResourceType } from '../../client/resource-type.ts'
-import { StatusError } from '../../client/status-error.ts'
-import type { Transport } from '../../client/transport.ts'
-import { groupName, type Vendor } from '../../model/vendor.ts'
+
+import { groupName, type Vendor } from '../../api/model/vendor.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import type { Client } from '../../client/requests/client.ts'
+import { objectPath, type ResourceType } from '../../client/requests/resource-type.ts'
+import { StatusError } from '../../client/requests/status-error.ts'
+import type { Transport } from '../../client/requests/transport.ts'
 
 const namespace = 'kube-system'
 const lifeSeconds = 3600

@@ -1,13 +1,13 @@
 /** The election of the manager that works: as whom this process stands, what it says in the log and in an Event. */
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
-import type { Clock } from '../../base/clock.ts'
-import type { Client } from '../../client/client.ts'
-import { EventRecorder } from '../../client/event-recorder.ts'
-import { type ElectionTiming, leadOnce, leases, type Term } from '../../client/leader-election.ts'
-import type { ObjectName } from '../../client/resource-type.ts'
-import type { RunningLoops } from '../../reconcile/loop.ts'
-import { errorFields, type Log } from '../../telemetry/log.ts'
+import { errorFields, type Log } from '../../base/telemetry/log.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import { EventRecorder } from '../../client/informers/event-recorder.ts'
+import { type ElectionTiming, leadOnce, leases, type Term } from '../../client/informers/leader-election.ts'
+import type { RunningLoops } from '../../client/reconcile/loop.ts'
+import type { Client } from '../../client/requests/client.ts'
+import type { ObjectName } from '../../client/requests/resource-type.ts'
 
 export interface ManagerElection {
   readonly client: Client

@@ -1,9 +1,10 @@
 /** Which profile the API server has: its groups say so. Waits until it answers. */
-import { pause } from '../../base/abort.ts'
-import { backoffMs } from '../../base/backoff.ts'
-import type { Client } from '../../client/client.ts'
-import { groupName, profileNames, type Vendor, vendorOf } from '../../model/vendor.ts'
-import { errorFields, type Log } from '../../telemetry/log.ts'
+
+import { groupName, profileNames, type Vendor, vendorOf } from '../../api/model/vendor.ts'
+import { pause } from '../../base/concurrency/abort.ts'
+import { backoffMs } from '../../base/concurrency/backoff.ts'
+import { errorFields, type Log } from '../../base/telemetry/log.ts'
+import type { Client } from '../../client/requests/client.ts'
 
 const backoff = { firstMs: 250, longestMs: 5_000 }
 

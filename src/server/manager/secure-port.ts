@@ -7,12 +7,12 @@ import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import type { Clock } from '../../base/clock.ts'
-import { UsageError } from '../../base/flags.ts'
-import { TtlCache } from '../../base/ttl-cache.ts'
-import { type Reviewer, reviewAccess, reviewToken } from '../../client/reviews.ts'
-import type { CertifiedKey } from '../../pki/authority.ts'
-import type { Exposer } from '../../telemetry/exposition.ts'
+import type { CertifiedKey } from '../../api/pki/authority.ts'
+import { TtlCache } from '../../base/collections/ttl-cache.ts'
+import { UsageError } from '../../base/flags/flags.ts'
+import type { Exposer } from '../../base/telemetry/exposition.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import { type Reviewer, reviewAccess, reviewToken } from '../../client/requests/reviews.ts'
 
 export interface SecurePortParts {
   readonly address: string

@@ -3,17 +3,17 @@
  * publishes. They are read at the start, where a fault ends it, and again when they change.
  */
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
-import { TokenIssuer } from '../../authn/service-account/issuer.ts'
-import { isSigning, readKeys, tokenKeys } from '../../authn/service-account/keys.ts'
-import { UsageError } from '../../base/flags.ts'
-import type { LoopOptions } from '../../controllers/control-loop.ts'
-import type { SigningAuthorities } from '../../controllers/csr-signing.ts'
-import type { Vendor } from '../../model/vendor.ts'
-import type { Issuer } from '../../pki/certificate-template.ts'
-import { schemeOfKey } from '../../pki/signature-scheme.ts'
+import type { Vendor } from '../../api/model/vendor.ts'
+import type { Issuer } from '../../api/pki/certificate-template.ts'
+import { schemeOfKey } from '../../api/pki/signature-scheme.ts'
+import { TokenIssuer } from '../../apiserver/authn/service-account/issuer.ts'
+import { isSigning, readKeys, tokenKeys } from '../../apiserver/authn/service-account/keys.ts'
+import { UsageError } from '../../base/flags/flags.ts'
+import type { LoopOptions } from '../../cluster/controllers/control-loop.ts'
+import type { SigningAuthorities } from '../../cluster/controllers/csr-signing.ts'
 import type { ManagerOptions } from '../flags/controller-manager.ts'
-import { readFlagFile } from '../read-flag-file.ts'
-import type { Reloading } from '../reloading.ts'
+import { readFlagFile } from '../flags/read-flag-file.ts'
+import type { Reloading } from '../flags/reloading.ts'
 
 export type FileOptions = Pick<LoopOptions, 'signing' | 'rootAuthority'> & {
   /** Signs with the names of a vendor, which are known later. */

@@ -1,6 +1,6 @@
 /** Puts what the loops of the thread recorded into the log, the metrics and the readiness of the API server. */
-import type { LoopRecords } from '../../reconcile/loop.ts'
-import type { QueueSeries } from '../../reconcile/work-queue.ts'
+import type { LoopRecords } from '../../client/reconcile/loop.ts'
+import type { QueueSeries } from '../../client/reconcile/work-queue.ts'
 import type { QueueReport, RecordMessage } from './messages.ts'
 
 interface Queue {

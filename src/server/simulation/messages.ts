@@ -1,9 +1,9 @@
 /** What the API server and the thread of the simulated nodes send each other, and what the thread is started with. */
 import type { MessagePort } from 'node:worker_threads'
-import type { ProfileName } from '../../model/vendor.ts'
-import type { ServingCertificate } from '../../node-port/serving-contexts.ts'
-import type { LogFields } from '../../telemetry/log.ts'
-import type { NodeConnection } from '../workers/messages.ts'
+import type { ProfileName } from '../../api/model/vendor.ts'
+import type { LogFields } from '../../base/telemetry/log.ts'
+import type { ServingCertificate } from '../../cluster/node-port/serving-contexts.ts'
+import type { NodeConnection } from '../threads/messages.ts'
 
 export interface SimulationData {
   /** The thread acts as the agents of these nodes, and as nobody else. */

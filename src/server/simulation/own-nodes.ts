@@ -1,7 +1,7 @@
 /** The simulated nodes of `orch up`: their names, addresses, and the agents that they are users as. */
-import { nodesGroup, nodeUserPrefix, type User } from '../../model/user.ts'
-import type { NodeDescription } from '../../nodes/node-object.ts'
-import { ownRange } from '../../nodes/pods/addresses.ts'
+import { nodesGroup, nodeUserPrefix, type User } from '../../api/model/user.ts'
+import type { NodeDescription } from '../../cluster/nodes/node-object.ts'
+import { ownRange } from '../../cluster/nodes/pods/addresses.ts'
 
 /** node-1, node-2, ... */
 export function ownNodeNames(count: number): string[] {

@@ -3,8 +3,8 @@
  * the API server as the agent of one of the thread's nodes. The thread can act as nobody else. At most `windowBytes` of an
  * answer wait for the thread, however slow it is.
  */
-import { messageOf } from '../../base/errors.ts'
-import type { Transport } from '../../client/transport.ts'
+import { messageOf } from '../../base/text/errors.ts'
+import type { Transport } from '../../client/requests/transport.ts'
 import type { RequestMessage, ResponseMessage } from './messages.ts'
 
 type Post = (message: ResponseMessage, transfer: ArrayBuffer[]) => void

@@ -7,21 +7,21 @@ import { getPriority, setPriority } from 'node:os'
 import { pipeline } from 'node:stream'
 import { getHeapStatistics } from 'node:v8'
 import { parentPort, workerData } from 'node:worker_threads'
-import { systemClock } from '../../base/clock.ts'
-import { Client } from '../../client/client.ts'
-import { Informer } from '../../client/informer.ts'
-import { type ResourceType, typeName } from '../../client/resource-type.ts'
-import type { ApiObject } from '../../model/object.ts'
-import { type Vendor, vendorOf } from '../../model/vendor.ts'
-import { localNode } from '../../node-port/local-nodes.ts'
-import { type NodePort, openNodePort } from '../../node-port/node-port.ts'
-import type { ServingCertificate } from '../../node-port/serving-contexts.ts'
-import { type PodStages, type Simulation, simulateNodes } from '../../nodes/simulation.ts'
-import { nodes, pods } from '../../nodes/types.ts'
-import { type LoopRecords, type RunningLoops, startLoops } from '../../reconcile/loop.ts'
-import { errorFields } from '../../telemetry/log.ts'
-import { heartbeatMs } from '../workers/heartbeat.ts'
-import { PortStream } from '../workers/port-stream.ts'
+import type { ApiObject } from '../../api/model/object.ts'
+import { type Vendor, vendorOf } from '../../api/model/vendor.ts'
+import { errorFields } from '../../base/telemetry/log.ts'
+import { systemClock } from '../../base/time/clock.ts'
+import { Informer } from '../../client/informers/informer.ts'
+import { type LoopRecords, type RunningLoops, startLoops } from '../../client/reconcile/loop.ts'
+import { Client } from '../../client/requests/client.ts'
+import { type ResourceType, typeName } from '../../client/requests/resource-type.ts'
+import { localNode } from '../../cluster/node-port/local-nodes.ts'
+import { type NodePort, openNodePort } from '../../cluster/node-port/node-port.ts'
+import type { ServingCertificate } from '../../cluster/node-port/serving-contexts.ts'
+import { type PodStages, type Simulation, simulateNodes } from '../../cluster/nodes/simulation.ts'
+import { nodes, pods } from '../../cluster/nodes/types.ts'
+import { heartbeatMs } from '../threads/heartbeat.ts'
+import { PortStream } from '../threads/port-stream.ts'
 import type { FromThread, SimulationData, ToThread } from './messages.ts'
 import { ownNodes } from './own-nodes.ts'
 import { threadRecords } from './thread-records.ts'
@@ -174,7 +174,7 @@ function post(message: FromThread, transfer: ArrayBuffer[] = []): void {
 /** A server without stages of its own does not load what reads them. */
 async function readStages({ stageTexts }: SimulationData): Promise<PodStages | undefined> {
   if (stageTexts === undefined) return undefined
-  const { readStageFiles } = await import('../../nodes/stages/read-stage-files.ts')
+  const { readStageFiles } = await import('../../cluster/nodes/stages/read-stage-files.ts')
   return readStageFiles([...stageTexts.keys()], (file) => stageTexts.get(file)!)
 }
 

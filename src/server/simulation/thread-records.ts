@@ -1,9 +1,10 @@
 /** What the loops of the thread record, as messages to the API server: log lines, the state of queues, missing rights. */
-import type { LoopRecords } from '../../reconcile/loop.ts'
-import { MissingRights } from '../../reconcile/missing-rights.ts'
-import type { QueueSeries, QueueState, StepOutcome } from '../../reconcile/work-queue.ts'
-import { WorkQueueMetrics } from '../../reconcile/work-queue-metrics.ts'
-import type { Log, LogFields } from '../../telemetry/log.ts'
+
+import type { Log, LogFields } from '../../base/telemetry/log.ts'
+import type { LoopRecords } from '../../client/reconcile/loop.ts'
+import { MissingRights } from '../../client/reconcile/missing-rights.ts'
+import type { QueueSeries, QueueState, StepOutcome } from '../../client/reconcile/work-queue.ts'
+import { WorkQueueMetrics } from '../../client/reconcile/work-queue-metrics.ts'
 import type { QueueReport, RecordMessage } from './messages.ts'
 
 type Post = (message: RecordMessage) => void

@@ -1,6 +1,6 @@
 /**
  * The way of the thread to the API server: requests as messages. The server puts each into its pipeline as the agent of
- * a node, who is authorized like any other user (`request-server.ts`). Keeps the promises of `client/transport.ts`: an
+ * a node, who is authorized like any other user (`request-server.ts`). Keeps the promises of `client/requests/transport.ts`: an
  * answer comes at the pace of its reader, and a reader who leaves or aborts ends the request.
  */
 import {
@@ -8,7 +8,7 @@ import {
   TransportError,
   type TransportRequest,
   type TransportResponse,
-} from '../../client/transport.ts'
+} from '../../client/requests/transport.ts'
 import type { RequestMessage, ResponseMessage } from './messages.ts'
 
 type Post = (message: RequestMessage, transfer: ArrayBuffer[]) => void

@@ -4,9 +4,9 @@
  */
 import { type Duplex, pipeline } from 'node:stream'
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
-import type { LocalNodes, NodeAddress } from '../../node-port/local-nodes.ts'
-import type { NodeConnection, NodeMessage } from './messages.ts'
-import { PortStream } from './port-stream.ts'
+import type { LocalNodes, NodeAddress } from '../../cluster/node-port/local-nodes.ts'
+import type { NodeConnection, NodeMessage } from '../threads/messages.ts'
+import { PortStream } from '../threads/port-stream.ts'
 
 type Tell = (message: NodeMessage, transfer: MessagePort[]) => void
 

@@ -4,8 +4,8 @@
  */
 import { once } from 'node:events'
 import { createServer } from 'node:net'
+import { explained } from '../assembly/listener.ts'
 import type { ServerOptions } from '../flags/options.ts'
-import { explained } from '../listener.ts'
 
 export async function choosePort(options: Pick<ServerOptions, 'bindAddress' | 'securePort'>): Promise<number> {
   const probe = createServer()

@@ -3,8 +3,8 @@
  * changed, and connections to ports of their pods are passed on to the worker that runs them.
  */
 import type { Worker } from 'node:worker_threads'
-import type { NodeAddress } from '../../node-port/local-nodes.ts'
-import type { NodeMessage, ToWorker } from './messages.ts'
+import type { NodeAddress } from '../../cluster/node-port/local-nodes.ts'
+import type { NodeMessage, ToWorker } from '../threads/messages.ts'
 
 export class SharedNodes {
   readonly #nodes = new Map<Worker, readonly NodeAddress[]>()

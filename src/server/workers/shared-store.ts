@@ -1,9 +1,10 @@
 /** The store that all workers share, as the supervisor has it: the embedded one, or the one watch over etcd. */
-import type { StoreError } from '../../store/store.ts'
-import type { Log } from '../../telemetry/log.ts'
+
+import type { Log } from '../../base/telemetry/log.ts'
+import type { StoreError } from '../../storage/store/store.ts'
 import type { ServerOptions } from '../flags/options.ts'
-import { assertNoEtcdFiles, embeddedListeners, openingEtcd, retentionOf } from '../store.ts'
-import type { StoreAccess } from '../worker-place.ts'
+import { assertNoEtcdFiles, embeddedListeners, openingEtcd, retentionOf } from '../store/store.ts'
+import type { StoreAccess } from '../threads/worker-place.ts'
 
 export interface SharedStore {
   /** For one more worker, to be transferred to it. */
@@ -25,7 +26,7 @@ export async function openSharedStore(options: ServerOptions, around: Surroundin
 
 async function openEmbedded(options: ServerOptions, { onFailed, log }: Surroundings): Promise<SharedStore> {
   assertNoEtcdFiles(options)
-  const { StoreHub } = await import('../../store/lmdb/hub.ts')
+  const { StoreHub } = await import('../../storage/store/lmdb/hub.ts')
   const hub = await StoreHub.open({
     directory: options.dataDir,
     historyMs: options.historyDuration,
@@ -39,7 +40,7 @@ async function openEmbedded(options: ServerOptions, { onFailed, log }: Surroundi
 }
 
 async function openEtcd(options: ServerOptions, { log, stopping }: Surroundings): Promise<SharedStore> {
-  const { EtcdHub } = await import('../../store/etcd/hub.ts')
+  const { EtcdHub } = await import('../../storage/store/etcd/hub.ts')
   const hub = await openingEtcd(options, { log, stopping }, (etcd) => EtcdHub.open(etcd))
   return {
     connect: async () => ({ type: 'etcd', access: await hub.connect() }),

@@ -5,11 +5,11 @@
 
 import { getHeapStatistics } from 'node:v8'
 import { Worker } from 'node:worker_threads'
-import { messageOf } from '../../base/errors.ts'
-import { UsageError } from '../../base/flags.ts'
-import type { Log } from '../../telemetry/log.ts'
-import { watchHeartbeat } from './heartbeat.ts'
-import type { ToSupervisor, ToWorker, WorkerData } from './messages.ts'
+import { UsageError } from '../../base/flags/flags.ts'
+import type { Log } from '../../base/telemetry/log.ts'
+import { messageOf } from '../../base/text/errors.ts'
+import { watchHeartbeat } from '../threads/heartbeat.ts'
+import type { ToSupervisor, ToWorker, WorkerData } from '../threads/messages.ts'
 import type { SharedNodes } from './shared-nodes.ts'
 import type { SharedStore } from './shared-store.ts'
 import type { WorkerMetrics } from './worker-metrics.ts'
@@ -190,5 +190,5 @@ export class Slot {
 
 // In the bundle all parts lie beside the program itself.
 function programUrl(): URL {
-  return new URL(import.meta.url.endsWith('.ts') ? '../orch.ts' : '../bin/worker.cjs', import.meta.url)
+  return new URL(import.meta.url.endsWith('.ts') ? '../program/orch.ts' : '../bin/worker.cjs', import.meta.url)
 }

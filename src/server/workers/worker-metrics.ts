@@ -4,9 +4,9 @@
  * that counted it ends: counters never fall.
  */
 import type { Worker } from 'node:worker_threads'
-import { ProcessExposer } from '../../telemetry/exposition.ts'
-import { MetricSums } from '../../telemetry/metric-sums.ts'
-import type { ToSupervisor, ToWorker } from './messages.ts'
+import { ProcessExposer } from '../../base/telemetry/exposition.ts'
+import { MetricSums } from '../../base/telemetry/metric-sums.ts'
+import type { ToSupervisor, ToWorker } from '../threads/messages.ts'
 
 type MetricMessage = Extract<ToSupervisor, { metrics: unknown }>
 

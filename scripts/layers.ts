@@ -1,0 +1,128 @@
+/**
+ * The groups and rooms of `src/`, from the bottom up, and the limits of single rooms. A room is a folder in a group, such
+ * as `apiserver/http`. `check-layers.ts` checks them; ARCHITECTURE.md draws them.
+ */
+
+interface Group {
+  readonly name: string
+  /** Rooms from the bottom up. Rooms of one layer do not import each other. A group without layers is one room. */
+  readonly layers: readonly (readonly string[])[]
+}
+
+/** A group imports the groups before it; a room imports rooms of lower layers of its own group as well. */
+export const groups: readonly Group[] = [
+  {
+    name: 'base',
+    layers: [
+      ['text', 'time', 'concurrency', 'limits'],
+      ['collections', 'files', 'flags', 'telemetry'],
+    ],
+  },
+  { name: 'wire', layers: [['http', 'http2', 'protobuf', 'websocket'], ['streaming']] },
+  {
+    name: 'api',
+    layers: [
+      ['json'],
+      ['model'],
+      ['selectors', 'schema', 'pki', 'cel', 'gotemplate', 'jsonpath'],
+      ['kinds', 'codec'],
+      ['merge'],
+    ],
+  },
+  { name: 'storage', layers: [['store'], ['encryption', 'cache']] },
+  { name: 'client', layers: [['requests'], ['informers', 'node'], ['reconcile'], ['library']] },
+  { name: 'cluster', layers: [['volumes', 'node-port'], ['scheduler'], ['controllers', 'nodes']] },
+  {
+    name: 'apiserver',
+    layers: [
+      ['outbound', 'authn', 'authz', 'audit', 'flowcontrol'],
+      ['transport', 'admission'],
+      ['registry'],
+      ['resources', 'custom', 'http', 'upkeep', 'backup'],
+      ['aggregation'],
+    ],
+  },
+  { name: 'tools', layers: [['cli', 'joining', 'console']] },
+  {
+    name: 'server',
+    layers: [
+      ['flags'],
+      ['threads', 'admission'],
+      ['certificates'],
+      ['identity'],
+      ['telemetry'],
+      ['store'],
+      ['backup'],
+      ['assembly'],
+      ['simulation', 'manager'],
+      ['cluster', 'node-agent'],
+      ['workers'],
+      ['program'],
+    ],
+  },
+  { name: 'testing', layers: [] },
+]
+
+const values = ['api/json', 'api/model', 'api/selectors']
+
+/** Rooms that import less than their layer allows: the groups and rooms besides `base` and themselves. */
+export const only: { readonly [room: string]: readonly string[] } = {
+  'storage/store': ['wire'],
+  'client/requests': values,
+  'client/informers': [...values, 'client/requests'],
+  'client/node': ['wire', ...values, 'client/requests'],
+  'client/reconcile': [...values, 'client/requests', 'client/informers'],
+  'client/library': [...values, 'api/schema', 'api/kinds', 'api/codec', 'client'],
+  'cluster/volumes': values,
+  'cluster/node-port': ['wire', ...values, 'api/pki', 'client'],
+  'cluster/scheduler': [...values, 'client', 'cluster/volumes'],
+  'cluster/controllers': [...values, 'api/pki', 'client', 'cluster/volumes', 'cluster/scheduler'],
+  'cluster/nodes': [...values, 'api/gotemplate', 'api/codec', 'client', 'cluster/node-port', 'cluster/scheduler'],
+  'apiserver/outbound': ['wire', ...values],
+}
+
+/** Rooms whose types these may name besides, in type-only imports, which leave nothing in a bundle. */
+export const onlyTypes: { readonly [room: string]: readonly string[] } = {
+  'client/informers': ['api/kinds'],
+  'cluster/volumes': ['api/kinds'],
+  'cluster/scheduler': ['api/kinds'],
+  'cluster/controllers': ['api/kinds'],
+  'cluster/nodes': ['api/kinds'],
+}
+
+/** Rooms that run in browsers too: they import nothing of Node and no package. */
+export const browserRooms: readonly string[] = ['client/requests', 'client/informers']
+
+/** The console's page runs in a browser only. It is a program of its own: no other file imports it. */
+export const page = 'tools/console/page/'
+
+/** Who may import the store: it hands out bytes, which only these rooms and groups understand. */
+export const storeReaders: readonly string[] = [
+  'storage',
+  'apiserver/registry',
+  'apiserver/http',
+  'apiserver/upkeep',
+  'apiserver/backup',
+  'server',
+  'testing',
+]
+
+/** Packages, and the one folder that may import each. */
+export const drivers: { readonly [name: string]: string } = {
+  lmdb: 'storage/store/lmdb',
+  'prom-client': 'base/telemetry',
+  jose: 'apiserver/authn',
+  '@noble/ciphers': 'storage/encryption',
+  ws: 'wire/websocket',
+}
+
+/** The room of a file that is named from `src/`: its group and the folder in it. */
+export function roomOf(file: string): string {
+  const [group = '', folder = ''] = file.split('/')
+  return groups.some(({ name, layers }) => name === group && layers.length === 0) ? group : `${group}/${folder}`
+}
+
+/** Whether a room is one of these, or belongs to a group that is. */
+export function isAmong(room: string, names: readonly string[]): boolean {
+  return names.includes(room) || names.includes(room.split('/')[0]!)
+}

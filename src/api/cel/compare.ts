@@ -1,0 +1,116 @@
+/** Whether values are the same, which comes first, and how large they are. Numbers compare across their types. */
+import type { Json } from '../json/json.ts'
+import { JsonList, JsonMap, sameData } from './json-values.ts'
+import type { Run } from './overload.ts'
+import {
+  CelError,
+  CelList,
+  CelMap,
+  Double,
+  Duration,
+  Timestamp,
+  TypeValue,
+  Uint,
+  UrlValue,
+  type Value,
+} from './values.ts'
+
+export function equals(run: Run, a: Value, b: Value): boolean {
+  if (a === b) return true
+  if (typeof a === 'string' || typeof b === 'string') {
+    run.budget.work(1)
+    return false
+  }
+  if (a === null || b === null || typeof a === 'boolean' || typeof b === 'boolean') return false
+  const order = numericOrder(a, b)
+  if (order !== undefined) return order === 0
+  if (a instanceof CelList && b instanceof CelList) return sameLists(run, a, b)
+  if (a instanceof CelMap && b instanceof CelMap) return sameMaps(run, a, b)
+  return sameScalars(a, b)
+}
+
+function sameScalars(a: Value, b: Value): boolean {
+  if (a instanceof Uint8Array && b instanceof Uint8Array) return Buffer.compare(a, b) === 0
+  if (a instanceof Timestamp && b instanceof Timestamp) return a.nanos === b.nanos
+  if (a instanceof Duration && b instanceof Duration) return a.nanos === b.nanos
+  if (a instanceof TypeValue && b instanceof TypeValue) return a.name === b.name
+  return a instanceof UrlValue && b instanceof UrlValue && a.text === b.text
+}
+
+function sameLists(run: Run, a: CelList, b: CelList): boolean {
+  const work = (steps: number) => run.budget.work(steps)
+  if (a instanceof JsonList && b instanceof JsonList)
+    return sameData(a.json as Json[], b.json as Json[], { declared: a.declared, work })
+  if (a.size !== b.size) return false
+  work(a.size)
+  if (a instanceof JsonList && a.declared.list === 'set') {
+    for (const item of b) if (!contains(run, a, item)) return false
+    return true
+  }
+  for (let i = 0; i < a.size; i++) if (!equals(run, a.get(i), b.get(i))) return false
+  return true
+}
+
+export function contains(run: Run, list: CelList, item: Value): boolean {
+  run.budget.work(list.size)
+  for (let i = 0; i < list.size; i++) if (equals(run, list.get(i), item)) return true
+  return false
+}
+
+function sameMaps(run: Run, a: CelMap, b: CelMap): boolean {
+  const work = (steps: number) => run.budget.work(steps)
+  if (a instanceof JsonMap && b instanceof JsonMap) return sameData(a.json, b.json, { declared: a.declared, work })
+  if (a.size !== b.size) return false
+  work(a.size)
+  return a.keys().every((key) => {
+    const [left, right] = [a.get(key), b.get(key)]
+    return left !== undefined && right !== undefined && equals(run, left, right)
+  })
+}
+
+function numberIn(value: Value): number | bigint | undefined {
+  if (typeof value === 'number' || typeof value === 'bigint') return value
+  return value instanceof Double || value instanceof Uint ? value.value : undefined
+}
+
+/** Undefined: they are not both numbers. Not a number is neither more nor less than anything. */
+function numericOrder(a: Value, b: Value): number | undefined {
+  if (typeof a === 'number' && typeof b === 'number') return a - b
+  const left = numberIn(a)
+  const right = numberIn(b)
+  if (left === undefined || right === undefined) return undefined
+  if (left < right) return -1
+  if (left > right) return 1
+  // biome-ignore lint/suspicious/noDoubleEquals: a number and a bigint of one value are equal so
+  return left == right ? 0 : Number.NaN
+}
+
+/** Which of two values of one type comes first: less than 0, 0, or more. */
+export function order(a: Value, b: Value): number {
+  const numeric = numericOrder(a, b)
+  if (numeric !== undefined) return numeric
+  if (typeof a === 'string' && typeof b === 'string')
+    return a === b ? 0 : Buffer.compare(Buffer.from(a), Buffer.from(b))
+  if (typeof a === 'boolean' && typeof b === 'boolean') return Number(a) - Number(b)
+  if (a instanceof Uint8Array && b instanceof Uint8Array) return Buffer.compare(a, b)
+  const isTime = (a instanceof Timestamp && b instanceof Timestamp) || (a instanceof Duration && b instanceof Duration)
+  if (!isTime) throw new CelError('no such overload')
+  return a.nanos < b.nanos ? -1 : a.nanos > b.nanos ? 1 : 0
+}
+
+/** Characters, and not the halves that JavaScript counts. */
+export function lengthOf(text: string): number {
+  let pairs = 0
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (code >= 0xd800 && code <= 0xdbff) pairs++
+  }
+  return text.length - pairs
+}
+
+/** What `size()` returns, and 1 for whatever has no size: what costs are counted by. */
+export function sizeOf(value: Value): number {
+  if (typeof value === 'string') return lengthOf(value)
+  if (value instanceof CelList || value instanceof CelMap) return value.size
+  return value instanceof Uint8Array ? value.length : 1
+}

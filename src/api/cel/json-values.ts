@@ -1,0 +1,174 @@
+/**
+ * JSON data as values of rules. A list or an object is wrapped, and its parts are read when a rule looks at them. Two
+ * wrapped values are compared as the data that they stand for, lists of type set or map whatever their order.
+ */
+import { isObject, type Json, type JsonObject, own, sameJson } from '../json/json.ts'
+import type { DeclaredType } from './declared-type.ts'
+import { readBase64, readDate, readDateTime, readSchemaDuration } from './time-text.ts'
+import { CelError, CelList, CelMap, Double, type Value } from './values.ts'
+
+/** A JSON value as rules see it. */
+export function fromJson(json: Json | undefined, declared: DeclaredType): Value {
+  // What is null and may be so was let through before; nothing else looks at it.
+  if (json === null || json === undefined) return null
+  switch (declared.form) {
+    case 'object':
+      return isObject(json) ? new JsonFields(json, declared) : mismatch(declared)
+    case 'map':
+      return isObject(json) ? new JsonMap(json, declared) : mismatch(declared)
+    case 'list':
+      return Array.isArray(json) ? new JsonList(json, declared) : mismatch(declared)
+    case 'number':
+      return typeof json === 'number' || typeof json === 'bigint' ? new Double(Number(json)) : mismatch(declared)
+    case 'integer':
+      return typeof json === 'bigint' || Number.isInteger(json) ? (json as number | bigint) : mismatch(declared)
+    case 'boolean':
+      return typeof json === 'boolean' ? json : mismatch(declared)
+    case 'int-or-string':
+      return typeof json === 'bigint' || typeof json === 'string' || Number.isInteger(json)
+        ? (json as number | bigint | string)
+        : mismatch(declared)
+    default:
+      return typeof json === 'string' ? fromText(json, declared) : mismatch(declared)
+  }
+}
+
+function fromText(text: string, { form }: DeclaredType): Value {
+  switch (form) {
+    case 'bytes':
+      return readBase64(text)
+    case 'duration':
+      return readSchemaDuration(text)
+    case 'date':
+      return readDate(text)
+    case 'date-time':
+      return readDateTime(text)
+    default:
+      return text
+  }
+}
+
+function mismatch({ form }: DeclaredType): never {
+  throw new CelError(`invalid data, expected a value of the form ${form}`)
+}
+
+export class JsonList extends CelList {
+  readonly json: readonly Json[]
+  readonly declared: DeclaredType
+
+  constructor(json: readonly Json[], declared: DeclaredType) {
+    super()
+    this.json = json
+    this.declared = declared
+  }
+
+  get size(): number {
+    return this.json.length
+  }
+
+  get(index: number): Value {
+    return fromJson(this.json[index], this.declared.elem!)
+  }
+
+  toArray(): Value[] {
+    return this.json.map((item) => fromJson(item, this.declared.elem!))
+  }
+}
+
+/** A map from any text to values of one type. */
+export class JsonMap extends CelMap {
+  readonly json: JsonObject
+  readonly declared: DeclaredType
+
+  constructor(json: JsonObject, declared: DeclaredType) {
+    super()
+    this.json = json
+    this.declared = declared
+  }
+
+  get size(): number {
+    return Object.keys(this.json).length
+  }
+
+  get(key: Value): Value | undefined {
+    const value = typeof key === 'string' ? own(this.json, key) : undefined
+    return value === undefined ? undefined : fromJson(value, this.declared.elem!)
+  }
+
+  keys(): readonly string[] {
+    return Object.keys(this.json)
+  }
+}
+
+/** An object with declared fields; others are not seen. */
+class JsonFields extends JsonMap {
+  override get(key: Value): Value | undefined {
+    const field = this.declared.fields?.get(key as string)
+    if (field === undefined) return undefined
+    const value = own(this.json, this.declared.properties?.get(key as string) ?? (key as string))
+    return value === undefined ? undefined : fromJson(value, field)
+  }
+}
+
+/** Whether two pieces of data of one type are the same. `work` is told how many parts are compared. */
+export function sameData(a: Json | undefined, b: Json | undefined, comparing: Comparing): boolean {
+  const { declared, work } = comparing
+  work(1)
+  if (a === b) return true
+  if (declared === undefined) return sameJson(a, b)
+  if (Array.isArray(a) && Array.isArray(b) && declared.form === 'list') return sameLists(a, b, comparing)
+  if (isObject(a) && isObject(b)) return sameObjects(a, b, comparing)
+  if (typeof a === 'string' && typeof b === 'string' && /^(date|duration|bytes)/.test(declared.form))
+    return textOf(a, declared) === textOf(b, declared)
+  return sameJson(a, b)
+}
+
+export interface Comparing {
+  /** Undefined: the data is not described, and compared as it is. */
+  readonly declared: DeclaredType | undefined
+  readonly work: (parts: number) => void
+}
+
+/** What is compared of a text that stands for a time, a duration or bytes. */
+function textOf(text: string, declared: DeclaredType): string {
+  const value = fromText(text, declared)
+  return value instanceof Uint8Array
+    ? Buffer.from(value).toString('base64')
+    : String((value as { nanos: bigint }).nanos)
+}
+
+function sameObjects(a: JsonObject, b: JsonObject, { declared, work }: Comparing): boolean {
+  const keys = Object.keys(a)
+  work(keys.length)
+  if (keys.length !== Object.keys(b).length) return false
+  const nameOf = declared?.form === 'object' ? propertyNames(declared) : undefined
+  return keys.every((key) => {
+    const part = nameOf === undefined ? declared?.elem : declared?.fields?.get(nameOf.get(key) ?? key)
+    return Object.hasOwn(b, key) && sameData(a[key], b[key], { declared: part, work })
+  })
+}
+
+/** The names that rules use, by those that JSON uses, where they differ. */
+function propertyNames({ properties }: DeclaredType): ReadonlyMap<string, string> {
+  return new Map([...(properties ?? [])].map(([name, property]) => [property, name]))
+}
+
+function sameLists(a: readonly Json[], b: readonly Json[], { declared, work }: Comparing): boolean {
+  if (a.length !== b.length) return false
+  const { elem, list, keys = [] } = declared!
+  if (list === undefined || list === 'atomic')
+    return a.every((item, i) => sameData(item, b[i], { declared: elem, work }))
+  const identify = (item: Json) => identityOf(item, list === 'map' ? keys : undefined)
+  work(a.length)
+  const known = new Map(a.map((item) => [identify(item), item]))
+  return b.every((item) => {
+    const key = identify(item)
+    return known.has(key) && (list === 'set' || sameData(known.get(key), item, { declared: elem, work }))
+  })
+}
+
+/** What an element of a set or of a list of type map is known by. */
+export function identityOf(item: Json, keys: readonly string[] | undefined): string {
+  const identity = keys === undefined ? item : keys.map((key) => (isObject(item) ? (own(item, key) ?? null) : null))
+  return JSON.stringify(identity, (_, value) => (typeof value === 'bigint' ? `${value}n` : value))
+}

@@ -1,0 +1,140 @@
+/**
+ * JSON with every digit of its integers, which the native parser rounds beyond 2^53. The native parser can be asked for
+ * the digits, but is then ten times slower and cannot be interrupted. So it only says that the text is valid, and this
+ * parser, which relies on that, makes the value in steps.
+ */
+import { trimEndOf } from '../../base/text/trim-end.ts'
+import { type Json, type JsonObject, setKey } from '../json/json.ts'
+import { type ApiError, badRequest } from '../model/api-error.ts'
+import { endOfNumber } from './json-scan.ts'
+
+/** How many tokens are read between two places where it can be interrupted. */
+const tokensPerStep = 2000
+
+/** Of text that is known to be valid JSON. Throws 400 for a number that no type can hold. */
+export function* exactSteps(text: string): Generator<void, Json> {
+  const maker = new ValueMaker()
+  let tokens = 0
+  for (let at = 0; at < text.length; ) {
+    if (++tokens % tokensPerStep === 0) yield
+    at = readToken(text, at, maker)
+  }
+  return maker.result
+}
+
+/** Makes a value of its parts, in the order in which they stand in the text. */
+class ValueMaker {
+  result: Json = null
+  readonly #open: { readonly value: Json[] | JsonObject; key: string | undefined }[] = []
+
+  open(value: Json[] | JsonObject): void {
+    this.put(value)
+    this.#open.push({ value, key: undefined })
+  }
+
+  close(): void {
+    this.#open.pop()
+  }
+
+  put(value: Json): void {
+    const inner = this.#open.at(-1)
+    if (inner === undefined) this.result = value
+    else if (Array.isArray(inner.value)) inner.value.push(value)
+    else {
+      setKey(inner.value, inner.key!, value)
+      inner.key = undefined
+    }
+  }
+
+  /** A key where one is due, else a value. */
+  putString(string: string): void {
+    const inner = this.#open.at(-1)
+    if (inner !== undefined && inner.key === undefined && !Array.isArray(inner.value)) inner.key = string
+    else this.put(string)
+  }
+}
+
+/** The token that begins here; gives where it ends. */
+function readToken(text: string, at: number, maker: ValueMaker): number {
+  switch (text[at]) {
+    case '{':
+      maker.open({})
+      return at + 1
+    case '[':
+      maker.open([])
+      return at + 1
+    case '}':
+    case ']':
+      maker.close()
+      return at + 1
+    case ',':
+    case ':':
+    case ' ':
+    case '\n':
+    case '\r':
+    case '\t':
+      return at + 1
+    case '"': {
+      const end = endOfString(text, at)
+      maker.putString(readString(text, at, end))
+      return end
+    }
+    case 't':
+      maker.put(true)
+      return at + 'true'.length
+    case 'f':
+      maker.put(false)
+      return at + 'false'.length
+    case 'n':
+      maker.put(null)
+      return at + 'null'.length
+    default: {
+      const end = endOfNumber(text, at)
+      maker.put(exactNumber(text.slice(at, end)))
+      return end
+    }
+  }
+}
+
+/** Past the closing quote: the first that no odd number of backslashes stands before. */
+function endOfString(text: string, start: number): number {
+  for (let quote = text.indexOf('"', start + 1); ; quote = text.indexOf('"', quote + 1)) {
+    let before = quote
+    while (text[before - 1] === '\\') before--
+    if ((quote - before) % 2 === 0) return quote + 1
+  }
+}
+
+function readString(text: string, start: number, end: number): string {
+  const inner = text.slice(start + 1, end - 1)
+  return inner.includes('\\') ? JSON.parse(text.slice(start, end)) : inner
+}
+
+/** Keeps every digit of an integer and lets no number become infinite. */
+function exactNumber(source: string): number | bigint {
+  const value = Number(source)
+  if (Number.isSafeInteger(value) && !/[.eE]/.test(source)) return value
+  if (/^-?\d{1,40}$/.test(source)) return BigInt(source)
+  if (source.length > 400) throw outOfRange(source)
+  return keptNumber(source)
+}
+
+/** A number with a point or an exponent. Throws 400 where it would become infinite, or a whole number that it is not. */
+export function keptNumber(source: string): number {
+  const value = Number(source)
+  if (!Number.isFinite(value) || (Number.isInteger(value) && !isWhole(source))) throw outOfRange(source)
+  return value
+}
+
+function outOfRange(source: string): ApiError {
+  return badRequest(`the number ${source.slice(0, 40)} is out of range`)
+}
+
+/** Whether no digit but zeros is left behind the point when the exponent has moved it. */
+function isWhole(source: string): boolean {
+  const [digits = '', exponent = '0'] = source.toLowerCase().split('e')
+  const [whole = '', fraction = ''] = digits.replace(/^[-+]/, '').split('.')
+  const significant = trimEndOf(`${whole}${fraction}`, '0')
+  const places = significant.length - whole.length - Number(exponent)
+  return places <= 0 || significant === ''
+}

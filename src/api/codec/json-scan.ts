@@ -1,0 +1,125 @@
+/**
+ * One pass over JSON text for what the native parser hides. It does not check the grammar (the parser does): on text
+ * that is not JSON it may say anything, but it always ends, in time linear in the text.
+ */
+import { shorten } from '../../base/text/shorten.ts'
+import { type ApiError, badRequest, entityTooLarge } from '../model/api-error.ts'
+import { maxValues } from '../model/limits.ts'
+
+/** How deeply a document may be nested. */
+export const maxDepth = 512
+export { maxValues }
+
+export interface Scan {
+  /** How many members its objects have together, each time that a key is repeated included. */
+  readonly members: number
+  /** There is a number that may not survive as a double. */
+  readonly bigNumbers: boolean
+}
+
+const quote = 0x22
+const backslash = 0x5c
+
+const longExponent = /[eE][-+]?\d{3}/
+
+/** Looks through the text once, before it is parsed. Throws 400 or 413 for what no body may be. */
+export function scanJson(text: string, most = maxValues): Scan {
+  let bigNumbers = false
+  let [depth, values, members] = [0, 0, 0]
+  let escapeAt = indexOrEnd(text, '\\', 0)
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i)
+    if (unit === quote) {
+      if (escapeAt < i) escapeAt = indexOrEnd(text, '\\', i)
+      const plainEnd = indexOrEnd(text, '"', i + 1)
+      i = plainEnd < escapeAt ? plainEnd : endOfString(text, i)
+    } else if (unit === 0x3a /* : */) {
+      members++
+    } else if (unit === 0x2c /* , */) {
+      if (++values > most) throw tooManyValues(most)
+    } else if (unit === 0x7b /* { */ || unit === 0x5b /* [ */) {
+      if (++depth > maxDepth) throw tooDeep()
+      if (++values > most) throw tooManyValues(most)
+    } else if (unit === 0x7d /* } */ || unit === 0x5d /* ] */) {
+      depth--
+    } else if (isDigit(unit)) {
+      const end = endOfNumber(text, i)
+      // 15 digits always fit a double exactly; an exponent of three digits may overflow it.
+      if (end - i > 15 || (!bigNumbers && end - i > 4 && longExponent.test(text.slice(i, end)))) bigNumbers = true
+      i = end - 1
+    }
+  }
+  return { members, bigNumbers }
+}
+
+function indexOrEnd(text: string, wanted: string, from: number): number {
+  const index = text.indexOf(wanted, from)
+  return index < 0 ? text.length : index
+}
+
+/** The index of the closing quote of a string with escapes. Refuses escapes of lone surrogates on the way. */
+export function endOfString(text: string, start: number): number {
+  let i = start + 1
+  for (; i < text.length; i++) {
+    const unit = text.charCodeAt(i)
+    if (unit === quote) return i
+    if (unit !== backslash) continue
+    if (text.charCodeAt(i + 1) !== 0x75 /* u */) {
+      i++
+      continue
+    }
+    const escaped = Number.parseInt(text.slice(i + 2, i + 6), 16)
+    if (escaped >= 0xd800 && escaped <= 0xdbff) {
+      const low = text.startsWith('\\u', i + 6) ? Number.parseInt(text.slice(i + 8, i + 12), 16) : 0
+      if (!(low >= 0xdc00 && low <= 0xdfff)) throw loneSurrogate(text.slice(i, i + 6))
+      i += 11
+    } else if (escaped >= 0xdc00 && escaped <= 0xdfff) {
+      throw loneSurrogate(text.slice(i, i + 6))
+    } else {
+      i += 5
+    }
+  }
+  return i
+}
+
+/** Half of a pair of surrogates: no UTF-8 could carry it. */
+export function loneSurrogate(sequence: string): ApiError {
+  return badRequest(`the body holds half of a surrogate pair: ${sequence}`)
+}
+
+/** The document has more values than an object may hold. */
+export function tooManyValues(most = maxValues): ApiError {
+  return entityTooLarge(`Request entity too large: limit is ${most} values, counting members and elements`)
+}
+
+/** The document is nested deeper than an object may be. */
+export function tooDeep(): ApiError {
+  return badRequest(`the body is nested deeper than ${maxDepth} levels`)
+}
+
+function isDigit(unit: number): boolean {
+  return unit >= 0x30 && unit <= 0x39
+}
+
+/** Past the last character of a number that begins here. */
+export function endOfNumber(text: string, start: number): number {
+  let i = start + 1
+  while (i < text.length && isNumeric(text.charCodeAt(i))) i++
+  return i
+}
+
+/** Digits, signs, the point and the letters of exponents. */
+function isNumeric(unit: number): boolean {
+  return isDigit(unit) || unit === 0x2e || unit === 0x2d || unit === 0x2b || unit === 0x65 || unit === 0x45
+}
+
+const longestPlace = 200
+
+/** How many repeated keys are reported. */
+export const maxDuplicates = 100
+
+/** Where a key is: `spec.ports[0].name`. */
+export function pathText(places: readonly (string | number)[], key: string): string {
+  const steps = places.map((place) => (typeof place === 'number' ? `[${place}]` : `.${shorten(place, longestPlace)}`))
+  return `${steps.join('')}.${shorten(key, longestPlace)}`.replace(/^\./, '')
+}

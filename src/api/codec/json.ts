@@ -1,0 +1,253 @@
+/**
+ * Strict JSON in, canonical JSON out.
+ *
+ * In: the native parser, plus one pass over the text beforehand for what it hides: nesting deeper than 512, lone
+ * surrogates, and duplicate keys (reported; the last one wins). Bytes that are not UTF-8 are refused, integers beyond
+ * 2^53 become bigint, numbers too large for any type are refused. Out: members in their order (`member-order.ts`). What
+ * could not be read back is never written: half of a surrogate pair, NaN or infinity, too deep a nesting.
+ */
+import { isUtf8 } from 'node:buffer'
+import { compareUtf8, sortUtf8 } from '../../base/collections/utf8-order.ts'
+import { runToCompletion } from '../../base/concurrency/time-slice.ts'
+import { type Json, type JsonObject, setKey } from '../json/json.ts'
+import { isLarge } from '../json/large-json.ts'
+import { parseNative } from '../json/native-json.ts'
+import { badRequest } from '../model/api-error.ts'
+import { exactSteps } from './exact-json.ts'
+import { findDuplicates } from './json-duplicates.ts'
+import { loneSurrogate, maxDepth, scanJson, tooDeep } from './json-scan.ts'
+import { elementOrder, keysInOrder, memberOrder, type Order, orderBelow } from './member-order.ts'
+
+/** A document, and the members that it has twice. */
+export interface ParsedJson {
+  readonly value: Json
+  /** Paths of keys that occur more than once in their object. */
+  readonly duplicates: readonly string[]
+}
+
+/** Parses a document strictly. Throws 400 with the place of what is wrong. */
+export function parseJson(bytes: Buffer): ParsedJson {
+  return runToCompletion(parseSteps(bytes))
+}
+
+/** The same, with a yield where it can be interrupted. `most`: how many values it may have; as many as a body by default. */
+export function* parseSteps(bytes: Buffer, most?: number): Generator<void, ParsedJson> {
+  if (!isUtf8(bytes)) throw badRequest('the body is not valid UTF-8')
+  const text = bytes.toString('utf8')
+  const scan = scanJson(text, most)
+  yield
+  try {
+    const parsed = parseNative(text)
+    yield
+    const value = scan.bigNumbers ? yield* exactSteps(text) : parsed
+    yield
+    return { value, duplicates: countMembers(value) < scan.members ? findDuplicates(text) : [] }
+  } catch (error) {
+    if (error instanceof SyntaxError) throw badRequest(`the body is not valid JSON: ${error.message}`, { cause: error })
+    throw error
+  }
+}
+
+/** How many members the objects in a value have together: fewer than there are in its text where keys are repeated. */
+function countMembers(value: Json): number {
+  if (typeof value !== 'object' || value === null) return 0
+  let members = 0
+  if (Array.isArray(value)) for (const item of value) members += countMembers(item)
+  else for (const key in value) members += 1 + countMembers(value[key]!)
+  return members
+}
+
+/** JSON that this server wrote itself, and so checked before. Only integers beyond 2^53 take the careful parser. */
+export function parseOwnJson(bytes: Buffer): Json {
+  const text = bytes.toString('utf8')
+  return mayHoldBigIntegers.test(text) ? runToCompletion(exactSteps(text)) : parseNative(text)
+}
+
+/** The same, with a yield where it can be interrupted, which the native parser cannot be: 50 ms for very many keys. */
+export function* parseOwnSteps(bytes: Buffer): Generator<void, Json> {
+  if (bytes.length <= longText) return parseOwnJson(bytes)
+  const text = bytes.toString('utf8')
+  yield
+  return yield* exactSteps(text)
+}
+
+/** What the native parser takes some milliseconds for at most. */
+const longText = 128 * 1024
+
+const mayHoldBigIntegers = /[:[,]-?\d{16}/
+
+/**
+ * A document as it is sent: compact JSON, ended by a newline. `room` is how many levels the value may have: those of a
+ * body for what can be sent back, else any number.
+ */
+export function jsonDocument(value: Json, order?: Order, room?: number): Buffer {
+  return Buffer.from(`${stringifyJson(value, order, room)}\n`)
+}
+
+/**
+ * A value that is JSON text already, for a part of an answer that is written once and sent often. The writer of answers
+ * knows it, and nothing else does: it is no value to be stored or looked into.
+ */
+export class WrittenJson {
+  readonly text: string
+
+  private constructor(text: string) {
+    this.text = text
+  }
+
+  /** Text that is one whole JSON value. */
+  static of(text: string): Json {
+    return new WrittenJson(text) as unknown as Json
+  }
+}
+
+/** Writes JSON with its members in order. Throws where the text would be longer than `room`. */
+export function stringifyJson(value: Json, order?: Order, room = Number.POSITIVE_INFINITY): string {
+  switch (typeof value) {
+    case 'string':
+      return writeText(value, room)
+    case 'number':
+      if (!Number.isFinite(value)) throw new TypeError(`${value} cannot be written as JSON`)
+      return String(value)
+    case 'boolean':
+    case 'bigint':
+      return String(value)
+    default:
+      if (value instanceof WrittenJson) return value.text
+      if (value === null) return 'null'
+      if (value === undefined) throw new TypeError('a value is missing where JSON needs one')
+      if (room <= 0) throw tooDeep()
+      if (Array.isArray(value)) return writeArray(value, elementOrder(order), room - 1)
+      return `{${stringifyMembers(value, order, room - 1)}}`
+  }
+}
+
+/**
+ * Half of a surrogate pair is refused in what is stored; an answer must be written, whatever message was cut in two.
+ */
+function writeText(text: string, room: number): string {
+  if (text.isWellFormed()) return JSON.stringify(text)
+  if (Number.isFinite(room)) throw loneSurrogate(JSON.stringify(text.slice(0, 100)))
+  return JSON.stringify(text.toWellFormed())
+}
+
+function writeArray(items: Json[], order: Order, room: number): string {
+  let text = '['
+  for (let i = 0; i < items.length; i++) {
+    const item = stringifyJson(items[i]!, order, room)
+    text += i === 0 ? item : `,${item}`
+  }
+  return `${text}]`
+}
+
+/** The text of a value, for a message; of a large one not much more than so many characters. */
+export function startOfJson(value: Json, length: number): string {
+  if (!isLarge(value)) return stringifyJson(value)
+  const isList = Array.isArray(value)
+  let text = isList ? '[' : '{'
+  for (const key of isList ? Object.keys(value) : sortedKeys(value as JsonObject)) {
+    if (text.length > length) return text
+    const part = startOfJson((value as JsonObject)[key]!, length)
+    text += `${text.length === 1 ? '' : ','}${isList ? part : `${JSON.stringify(key)}:${part}`}`
+  }
+  return `${text}${isList ? ']' : '}'}`
+}
+
+/** The members of an object, without the braces. `room` is how many levels each may have. */
+export function stringifyMembers(object: JsonObject, order?: Order, room = Number.POSITIVE_INFINITY): string {
+  const members = memberOrder(order)
+  let text = ''
+  for (const key of keysInOrder(object, members)) {
+    const value = object[key]
+    if (value === undefined) continue
+    const member = `${writeText(key, room)}:${stringifyJson(value, orderBelow(members, key), room)}`
+    text += text === '' ? member : `,${member}`
+  }
+  return text
+}
+
+/**
+ * The same text as part of an object that is stored, so many levels below its top; by the native writer, which is
+ * faster by far, wherever that writes just what `stringifyJson` does.
+ */
+export function stringifyStored(value: Json | undefined, order: Order, level: number): string {
+  const room = maxDepth - level
+  const ordered = inOrder(value, order, room)
+  const text = ordered === undefined ? undefined : JSON.stringify(ordered)
+  // Half of a surrogate pair is all that the native writer spells like this.
+  return text === undefined || text.includes('\\ud') ? stringifyJson(value!, order, room) : text
+}
+
+/**
+ * The value with the members of every object in order, itself where they are; undefined for what only `stringifyJson`
+ * can write.
+ */
+function inOrder(value: Json | undefined, order: Order, room: number): Json | undefined {
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return value
+    case 'number':
+      return Number.isFinite(value) ? value : undefined
+    case 'object':
+      if (value === null) return value
+      if (room <= 0) return undefined
+      return Array.isArray(value)
+        ? elementsInOrder(value, elementOrder(order), room - 1)
+        : membersInOrder(value, order, room - 1)
+    default:
+      return undefined
+  }
+}
+
+function elementsInOrder(items: Json[], order: Order, room: number): Json[] | undefined {
+  let copy: Json[] | undefined
+  for (let i = 0; i < items.length; i++) {
+    const item = inOrder(items[i], order, room)
+    if (item === undefined) return undefined
+    if (item !== items[i]) copy ??= items.slice()
+    if (copy !== undefined) copy[i] = item
+  }
+  return copy ?? items
+}
+
+function membersInOrder(object: JsonObject, order: Order, room: number): JsonObject | undefined {
+  const { fields, values, asSent } = memberOrder(order)
+  let members = object
+  let sorted = true
+  let last: string | undefined
+  let lastRank = -1
+  for (const key in object) {
+    const place = fields?.get(key)
+    if (fields !== undefined) sorted &&= place !== undefined && place.rank > lastRank
+    else if (!asSent && last !== undefined && compareUtf8(last, key) > 0) sorted = false
+    last = key
+    lastRank = place?.rank ?? -1
+    const value = object[key]
+    if (value === undefined) continue
+    const item = inOrder(value, fields === undefined ? values : place?.order, room)
+    if (item === undefined) return undefined
+    if (item === value) continue
+    if (members === object) members = { ...object }
+    setKey(members, key, item)
+  }
+  return sorted ? members : sortMembers(members, order)
+}
+
+function sortMembers(object: JsonObject, order: Order): JsonObject | undefined {
+  const keys = keysInOrder(object, memberOrder(order))
+  // Objects keep such keys before all others, whatever the order in which they are set.
+  if (keys.some(beginsWithDigit)) return undefined
+  const sorted: JsonObject = {}
+  for (const key of keys) setKey(sorted, key, object[key]!)
+  return sorted
+}
+
+function beginsWithDigit(key: string): boolean {
+  return key >= '0' && key < ':'
+}
+
+/** The keys of an object in the order of their UTF-8 bytes, as maps are written out. */
+export function sortedKeys(object: JsonObject): string[] {
+  return sortUtf8(Object.keys(object))
+}

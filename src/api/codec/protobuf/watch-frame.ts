@@ -1,0 +1,18 @@
+/**
+ * An event of a watch in Protobuf: its length in four bytes, and the message `WatchEvent`, which holds the type of the
+ * event and the whole document of the object, envelope and all.
+ */
+import { delimitedSize, WireWriter } from '../../../wire/protobuf/protobuf-wire.ts'
+
+const lengthBytes = 4
+
+/** One event of a watch in Protobuf, with its length. */
+export function frameOf(eventType: string, document: Buffer): Buffer {
+  const writer = new WireWriter(lengthBytes, 64)
+  writer.string(1, eventType)
+  writer.lengthOf(2, delimitedSize(document.length))
+  writer.lengthOf(1, document.length)
+  const head = writer.finish()
+  head.writeUInt32BE(head.length - lengthBytes + document.length)
+  return Buffer.concat([head, document])
+}

@@ -1,0 +1,241 @@
+/**
+ * Writes JSON values as Protobuf messages, by their schema: a reader of the schema language beside JSON's.
+ *
+ * The value is in the normal form of its schema (api/schema/decode.ts), as everything is that this server holds: there is
+ * nothing to refuse here. What has another form in JSON than in Protobuf (times, quantities, bytes, any JSON) is listed
+ * in `#plain`. A message of very many values takes a while, so there is a yield now and then.
+ *
+ * JSON that is kept as it was sent, and is a message of its own here, as the schema of a custom resource is, may hold
+ * what does not fit the message: that is left out.
+ */
+
+import { runToCompletion } from '../../../base/concurrency/time-slice.ts'
+import { WireWriter } from '../../../wire/protobuf/protobuf-wire.ts'
+import { isObject, type Json, type JsonObject } from '../../json/json.ts'
+import type { Vendor } from '../../model/vendor.ts'
+import { matchesType } from '../../schema/matches-type.ts'
+import type { Alternatives, AnySchema, ListSchema, MapSchema, ObjectSchema, Schema } from '../../schema/schema.ts'
+import { sortedKeys, stringifyStored } from '../json.ts'
+import { type Message, messageOf, onWire } from './message.ts'
+
+export interface WriteOptions {
+  /** About how long the message will be. */
+  readonly size?: number
+  /** Whose words are in it, where messages differ by vendor. */
+  readonly vendor?: Vendor
+}
+
+/** The message alone, without an envelope. */
+export function writeMessage(schema: ObjectSchema, object: JsonObject, options?: WriteOptions): Buffer {
+  return runToCompletion(writeSteps(schema, object, options))
+}
+
+/** The same, with a yield where it can be interrupted. */
+export function writeSteps(
+  schema: ObjectSchema,
+  object: JsonObject,
+  options: WriteOptions = {},
+): Generator<void, Buffer> {
+  return new MessageWriter(options).whole(schema, object)
+}
+
+/** How many members, elements and entries are written between two yields. */
+const stepValues = 1000
+
+const nothing = Buffer.alloc(0)
+
+class MessageWriter {
+  readonly #wire: WireWriter
+  readonly #vendor: Vendor | undefined
+  #values = 0
+
+  constructor({ size = 256, vendor }: WriteOptions) {
+    this.#wire = new WireWriter(0, size)
+    this.#vendor = vendor
+  }
+
+  *whole(schema: ObjectSchema, object: JsonObject): Generator<void, Buffer> {
+    yield* this.#parts(messageOf(schema), object)
+    return this.#wire.finish()
+  }
+
+  *#parts(message: Message, object: JsonObject): Generator<void, void> {
+    for (const part of message.parts) {
+      if (part.inlined !== undefined) {
+        const start = this.#wire.begin(part.number)
+        yield* this.#parts(part.inlined, object)
+        this.#wire.end(start)
+        continue
+      }
+      const { number, schema } = part
+      const value = object[part.name] ?? (part.always ? zeroOf(schema) : null)
+      if (value === null) continue
+      if (holdsValues(schema)) yield* this.#holder(number, schema, value)
+      else this.#plain(number, schema, value)
+    }
+  }
+
+  *#holder(number: number, schema: Holder, value: Json): Generator<void, void> {
+    if (schema.type === 'list') yield* this.#list(number, schema, value as Json[])
+    else if (schema.type === 'map') yield* this.#map(number, schema, value as JsonObject)
+    else if (schema.type === 'any') yield* this.#kept(number, schema, value)
+    else yield* this.#message(number, schema, value as JsonObject)
+  }
+
+  *#message(number: number, schema: ObjectSchema, value: JsonObject): Generator<void, void> {
+    const start = this.#wire.begin(number)
+    yield* this.#parts(messageOf(schema), value)
+    this.#wire.end(start)
+  }
+
+  /** JSON that was kept as it was sent. */
+  *#kept(number: number, schema: AnySchema, value: Json): Generator<void, void> {
+    if (schema.alternatives !== undefined) return yield* this.#chosen(number, schema.alternatives, value)
+    const described = onWire(schema, this.#vendor) as ObjectSchema
+    yield* this.#message(number, described, isObject(value) ? fitting(described, value) : {})
+  }
+
+  /** Whether anything goes is said of a schema too: it does, within the schema. */
+  *#chosen(number: number, { boolean, list, object }: Alternatives, value: Json): Generator<void, void> {
+    const start = this.#wire.begin(number)
+    if (boolean !== undefined) this.#wire.bool(boolean, value !== false)
+    if (list !== undefined && Array.isArray(value)) yield* this.#items(list.tag, list.items, fittingItems(list, value))
+    else if (isObject(value)) yield* this.#items(object.tag, object.schema, [value])
+    this.#wire.end(start)
+  }
+
+  *#list(number: number, schema: ListSchema, items: readonly Json[]): Generator<void, void> {
+    if (!schema.wrapped) yield* this.#items(number, schema.items, items)
+    else yield* this.#wrapped(number, schema, items)
+  }
+
+  *#wrapped(number: number, { items: schema }: ListSchema, items: readonly Json[]): Generator<void, void> {
+    const start = this.#wire.begin(number)
+    yield* this.#items(1, schema, items)
+    this.#wire.end(start)
+  }
+
+  *#items(number: number, schema: Schema, items: readonly Json[]): Generator<void, void> {
+    for (const item of items) {
+      if (holdsValues(schema)) yield* this.#holder(number, schema, item)
+      else this.#plain(number, schema, item)
+      if (++this.#values % stepValues === 0) yield
+    }
+  }
+
+  /** Each entry is a message of a key and a value, in the order of the keys. */
+  *#map(number: number, { values }: MapSchema, map: JsonObject): Generator<void, void> {
+    for (const key of sortedKeys(map)) {
+      const start = this.#wire.begin(number)
+      this.#wire.string(1, key)
+      const value = map[key]
+      if (value === undefined || value === null) this.#wire.bytes(2, nothing)
+      else if (values.type === 'list') yield* this.#wrapped(2, values, value as Json[])
+      else if (holdsValues(values)) yield* this.#holder(2, values, value)
+      else this.#plain(2, values, value)
+      this.#wire.end(start)
+      if (++this.#values % stepValues === 0) yield
+    }
+  }
+
+  #plain(number: number, schema: Exclude<Schema, Holder>, value: Json): void {
+    switch (schema.type) {
+      case 'string':
+        this.#wire.string(number, value as string)
+        break
+      case 'boolean':
+        this.#wire.bool(number, value as boolean)
+        break
+      case 'integer':
+        this.#wire.integer(number, value as number | bigint)
+        break
+      case 'number':
+        this.#wire.double(number, Number(value))
+        break
+      case 'bytes':
+        this.#wire.bytes(number, Buffer.from(value as string, 'base64'))
+        break
+      case 'time':
+        this.#time(number, value as string)
+        break
+      case 'quantity':
+        this.#textIn(number, value as string)
+        break
+      case 'intOrString':
+        this.#intOrString(number, value as number | string)
+        break
+      case 'any':
+        this.#textIn(number, stringifyStored(value, undefined, 1))
+        break
+      default:
+        schema satisfies never
+    }
+  }
+
+  /** A message of one text: a quantity, or JSON as it stands. */
+  #textIn(number: number, text: string): void {
+    const start = this.#wire.begin(number)
+    this.#wire.string(1, text)
+    this.#wire.end(start)
+  }
+
+  /** Seconds and nanoseconds since 1970. */
+  #time(number: number, text: string): void {
+    const start = this.#wire.begin(number)
+    this.#wire.integer(1, Math.floor(Date.parse(text) / 1000))
+    // 2026-01-02T03:04:05.123456Z has microseconds after its dot.
+    this.#wire.integer(2, text[19] === '.' ? Number(text.slice(20, 26)) * 1000 : 0)
+    this.#wire.end(start)
+  }
+
+  /** Which of the two it is, and both. */
+  #intOrString(number: number, value: number | string): void {
+    const isText = typeof value === 'string'
+    const start = this.#wire.begin(number)
+    this.#wire.integer(1, isText ? 1 : 0)
+    this.#wire.integer(2, isText ? 0 : value)
+    this.#wire.string(3, isText ? value : '')
+    this.#wire.end(start)
+  }
+}
+
+/** What holds other values, and may hold very many. */
+type Holder = ObjectSchema | ListSchema | MapSchema | KeptSchema
+
+/** JSON that is a message of its own. */
+type KeptSchema = AnySchema & ({ readonly described: object } | { readonly alternatives: object })
+
+function holdsValues(schema: Schema): schema is Holder {
+  if (schema.type === 'any') return schema.described !== undefined || schema.alternatives !== undefined
+  return schema.type === 'object' || schema.type === 'list' || schema.type === 'map'
+}
+
+/** What of an object that was kept as it was sent fits its message. */
+function fitting({ fields }: ObjectSchema, object: JsonObject): JsonObject {
+  const members = Object.entries(object).filter(([name, value]) => Object.hasOwn(fields, name) && value !== undefined)
+  return Object.fromEntries(
+    members.flatMap(([name, value]) => {
+      const { schema } = fields[name]!
+      if (!matchesType(schema, value!) || (schema.type === 'integer' && !Number.isSafeInteger(value))) return []
+      return [[name, fittingMembers(schema, value!)]]
+    }),
+  )
+}
+
+function fittingMembers(schema: Schema, value: Json): Json {
+  if (schema.type === 'list') return fittingItems(schema, value as Json[])
+  if (schema.type !== 'map') return schema.type === 'object' ? fitting(schema, value as JsonObject) : value
+  return Object.fromEntries(Object.entries(value as JsonObject).filter(([, each]) => each !== undefined))
+}
+
+function fittingItems({ items }: { readonly items: Schema }, values: readonly Json[]): Json[] {
+  const fit = values.filter((each) => matchesType(items, each))
+  return items.type === 'object' ? fit.map((each) => fitting(items, each as JsonObject)) : fit
+}
+
+/** Of those that are always written. */
+function zeroOf({ type }: Schema): Json {
+  if (type === 'string') return ''
+  if (type === 'boolean') return false
+  return type === 'object' ? {} : 0
+}

@@ -1,0 +1,272 @@
+/**
+ * YAML in: one document becomes a JSON value, in time linear in its size. Runs in browsers too.
+ *
+ * The parser gives a flat list of events and nothing else; values are made from them here, so that every bound is our
+ * own: nesting, keys that occur twice (reported; the last one wins), and what references expand to. An alias is a copy
+ * of what its anchor names, a merge key (`<<`) fills in what a map does not say itself; both are refused once the text
+ * and all its copies come to more than a body may have (docs/decisions/0009).
+ */
+import {
+  EVENT_ID,
+  type Event,
+  getScalarValue,
+  parseEvents,
+  SCALAR_STYLE,
+  type ScalarEvent,
+  YAMLException,
+} from 'js-yaml'
+import { isObject, type Json, type JsonObject, own, setKey } from '../json/json.ts'
+import { badRequest } from '../model/api-error.ts'
+import type { ParsedJson } from './json.ts'
+import { loneSurrogate, maxDepth, maxDuplicates, maxValues, pathText, tooDeep, tooManyValues } from './json-scan.ts'
+import { plainScalar, type Scalar } from './yaml-scalar.ts'
+
+/** The one document of a text; `limit` is how many bytes a body may have, and so what references may expand to. */
+export function parseYamlText(text: string, limit: number): ParsedJson {
+  const reader = new Reader(text, eventsOf(text), limit)
+  return { value: reader.read(), duplicates: reader.duplicates }
+}
+
+/** Every document of a text, such as a file of manifests; `limit` as above, for each. */
+export function parseYamlDocuments(text: string, limit: number): ParsedJson[] {
+  const events = eventsOf(text)
+  const documents: ParsedJson[] = []
+  for (let start = 0; start < events.length; ) {
+    const end = documentEnd(events, start)
+    const reader = new Reader(text, events.slice(start, end), limit)
+    documents.push({ value: reader.read(), duplicates: reader.duplicates })
+    start = end
+  }
+  return documents
+}
+
+function documentEnd(events: readonly Event[], start: number): number {
+  let end = start + 1
+  while (end < events.length && events[end]!.type !== EVENT_ID.DOCUMENT) end++
+  return end
+}
+
+/** The levels are counted below; the parser, which recurses, only needs to end. */
+const parserDepth = maxDepth + 8
+
+function eventsOf(text: string): Event[] {
+  try {
+    return parseEvents(text, { maxDepth: parserDepth })
+  } catch (error) {
+    if (!(error instanceof YAMLException)) throw error
+    if (error.reason.startsWith('nesting exceeded')) throw tooDeep()
+    throw badRequest(`the body is not valid YAML: line ${(error.mark?.line ?? 0) + 1}: ${error.reason}`, {
+      cause: error,
+    })
+  }
+}
+
+/** What an anchor names. */
+interface Anchored {
+  readonly value: Json
+  /** About how many bytes it takes as JSON, with all that it refers to. */
+  readonly size: number
+  /** How many levels it has. */
+  readonly height: number
+  /** How many values it holds. */
+  readonly count: number
+}
+
+type NodeEvent = Exclude<Event, { type: 1 } | { type: 6 }>
+
+class Reader {
+  readonly duplicates: string[] = []
+  readonly #text: string
+  readonly #events: readonly Event[]
+  readonly #limit: number
+  readonly #anchors = new Map<string, Anchored>()
+  /** The keys and indexes on the way to the value that is being read. */
+  readonly #place: (string | number)[] = []
+  #next = 0
+  /** About how many bytes of JSON were read so far, copies included. */
+  #size = 0
+  #copied = 0
+  #count = 0
+  #deepest = 0
+
+  constructor(text: string, events: readonly Event[], limit: number) {
+    this.#text = text
+    this.#events = events
+    this.#limit = limit
+  }
+
+  read(): Json {
+    const document = this.#events[this.#next++]
+    if (document === undefined) return null
+    if (document.type !== EVENT_ID.DOCUMENT) throw new TypeError('a document was expected')
+    if (document.directives.some(({ kind }) => kind === 'tag')) throw badRequest('the body may not declare tags')
+    const value = this.#node()
+    this.#next++
+    if (this.#next < this.#events.length) throw badRequest('the body holds more than one YAML document')
+    return value
+  }
+
+  #node(): Json {
+    const event = this.#events[this.#next++] as NodeEvent
+    const depth = this.#place.length
+    if (event.type === EVENT_ID.ALIAS) return this.#copy(event)
+    const [size, deepest, count] = [this.#size, this.#deepest, this.#count]
+    if (++this.#count > maxValues) throw tooManyValues()
+    this.#deepest = depth
+    const value = this.#content(event)
+    if (event.anchorStart >= 0) {
+      const [height, name] = [this.#deepest - depth, this.#slice(event.anchorStart, event.anchorEnd)]
+      this.#anchors.set(name, { value, size: this.#size - size, height, count: this.#count - count })
+    }
+    this.#deepest = Math.max(deepest, this.#deepest)
+    return value
+  }
+
+  #content(event: Exclude<NodeEvent, { type: 5 }>): Json {
+    if (event.type === EVENT_ID.SCALAR) return this.#scalar(event)
+    const tag = event.tagStart < 0 ? '' : coreTag(this.#slice(event.tagStart, event.tagEnd))
+    const isMap = event.type === EVENT_ID.MAPPING
+    if (tag !== '' && tag !== (isMap ? 'map' : 'seq')) throw badRequest(`a YAML tag !!${tag} does not fit its value`)
+    this.#size += 2
+    // A level is a collection: scalars add none.
+    this.#deepest = this.#place.length + 1
+    if (this.#deepest > maxDepth) throw tooDeep()
+    return isMap ? this.#map() : this.#list()
+  }
+
+  #list(): Json[] {
+    const list: Json[] = []
+    while (!this.#ends()) {
+      this.#place.push(list.length)
+      list.push(this.#node())
+      this.#place.pop()
+    }
+    return list
+  }
+
+  #map(): JsonObject {
+    const map: JsonObject = {}
+    const merged: Json[] = []
+    while (!this.#ends()) {
+      const merges = this.#isMergeKey()
+      const key = this.#key()
+      if (merges) merged.push(this.#node())
+      else this.#member(map, key)
+    }
+    for (const source of merged.flat()) mergeInto(map, source)
+    return map
+  }
+
+  #member(map: JsonObject, key: string): void {
+    this.#place.push(key)
+    const value = this.#node()
+    this.#place.pop()
+    if (Object.hasOwn(map, key) && this.duplicates.length < maxDuplicates)
+      this.duplicates.push(pathText(this.#place, key))
+    setKey(map, key, value)
+  }
+
+  #ends(): boolean {
+    if (this.#events[this.#next]!.type !== EVENT_ID.POP) return false
+    this.#next++
+    return true
+  }
+
+  #isMergeKey(): boolean {
+    const event = this.#events[this.#next]!
+    return (
+      event.type === EVENT_ID.SCALAR &&
+      event.style === SCALAR_STYLE.PLAIN &&
+      event.valueEnd - event.valueStart === 2 &&
+      this.#text.startsWith('<<', event.valueStart)
+    )
+  }
+
+  #key(): string {
+    const key = this.#node()
+    // A key is not counted as a value: it counts with what it names.
+    this.#count--
+    if (typeof key === 'object') throw badRequest(`a key of a map must be a text: ${pathText(this.#place, '?')}`)
+    return String(key)
+  }
+
+  #scalar(event: ScalarEvent): Scalar {
+    const text = getScalarValue(this.#text, event)
+    this.#size += text.length + 3
+    if (!event.fast && !text.isWellFormed()) throw loneSurrogate(JSON.stringify(text.slice(0, 100)))
+    const plain = event.style === SCALAR_STYLE.PLAIN
+    if (event.tagStart < 0) return plain ? plainScalar(text) : text
+    return tagged(this.#slice(event.tagStart, event.tagEnd), text)
+  }
+
+  #copy({ anchorStart, anchorEnd }: { readonly anchorStart: number; readonly anchorEnd: number }): Json {
+    const name = this.#slice(anchorStart, anchorEnd)
+    const anchored = this.#anchors.get(name)
+    if (anchored === undefined) throw badRequest(`the YAML alias *${name.slice(0, 100)} names no anchor before it`)
+    const { value, size, height, count } = anchored
+    this.#count += count
+    this.#size += size
+    this.#copied += size
+    if (this.#text.length + this.#copied > this.#limit || this.#count > maxValues)
+      throw badRequest(`the YAML aliases expand to more than ${this.#limit} bytes or ${maxValues} values`)
+    this.#deepest = Math.max(this.#deepest, this.#place.length + height)
+    if (this.#deepest > maxDepth) throw tooDeep()
+    return copyOf(value)
+  }
+
+  #slice(start: number, end: number): string {
+    return this.#text.slice(start, end)
+  }
+}
+
+/** What a map says itself comes first, then what the first of the merged maps says. */
+function mergeInto(map: JsonObject, source: Json): void {
+  if (!isObject(source)) throw badRequest('a YAML merge key (<<) takes a map or a list of maps')
+  for (const key of Object.keys(source)) if (!Object.hasOwn(map, key)) setKey(map, key, own(source, key)!)
+}
+
+/** A value of its own: what one reader changes in it no other place shows. */
+function copyOf(value: Json): Json {
+  if (Array.isArray(value)) return value.map(copyOf)
+  if (!isObject(value)) return value
+  const copy: JsonObject = {}
+  for (const key of Object.keys(value)) setKey(copy, key, copyOf(value[key]!))
+  return copy
+}
+
+const core = 'tag:yaml.org,2002:'
+
+/** The name of a tag of YAML's own: `str` for `!!str`. '' for those of others, which mean nothing here. */
+function coreTag(tag: string): string {
+  if (tag.startsWith(`!<${core}`)) return tag.slice(2 + core.length, -1)
+  return tag.startsWith('!!') ? tag.slice(2) : ''
+}
+
+const fits: { readonly [tag: string]: (value: Scalar) => boolean } = {
+  int: (value) => typeof value === 'bigint' || Number.isInteger(value),
+  float: (value) => typeof value === 'number' || typeof value === 'bigint',
+  bool: (value) => typeof value === 'boolean',
+  null: (value) => value === null,
+}
+
+function tagged(tag: string, text: string): Scalar {
+  const name = coreTag(tag)
+  if (name === 'str' || name === '') return text
+  if (name === 'binary') return textOfBase64(text)
+  const value = plainScalar(text)
+  if (Object.hasOwn(fits, name) && fits[name]!(value)) return value
+  throw badRequest(`a YAML tag !!${name.slice(0, 50)} does not fit its value`)
+}
+
+/** The value of `!!binary` is the text that its base64 encodes, as for kube-apiserver. JSON has no bytes. */
+function textOfBase64(text: string): string {
+  const encoded = text.replaceAll(/[\r\n]/g, '')
+  if (encoded.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(encoded))
+    throw badRequest('the YAML value of a tag !!binary is not base64')
+  const bytes = Uint8Array.from(atob(encoded), (character) => character.charCodeAt(0))
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    throw badRequest('the YAML value of a tag !!binary is not base64 of a text in UTF-8')
+  }
+}

@@ -1,0 +1,221 @@
+/**
+ * Fills a Go template with a value. What is not there is printed as `<no value>`, unless the caller says that it is an
+ * error. Bounded: templates that call each other without end, and texts without end, are refused. A function says what is
+ * wrong with its arguments by a TypeError.
+ */
+import { isObject, own } from '../json/json.ts'
+import type { TemplateFunctions } from './functions.ts'
+import { templateError } from './template-error.ts'
+import type { Branch, Command, Node, Operand, Pipeline, Template } from './tree.ts'
+import { isTrue, keysOf, plainText, typeName, type Value } from './values.ts'
+
+export interface FillOptions {
+  /** Whether a field that is not there is an error. */
+  readonly missingKeys: 'allow' | 'refuse'
+  /** Every one that the template was parsed with. */
+  readonly functions: TemplateFunctions
+  readonly limits?: FillLimits
+}
+
+export interface FillLimits {
+  readonly steps: number
+  /** Of the text, and of every text on the way to it. */
+  readonly characters: number
+}
+
+/** Throws TemplateError. */
+export function fillGoTemplate(template: Template, value: Value, options: FillOptions): string {
+  const run = new Run(template, options)
+  run.nodes(template.nodes, { dot: value, variables: [['$', value]] })
+  return run.text()
+}
+
+/** Templates inside templates. */
+const maxDepth = 1000
+const defaultLimits: FillLimits = { steps: 50_000_000, characters: 256 * 1024 * 1024 }
+
+interface Scope {
+  readonly dot: Value
+  /** The newest last; assignments change them in place. */
+  readonly variables: [name: string, value: Value][]
+}
+
+/** How a list of nodes ended: by itself, or by leaving the range around it. */
+type Ending = 'end' | 'break' | 'continue'
+
+class Run {
+  readonly #template: Template
+  readonly #options: FillOptions
+  readonly #limits: FillLimits
+  readonly #parts: string[] = []
+  #length = 0
+  #steps = 0
+  #depth = 0
+
+  constructor(template: Template, options: FillOptions) {
+    this.#template = template
+    this.#options = options
+    this.#limits = options.limits ?? defaultLimits
+  }
+
+  text(): string {
+    return this.#parts.join('')
+  }
+
+  nodes(nodes: readonly Node[], scope: Scope): Ending {
+    for (const node of nodes) {
+      const ending = this.#node(node, scope)
+      if (ending !== 'end') return ending
+    }
+    return 'end'
+  }
+
+  #node(node: Node, scope: Scope): Ending {
+    this.#step()
+    if (node.kind === 'text') this.#write(node.text)
+    else if (node.kind === 'action') this.#action(node.pipeline, scope)
+    else if (node.kind === 'template') this.#call(node, scope)
+    else if (node.kind === 'break' || node.kind === 'continue') return node.kind
+    else return this.#branch(node, scope)
+    return 'end'
+  }
+
+  #step(): void {
+    if (++this.#steps > this.#limits.steps)
+      throw templateError(this.#template.text, 0, `it takes more than ${this.#limits.steps} steps`)
+  }
+
+  #assertShort(length: number): void {
+    if (length > this.#limits.characters)
+      throw templateError(this.#template.text, 0, `it makes more than ${this.#limits.characters} characters`)
+  }
+
+  #action(pipeline: Pipeline, scope: Scope): void {
+    const value = this.#pipeline(pipeline, scope)
+    this.#set(pipeline, scope, [value])
+    if (pipeline.variables.length === 0) this.#write(value == null ? '<no value>' : plainText(value))
+  }
+
+  #write(text: string): void {
+    this.#length += text.length
+    this.#assertShort(this.#length)
+    this.#parts.push(text)
+  }
+
+  /** Variables are declared in the scope, or those that there are get another value. */
+  #set({ variables, declares }: Pipeline, scope: Scope, values: readonly Value[]): void {
+    for (const [i, name] of variables.entries()) {
+      const known = declares ? undefined : scope.variables.findLast(([other]) => other === name)
+      if (known === undefined) scope.variables.push([name, values[i]])
+      else known[1] = values[i]
+    }
+  }
+
+  #branch(node: Branch, outer: Scope): Ending {
+    const scope = { dot: outer.dot, variables: [...outer.variables] }
+    const value = this.#pipeline(node.pipeline, scope)
+    if (node.kind === 'range') return this.#range(node, scope, value)
+    this.#set(node.pipeline, scope, [value])
+    if (!isTrue(value)) return this.nodes(node.otherwise, scope)
+    return this.nodes(node.body, node.kind === 'with' ? { ...scope, dot: value } : scope)
+  }
+
+  #range(node: Branch, scope: Scope, value: Value): Ending {
+    const elements = this.#elements(node, value)
+    if (elements.length === 0) return this.nodes(node.otherwise, scope)
+    for (const [key, element] of elements) {
+      const inner = { dot: element, variables: [...scope.variables] }
+      this.#set(node.pipeline, inner, node.pipeline.variables.length === 2 ? [key, element] : [element])
+      if (this.nodes(node.body, inner) === 'break') break
+    }
+    return 'end'
+  }
+
+  #elements({ at }: Branch, value: Value): (readonly [Value, Value])[] {
+    if (value == null) return []
+    if (Array.isArray(value)) return value.map((element, i) => [i, element])
+    if (isObject(value)) return keysOf(value).map((key) => [key, value[key]])
+    throw templateError(this.#template.text, at, `range can't iterate over ${plainText(value)}`)
+  }
+
+  #call({ name, pipeline, at }: Extract<Node, { kind: 'template' }>, scope: Scope): void {
+    const nodes = this.#template.defined.get(name)
+    if (nodes === undefined)
+      throw templateError(this.#template.text, at, `template ${JSON.stringify(name)} not defined`)
+    if (this.#depth >= maxDepth)
+      throw templateError(this.#template.text, at, `more than ${maxDepth} templates call each other`)
+    const dot = pipeline === undefined ? undefined : this.#pipeline(pipeline, scope)
+    this.#depth++
+    this.nodes(nodes, { dot, variables: [['$', dot]] })
+    this.#depth--
+  }
+
+  #pipeline({ commands }: Pipeline, scope: Scope): Value {
+    let value: Value
+    for (const [i, command] of commands.entries()) value = this.#command(command, scope, i === 0 ? [] : [{ value }])
+    return value
+  }
+
+  /** `piped` holds the result of the command before it, if there is one. */
+  #command([first, ...args]: Command, scope: Scope, piped: readonly { readonly value: Value }[]): Value {
+    if (first.kind === 'function') return this.#function(first, args, { scope, piped })
+    if (first.kind === 'nil') throw templateError(this.#template.text, first.at, 'nil is not a command')
+    if (args.length > 0 || piped.length > 0)
+      throw templateError(this.#template.text, first.at, "can't give argument to non-function")
+    return this.#operand(first, scope)
+  }
+
+  #function(
+    { name, at }: Extract<Operand, { kind: 'function' }>,
+    args: readonly Operand[],
+    { scope, piped }: { scope: Scope; piped: readonly { readonly value: Value }[] },
+  ): Value {
+    if (name === 'and' || name === 'or') {
+      if (args.length + piped.length === 0) throw templateError(this.#template.text, at, `${name} needs arguments`)
+      let value: Value
+      for (const arg of args) {
+        value = this.#operand(arg, scope)
+        if (isTrue(value) === (name === 'or')) return value
+      }
+      return piped.length === 0 ? value : piped[0]!.value
+    }
+    this.#step()
+    const values = [...args.map((arg) => this.#operand(arg, scope)), ...piped.map(({ value }) => value)]
+    try {
+      const made = this.#options.functions.get(name)!(...values)
+      if (typeof made === 'string') this.#assertShort(made.length)
+      return made
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error
+      throw templateError(this.#template.text, at, `error calling ${name}: ${error.message}`)
+    }
+  }
+
+  #operand(operand: Operand, scope: Scope): Value {
+    if (operand.kind === 'dot') return scope.dot
+    if (operand.kind === 'nil') return undefined
+    if (operand.kind === 'literal') return operand.value
+    if (operand.kind === 'variable') return scope.variables.findLast(([name]) => name === operand.name)?.[1]
+    if (operand.kind === 'pipeline') return this.#pipeline(operand.pipeline, scope)
+    if (operand.kind === 'function') return this.#function(operand, [], { scope, piped: [] })
+    return operand.names.reduce((value, name) => this.#field(value, name, operand.at), this.#operand(operand.of, scope))
+  }
+
+  #field(value: Value, name: string, at: number): Value {
+    const refuses = this.#options.missingKeys === 'refuse'
+    if (value == null && !refuses) return undefined
+    if (isObject(value)) {
+      const field = own(value, name)
+      if (field === undefined && refuses)
+        throw templateError(this.#template.text, at, `map has no entry for key ${JSON.stringify(name)}`)
+      return field
+    }
+    throw templateError(
+      this.#template.text,
+      at,
+      value == null
+        ? `nil data; no entry for key ${JSON.stringify(name)}`
+        : `can't evaluate field ${name} in type ${typeName(value)}`,
+    )
+  }
+}

@@ -1,0 +1,30 @@
+/**
+ * JSON of the wire in Node and browsers, without rounding: an integer beyond 2^53 is a bigint in memory, as
+ * everywhere in this program, and is written with all its digits. Only such texts pay for it.
+ */
+import { parseNative } from './native-json.ts'
+
+const longDigits = /\d{16}/
+
+/** Parses what the server sent; integers beyond 2^53 become bigint. */
+export function parseJson(text: string): unknown {
+  return parseNative(text, longDigits.test(text) ? exactInteger : undefined)
+}
+
+function exactInteger(_key: string, value: unknown, context?: { source?: string }): unknown {
+  if (typeof value !== 'number' || Number.isSafeInteger(value)) return value
+  const source = context?.source ?? ''
+  return /^-?\d{1,40}$/.test(source) ? BigInt(source) : value
+}
+
+/** Writes a value, bigints included. */
+export function stringifyJson(value: unknown): string {
+  return JSON.stringify(value, (_key, member: unknown) => (typeof member === 'bigint' ? rawJson(member) : member))
+}
+
+// Newer than the compiler's library.
+const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown }
+
+function rawJson(value: bigint): unknown {
+  return rawJSON(String(value))
+}

@@ -1,0 +1,18 @@
+/** JSON in one line, its keys in the order of their bytes: equal values have equal texts. */
+import { compareUtf8 } from '../../base/collections/utf8-order.ts'
+import { isObject, type Json } from './json.ts'
+import { stringifyJson } from './portable-json.ts'
+
+export function sortedJson(value: Json): string {
+  return stringifyJson(sorted(value))
+}
+
+function sorted(value: Json): Json {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (!isObject(value)) return value
+  return Object.fromEntries(
+    Object.keys(value)
+      .sort(compareUtf8)
+      .map((key) => [key, sorted(value[key] ?? null)]),
+  )
+}

@@ -1,0 +1,221 @@
+/**
+ * What can be judged of a definition without reading its schemas. Where all versions have the same sub-resources or
+ * columns, their faults are reported once and under `spec`, as clients know them.
+ */
+
+import { sameJson } from '../../json/json.ts'
+import {
+  at,
+  child,
+  type FieldError,
+  type FieldPath,
+  forbidden,
+  invalid,
+  notSupported,
+  required,
+  tooMany,
+} from '../../model/field-error.ts'
+import { checkDns1035Label, checkDnsSubdomain, type NameCheck } from '../../model/names.ts'
+import type { Vendor } from '../../model/vendor.ts'
+import type { RuleContext } from '../../schema/context.ts'
+import { checkApproval } from './approval.ts'
+import { checkConversion } from './conversion-rules.ts'
+import { isTrue } from './definition-conditions.ts'
+import type {
+  CustomResourceDefinition,
+  DefinitionNames,
+  DefinitionSpec,
+  DefinitionVersion,
+} from './definition-fields.ts'
+import { checkColumns, checkScale } from './view-rules.ts'
+
+const scopes = ['Cluster', 'Namespaced']
+
+export function checkDefinition(object: CustomResourceDefinition, { vendor, subresource }: RuleContext): FieldError[] {
+  const { spec = {} } = object
+  return [
+    ...checkGroup(spec.group ?? ''),
+    ...checkApproval(object, vendor),
+    ...checkScope(spec.scope ?? ''),
+    ...checkNames(spec.names ?? {}),
+    ...checkVersions(spec.versions ?? []),
+    ...(subresource === 'status'
+      ? checkAcceptedNames(object.status?.acceptedNames ?? {})
+      : checkStoredVersions(object)),
+    ...checkPreserving(spec, vendor),
+    ...checkConversion(spec.conversion ?? {}),
+  ]
+}
+
+export function checkNewDefinition({ metadata, spec = {} }: CustomResourceDefinition): FieldError[] {
+  const wanted = `${spec.names?.plural ?? ''}.${spec.group ?? ''}`
+  // That a name is required is reported for every kind.
+  const { name = wanted, generateName = wanted } = metadata
+  const why = 'must be spec.names.plural+"."+spec.group'
+  return [
+    ...(name === wanted ? [] : [invalid('metadata.name', name, why)]),
+    ...(generateName === wanted ? [] : [invalid('metadata.generateName', generateName, why)]),
+  ]
+}
+
+export function checkDefinitionUpdate(
+  next: CustomResourceDefinition,
+  previous: CustomResourceDefinition,
+): FieldError[] {
+  const fixed = (path: FieldPath, read: (spec: DefinitionSpec) => string | undefined) =>
+    read(next.spec ?? {}) === read(previous.spec ?? {})
+      ? []
+      : [invalid(path, read(next.spec ?? {}) ?? '', 'field is immutable')]
+  return [
+    ...fixed('spec.group', ({ group }) => group),
+    ...fixed('spec.names.plural', ({ names }) => names?.plural),
+    ...(isTrue(previous, 'Established')
+      ? [...fixed('spec.scope', ({ scope }) => scope), ...fixed('spec.names.kind', ({ names }) => names?.kind)]
+      : []),
+  ]
+}
+
+function checkText(path: FieldPath, value: string, check: NameCheck): FieldError[] {
+  return value === '' ? [required(path)] : check(value).map((text) => invalid(path, value, text))
+}
+
+/** One that is empty is of the wrong form like any other. */
+function checkLabel(path: FieldPath, value: string): FieldError[] {
+  return checkDns1035Label(value).map((text) => invalid(path, value, text))
+}
+
+function checkGroup(group: string): FieldError[] {
+  const path = 'spec.group'
+  if (group === '' || group.includes('.')) return checkText(path, group, checkDnsSubdomain)
+  return [
+    ...checkText(path, group, checkDnsSubdomain),
+    invalid(path, group, 'should be a domain with at least one dot'),
+  ]
+}
+
+function checkScope(scope: string): FieldError[] {
+  if (scope === '') return [required('spec.scope')]
+  return scopes.includes(scope) ? [] : [notSupported('spec.scope', scope, scopes)]
+}
+
+function checkNames(names: DefinitionNames): FieldError[] {
+  const path = 'spec.names'
+  const missing = (['plural', 'singular', 'kind', 'listKind'] as const).filter((part) => !names[part])
+  const { length } = names.shortNames ?? []
+  return [
+    ...missing.map((part) => required(child(path, part))),
+    ...checkNameForms(names, path),
+    ...(length > maxShortNames ? [tooMany(`${path}.shortNames`, length, maxShortNames)] : []),
+  ]
+}
+
+/** The form of those names that are there. */
+function checkNameForms(names: DefinitionNames, path: FieldPath): FieldError[] {
+  const { plural = '', singular = '', kind = '', listKind = '', shortNames = [], categories = [] } = names
+  const mixed = (name: string) => checkDns1035Label(name.toLowerCase())
+  const check = (part: string, name: string, form: NameCheck) =>
+    name === '' ? [] : form(name).map((text) => invalid(child(path, part), name, text))
+  return [
+    ...check('plural', plural, checkDns1035Label),
+    ...check('singular', singular, checkDns1035Label),
+    ...check('kind', kind, mixed),
+    ...check('listKind', listKind, mixed),
+    ...(kind !== '' && kind === listKind
+      ? [invalid(child(path, 'listKind'), listKind, 'kind and listKind may not be the same')]
+      : []),
+    ...shortNames.flatMap((name, i) => checkLabel(at(child(path, 'shortNames'), i), name)),
+    ...categories.flatMap((name, i) => checkLabel(at(child(path, 'categories'), i), name)),
+  ]
+}
+
+/** The names in a status; those that are not granted are empty. */
+export function checkAcceptedNames(names: DefinitionNames): FieldError[] {
+  return checkNameForms(names, 'status.acceptedNames')
+}
+
+/** Far more than anybody remembers; each is claimed. */
+const maxShortNames = 500
+
+/** As many as anybody needs; each is a kind that the server makes. */
+export const maxVersions = 50
+
+function checkVersions(versions: readonly DefinitionVersion[]): FieldError[] {
+  const path = 'spec.versions'
+  if (versions.length > maxVersions) return [forbidden(path, `must have at most ${maxVersions} versions`)]
+  const names = versions.map(({ name = '' }) => name)
+  const shown = names
+  const stored = versions.filter(({ storage }) => storage).length
+  return [
+    ...(stored === 1 ? [] : [invalid(path, shown, 'must have exactly one version marked as storage version')]),
+    ...(new Set(names).size === names.length ? [] : [invalid(path, shown, 'must contain unique version names')]),
+    ...versions.flatMap((version, i) => checkVersion(version, at(path, i))),
+    ...(names[0] ? checkLabel('spec.version', names[0]) : []),
+    ...eachOnce(versions, 'subresources').flatMap(({ version, place }) => checkScale(version, place)),
+    ...eachOnce(versions, 'additionalPrinterColumns').flatMap(({ version, place }) => checkColumns(version, place)),
+  ]
+}
+
+function checkVersion({ name = '', schema, deprecated, deprecationWarning }: DefinitionVersion, path: FieldPath) {
+  const warning = child(path, 'deprecationWarning')
+  return [
+    ...checkLabel(child(path, 'name'), name),
+    ...(schema?.openAPIV3Schema === undefined
+      ? [required(child(path, 'schema.openAPIV3Schema'), 'schemas are required')]
+      : []),
+    ...(deprecationWarning === undefined || deprecated ? [] : [invalid(warning, deprecationWarning, unasked)]),
+    ...(deprecationWarning === undefined || !deprecated ? [] : checkWarning(deprecationWarning, warning)),
+  ]
+}
+
+const unasked = 'can only be set for deprecated versions'
+
+function checkWarning(text: string, place: FieldPath): FieldError[] {
+  if (text.length > 256 || text === '') return [invalid(place, text, 'must have 1 to 256 characters')]
+  return /^[\P{C}]*$/u.test(text) ? [] : [invalid(place, text, 'must only contain printable characters')]
+}
+
+interface PlacedVersion {
+  readonly version: DefinitionVersion
+  readonly place: FieldPath
+}
+
+/** Each version with the place of its part, or the first for all where they have the same. */
+function eachOnce(versions: readonly DefinitionVersion[], part: keyof DefinitionVersion): PlacedVersion[] {
+  const [first] = versions
+  if (first === undefined) return []
+  const isSame = versions.every((version) => sameJson(version[part], first[part]))
+  if (isSame) return [{ version: first, place: 'spec' }]
+  return versions.map((version, i) => ({ version, place: at('spec.versions', i) }))
+}
+
+/** Every version that objects may still be stored in must be known. */
+function checkStoredVersions({ spec = {}, status = {} }: CustomResourceDefinition): FieldError[] {
+  const path = 'status.storedVersions'
+  const { storedVersions = [] } = status
+  if (storedVersions.length === 0) return [invalid(path, [], 'must have at least one stored version')]
+  const { versions = [] } = spec
+  const known = new Set(versions.map(({ name }) => name))
+  const missing = versions.filter(({ name = '', storage }) => storage && !storedVersions.includes(name))
+  const unknown = storedVersions.flatMap((name, i) =>
+    known.has(name) ? [] : [invalid(at(path, i), name, 'must appear in spec.versions')],
+  )
+  return [
+    ...unknown,
+    ...missing.map(({ name }) => invalid(path, storedVersions, `must have the storage version ${name}`)),
+  ]
+}
+
+function checkPreserving(
+  { preserveUnknownFields, conversion }: DefinitionSpec,
+  { extensionPrefix }: Vendor,
+): FieldError[] {
+  if (!preserveUnknownFields) return []
+  const instead = `set ${extensionPrefix}preserve-unknown-fields in the schemas instead`
+  const { strategy = 'None' } = conversion ?? {}
+  return [
+    invalid('spec.preserveUnknownFields', true, `must be false: ${instead}`),
+    ...(strategy === 'None'
+      ? []
+      : [invalid('spec.conversion.strategy', strategy, 'must be None if spec.preserveUnknownFields is true')]),
+  ]
+}

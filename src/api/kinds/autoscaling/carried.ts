@@ -1,0 +1,92 @@
+/**
+ * What v1 and v2beta1 of HorizontalPodAutoscaler have no fields for, carried in annotations instead, in the forms that
+ * clients of those versions know: metrics and conditions in the words of v2beta1, the behavior with capital letters.
+ */
+
+import { isObject, type Json } from '../../json/json.ts'
+import { parseNative } from '../../json/native-json.ts'
+import { ApiError } from '../../model/api-error.ts'
+import type { ObjectMeta } from '../../model/object.ts'
+import { type Vendor, vendorKey } from '../../model/vendor.ts'
+import { decode } from '../../schema/decode.ts'
+import type { Infer, Schema } from '../../schema/schema.ts'
+import type { Behavior, ScalingRules } from './behavior.ts'
+
+const parts = ['metrics', 'behavior', 'current-metrics', 'conditions'] as const
+
+export type CarriedPart = (typeof parts)[number]
+
+function annotationOf(vendor: Vendor, part: CarriedPart): string {
+  return vendorKey(vendor, part, 'autoscaling.alpha')
+}
+
+/** The metadata with these parts, and no others, in its annotations. */
+export function withCarried(
+  metadata: ObjectMeta,
+  carried: { readonly [P in CarriedPart]?: string | undefined },
+  vendor: Vendor,
+): ObjectMeta {
+  const result = { ...metadata, annotations: { ...metadata.annotations } }
+  for (const part of parts) {
+    const text = carried[part]
+    if (text === undefined) delete result.annotations[annotationOf(vendor, part)]
+    else result.annotations[annotationOf(vendor, part)] = text
+  }
+  if (Object.keys(result.annotations).length > 0) return result
+  const { annotations: _, ...bare } = result
+  return bare
+}
+
+/** Changes the metadata, which is freshly decoded. */
+export function dropCarried(metadata: ObjectMeta, vendor: Vendor): void {
+  const { annotations } = metadata
+  if (annotations === undefined) return
+  for (const part of parts) delete annotations[annotationOf(vendor, part)]
+  if (Object.keys(annotations).length === 0) delete metadata.annotations
+}
+
+/** What an annotation carries; undefined when it is not there, or is nothing of the kind, which counts as not there. */
+export function readCarried<S extends Schema>(
+  { annotations = {} }: ObjectMeta,
+  { part, schema, vendor }: { part: CarriedPart; schema: S; vendor: Vendor },
+): Infer<S> | undefined {
+  const text = annotations[annotationOf(vendor, part)]
+  if (text === undefined) return undefined
+  try {
+    return decode(schema, part === 'behavior' ? lowerKeys(parseNative(text)) : parseNative(text)).value as Infer<S>
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof ApiError) return undefined
+    throw error
+  }
+}
+
+/** How fast it scales, as the annotation has it. */
+export function writeBehavior(behavior: Behavior | undefined): string | undefined {
+  if (behavior === undefined) return undefined
+  const { scaleUp, scaleDown } = behavior
+  return JSON.stringify(upperKeys({ scaleUp: writeRules(scaleUp), scaleDown: writeRules(scaleDown) }))
+}
+
+function writeRules(rules: ScalingRules | undefined): Json {
+  if (rules === undefined) return null
+  const { stabilizationWindowSeconds = null, selectPolicy = null, policies = [] } = rules
+  return {
+    stabilizationWindowSeconds,
+    selectPolicy,
+    policies: policies.map(({ type, value, periodSeconds }) => ({ type, value, periodSeconds })),
+  }
+}
+
+function upperKeys(value: Json): Json {
+  return renameKeys(value, (key) => `${key.slice(0, 1).toUpperCase()}${key.slice(1)}`)
+}
+
+function lowerKeys(value: Json): Json {
+  return renameKeys(value, (key) => `${key.slice(0, 1).toLowerCase()}${key.slice(1)}`)
+}
+
+function renameKeys(value: Json, rename: (key: string) => string): Json {
+  if (Array.isArray(value)) return value.map((item) => renameKeys(item, rename))
+  if (!isObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [rename(key), renameKeys(item!, rename)]))
+}

@@ -1,0 +1,117 @@
+/**
+ * HorizontalPodAutoscaler in v2beta1: metrics in flatter words (v1-metrics.ts), and no field for how fast it scales,
+ * which is carried in an annotation (carried.ts).
+ */
+import { defined } from '../../json/json.ts'
+import type { Vendor } from '../../model/vendor.ts'
+import { defineVersion, type ObjectOf } from '../../schema/kind.ts'
+import { field, s } from '../../schema/schema.ts'
+import { behavior } from './behavior.ts'
+import { readCarried, withCarried, writeBehavior } from './carried.ts'
+import {
+  type MetricSpecV1,
+  metricSpecV1,
+  metricStatusV1,
+  restoreMetrics,
+  specFromV1,
+  specToV1,
+  statusFromV1,
+  statusToV1,
+  valueTarget,
+} from './flat-metrics.ts'
+import { type HorizontalPodAutoscaler, horizontalPodAutoscaler, replicaFields } from './horizontal-pod-autoscaler.ts'
+import { olderConditions, olderStatusFields } from './horizontal-pod-autoscaler-v2beta2.ts'
+import type { MetricSpec, MetricStatus } from './metrics.ts'
+import { objectReference } from './object-reference.ts'
+
+const spec = s.object(
+  {
+    scaleTargetRef: field(1, objectReference, { zero: 'write', published: 'required', doc: 'What is scaled.' }),
+    ...replicaFields,
+    metrics: field(4, s.list(metricSpecV1), {
+      doc: 'The metrics to scale by; the one that requires the most replicas counts. By default 80 percent of the requested CPU.',
+    }),
+  },
+  {
+    name: 'HorizontalPodAutoscalerSpec',
+    doc: 'What is scaled, within which limits and by which metrics.',
+    fill: (value) => {
+      if ((value.metrics ?? []).length === 0)
+        value.metrics = [{ type: 'Resource', resource: { name: 'cpu', targetAverageUtilization: 80 } }]
+    },
+  },
+)
+
+const status = s.object(
+  {
+    ...olderStatusFields,
+    currentMetrics: field(5, s.list(metricStatusV1), { doc: 'What was last seen of each metric.' }),
+    conditions: olderConditions,
+  },
+  { name: 'HorizontalPodAutoscalerStatus', doc: 'What it saw and did last.' },
+)
+
+const fields = {
+  spec: field(2, spec, { zero: 'write', doc: 'What is scaled, and by what.' }),
+  status: field(3, status, { zero: 'write', doc: 'What it saw and did last. Set by the server.' }),
+}
+
+type HorizontalPodAutoscalerV2beta1 = ObjectOf<typeof fields>
+
+export const horizontalPodAutoscalerV2beta1 = defineVersion(horizontalPodAutoscaler, {
+  version: 'v2beta1',
+  fields,
+  deprecated: {
+    since: 'v1.22',
+    until: 'v1.25',
+    instead: { group: 'autoscaling', version: 'v2', kind: 'HorizontalPodAutoscaler' },
+  },
+  fromStored,
+  toStored,
+})
+
+function fromStored(object: HorizontalPodAutoscaler, vendor: Vendor): HorizontalPodAutoscalerV2beta1 {
+  const { metrics = [], behavior: rules, ...spec } = object.spec ?? {}
+  const { currentMetrics, ...status } = object.status ?? {}
+  return {
+    ...object,
+    metadata: withCarried(object.metadata, { behavior: writeBehavior(rules) }, vendor),
+    spec: { ...spec, metrics: metrics.map(specToV1) },
+    status: {
+      ...status,
+      currentReplicas: status.currentReplicas ?? 0,
+      ...defined({ currentMetrics: currentMetrics?.map(statusToV1) }),
+    },
+  }
+}
+
+function toStored(
+  object: HorizontalPodAutoscalerV2beta1,
+  vendor: Vendor,
+  previous?: HorizontalPodAutoscaler,
+): HorizontalPodAutoscaler {
+  const { metadata } = object
+  const { metrics = [], ...spec } = object.spec ?? {}
+  const { currentMetrics = [], ...status } = object.status ?? {}
+  const stored: readonly MetricSpec[] = previous?.spec?.metrics ?? []
+  const seen: readonly MetricStatus[] = previous?.status?.currentMetrics ?? []
+  return {
+    ...object,
+    metadata: withCarried(metadata, {}, vendor),
+    spec: {
+      ...spec,
+      metrics: restoreMetrics(metrics.map(specFromV2beta1), stored, specToV1),
+      ...defined({ behavior: readCarried(metadata, { part: 'behavior', schema: behavior, vendor }) }),
+    },
+    status: { ...status, currentMetrics: restoreMetrics(currentMetrics.map(statusFromV1), seen, statusToV1) },
+  }
+}
+
+/** Here the value of an object's metric is always said, and judged: nothing is no value. */
+function specFromV2beta1(metric: MetricSpecV1): MetricSpec {
+  const { object } = metric
+  const converted = specFromV1(metric)
+  if (object !== undefined && converted.object !== undefined)
+    converted.object.target = valueTarget(object.targetValue, object.averageValue)
+  return converted
+}

@@ -1,0 +1,270 @@
+/**
+ * Job: runs pods until enough of them have succeeded. Unless it says otherwise the server sets the labels by which its
+ * pods are recognized.
+ */
+
+import { humanDuration } from '../../../base/time/human-duration.ts'
+import { at, duplicate, type FieldError, type FieldPath, invalid, required } from '../../model/field-error.ts'
+import { checkLabelValue } from '../../model/names.ts'
+import { type Vendor, vendorKey } from '../../model/vendor.ts'
+import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
+import type { RuleContext } from '../../schema/context.ts'
+import { defineKind, type ObjectOf } from '../../schema/kind.ts'
+import { field, type InferFields, s } from '../../schema/schema.ts'
+import { conditionFields } from '../conditions.ts'
+import { dropUnserved } from '../core/types/pod-spec.ts'
+import type { PodTemplateSpec } from '../core/types/pod-template-spec.ts'
+import { repeatedAt } from '../core/types/repeated.ts'
+import { noneNegative } from '../counts.ts'
+import { isNewGeneration } from '../generation.ts'
+import { immutableField } from '../immutable.ts'
+import { selects } from '../meta/selecting.ts'
+import { checkMatches, containerColumns, selectorColumn, templateWarnings } from '../pod-templates.ts'
+import { specAndStatus } from '../spec-and-status.ts'
+import { statusKeepingLabels } from '../template-labels.ts'
+import { type JobSpec, jobSpec } from './types/job-spec.ts'
+
+const condition = s.object(
+  {
+    type: conditionFields.type,
+    status: conditionFields.status,
+    lastProbeTime: field(3, s.time(), { zero: 'write', doc: 'When it was last looked at.' }),
+    lastTransitionTime: field(4, s.time(), { zero: 'write', doc: 'When the status last changed.' }),
+    reason: field(5, s.string(), { doc: 'Why, in one word for programs.' }),
+    message: field(6, s.string(), { doc: 'Why, for people.' }),
+  },
+  { name: 'JobCondition', doc: 'Something that is known of the state of a Job.' },
+)
+
+const uids = s.list(s.string(), { list: 'set' })
+
+const uncounted = s.object(
+  {
+    succeeded: field(1, uids, { doc: 'The uids of those that succeeded.' }),
+    failed: field(2, uids, { doc: 'The uids of those that failed.' }),
+  },
+  { name: 'UncountedTerminatedPods', doc: 'Pods that have ended and are not in the counts yet.' },
+)
+
+const statusFields = {
+  conditions: field(1, s.list(condition, { patch: 'merge', mergeKey: 'type' }), { doc: 'What is known of it.' }),
+  startTime: field(2, s.time(), { doc: 'When it started, or went on after it was suspended.' }),
+  completionTime: field(3, s.time(), { doc: 'When it was done.' }),
+  active: field(4, s.int32(), { doc: 'How many of its pods are pending or running.' }),
+  succeeded: field(5, s.int32(), { doc: 'How many of its pods succeeded.' }),
+  failed: field(6, s.int32(), { doc: 'How many of its pods failed.' }),
+  completedIndexes: field(7, s.string(), { doc: 'The numbers that are done, such as `1,3-5,7`. For Indexed alone.' }),
+  uncountedTerminatedPods: field(8, uncounted, { doc: 'Pods that have ended and are not in the counts yet.' }),
+  ready: field(9, s.int32(), { zero: 'keep', doc: 'How many of its pods are ready.' }),
+}
+
+const status = s.object(statusFields, { name: 'JobStatus', doc: 'How far it has come.' })
+
+const fields = {
+  spec: field(2, jobSpec, { zero: 'write', doc: 'What it runs and how often.' }),
+  status: field(3, status, { zero: 'write', doc: 'How far it has come. Set by the controller.' }),
+}
+
+export type Job = ObjectOf<typeof fields>
+
+export const job = defineKind({
+  names: {
+    group: 'batch',
+    version: 'v1',
+    kind: 'Job',
+    plural: 'jobs',
+    categories: ['all'],
+    scope: 'Namespaced',
+  },
+  doc: 'Runs pods until enough of them have succeeded.',
+  fields,
+  rules: specAndStatus<Job>({
+    generation: ({ spec }) => spec,
+    newStatus: () => ({}),
+    fillDefaults,
+    prepareForCreate: (object, context) => {
+      const { vendor } = context
+      dropTracking(object, vendor)
+      dropUnserved(object.spec?.template?.spec, 'spec.template.spec', context)
+      if (!object.spec?.manualSelector) tellApart(object)
+    },
+    prepareForUpdate: (next, previous, context) => {
+      const { vendor } = context
+      if (!isTracked(previous, vendor)) dropTracking(next, vendor)
+      dropUnserved(next.spec?.template?.spec, 'spec.template.spec', context)
+    },
+    validate: (object) => [...checkJob(object), ...checkOwnLabels(object)],
+    validateUpdate: checkUpdate,
+    warnings: (object, previous, { vendor }) =>
+      isNewGeneration(object, previous)
+        ? templateWarnings(object.spec?.template, { path: 'spec.template', vendor })
+        : [],
+  }),
+  life: {
+    orphansByDefault: true,
+    orphanWarning:
+      'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning',
+  },
+  views: {
+    columns: [
+      nameColumn,
+      column('Completions', 'How many pods have succeeded, of how many.', completions),
+      column('Duration', 'How long it has taken, or took.', duration),
+      ageColumn,
+      ...containerColumns(({ spec }: Job) => spec?.template),
+      selectorColumn(({ spec }: Job) => spec?.selector),
+    ],
+    selectable: ({ status }) => ({ 'status.successful': String(status?.succeeded ?? 0) }),
+    subresources: { status: statusKeepingLabels },
+  },
+})
+
+const nameLabel = 'job-name'
+const uidLabel = 'controller-uid'
+
+/**
+ * The labels of the template are those of the Job where it has none: the same object, by which `tellApart` knows it.
+ */
+function fillDefaults({ spec, metadata }: Job): void {
+  if (spec === undefined) return
+  if (spec.parallelism === undefined) spec.completions ??= 1
+  spec.parallelism ??= 1
+  spec.backoffLimit ??= 6
+  spec.completionMode ??= 'NonIndexed'
+  spec.suspend ??= false
+  const labels = spec.template?.metadata?.labels
+  if (labels !== undefined && Object.keys(metadata.labels ?? {}).length === 0) metadata.labels = labels
+}
+
+/**
+ * Gives its pods labels that no other pods have, with its name and uid, and selects by the latter. What its author has
+ * set stays, and is refused if it is not the same. Where the labels of the Job are those of the template they still
+ * are.
+ */
+function tellApart(object: Job): void {
+  const { spec = {}, metadata } = object
+  const { name = '', uid = '' } = metadata
+  const { template = {} } = spec
+  const labels = { [nameLabel]: name, [uidLabel]: uid, ...template.metadata?.labels }
+  const matchLabels = { [uidLabel]: uid, ...spec.selector?.matchLabels }
+  object.spec = {
+    ...spec,
+    selector: { ...spec.selector, matchLabels },
+    template: { ...template, metadata: { ...template.metadata, labels } },
+  }
+  const follows = metadata.labels === undefined || metadata.labels === template.metadata?.labels
+  // A name that is too long for a label is reported once, where the pods are.
+  if (follows && checkLabelValue(name).length === 0) object.metadata = { ...metadata, labels: { ...labels } }
+}
+
+/** An annotation by which controllers agree on a way to count pods; nobody else sets it. */
+function trackingKey(vendor: Vendor): string {
+  return vendorKey(vendor, 'job-tracking', 'batch')
+}
+
+function isTracked({ metadata }: Job, vendor: Vendor): boolean {
+  return Object.hasOwn(metadata.annotations ?? {}, trackingKey(vendor))
+}
+
+function dropTracking(object: Job, vendor: Vendor): void {
+  if (!isTracked(object, vendor)) return
+  const { annotations, ...metadata } = object.metadata
+  const { [trackingKey(vendor)]: _, ...others } = annotations ?? {}
+  object.metadata = Object.keys(others).length > 0 ? { ...metadata, annotations: others } : metadata
+}
+
+function checkJob({ spec = {} }: Job): FieldError[] {
+  return [...(spec.selector === undefined ? [required('spec.selector')] : []), ...checkMatches(spec, 'spec')]
+}
+
+/** Without a selector of its own its pods are recognized by its name and uid, whatever an update says. */
+function checkOwnLabels({ metadata, spec = {} }: Job): FieldError[] {
+  if (spec.manualSelector || spec.selector === undefined) return []
+  const own = { [nameLabel]: metadata.name ?? '', [uidLabel]: metadata.uid ?? '' }
+  const labels = spec.template?.metadata?.labels ?? {}
+  const path = 'spec.template.metadata.labels'
+  return [
+    ...(selects(spec.selector, own) === false
+      ? [invalid('spec.selector', spec.selector, '`selector` not auto-generated')]
+      : []),
+    ...Object.entries(own).flatMap(([key, value]) => checkOwnLabel(labels[key], value, at(path, key))),
+  ]
+}
+
+function checkOwnLabel(label: string | undefined, wanted: string, path: FieldPath): FieldError[] {
+  if (label === wanted) return []
+  const why = `must be '${wanted}'`
+  return [label === undefined ? required(path, why) : invalid(path, label, why)]
+}
+
+function checkUpdate(next: Job, previous: Job, { subresource }: RuleContext): FieldError[] {
+  if (subresource === 'status') return checkStatus(next.status ?? {})
+  const { spec = {} } = next
+  const { spec: stored = {} } = previous
+  return [
+    ...immutableField('spec.completions', spec.completions, stored.completions),
+    ...immutableField('spec.selector', spec.selector, stored.selector),
+    ...immutableField('spec.template', spec.template, comparedTemplate(spec, previous)),
+    ...immutableField('spec.completionMode', spec.completionMode, stored.completionMode),
+  ]
+}
+
+/** The template as it must stay. Before a suspended Job has ever run, where its pods may go can still be changed. */
+function comparedTemplate({ template: next = {} }: JobSpec, { spec = {}, status = {} }: Job) {
+  const { template = {} } = spec
+  if (!spec.suspend || status.startTime !== undefined) return template
+  const { labels: _l, annotations: _a, ...metadata } = template.metadata ?? {}
+  const { nodeSelector: _n, tolerations: _t, affinity: _f, ...pods } = template.spec ?? {}
+  const { labels, annotations } = next.metadata ?? {}
+  const { nodeSelector, tolerations } = next.spec ?? {}
+  const affinity = comparedAffinity(next, template)
+  const set = (members: object) =>
+    Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
+  return {
+    ...template,
+    metadata: { ...metadata, ...set({ labels, annotations }) },
+    spec: { ...pods, ...set({ nodeSelector, tolerations, affinity }) },
+  }
+}
+
+/** Of the affinity only the part about nodes may change; without any other part it may come and go. */
+function comparedAffinity({ spec: next = {} }: PodTemplateSpec, { spec: stored = {} }: PodTemplateSpec) {
+  const { nodeAffinity: _, ...others } = stored.affinity ?? {}
+  if (next.affinity === undefined) return Object.keys(others).length > 0 ? others : undefined
+  const { nodeAffinity } = next.affinity
+  return nodeAffinity === undefined ? others : { ...others, nodeAffinity }
+}
+
+function checkStatus(status: InferFields<typeof statusFields>): FieldError[] {
+  const { succeeded = [], failed = [] } = status.uncountedTerminatedPods ?? {}
+  const path = 'status.uncountedTerminatedPods'
+  const places = [
+    ...succeeded.map((_, i) => at(`${path}.succeeded`, i)),
+    ...failed.map((_, i) => at(`${path}.failed`, i)),
+  ]
+  return [
+    ...noneNegative(status, ['active', 'succeeded', 'failed', 'ready'], 'status'),
+    ...checkUids([...succeeded, ...failed], places),
+  ]
+}
+
+function checkUids(all: readonly string[], places: readonly FieldPath[]): FieldError[] {
+  const repeated = repeatedAt(all.map((uid) => uid || undefined))
+  return all.flatMap((uid, i) => {
+    if (uid === '') return [invalid(places[i]!, uid, 'must not be empty')]
+    return repeated.has(i) ? [duplicate(places[i]!, uid)] : []
+  })
+}
+
+/** `2/5`; of those that work through a queue `0/1 of 3`. */
+function completions({ spec = {}, status = {} }: Job): string {
+  const { succeeded = 0 } = status
+  if (spec.completions !== undefined) return `${succeeded}/${spec.completions}`
+  return (spec.parallelism ?? 0) > 1 ? `${succeeded}/1 of ${spec.parallelism}` : `${succeeded}/1`
+}
+
+function duration({ status = {} }: Job, now: number): string {
+  const { startTime, completionTime } = status
+  if (!startTime) return ''
+  return humanDuration((completionTime ? Date.parse(completionTime) : now) - Date.parse(startTime))
+}

@@ -1,0 +1,223 @@
+/**
+ * Node: a machine that runs pods. Its agent creates it and reports its state; administrators taint and
+ * labels it. The ranges of addresses for its pods, and what its provider calls it, are set once.
+ */
+
+import { isObject, type Json, sameJson } from '../../json/json.ts'
+import {
+  at,
+  child,
+  duplicate,
+  type FieldError,
+  type FieldPath,
+  forbidden,
+  invalid,
+  maxFaults,
+  notJudged,
+  required,
+} from '../../model/field-error.ts'
+import { familyOfRange } from '../../model/ip-address.ts'
+import { type Vendor, vendorKey } from '../../model/vendor.ts'
+import { ageColumn, type Column, column, nameColumn } from '../../schema/columns.ts'
+import type { PrepareContext, RuleContext } from '../../schema/context.ts'
+import { dropGated } from '../../schema/gated-fields.ts'
+import { defineKind, type ObjectOf } from '../../schema/kind.ts'
+import { field, type InferFields, s } from '../../schema/schema.ts'
+import { keep, plainStatus, specAndStatus } from '../spec-and-status.ts'
+import { nodeConfigSource } from './types/node-config.ts'
+import { type NodeStatus, nodeStatus } from './types/node-status.ts'
+import { repeatedAt } from './types/repeated.ts'
+import type { ResourceList } from './types/resource-list.ts'
+import { checkResourceAmount } from './types/resource-names.ts'
+import { checkTaints, taint } from './types/taint.ts'
+
+const specFields = {
+  podCIDR: field(1, s.string(), { doc: 'The first of podCIDRs.' }),
+  podCIDRs: field(7, s.list(s.string(), { list: 'set', patch: 'merge' }), {
+    doc: 'The ranges of addresses for its pods, at most one of each family. Set once.',
+  }),
+  providerID: field(3, s.string(), { doc: 'What its provider calls it: `<provider>://<id>`. Set once.' }),
+  unschedulable: field(4, s.boolean(), { doc: 'Whether no new pods may come.' }),
+  taints: field(5, s.list(taint), { doc: 'What keeps pods away that do not tolerate it.' }),
+  configSource: field(6, nodeConfigSource, { doc: 'Not served: where the configuration of the agent is.' }),
+  externalID: field(2, s.string(), { doc: 'No longer used.' }),
+}
+
+type NodeSpec = InferFields<typeof specFields>
+
+const spec = s.object(specFields, { name: 'NodeSpec', doc: 'How a node is to be used.', fill: agreeOnRanges })
+
+const fields = {
+  spec: field(2, spec, { zero: 'write', doc: 'How it is to be used.' }),
+  status: field(3, nodeStatus, { zero: 'write', doc: 'How it is. Told by its agent.' }),
+}
+
+export type Node = ObjectOf<typeof fields>
+
+const info = (name: string, doc: string, of: (status: NodeStatus) => string | undefined) =>
+  column<Node>(name, doc, ({ status = {} }) => of(status) || '<unknown>', 1)
+
+const columns: readonly Column<Node>[] = [
+  nameColumn,
+  column('Status', 'Whether it is ready, and takes new pods.', stateOf),
+  column('Roles', 'What it is for, by its labels.', (node, _, vendor) => rolesOf(node, vendor) || '<none>'),
+  ageColumn,
+  column('Version', 'The version of its agent.', ({ status }) => status?.nodeInfo?.kubeletVersion ?? ''),
+  column('Internal-IP', 'Its address inside the cluster.', (node) => addressOf(node, 'InternalIP'), 1),
+  column('External-IP', 'Its address outside.', (node) => addressOf(node, 'ExternalIP'), 1),
+  info('OS-Image', 'Its operating system.', ({ nodeInfo }) => nodeInfo?.osImage),
+  info('Kernel-Version', 'The version of its kernel.', ({ nodeInfo }) => nodeInfo?.kernelVersion),
+  info('Container-Runtime', 'What runs its containers.', ({ nodeInfo }) => nodeInfo?.containerRuntimeVersion),
+]
+
+export const node = defineKind({
+  names: {
+    group: 'core',
+    version: 'v1',
+    kind: 'Node',
+    plural: 'nodes',
+    shortNames: ['no'],
+    scope: 'Cluster',
+  },
+  doc: 'A machine that runs pods.',
+  fields,
+  rules: specAndStatus<Node>({
+    prepareForCreate: dropConfiguration,
+    prepareForUpdate: ({ spec }, _, { onDropped }) =>
+      dropGated(spec, 'configSource', { path: 'spec', feature: 'DynamicKubeletConfig', onDropped }),
+    validate: (object, context) => [
+      ...checkAvoidedPods(object, context.vendor),
+      ...checkAmounts(object.status ?? {}, context.vendor),
+      ...checkSpec(object, context),
+    ],
+    validateUpdate: (next, previous) => [
+      ...checkAddresses(next.status ?? {}),
+      ...checkSetOnce(next.spec ?? {}, previous.spec ?? {}),
+    ],
+  }),
+  views: {
+    columns,
+    subresources: {
+      status: {
+        ...plainStatus,
+        prepareForUpdate: (next: Node, previous: Node) => {
+          keep(next, previous, 'spec')
+          delete next.status?.config
+        },
+      },
+    },
+    selectable: ({ spec }) => ({ 'spec.unschedulable': String(spec?.unschedulable ?? false) }),
+  },
+})
+
+/** Nodes had one range before they could have two: the first is written twice. Changes the spec. */
+function agreeOnRanges(wanted: NodeSpec): void {
+  const { podCIDR, podCIDRs = [] } = wanted
+  if (podCIDR !== undefined && podCIDRs[0] !== podCIDR) wanted.podCIDRs = [podCIDR]
+  else if (podCIDR === undefined && podCIDRs[0]) wanted.podCIDR = podCIDRs[0]
+}
+
+function dropConfiguration({ spec, status }: Node, { onDropped }: PrepareContext): void {
+  dropGated(spec, 'configSource', { path: 'spec', feature: 'DynamicKubeletConfig', onDropped })
+  delete status?.config
+}
+
+function stateOf({ spec, status }: Node): string {
+  const ready = status?.conditions?.find(({ type }) => type === 'Ready')
+  const state = ready === undefined ? 'Unknown' : ready.status === 'True' ? 'Ready' : 'NotReady'
+  return spec?.unschedulable ? `${state},SchedulingDisabled` : state
+}
+
+/** The ends of labels such as `node-role.orch.io/worker`, and the value of `orch.io/role`. */
+function rolesOf({ metadata }: Node, vendor: Vendor): string {
+  const prefix = vendorKey(vendor, '', 'node-role')
+  const { labels = {} } = metadata
+  const ends = Object.keys(labels).filter((key) => key.startsWith(prefix))
+  const roles = [...ends.map((key) => key.slice(prefix.length)), labels[vendorKey(vendor, 'role')] ?? '']
+  return [...new Set(roles.filter((role) => role !== ''))].sort().join(',')
+}
+
+function addressOf({ status }: Node, wanted: string): string {
+  return status?.addresses?.find(({ type }) => type === wanted)?.address ?? '<none>'
+}
+
+/** The status is written without a look at the spec, which nobody changes there. */
+function checkSpec({ spec = {} }: Node, { subresource }: RuleContext): FieldError[] {
+  if (subresource !== '') return []
+  return [...checkTaints(spec.taints ?? [], 'metadata.taints'), ...checkRanges(spec.podCIDRs ?? [], 'spec.podCIDRs')]
+}
+
+function checkRanges(ranges: readonly string[], path: FieldPath): FieldError[] {
+  const families = ranges.map(familyOfRange)
+  const unreadable = families.includes(undefined)
+  const [one, other] = families
+  const surplus = ranges.length > 1 && (unreadable || ranges.length > 2 || one === other)
+  return [
+    ...ranges
+      .slice(0, maxFaults)
+      .flatMap((_, i) => (families[i] === undefined ? [invalid(at(path, i), ranges[i], 'must be valid CIDR')] : [])),
+    ...(ranges.length > 1 && unreadable ? [notJudged(path, 'the families of the ranges are not known')] : []),
+    ...(surplus ? [invalid(path, [...ranges], 'may specify no more than one CIDR for each IP family')] : []),
+    ...[...repeatedAt(ranges)].slice(0, maxFaults).map((i) => duplicate(at(path, i), ranges[i])),
+  ]
+}
+
+function checkAmounts({ capacity, allocatable }: NodeStatus, vendor: Vendor): FieldError[] {
+  const errors: FieldError[] = []
+  const checkList = (list: ResourceList, path: FieldPath) => {
+    for (const name of Object.keys(list)) {
+      if (errors.length >= maxFaults) return
+      errors.push(...checkResourceAmount([name, list[name]!], child(path, name), vendor))
+    }
+  }
+  checkList(capacity ?? {}, 'status.capacity')
+  checkList(allocatable ?? {}, 'status.allocatable')
+  return errors
+}
+
+function checkAddresses({ addresses = [] }: NodeStatus): FieldError[] {
+  const repeated = repeatedAt(addresses.map(({ type = '', address = '' }) => `${type} ${address}`))
+  return [...repeated].map((i) => duplicate(at('status.addresses', i), addresses[i]))
+}
+
+function checkSetOnce(next: NodeSpec, previous: NodeSpec): FieldError[] {
+  const { podCIDRs: ranges = [], providerID = '', externalID } = previous
+  const sameRanges = ranges.length === 0 || sameJson(next.podCIDRs ?? [], ranges)
+  return [
+    ...(sameRanges ? [] : [forbidden('spec.podCIDRs', 'may not change once it is set')]),
+    ...(providerID === '' || next.providerID === providerID
+      ? []
+      : [forbidden('spec.providerID', 'may not change once it is set')]),
+    ...(next.externalID === externalID ? [] : [forbidden('spec.externalID', 'may not be updated')]),
+  ]
+}
+
+/** An annotation in JSON, which schedulers read: the pods that had better run elsewhere, by their controllers. */
+function checkAvoidedPods({ metadata }: Node, vendor: Vendor): FieldError[] {
+  const key = vendorKey(vendor, 'preferAvoidPods', 'scheduler.alpha')
+  const text = metadata.annotations?.[key] ?? ''
+  if (text === '') return []
+  const path = child('metadata.annotations', key)
+  const entries = avoidedPods(text)
+  if (entries === undefined) return [invalid('metadata.annotations.AvoidPods', key, 'must be JSON of avoided pods')]
+  return entries.slice(0, maxFaults).flatMap((entry, i) => checkAvoided(entry, child(at(path, i), 'PodSignature')))
+}
+
+/** Undefined where the text is not of the form. */
+function avoidedPods(text: string): Json[] | undefined {
+  try {
+    const value = JSON.parse(text) as Json
+    const entries = isObject(value) ? (value.preferAvoidPods ?? []) : undefined
+    return Array.isArray(entries) ? entries : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function checkAvoided(entry: Json, path: FieldPath): FieldError[] {
+  const signature = isObject(entry) ? entry.podSignature : undefined
+  const owner = isObject(signature) ? signature.podController : undefined
+  if (!isObject(owner)) return [required(path)]
+  if (owner.controller === true) return []
+  return [invalid(`${path}.PodController.Controller`, owner.controller, 'must point to a controller')]
+}

@@ -1,0 +1,233 @@
+/**
+ * ResourceQuota: how much all objects of a namespace together may use, and how many there may be. It may be meant for
+ * some pods only, its scopes. What is enforced, and what is in use, is in the status, which a control loop keeps.
+ */
+
+import { own } from '../../json/json.ts'
+import { at, child, type FieldError, type FieldPath, invalid, maxFaults, required } from '../../model/field-error.ts'
+import type { Vendor } from '../../model/vendor.ts'
+import { ageColumn, type Column, column, nameColumn } from '../../schema/columns.ts'
+import { defineKind, type ObjectOf } from '../../schema/kind.ts'
+import { field, type InferFields, s } from '../../schema/schema.ts'
+import { plainStatus, specAndStatus } from '../spec-and-status.ts'
+import { type ResourceList, resourceList, roundResources } from './types/resource-list.ts'
+import {
+  checkQuotaResourceName,
+  checkResourceAmount,
+  computeNames,
+  isStandardForQuota,
+} from './types/resource-names.ts'
+
+const requirementFields = {
+  scopeName: field(1, s.string(), { zero: 'write', published: 'required', doc: 'The scope that it is about.' }),
+  operator: field(2, s.string(), {
+    zero: 'write',
+    published: 'required',
+    doc: 'In, NotIn, Exists or DoesNotExist; all but Exists are for PriorityClass alone.',
+  }),
+  values: field(3, s.list(s.string()), { doc: 'For In and NotIn: the names of classes.' }),
+}
+
+type Requirement = InferFields<typeof requirementFields>
+
+const requirement = s.object(requirementFields, {
+  name: 'ScopedResourceSelectorRequirement',
+  doc: 'A scope, and what must hold for it.',
+})
+
+const scopeSelector = s.object(
+  { matchExpressions: field(1, s.list(requirement), { doc: 'What must hold, all of it.' }) },
+  { name: 'ScopeSelector', doc: 'The pods that are counted, where scopes alone cannot say it.', atomic: true },
+)
+
+const specFields = {
+  hard: field(1, resourceList, { doc: 'The most of each resource, such as `pods` or `requests.cpu`.' }),
+  scopes: field(2, s.list(s.string()), {
+    doc: 'Which pods are counted, those that all of these fit: Terminating, NotTerminating, BestEffort, NotBestEffort, PriorityClass or CrossNamespacePodAffinity. They never change.',
+  }),
+  scopeSelector: field(3, scopeSelector, { doc: 'Further conditions on the pods that are counted.' }),
+}
+
+type Spec = InferFields<typeof specFields>
+
+const spec = s.object(specFields, {
+  name: 'ResourceQuotaSpec',
+  doc: 'The limits that are wanted.',
+  fill: ({ hard }) => roundResources(hard),
+  check: (value, path, { vendor }) => [
+    ...checkAmounts(value.hard, child(path, 'hard'), vendor),
+    ...checkScopes(value, child(path, 'scopes')),
+    ...checkSelector(value, child(child(path, 'scopeSelector'), 'matchExpressions')),
+  ],
+})
+
+const status = s.object(
+  {
+    hard: field(1, resourceList, { doc: 'The limits that are enforced.' }),
+    used: field(2, resourceList, { doc: 'How much is in use.' }),
+  },
+  {
+    name: 'ResourceQuotaStatus',
+    doc: 'The limits that are enforced, and what is in use.',
+    fill: ({ hard, used }) => {
+      roundResources(hard)
+      roundResources(used)
+    },
+    check: ({ hard, used }, path, { vendor }) => [
+      ...checkAmounts(hard, child(path, 'hard'), vendor),
+      ...checkAmounts(used, child(path, 'used'), vendor),
+    ],
+  },
+)
+
+const fields = {
+  spec: field(2, spec, { zero: 'write', doc: 'The limits that are wanted.' }),
+  status: field(3, status, { zero: 'write', doc: 'What is enforced and in use. Set by the server.' }),
+}
+
+export type ResourceQuota = ObjectOf<typeof fields>
+
+const columns: readonly Column<ResourceQuota>[] = [
+  nameColumn,
+  ageColumn,
+  column('Request', 'How much is in use of what can be asked for.', (quota) =>
+    usage(quota, (name) => !name.startsWith('limits')),
+  ),
+  column('Limit', 'How much is in use of what limits may add up to.', (quota) =>
+    usage(quota, (name) => name.startsWith('limits')),
+  ),
+]
+
+export const resourceQuota = defineKind({
+  names: {
+    group: 'core',
+    version: 'v1',
+    kind: 'ResourceQuota',
+    plural: 'resourcequotas',
+    shortNames: ['quota'],
+    scope: 'Namespaced',
+  },
+  doc: 'How much all objects of a namespace together may use, and how many there may be.',
+  fields,
+  rules: specAndStatus<ResourceQuota>({
+    newStatus: () => ({}),
+    validateUpdate: ({ spec: next = {} }, { spec: previous = {} }) => checkSameScopes(next, previous),
+  }),
+  life: {
+    deleteAnswers: 'object',
+  },
+  views: {
+    columns,
+    subresources: { status: plainStatus },
+  },
+})
+
+function usage({ status = {} }: ResourceQuota, isShown: (name: string) => boolean): string {
+  const { hard = {}, used = {} } = status
+  const names = Object.keys(hard).filter(isShown).sort()
+  return names.map((name) => `${name}: ${own(used, name) ?? '0'}/${hard[name]}`).join(', ')
+}
+
+function checkAmounts(list: ResourceList = {}, path: FieldPath, vendor: Vendor): FieldError[] {
+  const errors: FieldError[] = []
+  for (const name of Object.keys(list)) {
+    if (errors.length >= maxFaults) break
+    const place = at(path, name)
+    errors.push(...checkQuotaResourceName(name, place), ...checkResourceAmount([name, list[name]!], place, vendor))
+  }
+  return errors
+}
+
+/** The number of pods, for every scope; what pods ask for, for all but BestEffort, as these ask for nothing. */
+const counted: { readonly [scope: string]: (name: string) => boolean } = {
+  Terminating: ofPods,
+  NotTerminating: ofPods,
+  BestEffort: (name) => name === 'pods',
+  NotBestEffort: ofPods,
+  PriorityClass: ofPods,
+  CrossNamespacePodAffinity: ofPods,
+}
+
+function ofPods(name: string): boolean {
+  return name === 'pods' || computeNames.has(name)
+}
+
+function isScope(scope: string): boolean {
+  return Object.hasOwn(counted, scope)
+}
+
+/** Whether a scope leaves every limit a meaning: services, say, are not pods. Limits of others are theirs to judge. */
+function fitsLimits(scope: string, { hard = {} }: Spec): boolean {
+  if (!isScope(scope)) return true
+  const counts = counted[scope]!
+  return Object.keys(hard).every((name) => !isStandardForQuota(name) || counts(name))
+}
+
+const contradictions = [
+  ['BestEffort', 'NotBestEffort'],
+  ['Terminating', 'NotTerminating'],
+]
+
+function contradicts(scopes: ReadonlySet<string>): boolean {
+  return contradictions.some((pair) => pair.every((scope) => scopes.has(scope)))
+}
+
+function checkScopes(wanted: Spec, path: FieldPath): FieldError[] {
+  const { scopes = [] } = wanted
+  const distinct = new Set(scopes)
+  return [
+    ...[...distinct]
+      .filter((scope) => !isScope(scope))
+      .slice(0, maxFaults)
+      .map((scope) => invalid(path, scope, 'unsupported scope')),
+    ...[...distinct]
+      .filter((scope) => !fitsLimits(scope, wanted))
+      .map((scope) => invalid(path, scope, 'unsupported scope applied to resource')),
+    ...(contradicts(distinct) ? [invalid(path, scopes, 'conflicting scopes')] : []),
+  ]
+}
+
+/** Faults name the list, not the element, as clients of this field are used to. */
+function checkSelector(wanted: Spec, path: FieldPath): FieldError[] {
+  const expressions = wanted.scopeSelector?.matchExpressions ?? []
+  const names = new Set(expressions.map(({ scopeName = '' }) => scopeName))
+  const unfit = [...names].filter((scope) => !fitsLimits(scope, wanted))
+  return [
+    ...expressions.slice(0, maxFaults).flatMap((expression) => checkRequirement(expression, path)),
+    ...unfit.map((scope) => invalid(path, scope, 'unsupported scope applied to resource')),
+    ...(contradicts(names) ? [invalid(path, [...names], 'conflicting scopes')] : []),
+  ]
+}
+
+function checkRequirement({ scopeName = '', operator = '', values = [] }: Requirement, path: FieldPath): FieldError[] {
+  const plain = isScope(scopeName) && scopeName !== 'PriorityClass'
+  return [
+    ...(isScope(scopeName) ? [] : [invalid(child(path, 'scopeName'), scopeName, 'unsupported scope')]),
+    ...(plain && operator !== 'Exists'
+      ? [invalid(child(path, 'operator'), operator, `must be 'Exists' for the scope ${scopeName}`)]
+      : []),
+    ...checkOperator(operator, values, path),
+  ]
+}
+
+function checkOperator(operator: string, values: readonly string[], path: FieldPath): FieldError[] {
+  const place = child(path, 'values')
+  switch (operator) {
+    case 'In':
+    case 'NotIn':
+      return values.length > 0 ? [] : [required(place, "must be at least one value when `operator` is 'In' or 'NotIn'")]
+    case 'Exists':
+    case 'DoesNotExist':
+      return values.length === 0
+        ? []
+        : [invalid(place, [...values], "must be no value when `operator` is 'Exists' or 'DoesNotExist'")]
+    default:
+      return [invalid(child(path, 'operator'), operator, 'not a valid selector operator')]
+  }
+}
+
+function checkSameScopes({ scopes: next = [] }: Spec, { scopes: previous = [] }: Spec): FieldError[] {
+  const [after, before] = [new Set(next), new Set(previous)]
+  const same = after.size === before.size && next.every((scope) => before.has(scope))
+  return same ? [] : [invalid('spec.scopes', next, 'field is immutable')]
+}

@@ -1,0 +1,142 @@
+/** Secret: data that is nobody else's business, as bytes. Known types demand certain keys. */
+
+import { isObject, own, setKey } from '../../json/json.ts'
+import { parseNative } from '../../json/native-json.ts'
+import { at, type FieldError, invalid, required, tooLong } from '../../model/field-error.ts'
+import { checkConfigKey } from '../../model/names.ts'
+import { type Vendor, vendorKey } from '../../model/vendor.ts'
+import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
+import { defineKind, type ObjectOf } from '../../schema/kind.ts'
+import { field, s } from '../../schema/schema.ts'
+import { forbiddenChange, immutableField } from '../immutable.ts'
+
+const maxDataBytes = 1024 * 1024
+
+const fields = {
+  immutable: field(5, s.boolean(), {
+    zero: 'keep',
+    doc: 'Once true, the data cannot change any more, nor this field; only metadata can.',
+  }),
+  data: field(2, s.map(s.bytes(), { key: checkConfigKey }), {
+    doc: 'Bytes in base64, by key. A key is made of letters, digits, -, _ and dots.',
+  }),
+  stringData: field(4, s.map(s.string()), {
+    doc: 'A way to write data as plain text: it is moved into data, over what is there, and never read back.',
+  }),
+  type: field(3, s.string(), {
+    default: 'Opaque',
+    doc: 'What the data is for. Some types demand certain keys. Cannot change.',
+  }),
+}
+
+export type Secret = ObjectOf<typeof fields>
+
+export const secret = defineKind({
+  names: {
+    group: 'core',
+    version: 'v1',
+    kind: 'Secret',
+    plural: 'secrets',
+    scope: 'Namespaced',
+  },
+  doc: 'Passwords, keys and the like, as bytes; one MiB at most.',
+  fields,
+  rules: {
+    fillDefaults: foldStringData,
+    prepareForUpdate: keepType,
+    validate: (object, { vendor }) => [...checkSize(object), ...checkType(object, vendor)],
+    validateUpdate: (next, previous) => [
+      ...immutableField('type', next.type, previous.type),
+      ...(previous.immutable ? checkUnchanged(next, previous) : []),
+    ],
+  },
+  life: { secretFields: ['data'] },
+  views: {
+    columns: [
+      nameColumn,
+      column('Type', 'What the secret is for.', (object: Secret) => object.type ?? ''),
+      column('Data', 'How many keys it holds.', (object: Secret) => Object.keys(object.data ?? {}).length),
+      ageColumn,
+    ],
+    selectable: (object) => ({ type: object.type ?? '' }),
+    confidential: true,
+  },
+})
+
+/** `stringData` is a way of writing `data`; it is never stored or returned. */
+function foldStringData(object: Secret): void {
+  const text = object.stringData
+  delete object.stringData
+  if (text === undefined) return
+  const data = { ...object.data }
+  for (const [key, value] of Object.entries(text)) setKey(data, key, Buffer.from(value).toString('base64'))
+  object.data = data
+}
+
+function keepType(next: Secret, previous: Secret): void {
+  if (next.type === undefined && previous.type !== undefined) next.type = previous.type
+}
+
+function checkSize({ data = {} }: Secret): FieldError[] {
+  let bytes = 0
+  for (const key in data) bytes += Buffer.byteLength(data[key]!, 'base64')
+  return bytes > maxDataBytes ? [tooLong('data', maxDataBytes)] : []
+}
+
+function checkType(object: Secret, vendor: Vendor): FieldError[] {
+  switch (object.type) {
+    case vendorKey(vendor, 'service-account-token'):
+      return checkAccountName(object, vendorKey(vendor, 'service-account.name'))
+    case vendorKey(vendor, 'dockercfg'):
+      return checkJsonKey(object, '.dockercfg')
+    case vendorKey(vendor, 'dockerconfigjson'):
+      return checkJsonKey(object, '.dockerconfigjson')
+    case vendorKey(vendor, 'basic-auth'):
+      return checkOneKey(object, ['username', 'password'])
+    case vendorKey(vendor, 'ssh-auth'):
+      return textOf(object, 'ssh-privatekey') ? [] : [required(at('data', 'ssh-privatekey'))]
+    case vendorKey(vendor, 'tls'):
+      return ['tls.crt', 'tls.key']
+        .filter((key) => textOf(object, key) === undefined)
+        .map((key) => required(at('data', key)))
+    default:
+      return []
+  }
+}
+
+function checkAccountName(object: Secret, annotation: string): FieldError[] {
+  return object.metadata.annotations?.[annotation] ? [] : [required(at('metadata.annotations', annotation))]
+}
+
+function checkJsonKey(object: Secret, key: string): FieldError[] {
+  const text = textOf(object, key)
+  if (text === undefined) return [required(at('data', key))]
+  return isJsonObject(text) ? [] : [invalid(at('data', key), '<secret contents redacted>', 'must be a JSON object')]
+}
+
+/** `null` is an object without members to those who read it. */
+function isJsonObject(text: string): boolean {
+  try {
+    const value = parseNative(text)
+    return value === null || isObject(value)
+  } catch {
+    return false
+  }
+}
+
+function checkOneKey(object: Secret, keys: readonly string[]): FieldError[] {
+  if (keys.some((key) => textOf(object, key) !== undefined)) return []
+  return keys.map((key) => required(at('data', key)))
+}
+
+function textOf({ data = {} }: Secret, key: string): string | undefined {
+  const value = own(data, key)
+  return typeof value === 'string' ? Buffer.from(value, 'base64').toString() : undefined
+}
+
+function checkUnchanged(next: Secret, previous: Secret): FieldError[] {
+  return [
+    ...forbiddenChange('immutable', next.immutable ?? false, true),
+    ...forbiddenChange('data', next.data, previous.data),
+  ]
+}

@@ -1,0 +1,54 @@
+/** PodTemplateSpec: what pods are made from by others, with the labels and annotations that they get. */
+import { child, type FieldError, type FieldPath, forbidden } from '../../../model/field-error.ts'
+import { checkAnnotations, checkLabels } from '../../../selectors/label-rules.ts'
+import type { Vendor } from '../../../model/vendor.ts'
+import type { RuleContext } from '../../../schema/context.ts'
+import { objectMeta } from '../../../schema/object-meta.ts'
+import { field, type InferFields, s, unjudged } from '../../../schema/schema.ts'
+import { checkDeletionCost, checkPodAnnotations, checkSeccompPairs, dropOlderAnnotations } from './pod-annotations.ts'
+import { type PodSpec, podSpec } from './pod-spec.ts'
+
+const fields = {
+  metadata: field(1, objectMeta, { zero: 'write', doc: 'Labels and annotations of the pods.' }),
+  spec: field(2, podSpec, { zero: 'write', doc: 'What the pods are made of.' }),
+}
+
+export type PodTemplateSpec = InferFields<typeof fields>
+
+export const podTemplateSpec = s.object(fields, {
+  name: 'core.v1.PodTemplateSpec',
+  doc: 'What pods are made from.',
+  fill: fillTemplate,
+  check: (template, path, context) => [
+    ...checkTemplateMetadata(template, path, context),
+    ...checkSeccompPairs(template.metadata?.annotations ?? {}, template.spec ?? {}, child(path, 'spec'), context.vendor),
+    ...checkTemplateSpec(template.spec ?? {}, child(path, 'spec')),
+  ],
+})
+
+/** For those who complete their pods: of the template only the metadata is judged. */
+export const unjudgedTemplateSpec = s.object(
+  { ...fields, spec: field(2, unjudged(podSpec), { zero: 'write', doc: 'What the pods are made of.' }) },
+  { name: 'core.v1.PodTemplateSpec', doc: 'What pods are made from.', fill: fillTemplate, check: checkTemplateMetadata },
+)
+
+function fillTemplate({ metadata }: PodTemplateSpec, { vendor }: { vendor: Vendor }): void {
+  if (metadata !== undefined) dropOlderAnnotations(metadata, vendor)
+}
+
+/** Faults in labels and annotations leave out `metadata`, as clients are used to. */
+function checkTemplateMetadata(template: PodTemplateSpec, path: FieldPath, { vendor }: RuleContext): FieldError[] {
+  const { metadata: { labels, annotations = {} } = {}, spec = {} } = template
+  const place = child(path, 'annotations')
+  return [
+    ...checkLabels(labels, child(path, 'labels')),
+    ...checkAnnotations(annotations, place),
+    ...checkPodAnnotations(annotations, spec, place, vendor),
+    ...checkDeletionCost(annotations, place, vendor),
+  ]
+}
+
+function checkTemplateSpec({ ephemeralContainers }: PodSpec, path: FieldPath): FieldError[] {
+  if (ephemeralContainers === undefined) return []
+  return [forbidden(child(path, 'ephemeralContainers'), 'ephemeral containers not allowed in pod template')]
+}

@@ -1,0 +1,119 @@
+/** ResourceRequirements: what a container may use at most, and what it is promised. */
+import {
+  at,
+  child,
+  type FieldError,
+  type FieldPath,
+  forbidden,
+  invalid,
+  maxFaults,
+  required,
+} from '../../../model/field-error.ts'
+import { own } from '../../../json/json.ts'
+import { compareQuantities, parseQuantity, type Quantity } from '../../../model/quantity.ts'
+import type { Vendor } from '../../../model/vendor.ts'
+import { field, type InferFields, s } from '../../../schema/schema.ts'
+import { type ResourceList, resourceList, roundResources } from './resource-list.ts'
+import {
+  type Amount,
+  canOvercommit,
+  checkContainerResourceName,
+  checkResourceAmount,
+  hugePages,
+  isHugePages,
+  quantityOf,
+} from './resource-names.ts'
+
+const fields = {
+  limits: field(1, resourceList, { doc: 'The most of each resource that may be used.' }),
+  requests: field(2, resourceList, { doc: 'What is promised of each resource; the limits if unset.' }),
+}
+
+export type ResourceRequirements = InferFields<typeof fields>
+
+/** Of a container or a claim: which names are allowed is theirs to say. */
+export const resourceRequirements = s.object(fields, {
+  name: 'ResourceRequirements',
+  doc: 'How much of each resource may be used at most, and how much is promised.',
+  fill: ({ limits, requests }) => {
+    roundResources(limits)
+    roundResources(requests)
+  },
+})
+
+const computeResources = ['cpu', 'memory']
+const wholeNumber = /^[0-9]{1,15}$/
+
+/** The quantity under a name; every quantity in a decoded object can be read. */
+export function quantityIn(list: ResourceList | undefined, name: string): Quantity | undefined {
+  const text = list && own(list, name)
+  return typeof text === 'string' ? quantityOf(text) : undefined
+}
+
+export function checkContainerResources(
+  { limits = {}, requests = {} }: ResourceRequirements,
+  path: FieldPath,
+  vendor: Vendor,
+): FieldError[] {
+  return [
+    ...checkResourceList(limits, child(path, 'limits'), vendor),
+    ...checkResourceList(requests, child(path, 'requests'), vendor),
+    ...checkRequests({ limits, requests }, path, vendor),
+    ...checkHugePages([limits, requests], path),
+  ]
+}
+
+function checkResourceList(list: ResourceList, path: FieldPath, vendor: Vendor): FieldError[] {
+  const errors: FieldError[] = []
+  for (const name of Object.keys(list)) {
+    if (errors.length >= maxFaults) break
+    const place = at(path, name)
+    for (const error of checkContainerResourceName(name, place, vendor)) errors.push(error)
+    for (const error of checkAmount([name, list[name]!], place, vendor)) errors.push(error)
+  }
+  return errors
+}
+
+/** An amount is not negative, and whole where the resource cannot be split: into pieces, or into pages. */
+function checkAmount([name, text]: Amount, path: FieldPath, vendor: Vendor): FieldError[] {
+  if (!isHugePages(name)) return wholeNumber.test(text) ? [] : checkResourceAmount([name, text], path, vendor)
+  const errors = checkResourceAmount([name, text], path, vendor)
+  const page = parseQuantity(name.slice(hugePages.length))
+  const whole = page === undefined || page.nanos <= 0n || quantityOf(text).nanos % page.nanos === 0n
+  return errors.length > 0 || whole ? errors : [invalid(path, text, 'must be a multiple of the page size')]
+}
+
+function checkRequests(list: Required<ResourceRequirements>, path: FieldPath, vendor: Vendor): FieldError[] {
+  const errors: FieldError[] = []
+  for (const name of Object.keys(list.requests)) {
+    // Requests that are not given are the limits.
+    if (own(list.limits, name) === list.requests[name]) continue
+    for (const error of checkRequest(name, list, path, vendor)) errors.push(error)
+  }
+  return errors
+}
+
+/** A request is at most the limit; where there can be no more than there is, it is the limit. */
+function checkRequest(
+  name: string,
+  { limits = {}, requests = {} }: ResourceRequirements,
+  path: FieldPath,
+  vendor: Vendor,
+): FieldError[] {
+  const limit = quantityIn(limits, name)
+  const overcommit = canOvercommit(name, vendor)
+  if (limit === undefined)
+    return overcommit
+      ? []
+      : [required(child(path, 'limits'), `${name} cannot be overcommitted, so a limit must be set`)]
+  const order = compareQuantities(quantityIn(requests, name)!, limit)
+  const place = child(path, 'requests')
+  if (order !== 0 && !overcommit) return [invalid(place, requests[name], `must be equal to ${name} limit`)]
+  return order > 0 ? [invalid(place, requests[name], `must be less than or equal to ${name} limit`)] : []
+}
+
+function checkHugePages(lists: readonly ResourceList[], path: FieldPath): FieldError[] {
+  const used = (name: string) => lists.some((list) => Object.hasOwn(list, name))
+  const alone = !computeResources.some(used) && lists.some((list) => Object.keys(list).some(isHugePages))
+  return alone ? [forbidden(path, 'HugePages require cpu or memory')] : []
+}

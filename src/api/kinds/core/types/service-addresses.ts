@@ -1,0 +1,253 @@
+/**
+ * The addresses of a Service and their families: `clusterIP` is the first of `clusterIPs`, and each of them is of the
+ * family at the same place of `ipFamilies`. How many there are `ipFamilyPolicy` says. A client may state as much of it
+ * as it likes; `allocateAddresses` completes the rest from what the cluster has.
+ */
+import { at, duplicate, type FieldError, invalid, notSupported, required } from '../../../model/field-error.ts'
+import { formatIp, type IpFamily, parseIp } from '../../../model/ip-range.ts'
+import { sameJson } from '../../../json/json.ts'
+import { checkIpAddress } from '../../../model/names.ts'
+import type { Allocator, Reservation } from '../../../schema/reservations.ts'
+import { isHeadless, isInCluster, type ServiceSpec } from './service-spec.ts'
+
+/** The pools that addresses come from. */
+export const addressPools: { readonly [family in IpFamily]: string } = {
+  IPv4: 'cluster-ips-v4',
+  IPv6: 'cluster-ips-v6',
+}
+
+const families: readonly string[] = ['IPv4', 'IPv6']
+const policies = ['PreferDualStack', 'RequireDualStack', 'SingleStack']
+const policyPath = 'spec.ipFamilyPolicy'
+const ipsPath = 'spec.clusterIPs'
+
+/** What a Service holds of the pools of addresses. */
+export function heldAddresses(spec: ServiceSpec): Reservation[] {
+  if (!isInCluster(spec)) return []
+  return (spec.clusterIPs ?? []).flatMap((text) => {
+    const ip = parseIp(text)
+    return ip === undefined ? [] : [{ pool: addressPools[ip.family], value: formatIp(ip) }]
+  })
+}
+
+/** What must hold for addresses and families wherever they come from. */
+export function checkAddresses(spec: ServiceSpec): FieldError[] {
+  if (!isInCluster(spec)) return []
+  const errors = [...checkFirst(spec), ...checkFamilies(spec)]
+  const { clusterIPs = [] } = spec
+  const form = checkForm(clusterIPs)
+  errors.push(...form)
+  if (clusterIPs.length > 2) errors.push(invalid(ipsPath, clusterIPs, 'may only hold up to 2 values'))
+  return form.length > 0 ? errors : [...errors, ...checkKinds(spec)]
+}
+
+function checkFirst({ clusterIP = '', clusterIPs = [] }: ServiceSpec): FieldError[] {
+  if (clusterIP === '')
+    return clusterIPs.length === 0
+      ? []
+      : [invalid(ipsPath, clusterIPs, 'must be empty when `clusterIP` is not specified')]
+  if (clusterIPs.length === 0) return [required(ipsPath)]
+  return clusterIPs[0] === clusterIP ? [] : [invalid(ipsPath, clusterIPs, 'first value must match `clusterIP`')]
+}
+
+function checkFamilies({ ipFamilies = [], ipFamilyPolicy: policy }: ServiceSpec): FieldError[] {
+  return [
+    ...ipFamilies.flatMap((family, i) => [
+      ...(families.includes(family) ? [] : [notSupported(at('spec.ipFamilies', i), family, families)]),
+      ...(ipFamilies.indexOf(family) < i ? [duplicate(at('spec.ipFamilies', i), family)] : []),
+    ]),
+    ...(policy === undefined || policies.includes(policy) ? [] : [notSupported(policyPath, policy, policies)]),
+  ]
+}
+
+function checkForm(clusterIPs: string[]): FieldError[] {
+  return clusterIPs.flatMap((ip, i) => {
+    if (i > 0 || ip !== 'None') return checkIpAddress(ip).map((text) => invalid(at(ipsPath, i), ip, text))
+    return clusterIPs.length === 1 ? [] : [invalid(ipsPath, clusterIPs, "'None' must be the first and only value")]
+  })
+}
+
+function checkKinds(spec: ServiceSpec): FieldError[] {
+  const { clusterIPs = [], ipFamilies = [] } = spec
+  if (isHeadless(spec)) return []
+  const found = clusterIPs.map((ip) => parseIp(ip)?.family)
+  const mixed = new Set(found).size === 2 || clusterIPs.length < 2
+  return [
+    ...(mixed ? [] : [invalid(ipsPath, clusterIPs, 'may specify no more than one IP for each IP family')]),
+    ...found.flatMap((family, i) => {
+      const wanted = ipFamilies[i]
+      return wanted === undefined || wanted === family || !families.includes(wanted)
+        ? []
+        : [invalid(at(ipsPath, i), clusterIPs[i], `expected an ${wanted} value as indicated by \`ipFamilies[${i}]\``)]
+    }),
+  ]
+}
+
+/** Completes families and addresses, and says what this cluster cannot give. Changes `next`. */
+export function allocateAddresses(
+  next: ServiceSpec,
+  previous: ServiceSpec | undefined,
+  allocator: Allocator,
+): FieldError[] {
+  if (!isInCluster(next) || staysAsItWas(next, previous)) return []
+  const faults = settleFamilies(next, previous, allocator)
+  if (faults.length > 0 || isHeadless(next)) return faults
+  const wanted = placesToFill(next, previous)
+  for (const place of wanted) {
+    const fault = fillPlace(next, place, allocator)
+    if (fault !== undefined) return [fault]
+  }
+  next.clusterIP = next.clusterIPs?.[0] ?? ''
+  return []
+}
+
+/**
+ * A Service that prefers both families has what the cluster had when it was made: it neither gains nor loses an address
+ * because the cluster has changed since, only where its owner changes it.
+ */
+function staysAsItWas(next: ServiceSpec, previous: ServiceSpec | undefined): boolean {
+  return (
+    previous !== undefined &&
+    next.type === previous.type &&
+    next.ipFamilyPolicy === 'PreferDualStack' &&
+    (previous.ipFamilyPolicy ?? 'PreferDualStack') === 'PreferDualStack' &&
+    sameJson(next.clusterIPs ?? [], previous.clusterIPs ?? []) &&
+    sameJson(next.ipFamilies ?? [], previous.ipFamilies ?? [])
+  )
+}
+
+function settleFamilies(next: ServiceSpec, previous: ServiceSpec | undefined, allocator: Allocator): FieldError[] {
+  const names = next.clusterIP === 'None' && Object.keys(next.selector ?? {}).length === 0
+  next.ipFamilyPolicy ??= previous?.ipFamilyPolicy ?? (names ? 'RequireDualStack' : 'SingleStack')
+  const unsound = checkAddresses(next)
+  if (unsound.length > 0) return unsound
+  const faults = [
+    ...(previous === undefined ? [] : checkReduced(next, previous)),
+    ...checkOneStack(next),
+    ...inferFamilies(next, allocator),
+  ]
+  if (faults.length > 0) return faults
+  const served = servedFamilies(allocator)
+  // What has no address and is written by somebody else may be of families that the cluster does not have.
+  const missing = names ? [] : checkServed(next, served)
+  if (missing.length > 0) return missing
+  completeFamilies(next, names ? families : served, served)
+  return []
+}
+
+function completeFamilies(next: ServiceSpec, possible: readonly string[], served: readonly string[]): void {
+  const stated = next.ipFamilies ?? []
+  const first = stated.length > 0 ? stated : served.slice(0, 1)
+  const other = next.ipFamilyPolicy === 'SingleStack' ? [] : possible.filter((family) => !first.includes(family))
+  next.ipFamilies = [...first, ...other]
+}
+
+/** The families of which the cluster has addresses, the primary one first. */
+function servedFamilies({ pools }: Allocator): string[] {
+  return pools.flatMap((name) => families.filter((family) => addressPools[family as IpFamily] === name))
+}
+
+/** To ask for one stack is to let the second address go; to leave that out without a word is not. Changes `next`. */
+function checkReduced(next: ServiceSpec, previous: ServiceSpec): FieldError[] {
+  const errors: FieldError[] = []
+  for (const [name, noun] of [
+    ['clusterIPs', 'cluster IP'],
+    ['ipFamilies', 'IP family'],
+  ] as const) {
+    const [before = [], after = []] = [previous[name], next[name]]
+    if (next.ipFamilyPolicy === 'SingleStack') {
+      if (after.length > 1 && sameJson(after, before)) next[name] = after.slice(0, 1)
+    } else if (after.length > 0 && after.length < before.length)
+      errors.push(invalid(policyPath, next.ipFamilyPolicy, `must be 'SingleStack' to release the secondary ${noun}`))
+  }
+  return errors
+}
+
+function checkOneStack({ ipFamilyPolicy: policy, clusterIPs = [], ipFamilies = [] }: ServiceSpec): FieldError[] {
+  if (policy !== 'SingleStack') return []
+  const told = (noun: string) =>
+    invalid(policyPath, policy, `must be 'RequireDualStack' or 'PreferDualStack' when multiple ${noun} are specified`)
+  return [
+    ...(clusterIPs.length === 2 ? [told('cluster IPs')] : []),
+    ...(ipFamilies.length === 2 ? [told('IP families')] : []),
+  ]
+}
+
+/** An address that is asked for says its family. Changes `next`. */
+function inferFamilies(next: ServiceSpec, allocator: Allocator): FieldError[] {
+  const served = servedFamilies(allocator)
+  const { clusterIPs = [] } = next
+  const stated = next.ipFamilies ?? []
+  if (isHeadless(next)) return []
+  const further = clusterIPs.slice(stated.length).map((ip) => parseIp(ip)!.family)
+  next.ipFamilies = [...stated, ...further]
+  return further.flatMap((family, i) =>
+    served.includes(family)
+      ? []
+      : [invalid(at(ipsPath, stated.length + i), clusterIPs, `${family} is not configured on this cluster`)],
+  )
+}
+
+function checkServed(
+  { ipFamilyPolicy: policy, ipFamilies = [] }: ServiceSpec,
+  served: readonly string[],
+): FieldError[] {
+  return [
+    ...(policy === 'RequireDualStack' && served.length < 2
+      ? [invalid(policyPath, policy, 'this cluster is not configured for dual-stack services')]
+      : []),
+    ...ipFamilies.flatMap((family, i) =>
+      served.includes(family) ? [] : [invalid(at('spec.ipFamilies', i), family, 'not configured on this cluster')],
+    ),
+  ]
+}
+
+/** The places of `clusterIPs` that are new. What was there before stays, and validation sees to that. */
+function placesToFill(next: ServiceSpec, previous: ServiceSpec | undefined): number[] {
+  const places = [...(next.ipFamilies ?? []).keys()]
+  if (previous === undefined || !isInCluster(previous)) return places
+  if (isHeadless(previous)) return []
+  return places.slice(previous.ipFamilies?.length ?? 0)
+}
+
+function fillPlace(next: ServiceSpec, place: number, allocator: Allocator): FieldError | undefined {
+  const pool = addressPools[next.ipFamilies![place] as IpFamily]
+  const clusterIPs = [...(next.clusterIPs ?? [])]
+  const asked = parseIp(clusterIPs[place] ?? '')
+  if (asked !== undefined) {
+    const refusal = allocator.refuse(pool, formatIp(asked))
+    return (
+      (refusal && invalid(ipsPath, clusterIPs, `failed to allocate IP ${clusterIPs[place]}: ${refusal}`)) || undefined
+    )
+  }
+  const drawn = allocator.draw(pool)
+  if (drawn === undefined) return invalid(ipsPath, clusterIPs, 'failed to allocate an IP: the range is full')
+  clusterIPs[place] = drawn
+  next.clusterIPs = clusterIPs
+  return undefined
+}
+
+/** Addresses and families stay; a second one may come and go. */
+export function checkAddressUpdate(next: ServiceSpec, previous: ServiceSpec): FieldError[] {
+  if (!isInCluster(next) || !isInCluster(previous)) return []
+  const [headless, wasHeadless] = [isHeadless(next), isHeadless(previous)]
+  return [
+    ...(headless && wasHeadless ? [] : checkKept(next, previous, 'clusterIPs')),
+    ...(headless || wasHeadless ? [] : checkKept(next, previous, 'ipFamilies')),
+  ]
+}
+
+function checkKept(next: ServiceSpec, previous: ServiceSpec, name: 'clusterIPs' | 'ipFamilies'): FieldError[] {
+  const [before = [], after = []] = [previous[name], next[name]]
+  const path = `spec.${name}`
+  if (after.length === 0 && before.length > 0) return [invalid(at(path, 0), after, 'the first can not be unset')]
+  const common = before.length === after.length ? before : before.slice(0, 1)
+  const changed = [...common.entries()].filter(([i, value]) => value !== after[i])
+  const released = before.length > after.length && next.ipFamilyPolicy !== 'SingleStack'
+  return [
+    ...changed.map(([i]) => invalid(at(path, i), after, 'may not change once set')),
+    ...(released
+      ? [invalid(policyPath, next.ipFamilyPolicy, `must be set to 'SingleStack' when releasing the second of ${name}`)]
+      : []),
+  ]
+}

@@ -1,0 +1,188 @@
+/**
+ * What a Service must be. Its addresses have rules of their own: service-addresses.ts. All faults are reported at once.
+ */
+import { at, child, duplicate, type FieldError, forbidden, invalid, required } from '../../../model/field-error.ts'
+import { checkReachableAddress } from '../../../model/ip-address.ts'
+import { parseRange } from '../../../model/ip-range.ts'
+import { checkLabels } from '../../../selectors/label-rules.ts'
+import { checkDnsLabel, checkDnsSubdomain, checkQualifiedName, type NameCheck } from '../../../model/names.ts'
+import { vendorKey } from '../../../model/vendor.ts'
+import type { RuleContext } from '../../../schema/context.ts'
+import { checkPort, checkPortNumber } from './handlers.ts'
+import { checkAddresses } from './service-addresses.ts'
+import {
+  isHeadless,
+  isInCluster,
+  isOnNodes,
+  needsHealthCheck,
+  type Service,
+  type ServicePort,
+  type ServiceSpec,
+} from './service-spec.ts'
+
+type Annotations = { readonly [key: string]: string }
+
+export function checkService({ metadata, spec = {} }: Service, { vendor }: RuleContext): FieldError[] {
+  const sourceRanges = vendorKey(vendor, 'load-balancer-source-ranges', 'service.beta')
+  return [
+    ...checkType(spec, vendor.nodeAgent),
+    ...checkPorts(spec),
+    ...checkLabels(spec.selector, 'spec.selector'),
+    ...checkAffinity(spec),
+    ...checkAddresses(spec),
+    ...named('spec.externalIPs', spec.externalIPs ?? [], checkReachableAddress),
+    ...checkSourceRanges(spec, metadata.annotations ?? {}, sourceRanges),
+    ...checkBalancer(spec),
+    ...checkTraffic(spec),
+  ]
+}
+
+function named(path: string, values: readonly string[], check: NameCheck): FieldError[] {
+  return values.flatMap((value, i) => check(value).map((text) => invalid(at(path, i), value, text)))
+}
+
+function checkType(spec: ServiceSpec, nodeAgent: string): FieldError[] {
+  const { type = '', ports = [] } = spec
+  const errors: FieldError[] = []
+  if (ports.length === 0 && !isHeadless(spec) && isInCluster(spec)) errors.push(required('spec.ports'))
+  if (isOnNodes(spec) && isHeadless(spec))
+    errors.push(invalid('spec.clusterIPs[0]', 'None', `may not be set to 'None' for ${type} services`))
+  if (type === 'ExternalName') errors.push(...checkExternalName(spec))
+  if (type === 'LoadBalancer') errors.push(...checkAgentPort(ports, nodeAgent))
+  if (type === 'ClusterIP')
+    for (const [i, { nodePort = 0 }] of ports.entries())
+      if (nodePort !== 0)
+        errors.push(forbidden(`spec.ports[${i}].nodePort`, "may not be used when `type` is 'ClusterIP'"))
+  return errors
+}
+
+function checkExternalName({ externalName = '', ...spec }: ServiceSpec): FieldError[] {
+  const host = externalName.replace(/\.$/, '')
+  const unset = (['clusterIPs', 'ipFamilies', 'ipFamilyPolicy'] as const).filter(
+    (name) => (spec[name]?.length ?? 0) > 0,
+  )
+  return [
+    ...unset.map((name) => forbidden(`spec.${name}`, 'may not be set for ExternalName services')),
+    ...(host === ''
+      ? [required('spec.externalName')]
+      : checkDnsSubdomain(host).map((text) => invalid('spec.externalName', host, text))),
+  ]
+}
+
+/** Where the agents on nodes listen. */
+const agentPort = 10250
+
+/** Some balancers open a port on nodes to everybody, whatever listens there. */
+function checkAgentPort(ports: readonly ServicePort[], nodeAgent: string): FieldError[] {
+  return [...ports.entries()]
+    .filter(([, { port }]) => port === agentPort)
+    .map(([i, { port }]) =>
+      invalid(
+        at('spec.ports', i),
+        port,
+        `may not expose port ${agentPort} externally since it is used by ${nodeAgent}`,
+      ),
+    )
+}
+
+function checkPorts({ ports = [] }: ServiceSpec): FieldError[] {
+  const seen = { name: new Set<string>(), nodePort: new Set<string>(), port: new Set<string>() }
+  /** Whether it was there before. */
+  const repeats = (kind: keyof typeof seen, value: string) => seen[kind].size === seen[kind].add(value).size
+  return ports.flatMap((port, i) => {
+    const path = at('spec.ports', i)
+    const { name = '', protocol = '', nodePort = 0, port: number = 0 } = port
+    const errors = checkOnePort(port, path)
+    if (name === '' && ports.length > 1) errors.push(required(child(path, 'name')))
+    if (name !== '' && repeats('name', name)) errors.push(duplicate(child(path, 'name'), name))
+    if (nodePort !== 0 && repeats('nodePort', `${protocol}/${nodePort}`))
+      errors.push(duplicate(child(path, 'nodePort'), nodePort))
+    if (repeats('port', `${protocol}/${number}`)) errors.push(duplicate(path, { port: number, protocol }))
+    return errors
+  })
+}
+
+function checkOnePort({ name = '', port = 0, targetPort = 0, appProtocol }: ServicePort, path: string): FieldError[] {
+  return [
+    ...(name === '' ? [] : checkDnsLabel(name)).map((text) => invalid(child(path, 'name'), name, text)),
+    ...checkPortNumber(port, child(path, 'port')),
+    ...checkPort(targetPort, child(path, 'targetPort')),
+    ...(appProtocol === undefined ? [] : checkQualifiedName(appProtocol)).map((text) =>
+      invalid(child(path, 'appProtocol'), appProtocol, text),
+    ),
+  ]
+}
+
+/** Some balancers cannot take several protocols at one address; a Service that has them already keeps them. */
+export function checkOneProtocol(next: ServiceSpec, previous: ServiceSpec | undefined): FieldError[] {
+  if (next.type !== 'LoadBalancer' || !hasSeveralProtocols(next)) return []
+  if (previous !== undefined && hasSeveralProtocols(previous)) return []
+  return [invalid('spec.ports', next.ports, "may not contain more than 1 protocol when `type` is 'LoadBalancer'")]
+}
+
+function hasSeveralProtocols({ ports = [] }: ServiceSpec): boolean {
+  return new Set(ports.map(({ protocol }) => protocol)).size > 1
+}
+
+const maxAffinity = 86400
+
+/** Defaults have seen to it that there is a time where one is needed, and none where it is not. */
+function checkAffinity({ sessionAffinity, sessionAffinityConfig }: ServiceSpec): FieldError[] {
+  const seconds = sessionAffinityConfig?.clientIP?.timeoutSeconds
+  if (sessionAffinity !== 'ClientIP' || seconds === undefined || (seconds > 0 && seconds <= maxAffinity)) return []
+  const path = 'spec.sessionAffinityConfig.clientIP.timeoutSeconds'
+  return [invalid(path, seconds, `must be greater than 0 and less than ${maxAffinity}`)]
+}
+
+const onlyBalancers = "may only be used when `type` is 'LoadBalancer'"
+
+/** In a field, or in the annotation that was there before it. */
+function checkSourceRanges(
+  { type, loadBalancerSourceRanges: ranges = [] }: ServiceSpec,
+  annotations: Annotations,
+  key: string,
+): FieldError[] {
+  const annotation = annotations[key]
+  if (ranges.length === 0 && annotation === undefined) return []
+  const path = ranges.length > 0 ? 'spec.LoadBalancerSourceRanges' : at('metadata.annotations', key)
+  const texts = ranges.length > 0 ? ranges : (annotation ?? '').split(',')
+  const none = ranges.length === 0 && (annotation ?? '').trim() === ''
+  const shown = ranges.length > 0 ? `[${ranges.join(' ')}]` : annotation
+  return [
+    ...(type === 'LoadBalancer' ? [] : [forbidden(path, onlyBalancers)]),
+    ...(none || texts.every((text) => parseRange(text.trim()) !== undefined)
+      ? []
+      : [invalid(path, shown, 'must be a list of IP ranges. For example, 10.240.0.0/24,10.250.0.0/24')]),
+  ]
+}
+
+function checkBalancer({ type, allocateLoadBalancerNodePorts, loadBalancerClass: name }: ServiceSpec): FieldError[] {
+  const path = 'spec.loadBalancerClass'
+  if (type === 'LoadBalancer')
+    return name === undefined ? [] : checkQualifiedName(name).map((text) => invalid(path, name, text))
+  return [
+    ...(allocateLoadBalancerNodePorts === undefined
+      ? []
+      : [forbidden('spec.allocateLoadBalancerNodePorts', onlyBalancers)]),
+    ...(name === undefined ? [] : [forbidden(path, onlyBalancers)]),
+  ]
+}
+
+const healthPort = 'spec.healthCheckNodePort'
+
+function checkTraffic(spec: ServiceSpec): FieldError[] {
+  const { externalTrafficPolicy: policy, healthCheckNodePort: port = 0 } = spec
+  return [
+    ...(isOnNodes(spec) ? [] : checkNoPolicy(policy)),
+    ...(needsHealthCheck(spec) ? checkPortNumber(port, healthPort) : checkNoHealthPort(port)),
+  ]
+}
+
+function checkNoPolicy(policy = ''): FieldError[] {
+  return policy === '' ? [] : [invalid('spec.externalTrafficPolicy', policy, "may only be set when `type` is 'NodePort' or 'LoadBalancer'")]
+}
+
+function checkNoHealthPort(port: number): FieldError[] {
+  const text = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'"
+  return port === 0 ? [] : [invalid(healthPort, port, text)]
+}

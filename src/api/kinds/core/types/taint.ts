@@ -1,0 +1,58 @@
+/** Taint: what keeps pods away from a node, unless they tolerate it. */
+import {
+  at,
+  child,
+  duplicate,
+  type FieldError,
+  type FieldPath,
+  invalid,
+  maxFaults,
+  notSupported,
+  required,
+} from '../../../model/field-error.ts'
+import { checkLabelKey } from '../../../selectors/label-rules.ts'
+import { checkLabelValue } from '../../../model/names.ts'
+import { field, type InferFields, s } from '../../../schema/schema.ts'
+import { repeatedAt } from './repeated.ts'
+
+const fields = {
+  key: field(1, s.string(), { zero: 'write', published: 'required', doc: 'What it is called.' }),
+  value: field(2, s.string(), { doc: 'The value that tolerations may match.' }),
+  effect: field(3, s.string(), {
+    zero: 'write',
+    published: 'required',
+    doc: 'NoSchedule and PreferNoSchedule keep new pods away; NoExecute drives out those that run, too.',
+  }),
+  timeAdded: field(4, s.time(), { doc: 'When it was added; of NoExecute alone.' }),
+}
+
+export type Taint = InferFields<typeof fields>
+
+export const taint = s.object(fields, {
+  name: 'core.v1.Taint',
+  doc: 'What keeps pods away from a node, unless they tolerate it.',
+})
+
+const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute']
+
+/** A key may be there several times, once for each effect. */
+export function checkTaints(taints: readonly Taint[], path: FieldPath): FieldError[] {
+  const repeated = repeatedAt(taints.map(({ key = '', effect = '' }) => `${effect} ${key}`))
+  return taints.slice(0, maxFaults).flatMap((one, i) => {
+    const errors = checkTaint(one, at(path, i))
+    return repeated.has(i) ? [...errors, duplicate(at(path, i), one)] : errors
+  })
+}
+
+function checkTaint({ key = '', value = '', effect = '' }: Taint, path: FieldPath): FieldError[] {
+  return [
+    ...checkLabelKey(key, child(path, 'key')),
+    ...checkLabelValue(value).map((text) => invalid(child(path, 'value'), value, text)),
+    ...checkEffect(effect, child(path, 'effect')),
+  ]
+}
+
+function checkEffect(effect: string, path: FieldPath): FieldError[] {
+  if (effect === '') return [required(path)]
+  return effects.includes(effect) ? [] : [notSupported(path, effect, effects)]
+}

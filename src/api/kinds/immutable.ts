@@ -1,0 +1,14 @@
+/** Rules that several kinds share for fields that may not change. */
+
+import { sameJson } from '../json/json.ts'
+import { type FieldError, forbidden, invalid } from '../model/field-error.ts'
+
+export function immutableField(path: string, next: unknown, previous: unknown): FieldError[] {
+  return sameJson(next, previous) ? [] : [invalid(path, next, 'field is immutable')]
+}
+
+/** For kinds with `immutable: true`: neither the mark nor the data may change. */
+export function forbiddenChange(path: string, next: unknown, previous: unknown): FieldError[] {
+  if (sameJson(next, previous)) return []
+  return [forbidden(path, 'field is immutable when `immutable` is set')]
+}

@@ -1,0 +1,63 @@
+/** LabelSelector as a field of objects: labels that must match, and expressions that must hold. */
+import { child, type FieldError, type FieldPath, forbidden, invalid, required } from '../../model/field-error.ts'
+import { field, type InferFields, s } from '../../schema/schema.ts'
+import { checkLabelKey, checkLabels } from '../../selectors/label-rules.ts'
+
+const requirementFields = {
+  key: field(1, s.string(), { zero: 'write', doc: 'The key of the label.' }),
+  operator: field(2, s.string(), { zero: 'write', doc: 'In, NotIn, Exists or DoesNotExist.' }),
+  values: field(3, s.list(s.string()), { doc: 'The values for In and NotIn; none for the others.' }),
+}
+
+const requirementNames = {
+  name: 'meta.v1.LabelSelectorRequirement',
+  doc: 'What must hold for the value of one label.',
+}
+
+const selectorNames = {
+  name: 'meta.v1.LabelSelector',
+  doc: 'Selects objects by their labels. All that it says must hold; an empty one selects everything.',
+  atomic: true,
+}
+
+const matchLabels = field(1, s.map(s.string()), { doc: 'Labels that must be there, with their values.' })
+const expressionsDoc = { doc: 'What else must hold for labels.' }
+
+/** Its form is not checked: the controller that selects by it interprets it. */
+export const freeLabelSelector = s.object(
+  { matchLabels, matchExpressions: field(2, s.list(s.object(requirementFields, requirementNames)), expressionsDoc) },
+  selectorNames,
+)
+
+const requirement = s.object(requirementFields, { ...requirementNames, check: checkRequirement })
+
+const selectorFields = { matchLabels, matchExpressions: field(2, s.list(requirement), expressionsDoc) }
+
+export const labelSelector = s.object(selectorFields, {
+  ...selectorNames,
+  check: ({ matchLabels: labels }, path) => checkLabels(labels, child(path, 'matchLabels')),
+})
+
+export type LabelSelector = InferFields<typeof selectorFields>
+
+function checkRequirement(
+  { key = '', operator = '', values = [] }: InferFields<typeof requirementFields>,
+  path: FieldPath,
+): FieldError[] {
+  return [...checkOperator(operator, values, path), ...checkLabelKey(key, child(path, 'key'))]
+}
+
+function checkOperator(operator: string, values: readonly string[], path: FieldPath): FieldError[] {
+  switch (operator) {
+    case 'In':
+    case 'NotIn':
+      return values.length > 0 ? [] : [required(child(path, 'values'), "needed when `operator` is 'In' or 'NotIn'")]
+    case 'Exists':
+    case 'DoesNotExist':
+      return values.length === 0
+        ? []
+        : [forbidden(child(path, 'values'), "none may be given when `operator` is 'Exists' or 'DoesNotExist'")]
+    default:
+      return [invalid(child(path, 'operator'), operator, 'not a valid selector operator')]
+  }
+}

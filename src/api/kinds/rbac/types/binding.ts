@@ -1,0 +1,138 @@
+/** What RoleBinding and ClusterRoleBinding share: the role they give, to whom, and that the role never changes. */
+import {
+  at,
+  child,
+  type FieldError,
+  type FieldPath,
+  invalid,
+  notSupported,
+  required,
+} from '../../../model/field-error.ts'
+import { sameJson } from '../../../json/json.ts'
+import { checkDnsSubdomain, checkPathSegment } from '../../../model/names.ts'
+import { groupName, type Vendor } from '../../../model/vendor.ts'
+import { ageColumn, type Column, column, nameColumn } from '../../../schema/columns.ts'
+import type { ObjectOf } from '../../../schema/kind.ts'
+import { field, type InferFields, s } from '../../../schema/schema.ts'
+
+const subjectKinds = ['ServiceAccount', 'User', 'Group']
+
+const groupOf = (vendor: Vendor) => groupName(vendor, 'rbac.authorization')
+
+const refFields = {
+  apiGroup: field(1, s.string(), { zero: 'write', doc: 'The group of the role; that of this kind by default.' }),
+  kind: field(2, s.string(), { zero: 'write', doc: 'Role or ClusterRole.' }),
+  name: field(3, s.string(), { zero: 'write', doc: 'The name of the role.' }),
+}
+
+type RoleRef = InferFields<typeof refFields>
+
+const roleRef = s.object(refFields, {
+  name: 'RoleRef',
+  doc: 'The role that is granted.',
+  atomic: true,
+  fill: (value, { vendor }) => {
+    if (!value.apiGroup) value.apiGroup = groupOf(vendor)
+  },
+})
+
+const subjectFields = {
+  kind: field(1, s.string(), { zero: 'write', doc: 'User, Group or ServiceAccount.' }),
+  apiGroup: field(2, s.string(), {
+    doc: 'The group of its kind; that of this kind by default for users and groups, empty for service accounts.',
+  }),
+  name: field(3, s.string(), { zero: 'write', doc: 'Its name.' }),
+  namespace: field(4, s.string(), { doc: 'The namespace of a service account.' }),
+}
+
+type Subject = InferFields<typeof subjectFields>
+
+const subject = s.object(subjectFields, {
+  name: 'Subject',
+  doc: 'A subject that the role is granted to.',
+  atomic: true,
+  fill: (value, { vendor }) => {
+    if (!value.apiGroup && (value.kind === 'User' || value.kind === 'Group')) value.apiGroup = groupOf(vendor)
+  },
+})
+
+export const bindingFields = {
+  subjects: field(2, s.list(subject), { doc: 'The subjects that the role is granted to.' }),
+  roleRef: field(3, roleRef, { zero: 'write', published: 'required', doc: 'The role. Cannot change.' }),
+}
+
+export type Binding = ObjectOf<typeof bindingFields>
+
+const of = ({ subjects = [] }: Binding, kind: string) => subjects.filter((each) => each.kind === kind)
+
+export const bindingColumns: readonly Column<Binding>[] = [
+  nameColumn,
+  column('Role', 'The role that is granted.', ({ roleRef }) => `${roleRef?.kind ?? ''}/${roleRef?.name ?? ''}`),
+  ageColumn,
+  column('Users', 'The users that have it.', (object) => namesOf(of(object, 'User')), 1),
+  column('Groups', 'The groups that have it.', (object) => namesOf(of(object, 'Group')), 1),
+  column(
+    'ServiceAccounts',
+    'The service accounts that have it.',
+    (object) =>
+      of(object, 'ServiceAccount')
+        .map(({ namespace = '', name = '' }) => `${namespace}/${name}`)
+        .join(', '),
+    1,
+  ),
+]
+
+function namesOf(subjects: readonly Subject[]): string {
+  return subjects.map(({ name = '' }) => name).join(', ')
+}
+
+interface BindingRules {
+  /** The kinds of roles that it can give. */
+  readonly roles: readonly string[]
+  /** Whether a service account that names no namespace is in that of the binding. */
+  readonly namespaced: boolean
+}
+
+export function checkBinding(object: Binding, { roles, namespaced }: BindingRules, vendor: Vendor): FieldError[] {
+  const subjects = object.subjects ?? []
+  return [
+    ...checkRoleRef(object.roleRef ?? {}, roles, groupOf(vendor)),
+    ...subjects.flatMap((each, i) => checkSubject(each, at('subjects', i), { namespaced, group: groupOf(vendor) })),
+  ]
+}
+
+export function checkSameRole(next: Binding, previous: Binding): FieldError[] {
+  if (sameJson(next.roleRef, previous.roleRef)) return []
+  return [invalid('roleRef', next.roleRef, 'cannot change roleRef')]
+}
+
+function checkRoleRef({ apiGroup = '', kind = '', name = '' }: RoleRef, roles: readonly string[], group: string) {
+  return [
+    ...(apiGroup === group ? [] : [notSupported('roleRef.apiGroup', apiGroup, [group])]),
+    ...(roles.includes(kind) ? [] : [notSupported('roleRef.kind', kind, roles)]),
+    ...(name === '' ? [required('roleRef.name')] : []),
+    ...checkPathSegment(name).map((fault) => invalid('roleRef.name', name, fault)),
+  ]
+}
+
+function checkSubject(
+  subject: Subject,
+  path: FieldPath,
+  { namespaced, group }: { readonly namespaced: boolean; readonly group: string },
+): FieldError[] {
+  const { kind = '', name = '', namespace = '', apiGroup = '' } = subject
+  const isAccount = kind === 'ServiceAccount'
+  if (!subjectKinds.includes(kind))
+    return [
+      ...(name === '' ? [required(child(path, 'name'))] : []),
+      notSupported(child(path, 'kind'), kind, subjectKinds),
+    ]
+  const wanted = isAccount ? '' : group
+  const nameFaults = isAccount && name !== '' ? checkDnsSubdomain(name) : []
+  return [
+    ...(name === '' ? [required(child(path, 'name'))] : []),
+    ...nameFaults.map((fault) => invalid(child(path, 'name'), name, fault)),
+    ...(apiGroup === wanted ? [] : [notSupported(child(path, 'apiGroup'), apiGroup, [wanted])]),
+    ...(isAccount && !namespaced && namespace === '' ? [required(child(path, 'namespace'))] : []),
+  ]
+}

@@ -1,0 +1,77 @@
+/** What kinds share that run a number of replicas: the sub-resource `scale`, through which autoscalers change it. */
+
+import { defined, isObject, type JsonObject, own } from '../json/json.ts'
+import { invalidObject } from '../model/api-error.ts'
+import { invalid, required } from '../model/field-error.ts'
+import type { ApiObject, ObjectMeta } from '../model/object.ts'
+import type { Subresource } from '../schema/kind.ts'
+import { type Scale, scale } from './autoscaling/scale.ts'
+
+interface Scalable {
+  metadata: ObjectMeta
+  spec?: { replicas?: number } | undefined
+  status?: { replicas?: number } | undefined
+}
+
+/** `selectorOf` writes which pods count as a query does; `prepareForUpdate` is that of the kind itself. */
+export function scaleOf<T extends Scalable>(
+  selectorOf: (object: T) => string,
+  prepareForUpdate: Subresource<T>['prepareForUpdate'],
+): Subresource<T> {
+  return {
+    verbs: ['get', 'update', 'patch'],
+    readOnly: ['status'],
+    prepareForUpdate,
+    as: {
+      kind: scale,
+      read: (object) => showScale(object, selectorOf(object)),
+      write: (sent, object) => {
+        const { spec, metadata } = sent as Scale & ApiObject
+        const replicas = spec?.replicas ?? 0
+        assertSound(metadata, replicas)
+        object.spec = { ...object.spec, replicas }
+        // Of the metadata only the fields that identify the object count.
+        const { uid, resourceVersion } = metadata
+        object.metadata = { ...object.metadata, ...defined({ uid }) }
+        if (resourceVersion === undefined) delete object.metadata.resourceVersion
+        else object.metadata.resourceVersion = resourceVersion
+      },
+      configOf,
+    },
+  }
+}
+
+/** An applied Scale too counts only by its number and the fields that identify the object. */
+function configOf(config: JsonObject): JsonObject {
+  const { name, namespace, uid, resourceVersion } = part(config, 'metadata')
+  const { replicas } = part(config, 'spec')
+  return {
+    metadata: defined({ name, namespace, uid, resourceVersion }),
+    ...(replicas === undefined ? {} : { spec: { replicas } }),
+  }
+}
+
+function part(config: JsonObject, name: string): JsonObject {
+  const value = own(config, name)
+  return isObject(value) ? value : {}
+}
+
+/** A Scale is judged as an object of its own, which is in a namespace. */
+function assertSound({ namespace, name = '' }: ObjectMeta, replicas: number): void {
+  const faults = [
+    ...(namespace ? [] : [required('metadata.namespace')]),
+    ...(replicas < 0 ? [invalid('spec.replicas', replicas, 'must be greater than or equal to 0')] : []),
+  ]
+  if (faults.length > 0) throw invalidObject({ group: scale.group, kind: scale.kind }, name, faults)
+}
+
+function showScale({ metadata, spec, status }: Scalable, selector: string): ApiObject {
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = metadata
+  return {
+    apiVersion: '',
+    kind: scale.kind,
+    metadata: defined({ name, namespace, uid, resourceVersion, creationTimestamp }),
+    spec: { ...(spec?.replicas ? { replicas: spec.replicas } : {}) },
+    status: { replicas: status?.replicas ?? 0, ...(selector === '' ? {} : { selector }) },
+  }
+}

@@ -1,0 +1,138 @@
+/**
+ * CSINode: the drivers of the Container Storage Interface that are installed on a node. It has the name of the node.
+ */
+
+import { sameJson } from '../../json/json.ts'
+import {
+  at,
+  child,
+  duplicate,
+  type FieldError,
+  type FieldPath,
+  invalid,
+  maxFaults,
+  required,
+} from '../../model/field-error.ts'
+import { checkQualifiedName } from '../../model/names.ts'
+import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
+import { defineKind, type ObjectOf } from '../../schema/kind.ts'
+import { field, type InferFields, s } from '../../schema/schema.ts'
+import { repeatedAt } from '../core/types/repeated.ts'
+import { checkDriverName } from '../core/types/volumes/storage-systems.ts'
+import { byName } from '../list-keys.ts'
+
+const maxNodeIdLength = 256
+
+const allocatable = s.object(
+  {
+    count: field(1, s.int32(), {
+      zero: 'keep',
+      doc: 'How many volumes of the driver the node can have at once; as many as one likes if unset.',
+    }),
+  },
+  {
+    name: 'VolumeNodeResources',
+    doc: 'How many volumes fit on a node.',
+    check: ({ count = 0 }, path) =>
+      count >= 0 ? [] : [invalid(child(path, 'count'), count, 'must be greater than or equal to 0')],
+  },
+)
+
+const driverFields = {
+  name: field(1, s.string(), { zero: 'write', doc: 'The name of the driver.' }),
+  nodeID: field(2, s.string(), { zero: 'write', required: true, doc: 'What the driver calls the node.' }),
+  topologyKeys: field(3, s.list(s.string()), {
+    zero: 'write',
+    published: 'optional',
+    doc: 'The labels of the node by which the driver distinguishes places.',
+  }),
+  allocatable: field(4, allocatable, { doc: 'How many volumes of the driver fit on the node.' }),
+}
+
+const driver = s.object(driverFields, { name: 'CSINodeDriver', doc: 'A driver on a node.', check: checkDriver })
+
+type Driver = InferFields<typeof driverFields>
+
+const drivers = s.list(driver, byName)
+
+const spec = s.object(
+  { drivers: field(1, drivers, { zero: 'write', published: 'required', doc: 'The drivers on the node, by name.' }) },
+  {
+    name: 'CSINodeSpec',
+    doc: 'The drivers on a node.',
+    check: ({ drivers = [] }, path) => checkNames(drivers, child(path, 'drivers')),
+  },
+)
+
+const fields = {
+  spec: field(2, spec, { zero: 'write', published: 'required', doc: 'The drivers on the node.' }),
+}
+
+export type CSINode = ObjectOf<typeof fields>
+
+export const csiNode = defineKind({
+  names: {
+    group: 'storage',
+    version: 'v1',
+    kind: 'CSINode',
+    plural: 'csinodes',
+    scope: 'Cluster',
+  },
+  doc: 'The drivers of the Container Storage Interface on the node of this name.',
+  fields,
+  rules: {
+    validateUpdate: ({ spec: next }, { spec: previous }) =>
+      checkSameDrivers(next?.drivers ?? [], previous?.drivers ?? []),
+  },
+  life: {
+    needsVersion: true,
+    deleteAnswers: 'object',
+  },
+  views: {
+    columns: [
+      nameColumn,
+      {
+        ...column('Drivers', 'How many drivers are on the node.', ({ spec }: CSINode) => spec?.drivers?.length ?? 0),
+        type: 'integer',
+      },
+      ageColumn,
+    ],
+  },
+})
+
+function checkDriver({ name = '', nodeID = '', topologyKeys = [] }: Driver, path: FieldPath): FieldError[] {
+  return [
+    ...checkDriverName(name, child(path, 'name')),
+    ...(nodeID.length > maxNodeIdLength
+      ? [invalid(child(path, 'nodeID'), nodeID, `must be ${maxNodeIdLength} characters or less`)]
+      : []),
+    ...checkTopologyKeys(topologyKeys, path),
+  ]
+}
+
+/** Faults name the driver, not the list in it, as clients of this field are used to. */
+function checkTopologyKeys(keys: readonly string[], path: FieldPath): FieldError[] {
+  const repeated = repeatedAt(keys)
+  return keys
+    .slice(0, maxFaults)
+    .flatMap((key, i) => [
+      ...(key === '' ? [required(path)] : []),
+      ...(repeated.has(i) ? [duplicate(path, key)] : []),
+      ...checkQualifiedName(key).map((fault) => invalid(path, key, fault)),
+    ])
+}
+
+function checkNames(drivers: readonly Driver[], path: FieldPath): FieldError[] {
+  const names = drivers.map(({ name = '' }) => name)
+  return [...repeatedAt(names)].map((i) => duplicate(child(at(path, i), 'name'), names[i]!))
+}
+
+/** A driver comes and goes as a whole. */
+function checkSameDrivers(next: readonly Driver[], previous: readonly Driver[]): FieldError[] {
+  const stored = new Map(previous.map((each) => [each.name, each]))
+  return next.flatMap((each, i) => {
+    const before = stored.get(each.name)
+    const isChanged = before !== undefined && !sameJson(each, before)
+    return isChanged ? [invalid(at('spec.drivers', i), each, 'field is immutable')] : []
+  })
+}

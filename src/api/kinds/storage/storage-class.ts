@@ -1,0 +1,131 @@
+/**
+ * StorageClass: a sort of storage that volumes are made of on demand. What a volume was made by does not change under
+ * it: provisioner, parameters, policy and mode stay.
+ */
+
+import { sameJson } from '../../json/json.ts'
+import { type FieldError, forbidden, invalid, notSupported, tooLong } from '../../model/field-error.ts'
+import { checkQualifiedName } from '../../model/names.ts'
+import { type Vendor, vendorKey } from '../../model/vendor.ts'
+import { ageColumn, type Column, column, nameColumn } from '../../schema/columns.ts'
+import { defineKind, type ObjectOf } from '../../schema/kind.ts'
+import { field, s } from '../../schema/schema.ts'
+import { checkTopologyTerms, topologySelectorTerm } from '../core/types/topology-selector.ts'
+import { immutableField } from '../immutable.ts'
+
+const maxParameters = 512
+const maxParameterBytes = 256 * 1024
+const reclaimPolicies = ['Delete', 'Retain']
+
+const fields = {
+  provisioner: field(2, s.string(), {
+    required: true,
+    zero: 'write',
+    doc: 'The provisioner of the volumes, as a qualified name such as `example.com/disks`.',
+  }),
+  parameters: field(3, s.map(s.string()), { doc: 'Parameters for the provisioner; at most 512.' }),
+  reclaimPolicy: field(4, s.string(), {
+    zero: 'keep',
+    default: 'Delete',
+    doc: 'What becomes of a volume when its claim is gone: Delete, the default, or Retain.',
+  }),
+  mountOptions: field(5, s.list(s.string()), {
+    doc: 'Mount options of the volumes, such as `ro`. They are not checked.',
+  }),
+  allowVolumeExpansion: field(6, s.boolean(), { zero: 'keep', doc: 'Whether claims may grow.' }),
+  volumeBindingMode: field(7, s.oneOf('Immediate', 'WaitForFirstConsumer'), {
+    zero: 'keep',
+    default: 'Immediate',
+    doc: 'When a claim gets its volume: Immediate, the default, or WaitForFirstConsumer, once a pod uses it.',
+  }),
+  allowedTopologies: field(8, s.list(topologySelectorTerm), {
+    doc: 'The places that volumes may be made in, of which one will do; any if unset.',
+  }),
+}
+
+export type StorageClass = ObjectOf<typeof fields>
+
+/** Whether a claim that names no class is of this one. The older of the two annotations counts as well. */
+function isDefaultClass({ metadata }: Pick<StorageClass, 'metadata'>, vendor: Vendor): boolean {
+  const marks = ['storageclass', 'storageclass.beta'].map((part) => vendorKey(vendor, 'is-default-class', part))
+  return marks.some((mark) => metadata.annotations?.[mark] === 'true')
+}
+
+const columns: readonly Column<StorageClass>[] = [
+  {
+    ...nameColumn,
+    cell: (object, _, vendor) => `${object.metadata.name}${isDefaultClass(object, vendor) ? ' (default)' : ''}`,
+  },
+  column('Provisioner', 'Who makes the volumes.', ({ provisioner }) => provisioner ?? ''),
+  column(
+    'ReclaimPolicy',
+    'What becomes of a volume when its claim is gone.',
+    ({ reclaimPolicy }) => reclaimPolicy ?? 'Delete',
+  ),
+  column(
+    'VolumeBindingMode',
+    'When a claim gets its volume.',
+    ({ volumeBindingMode }) => volumeBindingMode ?? 'Immediate',
+  ),
+  column(
+    'AllowVolumeExpansion',
+    'Whether claims may grow.',
+    ({ allowVolumeExpansion }) => allowVolumeExpansion ?? false,
+  ),
+  ageColumn,
+]
+
+export const storageClass = defineKind({
+  names: {
+    group: 'storage',
+    version: 'v1',
+    kind: 'StorageClass',
+    plural: 'storageclasses',
+    shortNames: ['sc'],
+    scope: 'Cluster',
+  },
+  doc: 'A class of storage from which volumes are provisioned on demand, and its provisioner.',
+  fields,
+  rules: {
+    validate: (object) => [
+      ...checkProvisioner(object.provisioner ?? ''),
+      ...checkParameters(object.parameters ?? {}),
+      ...checkReclaimPolicy(object.reclaimPolicy ?? ''),
+      ...checkTopologyTerms(object.allowedTopologies, 'allowedTopologies'),
+    ],
+    validateUpdate: (next, previous) => [
+      ...(['parameters', 'provisioner', 'reclaimPolicy'] as const).flatMap((name) =>
+        sameJson(next[name], previous[name]) ? [] : [forbidden(name, `updates to ${name} are forbidden.`)],
+      ),
+      ...immutableField('volumeBindingMode', next.volumeBindingMode, previous.volumeBindingMode),
+    ],
+  },
+  life: {
+    deleteAnswers: 'object',
+  },
+  views: {
+    columns,
+  },
+})
+
+function checkProvisioner(name: string): FieldError[] {
+  if (name === '') return []
+  return checkQualifiedName(name.toLowerCase()).map((fault) => invalid('provisioner', name, fault))
+}
+
+function checkParameters(parameters: { readonly [key: string]: string }): FieldError[] {
+  const path = 'parameters'
+  const keys = Object.keys(parameters)
+  if (keys.length > maxParameters) return [tooLong(path, maxParameters)]
+  const bytes = keys.reduce((sum, key) => sum + Buffer.byteLength(key) + Buffer.byteLength(parameters[key]!), 0)
+  return [
+    ...(keys.includes('') ? [invalid(path, '', 'field can not be empty.')] : []),
+    ...(bytes > maxParameterBytes ? [tooLong(path, maxParameterBytes)] : []),
+  ]
+}
+
+/** An empty one is a policy that nobody named, and is kept. */
+function checkReclaimPolicy(policy: string): FieldError[] {
+  if (policy === '' || reclaimPolicies.includes(policy)) return []
+  return [notSupported('reclaimPolicy', policy, reclaimPolicies)]
+}

@@ -1,0 +1,29 @@
+/**
+ * The first apply to an object that nobody is recorded for: all that is there already belongs to `before-first-apply`,
+ * so that the applier learns what it would overwrite.
+ */
+
+import type { JsonObject } from '../json/json.ts'
+import type { ObjectSchema } from '../schema/schema.ts'
+import { changesOf } from './change.ts'
+import { compareSteps } from './compare.ts'
+import type { Manager, Writer } from './managed-fields.ts'
+import { writableChanges } from './ownable.ts'
+import { takeChanges } from './track-update.ts'
+
+export interface FirstApply {
+  readonly schema: ObjectSchema
+  readonly empty: JsonObject
+  readonly live: JsonObject
+  readonly writer: Writer
+  readonly readOnly: readonly string[]
+}
+
+/** Yields where it can be interrupted. */
+export function* beforeFirstApply(first: FirstApply): Generator<void, Manager[]> {
+  const { schema, empty, live, writer, readOnly } = first
+  // What is stored does not tell an empty list that was sent from one that was not: here both are nobody's.
+  const compared = yield* compareSteps(schema, structuredClone(empty), live)
+  const changes = changesOf(writableChanges(compared, readOnly))
+  return yield* takeChanges([], () => changes, { ...writer, name: 'before-first-apply' })
+}

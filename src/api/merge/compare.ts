@@ -1,0 +1,238 @@
+/**
+ * What changed between two objects of one schema: the places that were added, modified and removed.
+ *
+ * A place that exists on one side only counts with everything below it, itself included. Wholes (see shape.ts) are
+ * compared in one piece; the order of elements in sets and keyed lists does not count. Parts that are the same value
+ * in memory are not looked into, so comparing an object with one derived from it costs what was changed.
+ */
+import { isObject, type Json, type JsonObject, own, sameJson } from '../json/json.ts'
+import { isLarge, partsPerStep, sameJsonSteps } from '../json/large-json.ts'
+import { isUnsent } from '../schema/decode.ts'
+import type { ListSchema, Schema } from '../schema/schema.ts'
+import { emptySet, type FieldSet, isEmpty, justHere, union } from './field-set.ts'
+import { hasElements, hasMembers, type Membered, memberOf } from './shape.ts'
+import { byStep, byStepSteps, elementStep } from './steps.ts'
+
+export interface Comparison {
+  readonly added: FieldSet
+  readonly modified: FieldSet
+  readonly removed: FieldSet
+}
+
+export const unchanged: Comparison = { added: emptySet, modified: emptySet, removed: emptySet }
+const modifiedHere: Comparison = { ...unchanged, modified: justHere }
+
+/** Whether the comparison found nothing. */
+export function isUnchanged({ added, modified, removed }: Comparison): boolean {
+  return isEmpty(added) && isEmpty(modified) && isEmpty(removed)
+}
+
+/** What a write set: what it added or modified. */
+export function changedBy({ added, modified }: Comparison): FieldSet {
+  return union(added, modified)
+}
+
+export function compare(schema: Schema, before: Json | undefined, after: Json | undefined): Comparison {
+  if (before === after) return unchanged
+  if (before === undefined) return { ...unchanged, added: everything(schema, after!) }
+  if (after === undefined) return { ...unchanged, removed: everything(schema, before) }
+  const then = sentPart(before, after)
+  const pairs = pairsOf(schema, then, after)
+  if (pairs === undefined) return sameJson(then, after) ? unchanged : modifiedHere
+  const parts: Part[] = []
+  for (const { step, type, before, after } of pairs) {
+    const part = compare(type, before, after)
+    if (part !== unchanged) parts.push([step, part])
+  }
+  return gather(parts)
+}
+
+/** The same, with a yield where it can be interrupted. */
+export function* compareSteps(
+  schema: Schema,
+  before: Json | undefined,
+  after: Json | undefined,
+): Generator<void, Comparison> {
+  if (before === after) return unchanged
+  if (!isLarge(before) && !isLarge(after)) return compare(schema, before, after)
+  yield
+  if (before === undefined) return { ...unchanged, added: yield* everythingSteps(schema, after!) }
+  if (after === undefined) return { ...unchanged, removed: yield* everythingSteps(schema, before) }
+  const then = sentPart(before, after)
+  const pairs = yield* pairSteps(schema, then, after)
+  if (pairs === undefined) return (yield* sameJsonSteps(then, after)) ? unchanged : modifiedHere
+  const parts: Part[] = []
+  for (const [i, { step, type, before, after }] of pairs.entries()) {
+    if (i % partsPerStep === 0) yield
+    const part = yield* compareSteps(type, before, after)
+    if (part !== unchanged) parts.push([step, part])
+  }
+  yield
+  return gather(parts)
+}
+
+/** What is compared part by part: a member or an element of two values, one of which may lack it. */
+interface Pair {
+  readonly step: string
+  readonly type: Schema
+  readonly before: Json | undefined
+  readonly after: Json | undefined
+}
+
+/** What is there for form's sake alone is nothing, beside what somebody sent. */
+function sentPart(before: Json, after: Json): Json {
+  return isUnsent(before) && !isUnsent(after) ? null : before
+}
+
+/** The parts of two values that may differ; undefined where the values are compared in one piece. */
+function pairsOf(schema: Schema, before: Json, after: Json): Pair[] | undefined {
+  if (hasMembers(schema) && isParted(before, after, isObject))
+    return memberPairs(schema, (before ?? {}) as JsonObject, (after ?? {}) as JsonObject)
+  if (hasElements(schema) && isParted(before, after, Array.isArray))
+    return elementPairs(schema, (before ?? []) as Json[], (after ?? []) as Json[])
+  return undefined
+}
+
+/** The same, with a yield where it can be interrupted. */
+function* pairSteps(schema: Schema, before: Json, after: Json): Generator<void, Pair[] | undefined> {
+  if (hasMembers(schema) && isParted(before, after, isObject))
+    return yield* memberPairSteps(schema, (before ?? {}) as JsonObject, (after ?? {}) as JsonObject)
+  if (hasElements(schema) && isParted(before, after, Array.isArray))
+    return yield* elementPairSteps(schema, (before ?? []) as Json[], (after ?? []) as Json[])
+  return undefined
+}
+
+/** Whether two values are compared by their parts. Null beside parts has none of them; two values without any are wholes. */
+function isParted(before: Json, after: Json, hasForm: (value: Json) => boolean): boolean {
+  if (before === null) return after !== null && hasForm(after) && Object.keys(after).length > 0
+  if (after === null) return hasForm(before) && Object.keys(before).length > 0
+  return hasForm(before) && hasForm(after)
+}
+
+function memberPairs(schema: Membered, before: JsonObject, after: JsonObject): Pair[] {
+  const pairs: Pair[] = []
+  for (const name of Object.keys(before)) {
+    const next = own(after, name)
+    if (before[name] !== next) pairs.push(pairOf(schema, name, { before: before[name], after: next }))
+  }
+  for (const name of Object.keys(after))
+    if (after[name] !== undefined && own(before, name) === undefined)
+      pairs.push(pairOf(schema, name, { before: undefined, after: after[name] }))
+  return pairs
+}
+
+function* memberPairSteps(schema: Membered, before: JsonObject, after: JsonObject): Generator<void, Pair[]> {
+  const pairs: Pair[] = []
+  let members = 0
+  for (const name of Object.keys(before)) {
+    if (++members % partsPerStep === 0) yield
+    const next = own(after, name)
+    if (before[name] !== next) pairs.push(pairOf(schema, name, { before: before[name], after: next }))
+  }
+  for (const name of Object.keys(after)) {
+    if (++members % partsPerStep === 0) yield
+    if (after[name] !== undefined && own(before, name) === undefined)
+      pairs.push(pairOf(schema, name, { before: undefined, after: after[name] }))
+  }
+  return pairs
+}
+
+function pairOf(schema: Membered, name: string, { before, after }: Pick<Pair, 'before' | 'after'>): Pair {
+  const { step, schema: type } = memberOf(schema, name)
+  return { step, type, before, after }
+}
+
+function elementPairs(schema: ListSchema, before: Json[], after: Json[]): Pair[] {
+  const old = byStep(schema, before)
+  const next = byStep(schema, after)
+  const type = schema.items
+  const pairs: Pair[] = []
+  for (const [step, item] of old) pairs.push({ step, type, before: item, after: next.get(step) })
+  for (const [step, item] of next) if (!old.has(step)) pairs.push({ step, type, before: undefined, after: item })
+  return pairs
+}
+
+function* elementPairSteps(schema: ListSchema, before: Json[], after: Json[]): Generator<void, Pair[]> {
+  const old = yield* byStepSteps(schema, before)
+  const next = yield* byStepSteps(schema, after)
+  const type = schema.items
+  const pairs: Pair[] = []
+  let elements = 0
+  for (const [step, item] of old) {
+    if (++elements % partsPerStep === 0) yield
+    pairs.push({ step, type, before: item, after: next.get(step) })
+  }
+  for (const [step, item] of next) {
+    if (++elements % partsPerStep === 0) yield
+    if (!old.has(step)) pairs.push({ step, type, before: undefined, after: item })
+  }
+  return pairs
+}
+
+type Part = readonly [string, Comparison]
+
+function gather(parts: readonly Part[]): Comparison {
+  if (parts.length === 0) return unchanged
+  const found = {
+    added: collect(parts, 'added'),
+    modified: collect(parts, 'modified'),
+    removed: collect(parts, 'removed'),
+  }
+  return isUnchanged(found) ? unchanged : found
+}
+
+function collect(parts: readonly Part[], which: keyof Comparison): FieldSet {
+  let children: Map<string, FieldSet> | undefined
+  for (const [step, part] of parts) {
+    if (isEmpty(part[which])) continue
+    children ??= new Map()
+    children.set(step, part[which])
+  }
+  return children === undefined ? emptySet : { member: false, children }
+}
+
+/** Every place of a value, the value's own place included. */
+function everything(schema: Schema, value: Json): FieldSet {
+  if (hasMembers(schema) && isObject(value)) return everyMember(schema, value)
+  if (hasElements(schema) && Array.isArray(value)) return everyElement(schema, value)
+  return justHere
+}
+
+/** The same, with a yield where it can be interrupted. */
+function* everythingSteps(schema: Schema, value: Json): Generator<void, FieldSet> {
+  const isParted = (hasMembers(schema) && isObject(value)) || (hasElements(schema) && Array.isArray(value))
+  if (!isParted || !isLarge(value)) return everything(schema, value)
+  yield
+  const children = new Map<string, FieldSet>()
+  let parts = 0
+  for (const key in value as JsonObject | Json[]) {
+    if (++parts % partsPerStep === 0) yield
+    const item = (value as JsonObject)[key]
+    if (item === undefined) continue
+    const { step, schema: type } = hasElements(schema)
+      ? { step: elementStep(schema, item), schema: schema.items }
+      : memberOf(schema as Membered, key)
+    if (!children.has(step)) children.set(step, yield* everythingSteps(type, item))
+  }
+  return children.size === 0 ? justHere : { member: true, children }
+}
+
+function everyMember(schema: Membered, value: JsonObject): FieldSet {
+  const children = new Map<string, FieldSet>()
+  for (const name of Object.keys(value)) {
+    const item = value[name]
+    if (item === undefined) continue
+    const { step, schema: type } = memberOf(schema, name)
+    children.set(step, everything(type, item))
+  }
+  return children.size === 0 ? justHere : { member: true, children }
+}
+
+function everyElement(schema: ListSchema, value: Json[]): FieldSet {
+  const children = new Map<string, FieldSet>()
+  for (const item of value) {
+    const step = elementStep(schema, item)
+    if (!children.has(step)) children.set(step, everything(schema.items, item))
+  }
+  return children.size === 0 ? justHere : { member: true, children }
+}

@@ -1,0 +1,150 @@
+/**
+ * Conflicts: what an apply would change that others own. A conflict is a value; `applyConflict` makes the answer of
+ * it, which says per field who owns it and since when, what is there and what was asked for, and the ways out. An
+ * object may have thousands: they are found in time linear to their number, and the first of them are listed.
+ */
+import { shorten } from '../../base/text/shorten.ts'
+import { startOfJson } from '../codec/json.ts'
+import { isObject, type Json, own } from '../json/json.ts'
+import { partsPerStep } from '../json/large-json.ts'
+import { ApiError } from '../model/api-error.ts'
+import { maxTold } from '../model/field-error.ts'
+import type { Schema } from '../schema/schema.ts'
+import { below, type FieldSet } from './field-set.ts'
+import type { Manager } from './managed-fields.ts'
+import { hasElements, hasMembers, stepSchema } from './shape.ts'
+import { byStepSteps, pathText } from './steps.ts'
+
+export interface FieldConflict {
+  readonly manager: Manager
+  /** Steps to the field, as in field sets. */
+  readonly path: readonly string[]
+  /** What the server has there. */
+  readonly live: Json | undefined
+  /** What the applier asks for. */
+  readonly asked: Json | undefined
+}
+
+export interface Contest {
+  readonly schema: Schema
+  readonly live: Json | undefined
+  readonly asked: Json | undefined
+  readonly manager: Manager
+  /** The fields of the manager that the change sets. */
+  readonly fields: FieldSet
+}
+
+/**
+ * In the order of paths: members of one level first, then what lies below them. Yields where it can be interrupted.
+ */
+export function* conflictsOf(contest: Contest, path: readonly string[] = []): Generator<void, FieldConflict[]> {
+  const { schema, live, asked, manager, fields } = contest
+  if (fields.children.size === 0) return []
+  const [liveAt, askedAt] = [yield* partsOf(schema, live), yield* partsOf(schema, asked)]
+  const parts = [...fields.children.keys()].sort().map((step) => ({
+    step,
+    next: stepSchema(schema, step),
+    live: liveAt(step),
+    asked: askedAt(step),
+    fields: below(fields, step),
+  }))
+  const conflicts: FieldConflict[] = []
+  for (const { step, fields: at, ...part } of parts)
+    if (at.member) conflicts.push({ manager, path: [...path, step], live: part.live, asked: part.asked })
+  yield
+  for (const [i, { step, next = undescribed, ...part }] of parts.entries()) {
+    if (i % partsPerStep === 0) yield
+    for (const found of yield* conflictsOf({ ...part, schema: next, manager }, [...path, step])) conflicts.push(found)
+  }
+  return conflicts
+}
+
+/** Where the schema has no such place there is no value either. */
+const undescribed: Schema = { type: 'any' }
+
+/** Gives what lies behind each step from a value. */
+function* partsOf(schema: Schema, value: Json | undefined): Generator<void, (step: string) => Json | undefined> {
+  if (hasMembers(schema) && isObject(value)) return (step) => own(value, step.slice(2))
+  if (!hasElements(schema) || !Array.isArray(value)) return () => undefined
+  const elements = yield* byStepSteps(schema, value)
+  return (step) => elements.get(step)
+}
+
+/** The answer to an apply with conflicts: 409. `hideValues` for kinds whose values are nobody else's business. */
+export function applyConflict(conflicts: readonly FieldConflict[], { hideValues = false } = {}): ApiError {
+  const show = hideValues ? undefined : showOnce()
+  const told = conflicts
+    .map((conflict) => ({ who: nameOf(conflict.manager), conflict }))
+    .toSorted((a, b) => compareText(a.who, b.who))
+    .slice(0, maxTold)
+    .map(({ who, conflict }) => ({
+      who,
+      field: cut(pathText(conflict.path), longestPath),
+      what: describe(conflict, show),
+    }))
+  const causes = told.map(({ who, field, what }) => ({
+    reason: 'FieldManagerConflict',
+    message: `conflict with ${who}: ${what}`,
+    field,
+  }))
+  return new ApiError(409, 'Conflict', `${summary(told, conflicts.length)}\n${waysOut}`, { causes })
+}
+
+interface Told {
+  readonly who: string
+  readonly field: string
+  readonly what: string
+}
+
+const waysOut =
+  'To resolve a conflict: set the field to the value on the server to own it together; ' +
+  'leave it out of the applied object to let the other manager have it; ' +
+  'or apply with force=true to take it from the other manager.'
+
+function summary(told: readonly Told[], count: number): string {
+  const [first] = told
+  if (first !== undefined && told.length === 1)
+    return `Apply failed with 1 conflict: conflict with ${first.who}: ${first.field} (${first.what})`
+  const lines = [...Map.groupBy(told, ({ who }) => who)].flatMap(([who, theirs]) => [
+    `conflicts with ${who}:`,
+    ...theirs.map(({ field, what }) => `- ${field} (${what})`),
+  ])
+  const more = count > told.length ? [`and ${count - told.length} more`] : []
+  return `Apply failed with ${count} conflicts: ${[...lines, ...more].join('\n')}`
+}
+
+/** `"m" with subresource "status" using v1`: an applier has one entry for all versions, so its version says nothing. */
+function nameOf({ name, operation, apiVersion, subresource }: Manager): string {
+  const through = subresource === '' ? '' : ` with subresource ${JSON.stringify(subresource)}`
+  return `${JSON.stringify(cut(name, longestName))}${through}${operation === 'Update' ? ` using ${apiVersion}` : ''}`
+}
+
+type Show = (value: Json | undefined) => string
+
+/** `show`: undefined where values are not shown. */
+function describe({ manager, live, asked }: FieldConflict, show: Show | undefined): string {
+  const since = manager.time === undefined ? 'owned' : `owned since ${manager.time}`
+  return show === undefined ? since : `${since}, is ${show(live)}, asked for ${show(asked)}`
+}
+
+const longestShown = 200
+const longestPath = 500
+const longestName = 200
+
+/** Shows values in a few words. Many managers may own one and the same large value: it is written down once. */
+function showOnce(): Show {
+  const known = new Map<Json | undefined, string>([[undefined, 'nothing']])
+  return (value) => {
+    const text = known.get(value) ?? cut(startOfJson(value!, longestShown), longestShown)
+    known.set(value, text)
+    return text
+  }
+}
+
+function cut(text: string, length: number): string {
+  return text.length > length ? `${shorten(text, length)}...` : text
+}
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}

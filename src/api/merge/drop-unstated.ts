@@ -1,0 +1,64 @@
+/**
+ * Takes away what a manager stated in its last apply and no longer states, unless somebody owns it (spec: apply, rule
+ * 5).
+ *
+ * Where the versions of a kind differ in form, each manager's fields are looked at in the version it wrote in: what
+ * goes is decided in the version of the last apply; then every version puts back what its managers own.
+ */
+import type { Steps } from '../../base/concurrency/time-slice.ts'
+import type { JsonObject } from '../json/json.ts'
+import type { ObjectSchema } from '../schema/schema.ts'
+import type { OtherVersions } from './change.ts'
+import { coversSteps, emptySet, type FieldSet, setOf, union, unionAll } from './field-set.ts'
+import type { Manager, Writer } from './managed-fields.ts'
+import { prune, putBack } from './prune.ts'
+
+export interface Dropping {
+  readonly schema: ObjectSchema
+  readonly writer: Writer
+  readonly versions?: OtherVersions | undefined
+  readonly merged: JsonObject
+  /** What the writer states now. */
+  readonly stated: FieldSet
+  /** The writer's entry from last time. */
+  readonly self: Manager | undefined
+  readonly others: readonly Manager[]
+}
+
+/** Whatever happens, an object keeps its name. */
+const identifying = setOf(['f:apiVersion'], ['f:kind'], ['f:metadata', 'f:name'])
+
+export function* dropUnstated(dropping: Dropping): Steps<JsonObject> {
+  const { schema, versions, merged, stated, self, others } = dropping
+  if (self === undefined || (yield* coversSteps(stated, self.fields))) return merged
+  if (versions !== undefined) return yield* dropAcrossVersions(dropping, versions, self)
+  yield
+  const owned = unionAll([identifying, stated, ...others.map(({ fields }) => fields)])
+  yield
+  return (yield* prune(schema, merged, { last: self.fields, owned })) as JsonObject
+}
+
+function* dropAcrossVersions(dropping: Dropping, versions: OtherVersions, self: Manager): Steps<JsonObject> {
+  const { merged, writer } = dropping
+  const owned = ownedByVersion(dropping)
+  const last = versions.schemaOf(self.apiVersion)
+  if (last === undefined || versions.schemaOf(writer.apiVersion) === undefined) return merged
+  const then = yield* versions.convert(merged, self.apiVersion)
+  const theirs = union(owned.get(self.apiVersion) ?? emptySet, identifying)
+  let left = (yield* prune(last, then, { last: self.fields, owned: theirs })) as JsonObject
+  if (left === then) return merged
+  for (const [apiVersion, fields] of owned) {
+    const schema = versions.schemaOf(apiVersion)
+    if (schema === undefined) continue
+    const whole = yield* versions.convert(merged, apiVersion)
+    const pruned = yield* versions.convert(left, apiVersion)
+    left = putBack(schema, whole, pruned, fields) as JsonObject
+  }
+  return yield* versions.convert(left, writer.apiVersion)
+}
+
+function ownedByVersion({ writer, stated, others }: Dropping): Map<string, FieldSet> {
+  const here = { apiVersion: writer.apiVersion, fields: stated }
+  const owners = Map.groupBy([here, ...others], ({ apiVersion }) => apiVersion)
+  return new Map(Array.from(owners, ([version, all]) => [version, unionAll(all.map(({ fields }) => fields))]))
+}

@@ -1,0 +1,327 @@
+/**
+ * A set of places in an object, as a tree: which fields a manager owns, which fields a change touched.
+ *
+ * A step from one place to the next is written as it is on the wire:
+ *   f:name        a field of an object or a key of a map
+ *   k:{"name":"a"} the element of a keyed list with these key fields
+ *   v:"a"         the element of a set with this value
+ * So `{"f:data":{".":{},"f:k":{}}}` is the set of `data` itself and `data.k`: `.` says that the place is a member too.
+ *
+ * Sets are values: no function here changes its arguments, and one that changes nothing gives its argument back, so
+ * that `===` shows what stayed the same.
+ */
+
+import { sortUtf8 } from '../../base/collections/utf8-order.ts'
+import { stringifyMembers } from '../codec/json.ts'
+import { isObject, type Json, type JsonObject, setKey } from '../json/json.ts'
+import { isLarge, partsPerStep } from '../json/large-json.ts'
+import { parseNative } from '../json/native-json.ts'
+import { escapeMarkup } from './steps.ts'
+
+export interface FieldSet {
+  /** Whether the place itself belongs to the set. */
+  readonly member: boolean
+  /** What lies below, by step. No branch is empty. */
+  readonly children: ReadonlyMap<string, FieldSet>
+}
+
+const noChildren: ReadonlyMap<string, FieldSet> = new Map()
+
+export const emptySet: FieldSet = { member: false, children: noChildren }
+export const justHere: FieldSet = { member: true, children: noChildren }
+
+/** Whether nothing is in the set. */
+export function isEmpty(set: FieldSet): boolean {
+  return !set.member && set.children.size === 0
+}
+
+/** What the set holds below a step. */
+export function below(set: FieldSet, step: string): FieldSet {
+  return set.children.get(step) ?? emptySet
+}
+
+/** A set from its parts, without empty branches. */
+function makeSet(member: boolean, children: Iterable<readonly [string, FieldSet]>): FieldSet {
+  const kept = new Map<string, FieldSet>()
+  for (const [step, set] of children) if (!isEmpty(set)) kept.set(step, set)
+  return kept.size === 0 ? (member ? justHere : emptySet) : { member, children: kept }
+}
+
+/** The set with each branch put through `change`. */
+export function rebuild(
+  set: FieldSet,
+  member: boolean,
+  change: (branch: FieldSet, step: string) => FieldSet,
+): FieldSet {
+  let children: Map<string, FieldSet> | undefined
+  for (const [step, branch] of set.children) {
+    const next = change(branch, step)
+    if (next !== branch) children ??= before(set, step)
+    if (children !== undefined && !isEmpty(next)) children.set(step, next)
+  }
+  if (children === undefined) return member === set.member ? set : { member, children: set.children }
+  return children.size === 0 ? (member ? justHere : emptySet) : { member, children }
+}
+
+/** The same, with a yield where it can be interrupted. */
+export function* rebuildSteps(set: FieldSet, { member, change }: Rebuilding): Generator<void, FieldSet> {
+  const changed = new Map<string, FieldSet>()
+  let branches = 0
+  for (const [step, branch] of set.children) {
+    if (++branches % partsPerStep === 0) yield
+    const next = yield* change(branch, step)
+    if (next !== branch) changed.set(step, next)
+  }
+  yield
+  return rebuild(set, member, (branch, step) => changed.get(step) ?? branch)
+}
+
+interface Rebuilding {
+  readonly member: boolean
+  readonly change: (branch: FieldSet, step: string) => Generator<void, FieldSet>
+}
+
+/** The branches before this one. */
+function before(set: FieldSet, end: string): Map<string, FieldSet> {
+  const children = new Map<string, FieldSet>()
+  for (const [step, branch] of set.children) {
+    if (step === end) break
+    children.set(step, branch)
+  }
+  return children
+}
+
+export function union(a: FieldSet, b: FieldSet): FieldSet {
+  if (isEmpty(a)) return b
+  if (isEmpty(b) || a === b) return a
+  let children: Map<string, FieldSet> | undefined
+  for (const [step, set] of b.children) {
+    const known = a.children.get(step)
+    const both = known === undefined ? set : union(known, set)
+    if (both === known) continue
+    children ??= new Map(a.children)
+    children.set(step, both)
+  }
+  const member = a.member || b.member
+  return children === undefined && member === a.member ? a : { member, children: children ?? a.children }
+}
+
+/** What is in any of the sets. One by one, each union would copy all that came before it. */
+export function unionAll(sets: readonly FieldSet[]): FieldSet {
+  if (sets.length < 3) return union(sets[0] ?? emptySet, sets[1] ?? emptySet)
+  const branches = new Map<string, FieldSet[]>()
+  for (const { children } of sets) {
+    for (const [step, branch] of children) {
+      const known = branches.get(step)
+      if (known === undefined) branches.set(step, [branch])
+      else known.push(branch)
+    }
+  }
+  const member = sets.some((set) => set.member)
+  return makeSet(
+    member,
+    Array.from(branches, ([step, parts]) => [step, unionAll(parts)] as const),
+  )
+}
+
+export function intersection(a: FieldSet, b: FieldSet): FieldSet {
+  return rebuild(a, a.member && b.member, (branch, step) => intersection(branch, below(b, step)))
+}
+
+/** The same, with a yield where it can be interrupted. */
+export function* intersectionSteps(a: FieldSet, b: FieldSet): Generator<void, FieldSet> {
+  if (!isLargeSet(a)) return intersection(a, b)
+  return yield* rebuildSteps(a, {
+    member: a.member && b.member,
+    change: (branch, step) => intersectionSteps(branch, below(b, step)),
+  })
+}
+
+/** What is in `a` and not in `b`. A place below a member of `b` stays. */
+export function difference(a: FieldSet, b: FieldSet): FieldSet {
+  if (isEmpty(b)) return a
+  return rebuild(a, a.member && !b.member, (branch, step) => difference(branch, below(b, step)))
+}
+
+/** The same, with a yield where it can be interrupted. */
+export function* differenceSteps(a: FieldSet, b: FieldSet): Generator<void, FieldSet> {
+  if (isEmpty(b) || !isLargeSet(a)) return difference(a, b)
+  return yield* rebuildSteps(a, {
+    member: a.member && !b.member,
+    change: (branch, step) => differenceSteps(branch, below(b, step)),
+  })
+}
+
+/** What is in `a` and neither in `b` nor anywhere below a member of `b`. */
+export function differenceBelow(a: FieldSet, b: FieldSet): FieldSet {
+  if (b.member) return emptySet
+  if (isEmpty(b)) return a
+  return rebuild(a, a.member, (branch, step) => differenceBelow(branch, below(b, step)))
+}
+
+/** Whether everything in `b` is in `a`. */
+export function covers(a: FieldSet, b: FieldSet): boolean {
+  if (a === b) return true
+  if (b.member && !a.member) return false
+  for (const [step, set] of b.children) if (!covers(below(a, step), set)) return false
+  return true
+}
+
+/** The same, with a yield where it can be interrupted. */
+export function* coversSteps(a: FieldSet, b: FieldSet): Generator<void, boolean> {
+  if (a === b || !isLargeSet(b)) return covers(a, b)
+  if (b.member && !a.member) return false
+  let branches = 0
+  for (const [step, set] of b.children) {
+    if (++branches % partsPerStep === 0) yield
+    if (!(yield* coversSteps(below(a, step), set))) return false
+  }
+  return true
+}
+
+/** Whether both hold the same fields. */
+export function sameSet(a: FieldSet, b: FieldSet): boolean {
+  if (a === b) return true
+  if (a.member !== b.member || a.children.size !== b.children.size) return false
+  for (const [step, set] of a.children) if (!sameSet(set, below(b, step))) return false
+  return true
+}
+
+/** The same, with a yield where it can be interrupted. */
+export function* sameSetSteps(a: FieldSet, b: FieldSet): Generator<void, boolean> {
+  if (a === b || !isLargeSet(a)) return sameSet(a, b)
+  if (a.member !== b.member || a.children.size !== b.children.size) return false
+  let branches = 0
+  for (const [step, set] of a.children) {
+    if (++branches % partsPerStep === 0) yield
+    if (!(yield* sameSetSteps(set, below(b, step)))) return false
+  }
+  return true
+}
+
+/** The set of the places at these paths, each a list of steps. */
+export function setOf(...paths: readonly (readonly string[])[]): FieldSet {
+  return unionAll(
+    paths.map((path) => path.reduceRight<FieldSet>((rest, step) => makeSet(false, [[step, rest]]), justHere)),
+  )
+}
+
+/** The form in `fieldsV1`, with its keys in order: that spares whoever writes it down from sorting them. */
+export function toFieldsV1(set: FieldSet): JsonObject {
+  if (set.children.size === 0) return nothingBelow
+  const fields: JsonObject = {}
+  if (set.member) fields['.'] = nothingBelow
+  for (const step of stepsInOrder(set)) setKey(fields, step, toFieldsV1(set.children.get(step)!))
+  return fields
+}
+
+/** The same, with a yield where it can be interrupted. */
+export function* toFieldsSteps(set: FieldSet): Generator<void, JsonObject> {
+  if (!isLargeSet(set)) return toFieldsV1(set)
+  yield
+  const fields: JsonObject = {}
+  if (set.member) fields['.'] = nothingBelow
+  let steps = 0
+  for (const step of stepsInOrder(set)) {
+    if (++steps % partsPerStep === 0) yield
+    setKey(fields, step, yield* toFieldsSteps(set.children.get(step)!))
+  }
+  return fields
+}
+
+function stepsInOrder({ children }: FieldSet): Iterable<string> {
+  return children.size === 1 ? children.keys() : sortUtf8([...children.keys()])
+}
+
+/** Whether a set holds so many places that others would wait for who goes through them. */
+export function isLargeSet(set: FieldSet): boolean {
+  return leftAfter(set, manyPlaces) < 0
+}
+
+const manyPlaces = 1000
+
+function leftAfter({ children }: FieldSet, count: number): number {
+  let left = count - children.size
+  for (const branch of children.values()) {
+    if (left < 0) return left
+    if (branch.children.size > 0) left = leftAfter(branch, left)
+  }
+  return left
+}
+
+/** What stands for every place that has none below it: most places, so they share it. */
+const nothingBelow: JsonObject = Object.freeze({})
+
+/** How a step is read: its one spelling, or undefined when it is none. */
+export type ReadStep = (text: string) => string | undefined
+
+/** For sets that we wrote: they have the one spelling. */
+export const asWritten: ReadStep = (text) => text
+
+/** Reads `fieldsV1`; undefined when it is not of that form. */
+export function fromFieldsV1(fields: Json | undefined, readStep: ReadStep = normalStep): FieldSet | undefined {
+  return rootOf(readBranch(fields, readStep))
+}
+
+/** The same, with a yield where it can be interrupted. */
+export function* fromFieldsSteps(
+  fields: Json | undefined,
+  readStep: ReadStep = normalStep,
+): Generator<void, FieldSet | undefined> {
+  return rootOf(yield* branchSteps(fields, readStep))
+}
+
+/** An object is not a place of its own. */
+function rootOf(set: FieldSet | undefined): FieldSet | undefined {
+  return set === undefined || !set.member ? set : { member: false, children: set.children }
+}
+
+function* branchSteps(fields: Json | undefined, readStep: ReadStep): Generator<void, FieldSet | undefined> {
+  if (!isObject(fields) || !isLarge(fields)) return readBranch(fields, readStep)
+  yield
+  const children = new Map<string, FieldSet>()
+  let keys = 0
+  for (const key of Object.keys(fields)) {
+    if (++keys % partsPerStep === 0) yield
+    if (key === '.') continue
+    const step = readStep(key)
+    const branch = step === undefined ? undefined : yield* branchSteps(fields[key], readStep)
+    if (branch === undefined) return undefined
+    children.set(step!, branch)
+  }
+  return { member: Object.hasOwn(fields, '.'), children }
+}
+
+function readBranch(fields: Json | undefined, readStep: ReadStep): FieldSet | undefined {
+  if (!isObject(fields)) return undefined
+  const keys = Object.keys(fields)
+  if (keys.length === 0) return justHere
+  const children = new Map<string, FieldSet>()
+  for (const key of keys) {
+    if (key === '.') continue
+    const step = readStep(key)
+    const branch = step === undefined ? undefined : readBranch(fields[key], readStep)
+    if (branch === undefined) return undefined
+    children.set(step!, branch)
+  }
+  return { member: children.size === 0 || Object.hasOwn(fields, '.'), children }
+}
+
+/**
+ * The one spelling of a step; undefined when it is none. Clients may write the JSON of a key in other ways than we do.
+ */
+function normalStep(text: string): string | undefined {
+  if (text.startsWith('f:')) return text
+  const json = /^[kvi]:/.test(text) ? parsed(text.slice(2)) : undefined
+  if (json === undefined) return undefined
+  if (!text.startsWith('k:')) return escapeMarkup(text)
+  return isObject(json) && Object.keys(json).length > 0 ? `k:{${escapeMarkup(stringifyMembers(json))}}` : undefined
+}
+
+function parsed(text: string): Json | undefined {
+  try {
+    return parseNative(text)
+  } catch {
+    return undefined // not a step: what that means is for the reader of the whole to say
+  }
+}

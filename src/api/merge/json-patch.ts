@@ -1,0 +1,290 @@
+/**
+ * JSON Patch (RFC 6902): a list of operations, applied in order, all or nothing.
+ *
+ * Three things are laxer than the RFC, as clients know them from the API that this one is modelled on: `replace` of a
+ * member that is not there adds it, `test` of such a member against null holds, and an index below zero counts from the
+ * end. Everything else is by the letter.
+ *
+ * Neither the document nor the patch is changed: a container on the way to a change is copied once, the first time,
+ * and what no operation touches is shared. All work is bounded: operations are counted, as are the bytes that `copy`
+ * adds and the elements that move for others, and the result may not be nested deeper than a body may.
+ */
+import { runToCompletion } from '../../base/concurrency/time-slice.ts'
+import { maxDepth } from '../codec/json-scan.ts'
+import { isObject, type Json, type JsonObject, own, sameJson, setKey, typeName } from '../json/json.ts'
+import { entityTooLarge } from '../model/api-error.ts'
+import { find, formatPointer, isWithin, type Pointer, parseIndex, parsePointer, step } from './json-pointer.ts'
+import { ExpensivePatch, inapplicable, malformed } from './patch-faults.ts'
+
+export type PatchOperation =
+  | { readonly op: 'add' | 'replace' | 'test'; readonly path: Pointer; readonly value: Json }
+  | { readonly op: 'move' | 'copy'; readonly path: Pointer; readonly from: Pointer }
+  | { readonly op: 'remove'; readonly path: Pointer }
+
+const maxOperations = 10_000
+const maxCopiedBytes = 3 * 1024 * 1024
+const maxShifted = 100_000_000
+const maxUnknownMembers = 100
+const operationsPerStep = 100
+
+/** The operations of a patch. Throws 400 for what is not one, 413 for too many. */
+export function parseJsonPatch(value: Json): PatchOperation[] {
+  return runToCompletion(operationSteps(value))
+}
+
+/** The same, with a yield where it can be interrupted. */
+export function* operationSteps(value: Json): Generator<void, PatchOperation[]> {
+  if (!Array.isArray(value)) throw malformed(`expected a list of operations, got ${typeName(value)}`)
+  if (value.length > maxOperations)
+    throw entityTooLarge(`a JSON patch may have ${maxOperations} operations, this one has ${value.length}`)
+  const operations: PatchOperation[] = []
+  for (const [i, operation] of value.entries()) {
+    operations.push(parseOperation(operation, i))
+    if (i % operationsPerStep === 0) yield
+  }
+  return operations
+}
+
+/** Names of members that no operation has, each once: what a strict reader of the patch complains about. */
+export function unknownMembers(patch: Json): string[] {
+  const names = new Set<string>()
+  for (const operation of Array.isArray(patch) ? patch : []) {
+    for (const name of isObject(operation) ? Object.keys(operation) : []) {
+      if (!['op', 'path', 'from', 'value'].includes(name) && names.size < maxUnknownMembers) names.add(name)
+    }
+  }
+  return [...names]
+}
+
+function parseOperation(operation: Json, i: number): PatchOperation {
+  if (!isObject(operation)) throw malformed(`operation ${i} is of type ${typeName(operation)}, not an object`)
+  const [op, path, from] = (['op', 'path', 'from'] as const).map((name) => textMember(operation, name, i))
+  const pointer = (text: string | undefined, name: string) => pointerMember(text, name, i)
+  switch (op) {
+    case 'add':
+    case 'replace':
+    case 'test':
+      return { op, path: pointer(path, 'path'), value: valueMember(operation, i) }
+    case 'move':
+    case 'copy':
+      return { op, path: pointer(path, 'path'), from: pointer(from, 'from') }
+    case 'remove':
+      return { op, path: pointer(path, 'path') }
+    default:
+      throw inapplicable(`operation ${i} has no op that is known (add, remove, replace, move, copy, test)`)
+  }
+}
+
+function textMember(operation: JsonObject, name: string, i: number): string | undefined {
+  const value = own(operation, name) ?? undefined
+  if (value === undefined || typeof value === 'string') return value
+  throw malformed(`"${name}" of operation ${i} is of type ${typeName(value)}, not a string`)
+}
+
+function pointerMember(text: string | undefined, name: string, i: number): Pointer {
+  const pointer = text === undefined ? undefined : parsePointer(text)
+  if (pointer === undefined) throw inapplicable(`"${name}" of operation ${i} is not a JSON pointer`)
+  return pointer
+}
+
+function valueMember(operation: JsonObject, i: number): Json {
+  const value = own(operation, 'value')
+  if (value === undefined) throw inapplicable(`operation ${i} has no "value"`)
+  return value
+}
+
+type Container = Json[] | JsonObject
+
+/** A document while it is being patched. */
+interface Draft {
+  root: Json
+  /** Containers made here and reached by one way only: they may be changed in place. */
+  readonly ours: Set<Container>
+  copiedBytes: number
+  /** How many elements of lists had to move for others to come or go. */
+  shifted: number
+}
+
+/** Applies all operations in order, to a copy. Throws 422 where one does not fit. */
+export function applyJsonPatch(document: Json, operations: readonly PatchOperation[]): Json {
+  return runToCompletion(jsonPatchSteps(document, operations))
+}
+
+/** After how many elements that were moved others have their turn. */
+const shiftedPerStep = 1_000_000
+
+/** The same, with a yield where it can be interrupted. */
+export function* jsonPatchSteps(document: Json, operations: readonly PatchOperation[]): Generator<void, Json> {
+  const draft: Draft = { root: document, ours: new Set(), copiedBytes: 0, shifted: 0 }
+  let yieldedAt = 0
+  for (const [i, operation] of operations.entries()) {
+    applyOperation(draft, operation)
+    if (draft.shifted - yieldedAt < shiftedPerStep && i % operationsPerStep !== 0) continue
+    yieldedAt = draft.shifted
+    yield
+  }
+  // While it lasts, the draft may nest deeper than the limit: nothing above recurses into it.
+  if (operations.length > 0 && (yield* isDeeperThan(draft.root, maxDepth)))
+    throw inapplicable(`the result is nested deeper than ${maxDepth} levels`)
+  return draft.root
+}
+
+function applyOperation(draft: Draft, operation: PatchOperation): void {
+  const { op, path } = operation
+  switch (op) {
+    case 'add':
+      add(draft, path, operation.value)
+      break
+    case 'replace':
+      replace(draft, path, operation.value)
+      break
+    case 'test':
+      test(draft, path, operation.value)
+      break
+    case 'remove':
+      remove(draft, path)
+      break
+    case 'move':
+      move(draft, operation.from, path)
+      break
+    case 'copy':
+      copy(draft, operation.from, path)
+      break
+    default:
+      op satisfies never
+  }
+}
+
+function add(draft: Draft, path: Pointer, value: Json): void {
+  const place = openPlace(draft, path)
+  if (place === 'root') draft.root = value
+  else if (Array.isArray(place.parent)) splice(draft, place.parent, insertionIndex(place.parent, path), 0, value)
+  else setKey(place.parent, place.token, value)
+}
+
+function insertionIndex(list: Json[], path: Pointer): number {
+  const token = path.at(-1)!
+  return token === '-' ? list.length : (parseIndex(token, list.length + 1) ?? nothingAt(path))
+}
+
+function splice(draft: Draft, list: Json[], index: number, removed: 0 | 1, ...added: Json[]): void {
+  draft.shifted += list.length - index
+  if (draft.shifted > maxShifted) throw new ExpensivePatch('it inserts or removes too often at the front of long lists')
+  list.splice(index, removed, ...added)
+}
+
+function replace(draft: Draft, path: Pointer, value: Json): void {
+  const place = openPlace(draft, path)
+  if (place === 'root') draft.root = value
+  else if (!Array.isArray(place.parent)) setKey(place.parent, place.token, value)
+  else place.parent[parseIndex(place.token, place.parent.length) ?? nothingAt(path)] = value
+}
+
+function remove(draft: Draft, path: Pointer): void {
+  const place = openPlace(draft, path)
+  if (place === 'root') throw inapplicable('the whole object cannot be removed')
+  const { parent, token } = place
+  if (step(parent, token) === undefined) nothingAt(path)
+  if (Array.isArray(parent)) splice(draft, parent, parseIndex(token, parent.length)!, 1)
+  else delete parent[token]
+}
+
+function move(draft: Draft, from: Pointer, path: Pointer): void {
+  const value = existing(draft, from)
+  if (isWithin(path, from)) {
+    if (path.length === from.length) return
+    throw inapplicable(`${formatPointer(from)} cannot be moved into itself`)
+  }
+  remove(draft, from)
+  add(draft, path, value)
+}
+
+function copy(draft: Draft, from: Pointer, path: Pointer): void {
+  const value = existing(draft, from)
+  share(draft, value)
+  add(draft, path, value)
+}
+
+// Recursion goes no deeper than the value of the patch, and a test that holds looks at no more than that value has.
+function test(draft: Draft, path: Pointer, value: Json): void {
+  const found = find(draft.root, path)
+  if (found === undefined && value === null && isObject(find(draft.root, path.slice(0, -1)))) return
+  if (!sameJson(value, found)) throw inapplicable(`the test of ${formatPointer(path)} failed`)
+}
+
+function existing(draft: Draft, path: Pointer): Json {
+  const value = find(draft.root, path)
+  return value === undefined ? nothingAt(path) : value
+}
+
+/** The place of a path, in a container that is ready to be changed. */
+function openPlace(draft: Draft, path: Pointer): 'root' | { parent: Container; token: string } {
+  if (path.length === 0) return 'root'
+  let parent = open(draft, draft.root, path)
+  draft.root = parent
+  for (const token of path.slice(0, -1)) {
+    const child = open(draft, step(parent, token), path)
+    if (Array.isArray(parent)) parent[parseIndex(token, parent.length)!] = child
+    else setKey(parent, token, child)
+    parent = child
+  }
+  return { parent, token: path.at(-1)! }
+}
+
+function open(draft: Draft, value: Json | undefined, path: Pointer): Container {
+  if (typeof value !== 'object' || value === null) nothingAt(path)
+  if (draft.ours.has(value)) return value
+  const own = Array.isArray(value) ? [...value] : { ...value }
+  draft.ours.add(own)
+  return own
+}
+
+/** From here on the value is reached by two ways, so that it may not be changed in place. Counts its bytes. */
+function share(draft: Draft, value: Json): void {
+  const pending: Json[] = [value]
+  while (pending.length > 0) {
+    const next = pending.pop()!
+    draft.copiedBytes += ownBytes(next)
+    if (draft.copiedBytes > maxCopiedBytes)
+      throw new ExpensivePatch(`its copies come to more than ${maxCopiedBytes} bytes`)
+    if (typeof next !== 'object' || next === null) continue
+    draft.ours.delete(next)
+    for (const child of Object.values(next)) pending.push(child!)
+  }
+}
+
+/** The bytes of a value itself: of its keys, but not of what they lead to. */
+function ownBytes(value: Json): number {
+  if (typeof value === 'string') return Buffer.byteLength(value) + 2
+  if (!isObject(value)) return Array.isArray(value) ? value.length + 2 : String(value).length
+  return Object.keys(value).reduce((sum, key) => sum + Buffer.byteLength(key) + 4, 2)
+}
+
+/** Level by level, so that no depth can exhaust the stack. Yields where it can be interrupted. */
+function* isDeeperThan(value: Json, limit: number): Generator<void, boolean> {
+  let level = isContainer(value) ? [value] : []
+  let seen = 0
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth === limit) return true
+    const next: Container[] = []
+    for (const container of level) {
+      for (const key in container) {
+        if (++seen % valuesPerStep === 0) yield
+        const item = (container as JsonObject)[key]
+        if (isContainer(item)) next.push(item)
+      }
+    }
+    level = next
+  }
+  return false
+}
+
+const valuesPerStep = 5_000
+
+function isContainer(value: Json | undefined): value is Container {
+  return typeof value === 'object' && value !== null
+}
+
+function nothingAt(path: Pointer): never {
+  throw inapplicable(`there is nothing at ${formatPointer(path)}`)
+}

@@ -1,0 +1,91 @@
+/**
+ * Elements of keyed lists that leave out a key. Where the key has neither a default nor counts as empty when it is left
+ * out, nothing tells such an element from another: no manager could own it, so neither is it applied (422, naming the
+ * element) nor anything to an object that holds one, until an update or a patch has given it its key.
+ */
+import { memoizeByObject } from '../../base/collections/memoize-by-object.ts'
+import { isObject, type Json, type JsonObject, own } from '../json/json.ts'
+import { isLarge, partsPerStep } from '../json/large-json.ts'
+import { ApiError } from '../model/api-error.ts'
+import { at, causeOf, child, type FieldError, type FieldPath, required, summary } from '../model/field-error.ts'
+import { containsSchema } from '../schema/contains-schema.ts'
+import type { ListSchema, Schema } from '../schema/schema.ts'
+import { hasElements, hasMembers, type Membered, memberSchema } from './shape.ts'
+
+/** `whose` says in the message where the element is. Yields where it can be interrupted. */
+export function* refuseKeyless(schema: Schema, value: Json, whose: string): Generator<void, void> {
+  const error = yield* findSteps(schema, value, '')
+  if (error === undefined) return
+  const why = `an element of ${whose} leaves out the key that its list is merged by`
+  throw new ApiError(422, 'Invalid', `${why}: ${summary([error])}`, { causes: [causeOf(error)] })
+}
+
+/** Most of an object cannot hold such an element, and is not walked. */
+const mayHold = containsSchema((schema) => schema.type === 'list' && neededKeys(schema).length > 0)
+
+const neededKeys = memoizeByObject(({ list, keys = [], items }: ListSchema): readonly string[] => {
+  if (list !== 'map' || items.type !== 'object') return []
+  const { fields } = items
+  return keys.filter((name) => Object.hasOwn(fields, name) && mustBeSent(fields[name]!))
+})
+
+function mustBeSent({ zero, default: given }: { zero: string; default?: Json }): boolean {
+  return zero !== 'write' && given === undefined
+}
+
+/** The first one is enough: the rest may be thousands. */
+function find(schema: Schema, value: Json, path: FieldPath): FieldError | undefined {
+  if (!mayHold(schema)) return undefined
+  if (hasMembers(schema) && isObject(value)) {
+    for (const name of Object.keys(value)) {
+      const item = value[name]
+      const found = item === undefined ? undefined : find(memberSchema(schema, name), item, child(path, name))
+      if (found !== undefined) return found
+    }
+  } else if (hasElements(schema) && Array.isArray(value)) {
+    for (const [i, item] of value.entries()) {
+      const found = keyless(schema, item, at(path, i)) ?? find(schema.items, item, at(path, i))
+      if (found !== undefined) return found
+    }
+  }
+  return undefined
+}
+
+/** An element that lacks one of the keys that it needs. */
+function keyless(schema: ListSchema, item: Json, path: FieldPath): FieldError | undefined {
+  const missing = isObject(item) ? neededKeys(schema).find((name) => own(item, name) === undefined) : undefined
+  return missing === undefined ? undefined : required(child(path, missing), 'the list is merged by this key')
+}
+
+type Found = Generator<void, FieldError | undefined>
+
+/** The same, with a yield where it can be interrupted. */
+function* findSteps(schema: Schema, value: Json, path: FieldPath): Found {
+  if (!mayHold(schema) || !isLarge(value)) return find(schema, value, path)
+  yield
+  if (hasMembers(schema) && isObject(value)) return yield* findInMembers(schema, value, path)
+  return hasElements(schema) && Array.isArray(value) ? yield* findInElements(schema, value, path) : undefined
+}
+
+function* findInMembers(schema: Membered, value: JsonObject, path: FieldPath): Found {
+  let members = 0
+  for (const name of Object.keys(value)) {
+    if (++members % partsPerStep === 0) yield
+    const item = value[name]
+    const type = memberSchema(schema, name)
+    const found = item !== undefined && mayHold(type) ? yield* findSteps(type, item, child(path, name)) : undefined
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+function* findInElements(schema: ListSchema, value: readonly Json[], path: FieldPath): Found {
+  const looksInto = mayHold(schema.items)
+  for (const [i, item] of value.entries()) {
+    if (i % partsPerStep === 0) yield
+    const inner = looksInto ? yield* findSteps(schema.items, item, at(path, i)) : undefined
+    const found = keyless(schema, item, at(path, i)) ?? inner
+    if (found !== undefined) return found
+  }
+  return undefined
+}

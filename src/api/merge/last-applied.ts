@@ -1,0 +1,97 @@
+/**
+ * Moving over from client-side apply (spec: apply, rule 9).
+ *
+ * A client that applied on its own side left the applied object in an annotation. When that client's default manager
+ * applies on the server, fields that the annotation holds and that still have its value are taken without a conflict;
+ * and the annotation is kept current, so that the client can go back. Other manager names opt out.
+ */
+import { parseJson, stringifyMembers } from '../codec/json.ts'
+import { isObject, type Json, type JsonObject, own, setKey } from '../json/json.ts'
+import { ApiError } from '../model/api-error.ts'
+import type { Vendor } from '../model/vendor.ts'
+import type { ObjectSchema } from '../schema/schema.ts'
+import { changedBy, compare } from './compare.ts'
+import { difference, emptySet, type FieldSet } from './field-set.ts'
+import type { Writer } from './managed-fields.ts'
+import { statedSet } from './stated-set.ts'
+
+const defaultManagers = new Set(['orchctl', 'kubectl'])
+const maxAnnotationBytes = 256 * 1024
+
+/** Whether this manager is one whose client-side applies are taken over. */
+export function followsLastApplied({ name }: Writer): boolean {
+  return defaultManagers.has(name)
+}
+
+function annotationKey(vendor: Vendor): string {
+  return `kubectl.${vendor.keyDomain}/last-applied-configuration`
+}
+
+function annotationsOf(object: JsonObject): JsonObject {
+  const annotations = isObject(object.metadata) ? own(object.metadata, 'annotations') : undefined
+  return isObject(annotations) ? annotations : {}
+}
+
+function lastAppliedOf(object: JsonObject, vendor: Vendor): string | undefined {
+  const text = own(annotationsOf(object), annotationKey(vendor))
+  return typeof text === 'string' && text !== '' ? text : undefined
+}
+
+/** The places that the annotation of the live object holds with the value they still have. */
+export function lastAppliedSet(schema: ObjectSchema, live: JsonObject, vendor: Vendor): FieldSet {
+  const text = lastAppliedOf(live, vendor)
+  const config = text === undefined ? undefined : readConfig(text)
+  if (config === undefined || config.apiVersion !== live.apiVersion) return emptySet
+  try {
+    const changes = compare(schema, config, live)
+    return difference(difference(statedSet(schema, config), changedBy(changes)), changes.removed)
+  } catch (error) {
+    if (error instanceof ApiError) return emptySet // an annotation that is not a configuration of this kind grants nothing
+    throw error
+  }
+}
+
+/** The annotation is a user's text: one that is not an object grants nothing. */
+function readConfig(text: string): JsonObject | undefined {
+  try {
+    const { value } = parseJson(Buffer.from(text))
+    return isObject(value) ? value : undefined
+  } catch (error) {
+    if (error instanceof ApiError) return undefined
+    throw error
+  }
+}
+
+/**
+ * The object with its annotation, if it has one, brought up to this configuration; without it when it grew too large.
+ */
+export function withLastApplied(object: JsonObject, config: JsonObject, vendor: Vendor): JsonObject {
+  if (lastAppliedOf(object, vendor) === undefined) return object
+  const key = annotationKey(vendor)
+  const annotations: JsonObject = { ...annotationsOf(object) }
+  setKey(annotations, key, textOf(withoutAnnotation(config, key)))
+  if (sizeOf(annotations) > maxAnnotationBytes) delete annotations[key]
+  return { ...object, metadata: { ...(object.metadata as JsonObject), annotations } }
+}
+
+function withoutAnnotation(config: JsonObject, key: string): JsonObject {
+  const { [key]: held, ...annotations } = annotationsOf(config)
+  return held === undefined ? config : { ...config, metadata: { ...(config.metadata as JsonObject), annotations } }
+}
+
+/** As the client writes it: keys in order, a newline at the end, and the characters of HTML escaped. */
+function textOf(config: JsonObject): string {
+  const json = `{${stringifyMembers(config)}}\n`
+  return json.replaceAll(/[<>&\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
+
+function sizeOf(annotations: JsonObject): number {
+  return Object.entries(annotations).reduce(
+    (sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(asText(value)),
+    0,
+  )
+}
+
+function asText(value: Json | undefined): string {
+  return typeof value === 'string' ? value : ''
+}

@@ -1,0 +1,97 @@
+/**
+ * Takes away what an applier stated last time and no longer states, unless somebody owns it (spec: apply, rule 5).
+ *
+ * A place goes with everything below it. A field that the schema names counts as owned while anything below it is; an
+ * element or a user's key must be owned itself. What is emptied becomes null, so that the decoder drops it and defaults
+ * can come back. Parts from which nothing goes are the same value in memory.
+ */
+import { isObject, type Json, type JsonObject, own, setKey } from '../json/json.ts'
+import { partsPerStep } from '../json/large-json.ts'
+import type { ListSchema, Schema } from '../schema/schema.ts'
+import { below, type FieldSet } from './field-set.ts'
+import { copySteps } from './merge-patch.ts'
+import { hasElements, hasMembers, isNamed, type Membered, memberSchema } from './shape.ts'
+import { byStep, elementStep, fieldStep } from './steps.ts'
+
+export interface Ownership {
+  /** What the applier stated last time. */
+  readonly last: FieldSet
+  /** What anybody owns from now on, the applier included. */
+  readonly owned: FieldSet
+}
+
+/** Yields where it can be interrupted. */
+export function* prune(schema: Schema, value: Json, { last, owned }: Ownership): Generator<void, Json> {
+  if (last.children.size === 0) return value
+  if (hasMembers(schema) && isObject(value)) return yield* pruneMembers(schema, value, { last, owned })
+  if (hasElements(schema) && Array.isArray(value)) return yield* pruneElements(schema, value, { last, owned })
+  return value
+}
+
+function* pruneMembers(schema: Membered, value: JsonObject, { last, owned }: Ownership): Generator<void, Json> {
+  let pruned: JsonObject | undefined
+  let members = 0
+  for (const name of Object.keys(value)) {
+    if (++members % partsPerStep === 0) yield
+    const step = fieldStep(name)
+    const was = last.children.get(step)
+    if (was === undefined) continue
+    const named = isNamed(schema, name)
+    const is = below(owned, step)
+    const gone = holds(was, named) && !holds(is, named)
+    const kept = gone ? undefined : yield* prune(memberSchema(schema, name), value[name]!, { last: was, owned: is })
+    if (kept === value[name]) continue
+    pruned ??= yield* copySteps(value)
+    if (kept === undefined) delete pruned[name]
+    else setKey(pruned, name, kept)
+  }
+  if (pruned === undefined) return value
+  return Object.keys(pruned).length === 0 ? null : pruned
+}
+
+function* pruneElements(schema: ListSchema, value: Json[], { last, owned }: Ownership): Generator<void, Json> {
+  const kept: Json[] = []
+  let same = true
+  for (const [i, item] of value.entries()) {
+    if (i % partsPerStep === 0) yield
+    const step = elementStep(schema, item)
+    const was = below(last, step)
+    const is = below(owned, step)
+    const gone = was.member && !is.member
+    const next = gone ? undefined : ((yield* prune(schema.items, item, { last: was, owned: is })) ?? {})
+    if (next !== item) same = false
+    if (next !== undefined) kept.push(next)
+  }
+  if (same) return value
+  return kept.length === 0 ? null : kept
+}
+
+/**
+ * What was taken from `whole` and is owned, put back. A value that is owned is that of `whole`, also where `pruned` has
+ * one: it was taken in another version, and on the way back its field may have come out as zero instead of missing.
+ */
+export function putBack(schema: Schema, whole: Json, pruned: Json | undefined, owned: FieldSet): Json {
+  if (pruned === whole) return whole
+  if (hasMembers(schema) && isObject(whole)) {
+    const rest = isObject(pruned) ? pruned : {}
+    const kept = Object.entries(whole).flatMap(([name, value]) => {
+      const is = below(owned, fieldStep(name))
+      if (own(rest, name) === undefined && !holds(is, isNamed(schema, name))) return []
+      return [[name, putBack(memberSchema(schema, name), value!, own(rest, name), is)] as const]
+    })
+    return Object.fromEntries(kept)
+  }
+  if (hasElements(schema) && Array.isArray(whole)) {
+    const rest = byStep(schema, Array.isArray(pruned) ? pruned : [])
+    return whole.flatMap((item) => {
+      const step = elementStep(schema, item)
+      if (!rest.has(step) && !below(owned, step).member) return []
+      return [putBack(schema.items, item, rest.get(step), below(owned, step))]
+    })
+  }
+  return owned.member ? whole : (pruned ?? whole)
+}
+
+function holds(set: FieldSet, named: boolean): boolean {
+  return set.member || (named && set.children.size > 0)
+}

@@ -1,0 +1,143 @@
+/**
+ * Which places a configuration states: what its applier will own.
+ *
+ * A place is stated by its value; a field named by the schema is not stated for its own sake, unless it is empty or
+ * null, while a key of a user's choosing and an element of a list are. Refuses (400, naming the place) what cannot be
+ * merged: unknown fields, values of another type where objects and lists belong, elements whose keys are not scalars or
+ * are those of another one. A key that is missing counts as empty, where that may be (keyless.ts). The types of scalars and of wholes are left to the decoder, which reads the merged object.
+ */
+
+import { isObject, type Json, type JsonObject, typeName } from '../json/json.ts'
+import { isLarge, partsPerStep } from '../json/large-json.ts'
+import { badRequest } from '../model/api-error.ts'
+import { at, child, type FieldPath } from '../model/field-error.ts'
+import type { ListSchema, Schema } from '../schema/schema.ts'
+import { emptySet, type FieldSet, isEmpty, justHere } from './field-set.ts'
+import { hasElements, hasMembers, isNamed, type Membered, memberOf } from './shape.ts'
+import { elementStep, keyOf, pathText } from './steps.ts'
+
+export function statedSet(schema: Schema, config: Json): FieldSet {
+  return stated(schema, config, '')
+}
+
+/** The same, with a yield where it can be interrupted. */
+export function* statedSteps(schema: Schema, config: Json, path: FieldPath = ''): Generator<void, FieldSet> {
+  if (!isLarge(config)) return stated(schema, config, path)
+  yield
+  if (hasMembers(schema) && isObject(config)) return yield* memberSteps(schema, config, path)
+  if (hasElements(schema) && Array.isArray(config)) return yield* elementSteps(schema, config, path)
+  return stated(schema, config, path)
+}
+
+function* memberSteps(schema: Membered, config: JsonObject, path: FieldPath): Generator<void, FieldSet> {
+  const children = new Map<string, FieldSet>()
+  let members = 0
+  for (const name of Object.keys(config)) {
+    if (++members % partsPerStep === 0) yield
+    const { step, type, place } = statedMember(schema, name, path)
+    const set = yield* statedSteps(type, config[name]!, place)
+    addMember(children, step, statedAs(schema, { name, item: config[name]!, set }))
+  }
+  return { member: false, children }
+}
+
+function* elementSteps(schema: ListSchema, config: Json[], path: FieldPath): Generator<void, FieldSet> {
+  const children = new Map<string, FieldSet>()
+  for (let i = 0; i < config.length; i++) {
+    if (i % partsPerStep === 0) yield
+    const place = at(path, i)
+    const step = newStep(schema, { item: config[i]!, place }, children)
+    children.set(step, { ...(yield* statedSteps(schema.items, config[i]!, place)), member: true })
+  }
+  return children.size === 0 ? emptySet : { member: false, children }
+}
+
+function stated(schema: Schema, value: Json, path: FieldPath): FieldSet {
+  if (hasMembers(schema) && (isObject(value) || schema.type !== 'any')) return statedMembers(schema, value, path)
+  return hasElements(schema) ? statedElements(schema, value, path) : justHere
+}
+
+function statedMembers(schema: Membered, value: Json, path: FieldPath): FieldSet {
+  if (value === null) return emptySet
+  if (!isObject(value)) throw badRequest(`${path || 'the body'}: expected object, got ${typeName(value)}`)
+  const children = new Map<string, FieldSet>()
+  for (const name of Object.keys(value)) {
+    const { step, type, place } = statedMember(schema, name, path)
+    addMember(children, step, statedAs(schema, { name, item: value[name]!, set: stated(type, value[name]!, place) }))
+  }
+  return { member: false, children }
+}
+
+/** Where a member is, and its schema. Refuses one that the schema does not know. */
+function statedMember(schema: Membered, name: string, path: FieldPath) {
+  const place = child(path, name)
+  refuseUnknown(schema, name, place)
+  const { step, schema: type } = memberOf(schema, name)
+  return { step, type, place }
+}
+
+interface StatedMember {
+  readonly name: string
+  readonly item: Json
+  /** What is stated below it. */
+  readonly set: FieldSet
+}
+
+/** With the place of the member itself, where that is stated. */
+function statedAs(schema: Membered, { name, item, set }: StatedMember): FieldSet {
+  const member = set.member || !isNamed(schema, name) || isBlank(item)
+  return member === set.member ? set : { member, children: set.children }
+}
+
+function addMember(children: Map<string, FieldSet>, step: string, set: FieldSet): void {
+  if (!isEmpty(set)) children.set(step, set)
+}
+
+function refuseUnknown(schema: Membered, name: string, path: FieldPath): void {
+  if (schema.type !== 'object' || schema.open || Object.hasOwn(schema.fields, name)) return
+  throw badRequest(`unknown field "${path}": an applied object states known fields only`)
+}
+
+function isBlank(value: Json): boolean {
+  return value === null || (isObject(value) && Object.keys(value).length === 0)
+}
+
+function statedElements(schema: ListSchema, value: Json, path: FieldPath): FieldSet {
+  if (value === null) return emptySet
+  if (!Array.isArray(value)) throw badRequest(`${path}: expected array, got ${typeName(value)}`)
+  const children = new Map<string, FieldSet>()
+  for (const [i, item] of value.entries()) {
+    const place = at(path, i)
+    const step = newStep(schema, { item, place }, children)
+    children.set(step, { ...stated(schema.items, item, place), member: true })
+  }
+  return children.size === 0 ? emptySet : { member: false, children }
+}
+
+interface StatedElement {
+  readonly item: Json
+  readonly place: FieldPath
+}
+
+/** The step to an element that is not among `known` yet. Refuses any other. */
+function newStep(schema: ListSchema, { item, place }: StatedElement, known: ReadonlyMap<string, FieldSet>): string {
+  if (schema.list === 'map') refuseOddKeys(schema, item, place)
+  else refuseNoScalar(item, place)
+  const step = elementStep(schema, item)
+  if (known.has(step)) throw badRequest(`${place}: duplicate entry for ${pathText([step])}`)
+  return step
+}
+
+function refuseOddKeys(schema: ListSchema, item: Json, path: FieldPath): void {
+  if (!isObject(item)) throw badRequest(`${path}: expected object, got ${typeName(item)}`)
+  for (const name of schema.keys ?? []) {
+    const value = keyOf(schema, item, name)
+    if (typeof value === 'object')
+      throw badRequest(`${path}.${name}: a key of the list must be a scalar, got ${typeName(value)}`)
+  }
+}
+
+function refuseNoScalar(item: Json, path: FieldPath): void {
+  if (item === null || typeof item === 'object')
+    throw badRequest(`${path}: an element of a set must be a scalar, got ${typeName(item)}`)
+}

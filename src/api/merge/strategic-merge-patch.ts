@@ -1,0 +1,278 @@
+/**
+ * Strategic merge patch: a merge patch that knows from the schema which lists are sets or are keyed.
+ *
+ * Objects merge member by member and null removes a member. A list with `patch: 'merge'` merges element by element,
+ * by its merge key or, of scalars, by value; any other list is replaced, as is a field with `patch: 'replace'`.
+ * Directives in the patch say more:
+ *   $patch: replace | delete            for the object, or the element of a keyed list, that it stands in
+ *   $retainKeys: [names]                the object keeps only these members
+ *   $setElementOrder/f: [...]           the elements of the list f stand in this order
+ *   $deleteFromPrimitiveList/f: [...]   these values leave the list f, last of all
+ * What meets nothing to merge with is taken over as it was sent, with the nulls and directives in it, as clients of 1.23
+ * know it: for the decoder a null in a map is a zero value, and a directive is an unknown field (`withoutDirectives` is for
+ * those who have no decoder). Neither argument is changed. A patch that makes no sense is a 400; a value of a wrong type
+ * is put where it was sent, for the decoder to find.
+ */
+import { shorten } from '../../base/text/shorten.ts'
+import { isObject, type Json, type JsonObject, own, setKey } from '../json/json.ts'
+import type { ListSchema, Schema } from '../schema/schema.ts'
+import { arrange, type Identify, type Identity, identifyBy, identifyScalar, isSubsequence } from './list-order.ts'
+import { malformed } from './patch-faults.ts'
+
+const orderPrefix = '$setElementOrder'
+const deletionPrefix = '$deleteFromPrimitiveList'
+
+/**
+ * How often a patch may name one element. Twice happens (a port of two protocols is known by its number alone); each
+ * time costs as much as the element is large.
+ */
+const maxRepeats = 10
+
+/** What is not described: objects merge, anything else is replaced. */
+const undescribed: Schema = { type: 'any' }
+
+/** The document with the patch applied; lists are merged as the schema says. */
+export function applyStrategicMergePatch(schema: Schema, document: Json, patch: JsonObject): Json {
+  return mergeObject(schema, isObject(document) ? document : {}, patch)
+}
+
+function mergeObject(schema: Schema, document: JsonObject, patch: JsonObject): JsonObject {
+  const mode = modeOf(patch)
+  if (mode === 'replace') return withoutMode(patch)
+  if (mode === 'delete') return {}
+  const { members, retained, orders, deletions } = readDirectives(patch)
+  const result = retained === undefined ? { ...document } : only(document, retained)
+  for (const [name, value] of members) {
+    if (isReplaced(schema, name)) delete result[name]
+    mergeMember(memberSchema(schema, name), result, name, value)
+  }
+  for (const [name, order] of orders) reorder(memberSchema(schema, name), { result, document, patch, name, order })
+  for (const [name, values] of deletions) deleteScalars(result, name, values)
+  return result
+}
+
+function mergeMember(schema: Schema, result: JsonObject, name: string, value: Json): void {
+  if (value === null) delete result[name]
+  else setKey(result, name, mergeValue(schema, own(result, name), value))
+}
+
+function mergeValue(schema: Schema, present: Json | undefined, value: Json): Json {
+  if (isObject(present) && isObject(value)) return mergeObject(schema, present, value)
+  // An empty list counts as none: what is sent is taken as it is.
+  if (Array.isArray(present) && present.length > 0 && Array.isArray(value)) return mergeList(schema, present, value)
+  return value
+}
+
+function memberSchema(schema: Schema, name: string): Schema {
+  if (schema.type === 'map') return schema.values
+  if (schema.type === 'object' && Object.hasOwn(schema.fields, name)) return schema.fields[name]!.schema
+  return undescribed
+}
+
+/** Whether a member is one whole to patches: what is sent takes its place. */
+function isReplaced(schema: Schema, name: string): boolean {
+  return schema.type === 'object' && Object.hasOwn(schema.fields, name) && schema.fields[name]!.patch === 'replace'
+}
+
+/** What a patch leaves, less the nulls and directives that met nothing. What is not described is left as it is. */
+export function withoutDirectives(schema: Schema, value: Json): Json {
+  if (schema.type === 'any') return value
+  if (Array.isArray(value)) {
+    const items = schema.type === 'list' ? schema.items : undescribed
+    const elements = mergesByKey(schema) ? value.filter((element) => !hasMode(element)) : value
+    return elements.map((element) => withoutDirectives(items, element))
+  }
+  if (!isObject(value)) return value
+  const result: JsonObject = {}
+  for (const [name, member] of Object.entries(value) as [string, Json][]) {
+    const cleared = member === null || isDirective(name) || isDeletion(member)
+    if (!cleared) setKey(result, name, withoutDirectives(memberSchema(schema, name), member))
+  }
+  return result
+}
+
+function hasMode(element: Json): boolean {
+  return isObject(element) && own(element, '$patch') !== undefined
+}
+
+function isDeletion(value: Json): boolean {
+  return isObject(value) && own(value, '$patch') === 'delete'
+}
+
+function withoutMode({ $patch: _, ...members }: JsonObject): JsonObject {
+  return members
+}
+
+// Lists
+
+function mergesByKey(schema: Schema): schema is ListSchema {
+  return mergeKeyOf(schema) !== undefined
+}
+
+function mergeKeyOf(schema: Schema): string | undefined {
+  return schema.type === 'list' && schema.patch === 'merge' ? (schema.mergeKey ?? schema.keys?.[0]) : undefined
+}
+
+function mergesByValue(schema: Schema): boolean {
+  return schema.type === 'list' && schema.patch === 'merge' && schema.items.type !== 'object'
+}
+
+function identifyIn(schema: Schema): Identify {
+  const key = mergeKeyOf(schema)
+  return key === undefined ? identifyScalar : identifyBy(key)
+}
+
+function mergeList(schema: Schema, present: readonly Json[], patch: Json[]): Json[] {
+  if (mergesByValue(schema)) return mergeSet(present, patch)
+  return mergesByKey(schema) ? mergeKeyedList(schema, present, patch) : patch
+}
+
+function mergeSet(present: readonly Json[], patch: readonly Json[]): Json[] {
+  const order = identitiesOf(patch, identifyScalar)
+  const all = new Map([...present, ...patch].map((value) => [identifyScalar(value), value]))
+  return arrange([...all.values()], identifyScalar, order, present.map(identifyScalar))
+}
+
+function mergeKeyedList(schema: ListSchema, present: readonly Json[], patch: readonly Json[]): Json[] {
+  const elements = patch.filter(isElement)
+  if (patch.some((element) => elementMode(element) === 'replace')) return elements
+  const identify = identifyIn(schema)
+  const order = identitiesOf(elements, identify, mergeKeyOf(schema))
+  const deleted = patch.filter((element) => elementMode(element) === 'delete')
+  const kept = without(present, identify, identitiesOf(deleted, identify, mergeKeyOf(schema)))
+  return arrange(mergeElements(schema, kept, elements), identify, order, kept.map(identify))
+}
+
+/** Merges each element into the one of its identity, the first if there are several, or adds it. */
+function mergeElements(schema: ListSchema, kept: readonly Json[], patch: readonly Json[]): Json[] {
+  const identify = identifyIn(schema)
+  const result = [...kept]
+  const places = new Map(result.map((element, i) => [identify(element), i] as const).reverse())
+  const named = new Map<Identity, number>()
+  for (const element of patch) {
+    const identity = identify(element)
+    const times = (named.get(identity) ?? 0) + 1
+    if (times > maxRepeats) throw malformed(`it names one element of a list more than ${maxRepeats} times`)
+    named.set(identity, times)
+    const place = places.get(identity) ?? result.length
+    places.set(identity, place)
+    const present = result[place]
+    result[place] = isObject(present) ? mergeObject(schema.items, present, element as JsonObject) : element
+  }
+  return result
+}
+
+function without(list: readonly Json[], identify: Identify, identities: readonly Identity[]): Json[] {
+  const gone = new Set(identities)
+  return list.filter((element) => !gone.has(identify(element)))
+}
+
+/** `key` is what elements are told apart by, where they are objects. */
+function identitiesOf(elements: readonly Json[], identify: Identify, key?: string): Identity[] {
+  return elements.map((element) => {
+    const identity = identify(element)
+    if (identity !== undefined) return identity
+    if (key === undefined) throw malformed('an element of a list that merges is not a scalar')
+    throw malformed(`an element of a list has no merge key ${JSON.stringify(key)}${membersText(element)}`)
+  })
+}
+
+function membersText(element: Json): string {
+  const names = isObject(element) ? Object.keys(element) : []
+  return names.length === 0 ? '' : `; it has ${shorten(names.join(', '), 200)}`
+}
+
+/** Whether an element is one to merge, and not an instruction about others. */
+function isElement(element: Json): boolean {
+  return elementMode(element) === 'merge'
+}
+
+function elementMode(element: Json): Mode {
+  return isObject(element) ? modeOf(element) : 'merge'
+}
+
+// Directives
+
+type Mode = 'merge' | 'replace' | 'delete'
+
+function modeOf(patch: JsonObject): Mode {
+  const mode = own(patch, '$patch')
+  if (mode === undefined) return 'merge'
+  if (mode === 'replace' || mode === 'delete') return mode
+  throw malformed('$patch is neither replace nor delete')
+}
+
+interface Directives {
+  readonly members: readonly (readonly [string, Json])[]
+  readonly retained: ReadonlySet<string> | undefined
+  readonly orders: readonly (readonly [string, readonly Json[]])[]
+  readonly deletions: readonly (readonly [string, readonly Json[]])[]
+}
+
+/** Parts the members of a patch from the directives. */
+function readDirectives(patch: JsonObject): Directives {
+  const all = Object.entries(patch) as [string, Json][]
+  const listsFor = (prefix: string) =>
+    all.filter(([name]) => name.startsWith(prefix)).map(([name, value]) => readListDirective(prefix, name, value))
+  const members = all.filter(([name]) => !isDirective(name))
+  return {
+    members,
+    retained: readRetained(patch, members),
+    orders: listsFor(orderPrefix),
+    deletions: listsFor(deletionPrefix),
+  }
+}
+
+function isDirective(name: string): boolean {
+  return name === '$patch' || name === '$retainKeys' || name.startsWith(orderPrefix) || name.startsWith(deletionPrefix)
+}
+
+function readListDirective(prefix: string, name: string, value: Json): [string, Json[]] {
+  if (name[prefix.length] !== '/') throw malformed(`${prefix} names no list: write ${prefix}/list`)
+  if (!Array.isArray(value)) throw malformed(`${prefix} is not a list`)
+  return [name.slice(prefix.length + 1), value]
+}
+
+function readRetained(patch: JsonObject, members: Directives['members']): ReadonlySet<string> | undefined {
+  const names = own(patch, '$retainKeys')
+  if (names === undefined) return undefined
+  if (!Array.isArray(names) || !names.every((name) => typeof name === 'string'))
+    throw malformed('$retainKeys is not a list of names')
+  const retained = new Set(names)
+  const outside = members.find(([name, value]) => value !== null && !retained.has(name))
+  if (outside !== undefined) throw malformed('a member of the patch is missing in its $retainKeys')
+  return retained
+}
+
+function only(object: JsonObject, names: ReadonlySet<string>): JsonObject {
+  return Object.fromEntries(Object.entries(object).filter(([name]) => names.has(name)))
+}
+
+interface Reordering {
+  readonly result: JsonObject
+  readonly document: JsonObject
+  readonly patch: JsonObject
+  readonly name: string
+  readonly order: readonly Json[]
+}
+
+function reorder(schema: Schema, { result, document, patch, name, order }: Reordering): void {
+  const identify = identifyIn(schema)
+  const wanted = identitiesOf(order, identify, mergeKeyOf(schema))
+  const named = listAt(patch, name).filter(isElement).map(identify)
+  if (wanted.length > 0 && !isSubsequence(named, wanted))
+    throw malformed(`the list ${name} of the patch does not follow its ${orderPrefix}`)
+  const list = listAt(result, name)
+  if (list.length > 0) setKey(result, name, arrange(list, identify, wanted, listAt(document, name).map(identify)))
+}
+
+function deleteScalars(result: JsonObject, name: string, values: readonly Json[]): void {
+  const gone = identitiesOf(values, identifyScalar)
+  const list = own(result, name)
+  if (Array.isArray(list)) setKey(result, name, without(list, identifyScalar, gone))
+}
+
+function listAt(object: JsonObject, name: string): readonly Json[] {
+  const list = own(object, name)
+  return Array.isArray(list) ? list : []
+}

@@ -1,0 +1,138 @@
+/**
+ * Ownership after a write that is not an apply: who changed what is read off the difference between the two objects.
+ *
+ * The writer takes every field that it added or modified, from whoever had it; removed fields are nobody's. An object
+ * without managers is not tracked, until its first apply. A client may edit the managers: what it sends replaces them
+ * if it can be read and is not empty; a list with one empty entry drops them all, and then the writer takes what it
+ * changes by the same write (spec: apply, rule 6).
+ */
+import { runToCompletion, type Steps } from '../../base/concurrency/time-slice.ts'
+import type { ApiObject, ManagedFieldsEntry } from '../model/object.ts'
+import type { ObjectSchema } from '../schema/schema.ts'
+import { type Changes, changeInVersions, type OtherVersions } from './change.ts'
+import { isUnchanged } from './compare.ts'
+import {
+  coversSteps,
+  difference,
+  differenceSteps,
+  emptySet,
+  type FieldSet,
+  isEmpty,
+  isLargeSet,
+  sameSet,
+  sameSetSteps,
+  union,
+} from './field-set.ts'
+import { foldUpdaters } from './fold-updaters.ts'
+import {
+  type Manager,
+  type ManagerId,
+  readManagers,
+  sameManager,
+  storedManagers,
+  type Writer,
+  withFields,
+  writeManagers,
+} from './managed-fields.ts'
+import { ownable, withoutManagers } from './ownable.ts'
+import { reconcileManagers, schemaInVersions } from './reconcile.ts'
+
+export interface UpdateToTrack {
+  readonly schema: ObjectSchema
+  /** What is stored; on create the kind's empty object. */
+  readonly before: ApiObject
+  readonly after: ApiObject
+  readonly writer: Writer
+  /** Fields, by path, that this way of writing cannot set. */
+  readonly readOnly: readonly string[]
+  readonly create: boolean
+  /** For kinds whose versions differ in form. */
+  readonly versions?: OtherVersions | undefined
+}
+
+/** The managedFields of `after`; undefined when the object is not tracked. */
+export function trackUpdate(update: UpdateToTrack): ManagedFieldsEntry[] | undefined {
+  return runToCompletion(trackSteps(update))
+}
+
+/** The same, with a yield wherever it can be interrupted: each part goes once through the object. */
+export function* trackSteps(update: UpdateToTrack): Steps<ManagedFieldsEntry[] | undefined> {
+  const { schema, writer, readOnly, versions } = update
+  const managers = yield* currentManagers(update)
+  if (managers === undefined) return undefined
+  yield
+  const { apiVersion } = writer
+  const before = withoutManagers(update.before)
+  const after = withoutManagers(update.after)
+  const changeIn = yield* changeInVersions({ schema, apiVersion, before, after, readOnly, versions, managers })
+  yield
+  const known = yield* reconcileManagers(schemaInVersions({ schema, apiVersion, versions }), managers)
+  yield
+  const next = yield* takeChanges(known, (version) => changeIn(version)?.changes, writer)
+  yield
+  return yield* writeManagers(foldUpdaters(next))
+}
+
+/** Whom the write finds; undefined when the object is not tracked. */
+function* currentManagers({ before, after, writer, create }: UpdateToTrack): Generator<void, Manager[] | undefined> {
+  if (create) return []
+  const sent = writer.subresource === '' ? after.metadata.managedFields : undefined
+  if (isReset(sent)) return []
+  const managers = (yield* readSent(sent)) ?? (yield* storedManagers(before))
+  return managers.length > 0 ? managers : undefined
+}
+
+/** A client that sends managers it cannot mean, or none, keeps those that are stored. */
+function* readSent(sent: readonly ManagedFieldsEntry[] | undefined): Generator<void, Manager[] | undefined> {
+  const managers = yield* readManagers(sent)
+  return managers !== undefined && managers.length > 0 ? managers : undefined
+}
+
+/** A list with one empty entry asks for all entries to be dropped. */
+function isReset(entries: readonly ManagedFieldsEntry[] | undefined): boolean {
+  return entries?.length === 1 && Object.keys(entries[0]!).length === 0
+}
+
+/**
+ * The managers after a writer made these changes, given in any version. The writer's time changes only when what it
+ * owns does; managers of versions that are gone vanish. Yields where it can be interrupted.
+ */
+export function* takeChanges(
+  managers: readonly Manager[],
+  changesIn: (apiVersion: string) => Changes | undefined,
+  writer: Writer,
+): Generator<void, Manager[]> {
+  const changes = changesIn(writer.apiVersion)!
+  if (isUnchanged(changes)) return [...managers]
+  const taken = ownable(changes.set)
+  const writing: ManagerId = { ...writer, operation: 'Update' }
+  const isWriter = (manager: Manager) => sameManager(manager, writing)
+  // Who alone owns all of it, and removes nothing, goes on owning it: most updates are of this form.
+  const [only] = managers
+  if (managers.length === 1 && isWriter(only!) && isEmpty(changes.removed) && (yield* coversSteps(only!.fields, taken)))
+    return [only!]
+  const left: Manager[] = []
+  for (const manager of managers) {
+    const theirs = changesIn(manager.apiVersion)
+    if (theirs !== undefined) left.push(yield* withoutChanged(manager, theirs))
+  }
+  if (isEmpty(taken)) return left
+  const kept = left.find(isWriter)?.fields ?? emptySet
+  const fields = union(kept, taken)
+  yield
+  const former = managers.find(isWriter)
+  const own = (yield* isStill(former, fields)) ? former! : ({ ...writer, operation: 'Update', fields } as const)
+  return [...left.filter((manager) => !isWriter(manager)), own]
+}
+
+/** Nobody keeps what somebody else changed or removed. */
+function* withoutChanged(manager: Manager, changes: Changes): Generator<void, Manager> {
+  const { fields } = manager
+  const { touched } = changes
+  return withFields(manager, isLargeSet(fields) ? yield* differenceSteps(fields, touched) : difference(fields, touched))
+}
+
+function* isStill(former: Manager | undefined, fields: FieldSet): Generator<void, boolean> {
+  if (former === undefined) return false
+  return isLargeSet(fields) ? yield* sameSetSteps(former.fields, fields) : sameSet(former.fields, fields)
+}

@@ -1,0 +1,214 @@
+/**
+ * The one error that becomes an answer: a code, a reason and a sentence, turned into a Status body in one place.
+ * The constructors below name every way in which the server says no; each says what was wrong and with what.
+ */
+import { shorten } from '../../base/text/shorten.ts'
+import { causeOf, type FieldError, firstFaults, type StatusCause, summary } from './field-error.ts'
+
+/** What a Status is about. */
+export interface StatusDetails {
+  name?: string
+  group?: string
+  kind?: string
+  uid?: string
+  causes?: StatusCause[]
+  retryAfterSeconds?: number
+}
+
+/** The body of an answer that is not an object. */
+export interface Status {
+  kind: 'Status'
+  apiVersion: 'v1'
+  metadata: { continue?: string; remainingItemCount?: number; resourceVersion?: string }
+  status: 'Success' | 'Failure'
+  message?: string
+  reason?: string
+  details?: StatusDetails
+  code?: number
+}
+
+/** Thrown anywhere below a request; `steps/answer-errors.ts` turns it into the answer. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError'
+  readonly code: number
+  readonly reason: string
+  readonly details: StatusDetails | undefined
+
+  constructor(code: number, reason: string, message: string, details?: StatusDetails, options?: ErrorOptions) {
+    super(message, options)
+    this.code = code
+    this.reason = reason
+    this.details = details
+  }
+}
+
+/** 410: the state that a list is read at, page by page, is no longer kept. The token leads to the rest as it is now. */
+export class PageExpired extends ApiError {
+  readonly continueToken: string
+
+  constructor(continueToken: string) {
+    const message =
+      'The provided continue parameter is too old: the state that this list began with is no longer kept. Start a new list without it, or go on with the one in metadata.continue, which shows the rest as it is now.'
+    super(410, 'Expired', message)
+    this.continueToken = continueToken
+  }
+}
+
+/** The Status that an error is answered with. */
+export function failure(error: ApiError): Status {
+  return {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: error instanceof PageExpired ? { continue: error.continueToken } : {},
+    status: 'Failure',
+    message: error.message,
+    ...(error.reason === '' ? {} : { reason: error.reason }),
+    ...(error.details === undefined ? {} : { details: error.details }),
+    code: error.code,
+  }
+}
+
+/** The Status of something that was done, such as a deletion. */
+export function success(details: StatusDetails): Status {
+  return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details }
+}
+
+/** A resource type in an error: its plural name and its group as on the wire. */
+export interface ResourceRef {
+  readonly group: string
+  readonly plural: string
+}
+
+/** A kind in an error: its name and its group as on the wire. */
+export interface KindRef {
+  readonly group: string
+  readonly kind: string
+}
+
+/** 400: the request makes no sense. */
+export function badRequest(message: string, options?: ErrorOptions): ApiError {
+  return new ApiError(400, 'BadRequest', message, undefined, options)
+}
+
+/** 401: the credentials are missing or wrong. */
+export function unauthorized(message = 'Unauthorized'): ApiError {
+  return new ApiError(401, 'Unauthorized', message)
+}
+
+/** 403: the user may not do this, or admission refuses it. */
+export function forbiddenError(resource: ResourceRef | undefined, name: string, message: string): ApiError {
+  return new ApiError(403, 'Forbidden', message, resource ? detailsOf(resource.group, resource.plural, name) : {})
+}
+
+/** 404: the object does not exist. */
+export function notFound(resource: ResourceRef, name: string): ApiError {
+  return new ApiError(
+    404,
+    'NotFound',
+    `${qualified(resource)} "${name}" not found`,
+    detailsOf(resource.group, resource.plural, name),
+  )
+}
+
+/** There is one, but what the store holds of it is of no use. */
+export function unreadable(resource: ResourceRef, name: string, why: string): ApiError {
+  const message = `${qualified(resource)} "${name}" cannot be read: ${why}`
+  return new ApiError(500, 'InternalError', message, detailsOf(resource.group, resource.plural, name))
+}
+
+/** For paths at which nothing is served: the answer is that of an unknown resource, and what may help. */
+export function noSuchPath(hint = ''): ApiError {
+  const message = 'the server could not find the requested resource'
+  return new ApiError(404, 'NotFound', hint === '' ? message : `${message}: ${hint}`, {})
+}
+
+/** 406: the server offers only these media types. */
+export function notAcceptable(offered: readonly string[]): ApiError {
+  return new ApiError(406, 'NotAcceptable', `only the following media types are accepted: ${offered.join(', ')}`)
+}
+
+/** 409: the name is taken. */
+export function alreadyExists(resource: ResourceRef, name: string): ApiError {
+  return new ApiError(
+    409,
+    'AlreadyExists',
+    `${qualified(resource)} "${name}" already exists`,
+    detailsOf(resource.group, resource.plural, name),
+  )
+}
+
+/** Every name that was generated for the object is taken. */
+export function generateNameTaken(resource: ResourceRef, name: string): ApiError {
+  const message = `${qualified(resource)} "${name}" already exists, the server was not able to generate a unique name for the object`
+  return new ApiError(409, 'AlreadyExists', message, {
+    ...detailsOf(resource.group, resource.plural, name),
+    retryAfterSeconds: 1,
+  })
+}
+
+/** 409: the object has changed, or a precondition fails. */
+export function conflict(resource: ResourceRef, name: string, why: string): ApiError {
+  const message = `Operation cannot be fulfilled on ${qualified(resource)} "${name}": ${why}`
+  return new ApiError(409, 'Conflict', message, detailsOf(resource.group, resource.plural, name))
+}
+
+/** The version that was asked for is no longer kept: the client must list again. */
+export function expired(message: string): ApiError {
+  return new ApiError(410, 'Expired', message)
+}
+
+/** 413: the body is too large. */
+export function entityTooLarge(message: string): ApiError {
+  return new ApiError(413, 'RequestEntityTooLarge', message)
+}
+
+/** 415: the body has a type that the server does not read. */
+export function unsupportedMediaType(message: string): ApiError {
+  return new ApiError(415, 'UnsupportedMediaType', message)
+}
+
+/** The object breaks the rules of its kind: the first faults are listed as causes. */
+export function invalidObject(kind: KindRef, name: string, errors: readonly FieldError[]): ApiError {
+  const full = kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`
+  const shown = shorten(name, maxNameLength)
+  const told = firstFaults(errors)
+  const more = errors.length > told.length ? `, and ${errors.length - told.length} more` : ''
+  const details = { ...detailsOf(kind.group, kind.kind, shown), causes: told.map(causeOf) }
+  return new ApiError(422, 'Invalid', `${full} "${shown}" is invalid: ${summary(told)}${more}`, details)
+}
+
+/** No name that is longer is valid. */
+const maxNameLength = 1000
+
+/** 429: the client should wait. */
+export function tooManyRequests(message: string, retryAfterSeconds = 1): ApiError {
+  return new ApiError(429, 'TooManyRequests', message, { retryAfterSeconds })
+}
+
+/** 500: the fault is the server's. */
+export function internalError(message: string, options?: ErrorOptions): ApiError {
+  return new ApiError(500, 'InternalError', `Internal error occurred: ${message}`, { causes: [{ message }] }, options)
+}
+
+/** The server cannot answer at this moment; clients try again by themselves. */
+export function serviceUnavailable(message: string, retryAfterSeconds = 1, options?: ErrorOptions): ApiError {
+  return new ApiError(503, 'ServiceUnavailable', message, { retryAfterSeconds }, options)
+}
+
+/** The answer would come too late. Without `retryAfterSeconds` clients do not repeat the request by themselves. */
+export function timeout(message: string, details: StatusDetails = {}, options?: ErrorOptions): ApiError {
+  return new ApiError(504, 'Timeout', message, details, options)
+}
+
+/** The store has no room: only deletions are accepted. */
+export function insufficientStorage(message: string, options?: ErrorOptions): ApiError {
+  return new ApiError(507, 'InsufficientStorage', message, { retryAfterSeconds: 5 }, options)
+}
+
+function qualified(resource: ResourceRef): string {
+  return resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`
+}
+
+function detailsOf(group: string, kind: string, name: string): StatusDetails {
+  return { ...(name === '' ? {} : { name }), ...(group === '' ? {} : { group }), kind }
+}

@@ -1,0 +1,144 @@
+/**
+ * Schedules of CronJobs: five fields (minute, hour, day of the month, month, day of the week) as cron has them, a word
+ * such as `@daily`, or `@every 1h30m`; before them, `TZ=Europe/Berlin` or `CRON_TZ=...`. What it costs to read one grows
+ * with the text alone. When it is due is worked out by the loop that acts on it.
+ */
+
+import { shorten } from '../../base/text/shorten.ts'
+import { parseDuration } from '../../base/time/duration.ts'
+
+const words: ReadonlyMap<string, string> = new Map([
+  ['@yearly', '0 0 1 1 *'],
+  ['@annually', '0 0 1 1 *'],
+  ['@monthly', '0 0 1 * *'],
+  ['@weekly', '0 0 * * 0'],
+  ['@daily', '0 0 * * *'],
+  ['@midnight', '0 0 * * *'],
+  ['@hourly', '0 * * * *'],
+])
+
+interface Bounds {
+  readonly low: number
+  readonly high: number
+  /** Names of the values, from `low` on. */
+  readonly names: readonly string[]
+}
+
+const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
+const days = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat']
+
+const bounds: readonly Bounds[] = [
+  { low: 0, high: 59, names: [] },
+  { low: 0, high: 23, names: [] },
+  { low: 1, high: 31, names: [] },
+  { low: 1, high: 12, names: months },
+  { low: 0, high: 6, names: days },
+]
+
+/** The values of one field. */
+export interface ScheduleField {
+  readonly values: ReadonlySet<number>
+  /** Whether it says `*`: then the other of the two fields about days decides alone. */
+  readonly isAny: boolean
+}
+
+/** A schedule that can be acted on. */
+export interface ParsedSchedule {
+  /** The time zone that it names; undefined: that of whoever acts on it. */
+  readonly zone: string | undefined
+  /** The five fields in order, or the milliseconds between two times. */
+  readonly times: readonly ScheduleField[] | number
+}
+
+/** What is wrong with a schedule; undefined when it is sound. */
+export function scheduleFault(text: string): string | undefined {
+  const parsed = parseSchedule(text)
+  return typeof parsed === 'string' ? parsed : undefined
+}
+
+/** Returns what is wrong with a schedule that cannot be read. */
+export function parseSchedule(text: string): ParsedSchedule | string {
+  const prefix = /^(?:CRON_)?TZ=(\S*)(?:\s|$)/.exec(text)
+  const zone = prefix?.[1]
+  if (zone !== undefined && !isZone(zone)) return `provided bad location ${shorten(zone, 100)}: unknown time zone`
+  const times = parseTimes(prefix === null ? text : text.slice(prefix[0].length).trim())
+  if (typeof times === 'string') return times
+  // Go takes the empty name for UTC.
+  return { zone: zone === '' ? 'UTC' : zone === 'Local' ? undefined : zone, times }
+}
+
+function isZone(name: string): boolean {
+  if (name === '' || name === 'Local') return true
+  if (name.length > 100 || !/^[A-Za-z][\w+/-]*$/.test(name)) return false
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name })
+    return true
+  } catch {
+    // This is how it says that it does not know a zone.
+    return false
+  }
+}
+
+function parseTimes(text: string): ScheduleField[] | number | string {
+  const every = /^@every (.*)$/s.exec(text)
+  if (every !== null) return parseEvery(every[1]!)
+  const meant = words.get(text) ?? text
+  if (meant.startsWith('@')) return `unrecognized descriptor: ${shorten(text, 100)}`
+  const fields = meant.split(/\s+/).filter((field) => field !== '')
+  if (fields.length !== bounds.length)
+    return `expected exactly ${bounds.length} fields, found ${fields.length}: ${shorten(text, 100)}`
+  const parsed = fields.map((field, i) => parseField(field, bounds[i]!))
+  return parsed.find((field) => typeof field === 'string') ?? (parsed as ScheduleField[])
+}
+
+/** A second at least. */
+function parseEvery(text: string): number | string {
+  const ms = parseDuration(text.replace(/^[+-]/, ''))
+  if (ms === undefined) return `failed to parse duration ${shorten(text, 100)}`
+  return text.startsWith('-') ? 1000 : Math.max(1000, Math.floor(ms / 1000) * 1000)
+}
+
+/** A list of ranges. */
+function parseField(field: string, of: Bounds): ScheduleField | string {
+  const values = new Set<number>()
+  let isAny = false
+  for (const range of field.split(',')) {
+    if (range === '') continue
+    const parsed = parseRange(range, of)
+    if (typeof parsed === 'string') return `${parsed}: ${shorten(range, 100)}`
+    for (let value = parsed.low; value <= parsed.high; value += parsed.step) values.add(value)
+    isAny ||= parsed.isAny
+  }
+  return { values, isAny }
+}
+
+interface Range {
+  readonly low: number
+  readonly high: number
+  readonly step: number
+  readonly isAny: boolean
+}
+
+/** `*`, `5`, `1-5`, each with a step as in `1-59/2`. A single number with a step goes up to the end. */
+function parseRange(range: string, of: Bounds): Range | string {
+  const [span = '', stepText = '1', ...slashes] = range.split('/')
+  const [from = '', to, ...hyphens] = span.split('-')
+  const any = from === '*' || from === '?'
+  if (hyphens.length > 0 && !any) return 'too many hyphens'
+  if (slashes.length > 0) return 'too many slashes'
+  const low = any ? of.low : numberIn(from, of)
+  const open = range.includes('/') && to === undefined
+  const high = any || open ? of.high : to === undefined ? low : numberIn(to, of)
+  if (low === undefined || high === undefined || !/^\+?\d+$/.test(stepText)) return 'failed to parse int'
+  if (low < of.low) return `beginning of range (${low}) below minimum (${of.low})`
+  if (high > of.high) return `end of range (${high}) above maximum (${of.high})`
+  if (low > high) return `beginning of range (${low}) beyond end of range (${high})`
+  const step = Number(stepText)
+  return step === 0 ? 'step of range should be a positive number' : { low, high, step, isAny: any && step === 1 }
+}
+
+function numberIn(text: string, { low, names }: Bounds): number | undefined {
+  const index = names.indexOf(text.toLowerCase())
+  if (index >= 0) return low + index
+  return /^\+?\d+$/.test(text) ? Number(text) : undefined
+}

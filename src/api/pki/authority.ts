@@ -1,0 +1,291 @@
+/**
+ * The certificate authority that a data directory makes for itself: `ca`, `serving`, `admin` and `proxy`, each a .crt and
+ * a .key. On first use they are made, later read; a serving or admin certificate is made again when it is due, when its
+ * names changed or when the authority did. Several processes may open one directory at once, and a crash at any moment
+ * leaves files that the next start completes, because of two rules: a key is written before its certificate, and is
+ * never replaced. Anything else that does not fit together is an error that says which file and what to do.
+ */
+import { type KeyObject, X509Certificate } from 'node:crypto'
+import { basename, join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import type { Clock } from '../../base/time/clock.ts'
+import { nodeClientName } from '../model/user.ts'
+import { issueCertificate } from './certificate.ts'
+import type { CertificateSubject, Usage } from './certificate-template.ts'
+import {
+  createFile,
+  DamagedFile,
+  makePrivateDirectory,
+  PkiFileError,
+  readCertificateFile,
+  readKeyFile,
+  replaceFile,
+} from './files.ts'
+import { readSubject } from './identity.ts'
+import { generateKey, keyToPem, publicKeyOf } from './keys.ts'
+import { type AlternativeNames, canonicalNames, readNames, sameNames } from './names.ts'
+
+/** A certificate and its private key, both PEM. */
+export interface CertifiedKey {
+  readonly certificate: string
+  readonly key: string
+}
+
+/** The self-made CA of a server, and the pairs that it signs: made when they are asked for, remade when that is due. */
+export interface Authority extends CertifiedKey {
+  /** What the TLS listener shows, good for exactly these names. */
+  servingCertificate(names: AlternativeNames): Promise<CertifiedKey>
+  /** A client that may do everything (`orch-admin` in `system:masters`). */
+  adminCertificate(): Promise<CertifiedKey>
+  /** A client that other servers believe when it says on whose behalf it asks (`front-proxy-client`). */
+  proxyCertificate(): Promise<CertifiedKey>
+  /** The API server as a client of node agents (`system:apiserver-node-client`, in no group). */
+  nodeClientCertificate(): Promise<CertifiedKey>
+}
+
+/** Where the authority of a server keeps its files. */
+export interface AuthorityOptions {
+  readonly directory: string
+  readonly clock: Clock
+  /** The common name of the authority; `orch-ca` by default. */
+  readonly commonName?: string
+  /** Where serial numbers come from. */
+  readonly random?: (size: number) => Buffer
+}
+
+const day = 24 * 60 * 60 * 1000
+// Every certificate is valid from a day before it was made, for machines whose clocks differ or are set back.
+const backdate = day
+const lifetimes = { authority: 3650 * day, leaf: 365 * day } as const
+/** What the directory may hold; `front-proxy` is the directory of another authority. */
+const ownFiles = [
+  ...['ca', 'serving', 'admin', 'proxy', 'node-client'].flatMap((name) => [`${name}.crt`, `${name}.key`]),
+  'front-proxy',
+]
+const noNames: AlternativeNames = { dns: [], ips: [] }
+
+interface PairFiles {
+  readonly certificate: string
+  readonly key: string
+  /** What to do when one of the two cannot be used. */
+  readonly remedy: string
+}
+
+interface Pair {
+  readonly certificate: X509Certificate
+  readonly key: KeyObject
+}
+
+interface Leaf {
+  readonly file: 'serving' | 'admin' | 'proxy' | 'node-client'
+  readonly subject: CertificateSubject
+  readonly usages: readonly Usage[]
+  readonly names: AlternativeNames
+}
+
+/** Reads the authority from its directory, and makes what is missing there. */
+export async function openAuthority(options: AuthorityOptions): Promise<Authority> {
+  const ca = await openCa(options)
+  return {
+    ...pemOf(ca),
+    servingCertificate: (names) => openLeaf(options, ca, servingLeaf(names)),
+    adminCertificate: () => openLeaf(options, ca, adminLeaf),
+    proxyCertificate: () => openLeaf(options, ca, proxyLeaf),
+    nodeClientCertificate: () => openLeaf(options, ca, nodeClientLeaf),
+  }
+}
+
+/**
+ * Makes this pair the authority of a directory, in place of the one that may be there: what that has signed is made anew
+ * when it is next asked for.
+ */
+export async function adoptCa(directory: string, { certificate, key }: CertifiedKey): Promise<void> {
+  const files = caFiles(directory)
+  const held = await readPair(files).catch((error: unknown) => {
+    // It is not needed: it is replaced.
+    if (!(error instanceof DamagedFile)) throw error
+    return {} as Partial<Pair>
+  })
+  const isHeld = held.certificate?.toString() === certificate && held.key !== undefined && keyToPem(held.key) === key
+  if (isHeld) return
+  await makePrivateDirectory(directory, ownFiles)
+  await replaceFile(files.key, key, 'key')
+  await replaceFile(files.certificate, certificate, 'certificate')
+}
+
+/** Whether two thirds of the certificate's life are over, or it is not valid yet (the clock was set back). */
+export function needsRenewal(certificate: string | X509Certificate, now: number): boolean {
+  const { from, to } = validityOf(typeof certificate === 'string' ? new X509Certificate(certificate) : certificate)
+  return now < from || now >= from + ((to - from) * 2) / 3
+}
+
+const adminLeaf: Leaf = {
+  file: 'admin',
+  subject: { commonName: 'orch-admin', organizations: ['system:masters'] },
+  usages: ['digital signature', 'client auth'],
+  names: noNames,
+}
+
+/** The common name of the self-made front proxy. */
+export const proxyName = 'front-proxy-client'
+
+const proxyLeaf: Leaf = {
+  file: 'proxy',
+  subject: { commonName: proxyName, organizations: [] },
+  usages: ['digital signature', 'client auth'],
+  names: noNames,
+}
+
+const nodeClientLeaf: Leaf = {
+  file: 'node-client',
+  subject: { commonName: nodeClientName, organizations: [] },
+  usages: ['digital signature', 'client auth'],
+  names: noNames,
+}
+
+function servingLeaf(names: AlternativeNames): Leaf {
+  return {
+    file: 'serving',
+    subject: { commonName: 'orch', organizations: [] },
+    usages: ['digital signature', 'server auth'],
+    names: canonicalNames(names),
+  }
+}
+
+async function openCa(options: AuthorityOptions): Promise<Pair> {
+  const files = caFiles(options.directory)
+  const found = await readPair(files)
+  const ca = found.certificate === undefined ? await makeCa(options, files, found.key) : (found as Pair)
+  return checkedCa(ca, files, options.clock.now())
+}
+
+// Of several processes that get here at once, one names the key and one the certificate; all go on with those.
+async function makeCa(options: AuthorityOptions, files: PairFiles, found: KeyObject | undefined): Promise<Pair> {
+  await makePrivateDirectory(options.directory, ownFiles)
+  const key = found ?? (await makeKey(files))
+  const certificate = issueCertificate({
+    subject: { commonName: options.commonName ?? 'orch-ca', organizations: [] },
+    publicKey: publicKeyOf(key),
+    issuer: { certificate: 'self', key },
+    usages: ['digital signature', 'cert sign', 'crl sign'],
+    authority: true,
+    ...validFor(lifetimes.authority, options.clock.now()),
+    ...randomOf(options),
+  })
+  await createFile(files.certificate, certificate, 'certificate')
+  return (await readPair(files)) as Pair
+}
+
+function checkedCa(ca: Pair, { certificate: file, remedy }: PairFiles, now: number): Pair {
+  const { from, to } = validityOf(ca.certificate)
+  if (!ca.certificate.ca) throw withRemedy(new DamagedFile(file, 'is not the certificate of an authority'), remedy)
+  if (now >= to) throw withRemedy(new DamagedFile(file, `expired at ${isoTime(to)}`), remedy)
+  if (now < from) {
+    throw new PkiFileError(file, `is valid from ${isoTime(from)}, but the clock says ${isoTime(now)}: set the clock`)
+  }
+  return ca
+}
+
+async function openLeaf(options: AuthorityOptions, ca: Pair, leaf: Leaf): Promise<CertifiedKey> {
+  const files = leafFiles(options.directory, leaf.file)
+  const found = await readPair(files)
+  const { certificate } = found
+  if (certificate !== undefined && isFit(certificate, ca, leaf, options.clock.now())) return pemOf(found as Pair)
+  await makePrivateDirectory(options.directory, ownFiles)
+  const key = found.key ?? (await makeKey(files))
+  const fresh = issueLeaf(options, ca, { ...leaf, key })
+  await replaceFile(files.certificate, fresh, 'certificate')
+  return { certificate: fresh, key: keyToPem(key) }
+}
+
+function isFit(certificate: X509Certificate, ca: Pair, leaf: Leaf, now: number): boolean {
+  const ours = certificate.checkIssued(ca.certificate) && certificate.verify(ca.certificate.publicKey)
+  return (
+    ours &&
+    !needsRenewal(certificate, now) &&
+    hasSubject(certificate, leaf.subject) &&
+    sameNames(readNames(certificate.raw), leaf.names)
+  )
+}
+
+function hasSubject({ raw }: X509Certificate, { commonName, organizations }: CertificateSubject): boolean {
+  const found = readSubject(raw)
+  return isDeepStrictEqual(found, { commonNames: [commonName], organizations })
+}
+
+// A certificate does not outlive the authority that signed it.
+function issueLeaf(options: AuthorityOptions, ca: Pair, leaf: Leaf & { key: KeyObject }): string {
+  const { notBefore, notAfter } = validFor(lifetimes.leaf, options.clock.now())
+  return issueCertificate({
+    subject: leaf.subject,
+    publicKey: publicKeyOf(leaf.key),
+    issuer: { certificate: ca.certificate.toString(), key: ca.key },
+    usages: leaf.usages,
+    names: leaf.names,
+    notBefore,
+    notAfter: Math.min(notAfter, validityOf(ca.certificate).to),
+    ...randomOf(options),
+  })
+}
+
+async function makeKey(files: PairFiles): Promise<KeyObject> {
+  await createFile(files.key, keyToPem(generateKey()), 'key')
+  return (await readKeyFile(files.key)) as KeyObject
+}
+
+// The certificate is read first: where it is, its key was written earlier, whoever is at work here just now.
+async function readPair(files: PairFiles): Promise<Partial<Pair>> {
+  try {
+    const certificate = await readCertificateFile(files.certificate)
+    const key = await readKeyFile(files.key)
+    assertBelong(files, certificate, key)
+    return { ...(certificate && { certificate }), ...(key && { key }) }
+  } catch (error) {
+    throw error instanceof DamagedFile ? withRemedy(error, files.remedy) : error
+  }
+}
+
+function assertBelong(files: PairFiles, certificate: X509Certificate | undefined, key: KeyObject | undefined): void {
+  const [certificateName, keyName] = [basename(files.certificate), basename(files.key)]
+  if (certificate === undefined) return
+  if (key === undefined) throw new DamagedFile(files.key, `is missing, while ${certificateName} is there`)
+  if (!certificate.checkPrivateKey(key)) {
+    throw new DamagedFile(files.certificate, `does not belong to the key in ${keyName}`)
+  }
+}
+
+function withRemedy(error: DamagedFile, remedy: string): DamagedFile {
+  return new DamagedFile(error.file, `${error.problem}. ${remedy}`, { cause: error })
+}
+
+function caFiles(directory: string): PairFiles {
+  const remedy =
+    'Put back ca.crt and ca.key from a backup; or remove both, and a new authority is made at the next start, ' +
+    'after which clients need its ca.crt and new certificates.'
+  return { certificate: join(directory, 'ca.crt'), key: join(directory, 'ca.key'), remedy }
+}
+
+function leafFiles(directory: string, file: string): PairFiles {
+  const remedy = `Remove ${file}.crt and ${file}.key, and both are made anew at the next start.`
+  return { certificate: join(directory, `${file}.crt`), key: join(directory, `${file}.key`), remedy }
+}
+
+function validFor(lifetime: number, now: number): { notBefore: number; notAfter: number } {
+  return { notBefore: now - backdate, notAfter: now + lifetime }
+}
+
+function validityOf(certificate: X509Certificate): { from: number; to: number } {
+  return { from: certificate.validFromDate.getTime(), to: certificate.validToDate.getTime() }
+}
+
+function isoTime(milliseconds: number): string {
+  return new Date(milliseconds).toISOString()
+}
+
+function randomOf({ random }: AuthorityOptions): { random?: (size: number) => Buffer } {
+  return random === undefined ? {} : { random }
+}
+
+function pemOf({ certificate, key }: Pair): CertifiedKey {
+  return { certificate: certificate.toString(), key: keyToPem(key) }
+}

@@ -1,0 +1,112 @@
+/**
+ * PEM files on disk: read whole and bounded, written whole or not at all (`base/files/files.ts`). Keys are 0600 in a
+ * directory of 0700. Every error is a `PkiFileError` that names the file; one whose content is damaged is a
+ * `DamagedFile`, and callers say what to do about it, since they know what the file is for.
+ */
+
+import { type KeyObject, X509Certificate } from 'node:crypto'
+import { constants } from 'node:fs'
+import { open } from 'node:fs/promises'
+import * as files from '../../base/files/files.ts'
+import { messageOf } from '../../base/text/errors.ts'
+import { keyFromPem } from './keys.ts'
+
+const maxFileBytes = 256 * 1024
+const modes = { certificate: 0o644, key: 0o600 } as const
+
+/** A file of a key or certificate that cannot be used. */
+export class PkiFileError extends Error {
+  override readonly name = 'PkiFileError'
+  readonly file: string
+
+  constructor(file: string, problem: string, options?: ErrorOptions) {
+    super(`${file}: ${problem}`, options)
+    this.file = file
+  }
+}
+
+/** The file could be read, but its content cannot be used: by itself, or together with the other of its pair. */
+export class DamagedFile extends PkiFileError {
+  readonly problem: string
+
+  constructor(file: string, problem: string, options?: ErrorOptions) {
+    super(file, problem, options)
+    this.problem = problem
+  }
+}
+
+/** The one certificate in the file, or undefined when there is no file. */
+export async function readCertificateFile(file: string): Promise<X509Certificate | undefined> {
+  const found = await readBounded(file)
+  return found && parsed(file, 'certificate', () => new X509Certificate(oneBlock(found.text)))
+}
+
+/** The private key in the file, or undefined when there is no file. A key that everybody can read is refused. */
+export async function readKeyFile(file: string): Promise<KeyObject | undefined> {
+  const found = await readBounded(file)
+  if (found === undefined) return undefined
+  if (process.platform !== 'win32' && (found.mode & 0o007) !== 0) {
+    throw new PkiFileError(file, `everybody on this machine may use this private key: run chmod 600 on it`)
+  }
+  return parsed(file, 'private key', () => keyFromPem(oneBlock(found.text)))
+}
+
+/** Writes the file unless it is there already: of several writers one wins, and its file is whole. */
+export async function createFile(file: string, text: string, kind: 'certificate' | 'key'): Promise<void> {
+  await files.createFile(file, text, modes[kind]).catch(notWritten(file))
+}
+
+/** Writes the file in place of the one that is there. */
+export async function replaceFile(file: string, text: string, kind: 'certificate' | 'key'): Promise<void> {
+  await files.replaceFile(file, text, modes[kind]).catch(notWritten(file))
+}
+
+function notWritten(file: string): (error: unknown) => never {
+  return (error) => {
+    throw failed(file, 'cannot be written', error)
+  }
+}
+
+/**
+ * Makes the directory, with those above it, and takes it away from everybody but the owner. `ours`: what may be in it.
+ */
+export async function makePrivateDirectory(directory: string, ours: readonly string[]): Promise<void> {
+  try {
+    await files.makePrivateDirectory(directory, ours)
+  } catch (error) {
+    throw failed(directory, 'cannot be made a private directory', error)
+  }
+}
+
+// O_NONBLOCK: opening a pipe by mistake must not wait for its writer.
+async function readBounded(file: string): Promise<{ text: string; mode: number } | undefined> {
+  try {
+    const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK).catch(files.ignoring('ENOENT'))
+    if (handle === undefined) return undefined
+    await using _ = handle
+    const status = await handle.stat()
+    if (!status.isFile()) throw new Error('it is not a regular file')
+    if (status.size > maxFileBytes) throw new Error(`it has ${status.size} bytes, more than ${maxFileBytes}`)
+    return { text: await handle.readFile('utf8'), mode: status.mode }
+  } catch (error) {
+    throw failed(file, 'cannot be read', error)
+  }
+}
+
+function parsed<T>(file: string, what: string, parse: () => T): T {
+  try {
+    return parse()
+  } catch (error) {
+    throw new DamagedFile(file, `does not hold a good ${what} in PEM form (${messageOf(error)})`, { cause: error })
+  }
+}
+
+function oneBlock(text: string): string {
+  const blocks = text.split('-----BEGIN ').length - 1
+  if (blocks !== 1) throw new Error(`${blocks} PEM blocks where there is to be one`)
+  return text
+}
+
+function failed(file: string, problem: string, cause: unknown): PkiFileError {
+  return new PkiFileError(file, `${problem} (${messageOf(cause)})`, { cause })
+}

@@ -1,0 +1,40 @@
+/**
+ * Checks a chain of certificates in PEM that a signer hands in: blocks labelled CERTIFICATE alone, without header
+ * lines, each with one or more certificates in it; text around the blocks does not count. Whether the chain is trusted,
+ * or fits a key, is left to those who use it.
+ */
+
+import { X509Certificate } from 'node:crypto'
+import { shorten } from '../../base/text/shorten.ts'
+import { type Element, expectTag, readSeveral, tags } from './der.ts'
+import { MalformedInput } from './malformed-input.ts'
+import { readPemBlocks } from './pem.ts'
+import { hasOneSignatureAlgorithm } from './tbs.ts'
+
+/** More than any TLS handshake takes. */
+const maxCertificates = 100
+
+/** Throws UnsoundInput. */
+export function checkCertificateChain(pem: Buffer): void {
+  let count = 0
+  for (const { label, hasHeaders, bytes } of readPemBlocks(pem)) {
+    if (label !== 'CERTIFICATE')
+      throw new MalformedInput(`only CERTIFICATE PEM blocks are allowed, found ${JSON.stringify(shorten(label, 100))}`)
+    if (hasHeaders) throw new MalformedInput('no PEM block headers are permitted')
+    const certificates = readSeveral(bytes)
+    if (certificates.length === 0) throw new MalformedInput('a CERTIFICATE PEM block has no certificate in it')
+    count += certificates.length
+    if (count > maxCertificates) throw new MalformedInput(`more than ${maxCertificates} certificates`)
+    for (const certificate of certificates) checkCertificate(expectTag(certificate, tags.sequence))
+  }
+  if (count === 0) throw new MalformedInput('must contain at least one CERTIFICATE PEM block')
+}
+
+function checkCertificate({ whole }: Element): void {
+  if (!hasOneSignatureAlgorithm(whole)) throw new MalformedInput('a certificate names two signature algorithms')
+  try {
+    new X509Certificate(whole)
+  } catch (cause) {
+    throw new MalformedInput('a certificate is malformed', { cause })
+  }
+}

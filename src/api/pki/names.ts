@@ -1,0 +1,105 @@
+/**
+ * The names a server certificate is good for: DNS names and IP addresses, checked and in one spelling each, and read
+ * back from a certificate. `010.1.2.3` is refused, as some read it as octal (CVE-2021-29923).
+ */
+
+import { isIPv4 } from 'node:net'
+import { shorten } from '../../base/text/shorten.ts'
+import { childrenOf, MalformedDer, readWhole, tags } from './der.ts'
+import { element } from './der-writing.ts'
+
+import { extensionOf } from './tbs.ts'
+
+/** The hosts and addresses that a server certificate is for. */
+export interface AlternativeNames {
+  readonly dns: readonly string[]
+  readonly ips: readonly string[]
+}
+
+/** More would make a certificate that clients refuse for its size. */
+const maxNames = 256
+
+const subjectAltNameId = Buffer.from('551d11', 'hex')
+const dnsTag = 0x82
+const ipTag = 0x87
+
+/** Checked, in one spelling, sorted, without repetitions. Throws at the first name that is none. */
+export function canonicalNames({ dns, ips }: AlternativeNames): AlternativeNames {
+  if (dns.length + ips.length > maxNames) throw new Error(`more than ${maxNames} names for one certificate`)
+  return { dns: sortedSet(dns.map(canonicalDns)), ips: sortedSet(ips.map(canonicalIp)) }
+}
+
+/** The DNS names and addresses of a certificate, as `canonicalNames` spells them; names of other kinds are left out. */
+export function readNames(certificate: Buffer): AlternativeNames {
+  const extension = extensionOf(certificate, subjectAltNameId)
+  const names = extension === undefined ? [] : childrenOf(readWhole(extension, tags.sequence))
+  return {
+    dns: sortedSet(names.filter(({ tag }) => tag === dnsTag).map(({ content }) => content.toString('latin1'))),
+    ips: sortedSet(names.filter(({ tag }) => tag === ipTag).map(({ content }) => addressOf(content))),
+  }
+}
+
+/** The names as a certificate lists them, in DER. */
+export function alternativeNames(names: AlternativeNames): Buffer[] {
+  const { dns, ips } = canonicalNames(names)
+  return [
+    ...dns.map((name) => element(dnsTag, Buffer.from(name, 'latin1'))),
+    ...ips.map((address) => element(ipTag, bytesOf(address))),
+  ]
+}
+
+/** Whether two sets in the canonical spelling are equal. */
+export function sameNames(a: AlternativeNames, b: AlternativeNames): boolean {
+  return a.dns.join() === b.dns.join() && a.ips.join() === b.ips.join()
+}
+
+function canonicalDns(text: string): string {
+  const labels = text.toLowerCase().split('.')
+  const named = labels[0] === '*' && labels.length > 1 ? labels.slice(1) : labels
+  const fits = text.length <= 253 && named.every(isLabel) && !isDigits(named.at(-1) ?? '')
+  if (!fits) throw new Error(`not a DNS name: ${JSON.stringify(shorten(text, 300))}`)
+  return labels.join('.')
+}
+
+function isLabel(label: string): boolean {
+  return label.length <= 63 && /^[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?$/.test(label)
+}
+
+// A last label of digits alone would make it look like an address.
+function isDigits(label: string): boolean {
+  return /^[0-9]+$/.test(label)
+}
+
+function canonicalIp(text: string): string {
+  const address = isIPv4(text) ? text : canonicalIpv6(text)
+  if (address === undefined) throw new Error(`not an IP address: ${JSON.stringify(shorten(text, 300))}`)
+  return address
+}
+
+// By the URL parser, which refuses zones and leading zeros and has one spelling for each address; `isIP` would compile
+// a pattern for six milliseconds at each start.
+function canonicalIpv6(text: string): string | undefined {
+  const plausible = text.length <= 45 && /^[0-9a-fA-F:.]+$/.test(text)
+  return plausible ? URL.parse(`http://[${text}]`)?.hostname.slice(1, -1) : undefined
+}
+
+/** The address that these bytes are, in the canonical spelling. */
+export function addressOf(bytes: Buffer): string {
+  if (bytes.length === 4) return bytes.join('.')
+  if (bytes.length !== 16) throw new MalformedDer(`an address of ${bytes.length} bytes`)
+  const groups = Array.from({ length: 8 }, (_, i) => bytes.readUInt16BE(2 * i).toString(16))
+  return canonicalIp(groups.join(':'))
+}
+
+// In the canonical spelling `::` stands for as many zeros as are missing from eight groups.
+function bytesOf(address: string): Buffer {
+  if (!address.includes(':')) return Buffer.from(address.split('.').map(Number))
+  const [before, after] = address.split('::').map((half) => half.split(':').filter((group) => group !== ''))
+  const groups =
+    after === undefined ? before! : [...before!, ...Array(8 - before!.length - after.length).fill('0'), ...after]
+  return Buffer.from(groups.map((group) => group.padStart(4, '0')).join(''), 'hex')
+}
+
+function sortedSet(names: readonly string[]): string[] {
+  return [...new Set(names)].sort()
+}

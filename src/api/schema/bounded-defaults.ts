@@ -1,0 +1,36 @@
+/**
+ * Defaults of a schema that a user wrote: what they make of a value counts against the same limits as what is sent. What
+ * would become too large is found while the defaults are filled in, and never made.
+ */
+
+import type { Json } from '../json/json.ts'
+import { at, child, type FieldError, type FieldPath, forbidden } from '../model/field-error.ts'
+import { maxBodyBytes, maxValues } from '../model/limits.ts'
+import type { RuleContext } from './context.ts'
+import { fillSteps, hasDefaults, Room, sizeSteps } from './defaults.ts'
+import type { ObjectSchema } from './schema.ts'
+
+/**
+ * Changes `value`. Gives the fault where it would become too large; it is of no use then. Yields where it can be
+ * interrupted.
+ */
+export function* fillWithinLimits(
+  schema: ObjectSchema,
+  value: Json,
+  context: RuleContext,
+): Generator<void, FieldError | undefined> {
+  if (!hasDefaults(schema)) return undefined
+  const { bytes, values } = yield* sizeSteps(value)
+  const room = new Room({ bytes: maxBodyBytes - bytes, values: maxValues - values })
+  const over = yield* fillSteps(schema, value, { context, room })
+  return over && forbidden(pathOf(over), tooLarge)
+}
+
+const tooLarge = `the defaults of the schema make the object too large: at most ${maxBodyBytes} bytes and ${maxValues} values`
+
+function pathOf(steps: readonly (string | number)[]): FieldPath {
+  return steps.reduceRight<FieldPath>(
+    (path, step) => (typeof step === 'number' ? at(path, step) : path === '' ? step : child(path, step)),
+    '',
+  )
+}

@@ -1,0 +1,59 @@
+/** Whether a JSON value is of the type that a schema names, whatever else the schema demands of it. */
+
+import { isObject, type Json, own } from '../json/json.ts'
+import { at, child, type FieldPath } from '../model/field-error.ts'
+import type { Schema } from './schema.ts'
+
+/** Whether a value has the type that the schema asks for. */
+export function matchesType(schema: Schema, value: Json): boolean {
+  if (value === null) return schema.nullable === true || schema.type === 'any'
+  switch (schema.type) {
+    case 'string':
+    case 'bytes':
+    case 'time':
+    case 'quantity':
+      return typeof value === 'string'
+    case 'boolean':
+      return typeof value === 'boolean'
+    case 'integer':
+      return isInt64(value)
+    case 'number':
+      return typeof value === 'number' || typeof value === 'bigint'
+    case 'intOrString':
+      return typeof value === 'string' || isInt64(value)
+    case 'any':
+      return true
+    case 'map':
+    case 'object':
+      return isObject(value)
+    case 'list':
+      return Array.isArray(value)
+    default:
+      return schema satisfies never
+  }
+}
+
+/** Whether a value is a whole number of 64 bits. Beyond what is exact, one that is written as 1e20 is none. */
+export function isInt64(value: Json): boolean {
+  return typeof value === 'bigint' ? BigInt.asIntN(64, value) === value : Number.isSafeInteger(value)
+}
+
+/** The first place in a value that is not of the type that its schema names; undefined where all are. */
+export function firstMisfit(schema: Schema, value: Json, path: FieldPath): FieldPath | undefined {
+  if (value === null || schema.anyType) return undefined
+  if (!matchesType(schema, value)) return path
+  if (schema.type === 'list') return firstOf((value as Json[]).map((item, i) => [schema.items, item, at(path, i)]))
+  if (schema.type === 'map' && isObject(value))
+    return firstOf(Object.keys(value).map((key) => [schema.values, value[key]!, child(path, key)]))
+  if (schema.type !== 'object' || !isObject(value)) return undefined
+  const known = Object.keys(value).filter((name) => Object.hasOwn(schema.fields, name))
+  return firstOf(known.map((name) => [schema.fields[name]!.schema, own(value, name)!, child(path, name)]))
+}
+
+function firstOf(parts: Parameters<typeof firstMisfit>[]): FieldPath | undefined {
+  for (const part of parts) {
+    const found = firstMisfit(...part)
+    if (found !== undefined) return found
+  }
+  return undefined
+}

@@ -1,0 +1,198 @@
+/**
+ * Writes a schema as OpenAPI schema objects: the reader of the schema language for people and their tools.
+ *
+ * A type with a name becomes a definition and is referred to; one without is written where it stands. The markers that
+ * say how lists and maps are merged carry the vendor's prefix. Version 2 and version 3 differ only in where definitions
+ * live, in what may stand beside a reference, and in how a value of two types is described.
+ */
+import { compareUtf8 } from '../../base/collections/utf8-order.ts'
+import type { JsonObject } from '../json/json.ts'
+import { definitionName, type Vendor } from '../model/vendor.ts'
+import type { AnySchema, Field, ListSchema, ObjectSchema, Schema } from './schema.ts'
+
+export type OpenApiVersion = 2 | 3
+
+/** Collects the definitions that one document needs. */
+export class Definitions {
+  readonly vendor: Vendor
+  readonly version: OpenApiVersion
+  readonly #found = new Map<string, JsonObject>()
+
+  constructor(vendor: Vendor, version: OpenApiVersion) {
+    this.vendor = vendor
+    this.version = version
+  }
+
+  /** The schema as it stands in the document. `home` is the package that short names belong to: `core.v1`. */
+  write(schema: Schema, home: string): JsonObject {
+    const named = publishedType(schema)
+    return named === undefined ? this.#inline(schema, home) : this.#refer(schema, named, home)
+  }
+
+  /** Notes the kinds, by group, version and name, that are written as this type, if the document defines it. */
+  mark(schema: ObjectSchema, home: string, kinds: readonly JsonObject[]): void {
+    const definition = this.#found.get(this.#fullName(schema.name!, home))
+    if (definition !== undefined) definition[this.marker('group-version-kind')] = [...kinds]
+  }
+
+  /** The name of an extension of the vendor's own. */
+  marker(name: string): string {
+    return `${this.vendor.extensionPrefix}${name}`
+  }
+
+  /** Names and definitions, in the order of the names. */
+  entries(): [string, JsonObject][] {
+    return [...this.#found].sort(([a], [b]) => (a < b ? -1 : 1))
+  }
+
+  #refer(schema: Schema, { name, doc }: PublishedType, home: string): JsonObject {
+    const full = this.#fullName(name, home)
+    if (!this.#found.has(full)) {
+      const definition: JsonObject = doc === undefined ? {} : { description: doc }
+      // Known before it is written, so that a type may contain itself.
+      this.#found.set(full, definition)
+      Object.assign(definition, this.#inline(schema, packageOf(name) ?? home))
+    }
+    return { $ref: `${this.version === 2 ? '#/definitions/' : '#/components/schemas/'}${full}` }
+  }
+
+  #fullName(name: string, home: string): string {
+    return definitionName(this.vendor, packageOf(name) === undefined ? `${home}.${name}` : name)
+  }
+
+  #inline(schema: Schema, home: string): JsonObject {
+    switch (schema.type) {
+      case 'string':
+        return { type: 'string', ...(schema.values === undefined ? {} : { enum: [...schema.values] }) }
+      case 'boolean':
+        return { type: 'boolean' }
+      case 'integer':
+        return { type: 'integer', format: `int${schema.bits}` }
+      case 'number':
+        return { type: 'number', format: 'double' }
+      case 'bytes':
+        return { type: 'string', format: 'byte', ...(schema.atomic ? { [this.marker('list-type')]: 'atomic' } : {}) }
+      case 'time':
+        return { type: 'string', format: 'date-time' }
+      case 'quantity':
+        return this.version === 2 ? { type: 'string' } : eitherOf('string', 'number')
+      case 'intOrString':
+        return { ...(this.version === 2 ? { type: 'string' } : eitherOf('integer', 'string')), format: 'int-or-string' }
+      case 'any':
+        return this.#any(schema, home)
+      case 'map':
+        return {
+          type: 'object',
+          additionalProperties: this.write(schema.values, home),
+          ...(schema.atomic ? { [this.marker('map-type')]: 'atomic' } : {}),
+        }
+      case 'list':
+        return { type: 'array', items: this.write(schema.items, home), ...this.#listMarkers(schema) }
+      case 'object':
+        return this.#object(schema, home)
+      default:
+        return schema satisfies never
+    }
+  }
+
+  #any({ name, untyped, described }: AnySchema, home: string): JsonObject {
+    if (name === undefined) return { [this.marker('preserve-unknown-fields')]: true }
+    if (described !== undefined) return this.#object(described(this.vendor), home)
+    return untyped ? {} : { type: 'object' }
+  }
+
+  #object(schema: ObjectSchema, home: string): JsonObject {
+    const { publish } = schema
+    if (publish !== undefined)
+      return publish({ version: this.version, writeField: (field) => this.#field(field, home) })
+    const fields = Object.entries(schema.fields)
+    const required = fields.filter(([, field]) => isRequired(field)).map(([name]) => name)
+    // Properties are a map, and maps stand in the order of their keys.
+    const sorted = fields.toSorted(([a], [b]) => compareUtf8(a, b))
+    const properties = sorted.map(([name, field]) => [name, this.#field(field, home)] as const)
+    return {
+      type: 'object',
+      ...(required.length === 0 ? {} : { required }),
+      ...(properties.length === 0 ? {} : { properties: Object.fromEntries(properties) }),
+      ...(schema.atomic ? { [this.marker('map-type')]: 'atomic' } : {}),
+      ...(schema.open ? { [this.marker('preserve-unknown-fields')]: true } : {}),
+    }
+  }
+
+  #field({ schema, doc, default: preset, patch }: Field, home: string): JsonObject {
+    const written = this.write(schema, home)
+    const beside = {
+      ...(doc === undefined ? {} : { description: doc }),
+      ...(preset === undefined ? {} : { default: preset }),
+      ...(patch === undefined ? {} : { [this.marker('patch-strategy')]: patch }),
+    }
+    if (this.version === 2 || written.$ref === undefined || Object.keys(beside).length === 0)
+      return { ...beside, ...written }
+    // In version 3 nothing may stand beside a reference.
+    return { ...beside, allOf: [written] }
+  }
+
+  #listMarkers({ list, keys, patch, mergeKey, retainKeys }: ListSchema): JsonObject {
+    return {
+      [this.marker('list-type')]: list,
+      ...(keys === undefined ? {} : { [this.marker('list-map-keys')]: [...keys] }),
+      ...(patch === undefined ? {} : { [this.marker('patch-strategy')]: retainKeys ? `${patch},retainKeys` : patch }),
+      ...(mergeKey === undefined ? {} : { [this.marker('patch-merge-key')]: mergeKey }),
+    }
+  }
+}
+
+interface PublishedType {
+  readonly name: string
+  readonly doc: string | undefined
+}
+
+/** The name under which a type is published, if it is. */
+function publishedType(schema: Schema): PublishedType | undefined {
+  switch (schema.type) {
+    case 'time':
+      return schema.micro
+        ? { name: 'meta.v1.MicroTime', doc: 'A time as in RFC 3339, to the microsecond.' }
+        : { name: 'meta.v1.Time', doc: 'A time as in RFC 3339, to the second.' }
+    case 'quantity':
+      return {
+        name: 'api.resource.Quantity',
+        doc: 'A number with a unit: `100m`, `1.5`, `2Gi`, `5e3`. Read exactly, never rounded down.',
+      }
+    case 'intOrString':
+      return { name: 'util.intstr.IntOrString', doc: 'A whole number, or a text such as a name or a percentage.' }
+    case 'any':
+    case 'object':
+      return schema.name === undefined ? undefined : { name: schema.name, doc: schema.doc }
+    case 'string':
+    case 'boolean':
+    case 'integer':
+    case 'number':
+    case 'bytes':
+    case 'map':
+    case 'list':
+      return undefined
+    default:
+      return schema satisfies never
+  }
+}
+
+/** `meta.v1` of `meta.v1.ObjectMeta`; undefined for a short name. */
+function packageOf(name: string): string | undefined {
+  const dot = name.lastIndexOf('.')
+  return dot < 0 ? undefined : name.slice(0, dot)
+}
+
+/**
+ * A reader may rely on a field that validation demands, and on a value that is always written. Objects and times that
+ * are always written may be empty, so nobody has to send them. Where clients were promised otherwise, that promise
+ * counts.
+ */
+function isRequired({ required, zero, schema, published }: Field): boolean {
+  if (published !== undefined) return published === 'required'
+  return required || (zero === 'write' && schema.type !== 'object' && schema.type !== 'time')
+}
+
+function eitherOf(...types: string[]): JsonObject {
+  return { oneOf: types.map((type) => ({ type })) }
+}

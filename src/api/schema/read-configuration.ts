@@ -1,0 +1,51 @@
+/**
+ * Reads a part of a configuration file, such as that of one admission control, by a schema as kinds have it. What the schema does not know,
+ * values of wrong types and broken rules are errors that name the field; the caller adds the file.
+ *
+ *   const fields = { limits: field(1, s.list(limit), { required: true, doc: 'What is limited.' }) }
+ *   const { limits = [] } = readConfiguration(value, {
+ *     vendor, group: 'eventratelimit.admission', versions: ['v1alpha1'], kind: 'Configuration', fields,
+ *   })
+ */
+import { isObject, type Json, type JsonObject, own } from '../json/json.ts'
+import { apiVersionOf, type Vendor } from '../model/vendor.ts'
+import { decode } from './decode.ts'
+import { type Fields, type InferFields, s } from './schema.ts'
+import { validate } from './validate.ts'
+
+export interface ConfigurationForm<F extends Fields> extends ConfigurationFields<F> {
+  /** The short id of its group: `apiserver.config`. */
+  readonly group: string
+  readonly versions: readonly string[]
+  readonly kind: string
+}
+
+export interface ConfigurationFields<F extends Fields> {
+  readonly vendor: Vendor
+  readonly fields: F
+}
+
+/** The configuration, if it is of this kind and all of it is understood. */
+export function readConfiguration<F extends Fields>(value: Json, form: ConfigurationForm<F>): InferFields<F> {
+  const { vendor, group, versions, kind } = form
+  if (!isObject(value)) throw new Error('its configuration must be an object')
+  const known = versions.map((version) => apiVersionOf(vendor, group, version))
+  const apiVersion = own(value, 'apiVersion')
+  if (own(value, 'kind') !== kind || typeof apiVersion !== 'string' || !known.includes(apiVersion))
+    throw new Error(`its configuration must be of kind ${kind} in ${known.join(' or ')}`)
+  return readFields(withoutType(value), form)
+}
+
+/** The same for a configuration that does not say of which kind it is. */
+export function readFields<F extends Fields>(value: Json, { vendor, fields }: ConfigurationFields<F>): InferFields<F> {
+  const schema = s.object(fields)
+  const { value: read, unknown } = decode(schema, value)
+  if (unknown.length > 0) throw new Error(`unknown field ${JSON.stringify(unknown[0])}`)
+  const [fault] = validate(schema, read, { vendor, subresource: '' })
+  if (fault !== undefined) throw new Error(`${fault.path}: ${fault.text}`)
+  return read as InferFields<F>
+}
+
+function withoutType({ apiVersion: _apiVersion, kind: _kind, ...rest }: JsonObject): JsonObject {
+  return rest
+}

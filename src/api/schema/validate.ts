@@ -1,0 +1,302 @@
+/**
+ * Checks a decoded value against what its schema demands beyond types: required fields, listed values, map keys,
+ * unique list elements, choices of one field among several, and the rules of its types.
+ */
+
+import { memoizeByObject } from '../../base/collections/memoize-by-object.ts'
+import { threadMicroseconds } from '../../base/concurrency/thread-time.ts'
+import { runToCompletion, type Steps } from '../../base/concurrency/time-slice.ts'
+import { isObject, type Json, type JsonObject, own, typeName } from '../json/json.ts'
+import { isLarge, partsPerStep } from '../json/large-json.ts'
+import {
+  at,
+  child,
+  duplicate,
+  type FieldError,
+  type FieldPath,
+  forbidden,
+  invalid,
+  maxFaults,
+  notSupported,
+  required,
+} from '../model/field-error.ts'
+import { containsSchema } from './contains-schema.ts'
+import type { RuleContext } from './context.ts'
+import type { Effort } from './effort.ts'
+import { matchesType } from './matches-type.ts'
+import { PresentFields } from './present-fields.ts'
+import type { Choice, Field, ListSchema, MapSchema, ObjectSchema, Schema } from './schema.ts'
+
+/** Most of a kind has no rules, and is not walked. */
+const hasRules = containsSchema((schema) => {
+  if (schema.check !== undefined || schema.lenient) return true
+  switch (schema.type) {
+    case 'object':
+      return schema.choice !== undefined || Object.values(schema.fields).some((field) => field.required)
+    case 'map':
+      return schema.key !== undefined
+    case 'list':
+      return schema.unique === true
+    case 'string':
+      return schema.values !== undefined
+    default:
+      return false
+  }
+})
+
+interface CheckedField {
+  readonly name: string
+  readonly field: Field
+  readonly hasRules: boolean
+}
+
+/** The fields of an object that have something to be checked, in the order of the schema. */
+const checkedFields = memoizeByObject(({ fields, choice }: ObjectSchema) => {
+  const all: CheckedField[] = Object.entries(fields)
+    .map(([name, field]) => ({ name, field, hasRules: hasRules(field.schema) }))
+    .filter(({ name, field, hasRules }) => field.required || hasRules || choice?.among.includes(name))
+  return new PresentFields(all, ({ field }) => field.required === true)
+})
+
+/** Returns everything that the schema finds wrong with a decoded value. */
+export function validate(schema: Schema, value: Json, context: RuleContext): FieldError[] {
+  const validation = new Validation(context)
+  validation.check(schema, value, '')
+  return validation.errors
+}
+
+/** The same, with a yield where it can be interrupted. */
+export function* validateSteps(schema: Schema, value: Json, context: RuleContext): Generator<void, FieldError[]> {
+  const validation = new Validation(context)
+  yield* validation.checkSteps(schema, value, '')
+  return validation.errors
+}
+
+class Validation {
+  /** What was found so far, in the order of the schema. */
+  readonly errors: FieldError[] = []
+  readonly #context: RuleContext
+  readonly #effort: Effort = { isClean: () => this.errors.length === 0, steps: 0, began: undefined, spent: false }
+  /** The words of faults that are reported once. */
+  readonly #reported = new Set<string>()
+
+  constructor(context: RuleContext) {
+    this.#context = context
+  }
+
+  check(schema: Schema, value: Json, path: FieldPath): void {
+    if (!this.#isLookedAt(schema)) return
+    if (this.#hasJudgedParts(schema, value, path)) this.#checkType(schema, value, path)
+    this.#checkWhole(schema, value, path)
+  }
+
+  /** Takes large values apart; what is not large is checked at once. */
+  *checkSteps(schema: Schema, value: Json, path: FieldPath): Generator<void, void> {
+    if (!this.#isLookedAt(schema)) return
+    if (!isLarge(value)) return this.check(schema, value, path)
+    yield* this.#rest()
+    if (this.#hasJudgedParts(schema, value, path)) yield* this.#checkTypeSteps(schema, value, path)
+    yield* this.#checkWholeSteps(schema, value, path)
+  }
+
+  /** Others have their turn. What they do in it is no effort for this value. */
+  *#rest(): Generator<void, void> {
+    if (this.#effort.began === undefined) return yield
+    const before = threadMicroseconds()
+    yield
+    this.#effort.began += threadMicroseconds() - before
+  }
+
+  #isLookedAt(schema: Schema): boolean {
+    return hasRules(schema) && this.errors.length < maxFaults
+  }
+
+  /** Whether the parts of a value are to be looked into. One of another type than its schema's is reported. */
+  #hasJudgedParts(schema: Schema, value: Json, path: FieldPath): boolean {
+    if (!schema.lenient || schema.anyType || matchesType(schema, value))
+      return value !== null && !schema.skipsParts?.(value)
+    const misfits = schema.misfit?.(value, path) ?? [invalid(path, typeName(value), `must be of type ${schema.type}`)]
+    this.#report(misfits)
+    return false
+  }
+
+  /** The rule of the type itself, once its parts are judged. */
+  #checkWhole(schema: Schema, value: Json, path: FieldPath): void {
+    const found = this.#askRule(schema, value, path)
+    this.#report(Array.isArray(found) ? found : runToCompletion(found))
+  }
+
+  *#checkWholeSteps(schema: Schema, value: Json, path: FieldPath): Generator<void, void> {
+    const found = this.#askRule(schema, value, path)
+    if (Array.isArray(found)) return this.#report(found)
+    let step = found.next()
+    while (!step.done) {
+      yield* this.#rest()
+      step = found.next()
+    }
+    this.#report(step.value)
+  }
+
+  #askRule(schema: Schema, value: Json, path: FieldPath): FieldError[] | Steps<FieldError[]> {
+    if (value === null && !schema.lenient && schema.nullable) return []
+    return schema.check?.(value, path, this.#context, this.#effort) ?? []
+  }
+
+  #report(faults: readonly FieldError[]): void {
+    for (const fault of faults) {
+      if (fault.once !== undefined && this.#reported.has(fault.once)) continue
+      if (fault.once !== undefined) this.#reported.add(fault.once)
+      this.errors.push(fault)
+    }
+  }
+
+  #checkType(schema: Schema, value: Json, path: FieldPath): void {
+    switch (schema.type) {
+      case 'object':
+        if (isObject(value) && !schema.unjudged) this.#checkObject(schema, value, schema.faultsAt?.(path) ?? path)
+        return
+      case 'map':
+        if (isObject(value)) this.#checkMap(schema, value, path)
+        return
+      case 'list':
+        if (Array.isArray(value)) this.#checkList(schema, value, path)
+        return
+      case 'string':
+        if (schema.values && !schema.values.includes(String(value)))
+          this.errors.push(notSupported(path, value, schema.values))
+        return
+      default:
+        return
+    }
+  }
+
+  /** Of what is large, which is an object, a map or a list. */
+  *#checkTypeSteps(schema: Schema, value: Json, path: FieldPath): Generator<void, void> {
+    if (schema.type === 'map' && isObject(value)) yield* this.#checkMapSteps(schema, value, path)
+    else if (schema.type === 'list' && Array.isArray(value)) yield* this.#checkListSteps(schema, value, path)
+    else if (schema.type === 'object' && isObject(value) && !schema.unjudged) {
+      const judged = judgedObject(schema, value, schema.faultsAt?.(path) ?? path)
+      for (const checked of checkedFields(schema).of(value)) {
+        const item = this.#partOf(judged, checked)
+        if (item !== undefined) yield* this.checkSteps(checked.field.schema, item, child(judged.path, checked.name))
+      }
+      this.#checkChosen(judged)
+    }
+  }
+
+  #checkObject(schema: ObjectSchema, value: JsonObject, path: FieldPath): void {
+    const judged = judgedObject(schema, value, path)
+    for (const checked of checkedFields(schema).of(value)) {
+      const item = this.#partOf(judged, checked)
+      if (item !== undefined) this.check(checked.field.schema, item, child(path, checked.name))
+    }
+    this.#checkChosen(judged)
+  }
+
+  /** The value of a field where that is to be looked into. Whether it may be there, or must be, is said here. */
+  #partOf(judged: JudgedObject, checked: CheckedField): Json | undefined {
+    const { value, path, choice, chosen, unjudged } = judged
+    const { name, field, hasRules } = checked
+    const item = own(value, name)
+    if (chosen.length > 1 && chosen.indexOf(name) > 0)
+      this.errors.push(forbidden(child(path, name), `may not specify more than 1 ${choice?.noun}`))
+    else if (field.required && isMissing(item)) this.errors.push(required(child(path, name)))
+    else if (hasRules && item !== undefined && !isUnsent(item, field) && !unjudged?.includes(name)) return item
+    return undefined
+  }
+
+  #checkChosen({ path, choice, chosen }: JudgedObject): void {
+    if (choice && chosen.length === 0) this.errors.push(required(path, `must specify a ${choice.noun}`))
+  }
+
+  #checkMap(schema: MapSchema, value: JsonObject, path: FieldPath): void {
+    const looksInto = hasRules(schema.values)
+    for (const key of Object.keys(value)) {
+      if (this.errors.length >= maxFaults) return
+      const place = this.#checkKey(schema, key, path)
+      if (looksInto) this.check(schema.values, value[key]!, place)
+    }
+  }
+
+  *#checkMapSteps(schema: MapSchema, value: JsonObject, path: FieldPath): Generator<void, void> {
+    const looksInto = hasRules(schema.values)
+    let entries = 0
+    for (const key of Object.keys(value)) {
+      if (this.errors.length >= maxFaults) return
+      if (++entries % partsPerStep === 0) yield* this.#rest()
+      const place = this.#checkKey(schema, key, path)
+      if (looksInto) yield* this.checkSteps(schema.values, value[key]!, place)
+    }
+  }
+
+  /** Gives the place of what is under the key. */
+  #checkKey(schema: MapSchema, key: string, path: FieldPath): FieldPath {
+    const place = schema.lenient ? child(path, key) : at(path, key)
+    for (const text of schema.key?.(key) ?? []) this.errors.push(invalid(place, key, text))
+    return place
+  }
+
+  #checkList(schema: ListSchema, value: Json[], path: FieldPath): void {
+    if (schema.unique) this.#checkUnique(schema, value, path)
+    if (!hasRules(schema.items)) return
+    for (let i = 0; i < value.length; i++) this.check(schema.items, value[i]!, schema.lenient ? path : at(path, i))
+  }
+
+  *#checkListSteps(schema: ListSchema, value: Json[], path: FieldPath): Generator<void, void> {
+    if (schema.unique) this.#checkUnique(schema, value, path)
+    if (!hasRules(schema.items)) return
+    for (let i = 0; i < value.length; i++) {
+      if (i % partsPerStep === 0) yield* this.#rest()
+      yield* this.checkSteps(schema.items, value[i]!, schema.lenient ? path : at(path, i))
+    }
+  }
+
+  #checkUnique(schema: ListSchema, value: Json[], path: FieldPath): void {
+    const seen = new Set<string>()
+    for (const [i, item] of value.entries()) {
+      const identity = identityOf(schema, item)
+      if (seen.has(identity)) this.errors.push(duplicate(at(path, i), item))
+      seen.add(identity)
+    }
+  }
+}
+
+/** An object whose fields are judged. */
+interface JudgedObject {
+  readonly value: JsonObject
+  readonly path: FieldPath
+  readonly choice: Choice | undefined
+  /** Those that it has of the fields that it may have one of. */
+  readonly chosen: readonly string[]
+  readonly unjudged: readonly string[] | undefined
+}
+
+function judgedObject(schema: ObjectSchema, value: JsonObject, path: FieldPath): JudgedObject {
+  const { choice } = schema
+  const chosen = choice ? membersIn(value, choice) : []
+  return { value, path, choice, chosen, unjudged: schema.leavesUnjudged?.(value) }
+}
+
+function membersIn(value: JsonObject, { among }: Choice): string[] {
+  const present = Object.keys(value).filter((name) => value[name] !== undefined && among.includes(name))
+  return present.length < 2 ? present : among.filter((name) => present.includes(name))
+}
+
+function isMissing(item: Json | undefined): boolean {
+  return item === undefined || item === '' || item === null
+}
+
+/** An empty text that is always written was not sent; any other is one that was. */
+function isUnsent(item: Json, field: Field): boolean {
+  return item === '' && field.zero === 'write'
+}
+
+/** What makes an element of a set or keyed list itself, as a string to compare. */
+function identityOf(schema: ListSchema, item: Json): string {
+  if (schema.list === 'set' || !isObject(item)) return textOf(item)
+  return textOf(schema.keys?.map((key) => own(item, key) ?? null) ?? [])
+}
+
+function textOf(value: Json): string {
+  return JSON.stringify(value, (_, item) => (typeof item === 'bigint' ? `${item}n` : item))
+}

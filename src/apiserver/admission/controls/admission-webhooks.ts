@@ -1,0 +1,80 @@
+/**
+ * MutatingAdmissionWebhook and ValidatingAdmissionWebhook: what the stored webhook configurations say (`../webhook/`).
+ * Their configuration names a file in the form of a client config, whose users are the credentials for webhooks, by
+ * host.
+ */
+import { isAbsolute } from 'node:path'
+import type { Json } from '../../../api/json/json.ts'
+import { readConfiguration } from '../../../api/schema/read-configuration.ts'
+import { field, s } from '../../../api/schema/schema.ts'
+import type { Log } from '../../../base/telemetry/log.ts'
+import type { Clock } from '../../../base/time/clock.ts'
+import type { ConfiguredCredentials } from '../../outbound/credentials.ts'
+import type { HttpsCaller } from '../../outbound/https-caller.ts'
+import type { ServiceAddressParts } from '../../outbound/service-address.ts'
+import { Destinations } from '../../outbound/webhook-address.ts'
+import type { Control } from '../admission.ts'
+import type { AdmissionMetrics } from '../admission-metrics.ts'
+import { WebhookCalls } from '../webhook/calls.ts'
+import { WebhookConfigurations } from '../webhook/configurations.ts'
+import type { KnownWebhooks } from '../webhook/known-webhooks.ts'
+import { mutatingWebhooks, type WebhookControlParts } from '../webhook/mutating.ts'
+import { validatingWebhooks } from '../webhook/validating.ts'
+import type { Phase } from '../webhook/webhook.ts'
+
+/** What controls have that these need. */
+export interface WebhookMeans extends ServiceAddressParts {
+  readonly clock: Clock
+  readonly log: Log
+  readonly caller: HttpsCaller
+  /** The time that this server allows a request. */
+  readonly requestLimitMs: number
+  readonly metrics: AdmissionMetrics
+  /** Collects the webhooks for metrics and reports. */
+  readonly knownWebhooks: KnownWebhooks
+}
+
+const anonymous: ConfiguredCredentials = { byName: new Map() }
+
+export function mutatingAdmissionWebhook(parts: WebhookMeans, credentials = anonymous): Control {
+  return mutatingWebhooks(open(parts, 'mutating', credentials))
+}
+
+export function validatingAdmissionWebhook(parts: WebhookMeans, credentials = anonymous): Control {
+  return validatingWebhooks(open(parts, 'validating', credentials))
+}
+
+export async function configuredMutatingAdmissionWebhook(parts: WebhookMeans, value: Json): Promise<Control> {
+  return mutatingAdmissionWebhook(parts, await readCredentials(parts, value))
+}
+
+export async function configuredValidatingAdmissionWebhook(parts: WebhookMeans, value: Json): Promise<Control> {
+  return validatingAdmissionWebhook(parts, await readCredentials(parts, value))
+}
+
+function open(parts: WebhookMeans, phase: Phase, credentials: ConfiguredCredentials): WebhookControlParts {
+  const { lookup, clock, log, caller, requestLimitMs } = parts
+  const metrics = parts.metrics.webhooks
+  const configurations = new WebhookConfigurations(phase, lookup, clock)
+  parts.knownWebhooks.add(configurations)
+  const destinations = new Destinations(parts, credentials)
+  const calls = new WebhookCalls({ caller, destinations, clock, metrics, log, requestLimitMs })
+  return { configurations, calls, lookup, metrics }
+}
+
+const fields = {
+  kubeConfigFile: field(1, s.string(), { doc: 'The file with the credentials, as an absolute path.' }),
+}
+
+/** Throws what is wrong with the configuration, or with the file. Its reader is loaded where there is one. */
+async function readCredentials({ vendor }: WebhookMeans, value: Json): Promise<ConfiguredCredentials> {
+  const form = { group: 'apiserver.config', versions: ['v1', 'v1alpha1'], kind: 'WebhookAdmissionConfiguration' }
+  const { kubeConfigFile: file = '' } = readConfiguration(value, { vendor, ...form, fields })
+  if (!isAbsolute(file)) throw new Error('kubeConfigFile must be an absolute path')
+  const [{ readUsers }, { parseConfigYaml }] = await Promise.all([
+    import('../../../client/node/kubeconfig.ts'),
+    import('../../../client/node/config-yaml.ts'),
+  ])
+  const { byName, current } = readUsers({ files: [file], parse: parseConfigYaml })
+  return { byName, byDefault: current }
+}

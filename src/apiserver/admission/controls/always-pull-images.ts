@@ -1,0 +1,57 @@
+/**
+ * AlwaysPullImages: images are fetched for every pod, so that only those get a private image who have the right to it,
+ * also where the node has it already.
+ */
+import type { Pod } from '../../../api/kinds/core/pod.ts'
+import type { Container } from '../../../api/kinds/core/types/container.ts'
+import type { PodSpec } from '../../../api/kinds/core/types/pod-spec.ts'
+import { pods } from '../../../api/kinds/stored-types.ts'
+import type { AdmissionRequest, Control } from '../admission.ts'
+import { containersOf } from '../pod-security/check.ts'
+import { refusal } from '../refusal.ts'
+
+const lists = ['initContainers', 'containers', 'ephemeralContainers'] as const
+
+export function alwaysPullImages(): Control<Pod> {
+  return {
+    name: 'AlwaysPullImages',
+    handles: {
+      operations: ['CREATE', 'UPDATE'],
+      types: [pods],
+      subresources: ['', 'ephemeralcontainers'],
+    },
+    mutate: (request) => (newContainers(request).every(pulls) ? undefined : pulling(request)),
+    validate: (request) => {
+      const other = newContainers(request).find((one) => !pulls(one))
+      if (other !== undefined)
+        throw refusal(request, `spec: imagePullPolicy of container "${other.name}" must be Always`)
+    },
+  }
+}
+
+function specOf(object: Pod | undefined): PodSpec {
+  return object?.spec ?? {}
+}
+
+function pulls({ imagePullPolicy }: Container): boolean {
+  return imagePullPolicy === 'Always'
+}
+
+/** Of a container that exists the policy cannot change: only those with another image are looked at. */
+function newContainers({ object, oldObject }: AdmissionRequest<Pod>): Container[] {
+  const known = new Map(containersOf(specOf(oldObject)).map(({ name, image }) => [name, image]))
+  return containersOf(specOf(object)).filter(({ name, image }) => !known.has(name) || known.get(name) !== image)
+}
+
+function pulling(request: AdmissionRequest<Pod>): Pod {
+  const changed = new Set(newContainers(request))
+  const spec = { ...specOf(request.object) }
+  for (const list of lists) {
+    const containers = spec[list] ?? []
+    if (containers.some((one) => changed.has(one)))
+      Object.assign(spec, {
+        [list]: containers.map((one) => (changed.has(one) ? { ...one, imagePullPolicy: 'Always' } : one)),
+      })
+  }
+  return { ...request.object, spec }
+}

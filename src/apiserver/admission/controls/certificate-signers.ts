@@ -1,0 +1,84 @@
+/**
+ * CertificateApproval and CertificateSigning: who approves or denies a certificate request, and who signs one, needs the
+ * right to do so for its signer: the verb `approve` or `sign` on `signers`, by the signer's whole name or by its domain,
+ * `example.com/*`.
+ */
+
+import type { CertificateSigningRequest } from '../../../api/kinds/certificates/certificate-signing-request.ts'
+import { certificateSigningRequests } from '../../../api/kinds/stored-types.ts'
+import { forbiddenError } from '../../../api/model/api-error.ts'
+import type { Authorizer } from '../../authz/authorizer.ts'
+import type { AdmissionRequest, Control } from '../admission.ts'
+
+interface Parts {
+  readonly authorizer: Authorizer
+}
+
+/** Asked about every write to the sub-resource `approval`. */
+export function certificateApproval({ authorizer }: Parts): Control<CertificateSigningRequest> {
+  return {
+    name: 'CertificateApproval',
+    handles: handled('approval'),
+    validate: (request) => assertFor(authorizer, request, 'approve'),
+  }
+}
+
+/** Asked about writes to `status` that change the certificate or the conditions. */
+export function certificateSigning({ authorizer }: Parts): Control<CertificateSigningRequest> {
+  return {
+    name: 'CertificateSigning',
+    handles: handled('status'),
+    validate: async (request) => {
+      if (signs(request.oldObject) === signs(request.object)) return
+      await assertFor(authorizer, request, 'sign')
+    },
+  }
+}
+
+function handled(subresource: string): Control<CertificateSigningRequest>['handles'] {
+  return {
+    operations: ['UPDATE'],
+    types: [certificateSigningRequests],
+    subresources: [subresource],
+  }
+}
+
+/** What a signer writes, as text to compare. */
+function signs(object: CertificateSigningRequest | undefined): string {
+  const { certificate = '', conditions = [] } = object?.status ?? {}
+  return JSON.stringify([certificate, conditions])
+}
+
+async function assertFor(
+  authorizer: Authorizer,
+  request: AdmissionRequest<CertificateSigningRequest>,
+  verb: 'approve' | 'sign',
+): Promise<void> {
+  const { signerName = '' } = request.oldObject?.spec ?? {}
+  const domain = `${signerName.slice(0, Math.max(signerName.indexOf('/'), 0))}/*`
+  for (const name of [signerName, domain]) if (await may(authorizer, request, { verb, name })) return
+  const { type, name } = request
+  const why = `user not permitted to ${verb} requests with signerName ${JSON.stringify(signerName)}`
+  throw forbiddenError(type, name, `${type.plural}.${type.group} "${name}" is forbidden: ${why}`)
+}
+
+async function may(
+  authorizer: Authorizer,
+  { user, type }: AdmissionRequest<CertificateSigningRequest>,
+  { verb, name }: { verb: string; name: string },
+): Promise<boolean> {
+  const decision = await authorizer({
+    user,
+    attributes: {
+      resource: true,
+      verb,
+      group: type.group,
+      version: '*',
+      plural: 'signers',
+      subresource: '',
+      namespace: '',
+      name,
+    },
+  })
+  return decision.verdict === 'allow'
+}

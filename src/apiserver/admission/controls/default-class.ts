@@ -1,0 +1,79 @@
+/**
+ * DefaultStorageClass and DefaultIngressClass: a claim or an ingress that names no class gets the one that is marked as
+ * the default. Where two are marked, the object is refused.
+ */
+import type { PersistentVolumeClaim } from '../../../api/kinds/core/persistent-volume-claim.ts'
+import type { Ingress } from '../../../api/kinds/networking/ingress.ts'
+import { ingressClasses, ingresses, persistentVolumeClaims, storageClasses } from '../../../api/kinds/stored-types.ts'
+import type { Found, Lookup, StoredType } from '../../../api/model/lookup.ts'
+import type { ApiObject } from '../../../api/model/object.ts'
+import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
+import type { AdmissionRequest, Control } from '../admission.ts'
+import { refusal } from '../refusal.ts'
+
+interface Parts {
+  readonly vendor: Vendor
+  readonly lookup: Lookup
+}
+
+export function defaultStorageClass({ vendor, lookup }: Parts): Control<PersistentVolumeClaim> {
+  const marks = ['storageclass', 'storageclass.beta'].map((domain) => vendorKey(vendor, 'is-default-class', domain))
+  const older = vendorKey(vendor, 'storage-class', 'volume.beta')
+  return {
+    name: 'DefaultStorageClass',
+    handles: {
+      operations: ['CREATE'],
+      types: [persistentVolumeClaims],
+      subresources: [''],
+    },
+    mutate: (request) => {
+      const { metadata, spec = {} } = request.object
+      if (spec.storageClassName !== undefined || metadata.annotations?.[older] !== undefined) return undefined
+      const name = theDefault({
+        lookup,
+        type: storageClasses,
+        marks,
+        request,
+        several: 'default StorageClasses were found',
+      })
+      return name === undefined ? undefined : { ...request.object, spec: { ...spec, storageClassName: name } }
+    },
+  }
+}
+
+export function defaultIngressClass({ vendor, lookup }: Parts): Control<Ingress> {
+  const marks = [vendorKey(vendor, 'is-default-class', 'ingressclass')]
+  const older = vendorKey(vendor, 'ingress.class')
+  return {
+    name: 'DefaultIngressClass',
+    handles: { operations: ['CREATE'], types: [ingresses], subresources: [''] },
+    mutate: (request) => {
+      const { metadata, spec = {} } = request.object
+      if (spec.ingressClassName !== undefined || metadata.annotations?.[older] !== undefined) return undefined
+      const name = theDefault({
+        ...{ lookup, type: ingressClasses, marks, request },
+        several: 'default IngressClasses were found, only 1 allowed',
+      })
+      return name === undefined ? undefined : { ...request.object, spec: { ...spec, ingressClassName: name } }
+    },
+  }
+}
+
+interface Search {
+  readonly lookup: Lookup
+  /** The classes. */
+  readonly type: StoredType<ApiObject>
+  /** The annotations of which one says that a class is the default. */
+  readonly marks: readonly string[]
+  readonly request: AdmissionRequest
+  /** What is wrong where there are several, after their number. */
+  readonly several: string
+}
+
+function theDefault({ lookup, type, marks, request, several }: Search): string | undefined {
+  const isMarked = ({ object: { metadata } }: Found) => marks.some((mark) => metadata.annotations?.[mark] === 'true')
+  const [found, ...others] = lookup.list(type, { namespace: undefined }).filter(isMarked)
+  if (others.length > 0) throw refusal(request, `Internal error occurred: ${others.length + 1} ${several}`)
+  if (found !== undefined) request.dependOn?.(found)
+  return found?.object.metadata.name
+}

@@ -1,0 +1,28 @@
+/**
+ * DenyServiceExternalIPs: nobody draws traffic for an address to a Service by naming it. Addresses that a Service has
+ * already may stay and may be taken away.
+ */
+import type { Service } from '../../../api/kinds/core/types/service-spec.ts'
+import { services } from '../../../api/kinds/stored-types.ts'
+import type { Control } from '../admission.ts'
+import { refusal } from '../refusal.ts'
+
+export function denyServiceExternalIps(): Control<Service> {
+  return {
+    name: 'DenyServiceExternalIPs',
+    handles: { operations: ['CREATE', 'UPDATE'], types: [services], subresources: [''] },
+    validate: (request) => {
+      const known = new Set(addressesOf(request.oldObject))
+      const added = addressesOf(request.object).filter((address) => !known.has(address))
+      if (added.length > 0)
+        throw refusal(
+          request,
+          `Use of external IPs is denied by admission control (spec.externalIPs: ${added.join(', ')})`,
+        )
+    },
+  }
+}
+
+function addressesOf(service: Service | undefined): readonly string[] {
+  return service?.spec?.externalIPs ?? []
+}

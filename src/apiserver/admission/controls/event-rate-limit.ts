@@ -1,0 +1,104 @@
+/**
+ * EventRateLimit: events come in no faster than the configuration allows, for the server as a whole, for a namespace,
+ * for a user, or for events of one source about one object. A client that is too fast gets a 429. The workers of a server
+ * count together; servers on one etcd count each for itself.
+ */
+
+import type { Json } from '../../../api/json/json.ts'
+import type { Event } from '../../../api/kinds/core/event.ts'
+import { events } from '../../../api/kinds/stored-types.ts'
+import { tooManyRequests } from '../../../api/model/api-error.ts'
+import { child, type FieldError, type FieldPath, invalid } from '../../../api/model/field-error.ts'
+import type { StoredType } from '../../../api/model/lookup.ts'
+import type { Vendor } from '../../../api/model/vendor.ts'
+import { readConfiguration } from '../../../api/schema/read-configuration.ts'
+import { field, type InferFields, s } from '../../../api/schema/schema.ts'
+import { UsageError } from '../../../base/flags/flags.ts'
+import { newBucketMemory, openRateBuckets } from '../../../base/limits/rate-buckets.ts'
+import type { Clock } from '../../../base/time/clock.ts'
+import type { AdmissionRequest, Control } from '../admission.ts'
+
+interface Parts {
+  readonly vendor: Vendor
+  readonly clock: Clock
+  /** Where all workers of this server count; undefined where it has one. */
+  readonly sharedRates?: SharedArrayBuffer | undefined
+}
+
+const limitFields = {
+  type: field(1, s.oneOf('Server', 'Namespace', 'User', 'SourceAndObject'), {
+    required: true,
+    doc: 'What is counted together.',
+  }),
+  qps: field(2, s.int32(), { zero: 'keep', doc: 'How many a second in the long run.' }),
+  burst: field(3, s.int32(), { zero: 'keep', doc: 'How many at once.' }),
+  cacheSize: field(4, s.int32(), { zero: 'keep', doc: 'How many of them are remembered; 4096 if unset.' }),
+}
+
+type Limit = InferFields<typeof limitFields>
+
+const fields = {
+  limits: field(1, s.list(s.object(limitFields, { check: checkLimit })), { doc: 'What is limited.' }),
+}
+
+function checkLimit({ qps = 0, burst = 0, cacheSize = 0 }: Limit, path: FieldPath): FieldError[] {
+  return [
+    ...(qps > 0 ? [] : [invalid(child(path, 'qps'), qps, 'must be positive')]),
+    ...(burst > 0 ? [] : [invalid(child(path, 'burst'), burst, 'must be positive')]),
+    ...(cacheSize >= 0 ? [] : [invalid(child(path, 'cacheSize'), cacheSize, 'must not be negative')]),
+  ]
+}
+
+export function eventRateLimit(): Control<Event> {
+  throw new UsageError('EventRateLimit needs its limits: give them in the file of --admission-control-config-file')
+}
+
+export function configuredEventRateLimit(parts: Parts, configuration: Json): Control<Event> {
+  const { vendor } = parts
+  const { limits = [] } = readConfiguration(configuration, {
+    ...{ vendor, fields },
+    group: 'eventratelimit.admission',
+    versions: ['v1alpha1'],
+    kind: 'Configuration',
+  })
+  if (limits.length === 0) throw new Error('limits: name at least one')
+  const meters = metersOf(limits, parts)
+  return {
+    name: 'EventRateLimit',
+    handles: { operations: ['CREATE', 'UPDATE'], types: eventTypes, subresources: [''] },
+    validate: (request) => {
+      if (request.dryRun) return
+      for (const { limit, meter } of meters) if (!meter.take(keyOf(limit, request))) throw tooFast(limit)
+    },
+  }
+}
+
+const eventTypes: readonly StoredType<Event>[] = [events, { group: 'events', plural: 'events' }]
+
+function tooFast({ type }: Limit) {
+  return tooManyRequests(`EventRateLimit: events come faster than the limit of type ${type} allows; try again later`)
+}
+
+function keyOf({ type }: Limit, { namespace, user, object }: AdmissionRequest<Event>): string {
+  if (type === 'Namespace') return namespace
+  if (type === 'User') return user.name
+  return type === 'SourceAndObject' ? sourceAndObject(object) : ''
+}
+
+function sourceAndObject({ source = {}, involvedObject = {} }: Event): string {
+  const { kind, namespace, name, uid, apiVersion } = involvedObject
+  return JSON.stringify([source.component, source.host, kind, namespace, name, uid, apiVersion])
+}
+
+const defaultSize = 4096
+
+function metersOf(limits: readonly Limit[], { clock, sharedRates }: Parts) {
+  const rates = limits.map(({ qps = 1, burst = 1, cacheSize = 0 }) => ({
+    ...{ perSecond: qps, burst },
+    keys: cacheSize === 0 ? defaultSize : cacheSize,
+  }))
+  // The clock of a thread begins with the thread; this one is the same for all threads.
+  const now = sharedRates === undefined ? () => BigInt(Math.round(1e6 * clock.monotonic())) : process.hrtime.bigint
+  const meters = openRateBuckets(sharedRates ?? newBucketMemory(), rates, now)
+  return limits.map((limit, i) => ({ limit, meter: meters[i]! }))
+}

@@ -1,0 +1,181 @@
+/**
+ * ImagePolicyWebhook: a backend is asked with an ImageReview whether the images of a pod may run. What it says is
+ * cached for a while; whether a pod is let in while it does not answer is for its configuration to say.
+ */
+import { setTimeout } from 'node:timers/promises'
+import { isObject, type Json, type JsonObject, own } from '../../../api/json/json.ts'
+import type { Pod } from '../../../api/kinds/core/pod.ts'
+import { pods } from '../../../api/kinds/stored-types.ts'
+import { tooManyRequests } from '../../../api/model/api-error.ts'
+import { apiVersionOf, type Vendor } from '../../../api/model/vendor.ts'
+import { readFields } from '../../../api/schema/read-configuration.ts'
+import { field, s } from '../../../api/schema/schema.ts'
+import { TtlCache } from '../../../base/collections/ttl-cache.ts'
+import { UsageError } from '../../../base/flags/flags.ts'
+import { errorFields, type Log } from '../../../base/telemetry/log.ts'
+import { messageOf } from '../../../base/text/errors.ts'
+import type { Clock } from '../../../base/time/clock.ts'
+import { NoFreeConnection } from '../../../wire/http/https-json.ts'
+import type { AdmissionRequest, Control } from '../admission.ts'
+import { refusal } from '../refusal.ts'
+
+/** A service that is asked over HTTPS, as a client config (kubeconfig) names it. */
+export interface RemoteService {
+  /** Returns the answer; throws where there is none that can be read. */
+  post(body: JsonObject): Promise<Json>
+}
+
+export interface ImagePolicyParts {
+  readonly vendor: Vendor
+  readonly clock: Clock
+  readonly log: Log
+  /** Whether a version of a group is turned on by `--runtime-config`. */
+  readonly isEnabled: (group: string, version: string) => boolean
+  /** Throws where the file is of no use. */
+  readonly openService: (file: string) => Promise<RemoteService>
+}
+
+const fields = {
+  imagePolicy: field(
+    1,
+    s.object({
+      kubeConfigFile: field(1, s.string(), { required: true, doc: 'The client config that names the backend.' }),
+      allowTTL: field(2, s.int32(), { doc: 'How long an "allowed" is cached, in seconds; -1: not at all.' }),
+      denyTTL: field(3, s.int32(), { doc: 'How long a "denied" is cached, in seconds; -1: not at all.' }),
+      retryBackoff: field(4, s.int32(), { doc: 'How long to wait before a failed call is repeated, in milliseconds.' }),
+      defaultAllow: field(5, s.boolean(), { doc: 'Whether pods are let in while the backend does not answer.' }),
+    }),
+    { required: true, doc: 'The image policy.' },
+  ),
+}
+
+export function imagePolicyWebhook(): Control<Pod> {
+  throw new UsageError('ImagePolicyWebhook needs a configuration: see --admission-control-config-file')
+}
+
+interface Policy extends ImagePolicyParts {
+  readonly service: RemoteService
+  readonly allowMs: number
+  readonly denyMs: number
+  readonly retryMs: number
+  readonly defaultAllow: boolean
+}
+
+export async function configuredImagePolicyWebhook(parts: ImagePolicyParts, value: Json): Promise<Control<Pod>> {
+  const { vendor, clock } = parts
+  const { imagePolicy = {} } = readFields(value, { vendor, fields })
+  const { kubeConfigFile = '', allowTTL, denyTTL, retryBackoff, defaultAllow = false } = imagePolicy
+  if (!parts.isEnabled('imagepolicy', 'v1alpha1'))
+    throw new Error(`add --runtime-config=${apiVersionOf(vendor, 'imagepolicy', 'v1alpha1')}=true, which it needs`)
+  const policy: Policy = {
+    ...parts,
+    service: await parts.openService(kubeConfigFile),
+    allowMs: duration('allowTTL', allowTTL, { unitMs: 1000, usual: 300, max: 1800 }),
+    denyMs: duration('denyTTL', denyTTL, { unitMs: 1000, usual: 30, max: 1800 }),
+    retryMs: duration('retryBackoff', retryBackoff, { unitMs: 1, usual: 500, max: 300_000 }),
+    defaultAllow,
+  }
+  const verdicts = new TtlCache<Verdict>(clock)
+  return {
+    name: 'ImagePolicyWebhook',
+    handles: {
+      operations: ['CREATE', 'UPDATE'],
+      types: [pods],
+      subresources: ['', 'ephemeralcontainers'],
+    },
+    validate: (request) => judge(policy, verdicts, request),
+  }
+}
+
+interface Range {
+  readonly unitMs: number
+  readonly usual: number
+  readonly max: number
+}
+
+/** 0 or left out is the default, -1 is none. */
+function duration(name: string, value = 0, { unitMs, usual, max }: Range): number {
+  if (value === 0) return usual * unitMs
+  if (value === -1) return 0
+  if (value < 1 || value > max) throw new Error(`imagePolicy.${name} must be from 1 to ${max}, or -1`)
+  return value * unitMs
+}
+
+interface Verdict {
+  readonly allowed: boolean
+  readonly reason: string
+}
+
+const maxTries = 5
+const maxRetryMs = 5000
+
+async function judge(policy: Policy, verdicts: TtlCache<Verdict>, request: AdmissionRequest<Pod>): Promise<void> {
+  const spec = specOf(request)
+  let verdict: Verdict
+  try {
+    verdict = await verdicts.get(JSON.stringify(spec), async () => {
+      const value = await ask(policy, spec)
+      return { value, ttlMs: value.allowed ? policy.allowMs : policy.denyMs }
+    })
+  } catch (error) {
+    // Our own limit is no reason to admit a pod that the backend might have rejected.
+    if (error instanceof NoFreeConnection)
+      throw tooManyRequests('the image policy backend has too many calls under way')
+    const why = messageOf(error)
+    if (!policy.defaultAllow) throw refusal(request, `cannot reach the image policy backend: ${why}`)
+    policy.log.warn('admitted a pod without asking the image policy backend', errorFields(error))
+    request.warn('cannot reach the image policy backend; the pod was admitted by default')
+    return
+  }
+  if (verdict.allowed) return
+  throw refusal(
+    request,
+    verdict.reason === ''
+      ? 'one or more images rejected by webhook backend'
+      : `image policy webhook backend denied one or more images: ${verdict.reason}`,
+  )
+}
+
+/** A call that fails is repeated a few times, unless that took long already. */
+async function ask(policy: Policy, spec: JsonObject): Promise<Verdict> {
+  const giveUpAt = policy.clock.monotonic() + maxRetryMs
+  const apiVersion = apiVersionOf(policy.vendor, 'imagepolicy', 'v1alpha1')
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const answer = await policy.service.post({ apiVersion, kind: 'ImageReview', metadata: {}, spec })
+      return verdictOf(answer)
+    } catch (error) {
+      const wait = policy.retryMs * 1.5 ** (attempt - 1)
+      if (error instanceof NoFreeConnection || attempt === maxTries || policy.clock.monotonic() + wait > giveUpAt)
+        throw error
+      await setTimeout(wait)
+    }
+  }
+}
+
+const maxReason = 1000
+
+/** Only its status counts: an answer without one allows nothing. */
+function verdictOf(answer: Json): Verdict {
+  const status = isObject(answer) ? own(answer, 'status') : undefined
+  if (!isObject(status)) return { allowed: false, reason: '' }
+  const reason = own(status, 'reason')
+  return {
+    allowed: own(status, 'allowed') === true,
+    reason: typeof reason === 'string' ? reason.slice(0, maxReason) : '',
+  }
+}
+
+/** All containers that come with this request, and the annotations that are meant for the backend. */
+function specOf({ object, subresource, namespace, vendor }: AdmissionRequest<Pod>): JsonObject {
+  const { spec = {}, metadata } = object
+  const { containers = [], initContainers = [], ephemeralContainers = [] } = spec
+  const asked = subresource === '' ? [...containers, ...initContainers] : ephemeralContainers
+  const mark = `.image-policy.${vendor.groupDomain}/`
+  const annotations = Object.entries(metadata.annotations ?? {}).filter(([key]) => key.includes(mark))
+  return {
+    containers: asked.map(({ image = '' }) => ({ image })),
+    ...(annotations.length === 0 ? {} : { annotations: Object.fromEntries(annotations) }),
+    namespace,
+  }
+}

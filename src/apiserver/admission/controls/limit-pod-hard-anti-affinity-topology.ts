@@ -1,0 +1,27 @@
+/**
+ * LimitPodHardAntiAffinityTopology: pods keep others away from their own node at most. To keep them away from a whole
+ * zone would let one pod take it for itself.
+ */
+import type { Pod } from '../../../api/kinds/core/pod.ts'
+import { pods } from '../../../api/kinds/stored-types.ts'
+import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
+import type { Control } from '../admission.ts'
+import { refusal } from '../refusal.ts'
+
+export function limitPodHardAntiAffinityTopology({ vendor }: { readonly vendor: Vendor }): Control<Pod> {
+  const hostname = vendorKey(vendor, 'hostname')
+  return {
+    name: 'LimitPodHardAntiAffinityTopology',
+    handles: { operations: ['CREATE', 'UPDATE'], types: [pods], subresources: [''] },
+    validate: (request) => {
+      const { affinity } = request.object.spec ?? {}
+      const terms = affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []
+      const other = terms.find(({ topologyKey }) => topologyKey !== hostname)
+      if (other !== undefined)
+        throw refusal(
+          request,
+          `spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution has topologyKey ${other.topologyKey} but only ${hostname} is allowed`,
+        )
+    },
+  }
+}

@@ -1,0 +1,204 @@
+/**
+ * LimitRanger: containers that do not say what they need get what the LimitRanges of their namespace say, and what
+ * containers, pods and claims ask for stays within the bounds of all of them. A pod cannot change what it asks for, so
+ * only new ones are looked at; a claim can.
+ */
+
+import type { LimitRange } from '../../../api/kinds/core/limit-range.ts'
+import type { PersistentVolumeClaim } from '../../../api/kinds/core/persistent-volume-claim.ts'
+import type { Pod } from '../../../api/kinds/core/pod.ts'
+import type { Container } from '../../../api/kinds/core/types/container.ts'
+import type { ResourceList } from '../../../api/kinds/core/types/resource-list.ts'
+import { limitRanges, persistentVolumeClaims, pods } from '../../../api/kinds/stored-types.ts'
+import { invalidObject } from '../../../api/model/api-error.ts'
+import { tooLong } from '../../../api/model/field-error.ts'
+import type { Found, Lookup } from '../../../api/model/lookup.ts'
+import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
+import { maxAnnotationBytes } from '../../../api/selectors/label-rules.ts'
+import { runToCompletion, TimeSlice } from '../../../base/concurrency/time-slice.ts'
+import type { AdmissionRequest, Control } from '../admission.ts'
+import { type Bounds, breaksOf, claimBreaksOf } from '../limits/constraints.ts'
+import { askedByPod } from '../limits/pod-resources.ts'
+import { refusal } from '../refusal.ts'
+
+export function limitRanger({
+  lookup,
+  vendor,
+}: {
+  readonly lookup: Lookup
+  readonly vendor: Vendor
+}): Control<Pod | PersistentVolumeClaim> {
+  const note = vendorKey(vendor, 'limit-ranger')
+  return {
+    name: 'LimitRanger',
+    handles: {
+      operations: ['CREATE', 'UPDATE'],
+      types: [pods, persistentVolumeClaims],
+      subresources: [''],
+    },
+    mutate: (request) => {
+      if (!isPod(request) || request.operation === 'UPDATE') return undefined
+      const bounds = rangesOf(lookup, request).flatMap(boundsOf)
+      return fillPod(
+        request,
+        bounds.filter(({ type }) => type === 'Container'),
+        note,
+      )
+    },
+    validate: (request) => {
+      const { object, operation } = request
+      const going = operation === 'UPDATE' && object.metadata.deletionTimestamp !== undefined
+      if (going || (isPod(request) && operation === 'UPDATE')) return undefined
+      const ranges = rangesOf(lookup, request)
+      if (ranges.length === 0) return undefined
+      const work = judge(request, ranges)
+      return isLarge(request) ? new TimeSlice().run(work) : runToCompletion(work)
+    },
+  }
+}
+
+type LimitedRequest = AdmissionRequest<Pod | PersistentVolumeClaim>
+
+/** One with more containers than anybody needs is judged with rests in between. */
+function isLarge(request: LimitedRequest): boolean {
+  if (!isPod(request)) return false
+  const { containers = [], initContainers = [] } = request.object.spec ?? {}
+  return containers.length + initContainers.length > 100
+}
+
+/** How many LimitRanges a write rests on; the others of a namespace with that many may change unnoticed. */
+const maxRestedOn = 20
+
+function rangesOf(lookup: Lookup, { namespace, dependOn }: LimitedRequest): Found<LimitRange>[] {
+  const ranges = lookup.list(limitRanges, { namespace, whole: true })
+  if (dependOn !== undefined) for (const range of ranges.slice(0, maxRestedOn)) dependOn(range)
+  return ranges
+}
+
+function isPod(request: LimitedRequest): request is AdmissionRequest<Pod> {
+  return request.type.plural === pods.plural
+}
+
+function isClaim(request: LimitedRequest): request is AdmissionRequest<PersistentVolumeClaim> {
+  return request.type.plural === persistentVolumeClaims.plural
+}
+
+function boundsOf({ object }: Found<LimitRange>): readonly Bounds[] {
+  return object.spec?.limits ?? []
+}
+
+/** The pod with what its containers do not say, and a note of what that is; undefined where they say everything. */
+function fillPod(request: AdmissionRequest<Pod>, bounds: readonly Bounds[], note: string): Pod | undefined {
+  if (bounds.length === 0) return undefined
+  const { object } = request
+  const { spec = {}, metadata } = object
+  const defaults = defaultsOf(bounds)
+  const notes = new Notes(request)
+  const containers = spec.containers?.map((one) => fill(one, defaults, { who: 'container', notes }))
+  const initContainers = spec.initContainers?.map((one) => fill(one, defaults, { who: 'init container', notes }))
+  if (notes.text === '') return undefined
+  const annotations = { ...metadata.annotations, [note]: `LimitRanger plugin set: ${notes.text}` }
+  return {
+    ...object,
+    metadata: { ...metadata, annotations },
+    spec: { ...spec, ...(containers && { containers }), ...(initContainers && { initContainers }) },
+  }
+}
+
+/** What was filled in, as the annotation says it. What no annotation can hold is refused before all of it is made. */
+class Notes {
+  readonly #request: AdmissionRequest
+  text = ''
+
+  constructor(request: AdmissionRequest) {
+    this.#request = request
+  }
+
+  add(note: string): void {
+    this.text += this.text === '' ? note : `; ${note}`
+    if (this.text.length <= maxAnnotationBytes) return
+    const { type, name } = this.#request
+    throw invalidObject(type, name, [tooLong('metadata.annotations', maxAnnotationBytes)])
+  }
+}
+
+interface Defaults {
+  readonly requests: ResourceList
+  readonly limits: ResourceList
+}
+
+/** Of several ranges the first that says something counts. */
+function defaultsOf(bounds: readonly Bounds[]): Defaults {
+  let defaults: Defaults = { requests: {}, limits: {} }
+  for (const { defaultRequest, default: limits } of bounds)
+    defaults = {
+      requests: { ...defaultRequest, ...defaults.requests },
+      limits: { ...limits, ...defaults.limits },
+    }
+  return defaults
+}
+
+function fill(
+  container: Container,
+  { requests, limits }: Defaults,
+  { who, notes }: { who: string; notes: Notes },
+): Container {
+  const { resources = {}, name } = container
+  const [missing, unlimited] = [without(requests, resources.requests), without(limits, resources.limits)]
+  if (missing.length === 0 && unlimited.length === 0) return container
+  const told = (names: readonly string[], what: string) => `${names.toSorted().join(', ')} ${what} for ${who} ${name}`
+  if (missing.length > 0) notes.add(told(missing, 'request'))
+  if (unlimited.length > 0) notes.add(told(unlimited, 'limit'))
+  return {
+    ...container,
+    resources: {
+      ...resources,
+      ...(missing.length > 0 && { requests: { ...requests, ...resources.requests } }),
+      ...(unlimited.length > 0 && { limits: { ...limits, ...resources.limits } }),
+    },
+  }
+}
+
+function without(defaults: ResourceList, given: ResourceList = {}): string[] {
+  return Object.keys(defaults).filter((name) => !Object.hasOwn(given, name))
+}
+
+/** How many breaches a refusal lists. */
+const maxTold = 20
+
+/** Throws for the first range that is broken, with what is wrong by it. */
+function* judge(request: LimitedRequest, ranges: readonly Found<LimitRange>[]): Generator<void, void> {
+  for (const range of ranges) {
+    const breaches = new Set<string>()
+    for (const bounds of boundsOf(range))
+      for (const found of breachesOf(request, bounds)) {
+        for (const breach of found) if (breaches.size < maxTold) breaches.add(breach)
+        if (breaches.size === maxTold) break
+        yield
+      }
+    if (breaches.size > 0) throw refusal(request, `${told([...breaches])} (LimitRange ${range.object.metadata.name})`)
+  }
+}
+
+function breachesOf(request: LimitedRequest, bounds: Bounds): Iterable<string[]> {
+  if (isPod(request)) return podBreaches(request.object, bounds)
+  return isClaim(request) ? [claimBreaches(request.object, bounds)] : []
+}
+
+function told(breaches: readonly string[]): string {
+  return breaches.length === 1 ? breaches[0]! : `[${breaches.join(', ')}]`
+}
+
+/** What breaks the bounds, one thing that has bounds after the other. */
+function* podBreaches({ spec = {} }: Pod, bounds: Bounds): Generator<string[]> {
+  if (bounds.type === 'Pod') yield breaksOf(bounds, askedByPod(spec))
+  if (bounds.type !== 'Container') return
+  for (const list of [spec.containers, spec.initContainers])
+    for (const { resources: { requests = {}, limits = {} } = {} } of list ?? [])
+      yield breaksOf(bounds, { requests, limits })
+}
+
+function claimBreaches({ spec }: PersistentVolumeClaim, bounds: Bounds): string[] {
+  if (bounds.type !== 'PersistentVolumeClaim') return []
+  return claimBreaksOf(bounds, spec?.resources?.requests ?? {})
+}

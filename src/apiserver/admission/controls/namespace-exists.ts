@@ -1,0 +1,27 @@
+/** NamespaceExists: nothing is written in a namespace that does not exist; in one that is being deleted it is. */
+import { namespaces } from '../../../api/kinds/stored-types.ts'
+import { notFound } from '../../../api/model/api-error.ts'
+import type { Found, Lookup } from '../../../api/model/lookup.ts'
+import type { AdmissionRequest, Control } from '../admission.ts'
+
+export function namespaceExists({ lookup }: { readonly lookup: Lookup }): Control {
+  return {
+    name: 'NamespaceExists',
+    handles: { operations: ['CREATE', 'UPDATE', 'DELETE'] },
+    validate: (request) => {
+      const { namespace, type } = request
+      if (namespace === '' || (type.group === '' && type.plural === 'namespaces')) return undefined
+      const place = { namespace: '', name: namespace }
+      const found = lookup.getCached(namespaces, place) ?? lookup.getLatest(namespaces, place)
+      return found instanceof Promise ? found.then((later) => assertThere(request, later)) : assertThere(request, found)
+    },
+  }
+}
+
+/**
+ * What is new must not come into a namespace that has gone meanwhile; what exists may be deleted after its namespace.
+ */
+function assertThere({ operation, namespace, dependOn }: AdmissionRequest, found: Found | undefined): void {
+  if (found === undefined) throw notFound({ group: '', plural: 'namespaces' }, namespace)
+  if (operation === 'CREATE') dependOn?.(found)
+}

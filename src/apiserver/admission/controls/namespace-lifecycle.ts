@@ -1,0 +1,86 @@
+/**
+ * NamespaceLifecycle: nothing is created in a namespace that does not exist or is being deleted, and the namespaces
+ * that the system needs cannot be deleted.
+ */
+import { namespaces } from '../../../api/kinds/stored-types.ts'
+import { ApiError, forbiddenError, notFound } from '../../../api/model/api-error.ts'
+import type { Found, Lookup } from '../../../api/model/lookup.ts'
+import { groupName, type Vendor } from '../../../api/model/vendor.ts'
+import type { AdmissionRequest, Control } from '../admission.ts'
+import { refusedName } from '../refusal.ts'
+
+/** As Statuses name them. */
+const namespacesRef = { group: '', plural: 'namespaces' }
+const immortal = new Set(['default', 'kube-system', 'kube-public'])
+
+interface Parts {
+  readonly lookup: Lookup
+  readonly vendor: Vendor
+}
+
+export function namespaceLifecycle({ lookup, vendor }: Parts): Control {
+  /** A question about access is no object: it may be asked about any namespace. */
+  const isQuestion = ({ type }: AdmissionRequest) =>
+    type.plural === 'localsubjectaccessreviews' && type.group === groupName(vendor, 'authorization')
+  return {
+    name: 'NamespaceLifecycle',
+    handles: { operations: ['CREATE', 'UPDATE', 'DELETE'] },
+    mutate: (request) => {
+      if (isNamespace(request)) refuseImmortal(request)
+      if (isNamespace(request) || request.namespace === '' || request.operation === 'DELETE') return undefined
+      if (isQuestion(request)) return undefined
+      const found = find(lookup, request)
+      return found instanceof Promise ? found.then((later) => assertPlace(request, later)) : assertPlace(request, found)
+    },
+  }
+}
+
+/**
+ * What exists keeps its namespace from going, so changes of it do not need the most recent state; nor do writes that
+ * are stored only if that state is unchanged.
+ */
+function find(lookup: Lookup, { operation, namespace, dependOn }: AdmissionRequest) {
+  const name = { namespace: '', name: namespace }
+  const known = operation === 'UPDATE' || dependOn !== undefined ? lookup.getCached(namespaces, name) : undefined
+  return known === undefined || (operation === 'CREATE' && isGoing(known)) ? lookup.getLatest(namespaces, name) : known
+}
+
+function isGoing({ object }: Found): boolean {
+  return object.metadata.deletionTimestamp !== undefined
+}
+
+function isNamespace({ type }: AdmissionRequest): boolean {
+  return type.group === '' && type.plural === 'namespaces'
+}
+
+function refuseImmortal({ operation, name }: AdmissionRequest): void {
+  if (operation === 'DELETE' && immortal.has(name)) {
+    throw forbiddenError(namespacesRef, name, `namespaces "${name}" is forbidden: this namespace may not be deleted`)
+  }
+}
+
+function assertPlace(request: AdmissionRequest, namespace: Found | undefined): undefined {
+  if (namespace === undefined) throw notFound(namespacesRef, request.namespace)
+  if (request.operation === 'CREATE' && isGoing(namespace)) throw terminating(request)
+  // What exists keeps its namespace from going; what is new must not come into one that has begun to go.
+  if (request.operation === 'CREATE') request.dependOn?.(namespace)
+}
+
+function terminating(request: AdmissionRequest): ApiError {
+  const { type, namespace } = request
+  const { group, plural } = type
+  const name = refusedName(request)
+  const full = group === '' ? plural : `${plural}.${group}`
+  const message = `${full} "${name}" is forbidden: unable to create new content in namespace ${namespace} because it is being terminated`
+  const cause = {
+    reason: 'NamespaceTerminating',
+    message: `namespace ${namespace} is being terminated`,
+    field: 'metadata.namespace',
+  }
+  return new ApiError(403, 'Forbidden', message, {
+    ...(name === '' ? {} : { name }),
+    ...(group === '' ? {} : { group }),
+    kind: plural,
+    causes: [cause],
+  })
+}

@@ -1,0 +1,187 @@
+/**
+ * NodeRestriction: the agent of a node changes what belongs to its node and nothing else: its Node but not the labels
+ * and taints by which others keep workloads apart, pods that are bound to it, its Lease and its CSINode. It cannot
+ * delete its Node, nor have it deleted by giving it an owner. Agents are users `system:node:<name>` of the group
+ * `system:nodes`.
+ */
+
+import { type Json, type JsonObject, sameJson } from '../../../api/json/json.ts'
+import { lease } from '../../../api/kinds/coordination/lease.ts'
+import type { Node } from '../../../api/kinds/core/node.ts'
+import type { Pod } from '../../../api/kinds/core/pod.ts'
+import { csiNode } from '../../../api/kinds/storage/csi-node.ts'
+import { nodes, persistentVolumeClaims, pods, serviceAccounts, storedType } from '../../../api/kinds/stored-types.ts'
+import { notFound } from '../../../api/model/api-error.ts'
+import type { Lookup, StoredType } from '../../../api/model/lookup.ts'
+import { type ApiObject, asJson } from '../../../api/model/object.ts'
+import { nodesGroup, nodeUserPrefix, type User } from '../../../api/model/user.ts'
+import type { AdmissionRequest, Control } from '../admission.ts'
+import { assertMirrorPod } from '../node-restriction/mirror-pods.ts'
+import { changedLabels, forbiddenLabels } from '../node-restriction/node-labels.ts'
+import { refusal } from '../refusal.ts'
+
+interface Parts {
+  readonly lookup: Lookup
+}
+
+/** What an agent may do with the objects of one kind. */
+interface Restriction<T = ApiObject | undefined> {
+  readonly type: StoredType<Exclude<T, undefined>>
+  /** Throws to refuse. `node` is the name of the node whose agent asks. Is asked about objects of the type alone. */
+  assert(request: AdmissionRequest<T>, node: string, lookup: Lookup): void | Promise<void>
+}
+
+const restrictions: readonly Restriction[] = [
+  { type: nodes, assert: assertNode } satisfies Restriction<Node | undefined>,
+  { type: pods, assert: assertPod } satisfies Restriction<Pod | undefined>,
+  { type: persistentVolumeClaims, assert: assertClaim },
+  { type: serviceAccounts, assert: assertAccount },
+  { type: storedType(lease), assert: assertLease },
+  { type: storedType(csiNode), assert: assertCsiNode },
+]
+
+export function nodeRestriction({ lookup }: Parts): Control {
+  const types = restrictions.map(({ type }) => type)
+  const byPlural = new Map(restrictions.map((restriction) => [restriction.type.plural, restriction]))
+  return {
+    name: 'NodeRestriction',
+    handles: { operations: ['CREATE', 'UPDATE', 'DELETE'], types },
+    mutate: async (request) => {
+      const node = agentOf(request.user)
+      if (node === undefined) return undefined
+      if (node === '') throw refusal(request, `could not determine node from user "${request.user.name}"`)
+      await byPlural.get(request.type.plural)!.assert(request, node, lookup)
+      return undefined
+    },
+  }
+}
+
+/** The name of the node whose agent a user is; undefined where it is none. */
+function agentOf({ name, groups }: User): string | undefined {
+  return name.startsWith(nodeUserPrefix) && groups.includes(nodesGroup) ? name.slice(nodeUserPrefix.length) : undefined
+}
+
+function assertNode(request: AdmissionRequest<Node | undefined>, node: string): void {
+  const { operation, name, object, oldObject, vendor } = request
+  const refuse = (what: string) => refusal(request, `node "${node}" is not allowed to ${what}`)
+  if (name !== node) throw refuse(`modify node "${name}"`)
+  if (operation === 'DELETE') throw refuse('delete its node')
+  const [next, previous] = [object!, oldObject ?? undefined]
+  if (!sameOwners(next, previous)) throw refuse('modify ownerReferences')
+  if (next.spec?.configSource !== undefined && !same(next.spec.configSource, previous?.spec?.configSource))
+    throw refuse('set configSource')
+  if (previous === undefined) {
+    const labels = forbiddenLabels(Object.keys(next.metadata.labels ?? {}), vendor)
+    if (labels.length > 0) throw refuse(`set the following labels: ${labels.join(', ')}`)
+    return
+  }
+  if (!same(next.spec?.taints ?? [], previous.spec?.taints ?? [])) throw refuse('modify taints')
+  const labels = forbiddenLabels(changedLabels(next.metadata.labels, previous.metadata.labels), vendor)
+  if (labels.length > 0) throw refuse(`modify labels: ${labels.join(', ')}`)
+}
+
+/** Deleting an owner deletes what it owns: an agent that may not delete a Node may not add an owner to it either. */
+function sameOwners(next: ApiObject, previous: ApiObject | undefined): boolean {
+  return same(next.metadata.ownerReferences ?? [], previous?.metadata.ownerReferences ?? [])
+}
+
+function same(a: unknown, b: unknown): boolean {
+  return sameJson(a, b)
+}
+
+function assertPod(request: AdmissionRequest<Pod | undefined>, node: string, lookup: Lookup): void | Promise<void> {
+  const { operation, subresource } = request
+  const act = `${operation} ${subresource}`
+  if (isNew(request)) return assertMirrorPod(lookup, request, node)
+  if (act === 'CREATE eviction') return assertEviction(lookup, request, node)
+  if (act === 'DELETE ') return assertBound(request, node, 'delete pods')
+  if (act === 'UPDATE status') return assertPodStatus(request, node)
+  throw refusal(request, `node "${node}" may not ${operation.toLowerCase()} pods${subresource && `/${subresource}`}`)
+}
+
+/** A pod is created, and not one of its sub-resources. */
+function isNew(request: AdmissionRequest<Pod | undefined>): request is AdmissionRequest<Pod> {
+  return request.operation === 'CREATE' && request.subresource === ''
+}
+
+function assertBound(request: AdmissionRequest<Pod | undefined>, node: string, what: string): void {
+  if (nodeOf(request.oldObject) !== node)
+    throw refusal(request, `node "${node}" can only ${what} with spec.nodeName set to itself`)
+}
+
+function nodeOf(pod: Pod | undefined): string {
+  return pod?.spec?.nodeName ?? ''
+}
+
+function assertPodStatus(request: AdmissionRequest<Pod | undefined>, node: string): void {
+  assertBound(request, node, 'update pod status for pods')
+  if (changedLabels(request.object?.metadata.labels, request.oldObject?.metadata.labels).length > 0)
+    throw refusal(request, `node "${node}" cannot update labels through pod status`)
+}
+
+async function assertEviction(lookup: Lookup, request: AdmissionRequest<Pod | undefined>, node: string): Promise<void> {
+  const { namespace, name } = request
+  const found = await lookup.getLatest(pods, { namespace, name })
+  if (found === undefined) throw notFound({ group: '', plural: 'pods' }, name)
+  if (nodeOf(found.object) !== node)
+    throw refusal(request, `node "${node}" can only evict pods with spec.nodeName set to itself`)
+}
+
+/** What an agent knows of a claim is how large its volume is. */
+function assertClaim(request: AdmissionRequest, node: string): void {
+  const { operation, subresource, object, oldObject } = request
+  if (operation !== 'UPDATE' || subresource !== 'status')
+    throw refusal(request, `node "${node}" may only update the status of claims`)
+  if (!same(besidesSize(object!), besidesSize(oldObject!)))
+    throw refusal(
+      request,
+      `node "${node}" is not allowed to update fields other than status.capacity and status.conditions`,
+    )
+}
+
+const ofSize = ['capacity', 'conditions', 'allocatedResources', 'resizeStatus']
+
+function besidesSize(claim: ApiObject): Json {
+  const { metadata, status = {}, ...rest } = asJson(claim) as { metadata: JsonObject; status?: JsonObject }
+  const { managedFields: _fields, resourceVersion: _version, ...kept } = metadata
+  const others = Object.fromEntries(Object.entries(status).filter(([key]) => !ofSize.includes(key)))
+  return { ...rest, metadata: kept, status: others } as Json
+}
+
+interface TokenRequest {
+  readonly spec?: {
+    readonly boundObjectRef?: { readonly apiVersion?: string; kind?: string; name?: string; uid?: string }
+  }
+}
+
+/** An agent gets tokens for the pods it runs, each bound to its pod. */
+async function assertAccount(request: AdmissionRequest, node: string, lookup: Lookup): Promise<void> {
+  const { operation, subresource, object, namespace } = request
+  if (operation !== 'CREATE' || subresource !== 'token')
+    throw refusal(request, `node "${node}" may only request tokens of accounts`)
+  const { kind, apiVersion = 'v1', name = '', uid = '' } = (object as TokenRequest).spec?.boundObjectRef ?? {}
+  if (kind !== 'Pod' || apiVersion !== 'v1') throw refusal(request, 'node requested token not bound to a pod')
+  if (uid === '') throw refusal(request, 'node requested token with a pod binding without a uid')
+  const found = await lookup.getLatest(pods, { namespace, name })
+  if (found === undefined) throw notFound({ group: '', plural: 'pods' }, name)
+  if (found.object.metadata.uid !== uid)
+    throw refusal(
+      request,
+      `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have been deleted and then recreated`,
+    )
+  if (nodeOf(found.object) !== node)
+    throw refusal(request, 'node requested token bound to a pod scheduled on a different node')
+}
+
+const leaseNamespace = 'kube-node-lease'
+
+function assertLease(request: AdmissionRequest, node: string): void {
+  if (request.namespace !== leaseNamespace)
+    throw refusal(request, `can only access leases in the "${leaseNamespace}" system namespace`)
+  if (request.name !== node)
+    throw refusal(request, 'can only access node lease with the same name as the requesting node')
+}
+
+function assertCsiNode(request: AdmissionRequest, node: string): void {
+  if (request.name !== node) throw refusal(request, 'can only access CSINode with the same name as the requesting node')
+}

@@ -1,0 +1,101 @@
+/**
+ * OwnerReferencesPermissionEnforcement: an owner takes what it owns along when it is deleted, and what it owns may hold
+ * it back. So who changes the owners of an object needs the right to delete the object, and who makes it hold back an
+ * owner needs the right to change the finalizers of that owner.
+ */
+
+import { sameJson } from '../../../api/json/json.ts'
+import type { ApiObject, OwnerReference } from '../../../api/model/object.ts'
+import { TimeSlice } from '../../../base/concurrency/time-slice.ts'
+import type { Authorizer } from '../../authz/authorizer.ts'
+import type { AdmissionRequest, Control } from '../admission.ts'
+import { refusal } from '../refusal.ts'
+
+/** How a kind is served. */
+export interface OwnerType {
+  readonly group: string
+  readonly version: string
+  readonly plural: string
+  readonly namespaced: boolean
+}
+
+interface Parts {
+  readonly authorizer: Authorizer
+  /** Undefined where no such kind is served. */
+  readonly ownerType: (apiVersion: string, kind: string) => OwnerType | undefined
+}
+
+export function ownerReferencesPermissionEnforcement(parts: Parts): Control {
+  return {
+    name: 'OwnerReferencesPermissionEnforcement',
+    handles: { operations: ['CREATE', 'UPDATE'] },
+    validate: (request) => {
+      // The status of a pod cannot change its owners, and agents of nodes send what they remember of them.
+      if (request.type.plural === 'pods' && request.type.group === '' && request.subresource === 'status')
+        return undefined
+      const [next, previous] = [ownersOf(request.object), ownersOf(request.oldObject)]
+      return isSame(next, previous) ? undefined : assertMay(parts, request, { next, previous })
+    },
+  }
+}
+
+function ownersOf(object: ApiObject | undefined): OwnerReference[] {
+  return object?.metadata?.ownerReferences ?? []
+}
+
+function isSame(next: readonly OwnerReference[], previous: readonly OwnerReference[]): boolean {
+  return sameJson(next, previous)
+}
+
+interface Change {
+  readonly next: readonly OwnerReference[]
+  readonly previous: readonly OwnerReference[]
+}
+
+async function assertMay(parts: Parts, request: AdmissionRequest, { next, previous }: Change): Promise<void> {
+  if (request.oldObject !== undefined && !(await mayDelete(parts, request)))
+    throw refusal(request, "cannot set an ownerRef on a resource you can't delete")
+  const blockedBefore = new Set(previous.filter(({ blockOwnerDeletion }) => blockOwnerDeletion).map(({ uid }) => uid))
+  const asked = new Set<string>()
+  const pace = new TimeSlice()
+  for (const owner of next) {
+    const place = `${owner.apiVersion} ${owner.kind} ${owner.name}`
+    if (!owner.blockOwnerDeletion || blockedBefore.has(owner.uid) || asked.has(place)) continue
+    asked.add(place)
+    await pace.yieldIfDue()
+    await assertMayBlock(parts, request, owner)
+  }
+}
+
+async function mayDelete({ authorizer }: Parts, { user, type, namespace, name }: AdmissionRequest): Promise<boolean> {
+  const { group, version, plural } = type
+  const attributes = {
+    resource: true,
+    verb: 'delete',
+    group,
+    version,
+    plural,
+    subresource: '',
+    namespace,
+    name,
+  } as const
+  return (await authorizer({ user, attributes })).verdict === 'allow'
+}
+
+async function assertMayBlock(
+  { authorizer, ownerType }: Parts,
+  request: AdmissionRequest,
+  { apiVersion, kind, name }: OwnerReference,
+): Promise<void> {
+  const type = ownerType(apiVersion, kind)
+  if (type === undefined)
+    throw refusal(request, `cannot set blockOwnerDeletion: there is no kind ${kind} in ${apiVersion}`)
+  const { namespaced, ...rest } = type
+  const namespace = namespaced ? request.namespace : ''
+  const attributes = { resource: true, verb: 'update', ...rest, subresource: 'finalizers', namespace, name } as const
+  if ((await authorizer({ user: request.user, attributes })).verdict !== 'allow')
+    throw refusal(
+      request,
+      `cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: ${kind} "${name}"`,
+    )
+}

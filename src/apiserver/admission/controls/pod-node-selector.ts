@@ -1,0 +1,131 @@
+/**
+ * PodNodeSelector: the pods of a namespace go to the nodes that an annotation of the namespace selects, or else to those
+ * that the configuration does for all. An entry of the configuration for a namespace limits which labels its pods and
+ * its annotation may ask for; what the configuration itself adds is not held against the pod.
+ *
+ *   podNodeSelectorPluginConfig:
+ *     clusterDefaultNodeSelector: env=test
+ *     team-a: env=test,disk=ssd
+ */
+
+import type { Json } from '../../../api/json/json.ts'
+import type { Pod } from '../../../api/kinds/core/pod.ts'
+import { pods } from '../../../api/kinds/stored-types.ts'
+import type { Lookup } from '../../../api/model/lookup.ts'
+import { checkDnsLabel, checkLabelValue, checkQualifiedName } from '../../../api/model/names.ts'
+import type { ApiObject } from '../../../api/model/object.ts'
+import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
+import { readFields } from '../../../api/schema/read-configuration.ts'
+import { field, s } from '../../../api/schema/schema.ts'
+import type { AdmissionRequest, Control } from '../admission.ts'
+import { inNamespace } from '../in-namespace.ts'
+import { refusal } from '../refusal.ts'
+
+interface Parts {
+  readonly vendor: Vendor
+  readonly lookup: Lookup
+}
+
+type NodeLabels = { readonly [key: string]: string }
+
+interface Selectors {
+  /** Where a namespace has no annotation. */
+  readonly usual: NodeLabels
+  /** What a namespace and its pods may ask for, and no more. */
+  readonly limits: ReadonlyMap<string, NodeLabels>
+}
+
+export function podNodeSelector(parts: Parts): Control<Pod> {
+  return withSelectors(parts, { usual: {}, limits: new Map() })
+}
+
+const fields = {
+  podNodeSelectorPluginConfig: field(1, s.map(s.string()), { doc: 'Selectors by the name of the namespace.' }),
+}
+const defaultKey = 'clusterDefaultNodeSelector'
+
+export function configuredPodNodeSelector(parts: Parts, configuration: Json): Control<Pod> {
+  const { podNodeSelectorPluginConfig: given = {} } = readFields(configuration, { vendor: parts.vendor, fields })
+  const read = Object.entries(given).map(([name, text]): [string, NodeLabels] => {
+    const labels = parseSelector(text)
+    const [fault] = name === defaultKey ? [] : checkDnsLabel(name)
+    if (fault !== undefined || typeof labels === 'string')
+      throw new Error(`podNodeSelectorPluginConfig[${name}]: ${fault ?? labels}`)
+    return [name, labels]
+  })
+  const limits = new Map(read.filter(([name]) => name !== defaultKey))
+  return withSelectors(parts, { usual: new Map(read).get(defaultKey) ?? {}, limits })
+}
+
+function withSelectors({ vendor, lookup }: Parts, { usual, limits }: Selectors): Control<Pod> {
+  const key = vendorKey(vendor, 'node-selector', 'scheduler.alpha')
+  const selectorOf = (request: AdmissionRequest<Pod>, namespace: ApiObject): NodeLabels => {
+    const text = namespace.metadata.annotations?.[key]
+    if (text === undefined) return usual
+    const labels = parseSelector(text)
+    if (typeof labels === 'string')
+      throw refusal(request, `annotation ${key} of namespace "${request.namespace}" is not a node selector: ${labels}`)
+    return labels
+  }
+  return {
+    name: 'PodNodeSelector',
+    handles: { operations: ['CREATE'], types: [pods], subresources: [''] },
+    mutate: (request) => inNamespace(lookup, request, (namespace) => merged(request, selectorOf(request, namespace))),
+    validate: (request) => {
+      const limit = limits.get(request.namespace) ?? {}
+      return inNamespace(lookup, request, (namespace) => {
+        const wanted = selectorOf(request, namespace)
+        refuseConflict(request, wanted)
+        if (Object.keys(limit).length > 0) refuseBeyond(request, wanted === usual ? [limit, usual] : [limit])
+      })
+    },
+  }
+}
+
+function selectorIn({ object }: AdmissionRequest<Pod>): NodeLabels {
+  return object.spec?.nodeSelector ?? {}
+}
+
+function merged(request: AdmissionRequest<Pod>, wanted: NodeLabels): Pod | undefined {
+  refuseConflict(request, wanted)
+  const own = selectorIn(request)
+  if (Object.keys(wanted).every((key) => Object.hasOwn(own, key))) return undefined
+  return { ...request.object, spec: { ...request.object.spec, nodeSelector: { ...own, ...wanted } } }
+}
+
+function refuseConflict(request: AdmissionRequest<Pod>, wanted: NodeLabels): void {
+  const own = selectorIn(request)
+  const key = Object.keys(wanted).find((one) => Object.hasOwn(own, one) && own[one] !== wanted[one])
+  if (key !== undefined)
+    throw refusal(
+      request,
+      `pod node label selector conflicts with its namespace node label selector: ${key}=${own[key]}, and ${key}=${wanted[key]} is wanted`,
+    )
+}
+
+/** Each label that the pod asks for must be in one of these sets, with that value. */
+function refuseBeyond(request: AdmissionRequest<Pod>, allowed: readonly NodeLabels[]): void {
+  const own = selectorIn(request)
+  const isAllowed = (key: string) => allowed.some((labels) => Object.hasOwn(labels, key) && labels[key] === own[key])
+  const key = Object.keys(own).find((one) => !isAllowed(one))
+  if (key !== undefined)
+    throw refusal(
+      request,
+      `pod node label selector labels conflict with its namespace whitelist: ${key}=${own[key]} is not in it`,
+    )
+}
+
+/** `env=test,disk=ssd`: labels and their values, nothing else. A text is what is wrong with it. */
+function parseSelector(text: string): NodeLabels | string {
+  const parts = text.split(',').filter((part) => part.trim() !== '')
+  const entries: [string, string][] = []
+  for (const part of parts) {
+    const [key = '', value, ...more] = part.split('=').map((word) => word.trim())
+    if (value === undefined || more.length > 0)
+      return `${JSON.stringify(part)} must be a label and its value, as in a=b`
+    const [fault] = [...checkQualifiedName(key), ...checkLabelValue(value)]
+    if (fault !== undefined) return `${JSON.stringify(part)}: ${fault}`
+    entries.push([key, value])
+  }
+  return Object.fromEntries(entries)
+}

@@ -1,0 +1,167 @@
+/**
+ * PodSecurity: pods keep to the level of the pod security standard that their namespace asks for by its labels. What
+ * breaks the level of `enforce` is refused, of that of `warn` the client hears, and that of `audit` is counted and recorded. Kinds
+ * that make pods are warned about and never refused, as their pods will be. The rules are in `pod-security/`.
+ */
+
+import type { Json } from '../../../api/json/json.ts'
+import { namespaces, pods } from '../../../api/kinds/stored-types.ts'
+import { type ApiError, invalidObject } from '../../../api/model/api-error.ts'
+import type { Lookup } from '../../../api/model/lookup.ts'
+import type { ApiObject } from '../../../api/model/object.ts'
+import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
+import type { AdmissionRequest, Control } from '../admission.ts'
+import type { AdmissionMetrics } from '../admission-metrics.ts'
+import { inNamespace } from '../in-namespace.ts'
+import { containersOf } from '../pod-security/check.ts'
+import { type PodSecurityConfiguration, readPodSecurity, usual } from '../pod-security/configuration.ts'
+import { detailsOf, violationsOf } from '../pod-security/evaluate.ts'
+import { warningsOfExisting } from '../pod-security/existing-pods.ts'
+import { type DescribedPod, makerTypes, podIn, templateIn } from '../pod-security/pod-specs.ts'
+import {
+  isAsFree,
+  levelText,
+  type Mode,
+  type Policy,
+  policyOf,
+  type ReadPolicy,
+  sameLevel,
+} from '../pod-security/policy.ts'
+import { refusal } from '../refusal.ts'
+
+interface Parts {
+  readonly vendor: Vendor
+  readonly lookup: Lookup
+  readonly metrics: Pick<AdmissionMetrics, 'podSecurity'>
+}
+
+export function podSecurity(parts: Parts): Control {
+  return withConfiguration(parts, usual)
+}
+
+export function configuredPodSecurity(parts: Parts, configuration: Json): Control {
+  return withConfiguration(parts, readPodSecurity(configuration, parts.vendor))
+}
+
+function withConfiguration(parts: Parts, configuration: PodSecurityConfiguration): Control {
+  const { judgeNamespace, judgePod, judgeMaker } = judges(parts, configuration)
+  const judgeOf: { readonly [plural: string]: Judge } = { namespaces: judgeNamespace, pods: judgePod }
+  return {
+    name: 'PodSecurity',
+    handles: {
+      operations: ['CREATE', 'UPDATE'],
+      types: [namespaces, pods, ...makerTypes],
+      subresources: ['', 'ephemeralcontainers'],
+    },
+    validate: (request) => (judgeOf[request.type.plural] ?? judgeMaker)(request),
+  }
+}
+
+type Judge = (request: AdmissionRequest) => void | Promise<void>
+
+function judges({ vendor, lookup, metrics }: Parts, configuration: PodSecurityConfiguration) {
+  const { defaults, exemptUsers, exemptNamespaces, exemptRuntimeClasses } = configuration
+  const policies = new WeakMap<ApiObject, Policy>()
+  const read = (namespace: ApiObject): ReadPolicy => policyOf(namespace.metadata.labels, defaults, vendor)
+  const policyIn = (namespace: ApiObject): Policy => {
+    const policy = policies.get(namespace) ?? read(namespace).policy
+    policies.set(namespace, policy)
+    return policy
+  }
+  const isExempt = ({ user, namespace }: AdmissionRequest, { spec }: DescribedPod) =>
+    exemptNamespaces.has(namespace) ||
+    exemptUsers.has(user.name) ||
+    exemptRuntimeClasses.has(spec.runtimeClassName ?? '')
+  const warnOfExisting = async ({ name, warn }: AdmissionRequest, { enforce }: Policy): Promise<void> => {
+    const search = { lookup, vendor, namespace: name, level: enforce, exemptRuntimeClasses }
+    for (const text of await warningsOfExisting(search)) warn(text)
+  }
+  const judgeWith = (request: AdmissionRequest, pod: DescribedPod, refuses: 'refuses' | 'tells') => {
+    if (isExempt(request, pod)) return metrics.podSecurity.exempt(request)
+    return inNamespace(lookup, request, (namespace) =>
+      judge({ request, pod, refuses: refuses === 'refuses', metrics, policy: policyIn(namespace) }),
+    )
+  }
+  return {
+    judgeNamespace: (request: AdmissionRequest) => {
+      const { policy, errors } = read(request.object!)
+      const previous = request.oldObject && read(request.oldObject)
+      if (errors.length > 0 && !sameFaults(errors, previous?.errors)) throw invalidLabels(request, errors)
+      if (previous === undefined || !isStricter(policy, previous.policy)) return undefined
+      return exemptNamespaces.has(request.name) ? undefined : warnOfExisting(request, policy)
+    },
+    judgePod: (request: AdmissionRequest) => {
+      const pod = podIn(request.object!)
+      if (request.oldObject !== undefined && !isSignificant(pod, podIn(request.oldObject))) return undefined
+      return judgeWith(request, pod, 'refuses')
+    },
+    judgeMaker: (request: AdmissionRequest) => {
+      const pod = request.subresource === '' ? templateIn(request.type.plural, request.object!) : undefined
+      return pod && judgeWith(request, pod, 'tells')
+    },
+  }
+}
+
+/** Labels that could not be read before may stay as they are. */
+function sameFaults(errors: ReadPolicy['errors'], before: ReadPolicy['errors'] = []): boolean {
+  return (
+    errors.length === before.length &&
+    errors.every(({ path, text }, i) => path === before[i]!.path && text === before[i]!.text)
+  )
+}
+
+function invalidLabels({ type, name }: AdmissionRequest, errors: ReadPolicy['errors']): ApiError {
+  return invalidObject(type, name, errors)
+}
+
+function isStricter({ enforce }: Policy, { enforce: before }: Policy): boolean {
+  if (sameLevel(enforce, before) || enforce.level === 'privileged') return false
+  return enforce.version !== before.version || !isAsFree(enforce, before)
+}
+
+/** Most of a pod cannot be changed; what can and matters are images, further containers and profiles. */
+function isSignificant(next: DescribedPod, previous: DescribedPod): boolean {
+  return whatMatters(next) !== whatMatters(previous)
+}
+
+const profiles = /^(?:container\.)?(?:seccomp|apparmor)\.security\.(?:alpha|beta)\./
+
+function whatMatters({ spec, annotations }: DescribedPod): string {
+  const kept = Object.keys(annotations).filter((key) => profiles.test(key))
+  return JSON.stringify([
+    containersOf(spec).map(({ name, image }) => [name, image]),
+    kept.sort().map((key) => [key, annotations[key]]),
+  ])
+}
+
+interface Judgement {
+  readonly request: AdmissionRequest
+  readonly pod: DescribedPod
+  readonly policy: Policy
+  /** Whether what breaks the level of `enforce` is refused. */
+  readonly refuses: boolean
+  readonly metrics: Parts['metrics']
+}
+
+function judge({ request, pod, policy, refuses, metrics }: Judgement): void {
+  const brokenOf = (mode: Mode): string => detailsOf(violationsOf(policy[mode], { ...pod, vendor: request.vendor }))
+  const broken = refuses ? brokenOf('enforce') : ''
+  const { audit, vendor } = request
+  if (refuses) audit?.annotate(vendorKey(vendor, 'enforce-policy', 'pod-security'), levelText(policy.enforce))
+  if (refuses) metrics.podSecurity.judged(request, { mode: 'enforce', level: policy.enforce, allowed: broken === '' })
+  const audited = brokenOf('audit')
+  if (audited !== '') {
+    metrics.podSecurity.judged(request, { mode: 'audit', level: policy.audit, allowed: false })
+    const text = `would violate PodSecurity ${quoted(policy, 'audit')}: ${audited}`
+    audit?.annotate(vendorKey(vendor, 'audit-violations', 'pod-security'), text)
+  }
+  if (broken !== '') throw refusal(request, `violates PodSecurity ${quoted(policy, 'enforce')}: ${broken}`)
+  const warned = brokenOf('warn')
+  if (warned === '') return
+  metrics.podSecurity.judged(request, { mode: 'warn', level: policy.warn, allowed: false })
+  request.warn(`would violate PodSecurity ${quoted(policy, 'warn')}: ${warned}`)
+}
+
+function quoted(policy: Policy, mode: Mode): string {
+  return JSON.stringify(levelText(policy[mode]))
+}

@@ -1,0 +1,125 @@
+/**
+ * PodTolerationRestriction: the pods of a namespace tolerate what an annotation of the namespace lists, and nothing
+ * that another annotation does not list. Where a namespace has no such annotation the lists of the configuration count;
+ * an empty annotation is an empty list. Pods that ask for resources tolerate that memory runs short.
+ */
+
+import { type Json, sameJson } from '../../../api/json/json.ts'
+import type { Pod } from '../../../api/kinds/core/pod.ts'
+import type { PodSpec } from '../../../api/kinds/core/types/pod-spec.ts'
+import { qosClassOf } from '../../../api/kinds/core/types/qos-class.ts'
+import { type Toleration, toleration } from '../../../api/kinds/core/types/scheduling.ts'
+import { pods } from '../../../api/kinds/stored-types.ts'
+import type { Lookup } from '../../../api/model/lookup.ts'
+import type { ApiObject } from '../../../api/model/object.ts'
+import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
+import { readConfiguration, readFields } from '../../../api/schema/read-configuration.ts'
+import { field, s } from '../../../api/schema/schema.ts'
+import { messageOf } from '../../../base/text/errors.ts'
+import type { AdmissionRequest, Control } from '../admission.ts'
+import { inNamespace } from '../in-namespace.ts'
+import { covers, mergeTolerations } from '../merge-tolerations.ts'
+import { refusal } from '../refusal.ts'
+
+interface Parts {
+  readonly vendor: Vendor
+  readonly lookup: Lookup
+}
+
+const fields = {
+  default: field(1, s.list(toleration), { doc: 'What pods tolerate beside what they say.' }),
+  whitelist: field(2, s.list(toleration), { doc: 'All that pods may tolerate; everything where it is empty.' }),
+}
+
+interface Lists {
+  readonly default?: Toleration[]
+  readonly whitelist?: Toleration[]
+}
+
+export function podTolerationRestriction(parts: Parts): Control<Pod> {
+  return withLists(parts, {})
+}
+
+export function configuredPodTolerationRestriction(parts: Parts, configuration: Json): Control<Pod> {
+  const form = {
+    vendor: parts.vendor,
+    group: 'podtolerationrestriction.admission',
+    versions: ['v1alpha1'],
+    kind: 'Configuration',
+    fields,
+  }
+  return withLists(parts, readConfiguration(configuration, form))
+}
+
+function withLists({ vendor, lookup }: Parts, usual: Lists): Control<Pod> {
+  const key = (name: string) => vendorKey(vendor, name, 'scheduler.alpha')
+  const listOf = (request: AdmissionRequest<Pod>, namespace: ApiObject, name: string) =>
+    readAnnotation(request, namespace, key(name))
+  const pressure: Toleration = {
+    key: vendorKey(vendor, 'memory-pressure', 'node'),
+    operator: 'Exists',
+    effect: 'NoSchedule',
+  }
+  const added = (request: AdmissionRequest<Pod>, namespace: ApiObject): Toleration[] => {
+    const isNew = request.operation === 'CREATE'
+    const given = isNew ? (listOf(request, namespace, 'defaultTolerations') ?? usual.default ?? []) : []
+    return qosClassOf(specOf(request)) === 'BestEffort' ? given : mergeTolerations(given, [pressure])
+  }
+  return {
+    name: 'PodTolerationRestriction',
+    handles: { operations: ['CREATE', 'UPDATE'], types: [pods], subresources: [''] },
+    mutate: (request) => inNamespace(lookup, request, (namespace) => tolerating(request, added(request, namespace))),
+    validate: (request) =>
+      inNamespace(lookup, request, (namespace) => {
+        const own = listOf(request, namespace, 'tolerationsWhitelist')
+        refuseBeyond(request, own ?? usual.whitelist ?? [], own === undefined ? 'cluster' : 'namespace')
+      }),
+  }
+}
+
+function specOf({ object }: AdmissionRequest<Pod>): PodSpec {
+  return object.spec ?? {}
+}
+
+function tolerating(request: AdmissionRequest<Pod>, added: readonly Toleration[]): ApiObject | undefined {
+  if (added.length === 0) return undefined
+  const spec = specOf(request)
+  const { tolerations = [] } = spec
+  const merged = mergeTolerations(tolerations, added)
+  return sameJson(merged, tolerations) ? undefined : { ...request.object, spec: { ...spec, tolerations: merged } }
+}
+
+/** Beyond these many, comparing all of one list with all of the other would take too long. */
+const maxCompared = 50_000
+
+function refuseBeyond(request: AdmissionRequest<Pod>, whitelist: readonly Toleration[], whose: string): void {
+  if (whitelist.length === 0) return
+  const { tolerations = [] } = specOf(request)
+  if (tolerations.length * whitelist.length > maxCompared)
+    throw refusal(request, `${tolerations.length} tolerations are too many to compare with the ${whose} whitelist`)
+  const other = tolerations.find((one) => !whitelist.some((allowed) => covers(allowed, one)))
+  if (other !== undefined)
+    throw refusal(
+      request,
+      `pod tolerations (possibly merged with namespace default tolerations) conflict with its ${whose} whitelist: ${JSON.stringify(other)} is not in it`,
+    )
+}
+
+const listed = { list: field(1, s.list(toleration)) }
+
+/** The list in an annotation; undefined where there is none, empty where it is empty. */
+function readAnnotation(
+  request: AdmissionRequest<Pod>,
+  { metadata }: ApiObject,
+  key: string,
+): Toleration[] | undefined {
+  const text = metadata.annotations?.[key]
+  if (text === undefined) return undefined
+  if (text === '') return []
+  try {
+    return readFields({ list: JSON.parse(text) as Json }, { vendor: request.vendor, fields: listed }).list ?? []
+  } catch (error) {
+    const why = messageOf(error)
+    throw refusal(request, `annotation ${key} of namespace "${request.namespace}" is not a list of tolerations: ${why}`)
+  }
+}

@@ -1,0 +1,119 @@
+/**
+ * Priority: turns the class that a pod names into a number, for schedulers, lets one class at most be the default, and
+ * keeps the two classes of the system.
+ * A client that sends the number must send the same: the class alone decides how important a pod is.
+ */
+import type { Pod } from '../../../api/kinds/core/pod.ts'
+import { type PriorityClass, systemPriorityClasses } from '../../../api/kinds/scheduling/priority-class.ts'
+import { pods, priorityClasses } from '../../../api/kinds/stored-types.ts'
+import type { Found, Lookup } from '../../../api/model/lookup.ts'
+import type { ApiObject } from '../../../api/model/object.ts'
+import type { AdmissionRequest, Control } from '../admission.ts'
+import { refusal } from '../refusal.ts'
+
+export function priority({ lookup }: { readonly lookup: Lookup }): Control<Pod | PriorityClass | undefined> {
+  return {
+    name: 'Priority',
+    handles: {
+      operations: ['CREATE', 'UPDATE', 'DELETE'],
+      types: [pods, priorityClasses],
+      subresources: [''],
+    },
+    mutate: (request) => {
+      if (!isPodWrite(request)) return undefined
+      if (request.operation === 'UPDATE') return keepPriority(request)
+      const found = findClass(lookup, request)
+      return found instanceof Promise ? found.then((later) => setPriority(request, later)) : setPriority(request, found)
+    },
+    validate: (request) => {
+      if (request.type.plural !== priorityClasses.plural) return
+      if (request.operation === 'DELETE') refuseSystemClass(request)
+      else refuseSecondDefault(lookup, request)
+    },
+  }
+}
+
+type PodSpec = NonNullable<Pod['spec']>
+type Handled = AdmissionRequest<Pod | PriorityClass | undefined>
+
+/** Whether a pod is created or updated. */
+function isPodWrite(request: Handled): request is AdmissionRequest<Pod> {
+  return request.type.plural === pods.plural && request.operation !== 'DELETE'
+}
+
+function specOf(object: Pod | undefined): PodSpec {
+  return object?.spec ?? {}
+}
+
+/** An update that leaves the number out does not mean to change it. */
+function keepPriority({ object, oldObject }: AdmissionRequest<Pod>): Pod | undefined {
+  const { priority: number, preemptionPolicy } = specOf(oldObject)
+  const spec = specOf(object)
+  const kept = {
+    ...(spec.priority === undefined && number !== undefined ? { priority: number } : {}),
+    ...(spec.preemptionPolicy === undefined && preemptionPolicy !== undefined ? { preemptionPolicy } : {}),
+  }
+  return Object.keys(kept).length === 0 ? undefined : { ...object, spec: { ...spec, ...kept } }
+}
+
+type FoundClass = Found<PriorityClass> | undefined
+
+/** The class that the pod names, or the default one; undefined where there is none. */
+function findClass(lookup: Lookup, request: AdmissionRequest<Pod>): FoundClass | Promise<FoundClass> {
+  const { priorityClassName: name = '' } = specOf(request.object)
+  if (name === '') return defaultClass(lookup)
+  const place = { namespace: '', name }
+  return lookup.getCached(priorityClasses, place) ?? lookup.getLatest(priorityClasses, place)
+}
+
+/** Of several that are the default, as only a race can make them, the least important. */
+function defaultClass(lookup: Lookup): FoundClass {
+  return lookup
+    .list(priorityClasses, { namespace: undefined })
+    .filter(({ object }) => object.globalDefault)
+    .sort((a, b) => numberOf(a) - numberOf(b))[0]
+}
+
+function numberOf({ object }: Found<PriorityClass>): number {
+  return object.value ?? 0
+}
+
+const without = { name: undefined, value: 0, policy: 'PreemptLowerPriority' }
+
+function setPriority(request: AdmissionRequest<Pod>, found: FoundClass): ApiObject {
+  const spec = specOf(request.object)
+  const { priorityClassName: wanted = '', priority: number, preemptionPolicy } = spec
+  if (found === undefined && wanted !== '') throw refusal(request, `no PriorityClass with name ${wanted} was found`)
+  if (found !== undefined) request.dependOn?.(found)
+  const { name, value, policy } = found === undefined ? without : meaningOf(found)
+  const from = 'from the given PriorityClass name'
+  if (number !== undefined && number !== value)
+    throw refusal(
+      request,
+      `the integer value of priority (${number}) must not be provided in pod spec; priority admission controller computed ${value} ${from}`,
+    )
+  if (preemptionPolicy !== undefined && preemptionPolicy !== policy)
+    throw refusal(
+      request,
+      `the string value of PreemptionPolicy (${preemptionPolicy}) must not be provided in pod spec; priority admission controller computed ${policy} ${from}`,
+    )
+  const named = name === undefined ? {} : { priorityClassName: name }
+  return { ...request.object, spec: { ...spec, ...named, priority: value, preemptionPolicy: policy } }
+}
+
+function meaningOf(found: Found<PriorityClass>) {
+  const { metadata, preemptionPolicy: policy = without.policy } = found.object
+  return { name: metadata.name, value: numberOf(found), policy }
+}
+
+function refuseSystemClass(request: Handled): void {
+  if (systemPriorityClasses.some(({ name }) => name === request.name))
+    throw refusal(request, 'this is a system priority class and cannot be deleted')
+}
+
+function refuseSecondDefault(lookup: Lookup, request: Handled): void {
+  const { globalDefault }: PriorityClass = request.object!
+  const known = globalDefault ? defaultClass(lookup)?.object.metadata.name : undefined
+  if (known === undefined || known === request.name) return
+  throw refusal(request, `PriorityClass ${known} is already marked as default. Only one default can exist`)
+}

@@ -1,0 +1,87 @@
+/**
+ * RuntimeClass: a pod that names a class gets what running it so costs, and goes to the nodes that can do it. A pod
+ * cannot say another cost, nor any where no class does.
+ */
+import type { Pod } from '../../../api/kinds/core/pod.ts'
+import type { ResourceList } from '../../../api/kinds/core/types/resource-list.ts'
+import { quantityIn } from '../../../api/kinds/core/types/resources.ts'
+import type { RuntimeClass } from '../../../api/kinds/node/runtime-class.ts'
+import { pods, runtimeClasses } from '../../../api/kinds/stored-types.ts'
+import type { Found, Lookup } from '../../../api/model/lookup.ts'
+import { compareQuantities } from '../../../api/model/quantity.ts'
+import type { AdmissionRequest, Control } from '../admission.ts'
+import { mergeTolerations } from '../merge-tolerations.ts'
+import { refusal } from '../refusal.ts'
+
+export function runtimeClass({ lookup }: { readonly lookup: Lookup }): Control<Pod> {
+  return {
+    name: 'RuntimeClass',
+    handles: { operations: ['CREATE'], types: [pods], subresources: [''] },
+    mutate: (request) => {
+      const { runtimeClassName: name } = specOf(request)
+      if (name === undefined) return refuseOverhead(request)
+      const place = { namespace: '', name }
+      const found = lookup.getCached(runtimeClasses, place) ?? lookup.getLatest(runtimeClasses, place)
+      return found instanceof Promise ? found.then((later) => applyClass(request, later)) : applyClass(request, found)
+    },
+  }
+}
+
+type PodSpec = NonNullable<Pod['spec']>
+
+function specOf({ object }: AdmissionRequest<Pod>): PodSpec {
+  return object.spec ?? {}
+}
+
+function refuseOverhead(request: AdmissionRequest<Pod>): undefined {
+  if (specOf(request).overhead !== undefined)
+    throw refusal(request, 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead')
+}
+
+function applyClass(request: AdmissionRequest<Pod>, found: Found<RuntimeClass> | undefined): Pod | undefined {
+  const spec = specOf(request)
+  if (found === undefined) throw refusal(request, `pod rejected: RuntimeClass "${spec.runtimeClassName}" not found`)
+  request.dependOn?.(found)
+  const { overhead, scheduling } = found.object
+  if (overhead === undefined) refuseOverhead(request)
+  const cost = overhead && { overhead: costOf(request, overhead.podFixed ?? {}) }
+  const place = scheduling && placeOf(request, scheduling)
+  return cost || place ? { ...request.object, spec: { ...spec, ...cost, ...place } } : undefined
+}
+
+function costOf(request: AdmissionRequest<Pod>, cost: ResourceList): ResourceList {
+  const { overhead } = specOf(request)
+  if (overhead !== undefined && !sameAmounts(overhead, cost))
+    throw refusal(request, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead")
+  return cost
+}
+
+function sameAmounts(a: ResourceList, b: ResourceList): boolean {
+  const names = Object.keys(a)
+  return names.length === Object.keys(b).length && names.every((name) => isSame(a, b, name))
+}
+
+function isSame(a: ResourceList, b: ResourceList, name: string): boolean {
+  const [one, other] = [quantityIn(a, name), quantityIn(b, name)]
+  return one !== undefined && other !== undefined && compareQuantities(one, other) === 0
+}
+
+function placeOf(
+  request: AdmissionRequest<Pod>,
+  { nodeSelector: wanted = {}, tolerations = [] }: NonNullable<RuntimeClass['scheduling']>,
+): Pick<PodSpec, 'nodeSelector' | 'tolerations'> {
+  const { nodeSelector = {}, tolerations: own = [] } = specOf(request)
+  const key = Object.keys(wanted).find(
+    (each) => Object.hasOwn(nodeSelector, each) && nodeSelector[each] !== wanted[each],
+  )
+  if (key !== undefined)
+    throw refusal(
+      request,
+      `conflict: runtimeClass.scheduling.nodeSelector[${key}] = ${wanted[key]}; pod.spec.nodeSelector[${key}] = ${nodeSelector[key]}`,
+    )
+  const joined = { ...nodeSelector, ...wanted }
+  return {
+    ...(Object.keys(joined).length === 0 ? {} : { nodeSelector: joined }),
+    ...(tolerations.length === 0 ? {} : { tolerations: mergeTolerations(own, tolerations) }),
+  }
+}

@@ -1,0 +1,152 @@
+/**
+ * ServiceAccount: every pod runs as an account of its namespace, `default` where it names none. With the account come
+ * its secrets for pulling images and, unless pod or account say no, a volume with a token that every container finds at
+ * the same place. Copies of pods that a node runs by itself (mirror pods) have no account, and no secrets either.
+ *
+ * A control loop creates the default account of a new namespace, so the control waits for the account for a second.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Pod } from '../../../api/kinds/core/pod.ts'
+import type { ServiceAccount } from '../../../api/kinds/core/service-account.ts'
+import { secretsOf, usesNamelessSecret } from '../../../api/kinds/core/types/pod-secrets.ts'
+import { pods, serviceAccounts } from '../../../api/kinds/stored-types.ts'
+import type { Found, Lookup } from '../../../api/model/lookup.ts'
+import type { ApiObject } from '../../../api/model/object.ts'
+import { defaultAccount } from '../../../api/model/service-account.ts'
+import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
+import type { Clock } from '../../../base/time/clock.ts'
+import type { AdmissionRequest, Control } from '../admission.ts'
+import { refusal } from '../refusal.ts'
+import { mountToken } from '../token-volume.ts'
+
+interface ServiceAccountParts {
+  readonly vendor: Vendor
+  readonly lookup: Lookup
+  readonly clock: Clock
+}
+
+export function serviceAccount({ vendor, ...looking }: ServiceAccountParts): Control<Pod> {
+  const mirror = vendorKey(vendor, 'config.mirror')
+  const isMirror = ({ object }: AdmissionRequest<Pod>) => object.metadata.annotations?.[mirror] !== undefined
+  return {
+    name: 'ServiceAccount',
+    handles: {
+      operations: ['CREATE', 'UPDATE'],
+      types: [pods],
+      subresources: ['', 'ephemeralcontainers'],
+    },
+    mutate: (request) => {
+      if (request.operation !== 'CREATE') return undefined
+      if (isMirror(request)) return checkMirror(request)
+      const found = findAccount(looking, request)
+      return found instanceof Promise ? found.then((later) => useAccount(request, later)) : useAccount(request, found)
+    },
+    // Others may have changed the pod since, and ephemeral containers come later.
+    validate: (request) => {
+      if (isMirror(request)) return checkMirror(request)
+      if (request.operation === 'UPDATE' && request.subresource === '') return undefined
+      const found = findAccount(looking, request)
+      return found instanceof Promise ? found.then((later) => judge(request, later)) : judge(request, found)
+    },
+  }
+}
+
+type PodSpec = NonNullable<Pod['spec']>
+
+function specOf({ object }: AdmissionRequest<Pod>): PodSpec {
+  return object.spec ?? {}
+}
+
+function checkMirror(request: AdmissionRequest<Pod>): undefined {
+  const spec = specOf(request)
+  const sources = (spec.volumes ?? []).flatMap(({ projected }) => projected?.sources ?? [])
+  if (spec.serviceAccountName) throw refusal(request, 'a mirror pod may not reference service accounts')
+  if (secretsOf(spec).length > 0) throw refusal(request, 'a mirror pod may not reference secrets')
+  if (sources.some(({ serviceAccountToken }) => serviceAccountToken !== undefined))
+    throw refusal(request, 'a mirror pod may not use ServiceAccountToken volume projections')
+}
+
+type Looking = Pick<ServiceAccountParts, 'lookup' | 'clock'>
+
+function findAccount(looking: Looking, request: AdmissionRequest<Pod>): Found | Promise<Found | undefined> {
+  const place = { namespace: request.namespace, name: nameOf(request) }
+  return looking.lookup.getCached(serviceAccounts, place) ?? awaitAccount(looking, place)
+}
+
+function nameOf(request: AdmissionRequest<Pod>): string {
+  return specOf(request).serviceAccountName || defaultAccount
+}
+
+const patienceMs = 1000
+const pauseMs = 100
+/** On a starved machine a second may pass in which the control loop hardly runs. It then gets this many pauses. */
+const minLooks = 10
+
+/** Only the default account is waited for: others are created by people, before the pods that use them. */
+async function awaitAccount(
+  { lookup, clock }: Looking,
+  place: { readonly namespace: string; readonly name: string },
+): Promise<Found | undefined> {
+  const begun = clock.monotonic()
+  for (let looks = 1; ; looks++) {
+    const found = await lookup.getLatest(serviceAccounts, place)
+    const isOver = looks >= minLooks && clock.monotonic() - begun >= patienceMs
+    if (found !== undefined || place.name !== defaultAccount || isOver) return found
+    await sleep(pauseMs)
+  }
+}
+
+function accountOf(request: AdmissionRequest<Pod>, found: Found<ServiceAccount> | undefined): ServiceAccount {
+  const name = nameOf(request)
+  if (found === undefined)
+    throw refusal(
+      request,
+      `error looking up service account ${request.namespace}/${name}: serviceaccount "${name}" not found`,
+    )
+  request.dependOn?.(found)
+  return found.object
+}
+
+function useAccount(request: AdmissionRequest<Pod>, found: Found<ServiceAccount> | undefined): Pod {
+  const account = accountOf(request, found)
+  const name = nameOf(request)
+  const { imagePullSecrets = [] } = account
+  const spec: PodSpec = { ...specOf(request), serviceAccountName: name, serviceAccount: name }
+  if ((spec.imagePullSecrets ?? []).length === 0 && imagePullSecrets.length > 0)
+    spec.imagePullSecrets = imagePullSecrets.map((each) => ({ ...each }))
+  if (spec.automountServiceAccountToken ?? account.automountServiceAccountToken ?? true)
+    Object.assign(spec, mountToken(spec, request.vendor))
+  const object = { ...request.object, spec }
+  // Before the pod itself is judged: what is forbidden is not worth a list of faults.
+  judge({ ...request, object }, found)
+  return object
+}
+
+/** An account may keep its pods to its own secrets. */
+function judge(request: AdmissionRequest<Pod>, found: Found | undefined): void {
+  if (found === undefined && request.operation === 'UPDATE') return
+  const account = accountOf(request, found)
+  if (keepsSecrets(request, account)) refuseOtherSecrets(request, account)
+}
+
+const yes = ['1', 't', 'T', 'true', 'TRUE', 'True']
+const no = ['0', 'f', 'F', 'false', 'FALSE', 'False']
+
+function keepsSecrets(request: AdmissionRequest<Pod>, { metadata }: ApiObject): boolean {
+  const key = vendorKey(request.vendor, 'enforce-mountable-secrets')
+  const value = metadata.annotations?.[key] ?? 'false'
+  if (yes.includes(value) || no.includes(value)) return yes.includes(value)
+  throw refusal(request, `annotation ${key} of service account ${metadata.name} must be true or false, not "${value}"`)
+}
+
+/** Wherever a pod names a secret: in volumes, in variables, for pulling images. */
+function refuseOtherSecrets(request: AdmissionRequest<Pod>, account: ServiceAccount): void {
+  const { imagePullSecrets = [], ...spec } = specOf(request)
+  const own = new Set((account.secrets ?? []).map(({ name }) => name))
+  const pull = new Set((account.imagePullSecrets ?? []).map(({ name }) => name))
+  const because = `is not allowed because service account ${account.metadata.name} does not reference that`
+  const other = usesNamelessSecret(spec) ? '' : secretsOf(spec).find((name) => !own.has(name))
+  if (other !== undefined) throw refusal(request, `secret "${other}" ${because} secret`)
+  for (const [i, { name = '' }] of imagePullSecrets.entries())
+    if (!pull.has(name)) throw refusal(request, `imagePullSecrets[${i}].name="${name}" ${because} imagePullSecret`)
+}

@@ -1,0 +1,22 @@
+/**
+ * TaintNodesByCondition: no pod is put on a new node before it is known to be ready. The controller that finds it ready
+ * removes the taint away.
+ */
+import type { Node } from '../../../api/kinds/core/node.ts'
+import { nodes } from '../../../api/kinds/stored-types.ts'
+import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
+import type { Control } from '../admission.ts'
+
+export function taintNodesByCondition({ vendor }: { readonly vendor: Vendor }): Control<Node> {
+  const notReady = { key: vendorKey(vendor, 'not-ready', 'node'), effect: 'NoSchedule' }
+  return {
+    name: 'TaintNodesByCondition',
+    handles: { operations: ['CREATE'], types: [nodes], subresources: [''] },
+    mutate: ({ object }) => {
+      const { spec = {} } = object
+      const { taints = [] } = spec
+      const tainted = taints.some(({ key, effect }) => key === notReady.key && effect === notReady.effect)
+      return tainted ? undefined : { ...object, spec: { ...spec, taints: [...taints, notReady] } }
+    },
+  }
+}

@@ -1,0 +1,14 @@
+/**
+ * Changes that garbage collection needs: every user who may write an object may make them, whatever else it contains.
+ */
+import { type Json, sameJson } from '../../api/json/json.ts'
+import { type ApiObject, asJson } from '../../api/model/object.ts'
+
+/** Whether finalizers and owners are all that changes. */
+export function changesOnlyGcFields(next: ApiObject, previous: ApiObject): boolean {
+  const rest = ({ metadata, ...object }: ApiObject): Json => {
+    const { finalizers: _f, ownerReferences: _o, managedFields: _m, resourceVersion: _r, ...kept } = metadata
+    return asJson({ ...object, metadata: kept })
+  }
+  return sameJson(rest(next), rest(previous))
+}

@@ -1,0 +1,34 @@
+/** What a pod asks for as a whole, as LimitRanges see it. */
+import type { Pod } from '../../../api/kinds/core/pod.ts'
+import type { ResourceList } from '../../../api/kinds/core/types/resource-list.ts'
+import { formatQuantity, type Quantity } from '../../../api/model/quantity.ts'
+import { type Amounts, addTo, raiseTo, readAmounts } from '../../../api/model/quota/amounts.ts'
+import type { Asked } from './constraints.ts'
+
+type PodSpec = NonNullable<Pod['spec']>
+
+/**
+ * The sum of its containers, or what the largest of those asks for that prepare it, which run alone. Of what one of
+ * its containers says nothing of, nothing is known for the pod either.
+ */
+export function askedByPod(spec: PodSpec): Asked {
+  return { requests: effective(spec, 'requests'), limits: effective(spec, 'limits') }
+}
+
+function effective({ containers = [], initContainers = [] }: PodSpec, list: 'requests' | 'limits'): ResourceList {
+  const amounts = sumOf(containers.map(({ resources }) => resources?.[list] ?? {}))
+  for (const { resources } of initContainers) raiseTo(amounts, readAmounts(resources?.[list]))
+  return Object.fromEntries([...amounts].map(([name, amount]) => [name, formatQuantity(amount)]))
+}
+
+function sumOf(lists: readonly ResourceList[]): Map<string, Quantity> {
+  const sum = new Map<string, Quantity>()
+  for (const list of lists) addTo(sum, readAmounts(list))
+  return new Map([...statedByAll(sum, lists)])
+}
+
+function* statedByAll(sum: Amounts, lists: readonly ResourceList[]): Iterable<[string, Quantity]> {
+  const stated = new Map<string, number>()
+  for (const list of lists) for (const name of Object.keys(list)) stated.set(name, (stated.get(name) ?? 0) + 1)
+  for (const [name, amount] of sum) if (stated.get(name) === lists.length) yield [name, amount]
+}

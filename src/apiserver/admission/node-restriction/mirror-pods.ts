@@ -1,0 +1,77 @@
+/**
+ * The only pods that the agent of a node may make: mirrors, which show what it runs by itself. They are bound to the
+ * node, owned by it and by nobody else, and refer to nothing, as a pod gives its node the right to read what it names.
+ */
+import type { Pod } from '../../../api/kinds/core/pod.ts'
+import type { Container } from '../../../api/kinds/core/types/container.ts'
+import { secretsOf } from '../../../api/kinds/core/types/pod-secrets.ts'
+import type { PodSpec } from '../../../api/kinds/core/types/pod-spec.ts'
+import { nodes } from '../../../api/kinds/stored-types.ts'
+import { notFound } from '../../../api/model/api-error.ts'
+import type { Lookup } from '../../../api/model/lookup.ts'
+import type { OwnerReference } from '../../../api/model/object.ts'
+import { vendorKey } from '../../../api/model/vendor.ts'
+import type { AdmissionRequest } from '../admission.ts'
+import { refusal } from '../refusal.ts'
+
+export async function assertMirrorPod(lookup: Lookup, request: AdmissionRequest<Pod>, node: string): Promise<void> {
+  const { metadata, spec = {} } = request.object
+  const refuse = (why: string) => refusal(request, why)
+  const mirror = vendorKey(request.vendor, 'config.mirror')
+  if (metadata.annotations?.[mirror] === undefined)
+    throw refuse(`pod does not have "${mirror}" annotation, node "${node}" can only create mirror pods`)
+  if (spec.nodeName !== node) throw refuse(`node "${node}" can only create pods with spec.nodeName set to itself`)
+  const fault = ownerFault(metadata.ownerReferences ?? [], node)
+  if (fault !== '') throw refuse(`node "${node}" ${fault}`)
+  await assertOwner(lookup, request, { node, uid: metadata.ownerReferences![0]!.uid })
+  const named = referenced(spec)
+  if (named !== '') throw refuse(`node "${node}" can not create pods that reference ${named}`)
+}
+
+/** '' where the node is the owner. */
+function ownerFault(owners: readonly OwnerReference[], node: string): string {
+  const [owner, ...others] = owners
+  if (others.length > 0) return 'can only create pods with a single owner reference set to itself'
+  const isItself = owner?.apiVersion === 'v1' && owner.kind === 'Node' && owner.name === node
+  if (!isItself) return 'can only create pods with an owner reference set to itself'
+  if (!owner.controller) return 'can only create pods with a controller owner reference set to itself'
+  return owner.blockOwnerDeletion ? 'must not set blockOwnerDeletion on an owner reference' : ''
+}
+
+async function assertOwner(
+  lookup: Lookup,
+  request: AdmissionRequest,
+  { node, uid }: { node: string; uid: string },
+): Promise<void> {
+  const found = await lookup.getLatest(nodes, { namespace: '', name: node })
+  if (found === undefined) throw notFound({ group: '', plural: 'nodes' }, node)
+  if (found.object.metadata.uid !== uid)
+    throw refusal(request, `node ${node} UID mismatch: expected ${uid} got ${found.object.metadata.uid}`)
+  request.dependOn?.(found)
+}
+
+/** What a pod refers to that it may not; '' for nothing. */
+function referenced(spec: PodSpec): string {
+  const { serviceAccountName = '', volumes = [] } = spec
+  if (serviceAccountName !== '') return 'a service account'
+  if (secretsOf(spec).length > 0) return 'secrets'
+  if (hasConfigMaps(spec)) return 'configmaps'
+  if (volumes.some((volume) => volume.persistentVolumeClaim !== undefined)) return 'persistentvolumeclaims'
+  // The claim is made with the pod, and gives the node the right to read it and its volume.
+  if (volumes.some(({ ephemeral }) => ephemeral !== undefined)) return 'ephemeral persistentvolumeclaims'
+  const tokens = volumes.flatMap(({ projected }) => projected?.sources ?? [])
+  return tokens.some(({ serviceAccountToken }) => serviceAccountToken !== undefined) ? 'tokens of an account' : ''
+}
+
+function hasConfigMaps({ initContainers = [], containers = [], volumes = [] }: PodSpec): boolean {
+  const inEnvironment = ({ env = [], envFrom = [] }: Container) =>
+    env.some(({ valueFrom }) => valueFrom?.configMapKeyRef !== undefined) ||
+    envFrom.some(({ configMapRef }) => configMapRef !== undefined)
+  return (
+    [...initContainers, ...containers].some(inEnvironment) ||
+    volumes.some(
+      ({ configMap, projected }) =>
+        configMap !== undefined || (projected?.sources ?? []).some((source) => source.configMap !== undefined),
+    )
+  )
+}

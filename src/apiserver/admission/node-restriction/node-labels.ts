@@ -1,0 +1,47 @@
+/**
+ * Which labels of its Node the agent of a node may set. Those of others than the vendor are free. Of the vendor's it
+ * has those that describe the machine, and two domains of its own; the rest, and all of `node-restriction`, are for
+ * people who keep workloads apart by them.
+ */
+import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
+
+type Labels = { readonly [key: string]: string } | undefined
+
+/** Sorted. */
+export function forbiddenLabels(keys: Iterable<string>, vendor: Vendor): string[] {
+  const own = ownLabels(vendor)
+  return [...keys].filter((key) => isRestricted(key, vendor, own)).sort()
+}
+
+/** The keys that were added, changed or removed. */
+export function changedLabels(next: Labels = {}, previous: Labels = {}): string[] {
+  const keys = new Set([...Object.keys(next), ...Object.keys(previous)])
+  const valueIn = (labels: Labels, key: string) => (Object.hasOwn(labels!, key) ? labels![key] : undefined)
+  return [...keys].filter((key) => valueIn(next, key) !== valueIn(previous, key))
+}
+
+function isRestricted(key: string, vendor: Vendor, own: ReadonlySet<string>): boolean {
+  const slash = key.indexOf('/')
+  if (slash < 0) return false
+  const domain = key.slice(0, slash)
+  if (isWithin(domain, `node-restriction.${vendor.keyDomain}`)) return true
+  if (!isWithin(domain, vendor.keyDomain) && !isWithin(domain, vendor.groupDomain)) return false
+  return !own.has(key) && ![vendor.nodeAgent, 'node'].some((name) => isWithin(domain, `${name}.${vendor.keyDomain}`))
+}
+
+/** Whether a domain is the other, or below it. */
+function isWithin(domain: string, other: string): boolean {
+  return domain === other || domain.endsWith(`.${other}`)
+}
+
+/** Labels that describe the machine, under their present and their former names. */
+function ownLabels(vendor: Vendor): ReadonlySet<string> {
+  const places = ['zone', 'region']
+  return new Set([
+    ...['hostname', 'arch', 'os'].map((key) => vendorKey(vendor, key)),
+    ...['arch', 'os', 'instance-type'].map((key) => vendorKey(vendor, key, 'beta')),
+    vendorKey(vendor, 'instance-type', 'node'),
+    ...places.map((key) => vendorKey(vendor, key, 'topology')),
+    ...places.map((key) => vendorKey(vendor, key, 'failure-domain.beta')),
+  ])
+}

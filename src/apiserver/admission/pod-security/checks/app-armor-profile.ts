@@ -1,0 +1,26 @@
+/** The profile of AppArmor stays that of the runtime, or is one of the node. Annotations name it, one per container. */
+import { vendorKey } from '../../../../api/model/vendor.ts'
+import { type Check, list } from '../check.ts'
+
+export const appArmorProfile: Check = {
+  id: 'appArmorProfile',
+  level: 'baseline',
+  rules: [
+    {
+      since: 0,
+      rule: ({ annotations, vendor }) => {
+        const prefix = vendorKey(vendor, '', 'container.apparmor.security.beta')
+        const bad = Object.entries(annotations)
+          .filter(([key, profile]) => key.startsWith(prefix) && !isAllowed(profile))
+          .map(([key, profile]) => `${key}=${JSON.stringify(profile)}`)
+          .sort()
+        if (bad.length === 0) return undefined
+        return { reason: `forbidden AppArmor profile${bad.length === 1 ? '' : 's'}`, detail: list(bad) }
+      },
+    },
+  ],
+}
+
+function isAllowed(profile: string): boolean {
+  return profile === '' || profile === 'runtime/default' || profile.startsWith('localhost/')
+}

@@ -1,0 +1,30 @@
+/** Every container gives up all capabilities; the one that opens low ports may be taken back. */
+import type { Container } from '../../../../api/kinds/core/types/container.ts'
+import { type Check, containersOf, distinct, namesWhere, quotedList, told } from '../check.ts'
+
+export const capabilitiesRestricted: Check = {
+  id: 'capabilities_restricted',
+  level: 'restricted',
+  rules: [
+    {
+      since: 22,
+      rule: (pod) => {
+        const keeping = namesWhere(pod, ({ securityContext }) => !securityContext?.capabilities?.drop?.includes('ALL'))
+        const adding = containersOf(pod.spec).filter((container) => forbidden(container).length > 0)
+        const added = quotedList(distinct(adding.flatMap(forbidden)))
+        const faults = [
+          [keeping, 'must set securityContext.capabilities.drop=["ALL"]'],
+          [adding.map(({ name = '' }) => name), `must not include ${added} in securityContext.capabilities.add`],
+        ] as const
+        const detail = faults
+          .filter(([names]) => names.length > 0)
+          .map(([names, what]) => `${told('container', names)} ${what}`)
+        return detail.length === 0 ? undefined : { reason: 'unrestricted capabilities', detail: detail.join('; ') }
+      },
+    },
+  ],
+}
+
+function forbidden({ securityContext }: Container): string[] {
+  return (securityContext?.capabilities?.add ?? []).filter((capability) => capability !== 'NET_BIND_SERVICE')
+}

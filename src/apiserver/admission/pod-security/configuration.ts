@@ -1,0 +1,94 @@
+/**
+ * The configuration of PodSecurity: what counts where a namespace says nothing, and who is exempt. Without a file nothing
+ * is asked of pods where no label does.
+ */
+
+import type { Json } from '../../../api/json/json.ts'
+import { at, duplicate, type FieldError, type FieldPath, invalid } from '../../../api/model/field-error.ts'
+import { checkDnsLabel, checkDnsSubdomain, type NameCheck } from '../../../api/model/names.ts'
+import type { Vendor } from '../../../api/model/vendor.ts'
+import { readConfiguration } from '../../../api/schema/read-configuration.ts'
+import { field, s } from '../../../api/schema/schema.ts'
+import { type Level, type LevelVersion, levelFault, type Mode, type Policy, versionFault } from './policy.ts'
+
+export interface PodSecurityConfiguration {
+  readonly defaults: Policy
+  readonly exemptUsers: ReadonlySet<string>
+  readonly exemptNamespaces: ReadonlySet<string>
+  readonly exemptRuntimeClasses: ReadonlySet<string>
+}
+
+const text = (fault: (value: string) => string | undefined) => ({
+  ...s.string(),
+  check: (value: string, path: FieldPath) => {
+    const why = fault(value)
+    return why === undefined ? [] : [invalid(path, value, why)]
+  },
+})
+const names = (check: NameCheck) => ({
+  ...s.list(s.string()),
+  check: (list: string[], path: FieldPath) => checkNames(list, path, check),
+})
+
+const defaults = s.object({
+  enforce: field(1, text(levelFault), { zero: 'keep', doc: 'What is refused.' }),
+  'enforce-version': field(2, text(versionFault), { zero: 'keep', doc: 'By the rules of which release.' }),
+  audit: field(3, text(levelFault), { zero: 'keep', doc: 'What is counted.' }),
+  'audit-version': field(4, text(versionFault), { zero: 'keep', doc: 'By the rules of which release.' }),
+  warn: field(5, text(levelFault), { zero: 'keep', doc: 'What clients are warned of.' }),
+  'warn-version': field(6, text(versionFault), { zero: 'keep', doc: 'By the rules of which release.' }),
+})
+
+const someName: NameCheck = (name) => (name === '' ? ['must not be empty'] : [])
+
+const exemptions = s.object({
+  usernames: field(1, names(someName), { doc: 'Users whose pods are not looked at.' }),
+  namespaces: field(2, names(checkDnsLabel), { doc: 'Namespaces whose pods are not looked at.' }),
+  runtimeClasses: field(3, names(checkDnsSubdomain), { doc: 'Runtime classes whose pods are not looked at.' }),
+})
+
+const fields = {
+  defaults: field(1, defaults, { doc: 'What counts where the labels of a namespace say nothing.' }),
+  exemptions: field(2, exemptions, { doc: 'Who is exempt.' }),
+}
+
+export function readPodSecurity(value: Json, vendor: Vendor): PodSecurityConfiguration {
+  const { defaults: wanted = {}, exemptions: exempt = {} } = readConfiguration(value, {
+    vendor,
+    group: 'pod-security.admission.config',
+    versions: ['v1beta1', 'v1alpha1'],
+    kind: 'PodSecurityConfiguration',
+    fields,
+  })
+  const mode = (name: Mode): LevelVersion => ({
+    level: (wanted[name] as Level | undefined) ?? free.level,
+    version: wanted[`${name}-version`] ?? free.version,
+  })
+  return {
+    defaults: { enforce: mode('enforce'), audit: mode('audit'), warn: mode('warn') },
+    exemptUsers: new Set(exempt.usernames),
+    exemptNamespaces: new Set(exempt.namespaces),
+    exemptRuntimeClasses: new Set(exempt.runtimeClasses),
+  }
+}
+
+const free = { level: 'privileged', version: 'latest' } as const
+
+export const usual: PodSecurityConfiguration = {
+  defaults: { enforce: free, audit: free, warn: free },
+  exemptUsers: new Set(),
+  exemptNamespaces: new Set(),
+  exemptRuntimeClasses: new Set(),
+}
+
+function checkNames(list: readonly string[], path: FieldPath, check: NameCheck): FieldError[] {
+  const seen = new Set<string>()
+  return list.flatMap((name, i) => {
+    const repeated = seen.has(name)
+    seen.add(name)
+    return [
+      ...check(name).map((why) => invalid(at(path, i), name, why)),
+      ...(repeated ? [duplicate(at(path, i), name)] : []),
+    ]
+  })
+}

@@ -1,0 +1,63 @@
+/**
+ * Which pods of a namespace a stricter level would not have let in: told when the level is set, as nothing happens to
+ * them. So that setting a label never takes long, only the first pods are looked at, and only for a while.
+ */
+
+import { pods } from '../../../api/kinds/stored-types.ts'
+import type { Lookup } from '../../../api/model/lookup.ts'
+import type { Vendor } from '../../../api/model/vendor.ts'
+import { TimeSlice } from '../../../base/concurrency/time-slice.ts'
+import { reasonsOf, violationsOf } from './evaluate.ts'
+import { type LevelVersion, levelText } from './policy.ts'
+
+const maxPods = 3000
+const maxMs = 1000
+
+interface Search {
+  readonly lookup: Lookup
+  readonly vendor: Vendor
+  readonly namespace: string
+  readonly level: LevelVersion
+  readonly exemptRuntimeClasses: ReadonlySet<string>
+}
+
+/** The warnings, the first of which says what the others are about; none where every pod is fine. */
+export async function warningsOfExisting(search: Search): Promise<string[]> {
+  const { namespace, level } = search
+  const { groups, seen, all } = await findViolating(search)
+  const partly =
+    seen === all ? [] : [`new PodSecurity enforce level only checked against the first ${seen} of ${all} existing pods`]
+  if (groups.size === 0) return partly
+  const head = `existing pods in namespace ${JSON.stringify(namespace)} violate the new PodSecurity enforce level ${JSON.stringify(levelText(level))}`
+  return [...partly, head, ...[...groups].map(groupText).sort()]
+}
+
+/** Pods that break the same rules: the name of the first, and how many there are. */
+interface Group {
+  readonly first: string
+  count: number
+}
+
+async function findViolating({ lookup, vendor, namespace, level, exemptRuntimeClasses }: Search) {
+  const groups = new Map<string, Group>()
+  const names = [...lookup.names(pods, namespace)].map(({ name }) => name)
+  const [pace, began] = [new TimeSlice(), performance.now()]
+  let seen = 0
+  for (; seen < Math.min(names.length, maxPods) && performance.now() - began < maxMs; seen++) {
+    await pace.yieldIfDue()
+    const name = names[seen]!
+    const pod = lookup.readUncached(pods, { namespace, name })
+    if (pod === undefined || exemptRuntimeClasses.has(pod.spec?.runtimeClassName ?? '')) continue
+    const annotations = pod.metadata.annotations ?? {}
+    const reasons = reasonsOf(violationsOf(level, { vendor, annotations, spec: pod.spec ?? {} }))
+    const group = groups.get(reasons)
+    if (group !== undefined) group.count++
+    else if (reasons !== '') groups.set(reasons, { first: name, count: 1 })
+  }
+  return { groups, seen, all: names.length }
+}
+
+function groupText([reasons, { first, count }]: [string, Group]): string {
+  if (count === 1) return `${first}: ${reasons}`
+  return `${first} (and ${count - 1} other pod${count === 2 ? '' : 's'}): ${reasons}`
+}

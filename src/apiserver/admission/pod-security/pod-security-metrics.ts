@@ -1,0 +1,40 @@
+/** How often pods and what makes them were judged, in which mode and how: also what only `audit` would have refused. */
+import { Counter } from '../../../base/telemetry/metrics.ts'
+import type { AdmissionRequest } from '../admission.ts'
+import { type LevelVersion, type Mode, releaseOf } from './policy.ts'
+
+/** The newest release whose rules are known; all later ones are counted together. */
+const newest = 23
+
+export class PodSecurityMetrics {
+  readonly evaluations = new Counter({
+    name: 'pod_security_evaluations_total',
+    help: 'How often PodSecurity judged pods, and kinds that make them.',
+    labels: ['decision', 'policy_level', 'policy_version', 'mode', 'request_operation', 'resource', 'subresource'],
+  })
+  readonly exemptions = new Counter({
+    name: 'pod_security_exemptions_total',
+    help: 'How often PodSecurity did not check a request because of an exemption.',
+    labels: ['request_operation', 'resource', 'subresource'],
+  })
+
+  judged(
+    request: AdmissionRequest,
+    { mode, level, allowed }: { mode: Mode; level: LevelVersion; allowed: boolean },
+  ): void {
+    const decision = allowed ? 'allow' : 'deny'
+    this.evaluations.at(decision, level.level, versionLabel(level), mode, ...about(request)).value++
+  }
+
+  exempt(request: AdmissionRequest): void {
+    this.exemptions.at(...about(request)).value++
+  }
+}
+
+function about({ operation, type, subresource }: AdmissionRequest): [string, string, string] {
+  return [operation.toLowerCase(), type.plural === 'pods' ? 'pod' : 'controller', subresource]
+}
+
+function versionLabel({ version }: LevelVersion): string {
+  return version === 'latest' || releaseOf(version)! <= newest ? version : 'future'
+}

@@ -1,0 +1,46 @@
+/** Whether a charge fits a quota, by what its status says is enforced and in use; and the status after it. */
+import type { ResourceQuota } from '../../../api/kinds/core/resource-quota.ts'
+import { addQuantities, compareQuantities, type Quantity } from '../../../api/model/quantity.ts'
+import {
+  type Amounts,
+  atLeastNone,
+  describe,
+  only,
+  readAmount,
+  type WrittenAmounts,
+  writeAmounts,
+} from '../../../api/model/quota/amounts.ts'
+
+export type QuotaStatus = NonNullable<ResourceQuota['status']>
+
+/** Why a charge does not fit; undefined: it does. */
+export function whyNot(name: string, { hard = {}, used = {} }: QuotaStatus, charge: Amounts): string | undefined {
+  const limited = only(charge, hard)
+  const unknown = [...limited.keys()].filter((each) => readAmount(used, each) === undefined)
+  if (unknown.length > 0) return `status unknown for quota: ${name}, resources: ${unknown.sort().join(',')}`
+  const isBeyond = ([each, amount]: [string, Quantity]) =>
+    compareQuantities(addQuantities(readAmount(used, each)!, amount), readAmount(hard, each)!) > 0
+  const exceeded = new Map([...limited].filter(isBeyond))
+  if (exceeded.size === 0) return undefined
+  const told = [used, hard].map((list) => describe(pick(list, exceeded.keys())))
+  return `exceeded quota: ${name}, requested: ${describe(exceeded)}, used: ${told[0]}, limited: ${told[1]}`
+}
+
+function pick(list: WrittenAmounts, names: Iterable<string>): Amounts {
+  return new Map([...names].map((name) => [name, readAmount(list, name)!]))
+}
+
+/** That part of the amounts that the quota limits and somebody has counted. */
+export function knownOf({ hard = {}, used = {} }: QuotaStatus, amounts: Amounts): Map<string, Quantity> {
+  return new Map([...only(amounts, hard)].filter(([name]) => readAmount(used, name) !== undefined))
+}
+
+/** The status after something was charged, or given back. What nobody has counted yet stays unknown. */
+export function charged(status: QuotaStatus, change: Amounts): QuotaStatus {
+  const { used = {} } = status
+  const after = [...knownOf(status, change)].map(([name, amount]): [string, Quantity] => [
+    name,
+    atLeastNone(addQuantities(readAmount(used, name)!, amount)),
+  ])
+  return { ...status, used: { ...used, ...writeAmounts(new Map(after)) } }
+}

@@ -1,0 +1,75 @@
+/**
+ * Resources that are limited by default, as the configuration of ResourceQuota says: where no quota of the namespace
+ * covers them, nothing of them may be used. Without a configuration nothing is limited so.
+ *
+ *   limitedResources: [{ resource: pods, matchContains: [cpu], matchScopes: [{ scopeName: PriorityClass, ... }] }]
+ */
+import { isObject, type Json, own } from '../../../api/json/json.ts'
+import type { ApiObject } from '../../../api/model/object.ts'
+import type { Amounts, WrittenAmounts } from '../../../api/model/quota/amounts.ts'
+import { holds, type ScopeRequirement } from '../../../api/model/quota/scopes.ts'
+import type { CountedType } from '../../../api/model/quota/usage.ts'
+import type { Vendor } from '../../../api/model/vendor.ts'
+import { readConfiguration } from '../../../api/schema/read-configuration.ts'
+import { field, type Infer, s } from '../../../api/schema/schema.ts'
+
+const requirement = s.object({
+  scopeName: field(1, s.string(), { required: true, doc: 'The scope.' }),
+  operator: field(2, s.oneOf('In', 'NotIn', 'Exists', 'DoesNotExist'), { required: true, doc: 'How it is compared.' }),
+  values: field(3, s.list(s.string()), { doc: 'What it is compared with.' }),
+})
+
+const limitedResource = s.object({
+  apiGroup: field(1, s.string(), { doc: 'The group as on the wire; empty for the core group.' }),
+  resource: field(2, s.string(), { required: true, doc: 'The plural: `pods`, `services`.' }),
+  matchContains: field(3, s.list(s.string()), {
+    doc: 'A quota is needed for every amount whose name contains one of these.',
+  }),
+  matchScopes: field(4, s.list(requirement), { doc: 'A quota of these scopes is needed for what fits them.' }),
+})
+
+export type LimitedResource = Infer<typeof limitedResource>
+
+const fields = {
+  limitedResources: field(1, s.list(limitedResource), { doc: 'What may be used only where a quota covers it.' }),
+}
+
+export function readLimitedResources(value: Json, vendor: Vendor): readonly LimitedResource[] {
+  const older = isObject(value) && own(value, 'kind') === 'Configuration'
+  const form = older
+    ? { group: 'resourcequota.admission', versions: ['v1beta1', 'v1alpha1'], kind: 'Configuration' }
+    : { group: 'apiserver.config', versions: ['v1'], kind: 'ResourceQuotaConfiguration' }
+  return readConfiguration(value, { vendor, fields, ...form }).limitedResources ?? []
+}
+
+/** What a request would use, and what quotas say of it. */
+export interface Coverage {
+  readonly type: CountedType
+  readonly object: ApiObject
+  /** How much more would be used. */
+  readonly increase: Amounts
+  /** What each of the quotas that count the object enforces. */
+  readonly hard: readonly WrittenAmounts[]
+  /** The scopes of all quotas that fit the object. */
+  readonly scopes: readonly ScopeRequirement[]
+}
+
+/** Why a write that no quota covers is refused; undefined: it is not. */
+export function uncovered(limited: readonly LimitedResource[], coverage: Coverage): string | undefined {
+  const { type, object, increase, hard, scopes } = coverage
+  const concerned = limited.filter(({ apiGroup = '', resource }) => apiGroup === type.group && resource === type.plural)
+  const names = [...increase.keys()].filter(
+    (name) =>
+      concerned.some(({ matchContains = [] }) => matchContains.some((part) => name.includes(part))) &&
+      !hard.some((list) => Object.hasOwn(list, name)),
+  )
+  if (names.length > 0) return `insufficient quota to consume: ${names.sort().join(',')}`
+  const wanted = concerned
+    .flatMap(({ matchScopes = [] }) => matchScopes)
+    .filter((scope) => holds(scope, type, object) && !scopes.some(({ scopeName }) => scopeName === scope.scopeName))
+  return wanted.length === 0 ? undefined : `insufficient quota to match these scopes: ${wanted.map(tell).join(', ')}`
+}
+
+function tell({ scopeName, operator, values = [] }: ScopeRequirement): string {
+  return `${scopeName} ${operator}${values.length === 0 ? '' : ` [${values.join(' ')}]`}`
+}

@@ -1,0 +1,17 @@
+/** How a control says no: 403, with the object and the reason. */
+import { type ApiError, forbiddenError } from '../../api/model/api-error.ts'
+import type { AdmissionRequest } from './admission.ts'
+
+type Refused = Pick<AdmissionRequest, 'type' | 'name' | 'drawnFrom'>
+
+export function refusal(request: Refused, why: string): ApiError {
+  const { type } = request
+  const name = refusedName(request)
+  const full = type.group === '' ? type.plural : `${type.plural}.${type.group}`
+  return forbiddenError(type, name, `${full} "${name}" is forbidden: ${why}`)
+}
+
+/** The name of a refused object in messages: a name that was generated for this attempt is not shown. */
+export function refusedName({ name, drawnFrom }: Refused): string {
+  return drawnFrom ?? name
+}

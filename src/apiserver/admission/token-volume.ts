@@ -1,0 +1,48 @@
+/**
+ * The volume by which a pod gets a token of its account: the token, which its node renews, the certificate of the
+ * server and the name of the namespace, mounted in every container at one place, unless something else is mounted
+ * there.
+ */
+import type { Pod } from '../../api/kinds/core/pod.ts'
+import type { Container } from '../../api/kinds/core/types/container.ts'
+import type { Volume } from '../../api/kinds/core/types/volume.ts'
+import { generateName } from '../../api/model/generate-name.ts'
+import { volumeTokenSeconds } from '../../api/model/service-account.ts'
+import type { Vendor } from '../../api/model/vendor.ts'
+
+type PodSpec = NonNullable<Pod['spec']>
+
+const prefix = 'kube-api-access-'
+
+/** What changes in the spec of the pod. A volume with the default name is taken to be the token volume. */
+export function mountToken(spec: PodSpec, vendor: Vendor): Partial<PodSpec> {
+  const { volumes = [], initContainers = [], containers = [] } = spec
+  const mountPath = `/var/run/secrets/${vendor.keyDomain}/serviceaccount`
+  const isFree = ({ volumeMounts = [] }: Container) => !volumeMounts.some((mount) => mount.mountPath === mountPath)
+  if (![...initContainers, ...containers].some(isFree)) return {}
+  const given = volumes.find(({ name = '' }) => name.startsWith(prefix))?.name
+  const name = given ?? generateName(prefix)
+  const mount = (one: Container): Container =>
+    isFree(one) ? { ...one, volumeMounts: [...(one.volumeMounts ?? []), { mountPath, name, readOnly: true }] } : one
+  return {
+    containers: containers.map(mount),
+    ...(initContainers.length === 0 ? {} : { initContainers: initContainers.map(mount) }),
+    ...(given === undefined ? { volumes: [...volumes, tokenVolume(name)] } : {}),
+  }
+}
+
+/** Its fields are in the order in which they are stored, which saves sorting them in every pod. */
+function tokenVolume(name: string): Volume {
+  const items = [{ fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.namespace' }, path: 'namespace' }]
+  return {
+    name,
+    projected: {
+      defaultMode: 0o644,
+      sources: [
+        { serviceAccountToken: { expirationSeconds: volumeTokenSeconds, path: 'token' } },
+        { configMap: { items: [{ key: 'ca.crt', path: 'ca.crt' }], name: 'kube-root-ca.crt' } },
+        { downwardAPI: { items } },
+      ],
+    },
+  }
+}

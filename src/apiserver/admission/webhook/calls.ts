@@ -1,0 +1,197 @@
+/**
+ * Asks one webhook about one request: with its breaker, its share of time and its failure policy. What comes out is a
+ * verdict that was put to use, nothing where the webhook could not be asked and is to be ignored, or an ApiError.
+ */
+import { randomUUID } from 'node:crypto'
+import { ApiError, timeout } from '../../../api/model/api-error.ts'
+import { TimeSlice } from '../../../base/concurrency/time-slice.ts'
+import type { Log } from '../../../base/telemetry/log.ts'
+import { messageOf } from '../../../base/text/errors.ts'
+import { type Clock, systemClock } from '../../../base/time/clock.ts'
+import { CallError, type CallFault } from '../../outbound/call-error.ts'
+import type { HttpsCaller } from '../../outbound/https-caller.ts'
+import type { Destinations } from '../../outbound/webhook-address.ts'
+import type { AdmissionRequest } from '../admission.ts'
+import type { Candidate } from './configurations.ts'
+import { denial, dryRunRefused, notAsked, unaskable } from './denial.ts'
+import type { Reviews } from './review.ts'
+import { timeFor } from './time-share.ts'
+import { type Verdict, verdictSteps } from './verdict.ts'
+import type { Webhook } from './webhook.ts'
+import type { RejectionCause, WebhookMetrics } from './webhook-metrics.ts'
+
+export interface WebhookCallParts {
+  readonly caller: HttpsCaller
+  readonly destinations: Destinations
+  readonly clock: Clock
+  readonly metrics: WebhookMetrics
+  readonly log: Log
+  /** The time that this server allows a request. */
+  readonly requestLimitMs: number
+}
+
+export interface Question extends Candidate {
+  readonly request: AdmissionRequest
+  readonly reviews: Reviews
+  /** How many calls come one after the other from here on, with this one. */
+  readonly calls: number
+  /** How many calls the request makes one after the other in all. */
+  readonly allCalls: number
+}
+
+/** `isLate` says whether the webhook's time is over, which its patch is a part of. */
+export type Use<T> = (verdict: Verdict, isLate: () => boolean) => T | Promise<T>
+
+/** The time that a call had, and the time that it took, in milliseconds. */
+interface SpentTime {
+  readonly timeoutMs: number
+  readonly elapsedMs: number
+}
+
+/** Faults that do not show whether the webhook can be reached. */
+const inconclusiveFaults: ReadonlySet<CallFault> = new Set(['aborted', 'limit', 'cut'])
+
+export class WebhookCalls {
+  readonly #parts: WebhookCallParts
+
+  constructor(parts: WebhookCallParts) {
+    this.#parts = parts
+  }
+
+  /** What `use` makes of a verdict that allows the request; it may throw CallError where the verdict is of no use. */
+  async ask<T>(question: Question, use: Use<T>): Promise<T | undefined> {
+    const { webhook, request } = question
+    const { clock, metrics } = this.#parts
+    if (request.dryRun && !webhook.allowsDryRun) throw dryRunRefused(webhook)
+    const began = clock.monotonic()
+    const record = (said: string, code: number, rejection?: RejectionCause) => {
+      const ms = clock.monotonic() - began
+      metrics.called({ webhook, operation: request.operation, ms, code, rejection })
+      request.explanation?.looked({ ...controlOf(webhook), webhook: webhook.name, ms, said })
+    }
+    try {
+      const { used, said } = await this.#consult(question, use)
+      record(said, 200)
+      return used
+    } catch (error) {
+      const refusal = this.#refusal(question, error)
+      const said = refusal?.error.message ?? `ignored: ${messageOf(error)}`
+      record(said, refusal?.error.code ?? 200, refusal?.cause)
+      if (refusal !== undefined) throw refusal.error
+      metrics.ignored(webhook)
+      return undefined
+    }
+  }
+
+  /** Why the request fails; undefined: the webhook could not be asked, and is to be ignored. */
+  #refusal({ webhook, request }: Question, error: unknown): { error: ApiError; cause: RejectionCause } | undefined {
+    if (error instanceof ApiError)
+      return { error, cause: error.reason === 'InternalError' ? 'apiserver_internal_error' : 'no_error' }
+    if (!(error instanceof CallError)) throw error
+    // The request itself is over, which is no failure of the webhook: no policy lets the request go on.
+    if (error.fault === 'aborted' || this.#isOver(request))
+      return {
+        error: timeout('the request ended while an admission webhook was asked'),
+        cause: 'calling_webhook_error',
+      }
+    // Our own limit says nothing about the webhook, which might have denied the request. An open breaker does.
+    if (error.fault === 'limit' && !webhook.breaker.state.open)
+      return { error: notAsked(webhook, error.message), cause: 'apiserver_internal_error' }
+    if (webhook.ignoresFailures) return undefined
+    return { error: unaskable(webhook, error.message), cause: 'calling_webhook_error' }
+  }
+
+  /** Whether nobody waits any more. Reads the machine's clock because the signal may lag behind the deadline. */
+  #isOver({ abandoned, deadline = Number.POSITIVE_INFINITY }: AdmissionRequest): boolean {
+    return abandoned?.().aborted === true || systemClock.monotonic() >= deadline
+  }
+
+  /** Whatever is an answer closes the breaker, also a denial, and a patch that does not fit. */
+  async #consult<T>(question: Question, use: Use<T>): Promise<{ used: T; said: string }> {
+    const { webhook, request } = question
+    const { reviewVersion, breaker } = webhook
+    if (reviewVersion === undefined)
+      throw new CallError('answer', 'it understands no version of AdmissionReview that this server can send')
+    const open = breaker.refusal()
+    if (open !== undefined) throw new CallError('connection', open)
+    const began = this.#parts.clock.monotonic()
+    const elapsed = () => this.#parts.clock.monotonic() - began
+    const { requestLimitMs: limitMs } = this.#parts
+    const leftMs = limitMs - (began - (request.began ?? began))
+    const timeoutMs = timeFor(webhook, { limitMs, leftMs, ...question })
+    try {
+      const verdict = await this.#call(question, reviewVersion, timeoutMs)
+      for (const text of verdict.warnings) request.warn(text)
+      for (const [key, value] of Object.entries(verdict.auditAnnotations))
+        request.audit?.annotate(`${webhook.name}/${key}`, value)
+      if (!verdict.allowed) throw denial(webhook, verdict.status)
+      const used = await use(verdict, () => elapsed() > webhook.timeoutMs)
+      breaker.answered(elapsed())
+      return { used, said: told(verdict) }
+    } catch (error) {
+      if (error instanceof CallError) this.#note(webhook, error, { timeoutMs, elapsedMs: elapsed() })
+      if (error instanceof ApiError) breaker.answered(elapsed())
+      throw error
+    }
+  }
+
+  async #call({ webhook, form, request, reviews }: Question, version: 'v1' | 'v1beta1', timeoutMs: number) {
+    const { caller, destinations } = this.#parts
+    const { address, phase } = webhook
+    const uid = randomUUID()
+    const body = await reviews.write(form, version, uid)
+    const place = `failed to call webhook: Post ${JSON.stringify(address.url)}: `
+    const answer = await inPlace(place, async () =>
+      caller.post({
+        destination: destinations.of(address),
+        path: address.path,
+        body,
+        timeoutMs,
+        signal: request.abandoned?.(),
+        headers: request.traceHeaders?.(),
+      }),
+    )
+    return await new TimeSlice().run(verdictSteps(answer, { vendor: request.vendor, phase, version, uid }))
+  }
+
+  /**
+   * Counts failures to reach the webhook. A webhook that answers is alive, whatever it answers: otherwise a client could open
+   * the breaker for everybody, or keep it open, with objects that the webhook cannot read. A webhook that cuts the
+   * connection after it got a request may have crashed because of that request alone. Neither our own limit nor a call that
+   * was cut before the webhook's own time was over says anything about the webhook.
+   */
+  #note(webhook: Webhook, error: CallError, { timeoutMs, elapsedMs }: SpentTime): void {
+    if (error.fault === 'answer') webhook.breaker.answered(elapsedMs)
+    else if (inconclusiveFaults.has(error.fault)) webhook.breaker.undecided()
+    else if (error.fault !== 'timeout' || timeoutMs >= webhook.timeoutMs) this.#countFailure(webhook, error)
+  }
+
+  #countFailure({ breaker, configuration, name }: Webhook, error: CallError): void {
+    const before = breaker.state
+    breaker.failed(error.message)
+    const fields = { configuration, webhook: name, error: error.message }
+    if (before.failures === 0) this.#parts.log.warn('cannot call an admission webhook', fields)
+    if (!before.open && breaker.state.open)
+      this.#parts.log.warn('the circuit breaker of an admission webhook has opened', fields)
+  }
+}
+
+function controlOf({ phase }: Webhook) {
+  return phase === 'mutating'
+    ? ({ control: 'MutatingAdmissionWebhook', step: 'mutate' } as const)
+    : ({ control: 'ValidatingAdmissionWebhook', step: 'validate' } as const)
+}
+
+/** The result of an allowing verdict, with the annotations for the audit. */
+function told({ patch, auditAnnotations }: Verdict): string {
+  const notes = Object.entries(auditAnnotations).map(([key, value]) => `; ${key}=${value}`)
+  return `allowed${patch === undefined ? '' : ', with a patch'}${notes.join('')}`
+}
+
+async function inPlace<T>(place: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw error instanceof CallError ? new CallError(error.fault, `${place}${error.message}`) : error
+  }
+}

@@ -1,0 +1,145 @@
+/**
+ * Warnings for the writer of a webhook configuration that may lock its owners out: one that would be called for the
+ * system namespaces, about leases, or about the very backend that serves it; and one whose Service is not there, or
+ * whose CA bundle cannot vouch for it. None of these is an error: the configuration may come before its backend.
+ */
+import { X509Certificate } from 'node:crypto'
+import {
+  mutatingWebhookConfigurations,
+  namespaces,
+  services,
+  validatingWebhookConfigurations,
+} from '../../../api/kinds/stored-types.ts'
+import type { Lookup } from '../../../api/model/lookup.ts'
+import { systemNamespaces } from '../../../api/model/system-namespaces.ts'
+import { groupName, type Vendor } from '../../../api/model/vendor.ts'
+import type { AdmissionRequest, Control } from '../admission.ts'
+import type { FormResource } from '../object-forms.ts'
+import { ruleMatches } from './rules.ts'
+import { compileConfiguration, type Phase, type Webhook, type WebhookConfiguration } from './webhook.ts'
+
+/** What the warnings depend on. */
+export interface WarningParts {
+  readonly vendor: Vendor
+  readonly lookup: Lookup
+  /** What is served at present: a webhook for nothing of it cannot harm. */
+  readonly servedTypes: () => readonly ServedResource[]
+  readonly clock: AdmissionClock
+}
+
+/** A served type, as far as the warnings depend on it. */
+export interface ServedResource extends FormResource {
+  readonly namespaced: boolean
+  readonly subresources: readonly string[]
+}
+
+type AdmissionClock = Parameters<typeof compileConfiguration>[2]
+
+/** A control that warns the writer of a webhook configuration of its risks. */
+export function warnOfWebhooks(parts: WarningParts): Control<WebhookConfiguration> {
+  return {
+    name: 'webhook configuration warnings',
+    handles: {
+      operations: ['CREATE', 'UPDATE'],
+      types: [validatingWebhookConfigurations, mutatingWebhookConfigurations],
+      subresources: [''],
+    },
+    validate: (request) => {
+      for (const webhook of webhooksOf(request, parts))
+        for (const risk of risksOf(webhook, parts)) request.warn(`webhook ${JSON.stringify(webhook.name)}: ${risk}`)
+    },
+  }
+}
+
+function webhooksOf({ object, type }: AdmissionRequest<WebhookConfiguration>, { clock }: WarningParts): Webhook[] {
+  const phase: Phase = type.plural.startsWith('mutating') ? 'mutating' : 'validating'
+  return compileConfiguration(object, phase, clock)
+}
+
+function risksOf(webhook: Webhook, parts: WarningParts): string[] {
+  if (!parts.servedTypes().some((resource) => isAskedAbout(webhook, resource))) return []
+  return [
+    ...systemRisks(webhook, parts),
+    ...leaseRisks(webhook, parts),
+    ...backendRisks(webhook, parts),
+    ...serviceRisks(webhook, parts),
+    ...authorityRisks(webhook),
+  ]
+}
+
+const operations = ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'] as const
+
+function isAskedAbout({ rules }: Webhook, { namespaced, subresources, ...resource }: ServedResource): boolean {
+  return rules.some((rule) =>
+    operations.some((operation) =>
+      ['', ...subresources].some((subresource) => ruleMatches(rule, { operation, resource, subresource, namespaced })),
+    ),
+  )
+}
+
+const writes = ['CREATE', 'UPDATE'] as const
+
+/** Whether it is asked about writes of such objects in this namespace. */
+function intercepts(webhook: Webhook, resource: { group: string; resource: string }, place: Place): boolean {
+  const { namespace, lookup } = place
+  const asked = writes.some((operation) =>
+    webhook.rules.some((rule) =>
+      ruleMatches(rule, {
+        ...{ operation, subresource: '', namespaced: true },
+        resource: { version: 'v1', ...resource },
+      }),
+    ),
+  )
+  return asked && (webhook.namespaceSelector?.matches(labelsIn(lookup, namespace)) ?? true)
+}
+
+interface Place {
+  readonly namespace: string
+  readonly lookup: Lookup
+}
+
+function labelsIn(lookup: Lookup, name: string) {
+  return lookup.getCached(namespaces, { namespace: '', name })?.object.metadata.labels ?? {}
+}
+
+const pods = { group: '', resource: 'pods' }
+const maps = { group: '', resource: 'configmaps' }
+
+function systemRisks(webhook: Webhook, { lookup }: WarningParts): string[] {
+  const hit = systemNamespaces.filter((namespace) =>
+    [pods, maps].some((resource) => intercepts(webhook, resource, { namespace, lookup })),
+  )
+  if (hit.length === 0) return []
+  return [`it intercepts the system namespaces ${hit.join(', ')}; exclude them with a namespaceSelector`]
+}
+
+function leaseRisks(webhook: Webhook, { lookup, vendor }: WarningParts): string[] {
+  const leases = { group: groupName(vendor, 'coordination'), resource: 'leases' }
+  if (!systemNamespaces.some((namespace) => intercepts(webhook, leases, { namespace, lookup }))) return []
+  return ['it intercepts leases, by which nodes and controllers show that they are alive']
+}
+
+/** A backend that must be asked before it can be started again stays down. */
+function backendRisks(webhook: Webhook, { lookup }: WarningParts): string[] {
+  const { service } = webhook.address
+  if (service === undefined || !intercepts(webhook, pods, { namespace: service.namespace, lookup })) return []
+  return [`it intercepts pods of ${service.namespace}, where its own backend runs`]
+}
+
+function serviceRisks({ address: { service } }: Webhook, { lookup }: WarningParts): string[] {
+  if (service === undefined) return []
+  const { namespace, name } = service
+  if (lookup.getCached(services, { namespace, name }) !== undefined) return []
+  return [`its service ${namespace}/${name} does not exist`]
+}
+
+function authorityRisks({ address: { service, authority } }: Webhook): string[] {
+  if (authority === undefined)
+    return service === undefined ? [] : ['it has no caBundle, and no public authority vouches for a service']
+  try {
+    new X509Certificate(authority)
+    return []
+  } catch {
+    return ['its caBundle holds no certificate']
+  }
+}

@@ -1,0 +1,113 @@
+/**
+ * The webhooks of one phase, as the stored configurations have them: in the order of the names of configurations, then as
+ * they stand there. Each configuration is made ready once per change, when a request next needs it; what is unchanged
+ * keeps its webhooks, with the state of their breakers. Which webhooks the rules let a kind of request reach is worked out
+ * once too, so that configurations that do not concern a request cost it nothing.
+ */
+
+import { mutatingWebhookConfigurations, validatingWebhookConfigurations } from '../../../api/kinds/stored-types.ts'
+import type { Lookup, StoredType } from '../../../api/model/lookup.ts'
+import { compareUtf8 } from '../../../base/collections/utf8-order.ts'
+import type { Clock } from '../../../base/time/clock.ts'
+import type { AdmissionOperation } from '../admission.ts'
+import type { ObjectForm, ObjectForms } from '../object-forms.ts'
+import { ruleMatches } from './rules.ts'
+import { compileConfiguration, type Phase, type Webhook, type WebhookConfiguration } from './webhook.ts'
+
+/** A webhook that the rules lead to, and the form that it is to see the object in. */
+export interface Candidate {
+  readonly webhook: Webhook
+  readonly form: ObjectForm
+}
+
+/** What rules look at, the same for many requests. */
+export interface RequestType {
+  readonly operation: AdmissionOperation
+  readonly forms: ObjectForms
+  readonly subresource: string
+  readonly namespaced: boolean
+}
+
+interface Compiled {
+  /** Says whether what is stored is still the same. */
+  readonly state: string
+  readonly webhooks: readonly Webhook[]
+}
+
+const none: readonly Candidate[] = []
+
+export class WebhookConfigurations {
+  readonly phase: Phase
+  readonly #lookup: Lookup
+  readonly #clock: Clock
+  readonly #type: StoredType<WebhookConfiguration>
+  readonly #isStored: boolean
+  #compiled = new Map<string, Compiled>()
+  #webhooks: readonly Webhook[] = []
+  #candidates = new WeakMap<ObjectForms, Map<string, readonly Candidate[]>>()
+  #isOutdated = true
+
+  /** To be made before the caches are loaded. */
+  constructor(phase: Phase, lookup: Lookup, clock: Clock) {
+    this.phase = phase
+    this.#lookup = lookup
+    this.#clock = clock
+    this.#type = phase === 'mutating' ? mutatingWebhookConfigurations : validatingWebhookConfigurations
+    const outdate = () => {
+      this.#isOutdated = true
+    }
+    this.#isStored = lookup.follow(this.#type, { changed: outdate, reset: outdate })
+  }
+
+  /** All of them, as this server knows them at present. */
+  get webhooks(): readonly Webhook[] {
+    if (this.#isOutdated) this.#bringUp()
+    return this.#webhooks
+  }
+
+  /** The webhooks that the rules lead a request of this type to, in their order. */
+  candidates(type: RequestType): readonly Candidate[] {
+    const { webhooks } = this
+    if (webhooks.length === 0) return none
+    const { forms, operation, subresource } = type
+    const ofForms = this.#candidates.get(forms) ?? new Map<string, readonly Candidate[]>()
+    const key = `${operation} ${subresource}`
+    const known = ofForms.get(key)
+    if (known !== undefined) return known
+    const found = webhooks.flatMap((webhook) => candidateOf(webhook, type) ?? [])
+    this.#candidates.set(forms, ofForms.set(key, found))
+    return found
+  }
+
+  #bringUp(): void {
+    this.#isOutdated = false
+    if (!this.#isStored) return
+    const before = this.#compiled
+    const stored = [...this.#lookup.readAllUncached(this.#type)].map(([, object]) => object)
+    stored.sort((a, b) => compareUtf8(a.metadata.name ?? '', b.metadata.name ?? ''))
+    this.#compiled = new Map(stored.map((object) => [object.metadata.name ?? '', this.#compile(object, before)]))
+    this.#webhooks = [...this.#compiled.values()].flatMap(({ webhooks }) => webhooks)
+    this.#candidates = new WeakMap()
+  }
+
+  /** Labels and the like may change without a new generation: they mean nothing to webhooks. */
+  #compile(object: WebhookConfiguration, before: ReadonlyMap<string, Compiled>): Compiled {
+    const { name = '', uid, generation } = object.metadata
+    const state = `${uid} ${generation}`
+    const known = before.get(name)
+    return known?.state === state ? known : { state, webhooks: compileConfiguration(object, this.phase, this.#clock) }
+  }
+}
+
+/** In the form that was requested, if a rule names that; else in the first other form that one names. */
+export function candidateOf(webhook: Webhook, type: RequestType): Candidate | undefined {
+  const { forms } = type
+  const matches = ({ resource }: ObjectForm) => webhook.rules.some((rule) => ruleMatches(rule, { ...type, resource }))
+  if (matches(forms.requested)) return { webhook, form: forms.requested }
+  if (webhook.exact) return undefined
+  for (const rule of webhook.rules) {
+    const form = forms.others.find(({ resource }) => ruleMatches(rule, { ...type, resource }))
+    if (form !== undefined) return { webhook, form }
+  }
+  return undefined
+}

@@ -1,0 +1,79 @@
+/** The answer to a client whose request a webhook denies, or whose webhook could not be called. */
+
+import { isObject, type Json, type JsonObject, own } from '../../../api/json/json.ts'
+import {
+  ApiError,
+  badRequest,
+  internalError,
+  type StatusDetails,
+  tooManyRequests,
+} from '../../../api/model/api-error.ts'
+import type { Webhook } from './webhook.ts'
+
+const maxText = 4096
+const maxCauses = 100
+const maxSeconds = 2 ** 31 - 1
+
+/** With the code, the reason and the details that the webhook gave. A code that is no failure is 400. */
+export function denial({ name }: Webhook, status: JsonObject): ApiError {
+  const code = own(status, 'code')
+  const [message, reason] = [textOf(status, 'message'), textOf(status, 'reason')]
+  const why = message || reason
+  const words = `admission webhook ${JSON.stringify(name)} denied the request`
+  return new ApiError(
+    typeof code === 'number' && code >= 400 && code <= 599 && Number.isInteger(code) ? code : 400,
+    reason,
+    why === '' ? `${words} without explanation` : `${words}: ${why}`,
+    detailsOf(own(status, 'details')),
+  )
+}
+
+/** The webhook could not be asked, and its failure policy says that the request fails then. */
+export function unaskable({ name }: Webhook, why: string): ApiError {
+  return internalError(`failed calling webhook ${JSON.stringify(name)}: ${why}`)
+}
+
+/** This server had no connection or memory left for the call. No failure policy applies: the client must try again. */
+export function notAsked({ name }: Webhook, why: string): ApiError {
+  return tooManyRequests(`admission webhook ${JSON.stringify(name)} was not called: ${why}`)
+}
+
+export function dryRunRefused({ name }: Webhook): ApiError {
+  return badRequest(`admission webhook ${JSON.stringify(name)} does not support dry run`)
+}
+
+export function unchangeable({ name }: Webhook): ApiError {
+  const why = 'attempted to modify the object, which is not supported for this operation'
+  return internalError(`admission webhook ${JSON.stringify(name)} ${why}`)
+}
+
+function detailsOf(value: Json | undefined): StatusDetails | undefined {
+  if (!isObject(value)) return undefined
+  const causes = own(value, 'causes')
+  const seconds = own(value, 'retryAfterSeconds')
+  const texts = ['name', 'group', 'kind', 'uid'].map((field) => [field, textOf(value, field)] as const)
+  return {
+    ...Object.fromEntries(texts.filter(([, text]) => text !== '')),
+    ...(Array.isArray(causes) ? { causes: causes.slice(0, maxCauses).filter(isObject).map(causeOf) } : {}),
+    ...(isSeconds(seconds) ? { retryAfterSeconds: seconds } : {}),
+  }
+}
+
+/** The field is an int32: any other number could not be written in every form of the answer. */
+function isSeconds(value: Json | undefined): value is number {
+  return Number.isInteger(value) && (value as number) > 0 && (value as number) <= maxSeconds
+}
+
+function causeOf(cause: JsonObject) {
+  const [field, reason] = [textOf(cause, 'field'), textOf(cause, 'reason')]
+  return {
+    ...(reason === '' ? {} : { reason }),
+    message: textOf(cause, 'message'),
+    ...(field === '' ? {} : { field }),
+  }
+}
+
+function textOf(object: JsonObject, field: string): string {
+  const value = own(object, field)
+  return typeof value === 'string' ? value.slice(0, maxText) : ''
+}

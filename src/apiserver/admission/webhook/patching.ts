@@ -1,0 +1,102 @@
+/**
+ * What a mutating webhook's patch makes of an object: the patched object is decoded and defaulted anew, as if a client had
+ * sent it. A patch that does not fit is an internal error whatever the failure policy, as in kube-apiserver: the webhook
+ * did answer, and meant to change something.
+ */
+
+import { parseSteps } from '../../../api/codec/json.ts'
+import { isObject, type Json, sameJson } from '../../../api/json/json.ts'
+import { jsonPatchSteps, operationSteps } from '../../../api/merge/json-patch.ts'
+import { readManagers } from '../../../api/merge/managed-fields.ts'
+import { ExpensivePatch } from '../../../api/merge/patch-faults.ts'
+import { ApiError, badRequest, internalError } from '../../../api/model/api-error.ts'
+import { type ApiObject, asJson, copyWithout } from '../../../api/model/object.ts'
+import { runToCompletion, type Steps, TimeSlice } from '../../../base/concurrency/time-slice.ts'
+import { CallError } from '../../outbound/call-error.ts'
+import { fewValuesSteps } from '../../outbound/json-effort.ts'
+import type { AdmissionRequest } from '../admission.ts'
+import type { ObjectForm } from '../object-forms.ts'
+import { unchangeable } from './denial.ts'
+import { shownObject } from './review.ts'
+import type { Webhook } from './webhook.ts'
+
+export interface Patched {
+  readonly request: AdmissionRequest
+  readonly webhook: Webhook
+  readonly form: ObjectForm
+  /** Whether the time for it is over. */
+  readonly isLate: () => boolean
+}
+
+/** The changed object; undefined where the patch changes nothing. */
+export async function applyPatch(patched: Patched, patch: Buffer | undefined): Promise<ApiObject | undefined> {
+  if (patch === undefined) return undefined
+  const { request, webhook, form } = patched
+  const { object } = request
+  const pace = new TimeSlice()
+  try {
+    await pace.run(fewValuesSteps(patch))
+    const { value } = await pace.run(parseSteps(patch))
+    await pace.yieldIfDue()
+    const operations = await pace.run(operationSteps(value))
+    if (operations.length === 0) return undefined
+    if (object === undefined) throw unchangeable(webhook)
+    await pace.yieldIfDue()
+    const inTime = <T>(steps: Steps<T>) => pace.run(timed(steps, patched.isLate))
+    const shown = await inTime(shownObject(request, form, object))
+    const result = await inTime(jsonPatchSteps(asJson(shown), operations))
+    const next = keepNames(patched, object, await inTime(readSteps(form, result, object)))
+    return sameJson(asJson(next), asJson(object)) ? undefined : next
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.reason === 'InternalError') throw error
+    if (error === otherNamespace) throw error
+    // Else a webhook could keep this server busy for as long as it likes: its breaker must hear of it.
+    if (error instanceof ExpensivePatch || error.code === 413)
+      throw new CallError('answer', `its patch takes too much work: ${error.message}`)
+    throw internalError(`the patch of admission webhook ${JSON.stringify(webhook.name)} is of no use: ${error.message}`)
+  }
+}
+
+/** The same steps, given up when the time is over: then it is as if the webhook had not answered. */
+function* timed<T>(steps: Steps<T>, isLate: () => boolean): Steps<T> {
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+    if (isLate()) throw new CallError('timeout', 'its patch takes longer than its time-out')
+    yield step.value
+  }
+}
+
+function* readSteps(form: ObjectForm, result: Json, base: ApiObject): Steps<ApiObject> {
+  const { group, version, kind } = form.kind
+  const apiVersion = group === '' ? version : `${group}/${version}`
+  if (!isObject(result) || result.apiVersion !== apiVersion || result.kind !== kind)
+    throw internalError(`a webhook may not make something else of a ${kind} in ${apiVersion}`)
+  return yield* form.read(result, base)
+}
+
+const otherNamespace = badRequest(
+  'the namespace of the provided object does not match the namespace sent on the request',
+)
+
+/** A drawn name stays unless the webhook gave another; the namespace always; managers as long as they can be read. */
+function keepNames({ request }: Patched, before: ApiObject, after: ApiObject): ApiObject {
+  if ((after.metadata.namespace ?? '') !== (before.metadata.namespace ?? '')) throw otherNamespace
+  const metadata = before.metadata.resourceVersion
+    ? { ...after.metadata }
+    : copyWithout(after.metadata, 'resourceVersion')
+  if (request.drawnFrom !== undefined && !metadata.name && before.metadata.name !== undefined)
+    metadata.name = before.metadata.name
+  if (!sameManagers(before, after) && runToCompletion(readManagers(metadata.managedFields)) === undefined) {
+    request.warn(
+      '.metadata.managedFields was in an invalid state after admission; what was recorded before is kept. A mutating admission webhook should leave managedFields alone',
+    )
+    if (before.metadata.managedFields === undefined) delete metadata.managedFields
+    else metadata.managedFields = before.metadata.managedFields
+  }
+  return { ...after, metadata }
+}
+
+function sameManagers(a: ApiObject, b: ApiObject): boolean {
+  return sameJson(a.metadata.managedFields, b.metadata.managedFields)
+}

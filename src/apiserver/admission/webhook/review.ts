@@ -1,0 +1,106 @@
+/**
+ * AdmissionReview: what a webhook is asked. The object is written as JSON once for all webhooks that see it in the same
+ * form; only the small part around it is made per call.
+ */
+
+import { stringifyJson } from '../../../api/codec/json.ts'
+import type { JsonObject } from '../../../api/json/json.ts'
+import { type ApiObject, asJson, copyWithout } from '../../../api/model/object.ts'
+import type { User } from '../../../api/model/user.ts'
+import { apiVersionOf } from '../../../api/model/vendor.ts'
+import { type Steps, TimeSlice } from '../../../base/concurrency/time-slice.ts'
+import type { AdmissionRequest } from '../admission.ts'
+import type { ObjectForm } from '../object-forms.ts'
+import { namespaceOf } from './matching.ts'
+import type { ReviewVersion } from './webhook.ts'
+
+/** Both objects as JSON. */
+interface Written {
+  readonly object: string
+  readonly oldObject: string
+}
+
+/** The reviews of one request, while its object stays as it is. */
+export class Reviews {
+  readonly #request: AdmissionRequest
+  readonly #written = new Map<ObjectForm, Promise<Written>>()
+
+  constructor(request: AdmissionRequest) {
+    this.#request = request
+  }
+
+  /** The body of a call. */
+  async write(form: ObjectForm, version: ReviewVersion, uid: string): Promise<string> {
+    const { vendor } = this.#request
+    const { object, oldObject } = await this.#objects(form)
+    const apiVersion = apiVersionOf(vendor, 'admission', version)
+    const head = stringifyJson(headOf(this.#request, form, uid))
+    const request = `${head.slice(0, -1)},"object":${object},"oldObject":${oldObject}}`
+    return `{"kind":"AdmissionReview","apiVersion":${JSON.stringify(apiVersion)},"request":${request}}`
+  }
+
+  #objects(form: ObjectForm): Promise<Written> {
+    const known = this.#written.get(form) ?? new TimeSlice().run(this.#write(form))
+    this.#written.set(form, known)
+    return known
+  }
+
+  *#write(form: ObjectForm): Steps<Written> {
+    const { object, oldObject } = this.#request
+    return {
+      object: object === undefined ? 'null' : stringifyJson(asJson(yield* shownObject(this.#request, form, object))),
+      oldObject: oldObject === undefined ? 'null' : stringifyJson(asJson(yield* form.show(oldObject))),
+    }
+  }
+}
+
+/**
+ * The object as webhooks see it. A name that was only just drawn may be drawn anew, so nobody hears of it; an update that
+ * is for whichever version there is names the one that it finds.
+ */
+export function* shownObject(request: AdmissionRequest, form: ObjectForm, object: ApiObject): Steps<ApiObject> {
+  const { drawnFrom, oldObject } = request
+  const shown = yield* form.show(object)
+  if (drawnFrom !== undefined) return { ...shown, metadata: copyWithout(shown.metadata, 'name') }
+  const version = oldObject?.metadata.resourceVersion
+  if (version === undefined || shown.metadata.resourceVersion) return shown
+  return { ...shown, metadata: { ...shown.metadata, resourceVersion: version } }
+}
+
+function headOf(request: AdmissionRequest, { kind, resource }: ObjectForm, uid: string): JsonObject {
+  const { operation, subresource, forms, user, dryRun } = request
+  const name = request.drawnFrom === undefined && !request.ofCollection ? request.name : ''
+  const namespace = namespaceOf(request)
+  return {
+    uid,
+    kind: { ...kind },
+    resource: { ...resource },
+    ...(subresource === '' ? {} : { subResource: subresource }),
+    requestKind: { ...forms.requested.kind },
+    requestResource: { ...forms.requested.resource },
+    ...(subresource === '' ? {} : { requestSubResource: subresource }),
+    ...(name === '' ? {} : { name }),
+    ...(namespace === '' ? {} : { namespace }),
+    operation,
+    userInfo: userInfoOf(user),
+    dryRun,
+    options: optionsOf(request),
+  }
+}
+
+function userInfoOf({ name, uid, groups, extra }: User): JsonObject {
+  return {
+    username: name,
+    ...(uid === '' ? {} : { uid }),
+    ...(groups.length === 0 ? {} : { groups: [...groups] }),
+    ...(extra.size === 0 ? {} : { extra: Object.fromEntries([...extra].map(([key, values]) => [key, [...values]])) }),
+  }
+}
+
+const optionKinds = { CREATE: 'CreateOptions', UPDATE: 'UpdateOptions', DELETE: 'DeleteOptions', CONNECT: '' } as const
+
+/** Of the kind that fits what happens: those of a patch become those of the create or update that it turned out to be. */
+function optionsOf({ operation, options, vendor }: AdmissionRequest): JsonObject | null {
+  if (options === undefined) return null
+  return { kind: optionKinds[operation], apiVersion: apiVersionOf(vendor, 'meta', 'v1'), ...options() }
+}

@@ -1,0 +1,147 @@
+/**
+ * What a webhook answered: an AdmissionReview with a response. It is bounded before it is parsed, and checked to the
+ * letter in version v1; v1beta1 does not ask for the uid and the type. What is not an answer is a CallError.
+ */
+
+import { parseSteps } from '../../../api/codec/json.ts'
+import { isObject, type Json, type JsonObject, own } from '../../../api/json/json.ts'
+import { apiVersionOf, type Vendor } from '../../../api/model/vendor.ts'
+import type { Steps } from '../../../base/concurrency/time-slice.ts'
+import { trimEndOf } from '../../../base/text/trim-end.ts'
+import { CallError } from '../../outbound/call-error.ts'
+import type { HttpsAnswer } from '../../outbound/https-caller.ts'
+import { fewValuesSteps } from '../../outbound/json-effort.ts'
+import type { Phase, ReviewVersion } from './webhook.ts'
+
+export interface Verdict {
+  readonly allowed: boolean
+  /** Why not, as the webhook says it. */
+  readonly status: JsonObject
+  /** The bytes of a JSON patch; undefined: none. */
+  readonly patch: Buffer | undefined
+  readonly warnings: readonly string[]
+  readonly auditAnnotations: { readonly [key: string]: string }
+}
+
+export interface Asked {
+  readonly vendor: Vendor
+  readonly phase: Phase
+  readonly version: ReviewVersion
+  readonly uid: string
+}
+
+/** More than in a body: of long lists, such as warnings, only the beginning is used. */
+const maxValues = 200_000
+
+/** The verdict that an answer holds, in steps: a hostile one is large. Throws CallError for what is none. */
+export function* verdictSteps({ body, contentType, status }: HttpsAnswer, asked: Asked): Steps<Verdict> {
+  if (body.length === 0)
+    throw new CallError('answer', `0-length response with status code: ${status} and content type: ${contentType}`)
+  yield* fewValuesSteps(body, maxValues)
+  const review = yield* parse(body)
+  yield
+  assertType(review, asked)
+  const response = own(review, 'response')
+  if (!isObject(response)) throw faulty('webhook response was absent')
+  const uid = textOf(response, 'uid')
+  if (asked.version === 'v1' && uid !== asked.uid)
+    throw faulty(`expected response.uid=${JSON.stringify(asked.uid)}, got ${JSON.stringify(uid.slice(0, 100))}`)
+  const allowed = own(response, 'allowed') ?? false
+  if (typeof allowed !== 'boolean') throw malformed('response.allowed is not a boolean')
+  const told = own(response, 'status') ?? {}
+  if (!isObject(told)) throw malformed('response.status is not an object')
+  return {
+    allowed,
+    status: told,
+    patch: patchOf(response, asked),
+    warnings: textsOf(response, 'warnings'),
+    auditAnnotations: annotationsOf(response),
+  }
+}
+
+function* parse(body: Buffer): Steps<JsonObject> {
+  let value: Json
+  try {
+    value = (yield* parseSteps(body, maxValues)).value
+  } catch {
+    // The parser's own words quote what it read.
+    throw malformed('the answer is not valid JSON')
+  }
+  if (!isObject(value)) throw malformed('the answer is not a JSON object')
+  return value
+}
+
+/** An answer that says nothing of its type is taken for the right one where the version is the older. */
+function assertType(review: JsonObject, { vendor, version }: Asked): void {
+  const wanted = apiVersionOf(vendor, 'admission', version)
+  const [apiVersion, kind] = [textOf(review, 'apiVersion'), textOf(review, 'kind')]
+  if (apiVersion === wanted && kind === 'AdmissionReview') return
+  if (apiVersion === '' && kind === '' && version === 'v1beta1') return
+  const got = `${apiVersion.slice(0, 100) || '/'}, Kind=${kind.slice(0, 100)}`
+  throw faulty(`expected webhook response of ${wanted}, Kind=AdmissionReview, got ${got}`)
+}
+
+function patchOf(response: JsonObject, { phase, version }: Asked): Buffer | undefined {
+  const patch = bytesOf(response, 'patch')
+  const type = own(response, 'patchType') ?? undefined
+  if (type !== undefined && typeof type !== 'string') throw malformed('response.patchType is not a string')
+  if (phase === 'validating') {
+    if (version === 'v1beta1') return undefined
+    if (patch.length > 0) throw faulty('validating webhook may not return response.patch')
+    if (type !== undefined) throw faulty('validating webhook may not return response.patchType')
+    return undefined
+  }
+  if (patch.length === 0) {
+    if (version === 'v1' && type !== undefined)
+      throw faulty('webhook returned response.patchType but not response.patch')
+    return undefined
+  }
+  // In v1beta1 every patch is a JSON patch: kube-apiserver ignores the patch type.
+  if (version === 'v1beta1') return patch
+  if (type === undefined) throw faulty('webhook returned response.patch but not response.patchType')
+  if (type === '') throw faulty('webhook returned invalid response.patchType of ""')
+  if (type !== 'JSONPatch')
+    throw new CallError('answer', `unsupported patch type ${JSON.stringify(type.slice(0, 100))}`)
+  return patch
+}
+
+function bytesOf(response: JsonObject, field: string): Buffer {
+  const text = textOf(response, field)
+  const bytes = Buffer.from(text, 'base64')
+  // Node passes over what is not base64; each character of it stands for six bits.
+  const length = trimEndOf(text, '=').replaceAll(/[\r\n]/g, '').length
+  if (bytes.length !== Math.floor((length * 3) / 4)) throw malformed(`response.${field} is not base64`)
+  return bytes
+}
+
+function textOf(object: JsonObject, field: string): string {
+  const value = own(object, field) ?? ''
+  if (typeof value !== 'string') throw malformed(`${field} is not a string`)
+  return value
+}
+
+const maxTexts = 100
+
+function textsOf(object: JsonObject, field: string): string[] {
+  const value = own(object, field) ?? []
+  if (!Array.isArray(value) || !value.every((item) => typeof item === 'string'))
+    throw malformed(`response.${field} is not a list of strings`)
+  return value.slice(0, maxTexts)
+}
+
+function annotationsOf(response: JsonObject): { [key: string]: string } {
+  const value = own(response, 'auditAnnotations') ?? {}
+  if (!isObject(value)) throw malformed('response.auditAnnotations is not an object')
+  const entries = Object.entries(value)
+  if (!entries.every((entry): entry is [string, string] => typeof entry[1] === 'string'))
+    throw malformed('response.auditAnnotations has a value that is not a string')
+  return Object.fromEntries(entries.slice(0, maxTexts))
+}
+
+function malformed(why: string): CallError {
+  return new CallError('answer', why)
+}
+
+function faulty(why: string): CallError {
+  return new CallError('answer', `received invalid webhook response: ${why}`)
+}

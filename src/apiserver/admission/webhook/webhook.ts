@@ -1,0 +1,79 @@
+/** A webhook of a stored configuration, made ready for requests: its rules and selectors, its address, its breaker. */
+
+import type { MutatingWebhookConfiguration } from '../../../api/kinds/admissionregistration/mutating-webhook-configuration.ts'
+import type { ValidatingWebhookConfiguration } from '../../../api/kinds/admissionregistration/validating-webhook-configuration.ts'
+import { LabelMatcher, requirementsOf, type SelectorObject } from '../../../api/selectors/label-selector.ts'
+import type { Clock } from '../../../base/time/clock.ts'
+import { type WebhookAddress, webhookAddress } from '../../outbound/webhook-address.ts'
+import { Breaker } from './breaker.ts'
+import type { Rule } from './rules.ts'
+
+export type Phase = 'mutating' | 'validating'
+export type ReviewVersion = 'v1' | 'v1beta1'
+/** Either kind of configuration. */
+export type WebhookConfiguration = MutatingWebhookConfiguration | ValidatingWebhookConfiguration
+type StoredWebhook = NonNullable<MutatingWebhookConfiguration['webhooks']>[number]
+
+/** One webhook of a configuration, prepared for matching and calling. */
+export interface Webhook {
+  readonly phase: Phase
+  /** The name of its configuration. */
+  readonly configuration: string
+  readonly name: string
+  readonly rules: readonly Rule[]
+  /** Whether its rules mean just the versions that they name. */
+  readonly exact: boolean
+  /** Undefined: every namespace, every object. */
+  readonly namespaceSelector: LabelMatcher | undefined
+  readonly objectSelector: LabelMatcher | undefined
+  /** Whether requests go on that it could not be asked about. */
+  readonly ignoresFailures: boolean
+  readonly timeoutMs: number
+  /** The version that it is asked in; undefined: it understands none of ours. */
+  readonly reviewVersion: ReviewVersion | undefined
+  /** Whether it may be asked about a dry run. */
+  readonly allowsDryRun: boolean
+  /** Whether it is asked again where others have changed the object since. */
+  readonly isReinvoked: boolean
+  readonly address: WebhookAddress
+  readonly breaker: Breaker
+}
+
+const reviewVersions: readonly string[] = ['v1', 'v1beta1'] satisfies ReviewVersion[]
+
+/** Prepares all webhooks of a configuration. */
+export function compileConfiguration(configuration: WebhookConfiguration, phase: Phase, clock: Clock): Webhook[] {
+  const { metadata, webhooks = [] } = configuration
+  return webhooks.map((stored) => compileWebhook(stored, { phase, configuration: metadata.name ?? '', clock }))
+}
+
+interface Place extends Pick<Webhook, 'phase' | 'configuration'> {
+  readonly clock: Clock
+}
+
+function compileWebhook(stored: StoredWebhook, { phase, configuration, clock }: Place): Webhook {
+  const timeoutMs = (stored.timeoutSeconds ?? 10) * 1000
+  return {
+    phase,
+    configuration,
+    name: stored.name ?? '',
+    rules: stored.rules ?? [],
+    exact: stored.matchPolicy === 'Exact',
+    namespaceSelector: matcherOf(stored.namespaceSelector),
+    objectSelector: matcherOf(stored.objectSelector),
+    ignoresFailures: stored.failurePolicy === 'Ignore',
+    timeoutMs,
+    reviewVersion: (stored.admissionReviewVersions ?? []).find((version): version is ReviewVersion =>
+      reviewVersions.includes(version),
+    ),
+    allowsDryRun: stored.sideEffects === 'None' || stored.sideEffects === 'NoneOnDryRun',
+    isReinvoked: stored.reinvocationPolicy === 'IfNeeded',
+    address: webhookAddress(stored.clientConfig ?? {}, timeoutMs),
+    breaker: new Breaker(clock),
+  }
+}
+
+function matcherOf(selector: SelectorObject = {}): LabelMatcher | undefined {
+  const requirements = requirementsOf(selector)
+  return requirements.length === 0 ? undefined : new LabelMatcher(requirements)
+}

@@ -1,0 +1,13 @@
+/** As whom this server asks backends on its own behalf, for discovery and OpenAPI. */
+
+import { superusers, type User } from '../../api/model/user.ts'
+import { identityOf } from '../http/relay/forwarded-headers.ts'
+
+const aggregator: User = { name: 'system:kube-aggregator', uid: '', groups: [superusers], extra: new Map() }
+
+/** The headers that say so. */
+export const aggregatorHeaders: { readonly [name: string]: string } = headersOf(identityOf(aggregator))
+
+function headersOf(raw: readonly string[]): { readonly [name: string]: string } {
+  return Object.fromEntries(raw.flatMap((name, i) => (i % 2 === 0 ? [[name, raw[i + 1]!]] : [])))
+}

@@ -1,0 +1,158 @@
+/**
+ * Whether each aggregated API server can be reached: this server looks up its Service and asks it for its discovery
+ * document, when something changes, every half a minute, and every few seconds while it is out of reach. What was found is
+ * reported in the condition `Available` of the APIService. Requests go by what this server itself has found, which is in
+ * memory alone: a condition is a report, and somebody else may have written it.
+ */
+import { type APIService, apiService } from '../../api/kinds/apiregistration/api-service.ts'
+import { type ApiObject, timestamp } from '../../api/model/object.ts'
+import type { Loop } from '../../client/reconcile/loop.ts'
+import { everyOf, fromCache, type Source } from '../../client/reconcile/sources.ts'
+import { CallError } from '../outbound/call-error.ts'
+import type { HttpsCaller } from '../outbound/https-caller.ts'
+import { NoServiceAddress } from '../outbound/service-address.ts'
+import type { Catalogue } from '../registry/catalogue/catalogue.ts'
+import type { Resource } from '../registry/catalogue/resource.ts'
+import { withCondition, writeStatus } from '../upkeep/status-conditions.ts'
+import { aggregatorHeaders } from './aggregator.ts'
+import type { Backend, Backends } from './backends.ts'
+
+const checkTimeoutMs = 5_000
+const periodMs = 30_000
+const retryMs = 3_000
+
+interface Finding {
+  readonly status: 'True' | 'False'
+  readonly reason: string
+  readonly message: string
+}
+
+export interface AvailabilityParts {
+  readonly catalogue: Catalogue
+  readonly backends: Backends
+  readonly caller: HttpsCaller
+  /** Called where a backend has been reached that was not before. */
+  readonly onReached: (backend: Backend) => void
+}
+
+export class Availability {
+  readonly #parts: AvailabilityParts
+  /** By the APIService as it was when it was looked at. */
+  readonly #found = new WeakMap<Backend, Finding>()
+  #lookAgain: (name: string) => void = () => {}
+
+  constructor(parts: AvailabilityParts) {
+    this.#parts = parts
+  }
+
+  /** Why a backend was out of reach when this server last looked. */
+  faultOf(backend: Backend): string | undefined {
+    const found = this.#found.get(backend)
+    return found?.status === 'False' ? found.message : undefined
+  }
+
+  /** Looks at a backend again soon: a request has failed. */
+  suspect({ name }: Backend): void {
+    this.#lookAgain(name)
+  }
+
+  /** No loop for a server without APIServices. */
+  get loop(): Loop | undefined {
+    const { catalogue, backends } = this.#parts
+    const services = catalogue.stored(apiService.group, apiService.plural)
+    if (services === undefined) return undefined
+    const remote = () => [...backends.all()].map(({ name }) => name)
+    return {
+      name: 'api-service-availability',
+      sources: [
+        fromCache(services.cache),
+        ...this.#placesOfBackends(),
+        everyOf(periodMs, remote),
+        { connect: (add) => this.#connect(add) },
+      ],
+      concurrency: 16,
+      reconcile: async (name, signal) => {
+        const isReachable = await this.#look(services, name, signal)
+        return isReachable ? 'done' : { afterMs: retryMs }
+      },
+    }
+  }
+
+  #connect(add: (name: string) => void): () => void {
+    this.#lookAgain = add
+    return () => {
+      this.#lookAgain = () => {}
+    }
+  }
+
+  /** What decides where a Service is: a change concerns the backends whose Service is in its namespace. */
+  #placesOfBackends(): Source[] {
+    const { catalogue, backends } = this.#parts
+    const inNamespace = (key: string) => {
+      const namespace = key.slice(0, key.indexOf('/'))
+      return [...backends.all()].flatMap(({ name, service }) => (service.namespace === namespace ? [name] : []))
+    }
+    const types = [
+      ['core', 'services'],
+      ['core', 'endpoints'],
+      ['discovery', 'endpointslices'],
+    ] as const
+    const resources = types.flatMap(([group, plural]) => catalogue.stored(group, plural) ?? [])
+    return resources.map(({ cache }) => fromCache(cache, { keysOf: inNamespace }))
+  }
+
+  async #look(services: Resource, name: string, signal: AbortSignal): Promise<boolean> {
+    const { backends } = this.#parts
+    const backend = backends.named(name)
+    const found = backend === undefined ? undefined : await this.#check(backend, signal)
+    if (backend !== undefined && found !== undefined) this.#note(backend, found)
+    const now = timestamp(services.clock.now())
+    const next = (object: ApiObject) => {
+      const finding = found ?? this.#withoutBackend(object)
+      return withCondition(object, { type: 'Available', ...finding }, now)
+    }
+    await writeStatus(services, { name, signal, next })
+    return found?.status !== 'False'
+  }
+
+  #note(backend: Backend, found: Finding): void {
+    const isNew = found.status === 'True' && this.#found.get(backend)?.status !== 'True'
+    this.#found.set(backend, found)
+    if (isNew) this.#parts.onReached(backend)
+  }
+
+  /** What this server serves itself is there whenever the server is. */
+  #withoutBackend(object: ApiObject): Finding {
+    const { group = '', version = '', service } = (object as APIService).spec ?? {}
+    if (service === undefined || !this.#parts.backends.isBuiltIn(group, version)) return local
+    return { status: 'False', reason: 'BuiltIn', message: 'the API server serves this version itself' }
+  }
+
+  async #check(backend: Backend, signal: AbortSignal): Promise<Finding> {
+    try {
+      await this.#discover(backend, signal).catch((error: unknown) => {
+        // One connection that breaks says little.
+        const isBroken = error instanceof CallError && (error.fault === 'connection' || error.fault === 'cut')
+        if (!isBroken || error instanceof NoServiceAddress) throw error
+        return this.#discover(backend, signal)
+      })
+      return { status: 'True', reason: 'Passed', message: 'the backend answers' }
+    } catch (error) {
+      if (error instanceof NoServiceAddress) return { status: 'False', reason: error.reason, message: error.message }
+      // Our own limit says nothing about the backend: the loop tries again.
+      if (!(error instanceof CallError) || error.fault === 'limit' || signal.aborted) throw error
+      const message = `the discovery document cannot be read: ${error.message}`
+      return { status: 'False', reason: 'FailedDiscoveryCheck', message }
+    }
+  }
+
+  async #discover(backend: Backend, signal: AbortSignal): Promise<void> {
+    const { backends, caller } = this.#parts
+    const { group, version } = backend
+    const destination = backends.destinationOf(backend)
+    const path = `/apis/${group}/${version}`
+    await caller.get({ destination, path, headers: aggregatorHeaders, timeoutMs: checkTimeoutMs, signal })
+  }
+}
+
+const local: Finding = { status: 'True', reason: 'Local', message: 'the API server serves this version itself' }

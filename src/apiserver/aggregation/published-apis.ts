@@ -1,0 +1,127 @@
+/**
+ * What aggregated API servers publish of themselves as OpenAPI: downloaded when a backend comes within reach and once a
+ * minute, and joined into the documents of this server. A backend that does not answer keeps what it published last; one
+ * whose document cannot be read publishes nothing, and disturbs nobody.
+ */
+
+import { parseSteps } from '../../api/codec/json.ts'
+import { isObject, type Json, own } from '../../api/json/json.ts'
+import { ApiError } from '../../api/model/api-error.ts'
+import { TimeSlice } from '../../base/concurrency/time-slice.ts'
+import type { Loop } from '../../client/reconcile/loop.ts'
+import { everyOf } from '../../client/reconcile/sources.ts'
+import type { DescribedElsewhere, PublishedParts } from '../http/openapi/published-elsewhere.ts'
+import { CallError } from '../outbound/call-error.ts'
+import type { HttpsCaller } from '../outbound/https-caller.ts'
+import { assertFewValues } from '../outbound/json-effort.ts'
+import { aggregatorHeaders } from './aggregator.ts'
+import type { Backend, Backends } from './backends.ts'
+import { partsOfDocument } from './openapi-document.ts'
+
+const timeoutMs = 10_000
+const periodMs = 60_000
+
+interface Published {
+  /** The bytes that the parts were made of. */
+  readonly v2: Buffer | undefined
+  readonly parts: PublishedParts | undefined
+  /** The address of the document of v3 at the backend, which changes with its content. */
+  readonly v3: string | undefined
+}
+
+export interface PublishedApisParts {
+  readonly backends: Backends
+  readonly caller: HttpsCaller
+}
+
+export class PublishedApis {
+  readonly #parts: PublishedApisParts
+  readonly #published = new WeakMap<Backend, Published>()
+  #add: (name: string) => void = () => {}
+
+  constructor(parts: PublishedApisParts) {
+    this.#parts = parts
+  }
+
+  /** What all backends publish, in the order of their registration. */
+  all(): DescribedElsewhere {
+    const all = [...this.#parts.backends.all()].map((backend) => ({ backend, ...this.#published.get(backend) }))
+    return {
+      documents: all.flatMap(({ parts }) => parts ?? []),
+      v3: all.flatMap(({ backend: { group, version }, v3 }) =>
+        v3 === undefined ? [] : [{ place: `apis/${group}/${version}`, hash: hashIn(v3) }],
+      ),
+    }
+  }
+
+  /** A backend has come within reach. */
+  look({ name }: Backend): void {
+    this.#add(name)
+  }
+
+  get loop(): Loop {
+    const remote = () => [...this.#parts.backends.all()].map(({ name }) => name)
+    const asked = (add: (name: string) => void) => {
+      this.#add = add
+      return () => {
+        this.#add = () => {}
+      }
+    }
+    return {
+      name: 'aggregated-openapi',
+      sources: [everyOf(periodMs, remote), { connect: asked }],
+      reconcile: async (name, signal) => {
+        const backend = this.#parts.backends.named(name)
+        if (backend !== undefined) await this.#download(backend, signal)
+        return 'done'
+      },
+    }
+  }
+
+  async #download(backend: Backend, signal: AbortSignal): Promise<void> {
+    const before = this.#published.get(backend)
+    try {
+      const v2 = await this.#get(backend, '/openapi/v2', signal)
+      const isSame = v2 !== undefined && before?.v2?.equals(v2)
+      const parts = isSame ? before?.parts : v2 && partsOfDocument(await parse(v2), backend)
+      const v3 = await this.#addressV3(backend, signal)
+      if (!isSame || v3 !== before?.v3) this.#published.set(backend, { v2, parts, v3 })
+    } catch (error) {
+      // The availability of the backend is looked after elsewhere; what it published last stays.
+      if (!(error instanceof CallError || error instanceof ApiError)) throw error
+    }
+  }
+
+  async #addressV3(backend: Backend, signal: AbortSignal): Promise<string | undefined> {
+    const bytes = await this.#get(backend, '/openapi/v3', signal)
+    if (bytes === undefined) return undefined
+    const index = await parse(bytes)
+    const paths = isObject(index) ? own(index, 'paths') : undefined
+    const entry = isObject(paths) ? own(paths, `apis/${backend.group}/${backend.version}`) : undefined
+    const address = isObject(entry) ? own(entry, 'serverRelativeURL') : undefined
+    return typeof address === 'string' ? address : undefined
+  }
+
+  /** Undefined where the backend has no such document. */
+  async #get(backend: Backend, path: string, signal: AbortSignal): Promise<Buffer | undefined> {
+    const { backends, caller } = this.#parts
+    const destination = backends.destinationOf(backend)
+    try {
+      const { body } = await caller.get({ destination, path, headers: aggregatorHeaders, timeoutMs, signal })
+      return body
+    } catch (error) {
+      if (error instanceof CallError && error.fault === 'answer') return undefined
+      throw error
+    }
+  }
+}
+
+async function parse(bytes: Buffer): Promise<Json> {
+  assertFewValues(bytes)
+  return (await new TimeSlice().run(parseSteps(bytes))).value
+}
+
+/** Only what is a hash: the address becomes part of a document of ours. */
+function hashIn(address: string): string {
+  return /[?&]hash=([0-9A-Za-z_-]{1,128})(?:&|$)/.exec(address)?.[1] ?? ''
+}

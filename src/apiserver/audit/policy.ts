@@ -1,0 +1,147 @@
+/**
+ * The audit policy: how much of a request is recorded, and at which stages. The first rule that matches a request
+ * decides; a request that none matches is not recorded. The rules are those of kube-apiserver 1.23.
+ */
+import type { User } from '../../api/model/user.ts'
+
+/** How much is recorded, from nothing to both bodies. */
+export const levels = ['None', 'Metadata', 'Request', 'RequestResponse'] as const
+/** One of the levels. */
+export type Level = (typeof levels)[number]
+
+/** When a request is recorded: as it arrives, when a long answer begins, when the answer is complete. */
+export const stages = ['RequestReceived', 'ResponseStarted', 'ResponseComplete', 'Panic'] as const
+/** One of the stages. */
+export type Stage = (typeof stages)[number]
+
+/** Resources of one group; an empty list means all of them. */
+export interface GroupResources {
+  /** As on the wire; '' is the core group. */
+  readonly group: string
+  /** `pods`, `pods/log`, `pods/*`, `*` + `/status`, or `*`. */
+  readonly resources: readonly string[]
+  readonly resourceNames: readonly string[]
+}
+
+/** One rule. An empty list does not restrict what the rule matches. */
+export interface PolicyRule {
+  readonly level: Level
+  readonly users: readonly string[]
+  readonly userGroups: readonly string[]
+  readonly verbs: readonly string[]
+  readonly resources: readonly GroupResources[]
+  readonly namespaces: readonly string[]
+  readonly nonResourceURLs: readonly string[]
+  readonly omitStages: readonly Stage[]
+  readonly omitManagedFields: boolean
+}
+
+/** The request that a policy is asked about: a resource, or any other path. */
+export type AuditedRequest = { readonly verb: string; readonly path: string } & (
+  | { readonly resource: false }
+  | {
+      readonly resource: true
+      readonly group: string
+      readonly plural: string
+      readonly subresource: string
+      readonly namespace: string
+      readonly name: string
+    }
+)
+
+type AuditedResource = Extract<AuditedRequest, { resource: true }>
+
+/** Decides how a request is recorded. `user` is undefined where authentication failed. */
+export type Policy = (request: AuditedRequest, user: User | undefined) => Decision
+
+/** What of a request is recorded. */
+export interface Decision {
+  readonly level: Level
+  readonly omitStages: ReadonlySet<Stage>
+  readonly omitManagedFields: boolean
+}
+
+const unrecorded: Decision = { level: 'None', omitStages: new Set(), omitManagedFields: false }
+
+/** The policy of these rules. The decisions are made once, not for each request. */
+export function policyOf(rules: readonly PolicyRule[], omitStages: readonly Stage[] = []): Policy {
+  const decided = rules.map((rule) => ({
+    rule,
+    decision: {
+      level: rule.level,
+      omitStages: new Set([...omitStages, ...rule.omitStages]),
+      omitManagedFields: rule.omitManagedFields,
+    },
+  }))
+  return (request, user) => {
+    for (const { rule, decision } of decided) if (matches(rule, request, user)) return decision
+    return unrecorded
+  }
+}
+
+function matches(rule: PolicyRule, request: AuditedRequest, user: User | undefined): boolean {
+  const { users, userGroups, verbs, namespaces, resources, nonResourceURLs } = rule
+  if (users.length > 0 && !users.includes(user?.name ?? '')) return false
+  if (userGroups.length > 0 && !user?.groups.some((group) => userGroups.includes(group))) return false
+  if (verbs.length > 0 && !verbs.includes(request.verb)) return false
+  if (namespaces.length > 0 || resources.length > 0) return request.resource && matchesResource(rule, request)
+  if (nonResourceURLs.length > 0)
+    return !request.resource && nonResourceURLs.some((url) => matchesPath(url, request.path))
+  return true
+}
+
+/** A request for a type without namespaces is in the namespace ''. */
+function matchesResource({ namespaces, resources }: PolicyRule, request: AuditedResource): boolean {
+  if (namespaces.length > 0 && !namespaces.includes(request.namespace)) return false
+  return resources.length === 0 || resources.some((each) => includes(each, request))
+}
+
+function includes({ group, resources, resourceNames }: GroupResources, request: AuditedResource): boolean {
+  if (group !== request.group) return false
+  if (resources.length === 0) return true
+  if (resourceNames.length > 0 && !resourceNames.includes(request.name)) return false
+  return resources.some((pattern) => matchesType(pattern, request))
+}
+
+function matchesType(pattern: string, { plural, subresource }: AuditedResource): boolean {
+  if (pattern === '*' || pattern === (subresource === '' ? plural : `${plural}/${subresource}`)) return true
+  if (pattern === `${plural}/*`) return true
+  return subresource !== '' && pattern === `*/${subresource}`
+}
+
+/** `/healthz`, everything below `/api*`, or `*`. */
+function matchesPath(pattern: string, path: string): boolean {
+  return pattern.endsWith('*') ? path.startsWith(pattern.slice(0, -1)) : pattern === path
+}
+
+const anything = {
+  users: [],
+  userGroups: [],
+  verbs: [],
+  resources: [],
+  namespaces: [],
+  nonResourceURLs: [],
+  omitStages: [],
+  omitManagedFields: false,
+} as const
+
+/**
+ * What is recorded where no policy is given: that a write happened, and whose it was. Leases and events, which are
+ * written all the time, are left out.
+ */
+export function writesOnly(groupOf: (id: string) => string): Policy {
+  const busy = [
+    { group: groupOf('coordination'), resources: ['leases'], resourceNames: [] },
+    { group: groupOf('core'), resources: ['events'], resourceNames: [] },
+    { group: groupOf('events'), resources: ['events'], resourceNames: [] },
+  ]
+  const writing = ['create', 'update', 'patch', 'delete', 'deletecollection']
+  return policyOf(
+    [
+      // Both name the verbs, so that a read is known by its verb alone.
+      { ...anything, level: 'None', verbs: writing, resources: busy },
+      { ...anything, level: 'Metadata', verbs: writing },
+    ],
+    ['RequestReceived', 'ResponseStarted'],
+  )
+}

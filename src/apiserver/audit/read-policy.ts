@@ -1,0 +1,83 @@
+/**
+ * Reads an audit policy: a document of kind `Policy` in `audit.<vendor>/v1`, as users of kube-apiserver write it. What
+ * is not understood is an error that names the field: a rule that its author believes in force must be.
+ */
+import type { Json } from '../../api/json/json.ts'
+import type { Vendor } from '../../api/model/vendor.ts'
+import { readConfiguration } from '../../api/schema/read-configuration.ts'
+import { field, s } from '../../api/schema/schema.ts'
+import { levels, type Policy, policyOf, stages } from './policy.ts'
+
+const texts = (tag: number, doc: string) => field(tag, s.list(s.string()), { doc })
+const stageList = (tag: number) =>
+  field(tag, s.list(s.oneOf(...stages)), { doc: 'Stages at which nothing is recorded.' })
+
+const groupResources = s.object({
+  group: field(1, s.string(), { doc: 'The API group; empty for the core group.' }),
+  resources: texts(2, 'Resources of the group; all where there are none.'),
+  resourceNames: texts(3, 'Names of objects; all where there are none.'),
+})
+
+const rule = s.object({
+  level: field(1, s.oneOf(...levels), { required: true, doc: 'How much is recorded.' }),
+  users: texts(2, 'Users whose requests the rule matches.'),
+  userGroups: texts(3, 'Groups whose members the rule matches.'),
+  verbs: texts(4, 'Verbs that the rule matches.'),
+  resources: field(5, s.list(groupResources), { doc: 'Resources that the rule matches.' }),
+  namespaces: texts(6, 'Namespaces that the rule matches; the empty text is for types without namespaces.'),
+  nonResourceURLs: texts(7, 'Paths that the rule matches; a star at the end stands for anything.'),
+  omitStages: stageList(8),
+  omitManagedFields: field(9, s.boolean(), { zero: 'keep', doc: 'Whether the managed fields of bodies are left out.' }),
+})
+
+const fields = {
+  metadata: field(1, s.map(s.string()), { doc: 'Not used.' }),
+  rules: field(2, s.list(rule), { required: true, doc: 'The first rule that matches decides.' }),
+  omitStages: stageList(3),
+  omitManagedFields: field(4, s.boolean(), { doc: 'What rules do that say nothing of managed fields.' }),
+}
+
+/** The policy in a document. Throws an Error that says what is wrong with it. */
+export function readPolicy(value: Json, vendor: Vendor): Policy {
+  const read = readConfiguration(value, { vendor, group: 'audit', versions: ['v1'], kind: 'Policy', fields })
+  const { rules = [], omitStages = [], omitManagedFields = false } = read
+  if (rules.length === 0) throw new Error('rules: a policy needs at least one rule')
+  const complete = rules.map((each, i) => {
+    const { users = [], userGroups = [], verbs = [], namespaces = [], nonResourceURLs = [] } = each
+    const resources = (each.resources ?? []).map(({ group = '', resources = [], resourceNames = [] }) => ({
+      ...{ group, resources, resourceNames },
+    }))
+    const place = `rules[${i}]`
+    if (nonResourceURLs.length > 0 && (resources.length > 0 || namespaces.length > 0))
+      throw new Error(`${place}.nonResourceURLs: a rule is for resources or for other paths, not for both`)
+    for (const [j, url] of nonResourceURLs.entries()) checkPath(url, `${place}.nonResourceURLs[${j}]`)
+    for (const [j, { resources: named, resourceNames }] of resources.entries()) {
+      if (resourceNames.length > 0 && named.length === 0)
+        throw new Error(`${place}.resources[${j}].resourceNames: names need resources beside them`)
+      for (const [k, pattern] of named.entries()) checkPattern(pattern, `${place}.resources[${j}].resources[${k}]`)
+    }
+    return {
+      ...{ level: each.level ?? 'None', users, userGroups, verbs, resources, namespaces, nonResourceURLs },
+      omitStages: each.omitStages ?? [],
+      omitManagedFields: each.omitManagedFields ?? omitManagedFields,
+    }
+  })
+  return policyOf(complete, omitStages)
+}
+
+function checkPath(url: string, place: string): void {
+  if (url === '*') return
+  if (!url.startsWith('/')) throw new Error(`${place}: a path begins with a slash`)
+  if (url.slice(0, -1).includes('*')) throw new Error(`${place}: a star may only be the last character`)
+}
+
+/** `*` alone, `pods/*` or a star before the slash; never a part of a name. */
+function checkPattern(pattern: string, place: string): void {
+  if (pattern === '*' || !pattern.includes('*')) return
+  const parts = pattern.split('/')
+  if (parts.length === 2 && parts.filter((part) => part === '*').length === 1 && parts.every((part) => part !== ''))
+    if (parts.every((part) => part === '*' || !part.includes('*'))) return
+  throw new Error(
+    `${place}: ${JSON.stringify(pattern)} is not a resource, a resource with /*, or */ with a sub-resource`,
+  )
+}

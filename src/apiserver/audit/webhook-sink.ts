@@ -1,0 +1,90 @@
+/**
+ * Sends events to a service as lists of them (`EventList`). A list that could not be sent is tried a few times, further
+ * and further apart, and then lost and counted.
+ */
+
+import { apiVersionOf, type Vendor } from '../../api/model/vendor.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import { Batches, type BatchOptions } from './batches.ts'
+import type { AuditEvent } from './event.ts'
+import { type Sink, type SinkFaults, type SinkMode, type Truncation, textWithin } from './sink.ts'
+
+export interface WebhookSinkParts {
+  readonly vendor: Vendor
+  /** Sends a JSON text; throws where it was not accepted. */
+  readonly send: (text: string) => Promise<void>
+  readonly mode: SinkMode
+  readonly batch: BatchOptions
+  readonly truncation: Truncation
+  readonly firstPauseMs: number
+  readonly faults: SinkFaults
+  readonly clock: Clock
+}
+
+const tries = 5
+const longer = 1.5
+
+/** A sink that is a service elsewhere. */
+export class WebhookSink implements Sink {
+  readonly #parts: WebhookSinkParts
+  readonly #batches: Batches
+  readonly #closing = new AbortController()
+  readonly #underWay = new Set<Promise<void>>()
+
+  constructor(parts: WebhookSinkParts) {
+    const { batch, faults, clock } = parts
+    this.#parts = parts
+    this.#batches = new Batches(batch, { send: (events) => this.#send(events), faults, clock })
+  }
+
+  write(event: AuditEvent): void | Promise<void> {
+    const { truncation, mode, faults } = this.#parts
+    const text = textWithin(truncation, event)
+    if (text === undefined) return faults.lost(1, new Error('an event is longer than the limit, even without bodies'))
+    if (mode === 'batch') return this.#batches.add(text)
+    const sent = this.#sendOne(text)
+    this.#underWay.add(sent)
+    sent.catch(() => {}).finally(() => this.#underWay.delete(sent))
+    if (event.stage !== 'RequestReceived') return
+    return mode === 'blocking-strict' ? sent : sent.catch(() => {})
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort()
+    await this.#batches.close()
+    await Promise.allSettled(this.#underWay)
+  }
+
+  async #sendOne(text: string): Promise<void> {
+    try {
+      await this.#send([text])
+    } catch (error) {
+      this.#parts.faults.lost(1, error)
+      throw error
+    }
+  }
+
+  /** Whoever waits for the end of the server does not wait for pauses. */
+  async #send(events: readonly string[]): Promise<void> {
+    const { vendor, send, firstPauseMs } = this.#parts
+    const apiVersion = JSON.stringify(apiVersionOf(vendor, 'audit', 'v1'))
+    const list = `{"kind":"EventList","apiVersion":${apiVersion},"metadata":{},"items":[${events.join(',')}]}`
+    for (let attempt = 1, pause = firstPauseMs; ; attempt++, pause *= longer) {
+      try {
+        return await send(list)
+      } catch (error) {
+        if (attempt === tries || this.#closing.signal.aborted) throw error
+        await rest(pause, this.#closing.signal)
+      }
+    }
+  }
+}
+
+/** Ends early where the signal aborts. */
+function rest(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms)
+    timer.unref()
+    signal.addEventListener('abort', () => resolve(clearTimeout(timer)), { once: true })
+  })
+}

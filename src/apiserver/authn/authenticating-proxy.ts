@@ -1,0 +1,91 @@
+/**
+ * An authenticating proxy: it has a client certificate of its own and names the user in headers.
+ *
+ * The headers count only from a proxy whose certificate leads back to an authority for proxies and whose name is
+ * allowed; from anybody else they are no credentials at all. Names of headers are compared without case and in no other
+ * form: `X_Remote_User` is another header.
+ */
+import type { X509Certificate } from 'node:crypto'
+import type { User } from '../../api/model/user.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import { headerText } from '../../wire/http/header-text.ts'
+import { type Authenticator, none, refused, type SentHeaders } from './authenticator.ts'
+import { Chains, subjectOf } from './client-certificate.ts'
+import type { DeniedCertificates } from './denied-certificates.ts'
+import type { SeveralNames } from './several-names.ts'
+
+/** All names in lower case. */
+export interface ProxyHeaders {
+  /** The first of these with a value names the user. */
+  readonly username: readonly string[]
+  /** Every value of these is a group. */
+  readonly groups: readonly string[]
+  /** Headers that begin with one of these tell more of the user. */
+  readonly extraPrefixes: readonly string[]
+}
+
+export interface ProxyParts {
+  /** The authorities of proxies that count now; another array when they are others. */
+  readonly authorities: () => readonly X509Certificate[]
+  readonly denied: DeniedCertificates
+  /** Whether an API server calls node agents with this certificate. Such a certificate is no proxy's. */
+  readonly isNodeClient: (certificate: X509Certificate) => boolean
+  readonly severalNames: SeveralNames
+  /** The common names that proxies may have; none given: any. */
+  readonly allowedNames: readonly string[]
+  readonly headers: ProxyHeaders
+  readonly clock: Clock
+}
+
+/** Accepts the user that a trusted proxy names in headers; a client certificate identifies the proxy. */
+export function authenticatingProxy({ allowedNames, headers, ...parts }: ProxyParts): Authenticator {
+  const chains = new Chains(parts)
+  return (credentials) => {
+    const { certificate } = credentials
+    if (certificate === undefined || chains.of(certificate) === undefined) return none
+    const { commonNames } = subjectOf(certificate.x509)
+    if (commonNames.length > 1) return parts.severalNames.refuse(certificate.x509)
+    if (allowedNames.length > 0 && !allowedNames.includes(commonNames[0] ?? '')) return refused
+    const { username } = headers
+    const name = username.map((header) => credentials.headers.one(header)).find((value) => value)
+    if (name === undefined) return none
+    const user = userOf(name, headers, credentials.headers)
+    return user === undefined ? refused : { result: 'user', user }
+  }
+}
+
+/** Whether a header may only come from a proxy: nobody behind this should see it. */
+export function isProxyHeader({ username, groups, extraPrefixes }: ProxyHeaders, name: string): boolean {
+  return username.includes(name) || groups.includes(name) || extraPrefixes.some((prefix) => name.startsWith(prefix))
+}
+
+/** Undefined where a value is no text. */
+function userOf(user: string, { groups, extraPrefixes }: ProxyHeaders, sent: SentHeaders): User | undefined {
+  const name = headerText(user)
+  const inGroups = groups.flatMap((header) => sent.all(header)).map(headerText)
+  const extra = extraOf(extraPrefixes, sent)
+  if (name === undefined || extra === undefined || !inGroups.every((group) => group !== undefined)) return undefined
+  return { name, uid: '', groups: inGroups.filter((group) => group !== ''), extra }
+}
+
+function extraOf(prefixes: readonly string[], sent: SentHeaders): Map<string, string[]> | undefined {
+  const extra = new Map<string, string[]>()
+  for (const prefix of prefixes) {
+    for (const { name, value } of sent.withPrefix(prefix)) {
+      const key = decodeKey(name.slice(prefix.length))
+      const text = headerText(value)
+      if (text === undefined) return undefined
+      extra.set(key, [...(extra.get(key) ?? []), text])
+    }
+  }
+  return extra
+}
+
+/** A key that is not properly percent-encoded is taken literally. */
+export function decodeKey(key: string): string {
+  try {
+    return decodeURIComponent(key)
+  } catch {
+    return key
+  }
+}

@@ -1,0 +1,109 @@
+/**
+ * What is counted of authentication: how often it is tried, how it ends, how long it takes, and for whom, where the
+ * name is one that every cluster has. Every request passes here, so all series exist from the start.
+ */
+
+import type { User } from '../../api/model/user.ts'
+import { type Count, Counter, type Distribution, Histogram, type Metric } from '../../base/telemetry/metrics.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import type { AuthenticationOutcome, Authenticator } from './authenticator.ts'
+
+/** From a millisecond to some sixteen seconds. */
+const durations = Array.from({ length: 15 }, (_, i) => 0.001 * 2 ** i)
+const results = 'success, failure (nobody knew what was sent, or nothing was) or error (wrong credentials)'
+
+interface Series {
+  readonly attempts: Count
+  readonly duration: Distribution
+}
+
+/** Counts attempts by outcome, and the requests of each known user. */
+export class AuthenticationMetrics {
+  readonly #clock: Clock
+  readonly #attempts = new Counter({
+    name: 'authentication_attempts',
+    help: `How many requests were authenticated or refused, by result: ${results}.`,
+    labels: ['result'],
+  })
+  readonly #durations = new Histogram(
+    {
+      name: 'authentication_duration_seconds',
+      help: `How long authentication took, by result: ${results}.`,
+      labels: ['result'],
+    },
+    durations,
+  )
+  readonly #users = new Counter({
+    name: 'authenticated_user_requests',
+    help: 'How many requests were authenticated, by user where that is one that every cluster has.',
+    labels: ['username'],
+  })
+  readonly metrics: readonly Metric[] = [this.#attempts, this.#durations, this.#users]
+  readonly #success = this.#seriesOf('success')
+  readonly #failure = this.#seriesOf('failure')
+  readonly #error = this.#seriesOf('error')
+  readonly #requests = new WeakMap<User, Count>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** The same authenticator, counted. Stays synchronous where it is. */
+  measured(authenticator: Authenticator): Authenticator {
+    return (credentials) => {
+      const began = this.#clock.monotonic()
+      try {
+        const outcome = authenticator(credentials)
+        return outcome instanceof Promise ? this.#countLater(outcome, began) : this.#count(outcome, began)
+      } catch (error) {
+        this.#end(this.#error, began)
+        throw error
+      }
+    }
+  }
+
+  #count(outcome: AuthenticationOutcome, began: number): AuthenticationOutcome {
+    if (outcome.result === 'user') this.#requestsOf(outcome.user).value++
+    this.#end(this.#seriesFor(outcome), began)
+    return outcome
+  }
+
+  async #countLater(outcome: Promise<AuthenticationOutcome>, began: number): Promise<AuthenticationOutcome> {
+    try {
+      return this.#count(await outcome, began)
+    } catch (error) {
+      this.#end(this.#error, began)
+      throw error
+    }
+  }
+
+  #end({ attempts, duration }: Series, began: number): void {
+    attempts.value++
+    duration.observe((this.#clock.monotonic() - began) / 1000)
+  }
+
+  #seriesFor({ result }: AuthenticationOutcome): Series {
+    if (result === 'user') return this.#success
+    return result === 'none' ? this.#failure : this.#error
+  }
+
+  #seriesOf(result: string): Series {
+    return { attempts: this.#attempts.at(result), duration: this.#durations.at(result) }
+  }
+
+  #requestsOf(user: User): Count {
+    const known = this.#requests.get(user)
+    if (known !== undefined) return known
+    const requests = this.#users.at(publicName(user))
+    this.#requests.set(user, requests)
+    return requests
+  }
+}
+
+const wellKnown = new Set(['admin', 'client', 'kubelet', 'kube_proxy', 'system:serviceaccount:kube-system:default'])
+
+/** Names of users are private, and an unbounded number of names would be an unbounded number of series. */
+function publicName({ name }: User): string {
+  if (wellKnown.has(name)) return name
+  return name.includes('@') ? 'email_id' : 'other'
+}

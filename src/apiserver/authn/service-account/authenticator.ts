@@ -1,0 +1,106 @@
+/**
+ * Service account tokens: a bearer token that this cluster has signed is the user that its account is. The signature is
+ * verified once; the times, and that account, pod and secret are still there, count on every request.
+ */
+
+import { serviceAccountGroups, serviceAccountName, type User } from '../../../api/model/user.ts'
+import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
+import type { Clock } from '../../../base/time/clock.ts'
+import { type AuthenticationOutcome, type Authenticator, type KnownUser, none, refused } from '../authenticator.ts'
+import { bearerToken } from '../bearer.ts'
+import type { StalenessBound } from '../staleness-bound.ts'
+import type { TokenClaims } from './claims.ts'
+import type { Signatures, SignedToken } from './signatures.ts'
+import type { TokenDependencies } from './token-dependencies.ts'
+import type { TokenMetrics } from './token-metrics.ts'
+
+export interface ServiceAccountParts {
+  readonly vendor: Vendor
+  readonly clock: Clock
+  readonly signatures: Signatures
+  readonly holders: TokenDependencies
+  readonly recency: StalenessBound
+  /** The audiences of which a token must name one. */
+  readonly audiences: readonly string[]
+  readonly metrics: TokenMetrics
+}
+
+type Outcome = AuthenticationOutcome | Promise<AuthenticationOutcome>
+
+/** How far the clocks of servers may be apart: what one has just signed is good at the other. */
+const skewMs = 60_000
+
+/** Authenticates by tokens of ServiceAccounts. */
+export function serviceAccountTokens(parts: ServiceAccountParts): Authenticator {
+  const judge = judgeOf(parts)
+  const known = new WeakMap<object, Known>()
+  return ({ authorization, connection, audiences }) => {
+    if (authorization === undefined) return none
+    // The same header on the same connection is the same token, or the same somebody else's.
+    const before = known.get(connection)
+    if (before?.authorization === authorization)
+      return before.token === 'foreign' ? none : judge(before.token, audiences)
+    const text = bearerToken(authorization)
+    if (text === undefined) return none
+    const settle = (token: SignedToken | 'foreign' | undefined): Outcome => {
+      if (token === undefined) return refused
+      known.set(connection, { authorization, token })
+      return token === 'foreign' ? none : judge(token, audiences)
+    }
+    const verified = parts.signatures.verify(text)
+    return verified instanceof Promise ? verified.then(settle) : settle(verified)
+  }
+}
+
+interface Known {
+  readonly authorization: string
+  readonly token: SignedToken | 'foreign'
+}
+
+function judgeOf({ vendor, clock, holders, recency, audiences: own, metrics }: ServiceAccountParts) {
+  const users = new WeakMap<SignedToken, KnownUser>()
+  const userOf = (token: SignedToken) => {
+    const before = users.get(token)
+    if (before !== undefined) return before
+    const outcome: KnownUser = { result: 'user', user: accountUser(token.claims, vendor) }
+    users.set(token, outcome)
+    return outcome
+  }
+  return (token: SignedToken, asked: readonly string[] | undefined): Outcome => {
+    const { claims } = token
+    const now = clock.now()
+    if (now >= claims.validUntil || now < claims.validFrom - skewMs) return refused
+    const meant = meantFor(claims, asked ?? own, own)
+    if (meant.length === 0) return refusedTo(claims, asked ?? own)
+    const answer = (stands: boolean): AuthenticationOutcome => {
+      if (!stands) return refused
+      metrics.count(claims, now)
+      const known = userOf(token)
+      return asked === undefined ? known : { ...known, audiences: meant }
+    }
+    const stands = recency.decide(() => holders.exist(token))
+    return typeof stands === 'boolean' ? answer(stands) : stands.then(answer)
+  }
+}
+
+/** The requested audiences that it names; a token that names none is for this server. */
+function meantFor({ audiences }: TokenClaims, asked: readonly string[], own: readonly string[]): string[] {
+  const named = audiences.length === 0 ? own : audiences
+  return asked.filter((audience) => named.includes(audience))
+}
+
+function refusedTo({ audiences }: TokenClaims, asked: readonly string[]): AuthenticationOutcome {
+  const list = (names: readonly string[]) => names.slice(0, 10).map((name) => JSON.stringify(name.slice(0, 200)))
+  const [named, target] = [list(audiences).join(' '), list(asked).join(' ')]
+  return { result: 'refused', why: `token audiences [${named}] is invalid for the target audiences [${target}]` }
+}
+
+function accountUser({ namespace, account, pod }: TokenClaims, vendor: Vendor): User {
+  const extra = new Map<string, readonly string[]>()
+  if (pod !== undefined) {
+    extra.set(vendorKey(vendor, 'pod-name', 'authentication'), [pod.name])
+    extra.set(vendorKey(vendor, 'pod-uid', 'authentication'), [pod.uid ?? ''])
+  }
+  const name = serviceAccountName(namespace, account.name)
+  return { name, uid: account.uid ?? '', groups: serviceAccountGroups(namespace), extra }
+}

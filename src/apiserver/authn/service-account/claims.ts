@@ -1,0 +1,142 @@
+/**
+ * What a service account token says. There are two kinds: bound ones, which are asked for (`serviceaccounts/token`),
+ * expire, and may stand and fall with a pod or a secret; and legacy ones, which are kept in a secret and are good for
+ * as long as that is there. Here they are written and read; whether what they say still holds is decided elsewhere.
+ */
+import type { Json, JsonObject } from '../../../api/json/json.ts'
+import { isObject } from '../../../api/json/json.ts'
+import type { ObjectName } from '../../../api/model/lookup.ts'
+import { serviceAccountName } from '../../../api/model/user.ts'
+import { legacyTokenIssuer, type Vendor } from '../../../api/model/vendor.ts'
+
+/** An object that a token depends on, in the namespace of the account. */
+export interface Holder {
+  readonly name: string
+  /** Undefined for the Secret of a legacy token, which is identified by the token in it. */
+  readonly uid: string | undefined
+}
+
+export interface TokenClaims {
+  readonly namespace: string
+  readonly account: Holder
+  readonly pod?: Holder | undefined
+  readonly secret?: Holder | undefined
+  /** Its audiences; empty: it names none, so it is for this server. */
+  readonly audiences: readonly string[]
+  /** In milliseconds since 1970. */
+  readonly validFrom: number
+  readonly validUntil: number
+  /** From then on its holder should have a newer one. */
+  readonly staleFrom: number
+  readonly legacy: boolean
+}
+
+export interface BoundToken extends ObjectName {
+  readonly issuer: string
+  readonly uid: string
+  readonly bound?: { readonly kind: 'pod' | 'secret'; readonly name: string; readonly uid: string } | undefined
+  readonly audiences: readonly string[]
+  readonly nowSeconds: number
+  readonly lifeSeconds: number
+  /** For one that is good for longer than was asked for: when it should have been replaced. */
+  readonly warnAfterSeconds?: number | undefined
+}
+
+export function boundClaims(vendor: Vendor, token: BoundToken): JsonObject {
+  const { namespace, name, uid, bound, nowSeconds, warnAfterSeconds } = token
+  const holders: JsonObject = { namespace, serviceaccount: { name, uid } }
+  if (bound !== undefined) holders[bound.kind] = { name: bound.name, uid: bound.uid }
+  if (warnAfterSeconds !== undefined) holders.warnafter = nowSeconds + warnAfterSeconds
+  return {
+    aud: [...token.audiences],
+    exp: nowSeconds + token.lifeSeconds,
+    iat: nowSeconds,
+    iss: token.issuer,
+    [vendor.keyDomain]: holders,
+    nbf: nowSeconds,
+    sub: serviceAccountName(namespace, name),
+  }
+}
+
+/** A token that is kept in a Secret: whose it is and where. */
+export interface LegacyToken extends ObjectName {
+  readonly uid: string
+  readonly secret: string
+}
+
+export function legacyClaims(vendor: Vendor, { namespace, name, uid, secret }: LegacyToken): JsonObject {
+  const key = legacyKey(vendor)
+  return {
+    iss: legacyTokenIssuer(vendor),
+    [key('namespace')]: namespace,
+    [key('secret.name')]: secret,
+    [key('service-account.name')]: name,
+    [key('service-account.uid')]: uid,
+    sub: serviceAccountName(namespace, name),
+  }
+}
+
+const legacyKey = (vendor: Vendor) => (part: string) => `${vendor.keyDomain}/serviceaccount/${part}`
+
+/** The claims of a token whose signature is right; undefined where they are not what such a token says. */
+export function readClaims(vendor: Vendor, payload: JsonObject): TokenClaims | undefined {
+  const claims = payload.iss === legacyTokenIssuer(vendor) ? readLegacy(vendor, payload) : readBound(vendor, payload)
+  if (claims === undefined) return undefined
+  return payload.sub === serviceAccountName(claims.namespace, claims.account.name) ? claims : undefined
+}
+
+function readLegacy(vendor: Vendor, payload: JsonObject): TokenClaims | undefined {
+  const read = (part: string) => word(payload[legacyKey(vendor)(part)])
+  const [namespace, secret] = [read('namespace'), read('secret.name')]
+  const [name, uid] = [read('service-account.name'), read('service-account.uid')]
+  if (!namespace || !secret || !name || !uid) return undefined
+  const never = Number.POSITIVE_INFINITY
+  return {
+    namespace,
+    account: { name, uid },
+    secret: { name: secret, uid: undefined },
+    audiences: [],
+    ...{ validFrom: 0, validUntil: never, staleFrom: never, legacy: true },
+  }
+}
+
+function readBound(vendor: Vendor, payload: JsonObject): TokenClaims | undefined {
+  const holders = payload[vendor.keyDomain]
+  if (!isObject(holders)) return undefined
+  const { serviceaccount, pod, secret, warnafter } = holders
+  const [namespace, account] = [word(holders.namespace), holder(serviceaccount)]
+  const [until, audiences] = [seconds(payload.exp), audiencesOf(payload.aud)]
+  const from = payload.nbf === undefined ? 0 : seconds(payload.nbf)
+  const stale = warnafter === undefined ? until : seconds(warnafter)
+  const bound = { pod: pod === undefined ? null : holder(pod), secret: secret === undefined ? null : holder(secret) }
+  if (!namespace || account === undefined || until === undefined || audiences === undefined) return undefined
+  if (from === undefined || stale === undefined || bound.pod === undefined || bound.secret === undefined)
+    return undefined
+  return {
+    ...{ namespace, account, audiences },
+    pod: bound.pod ?? undefined,
+    secret: bound.secret ?? undefined,
+    ...{ validFrom: from, validUntil: until, staleFrom: stale, legacy: false },
+  }
+}
+
+function holder(value: Json | undefined): { name: string; uid: string } | undefined {
+  if (!isObject(value)) return undefined
+  const [name, uid] = [word(value.name), word(value.uid)]
+  return name && uid ? { name, uid } : undefined
+}
+
+function word(value: Json | undefined): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}
+
+/** Milliseconds; undefined for what is not a time. */
+function seconds(value: Json | undefined): number | undefined {
+  return typeof value === 'number' && value >= 0 && value < 2 ** 43 ? value * 1000 : undefined
+}
+
+/** One, or a list of at least one. */
+function audiencesOf(value: Json | undefined): string[] | undefined {
+  const list = Array.isArray(value) ? value : [value]
+  return list.length > 0 && list.every((each) => typeof each === 'string') ? list : undefined
+}

@@ -1,0 +1,99 @@
+/**
+ * The keys of service account tokens: one that signs, and all that verify. They come as PEM, any number in one text:
+ * private keys, public keys and certificates. The algorithm of a key is fixed by the key, never by a token.
+ */
+import { createHash, createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto'
+import { type PemBlock, readPemBlocks } from '../../../api/pki/pem.ts'
+import { messageOf } from '../../../base/text/errors.ts'
+
+/** A public key and its ID. */
+export interface VerifyingKey {
+  /** How tokens name it: a hash of the public key, as kube-apiserver makes it. */
+  readonly id: string
+  readonly algorithm: string
+  readonly publicKey: KeyObject
+}
+
+/** A key that can also sign. */
+export interface SigningKey extends VerifyingKey {
+  readonly privateKey: KeyObject
+}
+
+/** The keys of this server's tokens: one that signs, all that verify. */
+export interface TokenKeys {
+  readonly signing: SigningKey
+  /** Each once; that of `signing` is among them. */
+  readonly verifying: readonly VerifyingKey[]
+}
+
+/** All keys in a text. Throws an Error that says which of them cannot be used, and why, without quoting any. */
+export function readKeys(pem: string): (VerifyingKey | SigningKey)[] {
+  const blocks = [...readPemBlocks(Buffer.from(pem))].filter(({ label }) => label !== 'EC PARAMETERS')
+  if (blocks.length === 0) throw new Error('there is no key in PEM form')
+  return blocks.map((block, index) => {
+    try {
+      return keyOf(keyObject(block))
+    } catch (error) {
+      throw new Error(`key ${index + 1}: ${messageOf(error)}`)
+    }
+  })
+}
+
+/** Whether the private part of the key is known. */
+export function isSigning(key: VerifyingKey | SigningKey): key is SigningKey {
+  return 'privateKey' in key
+}
+
+/** The first to sign is the one that does; every key verifies. */
+export function tokenKeys(signing: SigningKey, others: readonly VerifyingKey[]): TokenKeys {
+  const all = new Map([signing, ...others].map((key) => [key.id, key]))
+  return { signing, verifying: [...all.values()] }
+}
+
+function keyObject({ label, bytes, hasHeaders }: PemBlock): KeyObject {
+  if (hasHeaders || label === 'ENCRYPTED PRIVATE KEY') throw new Error('it is encrypted')
+  const privateForm = privateForms[label]
+  if (privateForm !== undefined) return createPrivateKey({ key: bytes, format: 'der', type: privateForm })
+  if (label === 'CERTIFICATE') return new X509Certificate(bytes).publicKey
+  const publicForm = publicForms[label]
+  if (publicForm === undefined) throw new Error(`it is not a key but ${JSON.stringify(label.slice(0, 40))}`)
+  return createPublicKey({ key: bytes, format: 'der', type: publicForm })
+}
+
+const privateForms: { readonly [label: string]: 'pkcs8' | 'pkcs1' | 'sec1' } = {
+  'PRIVATE KEY': 'pkcs8',
+  'RSA PRIVATE KEY': 'pkcs1',
+  'EC PRIVATE KEY': 'sec1',
+}
+const publicForms: { readonly [label: string]: 'spki' | 'pkcs1' } = {
+  'PUBLIC KEY': 'spki',
+  'RSA PUBLIC KEY': 'pkcs1',
+}
+
+function keyOf(key: KeyObject): VerifyingKey | SigningKey {
+  const publicKey = key.type === 'private' ? createPublicKey(key) : key
+  const verifying = { id: idOf(publicKey), algorithm: algorithmOf(publicKey), publicKey }
+  return key.type === 'private' ? { ...verifying, privateKey: key } : verifying
+}
+
+function idOf(key: KeyObject): string {
+  return createHash('sha256')
+    .update(key.export({ type: 'spki', format: 'der' }))
+    .digest('base64url')
+}
+
+const curves: { readonly [curve: string]: string } = { prime256v1: 'ES256', secp384r1: 'ES384', secp521r1: 'ES512' }
+const shortestRsa = 2048
+
+function algorithmOf({ asymmetricKeyType: type, asymmetricKeyDetails: details }: KeyObject): string {
+  if (type === 'ed25519') return 'EdDSA'
+  if (type === 'rsa') {
+    const bits = details?.modulusLength ?? 0
+    if (bits < shortestRsa)
+      throw new Error(`an RSA key of ${bits} bits is too short: use one of ${shortestRsa} or more`)
+    return 'RS256'
+  }
+  const algorithm = type === 'ec' ? curves[details?.namedCurve ?? ''] : undefined
+  if (algorithm === undefined) throw new Error('tokens need a key of the type RSA, Ed25519, P-256, P-384 or P-521')
+  return algorithm
+}

@@ -1,0 +1,30 @@
+/** Counts the older kinds of service account tokens in use, so that operators know when they can be removed. */
+import { Counter, type Metric } from '../../../base/telemetry/metrics.ts'
+import type { TokenClaims } from './claims.ts'
+
+/** Counts the requests that use the older kinds of tokens. */
+export class TokenMetrics {
+  readonly #legacy = new Counter({
+    name: 'serviceaccount_legacy_tokens_total',
+    help: 'How many requests used a token that is kept in a secret.',
+    labels: [],
+  })
+  readonly #stale = new Counter({
+    name: 'serviceaccount_stale_tokens_total',
+    help: 'How many requests used a token that its holder should have replaced.',
+    labels: [],
+  })
+  readonly #valid = new Counter({
+    name: 'serviceaccount_valid_tokens_total',
+    help: 'How many requests used a token that is bound and within its time.',
+    labels: [],
+  })
+  readonly metrics: readonly Metric[] = [this.#legacy, this.#stale, this.#valid]
+  readonly #counts = { legacy: this.#legacy.at(), stale: this.#stale.at(), valid: this.#valid.at() }
+
+  count({ legacy, staleFrom }: TokenClaims, now: number): void {
+    if (legacy) this.#counts.legacy.value++
+    else if (now >= staleFrom) this.#counts.stale.value++
+    else this.#counts.valid.value++
+  }
+}

@@ -1,0 +1,85 @@
+/**
+ * Tokens from a file: `token,user,uid,"group1,group2"` on each line; the uid may be empty. They never expire. Only
+ * their hashes are kept, and looked up by hash, so that no comparison reveals how much of a guess was right.
+ *
+ * Of a file that changes while the server runs, removals count at once and additions after a restart: see
+ * `stillGranted`.
+ */
+import { hash as digest } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
+import type { User } from '../../api/model/user.ts'
+import { type AuthenticationOutcome, type Authenticator, none, refused } from './authenticator.ts'
+import { bearerToken } from './bearer.ts'
+
+/** Users by the hashes of their tokens: see `readTokens`. */
+export type TokenUsers = ReadonlyMap<string, User>
+
+/** `current` returns the tokens in effect: another map when the file has changed. */
+export function staticTokens(current: () => TokenUsers): Authenticator {
+  const known = new WeakMap<object, Known>()
+  return ({ authorization, connection }) => {
+    if (authorization === undefined) return none
+    const users = current()
+    // The same header on the same connection has the same outcome.
+    const before = known.get(connection)
+    if (before?.authorization === authorization && before.users === users) return before.outcome
+    const token = bearerToken(authorization)
+    if (token === undefined) return none
+    const user = users.get(tokenHash(token))
+    if (user === undefined) return refused
+    const outcome: AuthenticationOutcome = { result: 'user', user }
+    known.set(connection, { authorization, users, outcome })
+    return outcome
+  }
+}
+
+interface Known {
+  readonly authorization: string
+  readonly users: TokenUsers
+  readonly outcome: AuthenticationOutcome
+}
+
+/** The tokens that counted before and are unchanged in the file, and how many more the file has. */
+export function stillGranted(before: TokenUsers, file: TokenUsers): { users: TokenUsers; added: number } {
+  const users = new Map([...file].filter(([token, user]) => isDeepStrictEqual(before.get(token), user)))
+  return { users, added: file.size - users.size }
+}
+
+/** Throws an Error that names the line, never the token; hands the number of a line without a token to `skipped`. */
+export function readTokens(csv: string, skipped: (line: number) => void): Map<string, User> {
+  const users = new Map<string, User>()
+  for (const [index, line] of csv.split(/\r?\n/).entries()) {
+    if (line.trim() === '') continue
+    const columns = splitCsv(line, index + 1).map((column) => column.trim())
+    const [token, name, uid, groups = ''] = columns
+    if (token === undefined || !name || uid === undefined)
+      throw new Error(`line ${index + 1}: at least three columns are needed: token, user name, user uid`)
+    if (token === '') {
+      skipped(index + 1)
+      continue
+    }
+    if (users.has(tokenHash(token))) throw new Error(`line ${index + 1}: the token of this line occurs more than once`)
+    const list = groups.split(',').filter((group) => group !== '')
+    users.set(tokenHash(token), { name, uid, groups: list, extra: new Map() })
+  }
+  return users
+}
+
+function splitCsv(line: string, number: number): string[] {
+  const columns: string[] = []
+  let rest = line
+  for (;;) {
+    const quoted = /^\s*"((?:[^"]|"")*)"\s*(,|$)/.exec(rest)
+    const plain = quoted ? null : /^([^",]*)(,|$)/.exec(rest)
+    const match = quoted ?? plain
+    if (match === null) throw new Error(`line ${number}: a quote is not closed or stands in the middle of a column`)
+    columns.push(match[1]!.replaceAll('""', '"'))
+    if (match[2] === '') return columns
+    rest = rest.slice(match[0].length)
+  }
+}
+
+/** Under which `TokenUsers` know a token. */
+export function tokenHash(token: string): string {
+  return digest('sha256', token, 'base64')
+}

@@ -1,0 +1,128 @@
+/**
+ * Another service decides whose a token is: it is sent a TokenReview, and its answers are remembered for a while. A
+ * service that cannot be asked, or does not answer as it should, knows nobody: the token is wrong.
+ *
+ * Tokens are remembered as hashes, and are never part of an error.
+ */
+import { hash } from 'node:crypto'
+import { isObject, type Json, type JsonObject, own } from '../../api/json/json.ts'
+import { tooManyRequests } from '../../api/model/api-error.ts'
+import type { User } from '../../api/model/user.ts'
+import { apiVersionOf, type Vendor } from '../../api/model/vendor.ts'
+import { TtlCache } from '../../base/collections/ttl-cache.ts'
+import type { Traced, TraceHeaders } from '../../base/telemetry/tracing/trace-context.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import { NoFreeConnection } from '../../wire/http/https-json.ts'
+import { type AuthenticationOutcome, type Authenticator, none, refused } from './authenticator.ts'
+import { bearerToken } from './bearer.ts'
+
+export interface TokenWebhookParts {
+  readonly vendor: Vendor
+  readonly clock: Clock
+  /** In which version the service is asked. */
+  readonly version: 'v1' | 'v1beta1'
+  /** How long an answer is remembered, whatever it is. */
+  readonly ttlMs: number
+  /** The audiences of tokens in requests: this server. */
+  readonly audiences: readonly string[]
+  /** Sends a review to the service and returns its answer. */
+  readonly post: (review: JsonObject, trace: TraceHeaders) => Promise<Json>
+  readonly onFailure: (error: unknown) => void
+}
+
+/** For who reviews the token; why the webhook failed is in the log. */
+const unchecked: AuthenticationOutcome = {
+  result: 'refused',
+  why: 'the token webhook failed, so the token could not be checked',
+}
+
+/** Asks a webhook whose a token is. */
+export function tokenWebhook(parts: TokenWebhookParts): Authenticator {
+  const answers = new TtlCache<AuthenticationOutcome>(parts.clock)
+  return ({ authorization, audiences = parts.audiences, trace }) => {
+    const token = bearerToken(authorization)
+    if (token === undefined) return none
+    const key = hash('sha256', JSON.stringify([token, audiences]), 'base64')
+    return answers.get(key, async () => {
+      try {
+        return { value: await review(parts, { token, audiences, trace }), ttlMs: parts.ttlMs }
+      } catch (error) {
+        parts.onFailure(error)
+        // Our own limit does not make the token wrong: the client must try again.
+        if (error instanceof NoFreeConnection) throw tooManyRequests('the token webhook has too many calls under way')
+        return { value: unchecked, ttlMs: 0 }
+      }
+    })
+  }
+}
+
+interface Asked {
+  readonly token: string
+  readonly audiences: readonly string[]
+  readonly trace: Traced | undefined
+}
+
+async function review(
+  { vendor, version, post }: TokenWebhookParts,
+  { token, audiences, trace }: Asked,
+): Promise<AuthenticationOutcome> {
+  const apiVersion = apiVersionOf(vendor, 'authentication', version)
+  const spec = { token, ...(audiences.length === 0 ? {} : { audiences: [...audiences] }) }
+  const answer = await post({ apiVersion, kind: 'TokenReview', metadata: {}, spec }, trace?.traceHeaders ?? {})
+  if (!isObject(answer) || own(answer, 'kind') !== 'TokenReview' || own(answer, 'apiVersion') !== apiVersion)
+    throw new Error(`the token webhook did not answer with a TokenReview of ${apiVersion}`)
+  const status = own(answer, 'status')
+  if (!isObject(status)) throw new Error('the answer of the token webhook has no status')
+  return outcomeOf(status, audiences)
+}
+
+const maxWhy = 500
+
+function outcomeOf(status: JsonObject, audiences: readonly string[]): AuthenticationOutcome {
+  if (own(status, 'authenticated') !== true) {
+    const error = own(status, 'error')
+    return typeof error === 'string' && error !== '' ? { result: 'refused', why: error.slice(0, maxWhy) } : refused
+  }
+  const user = userOf(own(status, 'user'))
+  const named = texts(own(status, 'audiences') ?? [], 'status.audiences')
+  // A service that names no audience vouches for this server alone.
+  if (named.length === 0) return { result: 'user', user }
+  const meant = audiences.filter((audience) => named.includes(audience))
+  return meant.length === 0 ? refused : { result: 'user', user, audiences: meant }
+}
+
+/** In characters: of the name and of the UID, and of all that a user is. They go into messages, logs and headers. */
+const maxName = 4096
+const maxUser = 128 * 1024
+
+function userOf(told: Json | undefined): User {
+  const user = readUser(told)
+  if (user.name.length > maxName || user.uid.length > maxName)
+    throw new Error(`the user that the token webhook tells has a name or uid of more than ${maxName} characters`)
+  const texts = [...user.groups, ...[...user.extra].flatMap(([key, values]) => [key, ...values])]
+  if (texts.reduce((sum, text) => sum + text.length, 0) > maxUser)
+    throw new Error(`the groups and extra of the token webhook have more than ${maxUser} characters`)
+  return user
+}
+
+function readUser(told: Json | undefined): User {
+  if (!isObject(told)) throw new Error('the token webhook knows the token, and does not say whose it is')
+  const name = own(told, 'username')
+  if (typeof name !== 'string' || name === '') throw new Error('the user that the token webhook tells has no username')
+  const uid = own(told, 'uid') ?? ''
+  if (typeof uid !== 'string') throw new Error('status.user.uid of the token webhook is not a text')
+  const extra = own(told, 'extra') ?? {}
+  if (!isObject(extra)) throw new Error('status.user.extra of the token webhook is not an object')
+  return {
+    name,
+    uid,
+    groups: texts(own(told, 'groups') ?? [], 'status.user.groups'),
+    extra: new Map(Object.entries(extra).map(([key, values]) => [key, texts(values ?? null, 'status.user.extra')])),
+  }
+}
+
+function texts(value: Json, place: string): string[] {
+  if (!Array.isArray(value) || !value.every((item) => typeof item === 'string'))
+    throw new Error(`${place} of the token webhook is not a list of texts`)
+  return value
+}

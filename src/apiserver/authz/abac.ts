@@ -1,0 +1,130 @@
+/**
+ * The mode ABAC: a file of policies, one JSON object on each line, read at the start. A policy says who may do what:
+ *
+ *   {"apiVersion":"abac.authorization.orch.io/v1beta1","kind":"Policy",
+ *    "spec":{"user":"bob","namespace":"a","apiGroup":"","resource":"pods","readonly":true}}
+ *
+ * `*` stands for everything, as a user or group for everybody who is authenticated. It never denies what others may
+ * allow.
+ */
+
+import { isObject, type Json, type JsonObject, own } from '../../api/json/json.ts'
+import { authenticatedUsers, type User } from '../../api/model/user.ts'
+import { apiVersionOf, type Vendor } from '../../api/model/vendor.ts'
+import { messageOf } from '../../base/text/errors.ts'
+import { trimEndOf } from '../../base/text/trim-end.ts'
+import type { Mode, ToldRules } from './access.ts'
+import { allow, noOpinion, type PathAttributes, type ResourceAttributes } from './authorizer.ts'
+import type { PolicyRule } from './rbac/rule.ts'
+
+interface Policy {
+  readonly user: string
+  readonly group: string
+  readonly namespace: string
+  readonly apiGroup: string
+  readonly resource: string
+  readonly nonResourcePath: string
+  readonly readonly: boolean
+}
+
+/** Throws an Error that names the line. */
+export function abac(text: string, vendor: Vendor): Mode {
+  const policies = readPolicies(text, vendor)
+  return {
+    authorizer: ({ user, attributes }) => {
+      return policies.some((policy) => isFor(policy, user) && covers(policy, attributes)) ? allow : noOpinion
+    },
+    rulesOf: (user, namespace) => rulesOf(policies, user, namespace),
+  }
+}
+
+const maxPolicies = 10_000
+
+function readPolicies(text: string, vendor: Vendor): Policy[] {
+  const lines = text.split(/\r?\n/)
+  const numbered = lines.map((line, i) => ({ line: line.trim(), number: i + 1 }))
+  const said = numbered.filter(({ line }) => line !== '' && !line.startsWith('#'))
+  if (said.length > maxPolicies) throw new Error(`it has ${said.length} policies, more than ${maxPolicies}`)
+  return said.map(({ line, number }) => {
+    try {
+      return readPolicy(JSON.parse(line) as Json, vendor)
+    } catch (error) {
+      throw new Error(`line ${number}: ${messageOf(error)}`)
+    }
+  })
+}
+
+function readPolicy(value: Json, vendor: Vendor): Policy {
+  if (!isObject(value)) throw new Error('a policy is a JSON object')
+  const wanted = apiVersionOf(vendor, 'abac.authorization', 'v1beta1')
+  if (own(value, 'apiVersion') !== wanted || own(value, 'kind') !== 'Policy')
+    throw new Error(`a policy says apiVersion ${wanted} and kind Policy`)
+  const spec = own(value, 'spec')
+  if (!isObject(spec)) throw new Error('a policy has a spec')
+  refuseUnknown(spec)
+  return everybody({
+    user: textOf(spec, 'user'),
+    group: textOf(spec, 'group'),
+    namespace: textOf(spec, 'namespace'),
+    apiGroup: textOf(spec, 'apiGroup'),
+    resource: textOf(spec, 'resource'),
+    nonResourcePath: textOf(spec, 'nonResourcePath'),
+    readonly: own(spec, 'readonly') === true,
+  })
+}
+
+const fields = new Set(['user', 'group', 'namespace', 'apiGroup', 'resource', 'nonResourcePath', 'readonly'])
+
+function refuseUnknown(spec: JsonObject): void {
+  for (const key of Object.keys(spec))
+    if (!fields.has(key)) throw new Error(`spec.${key} is not known; known are ${[...fields].join(', ')}`)
+}
+
+function textOf(spec: JsonObject, field: string): string {
+  const value = own(spec, field) ?? ''
+  if (typeof value !== 'string') throw new Error(`spec.${field} must be a string`)
+  return value
+}
+
+function everybody(policy: Policy): Policy {
+  if (policy.user !== '*' && policy.group !== '*') return policy
+  const user = policy.user === '*' ? '' : policy.user
+  return { ...policy, user, group: authenticatedUsers }
+}
+
+/** A policy that names both a user and a group is for that user in that group; one that names neither is for nobody. */
+function isFor({ user, group }: Policy, { name, groups }: User): boolean {
+  if (user === '' && group === '') return false
+  return (user === '' || user === name) && (group === '' || groups.includes(group))
+}
+
+const readingVerbs = ['get', 'list', 'watch']
+
+function covers(policy: Policy, attributes: ResourceAttributes | PathAttributes): boolean {
+  if (policy.readonly && !readingVerbs.includes(attributes.verb)) return false
+  if (!attributes.resource) return coversPath(policy.nonResourcePath, attributes.path)
+  const { namespace, plural, group } = attributes
+  return is(policy.namespace, namespace) && is(policy.resource, plural) && is(policy.apiGroup, group)
+}
+
+function is(said: string, value: string): boolean {
+  return said === '*' || said === value
+}
+
+function coversPath(said: string, path: string): boolean {
+  if (said === '') return false
+  return is(said, path) || (said.endsWith('*') && path.startsWith(trimEndOf(said, '*')))
+}
+
+function rulesOf(policies: readonly Policy[], user: User, namespace: string): ToldRules {
+  const own = policies.filter((policy) => isFor(policy, user))
+  const rules = own.flatMap((policy): PolicyRule[] => {
+    const verbs = policy.readonly ? readingVerbs : ['*']
+    const here = is(policy.namespace, namespace) && policy.resource !== ''
+    return [
+      ...(here ? [{ verbs, apiGroups: [policy.apiGroup], resources: [policy.resource] }] : []),
+      ...(policy.nonResourcePath === '' ? [] : [{ verbs, nonResourceURLs: [policy.nonResourcePath] }]),
+    ]
+  })
+  return { rules: [rules], incomplete: false, notes: [] }
+}

@@ -1,0 +1,119 @@
+/** May they: each mode is a function from a request's attributes to a verdict, or no opinion. */
+import {
+  authenticatedUsers,
+  nodeClientName,
+  superusers,
+  type User,
+  unauthenticatedUsers,
+} from '../../api/model/user.ts'
+import type { Traced } from '../../base/telemetry/tracing/trace-context.ts'
+
+/** A request for a resource. */
+export interface ResourceAttributes {
+  readonly resource: true
+  readonly verb: string
+  readonly group: string
+  readonly version: string
+  readonly plural: string
+  readonly subresource: string
+  readonly namespace: string
+  readonly name: string
+}
+
+/** A request for a path that is no resource, such as `/healthz`. */
+export interface PathAttributes {
+  readonly resource: false
+  readonly verb: string
+  readonly path: string
+}
+
+/** Who wants to do what. */
+export interface Question {
+  readonly user: User
+  readonly attributes: ResourceAttributes | PathAttributes
+  /** The request that it is about. */
+  readonly trace?: Traced
+}
+
+/** The verdict and why. */
+export interface Decision {
+  readonly verdict: 'allow' | 'deny' | 'no opinion'
+  /** Why, or '' where there is nothing to say. Put into words only when somebody wants to know. */
+  readonly reason: () => string
+}
+
+/** Decides whether a user may do something. */
+export type Authorizer = (question: Question) => Decision | Promise<Decision>
+
+const nothing = () => ''
+export const allow: Decision = { verdict: 'allow', reason: nothing }
+export const noOpinion: Decision = { verdict: 'no opinion', reason: nothing }
+const forbidden: Decision = { verdict: 'no opinion', reason: () => 'everything is forbidden' }
+
+/** The mode AlwaysAllow. */
+export const alwaysAllow: Authorizer = () => allow
+/** The mode AlwaysDeny. */
+export const alwaysDeny: Authorizer = () => forbidden
+
+/** Members of `system:masters` may do everything. */
+export const privilegedGroup: Authorizer = ({ user }) => (user.groups.includes(superusers) ? allow : noOpinion)
+
+const agentSubresources = ['log', 'metrics', 'proxy', 'spec', 'stats']
+
+/**
+ * The API server may use every port of a node agent, in all modes. Agents ask about it in reviews; a request of the API never
+ * comes from this user (`apiserver/authn/node-client-certificates.ts`).
+ */
+export const nodeClient: Authorizer = ({ user, attributes }) => {
+  if (user.name !== nodeClientName || !attributes.resource) return noOpinion
+  const { group, plural, subresource } = attributes
+  return group === '' && plural === 'nodes' && agentSubresources.includes(subresource) ? allow : noOpinion
+}
+
+/**
+ * Paths that anyone may read, exactly these: probes must work whoever asks. Whoever sends a request is in one of two
+ * groups; a review may ask about somebody who is in neither, and that is nobody who could send one.
+ *
+ * The reason is that of `explainBy`, if that authorizer allows the path too. It is asked only when the reason is read.
+ */
+export function openPaths(paths: readonly string[], explainBy: Authorizer): Authorizer {
+  return (question) => {
+    const { user, attributes } = question
+    if (attributes.resource || attributes.verb !== 'get') return noOpinion
+    const { groups } = user
+    const isSender = groups.includes(authenticatedUsers) || groups.includes(unauthenticatedUsers)
+    if (!isSender || !paths.includes(attributes.path)) return noOpinion
+    return { verdict: 'allow', reason: () => reasonToAllow(explainBy(question)) }
+  }
+}
+
+function reasonToAllow(decision: Decision | Promise<Decision>): string {
+  return !(decision instanceof Promise) && decision.verdict === 'allow' ? decision.reason() : ''
+}
+
+/** The first verdict counts; without any the answer is no. Stays synchronous for as long as the authorizers do. */
+export function union(authorizers: readonly Authorizer[]): Authorizer {
+  const ask = (question: Question, from: number, heard: readonly Decision[]): Decision | Promise<Decision> => {
+    let undecided = heard
+    for (let i = from; i < authorizers.length; i++) {
+      const decision = authorizers[i]!(question)
+      if (decision instanceof Promise) {
+        const before = undecided
+        return decision.then((later) =>
+          later.verdict === 'no opinion' ? ask(question, i + 1, [...before, later]) : later,
+        )
+      }
+      if (decision.verdict !== 'no opinion') return decision
+      if (decision !== noOpinion) undecided = [...undecided, decision]
+    }
+    return { verdict: 'no opinion', reason: () => reasonsOf(undecided) }
+  }
+  return (question) => ask(question, 0, [])
+}
+
+function reasonsOf(decisions: readonly Decision[]): string {
+  return decisions
+    .map(({ reason }) => reason())
+    .filter((reason) => reason !== '')
+    .join(', ')
+}

@@ -1,0 +1,124 @@
+/**
+ * The mode Node: what the agent of a node may do. It is the user `system:node:<name>` in the group `system:nodes`. What
+ * the role `system:node` allows it may do to everything; but of secrets, configmaps, claims, volumes, attachments and
+ * tokens only to those that the pods on its node need, and of leases and CSINodes only to its own. It never denies what
+ * others may allow.
+ */
+import type { Lookup } from '../../../api/model/lookup.ts'
+import { nodesGroup, nodeUserPrefix, shownName, type User } from '../../../api/model/user.ts'
+import { groupName, type Vendor } from '../../../api/model/vendor.ts'
+import { type Mode, noRules, type ToldRules } from '../access.ts'
+import { type Authorizer, allow, type Decision, noOpinion, type ResourceAttributes } from '../authorizer.ts'
+import { defaultRules } from '../rbac/defaults/all.ts'
+import { allows, ruleOf } from '../rbac/rule.ts'
+import { NodeGraph } from './graph.ts'
+
+/** Where the agents of nodes tell that they are alive. */
+const leaseNamespace = 'kube-node-lease'
+
+/** The mode Node: an agent may read what the pods on its node use. */
+export function nodeMode({ vendor, lookup }: { readonly vendor: Vendor; readonly lookup: Lookup }): Mode {
+  return {
+    authorizer: nodeAuthorizer(vendor, new NodeGraph(lookup, vendor)),
+    rulesOf: (user) => (nodeOf(user) === undefined ? noRules : untold),
+  }
+}
+
+const untold: ToldRules = {
+  rules: [],
+  incomplete: true,
+  notes: ['the rights of a node depend on its pods and cannot be listed'],
+}
+
+function nodeAuthorizer(vendor: Vendor, graph: NodeGraph): Authorizer {
+  const rules = defaultRules(vendor, 'system:node').map(ruleOf)
+  const judge = judgeOf(vendor, graph)
+  return ({ user, attributes }) => {
+    const node = nodeOf(user)
+    if (node === undefined) return noOpinion
+    if (node === '') return because(`unknown node for user ${JSON.stringify(shownName(user))}`)
+    const special = attributes.resource ? judge(node, attributes) : undefined
+    if (special !== undefined) return special
+    return rules.some((rule) => allows(rule, attributes)) ? allow : noOpinion
+  }
+}
+
+/** The name of the node whose agent the user is; undefined where it is none. */
+function nodeOf({ name, groups }: User): string | undefined {
+  return name.startsWith(nodeUserPrefix) && groups.includes(nodesGroup) ? name.slice(nodeUserPrefix.length) : undefined
+}
+
+type Judge = (node: string, attributes: ResourceAttributes) => Decision | Promise<Decision>
+
+/** Resources of which a node may see its own part alone; undefined for the others. */
+function judgeOf(vendor: Vendor, graph: NodeGraph) {
+  const judges = new Map<string, Judge>()
+  const concerning = (fault: (attributes: ResourceAttributes) => string): Judge => {
+    return (node, attributes) => {
+      const wrong = fault(attributes)
+      if (wrong !== '') return because(wrong)
+      const pending = graph.current()
+      const answer = () => related(graph, node, attributes)
+      return pending === undefined ? answer() : pending.then(answer)
+    }
+  }
+  const add = (group: string, plural: string, judge: Judge) =>
+    judges.set(`${groupName(vendor, group)}/${plural}`, judge)
+  add('core', 'secrets', concerning(notRead))
+  add('core', 'configmaps', concerning(notRead))
+  add(
+    'core',
+    'persistentvolumeclaims',
+    concerning((asked) => (asked.subresource === 'status' ? notWritten(asked) : notGot(asked))),
+  )
+  add('core', 'persistentvolumes', concerning(notGot))
+  add('storage', 'volumeattachments', concerning(notGot))
+  add('core', 'serviceaccounts', concerning(notToken))
+  add('coordination', 'leases', (node, asked) => own(node, asked, leaseNamespace))
+  add('storage', 'csinodes', (node, asked) => own(node, asked, ''))
+  return (node: string, attributes: ResourceAttributes) =>
+    judges.get(`${attributes.group}/${attributes.plural}`)?.(node, attributes)
+}
+
+function because(reason: string): Decision {
+  return { verdict: 'no opinion', reason: () => reason }
+}
+
+function related(graph: NodeGraph, node: string, { plural, namespace, name }: ResourceAttributes): Decision {
+  if (name === '') return because('No Object name found')
+  if (graph.concerns(node, plural, { namespace, name })) return allow
+  return because(`no relationship found between node '${node}' and this object`)
+}
+
+/** Why it is no reading of an object in a namespace; '' where it is one. */
+function notRead({ verb, subresource, namespace }: ResourceAttributes): string {
+  if (!['get', 'list', 'watch'].includes(verb)) return 'can only read resources of this type'
+  if (subresource !== '') return 'cannot read subresource'
+  return namespace === '' ? 'can only read namespaced object of this type' : ''
+}
+
+function notGot({ verb, subresource }: ResourceAttributes): string {
+  if (verb !== 'get') return 'can only get individual resources of this type'
+  return subresource === '' ? '' : 'cannot get subresource'
+}
+
+function notWritten({ verb }: ResourceAttributes): string {
+  return verb === 'update' || verb === 'patch' ? '' : 'can only update status'
+}
+
+function notToken({ verb, subresource, name }: ResourceAttributes): string {
+  const token = verb === 'create' && subresource === 'token' && name !== ''
+  return token ? '' : 'can only create tokens for individual service accounts'
+}
+
+const ownVerbs = ['get', 'create', 'update', 'patch', 'delete']
+
+/** Of these a node has one under its own name. */
+function own(node: string, { verb, plural, subresource, namespace, name }: ResourceAttributes, home: string): Decision {
+  if (!ownVerbs.includes(verb)) return because(`can only ${ownVerbs.join(', ')} its own of ${plural}`)
+  if (subresource !== '') return because(`cannot use subresources of ${plural}`)
+  if (namespace !== home) return because(`can only access ${plural} in the "${home}" system namespace`)
+  if (verb !== 'create' && name !== node)
+    return because(`can only access the one of ${plural} with the same name as the requesting node`)
+  return allow
+}

@@ -1,0 +1,115 @@
+/**
+ * Who needs what, kept by watch: from the pods on a node to the secrets, configmaps, claims and accounts that they
+ * name; from claims to the volumes that they are bound to, and the secrets that those name; and which attachments are a
+ * node's. A question costs a look-up or two, however many pods there are.
+ */
+import type { VolumeAttachment } from '../../../api/kinds/storage/volume-attachment.ts'
+import { persistentVolumes, pods, volumeAttachments } from '../../../api/kinds/stored-types.ts'
+import type { Lookup, ObjectName } from '../../../api/model/lookup.ts'
+import type { ApiObject } from '../../../api/model/object.ts'
+import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
+import { DerivedIndex } from '../derived-index.ts'
+import { type PodNeeds, persistentVolumeNeeds, podNeeds, thing, type VolumeNeeds } from './references.ts'
+
+export class NodeGraph {
+  readonly #kept: DerivedIndex
+  readonly #mirrorKey: string
+  readonly #pods = new Map<string, PodNeeds>()
+  /** How many pods of each node need a thing. */
+  readonly #needed = new Map<string, Map<string, number>>()
+  readonly #volumes = new Map<string, VolumeNeeds>()
+  /** The volumes that name a secret. */
+  readonly #volumesOf = new Map<string, Set<string>>()
+  /** The node of each attachment. */
+  readonly #attachments = new Map<string, string>()
+
+  constructor(lookup: Lookup, vendor: Vendor) {
+    this.#mirrorKey = vendorKey(vendor, 'config.mirror')
+    this.#kept = new DerivedIndex(lookup, [
+      {
+        type: pods,
+        take: (name, object) => this.#takePod(name, object),
+        clear: () => {
+          this.#pods.clear()
+          this.#needed.clear()
+        },
+      },
+      {
+        type: persistentVolumes,
+        take: ({ name }, object) => this.#takeVolume(name, object),
+        clear: () => {
+          this.#volumes.clear()
+          this.#volumesOf.clear()
+        },
+      },
+      {
+        type: volumeAttachments,
+        take: ({ name }, object) => this.#takeAttachment(name, object),
+        clear: () => this.#attachments.clear(),
+      },
+    ])
+  }
+
+  /** Undefined when all that was heard of is known here; else resolves when it is. To be asked before anything else. */
+  current(): Promise<void> | undefined {
+    return this.#kept.current()
+  }
+
+  /** Whether the node has anything to do with the object. */
+  concerns(node: string, plural: string, { namespace, name }: ObjectName): boolean {
+    if (plural === 'volumeattachments') return this.#attachments.get(name) === node
+    if (plural === 'persistentvolumes') return this.#usesVolume(node, name)
+    const wanted = thing(plural, namespace, name)
+    if (this.#needed.get(wanted)?.has(node)) return true
+    for (const volume of this.#volumesOf.get(wanted) ?? []) if (this.#usesVolume(node, volume)) return true
+    return false
+  }
+
+  #usesVolume(node: string, volume: string): boolean {
+    const { claim } = this.#volumes.get(volume) ?? { claim: '' }
+    return this.#needed.get(claim)?.has(node) ?? false
+  }
+
+  #takePod({ namespace, name }: ObjectName, object: ApiObject | undefined): void {
+    const key = `${namespace}/${name}`
+    const before = this.#pods.get(key)
+    if (before !== undefined) this.#count(before, -1)
+    this.#pods.delete(key)
+    if (object === undefined) return
+    const pod = podNeeds(object, this.#mirrorKey)
+    if (pod.node === '') return
+    this.#pods.set(key, pod)
+    this.#count(pod, 1)
+  }
+
+  #count({ node, needs }: PodNeeds, by: number): void {
+    for (const need of needs) {
+      const nodes = this.#needed.get(need) ?? new Map<string, number>()
+      const count = (nodes.get(node) ?? 0) + by
+      if (count > 0) nodes.set(node, count)
+      else nodes.delete(node)
+      if (nodes.size > 0) this.#needed.set(need, nodes)
+      else this.#needed.delete(need)
+    }
+  }
+
+  #takeVolume(name: string, object: ApiObject | undefined): void {
+    for (const secret of this.#volumes.get(name)?.secrets ?? []) {
+      const volumes = this.#volumesOf.get(secret)
+      volumes?.delete(name)
+      if (volumes?.size === 0) this.#volumesOf.delete(secret)
+    }
+    this.#volumes.delete(name)
+    if (object === undefined) return
+    const volume = persistentVolumeNeeds(object)
+    this.#volumes.set(name, volume)
+    for (const secret of volume.secrets)
+      this.#volumesOf.set(secret, (this.#volumesOf.get(secret) ?? new Set()).add(name))
+  }
+
+  #takeAttachment(name: string, object: VolumeAttachment | undefined): void {
+    const { nodeName } = object?.spec ?? {}
+    if (nodeName) this.#attachments.set(name, nodeName)
+    else this.#attachments.delete(name)
+  }
+}

@@ -1,0 +1,130 @@
+/** What a pod, and a volume, make a node need: the secrets, configmaps, claims and the account that they name. */
+import type { ApiObject } from '../../../api/model/object.ts'
+
+export interface PodNeeds {
+  /** '' before the pod has a place. */
+  readonly node: string
+  /** `secrets/a/b` and so on, each once. */
+  readonly needs: ReadonlySet<string>
+}
+
+/** The words under which things are kept: `secrets/<namespace>/<name>`. */
+export function thing(plural: string, namespace: string, name: string): string {
+  return `${plural}/${namespace}/${name}`
+}
+
+interface Named {
+  readonly name?: string
+}
+
+interface Container {
+  readonly env?: readonly { readonly valueFrom?: { readonly secretKeyRef?: Named; readonly configMapKeyRef?: Named } }[]
+  readonly envFrom?: readonly { readonly secretRef?: Named; readonly configMapRef?: Named }[]
+}
+
+interface Source {
+  readonly secretName?: string
+  readonly secretNamespace?: string
+  readonly secretRef?: Named & { readonly namespace?: string }
+}
+
+interface Volume {
+  readonly name?: string
+  readonly secret?: { readonly secretName?: string }
+  readonly configMap?: Named
+  readonly projected?: { readonly sources?: readonly { readonly secret?: Named; readonly configMap?: Named }[] }
+  readonly persistentVolumeClaim?: { readonly claimName?: string }
+  readonly ephemeral?: object
+  readonly csi?: { readonly nodePublishSecretRef?: Named }
+  readonly [source: string]: unknown
+}
+
+interface PodSpec {
+  readonly nodeName?: string
+  readonly serviceAccountName?: string
+  readonly imagePullSecrets?: readonly Named[]
+  readonly containers?: readonly Container[]
+  readonly initContainers?: readonly Container[]
+  readonly ephemeralContainers?: readonly Container[]
+  readonly volumes?: readonly Volume[]
+}
+
+/** Kinds of storage that name a secret, in pods and in volumes alike. */
+const sourcesWithSecret = ['azureFile', 'cephfs', 'cinder', 'flexVolume', 'iscsi', 'rbd', 'scaleIO', 'storageos']
+
+/** `mirrorKey`: the annotation of a pod that stands for one which a node runs by itself, and must not give it rights. */
+export function podNeeds({ metadata, spec = {} }: ApiObject, mirrorKey: string): PodNeeds {
+  const { namespace = '', name: pod = '' } = metadata
+  const { nodeName = '', ...rest } = spec as PodSpec
+  const needs = new Set<string>()
+  if (nodeName === '' || metadata.annotations?.[mirrorKey] !== undefined) return { node: nodeName, needs }
+  const need = (plural: string, name: string | undefined) => {
+    if (name) needs.add(thing(plural, namespace, name))
+  }
+  need('serviceaccounts', rest.serviceAccountName)
+  for (const { name } of rest.imagePullSecrets ?? []) need('secrets', name)
+  for (const containers of [rest.containers, rest.initContainers, rest.ephemeralContainers])
+    for (const container of containers ?? []) containerNeeds(container, need)
+  for (const volume of rest.volumes ?? []) volumeNeeds(volume, pod, need)
+  return { node: nodeName, needs }
+}
+
+type Need = (plural: string, name: string | undefined) => void
+
+function containerNeeds({ env = [], envFrom = [] }: Container, need: Need): void {
+  for (const { valueFrom } of env) {
+    need('secrets', valueFrom?.secretKeyRef?.name)
+    need('configmaps', valueFrom?.configMapKeyRef?.name)
+  }
+  for (const { secretRef, configMapRef } of envFrom) {
+    need('secrets', secretRef?.name)
+    need('configmaps', configMapRef?.name)
+  }
+}
+
+function volumeNeeds(volume: Volume, pod: string, need: Need): void {
+  need('secrets', volume.secret?.secretName)
+  need('configmaps', volume.configMap?.name)
+  for (const { secret, configMap } of volume.projected?.sources ?? []) {
+    need('secrets', secret?.name)
+    need('configmaps', configMap?.name)
+  }
+  need('persistentvolumeclaims', volume.persistentVolumeClaim?.claimName)
+  // The claim of an ephemeral volume is named after the pod and the volume.
+  if (volume.ephemeral !== undefined) need('persistentvolumeclaims', `${pod}-${volume.name}`)
+  need('secrets', volume.csi?.nodePublishSecretRef?.name)
+  for (const source of sourcesWithSecret) need('secrets', secretOf(volume[source] as Source | undefined))
+}
+
+function secretOf(source: Source | undefined): string | undefined {
+  return source?.secretName ?? source?.secretRef?.name
+}
+
+export interface VolumeNeeds {
+  /** The claim that the volume is bound to, as a thing; '' while it is to none. */
+  readonly claim: string
+  readonly secrets: readonly string[]
+}
+
+interface VolumeSpec {
+  readonly claimRef?: { readonly namespace?: string; readonly name?: string }
+  readonly csi?: {
+    readonly nodePublishSecretRef?: Source['secretRef']
+    readonly nodeStageSecretRef?: Source['secretRef']
+  }
+  readonly [source: string]: unknown
+}
+
+export function persistentVolumeNeeds({ spec = {} }: ApiObject): VolumeNeeds {
+  const { claimRef, csi, ...sources } = spec as VolumeSpec
+  if (!claimRef?.name) return { claim: '', secrets: [] }
+  const { namespace: home = '', name } = claimRef
+  const named = sourcesWithSecret.flatMap((source) => {
+    const { secretName, secretNamespace, secretRef } = (sources[source] ?? {}) as Source
+    return [{ name: secretName, namespace: secretNamespace }, secretRef]
+  })
+  const secrets = [...named, csi?.nodePublishSecretRef, csi?.nodeStageSecretRef].flatMap((ref) =>
+    ref?.name ? [thing('secrets', ref.namespace || home, ref.name)] : [],
+  )
+  return { claim: thing('persistentvolumeclaims', home, name), secrets }
+}

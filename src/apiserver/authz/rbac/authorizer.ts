@@ -1,0 +1,65 @@
+/** The mode RBAC: whatever a rule of a role that is bound to the user allows. It never denies what others may allow. */
+
+import type { User } from '../../../api/model/user.ts'
+import { groupName, type Vendor } from '../../../api/model/vendor.ts'
+import { memoizeByObject } from '../../../base/collections/memoize-by-object.ts'
+import type { Mode } from '../access.ts'
+import type { Authorizer, Decision, Question } from '../authorizer.ts'
+import { appliesTo, type Binding, type Grant, type Policy, rbacGroup, type Subject } from './policy.ts'
+import { allows, type Rule } from './rule.ts'
+
+/** The mode RBAC. */
+export function rbac(policy: Policy, vendor: Vendor): Authorizer {
+  const decide = (question: Question): Decision => {
+    const { user, attributes } = question
+    const scope = attributes.resource ? attributes.namespace : ''
+    const grant = policy.find(user, scope, (rule) => allows(rule, attributes))
+    if (grant !== undefined) return { verdict: 'allow', reason: () => reasonOf(grant, user) }
+    return { verdict: 'no opinion', reason: () => danglingOf(policy.dangling(user, scope), vendor) }
+  }
+  return (question) => {
+    const pending = policy.current()
+    return pending === undefined ? decide(question) : pending.then(() => decide(question))
+  }
+}
+
+/** `RBAC: allowed by RoleBinding "read/a" of Role "read" to User "bob"` */
+function reasonOf({ binding }: Grant, user: User): string {
+  const { kind, role } = binding
+  const subject = binding.subjects.find((each) => appliesTo(each, user))
+  return `RBAC: allowed by ${kind} "${fullName(binding)}" of ${role.kind} "${role.name}" to ${subject && describe(subject)}`
+}
+
+function fullName({ namespace, name }: Binding): string {
+  return namespace === '' ? name : `${name}/${namespace}`
+}
+
+function describe({ kind, name, namespace }: Subject): string {
+  return `${kind} "${namespace === '' ? name : `${name}/${namespace}`}"`
+}
+
+const storedRules = memoizeByObject((rules: readonly Rule[]) => rules.map(({ stored }) => stored))
+
+/** All roles bound to the user, and which of them do not exist. */
+export function rbacRules(policy: Policy, vendor: Vendor): Mode['rulesOf'] {
+  return async (user, namespace) => {
+    await policy.current()
+    const rules = policy.rolesOf(user, namespace).map(storedRules)
+    return { rules, incomplete: false, notes: missingRoles(policy.dangling(user, namespace), vendor) }
+  }
+}
+
+/** A binding to a role that does not exist grants nothing, which people may not expect. */
+function danglingOf(bindings: readonly Binding[], vendor: Vendor): string {
+  const missing = missingRoles(bindings, vendor)
+  if (missing.length === 0) return ''
+  return `RBAC: ${missing.length === 1 ? missing[0] : `[${missing.join(', ')}]`}`
+}
+
+const maxTold = 5
+
+function missingRoles(bindings: readonly Binding[], vendor: Vendor): string[] {
+  return bindings.slice(0, maxTold).map(({ role }) => {
+    return `${role.kind.toLowerCase()}.${groupName(vendor, rbacGroup)} "${role.name}" not found`
+  })
+}

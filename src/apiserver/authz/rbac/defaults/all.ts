@@ -1,0 +1,83 @@
+/** The roles and bindings that every cluster begins with, as objects of the API in the names of a vendor. */
+import type { ApiObject, ObjectMeta } from '../../../../api/model/object.ts'
+import { apiVersionOf, groupName, type Vendor, vendorKey } from '../../../../api/model/vendor.ts'
+import { rbacGroup, type Subject } from '../policy.ts'
+import type { PolicyRule } from '../rule.ts'
+import { clusterBindings, loopBindings, namespacedBindings } from './bindings.ts'
+import { clusterRoles } from './cluster-roles.ts'
+import { controllerRoles } from './controller-roles.ts'
+import { namespacedRoles } from './namespaced-roles.ts'
+import { type DefaultBinding, type DefaultRole, inWordsOf } from './role-builders.ts'
+
+/** Objects by the plural of their kind. */
+export interface DefaultPolicy {
+  readonly clusterroles: readonly ApiObject[]
+  readonly roles: readonly ApiObject[]
+  readonly clusterrolebindings: readonly ApiObject[]
+  readonly rolebindings: readonly ApiObject[]
+}
+
+/** The roles and bindings that every cluster has. */
+export function defaultPolicy(vendor: Vendor): DefaultPolicy {
+  const objectOf = (role: DefaultRole) => roleObject(inWordsOf(vendor, role), vendor)
+  return {
+    clusterroles: [...clusterRoles, ...controllerRoles].map(objectOf),
+    roles: namespacedRoles.map(objectOf),
+    clusterrolebindings: [...clusterBindings, ...loopBindings].map((each) => bindingObject(each, vendor)),
+    rolebindings: namespacedBindings.map((each) => bindingObject(each, vendor)),
+  }
+}
+
+/** The rules of a default ClusterRole. */
+export function defaultRules(vendor: Vendor, name: string): readonly PolicyRule[] {
+  const role = clusterRoles.find((each) => each.name === name)
+  return role === undefined ? [] : inWordsOf(vendor, role).rules
+}
+
+/** Set to `false` by administrators who want to keep their own changes to a default role or binding. */
+export function autoUpdateKey(vendor: Vendor): string {
+  return vendorKey(vendor, 'autoupdate', 'rbac.authorization')
+}
+
+function metadataOf(vendor: Vendor, name: string, namespace: string | undefined): ObjectMeta {
+  return {
+    name,
+    ...(namespace === undefined ? {} : { namespace }),
+    labels: { [vendorKey(vendor, 'bootstrapping')]: 'rbac-defaults' },
+    annotations: { [autoUpdateKey(vendor)]: 'true' },
+  }
+}
+
+/** `rbac.authorization.orch.io/aggregate-to-edit` */
+function aggregateKey(vendor: Vendor, word: string): string {
+  return `${groupName(vendor, rbacGroup)}/aggregate-to-${word}`
+}
+
+function roleObject({ name, rules, namespace, collects, joins }: DefaultRole, vendor: Vendor): ApiObject {
+  const metadata = metadataOf(vendor, name, namespace)
+  if (joins !== undefined) metadata.labels = { ...metadata.labels, [aggregateKey(vendor, joins)]: 'true' }
+  return {
+    apiVersion: apiVersionOf(vendor, rbacGroup, 'v1'),
+    kind: namespace === undefined ? 'ClusterRole' : 'Role',
+    metadata,
+    ...(rules.length === 0 ? {} : { rules }),
+    ...(collects === undefined
+      ? {}
+      : { aggregationRule: { clusterRoleSelectors: [{ matchLabels: { [aggregateKey(vendor, collects)]: 'true' } }] } }),
+  }
+}
+
+function bindingObject({ name, role, subjects, namespace }: DefaultBinding, vendor: Vendor): ApiObject {
+  const apiGroup = groupName(vendor, rbacGroup)
+  return {
+    apiVersion: apiVersionOf(vendor, rbacGroup, 'v1'),
+    kind: namespace === undefined ? 'ClusterRoleBinding' : 'RoleBinding',
+    metadata: metadataOf(vendor, name, namespace),
+    ...(subjects.length === 0 ? {} : { subjects: subjects.map((each) => subjectObject(each, apiGroup)) }),
+    roleRef: { apiGroup, kind: namespace === undefined ? 'ClusterRole' : 'Role', name: role },
+  }
+}
+
+function subjectObject({ kind, name, namespace }: Subject, apiGroup: string) {
+  return kind === 'ServiceAccount' ? { kind, name, namespace } : { kind, apiGroup, name }
+}

@@ -1,0 +1,95 @@
+/** The words that the default roles and bindings are written in: short, and free of any vendor's name. */
+import { defined } from '../../../../api/json/json.ts'
+import { groupName, type Signers, type Vendor } from '../../../../api/model/vendor.ts'
+import type { Subject } from '../policy.ts'
+import type { PolicyRule } from '../rule.ts'
+
+export interface DefaultRole {
+  /** `{certificates}` stands for the name of that group. */
+  readonly name: string
+  /** Groups by their short ids. */
+  readonly rules: readonly PolicyRule[]
+  /** Its rules are those of all roles that join under this word; `edit` collects what joins `edit`. */
+  readonly collects?: string
+  readonly joins?: string
+  /** Undefined: a ClusterRole. */
+  readonly namespace?: string
+}
+
+export interface DefaultBinding {
+  readonly name: string
+  readonly role: string
+  readonly subjects: readonly Subject[]
+  /** Undefined: a ClusterRoleBinding. */
+  readonly namespace?: string
+}
+
+type RoleOptions = Pick<DefaultRole, 'collects' | 'joins' | 'namespace'>
+
+export function role(name: string, rules: readonly PolicyRule[], options: RoleOptions = {}): DefaultRole {
+  return { name, rules, ...options }
+}
+
+/** Binds the role of the same name, unless `to` names another. */
+export function bind(
+  name: string,
+  subjects: readonly Subject[],
+  { to = name, namespace }: { readonly to?: string; readonly namespace?: string } = {},
+): DefaultBinding {
+  return { name, role: to, subjects, ...(namespace === undefined ? {} : { namespace }) }
+}
+
+export const user = (name: string): Subject => ({ kind: 'User', name, namespace: '' })
+export const group = (name: string): Subject => ({ kind: 'Group', name, namespace: '' })
+/** A service account of the system. */
+export const account = (name: string): Subject => ({ kind: 'ServiceAccount', name, namespace: 'kube-system' })
+
+/** `on('get list', 'core apps', 'pods deployments')`: verbs, short ids of groups, resources. */
+export function on(verbs: string, groups: string, resources: string): PolicyRule {
+  return { verbs: split(verbs), apiGroups: split(groups), resources: split(resources) }
+}
+
+/** The same for objects of these names alone. */
+export function named(resourceNames: readonly string[], rule: PolicyRule): PolicyRule {
+  return { ...rule, resourceNames }
+}
+
+export function paths(verbs: string, urls: string): PolicyRule {
+  return { verbs: split(verbs), nonResourceURLs: split(urls) }
+}
+
+/** The rule that allows to report events. */
+export const events = on('create patch update', 'core events', 'events')
+
+/** Stands for the name of a built-in signer. */
+export function signer(id: keyof Signers): string {
+  return `{${id}}`
+}
+
+function split(words: string): string[] {
+  return words.split(' ')
+}
+
+/** The role with the names that a vendor uses for groups and signers. */
+export function inWordsOf(vendor: Vendor, { name, rules, ...rest }: DefaultRole): DefaultRole {
+  return {
+    ...rest,
+    name: name.replace('{certificates}', groupName(vendor, 'certificates')),
+    rules: rules.map((rule) => ruleInWordsOf(vendor, rule)),
+  }
+}
+
+function ruleInWordsOf(vendor: Vendor, { apiGroups, resourceNames, ...rest }: PolicyRule): PolicyRule {
+  return {
+    ...rest,
+    ...defined({
+      apiGroups: apiGroups?.map((id) => (id === '*' ? id : groupName(vendor, id))),
+      resourceNames: resourceNames && withSigners(vendor, resourceNames),
+    }),
+  }
+}
+
+function withSigners({ signers }: Vendor, names: readonly string[]): string[] {
+  const byId = new Map(Object.entries(signers).map(([id, signerName]) => [`{${id}}`, signerName as string]))
+  return names.map((each) => byId.get(each) ?? each)
+}

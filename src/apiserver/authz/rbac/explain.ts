@@ -1,0 +1,95 @@
+/**
+ * Why rules allow something or do not: those that come nearest, the smallest that would, and everybody whose rules do.
+ */
+import type { User } from '../../../api/model/user.ts'
+import type { PathAttributes, ResourceAttributes } from '../authorizer.ts'
+import type { Binding, Grant, Policy, Subject } from './policy.ts'
+import { allows, type PolicyRule, type Rule } from './rule.ts'
+
+type Attributes = ResourceAttributes | PathAttributes
+
+/** A rule that somebody has, and what of a request it does not allow. */
+export interface NearRule extends Grant {
+  readonly lacks: readonly string[]
+}
+
+const maxNear = 10
+
+/** The rules of the user that allow the request but for the fewest parts of it, and not for all. */
+export function nearRules(policy: Policy, user: User, attributes: Attributes): NearRule[] {
+  const near: NearRule[] = []
+  policy.find(user, scopeOf(attributes), (rule, binding) => {
+    if (isForPaths(rule) === attributes.resource) return false
+    const lacks = lacking(rule, attributes)
+    if (lacks !== undefined) near.push({ rule, binding, lacks })
+    return false
+  })
+  return near.sort((a, b) => a.lacks.length - b.lacks.length).slice(0, maxNear)
+}
+
+function isForPaths({ stored }: Rule): boolean {
+  return (stored.nonResourceURLs ?? []).length > 0
+}
+
+function scopeOf(attributes: Attributes): string {
+  return attributes.resource ? attributes.namespace : ''
+}
+
+/** The parts of the request that the rule does not allow; undefined where the two have next to nothing in common. */
+export function lacking(rule: Rule, attributes: Attributes): string[] | undefined {
+  const parts = attributes.resource ? resourceParts : pathParts
+  // Each part is judged alone, with all others made to fit anything.
+  const lacks = parts.filter(({ only }) => !allows({ ...rule, ...only }, attributes)).map(({ part }) => part)
+  return lacks.length === parts.length || (attributes.resource && lacks.length > 2) ? undefined : lacks
+}
+
+interface Part {
+  readonly part: string
+  readonly only: Partial<Rule>
+}
+
+const free = { verbs: undefined, groups: undefined, resources: undefined, names: undefined }
+const { verbs: _v, ...butVerbs } = free
+const { groups: _g, ...butGroups } = free
+const { resources: _r, ...butResources } = free
+const { names: _n, ...butNames } = free
+
+const resourceParts: readonly Part[] = [
+  { part: 'verb', only: butVerbs },
+  { part: 'apiGroup', only: butGroups },
+  { part: 'resource', only: butResources },
+  { part: 'name', only: butNames },
+]
+
+const pathParts: readonly Part[] = [
+  { part: 'verb', only: { paths: undefined } },
+  { part: 'path', only: { verbs: undefined } },
+]
+
+/** The rule that allows this request and nothing else. */
+export function smallestRule(attributes: Attributes): PolicyRule {
+  if (!attributes.resource) return { verbs: [attributes.verb], nonResourceURLs: [attributes.path] }
+  const { verb, group, plural, subresource, name } = attributes
+  const resource = subresource === '' ? plural : `${plural}/${subresource}`
+  const rule = { verbs: [verb], apiGroups: [group], resources: [resource] }
+  return name === '' ? rule : { ...rule, resourceNames: [name] }
+}
+
+export interface Holder {
+  readonly subject: Subject
+  readonly binding: Binding
+}
+
+/** All subjects that a binding allows to make the request, each once. */
+export function holders(policy: Policy, attributes: Attributes, limit: number): Holder[] {
+  const found = new Map<string, Holder>()
+  for (const binding of policy.bindings(scopeOf(attributes))) {
+    if (!policy.role(binding.role, binding.namespace)?.some((rule) => allows(rule, attributes))) continue
+    for (const subject of binding.subjects) {
+      const key = `${subject.kind}/${subject.namespace}/${subject.name}`
+      if (!found.has(key)) found.set(key, { subject, binding })
+      if (found.size >= limit) return [...found.values()]
+    }
+  }
+  return [...found.values()]
+}

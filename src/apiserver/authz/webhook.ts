@@ -1,0 +1,102 @@
+/**
+ * The mode Webhook: another service is asked, with a SubjectAccessReview, and its answers are remembered for a while.
+ * Callers that ask the same at the same time share one call. A service that fails, or takes too long, has no opinion. If
+ * this server has no connection left to ask it, the request is rejected with 429.
+ */
+
+import { isObject, type Json, type JsonObject, own } from '../../api/json/json.ts'
+import { tooManyRequests } from '../../api/model/api-error.ts'
+import { apiVersionOf, type Vendor } from '../../api/model/vendor.ts'
+import { TtlCache } from '../../base/collections/ttl-cache.ts'
+import type { Traced, TraceHeaders } from '../../base/telemetry/tracing/trace-context.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import { NoFreeConnection } from '../../wire/http/https-json.ts'
+import type { Mode } from './access.ts'
+import type { Decision, Question } from './authorizer.ts'
+
+export interface WebhookParts {
+  readonly vendor: Vendor
+  readonly clock: Clock
+  /** In which version the service is asked. */
+  readonly version: 'v1' | 'v1beta1'
+  /** How long a yes is remembered, and how long anything else. */
+  readonly authorizedTtlMs: number
+  readonly unauthorizedTtlMs: number
+  /** Sends a review to the service and returns its answer. */
+  readonly post: (review: JsonObject, trace: TraceHeaders) => Promise<Json>
+  readonly onFailure: (error: unknown) => void
+}
+
+/** How long a question may be for its answer to be remembered. */
+const maxKeyLength = 10_000
+
+/** The mode Webhook: another server decides, and its answers are cached. */
+export function webhook(parts: WebhookParts): Mode {
+  const answers = new TtlCache<Decision>(parts.clock)
+  return {
+    authorizer: (question) => {
+      const spec = specOf(question, parts.version)
+      const key = JSON.stringify(spec)
+      return answers.get(key, async () => {
+        const value = await call(parts, spec, question.trace)
+        return { value, ttlMs: key.length > maxKeyLength ? 0 : ttlOf(value, parts) }
+      })
+    },
+    rulesOf: () => ({ rules: [], incomplete: true, notes: ['the rules of a webhook cannot be listed'] }),
+  }
+}
+
+function ttlOf(decision: Decision, { authorizedTtlMs, unauthorizedTtlMs }: WebhookParts): number {
+  if (decision === silence) return 0
+  return decision.verdict === 'allow' ? authorizedTtlMs : unauthorizedTtlMs
+}
+
+const silence: Decision = { verdict: 'no opinion', reason: () => 'the authorization webhook could not be asked' }
+
+async function call(parts: WebhookParts, spec: JsonObject, trace: Traced | undefined): Promise<Decision> {
+  const apiVersion = apiVersionOf(parts.vendor, 'authorization', parts.version)
+  try {
+    const review = { apiVersion, kind: 'SubjectAccessReview', metadata: {}, spec }
+    return decisionOf(await parts.post(review, trace?.traceHeaders ?? {}), apiVersion)
+  } catch (error) {
+    parts.onFailure(error)
+    // Our own limit is no reason to go on without the webhook, which might have denied the request.
+    if (error instanceof NoFreeConnection)
+      throw tooManyRequests('the authorization webhook has too many calls under way')
+    return silence
+  }
+}
+
+function decisionOf(answer: Json, apiVersion: string): Decision {
+  if (!isObject(answer) || own(answer, 'kind') !== 'SubjectAccessReview' || own(answer, 'apiVersion') !== apiVersion)
+    throw new Error(`the authorization webhook did not answer with a SubjectAccessReview of ${apiVersion}`)
+  const status = own(answer, 'status')
+  if (!isObject(status)) throw new Error('the answer of the authorization webhook has no status')
+  const [allowed, denied] = [own(status, 'allowed') === true, own(status, 'denied') === true]
+  if (allowed && denied) throw new Error('the authorization webhook both allows and denies')
+  const reason = own(status, 'reason')
+  const told = typeof reason === 'string' ? reason.slice(0, maxReason) : ''
+  return { verdict: allowed ? 'allow' : denied ? 'deny' : 'no opinion', reason: () => told }
+}
+
+const maxReason = 1000
+
+function specOf({ user, attributes }: Question, version: WebhookParts['version']): JsonObject {
+  const { name, uid, groups, extra } = user
+  return {
+    ...(attributes.resource
+      ? { resourceAttributes: resourceOf(attributes) }
+      : { nonResourceAttributes: { path: attributes.path, verb: attributes.verb } }),
+    user: name,
+    // The older version calls them by another name.
+    [version === 'v1' ? 'groups' : 'group']: [...groups],
+    ...(extra.size === 0 ? {} : { extra: Object.fromEntries([...extra].map(([key, values]) => [key, [...values]])) }),
+    ...(uid === '' ? {} : { uid }),
+  }
+}
+
+function resourceOf(attributes: Extract<Question['attributes'], { resource: true }>): JsonObject {
+  const { namespace, verb, group, version, plural, subresource, name } = attributes
+  const all = { namespace, verb, group, version, resource: plural, subresource, name }
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''))
+}

@@ -1,0 +1,70 @@
+/**
+ * Backups as files: written beside their name first, synced, read back, and only then named. So a file under its name
+ * is whole, and none that is there is ever overwritten. Readable for the owner alone: a backup holds all secrets.
+ */
+import { randomBytes } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { link, open, rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { codeOf, messageOf } from '../../base/text/errors.ts'
+import { BackupError } from './backup-error.ts'
+import { type BackupContents, BackupReader } from './format.ts'
+
+/** Returns what the file holds. Throws BackupError where the file is there already, cannot be written or is not whole. */
+export async function writeBackupFile(
+  file: string,
+  chunks: AsyncIterable<Buffer>,
+  onProgress: (bytes: number) => void = () => {},
+): Promise<BackupContents> {
+  const temporary = `${file}.${randomBytes(6).toString('hex')}.tmp`
+  try {
+    await writeAll(temporary, chunks, onProgress)
+    const contents = await readContents(temporary)
+    await link(temporary, file)
+    await syncDirectory(dirname(file))
+    return contents
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') throw new BackupError(`${file} is there already, and nothing is overwritten`)
+    if (codeOf(error) === undefined) throw error
+    throw new BackupError(`the backup cannot be written: ${messageOf(error)}`, { cause: error })
+  } finally {
+    await rm(temporary, { force: true }).catch(() => {})
+  }
+}
+
+async function writeAll(
+  file: string,
+  chunks: AsyncIterable<Buffer>,
+  onProgress: (bytes: number) => void,
+): Promise<void> {
+  await using handle = await open(file, 'wx', 0o600)
+  let bytes = 0
+  for await (const chunk of chunks) {
+    await handle.writeFile(chunk)
+    bytes += chunk.length
+    onProgress(bytes)
+  }
+  await handle.sync()
+}
+
+/** Reads a backup to its end. Throws BackupError where it is damaged or cut short. */
+export async function readContents(file: string): Promise<BackupContents> {
+  const reader = await openBackup(file)
+  for await (const _ of reader.pages());
+  return reader.contents!
+}
+
+async function syncDirectory(directory: string): Promise<void> {
+  await using handle = await open(directory, 'r')
+  await handle.sync()
+}
+
+/** A backup in a file; `-` is the standard input. */
+export async function openBackup(file: string): Promise<BackupReader> {
+  try {
+    return await BackupReader.open(file === '-' ? process.stdin : createReadStream(file, { highWaterMark: 256 * 1024 }))
+  } catch (error) {
+    if (codeOf(error) === undefined) throw error
+    throw new BackupError(`the backup cannot be read: ${messageOf(error)}`, { cause: error })
+  }
+}

@@ -1,0 +1,63 @@
+/**
+ * A CustomResourceDefinition of v1beta1, which is the form that a kube-apiserver 1.23 keeps them in, as one of v1. In
+ * v1beta1 what all versions have in common stands once, beside the list of versions; in v1 each version has its own.
+ */
+import { isObject, type Json, type JsonObject } from '../../api/json/json.ts'
+
+/** The same definition in v1. What is of no use there is left out; what is missing, the schema of v1 will say. */
+export function definitionInV1(document: JsonObject, apiVersion: string): JsonObject {
+  const spec = objectOf(document.spec)
+  const { version, validation, subresources, additionalPrinterColumns, conversion, preserveUnknownFields, ...rest } =
+    spec
+  const common = { schema: validation, subresources, additionalPrinterColumns }
+  const listed = Array.isArray(spec.versions) ? spec.versions : []
+  const versions = listed.length > 0 ? listed : [{ name: version ?? '', served: true, storage: true }]
+  return {
+    ...document,
+    apiVersion,
+    spec: {
+      ...rest,
+      versions: versions.map((each) => versionInV1(objectOf(each), common)),
+      ...(conversion === undefined ? {} : { conversion: conversionInV1(objectOf(conversion)) }),
+      // In v1beta1 it is true where it is left out.
+      ...(preserveUnknownFields === false ? {} : { preserveUnknownFields: true }),
+    },
+  }
+}
+
+interface CommonParts {
+  readonly schema: Json | undefined
+  readonly subresources: Json | undefined
+  readonly additionalPrinterColumns: Json | undefined
+}
+
+function versionInV1(version: JsonObject, common: CommonParts): JsonObject {
+  const schema = version.schema ?? common.schema
+  const subresources = version.subresources ?? common.subresources
+  const columns = version.additionalPrinterColumns ?? common.additionalPrinterColumns
+  return {
+    ...version,
+    ...(schema === undefined ? {} : { schema }),
+    ...(subresources === undefined ? {} : { subresources }),
+    ...(Array.isArray(columns) ? { additionalPrinterColumns: columns.map((each) => columnInV1(objectOf(each))) } : {}),
+  }
+}
+
+function columnInV1({ JSONPath, ...column }: JsonObject): JsonObject {
+  return JSONPath === undefined ? column : { ...column, jsonPath: JSONPath }
+}
+
+function conversionInV1({ webhookClientConfig, conversionReviewVersions, ...conversion }: JsonObject): JsonObject {
+  if (webhookClientConfig === undefined) return conversion
+  return {
+    ...conversion,
+    webhook: {
+      clientConfig: webhookClientConfig,
+      ...(conversionReviewVersions === undefined ? {} : { conversionReviewVersions }),
+    },
+  }
+}
+
+function objectOf(value: Json | undefined): JsonObject {
+  return isObject(value) ? value : {}
+}

@@ -1,0 +1,168 @@
+/**
+ * The objects of a kube-apiserver as this program stores them: values in Protobuf or JSON, in whichever version that
+ * server kept them, become complete objects of the version that is stored here, with what they reserve. An object is
+ * what it was, to its uid and its managers; what cannot be taken over is reported with the reason.
+ */
+
+import { parseJson } from '../../api/codec/json.ts'
+import { open } from '../../api/codec/protobuf/envelope.ts'
+import { readMessage } from '../../api/codec/protobuf/read.ts'
+import { encodeStored } from '../../api/codec/stored.ts'
+import { isObject, type JsonObject } from '../../api/json/json.ts'
+import { ApiError } from '../../api/model/api-error.ts'
+import { type ApiObject, asObject } from '../../api/model/object.ts'
+import { apiVersionOf, groupName, type Vendor } from '../../api/model/vendor.ts'
+import { type Kind, orderOf } from '../../api/schema/kind.ts'
+import { normalizeSteps, storedSteps } from '../../api/schema/normalize.ts'
+import { runToCompletion } from '../../base/concurrency/time-slice.ts'
+import { prefixOf } from '../../storage/cache/caches.ts'
+import { reservationKey } from '../../storage/cache/reservations.ts'
+import type { Entry } from '../../storage/store/store.ts'
+import { WireError } from '../../wire/protobuf/protobuf-wire.ts'
+import { serveKind } from '../registry/catalogue/served.ts'
+import { definitionInV1 } from './kube-definition.ts'
+
+/** A key of the other server's etcd. */
+export interface ForeignEntry {
+  readonly key: string
+  readonly modRevision: number
+  readonly value: Uint8Array
+}
+
+export type Converted =
+  | { readonly outcome: 'entries'; readonly entries: readonly Entry[] }
+  /** `why` begins with what it is, where that is known. */
+  | { readonly outcome: 'left'; readonly why: string }
+
+/** A custom resource that the other server has a definition of. */
+export interface Defined {
+  readonly group: string
+  readonly plural: string
+}
+
+const definitionKind = 'CustomResourceDefinition'
+const protobuf = Buffer.from('k8s\0')
+const encrypted = 'k8s:enc:'
+
+/** Why an object cannot be taken over. */
+class Unconvertible extends Error {}
+
+export class KubeObjects {
+  readonly #vendor: Vendor
+  readonly #byType = new Map<string, Kind>()
+  /** By where their objects lie: `shop.example.com/carts`. */
+  readonly #defined: ReadonlyMap<string, Defined>
+
+  constructor(vendor: Vendor, kinds: readonly Kind[], defined: readonly Defined[]) {
+    this.#vendor = vendor
+    this.#defined = new Map(defined.map((each) => [`${each.group}/${each.plural}`, each]))
+    for (const kind of kinds)
+      if (!kind.life.virtual) this.#byType.set(`${apiVersionOf(vendor, kind.group, kind.version)} ${kind.kind}`, kind)
+  }
+
+  /** `place` is the key below the other server's prefix: `pods/default/web`. */
+  convert(place: string, { modRevision, value }: ForeignEntry): Converted {
+    try {
+      const document = this.#read(Buffer.from(value.buffer, value.byteOffset, value.byteLength))
+      return { outcome: 'entries', entries: this.#entriesOf(place, document, modRevision) }
+    } catch (error) {
+      if (!(error instanceof Unconvertible || error instanceof WireError || error instanceof ApiError)) throw error
+      return { outcome: 'left', why: error.message }
+    }
+  }
+
+  #read(bytes: Buffer): JsonObject {
+    if (bytes.subarray(0, encrypted.length).toString('latin1') === encrypted)
+      throw new Unconvertible('it is encrypted: have that server store it in plain text first')
+    if (!bytes.subarray(0, protobuf.length).equals(protobuf)) return this.#readJson(bytes)
+    const { apiVersion, kind: name, message } = open(bytes)
+    const kind = this.#byType.get(`${apiVersion} ${name}`)
+    if (kind === undefined) throw new Unconvertible(`${name} of ${apiVersion} is not served here`)
+    return Object.assign(readMessage(kind.schema, message, this.#vendor), { apiVersion, kind: name })
+  }
+
+  #readJson(bytes: Buffer): JsonObject {
+    const document = readJson(bytes)
+    const isOlder = document.apiVersion === this.#apiVersionOf('v1beta1') && document.kind === definitionKind
+    return isOlder ? definitionInV1(document, this.#apiVersionOf('v1')) : document
+  }
+
+  /** A version of the group that definitions are in. */
+  #apiVersionOf(version: string): string {
+    return apiVersionOf(this.#vendor, 'apiextensions', version)
+  }
+
+  #entriesOf(place: string, document: JsonObject, revision: number): Entry[] {
+    const kind = this.#byType.get(`${String(document.apiVersion)} ${String(document.kind)}`)
+    return kind === undefined
+      ? [this.#customEntry(place, asObject(document), revision)]
+      : this.#builtInEntries(kind, document, revision)
+  }
+
+  #builtInEntries(kind: Kind, document: JsonObject, revision: number): Entry[] {
+    const served = (each: Kind) => serveKind(each, { vendor: this.#vendor }, [])
+    const stored = kind.conversion?.stored ?? kind
+    const version = { ...served(kind), stored: stored === kind ? undefined : served(stored) }
+    const { object: complete } = runToCompletion(normalizeSteps(version, document))
+    const object = runToCompletion(storedSteps(version, complete))
+    const key = keyOf(stored.group, stored.plural, object)
+    const header = { labels: object.metadata.labels, fields: stored.views.selectable?.(object) }
+    const value = encodeStored(key, { object, order: orderOf(stored), header })
+    const held = stored.reservations?.held(object) ?? []
+    const claims = held.map((claim) => ({
+      key: reservationKey(claim.pool, claim.value),
+      revision,
+      value: Buffer.from(key),
+    }))
+    return [...claims, { key, revision, value }]
+  }
+
+  /** In the version that it was stored in: that is what the definition, which comes along, reads it by. */
+  #customEntry(place: string, object: ApiObject, revision: number): Entry {
+    const [group = '', plural = ''] = place.split('/', 2)
+    const defined = this.#defined.get(`${group}/${plural}`)
+    if (defined === undefined || !object.apiVersion.startsWith(`${group}/`))
+      throw new Unconvertible(`${String(object.kind)} of ${String(object.apiVersion)} is not served here`)
+    // The group's id ends in a dot where the group is a user's.
+    const key = keyOf(`${group}.`, plural, object)
+    const header = { labels: object.metadata.labels, fields: {} }
+    return { key, revision, value: encodeStored(key, { object, order: undefined, header }) }
+  }
+}
+
+/** Where the definitions of custom resources lie, by the other server's names. */
+export function definitionsPlace(vendor: Vendor): string {
+  return `${groupName(vendor, 'apiextensions')}/customresourcedefinitions/`
+}
+
+/** What a stored definition defines; undefined where it cannot be read. */
+export function definedBy({ value }: ForeignEntry): Defined | undefined {
+  const { spec } = readIfJson(Buffer.from(value))
+  const names = isObject(spec) ? spec.names : undefined
+  if (!isObject(spec) || !isObject(names)) return undefined
+  const { group } = spec
+  const { plural } = names
+  return typeof group === 'string' && typeof plural === 'string' ? { group, plural } : undefined
+}
+
+function readIfJson(bytes: Buffer): JsonObject {
+  try {
+    return readJson(bytes)
+  } catch {
+    // What is wrong with it is said where it is converted.
+    return {}
+  }
+}
+
+function readJson(bytes: Buffer): JsonObject {
+  const { value } = parseJson(bytes)
+  if (!isObject(value) || !isObject(value.metadata)) throw new Unconvertible('it is not an object of the API')
+  return value
+}
+
+function keyOf(group: string, plural: string, { metadata }: ApiObject): string {
+  const { name, namespace = '', uid, creationTimestamp } = metadata
+  if (name === undefined || uid === undefined || creationTimestamp === undefined)
+    throw new Unconvertible('it has no name, no uid or no time of creation')
+  return `${prefixOf(group, plural)}${namespace === '' ? '' : `${namespace}/`}${name}`
+}

@@ -1,0 +1,78 @@
+/**
+ * The etcd of a kube-apiserver at one revision, as entries for a store of the profile `kubernetes`. It is only read. What
+ * is not taken over is counted by reason, with an example of each.
+ */
+import { allKinds } from '../../api/kinds/all.ts'
+import { vendorOf } from '../../api/model/vendor.ts'
+import type { Entry } from '../../storage/store/store.ts'
+import { type Defined, definedBy, definitionsPlace, type ForeignEntry, KubeObjects } from './kube-objects.ts'
+import type { Snapshot } from './snapshot.ts'
+
+/** What reads the other etcd: a page of keys at a time. */
+export interface ForeignReader {
+  readonly revision: number
+  pages(prefix: string): AsyncIterable<readonly ForeignEntry[]>
+}
+
+/** Why some keys were left where they are. */
+export interface LeftBehind {
+  readonly why: string
+  count: number
+  /** One of the keys. */
+  readonly example: string
+}
+
+/** The objects of a kube-apiserver, as entries of a store. */
+export class KubeSnapshot implements Snapshot {
+  readonly revision: number
+  readonly left = new Map<string, LeftBehind>()
+  readonly #reader: ForeignReader
+  readonly #prefix: string
+  readonly #vendor = vendorOf('kubernetes')
+
+  /** `prefix` is that of the other server, such as `/registry/`. */
+  constructor(reader: ForeignReader, prefix: string) {
+    this.#reader = reader
+    this.#prefix = prefix
+    this.revision = reader.revision
+  }
+
+  async *pages(): AsyncGenerator<readonly Entry[]> {
+    this.left.clear()
+    yield [{ key: 'meta/profile', revision: 1, value: Buffer.from('kubernetes') }]
+    const objects = new KubeObjects(this.#vendor, allKinds, await this.#definitions())
+    for await (const page of this.#reader.pages(this.#prefix)) {
+      const entries = page.flatMap((entry) => this.#convert(objects, entry))
+      if (entries.length > 0) yield entries
+    }
+  }
+
+  #convert(objects: KubeObjects, entry: ForeignEntry): readonly Entry[] {
+    const place = entry.key.slice(this.#prefix.length)
+    const converted = isOwnRecord(place)
+      ? ({ outcome: 'left', why: ownRecord } as const)
+      : objects.convert(place, entry)
+    if (converted.outcome === 'entries') return converted.entries
+    const before = this.left.get(converted.why)
+    if (before !== undefined) before.count++
+    else this.left.set(converted.why, { why: converted.why, count: 1, example: entry.key })
+    return []
+  }
+
+  async #definitions(): Promise<Defined[]> {
+    const found: Defined[] = []
+    for await (const page of this.#reader.pages(this.#prefix + definitionsPlace(this.#vendor)))
+      for (const entry of page) {
+        const defined = definedBy(entry)
+        if (defined !== undefined) found.push(defined)
+      }
+    return found
+  }
+}
+
+const ownRecord = 'a record of that server, which this one keeps in its own way'
+
+/** What is allocated is known from the objects; which servers run is for those that do to say. */
+function isOwnRecord(place: string): boolean {
+  return place.startsWith('ranges/') || place.startsWith('masterleases/')
+}

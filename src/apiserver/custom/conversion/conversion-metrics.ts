@@ -1,0 +1,30 @@
+/** What is measured of conversion webhooks, under the name of kube-apiserver 1.23. */
+import { Histogram, type Metric } from '../../../base/telemetry/metrics.ts'
+
+export interface Conversion {
+  /** The name of the definition. */
+  readonly definition: string
+  readonly from: string
+  readonly to: string
+  readonly succeeded: boolean
+  readonly seconds: number
+}
+
+const shortest = 0.001
+
+/** How long conversion webhooks take. */
+export class ConversionMetrics {
+  readonly #durations = new Histogram(
+    {
+      name: 'apiserver_crd_webhook_conversion_duration_seconds',
+      help: 'Duration of conversions by webhooks of custom resource definitions.',
+      labels: ['crd_name', 'from_version', 'to_version', 'succeeded'],
+    },
+    Array.from({ length: 15 }, (_, i) => shortest * 2 ** i),
+  )
+  readonly metrics: readonly Metric[] = [this.#durations]
+
+  converted({ definition, from, to, succeeded, seconds }: Conversion): void {
+    this.#durations.at(definition, from, to, String(succeeded)).observe(seconds)
+  }
+}

@@ -1,0 +1,171 @@
+/**
+ * ConversionReview: what a conversion webhook is asked, and what it answers. The answer is held to the rules of
+ * kube-apiserver 1.23: as many objects as were sent, in their order, each of the wanted version and the same kind, name,
+ * namespace and uid. Of the metadata a webhook may change labels and annotations; all else is put back as it was.
+ */
+import { isDeepStrictEqual } from 'node:util'
+import { parseSteps, stringifyJson } from '../../../api/codec/json.ts'
+import { isObject, type Json, type JsonObject, own, typeName } from '../../../api/json/json.ts'
+import { summary } from '../../../api/model/field-error.ts'
+import { maxValues } from '../../../api/model/limits.ts'
+import { apiVersionOf, type Vendor } from '../../../api/model/vendor.ts'
+import { checkAnnotations, checkLabels } from '../../../api/selectors/label-rules.ts'
+import type { Steps } from '../../../base/concurrency/time-slice.ts'
+import { CallError } from '../../outbound/call-error.ts'
+import type { HttpsAnswer } from '../../outbound/https-caller.ts'
+import { assertFewValues } from '../../outbound/json-effort.ts'
+import { ConversionFailed } from '../../registry/reads/conversion-failed.ts'
+
+export interface Review {
+  readonly vendor: Vendor
+  /** Of ConversionReview. */
+  readonly version: string
+  readonly uid: string
+  /** The version that is wanted. */
+  readonly apiVersion: string
+  readonly objects: readonly JsonObject[]
+}
+
+export function writeReview({ vendor, version, uid, apiVersion, objects }: Review): string {
+  const type = { kind: 'ConversionReview', apiVersion: apiVersionOf(vendor, 'apiextensions', version) }
+  return stringifyJson({ ...type, request: { uid, desiredAPIVersion: apiVersion, objects: [...objects] } })
+}
+
+/** The converted objects. Throws CallError where it is no answer, and ConversionFailed where an object is not right. */
+export function* readConverted({ body }: HttpsAnswer, review: Review): Steps<JsonObject[]> {
+  const { objects } = review
+  const converted = convertedObjects(yield* parseAnswer(body), review)
+  if (converted.length !== objects.length)
+    throw new ConversionFailed(`${webhookFor(review)} returned ${converted.length} objects, expected ${objects.length}`)
+  const checked: JsonObject[] = []
+  for (const [i, object] of converted.entries()) {
+    checked.push(checkObject(object, i, review))
+    yield
+  }
+  return checked
+}
+
+/** As errors name it. */
+export function webhookFor({ objects: [first = {}] }: Pick<Review, 'objects'>): string {
+  return `conversion webhook for ${textOf(first, 'apiVersion')}, Kind=${textOf(first, 'kind')}`
+}
+
+function* parseAnswer(body: Buffer): Steps<JsonObject> {
+  assertFewValues(body, maxValues)
+  let value: Json
+  try {
+    value = (yield* parseSteps(body)).value
+  } catch {
+    // The parser's own words quote what it read.
+    throw new CallError('answer', 'the answer is not valid JSON')
+  }
+  if (!isObject(value)) throw new CallError('answer', 'the answer is not a JSON object')
+  return value
+}
+
+/** In v1beta1 neither the type of the answer nor its uid count. */
+function convertedObjects(answer: JsonObject, { vendor, version, uid }: Review): Json[] {
+  const type = `${apiVersionOf(vendor, 'apiextensions', version)}, Kind=ConversionReview`
+  const answered = `${textOf(answer, 'apiVersion') || '/'}, Kind=${textOf(answer, 'kind')}`
+  if (version === 'v1' && answered !== type)
+    throw new CallError('answer', `expected webhook response of ${type}, got ${short(answered)}`)
+  const response = own(answer, 'response')
+  if (!isObject(response)) throw new CallError('answer', 'no response provided')
+  const said = textOf(response, 'uid')
+  if (version === 'v1' && said !== uid)
+    throw new CallError('answer', `expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(short(said))}`)
+  assertSuccess(own(response, 'result'))
+  const objects = own(response, 'convertedObjects') ?? []
+  if (!Array.isArray(objects)) throw new CallError('answer', 'response.convertedObjects is not a list')
+  return objects
+}
+
+/** The webhook's own reason is told, where it has one. */
+function assertSuccess(result: Json | undefined): void {
+  const said = isObject(result) ? result : {}
+  const status = textOf(said, 'status')
+  if (status === 'Success') return
+  const message = textOf(said, 'message')
+  throw new CallError('answer', short(message) || `response.result.status was '${short(status)}', not 'Success'`)
+}
+
+function checkObject(converted: Json, index: number, review: Review): JsonObject {
+  const { apiVersion, objects } = review
+  const original = objects[index]!
+  const single = objects.length === 1
+  const fail = (what: 'object' | 'metadata', why: string) => {
+    const place = single
+      ? what
+      : what === 'object'
+        ? `converted object at index ${index}`
+        : `metadata in object at index ${index}`
+    return new ConversionFailed(`${webhookFor(review)} returned invalid ${place}: ${why}`)
+  }
+  if (!isObject(converted)) throw fail('object', `it is ${typeName(converted)}`)
+  const received = textOf(converted, 'apiVersion')
+  if (received !== apiVersion)
+    throw fail('object', `invalid groupVersion (expected ${apiVersion}, received ${short(received)})`)
+  const [expected, kind] = [textOf(original, 'kind'), textOf(converted, 'kind')]
+  if (kind !== expected) throw fail('object', `invalid kind (expected ${expected}, received ${short(kind)})`)
+  const fault = identityFault(original, converted)
+  if (fault !== undefined) throw fail('object', fault)
+  const restored = restoreMetadata(original, converted)
+  if (typeof restored === 'string') throw fail('metadata', restored)
+  return { ...converted, metadata: restored }
+}
+
+const identifying = { name: 'name', namespace: 'namespace', uid: 'UID' } as const
+
+function identityFault(original: JsonObject, converted: JsonObject): string | undefined {
+  const [before, after] = [metadataOf(original) ?? {}, metadataOf(converted) ?? {}]
+  for (const [field, called] of Object.entries(identifying)) {
+    const [expected, found] = [textOf(before, field), textOf(after, field)]
+    if (found !== expected) return `must have the same ${called}: ${expected} != ${short(found)}`
+  }
+  return undefined
+}
+
+/** The metadata as it was, with the labels and annotations of the converted object; or what is wrong with those. */
+function restoreMetadata(original: JsonObject, converted: JsonObject): JsonObject | string {
+  const answered = own(converted, 'metadata')
+  if (answered === undefined) return 'missing metadata in converted object'
+  if (!isObject(answered)) return `invalid metadata of type ${typeName(answered)} in converted object`
+  const { labels: _, annotations: __, ...metadata } = metadataOf(original) ?? {}
+  const restored: JsonObject = metadata
+  for (const field of ['labels', 'annotations'] as const) {
+    const value = own(answered, field) ?? undefined
+    if (value === undefined) continue
+    const fault = textsFault(field, value, metadataOf(original)?.[field])
+    if (fault !== undefined) return fault
+    restored[field] = value
+  }
+  return restored
+}
+
+const checks = { labels: checkLabels, annotations: checkAnnotations }
+
+function textsFault(field: 'labels' | 'annotations', value: Json, before: Json | undefined): string | undefined {
+  if (!isObject(value)) return `invalid metadata.${field} of type ${typeName(value)} in converted object`
+  for (const [key, text] of Object.entries(value))
+    if (typeof text !== 'string')
+      return `metadata.${field}[${short(key)}] must be a string, but is ${typeName(text)} in converted object`
+  // What was stored is not judged again.
+  if (isDeepStrictEqual(value, before)) return undefined
+  const faults = checks[field](value as { [key: string]: string }, `metadata.${field}`)
+  return faults.length === 0 ? undefined : summary(faults)
+}
+
+function metadataOf(object: JsonObject): JsonObject | undefined {
+  const metadata = own(object, 'metadata')
+  return isObject(metadata) ? metadata : undefined
+}
+
+function textOf(object: JsonObject, field: string): string {
+  const value = own(object, field)
+  return typeof value === 'string' ? value : ''
+}
+
+/** What a webhook said becomes part of an answer, and is not made long by it. */
+function short(text: string): string {
+  return text.length <= 1000 ? text : `${text.slice(0, 1000)}...`
+}

@@ -1,0 +1,93 @@
+/**
+ * What a conversion webhook made of stored objects, for one version of their kind: each state of an object is asked about
+ * once, whoever reads it and however many do at the same time, as long as there is room for the answer.
+ */
+import { createHash } from 'node:crypto'
+import { ShownForms } from '../objects/shown-forms.ts'
+
+/** Makes the JSON of this version from that of others, in the same order. */
+export type ConvertAll = (jsons: readonly Buffer[]) => Promise<readonly Buffer[]>
+
+/** What one call may carry: what comes back is bounded, and may be larger. */
+const maxCallBytes = 256 * 1024
+const maxCallObjects = 500
+
+interface Wanted {
+  readonly json: Buffer
+  readonly id: string
+}
+
+export class ConvertedForms {
+  readonly #convert: ConvertAll
+  readonly #forms = new ShownForms()
+  readonly #underWay = new Map<string, Promise<Buffer>>()
+
+  constructor(convert: ConvertAll) {
+    this.#convert = convert
+  }
+
+  get(json: Buffer): Buffer | undefined {
+    const known = this.#forms.get(json)
+    if (known !== undefined) return known
+    const id = idOf(json)
+    const same = this.#forms.find(id)
+    if (same !== undefined) this.#forms.set(json, same, id)
+    return same
+  }
+
+  /** Resolves when all are there: `get` has each until there is no room for it any more. */
+  async make(jsons: readonly Buffer[]): Promise<void> {
+    const wanted = jsons.filter((json) => this.get(json) === undefined).map((json) => ({ json, id: idOf(json) }))
+    const isUnderWay = ({ id }: Wanted) => this.#underWay.has(id)
+    const others = wanted.filter(isUnderWay)
+    const calls = callsFor(wanted.filter((each) => !isUnderWay(each))).map((some) => this.#ask(some))
+    await Promise.all([...calls, ...others.map((each) => this.#join(each))])
+  }
+
+  async one(json: Buffer): Promise<Buffer> {
+    await this.make([json])
+    return this.get(json)!
+  }
+
+  async #join({ json, id }: Wanted): Promise<void> {
+    this.#forms.set(json, await this.#underWay.get(id)!, id)
+  }
+
+  async #ask(wanted: readonly Wanted[]): Promise<void> {
+    const answer = this.#convert(wanted.map(({ json }) => json))
+    for (const [i, { id }] of wanted.entries()) {
+      const own = answer.then((converted) => converted[i]!)
+      // Whoever waits for it is told; nobody may.
+      own.catch(() => {})
+      this.#underWay.set(id, own)
+    }
+    try {
+      const converted = await answer
+      for (const [i, { json, id }] of wanted.entries()) this.#forms.set(json, converted[i]!, id)
+    } finally {
+      for (const { id } of wanted) this.#underWay.delete(id)
+    }
+  }
+}
+
+function idOf(json: Buffer): string {
+  return createHash('sha256').update(json).digest('base64')
+}
+
+/** In as few calls as may be. */
+function callsFor(wanted: readonly Wanted[]): Wanted[][] {
+  const calls: Wanted[][] = []
+  let room = 0
+  for (const each of wanted) {
+    const size = each.json.length
+    const last = calls.at(-1)
+    if (last === undefined || size > room || last.length >= maxCallObjects) {
+      calls.push([each])
+      room = maxCallBytes - size
+    } else {
+      last.push(each)
+      room -= size
+    }
+  }
+  return calls
+}

@@ -1,0 +1,133 @@
+/**
+ * The end of a definition: its objects are deleted, each by the rules of any deletion, and when none is left the
+ * definition is let go. Nothing new comes meanwhile, as a create rests on a definition that is not about to go. Nothing
+ * is remembered between steps, so a restart loses nothing, and several servers may do it at once.
+ */
+
+import { cleanupFinalizer } from '../../../api/kinds/apiextensions/custom-resource-definition.ts'
+import type { CustomResourceDefinition } from '../../../api/kinds/apiextensions/definition-fields.ts'
+import { ApiError } from '../../../api/model/api-error.ts'
+import { type ApiObject, copyWithout } from '../../../api/model/object.ts'
+import { TimeSlice } from '../../../base/concurrency/time-slice.ts'
+import type { StepOutcome } from '../../../client/reconcile/work-queue.ts'
+import type { CachedObject } from '../../../storage/cache/cached-object.ts'
+import { type RegistryParts, type Resource, serveTogether, waitForCaches } from '../../registry/catalogue/resource.ts'
+import { readObject } from '../../registry/reads/read-stored.ts'
+import { deleteObject } from '../../registry/verbs/delete.ts'
+import { updateObject } from '../../registry/verbs/update.ts'
+import { ownWrite } from '../../registry/writes/server-write.ts'
+import { openKind } from './definition.ts'
+
+export interface CleanupParts {
+  /** Of the definitions. */
+  readonly resource: Resource
+  readonly registry: RegistryParts
+  /** States of objects that are known to be marked for deletion, and only wait for others: kept between steps. */
+  readonly waiting: WeakSet<CachedObject>
+  /** Throws where the definition was read before a restore of the store. */
+  readonly assertCurrent: () => void
+  readonly signal: AbortSignal
+}
+
+/** One step; `later` while objects are held by their finalizers. `onEmpty` is called when the last of those has gone. */
+export async function cleanUp(
+  parts: CleanupParts,
+  definition: CustomResourceDefinition,
+  onEmpty: () => void,
+): Promise<StepOutcome> {
+  const { registry, signal } = parts
+  const [objects] = serveTogether([await openKind(definition, registry.vendor)], { parts: registry })
+  await registry.caches.fill(objects!.cache)
+  await waitForCaches(registry)
+  await deleteAll(objects!, parts)
+  await waitForCaches(registry)
+  if (signal.aborted) return 'later'
+  if (!isEmpty(objects!)) {
+    callWhenEmpty(objects!, onEmpty)
+    return 'later'
+  }
+  await release(parts, definition)
+  return 'done'
+}
+
+function isEmpty({ cache }: Resource): boolean {
+  return cache.size === 0 && cache.allUnreadable().length === 0
+}
+
+function callWhenEmpty(resource: Resource, onEmpty: () => void): void {
+  const end = resource.cache.onChange(() => {
+    if (!isEmpty(resource)) return
+    end()
+    onEmpty()
+  })
+}
+
+/** How many are deleted at a time. */
+const atOnce = 16
+
+async function deleteAll(resource: Resource, parts: CleanupParts): Promise<void> {
+  const { waiting, signal } = parts
+  const pace = new TimeSlice()
+  for (const some of placesIn(resource, (object) => isWaiting(object, waiting))) {
+    if (signal.aborted) return
+    await Promise.all(some.map((place) => deleteOne(resource, place, parts)))
+    await pace.yieldIfDue()
+  }
+}
+
+/** Each state is read once. */
+function isWaiting(object: CachedObject, waiting: WeakSet<CachedObject>): boolean {
+  if (waiting.has(object)) return true
+  if (!object.json.includes('"deletionTimestamp"')) return false
+  const isMarked = readObject(object.json).metadata.deletionTimestamp !== undefined
+  if (isMarked) waiting.add(object)
+  return isMarked
+}
+
+interface Place {
+  readonly namespace: string
+  readonly name: string
+}
+
+function* placesIn({ cache }: Resource, isWaiting: (object: CachedObject) => boolean): Generator<Place[]> {
+  for (const slice of cache.slices({ namespace: undefined }))
+    for (let i = 0; i < slice.length; i += atOnce)
+      yield slice.slice(i, i + atOnce).filter((object) => !isWaiting(object))
+  const damaged = cache.allUnreadable()
+  for (let i = 0; i < damaged.length; i += atOnce) yield damaged.slice(i, i + atOnce)
+}
+
+async function deleteOne(
+  resource: Resource,
+  { namespace, name }: Place,
+  { assertCurrent, signal }: CleanupParts,
+): Promise<void> {
+  const context = ownWrite(resource, { namespace, optionsKind: 'DeleteOptions', signal })
+  const options = { gracePeriodSeconds: undefined, propagation: undefined, preconditions: [], assertCurrent }
+  try {
+    await deleteObject(context, name, options)
+  } catch (error) {
+    // Somebody else was faster.
+    if (!(error instanceof ApiError) || error.reason !== 'NotFound') throw error
+  }
+}
+
+/** Takes our finalizer from this very definition; with the last one the definition goes. */
+async function release({ resource, registry, signal }: CleanupParts, { metadata }: CustomResourceDefinition) {
+  const own = cleanupFinalizer(registry.vendor)
+  const context = ownWrite(resource, { optionsKind: 'UpdateOptions', signal })
+  try {
+    await updateObject(context, metadata.name!, (previous) => {
+      if (previous.metadata.uid !== metadata.uid) return { object: previous, managed: true }
+      return { object: without(previous, own), managed: true }
+    })
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.reason !== 'NotFound') throw error
+  }
+}
+
+function without(object: ApiObject, finalizer: string): ApiObject {
+  const finalizers = (object.metadata.finalizers ?? []).filter((name) => name !== finalizer)
+  const metadata = copyWithout(object.metadata, 'finalizers')
+  return { ...object, metadata: { ...metadata, ...(finalizers.length > 0 ? { finalizers } : {}) } }
+}

@@ -1,0 +1,173 @@
+/**
+ * Custom resources on this server: follows the definitions in the store, whoever wrote them, and brings each to where
+ * it should be, one step after the other:
+ *
+ *   new            its kinds are made, their objects loaded and served; then its status says that it is in use
+ *   changed        its kinds are made again and take the place of those before
+ *   being deleted  no new objects; those there are are deleted; then it is let go
+ *   gone           nothing of it is served, and its memory is given back
+ *
+ * A step reads the state itself and may be repeated at any time, so a restart, and other servers, change nothing.
+ */
+
+import type { CustomResourceDefinition } from '../../../api/kinds/apiextensions/definition-fields.ts'
+import { errorFields } from '../../../base/telemetry/log.ts'
+import { type LoopRecords, type RunningLoop, startLoop } from '../../../client/reconcile/loop.ts'
+import { fromCache } from '../../../client/reconcile/sources.ts'
+import type { StepOutcome } from '../../../client/reconcile/work-queue.ts'
+import type { CachedObject } from '../../../storage/cache/cached-object.ts'
+import type { Catalogue } from '../../registry/catalogue/catalogue.ts'
+import { assertSameLoad, type RegistryParts, type Resource, waitForCaches } from '../../registry/catalogue/resource.ts'
+import type { ConversionParts } from '../conversion/conversion-webhook.ts'
+import { cleanUp } from './cleanup.ts'
+import { type EstablishingParts, isUpToDate, namesFor, writeStatus } from './establishing.ts'
+import { groupOf, type KnownDefinition, KnownDefinitions } from './known-definitions.ts'
+import { grantsAll } from './names.ts'
+import { ServedDefinitions } from './served-definitions.ts'
+
+export interface CustomResourcesParts {
+  /** Of the definitions. */
+  readonly resource: Resource
+  readonly catalogue: Catalogue
+  readonly registry: RegistryParts
+  readonly records: LoopRecords
+  readonly conversion: ConversionParts
+}
+
+/** A type of objects, as a path names it. */
+export interface TypePlace {
+  readonly group: string
+  readonly version: string
+  readonly plural: string
+}
+
+/** How long a request waits for a type that is on its way. */
+const arrivalMs = 3000
+const backoff = { firstMs: 50, longestMs: 10_000 }
+
+/** All custom kinds: established, served and cleaned up as their definitions say. */
+export class CustomResources {
+  readonly #parts: CustomResourcesParts
+  readonly #known: KnownDefinitions
+  readonly #served: ServedDefinitions
+  readonly #establishing: EstablishingParts
+  #definitions: RunningLoop | undefined
+  #cleanups: RunningLoop | undefined
+  /** The names that definitions were granted when they were last looked at. */
+  readonly #granted = new Map<string, string>()
+  readonly #waiting = new WeakSet<CachedObject>()
+
+  constructor(parts: CustomResourcesParts) {
+    const { resource, catalogue, registry, conversion } = parts
+    this.#parts = parts
+    this.#known = new KnownDefinitions(resource, catalogue)
+    this.#served = new ServedDefinitions({
+      catalogue,
+      registry,
+      known: this.#known,
+      conversion,
+      settled: (name) => this.#settled(name),
+    })
+    this.#establishing = { resource, catalogue, known: this.#known }
+  }
+
+  /** Resolves when everything is served that is in use. The caches have been loaded. */
+  async start(): Promise<void> {
+    const { resource, records } = this.#parts
+    for (const name of this.#known.names()) await this.#serveKnown(name)
+    this.#cleanups = startLoop(
+      {
+        name: 'custom-resource-cleanup',
+        sources: [],
+        backoff,
+        reconcile: (name, signal) => this.#cleanUp(name, signal),
+      },
+      records,
+    )
+    this.#definitions = startLoop(
+      {
+        name: 'custom-resource-definitions',
+        sources: [fromCache(resource.cache, { expected: () => this.#known.names() })],
+        backoff,
+        reconcile: (name, signal) => this.#reconcile(name, signal),
+      },
+      records,
+    )
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([this.#definitions?.stop(), this.#cleanups?.stop()])
+  }
+
+  /** Resolves when a type that is defined, and is not served yet, may be; undefined where none can be on its way. */
+  readonly arrival = ({ group, plural }: TypePlace): Promise<void> | undefined =>
+    group.includes('.') ? this.#settled(`${plural}.${group}`) : undefined
+
+  async #settled(name: string): Promise<void> {
+    await waitForCaches(this.#parts.registry)
+    const settled = this.#definitions?.settled(name)
+    if (settled === undefined) return
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, arrivalMs)
+    })
+    await Promise.race([settled, late])
+    clearTimeout(timer)
+  }
+
+  /** What another server has taken into use is served before this one says that it is ready. */
+  async #serveKnown(name: string): Promise<void> {
+    const definition = this.#known.read(name)
+    const known = this.#known.get(name)
+    if (definition === undefined || !known?.established) return
+    try {
+      await this.#served.serve(definition, known.granted)
+    } catch (error) {
+      this.#parts.records.log.error('a custom resource definition cannot be served', { name, ...errorFields(error) })
+    }
+  }
+
+  async #reconcile(name: string, signal: AbortSignal): Promise<StepOutcome> {
+    const definition = this.#known.read(name)
+    const known = this.#known.get(name)
+    this.#requeueCompetitors(name, known)
+    if (definition === undefined || known === undefined) {
+      this.#served.remove(name)
+      return 'done'
+    }
+    if (known.established) await this.#served.serve(definition, known.granted)
+    if (known.cleanup) this.#cleanups?.add(name)
+    if (!known.terminating) await this.#establish(definition, known, signal)
+    return 'done'
+  }
+
+  async #establish(definition: CustomResourceDefinition, known: KnownDefinition, signal: AbortSignal): Promise<void> {
+    const granted = namesFor(this.#establishing, known)
+    if (isUpToDate(definition, granted, this.#parts.registry.clock.now())) return
+    // Whoever reads that it is in use finds it served.
+    if (grantsAll(granted)) await this.#served.serve(definition, granted.names)
+    // Another may have been faster when it was served before.
+    else if (!known.established) this.#served.remove(known.name)
+    await writeStatus(this.#establishing, known, { granted, signal })
+  }
+
+  /** When the names that one has been granted change, those who wait for a name look whether it is free. */
+  #requeueCompetitors(name: string, known: KnownDefinition | undefined): void {
+    const granted = known === undefined ? undefined : JSON.stringify(known.granted)
+    if (this.#granted.get(name) === granted) return
+    if (granted === undefined) this.#granted.delete(name)
+    else this.#granted.set(name, granted)
+    for (const rival of this.#known.ofGroup(groupOf(name)))
+      if (!rival.accepted && rival.name !== name) this.#definitions?.add(rival.name)
+  }
+
+  async #cleanUp(name: string, signal: AbortSignal): Promise<StepOutcome> {
+    const { resource, registry } = this.#parts
+    const assertCurrent = assertSameLoad(registry)
+    const definition = this.#known.read(name)
+    if (definition === undefined || !this.#known.get(name)?.cleanup) return 'done'
+    return await cleanUp({ resource, registry, waiting: this.#waiting, assertCurrent, signal }, definition, () =>
+      this.#cleanups?.add(name),
+    )
+  }
+}

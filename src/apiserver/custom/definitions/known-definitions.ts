@@ -1,0 +1,138 @@
+/**
+ * What this server knows of all definitions: a few words of each, so that names can be compared without reading every
+ * schema again. Kept in step with the cache by whoever follows it.
+ */
+
+import { cleanupFinalizer, isEstablished } from '../../../api/kinds/apiextensions/custom-resource-definition.ts'
+import { isTrue } from '../../../api/kinds/apiextensions/definition-conditions.ts'
+import type { CustomResourceDefinition, DefinitionNames } from '../../../api/kinds/apiextensions/definition-fields.ts'
+import type { Catalogue } from '../../registry/catalogue/catalogue.ts'
+import { keyOf, type Resource } from '../../registry/catalogue/resource.ts'
+import { readShared } from '../../registry/reads/read-shared.ts'
+import { credibleNames, isNamed } from './names.ts'
+import { ownNames } from './own-names.ts'
+
+export interface KnownDefinition {
+  readonly name: string
+  readonly key: string
+  readonly revision: number
+  readonly uid: string
+  readonly group: string
+  /** What it asks for, and what it has been granted. */
+  readonly asked: DefinitionNames
+  readonly granted: DefinitionNames
+  readonly accepted: boolean
+  readonly established: boolean
+  readonly terminating: boolean
+  /** Its objects are to be deleted before it goes. */
+  readonly cleanup: boolean
+  /** Differs wherever what is served of it does. */
+  readonly servedAs: string
+}
+
+/** Tells apart what is served of a definition under these names, in its states. */
+export function servedAs({ metadata }: CustomResourceDefinition, names: DefinitionNames): string {
+  const { plural, singular, kind, listKind, shortNames = [], categories = [] } = names
+  return JSON.stringify([metadata.uid, metadata.generation, plural, singular, kind, listKind, shortNames, categories])
+}
+
+/** A definition is called by its plural and its group: `widgets.stable.example.com`. */
+export function groupOf(name: string): string {
+  return name.slice(name.indexOf('.') + 1)
+}
+
+export function pluralOf(name: string): string {
+  return name.slice(0, Math.max(name.indexOf('.'), 0))
+}
+
+function byGroup(names: Iterable<string>): Map<string, Set<string>> {
+  const groups = new Map<string, Set<string>>()
+  for (const name of names) addTo(groups, name)
+  return groups
+}
+
+function addTo(groups: Map<string, Set<string>>, name: string): void {
+  const group = groupOf(name)
+  const known = groups.get(group)
+  if (known === undefined) groups.set(group, new Set([name]))
+  else known.add(name)
+}
+
+export class KnownDefinitions {
+  readonly #resource: Resource
+  readonly #catalogue: Catalogue
+  readonly #known = new Map<string, KnownDefinition>()
+  /** The names of all definitions that were ever in the cache, by their groups; undefined: look anew. */
+  #groups: Map<string, Set<string>> | undefined
+
+  /** Of the definitions that this resource holds. */
+  constructor(resource: Resource, catalogue: Catalogue) {
+    this.#resource = resource
+    this.#catalogue = catalogue
+    const { cache } = resource
+    cache.onChange((key) => {
+      if (key === undefined) this.#groups = undefined
+      else if (this.#groups !== undefined) addTo(this.#groups, key.slice(cache.prefix.length))
+    })
+  }
+
+  /** What the cache knows of it; read only where it has changed. */
+  get(name: string): KnownDefinition | undefined {
+    const cached = this.#resource.cache.get(keyOf(this.#resource, '', name))
+    if (cached?.revision !== this.#known.get(name)?.revision) this.read(name)
+    return this.#known.get(name)
+  }
+
+  /** The names of all that are stored, or were known. */
+  names(): Set<string> {
+    const stored = [...this.#resource.cache.slices({ namespace: undefined })].flat().map(({ name }) => name)
+    return new Set([...stored, ...this.#known.keys()])
+  }
+
+  /** All definitions of a group, from the cache. */
+  ofGroup(group: string): KnownDefinition[] {
+    this.#groups ??= byGroup(this.names())
+    const names = this.#groups.get(group) ?? new Set()
+    const found: KnownDefinition[] = []
+    for (const name of names) {
+      const known = this.get(name)
+      if (known === undefined) names.delete(name)
+      else found.push(known)
+    }
+    return found
+  }
+
+  /** The definition as it is stored now, read-only; undefined where there is none. */
+  read(name: string): CustomResourceDefinition | undefined {
+    const cached = this.#resource.cache.get(keyOf(this.#resource, '', name))
+    if (cached === undefined) {
+      this.#known.delete(name)
+      return undefined
+    }
+    const object = readShared(this.#resource, name) as CustomResourceDefinition
+    if (this.#known.get(name)?.revision !== cached.revision) this.#known.set(name, this.#note(object, cached))
+    return object
+  }
+
+  #note(object: CustomResourceDefinition, { key, revision }: { key: string; revision: number }): KnownDefinition {
+    const { metadata, spec, status } = object
+    const asked = spec?.names ?? {}
+    const group = spec?.group ?? ''
+    const granted = credibleNames(status?.acceptedNames ?? {}, asked, ownNames(this.#catalogue, group))
+    const terminating = metadata.deletionTimestamp !== undefined
+    return {
+      name: metadata.name!,
+      key,
+      revision,
+      uid: metadata.uid!,
+      group,
+      asked,
+      granted,
+      accepted: isTrue(object, 'NamesAccepted'),
+      established: isEstablished(object) && isNamed(granted),
+      terminating,
+      cleanup: terminating && (metadata.finalizers ?? []).includes(cleanupFinalizer(this.#catalogue.vendor)),
+      servedAs: servedAs(object, granted),
+    }
+  }
+}

@@ -1,0 +1,98 @@
+/**
+ * Which of the names that a definition asks for it is granted: those that no other definition of its group has, and no
+ * kind of the server itself. Names once granted are kept until the definition gives them up or goes.
+ *
+ * A status reports what was granted; it may have been written by another program, or before the server had a kind of
+ * that name. So names are read from it only where they can have been granted (`credibleNames`).
+ */
+import type { DefinitionCondition, DefinitionNames } from '../../../api/kinds/apiextensions/definition-fields.ts'
+import { kindNames, resourceNames } from '../../../api/kinds/apiextensions/definition-names.ts'
+
+/** The names that are taken, by whoever. */
+export interface TakenNames {
+  /** Plural, singular and short names. */
+  readonly resources: ReadonlySet<string>
+  /** Kinds and kinds of lists. */
+  readonly kinds: ReadonlySet<string>
+}
+
+export interface GrantedNames {
+  readonly names: DefinitionNames
+  readonly condition: DefinitionCondition
+}
+
+export function namesTaken(all: Iterable<DefinitionNames>): TakenNames {
+  const resources = new Set<string>()
+  const kinds = new Set<string>()
+  for (const names of all) {
+    for (const name of resourceNames(names)) resources.add(name)
+    for (const name of kindNames(names)) kinds.add(name)
+  }
+  return { resources, kinds }
+}
+
+/**
+ * Of the names that a status reports as granted, those that can have been: none of a kind of the server, and the plural
+ * and the kind only as they are asked for, as neither can change once it is granted.
+ */
+export function credibleNames(reported: DefinitionNames, asked: DefinitionNames, own: TakenNames): DefinitionNames {
+  const names: DefinitionNames = { ...reported }
+  const { singular = '', listKind = '', shortNames } = reported
+  if (reported.plural !== asked.plural || own.resources.has(reported.plural ?? '')) names.plural = ''
+  if (reported.kind !== asked.kind || own.kinds.has(reported.kind ?? '')) names.kind = ''
+  if (own.resources.has(singular)) delete names.singular
+  if (own.kinds.has(listKind)) delete names.listKind
+  if (shortNames?.some((name) => own.resources.has(name))) delete names.shortNames
+  return names
+}
+
+/** Whether something can be served under these names. */
+export function isNamed({ plural = '', kind = '' }: DefinitionNames): boolean {
+  return plural !== '' && kind !== ''
+}
+
+/** Whether it is granted all that it asks for. */
+export function grantsAll({ condition }: GrantedNames): boolean {
+  return condition.status === 'True'
+}
+
+/** `held` are the names that it has been granted before. Of several conflicts the last one is reported. */
+export function grantNames(asked: DefinitionNames, held: DefinitionNames, taken: TakenNames): GrantedNames {
+  const names: DefinitionNames = { ...held }
+  let conflict: Pick<DefinitionCondition, 'reason' | 'message'> | undefined
+  const grant = (part: 'plural' | 'singular' | 'kind' | 'listKind', others: ReadonlySet<string>) => {
+    const name = asked[part] ?? ''
+    if (name === (held[part] ?? '') || !others.has(name)) names[part] = name
+    else conflict = { reason: `${part.charAt(0).toUpperCase()}${part.slice(1)}Conflict`, message: inUse([name]) }
+  }
+  grant('plural', taken.resources)
+  grant('singular', taken.resources)
+  const refused = (asked.shortNames ?? []).filter(
+    (name) => !(held.shortNames ?? []).includes(name) && taken.resources.has(name),
+  )
+  if (refused.length > 0) conflict = { reason: 'ShortNamesConflict', message: inUse(refused) }
+  else setList(names, 'shortNames', asked.shortNames)
+  grant('kind', taken.kinds)
+  grant('listKind', taken.kinds)
+  setList(names, 'categories', asked.categories)
+  return {
+    names,
+    condition: conflict === undefined ? granted : { type: 'NamesAccepted', status: 'False', ...conflict },
+  }
+}
+
+const granted: DefinitionCondition = {
+  type: 'NamesAccepted',
+  status: 'True',
+  reason: 'NoConflicts',
+  message: 'no conflicts found',
+}
+
+function setList(names: DefinitionNames, part: 'shortNames' | 'categories', list: string[] | undefined): void {
+  if (list === undefined) delete names[part]
+  else names[part] = list
+}
+
+function inUse(names: readonly string[]): string {
+  return names.map((name) => `${JSON.stringify(name)} is already in use`).join(', ')
+}

@@ -1,0 +1,36 @@
+/**
+ * The names of the server's own kinds, which no definition is granted: whether clients see a kind or `--runtime-config`
+ * has switched it off, and also those of kinds that are only sent to sub-resources, such as Scale.
+ */
+import { groupName } from '../../../api/model/vendor.ts'
+import type { Kind } from '../../../api/schema/kind.ts'
+import type { Catalogue } from '../../registry/catalogue/catalogue.ts'
+import type { ServedType } from '../../registry/catalogue/resource.ts'
+import { namesTaken, type TakenNames } from './names.ts'
+
+/** In a group, by its name on the wire. */
+export function ownNames(catalogue: Catalogue, group: string): TakenNames {
+  return byGroup(catalogue).get(group) ?? none
+}
+
+const none = namesTaken([])
+const known = new WeakMap<Catalogue, ReadonlyMap<string, TakenNames>>()
+
+/** Built-in kinds are there from the start, and do not change. */
+function byGroup(catalogue: Catalogue): ReadonlyMap<string, TakenNames> {
+  const before = known.get(catalogue)
+  if (before !== undefined) return before
+  const own = catalogue.everyType().filter(({ kind }) => kind.origin === 'built-in')
+  const named = Map.groupBy(own.flatMap(namesIn), ({ group }) => group)
+  const made = new Map([...named].map(([group, all]) => [group, namesTaken(all.map(({ names }) => names))]))
+  known.set(catalogue, made)
+  return made
+}
+
+function namesIn({ vendor, kind, group, plural, subresources }: ServedType) {
+  const { shortNames = [], singular = kind.kind.toLowerCase(), listKind = `${kind.kind}List` } = kind
+  const names = { plural, singular, kind: kind.kind, listKind, shortNames: [...shortNames] }
+  const sent = [...subresources.values()].flatMap(({ type }) => (type === undefined ? [] : [type]))
+  const nameOf = (type: Kind) => ({ group: groupName(vendor, type.group), names: { kind: type.kind } })
+  return [{ group, names }, ...sent.map(nameOf)]
+}

@@ -1,0 +1,102 @@
+/**
+ * Whole objects that are parts of custom objects: each says what it is, and what it says of itself is well formed. The
+ * same is asked of those that defaults make.
+ */
+
+import { isObject, type Json, type JsonObject, own } from '../../../api/json/json.ts'
+import { ApiError } from '../../../api/model/api-error.ts'
+import { at, child, type FieldError, type FieldPath, invalid, required } from '../../../api/model/field-error.ts'
+import { checkDns1035Label } from '../../../api/model/names.ts'
+import type { ObjectMeta } from '../../../api/model/object.ts'
+import { decode } from '../../../api/schema/decode.ts'
+import { objectMeta } from '../../../api/schema/object-meta.ts'
+import type { Schema } from '../../../api/schema/schema.ts'
+import { validateInnerMetadata } from '../../registry/writes/metadata.ts'
+
+/** The faults of one such object, whose members are of the right types. */
+export function embeddedFaults(value: JsonObject, path: FieldPath): FieldError[] {
+  const metadata = own(value, 'metadata')
+  return [
+    ...typeFaults(value, 'apiVersion', path),
+    ...typeFaults(value, 'kind', path),
+    ...(isObject(metadata) ? validateInnerMetadata(metadata as ObjectMeta, child(path, 'metadata')) : []),
+  ]
+}
+
+const typeForms = {
+  apiVersion: (text: string) => (text.split('/').length > 2 ? [`unexpected GroupVersion string: ${text}`] : []),
+  kind: (text: string) =>
+    checkDns1035Label(text.toLowerCase()).map((fault) => `may have mixed case, but should otherwise match: ${fault}`),
+}
+
+function typeFaults(value: JsonObject, name: keyof typeof typeForms, path: FieldPath): FieldError[] {
+  const place = child(path, name)
+  const said = own(value, name)
+  if (said === undefined) return [required(place, 'must not be empty')]
+  if (typeof said !== 'string') return [invalid(place, said, 'must be a string')]
+  if (said === '') return [invalid(place, said, 'must not be empty')]
+  return typeForms[name](said).map((text) => invalid(place, said, text))
+}
+
+/** The faults of all of them in a value that nobody has decoded. Of members of a wrong type the first is reported alone. */
+export function rawEmbeddedFaults(schema: Schema, value: Json, path: FieldPath): FieldError[] {
+  const all = [...embeddedIn(schema, value, path)]
+  const [misfit] = all.flatMap((each) => misfitsOf(...each))
+  return misfit === undefined ? all.flatMap((each) => embeddedFaults(...each)) : [misfit]
+}
+
+/** The same of one that is known to be a whole object. */
+export function rawObjectFaults(value: JsonObject, path: FieldPath): FieldError[] {
+  const misfits = misfitsOf(value, path)
+  return misfits.length > 0 ? misfits : embeddedFaults(value, path)
+}
+
+function misfitsOf(value: JsonObject, path: FieldPath): FieldError[] {
+  const texts = ['apiVersion', 'kind'].filter((name) => typeof (own(value, name) ?? '') !== 'string')
+  const metadata = own(value, 'metadata')
+  const why = metadata === undefined ? undefined : whyNoMetadata(metadata)
+  return [
+    ...texts.map((name) => invalid(child(path, name), own(value, name), 'must be a string')),
+    ...(why === undefined ? [] : [invalid(child(path, 'metadata'), metadata, why)]),
+  ]
+}
+
+function whyNoMetadata(metadata: Json): string | undefined {
+  try {
+    decode(objectMeta, metadata)
+    return undefined
+  } catch (error) {
+    if (error instanceof ApiError) return error.message
+    throw error
+  }
+}
+
+function* embeddedIn(schema: Schema, value: Json | undefined, path: FieldPath): Generator<[JsonObject, FieldPath]> {
+  if (schema.type === 'list' && Array.isArray(value)) {
+    for (const [i, item] of value.entries()) yield* embeddedIn(schema.items, item, at(path, i))
+  } else if (schema.type === 'map' && isObject(value)) {
+    for (const [key, item] of Object.entries(value)) yield* embeddedIn(schema.values, item, at(path, key))
+  } else if (schema.type === 'object' && isObject(value)) {
+    if (schema.embedded) yield [value, path]
+    for (const [name, { schema: inner }] of Object.entries(schema.fields))
+      yield* embeddedIn(inner, own(value, name), child(path, name))
+  }
+}
+
+/** A value without the metadata of such objects, in which nothing is unknown. */
+export function withoutInnerMetadata(schema: Schema, value: Json): Json {
+  if (schema.type === 'list' && Array.isArray(value))
+    return value.map((item) => withoutInnerMetadata(schema.items, item))
+  if (schema.type === 'map' && isObject(value))
+    return Object.fromEntries(
+      Object.entries(value).map(([key, item]) => [key, withoutInnerMetadata(schema.values, item!)]),
+    )
+  if (schema.type !== 'object' || !isObject(value)) return value
+  const members = Object.entries(value).filter(([name]) => !(schema.embedded && name === 'metadata'))
+  return Object.fromEntries(
+    members.map(([name, item]) => {
+      const inner = Object.hasOwn(schema.fields, name) ? schema.fields[name] : undefined
+      return [name, inner === undefined ? item : withoutInnerMetadata(inner.schema, item!)]
+    }),
+  )
+}

@@ -1,0 +1,239 @@
+/**
+ * What custom objects must comply with beyond what their schema says of single values: elements of sets and keyed lists
+ * occur once, embedded objects are objects, and the number of replicas is one. Unlike the faults of a schema, which name
+ * a list, these name the element.
+ */
+
+import { goSyntax } from '../../../api/json/go-syntax.ts'
+import { isObject, type Json, type JsonObject, own } from '../../../api/json/json.ts'
+import { isLarge, partsPerStep } from '../../../api/json/large-json.ts'
+import { at, child, type FieldError, type FieldPath, invalid, maxFaults } from '../../../api/model/field-error.ts'
+import { type ApiObject, asJson } from '../../../api/model/object.ts'
+import { containsSchema } from '../../../api/schema/contains-schema.ts'
+import { PresentFields } from '../../../api/schema/present-fields.ts'
+import type { ListSchema, MapSchema, ObjectSchema, Schema } from '../../../api/schema/schema.ts'
+import { memoizeByObject } from '../../../base/collections/memoize-by-object.ts'
+import type { Steps } from '../../../base/concurrency/time-slice.ts'
+import { namesIn, type ScalePaths } from './custom-scale.ts'
+import { embeddedFaults } from './embedded-objects.ts'
+
+/** Most schemas have none of these, and are not walked. */
+const hasRules = containsSchema(
+  (schema) => (schema.type === 'list' && schema.list !== 'atomic') || (schema.type === 'object' && !!schema.embedded),
+)
+
+/** The fields of an object that have some, or below which there are some. */
+const ruledFields = memoizeByObject(({ fields }: ObjectSchema) => {
+  const ruled = Object.entries(fields).flatMap(([name, { schema }]) => (hasRules(schema) ? [{ name, schema }] : []))
+  return new PresentFields(ruled, () => false)
+})
+
+/** Finds the faults of an object, in steps. */
+export type ObjectRules = (object: ApiObject) => Steps<FieldError[]>
+
+/**
+ * Makes the test of all objects of a schema; undefined where none can have a fault. Their metadata has rules of its own,
+ * which are those of every kind.
+ */
+export function objectRules(schema: ObjectSchema, scale: ScalePaths | undefined): ObjectRules | undefined {
+  const parts = Object.entries(schema.fields).filter(([name, field]) => name !== 'metadata' && hasRules(field.schema))
+  if (parts.length === 0 && scale === undefined) return undefined
+  return function* (object) {
+    const search = new Search(scale === undefined ? [] : scaleFaults(asJson(object), scale))
+    for (const [name, field] of parts) yield* search.findSteps(field.schema, own(asJson(object), name), name)
+    return search.faults
+  }
+}
+
+/** After how many embedded objects, which take about ten microseconds each, others have their turn. */
+const objectsBetweenSteps = 64
+
+/** The way through an object. */
+class Search {
+  /** What was found so far: of very many the first are enough. */
+  readonly faults: FieldError[]
+  /** Embedded objects since the last step. */
+  #embedded = 0
+
+  constructor(faults: FieldError[]) {
+    this.faults = faults
+  }
+
+  get isOver(): boolean {
+    return this.faults.length >= maxFaults
+  }
+
+  add(more: readonly FieldError[]): void {
+    for (const fault of more) if (!this.isOver) this.faults.push(fault)
+  }
+
+  /**
+   * Takes large values apart; what is not large is gone through at once. A list may have many elements that are not large, with
+   * many embedded objects each: so the objects are counted across elements.
+   */
+  *findSteps(schema: Schema, value: Json | undefined, path: FieldPath): Generator<void, void> {
+    if (!hasRules(schema)) return
+    if (!isLarge(value)) {
+      this.#find(schema, value, path)
+      if (this.#embedded < objectsBetweenSteps) return
+      this.#embedded = 0
+      yield
+      return
+    }
+    yield
+    if (schema.type === 'list' && Array.isArray(value)) yield* this.#findInList(schema, value, path)
+    else if (schema.type === 'map' && isObject(value)) yield* this.#findInMap(schema, value, path)
+    else if (schema.type === 'object' && isObject(value)) {
+      if (schema.embedded) this.add(embeddedFaults(value, path))
+      for (const { name, schema: inner } of ruledFields(schema).of(value))
+        yield* this.findSteps(inner, own(value, name), child(path, name))
+    }
+  }
+
+  *#findInList(schema: ListSchema, value: readonly Json[], path: FieldPath): Generator<void, void> {
+    const elements = schema.list === 'atomic' ? undefined : new Elements(schema, path, this)
+    for (let i = 0; elements !== undefined && i < value.length; i++) {
+      if (i % partsPerStep === 0) yield
+      elements.add(value[i]!, i)
+    }
+    for (let i = 0; hasRules(schema.items) && i < value.length; i++) {
+      if (i % partsPerStep === 0) yield
+      yield* this.findSteps(schema.items, value[i], at(path, i))
+    }
+  }
+
+  *#findInMap(schema: MapSchema, value: JsonObject, path: FieldPath): Generator<void, void> {
+    let entries = 0
+    for (const key of Object.keys(value)) {
+      if (++entries % partsPerStep === 0) yield
+      yield* this.findSteps(schema.values, value[key], at(path, key))
+    }
+  }
+
+  #find(schema: Schema, value: Json | undefined, path: FieldPath): void {
+    if (value === undefined || this.isOver || !hasRules(schema)) return
+    if (schema.type === 'list' && Array.isArray(value)) {
+      const elements = schema.list === 'atomic' ? undefined : new Elements(schema, path, this)
+      if (elements !== undefined) for (const [i, item] of value.entries()) elements.add(item, i)
+      if (hasRules(schema.items)) for (const [i, item] of value.entries()) this.#find(schema.items, item, at(path, i))
+    } else if (schema.type === 'object' && isObject(value)) {
+      if (schema.embedded) {
+        this.#embedded++
+        this.add(embeddedFaults(value, path))
+      }
+      for (const { name, schema: inner } of ruledFields(schema).of(value)) {
+        const item = own(value, name)
+        if (item !== undefined) this.#find(inner, item, child(path, name))
+      }
+    } else if (schema.type === 'map' && isObject(value)) {
+      for (const key of Object.keys(value)) this.#find(schema.values, value[key], at(path, key))
+    }
+  }
+}
+
+/** The elements of one set or keyed list, each of which may occur once. */
+class Elements {
+  readonly #schema: ListSchema
+  readonly #path: FieldPath
+  readonly #search: Search
+  /** Those that a text identifies, as nearly all are: to write them in the syntax of Go would take longer. */
+  readonly #texts = new Set<string>()
+  readonly #others = new Set<string>()
+
+  constructor(schema: ListSchema, path: FieldPath, search: Search) {
+    this.#schema = schema
+    this.#path = path
+    this.#search = search
+  }
+
+  add(item: Json, index: number): void {
+    const isKeyed = this.#schema.list === 'map'
+    if ((isKeyed && item === null) || this.#search.isOver) return
+    if (isKeyed && !isObject(item)) {
+      this.#search.add([invalid(at(this.#path, index), item, 'must be an object for an array of list-type map')])
+      return
+    }
+    const only = isKeyed ? onlyKey(item as JsonObject, this.#schema) : item
+    const identity = () => goSyntax(isKeyed ? keysOf(item as JsonObject, this.#schema) : item)
+    if (typeof only === 'string' ? isNew(this.#texts, only) : isNew(this.#others, identity())) return
+    const path = at(this.#path, index)
+    this.#search.add([{ fault: 'FieldValueDuplicate', path, text: `Duplicate value: ${identity()}` }])
+  }
+}
+
+function isNew(seen: Set<string>, text: string): boolean {
+  const { size } = seen
+  return seen.add(text).size > size
+}
+
+/** The key of an element where its list has a single one. */
+function onlyKey(item: JsonObject, schema: ListSchema): Json | undefined {
+  return schema.keys?.length === 1 ? keyIn(item, schema.keys[0]!, schema) : undefined
+}
+
+function keysOf(item: JsonObject, schema: ListSchema): JsonObject {
+  const found = (schema.keys ?? []).map((key) => [key, keyIn(item, key, schema)] as const)
+  return Object.fromEntries(found.filter(([, value]) => value !== undefined))
+}
+
+function keyIn(item: JsonObject, key: string, { items }: ListSchema): Json | undefined {
+  const presets = items.type === 'object' ? items.fields : {}
+  return own(item, key) ?? presets[key]?.default
+}
+
+const maxReplicas = 2 ** 31 - 1
+
+/** The scale can only be shown if its numbers are numbers, and the selector is a text. */
+function scaleFaults(object: JsonObject, paths: ScalePaths): FieldError[] {
+  const { specReplicasPath = '', statusReplicasPath = '', labelSelectorPath = '' } = paths
+  return [
+    ...replicasFaults(object, specReplicasPath),
+    ...replicasFaults(object, statusReplicasPath),
+    ...(labelSelectorPath === '' ? [] : selectorFaults(object, labelSelectorPath)),
+  ]
+}
+
+function replicasFaults(object: JsonObject, path: string): FieldError[] {
+  const found = follow(object, path)
+  if ('blocked' in found) return [invalid(path, 0, notOfType(path, found.blocked, 'map[string]interface {}'))]
+  const { value } = found
+  if (value === undefined) return []
+  if (typeof value !== 'bigint' && !Number.isInteger(value)) return [invalid(path, 0, notOfType(path, value, 'int64'))]
+  if ((value as number) < 0) return [invalid(path, value, 'should be a non-negative integer')]
+  if ((value as number) <= maxReplicas) return []
+  return [invalid(path, value, `should be less than or equal to ${maxReplicas}`)]
+}
+
+function selectorFaults(object: JsonObject, path: string): FieldError[] {
+  const found = follow(object, path)
+  if ('blocked' in found) return [invalid(path, '', notOfType(path, found.blocked, 'map[string]interface {}'))]
+  if (found.value === undefined || typeof found.value === 'string') return []
+  return [invalid(path, '', notOfType(path, found.value, 'string'))]
+}
+
+type Found = { readonly value: Json | undefined } | { readonly blocked: Json }
+
+/** The value at a simple path, or what is in its way. */
+function follow(object: JsonObject, path: string): Found {
+  let here: Json | undefined = object
+  for (const name of namesIn(path)) {
+    if (here === undefined) break
+    if (!isObject(here)) return { blocked: here }
+    here = own(here, name)
+  }
+  return { value: here }
+}
+
+const goTypes: { readonly [type: string]: string } = { string: 'string', boolean: 'bool', bigint: 'int64' }
+
+function notOfType(path: string, value: Json, wanted: string): string {
+  const shown = typeof value === 'string' ? value : goSyntax(value)
+  return `${path} accessor error: ${shown} is of the type ${goType(value)}, expected ${wanted}`
+}
+
+function goType(value: Json): string {
+  if (value === null) return '<nil>'
+  if (Array.isArray(value)) return '[]interface {}'
+  if (typeof value === 'number') return Number.isInteger(value) ? 'int64' : 'float64'
+  return goTypes[typeof value] ?? 'map[string]interface {}'
+}

@@ -1,0 +1,179 @@
+/**
+ * Objects of a custom kind against the rules in CEL of its schema. Each rule has a budget, and so has the object; others
+ * have their turn between two rules, and a rule that works for too long is ended. A rule that names `oldSelf` is asked
+ * only where there is a stored value to compare with.
+ */
+
+import { Budget, BudgetExceeded } from '../../../api/cel/budget.ts'
+import { fromJson, identityOf } from '../../../api/cel/json-values.ts'
+import type { Program } from '../../../api/cel/program.ts'
+import { CelError, type Value } from '../../../api/cel/values.ts'
+import { parseOwnJson } from '../../../api/codec/json.ts'
+import { isObject, type Json, type JsonObject, own } from '../../../api/json/json.ts'
+import { defaultGates } from '../../../api/model/feature-gates.ts'
+import { at, child, type FieldError, type FieldPath, invalid, maxFaults } from '../../../api/model/field-error.ts'
+import { asJson } from '../../../api/model/object.ts'
+import type { Kind } from '../../../api/schema/kind.ts'
+import type { TimeSlice } from '../../../base/concurrency/time-slice.ts'
+import { nowhere } from '../objects/value-logic.ts'
+import { loadRulePatterns } from '../schema/patterns.ts'
+import { type Rule, type RuleNode, readRules } from './rule-tree.ts'
+
+/** The costs that one rule and one object may have, as Kubernetes has them. */
+const maxRuleCost = 2_000_000
+const maxObjectCost = 20_000_000
+
+/** What takes long to judge about an object (`KindRules.judge`). */
+export type Judge = NonNullable<Kind['rules']['judge']>
+
+/**
+ * Judges objects by the rules of a schema, which is given as text; undefined where it has none. The rules are compiled
+ * when the first is due: most kinds are written to by few servers.
+ */
+export function ruleJudge(text: Buffer, prefix: string): Judge | undefined {
+  if (!text.includes(`"${prefix}validations"`)) return undefined
+  const compile = async (pace: TimeSlice) => {
+    const reader = { prefix, readPattern: await loadRulePatterns() }
+    return await pace.run(readRules(parseOwnJson(text) as JsonObject, reader, ''))
+  }
+  let compiled: ReturnType<typeof compile> | undefined
+  return async (object, previous, { pace, isSound, gates = defaultGates }) => {
+    if (!isSound || !gates.has('CustomResourceValidationExpressions')) return []
+    compiled ??= compile(pace)
+    const root = await compiled
+    // The word may stand in a description.
+    if (root === undefined) return []
+    return await pace.run(
+      validationFaults(root, { value: asJson(object), previous: previous && asJson(previous), path: '' }),
+    )
+  }
+}
+
+/** In steps: one for each rule. */
+export function* validationFaults(root: RuleNode, judged: Judged): Steps {
+  const judging: Judging = { faults: [], left: maxObjectCost }
+  yield* judge(root, judging, judged)
+  return judging.faults
+}
+
+type Steps = Generator<void, FieldError[]>
+
+interface Judging {
+  readonly faults: FieldError[]
+  /** The cost that may still be spent on the object; below 0 nothing more is judged. */
+  left: number
+}
+
+interface Judged {
+  readonly value: Json
+  /** What the value was before, if that is known. */
+  readonly previous: Json | undefined
+  readonly path: FieldPath
+}
+
+function isOver({ faults, left }: Judging): boolean {
+  return left < 0 || faults.length >= maxFaults
+}
+
+function* judge(node: RuleNode, judging: Judging, judged: Judged): Generator<void, void> {
+  const { value, previous, path } = judged
+  if (value === null || isOver(judging)) return
+  if (node.rules.length > 0) yield* judgeRules(node, judging, judged)
+  if (Array.isArray(value) && node.items !== undefined) {
+    const before = previousItems(node, previous)
+    for (const [i, item] of value.entries())
+      yield* judge(node.items, judging, { value: item, previous: before?.(item), path: at(path, i) })
+  }
+  if (!isObject(value)) return
+  const before = node.correlation === 'members' && isObject(previous) ? previous : {}
+  for (const [name, member] of node.members) {
+    const found = own(value, name)
+    if (found !== undefined)
+      yield* judge(member, judging, { value: found, previous: own(before, name), path: child(path, name) })
+  }
+  if (node.values === undefined) return
+  for (const [key, item] of Object.entries(value))
+    yield* judge(node.values, judging, { value: item!, previous: own(before, key), path: at(path, key) })
+}
+
+/** Finds the element that an element was before: only those of a list of type map can be told apart. */
+function previousItems({ correlation, keys }: RuleNode, previous: Json | undefined) {
+  if (correlation !== 'keyed items' || !Array.isArray(previous)) return undefined
+  const known = new Map(previous.map((item) => [identityOf(item, keys), item]))
+  return (item: Json) => known.get(identityOf(item, keys))
+}
+
+function* judgeRules(node: RuleNode, judging: Judging, judged: Judged): Generator<void, void> {
+  const { value, previous, path } = judged
+  const report = (text: string) => judging.faults.push(invalid(path === '' ? nowhere : path, node.type, text))
+  const values = lazily(() => [fromJson(value, node.declared!), fromJson(previous ?? null, node.declared!)])
+  for (const rule of node.rules) {
+    yield
+    const { compiled } = rule
+    if (compiled.outcome === 'invalid') {
+      report(`rule compile error: ${compiled.why}`)
+      continue
+    }
+    const { program } = compiled
+    if (program.used.has('oldSelf') && (previous === undefined || previous === null)) continue
+    if (judging.left <= 0) {
+      report(outOfBudget)
+      judging.left = -1
+      return
+    }
+    const fault = runRule(program, rule, { values, judging })
+    if (fault !== undefined) report(fault)
+    if (isOver(judging)) return
+  }
+}
+
+const outOfBudget = 'validation failed due to running out of cost budget, no further validation rules will be run'
+
+interface Running {
+  readonly values: () => readonly Value[]
+  readonly judging: Judging
+}
+
+/** What is wrong; undefined where the rule holds. */
+function runRule(program: Program, rule: Rule, { values, judging }: Running): string | undefined {
+  const budget = new Budget(maxRuleCost)
+  try {
+    const holds = program.run(values(), budget)
+    return spend(judging, budget) ?? (holds ? undefined : failure(rule))
+  } catch (error) {
+    if (error instanceof BudgetExceeded) {
+      judging.left = -1
+      return `'${error.message}': no further validation rules will be run due to call cost exceeds limit for rule: ${nameOf(rule)}`
+    }
+    if (!(error instanceof CelError)) throw error
+    return spend(judging, budget) ?? faultOf(error, rule)
+  }
+}
+
+function spend(judging: Judging, { cost }: Budget): string | undefined {
+  judging.left = cost > judging.left ? -1 : judging.left - cost
+  return judging.left < 0 ? outOfBudget : undefined
+}
+
+function faultOf({ message }: CelError, rule: Rule): string {
+  if (!message.startsWith('no such overload')) return `${message} evaluating rule: ${nameOf(rule)}`
+  const why = 'call arguments did not match a supported operator, function or macro signature'
+  return `'${message}': ${why} for rule: ${nameOf(rule)}`
+}
+
+function failure(rule: Rule): string {
+  return rule.message === '' ? `failed rule: ${nameOf(rule)}` : nameOf(rule)
+}
+
+/** What people know the rule by: its message, or else its text. */
+function nameOf({ rule, message }: Rule): string {
+  return (message === '' ? rule : message).trim()
+}
+
+function lazily<T>(make: () => T): () => T {
+  let made: T | undefined
+  return () => {
+    made ??= make()
+    return made
+  }
+}

@@ -1,0 +1,166 @@
+/**
+ * What rules in CEL see of a schema: the types of its values, under names that are identifiers, and how large they can
+ * be. Data that the schema does not describe is not seen. As in Kubernetes 1.25, whose estimates of cost these sizes are.
+ */
+import type { DeclaredType, JsonForm } from '../../../api/cel/declared-type.ts'
+import { type CelType, listOf, mapOf, types } from '../../../api/cel/types.ts'
+import { isObject, type Json, type JsonObject, own } from '../../../api/json/json.ts'
+
+/** The largest body of a request, in bytes: nothing can be larger. */
+const maxRequest = 3 * 1024 * 1024
+
+/** Whether the schema is that of a whole object, which has a type and metadata. */
+interface Place {
+  readonly prefix: string
+  readonly isResource: boolean
+}
+
+/** Undefined: rules see nothing of it. */
+export function declaredTypeOf(schema: JsonObject, place: Place): DeclaredType | undefined {
+  const { prefix } = place
+  if (schema[`${prefix}int-or-string`] === true)
+    return { type: types.dyn, form: 'int-or-string', maxElements: maxRequest - 2, minBytes: 1 }
+  switch (schema.type) {
+    case 'array':
+      return listType(schema, prefix)
+    case 'object':
+      return objectType(schema, place)
+    case 'string':
+      return textType(schema)
+    case 'boolean':
+      return { type: types.bool, form: 'boolean', maxElements: 0, minBytes: 4 }
+    case 'number':
+      return { type: types.double, form: 'number', maxElements: 0, minBytes: 1 }
+    case 'integer':
+      return { type: types.int, form: 'integer', maxElements: 0, minBytes: 1 }
+    default:
+      return undefined
+  }
+}
+
+/** The type of a schema below another: an embedded object is a whole one. */
+export function declaredBelow(schema: Json | undefined, prefix: string): DeclaredType | undefined {
+  if (!isObject(schema)) return undefined
+  if (known.has(schema)) return known.get(schema)
+  const declared = declaredTypeOf(schema, { prefix, isResource: schema[`${prefix}embedded-resource`] === true })
+  known.set(schema, declared)
+  return declared
+}
+
+/** Each level of a schema that has rules asks for the types below it. */
+const known = new WeakMap<JsonObject, DeclaredType | undefined>()
+
+/** A limit of a schema, which is not below zero. */
+export function limitOf(limit: Json | undefined): number | undefined {
+  return typeof limit === 'number' || typeof limit === 'bigint' ? Math.max(Number(limit), 0) : undefined
+}
+
+function listType(schema: JsonObject, prefix: string): DeclaredType | undefined {
+  const elem = declaredBelow(schema.items, prefix)
+  if (elem === undefined) return undefined
+  const maxElements = limitOf(schema.maxItems) ?? Math.floor((maxRequest - 2) / (elem.minBytes + 1))
+  const list = schema[`${prefix}list-type`] as DeclaredType['list']
+  const keys = schema[`${prefix}list-map-keys`] as string[] | undefined
+  return {
+    ...{ type: listOf(elem.type), form: 'list', elem, maxElements, minBytes: 2 },
+    ...(list && { list }),
+    ...(keys && { keys }),
+  }
+}
+
+function objectType(schema: JsonObject, { prefix, isResource }: Place): DeclaredType | undefined {
+  if (isObject(schema.additionalProperties)) {
+    const elem = declaredBelow(schema.additionalProperties, prefix)
+    if (elem === undefined) return undefined
+    // A member takes at least a quoted key, a colon and a comma.
+    const maxElements = limitOf(schema.maxProperties) ?? Math.floor((maxRequest - 2) / (elem.minBytes + 6))
+    return { type: mapOf(types.string, elem.type), form: 'map', elem, maxElements, minBytes: 2 }
+  }
+  const described = isObject(schema.properties) ? schema.properties : {}
+  return fieldsType(isResource ? withMetadata(described) : described, schema.required, prefix)
+}
+
+function fieldsType(members: JsonObject, required: Json | undefined, prefix: string): DeclaredType {
+  const fields = new Map<string, DeclaredType>()
+  const properties = new Map<string, string>()
+  const needed = new Set(Array.isArray(required) ? required : [])
+  let minBytes = 2
+  for (const [property, member] of Object.entries(members)) {
+    const declared = declaredBelow(member, prefix)
+    if (declared === undefined) continue
+    if (needed.has(property) && (member as JsonObject).default == null)
+      minBytes += property.length + declared.minBytes + 4
+    const name = escapeName(property)
+    if (name === undefined) continue
+    fields.set(name, declared)
+    if (name !== property) properties.set(name, property)
+  }
+  return { type: { kind: 'object', fields }, form: 'object', fields, properties, maxElements: 0, minBytes }
+}
+
+const text: JsonObject = { type: 'string' }
+
+/** Of the metadata only the name is seen, whatever else there is. */
+function withMetadata(described: JsonObject): JsonObject {
+  const metadata = own(described, 'metadata')
+  const names = isObject(metadata) && isObject(metadata.properties) ? metadata.properties : {}
+  const isText = (schema: Json | undefined) => isObject(schema) && schema.type === 'string'
+  const isComplete =
+    isText(own(described, 'kind')) &&
+    isText(own(described, 'apiVersion')) &&
+    isText(own(names, 'name')) &&
+    isText(own(names, 'generateName'))
+  if (isComplete) return described
+  const properties = { name: text, generateName: text }
+  return { ...described, kind: text, apiVersion: text, metadata: { type: 'object', properties } }
+}
+
+interface TextForm {
+  readonly type: CelType
+  readonly form: JsonForm
+  readonly max?: number
+  readonly min: number
+}
+
+/** Sizes in JSON, with the quotes. */
+const textForms: { readonly [format: string]: TextForm } = {
+  byte: { type: types.bytes, form: 'bytes', min: 2 },
+  duration: { type: types.duration, form: 'duration', max: 32, min: 3 },
+  date: { type: types.timestamp, form: 'date', max: 12, min: 12 },
+  'date-time': { type: types.timestamp, form: 'date-time', max: 32, min: 21 },
+}
+
+function textType({ format, maxLength }: JsonObject): DeclaredType {
+  const known = typeof format === 'string' && Object.hasOwn(textForms, format) ? textForms[format] : undefined
+  const limit = limitOf(maxLength)
+  if (known !== undefined) {
+    const { type, form, max, min } = known
+    return { type, form, maxElements: max ?? limit ?? maxRequest - 2, minBytes: min }
+  }
+  // A character takes up to four bytes.
+  const maxElements = limit === undefined ? maxRequest - 2 : limit * 4
+  return { type: types.string, form: 'string', maxElements, minBytes: 2 }
+}
+
+const keywords = new Set([
+  ...['true', 'false', 'null', 'in', 'as', 'break', 'const', 'continue', 'else', 'for', 'function', 'if', 'import'],
+  ...['let', 'loop', 'package', 'namespace', 'return', 'var', 'void', 'while'],
+])
+const escapes: { readonly [text: string]: string } = {
+  __: '__underscores__',
+  '.': '__dot__',
+  '-': '__dash__',
+  '/': '__slash__',
+}
+
+/** The name that rules use for a property; undefined where it has none. */
+function escapeName(property: string): string | undefined {
+  if (keywords.has(property)) return `__${property}__`
+  if (!/^[A-Za-z_./-][A-Za-z0-9_./-]*$/.test(property)) return undefined
+  return property.replaceAll(/__|[./-]/g, (found) => escapes[found]!)
+}
+
+/** How often a value of at least so many bytes can occur in one object. */
+export function maxOccurrences(minBytes: number): number {
+  return Math.floor(maxRequest / (minBytes + 1))
+}

@@ -1,0 +1,57 @@
+/**
+ * Whether the defaults of a schema are too large by themselves, each with the defaults below it: three lists of 500 empty
+ * objects inside one another are a few kilobytes in a definition, and 125 million values in every object.
+ */
+
+import type { Json } from '../../../api/json/json.ts'
+import { child, type FieldError, type FieldPath, forbidden } from '../../../api/model/field-error.ts'
+import type { Vendor } from '../../../api/model/vendor.ts'
+import { copyOf, fillDefaults, Room, sizeOf } from '../../../api/schema/defaults.ts'
+import type { ObjectSchema, Schema } from '../../../api/schema/schema.ts'
+
+const most = { bytes: 1024 * 1024, values: 100_000 }
+
+/** In steps: there may be many. `path` is where the schema stands. */
+export function* defaultFaults(schema: ObjectSchema, vendor: Vendor, path: FieldPath): Generator<void, FieldError[]> {
+  const room = new Room(most)
+  const filling = { context: { vendor, subresource: '' }, room }
+  const open: { readonly schema: Schema; readonly path: FieldPath }[] = [{ schema, path }]
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    for (const part of partsOf(next)) {
+      if (part.given !== undefined) {
+        const value = copyOf(part.given)
+        const fits = room.take(sizeOf(value)) && !fillDefaults(part.schema, value, filling)
+        if (!fits) return [forbidden(child(part.path, 'default'), tooLarge)]
+        yield
+      }
+      open.push(part)
+    }
+  }
+  return []
+}
+
+interface Part {
+  readonly schema: Schema
+  readonly path: FieldPath
+  /** Its default. */
+  readonly given: Json | undefined
+}
+
+function partsOf({ schema, path }: Pick<Part, 'schema' | 'path'>): Part[] {
+  switch (schema.type) {
+    case 'list':
+      return [{ schema: schema.items, path: child(path, 'items'), given: schema.items.ifNull }]
+    case 'map':
+      return [{ schema: schema.values, path: child(path, 'additionalProperties'), given: schema.values.ifNull }]
+    case 'object':
+      return Object.entries(schema.fields).map(([name, { schema: inner, default: given }]) => ({
+        schema: inner,
+        path: `${path}.properties[${name}]`,
+        given,
+      }))
+    default:
+      return []
+  }
+}
+
+const tooLarge = `the defaults of a schema, with those inside them, may have at most ${most.bytes} bytes and ${most.values} values`

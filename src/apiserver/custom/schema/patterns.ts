@@ -1,0 +1,141 @@
+/**
+ * Patterns that users write in schemas: they run in time linear in the text, whatever the pattern, and only on texts
+ * that are not too long for it, so that no schema can hold up the server. The engine is loaded on first use.
+ */
+import type { RE2JS } from 're2js'
+import type { Pattern, ReadPattern } from '../../../api/cel/regex.ts'
+import type { Json } from '../../../api/json/json.ts'
+import { TimeSlice } from '../../../base/concurrency/time-slice.ts'
+import { estimateSize } from './pattern-size.ts'
+
+export type CompilePattern = (pattern: string) => CompiledPattern
+
+export type CompiledPattern =
+  | {
+      readonly outcome: 'pattern'
+      readonly matches: (text: string) => boolean
+      /** A match takes at most so many steps for each character of a text. */
+      readonly size: number
+    }
+  | Refusal
+
+interface Refusal {
+  readonly outcome: 'refused'
+  readonly why: string
+}
+
+/** A longer one is no pattern that a person wrote, and takes milliseconds to compile. */
+const longestPattern = 4096
+/** Of one pattern, as it is estimated: compiling cannot be interrupted, and takes about two microseconds for each step. */
+const maxSize = 10_000
+/** Of all patterns of one schema: each step takes about a hundred bytes of memory. */
+const maxSizes = 100_000
+
+export interface CompiledPatterns {
+  readonly compile: CompilePattern
+  /** Those that are not enforced, where that is allowed. */
+  readonly unenforced: readonly string[]
+}
+
+/**
+ * Compiles all patterns that a schema holds, and others have their turn in between. The schema has a sane size. A schema
+ * that was stored when more was allowed is still used: what is beyond the bounds of today matches every text.
+ */
+export async function compilePatterns(
+  schema: Json,
+  { pace = new TimeSlice(), stored = false }: PatternOptions,
+): Promise<CompiledPatterns> {
+  const patterns = [...patternsIn(schema)]
+  if (patterns.length === 0) return { compile: unknown, unenforced: [] }
+  const compile = await loadEngine()
+  const unenforced = new Set<string>()
+  const compiled = new Map<string, CompiledPattern>()
+  let sizes = 0
+  for (const pattern of patterns) {
+    if (compiled.has(pattern)) continue
+    const size = estimateSize(pattern)
+    const made = sizes > maxSizes ? tooMany : size > maxSize ? tooLarge : compile(pattern)
+    if (made.outcome === 'pattern') sizes += Math.max(size, made.size)
+    else if (stored) unenforced.add(pattern)
+    compiled.set(pattern, unenforced.has(pattern) ? everything : made)
+    await pace.yieldIfDue()
+  }
+  return { compile: (pattern) => compiled.get(pattern) ?? unknown(pattern), unenforced: [...unenforced] }
+}
+
+interface PatternOptions {
+  readonly pace?: TimeSlice | undefined
+  /** Whether the schema was accepted before. */
+  readonly stored?: boolean | undefined
+}
+
+const everything: CompiledPattern = { outcome: 'pattern', matches: () => true, size: 0 }
+
+const tooLarge: Refusal = {
+  outcome: 'refused',
+  why: `its repetitions and classes make it too large: at most ${maxSize} steps`,
+}
+const tooMany: CompiledPattern = { outcome: 'refused', why: 'the patterns of this schema are too large in all' }
+
+function unknown(pattern: string): never {
+  throw new TypeError(`the pattern ${pattern} was not compiled`)
+}
+
+function* patternsIn(schema: Json): Generator<string> {
+  const queue: Json[] = [schema]
+  for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
+    if (typeof next !== 'object' || next === null) continue
+    for (const [key, value] of Object.entries(next)) {
+      if (key === 'pattern' && typeof value === 'string') yield value
+      else if (typeof value === 'object' && value !== null) queue.push(value as Json)
+    }
+  }
+}
+
+async function loadEngine(): Promise<CompilePattern> {
+  const read = await loadRulePatterns()
+  return (source) => {
+    const found = read(source)
+    if (found.outcome === 'refused') return found
+    const { test, size } = found.pattern
+    return { outcome: 'pattern', matches: test, size }
+  }
+}
+
+/** Reads the patterns of rules. Each is bounded by itself: those of one rule are few. */
+export async function loadRulePatterns(): Promise<ReadPattern> {
+  const { RE2JS, RE2JSException } = await import('re2js')
+  return (source) => {
+    if (source.length > longestPattern)
+      return { outcome: 'refused', why: `must have at most ${longestPattern} characters` }
+    if (estimateSize(source) > maxSize) return tooLarge
+    try {
+      return { outcome: 'pattern', pattern: patternOf(RE2JS.compile(source)) }
+    } catch (error) {
+      if (error instanceof RE2JSException) return { outcome: 'refused', why: error.message }
+      throw error
+    }
+  }
+}
+
+function patternOf(compiled: RE2JS): Pattern {
+  return {
+    size: compiled.programSize(),
+    test: (text) => compiled.test(text),
+    find: (text) => firstMatches(compiled, text, 1)[0],
+    findAll: (text, limit) => firstMatches(compiled, text, limit),
+  }
+}
+
+/** As in Go, an empty match right behind another does not count. */
+function firstMatches(compiled: RE2JS, text: string, limit: number): string[] {
+  const found: string[] = []
+  const matcher = compiled.matcher(text)
+  let last = -1
+  while (found.length < limit && matcher.find()) {
+    if (matcher.end() === matcher.start() && matcher.start() === last) continue
+    last = matcher.end()
+    found.push(matcher.group() ?? '')
+  }
+  return found
+}

@@ -1,0 +1,143 @@
+/**
+ * The schema of a custom kind as OpenAPI publishes it: what its author wrote, and nothing else, but for the type and
+ * metadata that every object has. Version 3 carries all of it. Version 2 cannot say everything, and the kubectl of the
+ * time refuses what it does not understand, so it is reduced as kube-apiserver 1.23 does:
+ *
+ *   logic, defaults  left out
+ *   nullable         any value: no type, no members, never required
+ *   preserved fields any value: no type, no members; at the root an object of which nothing is said
+ */
+import { parseOwnJson } from '../../../api/codec/json.ts'
+import { isObject, type Json, type JsonObject, own } from '../../../api/json/json.ts'
+import { objectMeta } from '../../../api/schema/object-meta.ts'
+import { field, type Publish, type Publishing } from '../../../api/schema/schema.ts'
+import { typeMeta } from '../../../api/schema/type-meta.ts'
+
+const metaFields = {
+  apiVersion: typeMeta.apiVersion,
+  kind: typeMeta.kind,
+  metadata: field(1, objectMeta, { doc: 'What every object has: its name, labels, owners and history.' }),
+}
+
+/** Kept as text until somebody asks: most kinds are never explained. */
+export function publishedSchema(text: Buffer, prefix: string): Publish {
+  return (publishing) => {
+    const { version } = publishing
+    const root = parseOwnJson(text) as JsonObject
+    const words = { prefix, publishing }
+    if (version === 2 && root[`${prefix}preserve-unknown-fields`] === true) return { type: 'object' }
+    const written = write(root, words)
+    const { apiVersion, kind, metadata } = metaProperties(publishing)
+    return { ...written, properties: { ...(written.properties as JsonObject), apiVersion, kind, metadata } }
+  }
+}
+
+function metaProperties({ writeField }: Publishing): { [name in keyof typeof metaFields]: JsonObject } {
+  return {
+    apiVersion: writeField(metaFields.apiVersion),
+    kind: writeField(metaFields.kind),
+    metadata: writeField(metaFields.metadata),
+  }
+}
+
+interface Words {
+  readonly prefix: string
+  readonly publishing: Publishing
+}
+
+const values = [
+  ...['type', 'format', 'title', 'description', 'default', 'pattern', 'nullable', 'uniqueItems', 'enum', 'required'],
+  ...['maximum', 'exclusiveMaximum', 'minimum', 'exclusiveMinimum', 'multipleOf', 'maxLength', 'minLength'],
+  ...['maxItems', 'minItems', 'maxProperties', 'minProperties'],
+]
+const extensions = [
+  'preserve-unknown-fields',
+  'embedded-resource',
+  'int-or-string',
+  'list-map-keys',
+  'list-type',
+  'map-type',
+]
+const logic = ['allOf', 'anyOf', 'oneOf']
+
+/** What is the same as not saying it. */
+function saysNothing(value: Json | undefined): boolean {
+  return value === undefined || value === null || value === false || value === '' || isEmptyList(value)
+}
+
+function isEmptyList(value: Json): boolean {
+  return Array.isArray(value) && value.length === 0
+}
+
+function write(schema: JsonObject, words: Words): JsonObject {
+  const { prefix, publishing } = words
+  const reduced = publishing.version === 2 ? reduce(schema, prefix) : schema
+  const keywords = [...values, ...extensions.map((name) => `${prefix}${name}`)]
+  const said = keywords.filter((keyword) => keyword === 'default' || !saysNothing(own(reduced, keyword)))
+  const written = Object.fromEntries(said.map((keyword) => [keyword, own(reduced, keyword)!]))
+  if (written.default == null) delete written.default
+  Object.assign(written, publishing.version === 2 ? {} : writeLogic(schema, words), writeBelow(reduced, words))
+  return isEmbedded(schema, words) ? withMetadata(written, publishing) : written
+}
+
+function writeBelow({ properties, items, additionalProperties }: JsonObject, words: Words): JsonObject {
+  const members = isObject(properties) ? Object.entries(properties) : []
+  return {
+    ...(members.length > 0 && {
+      properties: Object.fromEntries(members.map(([name, inner]) => [name, write(inner as JsonObject, words)])),
+    }),
+    ...(isObject(items) && { items: write(items, words) }),
+    ...(additionalProperties === true && { additionalProperties }),
+    ...(isObject(additionalProperties) && { additionalProperties: write(additionalProperties, words) }),
+  }
+}
+
+/** Only version 3 has it, and the rules in CEL beside it. */
+function writeLogic(schema: JsonObject, words: Words): JsonObject {
+  const rules = `${words.prefix}validations`
+  const said = logic.filter((keyword) => !saysNothing(own(schema, keyword)))
+  return {
+    ...Object.fromEntries(
+      said.map((keyword) => [keyword, (schema[keyword] as JsonObject[]).map((inner) => write(inner, words))]),
+    ),
+    ...(isObject(schema.not) && { not: write(schema.not, words) }),
+    ...(!saysNothing(own(schema, rules)) && { [rules]: schema[rules]! }),
+  }
+}
+
+/** What version 2 says of a value. */
+function reduce(schema: JsonObject, prefix: string): JsonObject {
+  const isOpen = schema[`${prefix}preserve-unknown-fields`] === true
+  const { nullable, type, items, properties, required, additionalProperties, default: _, ...rest } = schema
+  const hides = nullable === true || isOpen
+  const hasType = nullable !== true && !(isOpen && type === 'object') && (type !== 'array' || (items != null && !hides))
+  const needed = requiredIn2({ required: required!, properties: hides ? {} : properties!, additionalProperties })
+  return {
+    ...rest,
+    ...(hasType && { type: type! }),
+    ...(needed && { required: needed }),
+    ...(hides ? {} : { items: items!, properties: properties! }),
+    additionalProperties: additionalProperties!,
+  }
+}
+
+/** A member that may be null is left out by those who know version 2 alone. */
+function requiredIn2({ required, properties, additionalProperties }: JsonObject): Json | undefined {
+  if (isObject(additionalProperties) && additionalProperties.nullable === true) return undefined
+  if (!Array.isArray(required) || !isObject(properties)) return required
+  return required.filter((name) => {
+    const member = own(properties, name as string)
+    return !isObject(member) || member.nullable !== true
+  })
+}
+
+function isEmbedded(schema: JsonObject, { prefix, publishing }: Words): boolean {
+  if (schema[`${prefix}embedded-resource`] !== true) return false
+  return publishing.version === 3 || schema[`${prefix}preserve-unknown-fields`] !== true
+}
+
+function withMetadata(written: JsonObject, publishing: Publishing): JsonObject {
+  const required = new Set([...((written.required ?? []) as string[]), 'kind', 'apiVersion'])
+  const properties = { ...((written.properties ?? {}) as JsonObject), ...metaProperties(publishing) }
+  return { ...written, required: [...required], properties }
+}

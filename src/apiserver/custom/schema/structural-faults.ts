@@ -1,0 +1,184 @@
+/**
+ * Whether a schema gives its values a structure: a type for every part, outside of `allOf`, `anyOf`, `oneOf` and `not`,
+ * which may only demand more of what there is.
+ */
+
+import { isObject, type Json, type JsonObject, own, sameJson } from '../../../api/json/json.ts'
+import { child, type FieldError, type FieldPath, forbidden, invalid, required } from '../../../api/model/field-error.ts'
+import { needType } from './schema-extensions.ts'
+import { addFaults, type Faults, listOf, logic, membersOf, partsOf, type SchemaReader } from './schema-parts.ts'
+
+/** Of a schema whose keywords are of the right form. */
+export function* structuralFaults(schema: JsonObject, reader: SchemaReader, path: FieldPath): Faults {
+  const faults = yield* nodeFaults(schema, { ...reader, isRoot: true }, path)
+  return reader.isNew ? [...faults, ...(yield* incompleteFaults(schema, schema, path))] : faults
+}
+
+interface StructureReader extends SchemaReader {
+  readonly isRoot: boolean
+}
+
+function* nodeFaults(schema: JsonObject, reader: StructureReader, path: FieldPath): Faults {
+  yield
+  const below = { ...reader, isRoot: false }
+  const faults = [
+    ...typeFaults(schema, reader, path),
+    ...embeddedFaults(schema, reader, path),
+    ...metadataFaults(schema, reader, path),
+    ...patternFaults(schema, reader, path),
+    ...(schema.type === 'array' && schema.items == null ? [required(child(path, 'items'), 'must be specified')] : []),
+  ]
+  for (const part of partsOf(schema, path)) {
+    const isStructure = !isLogic(part.keyword)
+    if (isStructure && isObject(part.schema)) addFaults(faults, yield* nodeFaults(part.schema, below, part.path))
+  }
+  return [...faults, ...(yield* logicFaults(schema, { ...reader, place: 'structure' }, path))]
+}
+
+function isLogic(keyword: string): boolean {
+  return keyword === 'not' || logic.some((each) => each === keyword)
+}
+
+function typeFaults(schema: JsonObject, { prefix, isRoot }: StructureReader, path: FieldPath): FieldError[] {
+  const { type } = schema
+  const place = child(path, 'type')
+  const intOrString = schema[`${prefix}int-or-string`] === true
+  const isFree = intOrString || schema[`${prefix}preserve-unknown-fields`] === true
+  const isUnsaid = type == null || type === ''
+  if (intOrString && !isUnsaid) return [invalid(place, type, `must be empty if ${prefix}int-or-string is true`)]
+  // Where it is embedded the type is missed there.
+  if (isUnsaid)
+    return isFree || schema[`${prefix}embedded-resource`] === true ? [] : [required(place, 'must not be empty')]
+  return isRoot && type !== 'object' ? [invalid(place, type, 'must be object at the root')] : []
+}
+
+/** A whole object inside another, and values that are a number or a text. */
+function embeddedFaults(schema: JsonObject, reader: StructureReader, path: FieldPath): FieldError[] {
+  const { prefix, isNew, isRoot } = reader
+  const isTrue = (name: string) => schema[`${prefix}${name}`] === true
+  const isEmbedded = isTrue('embedded-resource')
+  const others = child(path, 'additionalProperties')
+  const never = (name: string) =>
+    isNew && isTrue('int-or-string') && isTrue(name)
+      ? [invalid(child(path, `${prefix}${name}`), true, `must be false if ${prefix}int-or-string is true`)]
+      : []
+  return [
+    ...(isEmbedded ? needType(schema, path, ['object', `${prefix}embedded-resource is true`]) : []),
+    ...(isEmbedded && !isTrue('preserve-unknown-fields') && membersOf(schema.properties).length === 0
+      ? [required(child(path, 'properties'), `must not be empty if ${prefix}embedded-resource is true`)]
+      : []),
+    ...never('preserve-unknown-fields'),
+    ...never('embedded-resource'),
+    ...(isNew && schema.additionalProperties != null && (isRoot || isEmbedded)
+      ? [forbidden(others, 'must not be used for a whole object')]
+      : []),
+  ]
+}
+
+/** What is said of the type and the metadata of objects is the server's; a user may only narrow the name. */
+function metadataFaults(schema: JsonObject, reader: StructureReader, path: FieldPath): FieldError[] {
+  const { prefix, isNew, isRoot } = reader
+  const isWhole = isRoot || schema[`${prefix}embedded-resource`] === true
+  const member = (name: string) => {
+    const found = isObject(schema.properties) ? own(schema.properties, name) : undefined
+    return isObject(found) ? found : undefined
+  }
+  const metadata = member('metadata')
+  const wrong = (name: string, wanted: string) => {
+    const { type } = member(name) ?? { type: wanted }
+    const place = `${child(path, 'properties')}[${name}].type`
+    return isNew && isWhole && type !== wanted ? [invalid(place, type, `must be ${wanted}`)] : []
+  }
+  return [
+    ...wrong('kind', 'string'),
+    ...wrong('apiVersion', 'string'),
+    ...wrong('metadata', 'object'),
+    ...(isRoot && metadata !== undefined && saysMore(metadata, isNew)
+      ? [
+          forbidden(
+            `${child(path, 'properties')}[metadata]`,
+            'must not specify anything other than name and generateName',
+          ),
+        ]
+      : []),
+  ]
+}
+
+function saysMore({ type: _, default: _d, properties, ...others }: JsonObject, isNew: boolean): boolean {
+  if (membersOf(properties).some(([name]) => name !== 'name' && name !== 'generateName')) return true
+  return isNew && Object.values(others).some(isSaid)
+}
+
+function isSaid(value: Json | undefined): boolean {
+  return value !== undefined && value !== null && value !== false && value !== ''
+}
+
+function patternFaults({ pattern }: JsonObject, { compile }: SchemaReader, path: FieldPath): FieldError[] {
+  if (typeof pattern !== 'string') return []
+  const compiled = compile(pattern)
+  if (compiled.outcome === 'pattern') return []
+  return [invalid(child(path, 'pattern'), pattern, `must be a valid pattern: ${compiled.why}`)]
+}
+
+/** Where a demand stands: in a schema that gives structure, as the first of its `allOf`, or anywhere else. */
+interface DemandReader extends SchemaReader {
+  readonly place: 'structure' | 'first of all' | 'demand'
+}
+
+/** The one thing that demands may say of types: `anyOf` of integer and string, in the first two places. */
+const intOrString: Json = [{ type: 'integer' }, { type: 'string' }]
+
+function* logicFaults(schema: JsonObject, reader: DemandReader, path: FieldPath): Faults {
+  const { place } = reader
+  const faults: FieldError[] = []
+  for (const part of partsOf(schema, path).filter(({ keyword }) => isLogic(keyword))) {
+    const { keyword } = part
+    if (keyword === 'anyOf' && place !== 'demand' && sameJson(schema.anyOf, intOrString)) continue
+    const isFirst = keyword === 'allOf' && part.schema === listOf(schema.allOf)[0] && place === 'structure'
+    const below = { ...reader, place: isFirst ? 'first of all' : 'demand' } as const
+    if (isObject(part.schema)) addFaults(faults, yield* demandFaults(part.schema, below, part.path))
+  }
+  return faults
+}
+
+/** What only demands gives no structure. */
+const structural = ['type', 'title', 'description', 'default', 'additionalProperties', 'nullable']
+
+function* demandFaults(schema: JsonObject, reader: DemandReader, path: FieldPath): Faults {
+  yield
+  const demands = { ...reader, place: 'demand' } as const
+  const shaping = Object.entries(schema).filter(
+    ([key, value]) => isSaid(value) && (structural.includes(key) || key.startsWith(reader.prefix)),
+  )
+  const faults = [
+    ...shaping.map(([key]) => forbidden(child(path, key), 'must be empty to be structural')),
+    ...patternFaults(schema, reader, path),
+  ]
+  for (const { keyword, name, schema: part, path: place } of partsOf(schema, path)) {
+    if (!isObject(part) || (keyword !== 'properties' && keyword !== 'items')) continue
+    if (reader.isNew && name === 'metadata') faults.push(forbidden(place, 'must not be specified in a nested context'))
+    addFaults(faults, yield* demandFaults(part, demands, place))
+  }
+  return [...faults, ...(yield* logicFaults(schema, reader, path))]
+}
+
+/** What the demands at the root speak of must be part of the structure. `path` is where the structure stands. */
+function* incompleteFaults(demands: JsonObject, structure: JsonObject, path: FieldPath): Faults {
+  yield
+  const faults: FieldError[] = []
+  for (const { keyword, schema } of partsOf(demands, path))
+    if (isLogic(keyword) && isObject(schema)) addFaults(faults, yield* incompleteDemand(schema, structure, path))
+  return faults
+}
+
+function* incompleteDemand(demand: JsonObject, structure: JsonObject, path: FieldPath): Faults {
+  const faults = yield* incompleteFaults(demand, structure, path)
+  for (const { keyword, name, schema, path: place } of partsOf(demand, path)) {
+    if (!isObject(schema) || (keyword !== 'properties' && keyword !== 'items')) continue
+    const parts = keyword === 'items' ? structure : structure.properties
+    const part = isObject(parts) ? own(parts, name ?? 'items') : undefined
+    if (isObject(part)) addFaults(faults, yield* incompleteDemand(schema, part, place))
+    else faults.push(required(place, 'is demanded something of, and is no part of the structure'))
+  }
+  return faults
+}

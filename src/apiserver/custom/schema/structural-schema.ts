@@ -1,0 +1,293 @@
+/**
+ * From the schema of a custom resource, written by a user in OpenAPI v3, to the schema language of built-in kinds: so
+ * decoding, pruning, defaults, validation, patches and apply work on custom resources as they do on all others.
+ *
+ *   properties             fields of an object
+ *   additionalProperties   a map
+ *   items                  a list; list-type and list-map-keys say how apply sees it
+ *   preserve-unknown-fields an object that is open, or any JSON
+ *   limits, patterns, ...  a rule of the type (value-rules.ts)
+ *
+ * What is wrong with the schema itself is reported as a list of faults (schema-faults.ts); nothing is made of it then.
+ */
+
+import { stringifyJson } from '../../../api/codec/json.ts'
+import { defined, isObject, type Json, type JsonObject } from '../../../api/json/json.ts'
+import { at, child, type FieldError, type FieldPath, invalid } from '../../../api/model/field-error.ts'
+import type { Vendor } from '../../../api/model/vendor.ts'
+import { decode } from '../../../api/schema/decode.ts'
+import { objectMeta } from '../../../api/schema/object-meta.ts'
+import {
+  type Field,
+  type Fields,
+  field,
+  type ListSchema,
+  type ObjectSchema,
+  type Schema,
+  s,
+} from '../../../api/schema/schema.ts'
+import { typeMeta } from '../../../api/schema/type-meta.ts'
+import { validate } from '../../../api/schema/validate.ts'
+import { TimeSlice } from '../../../base/concurrency/time-slice.ts'
+import { ReadAhead } from '../definitions/read-ahead.ts'
+import { rawEmbeddedFaults, rawObjectFaults, withoutInnerMetadata } from '../objects/embedded-objects.ts'
+import { deepRule, nowhere, ruleOf } from '../objects/value-logic.ts'
+import { memberLimit, typeRule } from '../objects/value-rules.ts'
+import { knownFormat } from './formats.ts'
+import { compilePatterns } from './patterns.ts'
+import { plainField, plainPart, type Said, type ScalarType, scalarPart, scalarType } from './plain-parts.ts'
+import { publishedSchema } from './published-schema.ts'
+import { schemaFaults, sizeFaults } from './schema-faults.ts'
+import type { SchemaReader } from './schema-parts.ts'
+
+export type StructuralSchema = ReadSchema | { readonly outcome: 'invalid'; readonly faults: readonly FieldError[] }
+
+export interface ReadSchema {
+  readonly outcome: 'schema'
+  readonly schema: ObjectSchema
+  /** As its author wrote it, in JSON: a tenth of the memory that it takes as a value. */
+  readonly text: Buffer
+  /** Patterns that are beyond the bounds of today, and not enforced. */
+  readonly unenforced: readonly string[]
+}
+
+export interface SchemaReading {
+  /** Where the schema stands, for the faults. */
+  readonly path: FieldPath
+  readonly pace?: TimeSlice | undefined
+  /** Whether it was accepted before: then patterns that are too large by now are passed over, and so are newer rules. */
+  readonly stored?: boolean | undefined
+  /** Whether the status of the objects is a sub-resource. */
+  readonly hasStatus?: boolean
+}
+
+export async function readStructuralSchema(
+  schema: Json,
+  vendor: Vendor,
+  { path, pace = new TimeSlice(), stored, hasStatus = false }: SchemaReading,
+): Promise<StructuralSchema> {
+  const tooLarge = sizeFaults(schema, path)
+  if (tooLarge.length > 0) return { outcome: 'invalid', faults: tooLarge }
+  const text = stringifyJson(schema)
+  const ahead = stored ? readAhead.take(`${vendor.extensionPrefix}${text}`) : undefined
+  if (ahead !== undefined) return ahead
+  const { compile, unenforced } = await compilePatterns(schema, { pace, stored })
+  const isNew = stored !== true
+  const reader: Reader = { vendor, prefix: vendor.extensionPrefix, compile, isNew, hasStatus, faults: [] }
+  const faults = await pace.run(schemaFaults(schema, reader, path))
+  if (faults.length > 0) return { outcome: 'invalid', faults }
+  const bytes = Buffer.from(text)
+  const root = await pace.run(readRoot(schema as JsonObject, { ...reader, bytes }, path))
+  if (reader.faults.length > 0) return { outcome: 'invalid', faults: reader.faults }
+  const read: ReadSchema = { outcome: 'schema', schema: root, text: bytes, unenforced }
+  if (!stored) readAhead.put(`${vendor.extensionPrefix}${text}`, read)
+  return read
+}
+
+const readAhead = new ReadAhead<ReadSchema>()
+
+/** Makes the whole object that a value is a part of. */
+type Surround = (value: Json) => JsonObject
+
+interface Reader extends SchemaReader {
+  readonly vendor: Vendor
+  /** Of a part of the metadata of an embedded object, or of its type. */
+  readonly whole?: Surround | undefined
+  /** Faults that show only once the schema can be used: those of its defaults. */
+  readonly faults: FieldError[]
+}
+
+interface RootReader extends Reader {
+  /** The text of the whole schema. */
+  readonly bytes: Buffer
+}
+
+/** Every object has a type and metadata, whatever its schema says of them. */
+function* readRoot(schema: JsonObject, reader: RootReader, path: FieldPath): Generator<void, ObjectSchema> {
+  const { apiVersion: _a, kind: _k, metadata, ...properties } = (schema.properties ?? {}) as JsonObject
+  const root = (yield* readNode({ ...schema, properties }, reader, path)) as ObjectSchema
+  const named = isObject(metadata) ? { ...objectMeta, check: deepRule(metadata, reader) } : objectMeta
+  const { description: doc } = schema
+  return {
+    ...root,
+    ...(typeof doc === 'string' && { doc }),
+    publish: publishedSchema(reader.bytes, reader.prefix),
+    fields: { ...typeMeta, metadata: field(1, named, { zero: 'write' }), ...root.fields },
+  }
+}
+
+function* readNode(schema: JsonObject, reader: Reader, path: FieldPath): Generator<void, Schema> {
+  yield
+  const type = scalarType(schema, reader.prefix)
+  if (type !== undefined) return readScalar(type, schema, reader)
+  const said = saidOf(schema, reader)
+  switch (schema.type) {
+    case 'array':
+      return { ...(yield* readList(schema, reader, path)), ...said }
+    case 'object':
+      return { ...(yield* readObject(schema, reader, path)), ...said }
+    default:
+      return { ...(yield* readUntyped(schema, reader, path)), ...said }
+  }
+}
+
+function readScalar(type: ScalarType, schema: JsonObject, reader: Reader): Schema {
+  const check = ruleOf(schema, reader)
+  if (check === undefined && memberLimit(schema) === undefined && knownFormat(schema.format) === undefined)
+    return plainPart(type, schema, reader.prefix)
+  return scalarPart(type, saidOf(schema, reader))
+}
+
+/** What a schema says of values of any type. */
+function saidOf(schema: JsonObject, reader: Reader): Said {
+  return {
+    lenient: true,
+    ...defined({ check: ruleOf(schema, reader), misfit: typeRule(schema, reader), skipsParts: memberLimit(schema) }),
+    ...(schema.nullable === true ? { nullable: true } : {}),
+  }
+}
+
+/** Values of any type are kept. What is said of members or elements counts where there are some. */
+function* readUntyped(schema: JsonObject, reader: Reader, path: FieldPath): Generator<void, Schema> {
+  if (isObject(schema.properties) || isObject(schema.additionalProperties))
+    return { ...(yield* readObject(schema, reader, path)), anyType: true }
+  if (isObject(schema.items)) return { ...(yield* readList(schema, reader, path)), anyType: true }
+  return { type: 'any', granular: true }
+}
+
+function extension(schema: JsonObject, { prefix }: Reader, name: string): Json | undefined {
+  return schema[`${prefix}${name}`]
+}
+
+function* readList(schema: JsonObject, reader: Reader, path: FieldPath): Generator<void, ListSchema> {
+  const free = extension(schema, reader, 'preserve-unknown-fields') === true
+  const { whole } = reader
+  const inner: Reader = whole === undefined ? reader : { ...reader, whole: (value) => whole([value]) }
+  const place = child(path, 'items')
+  const read = yield* readNode(schema.items as JsonObject, inner, place)
+  const given = defaultOf(schema.items as JsonObject, read, inner, place)
+  const items = withDefault(free ? opened(read) : read, given)
+  const list = (extension(schema, reader, 'list-type') ?? 'atomic') as ListSchema['list']
+  const keys = list === 'map' ? { keys: listKeys(schema, reader) } : {}
+  return { type: 'list', items, list, ...keys }
+}
+
+/** An element's default stands for null, where that is not a value of its own. */
+function withDefault(schema: Schema, given: Json | null | undefined): Schema {
+  return given === undefined || given === null || schema.nullable ? schema : { ...schema, ifNull: given }
+}
+
+/** Whoever keeps the unknown fields of a list keeps those of its elements, and of the lists in it. */
+function opened(schema: Schema): Schema {
+  switch (schema.type) {
+    case 'object':
+      return { ...schema, open: true }
+    case 'list':
+      return { ...schema, items: opened(schema.items) }
+    default:
+      return schema
+  }
+}
+
+function listKeys(schema: JsonObject, reader: Reader): string[] {
+  return extension(schema, reader, 'list-map-keys') as string[]
+}
+
+function* readObject(schema: JsonObject, reader: Reader, path: FieldPath): Generator<void, Schema> {
+  const others = schema.additionalProperties
+  const atomic = extension(schema, reader, 'map-type') === 'atomic' ? { atomic: true } : {}
+  // Any value, but of objects in it nothing is known.
+  if (others === true) return { type: 'map', values: s.any({ granular: true, pruned: true }), ...atomic }
+  if (isObject(others)) {
+    const values = yield* readNode(others, reader, child(path, 'additionalProperties'))
+    // As kube-apiserver has it, the default of values is not judged; what it makes of an object is.
+    return { type: 'map', values: withDefault(values, others.default), ...atomic }
+  }
+  const open = extension(schema, reader, 'preserve-unknown-fields') === true ? { open: true } : {}
+  const isWhole = extension(schema, reader, 'embedded-resource') === true
+  const inner = isWhole ? { ...reader, whole: beginWhole } : reader
+  const fields = yield* readFields((schema.properties ?? {}) as JsonObject, inner, child(path, 'properties'))
+  const object: ObjectSchema = { type: 'object', fields, ...open, ...atomic }
+  return isWhole ? embedded(object, schema.properties, reader) : object
+}
+
+/** An object that says what it is and nothing else but these members. */
+const beginWhole: Surround = (members) => ({
+  apiVersion: 'validation/v1',
+  kind: 'Validation',
+  ...(members as JsonObject),
+})
+
+/** What surrounds a member: of a whole object only what says what it is, and its metadata, are of interest. */
+function wholeAround({ whole }: Reader, name: string): Surround | undefined {
+  if (whole === undefined) return undefined
+  if (whole === beginWhole && !['apiVersion', 'kind', 'metadata'].includes(name)) return undefined
+  return (value) => whole({ [name]: value })
+}
+
+function* readFields(properties: JsonObject, outer: Reader, path: FieldPath): Generator<void, Fields> {
+  const fields: [string, Field][] = []
+  for (const [name, inner] of Object.entries(properties)) {
+    const place = at(path, name)
+    const reader = { ...outer, whole: wholeAround(outer, name) }
+    const schema = yield* readNode(inner as JsonObject, reader, place)
+    const given = defaultOf(inner as JsonObject, schema, reader, place)
+    fields.push([name, given === undefined ? plainField(schema) : field(0, schema, { zero: 'keep', default: given })])
+  }
+  return Object.fromEntries(fields)
+}
+
+/** A default must be what the schema would take from a user. Null is none. */
+function defaultOf(json: JsonObject, schema: Schema, reader: Reader, path: FieldPath): Json | undefined {
+  const value = json.default
+  if (value === undefined || value === null) return undefined
+  reader.faults.push(...unfit(schema, { value, place: child(path, 'default') }, reader))
+  return value
+}
+
+/** Where an embedded object is not sound, what the schema says of it is left open. */
+function unfit(schema: Schema, { value, place }: { value: Json; place: FieldPath }, reader: Reader): FieldError[] {
+  const { vendor, isNew } = reader
+  const whole = isNew ? reader.whole?.(value) : undefined
+  const isKnown = whole !== undefined || decode(schema, withoutInnerMetadata(schema, value)).unknown.length === 0
+  const inner =
+    whole !== undefined ? unfitPart(whole, value, place) : isNew ? rawEmbeddedFaults(schema, value, place) : []
+  const said = inner.length > 0 ? [] : validate(schema, value, { vendor, subresource: '' })
+  return [
+    ...(isKnown ? [] : [invalid(place, value, 'must not have unknown fields')]),
+    ...inner,
+    ...said.map((fault) => ({ ...fault, path: below(place, fault.path) })),
+  ]
+}
+
+/** What is a part of the metadata of an object must leave that sound. */
+function unfitPart(whole: JsonObject, value: Json, place: FieldPath): FieldError[] {
+  const faults = rawObjectFaults(whole, '')
+  if (faults.length === 0) return []
+  const why = faults.map(({ path, text }) => `${path}: ${text}`).join(', ')
+  return [invalid(place, value, `must result in valid metadata: ${why}`)]
+}
+
+/** Elements have no names of their own. */
+function below(place: FieldPath, path: FieldPath): FieldPath {
+  return path === '' || path === nowhere || path.startsWith('[') ? place : child(place, path)
+}
+
+/** A whole object inside another: it has a type and metadata of its own, of which its schema may say more. */
+function embedded(schema: ObjectSchema, properties: Json | undefined, reader: Reader): ObjectSchema {
+  const { apiVersion = typeMeta.apiVersion, kind = typeMeta.kind, metadata, ...fields } = schema.fields
+  const said = isObject(properties) ? properties.metadata : undefined
+  const own = metadata && isObject(said) ? withRules(metadata.schema, deepRule(said, reader)) : objectMeta
+  const whole = field(1, own, defined({ default: metadata?.default }))
+  return { ...schema, embedded: true, fields: { ...fields, apiVersion, kind, metadata: whole } }
+}
+
+/** Metadata with the defaults that a schema has for them, and a rule. */
+function withRules(said: Schema, check: ObjectSchema['check']): ObjectSchema {
+  const presets = said.type === 'object' ? said.fields : {}
+  const fields = Object.entries(objectMeta.fields).map(([name, each]): [string, Field] => {
+    const preset = Object.hasOwn(presets, name) ? presets[name]?.default : undefined
+    return [name, preset === undefined ? each : { ...each, default: preset }]
+  })
+  return { ...objectMeta, fields: Object.fromEntries(fields), ...defined({ check }) }
+}

@@ -1,0 +1,180 @@
+/**
+ * The stored FlowSchemas and PriorityLevelConfigurations as requests need them: schemas in the order of precedence, each
+ * with its level, and every level with its part of the server's seats. A change counts from the next request on; requests
+ * under way keep the level that they have. The mandatory objects count even where they are missing.
+ */
+
+import type { Json } from '../../api/json/json.ts'
+import type { FlowSchema } from '../../api/kinds/flowcontrol/flow-schema.ts'
+import type { PriorityLevelConfiguration } from '../../api/kinds/flowcontrol/priority-level-configuration.ts'
+import { mandatoryFlowSchemas, mandatoryLevels } from '../../api/kinds/flowcontrol/types/mandatory.ts'
+import { flowSchemas, priorityLevelConfigurations } from '../../api/kinds/stored-types.ts'
+import type { Lookup, StoredType } from '../../api/model/lookup.ts'
+import type { ApiObject } from '../../api/model/object.ts'
+import { Classifier } from './classifier.ts'
+import type { FlowMetrics, FlowSeries } from './flow-metrics.ts'
+import { type CompiledRules, compileRules } from './matching.ts'
+import { type PoolLimits, SeatPool } from './seat-pool.ts'
+import { Turns } from './turns.ts'
+
+/** A schema with its level. */
+export interface Schema {
+  readonly name: string
+  readonly uid: string
+  readonly levelUid: string
+  readonly rules: readonly CompiledRules[]
+  readonly distinguisher: 'ByUser' | 'ByNamespace' | undefined
+  /** The seats of its level; undefined: it is never held up. */
+  readonly pool: SeatPool | undefined
+  readonly series: FlowSeries
+}
+
+interface Level {
+  readonly uid: string
+  readonly pool: SeatPool | undefined
+}
+
+/** What requests are classified by at the moment. */
+export class FlowConfiguration {
+  readonly #seats: number
+  readonly #metrics: FlowMetrics
+  readonly #turns = new Turns()
+  readonly #schemas: Followed<FlowSchema, ReadySchema>
+  readonly #configurations: Followed<PriorityLevelConfiguration, PriorityLevelConfiguration>
+  #levels: ReadonlyMap<string, Level> = new Map()
+  #classifier: Classifier<Schema> | undefined
+
+  /** `seats` are those of all levels together. To be made before the caches are loaded. */
+  constructor(lookup: Lookup, seats: number, metrics: FlowMetrics) {
+    this.#seats = seats
+    this.#metrics = metrics
+    this.#schemas = new Followed(lookup, flowSchemas, readySchema)
+    this.#configurations = new Followed(lookup, priorityLevelConfigurations, (level) => level)
+  }
+
+  /** By what requests are classified now. */
+  get classifier(): Classifier<Schema> {
+    if (this.#classifier !== undefined && !this.#schemas.stale && !this.#configurations.stale) return this.#classifier
+    this.#levels = this.#readLevels()
+    this.#classifier = this.#readSchemas()
+    return this.#classifier
+  }
+
+  #readLevels(): ReadonlyMap<string, Level> {
+    const stored = this.#configurations.current()
+    const all = new Map([...imagined(mandatoryLevels), ...stored]) as ReadonlyMap<string, PriorityLevelConfiguration>
+    const shares = [...all.values()].reduce((sum, level) => sum + sharesOf(level), 0)
+    return new Map([...all].map(([name, level]) => [name, this.#level(name, level, shares)]))
+  }
+
+  #level(name: string, level: PriorityLevelConfiguration, allShares: number): Level {
+    const { uid = '' } = level.metadata
+    if (level.spec?.type === 'Exempt') return { uid, pool: undefined }
+    const limits = limitsOf(level, Math.ceil((this.#seats * sharesOf(level)) / allShares))
+    const before = this.#levels.get(name)?.pool
+    before?.configure(limits)
+    return { uid, pool: before ?? new SeatPool(limits, this.#turns) }
+  }
+
+  #readSchemas(): Classifier<Schema> {
+    const mandatory = imagined(mandatoryFlowSchemas).map(([name, schema]) => [name, readySchema(schema)] as const)
+    const ordered = [...new Map([...mandatory, ...this.#schemas.current()]).values()].sort(byPrecedence)
+    // One whose level does not exist counts for nothing.
+    const schemas = ordered.flatMap((each) => {
+      const level = this.#levels.get(each.level)
+      return level === undefined ? [] : [this.#schema(each, level)]
+    })
+    this.#metrics.show(
+      schemas.map(({ series }) => series),
+      new Map([...this.#levels].flatMap(([name, { pool }]) => (pool === undefined ? [] : [[name, pool.seats]]))),
+    )
+    return new Classifier(schemas, schemas.find(({ name }) => name === 'catch-all')!)
+  }
+
+  #schema(ready: ReadySchema, { uid: levelUid, pool }: Level): Schema {
+    return { ...ready, levelUid, pool, series: this.#metrics.seriesOf(ready.level, ready.name) }
+  }
+}
+
+/** Objects as they would be stored, by their names. */
+function imagined(specs: ReadonlyMap<string, Json>): [string, ApiObject][] {
+  return [...specs].map(([name, spec]) => [name, { apiVersion: '', kind: '', metadata: { name }, spec }])
+}
+
+/** A schema as far as it can be made ready without its level. */
+interface ReadySchema extends Omit<Schema, 'levelUid' | 'pool' | 'series'> {
+  readonly level: string
+  readonly precedence: number
+}
+
+function readySchema(schema: FlowSchema): ReadySchema {
+  const { metadata, spec = {} } = schema
+  const { name = '', uid = '' } = metadata
+  const method = spec.distinguisherMethod?.type
+  return {
+    ...{ name, uid, rules: compileRules(schema) },
+    distinguisher: method === 'ByUser' || method === 'ByNamespace' ? method : undefined,
+    level: spec.priorityLevelConfiguration?.name ?? '',
+    precedence: spec.matchingPrecedence ?? 0,
+  }
+}
+
+/** Of several with the same precedence the name decides. */
+function byPrecedence(a: ReadySchema, b: ReadySchema): number {
+  return a.precedence - b.precedence || (a.name < b.name ? -1 : 1)
+}
+
+function sharesOf({ spec }: PriorityLevelConfiguration): number {
+  return spec?.type === 'Exempt' ? 0 : (spec?.limited?.assuredConcurrencyShares ?? 0)
+}
+
+function limitsOf({ spec }: PriorityLevelConfiguration, seats: number): PoolLimits {
+  const { type, queuing } = spec?.limited?.limitResponse ?? {}
+  if (type !== 'Queue' || queuing === undefined) return { seats, queuing: undefined }
+  const { queues = 1, handSize = 1, queueLengthLimit = 1 } = queuing
+  return { seats, queuing: { queues, handSize, queueLengthLimit } }
+}
+
+/** What is made of the objects of a kind, each made anew when it changes. */
+class Followed<T extends ApiObject, M> {
+  readonly #lookup: Lookup
+  readonly #type: StoredType<T>
+  readonly #make: (object: T) => M
+  readonly #made = new Map<string, M>()
+  readonly #changed = new Set<string>()
+  #reset: boolean
+
+  constructor(lookup: Lookup, type: StoredType<T>, make: (object: T) => M) {
+    this.#lookup = lookup
+    this.#type = type
+    this.#make = make
+    // A server may be made of other kinds alone: then there are no objects.
+    this.#reset = lookup.follow(type, {
+      changed: ({ name }) => this.#changed.add(name),
+      reset: () => {
+        this.#reset = true
+      },
+    })
+  }
+
+  get stale(): boolean {
+    return this.#reset || this.#changed.size > 0
+  }
+
+  current(): ReadonlyMap<string, M> {
+    if (this.#reset) {
+      this.#made.clear()
+      for (const { name } of this.#lookup.names(this.#type)) this.#changed.add(name)
+    }
+    this.#reset = false
+    for (const name of this.#changed) this.#read(name)
+    this.#changed.clear()
+    return this.#made
+  }
+
+  #read(name: string): void {
+    const object = this.#lookup.readUncached(this.#type, { namespace: '', name })
+    if (object === undefined) this.#made.delete(name)
+    else this.#made.set(name, this.#make(object))
+  }
+}

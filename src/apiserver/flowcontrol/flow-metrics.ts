@@ -1,0 +1,126 @@
+/** What is counted of flow control, by priority level and schema. Names of metrics are those of kube-apiserver. */
+import { type Count, Counter, type Distribution, Gauge, Histogram, type Metric } from '../../base/telemetry/metrics.ts'
+import type { Refusal } from './seat-pool.ts'
+
+const labels = ['priority_level', 'flow_schema']
+const lengths = [0, 10, 25, 50, 100, 250, 500, 1000]
+const durations = [0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30]
+
+/** The numbers of the requests of one schema at one level; the requests add to them. */
+export class FlowSeries {
+  readonly values: readonly [level: string, schema: string]
+  readonly dispatched: Count
+  readonly waits: { readonly executed: Distribution; readonly refused: Distribution }
+  readonly executions: Distribution
+  readonly queueLengths: Distribution
+  readonly refused: (reason: Refusal) => Count
+  waiting = 0
+  executing = 0
+  seats = 0
+
+  constructor(metrics: FlowHistograms, level: string, schema: string) {
+    this.values = [level, schema]
+    this.dispatched = metrics.dispatched.at(level, schema)
+    this.executions = metrics.executions.at(level, schema)
+    this.queueLengths = metrics.queueLengths.at(level, schema)
+    this.waits = {
+      executed: metrics.waits.at(level, schema, 'true'),
+      refused: metrics.waits.at(level, schema, 'false'),
+    }
+    this.refused = (reason) => metrics.rejected.at(level, schema, reason)
+  }
+
+  get idle(): boolean {
+    return this.waiting === 0 && this.executing === 0
+  }
+}
+
+interface FlowHistograms {
+  readonly dispatched: Counter
+  readonly rejected: Counter
+  readonly executions: Histogram
+  readonly waits: Histogram
+  readonly queueLengths: Histogram
+}
+
+/** Counts requests by priority level and schema. */
+export class FlowMetrics {
+  readonly #histograms: FlowHistograms = {
+    dispatched: new Counter({
+      name: 'apiserver_flowcontrol_dispatched_requests_total',
+      help: 'How many requests were begun, by priority level and flow schema.',
+      labels,
+    }),
+    rejected: new Counter({
+      name: 'apiserver_flowcontrol_rejected_requests_total',
+      help: 'How many requests were refused by flow control, by reason.',
+      labels: [...labels, 'reason'],
+    }),
+    executions: new Histogram(
+      {
+        name: 'apiserver_flowcontrol_request_execution_seconds',
+        help: 'How long requests occupied their seats; of watches the start alone.',
+        labels,
+      },
+      durations,
+    ),
+    waits: new Histogram(
+      {
+        name: 'apiserver_flowcontrol_request_wait_duration_seconds',
+        help: 'How long requests waited for seats.',
+        labels: [...labels, 'execute'],
+      },
+      durations,
+    ),
+    queueLengths: new Histogram(
+      {
+        name: 'apiserver_flowcontrol_request_queue_length_after_enqueue',
+        help: 'How long a queue was when a request had joined it.',
+        labels,
+      },
+      lengths,
+    ),
+  }
+  #series: readonly FlowSeries[] = []
+  #limits: ReadonlyMap<string, number> = new Map()
+  readonly #dropped = new Counter({
+    name: 'apiserver_dropped_requests_total',
+    help: 'How many requests were refused by the limits on requests in flight.',
+    labels: ['request_kind'],
+  })
+  readonly dropped = { readOnly: this.#dropped.at('readOnly'), mutating: this.#dropped.at('mutating') }
+  readonly metrics: readonly Metric[] = [
+    this.#dropped,
+    ...Object.values(this.#histograms),
+    this.#gauge('current_inqueue_requests', 'How many requests wait for seats.', ({ waiting }) => waiting),
+    this.#gauge('current_executing_requests', 'How many requests occupy seats.', ({ executing }) => executing),
+    this.#gauge('request_concurrency_in_use', 'How many seats are occupied.', ({ seats }) => seats),
+    new Gauge(
+      {
+        name: 'apiserver_flowcontrol_request_concurrency_limit',
+        help: 'How many seats a priority level has.',
+        labels: ['priority_level'],
+      },
+      () => [...this.#limits].map(([level, seats]) => [[level], seats] as const),
+    ),
+  ]
+
+  /** The numbers of a schema at a level: those there were, if any. */
+  seriesOf(level: string, schema: string): FlowSeries {
+    const isIt = ({ values }: FlowSeries) => values[0] === level && values[1] === schema
+    return this.#series.find(isIt) ?? new FlowSeries(this.#histograms, level, schema)
+  }
+
+  /** What is shown from now on: these, and what is still under way of others. */
+  show(series: readonly FlowSeries[], limits: ReadonlyMap<string, number>): void {
+    const under = this.#series.filter((each) => !each.idle && !series.includes(each))
+    this.#series = [...series, ...under]
+    this.#limits = limits
+  }
+
+  #gauge(name: string, help: string, read: (series: FlowSeries) => number): Gauge {
+    return new Gauge({ name: `apiserver_flowcontrol_${name}`, help, labels }, () =>
+      this.#series.map((series) => [series.values, read(series)] as const),
+    )
+  }
+}

@@ -1,0 +1,140 @@
+/**
+ * Whether a request is one that a FlowSchema is for. Its rules are compiled once per change of the schema: first the
+ * subjects, which decide by the user alone, then what is asked for, which is all that is left to look at for each
+ * request (`classifier.ts`).
+ */
+import type { FlowSchema } from '../../api/kinds/flowcontrol/flow-schema.ts'
+import { serviceAccountName, type User } from '../../api/model/user.ts'
+
+/** What a request asks for, as far as rules look at it. */
+export type FlowAttributes = ResourceAttributes | PathAttributes
+
+export interface ResourceAttributes {
+  readonly resource: true
+  readonly verb: string
+  /** As on the wire; '' is the core group. */
+  readonly group: string
+  readonly plural: string
+  readonly subresource: string
+  readonly namespace: string
+  readonly name: string
+}
+
+export interface PathAttributes {
+  readonly resource: false
+  readonly verb: string
+  readonly path: string
+}
+
+/** The values that a list of a rule names; undefined stands for all. */
+type Names = ReadonlySet<string> | undefined
+
+interface ResourceRule {
+  readonly verbs: Names
+  readonly groups: Names
+  readonly resources: Names
+  readonly namespaces: Names
+  readonly clusterScope: boolean
+}
+
+interface PathRule {
+  readonly verbs: Names
+  readonly paths: Names
+  /** Those that end in a slash stand for all below. */
+  readonly prefixes: readonly string[]
+}
+
+/** The requests of some subjects that a schema is for. */
+export interface CompiledRules {
+  readonly isSubject: (user: User) => boolean
+  readonly resources: readonly ResourceRule[]
+  readonly paths: readonly PathRule[]
+}
+
+type Rules = NonNullable<NonNullable<FlowSchema['spec']>['rules']>[number]
+type Subjects = NonNullable<Rules['subjects']>
+
+/** The rules of a schema in the form that requests are compared with. */
+export function compileRules({ spec }: FlowSchema): CompiledRules[] {
+  return (spec?.rules ?? []).map(({ subjects = [], resourceRules = [], nonResourceRules = [] }) => ({
+    isSubject: subjectTest(subjects),
+    resources: resourceRules.map(({ verbs, apiGroups, resources, namespaces, clusterScope = false }) => ({
+      verbs: namesOf(verbs),
+      groups: namesOf(apiGroups),
+      resources: namesOf(resources),
+      namespaces: namesOf(namespaces),
+      clusterScope,
+    })),
+    paths: nonResourceRules.map(({ verbs, nonResourceURLs = [] }) => ({
+      verbs: namesOf(verbs),
+      paths: namesOf(nonResourceURLs),
+      prefixes: nonResourceURLs.filter((url) => url.endsWith('/*')).map((url) => url.slice(0, -1)),
+    })),
+  }))
+}
+
+/** Whether the rules are for this request, whoever sends it. */
+export function matchesRules({ resources, paths }: CompiledRules, attributes: FlowAttributes): boolean {
+  // Every request comes here: loops, since a function for each would be made anew each time.
+  if (attributes.resource) {
+    for (const rule of resources) if (matchesResource(rule, attributes)) return true
+    return false
+  }
+  for (const rule of paths) if (matchesPath(rule, attributes)) return true
+  return false
+}
+
+function namesOf(values: readonly string[] = []): Names {
+  return values.includes('*') ? undefined : new Set(values)
+}
+
+function has(names: Names, value: string): boolean {
+  return names === undefined || names.has(value)
+}
+
+function matchesResource(rule: ResourceRule, attributes: ResourceAttributes): boolean {
+  const { verb, group, plural, subresource } = attributes
+  return (
+    has(rule.verbs, verb) &&
+    has(rule.groups, group) &&
+    (rule.resources === undefined || rule.resources.has(subresource === '' ? plural : `${plural}/${subresource}`)) &&
+    matchesNamespace(rule, namespaceOf(attributes))
+  )
+}
+
+function matchesNamespace({ namespaces, clusterScope }: ResourceRule, namespace: string): boolean {
+  return namespace === '' ? clusterScope : has(namespaces, namespace)
+}
+
+/** The namespace of a request; one for a Namespace itself is in that namespace. */
+export function namespaceOf({ group, plural, namespace, name }: ResourceAttributes): string {
+  return plural === 'namespaces' && group === '' ? name : namespace
+}
+
+function matchesPath({ verbs, paths, prefixes }: PathRule, { verb, path }: PathAttributes): boolean {
+  return has(verbs, verb) && (has(paths, path) || prefixes.some((prefix) => path.startsWith(prefix)))
+}
+
+/** Whether a user is one of the subjects. */
+function subjectTest(subjects: Subjects): (user: User) => boolean {
+  const named = (kind: string) => subjects.filter((each) => each.kind === kind)
+  const users = namesOf([
+    ...named('User').map(({ user }) => user?.name ?? ''),
+    ...named('ServiceAccount').map(({ serviceAccount: { namespace = '', name = '' } = {} }) =>
+      accountName(namespace, name),
+    ),
+  ])
+  const groups = namesOf(named('Group').map(({ group }) => group?.name ?? ''))
+  const accounts = named('ServiceAccount').filter(({ serviceAccount }) => serviceAccount?.name === '*')
+  const prefixes = accounts.map(({ serviceAccount }) => serviceAccountName(serviceAccount?.namespace ?? '', ''))
+  return (user) =>
+    users?.has(user.name) !== false ||
+    groups === undefined ||
+    user.groups.some((group) => groups.has(group)) ||
+    prefixes.some((prefix) => user.name.startsWith(prefix))
+}
+
+/** All accounts of a namespace are a prefix of user names; it must not be read as the name of all users. */
+function accountName(namespace: string, name: string): string {
+  return name === '*' ? '' : serviceAccountName(namespace, name)
+}

@@ -1,0 +1,224 @@
+/** The last step: hands a request to the verb of its resource, or to the handler of its path. */
+
+import { DocumentWorker } from '../../api/codec/document-worker.ts'
+import { ApiError, badRequest, noSuchPath, notFound } from '../../api/model/api-error.ts'
+import { checkPathSegment } from '../../api/model/names.ts'
+import { apiVersionOf, groupOfOtherProfile, profileHint } from '../../api/model/vendor.ts'
+import type { Verb } from '../../api/model/verb.ts'
+import type { Deprecation } from '../../api/schema/kind.ts'
+import { shorten } from '../../base/text/shorten.ts'
+import type { Admission } from '../admission/admission.ts'
+import type { Authorizer } from '../authz/authorizer.ts'
+import type { Catalogue } from '../registry/catalogue/catalogue.ts'
+import type { Resource, ServedType } from '../registry/catalogue/resource.ts'
+import { hasChanged, TypeChanged } from '../registry/writes/type-changed.ts'
+import type { Step } from './pipeline.ts'
+import type { RequestPasser } from './relay/pass-on.ts'
+import type { Exchange } from './request/exchange.ts'
+import type { PathInfo, RequestInfo, ResourceInfo } from './request/request-info.ts'
+import type { Handler } from './request/resource-request.ts'
+import { negotiateResponse } from './response/negotiate-response.ts'
+import { sendPageNotFound } from './response/responses.ts'
+import { handleAnswer } from './verbs/answer.ts'
+import { handleCreate } from './verbs/create.ts'
+import { handleDelete } from './verbs/delete.ts'
+import { handleDeleteCollection } from './verbs/delete-collection.ts'
+import { handleGet } from './verbs/get.ts'
+import { handleList } from './verbs/list.ts'
+import { assertPatchType, handlePatch } from './verbs/patch.ts'
+import { handleUpdate } from './verbs/update.ts'
+import { handleWatch } from './verbs/watch.ts'
+import type { WatchMetrics } from './watch-metrics.ts'
+
+/** Handles a path that is not a resource; returns false for paths of others. */
+export type PathHandler = (exchange: Exchange, info: PathInfo) => false | void | Promise<void>
+
+/** What answers a request for a resource, and for any other path. */
+export interface Routes {
+  readonly catalogue: Catalogue
+  readonly paths: readonly PathHandler[]
+  readonly admission: Admission
+  readonly watchMetrics: WatchMetrics
+  /** The least that a watch lasts which asks for no time of its own. */
+  readonly minWatchMs: number
+  /** Resolves when a type that is not served may have come to be, where it could be on its way. */
+  readonly arrival?: ((type: ResourceInfo) => Promise<void> | undefined) | undefined
+  /** Handles requests for what another server serves; returns false for all others. */
+  readonly elsewhere: (exchange: Exchange, info: RequestInfo) => false | Promise<void>
+  readonly authorizer: Authorizer
+  /** Passes requests on to nodes and pods. */
+  readonly passer: RequestPasser
+}
+
+/** What is done with stored objects. */
+const handlers: { readonly [V in Verb]: Handler } = {
+  get: handleGet,
+  list: handleList,
+  watch: handleWatch,
+  create: handleCreate,
+  update: handleUpdate,
+  patch: handlePatch,
+  delete: handleDelete,
+  deletecollection: handleDeleteCollection,
+}
+
+/** The step that finds what a path names and calls the handler of its verb. */
+export function dispatch(routes: Routes): Step {
+  const { catalogue, paths, admission, authorizer, passer, watchMetrics, minWatchMs, arrival } = routes
+  const documentWorker = new DocumentWorker()
+  const handle = (exchange: Exchange, info: ResourceInfo, served: ServedType | undefined) => {
+    if (served === undefined) return unserved(routes, exchange, info)
+    if (!isPlaced(served, info)) return unplaced(exchange, served)
+    const endpoint = info.subresource === '' ? served.endpoint : served.subresources.get(info.subresource)?.endpoint
+    if (info.below !== '' && !endpoint?.connects?.takesPath) throw noSuchPath()
+    const verb = verbOf(served, info, exchange.transport.method)
+    exchange.served = served
+    warnOfDeprecation(exchange, served)
+    if (endpoint !== undefined)
+      return handleAnswer({ verb, exchange, info, served, endpoint, admission, authorizer, passer })
+    const resource = resourceOf(served, info)
+    // What a patch is written in comes before how its answer is.
+    if (verb === 'patch') assertPatchType(exchange, resource)
+    negotiateResponse(exchange, resource)
+    return handlers[verb]({ exchange, info, resource, admission, authorizer, watchMetrics, minWatchMs })
+  }
+  const find = ({ group, version, plural }: ResourceInfo) => catalogue.find(group, version, plural)
+  /** A request for a type that is defined by an object: it begins anew where the definition changes under it. */
+  const handleDefined = async (exchange: Exchange, info: ResourceInfo): Promise<void> => {
+    exchange.keepsBody = true
+    for (let attempt = 1; ; attempt++) {
+      const served = find(info)
+      try {
+        return await handle(exchange, info, served)
+      } catch (error) {
+        if (attempt === maxAttempts || !(await isOutdated(exchange, served, error))) throw error
+        exchange.forgetWarnings()
+        await arrival?.(info)
+      }
+    }
+  }
+  const handleAny = (exchange: Exchange, info: ResourceInfo, served: ServedType | undefined) =>
+    served?.kind.origin === 'custom' && !reading.has(info.verb)
+      ? handleDefined(exchange, info)
+      : handle(exchange, info, served)
+  return (exchange) => {
+    const { info } = exchange
+    exchange.documentWorker = documentWorker
+    const passed = routes.elsewhere(exchange, info)
+    if (passed !== false) return passed
+    if (!info.resource) return handlePath(paths, exchange, info)
+    const served = find(info)
+    const arriving = served === undefined ? arrival?.(info) : undefined
+    return arriving === undefined
+      ? handleAny(exchange, info, served)
+      : arriving.then(() => handleAny(exchange, info, find(info)))
+  }
+}
+
+/** How often a request begins anew because the definition of its type has changed. */
+const maxAttempts = 5
+
+/** Whether a request was refused by a definition that is another by now. */
+async function isOutdated(exchange: Exchange, served: ServedType | undefined, error: unknown): Promise<boolean> {
+  if (exchange.answered || exchange.gone || !(error instanceof ApiError)) return false
+  if (error instanceof TypeChanged) return true
+  return served !== undefined && served.endpoint === undefined && (await hasChanged(served))
+}
+
+function handlePath(paths: readonly PathHandler[], exchange: Exchange, info: PathInfo): void | Promise<void> {
+  for (const path of paths) {
+    const handled = path(exchange, info)
+    if (handled !== false) return handled
+  }
+  throw noSuchPath()
+}
+
+function unserved({ catalogue }: Routes, exchange: Exchange, info: ResourceInfo): void {
+  if (isServedGroup(catalogue, info.group)) throw noSuchPath()
+  const other = groupOfOtherProfile(catalogue.vendor, info.group)
+  if (other !== undefined && isServedGroup(catalogue, other.group))
+    throw noSuchPath(profileHint(catalogue.vendor, other))
+  sendPageNotFound(exchange)
+}
+
+/** Whether anything of the group is served. */
+function isServedGroup(catalogue: Catalogue, group: string): boolean {
+  return catalogue.all().some((served) => served.group === group)
+}
+
+/** Objects of a namespaced kind are in a namespace, their lists anywhere; one without namespaces is never in one. */
+function isPlaced({ kind }: ServedType, { namespace, name }: ResourceInfo): boolean {
+  return kind.scope === 'Cluster' ? namespace === '' : namespace !== '' || name === ''
+}
+
+function warnOfDeprecation(exchange: Exchange, { kind, apiVersion, vendor }: ServedType): void {
+  if (kind.deprecated === undefined) return
+  exchange.audit?.annotate(`${vendor.groupDomain}/deprecated`, 'true')
+  if ('until' in kind.deprecated && kind.deprecated.until !== undefined)
+    exchange.audit?.annotate(`${vendor.groupDomain}/removed-release`, kind.deprecated.until.replace(/^v/, ''))
+  exchange.warn(deprecationOf(kind.deprecated, { kind, apiVersion, vendor }))
+}
+
+/** Nothing is where the kind has no objects; for custom kinds the answer is that of an unknown path. */
+function unplaced(exchange: Exchange, { kind }: ServedType): void {
+  if (kind.origin === 'built-in') throw noSuchPath()
+  sendPageNotFound(exchange)
+}
+
+function deprecationOf(
+  deprecated: Deprecation,
+  { kind, apiVersion, vendor }: Pick<ServedType, 'kind' | 'apiVersion' | 'vendor'>,
+): string {
+  if ('warning' in deprecated) return deprecated.warning
+  const { since, until, instead } = deprecated
+  const use = instead && `; use ${apiVersionOf(vendor, instead.group, instead.version)} ${instead.kind}`
+  const end = until && `, unavailable in ${until}+`
+  return `${apiVersion} ${kind.kind} is deprecated in ${since}+${end ?? ''}${use ?? ''}`
+}
+
+const reading: ReadonlySet<string> = new Set<Verb>(['get', 'list', 'watch'])
+/** Verbs that mean one object. */
+const ofOne: ReadonlySet<string> = new Set<Verb>(['get', 'update', 'patch', 'delete'])
+
+/** The verb, if it is served here: 404 where nothing is, 405 where only others are. */
+function verbOf(served: ServedType, info: ResourceInfo, method: string): Verb {
+  const { name, subresource } = info
+  const verbs = subresource === '' ? served.verbs : served.subresources.get(subresource)?.verbs
+  const everywhere = served.kind.scope === 'Namespaced' && info.namespace === ''
+  const isHere = (verb: Verb) => (subresource !== '' || isAddressed(verb, name)) && (!everywhere || reading.has(verb))
+  if (verbs === undefined && served.kind.origin === 'custom') throw notFound(served, name)
+  if (!verbs?.some(isHere)) throw noSuchPath()
+  // What is below `/watch` is a watch and nothing else.
+  if (reading.has(info.verb) && method !== 'GET' && !isServedHead(served, info, method)) throw notAllowed()
+  const verb = verbs.find((each) => each === info.verb)
+  if (verb === undefined || !isHere(verb)) throw notAllowed()
+  if (ofOne.has(verb)) assertName(name)
+  return verb
+}
+
+/** As in Kubernetes, HEAD is for custom objects alone. A watch has nothing to send to it. */
+function isServedHead({ kind }: ServedType, { verb }: ResourceInfo, method: string): boolean {
+  return method === 'HEAD' && kind.origin === 'custom' && verb !== 'watch'
+}
+
+/** A new object is sent to its collection, and what is done to one object names it. */
+function isAddressed(verb: Verb, name: string): boolean {
+  return verb === 'watch' || ofOne.has(verb) === (name !== '')
+}
+
+/** Every name is one segment of a path, so there is no object to look for. */
+function assertName(name: string): void {
+  const [fault] = checkPathSegment(name)
+  if (fault !== undefined) throw badRequest(`the name ${JSON.stringify(shorten(name, 100))} is invalid: ${fault}`)
+}
+
+/** What the verb is done to: the resource itself, or the view of it that the sub-resource is. */
+function resourceOf(served: ServedType, { subresource }: ResourceInfo): Resource {
+  if (served.endpoint !== undefined) throw noSuchPath()
+  return subresource === '' ? served : (served.views.get(subresource) ?? served)
+}
+
+/** 405: there is something at this path, but it does not have this verb. */
+export function notAllowed(): ApiError {
+  return new ApiError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {})
+}

@@ -1,0 +1,103 @@
+/**
+ * A document in encoded blocks: one of all built-in types, one of each custom type, one of what each other server publishes. A block is made when it is first
+ * needed and kept for as long as its type is served, so a custom type that comes, changes or goes costs what it is itself
+ * and leaves the others alone.
+ */
+import { setImmediate } from 'node:timers/promises'
+import type { Served } from '../../registry/catalogue/served.ts'
+import { type Described, isForeign } from './group-version.ts'
+import type { NamedPart, Parts } from './parts.ts'
+
+export interface Block<T> {
+  readonly paths: readonly T[]
+  /** By their names. */
+  readonly types: ReadonlyMap<string, T>
+}
+
+/** How parts are made and encoded. */
+export interface Encoding<T> {
+  /** The parts of these types. */
+  readonly partsOf: (described: Described) => Pick<Parts, 'paths' | 'types'>
+  readonly encodePath: (part: NamedPart) => T
+  readonly encodeType: (part: NamedPart) => T
+}
+
+export class Blocks<T> {
+  readonly #encoding: Encoding<T>
+  #own: { readonly types: readonly Served[]; readonly block: Promise<Block<T>> } | undefined
+  /** By the custom type, or by what another server publishes. */
+  readonly #foreign = new WeakMap<object, Promise<Block<T>>>()
+
+  constructor(encoding: Encoding<T>) {
+    this.#encoding = encoding
+  }
+
+  /** All blocks in one. A type that several mention is the first one's: that of the server itself. */
+  async join(described: Described): Promise<Block<T>> {
+    const own = await this.#ownBlock(described)
+    const paths = [...own.paths]
+    const types = new Map(own.types)
+    for (const served of described.types) {
+      if (!isForeign(served.kind)) continue
+      const partsOf = () => this.#encoding.partsOf({ ...described, types: [served] })
+      const block = await this.#once(served, () => this.#encode(partsOf(), own.types))
+      paths.push(...block.paths)
+      for (const [name, text] of block.types) if (!types.has(name)) types.set(name, text)
+    }
+    for (const parts of described.elsewhere.documents) {
+      const block = await this.#once(parts, () => this.#encode(parts, own.types))
+      paths.push(...block.paths)
+      for (const [name, text] of block.types) if (!types.has(name)) types.set(name, text)
+    }
+    return { paths, types: new Map([...types].sort(([a], [b]) => (a < b ? -1 : 1))) }
+  }
+
+  #ownBlock(described: Described): Promise<Block<T>> {
+    const types = described.types.filter(({ kind }) => !isForeign(kind))
+    if (this.#own === undefined || !sameTypes(this.#own.types, types)) {
+      const block = this.#encode(this.#encoding.partsOf({ ...described, types }), new Map())
+      this.#own = { types, block }
+      block.catch(() => {
+        this.#own = undefined
+      })
+    }
+    return this.#own.block
+  }
+
+  #once(source: object, make: () => Promise<Block<T>>): Promise<Block<T>> {
+    const known = this.#foreign.get(source)
+    if (known !== undefined) return known
+    const block = make()
+    this.#foreign.set(source, block)
+    block.catch(() => this.#foreign.delete(source))
+    return block
+  }
+
+  /** Without the types that are known already. */
+  async #encode({ paths, types }: Pick<Parts, 'paths' | 'types'>, known: ReadonlyMap<string, T>): Promise<Block<T>> {
+    const { encodePath, encodeType } = this.#encoding
+    const encodedPaths = await inSlices(paths, encodePath)
+    const own = [...types].filter(([name]) => !known.has(name))
+    const encodedTypes = await inSlices(own, encodeType)
+    return { paths: encodedPaths, types: new Map(own.map(([name], i) => [name, encodedTypes[i]!])) }
+  }
+}
+
+export function sameTypes(a: readonly object[], b: readonly object[]): boolean {
+  return a.length === b.length && a.every((each, i) => each === b[i])
+}
+
+const sliceMs = 5
+
+/** In slices of a few milliseconds: requests are answered in between. */
+export async function inSlices<T, R>(items: Iterable<T>, map: (item: T) => R): Promise<R[]> {
+  const results: R[] = []
+  let until = performance.now() + sliceMs
+  for (const item of items) {
+    results.push(map(item))
+    if (performance.now() < until) continue
+    await setImmediate()
+    until = performance.now() + sliceMs
+  }
+  return results
+}

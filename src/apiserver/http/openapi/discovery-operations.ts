@@ -1,0 +1,58 @@
+/** The paths of discovery. They are described like the resources, though they have no objects. */
+import type { Vendor } from '../../../api/model/vendor.ts'
+import { apiGroup, apiGroupList, apiResourceList, apiVersions, versionInfo } from '../../../api/schema/meta-types.ts'
+import type { Schema } from '../../../api/schema/schema.ts'
+import { offered } from '../response/negotiate.ts'
+import type { GroupVersion } from './group-version.ts'
+import { answers, type Path } from './operations.ts'
+
+/** The paths above the versions of groups. */
+export function discoveryPaths(vendor: Vendor, groupVersions: readonly GroupVersion[]): Path[] {
+  const produces = offered({ vendor, hasProtobuf: true })
+  const groups = new Map(groupVersions.filter(({ group }) => group !== '').map((version) => [version.group, version]))
+  return [
+    discovery('/version/', 'version', {
+      id: 'getCodeVersion',
+      doc: 'Tells what the server is.',
+      schema: versionInfo,
+      produces: ['application/json'],
+    }),
+    discovery('/api/', 'core', {
+      id: 'getCoreAPIVersions',
+      doc: 'Tells the versions of the core group.',
+      schema: apiVersions,
+      produces,
+    }),
+    discovery('/apis/', 'apis', { id: 'getAPIVersions', doc: 'Tells the groups.', schema: apiGroupList, produces }),
+    ...[...groups.values()].map(({ group, name, tag, version }) =>
+      discovery(`/apis/${group}/`, tag.slice(0, -version.length - 1), {
+        id: `get${name.slice(0, -version.length)}APIGroup`,
+        doc: 'Tells the versions of the group.',
+        schema: apiGroup,
+        produces,
+      }),
+    ),
+  ]
+}
+
+/** The resource types of one version of a group. */
+export function versionPath(vendor: Vendor, { path, tag, name }: GroupVersion): Path {
+  return discovery(`${path}/`, tag, {
+    id: `get${name}APIResources`,
+    doc: 'Tells the resource types.',
+    schema: apiResourceList,
+    produces: offered({ vendor, hasProtobuf: true }),
+  })
+}
+
+interface Told {
+  readonly id: string
+  readonly doc: string
+  readonly schema: Schema
+  readonly produces: readonly string[]
+}
+
+function discovery(path: string, tag: string, { id, doc, schema, produces }: Told): Path {
+  const operation = { method: 'get', id, doc, query: [], answers: answers(schema, [200]), produces } as const
+  return { path, tag, home: '', parameters: [], operations: [operation] }
+}

@@ -1,0 +1,44 @@
+/** Marks the definitions that are kinds with their group, version and name, so that tools find the type of an object. */
+import type { JsonObject } from '../../../api/json/json.ts'
+import { groupName, type Vendor } from '../../../api/model/vendor.ts'
+import type { Kind } from '../../../api/schema/kind.ts'
+import {
+  apiGroup,
+  apiGroupList,
+  apiResourceList,
+  apiVersions,
+  deleteOptions,
+  listOf,
+  status,
+  watchEvent,
+} from '../../../api/schema/meta-types.ts'
+import type { Definitions } from '../../../api/schema/openapi.ts'
+import { type GroupVersion, homeOf } from './group-version.ts'
+
+/** To be called when everything else is written: only what a document defines already is marked. */
+export function markKinds(definitions: Definitions, groupVersions: readonly GroupVersion[]): void {
+  for (const { group, version, home, types } of groupVersions) {
+    for (const { kind, vendor, subresources } of types) {
+      definitions.mark(kind.schema, home, [{ group, kind: kind.kind, version }])
+      const list = listOf(kind)
+      definitions.mark(list, home, [{ group, kind: list.name!, version }])
+      for (const { type } of subresources.values()) if (type !== undefined) markType(definitions, type, vendor)
+    }
+  }
+  const metaTypes = { Status: status, APIVersions: apiVersions, APIGroup: apiGroup, APIGroupList: apiGroupList }
+  for (const [kind, schema] of Object.entries({ ...metaTypes, APIResourceList: apiResourceList }))
+    definitions.mark(schema, '', [{ group: '', kind, version: 'v1' }])
+  // These are sent to and from every version of every group under its own name.
+  definitions.mark(deleteOptions, '', inEach(groupVersions, 'DeleteOptions'))
+  definitions.mark(watchEvent, '', inEach(groupVersions, 'WatchEvent'))
+}
+
+/** The kind of a sub-resource may be of another group than the object. */
+function markType(definitions: Definitions, type: Kind, vendor: Vendor): void {
+  const { group, version, kind, schema } = type
+  definitions.mark(schema, homeOf(type), [{ group: groupName(vendor, group), kind, version }])
+}
+
+function inEach(groupVersions: readonly GroupVersion[], kind: string): JsonObject[] {
+  return groupVersions.map(({ group, version }) => ({ group, kind, version }))
+}

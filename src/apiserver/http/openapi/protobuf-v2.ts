@@ -1,0 +1,184 @@
+/**
+ * The document of version 2 in Protobuf, as the clients of the command line read it: the message `Document` of the
+ * package `openapi.v2`. Each function below writes one message of it from the JSON of the same thing, by the public
+ * field numbers; what is open in JSON (defaults, extensions) is carried as text. A key that is not in the tables is a
+ * bug and throws: nothing is lost silently.
+ */
+
+import { stringifyJson } from '../../../api/codec/json.ts'
+import type { Json, JsonObject } from '../../../api/json/json.ts'
+import { WireWriter } from '../../../wire/protobuf/protobuf-wire.ts'
+
+/** Writes a value into the message that is open. */
+type Write = (writer: WireWriter, value: Json) => void
+
+/**
+ * A part of a document. Parts can be put one after the other: a reader joins the fields of a message that comes twice.
+ */
+export function encodeV2(document: JsonObject): Buffer {
+  const writer = new WireWriter()
+  writeDocument(writer, document)
+  return writer.finish()
+}
+
+const text =
+  (field: number): Write =>
+  (writer, value) =>
+    writer.string(field, String(value))
+const flag =
+  (field: number): Write =>
+  (writer, value) =>
+    writer.bool(field, value === true)
+const real =
+  (field: number): Write =>
+  (writer, value) =>
+    writer.double(field, Number(value))
+const whole =
+  (field: number): Write =>
+  (writer, value) =>
+    writer.integer(field, value as number | bigint)
+const texts =
+  (field: number): Write =>
+  (writer, value) => {
+    for (const item of value as string[]) writer.string(field, item)
+  }
+const message =
+  (field: number, write: Write): Write =>
+  (writer, value) =>
+    writer.message(field, (inner) => write(inner, value))
+const messages =
+  (field: number, write: Write): Write =>
+  (writer, value) => {
+    for (const item of value as Json[]) writer.message(field, (inner) => write(inner, item))
+  }
+/** A map: pairs of name and value, each a message. */
+const named =
+  (field: number, write: Write): Write =>
+  (writer, value) => {
+    for (const [name, item] of Object.entries(value as JsonObject))
+      writer.message(field, (pair) => {
+        pair.string(1, name)
+        pair.message(2, (inner) => write(inner, item!))
+      })
+  }
+/** A message by its table of keys; `extension` is the field that takes the vendor's own words. */
+const record =
+  (table: { readonly [key: string]: Write }, extension: number): Write =>
+  (writer, value) => {
+    for (const [key, item] of Object.entries(value as JsonObject)) {
+      if (Object.hasOwn(table, key)) table[key]!(writer, item!)
+      else if (key.startsWith('x-')) named(extension, writeAny)(writer, { [key]: item })
+      else throw new Error(`no field of the Protobuf form is known for ${key}`)
+    }
+  }
+
+/** Any JSON, as text: JSON is YAML. */
+function writeAny(writer: WireWriter, value: Json): void {
+  writer.string(2, stringifyJson(value))
+}
+
+const writeSchemaFields = record(
+  {
+    $ref: text(1),
+    format: text(2),
+    title: text(3),
+    description: text(4),
+    default: message(5, writeAny),
+    multipleOf: real(6),
+    maximum: real(7),
+    exclusiveMaximum: flag(8),
+    minimum: real(9),
+    exclusiveMinimum: flag(10),
+    maxLength: whole(11),
+    minLength: whole(12),
+    pattern: text(13),
+    maxItems: whole(14),
+    minItems: whole(15),
+    uniqueItems: flag(16),
+    maxProperties: whole(17),
+    minProperties: whole(18),
+    required: texts(19),
+    enum: messages(20, writeAny),
+    additionalProperties: message(21, writeSchemaOrFlag),
+    type: message(22, text(1)),
+    items: message(23, message(1, writeSchema)),
+    properties: message(25, named(1, writeSchema)),
+  },
+  31,
+)
+
+/** Schemas lie in schemas. */
+function writeSchema(writer: WireWriter, value: Json): void {
+  writeSchemaFields(writer, value)
+}
+
+function writeSchemaOrFlag(writer: WireWriter, value: Json): void {
+  if (typeof value === 'boolean') writer.bool(2, value)
+  else writer.message(1, (inner) => writeSchema(inner, value))
+}
+
+const writeBodyParameter = record(
+  { description: text(1), name: text(2), in: text(3), required: flag(4), schema: message(5, writeSchema) },
+  6,
+)
+const writeQueryParameter = record(
+  { required: flag(1), in: text(2), description: text(3), name: text(4), type: text(6), format: text(7) },
+  23,
+)
+const writePathParameter = record(
+  { required: flag(1), in: text(2), description: text(3), name: text(4), type: text(5), format: text(6) },
+  22,
+)
+
+/** A parameter lies in a choice of forms, by the place where it is sent. */
+const parameterForms: { readonly [place: string]: Write } = {
+  body: message(1, message(1, writeBodyParameter)),
+  query: message(1, message(2, message(3, writeQueryParameter))),
+  path: message(1, message(2, message(4, writePathParameter))),
+}
+
+function writeParameter(writer: WireWriter, value: Json): void {
+  parameterForms[String((value as JsonObject).in)]!(writer, value)
+}
+
+const writeResponse = record({ description: text(1), schema: message(2, message(1, writeSchema)) }, 5)
+
+const writeOperation = record(
+  {
+    tags: texts(1),
+    description: text(3),
+    operationId: text(5),
+    produces: texts(6),
+    consumes: texts(7),
+    parameters: messages(8, writeParameter),
+    responses: message(9, named(1, message(1, writeResponse))),
+    schemes: texts(10),
+  },
+  13,
+)
+
+const writePathItem = record(
+  {
+    get: message(2, writeOperation),
+    put: message(3, writeOperation),
+    post: message(4, writeOperation),
+    delete: message(5, writeOperation),
+    patch: message(8, writeOperation),
+    parameters: messages(9, writeParameter),
+  },
+  10,
+)
+
+const writeApiKey = record({ type: text(1), name: text(2), in: text(3), description: text(4) }, 5)
+
+const writeDocument = record(
+  {
+    swagger: text(1),
+    info: message(2, record({ title: text(1), version: text(2) }, 7)),
+    paths: message(8, named(2, writePathItem)),
+    definitions: message(9, named(1, writeSchema)),
+    security: messages(12, named(1, texts(1))),
+    securityDefinitions: message(13, named(1, message(2, writeApiKey))),
+  },
+  16,
+)

@@ -1,0 +1,75 @@
+/** The document of version 2: all groups in one. */
+import type { JsonObject } from '../../../api/json/json.ts'
+import { Definitions } from '../../../api/schema/openapi.ts'
+import { discoveryPaths, versionPath } from './discovery-operations.ts'
+import { type Described, type GroupVersion, groupVersions, isForeign } from './group-version.ts'
+import { type Operation, type Path, versionPaths } from './operations.ts'
+import { type PathName, pathParameters, type QueryName, queryParameters } from './parameters.ts'
+import { bearerToken, type Parts, type Writing, writePaths, writeTypes } from './parts.ts'
+
+/** What is neither a path nor a type. */
+export function headV2({ version }: Described): JsonObject {
+  return {
+    swagger: '2.0',
+    info: { title: 'orch', version },
+    securityDefinitions: { BearerToken: bearerToken },
+    security: [{ BearerToken: [] }],
+  }
+}
+
+/** The paths and types of these types of objects, which are either all built-in or all custom. */
+export function partsV2(described: Described): Pick<Parts, 'paths' | 'types'> {
+  const versions = groupVersions(described)
+  const definitions = new Definitions(described.vendor, 2)
+  return {
+    paths: writePaths(allPaths(described, versions), { definitions, writeOperation, pathParameter }),
+    types: writeTypes(definitions, versions),
+  }
+}
+
+/** Of the groups of others only their resources are described. */
+function* allPaths({ vendor, types }: Described, versions: readonly GroupVersion[]): Generator<Path> {
+  const isOwn = !types.some(({ kind }) => isForeign(kind))
+  if (isOwn) yield* discoveryPaths(vendor, versions)
+  for (const version of versions) {
+    if (isOwn) yield versionPath(vendor, version)
+    yield* versionPaths(version)
+  }
+}
+
+function writeOperation(operation: Operation, { tag, home }: Path, { definitions }: Writing): JsonObject {
+  const { body, kind, action } = operation
+  const bodyParameter = body && {
+    in: 'body',
+    name: 'body',
+    ...(body.required ? { required: true } : {}),
+    schema: definitions.write(body.schema, home),
+  }
+  const answers = Object.entries(operation.answers).map(([code, { doc, schema }]) => [
+    code,
+    { description: doc, schema: definitions.write(schema, home) },
+  ])
+  const parameters = [...(bodyParameter ? [bodyParameter] : []), ...operation.query.map(queryParameter)]
+  return {
+    description: operation.doc,
+    operationId: operation.id,
+    tags: [tag],
+    schemes: ['https'],
+    ...(body === undefined ? {} : { consumes: [...body.types] }),
+    produces: [...operation.produces],
+    ...(parameters.length === 0 ? {} : { parameters }),
+    responses: Object.fromEntries(answers),
+    ...(action === undefined ? {} : { [definitions.marker('action')]: action }),
+    ...(kind === undefined ? {} : { [definitions.marker('group-version-kind')]: { ...kind } }),
+  }
+}
+
+function queryParameter(name: QueryName): JsonObject {
+  const { type, doc } = queryParameters[name]
+  return { name, in: 'query', type, description: doc }
+}
+
+function pathParameter(name: PathName): JsonObject {
+  const { type, doc } = pathParameters[name]
+  return { name, in: 'path', required: true, type, description: doc }
+}

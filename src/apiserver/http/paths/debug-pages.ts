@@ -1,0 +1,116 @@
+/**
+ * `/debug/pprof/`: profiles of the running server, for the administrator alone, as pprof is for Go. The answers open in the
+ * developer tools of Chrome.
+ *
+ *   /debug/pprof/profile?seconds=30   where processor time goes (.cpuprofile)
+ *   /debug/pprof/heap?seconds=30      where memory is allocated, by samples (.heapprofile)
+ *   /debug/pprof/snapshot             every object in memory (.heapsnapshot); the server stands still while it is taken
+ *
+ * One at a time. A snapshot holds everything that the server knows, secrets too: so a right to the path is not enough,
+ * the user must be a member of `system:masters`.
+ */
+import type { Session } from 'node:inspector/promises'
+import { setTimeout as pause } from 'node:timers/promises'
+import { badRequest, forbiddenError, tooManyRequests } from '../../../api/model/api-error.ts'
+import { superusers } from '../../../api/model/user.ts'
+import { notAllowed, type PathHandler } from '../dispatch.ts'
+import type { Exchange } from '../request/exchange.ts'
+import { sendPageNotFound, sendText } from '../response/responses.ts'
+
+const root = '/debug/pprof'
+const defaultSeconds = 30
+/** Within the time of a request. */
+const maxSeconds = 50
+
+type Take = (session: Session, exchange: Exchange, seconds: number) => Promise<void>
+
+const pages: ReadonlyMap<string, Take> = new Map([
+  ['profile', takeProfile],
+  ['heap', takeHeapProfile],
+  ['snapshot', takeSnapshot],
+])
+
+/** Serves the pages. */
+export function debugPages(): PathHandler {
+  let isTaking = false
+  return (exchange, { path, verb, query }) => {
+    if (path !== root && !path.startsWith(`${root}/`)) return false
+    if (verb !== 'get') throw notAllowed()
+    if (!exchange.user.groups.includes(superusers))
+      throw forbiddenError(undefined, '', `profiles are for members of ${superusers} alone`)
+    const name = path.slice(root.length + 1)
+    const take = pages.get(name)
+    if (take === undefined) return name === '' ? sendText(exchange, 200, index) : sendPageNotFound(exchange)
+    const seconds = secondsIn(query)
+    if (isTaking) throw tooManyRequests('another profile is being taken; try again when it is done', seconds)
+    isTaking = true
+    return withSession((session) => take(session, exchange, seconds)).finally(() => {
+      isTaking = false
+    })
+  }
+}
+
+const index = `${[...pages.keys()].map((name) => `${root}/${name}`).join('\n')}\n`
+
+function secondsIn(query: URLSearchParams): number {
+  const text = query.get('seconds') ?? String(defaultSeconds)
+  if (!/^\d{1,3}$/.test(text) || Number(text) < 1 || Number(text) > maxSeconds)
+    throw badRequest(`seconds must be a whole number from 1 to ${maxSeconds}`)
+  return Number(text)
+}
+
+async function withSession(run: (session: Session) => Promise<void>): Promise<void> {
+  // Loaded when a profile is asked for: few servers ever take one.
+  const { Session } = await import('node:inspector/promises')
+  const session = new Session()
+  session.connect()
+  try {
+    await run(session)
+  } finally {
+    session.disconnect()
+  }
+}
+
+/** Until the time is over or nobody waits for it any more. */
+async function record(exchange: Exchange, seconds: number): Promise<void> {
+  await pause(seconds * 1000, undefined, { signal: exchange.abandoned }).catch(() => {})
+}
+
+async function takeProfile(session: Session, exchange: Exchange, seconds: number): Promise<void> {
+  await session.post('Profiler.enable')
+  await session.post('Profiler.start')
+  await record(exchange, seconds)
+  const { profile } = await session.post('Profiler.stop')
+  await sendFile(exchange, 'orch.cpuprofile', JSON.stringify(profile))
+}
+
+async function takeHeapProfile(session: Session, exchange: Exchange, seconds: number): Promise<void> {
+  await session.post('HeapProfiler.enable')
+  await session.post('HeapProfiler.startSampling')
+  await record(exchange, seconds)
+  const { profile } = await session.post('HeapProfiler.stopSampling')
+  await sendFile(exchange, 'orch.heapprofile', JSON.stringify(profile))
+}
+
+/** Its text is made while it is sent, no faster than it is taken. */
+async function takeSnapshot(_: Session, exchange: Exchange): Promise<void> {
+  const { getHeapSnapshot } = await import('node:v8')
+  nameFile(exchange, 'orch.heapsnapshot')
+  exchange.open(200, 'application/json')
+  for await (const chunk of getHeapSnapshot()) {
+    if (exchange.gone) return
+    exchange.sentBytes += chunk.length
+    await exchange.transport.pass(chunk)
+  }
+  exchange.transport.end()
+  exchange.complete = true
+}
+
+function sendFile(exchange: Exchange, name: string, text: string): void | Promise<void> {
+  nameFile(exchange, name)
+  return exchange.send(200, 'application/json', Buffer.from(text))
+}
+
+function nameFile(exchange: Exchange, name: string): void {
+  exchange.setHeader('content-disposition', `attachment; filename="${name}"`)
+}

@@ -1,0 +1,215 @@
+/**
+ * Discovery: what the server serves, listed under `/api`, `/apis` and below. Every document is made on first use, and
+ * kept as bytes with its ETag until the catalogue changes.
+ */
+import { createHash } from 'node:crypto'
+import { jsonDocument } from '../../../api/codec/json.ts'
+import { discoveryTypes } from '../../../api/codec/protobuf/documents.ts'
+import type { JsonObject } from '../../../api/json/json.ts'
+import { noSuchPath } from '../../../api/model/api-error.ts'
+import { apiVersionOf, groupName, type Vendor } from '../../../api/model/vendor.ts'
+import type { Kind } from '../../../api/schema/kind.ts'
+import { type Catalogue, whileUnchanged } from '../../registry/catalogue/catalogue.ts'
+import type { Served } from '../../registry/catalogue/served.ts'
+import type { PathHandler } from '../dispatch.ts'
+import { notAllowed } from '../dispatch.ts'
+import type { Exchange } from '../request/exchange.ts'
+import type { PathInfo } from '../request/request-info.ts'
+import { warnKubectl } from '../response/kubectl-hint.ts'
+import { negotiate } from '../response/negotiate.ts'
+import { protobufDiscovery } from '../response/protobuf-form.ts'
+import { sendBytes, sendPageNotFound } from '../response/responses.ts'
+import { type Group, orderedGroups, type VersionsElsewhere, versionsOf, withSpoken } from './discovery-groups.ts'
+
+interface Document {
+  readonly json: Buffer
+  readonly etag: string
+  readonly isRoute: boolean
+}
+
+export interface DiscoveryOptions {
+  readonly catalogue: Catalogue
+  readonly elsewhere: VersionsElsewhere
+  /** Versions that are on, as `group/version`, though nothing is served in them: the server sends their kinds to others. */
+  readonly spoken: readonly string[]
+  /** Where clients reach the server: `127.0.0.1:6443`. */
+  readonly address: () => string
+}
+
+/** Serves `/api`, `/apis` and what is below, except for objects. */
+export function discoveryPaths(options: DiscoveryOptions): PathHandler {
+  const { catalogue, elsewhere } = options
+  const current = whileUnchanged([catalogue, elsewhere], () => new Documents(options))
+  return (exchange, info) => {
+    const path = info.path.length > 1 ? info.path.replace(/\/$/, '') : info.path
+    if (path !== '/api' && path !== '/apis' && !path.startsWith('/api/') && !path.startsWith('/apis/')) return false
+    const documents = current()
+    const document = documents.find(path)
+    if (document === undefined) return unknownDocument(exchange, path, documents)
+    if (path === '/apis') warnKubectl(exchange, catalogue.vendor)
+    return sendDocument(exchange, info, document, catalogue.vendor)
+  }
+}
+
+/** All documents of one generation of the catalogue. */
+class Documents {
+  readonly #makers: ReadonlyMap<string, Maker>
+  readonly #made = new Map<string, Document>()
+
+  constructor({ catalogue, elsewhere, spoken, address }: DiscoveryOptions) {
+    const served = catalogue.all()
+    const lists = new Map<string, readonly Served[]>(spoken.map((apiVersion) => [apiVersion, []]))
+    for (const [apiVersion, types] of Map.groupBy(served, (type) => type.apiVersion)) lists.set(apiVersion, types)
+    this.#makers = documents(lists, withSpoken(orderedGroups(served, elsewhere), spoken), address)
+  }
+
+  has(path: string): boolean {
+    return this.#makers.has(path)
+  }
+
+  find(path: string): Document | undefined {
+    const maker = this.#makers.get(path)
+    if (maker === undefined) return undefined
+    const document = this.#made.get(path) ?? encode(maker)
+    this.#made.set(path, document)
+    return document
+  }
+}
+
+async function unknownDocument(exchange: Exchange, path: string, documents: Documents): Promise<void> {
+  const group = path.split('/').slice(0, 3).join('/')
+  // Below a group that is served, or the core group, it is the version that is unknown.
+  if (path.startsWith('/api/') || documents.has(group)) throw noSuchPath()
+  sendPageNotFound(exchange)
+}
+
+async function sendDocument(
+  exchange: Exchange,
+  info: PathInfo,
+  { json, etag, isRoute }: Document,
+  vendor: Vendor,
+): Promise<void> {
+  if (info.verb !== 'get' && (isRoute || info.verb !== 'head')) throw notAllowed()
+  const protobuf = () => protobufDiscovery(vendor)
+  const { headers } = exchange
+  exchange.form = negotiate(
+    { headers, query: info.query, watch: false, vendor, protobuf, ofResource: isRoute },
+    [],
+  ).form
+  exchange.setHeader('etag', etag)
+  if (headers.all('if-none-match').includes(etag)) exchange.send(304, exchange.form.mediaType, Buffer.alloc(0))
+  else await sendBytes(exchange, 200, json)
+}
+
+function encode({ make, isRoute }: Maker): Document {
+  const value = make()
+  const json = jsonDocument(value, discoveryTypes[value.kind as keyof typeof discoveryTypes])
+  return { json, etag: `"${createHash('sha256').update(json).digest('base64url').slice(0, 22)}"`, isRoute }
+}
+
+interface Maker {
+  readonly make: () => JsonObject
+  /**
+   * Whether kube-apiserver registers the path as a route: it then rejects HEAD, and adds empty details to an answer 406.
+   * Lists of groups and the versions of custom kinds are no routes there.
+   */
+  readonly isRoute: boolean
+}
+
+/** Every document by its path; those of versions that others serve are theirs. */
+function documents(
+  lists: ReadonlyMap<string, readonly Served[]>,
+  groups: readonly Group[],
+  address: () => string,
+): Map<string, Maker> {
+  const core = [...lists].flatMap(([apiVersion, served]) => (isCore(apiVersion) ? served : []))
+  const makers = new Map<string, Maker>([
+    ['/api', { make: () => coreVersions(core, address()), isRoute: true }],
+    ['/apis', { make: () => groupList(groups), isRoute: false }],
+  ])
+  for (const group of groups)
+    makers.set(`/apis/${group.name}`, {
+      make: () => ({ kind: 'APIGroup', apiVersion: 'v1', ...groupEntry(group) }),
+      isRoute: false,
+    })
+  for (const [apiVersion, served] of lists)
+    makers.set(`/api${isCore(apiVersion) ? '' : 's'}/${apiVersion}`, {
+      make: () => resourceList(apiVersion, served),
+      isRoute: !served.some(({ kind }) => kind.origin === 'custom'),
+    })
+  return makers
+}
+
+function groupList(groups: readonly Group[]): JsonObject {
+  return { kind: 'APIGroupList', apiVersion: 'v1', groups: groups.map(groupEntry) }
+}
+
+/** Its versions have no group before them: `v1`. */
+function isCore(apiVersion: string): boolean {
+  return !apiVersion.includes('/')
+}
+
+function coreVersions(served: readonly Served[], serverAddress: string): JsonObject {
+  return {
+    kind: 'APIVersions',
+    versions: versionsOf(served),
+    serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress }],
+  }
+}
+
+function groupEntry({ name, versions: names }: Group): JsonObject {
+  const versions = names.map((version) => ({ groupVersion: `${name}/${version}`, version }))
+  return { name, versions, preferredVersion: versions[0]! }
+}
+
+function resourceList(apiVersion: string, served: readonly Served[]): JsonObject {
+  const entries = served.flatMap((resource) => [mainEntry(resource), ...subresourceEntries(resource)])
+  const sorted = entries.toSorted((a, b) => (String(a.name) < String(b.name) ? -1 : 1))
+  return {
+    kind: 'APIResourceList',
+    ...(isCore(apiVersion) ? {} : { apiVersion: 'v1' }),
+    groupVersion: apiVersion,
+    resources: sorted,
+  }
+}
+
+function mainEntry(served: Served): JsonObject {
+  const { kind, verbs, endpoint } = served
+  return {
+    ...entryOf(kind.plural, served),
+    singularName: kind.singular ?? '',
+    kind: kind.kind,
+    verbs: [...verbs],
+    ...(kind.shortNames ? { shortNames: [...kind.shortNames] } : {}),
+    ...(kind.categories ? { categories: [...kind.categories] } : {}),
+    ...(endpoint === undefined ? { storageVersionHash: storageHash(served) } : {}),
+  }
+}
+
+/** Changes when objects are stored in another version. The core group is the empty text: `/v1/ConfigMap`. */
+function storageHash({ kind, vendor }: Served): string {
+  const { group, version } = kind.conversion?.stored ?? kind
+  const storedAs = kind.evolution?.storedAs ?? apiVersionOf(vendor, group, version)
+  const hash = createHash('sha256')
+    .update(`${storedAs.includes('/') ? '' : '/'}${storedAs}/${kind.kind}`)
+    .digest()
+  return hash.subarray(0, 8).toString('base64')
+}
+
+function subresourceEntries(served: Served): JsonObject[] {
+  return [...served.subresources].map(([name, { verbs, type, endpoint }]) => ({
+    ...entryOf(`${served.plural}/${name}`, served),
+    ...(type === undefined ? { kind: endpoint?.connects?.kind ?? served.kind.kind } : typeEntry(type, served)),
+    verbs: verbs.toSorted(),
+  }))
+}
+
+/** The kind of a sub-resource, with its group and version where they are not those of the list. */
+function typeEntry({ group, version, kind }: Kind, served: Served): JsonObject {
+  if (apiVersionOf(served.vendor, group, version) === served.apiVersion) return { kind }
+  return { group: groupName(served.vendor, group), version, kind }
+}
+
+function entryOf(name: string, { kind }: Served): JsonObject {
+  return { name, singularName: '', namespaced: kind.scope === 'Namespaced' }
+}

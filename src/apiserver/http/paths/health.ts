@@ -1,0 +1,106 @@
+/**
+ * /livez, /readyz and /healthz: whether the server is alive, and whether it should be sent requests. Machines read the
+ * status code alone; `?verbose` lists each check, `?exclude=NAME` leaves one out, `/livez/NAME` asks for one.
+ *
+ * A failed check is a 500; /readyz is a 503 where the server is there and cannot serve for now. Why a check failed is
+ * listed by /readyz, and returned by the check itself: `/livez/NAME`.
+ */
+import { shorten } from '../../../base/text/shorten.ts'
+import { notAllowed, type PathHandler } from '../dispatch.ts'
+import type { Exchange } from '../request/exchange.ts'
+import { sendPageNotFound, sendText } from '../response/responses.ts'
+
+/** A check that passes, or says what is wrong. */
+export interface HealthCheck {
+  readonly name: string
+  readonly check: () => string | undefined | Promise<string | undefined>
+  /** What people should know although it passes; shown where the checks are listed. */
+  readonly note?: () => string | undefined
+  /** The server can serve nobody while this fails: /readyz is a 503 then, and not a 500. */
+  readonly unavailable?: boolean
+}
+
+/** Passes whenever it can be asked. */
+const ping: HealthCheck = { name: 'ping', check: () => undefined }
+
+interface Endpoint {
+  readonly name: string
+  readonly checks: readonly HealthCheck[]
+}
+
+/** The endpoint that says whether to send requests here, and why not. */
+const readiness = 'readyz'
+
+/** The status code when these checks fail. */
+function failureOf(endpoint: string, failed: readonly HealthCheck[]): number {
+  return endpoint === readiness && failed.some(({ unavailable }) => unavailable) ? 503 : 500
+}
+
+/** Serves `/livez`, `/readyz` and `/healthz`. */
+export function healthPaths(live: readonly HealthCheck[], ready: readonly HealthCheck[]): PathHandler {
+  const endpoints: readonly Endpoint[] = [
+    { name: 'livez', checks: [ping, ...live] },
+    { name: readiness, checks: [ping, ...live, ...ready] },
+    { name: 'healthz', checks: [ping, ...live, ...ready] },
+  ]
+  return (exchange, { path, verb, query }) => {
+    const endpoint = endpoints.find(({ name }) => path === `/${name}` || path.startsWith(`/${name}/`))
+    if (endpoint === undefined) return false
+    if (verb !== 'get' && verb !== 'head') throw notAllowed()
+    exchange.setHeader('x-content-type-options', 'nosniff')
+    if (path === `/${endpoint.name}`) return answerAll(exchange, endpoint, query)
+    return answerOne(exchange, endpoint, path.slice(endpoint.name.length + 2))
+  }
+}
+
+async function answerOne(exchange: Exchange, endpoint: Endpoint, name: string): Promise<void> {
+  const found = endpoint.checks.find((check) => check.name === name)
+  const fault = await found?.check()
+  if (found === undefined) sendPageNotFound(exchange)
+  else if (fault === undefined) sendText(exchange, 200, 'ok')
+  else sendText(exchange, failureOf(endpoint.name, [found]), `internal server error: ${fault}\n`)
+}
+
+async function answerAll(exchange: Exchange, { name, checks }: Endpoint, query: URLSearchParams): Promise<void> {
+  const excluded = new Set(query.getAll('exclude'))
+  const results = await Promise.all(
+    checks.map(async (check) => ({
+      check,
+      excluded: excluded.has(check.name),
+      fault: excluded.has(check.name) ? undefined : await check.check(),
+      note: check.note?.(),
+    })),
+  )
+  const unknown = [...excluded].filter((each) => !checks.some((check) => check.name === each))
+  const failed = results.filter(({ fault }) => fault !== undefined).map(({ check }) => check)
+  if (failed.length === 0 && !query.has('verbose')) {
+    sendText(exchange, 200, 'ok')
+    return
+  }
+  const lines = results.map((result) => lineOf(result, { tellsWhy: name === readiness }))
+  if (unknown.length > 0) lines.push(warning(unknown))
+  const [status, outcome] = failed.length > 0 ? [failureOf(name, failed), 'failed'] : [200, 'passed']
+  sendText(exchange, status, `${lines.join('')}${name} check ${outcome}\n`)
+}
+
+const toldNames = 10
+
+/** A client that excludes an unknown check may have meant another one. */
+function warning(unknown: readonly string[]): string {
+  const names = unknown.slice(0, toldNames).map((each) => JSON.stringify(shorten(each, 100)))
+  const more = unknown.length > toldNames ? ` and ${unknown.length - toldNames} more` : ''
+  return `warn: some health checks cannot be excluded: no matches for ${names.join(', ')}${more}\n`
+}
+
+interface Result {
+  readonly check: HealthCheck
+  readonly excluded: boolean
+  readonly fault: string | undefined
+  readonly note: string | undefined
+}
+
+function lineOf({ check, excluded, fault, note }: Result, { tellsWhy }: { readonly tellsWhy: boolean }): string {
+  if (fault !== undefined) return `[-]${check.name} failed: ${tellsWhy ? fault : 'reason withheld'}\n`
+  if (excluded) return `[+]${check.name} excluded: ok\n`
+  return `[+]${check.name} ok${note === undefined ? '' : `, but ${note}`}\n`
+}

@@ -1,0 +1,51 @@
+/**
+ * How others verify service account tokens: `/.well-known/openid-configuration` names the issuer, and `/openid/v1/jwks`
+ * its public keys, as OpenID Connect has it. Not served where the issuer is no URL that could be asked.
+ */
+import { stringifyJson } from '../../../api/codec/json.ts'
+import type { JsonObject } from '../../../api/json/json.ts'
+import { notAllowed, type PathHandler } from '../dispatch.ts'
+
+/** Where clients look for it. */
+export const issuerPaths = { configuration: '/.well-known/openid-configuration', keys: '/openid/v1/jwks' }
+
+/** What the issuer of tokens publishes. */
+export interface PublicIssuer {
+  readonly name: string
+  readonly algorithms: readonly string[]
+  /** The public keys as a JSON Web Key Set. */
+  publicKeys(): Promise<JsonObject>
+}
+
+/** Whether anybody could find the configuration below the name of the issuer. */
+export function isDiscoverable(issuer: string): boolean {
+  const url = URL.canParse(issuer) ? new URL(issuer) : undefined
+  return url?.protocol === 'https:' && url.search === '' && url.hash === '' && !issuer.endsWith('#')
+}
+
+/** `keysAt` returns the address of the keys, which is known once the server listens. */
+export function issuerDiscovery(issuer: PublicIssuer, keysAt: () => string): PathHandler {
+  let keys: Promise<Buffer> | undefined
+  const published = () => {
+    keys ??= issuer.publicKeys().then((set) => Buffer.from(stringifyJson(set)))
+    return keys
+  }
+  return (exchange, { path, verb }) => {
+    if (path !== issuerPaths.configuration && path !== issuerPaths.keys) return false
+    if (verb !== 'get') throw notAllowed()
+    exchange.setHeader('cache-control', 'public, max-age=3600')
+    if (path === issuerPaths.keys)
+      return published().then((body) => exchange.send(200, 'application/jwk-set+json', body))
+    return exchange.send(200, 'application/json', Buffer.from(stringifyJson(configuration(issuer, keysAt()))))
+  }
+}
+
+function configuration({ name, algorithms }: PublicIssuer, keysAt: string): JsonObject {
+  return {
+    issuer: name,
+    jwks_uri: keysAt,
+    response_types_supported: ['id_token'],
+    subject_types_supported: ['public'],
+    id_token_signing_alg_values_supported: [...algorithms],
+  }
+}

@@ -1,0 +1,51 @@
+/** `/`, which lists what there is, `/version`, and the answer to everything that nobody serves. */
+
+import { jsonDocument } from '../../../api/codec/json.ts'
+import type { JsonObject } from '../../../api/json/json.ts'
+import { noSuchPath } from '../../../api/model/api-error.ts'
+import { versionInfo } from '../../../api/schema/meta-types.ts'
+import { builtFrom } from '../../../base/text/built-from.ts'
+import { notAllowed, type PathHandler } from '../dispatch.ts'
+import { sendBytes, sendPageNotFound } from '../response/responses.ts'
+
+export interface VersionInfo {
+  /** Of this program. */
+  readonly version: string
+  /** The level of the API that is spoken. */
+  readonly api: { readonly major: string; readonly minor: string; readonly patch: string }
+}
+
+/** Serves `/` and `/version`. */
+export function rootPaths(info: VersionInfo, paths: () => readonly string[]): PathHandler {
+  const answers: { readonly [path: string]: () => JsonObject } = {
+    '/': () => ({ paths: [...paths()] }),
+    '/version': () => versionDocument(info),
+    '/version/': () => versionDocument(info),
+  }
+  return (exchange, { path, verb }) => {
+    const answer = Object.hasOwn(answers, path) ? answers[path] : undefined
+    if (answer === undefined) return false
+    if (verb !== 'get' && (path !== '/' || verb !== 'head')) throw notAllowed()
+    return sendBytes(exchange, 200, jsonDocument(answer(), versionInfo))
+  }
+}
+
+function versionDocument({ version, api }: VersionInfo): JsonObject {
+  return {
+    major: api.major,
+    minor: api.minor,
+    gitVersion: `v${api.major}.${api.minor}.${api.patch}+orch.${version}`,
+    gitCommit: builtFrom.commit,
+    gitTreeState: builtFrom.treeState,
+    buildDate: '1970-01-01T00:00:00Z',
+    goVersion: 'none',
+    compiler: `node ${process.versions.node}`,
+    platform: `${process.platform}/${process.arch === 'x64' ? 'amd64' : process.arch}`,
+  }
+}
+
+/** The last handler: a path below `/version` is an unknown resource, any other path is unknown. */
+export const unknownPath: PathHandler = async (exchange, { path }) => {
+  if (path.startsWith('/version/')) throw noSuchPath()
+  sendPageNotFound(exchange)
+}

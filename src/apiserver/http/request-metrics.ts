@@ -1,0 +1,178 @@
+/**
+ * What is counted of requests: how many, how long they took, how large the answers were, how many are under way.
+ * Requests for what nobody serves are counted together: a path that a client made up does not become a label.
+ */
+
+import { type Count, Counter, type Distribution, Gauge, Histogram, type Metric } from '../../base/telemetry/metrics.ts'
+import type { Served } from '../registry/catalogue/served.ts'
+import type { Exchange } from './request/exchange.ts'
+import type { ResourceInfo } from './request/request-info.ts'
+
+const place = ['group', 'version', 'resource', 'subresource', 'scope', 'verb']
+const durations = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
+const sizes = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9]
+
+/** What tells the requests for one type apart. */
+interface RequestClass {
+  readonly verb: string
+  readonly scope: string
+  readonly subresource: string
+  readonly dryRun: string
+  readonly status: number
+}
+
+/** The series of one class of requests. */
+interface Series extends RequestClass {
+  readonly total: Count
+  readonly duration: Distribution | undefined
+  readonly size: Distribution | undefined
+}
+
+/** Counts requests, and measures how long they take and how large the answers are. */
+export class RequestMetrics {
+  readonly #total = new Counter({
+    name: 'apiserver_request_total',
+    help: 'How many requests were answered, by resource, verb and response code.',
+    labels: [...place, 'dry_run', 'code'],
+  })
+  readonly #durations = new Histogram(
+    {
+      name: 'apiserver_request_duration_seconds',
+      help: 'How long requests took, from their arrival to the end of the answer; watches are not counted.',
+      labels: place,
+    },
+    durations,
+  )
+  readonly #sizes = new Histogram(
+    { name: 'apiserver_response_sizes', help: 'How large answers were, in bytes.', labels: place },
+    sizes,
+  )
+  /** By the values of the labels. */
+  readonly #deprecated = new Map<string, readonly string[]>()
+  readonly #underWay = { readOnly: 0, mutating: 0, longRunning: 0 }
+  /** The series of each type, and of requests for what nobody serves. They are few: verbs, and codes of answers. */
+  readonly #known = new WeakMap<Served, Series[]>()
+  readonly #unknown: Series[] = []
+  readonly metrics: readonly Metric[] = [
+    this.#total,
+    this.#durations,
+    this.#sizes,
+    new Gauge(
+      {
+        name: 'apiserver_requested_deprecated_apis',
+        help: 'Deprecated versions that were requested, and the release that may remove them.',
+        labels: ['group', 'version', 'resource', 'subresource', 'removed_release'],
+        across: 'max',
+      },
+      () => [...this.#deprecated.values()].map((labels) => [labels, 1] as const),
+    ),
+    new Gauge(
+      {
+        name: 'apiserver_current_inflight_requests',
+        help: 'How many requests are under way, but for watches.',
+        labels: ['request_kind'],
+      },
+      () => [
+        [['readOnly'], this.#underWay.readOnly],
+        [['mutating'], this.#underWay.mutating],
+      ],
+    ),
+    new Gauge(
+      { name: 'apiserver_longrunning_requests', help: 'How many watches are under way.', labels: ['verb'] },
+      () => [[['WATCH'], this.#underWay.longRunning]],
+    ),
+  ]
+
+  /** A request begins that is understood. `end` must follow. */
+  begin(exchange: Exchange): void {
+    this.#underWay[classOf(exchange)]++
+  }
+
+  /** `now` by the monotonic clock. */
+  end(exchange: Exchange, now: number): void {
+    // What could not be understood was never begun.
+    if (exchange.info !== undefined) this.#underWay[classOf(exchange)]--
+    const series = this.#seriesOf(exchange)
+    series.total.value++
+    series.duration?.observe((now - exchange.arrived) / 1000)
+    series.size?.observe(exchange.sentBytes)
+  }
+
+  #seriesOf(exchange: Exchange): Series {
+    const { served, info, status } = exchange
+    const known = served === undefined ? this.#unknown : this.#seriesOfType(served)
+    // The sub-resource is one that is served: its name was not made up by the client.
+    const isPlaced = served !== undefined && info.resource
+    const scope = isPlaced ? scopeOf(info) : ''
+    const subresource = isPlaced ? info.subresource : ''
+    const verb = info?.verb ?? ''
+    const dryRun = info !== undefined && info.query.size > 0 && info.query.has('dryRun') ? 'All' : ''
+    for (const series of known)
+      if (
+        series.verb === verb &&
+        series.status === status &&
+        series.scope === scope &&
+        series.subresource === subresource &&
+        series.dryRun === dryRun
+      )
+        return series
+    const opened = this.#open(exchange, { verb, scope, subresource, dryRun, status })
+    known.push(opened)
+    return opened
+  }
+
+  #seriesOfType(served: Served): Series[] {
+    const series = this.#known.get(served)
+    if (series !== undefined) return series
+    const none: Series[] = []
+    this.#known.set(served, none)
+    return none
+  }
+
+  #open(exchange: Exchange, requests: RequestClass): Series {
+    const labels = labelsOf(exchange)
+    const isWatch = requests.verb === 'watch'
+    this.#countDeprecated(exchange)
+    return {
+      ...requests,
+      total: this.#total.at(...labels, requests.dryRun, String(requests.status)),
+      duration: isWatch ? undefined : this.#durations.at(...labels),
+      size: isWatch ? undefined : this.#sizes.at(...labels),
+    }
+  }
+
+  /** Set once: it says that it happens, not how often. */
+  #countDeprecated({ served, info }: Exchange): void {
+    if (served?.kind.deprecated === undefined || !info?.resource) return
+    const { group, plural, kind } = served
+    const { deprecated } = served.kind
+    const release = 'until' in deprecated ? (deprecated.until?.replace(/^v/, '') ?? '') : ''
+    const labels = [group, kind.version, plural, info.subresource, release]
+    this.#deprecated.set(labels.join('/'), labels)
+  }
+}
+
+function classOf({ info }: Exchange): 'readOnly' | 'mutating' | 'longRunning' {
+  if (info.verb === 'watch') return 'longRunning'
+  return info.verb === 'get' || info.verb === 'list' || info.verb === 'head' ? 'readOnly' : 'mutating'
+}
+
+const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+/** The verbs as these metrics have always named them. */
+const verbs: { readonly [verb: string]: string } = {
+  create: 'POST',
+  update: 'PUT',
+  deletecollection: 'DELETECOLLECTION',
+}
+
+function labelsOf({ served, info, transport }: Exchange): string[] {
+  if (served === undefined || !info?.resource)
+    return ['', '', '', '', '', methods.has(transport.method) ? transport.method : 'other']
+  const { group, plural, kind } = served
+  return [group, kind.version, plural, info.subresource, scopeOf(info), verbs[info.verb] ?? info.verb.toUpperCase()]
+}
+
+function scopeOf({ name, namespace }: ResourceInfo): string {
+  if (name !== '') return 'resource'
+  return namespace !== '' ? 'namespace' : 'cluster'
+}

@@ -1,0 +1,78 @@
+/**
+ * Reads a request's body, bounded in size, and only as it was sent: no compressed bodies. A body counts when the client
+ * has ended it and all that was announced has come: half of one could say something quite different from the whole.
+ */
+
+import { badRequest, entityTooLarge, unsupportedMediaType } from '../../../api/model/api-error.ts'
+import { maxBodyBytes } from '../../../api/model/limits.ts'
+import { ByteQueue } from '../../../base/collections/byte-queue.ts'
+import { readStream } from '../../../base/concurrency/read-stream.ts'
+import { shorten } from '../../../base/text/shorten.ts'
+import type { Exchange } from './exchange.ts'
+
+export { maxBodyBytes }
+
+/** Throws at once what the headers alone give away. */
+export function readBody(exchange: Exchange): Promise<Buffer> {
+  const encoding = exchange.headers.one('content-encoding')
+  if (encoding !== undefined && encoding !== '' && encoding.toLowerCase() !== 'identity') {
+    throw unsupportedMediaType(
+      `content encoding ${JSON.stringify(shorten(encoding, 50))} is not accepted: send the body as it is`,
+    )
+  }
+  const length = exchange.headers.one('content-length')
+  const announced = length === undefined ? undefined : Number(length)
+  if ((announced ?? 0) > maxBodyBytes) throw tooLarge()
+  if (exchange.body !== undefined) return exchange.body
+  const { bodyAtHand } = exchange.transport
+  const body =
+    bodyAtHand === undefined
+      ? exchange.timings.time('body', gather(exchange, announced))
+      : Promise.resolve(taken(exchange, bodyAtHand, announced))
+  if (exchange.keepsBody) exchange.body = body
+  return body
+}
+
+function taken(exchange: Exchange, body: Buffer, announced: number | undefined): Buffer {
+  if (body.length > maxBodyBytes) throw tooLarge()
+  if (body.length !== (announced ?? body.length)) throw brokenOff()
+  exchange.bodyRead = true
+  return body
+}
+
+/** All chunks, up to the limit. */
+function gather(exchange: Exchange, announced: number | undefined): Promise<Buffer> {
+  const { transport } = exchange
+  const stream = transport.body
+  return new Promise((resolve, reject) => {
+    const body = new ByteQueue()
+    let ended = false
+    const onData = (chunk: Buffer) => {
+      body.add(chunk)
+      if (body.size <= maxBodyBytes) return
+      stream.off('data', onData)
+      body.clear()
+      reject(tooLarge())
+    }
+    const onEnd = () => {
+      if (!transport.bodyWhole || body.size !== (announced ?? body.size)) {
+        onBreak()
+        return
+      }
+      ended = true
+      exchange.bodyRead = true
+      resolve(body.join())
+    }
+    // A body that breaks off is its client's doing: left, reset, or badly framed.
+    const onBreak = () => ended || reject(brokenOff())
+    readStream(stream, { onData, onEnd, onBreak })
+  })
+}
+
+function brokenOff() {
+  return badRequest('the body broke off before its end')
+}
+
+function tooLarge() {
+  return entityTooLarge(`Request entity too large: limit is ${maxBodyBytes}`)
+}

@@ -1,0 +1,32 @@
+/** The options of a way through to somewhere else, read off the query: `pods/exec?command=ls&command=-l&tty=true`. */
+
+import type { Json } from '../../../api/json/json.ts'
+import { badRequest } from '../../../api/model/api-error.ts'
+import type { ApiObject } from '../../../api/model/object.ts'
+import type { Connection } from '../../registry/catalogue/endpoint.ts'
+import { isTrue, type ResourceInfo } from './request-info.ts'
+
+/** As an object that admission can look at. Other parameters are passed on to the destination. */
+export function connectOptions({ kind, options, takesPath }: Connection, { query, below }: ResourceInfo): ApiObject {
+  const given = Object.entries(options).filter(([name]) => query.has(name))
+  return {
+    apiVersion: 'v1',
+    kind,
+    metadata: {},
+    ...Object.fromEntries(given.map(([name, type]) => [name, readers[type](query, name)])),
+    ...(takesPath ? { path: `/${below}` } : {}),
+  }
+}
+
+const readers = {
+  text: (query, name) => query.get(name) ?? '',
+  texts: (query, name) => query.getAll(name),
+  flag: isTrue,
+  numbers: (query, name) => query.getAll(name).map((text) => readNumber(text, name)),
+} satisfies { readonly [type: string]: (query: URLSearchParams, name: string) => Json }
+
+function readNumber(text: string, name: string): number {
+  if (!/^-?\d{1,9}$/.test(text))
+    throw badRequest(`${name} must be a whole number, not ${JSON.stringify(text.slice(0, 50))}`)
+  return Number(text)
+}

@@ -1,0 +1,94 @@
+/**
+ * Reads DeleteOptions from the body and the query. If there is a body, its options count and those of the query do not,
+ * with two exceptions that protect data: a dry run and preconditions count from either place.
+ */
+
+import type { Json, JsonObject } from '../../../api/json/json.ts'
+import { badRequest } from '../../../api/model/api-error.ts'
+import { asJson } from '../../../api/model/object.ts'
+import { decode } from '../../../api/schema/decode.ts'
+import { deleteOptions } from '../../../api/schema/meta-types.ts'
+import { shorten } from '../../../base/text/shorten.ts'
+import type { Resource } from '../../registry/catalogue/resource.ts'
+import type { Preconditions } from '../../registry/verbs/delete.ts'
+import {
+  type JudgedDeleteOptions,
+  judgeDeleteOptions,
+  type SentDeleteOptions,
+} from '../../registry/writes/delete-options.ts'
+import { type BodyType, readOptionalContent } from './content.ts'
+import { text, wholeNumber } from './query.ts'
+import { isTrue } from './request-info.ts'
+import type { ResourceRequest } from './resource-request.ts'
+
+export interface ReadDeleteOptions extends JudgedDeleteOptions {
+  /** An old way to wait for dependents: then a deletion that is not done yet is answered with 202. */
+  readonly waits: boolean
+  /** The options as admission webhooks see them: without their type, with the dry run and preconditions of the query. */
+  readonly sent: JsonObject
+}
+
+export async function readDeleteOptions(request: ResourceRequest): Promise<ReadDeleteOptions> {
+  const { exchange, info, resource } = request
+  const { query, name } = info
+  const body = await readOptionalContent(exchange, bodyTypeOf(resource))
+  const sent = body === undefined ? fromQuery(query) : decodeOptions(body.value ?? {})
+  // The version beside the body of a deletecollection is the one to list, as in 1.23.
+  const isVersionToList = name === '' && body !== undefined
+  const queryPreconditions = { ...uidFromQuery(query), ...(isVersionToList ? {} : versionFromQuery(query)) }
+  const judged = judgeDeleteOptions(sent, resource, {
+    dryRun: query.getAll('dryRun'),
+    preconditions: queryPreconditions,
+  })
+  const { kind: _, apiVersion: __, dryRun: ___, preconditions: bodyPreconditions, ...rest } = sent
+  const preconditions = { ...queryPreconditions, ...bodyPreconditions }
+  const options = asJson({
+    ...rest,
+    ...(Object.keys(preconditions).length > 0 ? { preconditions } : {}),
+    ...(judged.dryRun ? { dryRun: ['All'] } : {}),
+  })
+  return { ...judged, waits: sent.orphanDependents === false, sent: options }
+}
+
+function uidFromQuery(query: URLSearchParams): Preconditions {
+  const uid = text(query, 'uid')
+  return uid === '' ? {} : { uid }
+}
+
+function versionFromQuery(query: URLSearchParams): Preconditions {
+  const resourceVersion = text(query, 'resourceVersion')
+  return resourceVersion === '' ? {} : { resourceVersion }
+}
+
+function bodyTypeOf({ vendor, hasProtobuf }: Resource): BodyType {
+  return {
+    vendor,
+    hasProtobuf,
+    schemaOf: ({ kind }) => {
+      assertKind(kind)
+      return deleteOptions
+    },
+  }
+}
+
+function decodeOptions(value: Json): SentDeleteOptions {
+  const sent = decode(deleteOptions, value).value as SentDeleteOptions
+  assertKind(sent.kind ?? '')
+  return sent
+}
+
+function assertKind(kind: string): void {
+  if (kind !== '' && kind !== 'DeleteOptions')
+    throw badRequest(`the body of a delete is a DeleteOptions, not a ${shorten(kind, 50)}`)
+}
+
+function fromQuery(query: URLSearchParams): SentDeleteOptions {
+  const grace = wholeNumber(query, 'gracePeriodSeconds')
+  const policy = query.get('propagationPolicy')
+  const orphan = query.has('orphanDependents') ? isTrue(query, 'orphanDependents') : undefined
+  return {
+    ...(grace === undefined ? {} : { gracePeriodSeconds: grace }),
+    ...(policy === null ? {} : { propagationPolicy: policy }),
+    ...(orphan === undefined ? {} : { orphanDependents: orphan }),
+  }
+}

@@ -1,0 +1,21 @@
+/** Reading query parameters: a wrong value is a 400 that names the parameter. */
+
+import { badRequest } from '../../../api/model/api-error.ts'
+import { shorten } from '../../../base/text/shorten.ts'
+
+/**
+ * A whole number of 64 bits; undefined when the parameter is not sent. Numbers beyond 2^53 are cut to that: no count
+ * reaches it.
+ */
+export function wholeNumber(query: URLSearchParams, name: string): number | undefined {
+  const text = query.get(name)
+  if (text === null) return undefined
+  if (!/^-?\d{1,19}$/.test(text) || BigInt.asIntN(64, BigInt(text)) !== BigInt(text))
+    throw badRequest(`invalid ${name} ${JSON.stringify(shorten(text, 50))}: it must be an integer of 64 bits`)
+  return Math.min(Number(text), Number.MAX_SAFE_INTEGER)
+}
+
+/** The parameter, or '' where it is not sent. */
+export function text(query: URLSearchParams, name: string): string {
+  return query.get(name) ?? ''
+}

@@ -1,0 +1,31 @@
+/**
+ * Lists that are made when they are asked for (`componentstatuses`, `auditevents`): their query is judged as that of any
+ * other list is, and both selectors count. There is one state of them, the present one, and no pages.
+ */
+
+import { badRequest } from '../../../api/model/api-error.ts'
+import type { ApiObject } from '../../../api/model/object.ts'
+import type { Vendor } from '../../../api/model/vendor.ts'
+import { FieldMatcher, type FieldRequirement, parseFieldSelector } from '../../../api/selectors/field-selector.ts'
+import { LabelMatcher, parseLabelSelector } from '../../../api/selectors/label-selector.ts'
+import { shorten } from '../../../base/text/shorten.ts'
+import { checkVersionMatch, readCounts } from '../request/list-options.ts'
+import { text } from '../request/query.ts'
+
+/** Reads the query, and returns what takes the items out of a list that it does not mean. */
+export function itemChoice(query: URLSearchParams, vendor: Vendor): (list: ApiObject) => ApiObject {
+  readCounts(query)
+  const labels = new LabelMatcher(parseLabelSelector(text(query, 'labelSelector')))
+  const fields = new FieldMatcher(readFields(text(query, 'fieldSelector')))
+  checkVersionMatch(query, vendor, false)
+  const isMeant = ({ metadata }: ApiObject) =>
+    labels.matches(metadata.labels ?? {}) && fields.matches(() => metadata.name)
+  return (list) => ({ ...list, items: (list.items as readonly ApiObject[]).filter(isMeant) })
+}
+
+function readFields(selector: string): FieldRequirement[] {
+  const fields = parseFieldSelector(selector)
+  const unknown = fields.find(({ path }) => path !== 'metadata.name')
+  if (unknown === undefined) return fields
+  throw badRequest(`${JSON.stringify(shorten(unknown.path, 100))} is not a known field selector: only "metadata.name"`)
+}

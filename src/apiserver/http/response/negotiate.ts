@@ -1,0 +1,187 @@
+/** Which form the answer takes: the best of what the client accepts and the server has. */
+import { ApiError, notAcceptable } from '../../../api/model/api-error.ts'
+import type { Vendor } from '../../../api/model/vendor.ts'
+import type { RequestHeaders } from '../request/headers.ts'
+import { type Form, jsonForm, prettyForm, yamlForm } from './forms.ts'
+import { findProjection, type Projection, type ViewName, viewNames } from './projections.ts'
+import { protobufStatus } from './protobuf-form.ts'
+
+interface Clause {
+  readonly type: string
+  readonly quality: number
+  readonly parameters: ReadonlyMap<string, string>
+}
+
+const json = 'application/json'
+const yaml = 'application/yaml'
+
+/** What the forms depend on: some types have no Protobuf form. */
+export interface Offering {
+  readonly vendor: Vendor
+  readonly hasProtobuf: boolean
+}
+
+/** The forms of objects and lists, in answers as in bodies. */
+export function offered({ vendor, hasProtobuf }: Offering): string[] {
+  return hasProtobuf ? [json, yaml, vendor.protobufMediaType] : [json, yaml]
+}
+
+/** The forms of a watch. */
+export function streamed(offering: Offering): string[] {
+  return offered(offering)
+    .filter((type) => type !== yaml)
+    .map((type) => `${type};stream=watch`)
+}
+
+const maxClauses = 100
+
+export interface Asked {
+  readonly vendor: Vendor
+  readonly headers: RequestHeaders
+  readonly query: URLSearchParams
+  /** A watch is a stream of documents; it has no YAML form. */
+  readonly watch: boolean
+  /** The Protobuf form of what is asked for, if it has one. */
+  readonly protobuf: (() => Form) | undefined
+  /** Whether it is of a resource though it has no other views, as a review is; else the views say so. */
+  readonly ofResource?: boolean
+}
+
+export interface Agreed {
+  readonly form: Form
+  /** Another view of the objects than they themselves. */
+  readonly projection: Projection | undefined
+}
+
+/**
+ * Throws 406 when nothing fits. `views`: which other views than the objects themselves are available; documents have
+ * none. The answer to a request for an unknown form does not list the known ones.
+ */
+export function negotiate(asked: Asked, views: readonly ViewName[]): Agreed {
+  const accept = asked.headers.list('accept')
+  const clauses = clausesOf(accept)
+  let matched = false
+  for (const clause of clauses) {
+    const type = typeOf(clause, asked)
+    // Protobuf is known, though this may have no such form.
+    if (type !== undefined || covers(clause.type, asked.vendor.protobufMediaType)) matched = true
+    if (type === undefined) continue
+    const projection = projectionOf(clause, views)
+    if (projection === undefined && asksForView(clause)) continue
+    const form = isServed(clause, type, views.length > 0) ? formOf(type, clause, asked) : undefined
+    // A table has no Protobuf form.
+    if (form !== undefined && !(type === asked.vendor.protobufMediaType && projection?.as === 'Table'))
+      return { form, projection }
+  }
+  throw matched || !(asked.ofResource ?? views.length > 0)
+    ? notServed(asked)
+    : new ApiError(406, 'NotAcceptable', '406: Not Acceptable', {})
+}
+
+/** The first of our types that a clause covers. */
+function typeOf({ type }: Clause, { vendor: { protobufMediaType }, protobuf }: Asked): string | undefined {
+  if (covers(type, json)) return json
+  if (covers(type, yaml)) return yaml
+  return protobuf !== undefined && covers(type, protobufMediaType) ? protobufMediaType : undefined
+}
+
+function notServed({ watch, vendor, protobuf }: Asked): ApiError {
+  const offering = { vendor, hasProtobuf: protobuf !== undefined }
+  return notAcceptable(watch ? streamed(offering) : offered(offering))
+}
+
+/** The best of these types for the client, the first if it has no wish. Throws 406 when none will do. */
+export function chooseType(headers: RequestHeaders, types: readonly string[]): string {
+  const accept = headers.list('accept')
+  const clauses = accept.trim() === '' ? [anything] : parseAccept(accept)
+  for (const clause of clauses) {
+    const type = types.find((candidate) => covers(clause.type, candidate))
+    if (type !== undefined) return type
+  }
+  throw notAcceptable(types)
+}
+
+/** The form for errors: what the client accepts, or JSON whatever it accepts. */
+export function preferredForm(asked: Omit<Asked, 'protobuf'>): Form {
+  try {
+    return negotiate({ ...asked, protobuf: () => protobufStatus(asked.vendor) }, viewNames).form
+  } catch (error) {
+    if (error instanceof ApiError) return jsonForm
+    throw error
+  }
+}
+
+const anything: Clause = { type: '*/*', quality: 1, parameters: new Map() }
+
+function projectionOf({ parameters }: Clause, views: readonly ViewName[]): Projection | undefined {
+  if (parameters.size === 0) return undefined
+  const [as, group, version] = ['as', 'g', 'v'].map((name) => parameters.get(name) ?? '')
+  const projection = findProjection(as!, group!, version!)
+  return projection && views.includes(projection.as) ? projection : undefined
+}
+
+function asksForView({ parameters }: Clause): boolean {
+  return parameters.size > 0 && ['as', 'g', 'v'].some((name) => parameters.has(name))
+}
+
+/** Whether the rest of a clause can be served: a stream of events, and resources in a version of the server. */
+function isServed({ parameters }: Clause, type: string, isResource: boolean): boolean {
+  const { stream, sv } = { stream: parameters.get('stream'), sv: parameters.get('sv') }
+  const streams = stream === undefined || (stream === 'watch' && type !== yaml)
+  return streams && (sv === undefined || (isResource && sv === 'v1'))
+}
+
+function formOf(type: string, clause: Clause, asked: Asked): Form | undefined {
+  if (type === yaml) return asked.watch ? undefined : yamlForm
+  if (type !== json) return asked.protobuf?.()
+  return !asked.watch && isPretty(clause, asked) ? prettyForm : jsonForm
+}
+
+/** What counts as true in `pretty`, unlike in other parameters. */
+const yes = ['1', 't', 'T', 'true', 'True', 'TRUE']
+
+/** Asked for, or not asked but read by a person. */
+function isPretty({ parameters }: Clause, { headers, query }: Asked): boolean {
+  if (parameters.get('pretty') === '1') return true
+  const asked = query.get('pretty') ?? ''
+  if (asked !== '') return yes.includes(asked)
+  return /^(?:curl|Wget|Mozilla\/5\.0)/.test(headers.first('user-agent') ?? '')
+}
+
+function covers(pattern: string, type: string): boolean {
+  return pattern === type || pattern === '*/*' || (pattern.endsWith('/*') && type.startsWith(pattern.slice(0, -1)))
+}
+
+/** What most clients send is parsed once. */
+const usual: ReadonlyMap<string, readonly Clause[]> = new Map(
+  ['*/*', json, `${json}, */*`, `${json},*/*`].map((accept) => [accept, parseAccept(accept)]),
+)
+
+function clausesOf(accept: string): readonly Clause[] {
+  const known = usual.get(accept)
+  if (known !== undefined) return known
+  return accept.trim() === '' ? [anything] : parseAccept(accept)
+}
+
+/** The clauses of an Accept header, best first; of equal ones the first. */
+function parseAccept(header: string): Clause[] {
+  return header
+    .split(',')
+    .slice(0, maxClauses)
+    .map(parseClause)
+    .filter((clause) => clause.quality > 0)
+    .toSorted((a, b) => b.quality - a.quality)
+}
+
+/** Without a value a parameter asks for nothing. */
+function parseParameter(text: string): [name: string, value: string] {
+  const [name = '', value = ''] = text.split('=', 2).map((side) => side.trim())
+  return [name, value]
+}
+
+function parseClause(text: string): Clause {
+  const [type = '', ...rest] = text.split(';').map((part) => part.trim())
+  const parameters = new Map(rest.map(parseParameter).filter(([, value]) => value !== ''))
+  const quality = Number(parameters.get('q') ?? 1)
+  return { type: type.toLowerCase(), quality: Number.isNaN(quality) ? 1 : quality, parameters }
+}

@@ -1,0 +1,250 @@
+/**
+ * Other views of objects: as a Table for people, or their metadata alone. A view is made from the JSON of the answer,
+ * whether that is one object or a list; a Status stays what it is.
+ */
+
+import { jsonDocument, parseOwnJson } from '../../../api/codec/json.ts'
+import type { Order } from '../../../api/codec/member-order.ts'
+import { defined, isObject, type Json, type JsonObject } from '../../../api/json/json.ts'
+import { ApiError, badRequest } from '../../../api/model/api-error.ts'
+import { type ApiObject, asJson, asObject } from '../../../api/model/object.ts'
+import { groupName, profileNames, vendorOf } from '../../../api/model/vendor.ts'
+import { type Column, defaultColumns } from '../../../api/schema/columns.ts'
+import { orderOf } from '../../../api/schema/kind.ts'
+import { inStoredForm } from '../../../api/schema/normalize.ts'
+import { partialObjectMetadata, partialObjectMetadataList } from '../../../api/schema/partial-metadata.ts'
+import { type Schema, s } from '../../../api/schema/schema.ts'
+import { tableOf, tableRow } from '../../../api/schema/table.ts'
+import { memoizeByObject } from '../../../base/collections/memoize-by-object.ts'
+import { shorten } from '../../../base/text/shorten.ts'
+import type { CachedObject } from '../../../storage/cache/cached-object.ts'
+import { type EventForm, type EventType, eventWith, jsonEvents } from '../../../storage/cache/event.ts'
+import type { Resource } from '../../registry/catalogue/resource.ts'
+import type { Virtual } from '../../registry/catalogue/served.ts'
+import { formOf, preparing, readMetadata, readVersion } from '../../registry/reads/conversion.ts'
+import type { Form } from './forms.ts'
+import { partialObjects } from './protobuf-form.ts'
+
+export const viewNames = ['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList'] as const
+
+export type ViewName = (typeof viewNames)[number]
+
+export interface Projection {
+  readonly as: ViewName
+  /** In whose name it was asked for, and is answered: `meta.orch.io`. */
+  readonly group: string
+  readonly version: string
+}
+
+const versions = ['v1', 'v1beta1']
+/** Views are the same under every profile, so that kubectl has its columns from any server. */
+const groups = profileNames.map((profile) => groupName(vendorOf(profile), 'meta'))
+
+/** The projection that parameters of a media type ask for; undefined when there is no such one. */
+export function findProjection(as: string, group: string, version: string): Projection | undefined {
+  const name = viewNames.find((candidate) => candidate === as)
+  if (name === undefined || !groups.includes(group) || !versions.includes(version)) return undefined
+  return { as: name, group, version }
+}
+
+/** What can be shown otherwise: stored objects, and answers that are made on the spot. */
+export type Viewed = Resource | Virtual
+
+export interface View<T extends Viewed = Viewed> {
+  readonly resource: T
+  readonly projection: Projection
+  /** What a row of a table carries of its object. */
+  readonly include: 'None' | 'Metadata' | 'Object'
+}
+
+/** The view that a request asks for; throws 400 for a wrong `includeObject`. */
+export function openView<T extends Viewed>(resource: T, projection: Projection, query: URLSearchParams): View<T> {
+  const include = query.get('includeObject') || 'Metadata'
+  if (projection.as === 'Table' && include !== 'None' && include !== 'Metadata' && include !== 'Object') {
+    throw badRequest(
+      `unable to convert to Table: includeObject ${JSON.stringify(shorten(include, 50))} must be 'Metadata', 'Object', 'None' or empty`,
+    )
+  }
+  return { resource, projection, include: include as View['include'] }
+}
+
+/** A form that shows this view of every object and list, written as `form` writes. */
+export function projectedForm(form: Form, view: View): Form {
+  return {
+    mediaType: form.mediaType,
+    streamType: form.streamType,
+    encode: async (json, documentWorker) => {
+      const value = parseOwnJson(json)
+      const projected =
+        isObject(value) && value.kind !== 'Status' ? jsonDocument(project(view, value), shownOrder(view)) : json
+      return form.encode === undefined ? projected : await form.encode(projected, documentWorker)
+    },
+    openList: form.openList,
+    view: {
+      list: (list) => projectList(view, list),
+      item: (object) => projectItem(view, object),
+      order: itemOrder(view),
+      metadataOnly: view.projection.as !== 'Table',
+    },
+    shared: form.shared && partialObjects(view.projection.as, metaVersion(view), view.projection.version),
+  }
+}
+
+function projectList(view: View, list: JsonObject): { shown: JsonObject; member: string } {
+  return { shown: project(view, list), member: view.projection.as === 'Table' ? 'rows' : 'items' }
+}
+
+function projectItem(view: View, object: ApiObject): JsonObject {
+  return view.projection.as === 'Table' ? rowOf(view, object) : partial(view, object)
+}
+
+function project(view: View, value: JsonObject): JsonObject {
+  const items = Array.isArray(value.items) ? value.items.map((item) => withType(view, item)) : undefined
+  const { as } = view.projection
+  if (as === 'Table') return table(view, items ?? [asObject(value)], listMetadata(value, items !== undefined), true)
+  if (as === 'PartialObjectMetadata') {
+    if (items !== undefined) throw mismatch(as, 'is a list')
+    return partial(view, asObject(value))
+  }
+  if (items === undefined) throw mismatch(as, 'is not a list')
+  return {
+    kind: as,
+    apiVersion: metaVersion(view),
+    metadata: listMetadata(value, true),
+    items: items.map((item) => partial(view, item)),
+  }
+}
+
+function mismatch(as: string, why: string): ApiError {
+  return new ApiError(406, 'NotAcceptable', `you requested ${as}, but the requested object ${why}`)
+}
+
+function withType({ resource }: View, item: Json): ApiObject {
+  return asObject({ apiVersion: resource.apiVersion, kind: resource.kind.kind, ...(item as JsonObject) })
+}
+
+/** By what the members of the rows or items are ordered. */
+function itemOrder(view: View): Order {
+  return view.projection.as === 'Table' ? rowOrder(rowType(view)) : partialObjectMetadata
+}
+
+/** By what the members of the whole are ordered. */
+function shownOrder(view: View): Order {
+  const { as } = view.projection
+  if (as === 'Table') return tableOrder(rowType(view))
+  return as === 'PartialObjectMetadata' ? partialObjectMetadata : partialList
+}
+
+const rowOrder = memoizeByObject(tableRow)
+const tableOrder = memoizeByObject(tableOf)
+const partialList = partialObjectMetadataList('v1')
+const unordered = s.any()
+
+/** The type of what a row carries of its object. */
+function rowType({ include, resource }: View): Schema {
+  return include === 'Object' ? (orderOf(resource.kind) ?? unordered) : partialObjectMetadata
+}
+
+function listMetadata({ metadata }: JsonObject, isList: boolean): JsonObject {
+  if (!isObject(metadata)) return {}
+  return isList
+    ? inListOrder(metadata)
+    : { ...(metadata.resourceVersion === undefined ? {} : { resourceVersion: metadata.resourceVersion }) }
+}
+
+function inListOrder({ resourceVersion, continue: token, remainingItemCount }: JsonObject): JsonObject {
+  return defined({ resourceVersion, continue: token || undefined, remainingItemCount })
+}
+
+function metaVersion({ projection: { group, version } }: View): string {
+  return `${group}/${version}`
+}
+
+function partial(view: View, { metadata }: ApiObject): JsonObject {
+  return { kind: 'PartialObjectMetadata', apiVersion: metaVersion(view), metadata: asJson(metadata) }
+}
+
+function table(view: View, objects: readonly ApiObject[], metadata: JsonObject, withColumns: boolean): JsonObject {
+  const columns = columnsOf(view)
+  return {
+    kind: 'Table',
+    apiVersion: metaVersion(view),
+    metadata,
+    columnDefinitions: withColumns ? columns.map(({ cell: _, ...definition }) => definition) : [],
+    rows: objects.map((object) => rowOf(view, object)),
+  }
+}
+
+/** Rows are of the stored version, whichever is shown; `includeObject=Object` alone asks for the one shown. */
+function rowOf(view: View, object: ApiObject): JsonObject {
+  const stored = inStoredForm(view.resource, object)
+  return { cells: cellsOf(view, stored), ...conditionsOf(view, stored), object: rowObject(view, object, stored) }
+}
+
+function conditionsOf({ resource }: View, stored: ApiObject): JsonObject {
+  const conditions = (resource.stored ?? resource).kind.views.rowConditions?.(stored) ?? []
+  return conditions.length === 0 ? {} : { conditions: conditions.map((one) => ({ ...one })) }
+}
+
+function columnsOf({ resource }: View): readonly Column[] {
+  return (resource.stored ?? resource).kind.views.columns ?? defaultColumns
+}
+
+function cellsOf(view: View, stored: ApiObject): Json[] {
+  const { clock, vendor } = view.resource
+  const now = clock.now()
+  return columnsOf(view).map((column) => shown(column.cell(stored, now, vendor)))
+}
+
+/** A control character in a cell could drive the terminal that it is printed on. */
+function shown(cell: Json): Json {
+  return typeof cell === 'string' ? cell.replaceAll(/\p{Cc}/gu, ' ') : cell
+}
+
+function rowObject(view: View, object: ApiObject, stored: ApiObject): JsonObject | null {
+  if (view.include === 'None') return null
+  return view.include === 'Object' ? asJson(object) : partial(view, withoutKept(view, stored))
+}
+
+/** Without the annotations that are there for clients of older versions alone. */
+function withoutKept({ resource }: View, object: ApiObject): ApiObject {
+  const { rowsWithout } = resource.kind.views
+  const { annotations, ...metadata } = object.metadata
+  if (annotations === undefined || rowsWithout === undefined) return object
+  const left = Object.entries(annotations).filter(([key]) => !rowsWithout.includes(key))
+  return { ...object, metadata: left.length === 0 ? metadata : { ...metadata, annotations: Object.fromEntries(left) } }
+}
+
+/** The events of a watch in this view. Only the first Table of a watch carries the columns. */
+export function projectedEvents(view: View<Resource>): EventForm {
+  const name = `${formOf(view.resource)} ${view.projection.as} ${metaVersion(view)} ${view.include}`
+  if (view.projection.as !== 'Table')
+    return eventForm(view, name, (object) => partial(view, readMetadata(view.resource, object)))
+  const show = (columns: 'columns' | 'rows') => (object: CachedObject) =>
+    tableOfOne(view, readVersion(view.resource, object), columns)
+  const rest = { ...eventForm(view, `${name} rest`, show('rows')), ...preparing(view.resource) }
+  return { ...rest, ...eventForm(view, `${name} first`, show('columns')), rest }
+}
+
+function eventForm(view: View, name: string, show: (object: CachedObject) => JsonObject): EventForm {
+  const order = shownOrder(view)
+  const write = (type: EventType | 'BOOKMARK', shown: JsonObject) => eventWith(type, jsonDocument(shown, order))
+  return {
+    name,
+    encode: (type, object) => write(type, show(object)),
+    tell: (type, document) =>
+      type === 'BOOKMARK' ? write(type, positionIn(view, document)) : jsonEvents.tell(type, document),
+  }
+}
+
+/** How far a watch is: who asked for a view reads nothing else. A table has a version of its own, and needs no row for it. */
+function positionIn(view: View, document: JsonObject): JsonObject {
+  return view.projection.as === 'Table'
+    ? table(view, [], listMetadata(document, false), false)
+    : partial(view, asObject(document))
+}
+
+/** With its columns, or its row alone. */
+function tableOfOne(view: View, object: ApiObject, shown: 'columns' | 'rows'): JsonObject {
+  return table(view, [object], listMetadata(asJson(object), false), shown === 'columns')
+}

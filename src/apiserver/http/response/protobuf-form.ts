@@ -1,0 +1,137 @@
+/**
+ * Answers in Protobuf. A document of any known type is written from its JSON; stored objects are written from messages
+ * that all readers share (apiserver/registry/reads/messages.ts), each with the envelope of what is shown: the object itself, or its
+ * metadata alone.
+ */
+
+import { parseOwnJson } from '../../../api/codec/json.ts'
+import { discoveryTypes } from '../../../api/codec/protobuf/documents.ts'
+import { type DocumentType, seal } from '../../../api/codec/protobuf/envelope.ts'
+import { frameOf } from '../../../api/codec/protobuf/watch-frame.ts'
+import { writeMessage } from '../../../api/codec/protobuf/write.ts'
+import type { JsonObject } from '../../../api/json/json.ts'
+import type { Vendor } from '../../../api/model/vendor.ts'
+import type { Kind } from '../../../api/schema/kind.ts'
+import * as meta from '../../../api/schema/meta-types.ts'
+import {
+  type PartialVersion,
+  partialObjectMetadata,
+  partialObjectMetadataList,
+} from '../../../api/schema/partial-metadata.ts'
+import type { ObjectSchema } from '../../../api/schema/schema.ts'
+import { memoizeByObject } from '../../../base/collections/memoize-by-object.ts'
+import type { CachedObject } from '../../../storage/cache/cached-object.ts'
+import type { EncodedObject } from '../../../storage/cache/encoded-objects.ts'
+import type { EventForm } from '../../../storage/cache/event.ts'
+import { WireReader } from '../../../wire/protobuf/protobuf-wire.ts'
+import type { Resource, ServedType } from '../../registry/catalogue/resource.ts'
+import { lastMessageOf, messageOf } from '../../registry/reads/messages.ts'
+import type { Form, MessageType, SharedForm } from './forms.ts'
+
+/** The types of documents by their kind. */
+interface Types {
+  readonly [kind: string]: ObjectSchema | ((version: string) => ObjectSchema)
+}
+
+/** For Statuses alone: whatever was asked for, its errors have this form. */
+export function protobufStatus(vendor: Vendor): Form {
+  return formOf(vendor, {})
+}
+
+export function protobufDiscovery(vendor: Vendor): Form {
+  return formOf(vendor, discoveryTypes)
+}
+
+/** For objects of a kind and lists of them. */
+export function protobufObjects(vendor: Vendor, kind: Kind): Form {
+  return formOf(vendor, { [kind.kind]: kind.schema, [`${kind.kind}List`]: () => meta.listOf(kind) })
+}
+
+/** The same for what is stored, of which messages are shared. It is the same for every request. */
+export const protobufOf = memoizeByObject(
+  (served: ServedType): Form =>
+    served.endpoint === undefined ? sharing(served) : protobufObjects(served.vendor, served.kind),
+)
+
+function sharing({ vendor, apiVersion, kind }: Resource): Form {
+  return { ...protobufObjects(vendor, kind), shared: wholeObjects({ apiVersion, kind: kind.kind }, kind) }
+}
+
+const commonTypes: Types = {
+  Status: meta.status,
+  PartialObjectMetadata: partialObjectMetadata,
+  PartialObjectMetadataList: (version) => partialObjectMetadataList(version as PartialVersion),
+}
+
+function formOf(vendor: Vendor, own: Types): Form {
+  const types = { ...own, ...commonTypes }
+  const mediaType = vendor.protobufMediaType
+  return {
+    mediaType,
+    streamType: `${mediaType};stream=watch`,
+    encode: async (json) => documentOf(types, parseOwnJson(json) as JsonObject, vendor),
+    openList: () => {
+      throw new TypeError('lists in Protobuf are written from shared messages')
+    },
+    view: undefined,
+    shared: undefined,
+  }
+}
+
+function documentOf(types: Types, document: JsonObject, vendor: Vendor): Buffer {
+  const type = { apiVersion: String(document.apiVersion ?? ''), kind: String(document.kind ?? '') }
+  const found = Object.hasOwn(types, type.kind) ? types[type.kind] : undefined
+  if (found === undefined) throw new TypeError(`no Protobuf form is known of ${type.kind}`)
+  const schema = typeof found === 'function' ? found(type.apiVersion.replace(/^.*\//, '')) : found
+  return seal(type, writeMessage(schema, document, { vendor }))
+}
+
+function wholeObjects(one: DocumentType, kind: Kind): SharedForm {
+  const list = { type: { ...one, kind: `${one.kind}List` }, schema: meta.listOf(kind) }
+  return { one: { type: one, schema: kind.schema }, list, whole: true }
+}
+
+/** Objects shown as their metadata, one by one or as a list; each only where it was asked for by that name. */
+export function partialObjects(as: string, apiVersion: string, version: string): SharedForm {
+  const one = { type: { apiVersion, kind: 'PartialObjectMetadata' }, schema: partialObjectMetadata }
+  const type = { apiVersion, kind: 'PartialObjectMetadataList' }
+  const list = { type, schema: partialObjectMetadataList(version as PartialVersion) }
+  return as === one.type.kind ? { one, list: undefined, whole: false } : { one: undefined, list, whole: false }
+}
+
+/** Where in a document what is shown of its object ends. */
+export function endOf({ whole }: SharedForm, form: EncodedObject): number {
+  return whole ? form.end : metadataEnd(form)
+}
+
+/** Metadata is the first field of every object's message: by itself it is the message of an object shown as that. */
+function metadataEnd({ document, start, end }: EncodedObject): number {
+  const reader = new WireReader(document.subarray(start, end))
+  if (reader.next() !== 1) throw new TypeError('a message does not begin with its metadata')
+  const metadata = reader.view()
+  return metadata.byteOffset + metadata.byteLength - document.byteOffset
+}
+
+/** The document that shows an object. */
+export function documentFor(shared: SharedForm, { type }: MessageType, form: EncodedObject): Buffer {
+  return shared.whole ? form.document : seal(type, form.document.subarray(form.start, endOf(shared, form)))
+}
+
+/** The events of a watch. What is seen of an event is always one object, whichever name it was asked for by. */
+export function protobufEvents(resource: Resource, shared: SharedForm): EventForm {
+  const one = shared.one ?? partialObjects('PartialObjectMetadata', shared.list!.type.apiVersion, 'v1').one!
+  const { type, schema } = one
+  const read = (eventType: string, object: CachedObject) =>
+    eventType === 'DELETED' ? lastMessageOf(resource, object) : messageOf(resource, object)
+  return {
+    name: `protobuf ${resource.apiVersion} ${type.apiVersion} ${type.kind}`,
+    encode: (eventType, object) => frameOf(eventType, documentFor(shared, one, read(eventType, object))),
+    tell: (eventType, document) =>
+      frameOf(
+        eventType,
+        document.kind === 'Status'
+          ? seal({ apiVersion: 'v1', kind: 'Status' }, writeMessage(meta.status, document))
+          : seal(type, writeMessage(schema, document)),
+      ),
+  }
+}

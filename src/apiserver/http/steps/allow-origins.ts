@@ -1,0 +1,39 @@
+/**
+ * Lets pages of other origins call this server from a browser (`--cors-allowed-origins`), with the headers that
+ * kube-apiserver sends. A preflight from an allowed origin is answered here, before anybody is authenticated: browsers send
+ * it without credentials. What an allowed origin may do is decided by the credentials of its requests alone; writes of other
+ * origins are rejected (`refuse-foreign-pages.ts`).
+ */
+
+import type { Step } from '../pipeline.ts'
+import type { Exchange } from '../request/exchange.ts'
+
+/** Whether pages of this origin may call the server. */
+export type IsAllowedOrigin = (origin: string) => boolean
+
+/** Longer than any origin that a browser sends. */
+const maxOriginLength = 1024
+
+/** The step; `isAllowed` is undefined where no origin is allowed. */
+export function allowOrigins(isAllowed: IsAllowedOrigin | undefined): Step {
+  return (exchange) => {
+    if (isAllowed === undefined) return
+    const origin = exchange.headers.first('origin') ?? ''
+    if (origin === '' || origin.length > maxOriginLength || !isAllowed(origin)) return
+    exchange.setHeader('access-control-allow-origin', origin)
+    exchange.setHeader('access-control-allow-methods', 'POST, GET, OPTIONS, PUT, DELETE, PATCH')
+    exchange.setHeader('access-control-allow-headers', allowedHeaders)
+    exchange.setHeader('access-control-expose-headers', 'Date')
+    exchange.setHeader('access-control-allow-credentials', 'true')
+    if (exchange.transport.method === 'OPTIONS') answerPreflight(exchange)
+  }
+}
+
+function answerPreflight(exchange: Exchange): void {
+  exchange.open(204, undefined)
+  exchange.complete = true
+  exchange.transport.end()
+}
+
+const allowedHeaders =
+  'Content-Type, Content-Length, Accept-Encoding, X-CSRF-Token, Authorization, X-Requested-With, If-Modified-Since'

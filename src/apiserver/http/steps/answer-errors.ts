@@ -1,0 +1,88 @@
+/**
+ * The one translator of errors: whatever is thrown further down becomes a Status. There is always an answer: should the
+ * Status itself fail on its way into the form that was asked for, a last resort is sent that depends on nothing.
+ */
+import {
+  ApiError,
+  entityTooLarge,
+  failure,
+  insufficientStorage,
+  internalError,
+  serviceUnavailable,
+  timeout,
+} from '../../../api/model/api-error.ts'
+import type { Vendor } from '../../../api/model/vendor.ts'
+import { StoreError, StoreFull, ValueTooLarge } from '../../../storage/store/store.ts'
+import type { Exchange } from '../request/exchange.ts'
+import { type Form, jsonForm } from '../response/forms.ts'
+import { preferredForm } from '../response/negotiate.ts'
+import { sendStatus } from '../response/responses.ts'
+
+export type AnswerError = (exchange: Exchange, error: unknown) => Promise<void>
+
+/**
+ * `onFault` is called for what is the fault of the server: everything that is answered with a 5xx for a reason unknown
+ * to the client.
+ */
+export function answerErrors(vendor: Vendor, onFault: (error: unknown, exchange: Exchange) => void): AnswerError {
+  return async (exchange, error) => {
+    const known = asApiError(error)
+    if (known === undefined || known.code === 503 || isUnknown(error)) onFault(error, exchange)
+    const told = known ?? internalError('an unexpected condition; see the log of the server')
+    try {
+      await answer(exchange, told, vendor)
+    } catch (fault) {
+      onFault(fault, exchange)
+      answerPlainly(exchange, told.code)
+    }
+  }
+}
+
+function isUnknown(error: unknown): error is StoreError {
+  return error instanceof StoreError && error.ambiguous
+}
+
+function asApiError(error: unknown): ApiError | undefined {
+  if (error instanceof ApiError) return error
+  if (error instanceof ValueTooLarge) return entityTooLarge(`Request entity too large: ${error.message}`)
+  if (isUnknown(error)) return unknownOutcome(error)
+  if (error instanceof StoreFull)
+    return insufficientStorage('the store is full: free space or delete objects, then try again', { cause: error })
+  if (!(error instanceof StoreError)) return undefined
+  return serviceUnavailable('the store is not available; try again', 1, { cause: error })
+}
+
+/** Without a time to try again: clients take one as permission to repeat what may have happened. */
+function unknownOutcome(cause: StoreError): ApiError {
+  const message = 'the store did not confirm the write: it may or may not have happened. Look before you write again'
+  return timeout(message, {}, { cause })
+}
+
+async function answer(exchange: Exchange, error: ApiError, vendor: Vendor): Promise<void> {
+  // Half an answer cannot become another one.
+  if (exchange.answered) {
+    if (!exchange.complete) exchange.transport.cut()
+    return
+  }
+  exchange.form = errorForm(exchange, vendor)
+  const retry = error.details?.retryAfterSeconds
+  if (retry !== undefined) exchange.setHeader('retry-after', String(retry))
+  await sendStatus(exchange, error.code, failure(error))
+}
+
+/** The last resort: no form, no compression, nothing that a client sent. Where not even that can be sent, the end. */
+function answerPlainly(exchange: Exchange, code: number): void {
+  const status = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","code":${code}}`
+  try {
+    if (exchange.answered) exchange.transport.cut()
+    else exchange.send(code, jsonForm.mediaType, Buffer.from(status))
+  } catch {
+    exchange.transport.cut()
+  }
+}
+
+/** The form that was agreed on; before that, the one that the client would get. */
+function errorForm({ form, agreed, headers, info }: Exchange, vendor: Vendor): Form {
+  if (agreed || headers === undefined || info === undefined) return form
+  return preferredForm({ headers, query: info.query, watch: false, vendor })
+}

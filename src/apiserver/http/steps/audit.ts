@@ -1,0 +1,189 @@
+/**
+ * Records requests for the audit, as the policy says. A record is opened once the user is known, so that the policy can
+ * decide by them; what is known of the request by its end is told then. A request that fails authentication is told of
+ * too, without a user.
+ */
+import { isIP } from 'node:net'
+import { internalError } from '../../../api/model/api-error.ts'
+import type { User } from '../../../api/model/user.ts'
+import { apiVersionOf, type Vendor } from '../../../api/model/vendor.ts'
+import type { Clock } from '../../../base/time/clock.ts'
+import type { AuditMetrics } from '../../audit/audit-metrics.ts'
+import { AuditedCaller, AuditedRequest, beginningOf, type CallerFacts, eventOf } from '../../audit/event.ts'
+import { levels, type Policy, type Stage } from '../../audit/policy.ts'
+import { AuditRecord } from '../../audit/record.ts'
+import type { Sink } from '../../audit/sink.ts'
+import { wallTime } from '../../audit/wall-time.ts'
+import type { Peer } from '../../transport/server-transport.ts'
+import type { Step } from '../pipeline.ts'
+import type { Exchange } from '../request/exchange.ts'
+import type { RequestHeaders } from '../request/headers.ts'
+
+export interface AuditParts {
+  readonly vendor: Vendor
+  /** The policy in force. */
+  readonly policy: Policy
+  readonly sinks: readonly Sink[]
+  readonly metrics: AuditMetrics
+  readonly clock: Clock
+}
+
+/** The two places of the audit in the way of a request. */
+export interface AuditSteps {
+  /** Comes right after authentication. */
+  readonly open: Step
+  /** To be called for every request that was handled; `now` by the monotonic clock. */
+  readonly close: (exchange: Exchange, now: number) => void
+}
+
+/** Sub-resources whose answers last as long as the caller likes. */
+const longRunning: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy'])
+const maxUserAgent = 1024
+const maxSources = 20
+
+/** Opens and closes the records of requests. */
+export function audit(parts: AuditParts): AuditSteps {
+  const { policy, metrics, clock } = parts
+  const tell = teller(parts)
+  const begin = (exchange: Exchange): AuditRecord | undefined => {
+    const { info, user, auditId } = exchange
+    const decision = policy(info, user)
+    metrics.requests[decision.level].value++
+    if (decision.level === 'None') return undefined
+    exchange.audit = new AuditRecord(decision, auditId, info.resource ? info : undefined)
+    return exchange.audit
+  }
+  return {
+    open: (exchange) => {
+      const record = begin(exchange)
+      if (record === undefined) return
+      if (lasts(exchange))
+        exchange.onOpened = () => void tell(exchange, record, { stage: 'ResponseStarted', at: clock.monotonic() })
+      return tell(exchange, record, { stage: 'RequestReceived', at: exchange.arrived })
+    },
+    close: (exchange, now) => {
+      if (exchange.audit !== undefined) void tell(exchange, exchange.audit, { stage: 'ResponseComplete', at: now })
+      else if (exchange.status === 401 && exchange.user === undefined && exchange.info !== undefined) {
+        const record = begin(exchange)
+        if (record !== undefined) void tell(exchange, record, { stage: 'ResponseStarted', at: now })
+      }
+    },
+  }
+}
+
+/** A stage that a request has come to, and when, by the monotonic clock. */
+interface Reached {
+  readonly stage: Stage
+  readonly at: number
+}
+
+type Tell = (exchange: Exchange, record: AuditRecord, reached: Reached) => void | Promise<void>
+
+/** Hands an event to every sink; waits where one of them asks for that. */
+function teller({ vendor, sinks, metrics, clock }: AuditParts): Tell {
+  const requestOf = describer(apiVersionOf(vendor, 'audit', 'v1'))
+  const timeAt = wallTime(clock)
+  return (exchange, record, { stage, at }) => {
+    if (!record.tells(stage)) return
+    record.received ??= timeAt(exchange.arrived)
+    const fields = {
+      stage,
+      request: requestOf(exchange, record),
+      code: exchange.status,
+      failure: record.failure,
+      requestObject: record.requestObject,
+      responseObject: record.responseObject,
+      annotations: { list: record.annotations, length: record.annotations.length },
+      received: record.received,
+      // The wall clock may have been set back, if only by the part of a millisecond that it does not tell.
+      reached: Math.max(record.received, timeAt(at)),
+    }
+    const event = eventOf(fields, vendor.groupDomain)
+    metrics.events.value++
+    let waits: Promise<void>[] | undefined
+    for (const sink of sinks) {
+      const wait = sink.write(event)
+      if (wait !== undefined) waits = [...(waits ?? []), wait]
+    }
+    if (waits === undefined) return
+    return Promise.all(waits).then(
+      () => {},
+      () => {
+        metrics.rejected.value++
+        throw internalError('the request could not be recorded for the audit')
+      },
+    )
+  }
+}
+
+/** What events tell of a request: the same as the last one told, unless somebody acts as another since then. */
+function describer(apiVersion: string): (exchange: Exchange, record: AuditRecord) => AuditedRequest {
+  const callerOf = callers()
+  const beginnings = Object.fromEntries(levels.map((level) => [level, beginningOf(apiVersion, level)]))
+  return (exchange, record) => {
+    const told = record.request
+    if (told !== undefined && told.facts.caller.facts.impersonatedUser === impersonated(exchange)) return told
+    const { info, transport } = exchange
+    record.request = new AuditedRequest({
+      beginning: beginnings[record.decision.level]!,
+      auditId: record.auditId,
+      requestUri: transport.target,
+      verb: info.verb,
+      caller: callerOf(exchange),
+      object: info.resource ? info : undefined,
+      sent: record.sent,
+    })
+    return record.request
+  }
+}
+
+function impersonated({ impersonator, user }: Exchange): User | undefined {
+  return impersonator === undefined ? undefined : user
+}
+
+/** Finds the caller of a request: where no proxy names others, mostly that of the last request on its connection. */
+function callers(): (exchange: Exchange) => AuditedCaller {
+  const latest = new WeakMap<Peer, AuditedCaller>()
+  return (exchange) => {
+    const { headers, transport } = exchange
+    const user = exchange.impersonator ?? exchange.user
+    const impersonatedUser = impersonated(exchange)
+    const userAgent = (headers.first('user-agent') ?? '').slice(0, maxUserAgent)
+    if (isProxied(headers))
+      return new AuditedCaller({ user, impersonatedUser, userAgent, sourceIps: sourcesOf(exchange) })
+    const known = latest.get(transport.peer)
+    if (known !== undefined && isFor(known.facts, { user, impersonatedUser, userAgent })) return known
+    const caller = new AuditedCaller({ user, impersonatedUser, userAgent, sourceIps: sourcesOf(exchange) })
+    latest.set(transport.peer, caller)
+    return caller
+  }
+}
+
+function isFor(known: CallerFacts, asked: Omit<CallerFacts, 'sourceIps'>): boolean {
+  return (
+    known.user === asked.user &&
+    known.impersonatedUser === asked.impersonatedUser &&
+    known.userAgent === asked.userAgent
+  )
+}
+
+const forwardedFor = 'x-forwarded-for'
+const realIp = 'x-real-ip'
+
+function isProxied(headers: RequestHeaders): boolean {
+  return headers.first(forwardedFor) !== undefined || headers.first(realIp) !== undefined
+}
+
+/** Those whom proxies name, in their order, and the other end of the connection last. */
+function sourcesOf({ headers, transport }: Exchange): readonly string[] {
+  const { address } = transport.peer
+  const named = [...headers.all(forwardedFor).flatMap((value) => value.split(',')), ...headers.all(realIp)]
+    .map((value) => value.trim())
+    .filter((value) => isIP(value) !== 0)
+    .slice(0, maxSources)
+  return [...new Set([...named, ...(address === '' ? [] : [address])])]
+}
+
+function lasts({ info }: Exchange): boolean {
+  return info.resource && (info.verb === 'watch' || longRunning.has(info.subresource))
+}

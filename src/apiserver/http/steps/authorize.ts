@@ -1,0 +1,86 @@
+/** Checks whether the user may do this, before the body is read. A refusal says how to get an explanation. */
+
+import { accessExplanation } from '../../../api/kinds/ops/access-explanation.ts'
+import { ApiError } from '../../../api/model/api-error.ts'
+import { checkPathSegment } from '../../../api/model/names.ts'
+import { groupName, type Vendor } from '../../../api/model/vendor.ts'
+import { parseFieldSelector } from '../../../api/selectors/field-selector.ts'
+import type { AuditNotes } from '../../audit/record.ts'
+import type { Authorizer, Decision, PathAttributes, Question, ResourceAttributes } from '../../authz/authorizer.ts'
+import type { Step } from '../pipeline.ts'
+import type { Exchange } from '../request/exchange.ts'
+import type { RequestInfo, ResourceInfo } from '../request/request-info.ts'
+import { refusal } from '../response/refusal.ts'
+
+/** Refuses a request that the user may not make. */
+export function authorize(authorizer: Authorizer, vendor: Vendor): Step {
+  const explanation = explanationIn(vendor)
+  const keys = {
+    decision: `authorization.${vendor.groupDomain}/decision`,
+    reason: `authorization.${vendor.groupDomain}/reason`,
+  }
+  const refuse = async (question: Question, decision: Decision) => {
+    const { verdict } = await authorizer({ user: question.user, attributes: explanation })
+    throw refusal(question, decision, { mayAskWhy: verdict === 'allow' })
+  }
+  const judge = (exchange: Exchange, question: Question, decision: Decision) => {
+    if (exchange.audit !== undefined) note(exchange.audit, decision, keys)
+    return decision.verdict === 'allow' ? undefined : refuse(question, decision)
+  }
+  return (exchange) => {
+    const { user, info } = exchange
+    const question = { user, attributes: attributesOf(info), trace: exchange }
+    const decision = authorizer(question)
+    if (decision instanceof Promise) return decision.then((later) => judge(exchange, question, later))
+    return judge(exchange, question, decision)
+  }
+}
+
+/** Tells the audit of a decision, under these keys. */
+function note(audit: AuditNotes, { verdict, reason }: Decision, keys: { decision: string; reason: string }): void {
+  audit.annotate(keys.decision, verdict === 'allow' ? 'allow' : 'forbid')
+  audit.annotate(keys.reason, reason())
+}
+
+/** What it takes to ask why something is refused. */
+function explanationIn(vendor: Vendor): ResourceAttributes {
+  const { group, version, plural } = accessExplanation
+  const where = { group: groupName(vendor, group), version, plural, namespace: '', name: '', subresource: '' }
+  return { resource: true, verb: 'create', ...where }
+}
+
+/** Throws a 403 unless it is allowed. Waits only where the authorizer does. */
+export function assertAllowed(authorizer: Authorizer, question: Question): void | Promise<void> {
+  const decision = authorizer(question)
+  if (decision instanceof Promise) {
+    return decision.then((later) => {
+      if (later.verdict !== 'allow') throw refusal(question, later)
+    })
+  }
+  if (decision.verdict !== 'allow') throw refusal(question, decision)
+}
+
+function attributesOf(info: RequestInfo): ResourceAttributes | PathAttributes {
+  if (!info.resource) return info
+  if (info.name === '') return info.query.size === 0 ? info : namedBySelector(info)
+  // A request for a namespace is authorized within it: a role in the namespace may allow it.
+  return info.plural === 'namespaces' && info.group === '' ? { ...info, namespace: info.name } : info
+}
+
+/** Who lists or watches the one object of a name needs the right to no others. */
+function namedBySelector(info: ResourceInfo): ResourceAttributes {
+  const [selector, ...more] = info.query.getAll('fieldSelector')
+  if (selector === undefined || more.length > 0 || (info.verb !== 'list' && info.verb !== 'watch')) return info
+  const name = nameIn(selector)
+  return name === undefined || checkPathSegment(name).length > 0 ? info : { ...info, name }
+}
+
+/** The name that a selector asks for. Faults of a selector are reported where it is used. */
+function nameIn(selector: string): string | undefined {
+  try {
+    return parseFieldSelector(selector).find(({ path, equal }) => path === 'metadata.name' && equal)?.value
+  } catch (error) {
+    if (error instanceof ApiError) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,55 @@
+/**
+ * Break-glass: a request with the header `Break-Glass: <reason>` passes no admission webhook; built-in controls it passes
+ * as ever. It is for the day on which a webhook keeps everybody out. Off unless a flag turns it on; it needs a permission
+ * of its own (`create` of `admissionbypasses` in the group `ops`, in the namespace of the request), and every use is
+ * logged, whatever becomes of the request.
+ */
+
+import { badRequest, forbiddenError } from '../../../api/model/api-error.ts'
+import { groupName, type Vendor } from '../../../api/model/vendor.ts'
+import type { Log } from '../../../base/telemetry/log.ts'
+import { shorten } from '../../../base/text/shorten.ts'
+import type { Authorizer } from '../../authz/authorizer.ts'
+import type { Step } from '../pipeline.ts'
+import type { Exchange } from '../request/exchange.ts'
+import { assertAllowed } from './authorize.ts'
+
+export interface BreakGlassParts {
+  readonly authorizer: Authorizer
+  readonly vendor: Vendor
+  readonly isEnabled: boolean
+  readonly log: Log
+}
+
+const maxReason = 500
+
+/** Lets a permitted user bypass admission webhooks, and logs every use. */
+export function breakGlass({ authorizer, vendor, isEnabled, log }: BreakGlassParts): Step {
+  const type = { group: groupName(vendor, 'ops'), version: 'v1', plural: 'admissionbypasses' }
+  return (exchange) => {
+    const reason = exchange.headers.first('break-glass')
+    if (reason === undefined) return
+    const { info, user } = exchange
+    if (!info.resource) throw badRequest('Break-Glass is for requests for resources')
+    if (!isEnabled) throw forbiddenError(undefined, '', 'this server was not started with --enable-break-glass=true')
+    if (reason.trim() === '') throw badRequest('Break-Glass needs a reason: say why no webhook is to be asked')
+    const { namespace } = info
+    const attributes = { resource: true, verb: 'create', ...type, subresource: '', namespace, name: '' } as const
+    const use = () => {
+      exchange.bypass = reason.slice(0, maxReason)
+      exchange.audit?.annotate(`${type.group}/break-glass`, exchange.bypass)
+      log.warn('admission webhooks are bypassed', { ...whoOf(exchange), reason: exchange.bypass })
+    }
+    const allowed = assertAllowed(authorizer, { user, attributes })
+    return allowed instanceof Promise ? allowed.then(use) : use()
+  }
+}
+
+function whoOf({ user, impersonator, transport }: Exchange) {
+  return {
+    user: (impersonator ?? user).name,
+    ...(impersonator && { as: user.name }),
+    method: transport.method,
+    target: shorten(transport.target, 500),
+  }
+}

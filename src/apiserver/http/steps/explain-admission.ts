@@ -1,0 +1,40 @@
+/**
+ * Who sends `Explain-Admission: true` with a write is told in the headers of the answer, on a dry run too, which control
+ * changed which fields (`Admission-Changes`), which refused it (`Admission-Refused-By`), and which controls and webhooks
+ * looked at it, for how long, and what they said (`Admission-Trace`). It needs a permission of its own: `create` of `admissionexplanations` in the group `ops`, in the namespace of the request.
+ */
+
+import { badRequest } from '../../../api/model/api-error.ts'
+import { groupName, type Vendor } from '../../../api/model/vendor.ts'
+import { shorten } from '../../../base/text/shorten.ts'
+import { AdmissionExplanation } from '../../admission/explanation.ts'
+import type { Authorizer } from '../../authz/authorizer.ts'
+import type { Step } from '../pipeline.ts'
+import { assertAllowed } from './authorize.ts'
+
+const asking = 'explain-admission'
+
+/** Records what admission does with a write, for a permitted user who asks for it. */
+export function explainAdmission(authorizer: Authorizer, vendor: Vendor): Step {
+  const group = groupName(vendor, 'ops')
+  return (exchange) => {
+    const { info, user, headers } = exchange
+    if (!info.resource || !isAsked(headers.first(asking))) return
+    const attributes = {
+      resource: true,
+      verb: 'create',
+      group,
+      version: 'v1',
+      plural: 'admissionexplanations',
+    } as const
+    const { namespace } = info
+    exchange.explanation = new AdmissionExplanation()
+    return assertAllowed(authorizer, { user, attributes: { ...attributes, subresource: '', namespace, name: '' } })
+  }
+}
+
+function isAsked(value: string | undefined): boolean {
+  if (value === undefined || value === 'false') return false
+  if (value === 'true') return true
+  throw badRequest(`Explain-Admission is true or false, not ${JSON.stringify(shorten(value, 50))}`)
+}

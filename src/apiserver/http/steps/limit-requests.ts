@@ -1,0 +1,60 @@
+/**
+ * Keeps the server from being overrun: a request goes on when flow control has seats for it (`flowcontrol/`), waits, or is
+ * refused with 429. The answer names the schema and the level that it belongs to. Streams through to somewhere else take
+ * no seats; a watch gives them back when it has begun.
+ */
+
+import { superusers } from '../../../api/model/user.ts'
+import type { Vendor } from '../../../api/model/vendor.ts'
+import type { FlowControl, Occupancy } from '../../flowcontrol/flow-control.ts'
+import type { InFlight } from '../../flowcontrol/in-flight.ts'
+import { seatsOfList, workOf } from '../../flowcontrol/work-estimate.ts'
+import type { Catalogue } from '../../registry/catalogue/catalogue.ts'
+import type { Step } from '../pipeline.ts'
+import type { Exchange } from '../request/exchange.ts'
+import { isLongRunning, type RequestInfo, type ResourceInfo } from '../request/request-info.ts'
+
+/** Lets requests in by priority and fairness. */
+export function shareFairly(control: FlowControl, catalogue: Catalogue, vendor: Vendor): Step {
+  const schemaHeader = `${vendor.extensionPrefix}pf-flowschema-uid`
+  const levelHeader = `${vendor.extensionPrefix}pf-prioritylevel-uid`
+  return (exchange) => {
+    const { user, info } = exchange
+    if (isLongRunning(info) && info.verb !== 'watch') return undefined
+    const schema = control.classify(user, info)
+    if (schema.uid !== '') exchange.addHeader(schemaHeader, schema.uid)
+    if (schema.levelUid !== '') exchange.addHeader(levelHeader, schema.levelUid)
+    const seats = info.resource && info.verb === 'list' ? seatsFor(catalogue, info) : 1
+    const demand = { seats, work: workOf(info.verb, seats) }
+    const entered = control.enter(schema, { user, attributes: info, demand, client: exchange })
+    if (entered instanceof Promise) return occupyLater(exchange, entered)
+    exchange.seats = entered
+    return undefined
+  }
+}
+
+async function occupyLater(exchange: Exchange, entered: Promise<Occupancy>): Promise<void> {
+  exchange.seats = await exchange.timings.time('queue', entered)
+}
+
+/** Of what another server lists nothing is known here, and it costs this server little. */
+function seatsFor(catalogue: Catalogue, info: ResourceInfo): number {
+  const served = catalogue.find(info.group, info.version, info.plural)
+  return served === undefined || served.endpoint !== undefined ? 1 : seatsOfList(served.cache.size, info.query)
+}
+
+/** Lets requests in as long as not too many are in flight. */
+export function limitInFlight(inFlight: InFlight): Step {
+  return (exchange) => {
+    const { user, info } = exchange
+    if (isLongRunning(info) || isProbe(info) || user.groups.includes(superusers)) return
+    exchange.seats = inFlight.enter(reading.has(info.verb) ? 'readOnly' : 'mutating')
+  }
+}
+
+const reading = new Set(['get', 'list', 'watch', 'head'])
+const probes = new Set(['/healthz', '/livez', '/readyz'])
+
+function isProbe(info: RequestInfo): boolean {
+  return !info.resource && probes.has(info.path)
+}

@@ -1,0 +1,39 @@
+/**
+ * Rejects writes and upgrades that a web page of another origin causes (`wire/http/foreign-pages.ts`), before anybody is
+ * authenticated: the browser would attach the user's client certificate. Pages of `--cors-allowed-origins` may write.
+ *
+ * Also rejects a body without a type that a browser sends, which would be read as JSON although the browser asks nobody
+ * before it sends such a body to another origin, and requests for the script of a service worker.
+ */
+
+import { forbiddenError, unsupportedMediaType } from '../../../api/model/api-error.ts'
+import { asksForServiceWorker, canChange, foreignPageFault, originOf } from '../../../wire/http/foreign-pages.ts'
+import type { Step } from '../pipeline.ts'
+import { mediaType } from '../request/content.ts'
+import type { Exchange } from '../request/exchange.ts'
+import type { IsAllowedOrigin } from './allow-origins.ts'
+
+/** The step; `isAllowed` is undefined where no origin is allowed. */
+export function refuseForeignPages(isAllowed: IsAllowedOrigin | undefined): Step {
+  return (exchange) => {
+    const { headers, transport } = exchange
+    const request = {
+      method: transport.method,
+      isUpgrade: transport.upgrade !== undefined,
+      valuesOf: (name: string) => headers.all(name),
+    }
+    if (asksForServiceWorker(request)) throw forbiddenError(undefined, '', 'this server serves no service workers')
+    if (!canChange(request)) return
+    const ownOrigin = originOf('https', headers.first('host') ?? '')
+    const fault = foreignPageFault({ ...request, ownOrigin }, isAllowed)
+    if (fault !== undefined)
+      throw forbiddenError(undefined, '', `${fault}: allow its origin with --cors-allowed-origins if that is intended`)
+    refuseUntypedBody(exchange)
+  }
+}
+
+function refuseUntypedBody(exchange: Exchange): void {
+  const { headers, transport } = exchange
+  if (!transport.hasBody || headers.first('content-length') === '0' || !headers.hasPrefix('sec-fetch-')) return
+  if (mediaType(exchange) === '') throw unsupportedMediaType('a browser must send a body with its Content-Type')
+}

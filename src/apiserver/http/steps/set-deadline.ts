@@ -1,0 +1,52 @@
+/**
+ * Bounds the time of every request but watches and backups, which end by their own rules. When the time is over the client gets a
+ * 504; the work that is still going on finds the exchange answered, and its own answer is dropped.
+ */
+
+import { badRequest, timeout } from '../../../api/model/api-error.ts'
+import { shorten } from '../../../base/text/shorten.ts'
+import type { Clock } from '../../../base/time/clock.ts'
+import { parseDuration } from '../../../base/time/duration.ts'
+import { backupPath } from '../paths/backup-path.ts'
+import type { Step } from '../pipeline.ts'
+import { Deadlines } from '../request/deadlines.ts'
+import type { Exchange } from '../request/exchange.ts'
+import type { AnswerError } from './answer-errors.ts'
+
+export interface DeadlineStep {
+  readonly step: Step
+  /** Stops looking after deadlines. */
+  readonly close: () => void
+}
+
+/** Limits the time of every request except watches and backups, to `maxMs` and to what it asks for. */
+export function setDeadline(clock: Clock, maxMs: number, answerError: AnswerError): DeadlineStep {
+  const deadlines = new Deadlines<Exchange>(clock, (exchange) => {
+    exchange.expire()
+    void answerError(exchange, tooLate())
+  })
+  const step: Step = (exchange) => {
+    if (exchange.info.verb === 'watch' || exchange.info.path === backupPath) return
+    deadlines.add(exchange, exchange.arrived + allowedMs(exchange, maxMs))
+    exchange.onFinish(() => deadlines.delete(exchange))
+  }
+  return { step, close: () => deadlines.close() }
+}
+
+/** Without a time to try again: clients take one as permission to repeat what may have happened. */
+function tooLate(): Error {
+  return timeout('the request did not complete within its time; what it was to change may or may not have changed')
+}
+
+function allowedMs({ info }: Exchange, maxMs: number): number {
+  const text = info.query.get('timeout')
+  if (text === null || text === '') return maxMs
+  const isNegative = text.startsWith('-')
+  const ms = parseDuration(text.replace(/^[+-]/, ''))
+  if (ms === undefined)
+    throw badRequest(
+      `invalid timeout specified in the request URL: ${JSON.stringify(shorten(text, 50))}; use a duration such as 30s`,
+    )
+  // As in Kubernetes, a time of zero or below asks for none of its own.
+  return ms === 0 || isNegative ? maxMs : Math.min(ms, maxMs)
+}

@@ -1,0 +1,182 @@
+/**
+ * Whatever is answered without being stored (`resources/`): the body is read, judged and admitted as that of a create
+ * is; then the endpoint answers.
+ */
+
+import { invalidObject } from '../../../api/model/api-error.ts'
+import { type ApiObject, asJson } from '../../../api/model/object.ts'
+import type { Verb } from '../../../api/model/verb.ts'
+import type { Kind } from '../../../api/schema/kind.ts'
+import { validate } from '../../../api/schema/validate.ts'
+import type { Admission, AdmissionRequest } from '../../admission/admission.ts'
+import type { ObjectForms } from '../../admission/object-forms.ts'
+import type { Authorizer } from '../../authz/authorizer.ts'
+import { PassOn } from '../../outbound/passage.ts'
+import type { Connection, Endpoint } from '../../registry/catalogue/endpoint.ts'
+import type { ServedType } from '../../registry/catalogue/resource.ts'
+import { type Served, serveKind } from '../../registry/catalogue/served.ts'
+import { sentForms } from '../../registry/reads/object-forms.ts'
+import { admittedType } from '../../registry/writes/admission-request.ts'
+import type { RequestPasser } from '../relay/pass-on.ts'
+import { connectOptions } from '../request/connect-options.ts'
+import type { Exchange } from '../request/exchange.ts'
+import { readObjectBody } from '../request/object-body.ts'
+import type { ResourceInfo } from '../request/request-info.ts'
+import { readWriteOptions, sentWriteOptions } from '../request/write-options.ts'
+import { itemChoice } from '../response/answered-list.ts'
+import { negotiate } from '../response/negotiate.ts'
+import { negotiateResponse } from '../response/negotiate-response.ts'
+import { protobufObjects } from '../response/protobuf-form.ts'
+import { sendObject } from '../response/responses.ts'
+import { assertAllowed } from '../steps/authorize.ts'
+import { logMessages } from '../websocket/web-socket-framings.ts'
+import { answerOverWebSocket } from '../websocket/web-socket-transport.ts'
+
+export interface EndpointCall {
+  readonly verb: Verb
+  readonly exchange: Exchange
+  readonly info: ResourceInfo
+  readonly served: ServedType
+  readonly endpoint: Endpoint
+  readonly admission: Admission
+  readonly authorizer: Authorizer
+  /** Passes requests on to other servers. */
+  readonly passer: RequestPasser
+}
+
+export async function handleAnswer(call: EndpointCall): Promise<void> {
+  const { verb, exchange, info, served, endpoint } = call
+  const { vendor } = served
+  if (endpoint.connects !== undefined) return await handleConnection(call, endpoint.connects)
+  if (served.endpoint !== undefined && served.verbs.includes('list')) negotiateResponse(exchange, served)
+  else agreeOnPlainForm(call)
+  if (endpoint.streamsText) await answerOverWebSocket(exchange, logMessages)
+  if (verb !== 'create') return await answerFor(call, { object: undefined, dryRun: false })
+  const { dryRun } = readWriteOptions(info.query, { kind: 'CreateOptions', vendor, faults: [] })
+  const object = await admit(call, { object: await readSent(call), dryRun })
+  await answerFor(call, { object, dryRun })
+}
+
+async function answerFor(call: EndpointCall, { object, dryRun }: Sent): Promise<void> {
+  const { verb, exchange, info, served, endpoint } = call
+  const { namespace, name, query } = info
+  const { user } = exchange
+  const abandoned = () => exchange.abandoned
+  const warn = (text: string) => exchange.warn(text)
+  const sent = { query, path: info.path, below: belowSubresource(exchange.transport.target, info) }
+  const choose = verb === 'list' ? itemChoice(query, served.vendor) : (object: ApiObject) => object
+  const answer = await endpoint.answer({ verb, namespace, name, user, ...sent, dryRun, object, warn, abandoned })
+  if (answer instanceof PassOn) await call.passer.pass(exchange, answer.passage)
+  else if (answer === undefined) exchange.send(204, exchange.form.mediaType, Buffer.alloc(0))
+  else
+    await sendObject(exchange, verb === 'create' ? 201 : 200, {
+      object: choose(answer),
+      kind: endpoint.type ?? served.kind,
+    })
+}
+
+/** The destination chooses the form of its answer, so none is negotiated; a Status is JSON. */
+async function handleConnection(call: EndpointCall, connection: Connection): Promise<void> {
+  const { exchange, info, authorizer } = call
+  const { user } = exchange
+  // Who may only read must not get in by asking with GET, as WebSockets do.
+  if (connection.needsCreate) await assertAllowed(authorizer, { user, attributes: { ...info, verb: 'create' } })
+  const object = await admit(call, { object: connectOptions(connection, call.info), dryRun: false })
+  await answerFor(call, { object, dryRun: false })
+}
+
+/** What follows the sub-resource in the target, as it was sent: `/a%2Fb?c=d`, or '' where nothing does. */
+function belowSubresource(target: string, { namespace, query }: ResourceInfo): string {
+  const [path = ''] = target.split('?', 1)
+  const before = namespace === '' ? placeSegments : placeSegments + 2
+  const below = path.split('/').slice(before)
+  const asked = query.size === 0 ? '' : target.slice(path.length)
+  return `${below.length === 0 ? '' : `/${below.join('/')}`}${asked}`
+}
+
+/** Of `/api/v1/nodes/n/proxy`, with the empty one before the first slash. */
+const placeSegments = 6
+
+/** What is answered once and never listed has no columns to show. */
+function agreeOnPlainForm({ exchange, info, served, endpoint }: EndpointCall): void {
+  const { vendor, hasProtobuf } = served
+  const protobuf = hasProtobuf ? () => protobufObjects(vendor, endpoint.type ?? served.kind) : undefined
+  const { headers } = exchange
+  exchange.form = negotiate({ headers, query: info.query, watch: false, vendor, protobuf, ofResource: true }, []).form
+  exchange.agreed = true
+}
+
+/** What was sent, of the type that the endpoint takes, and valid. */
+async function readSent({ exchange, served, endpoint }: EndpointCall): Promise<ApiObject> {
+  const type = sentTypes(served, endpoint)[0]!
+  const object = await readObjectBody(exchange, type, sentTypes(served, endpoint).slice(1))
+  const { kind, context } = type
+  const found = kind.rules.validate?.(object, context) ?? []
+  const faults = Array.isArray(found) ? found : await exchange.pace.run(found)
+  const errors = [...validate(kind.schema, asJson(object), context), ...faults]
+  const name = kind.life.nameless ? '' : (object.metadata.name ?? '')
+  if (errors.length > 0) throw invalidObject({ group: type.group, kind: kind.kind }, name, errors)
+  return object
+}
+
+interface Sent {
+  readonly object: ApiObject | undefined
+  readonly dryRun: boolean
+}
+
+async function admit(call: EndpointCall, sent: Sent): Promise<ApiObject | undefined> {
+  const { admission, endpoint } = call
+  if (endpoint.admits === undefined) return sent.object
+  const object = await admission.mutate(requestOf(call, sent))
+  await admission.validate(requestOf(call, { ...sent, object }))
+  return object
+}
+
+function requestOf({ exchange, info, served, endpoint }: EndpointCall, { object, dryRun }: Sent): AdmissionRequest {
+  const { subresource, namespace } = info
+  const type = admittedType(served)
+  return {
+    operation: endpoint.admits ?? 'CREATE',
+    vendor: served.vendor,
+    type,
+    requested: type,
+    forms: formsFor(served, endpoint, object),
+    subresource,
+    namespace,
+    name: info.name || (object?.metadata.name ?? ''),
+    user: exchange.user,
+    dryRun,
+    options: endpoint.admits === 'CONNECT' ? undefined : () => sentWriteOptions(info.query),
+    explanation: exchange.explanation,
+    traceHeaders: () => exchange.traceHeaders,
+    bypass: exchange.bypass,
+    audit: exchange.audit,
+    deadline: exchange.deadline,
+    abandoned: () => exchange.abandoned,
+    warn: (text) => exchange.warn(text),
+    object,
+    oldObject: undefined,
+  }
+}
+
+/** What may be sent to an endpoint: its own type, then the other versions that it takes. */
+function sentTypes(served: ServedType, { type, alsoTakes = [] }: Endpoint): Served[] {
+  const serve = (kind: Kind) => serveKind(kind, served.context, [])
+  return [type === undefined ? served : serve(type), ...alsoTakes.map(serve)]
+}
+
+const known = new WeakMap<ServedType, Map<string, ObjectForms>>()
+
+/** Made once per type, sub-resource and version of what is sent, as those that match webhooks rely on. */
+function formsFor(served: ServedType, endpoint: Endpoint, object: ApiObject | undefined): ObjectForms {
+  const apiVersion = object?.apiVersion ?? ''
+  const ofType = known.get(served) ?? new Map<string, ObjectForms>()
+  known.set(served, ofType)
+  const key = `${endpoint.subresource} ${apiVersion}`
+  const found = ofType.get(key)
+  if (found !== undefined) return found
+  const type = sentTypes(served, endpoint).find((each) => each.apiVersion === apiVersion)
+  const forms = sentForms({ served, type, options: endpoint.connects?.kind })
+  ofType.set(key, forms)
+  return forms
+}

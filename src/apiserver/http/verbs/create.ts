@@ -1,0 +1,23 @@
+/** POST to a collection. */
+import { badRequest } from '../../../api/model/api-error.ts'
+import type { ApiObject } from '../../../api/model/object.ts'
+import { create } from '../../registry/verbs/create.ts'
+import { assertReadable } from '../request/content.ts'
+import { readObjectBody } from '../request/object-body.ts'
+import { type Handler, writeContext } from '../request/resource-request.ts'
+import { sendBytes } from '../response/responses.ts'
+
+export const handleCreate: Handler = async (request) => {
+  // A body that cannot be read is reported before mistakes in the options.
+  assertReadable(request.exchange, request.resource)
+  const context = writeContext(request, 'CreateOptions')
+  const object = await readObjectBody(request.exchange, request.resource)
+  assertNamespace(object, request.info.namespace)
+  await sendBytes(request.exchange, 201, await create(context, { object, managed: false }))
+}
+
+function assertNamespace({ metadata }: ApiObject, namespace: string): void {
+  if (namespace !== '' && metadata.namespace !== undefined && metadata.namespace !== namespace) {
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
+  }
+}

@@ -1,0 +1,38 @@
+/** GET of one object. */
+import type { CachedObject } from '../../../storage/cache/cached-object.ts'
+import type { Resource } from '../../registry/catalogue/resource.ts'
+import { assertReadable, isRemote, jsonOf, prepareJson } from '../../registry/reads/conversion.ts'
+import { get } from '../../registry/verbs/get.ts'
+import type { Exchange } from '../request/exchange.ts'
+import { text } from '../request/query.ts'
+import type { Handler } from '../request/resource-request.ts'
+import { sendBytes } from '../response/responses.ts'
+import { sendMessage } from '../response/shared-messages.ts'
+
+/** For the reader of an object that is shown without some of its defaults. */
+export const lackingDefaults = 'the defaults of its schema would make an object too large: it is shown as it is stored'
+
+export const handleGet: Handler = ({ exchange, info, resource }) => {
+  const { namespace, name, subresource, query } = info
+  const found = get(resource, { namespace, name, subresource, resourceVersion: text(query, 'resourceVersion') })
+  return found instanceof Promise
+    ? found.then((object) => send(exchange, resource, object))
+    : send(exchange, resource, found)
+}
+
+function send(exchange: Exchange, resource: Resource, object: CachedObject): void | Promise<void> {
+  // Nobody is asked to convert what is not shown.
+  if (exchange.form.view?.metadataOnly && isRemote(resource)) return sendBytes(exchange, 200, object.json)
+  const preparing = prepareJson(resource, object, exchange.pace)
+  return preparing === undefined
+    ? sendPrepared(exchange, resource, object)
+    : preparing.then(() => sendPrepared(exchange, resource, object))
+}
+
+function sendPrepared(exchange: Exchange, resource: Resource, object: CachedObject): void | Promise<void> {
+  assertReadable(resource, object)
+  if (exchange.form.shared?.one !== undefined) return sendMessage(exchange, resource, object)
+  const json = jsonOf(resource, object)
+  if (resource.kind.evolution?.lacksDefaults(object.json)) exchange.warn(lackingDefaults)
+  return sendBytes(exchange, 200, json)
+}

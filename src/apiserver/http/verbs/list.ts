@@ -1,0 +1,265 @@
+/**
+ * GET of a collection. As JSON: the cached bytes of its objects, joined. In other forms: object by object. Either way
+ * a list is made while it is sent, and no faster than its reader takes it.
+ */
+
+import type { JsonObject } from '../../../api/json/json.ts'
+import { type ApiObject, asJson } from '../../../api/model/object.ts'
+import { formatVersion } from '../../../api/model/resource-version.ts'
+import { hasDefaults } from '../../../api/schema/defaults.ts'
+import { orderOf } from '../../../api/schema/kind.ts'
+import { TimeSlice } from '../../../base/concurrency/time-slice.ts'
+import type { CachedObject } from '../../../storage/cache/cached-object.ts'
+import type { Resource } from '../../registry/catalogue/resource.ts'
+import {
+  isAsStored,
+  isRemote,
+  jsonOf,
+  prepareJson,
+  prepareObjects,
+  readMetadata,
+  readVersion,
+} from '../../registry/reads/conversion.ts'
+import { type ListPage, type ListQuery, list, slicesOf, slicesTwice } from '../../registry/verbs/list.ts'
+import type { Exchange } from '../request/exchange.ts'
+import { readListQuery } from '../request/list-options.ts'
+import type { Handler, ResourceRequest } from '../request/resource-request.ts'
+import { type ListText, listDocument } from '../response/forms.ts'
+import { type ChunkMemory, sendBytes, sendChunks } from '../response/responses.ts'
+import { sendMessageList } from '../response/shared-messages.ts'
+import { lackingDefaults } from './get.ts'
+
+export const handleList: Handler = async (request) => {
+  const query = readListQuery(request)
+  const page = await list(request.resource, query)
+  try {
+    await sendPage(request, query, await lookAhead(request, page))
+  } finally {
+    page.close?.()
+  }
+}
+
+async function sendPage(request: ResourceRequest, query: ListQuery, page: ListPage): Promise<void> {
+  const { exchange, resource } = request
+  const { form } = exchange
+  warnOfUnreadable(exchange, resource, query.selection.namespace)
+  await warnOfDefaults(exchange, resource, page)
+  if (form.encode === undefined) await sendJson(exchange, resource, page)
+  else if (form.shared?.list !== undefined) await sendShared(request, query, page)
+  else await sendForm(exchange, resource, page)
+}
+
+/** What is looked at before anything is sent; more would drive the first out of memory again. */
+const maxLookedAt = 32 * 1024 * 1024
+
+/**
+ * Where a webhook converts the objects, or their defaults may not fit, they are looked at before anything is sent: so a
+ * failure can be answered, and a warning given. A webhook is asked about a page in as few calls as can be. What is beyond
+ * the bound is looked at while the list is sent.
+ */
+async function lookAhead({ exchange, resource }: ResourceRequest, page: ListPage): Promise<ListPage> {
+  const { kind } = resource
+  const converts = isRemote(resource) && !exchange.form.view?.metadataOnly
+  if (!converts && (kind.evolution === undefined || !hasDefaults(kind.schema))) return page
+  const slices = slicesOf(page)
+  const objects: CachedObject[] = []
+  let bytes = 0
+  for (let next = await slices.next(); !next.done; next = await slices.next()) {
+    for (const object of next.value) objects.push(object)
+    bytes += next.value.reduce((sum, { json }) => sum + json.length, 0)
+    if (converts) await prepareObjects(resource, next.value)
+    if (bytes > maxLookedAt) return { ...page, objects, rest: slices }
+  }
+  const { rest: _, ...whole } = page
+  return { ...whole, objects }
+}
+
+/** A list whose length must be known before it is sent. */
+async function sendShared({ exchange, resource }: ResourceRequest, query: ListQuery, page: ListPage): Promise<void> {
+  const empty = emptyList(resource, page)
+  await sendMessageList(exchange, resource, { empty, slices: slicesTwice(resource, query, page) })
+}
+
+const toldKeys = 5
+
+/** A list without some of its objects must not pass for a whole one. */
+function warnOfUnreadable(exchange: Exchange, { cache }: Resource, namespace: string | undefined): void {
+  const left = cache.allUnreadable(namespace)
+  for (const { key, why } of left.slice(0, toldKeys)) exchange.warn(`${key} is left out: ${why}`)
+  if (left.length > toldKeys) exchange.warn(`${left.length - toldKeys} more objects are left out: they cannot be read`)
+}
+
+/** Headers go before the objects: of those that were not looked at, what was found of any before counts. */
+async function warnOfDefaults(exchange: Exchange, resource: Resource, { objects, rest }: ListPage): Promise<void> {
+  const { evolution, schema } = resource.kind
+  if (evolution === undefined || !hasDefaults(schema)) return
+  const pace = new TimeSlice()
+  let lacks = rest !== undefined && evolution.lacksDefaults()
+  for (const object of objects) {
+    if (lacks) break
+    await prepareJson(resource, object, pace)
+    jsonOf(resource, object)
+    lacks = evolution.lacksDefaults(object.json)
+    await pace.yieldIfDue()
+  }
+  if (lacks) exchange.warn(lackingDefaults)
+}
+
+async function sendJson(exchange: Exchange, resource: Resource, page: ListPage): Promise<void> {
+  const parts = partsOf(resource, page)
+  const size = sizeOf(parts)
+  if (size <= shortList && isAsStored(resource) && !resource.kind.views.typedItems)
+    return await sendBytes(exchange, 200, shortJson(resource, parts, size))
+  await sendChunks(exchange, (memory) => listJson(resource, parts, memory), size)
+}
+
+/** Up to here a list is made in one go: most lists by a selector are. */
+const shortList = 64 * 1024
+
+function shortJson(resource: Resource, { start, page, end }: Parts, size: number): Buffer {
+  const types = typePrefixes(resource)
+  const bytes = Buffer.allocUnsafeSlow(size)
+  let used = start.copy(bytes)
+  let brace = openBrace
+  for (const object of page.objects) {
+    const { json } = object
+    const cut = typeLength(object, json, types)
+    used += brace.copy(bytes, used)
+    used += json.copy(bytes, used, cut, json.length - 1)
+    brace = commaBrace
+  }
+  return bytes.subarray(0, used + end.copy(bytes, used))
+}
+
+/** About how long the list will be: what is left out of an object is longer than what stands between two. */
+function sizeOf({ start, page: { objects, rest }, end }: Parts): number {
+  if (rest !== undefined) return Number.POSITIVE_INFINITY
+  return objects.reduce((sum, { json }) => sum + json.length, start.length + openBrace.length + end.length)
+}
+
+interface Parts {
+  /** What stands before the items. */
+  readonly start: Buffer
+  readonly page: ListPage
+  /** What stands after them. */
+  readonly end: Buffer
+}
+
+function partsOf(resource: Resource, page: ListPage): Parts {
+  const [start, end] = listDocument(emptyList(resource, page)).split('"items":[]')
+  return { start: Buffer.from(`${start}"items":[`), page, end: Buffer.from(`]${end}`) }
+}
+
+/** The list as JSON, a chunk for each memory that is given. An object larger than that goes as it is. */
+async function* listJson(resource: Resource, { start, page, end }: Parts, memory: ChunkMemory): AsyncGenerator<Buffer> {
+  const types = resource.kind.views.typedItems ? undefined : typePrefixes(resource)
+  const pace = isAsStored(resource) ? undefined : new TimeSlice()
+  let chunk = memory()
+  let used = start.copy(chunk)
+  let brace = openBrace
+  for await (const slice of slicesOf(page)) {
+    for (const object of slice) {
+      const preparing = pace && prepareJson(resource, object, pace)
+      if (preparing !== undefined) await preparing
+      const json = jsonOf(resource, object)
+      const cut = types === undefined ? openBrace.length : typeLength(object, json, types)
+      const length = json.length - 1
+      used += brace.copy(chunk, used)
+      brace = commaBrace
+      // There is always room left for a brace, or for the end.
+      const full = chunk.length - end.length
+      if (used + json.length > full) {
+        yield chunk.subarray(0, used)
+        chunk = memory()
+        used = 0
+      }
+      if (json.length > full) yield json.subarray(cut, length)
+      else used += json.copy(chunk, used, cut, length)
+      // One object may take long to be brought up to its definition.
+      const pause = pace?.yieldIfDue()
+      if (pause !== undefined) await pause
+    }
+  }
+  yield chunk.subarray(0, used + end.copy(chunk, used))
+}
+
+const openBrace = Buffer.from('{')
+const commaBrace = Buffer.from(',{')
+
+/** How an object of this kind begins: as it is written now, and as it was before. Both are equally long. */
+function typePrefixes({ apiVersion, kind }: Resource): readonly Buffer[] {
+  const [type, version] = [`"kind":${JSON.stringify(kind.kind)},`, `"apiVersion":${JSON.stringify(apiVersion)},`]
+  return [Buffer.from(`{${type}${version}`), Buffer.from(`{${version}${type}`)]
+}
+
+/** Items of a list carry no apiVersion and kind: those stand first in an object and are left out. */
+function typeLength({ key }: CachedObject, json: Buffer, types: readonly Buffer[]): number {
+  for (const type of types) if (json.compare(type, 0, type.length, 0, type.length) === 0) return type.length
+  throw new TypeError(`${key} is stored as another kind`)
+}
+
+/** The list without its items, its members in their order. */
+function emptyList({ apiVersion, kind }: Resource, page: ListPage): JsonObject {
+  const resourceVersion = formatVersion(page.revision)
+  const remaining = page.remaining === undefined ? {} : { remainingItemCount: page.remaining }
+  const listKind = kind.listKind ?? `${kind.kind}List`
+  // In lists of custom kinds, as in their objects, byte order counts.
+  if (kind.views.typedItems) {
+    const metadata = { continue: page.continueToken, ...remaining, resourceVersion }
+    return { apiVersion, items: [], kind: listKind, metadata }
+  }
+  const next = page.continueToken === '' ? {} : { continue: page.continueToken }
+  return { kind: listKind, apiVersion, metadata: { resourceVersion, ...next, ...remaining }, items: [] }
+}
+
+async function sendForm(exchange: Exchange, resource: Resource, page: ListPage): Promise<void> {
+  const { form } = exchange
+  const list = emptyList(resource, page)
+  if (page.objects.length === 0) return await sendBytes(exchange, 200, Buffer.from(listDocument(list)))
+  const { shown, member } = form.view?.list(list) ?? { shown: list, member: 'items' }
+  const text = await form.openList(shown, member)
+  const show = form.view?.item ?? (resource.kind.views.typedItems ? asJson : withoutType)
+  const order = form.view === undefined ? orderOf(resource.kind) : form.view.order
+  const metadataOnly = form.view?.metadataOnly === true
+  const read = metadataOnly ? readMetadata : readVersion
+  const item = (object: CachedObject) => text.item(show(read(resource, object)), order)
+  const prepare = (object: CachedObject) => (metadataOnly ? undefined : prepareObjects(resource, [object]))
+  await sendChunks(exchange, () => listText(page, { ...text, item, prepare }), sizeOf(partsOf(resource, page)))
+}
+
+/** Items of a list carry no apiVersion and kind. */
+function withoutType(object: ApiObject): JsonObject {
+  const { apiVersion: _, kind: __, ...rest } = asJson(object)
+  return rest
+}
+
+const chunkLength = 64 * 1024
+
+interface ObjectText extends Omit<ListText, 'item'> {
+  /** To be waited for before `item`, where it gives something. */
+  readonly prepare: (object: CachedObject) => Promise<void> | undefined
+  readonly item: (object: CachedObject) => string
+}
+
+async function* listText(
+  page: ListPage,
+  { before, between, after, prepare, item }: ObjectText,
+): AsyncGenerator<Buffer> {
+  const pace = new TimeSlice()
+  let text = before
+  let separator = ''
+  for await (const slice of slicesOf(page)) {
+    for (const object of slice) {
+      const preparing = prepare(object)
+      if (preparing !== undefined) await preparing
+      text += separator + item(object)
+      separator = between
+      const pause = pace.yieldIfDue()
+      if (pause !== undefined) await pause
+      if (text.length < chunkLength) continue
+      yield Buffer.from(text)
+      text = ''
+    }
+  }
+  yield Buffer.from(text + after)
+}

@@ -1,0 +1,98 @@
+/** PATCH of one object or of a subresource that is a view of it: the four forms, chosen by the content type. */
+import { type ParsedJson, parseSteps } from '../../../api/codec/json.ts'
+import type { Json } from '../../../api/json/json.ts'
+import { jsonPatchSteps, parseJsonPatch, unknownMembers } from '../../../api/merge/json-patch.ts'
+import { mergePatchSteps } from '../../../api/merge/merge-patch.ts'
+import { parsePatchObject } from '../../../api/merge/patch-faults.ts'
+import { applyStrategicMergePatch } from '../../../api/merge/strategic-merge-patch.ts'
+import { ApiError } from '../../../api/model/api-error.ts'
+import { type FieldError, forbidden } from '../../../api/model/field-error.ts'
+import { asJson } from '../../../api/model/object.ts'
+import type { Resource } from '../../registry/catalogue/resource.ts'
+import { originOf } from '../../registry/catalogue/served.ts'
+import { assertNamesVersion, updateObject } from '../../registry/verbs/update.ts'
+import { namesVersion } from '../../registry/writes/metadata.ts'
+import { readBody } from '../request/body.ts'
+import { mediaType, noted } from '../request/content.ts'
+import type { Exchange } from '../request/exchange.ts'
+import { duplicateFields, readPatched } from '../request/object-body.ts'
+import { type Handler, writeContext } from '../request/resource-request.ts'
+import { sendBytes } from '../response/responses.ts'
+import { applyType, handleApply } from './apply.ts'
+import { assertSameObject, withOwnVersion } from './update.ts'
+
+/** A patch that has been read: what it makes of a document, and what it holds that nobody knows. */
+interface Patch {
+  readonly apply: (document: Json) => Json | Generator<void, Json>
+  readonly faults: readonly string[]
+}
+
+const strategic = 'application/strategic-merge-patch+json'
+
+const forms: { readonly [type: string]: (resource: Resource, body: ParsedJson) => Patch } = {
+  'application/json-patch+json': (_, { value, duplicates }) => {
+    const operations = parseJsonPatch(value)
+    return {
+      apply: (document) => jsonPatchSteps(document, operations),
+      faults: [...unknownMembers(value).map((name) => `unknown field "${name}"`), ...duplicateFields(duplicates)],
+    }
+  },
+  'application/merge-patch+json': (_, { value, duplicates }) => {
+    const patch = parsePatchObject(value)
+    return { apply: (document) => mergePatchSteps(document, patch), faults: duplicateFields(duplicates) }
+  },
+  [strategic]: ({ kind }, { value, duplicates }) => {
+    const patch = parsePatchObject(value)
+    return {
+      apply: (document) => applyStrategicMergePatch(kind.schema, document, patch),
+      faults: duplicateFields(duplicates),
+    }
+  },
+}
+
+/** The media types of patches. */
+export const patchTypes: readonly string[] = [...Object.keys(forms), applyType]
+
+/** Throws 415 for a content type that is no form of a patch here. */
+export function assertPatchType(exchange: Exchange, resource: Resource): void {
+  const { kind } = resource
+  const types = patchTypes.filter((name) => name !== strategic || kind.life.strategicPatch !== false)
+  if (types.includes(mediaType(exchange))) return
+  const message = `415: Unsupported Media Type: a patch is one of ${types.join(', ')}`
+  throw new ApiError(415, 'UnsupportedMediaType', message, originOf(resource) === 'built-in' ? {} : undefined)
+}
+
+/** The content type has been looked at before (`assertPatchType`). */
+export const handlePatch: Handler = async (request) => {
+  const { exchange, info, resource } = request
+  const form = forms[mediaType(exchange)]
+  if (form === undefined) return await handleApply(request)
+  const context = writeContext(request, 'PatchOptions', refuseForce(info.query))
+  const body = await readBody(exchange)
+  let patch: Patch | undefined
+  const { pace } = context
+  const patched = await updateObject(context, info.name, async (previous) => {
+    // Read once there is an object: a missing object is reported before mistakes in the patch.
+    patch ??= form(resource, noted(exchange, await pace.run(parseSteps(body)), body))
+    await pace.yieldIfDue()
+    const made = patch.apply(asJson(previous))
+    const value = isSteps(made) ? await pace.run(made) : made
+    await pace.yieldIfDue()
+    const next = await readPatched(exchange, resource, value, patch.faults)
+    assertSameObject(next, info.namespace, info.name)
+    assertNamesVersion(context, next)
+    const object = withOwnVersion(next, previous)
+    return { object, managed: false, named: namesVersion(object) }
+  })
+  await sendBytes(exchange, 200, patched)
+}
+
+/** No JSON value has a function. */
+function isSteps(made: Json | Generator<void, Json>): made is Generator<void, Json> {
+  return typeof made === 'object' && made !== null && 'next' in made && typeof made.next === 'function'
+}
+
+/** Only apply can take fields from others by force. */
+function refuseForce(query: URLSearchParams): FieldError[] {
+  return query.has('force') ? [forbidden('force', 'may not be specified for non-apply patch')] : []
+}

@@ -1,0 +1,35 @@
+/** PUT of one object or of a subresource that is a view of it. */
+import { badRequest } from '../../../api/model/api-error.ts'
+import type { ApiObject } from '../../../api/model/object.ts'
+import { update } from '../../registry/verbs/update.ts'
+import { readObjectBody } from '../request/object-body.ts'
+import { type Handler, writeContext } from '../request/resource-request.ts'
+import { sendBytes } from '../response/responses.ts'
+
+export const handleUpdate: Handler = async (request) => {
+  const { exchange, info, resource } = request
+  const context = writeContext(request, 'UpdateOptions')
+  const object = await readObjectBody(exchange, resource)
+  assertSameObject(object, info.namespace, info.name)
+  const updated = await update(context, info.name, object)
+  await sendBytes(exchange, updated.created ? 201 : 200, updated.json)
+}
+
+/** The object that was sent must be the one that the path names. Throws 400. */
+export function assertSameObject({ metadata }: ApiObject, namespace: string, name: string): void {
+  if (!metadata.name)
+    throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`)
+  if (metadata.name !== name)
+    throw badRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${name})`)
+  if (namespace !== '' && metadata.namespace !== undefined && metadata.namespace !== namespace) {
+    throw badRequest(
+      `the namespace of the object (${metadata.namespace}) does not match the namespace on the request (${namespace})`,
+    )
+  }
+}
+
+/** A version that a patch left unchanged is not a precondition: the patch fits any state. */
+export function withOwnVersion(next: ApiObject, previous: ApiObject): ApiObject {
+  const { resourceVersion, ...metadata } = next.metadata
+  return resourceVersion === previous.metadata.resourceVersion ? { ...next, metadata } : next
+}

@@ -1,0 +1,197 @@
+/**
+ * GET with `watch`: a stream of events until its time is over, the client is gone or cannot keep up.
+ * All that is queued goes out as one write; a write waits until the client has taken the last one.
+ */
+
+import type { JsonObject } from '../../../api/json/json.ts'
+import { ApiError, failure } from '../../../api/model/api-error.ts'
+import { asJson } from '../../../api/model/object.ts'
+import { formatVersion, parseVersion } from '../../../api/model/resource-version.ts'
+import type { EventForm } from '../../../storage/cache/event.ts'
+import type { Watcher } from '../../../storage/cache/watcher.ts'
+import type { Resource } from '../../registry/catalogue/resource.ts'
+import { toldUpTo, type Watching, watch } from '../../registry/verbs/watch.ts'
+import type { Exchange } from '../request/exchange.ts'
+import { checkVersionMatch, readCounts, readSelection } from '../request/list-options.ts'
+import { text } from '../request/query.ts'
+import { isTrue } from '../request/request-info.ts'
+import type { Handler } from '../request/resource-request.ts'
+import { negotiateEvents } from '../response/negotiate-response.ts'
+import { jsonEventMessages, protobufEventMessages } from '../websocket/web-socket-framings.ts'
+import { answerOverWebSocket } from '../websocket/web-socket-transport.ts'
+import { lackingDefaults } from './get.ts'
+
+export const handleWatch: Handler = async (request) => {
+  const { exchange, info, resource } = request
+  const lifetime = lifetimeMs(info.query, request.minWatchMs)
+  const selection = readSelection(request)
+  checkVersionMatch(info.query, resource.vendor, true)
+  const resourceVersion = text(info.query, 'resourceVersion')
+  if (resourceVersion !== '') parseVersion(resourceVersion)
+  const form = negotiateEvents(exchange, resource)
+  await answerOverWebSocket(exchange, exchange.form.shared === undefined ? jsonEventMessages : protobufEventMessages)
+  if (resource.kind.evolution?.lacksDefaults()) exchange.warn(lackingDefaults)
+  const bookmarks = isTrue(info.query, 'allowWatchBookmarks') ? new Bookmarks(resource, form, lifetime) : undefined
+  const series = request.watchMetrics.seriesOf(resource)
+  const sent = (bytes: number) => series.sent(bytes)
+  await tellErrors(exchange, form, async () => {
+    const watching = await watch(resource, { selection, resourceVersion, form, user: exchange.user.name, sent })
+    series.watchers++
+    await stream(exchange, watching, { lifetime, bookmarks, sent }).finally(() => series.watchers--)
+  })
+}
+
+/**
+ * A start that is too old is reported in the stream, as clients expect: a 200 with an ERROR event. So is whatever goes
+ * wrong once the stream has begun.
+ */
+async function tellErrors(exchange: Exchange, form: EventForm, run: () => Promise<void>): Promise<void> {
+  try {
+    await run()
+  } catch (error) {
+    if (!(error instanceof ApiError) || (error.code !== 410 && !exchange.answered)) throw error
+    openStream(exchange)
+    await write(exchange, form.tell('ERROR', asJson(failure(error))))
+    exchange.transport.end()
+  }
+}
+
+interface Streaming {
+  readonly lifetime: number
+  readonly bookmarks: Bookmarks | undefined
+  /** Called with the size of every event. */
+  readonly sent: (bytes: number) => void
+}
+
+async function stream(
+  exchange: Exchange,
+  { watcher, before }: Watching,
+  { lifetime, bookmarks, sent }: Streaming,
+): Promise<void> {
+  const end = () => watcher.close()
+  let cutting: NodeJS.Timeout | undefined
+  watcher.onEnd = () => {
+    cutting = setTimeout(() => exchange.transport.cut(), lastWriteMs)
+  }
+  // Cleared when the watch ends: lifetimes are long, and many watches are left early.
+  const over = setTimeout(end, lifetime)
+  const { signal } = exchange.transport
+  signal.addEventListener('abort', end)
+  if (signal.aborted) end()
+  try {
+    await replay(exchange, before)
+    // Events that come later are paid for by the writes that they tell of.
+    exchange.seats?.release()
+    bookmarks?.start(watcher)
+    await forward(exchange, watcher, sent)
+    exchange.transport.end()
+  } finally {
+    bookmarks?.stop()
+    clearTimeout(over)
+    signal.removeEventListener('abort', end)
+    watcher.close()
+    clearTimeout(cutting)
+    await before.return(undefined)
+  }
+}
+
+/** How long a client may take to read the end of a watch that is over, before it is cut off. */
+const lastWriteMs = 2000
+
+/** What goes wrong before there is anything to send is answered with its own code. */
+async function replay(exchange: Exchange, before: AsyncGenerator<Buffer>): Promise<void> {
+  let next = await before.next()
+  openStream(exchange)
+  for (; !next.done && !exchange.transport.gone; next = await before.next()) await write(exchange, next.value)
+}
+
+function openStream(exchange: Exchange): void {
+  const { mediaType, streamType = mediaType } = exchange.form
+  exchange.open(200, streamType)
+}
+
+const chunkBytes = 256 * 1024
+
+async function forward(exchange: Exchange, watcher: Watcher, sent: (bytes: number) => void): Promise<void> {
+  while (!watcher.closed) {
+    await watcher.ready()
+    const events = watcher.take(chunkBytes)
+    for (const { length } of events) sent(length)
+    if (events.length > 0) await write(exchange, joined(events))
+  }
+}
+
+let lastJoined: { readonly events: readonly Buffer[]; readonly bytes: Buffer } = { events: [], bytes: Buffer.alloc(0) }
+
+/** Those who watch the same take the same events, one after another: they are joined once for all of them. */
+function joined(events: readonly Buffer[]): Buffer {
+  if (events.length === 1) return events[0]!
+  const isSame =
+    events.length === lastJoined.events.length && events.every((event, i) => event === lastJoined.events[i])
+  if (!isSame) lastJoined = { events, bytes: Buffer.concat(events) }
+  return lastJoined.bytes
+}
+
+/** A client that takes nothing for so long is cut off: what is held for it is others' memory. */
+const stallMs = 25_000
+
+function write({ transport }: Exchange, chunk: Buffer): Promise<void> | undefined {
+  const room = transport.write(chunk)
+  if (room === undefined) return undefined
+  const stalled = setTimeout(() => transport.cut(), stallMs)
+  return room.finally(() => clearTimeout(stalled))
+}
+
+const minute = 60_000
+/** As long as a timer can wait. */
+const maxLifetimeMs = 2 ** 31 - 1
+
+/** What the client asks for, else once to twice the least, so that not all watches end at once. */
+function lifetimeMs(query: URLSearchParams, minMs: number): number {
+  const { timeoutSeconds } = readCounts(query)
+  return Math.min(timeoutSeconds > 0 ? timeoutSeconds * 1000 : Math.round(minMs * (1 + Math.random())), maxLifetimeMs)
+}
+
+const beforeTheEnd = 2000
+
+/** Every minute, and shortly before the watch ends, so that a client can resume from there. */
+function* bookmarkTimes(lifetime: number): Generator<number> {
+  for (let at = minute; at < lifetime - beforeTheEnd; at += minute) yield at
+  yield Math.max(lifetime - beforeTheEnd, 0)
+}
+
+/** Sends the client its position from time to time, so that it can resume from there. */
+class Bookmarks {
+  readonly #resource: Resource
+  readonly #form: EventForm
+  readonly #times: Iterator<number>
+  readonly #began = performance.now()
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(resource: Resource, form: EventForm, lifetime: number) {
+    this.#resource = resource
+    this.#form = form
+    this.#times = bookmarkTimes(lifetime)
+  }
+
+  /** To be called when the watcher has begun: before that its position is unknown. */
+  start(watcher: Watcher): void {
+    const next = this.#times.next()
+    if (next.done) return
+    const due = Math.max(next.value - (performance.now() - this.#began), 0)
+    this.#timer = setTimeout(() => {
+      const upTo = toldUpTo(this.#resource, watcher)
+      watcher.bookmark(this.#form.tell('BOOKMARK', bookmarkAt(this.#resource, upTo)))
+      this.start(watcher)
+    }, due)
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer)
+  }
+}
+
+function bookmarkAt({ apiVersion, kind }: Resource, revision: number): JsonObject {
+  const metadata = { resourceVersion: formatVersion(revision), creationTimestamp: null }
+  return { kind: kind.kind, apiVersion, metadata }
+}

@@ -1,0 +1,57 @@
+/** What is counted of watches: how many there are of each type, how many events they sent, and how large. */
+
+import { type Count, Counter, type Distribution, Gauge, Histogram, type Metric } from '../../base/telemetry/metrics.ts'
+import type { Resource } from '../registry/catalogue/resource.ts'
+
+/** From one KiB to 128. */
+const sizes = Array.from({ length: 8 }, (_, i) => 1024 * 2 ** i)
+const labels = ['group', 'version', 'kind']
+
+/** The series of one type: a watch looks them up when it begins. */
+class WatchSeries {
+  /** How many watches are under way. */
+  watchers = 0
+  readonly #events: Count
+  readonly #sizes: Distribution
+
+  constructor(events: Count, eventSizes: Distribution) {
+    this.#events = events
+    this.#sizes = eventSizes
+  }
+
+  sent(bytes: number): void {
+    this.#events.value++
+    this.#sizes.observe(bytes)
+  }
+}
+
+/** Counts watches and the events that they send. */
+export class WatchMetrics {
+  readonly #events = new Counter({
+    name: 'apiserver_watch_events_total',
+    help: 'How many events were sent to watches.',
+    labels,
+  })
+  readonly #sizes = new Histogram(
+    { name: 'apiserver_watch_events_sizes', help: 'How large the events of watches were, in bytes.', labels },
+    sizes,
+  )
+  readonly #series = new Map<string, { readonly values: readonly string[]; readonly series: WatchSeries }>()
+  readonly metrics: readonly Metric[] = [
+    this.#events,
+    this.#sizes,
+    new Gauge({ name: 'apiserver_registered_watchers', help: 'How many watches are under way.', labels }, () =>
+      [...this.#series.values()].map(({ values, series }) => [values, series.watchers] as const),
+    ),
+  ]
+
+  seriesOf({ group, kind }: Resource): WatchSeries {
+    const values = [group, kind.version, kind.kind]
+    const key = values.join('/')
+    const known = this.#series.get(key)
+    if (known !== undefined) return known.series
+    const series = new WatchSeries(this.#events.at(...values), this.#sizes.at(...values))
+    this.#series.set(key, { values, series })
+    return series
+  }
+}

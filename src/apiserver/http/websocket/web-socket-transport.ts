@@ -1,0 +1,187 @@
+/**
+ * An answer that comes in parts, sent over a WebSocket: where a client asks to upgrade a watch or a log, the answer is 101
+ * and every event or piece of the log is one message, as kube-apiserver does it. Any other answer, such as a refusal, is an
+ * ordinary answer. The request has passed the whole pipeline by then.
+ */
+import type { Readable } from 'node:stream'
+import { badRequest } from '../../../api/model/api-error.ts'
+import { agreeOnProtocol } from '../../../wire/streaming/handshake.ts'
+import { MessageSocket, maxReceivedBytes } from '../../../wire/streaming/websocket/message-socket.ts'
+import { WebSocketFraming } from '../../../wire/websocket/framing.ts'
+import type { Peer, ResponseHeaders, ServerTransport, UpgradeRequest } from '../../transport/server-transport.ts'
+import type { Exchange } from '../request/exchange.ts'
+import type { RequestHeaders } from '../request/headers.ts'
+import { withoutWebSocketToken } from './websocket-token.ts'
+
+interface SocketMessage {
+  readonly type: 'text' | 'binary'
+  readonly data: Buffer
+}
+
+/** How the parts of an answer become messages. */
+export interface MessageFraming {
+  /** The names of protocols that are spoken; undefined: whichever the client names. */
+  readonly protocols?: readonly string[]
+  /** The first message, which tells the client that the stream has begun. */
+  opening?(protocol: string): SocketMessage
+  messages(chunk: Buffer, protocol: string): Iterable<SocketMessage>
+}
+
+/** Has the answer sent over a WebSocket if the client asks for one; else changes nothing. */
+export async function answerOverWebSocket(exchange: Exchange, messages: MessageFraming): Promise<void> {
+  const { upgrade } = exchange.transport
+  const wanted = upgrade?.protocols.split(',').map((name) => name.trim().toLowerCase())
+  if (upgrade === undefined || !wanted?.includes('websocket')) return
+  const agreed = agree(exchange.headers, messages)
+  const framing = await WebSocketFraming.open('server', maxReceivedBytes)
+  const onSwitched = () => {
+    exchange.status = 101
+  }
+  const transport = new WebSocketTransport(exchange.transport, { upgrade, framing, messages, ...agreed, onSwitched })
+  exchange.transport = transport
+  // Whoever follows the exchange already has the signal of the first transport, which ends with the switch.
+  transport.signal.addEventListener('abort', () => exchange.abandon())
+}
+
+function agree(headers: RequestHeaders, { protocols }: MessageFraming) {
+  // A token among the subprotocols is a credential, and is never repeated to the client.
+  const offered = withoutWebSocketToken(headers.list('sec-websocket-protocol'))
+  const first = offered.split(',', 1)[0]!.trim()
+  const agreed = agreeOnProtocol(
+    {
+      upgrade: 'websocket',
+      'sec-websocket-key': headers.first('sec-websocket-key'),
+      'sec-websocket-version': headers.first('sec-websocket-version'),
+      'sec-websocket-protocol': offered,
+    },
+    { spdy: [], websocket: protocols ?? [first] },
+  )
+  if ('status' in agreed) throw badRequest(agreed.message)
+  return { protocol: agreed.name, answer: withoutConnection(agreed.headers) }
+}
+
+/** The names in lower case; the connection adds its own header. */
+function withoutConnection(headers: readonly string[]): string[] {
+  const kept: string[] = []
+  for (let i = 0; i < headers.length; i += 2)
+    if (headers[i]!.toLowerCase() !== 'connection') kept.push(headers[i]!.toLowerCase(), headers[i + 1]!)
+  return kept
+}
+
+interface Switching {
+  readonly upgrade: UpgradeRequest
+  readonly framing: WebSocketFraming
+  readonly messages: MessageFraming
+  /** The chosen protocol; '' for none. */
+  readonly protocol: string
+  /** Headers of the answer 101. */
+  readonly answer: readonly string[]
+  readonly onSwitched: () => void
+}
+
+class WebSocketTransport implements ServerTransport {
+  readonly #inner: ServerTransport
+  readonly #switching: Switching
+  readonly #closed = new AbortController()
+  #socket: MessageSocket | undefined
+
+  constructor(inner: ServerTransport, switching: Switching) {
+    this.#inner = inner
+    this.#switching = switching
+    const { signal } = inner
+    if (signal.aborted) this.#closed.abort()
+    else signal.addEventListener('abort', () => this.#closed.abort())
+  }
+
+  get method(): string {
+    return this.#inner.method
+  }
+
+  get target(): string {
+    return this.#inner.target
+  }
+
+  /** Without those that ask for the WebSocket: they are not for a server that the request is passed on to. */
+  get rawHeaders(): readonly string[] {
+    const { rawHeaders } = this.#inner
+    return rawHeaders.filter((_, i) => !/^(?:upgrade$|connection$|sec-websocket-)/i.test(rawHeaders[i - (i % 2)]!))
+  }
+
+  get peer(): Peer {
+    return this.#inner.peer
+  }
+
+  get gone(): boolean {
+    return this.#socket === undefined ? this.#inner.gone : this.#closed.signal.aborted || this.#socket.isOver
+  }
+
+  get signal(): AbortSignal {
+    return this.#closed.signal
+  }
+
+  get hasBody(): boolean {
+    return this.#inner.hasBody
+  }
+
+  get body(): Readable {
+    return this.#inner.body
+  }
+
+  get bodyAtHand(): Buffer | undefined {
+    return this.#inner.bodyAtHand
+  }
+
+  get bodyWhole(): boolean {
+    return this.#inner.bodyWhole
+  }
+
+  send(...answer: Parameters<ServerTransport['send']>): void {
+    this.#inner.send(...answer)
+  }
+
+  taken(): Promise<void> {
+    return this.#inner.taken()
+  }
+
+  open(status: number, headers: ResponseHeaders): void {
+    if (status === 200) this.#switch(headers)
+    else this.#inner.open(status, headers)
+  }
+
+  #switch(headers: ResponseHeaders): void {
+    const { upgrade, answer, framing, messages, protocol, onSwitched } = this.#switching
+    const socket = upgrade.switch([...answer, ...withoutLength(headers)])
+    this.#socket = new MessageSocket(socket, framing, () => this.#closed.abort())
+    onSwitched()
+    const opening = messages.opening?.(protocol)
+    if (opening !== undefined) this.#socket.send(opening.type, opening.data)
+  }
+
+  write(chunk: Buffer): Promise<void> | undefined {
+    if (this.#socket === undefined) return this.#inner.write(chunk)
+    const { messages, protocol } = this.#switching
+    let room: Promise<void> | undefined
+    for (const { type, data } of messages.messages(chunk, protocol)) room = this.#socket.send(type, data)
+    return room
+  }
+
+  async pass(chunk: Buffer): Promise<void> {
+    if (this.#socket === undefined) await this.#inner.pass(chunk)
+    else await this.write(chunk)
+  }
+
+  end(): void {
+    if (this.#socket === undefined) this.#inner.end()
+    else this.#socket.end()
+  }
+
+  cut(): void {
+    if (this.#socket === undefined) this.#inner.cut()
+    else this.#socket.destroy()
+  }
+}
+
+/** An answer 101 has no body, so it has no length and no encoding of one. */
+function withoutLength(headers: ResponseHeaders): string[] {
+  return headers.filter((_, i) => !/^(?:content-length|transfer-encoding)$/.test(headers[i - (i % 2)]!))
+}

@@ -1,0 +1,82 @@
+/** Why a call to another server failed, in words that name neither what was sent nor what was answered. */
+import { isOwnLimit } from '../../base/limits/own-limits.ts'
+import { selfSigned } from './nameless-certificates.ts'
+
+/**
+ * `timeout`: no complete answer in time. `connection`: no connection could be made. `cut`: the connection ended
+ * after the call was sent and before its answer was complete. `tls`: the other side could not prove who it is. `answer`: it
+ * answered, and not as it should. `aborted`: nobody waits for the answer any more. `limit`: this server had no connection or
+ * memory left for the call. That says nothing about the other side.
+ */
+export type CallFault = 'timeout' | 'connection' | 'cut' | 'tls' | 'answer' | 'aborted' | 'limit'
+
+/**
+ * What may help. `reconnect`: a connection that had been used before broke before anything was answered, and the call may be
+ * repeated. `verify`: the certificate looks as if it had signed itself.
+ */
+export type Remedy = 'reconnect' | 'verify'
+
+/** A call to another server that brought no answer that can be used. */
+export class CallError extends Error {
+  override readonly name = 'CallError'
+  readonly fault: CallFault
+  readonly remedy: Remedy | undefined
+
+  constructor(fault: CallFault, message: string, remedy?: Remedy) {
+    super(message)
+    this.fault = fault
+    this.remedy = remedy
+  }
+}
+
+const unknownAuthority = 'x509: certificate signed by unknown authority'
+const notNow = 'x509: certificate has expired or is not yet valid'
+
+const certificateFaults: { readonly [code: string]: string } = {
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: unknownAuthority,
+  UNABLE_TO_GET_ISSUER_CERT: unknownAuthority,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: unknownAuthority,
+  SELF_SIGNED_CERT_IN_CHAIN: unknownAuthority,
+  DEPTH_ZERO_SELF_SIGNED_CERT: unknownAuthority,
+  CERT_SIGNATURE_FAILURE: unknownAuthority,
+  CERT_UNTRUSTED: unknownAuthority,
+  CERT_HAS_EXPIRED: notNow,
+  CERT_NOT_YET_VALID: notNow,
+  INVALID_PURPOSE: 'x509: certificate is not meant for servers',
+}
+
+const connectionFaults: { readonly [code: string]: string } = {
+  ECONNREFUSED: 'connection refused',
+  ECONNRESET: 'the connection was cut',
+  EPIPE: 'the connection was cut',
+  ENOTFOUND: 'no such host',
+  EAI_AGAIN: 'the name could not be resolved',
+  EHOSTUNREACH: 'no route to host',
+  ENETUNREACH: 'network is unreachable',
+  ETIMEDOUT: 'the connection timed out',
+}
+
+/** The code of an error about a certificate whose common name is not the required one. */
+export const wrongCommonName = 'ORCH_WRONG_COMMON_NAME'
+
+export interface BrokenCall {
+  readonly serverName: string
+  /** Whether a second call on a new connection may succeed and does no harm. */
+  readonly isRepeatable: boolean
+}
+
+/** What an error of Node means. */
+export function callErrorOf(error: NodeJS.ErrnoException, { serverName, isRepeatable }: BrokenCall): CallError {
+  const { code = '' } = error
+  if (isOwnLimit(error)) return new CallError('limit', `the server cannot open another connection (${code})`)
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
+    return new CallError('tls', `x509: certificate is not valid for ${serverName}`)
+  if (code === wrongCommonName) return new CallError('tls', `x509: certificate is of somebody else: ${error.message}`)
+  const certificateFault = certificateFaults[code]
+  if (certificateFault !== undefined)
+    return new CallError('tls', certificateFault, code === selfSigned ? 'verify' : undefined)
+  if (code === 'EPROTO' || code.startsWith('ERR_SSL') || code.startsWith('ERR_TLS'))
+    return new CallError('tls', `the TLS handshake failed (${code})`)
+  const text = connectionFaults[code] ?? `the connection failed (${code || 'unknown'})`
+  return new CallError('connection', text, isRepeatable ? 'reconnect' : undefined)
+}

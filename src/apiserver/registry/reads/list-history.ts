@@ -1,0 +1,137 @@
+/**
+ * Lists at a revision that the cache has left behind, from the store, which keeps exact snapshots for as long as it
+ * keeps history. Read in steps of about a megabyte: a whole list as its client takes it, a page until it is full.
+ */
+
+import { expired } from '../../../api/model/api-error.ts'
+import { TimeSlice } from '../../../base/concurrency/time-slice.ts'
+import type { CachedObject } from '../../../storage/cache/cached-object.ts'
+import { RevisionAhead, RevisionGone, type Snapshot } from '../../../storage/store/store.ts'
+import type { Resource } from '../catalogue/resource.ts'
+import { isSelective, type ParsedSelection } from './selection.ts'
+import { tooLarge } from './versions.ts'
+
+export interface PastState {
+  readonly selection: ParsedSelection
+  readonly revision: number
+  /** Only objects past this key. */
+  readonly after: string | undefined
+}
+
+export interface HistoryPage {
+  readonly objects: readonly CachedObject[]
+  /** How many keys come after the page, whether or not they are selected. */
+  readonly remaining: number
+  /** The last key that was looked at, where that is past the last object found. */
+  readonly position?: string | undefined
+}
+
+const stepBytes = 1024 * 1024
+const firstStep = 2
+const longestStep = 500
+/** A page ends here even if it is not full: its reader asks for the next one as always. */
+const maxPageBytes = 8 * 1024 * 1024
+
+export interface WholeList {
+  readonly objects: readonly CachedObject[]
+  /** Those after them, read when they are asked for. */
+  readonly rest: AsyncGenerator<readonly CachedObject[]>
+}
+
+/** All objects, most of them not yet read. */
+export async function listAll(resource: Resource, state: PastState): Promise<WholeList> {
+  const steps = readSteps(resource, state, Number.POSITIVE_INFINITY)
+  const { value: first } = await steps.next()
+  return { objects: first?.objects ?? [], rest: objectsOf(steps) }
+}
+
+async function* objectsOf(steps: AsyncIterable<Step>): AsyncGenerator<readonly CachedObject[]> {
+  for await (const { objects } of steps) if (objects.length > 0) yield objects
+}
+
+/** Where only some are selected, one more is looked for: there is a next page only if it would hold something. */
+export async function listPage(resource: Resource, state: PastState, limit: number): Promise<HistoryPage> {
+  const enough = isSelective(state.selection) ? limit + 1 : limit
+  const pace = new TimeSlice()
+  const found: CachedObject[] = []
+  let bytes = 0
+  for await (const { objects, last, remaining } of readSteps(resource, state, limit)) {
+    found.push(...objects)
+    bytes += sizeOf(objects)
+    if (found.length > limit) return cutPage(found, limit, remaining)
+    if (remaining === 0 || found.length >= enough || bytes >= maxPageBytes)
+      return { objects: found, remaining, position: last }
+    if (pace.charge(500)) await pace.yieldIfDue()
+  }
+  return { objects: found, remaining: 0 }
+}
+
+function cutPage(found: readonly CachedObject[], limit: number, remaining: number): HistoryPage {
+  const objects = found.slice(0, limit)
+  return { objects, remaining: remaining + found.length - limit, position: objects.at(-1)!.key }
+}
+
+interface Step {
+  /** Those that are selected. */
+  readonly objects: readonly CachedObject[]
+  /** The last key looked at, and how many follow it. */
+  readonly last: string | undefined
+  readonly remaining: number
+}
+
+/** `limit`: more than so many keys at once are not needed, unless only some of them are selected. */
+async function* readSteps(resource: Resource, state: PastState, limit: number): AsyncGenerator<Step> {
+  const { selection, revision } = state
+  const { namespace } = selection
+  const { cache } = resource
+  const prefix = namespace === undefined ? cache.prefix : `${cache.prefix}${namespace}/`
+  const whole = !isSelective(selection)
+  const count = whole && limit < Number.POSITIVE_INFINITY
+  let after = state.after
+  let step = firstStep
+  let left = limit
+  for (let remaining = 1; remaining > 0; ) {
+    const size = whole ? Math.min(step, left) : step
+    const page = await read(resource, {
+      prefix,
+      revision,
+      limit: size,
+      count,
+      ...(after === undefined ? {} : { after }),
+    })
+    const objects = page.entries.flatMap((entry) => cache.readIfSound(entry.key, entry.revision, entry.value) ?? [])
+    after = page.entries.at(-1)?.key
+    remaining = after === undefined ? 0 : page.remaining
+    left -= page.entries.length
+    step = nextStep(objects, step)
+    yield { objects: whole ? objects : objects.filter((object) => isWanted(selection, object)), last: after, remaining }
+  }
+}
+
+/** As many as come to the wanted size, growing by steps, since the next ones may be larger. */
+function nextStep(objects: readonly CachedObject[], step: number): number {
+  const fitting = Math.floor((stepBytes * objects.length) / Math.max(1, sizeOf(objects)))
+  return Math.max(1, Math.min(fitting, step * 8, longestStep))
+}
+
+function sizeOf(objects: readonly CachedObject[]): number {
+  return objects.reduce((sum, { json }) => sum + json.length, 0)
+}
+
+function isWanted({ name, matches }: ParsedSelection, object: CachedObject): boolean {
+  return (name === undefined || object.name === name) && (matches === undefined || matches(object))
+}
+
+async function read(resource: Resource, range: Parameters<Resource['store']['list']>[0]): Promise<Snapshot> {
+  try {
+    return await resource.store.list(range)
+  } catch (error) {
+    if (error instanceof RevisionGone) {
+      throw expired(
+        'The provided resourceVersion is too old: the server keeps history for a few minutes only. Start a new list without it.',
+      )
+    }
+    if (error instanceof RevisionAhead) throw tooLarge(error.revision, error.current)
+    throw error
+  }
+}

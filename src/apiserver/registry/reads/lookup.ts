@@ -1,0 +1,79 @@
+/** The look-up of objects (`api/model/lookup.ts`) in the caches of what the catalogue serves. */
+
+import type { Found, ListQuery, Lookup, ObjectName, StoredType } from '../../../api/model/lookup.ts'
+import type { CachedObject } from '../../../storage/cache/cached-object.ts'
+import type { Catalogue } from '../catalogue/catalogue.ts'
+import { type CatchingUp, keyOf, notFoundError, type Resource, waitForCaches } from '../catalogue/resource.ts'
+import { readStored } from './read-stored.ts'
+
+/** The look-up in the caches of a catalogue. */
+export function lookupIn(catalogue: Catalogue, parts: CatchingUp): Lookup {
+  // Every write asks for its namespace: what is asked for is read once per state of it, and forgotten with that.
+  const read = new WeakMap<CachedObject, Found>()
+  const open = ({ kind }: Resource, cached: CachedObject): Found => {
+    const before = read.get(cached)
+    if (before !== undefined) return before
+    const { key, revision } = cached
+    const found = { key, revision, object: readStored(kind, cached) }
+    read.set(cached, found)
+    return found
+  }
+  const getCached = (type: StoredType<unknown>, { namespace, name }: ObjectName) => {
+    const resource = stored(catalogue, type)
+    const cached = resource.cache.get(keyOf(resource, namespace, name))
+    return cached && open(resource, cached)
+  }
+  // What is stored under a type was decoded by its kind, so its objects have the type that the caller names.
+  return {
+    getCached,
+    getLatest: (type, name) => {
+      const wait = waitForCaches(stored(catalogue, type))
+      return wait === undefined ? getCached(type, name) : wait.then(() => getCached(type, name))
+    },
+    waitUntilCurrent: () => waitForCaches(parts),
+    follow: ({ group, plural }, { changed, reset }) => {
+      const cache = catalogue.stored(group, plural)?.cache
+      cache?.onChange((key) => (key === undefined ? reset() : changed(nameIn(key.slice(cache.prefix.length)))))
+      return cache !== undefined
+    },
+    names: (type, namespace) => each(stored(catalogue, type).cache.slices({ namespace })),
+    readUncached: (type, { namespace, name }) => {
+      const resource = stored(catalogue, type)
+      const cached = resource.cache.get(keyOf(resource, namespace, name))
+      return cached && readStored(resource.kind, cached)
+    },
+    readAllUncached: (type) => {
+      const { kind, cache } = stored(catalogue, type)
+      return each(cache.slices({ namespace: undefined })).map((cached) => [cached, readStored(kind, cached)])
+    },
+    list: (type, { namespace, label, whole = false }: ListQuery) => {
+      const resource = stored(catalogue, type)
+      const [damaged] = whole ? resource.cache.allUnreadable(namespace) : []
+      if (damaged !== undefined) throw notFoundError(resource, damaged.namespace, damaged.name)
+      const all = label === undefined ? resource.cache.page(namespace) : labelled(resource, namespace, label)
+      return all.map((cached) => open(resource, cached))
+    },
+  } as Lookup
+}
+
+function labelled({ cache }: Resource, namespace: string | undefined, { key, value }: NonNullable<ListQuery['label']>) {
+  const matches = ({ selectable }: CachedObject) => selectable.labels?.[key] === value
+  return [...cache.slices({ namespace, matches, demand: { key, values: new Set([value]) } })].flat()
+}
+
+function* each<T>(slices: Iterable<readonly T[]>): Generator<T> {
+  for (const slice of slices) yield* slice
+}
+
+/** `a/b` is the object b in the namespace a, `b` one without. */
+function nameIn(place: string): ObjectName {
+  const slash = place.indexOf('/')
+  return { namespace: place.slice(0, Math.max(slash, 0)), name: place.slice(slash + 1) }
+}
+
+/** The stored version of a kind that the server cannot do without. */
+export function stored(catalogue: Catalogue, { group, plural }: StoredType<unknown>): Resource {
+  const resource = catalogue.stored(group, plural)
+  if (resource === undefined) throw new TypeError(`${plural} of the group ${group} are not stored here`)
+  return resource
+}

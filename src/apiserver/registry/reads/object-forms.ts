@@ -1,0 +1,115 @@
+/** The forms of stored objects, as admission shows them to webhooks: made once per type. */
+
+import type { JsonObject } from '../../../api/json/json.ts'
+import { type ApiObject, asJson, asObject } from '../../../api/model/object.ts'
+import { groupName } from '../../../api/model/vendor.ts'
+import type { Kind } from '../../../api/schema/kind.ts'
+import { normalizeSteps, storedSteps } from '../../../api/schema/normalize.ts'
+import { memoizeByObject } from '../../../base/collections/memoize-by-object.ts'
+import { done, type Steps } from '../../../base/concurrency/time-slice.ts'
+import type { ObjectForm, ObjectForms } from '../../admission/object-forms.ts'
+import type { Resource } from '../catalogue/resource.ts'
+import type { Served } from '../catalogue/served.ts'
+import { fromStored } from './conversion.ts'
+
+/** Of what is written through this: a version of a kind, or a view such as Scale. */
+export const formsOf = memoizeByObject(
+  (through: Resource): ObjectForms => (through.shows === undefined ? versionForms(through) : viewForms(through)),
+)
+
+function versionForms(through: Resource): ObjectForms {
+  const others = through.versions.filter((version) => version.apiVersion !== through.apiVersion)
+  return {
+    requested: through.kind.evolution ? customForm(through, through) : formOf(through),
+    others: others.map((version) => (through.kind.evolution ? customForm(version, through) : formOf(version))),
+    labelsOf: ({ metadata }) => metadata.labels ?? {},
+  }
+}
+
+function formOf(version: Resource): ObjectForm {
+  return {
+    ...namesOf(version),
+    show: (object) => done(fromStored(version, object)),
+    *read(json, base) {
+      const { object } = yield* normalizeSteps(version, json)
+      return yield* storedSteps(version, object, base)
+    },
+  }
+}
+
+/** Of a custom kind controls see the version that is written through, whichever that is. */
+function customForm(version: Resource, through: Resource): ObjectForm {
+  return {
+    ...namesOf(version),
+    *show(object) {
+      return asObject(yield* inVersion(version, asJson(object)))
+    },
+    *read(json) {
+      const { object } = yield* normalizeSteps(version, json)
+      yield
+      return (yield* normalizeSteps(through, yield* inVersion(through, asJson(object)))).object
+    },
+  }
+}
+
+function* inVersion({ apiVersion, kind }: Resource, object: JsonObject): Steps<JsonObject> {
+  return object.apiVersion === apiVersion ? object : yield* kind.evolution!.convert(object)
+}
+
+/** A view is a kind of its own, and a sub-resource of every version that has it. */
+function viewForms(view: Resource): ObjectForms {
+  const { kind, resource } = namesOf(view)
+  const form = formOf(view)
+  const siblings = view.versions.filter(
+    (version) => version.kind.version !== resource.version && [...version.views.values()].some(isSame(view.kind)),
+  )
+  return {
+    requested: { ...form, kind, resource },
+    others: siblings.map((sibling) => ({ ...form, kind, resource: namesOf(sibling).resource })),
+    labelsOf: (object) => fromStored(view, object).metadata.labels ?? {},
+  }
+}
+
+function isSame({ group, kind }: Kind): (other: Resource) => boolean {
+  return (other) => other.kind.group === group && other.kind.kind === kind
+}
+
+function namesOf({ kind, vendor, group, plural, shows }: Resource): Pick<ObjectForm, 'kind' | 'resource'> {
+  return {
+    kind: { group: groupName(vendor, kind.group), version: kind.version, kind: kind.kind },
+    resource: { group, version: shows ?? kind.version, resource: plural },
+  }
+}
+
+/** What an endpoint takes and is not stored: a review, an action, the options of a connection. */
+export interface SentType {
+  readonly served: Served
+  /** What is sent, where that is not the kind itself. */
+  readonly type: Served | undefined
+  /** The kind of the options of a connection, which have no metadata. */
+  readonly options: string | undefined
+}
+
+function withoutMetadata({ metadata: _, ...rest }: ApiObject): ApiObject {
+  return rest as unknown as ApiObject
+}
+
+/** The forms of an object that is sent and not stored. */
+export function sentForms({ served, type, options }: SentType): ObjectForms {
+  const { group, plural, vendor, kind } = served
+  const sent = (type ?? served).kind
+  const form: ObjectForm = {
+    kind:
+      options === undefined
+        ? { group: groupName(vendor, sent.group), version: sent.version, kind: sent.kind }
+        : { group: '', version: 'v1', kind: options },
+    resource: { group, version: kind.version, resource: plural },
+    show: (object) => done(options === undefined ? object : withoutMetadata(object)),
+    *read(json) {
+      if (options !== undefined) return { metadata: {}, ...json } as unknown as ApiObject
+      return (yield* normalizeSteps(type ?? served, json)).object
+    },
+  }
+  const labelsOf = ({ metadata }: ApiObject) => (options === undefined ? (metadata.labels ?? {}) : undefined)
+  return { requested: form, others: [], labelsOf }
+}

@@ -1,0 +1,87 @@
+/** Which objects a list, watch or deletecollection means: by namespace, name, labels and fields. */
+
+import { badRequest } from '../../../api/model/api-error.ts'
+import { FieldMatcher, type FieldRequirement, parseFieldSelector } from '../../../api/selectors/field-selector.ts'
+import { LabelMatcher, parseLabelSelector } from '../../../api/selectors/label-selector.ts'
+import { shorten } from '../../../base/text/shorten.ts'
+import type { CachedObject } from '../../../storage/cache/cached-object.ts'
+import type { Matches } from '../../../storage/cache/event.ts'
+import type { LabelDemand } from '../../../storage/cache/label-index.ts'
+import type { Selection } from '../../../storage/cache/watcher.ts'
+import type { Resource } from '../catalogue/resource.ts'
+
+export interface SelectionQuery {
+  /** Undefined: all namespaces, or a kind without. */
+  readonly namespace: string | undefined
+  readonly name: string | undefined
+  readonly labelSelector: string
+  readonly fieldSelector: string
+}
+
+/** Selectors that are prepared for matching, and for an index. */
+export interface ParsedSelection extends Selection {
+  /** The part of the labels that an index can answer. */
+  readonly demand: LabelDemand | undefined
+}
+
+/** Whether only some of the objects of a namespace, or of all, are meant. */
+export function isSelective({ name, matches }: Selection): boolean {
+  return name !== undefined || matches !== undefined
+}
+
+/** Parses both selectors. Throws 400, also for a field that the kind cannot be selected by. */
+export function parseSelection(resource: Resource, query: SelectionQuery): ParsedSelection {
+  const requirements = parseLabelSelector(query.labelSelector)
+  const labels = new LabelMatcher(requirements)
+  const fields = storedFields(resource, parseFieldSelector(query.fieldSelector))
+  const byName = query.name ?? exactName(fields)
+  return {
+    namespace: query.namespace,
+    name: byName,
+    demand: labels.choice,
+    matches: requirements.length + fields.length === 0 ? undefined : matcher(labels, new FieldMatcher(fields)),
+  }
+}
+
+function matcher(labels: LabelMatcher, fields: FieldMatcher): Matches {
+  return (object) => labels.matches(object.selectable.labels) && fields.matches((path) => fieldOf(object, path))
+}
+
+function fieldOf(object: CachedObject, path: string): string | undefined {
+  if (path === 'metadata.name') return object.name
+  if (path === 'metadata.namespace') return object.namespace
+  return object.selectable.fields?.[path]
+}
+
+/** `metadata.name=a` selects one object, which needs no search. */
+function exactName(fields: readonly FieldRequirement[]): string | undefined {
+  return fields.find(({ path, equal, value }) => path === 'metadata.name' && equal && value !== '')?.value
+}
+
+function storedFields(resource: Resource, fields: readonly FieldRequirement[]): readonly FieldRequirement[] {
+  if (fields.length === 0) return fields
+  const names = selectorNames(resource)
+  return fields.map((field) => storedField(names, field))
+}
+
+/** A selector as it is looked up: by the path of the stored version, if this version knows the one that it names. */
+function storedField(names: ReadonlyMap<string, string>, field: FieldRequirement): FieldRequirement {
+  const path = names.get(field.path)
+  if (path !== undefined) return path === field.path ? field : { ...field, path }
+  const known = [...names.keys()].map((name) => `"${name}"`).join(', ')
+  throw badRequest(`${JSON.stringify(shorten(field.path, 100))} is not a known field selector: only ${known}`)
+}
+
+/** What selectors may name, and what the stored version calls that. */
+function selectorNames(resource: Resource): Map<string, string> {
+  const { kind, empty } = resource.stored ?? resource
+  // Kinds that name no fields of their own can be asked for a namespace even where they have none: it is empty.
+  const placed = kind.scope === 'Namespaced' || kind.views.selectable === undefined
+  const common = ['metadata.name', ...(placed ? ['metadata.namespace'] : [])]
+  const own = resource.kind.selectorNames ?? sameNames(Object.keys(kind.views.selectable?.(empty) ?? {}))
+  return new Map([...Object.entries(sameNames(common)), ...Object.entries(own)])
+}
+
+function sameNames(paths: readonly string[]): { [path: string]: string } {
+  return Object.fromEntries(paths.map((path) => [path, path]))
+}

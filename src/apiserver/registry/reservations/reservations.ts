@@ -1,0 +1,108 @@
+/**
+ * What objects hold of the pools, in the way of a write: a kind gives its object what it needs before it is validated,
+ * and the commit takes and releases it together with the object. There is nothing to give back when a write fails, is
+ * refused or is a dry run: until the commit nothing was taken.
+ */
+
+import { invalidObject } from '../../../api/model/api-error.ts'
+import { tooMany } from '../../../api/model/field-error.ts'
+import type { ApiObject } from '../../../api/model/object.ts'
+import type { Reservation } from '../../../api/schema/reservations.ts'
+import { reservationKey } from '../../../storage/cache/reservations.ts'
+import { maxClaims, type Taken } from '../../../storage/store/store.ts'
+import { keyOf, kindRef, type Resource, waitForCaches } from '../catalogue/resource.ts'
+import { allocatorOf } from './pools.ts'
+
+/** Any change from one such object to another fits one commit. */
+const maxHeld = maxClaims / 2
+
+/** Gives the object with what it needs. Nothing is refused that this server has not heard of the end of yet. */
+export async function allocate(
+  resource: Resource,
+  object: ApiObject,
+  previous: ApiObject | undefined,
+): Promise<ApiObject> {
+  if (resource.kind.reservations === undefined) return object
+  const held = heldBy(resource, previous)
+  let { next, faults } = tryToHold(resource, object, { previous, held })
+  if (faults.length > 0) {
+    await waitForCaches(resource)
+    ;({ next, faults } = tryToHold(resource, object, { previous, held }))
+  }
+  if (faults.length > 0) throw invalidObject(kindRef(resource), object.metadata.name ?? '', faults)
+  return next
+}
+
+interface Before {
+  readonly previous: ApiObject | undefined
+  /** What that one holds. */
+  readonly held: readonly Reservation[]
+}
+
+/** By what this server has heard. */
+function tryToHold(resource: Resource, object: ApiObject, { previous, held }: Before) {
+  const { pools, caches, kind } = resource
+  const reservations = kind.reservations!
+  const next = 'allocate' in reservations ? structuredClone(object) : object
+  const faults =
+    'allocate' in reservations
+      ? reservations.allocate(
+          next,
+          previous,
+          allocatorOf({ pools, reservations: caches.reservations, most: maxHeld, held }),
+        )
+      : refuseTaken(resource, reservations.held(next), held).map(reservations.refusal)
+  return { next, faults: faults.length > 0 ? faults : checkCount(resource, next) }
+}
+
+function refuseTaken(
+  { caches }: Resource,
+  wanted: readonly Reservation[],
+  held: readonly Reservation[],
+): Reservation[] {
+  const kept = new Set(held.map(keyOfReservation))
+  return wanted.filter(
+    (claim) => caches.reservations.has(claim.pool, claim.value) && !kept.has(keyOfReservation(claim)),
+  )
+}
+
+function checkCount(resource: Resource, object: ApiObject) {
+  const { length } = heldBy(resource, object)
+  return length > maxHeld ? [tooMany('spec', length, maxHeld)] : []
+}
+
+/** The keys to take and to release where `next` takes the place of `previous`; undefined: there is none. */
+export function reservationChanges(
+  resource: Resource,
+  next: ApiObject | undefined,
+  previous: ApiObject | undefined,
+): { takes: Taken[]; releases: string[] } | undefined {
+  if (resource.kind.reservations === undefined) return undefined
+  const after = new Set(heldBy(resource, next).map(keyOfReservation))
+  const before = new Set(heldBy(resource, previous).map(keyOfReservation))
+  const holder = holderOf(resource, (next ?? previous)!)
+  return {
+    takes: [...after].filter((key) => !before.has(key)).map((key) => ({ key, value: holder })),
+    releases: [...before].filter((key) => !after.has(key)),
+  }
+}
+
+/** What a claim says of who holds it: the key of the object. */
+function holderOf(resource: Resource, { metadata: { namespace = '', name = '' } }: ApiObject): Buffer {
+  return Buffer.from(keyOf(resource, namespace, name))
+}
+
+export function heldBy({ kind }: Resource, object: ApiObject | undefined): readonly Reservation[] {
+  return object === undefined ? [] : (kind.reservations?.held(object) ?? [])
+}
+
+export function keyOfReservation({ pool, value }: Reservation): string {
+  return reservationKey(pool, value)
+}
+
+/** The keys that the object under this key holds, by what is written down of them: also where it cannot be read. */
+export function claimsOf({ caches, kind }: Resource, holder: string): string[] {
+  if (kind.reservations === undefined) return []
+  const held = [...caches.reservations.all()].filter((claim) => claim.holder === holder)
+  return held.map(({ key }) => key).slice(0, maxClaims)
+}

@@ -1,0 +1,110 @@
+/**
+ * apply: the caller's configuration over what is stored, by who owns which field. Creates the object where there is
+ * none. What others own and the configuration would change is a conflict, described in full, unless it is forced.
+ */
+
+import { isObject, type Json, type JsonObject, own } from '../../../api/json/json.ts'
+import { type Applied, applySteps } from '../../../api/merge/apply.ts'
+import { applyConflict } from '../../../api/merge/conflicts.ts'
+import { ApiError, conflict, notFound, serviceUnavailable } from '../../../api/model/api-error.ts'
+import type { ApiObject } from '../../../api/model/object.ts'
+import { keyOf, waitForCaches } from '../catalogue/resource.ts'
+import { otherVersions } from '../reads/conversion.ts'
+import { namesVersion } from '../writes/metadata.ts'
+import { maxAttempts, readOnlyFields, versionOf, type WriteContext, writerOf } from '../writes/write.ts'
+import { create } from './create.ts'
+import { type Updated, updateObject } from './update.ts'
+
+export interface ApplyQuery {
+  readonly name: string
+  /** The body as parsed. */
+  readonly config: Json
+  readonly force: boolean
+  /** Makes an object of the kind from the merged JSON: decoded, defaulted, checked against the path. */
+  readonly complete: (merged: JsonObject, previous: ApiObject | undefined) => Promise<ApiObject>
+}
+
+/** Runs a server-side apply. */
+export async function apply(context: WriteContext, query: ApplyQuery): Promise<Updated> {
+  const { resource, namespace } = context
+  await waitForCaches(resource)
+  let exists = resource.cache.get(keyOf(resource, namespace, query.name)) !== undefined
+  if (!exists && context.subresource !== '') throw notFound(resource, query.name)
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
+    try {
+      return await (exists ? applyToExisting : applyNew)(context, query)
+    } catch (error) {
+      if (!(error instanceof ApiError) || !hasTurned(context, error, exists)) throw error
+      if (exists) refuseOther(context, query)
+      exists = !exists
+    }
+  }
+  throw serviceUnavailable(`${resource.plural} "${query.name}" is created and deleted too often; try again`)
+}
+
+/** Whether somebody has just created or deleted the object, so that apply must go the other way. */
+function hasTurned({ subresource }: WriteContext, { reason }: ApiError, existed: boolean): boolean {
+  return existed ? reason === 'NotFound' && subresource === '' : reason === 'AlreadyExists'
+}
+
+/** A configuration that says which object it means is not for another one in the place of the one that was deleted. */
+function refuseOther({ resource }: WriteContext, { name, config }: ApplyQuery): void {
+  const metadata = isObject(config) ? own(config, 'metadata') : undefined
+  const { uid, resourceVersion } = isObject(metadata) ? metadata : {}
+  if (uid || (resourceVersion && resourceVersion !== '0'))
+    throw conflict(resource, name, 'the object that the configuration names by its uid or version has been deleted')
+}
+
+async function applyNew(context: WriteContext, query: ApplyQuery): Promise<Updated> {
+  const object = await merge(context, query, undefined)
+  const { resourceVersion: _, uid, ...metadata } = object.metadata
+  if (uid)
+    throw conflict(
+      context.resource,
+      query.name,
+      `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`,
+    )
+  await context.assertMayCreate()
+  return { json: await create(context, { object: { ...object, metadata }, managed: true }), created: true }
+}
+
+async function applyToExisting(context: WriteContext, query: ApplyQuery): Promise<Updated> {
+  const json = await updateObject(context, query.name, async (previous) => {
+    const object = await merge(context, query, previous)
+    return { object, managed: true, named: namesVersion(object) }
+  })
+  return { json, created: false }
+}
+
+async function merge(context: WriteContext, query: ApplyQuery, live: ApiObject | undefined): Promise<ApiObject> {
+  const { config, force, complete } = query
+  const { pace } = context
+  const version = versionOf(context)
+  const { schema, views } = version.kind
+  const work = applySteps({
+    schema,
+    vendor: version.vendor,
+    empty: version.empty,
+    live,
+    config,
+    writer: writerOf(context),
+    force,
+    readOnly: readOnlyFields(context),
+    view: context.resource.kind.views.subresources?.[context.subresource]?.as !== undefined,
+    versions: otherVersions(version),
+  })
+  await pace.yieldIfDue()
+  const applied = await pace.run(work)
+  if (applied.outcome === 'conflict')
+    throw applyConflict(applied.conflicts, { hideValues: views.confidential === true })
+  await pace.yieldIfDue()
+  return withManagers(await complete(applied.object, live), applied)
+}
+
+function withManagers(object: ApiObject, { managedFields }: Extract<Applied, { outcome: 'applied' }>): ApiObject {
+  const { managedFields: _, ...metadata } = object.metadata
+  return {
+    ...object,
+    metadata: managedFields.length > 0 ? { ...metadata, managedFields: [...managedFields] } : metadata,
+  }
+}

@@ -1,0 +1,127 @@
+/** create: a new object from a client's, or 409 when the name is taken. */
+
+import { assertOwnCount } from '../../../api/codec/stored.ts'
+import { isLarge } from '../../../api/json/large-json.ts'
+import {
+  type ApiError,
+  alreadyExists,
+  badRequest,
+  generateNameTaken,
+  serviceUnavailable,
+} from '../../../api/model/api-error.ts'
+import { generateName } from '../../../api/model/generate-name.ts'
+import { type ApiObject, asJson } from '../../../api/model/object.ts'
+import { refillDefaults, storedSteps } from '../../../api/schema/normalize.ts'
+import { keyOf, waitForCaches } from '../catalogue/resource.ts'
+import { writtenSteps } from '../reads/conversion.ts'
+import { namesVersion } from '../writes/metadata.ts'
+import { asStored, commitObject, maxAttempts, unstored, versionOf, type WriteContext } from '../writes/write.ts'
+import { WriteConditions } from '../writes/write-conditions.ts'
+import { runSteps } from '../writes/write-steps.ts'
+
+export interface NewObject {
+  /** Complete (api/schema/normalize.ts); the caller must not use it afterwards. */
+  readonly object: ApiObject
+  /** Whether its managedFields say already who owns what; else the creator owns all that it sent. */
+  readonly managed: boolean
+}
+
+/** Gives the JSON of what is stored, in the version written through. */
+export async function create(context: WriteContext, { object, managed }: NewObject): Promise<Buffer> {
+  refuseVersion(object)
+  const version = versionOf(context)
+  await context.pace.yieldIfDue()
+  if (isLarge(asJson(object))) await context.pace.run(assertOwnCount(object))
+  const inStored = await context.pace.run(storedSteps(version, object))
+  const json = await createStored(context, { object: inStored, managed })
+  return await context.pace.run(writtenSteps(version, json))
+}
+
+/** How many names are generated for an object before the answer is that they are taken. */
+const maxDraws = 8
+
+/**
+ * The decision may rest on another object, such as its namespace; when that has changed, everything is decided again.
+ * The same happens when a generated name or an address is taken: each attempt draws another.
+ */
+async function createStored(context: WriteContext, wanted: NewObject): Promise<Buffer> {
+  let draws = drawsName(wanted.object) ? maxDraws : 1
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
+    const outcome = await createOnce(context, wanted)
+    if (outcome instanceof Buffer) return outcome
+    if (outcome === 'unguarded') await waitForCaches(context.resource)
+    else if (--draws === 0) throw outcome
+  }
+  throw serviceUnavailable('what the object depends on is changed too often; try again')
+}
+
+/** The JSON of what is stored; or why it is not: what it rests on has changed, or its name is taken. */
+type Outcome = Buffer | 'unguarded' | ApiError
+
+async function createOnce(context: WriteContext, wanted: NewObject): Promise<Outcome> {
+  const conditions = new WriteConditions()
+  return await conditions.attempt(
+    () => attemptCreate(context, wanted, conditions),
+    (outcome) => (outcome instanceof Buffer ? 'stored' : 'failed'),
+  )
+}
+
+async function attemptCreate(
+  context: WriteContext,
+  { object, managed }: NewObject,
+  conditions: WriteConditions,
+): Promise<Outcome> {
+  const { resource, dryRun } = context
+  // No commit proves that a dry run was judged by what there is.
+  if (dryRun && resource.standing !== undefined) await waitForCaches(resource)
+  const standing = await resource.standing?.('create')
+  if (standing !== undefined && !dryRun) conditions.dependOn(standing)
+  const drawnFrom = drawsName(object) ? object.metadata.generateName : undefined
+  const next = await runSteps(
+    { write: context, previous: undefined, conditions, managed, drawnFrom },
+    nameObject(context, object),
+  )
+  return dryRun ? await checkFree(context, next) : await persist(context, next, conditions)
+}
+
+/** A version says which state a write is based on; a new object is based on none. */
+function refuseVersion(object: ApiObject): void {
+  if (namesVersion(object)) throw badRequest('resourceVersion should not be set on objects to be created')
+}
+
+function nameObject({ resource, namespace }: WriteContext, object: ApiObject): ApiObject {
+  const metadata = { ...object.metadata }
+  if (namespace === '') delete metadata.namespace
+  else metadata.namespace = namespace
+  if (drawsName(object)) {
+    metadata.name = generateName(metadata.generateName!)
+    const renamed = { ...object, metadata }
+    refillDefaults(resource, renamed)
+    return renamed
+  }
+  return { ...object, metadata }
+}
+
+function drawsName({ metadata }: ApiObject): boolean {
+  return !metadata.name && !!metadata.generateName
+}
+
+async function persist(context: WriteContext, object: ApiObject, conditions: WriteConditions): Promise<Outcome> {
+  const terms = conditions.termsFor('stored')
+  const result = await commitObject(context, object, { previous: undefined, expected: 0, terms })
+  if (result.outcome === 'stored') return result.json
+  // The name is free, so it was a guard, or another holds what this was to hold.
+  return result.current === undefined ? 'unguarded' : taken(context, object)
+}
+
+async function checkFree(context: WriteContext, object: ApiObject): Promise<Outcome> {
+  const { resource, namespace, pace } = context
+  await waitForCaches(resource)
+  if (resource.cache.get(keyOf(resource, namespace, object.metadata.name!))) return taken(context, object)
+  const ready = await asStored(resource, object, pace)
+  return await unstored(context, ready.object)
+}
+
+function taken({ resource }: WriteContext, { metadata }: ApiObject): ApiError {
+  return metadata.generateName ? generateNameTaken(resource, metadata.name!) : alreadyExists(resource, metadata.name!)
+}

@@ -1,0 +1,96 @@
+/**
+ * deletecollection: deletes what a list would show, some at a time in the order of their names, so that the store can
+ * write them together.
+ */
+
+import { ApiError } from '../../../api/model/api-error.ts'
+import type { Unreadable } from '../../../storage/cache/unreadable.ts'
+import { assertSameLoad } from '../catalogue/resource.ts'
+import { failedHalfway, type WriteContext } from '../writes/write.ts'
+import { type DeleteOptions, deleteObject } from './delete.ts'
+import { type ListPage, type ListQuery, list, slicesOf } from './list.ts'
+
+/**
+ * How many objects are deleted at the same time: one at first, then ever more, so that what is refused for all of them
+ * is found out by one.
+ */
+const maxAtOnce = 64
+
+/**
+ * Returns the page that was deleted or marked. Objects that are gone meanwhile are passed over. Nothing is deleted that
+ * a restore of the store has brought back since the list.
+ */
+export async function deleteCollection(
+  context: WriteContext,
+  query: ListQuery,
+  sentOptions: DeleteOptions,
+): Promise<ListPage> {
+  const options = { ...sentOptions, assertCurrent: assertSameLoad(context.resource) }
+  const page = await countedPage(context, query)
+  let done = 0
+  let atOnce = 1
+  try {
+    for await (const slice of slicesOf(page))
+      for (let i = 0; i < slice.length; ) {
+        const some = slice.slice(i, i + atOnce)
+        const failure = await deleteSome(context, some, { options, onDone: () => done++ })
+        if (failure !== undefined) throw failure.reason
+        i += some.length
+        atOnce = Math.min(2 * atOnce, maxAtOnce)
+      }
+  } catch (error) {
+    throw done === 0 || context.dryRun ? error : failedHalfway(error, `deleted ${done} objects`)
+  } finally {
+    page.close?.()
+  }
+  for (const { namespace, name } of unreadable(context, query))
+    await deleteOne({ ...context, namespace }, name, options)
+  return page
+}
+
+/** A list with a selector does not count what comes after its page. Who deletes a part is told how much is left. */
+async function countedPage({ resource }: WriteContext, query: ListQuery): Promise<ListPage> {
+  const page = await list(resource, query)
+  const { continueToken } = page
+  if (continueToken === '' || page.remaining !== undefined) return page
+  const rest = await list(resource, { ...query, continueToken, limit: 0, resourceVersion: '', match: '' })
+  let remaining = 0
+  try {
+    for await (const { length } of slicesOf(rest)) remaining += length
+  } finally {
+    rest.close?.()
+  }
+  return { ...page, remaining }
+}
+
+type Place = Pick<Unreadable, 'namespace' | 'name'>
+
+/** Tries each of them; returns the first failure. */
+async function deleteSome(
+  context: WriteContext,
+  places: readonly Place[],
+  { options, onDone }: { readonly options: DeleteOptions; readonly onDone: () => void },
+): Promise<PromiseRejectedResult | undefined> {
+  const deletions = places.map(async ({ namespace, name }) => {
+    await deleteOne({ ...context, namespace }, name, options)
+    onDone()
+  })
+  return (await Promise.allSettled(deletions)).find((outcome) => outcome.status === 'rejected')
+}
+
+/**
+ * Objects that cannot be read are deleted with all the others, but not by a selector: nobody knows whether it matches.
+ */
+function unreadable({ resource }: WriteContext, { selection, limit }: ListQuery): readonly Unreadable[] {
+  if (selection.matches !== undefined || selection.name !== undefined || limit !== 0) return []
+  return resource.cache.allUnreadable(selection.namespace)
+}
+
+async function deleteOne(context: WriteContext, name: string, options: DeleteOptions): Promise<void> {
+  try {
+    await deleteObject(context, name, options)
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 404) return
+    throw error
+  }
+}

@@ -1,0 +1,333 @@
+/**
+ * delete: in two phases. An object that something waits for (finalizers, a grace period, or the kind itself) is marked
+ * with a deletionTimestamp and stays until the last of them is gone; any other is removed at once.
+ */
+
+import { sameJson } from '../../../api/json/json.ts'
+import { conflict, forbiddenError, serviceUnavailable } from '../../../api/model/api-error.ts'
+import { type ApiObject, asJson, type ObjectMeta, timestamp } from '../../../api/model/object.ts'
+import type { StoredJson } from '../../../api/schema/kind.ts'
+import { done, type Steps } from '../../../base/concurrency/time-slice.ts'
+import { keyOf, notFoundError, type Resource, waitForCaches } from '../catalogue/resource.ts'
+import { fromStored } from '../reads/conversion.ts'
+import { ConversionFailed, ConversionNotTried } from '../reads/conversion-failed.ts'
+import { readObject, readStoredSteps } from '../reads/read-stored.ts'
+import { claimsOf } from '../reservations/reservations.ts'
+import { admissionRequest } from '../writes/admission-request.ts'
+import { changeNote } from '../writes/change-note.ts'
+import { removeContents } from '../writes/contents.ts'
+import {
+  assertInTime,
+  commitObject,
+  commitTerms,
+  failedHalfway,
+  maxAttempts,
+  prepareContext,
+  type Replaced,
+  timed,
+  versionOf,
+  type WriteContext,
+  withVersion,
+} from '../writes/write.ts'
+import { WriteConditions } from '../writes/write-conditions.ts'
+
+export type Propagation = 'Orphan' | 'Background' | 'Foreground'
+
+export interface DeleteOptions {
+  readonly gracePeriodSeconds: number | undefined
+  readonly propagation: Propagation | undefined
+  /** All of them must hold. */
+  readonly preconditions: readonly Preconditions[]
+  /** For deletions that were decided by a state before: throws where that state is void (`assertSameLoad`). */
+  readonly assertCurrent?: () => void
+}
+
+/** What must be true of an object for its deletion. An absent member is not compared. */
+export interface Preconditions {
+  readonly uid?: string | undefined
+  readonly resourceVersion?: string | undefined
+}
+
+export interface Deleted {
+  /** The object as it was last seen: removed, or marked for deletion. */
+  readonly object: ApiObject
+  readonly removed: boolean
+  /** Why the object is not in the version that was asked for, where a webhook should have made that and did not. */
+  readonly unshown?: string | undefined
+}
+
+/** Deletes one object, or marks it as being deleted where something must happen first. */
+export async function deleteObject(context: WriteContext, name: string, options: DeleteOptions): Promise<Deleted> {
+  const { resource, namespace, dryRun, abandoned } = context
+  if (dryRun) return await deleteAtOnce(context, name, options)
+  const key = keyOf(resource, namespace, name)
+  return await resource.turns.take({ key, abandoned }, () => deleteAtOnce(context, name, options))
+}
+
+async function deleteAtOnce(context: WriteContext, name: string, options: DeleteOptions): Promise<Deleted> {
+  const { resource, namespace } = context
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
+    await waitForCaches(resource)
+    options.assertCurrent?.()
+    const stored = resource.cache.get(keyOf(resource, namespace, name))
+    if (stored === undefined) return await deleteUnreadable(context, name, options)
+    const standing = await resource.standing?.('change')
+    const previous = await context.pace.run(readHeld(resource, stored))
+    const holding = { ...context, resource: heldAs(resource, previous), through: versionOf(context) }
+    const deleted = await settled((conditions) => {
+      if (standing !== undefined) conditions.dependOn(standing)
+      return attemptDelete(holding, { previous, revision: stored.revision, conditions }, options)
+    })
+    if (deleted !== 'lost') return await shown(context, deleted)
+  }
+  throw serviceUnavailable(`${resource.plural} "${name}" is changed by too many writers at once; try again`)
+}
+
+/**
+ * A deletion needs no more of an object than its metadata, which no conversion changes but for labels and annotations.
+ * So where a webhook converts objects they are deleted as they are stored, whether or not it answers.
+ */
+function* readHeld({ kind }: Resource, stored: StoredJson): Steps<ApiObject> {
+  return kind.evolution?.remote ? readObject(stored.json) : yield* readStoredSteps(kind, stored)
+}
+
+/** The type as one of the version that this object is stored in: what is written of it is written as it is. */
+function heldAs(resource: Resource, { apiVersion }: ApiObject): Resource {
+  const { kind } = resource
+  if (!kind.evolution?.remote) return resource
+  const evolution = {
+    ...kind.evolution,
+    remote: false,
+    storedAs: apiVersion,
+    store: (object: ApiObject) => done({ object, completeFor: undefined }),
+    read: done<ApiObject>,
+  }
+  return { ...resource, apiVersion, kind: { ...kind, evolution } }
+}
+
+/** The outcome in the version that was asked for; of what is gone no more is told than what it was. */
+async function shown(context: WriteContext, deleted: Deleted): Promise<Deleted> {
+  const { object, removed } = deleted
+  const version = versionOf(context)
+  const { evolution } = version.kind
+  if (!evolution?.remote) return { ...deleted, object: fromStored(version, object) }
+  if (removed || context.own) return deleted
+  try {
+    return { ...deleted, object: await context.pace.run(evolution.read(object)) }
+  } catch (error) {
+    if (!(error instanceof ConversionFailed || error instanceof ConversionNotTried)) throw error
+    return { ...deleted, unshown: error.message }
+  }
+}
+
+/** Tells those who admitted an attempt how it ended. */
+async function settled<T extends Deleted | 'lost'>(attempt: (conditions: WriteConditions) => Promise<T>): Promise<T> {
+  const conditions = new WriteConditions()
+  return await conditions.attempt(
+    () => attempt(conditions),
+    (deleted) => (deleted === 'lost' ? 'failed' : deleted.removed ? 'removed' : 'stored'),
+  )
+}
+
+/**
+ * What is damaged is removed at once: who would have to be waited for cannot be known. What it holds of the pools is
+ * known by the reservations themselves, and goes in the same step; what only has a meaning with it goes before it. What a newer
+ * program wrote is that one's to delete.
+ */
+async function deleteUnreadable(context: WriteContext, name: string, options: DeleteOptions): Promise<Deleted> {
+  const { resource, namespace } = context
+  const held = resource.cache.unreadable(keyOf(resource, namespace, name))
+  if (held === undefined || held.newer) throw notFoundError(resource, namespace, name)
+  const { apiVersion, kind } = versionOf(context)
+  const metadata = { name, ...(namespace === '' ? {} : { namespace }), uid: '' }
+  const object: ApiObject = { apiVersion, kind: kind.kind, metadata }
+  return await settled(async (conditions) => {
+    await admitDeletion(context, object, conditions)
+    assertPreconditions(resource, withVersion(object, held.revision), options)
+    if (context.dryRun) return { object: withVersion(object, held.revision), removed: true }
+    await removeContents(resource, name, context.pace)
+    const { key, revision: expected } = held
+    const terms = conditions.termsFor('removed')
+    const releases = [...claimsOf(resource, key), ...terms.releases]
+    const note = changeNote(context, object, undefined)
+    const removal = { key, expected, value: undefined, note, ...terms, releases }
+    assertInTime(context)
+    const result = await timed(context, 'store', resource.store.commit(removal))
+    if (result.outcome === 'conflict') throw conflict(resource, name, 'it was changed meanwhile; try again')
+    return { object: withVersion(object, expected), removed: true }
+  })
+}
+
+interface Attempt {
+  /** What is stored. */
+  readonly previous: ApiObject
+  readonly revision: number
+  readonly conditions: WriteConditions
+}
+
+async function attemptDelete(
+  context: WriteContext,
+  attempt: Attempt,
+  options: DeleteOptions,
+): Promise<Deleted | 'lost'> {
+  const { previous, conditions } = attempt
+  assertNotPermanent(context.resource, previous)
+  await admitDeletion(withGrace(context, previous, options), previous, conditions)
+  assertPreconditions(context.resource, previous, options)
+  const marked = mark(context, previous, options)
+  const waits = mustWait(context.resource, marked) || isHeld(context.resource, previous)
+  if (!waits && !context.resource.kind.life.gracePeriod) return await remove(context, attempt)
+  // Whoever runs the object learns that it goes, even if there is nothing to wait for.
+  const stored = await storeMark(context, marked, attempt)
+  if (stored === 'lost' || waits) return stored === 'lost' ? 'lost' : { object: stored.object, removed: false }
+  const { object, revision } = stored
+  return await remove(context, { previous: object, revision, conditions }).catch((error: unknown) => {
+    throw failedHalfway(error, 'the deletion was begun')
+  })
+}
+
+/** A kind that holds deletions lets an object go by a second one, or by the update that takes the last reason away. */
+function isHeld({ kind }: Resource, { metadata }: ApiObject): boolean {
+  return kind.life.holdsDeletion !== undefined && metadata.deletionTimestamp === undefined
+}
+
+function assertNotPermanent(resource: Resource, object: ApiObject): void {
+  if (!resource.kind.life.permanent?.(object)) return
+  const { name = '' } = object.metadata
+  const full = resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`
+  throw forbiddenError(resource, name, `${full} "${name}" is forbidden: it belongs to the system and cannot be deleted`)
+}
+
+async function remove(context: WriteContext, { previous, revision, conditions }: Attempt): Promise<Deleted | 'lost'> {
+  const terms = conditions.termsFor('removed')
+  const removed = await removeObject(context, previous, { previous, expected: revision, terms })
+  return removed === undefined ? 'lost' : { object: removed, removed: true }
+}
+
+/** Stores that the deletion has begun, unless that is known already. */
+async function storeMark(
+  context: WriteContext,
+  marked: ApiObject,
+  { previous, revision, conditions }: Attempt,
+): Promise<{ object: ApiObject; revision: number } | 'lost'> {
+  if (sameJson(asJson(previous), asJson(marked))) return { object: previous, revision }
+  if (context.dryRun) return { object: marked, revision }
+  const result = await commitObject(context, marked, {
+    previous,
+    expected: revision,
+    terms: conditions.termsFor('stored'),
+  })
+  if (result.outcome === 'conflict') return 'lost'
+  return { object: withVersion(marked, result.revision), revision: result.revision }
+}
+
+/** Throws where the object is not the one that the delete options mean. */
+export function assertPreconditions(resource: Resource, object: ApiObject, { preconditions }: DeleteOptions): void {
+  for (const precondition of preconditions) assertPrecondition(resource, object, precondition)
+}
+
+function assertPrecondition(
+  resource: Resource,
+  { metadata }: ApiObject,
+  { uid, resourceVersion }: Preconditions,
+): void {
+  // Who holds its deletion judges it by rules of its own, which name the resource and not the kind.
+  const named = resource.kind.life.holdsDeletion ? resource : { group: resource.group, plural: resource.kind.kind }
+  const fail = (what: string, wanted: string, found: string | undefined) =>
+    conflict(
+      named,
+      metadata.name!,
+      `the ${what} in the precondition (${wanted}) does not match the ${what} in record (${found}). The object might have been deleted and then recreated`,
+    )
+  if (uid !== undefined && uid !== metadata.uid) throw fail('UID', uid, metadata.uid)
+  if (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion)
+    throw fail('ResourceVersion', resourceVersion, metadata.resourceVersion)
+}
+
+/** The object with its deletion begun. While its kind holds one that has begun, nothing more is asked of it. */
+function mark(context: WriteContext, object: ApiObject, options: DeleteOptions): ApiObject {
+  const { resource } = context
+  if (object.metadata.deletionTimestamp !== undefined && resource.kind.life.holdsDeletion?.(object)) return object
+  const finalizers = withPropagation(object.metadata.finalizers ?? [], propagationOf(versionOf(context), options))
+  const { finalizers: _, ...rest } = object.metadata
+  const metadata = { ...rest, ...(finalizers.length > 0 ? { finalizers } : {}) }
+  const requested = options.gracePeriodSeconds
+  if (metadata.deletionTimestamp !== undefined) return { ...object, metadata: shorten(metadata, requested) }
+  const grace = resource.kind.life.gracePeriod?.(object, requested) ?? 0
+  const marked: ApiObject = {
+    ...object,
+    metadata: {
+      ...metadata,
+      deletionTimestamp: timestamp(resource.clock.now() + grace * 1000),
+      deletionGracePeriodSeconds: grace,
+      ...nextGeneration(metadata),
+    },
+  }
+  resource.kind.life.beginDeletion?.(marked, object, prepareContext(context))
+  return marked
+}
+
+function propagationOf({ kind }: Resource, { propagation }: DeleteOptions): Propagation | undefined {
+  if (kind.life.ownsNothing) return 'Background'
+  return propagation ?? (kind.life.orphansByDefault ? 'Orphan' : undefined)
+}
+
+/** Generations are counted where there are any. One beyond what a number can hold, which a client made up, stays. */
+function nextGeneration({ generation = 0 }: ObjectMeta): Pick<ObjectMeta, 'generation'> {
+  return Number.isSafeInteger(generation) && generation > 0 ? { generation: generation + 1 } : {}
+}
+
+/** A grace period that runs can end sooner, never later. What has none, and is held by finalizers, has one that is over. */
+function shorten(metadata: ObjectMeta, requested: number | undefined): ObjectMeta {
+  const { deletionTimestamp: end, deletionGracePeriodSeconds: grace, finalizers = [] } = metadata
+  if (grace === undefined && finalizers.length > 0) return { ...metadata, deletionGracePeriodSeconds: 0 }
+  if (requested === undefined || end === undefined || grace === undefined || requested >= grace) return metadata
+  const deletionTimestamp = timestamp(Date.parse(end) - (grace - requested) * 1000)
+  return { ...metadata, deletionTimestamp, deletionGracePeriodSeconds: requested }
+}
+
+/** Dependents are dealt with by the garbage collector, which acts on these two finalizers. */
+function withPropagation(finalizers: readonly string[], propagation: Propagation | undefined): string[] {
+  if (propagation === undefined) return [...finalizers]
+  const others = finalizers.filter((name) => name !== 'orphan' && name !== 'foregroundDeletion')
+  if (propagation === 'Orphan') return [...others, 'orphan']
+  return propagation === 'Foreground' ? [...others, 'foregroundDeletion'] : others
+}
+
+/** Whether something keeps a deleted object: a finalizer, a grace period, or its kind. */
+export function mustWait(resource: Resource, object: ApiObject): boolean {
+  const { finalizers = [], deletionGracePeriodSeconds: grace = 0 } = object.metadata
+  return finalizers.length > 0 || grace > 0 || resource.kind.life.holdsDeletion?.(object) === true
+}
+
+/** Takes the object out of the store, with all that it holds; undefined when someone else changed it meanwhile. */
+export async function removeObject(
+  context: WriteContext,
+  object: ApiObject,
+  { previous, expected, terms }: Replaced,
+): Promise<ApiObject | undefined> {
+  const { resource, namespace } = context
+  if (context.dryRun) return withVersion(object, expected)
+  const key = keyOf(resource, namespace, object.metadata.name!)
+  const all = commitTerms(resource, terms, { next: undefined, previous })
+  const note = changeNote(context, previous, undefined)
+  const removal = { key, expected, value: undefined, note, ...all }
+  assertInTime(context)
+  const result = await timed(context, 'store', resource.store.commit(removal))
+  return result.outcome === 'conflict' ? undefined : withVersion(object, expected)
+}
+
+/** Who admits a deletion is told how long the object has, whether or not the client said so; what ends already keeps its time. */
+function withGrace(context: WriteContext, object: ApiObject, options: DeleteOptions): WriteContext {
+  const { gracePeriod } = context.resource.kind.life
+  if (gracePeriod === undefined || object.metadata.deletionTimestamp !== undefined) return context
+  const gracePeriodSeconds = gracePeriod(object, options.gracePeriodSeconds)
+  return { ...context, sentOptions: () => ({ ...context.sentOptions(), gracePeriodSeconds }) }
+}
+
+async function admitDeletion(context: WriteContext, oldObject: ApiObject, conditions: WriteConditions): Promise<void> {
+  const name = oldObject.metadata.name!
+  const request = admissionRequest(context, { operation: 'DELETE', name, object: undefined, oldObject, conditions })
+  await timed(context, 'admission', context.admission.mutate(request))
+  await timed(context, 'admission', context.admission.validate(request))
+}

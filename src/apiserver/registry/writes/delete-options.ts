@@ -1,0 +1,70 @@
+/** DeleteOptions as a client says them, wherever they stand: what is wrong with them, and what they mean for a kind. */
+import { invalidObject } from '../../../api/model/api-error.ts'
+import { type FieldError, invalid, notSupported } from '../../../api/model/field-error.ts'
+import { groupName } from '../../../api/model/vendor.ts'
+import type { Kind } from '../../../api/schema/kind.ts'
+import type { deleteOptions } from '../../../api/schema/meta-types.ts'
+import type { Infer } from '../../../api/schema/schema.ts'
+import type { Resource } from '../catalogue/resource.ts'
+import type { DeleteOptions, Preconditions, Propagation } from '../verbs/delete.ts'
+
+export type SentDeleteOptions = Infer<typeof deleteOptions>
+
+/** Delete options that are valid. */
+export interface JudgedDeleteOptions extends DeleteOptions {
+  readonly dryRun: boolean
+}
+
+/** The options in the query that count in addition to those in the body. */
+export interface QueryDeleteOptions {
+  readonly dryRun: readonly string[]
+  readonly preconditions?: Preconditions
+}
+
+/** Validates delete options and combines them with the query's. Throws 422 if they are invalid. */
+export function judgeDeleteOptions(
+  sent: SentDeleteOptions,
+  { kind, vendor }: Resource,
+  query: QueryDeleteOptions,
+): JudgedDeleteOptions {
+  const asked = [...(sent.dryRun ?? []), ...query.dryRun.filter((value) => value !== '')]
+  const errors = check(sent, asked)
+  if (errors.length > 0) throw invalidObject({ group: groupName(vendor, 'meta'), kind: 'DeleteOptions' }, '', errors)
+  return {
+    gracePeriodSeconds: positive(sent.gracePeriodSeconds),
+    propagation: propagationOf(sent, kind),
+    preconditions: [sent.preconditions, query.preconditions].filter((some) => some !== undefined),
+    dryRun: asked.length > 0,
+  }
+}
+
+/** A period below zero counts as a second, as the reference has it. */
+function positive(seconds: number | undefined): number | undefined {
+  return seconds !== undefined && seconds < 0 ? 1 : seconds
+}
+
+const policies = ['Foreground', 'Background', 'Orphan']
+
+function check(sent: SentDeleteOptions, dryRuns: readonly string[]): FieldError[] {
+  const { propagationPolicy: policy, orphanDependents } = sent
+  return [
+    ...(policy !== undefined && orphanDependents !== undefined
+      ? [invalid('propagationPolicy', policy, 'orphanDependents and deletionPropagation cannot be both set')]
+      : []),
+    ...(policy !== undefined && !policies.includes(policy)
+      ? [notSupported('propagationPolicy', policy, [...policies, 'nil'])]
+      : []),
+    ...(dryRuns.every((value) => value === 'All') ? [] : [notSupported('dryRun', dryRuns, ['All'])]),
+  ]
+}
+
+/** Not to orphan, in the older words, means to wait where a kind holds its deletion anyway: with a Namespace. */
+function propagationOf(
+  { propagationPolicy, orphanDependents }: SentDeleteOptions,
+  kind: Kind,
+): Propagation | undefined {
+  if (propagationPolicy !== undefined) return propagationPolicy as Propagation
+  if (orphanDependents === undefined) return undefined
+  if (orphanDependents) return 'Orphan'
+  return kind.life.holdsDeletion ? 'Foreground' : 'Background'
+}

@@ -1,0 +1,190 @@
+/** The rules for metadata that hold for every kind. */
+
+import { randomUUID } from 'node:crypto'
+import {
+  at,
+  child,
+  type FieldError,
+  type FieldPath,
+  forbidden,
+  invalid,
+  maxFaults,
+  required,
+} from '../../../api/model/field-error.ts'
+import { checkFinalizerDomain, checkFinalizerForm } from '../../../api/model/finalizers.ts'
+import { asPrefix, checkDnsLabel, checkPathSegment, checkStoredName } from '../../../api/model/names.ts'
+import { type ApiObject, copyWithout, type ObjectMeta, type OwnerReference } from '../../../api/model/object.ts'
+import type { Vendor } from '../../../api/model/vendor.ts'
+import type { Kind } from '../../../api/schema/kind.ts'
+import { checkAnnotations, checkLabels } from '../../../api/selectors/label-rules.ts'
+
+/** Whether the object says which state a write of it is based on. Version 0 is any version. */
+export function namesVersion({ metadata }: ApiObject): boolean {
+  return !!metadata.resourceVersion && metadata.resourceVersion !== '0'
+}
+
+/** What the server decides about a new object, whatever the client sent. */
+export function systemMetadata(sent: ObjectMeta, creationTimestamp: string): ObjectMeta {
+  const metadata = copyWithout(
+    sent,
+    'selfLink',
+    'clusterName',
+    'resourceVersion',
+    'deletionTimestamp',
+    'deletionGracePeriodSeconds',
+  )
+  metadata.uid = randomUUID()
+  metadata.creationTimestamp = creationTimestamp
+  return metadata
+}
+
+/** What every object must comply with, new or changed. */
+export function validateMetadata(kind: NamedBy, metadata: ObjectMeta, vendor: Vendor | undefined): FieldError[] {
+  const { generation = 0, labels, annotations, ownerReferences, finalizers } = metadata
+  // Lists of faults may be too long to be the arguments of a call, so they are joined and not pushed.
+  return [
+    ...validateName(kind, metadata),
+    ...validateNamespace(metadata),
+    ...(generation < 0 ? [invalid('metadata.generation', generation, 'must be greater than or equal to 0')] : []),
+    ...(labels ? checkLabels(labels, 'metadata.labels') : []),
+    ...(annotations ? checkAnnotations(annotations, 'metadata.annotations') : []),
+    ...(ownerReferences ? validateOwners(ownerReferences) : []),
+    ...(finalizers ? validateFinalizers(finalizers, kind.life.plainFinalizers ? undefined : vendor) : []),
+  ]
+}
+
+/** What metadata are judged by: the form of names, and whether finalizers need a domain. */
+type NamedBy = Pick<Kind, 'form' | 'life'>
+
+const anyKind: NamedBy = { form: checkPathSegment, life: { plainFinalizers: true } }
+
+/** The same of an object that is a part of another: it may be of any kind, and need not have a name. */
+export function validateInnerMetadata(metadata: ObjectMeta, path: FieldPath): FieldError[] {
+  const named = metadata.name ? metadata : { ...metadata, name: 'unnamed' }
+  return validateMetadata(anyKind, named, undefined).map((fault) => ({
+    ...fault,
+    path: `${path}${fault.path.slice('metadata'.length)}`,
+  }))
+}
+
+function validateName(kind: NamedBy, { name = '', generateName: prefix = '' }: ObjectMeta): FieldError[] {
+  const errors: FieldError[] = []
+  if (prefix !== '')
+    errors.push(...asPrefix(kind.form)(prefix).map((text) => invalid('metadata.generateName', prefix, text)))
+  if (name === '') errors.push(required('metadata.name', 'name or generateName is required'))
+  else errors.push(...nameFaults(kind, name).map((text) => invalid('metadata.name', name, text)))
+  return errors
+}
+
+/** Namespaces come off the path, where anything can stand. */
+function validateNamespace({ namespace }: ObjectMeta): FieldError[] {
+  if (namespace === undefined) return []
+  return checkDnsLabel(namespace).map((text) => invalid('metadata.namespace', namespace, text))
+}
+
+function nameFaults(kind: NamedBy, name: string): string[] {
+  const faults = kind.form(name)
+  return faults.length > 0 ? faults : [...checkPathSegment(name), ...checkStoredName(name)]
+}
+
+/** Faults name the list, not the element, as clients of this field are used to. */
+function validateOwners(owners: readonly OwnerReference[]): FieldError[] {
+  const path = 'metadata.ownerReferences'
+  const errors = owners.flatMap((owner) => [
+    ...(versionOf(owner.apiVersion) === ''
+      ? [invalid(child(path, 'apiVersion'), owner.apiVersion, 'version must not be empty')]
+      : []),
+    ...(owner.apiVersion === 'v1' && owner.kind === 'Event'
+      ? [invalid(path, { ...owner }, `${owner.kind} is disallowed from being an owner`)]
+      : []),
+    ...(['kind', 'name', 'uid'] as const)
+      .filter((name) => owner[name] === '')
+      .map((name) => invalid(child(path, name), '', `${name} must not be empty`)),
+  ])
+  const controllers = owners.filter((owner) => owner.controller)
+  if (controllers.length < 2) return errors
+  const names = controllers.map((owner) => owner.name).join(' and ')
+  return [
+    ...errors,
+    invalid(
+      path,
+      owners,
+      `Only one reference can have Controller set to true. Found "true" in references for ${names}`,
+    ),
+  ]
+}
+
+/** The version of `group/version` or `version`; '' when it is neither. */
+function versionOf(apiVersion: string): string {
+  const parts = apiVersion.split('/')
+  return parts.length > 2 ? '' : parts.at(-1)!
+}
+
+/**
+ * A malformed name is reported for the list, a missing domain for the element, as clients expect. Without a vendor no
+ * domain is needed.
+ */
+function validateFinalizers(finalizers: readonly string[], vendor: Vendor | undefined): FieldError[] {
+  const path = 'metadata.finalizers'
+  const errors: FieldError[] = []
+  for (const [i, name] of finalizers.entries()) {
+    if (errors.length >= maxFaults) break
+    for (const text of checkFinalizerForm(name)) errors.push(invalid(path, name, text))
+    if (vendor === undefined) continue
+    for (const text of checkFinalizerDomain(name, vendor)) errors.push(invalid(at(path, i), name, text))
+  }
+  if (finalizers.includes('orphan') && finalizers.includes('foregroundDeletion')) {
+    errors.push(invalid(path, finalizers, 'finalizers orphan and foregroundDeletion cannot be both set'))
+  }
+  return errors
+}
+
+/** What an update leaves out or may not change is taken from what is stored. */
+export function keptMetadata(next: ObjectMeta, previous: ObjectMeta): ObjectMeta {
+  const end = previous.deletionTimestamp === undefined ? next : previous
+  const kept = copyWithout(
+    next,
+    'selfLink',
+    'clusterName',
+    'generation',
+    'deletionTimestamp',
+    'deletionGracePeriodSeconds',
+  )
+  kept.uid ??= previous.uid!
+  kept.creationTimestamp = previous.creationTimestamp!
+  if (previous.generation !== undefined) kept.generation = previous.generation
+  if (end.deletionTimestamp !== undefined) kept.deletionTimestamp = end.deletionTimestamp
+  if (end.deletionGracePeriodSeconds !== undefined) kept.deletionGracePeriodSeconds = end.deletionGracePeriodSeconds
+  return kept
+}
+
+const fixed = [
+  'name',
+  'namespace',
+  'uid',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+] as const
+
+/** What an update may not change. */
+export function validateMetadataUpdate(next: ObjectMeta, previous: ObjectMeta): FieldError[] {
+  const errors = validateNewFinalizers(next, previous)
+  for (const name of fixed)
+    if (next[name] !== previous[name]) errors.push(invalid(`metadata.${name}`, next[name], 'field is immutable'))
+  return errors
+}
+
+/** Once deletion has begun the list of finalizers only shrinks. */
+function validateNewFinalizers(next: ObjectMeta, previous: ObjectMeta): FieldError[] {
+  if (previous.deletionTimestamp === undefined) return []
+  const known = new Set(previous.finalizers)
+  const extra = (next.finalizers ?? []).filter((name) => !known.has(name))
+  if (extra.length === 0) return []
+  return [
+    forbidden(
+      'metadata.finalizers',
+      `no new finalizers can be added if the object is being deleted, found new finalizers ${JSON.stringify(extra)}`,
+    ),
+  ]
+}

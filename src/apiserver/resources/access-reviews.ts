@@ -1,0 +1,85 @@
+/**
+ * The access reviews: may somebody do this? Answered by the same authorizer that decides on requests, as it would
+ * decide now. `subjectaccessreviews` asks about anybody, `localsubjectaccessreviews` about anybody in one namespace,
+ * and `selfsubjectaccessreviews` about who asks.
+ */
+
+import type { Question, SubjectSpec } from '../../api/kinds/authorization/review.ts'
+import { selfSubjectAccessReview } from '../../api/kinds/authorization/self-subject-access-review.ts'
+import {
+  localSubjectAccessReview,
+  type SubjectAccessReview,
+  subjectAccessReview,
+} from '../../api/kinds/authorization/subject-access-review.ts'
+import { badRequest } from '../../api/model/api-error.ts'
+import type { User } from '../../api/model/user.ts'
+import type { Vendor } from '../../api/model/vendor.ts'
+import type { KindOf } from '../../api/schema/kind.ts'
+import type { Access } from '../authz/access.ts'
+import type { Decision, PathAttributes, ResourceAttributes } from '../authz/authorizer.ts'
+import type { Endpoint, EndpointRequest } from '../registry/catalogue/endpoint.ts'
+
+export interface ReviewParts {
+  readonly vendor: Vendor
+  /** Asked when a review comes: what decides needs the catalogue, which needs the endpoints. */
+  readonly access: () => Access
+}
+
+export function accessReviews(parts: ReviewParts): Endpoint[] {
+  return [
+    review(subjectAccessReview, 'Decides whether a user may do something.', async ({ object }) => {
+      const { metadata, spec } = object
+      return { ...object, metadata, status: await decide(parts, userOf(spec ?? {}), spec ?? {}) }
+    }),
+    review(localSubjectAccessReview, 'Decides whether a user may do something in a namespace.', async (request) => {
+      const { metadata, spec } = request.object
+      assertNamespace(request)
+      return { ...request.object, metadata, status: await decide(parts, userOf(spec ?? {}), spec ?? {}) }
+    }),
+    review(
+      selfSubjectAccessReview,
+      'Decides whether the requesting user may do something.',
+      async ({ object, user }) => {
+        const { metadata, spec } = object
+        return { ...object, metadata, status: await decide(parts, user, spec ?? {}) }
+      },
+    ),
+  ]
+}
+
+function review<T>(kind: KindOf<T>, doc: string, answer: Endpoint<T>['answer']): Endpoint<T> {
+  return { kind, subresource: '', verbs: ['create'], type: undefined, admits: 'CREATE', doc, answer }
+}
+
+/** The user that a review asks about. */
+export function userOf({ user = '', uid = '', groups = [], extra = {} }: SubjectSpec): User {
+  return { name: user, uid, groups, extra: new Map(Object.entries(extra)) }
+}
+
+async function decide({ access }: ReviewParts, user: User, question: Question) {
+  const decision = await access().authorizer({ user, attributes: attributesOf(question) })
+  return statusOf(decision)
+}
+
+/** Exactly one of the two is there. */
+export function attributesOf(question: Question): ResourceAttributes | PathAttributes {
+  const { resourceAttributes: asked, nonResourceAttributes: path } = question
+  if (asked === undefined) return { resource: false, verb: path?.verb ?? '', path: path?.path ?? '' }
+  const { verb = '', group = '', version = '', resource = '', subresource = '', namespace = '', name = '' } = asked
+  return { resource: true, verb, group, version, plural: resource, subresource, namespace, name }
+}
+
+function statusOf({ verdict, reason }: Decision) {
+  const why = reason()
+  return {
+    allowed: verdict === 'allow',
+    ...(verdict === 'deny' ? { denied: true } : {}),
+    ...(why === '' ? {} : { reason: why }),
+  }
+}
+
+/** The question is about the namespace that the caller may ask about. */
+function assertNamespace({ object, namespace }: EndpointRequest<SubjectAccessReview>): void {
+  const asked = object.spec?.resourceAttributes?.namespace ?? ''
+  if (asked !== namespace) throw badRequest(`spec.resourceAttributes.namespace must match namespace: ${namespace}`)
+}

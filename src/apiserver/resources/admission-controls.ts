@@ -1,0 +1,37 @@
+/** `admissioncontrols`: the built-in admission controls in the order in which they run, and which of them are enabled here. */
+
+import { admissionControl } from '../../api/kinds/ops/admission-control.ts'
+import { notFound } from '../../api/model/api-error.ts'
+import { apiVersionOf, groupName, type Vendor } from '../../api/model/vendor.ts'
+import type { ControlState } from '../admission/controls/all.ts'
+import type { Endpoint } from '../registry/catalogue/endpoint.ts'
+
+export interface AdmissionControlParts {
+  readonly vendor: Vendor
+  /** In the order in which they run; known once the server has made them. */
+  readonly controls: () => readonly ControlState[]
+}
+
+export function admissionControls({ vendor, controls }: AdmissionControlParts): Endpoint {
+  const apiVersion = apiVersionOf(vendor, admissionControl.group, admissionControl.version)
+  const { kind, plural } = admissionControl
+  return {
+    kind: admissionControl,
+    subresource: '',
+    verbs: ['get', 'list'],
+    type: undefined,
+    admits: undefined,
+    doc: 'Shows the built-in admission controls, and which of them are enabled on this server.',
+    answer: ({ verb, name }) => {
+      const all = controls().map(describe)
+      if (verb === 'list') return { apiVersion, kind: `${kind}List`, metadata: {}, items: all }
+      const found = all.find(({ metadata }) => metadata.name === name)
+      if (found === undefined) throw notFound({ group: groupName(vendor, 'ops'), plural }, name)
+      return { apiVersion, kind, ...found }
+    },
+  }
+}
+
+function describe({ name, byDefault, enabled, steps }: ControlState, index: number) {
+  return { metadata: { name }, spec: { position: index + 1, byDefault }, status: { enabled, steps: [...steps] } }
+}

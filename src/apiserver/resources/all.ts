@@ -1,0 +1,69 @@
+/** The only list of endpoints: what is answered without being stored. Adding one is its file, its test and a line here. */
+import type { Lookup, StoredType } from '../../api/model/lookup.ts'
+import type { Endpoint } from '../registry/catalogue/endpoint.ts'
+import type { Resource } from '../registry/catalogue/resource.ts'
+import { accessQuestions } from './access-questions.ts'
+import { accessReviews, type ReviewParts } from './access-reviews.ts'
+import { type AdmissionControlParts, admissionControls } from './admission-controls.ts'
+import { type AdmissionWebhookParts, admissionWebhooks } from './admission-webhooks.ts'
+import { type AuditEventParts, auditEvents } from './audit-events.ts'
+import { type Component, componentStatuses } from './component-statuses.ts'
+import { deletionExplanation } from './deletion-explanation.ts'
+import { nodeConnections } from './node-connections.ts'
+import { type HistoryParts, objectHistory } from './object-history.ts'
+import { pastState } from './past-state.ts'
+import { binding, podBinding } from './pod-binding.ts'
+import { podConnections } from './pod-connections.ts'
+import { podEviction } from './pod-eviction.ts'
+import { podLog } from './pod-log.ts'
+import { rulesReview } from './rules-review.ts'
+import { type ServiceAccountTokenParts, serviceAccountToken } from './service-account-token.ts'
+import { serviceConnections } from './service-connections.ts'
+import { type TokenReviewParts, tokenReview } from './token-review.ts'
+import type { WaysToNodes } from './ways-to-nodes.ts'
+import { type WebhookPreviewParts, webhookPreview } from './webhook-preview.ts'
+
+export interface EndpointParts
+  extends TokenReviewParts,
+    ReviewParts,
+    ServiceAccountTokenParts,
+    AdmissionControlParts,
+    AdmissionWebhookParts,
+    AuditEventParts,
+    WebhookPreviewParts,
+    HistoryParts {
+  readonly lookup: Lookup
+  /** The ways to nodes and pods. */
+  readonly ways: WaysToNodes
+  /** The stored kinds, for those who write to them. */
+  readonly stored: (type: StoredType) => Resource
+  /** The parts that the server relies on. */
+  readonly components: readonly Component[]
+}
+
+/** Every endpoint. */
+export function allEndpoints(parts: EndpointParts): Endpoint[] {
+  const { lookup, ways, components } = parts
+  return [
+    tokenReview(parts),
+    serviceAccountToken(parts),
+    binding(parts),
+    podBinding(parts),
+    podEviction(parts),
+    ...accessReviews(parts),
+    rulesReview(parts),
+    ...accessQuestions(parts),
+    podLog(lookup, ways),
+    ...podConnections(lookup, ways),
+    ...nodeConnections(ways),
+    ...serviceConnections(lookup, ways),
+    componentStatuses(components),
+    admissionControls(parts),
+    admissionWebhooks(parts),
+    auditEvents(parts),
+    webhookPreview(parts),
+    deletionExplanation(parts),
+    objectHistory(parts),
+    pastState(parts),
+  ]
+}

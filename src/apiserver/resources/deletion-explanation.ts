@@ -1,0 +1,143 @@
+/**
+ * `deletionexplanations`: what the deletion of an object waits for: finalizers, dependents, a grace period, and what a
+ * namespace still holds. The caller must be permitted to get the object; only dependents that the caller may list are
+ * named. The caches of this server are all that is looked at.
+ */
+
+import {
+  type DeletionExplanation,
+  deletionExplanation as explanationKind,
+} from '../../api/kinds/ops/deletion-explanation.ts'
+import { forbiddenError, notFound } from '../../api/model/api-error.ts'
+import { type ApiObject, timestamp } from '../../api/model/object.ts'
+import { shownName, type User } from '../../api/model/user.ts'
+import type { StoredJson } from '../../api/schema/kind.ts'
+import { TimeSlice } from '../../base/concurrency/time-slice.ts'
+import type { Endpoint } from '../registry/catalogue/endpoint.ts'
+import { keyOf, notFoundError, type Resource, waitForCaches } from '../registry/catalogue/resource.ts'
+import { readStored } from '../registry/reads/read-stored.ts'
+import { storedTypes, VisibleTypes, type VisibleTypesParts } from './visible-types.ts'
+
+const maxDependents = 100
+
+export function deletionExplanation(parts: VisibleTypesParts): Endpoint {
+  return {
+    kind: explanationKind,
+    subresource: '',
+    verbs: ['create'],
+    type: undefined,
+    admits: 'CREATE',
+    doc: 'Reports what the deletion of an object waits for.',
+    answer: async ({ object, user }) => {
+      const { spec = {} } = object as DeletionExplanation
+      return { ...object!, status: await explain(parts, spec, user) }
+    },
+  }
+}
+
+type Spec = NonNullable<DeletionExplanation['spec']>
+
+async function explain(
+  parts: VisibleTypesParts,
+  { group = '', resource = '', namespace = '', name = '' }: Spec,
+  user: User,
+) {
+  const type = storedTypes(parts).find((each) => each.group === group && each.plural === resource)
+  if (type === undefined) throw notFound({ group, plural: resource }, name)
+  const visible = new VisibleTypes(parts, user)
+  if (!(await visible.may(type, { verb: 'get', namespace, name })))
+    throw forbiddenError(
+      type,
+      name,
+      `user ${JSON.stringify(shownName(user))} may not get ${resource} ${JSON.stringify(name)}`,
+    )
+  await waitForCaches(type)
+  const stored = type.cache.get(keyOf(type, namespace, name))
+  if (stored === undefined) throw notFoundError(type, namespace, name)
+  const object = readStored(type.kind, stored)
+  const dependents = await dependentsOf(parts, object, visible)
+  const since = beganAt(object)
+  return {
+    deleting: since !== undefined,
+    ...(since === undefined ? {} : { since, reasons: reasonsOf(object, dependents) }),
+    dependents: dependents.sort((a, b) => Number(b.blocks) - Number(a.blocks)).slice(0, maxDependents),
+    dependentCount: dependents.length,
+    hiddenTypes: [...visible.hidden].sort(),
+  }
+}
+
+type Dependent = NonNullable<NonNullable<DeletionExplanation['status']>['dependents']>[number]
+
+/** The objects that name this one as their owner. Those of an object in a namespace are there too. */
+async function dependentsOf(
+  parts: VisibleTypesParts,
+  { metadata: { uid = '', namespace } }: ApiObject,
+  visible: VisibleTypes,
+) {
+  const found: Dependent[] = []
+  const pace = new TimeSlice()
+  for (const type of storedTypes(parts)) {
+    const isNamespaced = type.kind.scope === 'Namespaced'
+    if (namespace !== undefined && !isNamespaced) continue
+    for (const slice of type.cache.slices({ namespace: isNamespaced ? namespace : undefined }))
+      for (const stored of slice) {
+        if (pace.charge(4)) await pace.yieldIfDue()
+        // Parsing each object would take ten times as long as a search for the UID.
+        if (!stored.json.includes(uid)) continue
+        const dependent = dependentIn(type, stored, uid)
+        if (dependent !== undefined && (await visible.mayList(type, stored.namespace))) found.push(dependent)
+      }
+  }
+  return found
+}
+
+function dependentIn(type: Resource, stored: StoredJson, uid: string): Dependent | undefined {
+  const { apiVersion, kind, metadata } = readStored(type.kind, stored)
+  const { name = '', namespace = '', deletionTimestamp, finalizers = [] } = metadata
+  const reference = metadata.ownerReferences?.find((owner) => owner.uid === uid)
+  if (reference === undefined) return undefined
+  return {
+    ...{ apiVersion, kind, namespace, name, blocks: reference.blockOwnerDeletion === true },
+    ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
+    finalizers,
+  }
+}
+
+/** The deletionTimestamp is when a grace period ends, not when it began. */
+function beganAt({ metadata: { deletionTimestamp, deletionGracePeriodSeconds = 0 } }: ApiObject): string | undefined {
+  if (deletionTimestamp === undefined) return undefined
+  return timestamp(Date.parse(deletionTimestamp) - deletionGracePeriodSeconds * 1000)
+}
+
+function reasonsOf(object: ApiObject, dependents: readonly Dependent[]) {
+  const { finalizers = [], deletionGracePeriodSeconds: grace = 0, deletionTimestamp = '' } = object.metadata
+  const { spec = {}, status = {} } = object as {
+    spec?: { finalizers?: string[] }
+    status?: { conditions?: Condition[] }
+  }
+  return [
+    ...finalizers.map((finalizer) => ({ finalizer, message: meaningOf(finalizer, dependents) })),
+    ...(grace > 0 ? [{ message: `its containers may take until ${deletionTimestamp} to stop` }] : []),
+    ...(spec.finalizers ?? []).map((finalizer) => ({ finalizer, message: 'the content of the namespace goes first' })),
+    ...(status.conditions ?? [])
+      .filter(({ type = '', status }) => type.startsWith('Namespace') && status === 'True')
+      .map(({ message = '' }) => ({ message })),
+  ]
+}
+
+interface Condition {
+  readonly type?: string
+  readonly status?: string
+  readonly message?: string
+}
+
+function meaningOf(finalizer: string, dependents: readonly Dependent[]): string {
+  const blocking = dependents.filter(({ blocks }) => blocks).length
+  if (finalizer === 'foregroundDeletion')
+    return `the garbage collector deletes its dependents first; ${blocking} block it`
+  if (finalizer === 'orphan')
+    return `the garbage collector takes it out of the owners of its dependents first; ${dependents.length} name it`
+  if (finalizer.endsWith('/pvc-protection')) return 'no Pod may use the claim'
+  if (finalizer.endsWith('/pv-protection')) return 'no claim may be bound to the volume'
+  return 'the controller that set this finalizer must remove it'
+}

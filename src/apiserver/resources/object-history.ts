@@ -1,0 +1,122 @@
+/** `objecthistories`: the changes of an object with who made them, from the journal of the store. */
+
+import { isObject, type Json } from '../../api/json/json.ts'
+import { type JsonChange, pathText } from '../../api/json/json-changes.ts'
+import { objectHistory as historyKind, type ObjectHistory } from '../../api/kinds/ops/object-history.ts'
+import { badRequest } from '../../api/model/api-error.ts'
+import { formatVersion, parseVersion } from '../../api/model/resource-version.ts'
+import type { User } from '../../api/model/user.ts'
+import type { Kind } from '../../api/schema/kind.ts'
+import type { Endpoint } from '../registry/catalogue/endpoint.ts'
+import { journalOf, lastDeletion, type PastChange, pastChanges } from '../registry/reads/past.ts'
+import { pastAccess } from './past-access.ts'
+import type { VisibleTypesParts } from './visible-types.ts'
+
+const limits = { default: 20, max: 100 }
+
+export interface HistoryParts extends VisibleTypesParts {
+  /** Whether values of Secrets are kept and shown. */
+  readonly showsSecrets: boolean
+}
+
+export function objectHistory(parts: HistoryParts): Endpoint {
+  return {
+    kind: historyKind,
+    subresource: '',
+    verbs: ['create'],
+    type: undefined,
+    admits: 'CREATE',
+    doc: 'Reports who changed an object, when, and what.',
+    answer: async ({ object, user }) => {
+      const { spec = {} } = object as ObjectHistory
+      return { ...object!, status: await answer(parts, spec, user) }
+    },
+  }
+}
+
+type Spec = NonNullable<ObjectHistory['spec']>
+
+async function answer(parts: HistoryParts, spec: Spec, user: User) {
+  const { namespace = '', name = '', before = '', limit = 0 } = spec
+  if (name === '') throw badRequest('spec.name is needed: the name of the object')
+  const { type, sees } = await pastAccess(parts, spec, user)
+  const leave = type.historyReaders.enter(user.name)
+  try {
+    const { changes, more } = await pastChanges(
+      type,
+      { namespace, name },
+      {
+        before: before === '' ? Number.MAX_SAFE_INTEGER : parseVersion(before),
+        after: sees === 'all' ? 0 : await lastDeletion(type, { namespace, name }),
+        limit: Math.min(limit > 0 ? limit : limits.default, limits.max),
+      },
+    )
+    return {
+      revisions: changes.map((change) => shownChange(change, type.kind, concealedIn(parts, type.kind))),
+      ...(more ? { more } : {}),
+      oldest: formatVersion(await journalOf(type).oldest()),
+    }
+  } finally {
+    leave()
+  }
+}
+
+function concealedIn({ showsSecrets }: HistoryParts, { life }: Kind): readonly string[] | undefined {
+  return showsSecrets ? undefined : life.secretFields
+}
+
+function shownChange(change: PastChange, { life }: Kind, concealed: readonly string[] | undefined) {
+  const { revision, time, note, deleted, object } = change
+  return {
+    revision: formatVersion(revision),
+    ...(time === undefined ? { beyond: true } : { time: new Date(time).toISOString() }),
+    ...(note && { user: note.user, manager: note.manager, verb: note.verb, subresource: note.subresource }),
+    // The store itself says no more than when it was.
+    ...(note === undefined && deleted && life.expires ? { verb: 'expire' } : {}),
+    ...(note?.created ? { created: true } : {}),
+    ...(object?.metadata.uid === undefined ? {} : { uid: object.metadata.uid }),
+    ...(deleted ? { deleted: true } : {}),
+    changes: concealed === undefined ? (change.changes ?? []).map(shown) : withoutValues(change, concealed),
+  }
+}
+
+function shown({ path, before, after }: JsonChange) {
+  return {
+    path: pathText(path),
+    steps: [...path],
+    ...(before === undefined ? {} : { before }),
+    ...(after === undefined ? {} : { after }),
+  }
+}
+
+/** The places that the writer noted; of all others what is known, as long as it is not secret. */
+function withoutValues({ note, changes = [] }: PastChange, concealed: readonly string[]) {
+  const isSecret = ({ path: [first] }: JsonChange) =>
+    first === undefined || ('member' in first && concealed.includes(first.member))
+  return [
+    ...(note?.places ?? []).map(concealedPlace),
+    ...changes.filter((each) => !isSecret(each) && !mayQuote(each)).map((each) => shown(withoutQuotes(each))),
+  ]
+}
+
+/** A place as notes have it: a field and, after the first dot, a key of it. */
+function concealedPlace(place: string) {
+  const dot = place.indexOf('.')
+  const steps = [{ member: place.slice(0, dot) }, { member: place.slice(dot + 1) }]
+  return { path: pathText(steps), steps, concealed: true }
+}
+
+/** A change of something that annotations lie within. */
+function withoutQuotes({ path, before, after }: JsonChange): JsonChange {
+  const drop = (value: Json | undefined): Json | undefined => {
+    if (!isObject(value)) return value
+    const { annotations: _, ...rest } = value
+    return rest
+  }
+  return { path, before: drop(before), after: drop(after) }
+}
+
+/** What clients note of an object's own content, as kubectl does in an annotation. */
+function mayQuote({ path }: JsonChange): boolean {
+  return path.some((step) => 'member' in step && step.member === 'annotations')
+}

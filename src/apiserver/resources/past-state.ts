@@ -1,0 +1,64 @@
+/** `paststates`: objects as they were at a revision or a time, from the journal of the store. */
+import { type PastState, pastState as stateKind } from '../../api/kinds/ops/past-state.ts'
+import { badRequest, forbiddenError, notFound } from '../../api/model/api-error.ts'
+import { asJson } from '../../api/model/object.ts'
+import { formatVersion, parseVersion } from '../../api/model/resource-version.ts'
+import type { User } from '../../api/model/user.ts'
+import type { Endpoint } from '../registry/catalogue/endpoint.ts'
+import type { Resource } from '../registry/catalogue/resource.ts'
+import { gone, journalOf, lastDeletion, pastObjects } from '../registry/reads/past.ts'
+import type { HistoryParts } from './object-history.ts'
+import { pastAccess } from './past-access.ts'
+
+const maxItems = 500
+
+export function pastState(parts: HistoryParts): Endpoint {
+  return {
+    kind: stateKind,
+    subresource: '',
+    verbs: ['create'],
+    type: undefined,
+    admits: 'CREATE',
+    doc: 'Reports how objects were at a revision or a time.',
+    answer: async ({ object, user }) => {
+      const { spec = {} } = object as PastState
+      return { ...object!, status: await answer(parts, spec, user) }
+    },
+  }
+}
+
+type Spec = NonNullable<PastState['spec']>
+
+async function answer(parts: HistoryParts, spec: Spec, user: User) {
+  const { namespace = '', name = '', limit = 0, continue: after = '' } = spec
+  const { type, sees } = await pastAccess(parts, spec, user)
+  if (type.kind.life.secretFields !== undefined && !parts.showsSecrets)
+    throw forbiddenError(type, name, 'history does not keep their values: it takes --history-secret-values')
+  const leave = type.historyReaders.enter(user.name)
+  try {
+    const revision = await revisionOf(type, spec)
+    // Whoever may see the present object alone is not shown another one of its name.
+    if (sees === 'present' && revision < (await lastDeletion(type, { namespace, name }))) throw notFound(type, name)
+    if (after !== '' && !after.startsWith(type.cache.prefix)) throw badRequest('spec.continue is not from an answer')
+    const { items, next } = await pastObjects(type, {
+      ...{ namespace, name, revision },
+      limit: Math.min(limit > 0 ? limit : maxItems, maxItems),
+      after: after === '' ? undefined : after,
+    })
+    if (name !== '' && items.length === 0) throw notFound(type, name)
+    return { revision: formatVersion(revision), items: items.map(asJson), ...(next && { continue: next }) }
+  } finally {
+    leave()
+  }
+}
+
+async function revisionOf(type: Resource, { revision = '', time = '' }: Spec): Promise<number> {
+  if ((revision === '') === (time === '')) throw badRequest('one of spec.revision and spec.time is needed')
+  const journal = journalOf(type)
+  if (revision !== '') return parseVersion(revision)
+  const ms = Date.parse(time)
+  if (Number.isNaN(ms)) throw badRequest(`spec.time: ${JSON.stringify(time.slice(0, 50))} is not a time`)
+  const found = await journal.revisionAt(ms)
+  if (found === undefined) throw gone(time, await journal.oldest())
+  return found
+}

@@ -1,0 +1,131 @@
+/**
+ * `pods/exec`, `attach`, `portforward` and `proxy`: ways into a pod. The first three go to the agent of its node, which
+ * speaks with the client itself once the protocol is switched; a proxied request goes to the pod.
+ */
+import { type Pod, pod } from '../../api/kinds/core/pod.ts'
+import { pods } from '../../api/kinds/stored-types.ts'
+import { badRequest, notFound } from '../../api/model/api-error.ts'
+import type { Lookup } from '../../api/model/lookup.ts'
+import type { ApiObject } from '../../api/model/object.ts'
+import type { Verb } from '../../api/model/verb.ts'
+import { PassOn } from '../outbound/passage.ts'
+import type { Connection, Endpoint, EndpointRequest } from '../registry/catalogue/endpoint.ts'
+import { chooseContainer, nodeOf } from './chosen-container.ts'
+import { proxiedName, proxiedPort, proxiedScheme } from './proxied-name.ts'
+import { passThroughProxy } from './proxied-requests.ts'
+import { agentErrors, proxyErrors, type WaysToNodes } from './ways-to-nodes.ts'
+
+/** As Statuses name them. */
+const podsRef = { group: '', plural: 'pods' }
+
+const streams = { stdin: 'flag', stdout: 'flag', stderr: 'flag', tty: 'flag', container: 'text' } as const
+
+export function podConnections(lookup: Lookup, ways: WaysToNodes): Endpoint[] {
+  const attach = way('attach', 'Attaches to a container of a Pod.', {
+    kind: 'PodAttachOptions',
+    options: streams,
+    needsCreate: true,
+  })
+  const exec = way('exec', 'Runs a command in a container of a Pod.', {
+    kind: 'PodExecOptions',
+    options: { ...streams, command: 'texts' },
+    needsCreate: true,
+  })
+  const forward = way('portforward', 'Forwards ports of a Pod.', {
+    kind: 'PodPortForwardOptions',
+    options: { ports: 'numbers' },
+    needsCreate: true,
+  })
+  const proxy = way('proxy', 'Passes a request on to a Pod.', {
+    kind: 'PodProxyOptions',
+    options: { path: 'text' },
+    takesPath: true,
+  })
+  const means = { lookup, ways }
+  return [
+    { ...attach, answer: (request) => intoContainer(means, request, 'attach') },
+    { ...exec, answer: (request) => intoContainer(means, request, 'exec') },
+    { ...forward, answer: (request) => toPorts(means, request) },
+    { ...proxy, verbs: proxied, answer: (request) => throughProxy(means, request) },
+  ]
+}
+
+interface Means {
+  readonly lookup: Lookup
+  readonly ways: WaysToNodes
+}
+
+const opened: readonly Verb[] = ['create', 'get']
+/** A request of any method can be passed on. */
+export const proxied: readonly Verb[] = ['create', 'delete', 'get', 'patch', 'update']
+
+function way(subresource: string, doc: string, connects: Connection): Omit<Endpoint, 'answer'> {
+  return { kind: pod, subresource, verbs: opened, type: undefined, admits: 'CONNECT', connects, doc }
+}
+
+async function findPod({ lookup }: Means, { namespace, name }: { namespace: string; name: string }): Promise<Pod> {
+  const found = await lookup.getLatest(pods, { namespace, name })
+  if (found === undefined) throw notFound(podsRef, name)
+  return found.object
+}
+
+/** Options as admission has left them, under the names that agents know. */
+type CommandOptions = ApiObject & {
+  readonly stdin?: boolean
+  readonly stdout?: boolean
+  readonly stderr?: boolean
+  readonly tty?: boolean
+  readonly container?: string
+  readonly command?: readonly string[]
+}
+
+async function intoContainer(means: Means, request: EndpointRequest, action: 'exec' | 'attach'): Promise<PassOn> {
+  const object = await findPod(means, request)
+  const options = request.object as CommandOptions
+  const container = chooseContainer(object, options.container ?? '')
+  const flags = { input: options.stdin, output: options.stdout, error: options.stderr, tty: options.tty }
+  const query = new URLSearchParams(Object.entries(flags).flatMap(([name, is]) => (is ? [[name, '1']] : [])))
+  for (const word of options.command ?? []) query.append('command', word)
+  const place = [request.namespace, request.name, container].map(encodeURIComponent).join('/')
+  return await toAgent(means, object, `/${action}/${place}?${query}`)
+}
+
+async function toPorts(means: Means, request: EndpointRequest): Promise<PassOn> {
+  const object = await findPod(means, request)
+  const { ports = [] } = request.object as ApiObject & { ports?: readonly number[] }
+  const query = ports.length === 0 ? '' : `?port=${ports.join(',')}`
+  const place = [request.namespace, request.name].map(encodeURIComponent).join('/')
+  return await toAgent(means, object, `/portForward/${place}${query}`)
+}
+
+async function toAgent({ ways }: Means, object: Pod, path: string): Promise<PassOn> {
+  const nodeName = nodeOf(object)
+  if (nodeName === '') throw badRequest(`pod ${object.metadata.name} does not have a host assigned`)
+  const node = await ways.node(nodeName)
+  return new PassOn({
+    ...{ to: `node ${nodeName}`, relay: ways.relay, path, timeoutMs: ways.timeoutMs },
+    destination: () => ways.toAgent(node),
+    tellsUser: false,
+    mustSwitch: true,
+    errors: agentErrors(nodeName),
+  })
+}
+
+async function throughProxy(means: Means, request: EndpointRequest): Promise<PassOn> {
+  const { namespace, name: asked } = request
+  const object = await findPod(means, { namespace, name: proxiedName(asked, 'pod') })
+  const scheme = proxiedScheme(asked)
+  const port = portOf(object, proxiedPort(asked)) ?? (scheme === 'https' ? 443 : 80)
+  const { ways } = means
+  const destination = () => ways.toPod(object, { scheme, port })
+  const { name } = object.metadata
+  const to = `pod ${namespace}/${name}`
+  return passThroughProxy(request, { ways, to, destination, errors: proxyErrors(`pod "${name}"`) })
+}
+
+/** By number; the first that the pod names where none is asked for. */
+function portOf({ spec }: Pod, asked: string): number | undefined {
+  if (asked === '') return spec?.containers?.flatMap(({ ports = [] }) => ports)[0]?.containerPort
+  if (/^\d{1,5}$/.test(asked) && Number(asked) >= 1 && Number(asked) <= 0xffff) return Number(asked)
+  throw badRequest(`the port ${JSON.stringify(asked.slice(0, 50))} of a pod must be a number from 1 to 65535`)
+}

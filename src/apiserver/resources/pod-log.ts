@@ -1,0 +1,90 @@
+/**
+ * `pods/log`: what a container has printed. A pod that is on no node has printed nothing; for any other its node is asked.
+ * What the node refuses is reported in a Status.
+ */
+import { pod } from '../../api/kinds/core/pod.ts'
+import { pods } from '../../api/kinds/stored-types.ts'
+import { ApiError, badRequest, internalError, invalidObject, notFound } from '../../api/model/api-error.ts'
+import { type FieldError, forbidden, invalid } from '../../api/model/field-error.ts'
+import type { Lookup } from '../../api/model/lookup.ts'
+import { PassOn } from '../outbound/passage.ts'
+import type { Endpoint } from '../registry/catalogue/endpoint.ts'
+import { chooseContainer, nodeOf } from './chosen-container.ts'
+import { agentErrors, type WaysToNodes } from './ways-to-nodes.ts'
+
+/** As Statuses name them. */
+const podsRef = { group: '', plural: 'pods' }
+
+export function podLog(lookup: Lookup, ways: WaysToNodes): Endpoint {
+  return {
+    kind: pod,
+    subresource: 'log',
+    verbs: ['get'],
+    type: undefined,
+    admits: undefined,
+    streamsText: true,
+    doc: 'Reads what a container of a Pod has printed.',
+    answer: async ({ namespace, name, query }) => {
+      const faults = checkOptions(query)
+      const found = await lookup.getLatest(pods, { namespace, name })
+      if (found === undefined) throw notFound(podsRef, name)
+      if (faults.length > 0) throw invalidObject({ group: '', kind: 'PodLogOptions' }, name, faults)
+      const container = chooseContainer(found.object, query.get('container') ?? '')
+      const nodeName = nodeOf(found.object)
+      if (nodeName === '') return undefined
+      const node = await ways.node(nodeName, 'pods')
+      // The caller asks for exactly this: who may read the log decides whether to believe what answers.
+      const isUnverified = ['true', '1'].includes(query.get('insecureSkipTLSVerifyBackend') ?? '')
+      return new PassOn({
+        to: `node ${nodeName}`,
+        relay: ways.relay,
+        destination: async () => ({ ...(await ways.toAgent(node)), isUnverified }),
+        path: `/containerLogs/${[namespace, name, container].map(encodeURIComponent).join('/')}${agentQuery(query)}`,
+        tellsUser: false,
+        timeoutMs: ways.timeoutMs,
+        errors: agentErrors(nodeName),
+        failure: (status, text) => refusalOf(name, status, text),
+      })
+    },
+  }
+}
+
+/** What a number in the query may be at least. */
+const least: { readonly [option: string]: number } = { tailLines: 0, limitBytes: 1, sinceSeconds: 1 }
+const passed = ['follow', 'previous', 'timestamps', 'sinceSeconds', 'sinceTime', 'tailLines', 'limitBytes']
+
+/** The options, as the agent of a node takes them. */
+function agentQuery(query: URLSearchParams): string {
+  const given = passed.flatMap((option) => {
+    const value = query.get(option) ?? ''
+    return value === '' ? [] : [[option, value]]
+  })
+  return given.length === 0 ? '' : `?${new URLSearchParams(given)}`
+}
+
+/** As the agent says it. */
+function refusalOf(name: string, status: number, text: string): ApiError {
+  if (status === 400) return badRequest(text)
+  if (status === 500) return internalError(text)
+  const details = { name, kind: 'pods' }
+  const reason = status === 404 ? 'NotFound' : status === 401 ? 'Unauthorized' : status === 403 ? 'Forbidden' : ''
+  return new ApiError(status, reason, `the node refused to show the log (${text})`, details)
+}
+
+function checkOptions(query: URLSearchParams): FieldError[] {
+  const numbers = Object.entries(least).flatMap(([option, minimum]) => checkNumber(query, option, minimum))
+  const twice = query.has('sinceSeconds') && query.has('sinceTime')
+  return [
+    ...numbers,
+    ...(twice ? [forbidden('*', 'at most one of `sinceTime` or `sinceSeconds` may be specified')] : []),
+  ]
+}
+
+function checkNumber(query: URLSearchParams, option: string, minimum: number): FieldError[] {
+  const text = query.get(option)
+  if (text === null || text === '') return []
+  if (!/^-?\d{1,18}$/.test(text))
+    throw badRequest(`${option} must be a whole number, not ${JSON.stringify(text.slice(0, 50))}`)
+  const rule = minimum === 0 ? 'must be greater than or equal to 0' : 'must be greater than 0'
+  return Number(text) >= minimum ? [] : [invalid(option, Number(text), rule)]
+}

@@ -1,0 +1,23 @@
+/** Names in proxied paths: `web`, `web:8080` or `https:web:8080`, where the port may be a name. */
+import { badRequest } from '../../api/model/api-error.ts'
+
+const schemes = ['', 'http', 'https']
+
+/** The name of the object; `what` is its kind in the message. */
+export function proxiedName(text: string, what: string): string {
+  const parts = text.split(':')
+  const [scheme = '', name = ''] = parts.length === 3 ? parts : ['', parts[0]]
+  if (parts.length <= 3 && schemes.includes(scheme) && name !== '') return name
+  throw badRequest(`invalid ${what} request ${JSON.stringify(text.slice(0, 100))}: use [scheme:]name[:port]`)
+}
+
+/** `http`, `https`, or '' where it names none. */
+export function proxiedScheme(text: string): string {
+  const parts = text.split(':')
+  return parts.length === 3 ? parts[0]! : ''
+}
+
+/** The port that such a name asks for, by number or name; '' where it names none. */
+export function proxiedPort(text: string): string {
+  return text.split(':').length === 1 ? '' : (text.split(':').at(-1) ?? '')
+}

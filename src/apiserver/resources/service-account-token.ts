@@ -1,0 +1,129 @@
+/**
+ * `serviceaccounts/token`: makes a token of the account, for the audiences and the time that are asked for, and bound
+ * to a Pod or Secret where one is named. Nothing is stored: the token is good for as long as what it depends on is
+ * there.
+ */
+
+import { type TokenRequest, tokenRequest } from '../../api/kinds/authentication/token-request.ts'
+import type { Pod } from '../../api/kinds/core/pod.ts'
+import type { Secret } from '../../api/kinds/core/secret.ts'
+import { serviceAccount } from '../../api/kinds/core/service-account.ts'
+import { pods, secrets, serviceAccounts } from '../../api/kinds/stored-types.ts'
+import { badRequest, conflict, notFound } from '../../api/model/api-error.ts'
+import type { Lookup, StoredType } from '../../api/model/lookup.ts'
+import { timestamp } from '../../api/model/object.ts'
+import { volumeTokenSeconds } from '../../api/model/service-account.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import type { TokenIssuer } from '../authn/service-account/issuer.ts'
+import type { Endpoint, EndpointRequest } from '../registry/catalogue/endpoint.ts'
+
+export interface ServiceAccountTokenParts {
+  readonly lookup: Lookup
+  readonly clock: Clock
+  /** Whom a token is meant for that is asked for without saying. */
+  readonly audiences: readonly string[]
+  readonly tokens: TokenPolicy
+}
+
+/** How tokens are made here. */
+export interface TokenPolicy {
+  readonly issuer: TokenIssuer
+  /** No token is valid for longer; undefined: there is no limit. */
+  readonly longestSeconds: number | undefined
+  /** Whether tokens of pods that do not renew theirs yet are good for longer than they say. */
+  readonly extendExpiration: boolean
+}
+
+export function serviceAccountToken(parts: ServiceAccountTokenParts): Endpoint<TokenRequest> {
+  return {
+    kind: serviceAccount,
+    subresource: 'token',
+    verbs: ['create'],
+    type: tokenRequest,
+    admits: 'CREATE',
+    doc: 'Issues a token for a ServiceAccount.',
+    answer: (request) => answer(parts, request),
+  }
+}
+
+type Spec = NonNullable<TokenRequest['spec']>
+
+async function answer(parts: ServiceAccountTokenParts, request: EndpointRequest<TokenRequest>): Promise<TokenRequest> {
+  const { object: sent, namespace, name, warn } = request
+  const found = await parts.lookup.getLatest(serviceAccounts, { namespace, name })
+  if (found === undefined) throw notFound({ group: '', plural: 'serviceaccounts' }, name)
+  const spec = completed(parts, sent.spec ?? {}, warn)
+  const bound = await boundObject(parts.lookup, request, spec.boundObjectRef)
+  const nowSeconds = Math.floor(parts.clock.now() / 1000)
+  const lifeSeconds = spec.expirationSeconds
+  const uid = found.object.metadata.uid ?? ''
+  const wanted = { namespace, name, uid, bound, audiences: spec.audiences, nowSeconds }
+  const life = isExtended(parts, spec, bound)
+    ? { lifeSeconds: extendedSeconds, warnAfterSeconds: lifeSeconds }
+    : { lifeSeconds }
+  const token = await parts.tokens.issuer.issue({ ...wanted, ...life })
+  const status = { token, expirationTimestamp: timestamp((nowSeconds + lifeSeconds) * 1000) }
+  return { ...sent, metadata: sent.metadata, spec, status }
+}
+
+/** What is asked for, with what the server decides. */
+function completed(parts: ServiceAccountTokenParts, spec: Spec, warn: EndpointRequest['warn']) {
+  const { audiences = [], expirationSeconds: asked = 3600 } = spec
+  const { longestSeconds = Number.POSITIVE_INFINITY } = parts.tokens
+  if (asked > longestSeconds) warn(`requested expiration of ${asked} seconds shortened to ${longestSeconds} seconds`)
+  return {
+    ...spec,
+    audiences: audiences.length === 0 ? [...parts.audiences] : audiences,
+    expirationSeconds: Math.min(asked, longestSeconds),
+  }
+}
+
+type Reference = NonNullable<Spec['boundObjectRef']>
+type Bound = { readonly kind: 'pod' | 'secret'; readonly name: string; readonly uid: string }
+
+type BindableType = StoredType<Pod> | StoredType<Secret>
+
+const bindable: { readonly [kind: string]: { readonly kind: Bound['kind']; readonly type: BindableType } } = {
+  Pod: { kind: 'pod', type: pods },
+  Secret: { kind: 'secret', type: secrets },
+}
+
+async function boundObject(
+  lookup: Lookup,
+  { namespace, name: account }: EndpointRequest,
+  reference: Reference | undefined,
+): Promise<Bound | undefined> {
+  if (reference === undefined) return undefined
+  const { apiVersion = '', kind: kindName = '', name = '', uid: wanted = '' } = reference
+  const of = Object.hasOwn(bindable, kindName) && !apiVersion.includes('/') ? bindable[kindName] : undefined
+  if (of === undefined) {
+    const group = apiVersion.includes('/') ? apiVersion : `/${apiVersion}`
+    throw badRequest(`cannot bind token to object of type ${group}, Kind=${kindName}: use a Pod or a Secret`)
+  }
+  if (name === '') throw badRequest('Name parameter required: set spec.boundObjectRef.name')
+  const found = await lookup.getLatest(of.type, { namespace, name })
+  if (found === undefined) throw notFound({ group: '', plural: of.type.plural }, name)
+  if (of.kind === 'pod' && found.object.spec?.serviceAccountName !== account)
+    throw badRequest(
+      `cannot bind token for serviceaccount "${account}" to pod running with different serviceaccount name.`,
+    )
+  const { uid = '' } = found.object.metadata
+  if (wanted !== '' && wanted !== uid) throw conflict({ group: '', plural: kindName }, name, otherUid(wanted))
+  return { kind: of.kind, name, uid }
+}
+
+function otherUid(uid: string): string {
+  return `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have been deleted and then recreated`
+}
+
+/** A year: long enough for programs that read their token once and never again. */
+const extendedSeconds = 365 * 24 * 3600
+
+function isExtended(
+  { tokens, audiences }: ServiceAccountTokenParts,
+  spec: ReturnType<typeof completed>,
+  bound: Bound | undefined,
+): boolean {
+  const isOfVolume = bound?.kind === 'pod' && spec.expirationSeconds === volumeTokenSeconds
+  return tokens.extendExpiration && isOfVolume && spec.audiences.every((one) => audiences.includes(one))
+}

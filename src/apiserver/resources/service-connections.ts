@@ -1,0 +1,90 @@
+/** `services/proxy`: a request to one of the pods behind a Service, another one each time. */
+import type { Endpoints } from '../../api/kinds/core/endpoints.ts'
+import type { Pod } from '../../api/kinds/core/pod.ts'
+import { service } from '../../api/kinds/core/service.ts'
+import { endpoints, pods, services } from '../../api/kinds/stored-types.ts'
+import { ApiError, notFound } from '../../api/model/api-error.ts'
+import type { Lookup } from '../../api/model/lookup.ts'
+import type { Endpoint } from '../registry/catalogue/endpoint.ts'
+import { proxied } from './pod-connections.ts'
+import { proxiedName, proxiedPort, proxiedScheme } from './proxied-name.ts'
+import { passThroughProxy } from './proxied-requests.ts'
+import { proxyErrors, type WaysToNodes } from './ways-to-nodes.ts'
+
+export function serviceConnections(lookup: Lookup, ways: WaysToNodes): Endpoint[] {
+  return [
+    {
+      kind: service,
+      subresource: 'proxy',
+      verbs: proxied,
+      type: undefined,
+      admits: 'CONNECT',
+      connects: { kind: 'ServiceProxyOptions', options: { path: 'text' }, takesPath: true },
+      doc: 'Passes a request on to a Pod behind a Service.',
+      answer: async (request) => {
+        const { namespace, name: asked } = request
+        const place = { namespace, name: proxiedName(asked, 'service') }
+        const port = await portName(lookup, place, proxiedPort(asked))
+        const found = await lookup.getLatest(endpoints, place)
+        // Kubernetes names the resource of the request, not the Endpoints that it lacks.
+        if (found === undefined) throw notFound({ group: '', plural: 'services' }, place.name)
+        const { subsets = [] } = found.object
+        const all = subsets.flatMap((subset) => podsBehind(lookup, { namespace, port }, subset))
+        const chosen = all[Math.floor(Math.random() * all.length)]
+        if (chosen === undefined) throw empty(subsets.length === 0 ? place.name : asked)
+        const target = { scheme: proxiedScheme(asked), port: chosen.port }
+        const destination = () => ways.toPod(chosen.pod, target)
+        const to = `service ${namespace}/${place.name}`
+        return passThroughProxy(request, { ways, to, destination, errors: proxyErrors(`service "${place.name}"`) })
+      },
+    },
+  ]
+}
+
+interface Place {
+  readonly namespace: string
+  readonly name: string
+}
+
+/** Endpoints know ports by name: a number is looked up in the Service. */
+async function portName(lookup: Lookup, place: Place, port: string): Promise<string> {
+  if (!/^[0-9]+$/.test(port)) return port
+  const found = await lookup.getLatest(services, place)
+  if (found === undefined) throw notFound({ group: '', plural: 'services' }, place.name)
+  const { ports = [] } = found.object.spec ?? {}
+  const known = ports.find((each) => String(each.port) === port)
+  if (known === undefined) throw unavailable(`no service port ${port} found for service "${place.name}"`)
+  return known.name ?? ''
+}
+
+type Subset = NonNullable<Endpoints['subsets']>[number]
+
+interface PodBehind {
+  readonly pod: Pod
+  readonly port: number
+}
+
+interface WantedPort {
+  readonly namespace: string
+  /** Its name; '' where the Service's only port has none. */
+  readonly port: string
+}
+
+/** Addresses that are not those of pods of the namespace are not connected to: anything might be there. */
+function podsBehind(lookup: Lookup, wanted: WantedPort, { addresses = [], ports = [] }: Subset): PodBehind[] {
+  const port = ports.find(({ name = '' }) => name === wanted.port)?.port
+  if (port === undefined) return []
+  return addresses.flatMap(({ ip, targetRef }) => {
+    if (targetRef?.kind !== 'Pod' || targetRef.namespace !== wanted.namespace) return []
+    const found = lookup.getCached(pods, { namespace: wanted.namespace, name: targetRef.name ?? '' })?.object
+    return found?.status?.podIPs?.[0]?.ip === ip && found !== undefined ? [{ pod: found, port }] : []
+  })
+}
+
+function empty(name: string): ApiError {
+  return unavailable(`no endpoints available for service "${name}"`)
+}
+
+function unavailable(message: string): ApiError {
+  return new ApiError(503, 'ServiceUnavailable', message)
+}

@@ -1,0 +1,54 @@
+/** For answers about objects of many types: every stored type, and which of them the caller may list. */
+
+import type { User } from '../../api/model/user.ts'
+import type { Access } from '../authz/access.ts'
+import type { Resource, ServedType } from '../registry/catalogue/resource.ts'
+
+export interface VisibleTypesParts {
+  readonly access: () => Access
+  /** Everything that is served. */
+  readonly served: () => readonly ServedType[]
+}
+
+/** Every stored kind once. */
+export function storedTypes({ served }: VisibleTypesParts): Resource[] {
+  const stored = served().flatMap((type) => (type.endpoint === undefined ? [type.stored ?? type] : []))
+  return [...new Map(stored.map((resource) => [`${resource.kind.group}/${resource.plural}`, resource])).values()]
+}
+
+/** What one caller may list, asked once per type and namespace. */
+export class VisibleTypes {
+  readonly #parts: VisibleTypesParts
+  readonly #user: User
+  readonly #allowed = new Map<string, boolean>()
+  /** Types with objects that the caller may not list. */
+  readonly hidden = new Set<string>()
+
+  constructor(parts: VisibleTypesParts, user: User) {
+    this.#parts = parts
+    this.#user = user
+  }
+
+  async mayList(resource: Resource, namespace: string): Promise<boolean> {
+    const { group, plural } = resource
+    const key = `${group}/${plural} ${namespace}`
+    const known = this.#allowed.get(key)
+    if (known !== undefined) return known
+    const may =
+      (await this.may(resource, { verb: 'list', namespace: '', name: '' })) ||
+      (namespace !== '' && (await this.may(resource, { verb: 'list', namespace, name: '' })))
+    this.#allowed.set(key, may)
+    if (!may) this.hidden.add(group === '' ? plural : `${plural}.${group}`)
+    return may
+  }
+
+  async may(
+    { group, plural, kind }: Resource,
+    place: { readonly verb: 'get' | 'list'; readonly namespace: string; readonly name: string },
+  ): Promise<boolean> {
+    const attributes = { resource: true, group, version: kind.version, plural, subresource: '', ...place } as const
+    const { authorizer } = this.#parts.access()
+    const decision = await authorizer({ user: this.#user, attributes })
+    return decision.verdict === 'allow'
+  }
+}

@@ -1,0 +1,155 @@
+/** A body in chunks, read as it comes. What follows the last chunk is taken and dropped, as nobody may rely on it. */
+import { token } from '../../../wire/http/header-line.ts'
+import { maxHeaderBytes } from '../connection-limits.ts'
+
+/** Of all chunks of a body together: nobody needs them. */
+const maxExtensionBytes = 16 * 1024
+const extensions = new RegExp(`^(?:;${token}(?:=(?:${token}|"(?:[^"\\\\]|\\\\.)*"))?)*$`)
+/** Any but those that say how a request is read, and so must stand before it. */
+const header = new RegExp(`^(?!content-length:|transfer-encoding:|connection:|host:)${token}:`, 'i')
+/** More would not fit into a number. */
+const maxDigits = 13
+
+/** What comes next. */
+type Place = 'digit' | 'more digits' | 'extension' | 'end of size' | 'data' | 'CR' | 'LF' | Trailing
+type Trailing = 'trailer' | 'in trailer' | 'end of trailer' | 'last LF' | 'nothing'
+
+const [tab, lf, cr, semicolon] = [0x09, 0x0a, 0x0d, 0x3b]
+
+export class ChunkReader {
+  #place: Place = 'digit'
+  #digits = 0
+  /** How much of the chunk is still to come. */
+  #left = 0
+  /** What stands after the size, or in a line after the last chunk. */
+  readonly #line = new LineBytes()
+  #extensionBytes = 0
+  #trailerBytes = 0
+
+  get isDone(): boolean {
+    return this.#place === 'nothing'
+  }
+
+  /**
+   * Reads what belongs to the body, and tells how much that is and what it says; undefined where it is no such body. All
+   * that one read finds is one part, however small the chunks are: a part takes more memory than its bytes.
+   */
+  read(bytes: Buffer): { readonly used: number; readonly said: Buffer } | undefined {
+    const found: [from: number, to: number][] = []
+    let i = 0
+    while (i < bytes.length && this.#place !== 'nothing') {
+      if (this.#place === 'data') {
+        const to = Math.min(bytes.length, i + this.#left)
+        found.push([i, to])
+        this.#left -= to - i
+        if (this.#left === 0) this.#place = 'CR'
+        i = to
+      } else if (!this.#step(bytes[i++]!)) return undefined
+    }
+    return { used: i, said: joined(bytes, found) }
+  }
+
+  /** One byte of what is around the data. False where it may not stand there. */
+  #step(byte: number): boolean {
+    switch (this.#place) {
+      case 'digit':
+        return this.#digit(byte)
+      case 'more digits':
+        if (byte === cr) return this.#go('end of size')
+        return byte === semicolon ? this.#extend(byte) : this.#digit(byte)
+      case 'extension':
+        return byte === cr ? this.#endLine(extensions, 'end of size') : isText(byte) && this.#extend(byte)
+      case 'end of size':
+        this.#digits = 0
+        return byte === lf && this.#go(this.#left === 0 ? 'trailer' : 'data')
+      case 'CR':
+        return byte === cr && this.#go('LF')
+      case 'LF':
+        return byte === lf && this.#go('digit')
+      default:
+        return this.#stepInTrailer(byte)
+    }
+  }
+
+  #stepInTrailer(byte: number): boolean {
+    if (++this.#trailerBytes > maxHeaderBytes) return false
+    switch (this.#place) {
+      case 'trailer':
+        return byte === cr ? this.#go('last LF') : this.#inTrailer(byte)
+      case 'in trailer':
+        return byte === cr ? this.#endLine(header, 'end of trailer') : this.#inTrailer(byte)
+      case 'end of trailer':
+        return byte === lf && this.#go('trailer')
+      default:
+        return byte === lf && this.#go('nothing')
+    }
+  }
+
+  #inTrailer(byte: number): boolean {
+    this.#line.add(byte)
+    return isText(byte) && this.#go('in trailer')
+  }
+
+  #extend(byte: number): boolean {
+    this.#line.add(byte)
+    return ++this.#extensionBytes <= maxExtensionBytes && this.#go('extension')
+  }
+
+  #endLine(wanted: RegExp, next: Place): boolean {
+    return wanted.test(this.#line.take()) && this.#go(next)
+  }
+
+  #digit(byte: number): boolean {
+    const value = digitOf(byte)
+    if (value < 0 || ++this.#digits > maxDigits) return false
+    this.#left = this.#left * 16 + value
+    return this.#go('more digits')
+  }
+
+  #go(place: Place): true {
+    this.#place = place
+    return true
+  }
+}
+
+/** A line that arrives byte by byte. A string that grows by single letters would take 32 times its length. */
+class LineBytes {
+  #bytes = Buffer.alloc(0)
+  #length = 0
+
+  add(byte: number): void {
+    if (this.#length === this.#bytes.length) this.#grow()
+    this.#bytes[this.#length++] = byte
+  }
+
+  take(): string {
+    const text = this.#bytes.toString('latin1', 0, this.#length)
+    this.#bytes = Buffer.alloc(0)
+    this.#length = 0
+    return text
+  }
+
+  #grow(): void {
+    const bytes = Buffer.allocUnsafeSlow(Math.max(64, 2 * this.#length))
+    this.#bytes.copy(bytes)
+    this.#bytes = bytes
+  }
+}
+
+function digitOf(byte: number): number {
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30
+  const letter = byte | 0x20
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x61 + 10 : -1
+}
+
+function isText(byte: number): boolean {
+  return byte === tab || (byte >= 0x20 && byte !== 0x7f)
+}
+
+function joined(bytes: Buffer, found: readonly [from: number, to: number][]): Buffer {
+  if (found.length === 1) return bytes.subarray(...found[0]!)
+  const said = Buffer.allocUnsafe(found.reduce((size, [from, to]) => size + to - from, 0))
+  let at = 0
+  for (const [from, to] of found) at += bytes.copy(said, at, from, to)
+  return said
+}

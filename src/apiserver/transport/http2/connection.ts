@@ -1,0 +1,354 @@
+/**
+ * One connection of HTTP/2: reads requests and hands them on, and sends their answers. It has no timers of its own: `check`
+ * is called from time to time, and ends a connection on which no request comes, one that has been without a request for
+ * long, one whose headers do not end, and answers that their client does not take.
+ *
+ * What a client may have us hold is bounded: by the windows of bodies, by how many requests may be under way, and as who does
+ * not take what is sent is not read. One that takes back requests, or has them refused, faster than anybody needs to loses
+ * its connection. So does one that sends more frames without a request or a body than `idleFrames` allows.
+ */
+import type { Socket } from 'node:net'
+import { Allowance } from '../../../base/limits/allowance.ts'
+import { assertFits, dateHeader } from '../../../wire/http/answer-headers.ts'
+import { Http2Connection } from '../../../wire/http2/connection.ts'
+import {
+  type ErrorCode,
+  errorCodes,
+  type FrameHead,
+  firstWindow,
+  flags,
+  frame,
+  frameTypes,
+  MalformedHttp2,
+  preface,
+  settings,
+  settingsFrame,
+} from '../../../wire/http2/frames.ts'
+import { maxEncodedBytes, rememberNothing, writeHeaders } from '../../../wire/http2/header-block.ts'
+import {
+  frameEarnings,
+  idleFrames,
+  lingerTime,
+  maxDropped,
+  maxHeaderBytes,
+  maxParsedHeaders,
+  maxStreams,
+  maxUntakenByStrangers,
+  resets,
+  type Times,
+} from '../connection-limits.ts'
+import type { Peer, ResponseHeaders } from '../server-transport.ts'
+import { Http2Body } from './body.ts'
+import { readHead } from './head.ts'
+import { type AnswerConnection, Http2Transport } from './transport.ts'
+
+/** How much of a body may come ahead of who reads it, and of all bodies of a connection. */
+const streamWindow = firstWindow
+const connectionWindow = 4 * streamWindow
+
+const limits = {
+  blockBytes: maxHeaderBytes,
+  headers: { remembered: 4096, count: maxParsedHeaders, bytes: maxHeaderBytes },
+}
+
+/** What a connection asks of the server that it belongs to. */
+export interface Http2Owner {
+  readonly times: Times
+  readonly onRequest: (transport: Http2Transport) => void
+}
+
+export class ServerConnection extends Http2Connection<Http2Transport> implements AnswerConnection {
+  readonly peer: Peer
+  readonly #owner: Http2Owner
+  /** The last stream that the client has begun. */
+  #lastId = 0
+  /** Whether nothing is answered that begins from now on. */
+  #isClosing = false
+  /** What came of bodies and was not given back, and what was taken of them and is not given back. */
+  #received = 0
+  #returnable = 0
+  /** Whether the client is to be told that nothing is remembered of what is sent to it. */
+  #tellsMemory = true
+  readonly #resets = new Allowance(resets)
+  readonly #idleFrames = new Allowance(idleFrames)
+  /** When its last request was over; at first when it began. */
+  #idleSince = performance.now()
+  /** When it was first seen that headers have begun and not ended, in which stream. */
+  #headersSince: number | undefined
+  /** How much the client had taken of what was sent, and since when no more. */
+  #stalled: { readonly bytesWritten: number; readonly since: number } | undefined
+
+  constructor(socket: Socket, peer: Peer, owner: Http2Owner) {
+    super(socket, limits, preface)
+    this.peer = peer
+    this.#owner = owner
+    // Who says that nothing more comes is told nothing more either: TLS ends both ways at once.
+    socket.on('end', () => socket.destroy())
+    socket.on('close', () => this.#leave())
+    this.outgoing.add(
+      settingsFrame([
+        [settings.maxConcurrentStreams, maxStreams],
+        [settings.maxHeaderListSize, maxHeaderBytes],
+      ]),
+    )
+    this.sendNumber({ type: frameTypes.window }, connectionWindow - firstWindow)
+  }
+
+  /** No further requests; those under way are answered. */
+  close(): void {
+    if (this.#isClosing || this.socket.destroyed) return
+    this.#isClosing = true
+    this.#sayGoodbye(errorCodes.none)
+    this.#endIfDone()
+  }
+
+  check(now: number): void {
+    if (this.socket.destroyed) return
+    const { headers, stall } = this.#owner.times
+    this.#headersSince = this.isInHeaders ? (this.#headersSince ?? now) : undefined
+    if (now - (this.#headersSince ?? now) > headers || this.#isStalled(now, stall)) this.socket.destroy()
+    else if (this.streams.size === 0) this.#checkIdle(now - this.#idleSince)
+    else for (const stream of this.streams.values()) this.#checkAnswer(stream, now, stall)
+  }
+
+  sendHead(stream: Http2Transport, status: number, headers: ResponseHeaders): void {
+    const all = [':status', String(status), ...headers]
+    let hasDate = false
+    for (let i = 0; i < headers.length; i += 2) {
+      assertFits(headers[i]!, headers[i + 1]!)
+      if (headers[i] === 'date') hasDate = true
+    }
+    if (!hasDate) all.push('date', dateHeader())
+    this.sendHeaders(stream, this.#block(all))
+  }
+
+  sendPart(stream: Http2Transport, bytes: Buffer): void {
+    this.sendData(stream, bytes)
+  }
+
+  cut(stream: Http2Transport): void {
+    this.#reset(stream, errorCodes.internal)
+  }
+
+  #block(headers: readonly string[]): Buffer {
+    const most = 1 + maxEncodedBytes(headers)
+    const into = most <= scratch.length ? scratch : Buffer.allocUnsafe(most)
+    if (this.#tellsMemory) into[0] = rememberNothing
+    const end = writeHeaders(into, this.#tellsMemory ? 1 : 0, headers)
+    this.#tellsMemory = false
+    return into.subarray(0, end)
+  }
+
+  protected onMalformed(error: Error): void {
+    this.#giveUp(error instanceof MalformedHttp2 ? error.code : errorCodes.internal)
+  }
+
+  protected streamOf(id: number): Http2Transport | undefined {
+    if (id % 2 === 0 || id > this.#lastId) throw new MalformedHttp2(`a frame of stream ${id}`)
+    return this.streams.get(id)
+  }
+
+  protected onHeaders(head: Required<FrameHead>, headers: string[] | undefined): void {
+    const { stream: id } = head
+    const isNew = id > this.#lastId
+    if (isNew) this.#lastId = id
+    const stream = this.streamOf(id)
+    if (stream !== undefined) this.#onTrailers(stream, head)
+    else if (!isNew || this.#isClosing) this.onIdleFrames(1)
+    else if (this.streams.size >= maxStreams) {
+      this.sendReset(id, errorCodes.refusedStream)
+      this.#countReset()
+    } else this.#begin(head, headers)
+  }
+
+  #begin(head: Required<FrameHead>, headers: string[] | undefined): void {
+    this.#idleFrames.earn(frameEarnings.request)
+    const request = headers && readHead(headers)
+    const body = isLast(head) ? undefined : new Http2Body((bytes) => this.#taken(stream, bytes))
+    const stream = new Http2Transport(this, request ?? noRequest, body)
+    this.begin(stream, head.stream)
+    if (request !== undefined) this.#owner.onRequest(stream)
+    else stream.send(headers === undefined ? 431 : 400, ['content-length', '0'], nothing)
+  }
+
+  /** They mean nothing, but that the body has ended. */
+  #onTrailers(stream: Http2Transport, head: Required<FrameHead>): void {
+    if (isLast(head) && !stream.bodyWhole) stream.incoming?.end()
+    else this.#refuse(stream, errorCodes.protocol)
+  }
+
+  protected onBody(head: Required<FrameHead>, data: Buffer, length: number): void {
+    const stream = this.streamOf(head.stream)
+    this.#received += length
+    if (this.#received > connectionWindow) throw overflow()
+    if (stream === undefined) {
+      this.onIdleFrames(1)
+      this.#giveBack(length)
+      return
+    }
+    if (data.length === 0 && !isLast(head)) this.onIdleFrames(1)
+    stream.received += length
+    if (stream.received > streamWindow) throw overflow()
+    if (stream.incoming === undefined || stream.incoming.isWhole) {
+      this.#refuse(stream, errorCodes.protocol)
+      return
+    }
+    if (length > data.length) this.#taken(stream, length - data.length)
+    if (data.length > 0) stream.incoming.receive(data)
+    if (isLast(head)) stream.incoming.end()
+  }
+
+  protected onReset(stream: Http2Transport | undefined): void {
+    if (stream !== undefined) this.#end(stream)
+    this.#countReset()
+  }
+
+  protected onSetting(id: number, value: number): void {
+    if (id === settings.headerTableSize) this.#tellsMemory = true
+    if (id === settings.enablePush && value > 1) throw new MalformedHttp2(`pushes that are ${value}`)
+  }
+
+  protected onSettings(): void {}
+
+  /** The client begins nothing more; what is under way is answered. */
+  protected onGoAway(): void {}
+
+  /** What the client still sends of its body is not wanted. */
+  protected onEnded(stream: Http2Transport): void {
+    if (!stream.bodyWhole) this.sendReset(stream.id, errorCodes.none)
+    this.#end(stream)
+  }
+
+  /** Something was taken of a body, so that as much more may come. */
+  #taken(stream: Http2Transport, bytes: number): void {
+    stream.returned += bytes
+    if (stream.returned >= streamWindow / 2 && !stream.bodyWhole && this.streams.has(stream.id)) {
+      this.sendNumber({ type: frameTypes.window, stream: stream.id }, stream.returned)
+      stream.received -= stream.returned
+      stream.returned = 0
+    }
+    this.#giveBack(bytes)
+  }
+
+  #giveBack(bytes: number): void {
+    this.#returnable += bytes
+    if (this.#returnable < connectionWindow / 2) return
+    this.sendNumber({ type: frameTypes.window }, this.#returnable)
+    this.#received -= this.#returnable
+    this.#returnable = 0
+  }
+
+  /** The client has made of its request what cannot be. */
+  #refuse(stream: Http2Transport, code: ErrorCode): void {
+    this.#reset(stream, code)
+    this.#countReset()
+  }
+
+  #reset(stream: Http2Transport, code: ErrorCode): void {
+    this.sendReset(stream.id, code)
+    this.#end(stream)
+  }
+
+  #end(stream: Http2Transport): void {
+    this.forget(stream)
+    stream.leave()
+    this.#idleSince = performance.now()
+    this.#endIfDone()
+  }
+
+  #countReset(): void {
+    if (!this.#resets.spend(1)) this.#giveUp(errorCodes.excess)
+  }
+
+  protected override get maxUntaken(): number {
+    return this.peer.isProved ? super.maxUntaken : maxUntakenByStrangers
+  }
+
+  protected override onIdleFrames(count: number): void {
+    if (!this.#idleFrames.spend(count)) throw new MalformedHttp2('more frames than a client needs', errorCodes.excess)
+  }
+
+  protected override onBodySent(bytes: number): void {
+    const { answerFrame, usefulFrameBytes, answerKiB } = frameEarnings
+    this.#idleFrames.earn(Math.min(1, bytes / usefulFrameBytes) * answerFrame + (bytes / 1024) * answerKiB)
+  }
+
+  #sayGoodbye(code: ErrorCode): void {
+    const payload = Buffer.alloc(8)
+    payload.writeUInt32BE(this.#lastId, 0)
+    payload.writeUInt32BE(code, 4)
+    this.outgoing.add(frame({ type: frameTypes.goaway }, payload))
+  }
+
+  /** Tells the client why, where it still reads, and cuts it off. */
+  #giveUp(code: ErrorCode): void {
+    if (this.socket.destroyed) return
+    this.stopReading(maxDropped)
+    this.#sayGoodbye(code)
+    this.#hangUp()
+    this.#leave()
+  }
+
+  #endIfDone(): void {
+    if (this.#isClosing && this.streams.size === 0) this.#hangUp()
+  }
+
+  /** Says that nothing more will come, and gives the other side time to say so too. */
+  #hangUp(): void {
+    if (this.socket.writableEnded) return
+    this.outgoing.flush()
+    this.socket.end()
+    const timer = setTimeout(() => this.socket.destroy(), lingerTime)
+    this.socket.on('close', () => clearTimeout(timer))
+  }
+
+  #leave(): void {
+    for (const stream of this.streams.values()) {
+      this.forget(stream)
+      stream.leave()
+    }
+  }
+
+  /** A client that sends much, but no request, is idle too. */
+  #checkIdle(idleMs: number): void {
+    const { idle, headers } = this.#owner.times
+    const allowed = this.#lastId > 0 ? idle : headers
+    if (idleMs > allowed + lingerTime) this.socket.destroy()
+    else if (idleMs > allowed) this.close()
+  }
+
+  /** Whether the client takes nothing of what was sent. */
+  #isStalled(now: number, stall: number): boolean {
+    const { bytesWritten } = this.socket
+    if (this.socket.writableLength === 0) this.#stalled = undefined
+    else if (this.#stalled?.bytesWritten !== bytesWritten) this.#stalled = { bytesWritten, since: now }
+    return this.#stalled !== undefined && now - this.#stalled.since >= stall
+  }
+
+  /**
+   * With its only stream a connection is closed too: a client that does not read one answer will hardly send another
+   * request.
+   */
+  #checkAnswer(stream: Http2Transport, now: number, stall: number): void {
+    const { unsent, stalled } = stream
+    if (unsent === 0) stream.stalled = undefined
+    else if (stalled?.unsent !== unsent) stream.stalled = { unsent, since: now }
+    else if (now - stalled.since >= stall) {
+      if (this.streams.size === 1) this.socket.destroy()
+      else this.#reset(stream, errorCodes.cancel)
+    }
+  }
+}
+
+const nothing = Buffer.alloc(0)
+const noRequest = { method: '', target: '', rawHeaders: [] }
+/** For headers as they are encoded, which are copied at once. */
+const scratch = Buffer.allocUnsafeSlow(16 * 1024)
+
+function isLast({ flags: set }: Required<FrameHead>): boolean {
+  return (set & flags.endStream) !== 0
+}
+
+function overflow(): MalformedHttp2 {
+  return new MalformedHttp2('more data than was allowed', errorCodes.flowControl)
+}

@@ -1,0 +1,77 @@
+/**
+ * The head of a request in HTTP/2 (RFC 9113, section 8): what stands in the first line of HTTP/1.1 are headers here, whose
+ * names begin with a colon. As strict as `http1/head.ts`, and for the same reason: who passes on what can be read in two
+ * ways may have read it in the other one.
+ */
+import { fitsLine, isToken, withoutBlanks } from '../../../wire/http/header-line.ts'
+
+export interface Http2Head {
+  readonly method: string
+  /** Path and query as sent. */
+  readonly target: string
+  /** Alternating names and values, without those that begin with a colon. `:authority` is the header `host`. */
+  readonly rawHeaders: readonly string[]
+}
+
+const colon = 0x3a
+/** What is said of the request itself, each once, and before all others. */
+const own: ReadonlySet<string> = new Set([':method', ':scheme', ':path', ':authority'])
+/** They are about one connection of HTTP/1.1. */
+const ofConnection: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'transfer-encoding',
+  'upgrade',
+])
+const targets = /^(?:\/[\x21-\x7e]*|\*)$/
+/** A name or an address, and perhaps a port. */
+const authorities = /^[\w!$%&'()*+,\-.:;=[\]~@]+$/
+const capital = /[A-Z]/
+
+/** Undefined where it is none. `headers` alternate names and values. */
+export function readHead(headers: readonly string[]): Http2Head | undefined {
+  const start = endOfOwn(headers)
+  const told = ownOf(headers, start)
+  const method = told?.get(':method')
+  const target = told?.get(':path')
+  if (method === undefined || target === undefined || !told?.has(':scheme')) return undefined
+  if (!isToken(method) || method === 'CONNECT' || !targets.test(target)) return undefined
+  const authority = told.get(':authority')
+  const rawHeaders = othersOf(headers, start, authority)
+  if (rawHeaders === undefined || !namesHost(authority, rawHeaders)) return undefined
+  return { method, target, rawHeaders }
+}
+
+function endOfOwn(headers: readonly string[]): number {
+  let end = 0
+  while (end < headers.length && headers[end]!.charCodeAt(0) === colon) end += 2
+  return end
+}
+
+function ownOf(headers: readonly string[], end: number): ReadonlyMap<string, string> | undefined {
+  const told = new Map<string, string>()
+  for (let i = 0; i < end; i += 2) {
+    const [name, value] = [headers[i]!, headers[i + 1]!]
+    if (!own.has(name) || told.has(name) || !fitsLine(value)) return undefined
+    told.set(name, value)
+  }
+  return told
+}
+
+/** The authority counts where the request also has a header `host`, as RFC 9113 requires. */
+function othersOf(headers: readonly string[], start: number, authority: string | undefined): string[] | undefined {
+  const others = authority === undefined ? [] : ['host', authority]
+  for (let i = start; i < headers.length; i += 2) {
+    const [name, value] = [headers[i]!, headers[i + 1]!]
+    if (!isToken(name) || capital.test(name) || !fitsLine(value) || ofConnection.has(name)) return undefined
+    if (name === 'te' && value.toLowerCase() !== 'trailers') return undefined
+    if (name !== 'host' || authority === undefined) others.push(name, withoutBlanks(value))
+  }
+  return others
+}
+
+function namesHost(authority: string | undefined, headers: readonly string[]): boolean {
+  if (authority !== undefined) return authorities.test(authority)
+  return headers.some((name, i) => i % 2 === 0 && name === 'host')
+}

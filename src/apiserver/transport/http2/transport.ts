@@ -1,0 +1,132 @@
+/** The exchange over HTTP/2. A class, as one is made per request and its methods are then shared. */
+import { Readable } from 'node:stream'
+import { Http2Stream } from '../../../wire/http2/connection.ts'
+import type { Peer, ResponseHeaders, ServerTransport } from '../server-transport.ts'
+import type { Http2Body } from './body.ts'
+import type { Http2Head } from './head.ts'
+
+/** How much may wait to be sent before whoever writes is asked to wait as well. */
+const enough = 64 * 1024
+const nothing = Buffer.alloc(0)
+
+/** The connection on which an answer is sent. */
+export interface AnswerConnection {
+  readonly peer: Peer
+  /** The answer ends with either where the transport is ending. */
+  sendHead(transport: Http2Transport, status: number, headers: ResponseHeaders): void
+  sendPart(transport: Http2Transport, bytes: Buffer): void
+  cut(transport: Http2Transport): void
+}
+
+export class Http2Transport extends Http2Stream implements ServerTransport {
+  readonly method: string
+  readonly target: string
+  readonly rawHeaders: readonly string[]
+  readonly incoming: Http2Body | undefined
+  readonly #connection: AnswerConnection
+  #hasLeft = false
+  #gone: AbortController | undefined
+  /** How much of the windows of its body the client has used, and how much of that was given back. */
+  received = 0
+  returned = 0
+  /** What had not been sent when last looked at, and since when. */
+  stalled: { readonly unsent: number; readonly since: number } | undefined
+
+  constructor(
+    connection: AnswerConnection,
+    { method, target, rawHeaders }: Http2Head,
+    incoming: Http2Body | undefined,
+  ) {
+    super()
+    this.method = method
+    this.target = target
+    this.rawHeaders = rawHeaders
+    this.incoming = incoming
+    this.#connection = connection
+  }
+
+  get peer(): Peer {
+    return this.#connection.peer
+  }
+
+  get hasBody(): boolean {
+    return this.incoming !== undefined
+  }
+
+  get body(): Readable {
+    return this.incoming?.stream ?? Readable.from([])
+  }
+
+  get bodyAtHand(): Buffer | undefined {
+    return this.incoming === undefined ? nothing : this.incoming.atHand
+  }
+
+  get bodyWhole(): boolean {
+    return this.incoming?.isWhole ?? true
+  }
+
+  get gone(): boolean {
+    return this.#hasLeft && !this.isEnded
+  }
+
+  get signal(): AbortSignal {
+    this.#gone ??= new AbortController()
+    if (this.gone) this.#gone.abort()
+    return this.#gone.signal
+  }
+
+  /** To be called when the client has taken back the request, or is gone. */
+  leave(): void {
+    this.#hasLeft = true
+    this.incoming?.drop()
+    if (this.gone) this.#gone?.abort()
+  }
+
+  send(status: number, headers: ResponseHeaders, body: Buffer): void {
+    if (!this.#mayWrite) return
+    this.isEnding = body.length === 0 || this.#isBodiless(status)
+    this.#connection.sendHead(this, status, headers)
+    if (this.isEnding) return
+    this.isEnding = true
+    this.#connection.sendPart(this, body)
+  }
+
+  taken(): Promise<void> {
+    return this.whenSent()
+  }
+
+  open(status: number, headers: ResponseHeaders): void {
+    if (!this.#mayWrite) return
+    this.isEnding = this.#isBodiless(status)
+    this.#connection.sendHead(this, status, headers)
+  }
+
+  write(chunk: Buffer): Promise<void> | undefined {
+    if (chunk.length === 0 || !this.#mayWrite) return undefined
+    this.#connection.sendPart(this, chunk)
+    return this.unsent < enough ? undefined : this.whenSent()
+  }
+
+  pass(chunk: Buffer): Promise<void> {
+    if (chunk.length > 0 && this.#mayWrite) this.#connection.sendPart(this, chunk)
+    return this.whenSent()
+  }
+
+  end(): void {
+    if (!this.#mayWrite) return
+    this.isEnding = true
+    this.#connection.sendPart(this, nothing)
+  }
+
+  cut(): void {
+    if (this.#mayWrite) this.#connection.cut(this)
+  }
+
+  get #mayWrite(): boolean {
+    return !this.#hasLeft && !this.isEnding
+  }
+
+  #isBodiless(status: number): boolean {
+    return this.method === 'HEAD' || status === 204 || status === 304
+  }
+}

@@ -1,0 +1,192 @@
+/**
+ * Whatever this server serves is registered as a local APIService: its own groups at every start, those of custom
+ * resources while a definition serves them. Clients find there who serves what, as with kube-apiserver; this server
+ * itself serves by its catalogue.
+ * Those that name a Service are the business of `aggregation/`.
+ */
+
+import type { JsonObject } from '../../api/json/json.ts'
+import { customResourceDefinition } from '../../api/kinds/apiextensions/custom-resource-definition.ts'
+import type { CustomResourceDefinition } from '../../api/kinds/apiextensions/definition-fields.ts'
+import { type APIService, apiService } from '../../api/kinds/apiregistration/api-service.ts'
+import type { ApiObject } from '../../api/model/object.ts'
+import { vendorKey } from '../../api/model/vendor.ts'
+import type { Loop } from '../../client/reconcile/loop.ts'
+import { atStart, fromCache, type Source } from '../../client/reconcile/sources.ts'
+import type { Catalogue } from '../registry/catalogue/catalogue.ts'
+import type { Resource, ServedType } from '../registry/catalogue/resource.ts'
+import { readShared } from '../registry/reads/read-shared.ts'
+import { deleteObject } from '../registry/verbs/delete.ts'
+import { ownWrite } from '../registry/writes/server-write.ts'
+import { createMissing, getCached, ignoreNotFound } from './own-objects.ts'
+
+/** Which version of which group a request is for. */
+interface GroupVersion {
+  readonly group: string
+  readonly version: string
+}
+
+/** No loop for a server without this kind. */
+export function apiServiceLoop(catalogue: Catalogue): Loop | undefined {
+  const services = catalogue.stored(apiService.group, apiService.plural)
+  return services && new Registrations(services, catalogue).loop
+}
+
+/** Where the groups of this server stand in the order, by their short ids; others come after them. */
+const groupPriorities: { readonly [group: string]: number } = {
+  core: 18_000,
+  apps: 17_800,
+  events: 17_750,
+  authentication: 17_700,
+  authorization: 17_600,
+  autoscaling: 17_500,
+  batch: 17_400,
+  certificates: 17_300,
+  networking: 17_200,
+  policy: 17_100,
+  'rbac.authorization': 17_000,
+  storage: 16_800,
+  apiextensions: 16_700,
+  admissionregistration: 16_700,
+  scheduling: 16_600,
+  coordination: 16_500,
+  node: 16_300,
+  discovery: 16_200,
+  'flowcontrol.apiserver': 16_100,
+}
+const otherGroups = 16_000
+const versionPriorities: { readonly [version: string]: number } = { v2: 30, v1beta2: 21, v1: 15, v2beta2: 1 }
+const otherVersions = 9
+const customPriorities = { groupPriorityMinimum: 1000, versionPriority: 100 }
+
+function nameOf(group: string, version: string): string {
+  return `${version}.${group}`
+}
+
+/** The versions that this server serves by itself, by the names of their APIServices. */
+function ownRegistrations(catalogue: Catalogue): Map<string, Registration> {
+  const own = catalogue.all().filter(isRegistered)
+  return new Map(
+    own.map(({ group, kind: { group: id, version } }) => {
+      const groupPriorityMinimum = groupPriorities[id] ?? otherGroups
+      const versionPriority = id === 'core' ? 1 : (versionPriorities[version] ?? otherVersions)
+      const priorities = { groupPriorityMinimum, versionPriority }
+      return [nameOf(group, version), { group, version, managed: 'onstart', priorities }]
+    }),
+  )
+}
+
+/** Who registers is not registered itself; and of the core group there is v1 alone. */
+function isRegistered({ group, kind }: ServedType): boolean {
+  return kind.origin === 'built-in' && kind.group !== apiService.group && (group !== '' || kind.version === 'v1')
+}
+
+interface Registration extends GroupVersion {
+  /** How long it stays: until the next start decides, or as long as a definition serves it. */
+  readonly managed: 'onstart' | 'true'
+  readonly priorities: JsonObject
+}
+
+async function register(services: Resource, { group, version, managed, priorities }: Registration): Promise<void> {
+  const metadata = { labels: { [managedKey(services)]: managed } }
+  const spec = { ...(group === '' ? {} : { group }), version, ...priorities }
+  await createMissing(services, { namespace: '', name: nameOf(group, version) }, { metadata, spec })
+}
+
+function managedKey({ vendor }: Resource): string {
+  return vendorKey(vendor, 'automanaged', 'kube-aggregator')
+}
+
+/** Own registrations at start, and those of custom resources. */
+class Registrations {
+  readonly #services: Resource
+  readonly #definitions: Resource | undefined
+  /** Own ones that were not looked at since the start: one that is deleted later is back after the next start. */
+  readonly #missingAtStart: Map<string, Registration>
+  /** Which versions each definition serves, and which definitions serve each version. */
+  readonly #served = new Map<string, readonly string[]>()
+  readonly #servers = new Map<string, Set<string>>()
+
+  constructor(services: Resource, catalogue: Catalogue) {
+    this.#services = services
+    this.#definitions = catalogue.stored(customResourceDefinition.group, customResourceDefinition.plural)
+    this.#missingAtStart = ownRegistrations(catalogue)
+  }
+
+  get loop(): Loop {
+    return {
+      name: 'api-services',
+      sources: [
+        atStart(...this.#missingAtStart.keys()),
+        ...this.#definitionSources(),
+        fromCache(this.#services.cache, { expected: () => this.#servers.keys() }),
+      ],
+      concurrency: 64,
+      reconcile: async (name, signal) => {
+        await this.#reconcile(name, signal)
+        return 'done'
+      },
+    }
+  }
+
+  #definitionSources(): Source[] {
+    if (this.#definitions === undefined) return []
+    const { cache } = this.#definitions
+    return [fromCache(cache, { keysOf: (name) => this.#note(name), expected: () => this.#served.keys() })]
+  }
+
+  /** Notes what a definition serves now. Returns the versions that it served before or serves now. */
+  #note(definition: string): Set<string> {
+    const before = this.#served.get(definition) ?? []
+    const now = this.#versionsOf(definition)
+    if (now.length === 0) this.#served.delete(definition)
+    else this.#served.set(definition, now)
+    for (const name of before) this.#servers.get(name)?.delete(definition)
+    for (const name of now) this.#serversOf(name).add(definition)
+    return new Set([...before, ...now])
+  }
+
+  #serversOf(name: string): Set<string> {
+    const known = this.#servers.get(name) ?? new Set()
+    this.#servers.set(name, known)
+    return known
+  }
+
+  #versionsOf(definition: string): string[] {
+    const found = this.#definitions && readShared(this.#definitions, definition)
+    const { spec: { group = '', versions = [] } = {} } = (found ?? {}) as CustomResourceDefinition
+    return versions.filter(({ served }) => served).map(({ name = '' }) => nameOf(group, name))
+  }
+
+  async #reconcile(name: string, signal: AbortSignal): Promise<void> {
+    const isServed = (this.#servers.get(name)?.size ?? 0) > 0
+    if (!isServed) this.#servers.delete(name)
+    const found = getCached(this.#services, { namespace: '', name }) as APIService | undefined
+    if (found === undefined) {
+      const custom = isServed ? { ...split(name), managed: 'true' as const, priorities: customPriorities } : undefined
+      const wanted = this.#missingAtStart.get(name) ?? custom
+      if (wanted !== undefined) await register(this.#services, wanted)
+      this.#missingAtStart.delete(name)
+      return
+    }
+    this.#missingAtStart.delete(name)
+    const isManaged = found.metadata.labels?.[managedKey(this.#services)] === 'true'
+    if (isManaged && !isServed && found.spec?.service === undefined) await this.#unregister(found, signal)
+  }
+
+  async #unregister({ metadata }: ApiObject, signal: AbortSignal): Promise<void> {
+    const context = ownWrite(this.#services, { optionsKind: 'DeleteOptions', signal })
+    // Whoever has made another of this name meanwhile keeps it.
+    const just = {
+      preconditions: [{ uid: metadata.uid }],
+      gracePeriodSeconds: undefined,
+      propagation: undefined,
+    }
+    await ignoreNotFound(deleteObject(context, metadata.name!, just))
+  }
+}
+
+function split(name: string): GroupVersion {
+  const dot = name.indexOf('.')
+  return { version: name.slice(0, dot), group: name.slice(dot + 1) }
+}

@@ -1,0 +1,100 @@
+/**
+ * The ConfigMap `extension-apiserver-authentication` in the system namespace: from it an aggregated API server learns whose
+ * client certificates this cluster accepts, and by what it knows the front proxy that passes requests on. Each server adds
+ * what it knows to what is there, so servers with different files come to rest; certificates that have expired are dropped.
+ */
+import { X509Certificate } from 'node:crypto'
+import type { JsonObject } from '../../api/json/json.ts'
+import { apiService } from '../../api/kinds/apiregistration/api-service.ts'
+import type { Loop } from '../../client/reconcile/loop.ts'
+import { every, fromCache } from '../../client/reconcile/sources.ts'
+import type { Catalogue } from '../registry/catalogue/catalogue.ts'
+import type { Resource } from '../registry/catalogue/resource.ts'
+import { changeFields, createMissing, getCached } from './own-objects.ts'
+import { systemNamespace } from './system-objects.ts'
+
+/** By what a backend tells the front proxy from anybody else. */
+export interface ProxyTrust {
+  /** PEM, one certificate each. */
+  readonly authorities: readonly string[]
+  readonly usernameHeaders: readonly string[]
+  readonly groupHeaders: readonly string[]
+  readonly extraPrefixes: readonly string[]
+  readonly allowedNames: readonly string[]
+}
+
+export interface AuthenticationTrust {
+  /** PEM, one certificate each. */
+  readonly clientAuthorities: () => readonly string[]
+  readonly proxy: () => ProxyTrust | undefined
+}
+
+const object = { namespace: systemNamespace, name: 'extension-apiserver-authentication' }
+const key = `${object.namespace}/${object.name}`
+/** Files that flags name may change while the server runs. */
+const periodMs = 60_000
+
+/** No loop for a server without ConfigMaps, or without APIServices: nobody is aggregated there. */
+export function authenticationConfigMapLoop(catalogue: Catalogue, trust: AuthenticationTrust): Loop | undefined {
+  const maps = catalogue.stored('core', 'configmaps')
+  if (maps === undefined || catalogue.stored(apiService.group, apiService.plural) === undefined) return undefined
+  return {
+    name: 'authentication-config-map',
+    sources: [every(periodMs, key), fromCache(maps.cache, { keysOf: (changed) => (changed === key ? [key] : []) })],
+    reconcile: async () => {
+      await bringUp(maps, trust)
+      return 'done'
+    },
+  }
+}
+
+async function bringUp(maps: Resource, { clientAuthorities, proxy }: AuthenticationTrust): Promise<void> {
+  const { data = {} } = (getCached(maps, object) ?? {}) as { data?: { [name: string]: string } }
+  const now = maps.clock.now()
+  const certificates = (name: string, own: readonly string[]) => set(name, joinCertificates(own, data[name] ?? '', now))
+  const names = (name: string, own: readonly string[]) =>
+    set(name, JSON.stringify([...new Set([...own, ...readNames(data[name])])]))
+  const trust = proxy()
+  const wanted: JsonObject = {
+    ...certificates('client-ca-file', clientAuthorities()),
+    ...(trust && {
+      ...certificates('requestheader-client-ca-file', trust.authorities),
+      ...names('requestheader-username-headers', trust.usernameHeaders),
+      ...names('requestheader-group-headers', trust.groupHeaders),
+      ...names('requestheader-extra-headers-prefix', trust.extraPrefixes),
+      ...names('requestheader-allowed-names', trust.allowedNames),
+    }),
+  }
+  await createMissing(maps, object, { data: wanted })
+  await changeFields(maps, object, { data: { ...data, ...wanted } })
+}
+
+function set(name: string, value: string): { [name: string]: string } {
+  return { [name]: value }
+}
+
+const pemBlock = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
+
+/** Our own first, then those that others have added and that are still valid. */
+function joinCertificates(own: readonly string[], present: string, now: number): string {
+  const others = (present.match(pemBlock) ?? []).filter((pem) => isValid(pem, now))
+  return [...new Set([...own, ...others].map((pem) => pem.trim()))].map((pem) => `${pem}\n`).join('')
+}
+
+function isValid(pem: string, now: number): boolean {
+  try {
+    return new X509Certificate(pem).validToDate.getTime() > now
+  } catch {
+    return false
+  }
+}
+
+/** Something that is no list of texts says nothing. */
+function readNames(text = '[]'): string[] {
+  try {
+    const names: unknown = JSON.parse(text)
+    return Array.isArray(names) ? names.filter((name) => typeof name === 'string') : []
+  } catch {
+    return []
+  }
+}

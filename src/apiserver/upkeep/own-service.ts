@@ -1,0 +1,81 @@
+/**
+ * The Service of the API servers on a store: `default/orch` (`default/kubernetes` under that profile) at the first
+ * address of the range, whose port 443 leads to them, with the Endpoints and slices that list the live ones. Created at
+ * start and kept: what is deleted or changed is restored within seconds. A server that stops takes itself off the list.
+ */
+import { networkInterfaces } from 'node:os'
+import { checkReachableAddress } from '../../api/model/ip-address.ts'
+import type { Loop } from '../../client/reconcile/loop.ts'
+import { every } from '../../client/reconcile/sources.ts'
+import type { Store } from '../../storage/store/store.ts'
+import type { Catalogue } from '../registry/catalogue/catalogue.ts'
+import { LiveServers, onlyServer, type Servers } from './live-servers.ts'
+import { createMissing } from './own-objects.ts'
+import { listServers } from './server-list.ts'
+
+export interface OwnServiceParts {
+  readonly catalogue: Catalogue
+  readonly store: Store
+  /** Whether other servers may serve the same store. */
+  readonly sharedStore: boolean
+  /** The cluster address of the Service. */
+  readonly clusterIP: string
+  /** The port that this server listens on. */
+  readonly port: number
+  readonly addresses: ServerAddresses
+}
+
+export interface ServerAddresses {
+  /** Where others reach this server, as a flag says it; '' where none does. */
+  readonly advertiseAddress: string
+  readonly bindAddress: string
+}
+
+const periodMs = 5_000
+
+/** Keeps the Service that this server is, and its Endpoints. */
+export function ownServiceLoop(parts: OwnServiceParts): Loop {
+  const servers = serversOf(parts)
+  return {
+    name: 'own-service',
+    sources: [every(periodMs, parts.catalogue.vendor.apiService)],
+    backoff: { firstMs: 500, longestMs: periodMs },
+    reconcile: async (name) => {
+      await Promise.all([createService(parts, name), servers.renew().then(() => list(parts, servers))])
+      return 'done'
+    },
+    onStop: async () => {
+      await servers.leave()
+      await list(parts, servers)
+    },
+  }
+}
+
+function serversOf({ store, sharedStore, port, addresses }: OwnServiceParts): Servers {
+  const ip = reachableAddress(addresses)
+  const own = ip === undefined ? undefined : { ip, port }
+  return sharedStore ? new LiveServers(store, own) : onlyServer(own)
+}
+
+async function list({ catalogue }: OwnServiceParts, servers: Servers): Promise<void> {
+  await listServers(catalogue, catalogue.vendor, await servers.all())
+}
+
+async function createService({ catalogue, clusterIP, port }: OwnServiceParts, name: string): Promise<void> {
+  const services = catalogue.stored('core', 'services')
+  if (services === undefined) return
+  const labels = { component: 'apiserver', provider: name }
+  const ports = [{ name: 'https', port: 443, targetPort: port }]
+  await createMissing(services, { namespace: 'default', name }, { metadata: { labels }, spec: { clusterIP, ports } })
+}
+
+/** Where others reach this server: as the flag says, where it listens, or at the first address of this host. */
+function reachableAddress({ advertiseAddress, bindAddress }: ServerAddresses): string | undefined {
+  const isReachable = (ip: string) => checkReachableAddress(ip).length === 0
+  if (advertiseAddress !== '') return isReachable(advertiseAddress) ? advertiseAddress : undefined
+  if (isReachable(bindAddress)) return bindAddress
+  if (bindAddress !== '0.0.0.0' && bindAddress !== '::') return undefined
+  const family = bindAddress === '::' ? undefined : 'IPv4'
+  const addresses = Object.values(networkInterfaces()).flatMap((each) => each ?? [])
+  return addresses.find((each) => (family ?? each.family) === each.family && isReachable(each.address))?.address
+}

@@ -1,0 +1,38 @@
+/**
+ * Settles what a server left owed to quotas when it was killed, or could not reach the store: see
+ * apiserver/admission/quota/debts.ts. Servers settle their own debts at once, so one that is there at two looks in a row belongs to
+ * nobody, or to a slow write. Such a write is decided anew: nothing is lost by settling too early.
+ */
+
+import type { Log } from '../../base/telemetry/log.ts'
+import type { Loop } from '../../client/reconcile/loop.ts'
+import { every } from '../../client/reconcile/sources.ts'
+import type { OwnWrites } from '../admission/own-writes.ts'
+import { type Debt, debtsPrefix, readDebt } from '../admission/quota/debts.ts'
+import { Ledger } from '../admission/quota/ledger.ts'
+
+const periodMs = 5000
+
+/** Settles debts that are there at two looks in a row. */
+export function quotaDebtsLoop(ownWrites: OwnWrites, log: Log): Loop {
+  const ledger = new Ledger(ownWrites)
+  let known: ReadonlySet<string> = new Set()
+  return {
+    name: 'quota-debts',
+    sources: [every(periodMs, 'all')],
+    reconcile: async () => {
+      const entries = await ownWrites.taken(debtsPrefix)
+      const left = entries.filter(({ key }) => known.has(key)).map(readDebt)
+      known = new Set(entries.map(({ key }) => key))
+      if (left.length === 0) return 'done'
+      await Promise.all(left.map((debt) => ledger.settle(debt)))
+      log.warn('released quota that was charged for writes that did not happen', summary(left))
+      return 'done'
+    },
+  }
+}
+
+function summary(debts: readonly Debt[]) {
+  const quotas = new Set(debts.map(({ quota }) => `${quota.namespace}/${quota.name}`))
+  return { count: debts.length, quotas: [...quotas].slice(0, 10).join(' ') }
+}

@@ -1,0 +1,31 @@
+/**
+ * Checks at start and every few minutes that the values reserved for objects (addresses, ports) are those that objects
+ * hold: see apiserver/registry/reservations/repair-reservations.ts.
+ */
+
+import type { Log } from '../../base/telemetry/log.ts'
+import type { Loop } from '../../client/reconcile/loop.ts'
+import { every } from '../../client/reconcile/sources.ts'
+import type { Catalogue } from '../registry/catalogue/catalogue.ts'
+import { repairReservations } from '../registry/reservations/repair-reservations.ts'
+
+const periodMs = 5 * 60_000
+
+/** Repairs reservations that no object holds any more, and those that are missing. */
+export function reservationsLoop(catalogue: Catalogue, log: Log): Loop {
+  return {
+    name: 'reservations',
+    sources: [every(periodMs, 'all')],
+    reconcile: async () => {
+      const { freed, taken, shared } = await repairReservations(catalogue)
+      if (freed.length > 0) log.warn('released orphaned reservations', summary(freed))
+      if (taken.length > 0) log.warn('restored missing reservations', summary(taken))
+      if (shared.length > 0) log.error('several objects hold the same value; delete all but one', summary(shared))
+      return 'done'
+    },
+  }
+}
+
+function summary(keys: readonly string[]) {
+  return { count: keys.length, keys: keys.slice(0, 10).join(' ') }
+}

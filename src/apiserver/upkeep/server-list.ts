@@ -1,0 +1,76 @@
+/**
+ * Where the servers of a store are reached, written down for whoever looks: as the Endpoints of their Service, and as
+ * EndpointSlices. Both are kept as they should be; nothing is written where they are so already.
+ */
+
+import type { JsonObject } from '../../api/json/json.ts'
+import { parseIp } from '../../api/model/ip-range.ts'
+import { type Vendor, vendorKey } from '../../api/model/vendor.ts'
+import type { Catalogue } from '../registry/catalogue/catalogue.ts'
+import type { Resource } from '../registry/catalogue/resource.ts'
+import type { ServerPlace } from './live-servers.ts'
+import { changeFields, createMissing } from './own-objects.ts'
+
+const namespace = 'default'
+
+export async function listServers(catalogue: Catalogue, vendor: Vendor, places: readonly ServerPlace[]): Promise<void> {
+  const endpoints = catalogue.stored('core', 'endpoints')
+  const slices = catalogue.stored('discovery', 'endpointslices')
+  await Promise.all([
+    endpoints && writeEndpoints(endpoints, vendor, places),
+    slices && writeSlices(slices, vendor, places),
+  ])
+}
+
+async function writeEndpoints(resource: Resource, vendor: Vendor, places: readonly ServerPlace[]): Promise<void> {
+  const name = { namespace, name: vendor.apiService }
+  // Whoever makes slices of Endpoints leaves these alone.
+  const labels = { [vendorKey(vendor, 'skip-mirror', 'endpointslice')]: 'true' }
+  const subsets = groupsOf(places).map(({ port, ips }) => ({
+    addresses: ips.map((ip) => ({ ip })),
+    ports: portsOf(port),
+  }))
+  await createMissing(resource, name, { metadata: { labels }, subsets })
+  await changeFields(resource, name, { subsets })
+}
+
+/** A slice has addresses of one family and one port: most clusters need one. What is listed no more becomes empty. */
+async function writeSlices(resource: Resource, vendor: Vendor, places: readonly ServerPlace[]): Promise<void> {
+  const label = vendorKey(vendor, 'service-name')
+  const labels = { [label]: vendor.apiService }
+  const wanted = slicesOf(vendor, places)
+  for (const { name, ...fields } of wanted) {
+    await createMissing(resource, { namespace, name }, { metadata: { labels }, ...fields })
+    await changeFields(resource, { namespace, name }, fields)
+  }
+  const names = new Set(wanted.map(({ name }) => name))
+  const ours = [...resource.cache.slices({ namespace })]
+    .flat()
+    .filter(({ selectable }) => selectable.labels?.[label] === vendor.apiService)
+  for (const { name } of ours)
+    if (!names.has(name)) await changeFields(resource, { namespace, name }, { endpoints: [] })
+}
+
+/** `orch` is the first one of IPv4, `orch-ipv6` that of IPv6; further ports are named: `orch-7443`. */
+function slicesOf({ apiService }: Vendor, places: readonly ServerPlace[]): (JsonObject & { name: string })[] {
+  return (['IPv4', 'IPv6'] as const).flatMap((family) => {
+    const base = family === 'IPv4' ? apiService : `${apiService}-ipv6`
+    const own = places.filter(({ ip }) => parseIp(ip)?.family === family)
+    return groupsOf(own).map(({ port, ips }, i) => ({
+      name: i === 0 ? base : `${base}-${port}`,
+      addressType: family,
+      endpoints: ips.map((ip) => ({ addresses: [ip], conditions: { ready: true } })),
+      ports: portsOf(port),
+    }))
+  })
+}
+
+/** Those that have the same port, in the order of the places. */
+function groupsOf(places: readonly ServerPlace[]): { port: number; ips: string[] }[] {
+  const ports = [...new Set(places.map(({ port }) => port))]
+  return ports.map((port) => ({ port, ips: places.filter((place) => place.port === port).map(({ ip }) => ip) }))
+}
+
+function portsOf(port: number): JsonObject[] {
+  return [{ name: 'https', port, protocol: 'TCP' }]
+}

@@ -1,0 +1,48 @@
+/** What loops of the server do most: keep a condition in the status of a cluster-scoped object true. */
+import type { Json } from '../../api/json/json.ts'
+import type { ApiObject } from '../../api/model/object.ts'
+import type { Resource } from '../registry/catalogue/resource.ts'
+import { updateObject } from '../registry/verbs/update.ts'
+import { ownWrite } from '../registry/writes/server-write.ts'
+import { getCached, ignoreNotFound } from './own-objects.ts'
+
+export interface StatusWrite {
+  readonly name: string
+  readonly signal: AbortSignal
+  /** Who owns the status; the server by default. */
+  readonly manager?: string
+  /** Returns the object with the status that it should have; the same object where it has it: nothing is written. */
+  readonly next: (object: ApiObject) => ApiObject
+}
+
+/** Writes the status of an object of the server's own, unless it is so already. */
+export async function writeStatus(resource: Resource, { name, signal, manager, next }: StatusWrite): Promise<void> {
+  const found = getCached(resource, { namespace: '', name })
+  if (found === undefined || next(found) === found) return
+  const own = ownWrite(resource, { subresource: 'status', optionsKind: 'UpdateOptions', signal })
+  const context = manager === undefined ? own : { ...own, fieldManager: manager }
+  await ignoreNotFound(updateObject(context, name, (previous) => ({ object: next(previous), managed: false })))
+}
+
+interface Condition {
+  readonly type: string
+  readonly status: 'True' | 'False'
+  readonly reason: string
+  readonly message: string
+}
+
+interface Conditional {
+  readonly status?: { readonly conditions?: readonly (Partial<Condition> & { lastTransitionTime?: string })[] }
+}
+
+/** The object with this condition, or the same object where it has it. `now` is the time of a transition. */
+export function withCondition(object: ApiObject, { type, status, reason, message }: Condition, now: string): ApiObject {
+  const { conditions = [] } = (object as Conditional).status ?? {}
+  const before = conditions.find((each) => each.type === type)
+  const changed = before?.status !== status
+  if (!changed && before.reason === reason) return object
+  const lastTransitionTime = (changed ? undefined : before.lastTransitionTime) ?? now
+  const others = conditions.filter((each) => each !== before)
+  const all = [...others, { type, status, lastTransitionTime, reason, message }]
+  return { ...object, status: { conditions: all as unknown as Json } }
+}

@@ -1,0 +1,38 @@
+/** Flags as `--help` shows them: as a table, or in groups with the explanation of each flag below it. */
+import { fillLines } from '../text/fill-lines.ts'
+import type { Flag, Flags } from './flags.ts'
+
+/** A table of flags with their defaults. */
+export function helpText(flags: Flags): string {
+  const all = Object.values(flags).filter(({ hidden = false }) => !hidden)
+  const lettered = all.some(({ letter }) => letter !== '')
+  const rows = all.map((flag) => ({ left: flagHelp(flag, lettered), right: explanation(flag) }))
+  const width = Math.max(...rows.map(({ left }) => left.length)) + 2
+  return rows.map(({ left, right }) => `${left.padEnd(width)}${right}`).join('\n')
+}
+
+const indent = ' '.repeat(14)
+/** Longer lines are hard to read, however wide the terminal is. */
+const maxWidth = 120
+
+/** Groups of flags under their titles, in lines of at most `width` characters where words allow it. */
+export function groupedHelp(groups: { readonly [title: string]: Flags }, width: number): string {
+  const room = Math.min(width, maxWidth) - indent.length
+  const sections = Object.entries(groups).map(([title, flags]) => {
+    const rows = Object.values(flags).flatMap((flag) => [
+      flagHelp(flag, true),
+      ...fillLines(explanation(flag), room).map((line) => indent + line),
+    ])
+    return [`${title} flags:`, '', ...rows, ''].join('\n')
+  })
+  return sections.join('\n')
+}
+
+function flagHelp({ letter, name, value }: Flag<unknown>, lettered: boolean): string {
+  const short = letter === '' ? '    ' : `-${letter}, `
+  return `  ${lettered ? short : ''}--${name}${value === '' ? '' : `=${value}`}`
+}
+
+function explanation(flag: Flag<unknown>): string {
+  return flag.default === '' ? flag.help : `${flag.help} (default ${flag.default})`
+}

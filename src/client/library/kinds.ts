@@ -1,0 +1,386 @@
+/**
+ * The built-in kinds as users of `orch/client` name them: `Pod` is the type of the objects, and the value that says to the
+ * client where they are. The version that is stored has the plain name, another has its own after it: `CronJobV1beta1`.
+ * Only types come from `kinds/`. What is in the package (`types/`) is written out from the same definitions, with their
+ * descriptions: scripts/declare.mjs. `test/client/library/kinds.test.ts` compares this list with what is served.
+ */
+
+import type {
+  mutatingWebhookConfiguration,
+  mutatingWebhookConfigurationV1beta1,
+} from '../../api/kinds/admissionregistration/mutating-webhook-configuration.ts'
+import type {
+  validatingWebhookConfiguration,
+  validatingWebhookConfigurationV1beta1,
+} from '../../api/kinds/admissionregistration/validating-webhook-configuration.ts'
+import type { customResourceDefinition } from '../../api/kinds/apiextensions/custom-resource-definition.ts'
+import type { apiService } from '../../api/kinds/apiregistration/api-service.ts'
+import type { controllerRevision } from '../../api/kinds/apps/controller-revision.ts'
+import type { daemonSet } from '../../api/kinds/apps/daemon-set.ts'
+import type { deployment } from '../../api/kinds/apps/deployment.ts'
+import type { replicaSet } from '../../api/kinds/apps/replica-set.ts'
+import type { statefulSet } from '../../api/kinds/apps/stateful-set.ts'
+import type { tokenRequest } from '../../api/kinds/authentication/token-request.ts'
+import type { tokenReview } from '../../api/kinds/authentication/token-review.ts'
+import type { selfSubjectAccessReview } from '../../api/kinds/authorization/self-subject-access-review.ts'
+import type { selfSubjectRulesReview } from '../../api/kinds/authorization/self-subject-rules-review.ts'
+import type {
+  localSubjectAccessReview,
+  subjectAccessReview,
+} from '../../api/kinds/authorization/subject-access-review.ts'
+import type { horizontalPodAutoscaler } from '../../api/kinds/autoscaling/horizontal-pod-autoscaler.ts'
+import type { horizontalPodAutoscalerV1 } from '../../api/kinds/autoscaling/horizontal-pod-autoscaler-v1.ts'
+import type { horizontalPodAutoscalerV2beta1 } from '../../api/kinds/autoscaling/horizontal-pod-autoscaler-v2beta1.ts'
+import type { horizontalPodAutoscalerV2beta2 } from '../../api/kinds/autoscaling/horizontal-pod-autoscaler-v2beta2.ts'
+import type { scale } from '../../api/kinds/autoscaling/scale.ts'
+import type { cronJob, cronJobV1beta1 } from '../../api/kinds/batch/cron-job.ts'
+import type { job } from '../../api/kinds/batch/job.ts'
+import type { certificateSigningRequest } from '../../api/kinds/certificates/certificate-signing-request.ts'
+import type { lease } from '../../api/kinds/coordination/lease.ts'
+import type { binding } from '../../api/kinds/core/binding.ts'
+import type { componentStatus } from '../../api/kinds/core/component-status.ts'
+import type { configMap } from '../../api/kinds/core/config-map.ts'
+import type { endpoints } from '../../api/kinds/core/endpoints.ts'
+import type { event } from '../../api/kinds/core/event.ts'
+import type { limitRange } from '../../api/kinds/core/limit-range.ts'
+import type { namespace } from '../../api/kinds/core/namespace.ts'
+import type { node } from '../../api/kinds/core/node.ts'
+import type { persistentVolume } from '../../api/kinds/core/persistent-volume.ts'
+import type { persistentVolumeClaim } from '../../api/kinds/core/persistent-volume-claim.ts'
+import type { pod } from '../../api/kinds/core/pod.ts'
+import type { podTemplate } from '../../api/kinds/core/pod-template.ts'
+import type { replicationController } from '../../api/kinds/core/replication-controller.ts'
+import type { resourceQuota } from '../../api/kinds/core/resource-quota.ts'
+import type { secret } from '../../api/kinds/core/secret.ts'
+import type { service } from '../../api/kinds/core/service.ts'
+import type { serviceAccount } from '../../api/kinds/core/service-account.ts'
+import type { endpointSlice } from '../../api/kinds/discovery/endpoint-slice.ts'
+import type { endpointSliceV1beta1 } from '../../api/kinds/discovery/endpoint-slice-v1beta1.ts'
+import type { eventV1, eventV1beta1 } from '../../api/kinds/events/event.ts'
+import type { flowSchema, flowSchemaV1beta1 } from '../../api/kinds/flowcontrol/flow-schema.ts'
+import type {
+  priorityLevelConfiguration,
+  priorityLevelConfigurationV1beta1,
+} from '../../api/kinds/flowcontrol/priority-level-configuration.ts'
+import type { ingress } from '../../api/kinds/networking/ingress.ts'
+import type { ingressClass } from '../../api/kinds/networking/ingress-class.ts'
+import type { networkPolicy } from '../../api/kinds/networking/network-policy.ts'
+import type { runtimeClass, runtimeClassV1beta1 } from '../../api/kinds/node/runtime-class.ts'
+import type { accessExplanation } from '../../api/kinds/ops/access-explanation.ts'
+import type { admissionControl } from '../../api/kinds/ops/admission-control.ts'
+import type { admissionWebhook } from '../../api/kinds/ops/admission-webhook.ts'
+import type { auditEvent } from '../../api/kinds/ops/audit-event.ts'
+import type { certificateDenyList } from '../../api/kinds/ops/certificate-deny-list.ts'
+import type { deletionExplanation } from '../../api/kinds/ops/deletion-explanation.ts'
+import type { objectHistory } from '../../api/kinds/ops/object-history.ts'
+import type { pastState } from '../../api/kinds/ops/past-state.ts'
+import type { webhookPreview } from '../../api/kinds/ops/webhook-preview.ts'
+import type { whoAmI } from '../../api/kinds/ops/who-am-i.ts'
+import type { whoCan } from '../../api/kinds/ops/who-can.ts'
+import type { eviction } from '../../api/kinds/policy/eviction.ts'
+import type { podDisruptionBudget, podDisruptionBudgetV1beta1 } from '../../api/kinds/policy/pod-disruption-budget.ts'
+import type { podSecurityPolicy } from '../../api/kinds/policy/pod-security-policy.ts'
+import type { clusterRole } from '../../api/kinds/rbac/cluster-role.ts'
+import type { clusterRoleBinding } from '../../api/kinds/rbac/cluster-role-binding.ts'
+import type { role } from '../../api/kinds/rbac/role.ts'
+import type { roleBinding } from '../../api/kinds/rbac/role-binding.ts'
+import type { priorityClass } from '../../api/kinds/scheduling/priority-class.ts'
+import type { csiDriver } from '../../api/kinds/storage/csi-driver.ts'
+import type { csiNode } from '../../api/kinds/storage/csi-node.ts'
+import type { csiStorageCapacity } from '../../api/kinds/storage/csi-storage-capacity.ts'
+import type { storageClass } from '../../api/kinds/storage/storage-class.ts'
+import type { volumeAttachment } from '../../api/kinds/storage/volume-attachment.ts'
+import type { ObjectBase } from '../../api/model/object.ts'
+import type { ResourceType } from '../requests/resource-type.ts'
+
+type ObjectsOf<K extends { readonly infer?: unknown }> = NonNullable<K['infer']>
+
+/** A kind in namespaces. */
+function namespaced<T extends ObjectBase>(groupVersion: string, kind: string, plural: string): ResourceType<T> {
+  return { ...typeOf(groupVersion), kind, plural, namespaced: true }
+}
+
+/** A kind without namespaces. */
+function clusterWide<T extends ObjectBase>(groupVersion: string, kind: string, plural: string): ResourceType<T> {
+  return { ...typeOf(groupVersion), kind, plural, namespaced: false }
+}
+
+/** Groups from before groups had domains. */
+const bareGroups = ['', 'apps', 'autoscaling', 'batch', 'policy']
+
+function typeOf(groupVersion: string): Pick<ResourceType, 'group' | 'version' | 'inServerDomain'> {
+  const [version = '', group = ''] = groupVersion.split('/').reverse()
+  return { group, version, ...(bareGroups.includes(group) ? {} : { inServerDomain: true }) }
+}
+
+export type Binding = ObjectsOf<typeof binding>
+export const Binding = namespaced<Binding>('v1', 'Binding', 'bindings')
+export type ComponentStatus = ObjectsOf<typeof componentStatus>
+export const ComponentStatus = clusterWide<ComponentStatus>('v1', 'ComponentStatus', 'componentstatuses')
+export type ConfigMap = ObjectsOf<typeof configMap>
+export const ConfigMap = namespaced<ConfigMap>('v1', 'ConfigMap', 'configmaps')
+export type Endpoints = ObjectsOf<typeof endpoints>
+export const Endpoints = namespaced<Endpoints>('v1', 'Endpoints', 'endpoints')
+export type Event = ObjectsOf<typeof event>
+export const Event = namespaced<Event>('v1', 'Event', 'events')
+export type LimitRange = ObjectsOf<typeof limitRange>
+export const LimitRange = namespaced<LimitRange>('v1', 'LimitRange', 'limitranges')
+export type Namespace = ObjectsOf<typeof namespace>
+export const Namespace = clusterWide<Namespace>('v1', 'Namespace', 'namespaces')
+export type Node = ObjectsOf<typeof node>
+export const Node = clusterWide<Node>('v1', 'Node', 'nodes')
+export type PersistentVolumeClaim = ObjectsOf<typeof persistentVolumeClaim>
+export const PersistentVolumeClaim = namespaced<PersistentVolumeClaim>(
+  'v1',
+  'PersistentVolumeClaim',
+  'persistentvolumeclaims',
+)
+export type PersistentVolume = ObjectsOf<typeof persistentVolume>
+export const PersistentVolume = clusterWide<PersistentVolume>('v1', 'PersistentVolume', 'persistentvolumes')
+export type Pod = ObjectsOf<typeof pod>
+export const Pod = namespaced<Pod>('v1', 'Pod', 'pods')
+export type PodTemplate = ObjectsOf<typeof podTemplate>
+export const PodTemplate = namespaced<PodTemplate>('v1', 'PodTemplate', 'podtemplates')
+export type ReplicationController = ObjectsOf<typeof replicationController>
+export const ReplicationController = namespaced<ReplicationController>(
+  'v1',
+  'ReplicationController',
+  'replicationcontrollers',
+)
+export type ResourceQuota = ObjectsOf<typeof resourceQuota>
+export const ResourceQuota = namespaced<ResourceQuota>('v1', 'ResourceQuota', 'resourcequotas')
+export type Secret = ObjectsOf<typeof secret>
+export const Secret = namespaced<Secret>('v1', 'Secret', 'secrets')
+export type ServiceAccount = ObjectsOf<typeof serviceAccount>
+export const ServiceAccount = namespaced<ServiceAccount>('v1', 'ServiceAccount', 'serviceaccounts')
+export type Service = ObjectsOf<typeof service>
+export const Service = namespaced<Service>('v1', 'Service', 'services')
+export type APIService = ObjectsOf<typeof apiService>
+export const APIService = clusterWide<APIService>('apiregistration/v1', 'APIService', 'apiservices')
+export type ControllerRevision = ObjectsOf<typeof controllerRevision>
+export const ControllerRevision = namespaced<ControllerRevision>('apps/v1', 'ControllerRevision', 'controllerrevisions')
+export type DaemonSet = ObjectsOf<typeof daemonSet>
+export const DaemonSet = namespaced<DaemonSet>('apps/v1', 'DaemonSet', 'daemonsets')
+export type Deployment = ObjectsOf<typeof deployment>
+export const Deployment = namespaced<Deployment>('apps/v1', 'Deployment', 'deployments')
+export type ReplicaSet = ObjectsOf<typeof replicaSet>
+export const ReplicaSet = namespaced<ReplicaSet>('apps/v1', 'ReplicaSet', 'replicasets')
+export type StatefulSet = ObjectsOf<typeof statefulSet>
+export const StatefulSet = namespaced<StatefulSet>('apps/v1', 'StatefulSet', 'statefulsets')
+export type EventV1 = ObjectsOf<typeof eventV1>
+export const EventV1 = namespaced<EventV1>('events/v1', 'Event', 'events')
+export type EventV1beta1 = ObjectsOf<typeof eventV1beta1>
+export const EventV1beta1 = namespaced<EventV1beta1>('events/v1beta1', 'Event', 'events')
+export type TokenReview = ObjectsOf<typeof tokenReview>
+export const TokenReview = clusterWide<TokenReview>('authentication/v1', 'TokenReview', 'tokenreviews')
+export type LocalSubjectAccessReview = ObjectsOf<typeof localSubjectAccessReview>
+export const LocalSubjectAccessReview = namespaced<LocalSubjectAccessReview>(
+  'authorization/v1',
+  'LocalSubjectAccessReview',
+  'localsubjectaccessreviews',
+)
+export type SelfSubjectAccessReview = ObjectsOf<typeof selfSubjectAccessReview>
+export const SelfSubjectAccessReview = clusterWide<SelfSubjectAccessReview>(
+  'authorization/v1',
+  'SelfSubjectAccessReview',
+  'selfsubjectaccessreviews',
+)
+export type SelfSubjectRulesReview = ObjectsOf<typeof selfSubjectRulesReview>
+export const SelfSubjectRulesReview = clusterWide<SelfSubjectRulesReview>(
+  'authorization/v1',
+  'SelfSubjectRulesReview',
+  'selfsubjectrulesreviews',
+)
+export type SubjectAccessReview = ObjectsOf<typeof subjectAccessReview>
+export const SubjectAccessReview = clusterWide<SubjectAccessReview>(
+  'authorization/v1',
+  'SubjectAccessReview',
+  'subjectaccessreviews',
+)
+export type HorizontalPodAutoscaler = ObjectsOf<typeof horizontalPodAutoscaler>
+export const HorizontalPodAutoscaler = namespaced<HorizontalPodAutoscaler>(
+  'autoscaling/v2',
+  'HorizontalPodAutoscaler',
+  'horizontalpodautoscalers',
+)
+export type HorizontalPodAutoscalerV1 = ObjectsOf<typeof horizontalPodAutoscalerV1>
+export const HorizontalPodAutoscalerV1 = namespaced<HorizontalPodAutoscalerV1>(
+  'autoscaling/v1',
+  'HorizontalPodAutoscaler',
+  'horizontalpodautoscalers',
+)
+export type HorizontalPodAutoscalerV2beta1 = ObjectsOf<typeof horizontalPodAutoscalerV2beta1>
+export const HorizontalPodAutoscalerV2beta1 = namespaced<HorizontalPodAutoscalerV2beta1>(
+  'autoscaling/v2beta1',
+  'HorizontalPodAutoscaler',
+  'horizontalpodautoscalers',
+)
+export type HorizontalPodAutoscalerV2beta2 = ObjectsOf<typeof horizontalPodAutoscalerV2beta2>
+export const HorizontalPodAutoscalerV2beta2 = namespaced<HorizontalPodAutoscalerV2beta2>(
+  'autoscaling/v2beta2',
+  'HorizontalPodAutoscaler',
+  'horizontalpodautoscalers',
+)
+export type CronJob = ObjectsOf<typeof cronJob>
+export const CronJob = namespaced<CronJob>('batch/v1', 'CronJob', 'cronjobs')
+export type Job = ObjectsOf<typeof job>
+export const Job = namespaced<Job>('batch/v1', 'Job', 'jobs')
+export type CronJobV1beta1 = ObjectsOf<typeof cronJobV1beta1>
+export const CronJobV1beta1 = namespaced<CronJobV1beta1>('batch/v1beta1', 'CronJob', 'cronjobs')
+export type CertificateSigningRequest = ObjectsOf<typeof certificateSigningRequest>
+export const CertificateSigningRequest = clusterWide<CertificateSigningRequest>(
+  'certificates/v1',
+  'CertificateSigningRequest',
+  'certificatesigningrequests',
+)
+export type IngressClass = ObjectsOf<typeof ingressClass>
+export const IngressClass = clusterWide<IngressClass>('networking/v1', 'IngressClass', 'ingressclasses')
+export type Ingress = ObjectsOf<typeof ingress>
+export const Ingress = namespaced<Ingress>('networking/v1', 'Ingress', 'ingresses')
+export type NetworkPolicy = ObjectsOf<typeof networkPolicy>
+export const NetworkPolicy = namespaced<NetworkPolicy>('networking/v1', 'NetworkPolicy', 'networkpolicies')
+export type PodDisruptionBudget = ObjectsOf<typeof podDisruptionBudget>
+export const PodDisruptionBudget = namespaced<PodDisruptionBudget>(
+  'policy/v1',
+  'PodDisruptionBudget',
+  'poddisruptionbudgets',
+)
+export type PodDisruptionBudgetV1beta1 = ObjectsOf<typeof podDisruptionBudgetV1beta1>
+export const PodDisruptionBudgetV1beta1 = namespaced<PodDisruptionBudgetV1beta1>(
+  'policy/v1beta1',
+  'PodDisruptionBudget',
+  'poddisruptionbudgets',
+)
+export type PodSecurityPolicy = ObjectsOf<typeof podSecurityPolicy>
+export const PodSecurityPolicy = clusterWide<PodSecurityPolicy>(
+  'policy/v1beta1',
+  'PodSecurityPolicy',
+  'podsecuritypolicies',
+)
+export type ClusterRoleBinding = ObjectsOf<typeof clusterRoleBinding>
+export const ClusterRoleBinding = clusterWide<ClusterRoleBinding>(
+  'rbac.authorization/v1',
+  'ClusterRoleBinding',
+  'clusterrolebindings',
+)
+export type ClusterRole = ObjectsOf<typeof clusterRole>
+export const ClusterRole = clusterWide<ClusterRole>('rbac.authorization/v1', 'ClusterRole', 'clusterroles')
+export type RoleBinding = ObjectsOf<typeof roleBinding>
+export const RoleBinding = namespaced<RoleBinding>('rbac.authorization/v1', 'RoleBinding', 'rolebindings')
+export type Role = ObjectsOf<typeof role>
+export const Role = namespaced<Role>('rbac.authorization/v1', 'Role', 'roles')
+export type CSIDriver = ObjectsOf<typeof csiDriver>
+export const CSIDriver = clusterWide<CSIDriver>('storage/v1', 'CSIDriver', 'csidrivers')
+export type CSINode = ObjectsOf<typeof csiNode>
+export const CSINode = clusterWide<CSINode>('storage/v1', 'CSINode', 'csinodes')
+export type StorageClass = ObjectsOf<typeof storageClass>
+export const StorageClass = clusterWide<StorageClass>('storage/v1', 'StorageClass', 'storageclasses')
+export type VolumeAttachment = ObjectsOf<typeof volumeAttachment>
+export const VolumeAttachment = clusterWide<VolumeAttachment>('storage/v1', 'VolumeAttachment', 'volumeattachments')
+export type CSIStorageCapacity = ObjectsOf<typeof csiStorageCapacity>
+export const CSIStorageCapacity = namespaced<CSIStorageCapacity>(
+  'storage/v1beta1',
+  'CSIStorageCapacity',
+  'csistoragecapacities',
+)
+export type MutatingWebhookConfiguration = ObjectsOf<typeof mutatingWebhookConfiguration>
+export const MutatingWebhookConfiguration = clusterWide<MutatingWebhookConfiguration>(
+  'admissionregistration/v1',
+  'MutatingWebhookConfiguration',
+  'mutatingwebhookconfigurations',
+)
+export type ValidatingWebhookConfiguration = ObjectsOf<typeof validatingWebhookConfiguration>
+export const ValidatingWebhookConfiguration = clusterWide<ValidatingWebhookConfiguration>(
+  'admissionregistration/v1',
+  'ValidatingWebhookConfiguration',
+  'validatingwebhookconfigurations',
+)
+export type MutatingWebhookConfigurationV1beta1 = ObjectsOf<typeof mutatingWebhookConfigurationV1beta1>
+export const MutatingWebhookConfigurationV1beta1 = clusterWide<MutatingWebhookConfigurationV1beta1>(
+  'admissionregistration/v1beta1',
+  'MutatingWebhookConfiguration',
+  'mutatingwebhookconfigurations',
+)
+export type ValidatingWebhookConfigurationV1beta1 = ObjectsOf<typeof validatingWebhookConfigurationV1beta1>
+export const ValidatingWebhookConfigurationV1beta1 = clusterWide<ValidatingWebhookConfigurationV1beta1>(
+  'admissionregistration/v1beta1',
+  'ValidatingWebhookConfiguration',
+  'validatingwebhookconfigurations',
+)
+export type CustomResourceDefinition = ObjectsOf<typeof customResourceDefinition>
+export const CustomResourceDefinition = clusterWide<CustomResourceDefinition>(
+  'apiextensions/v1',
+  'CustomResourceDefinition',
+  'customresourcedefinitions',
+)
+export type PriorityClass = ObjectsOf<typeof priorityClass>
+export const PriorityClass = clusterWide<PriorityClass>('scheduling/v1', 'PriorityClass', 'priorityclasses')
+export type Lease = ObjectsOf<typeof lease>
+export const Lease = namespaced<Lease>('coordination/v1', 'Lease', 'leases')
+export type RuntimeClass = ObjectsOf<typeof runtimeClass>
+export const RuntimeClass = clusterWide<RuntimeClass>('node/v1', 'RuntimeClass', 'runtimeclasses')
+export type RuntimeClassV1beta1 = ObjectsOf<typeof runtimeClassV1beta1>
+export const RuntimeClassV1beta1 = clusterWide<RuntimeClassV1beta1>('node/v1beta1', 'RuntimeClass', 'runtimeclasses')
+export type EndpointSlice = ObjectsOf<typeof endpointSlice>
+export const EndpointSlice = namespaced<EndpointSlice>('discovery/v1', 'EndpointSlice', 'endpointslices')
+export type EndpointSliceV1beta1 = ObjectsOf<typeof endpointSliceV1beta1>
+export const EndpointSliceV1beta1 = namespaced<EndpointSliceV1beta1>(
+  'discovery/v1beta1',
+  'EndpointSlice',
+  'endpointslices',
+)
+export type FlowSchema = ObjectsOf<typeof flowSchema>
+export const FlowSchema = clusterWide<FlowSchema>('flowcontrol.apiserver/v1beta2', 'FlowSchema', 'flowschemas')
+export type PriorityLevelConfiguration = ObjectsOf<typeof priorityLevelConfiguration>
+export const PriorityLevelConfiguration = clusterWide<PriorityLevelConfiguration>(
+  'flowcontrol.apiserver/v1beta2',
+  'PriorityLevelConfiguration',
+  'prioritylevelconfigurations',
+)
+export type FlowSchemaV1beta1 = ObjectsOf<typeof flowSchemaV1beta1>
+export const FlowSchemaV1beta1 = clusterWide<FlowSchemaV1beta1>(
+  'flowcontrol.apiserver/v1beta1',
+  'FlowSchema',
+  'flowschemas',
+)
+export type PriorityLevelConfigurationV1beta1 = ObjectsOf<typeof priorityLevelConfigurationV1beta1>
+export const PriorityLevelConfigurationV1beta1 = clusterWide<PriorityLevelConfigurationV1beta1>(
+  'flowcontrol.apiserver/v1beta1',
+  'PriorityLevelConfiguration',
+  'prioritylevelconfigurations',
+)
+export type AccessExplanation = ObjectsOf<typeof accessExplanation>
+export const AccessExplanation = clusterWide<AccessExplanation>('ops/v1', 'AccessExplanation', 'accessexplanations')
+export type CertificateDenyList = ObjectsOf<typeof certificateDenyList>
+export const CertificateDenyList = clusterWide<CertificateDenyList>(
+  'ops/v1',
+  'CertificateDenyList',
+  'certificatedenylists',
+)
+export type WhoAmI = ObjectsOf<typeof whoAmI>
+export const WhoAmI = clusterWide<WhoAmI>('ops/v1', 'WhoAmI', 'whoamis')
+export type WhoCan = ObjectsOf<typeof whoCan>
+export const WhoCan = clusterWide<WhoCan>('ops/v1', 'WhoCan', 'whocans')
+export type AdmissionControl = ObjectsOf<typeof admissionControl>
+export const AdmissionControl = clusterWide<AdmissionControl>('ops/v1', 'AdmissionControl', 'admissioncontrols')
+export type AdmissionWebhook = ObjectsOf<typeof admissionWebhook>
+export const AdmissionWebhook = clusterWide<AdmissionWebhook>('ops/v1', 'AdmissionWebhook', 'admissionwebhooks')
+export type AuditEvent = ObjectsOf<typeof auditEvent>
+export const AuditEvent = clusterWide<AuditEvent>('ops/v1', 'AuditEvent', 'auditevents')
+export type WebhookPreview = ObjectsOf<typeof webhookPreview>
+export const WebhookPreview = clusterWide<WebhookPreview>('ops/v1', 'WebhookPreview', 'webhookpreviews')
+export type DeletionExplanation = ObjectsOf<typeof deletionExplanation>
+export const DeletionExplanation = clusterWide<DeletionExplanation>(
+  'ops/v1',
+  'DeletionExplanation',
+  'deletionexplanations',
+)
+export type ObjectHistory = ObjectsOf<typeof objectHistory>
+export const ObjectHistory = clusterWide<ObjectHistory>('ops/v1', 'ObjectHistory', 'objecthistories')
+export type PastState = ObjectsOf<typeof pastState>
+export const PastState = clusterWide<PastState>('ops/v1', 'PastState', 'paststates')
+
+// Kinds of sub-resources: `subresource<Scale>(Deployment, 'scale')`.
+export type Eviction = ObjectsOf<typeof eviction>
+export type Scale = ObjectsOf<typeof scale>
+export type TokenRequest = ObjectsOf<typeof tokenRequest>

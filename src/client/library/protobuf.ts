@@ -1,0 +1,20 @@
+/** The Protobuf form of documents, for clients that choose it: of the vendor whose names the server speaks. */
+
+import { ProtobufDocuments } from '../../api/codec/protobuf/documents.ts'
+import type { JsonObject } from '../../api/json/json.ts'
+import { profileNames, vendorOf } from '../../api/model/vendor.ts'
+import type { ContentForm } from '../requests/content-form.ts'
+import { protobufKinds } from './protobuf-kinds.ts'
+
+/** `domain` is what the groups of the server's built-in kinds end in. */
+export function protobufFor(domain: string): ContentForm {
+  const vendor = profileNames.map(vendorOf).find(({ groupDomain }) => groupDomain === domain)
+  if (vendor === undefined) throw new Error(`no Protobuf form is known of servers whose groups end in ${domain}`)
+  const documents = new ProtobufDocuments(vendor, protobufKinds)
+  return {
+    mediaType: documents.mediaType,
+    write: (document) => documents.write(document as JsonObject),
+    read: (bytes) => documents.read(bytes),
+    readEvents: (chunks) => documents.readEvents(chunks),
+  }
+}

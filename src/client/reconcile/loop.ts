@@ -1,0 +1,223 @@
+/**
+ * What a loop is: a name, the sources of its keys, and a step that brings one object closer to what is wanted. Every
+ * piece of background work on objects is one, whoever starts it: control loops that use a client, and what the server
+ * keeps in order by itself. Their metrics, retries, failures and end are the same.
+ *
+ * A step gets a key and reads the state itself, so it may run at any time, again, and after a restart. `startLoops`
+ * owns feeds and queues; `stop` waits for all of them.
+ */
+import { pause } from '../../base/concurrency/abort.ts'
+import type { Backoff } from '../../base/concurrency/backoff.ts'
+import { errorFields, type Log } from '../../base/telemetry/log.ts'
+import { systemClock, type TimerClock } from '../../base/time/clock.ts'
+import { isMissingRight, type MissingRights } from './missing-rights.ts'
+import { isRejection, RefusedSteps } from './refused-steps.ts'
+import type { Source } from './sources.ts'
+import { type StepOutcome, WorkQueue } from './work-queue.ts'
+import type { WorkQueueMetrics } from './work-queue-metrics.ts'
+
+/** Background work on objects: where its keys come from, and what is done for each. */
+export interface Loop {
+  readonly name: string
+  readonly sources: readonly Source[]
+  /** How many keys are worked on at once; 4 by default. */
+  readonly concurrency?: number
+  /** The growing pause before a key that failed, or is not done, is tried again. */
+  readonly backoff?: Backoff
+  readonly reconcile: (key: string, signal: AbortSignal) => Promise<StepOutcome>
+  /** Runs after the last step, for at most two seconds: for a loop that has something to take back. */
+  readonly onStop?: () => Promise<void>
+}
+
+/** Where loops report what they do, and the clock that they wait by: that of the machine by default. */
+export interface LoopRecords {
+  readonly log: Log
+  readonly metrics: WorkQueueMetrics
+  readonly missingRights: MissingRights
+  readonly clock?: TimerClock
+}
+
+/** A loop that was started. */
+export interface RunningLoop {
+  /** Looks at this key, although no source has named it. */
+  add(key: string): void
+  /** Resolves when a key that waits, or is being worked on, has been looked at; undefined for any other key. */
+  settled(key: string): Promise<void> | undefined
+  /** Resolves when every key that there was at the start has been tried; rejects with the first failure among them. */
+  readonly firstPass: Promise<void>
+  /** Ends the loop and its feeds; resolves when nothing of it runs any more. */
+  stop(): Promise<void>
+}
+
+/** Several loops that were started together. */
+export type RunningLoops = Pick<RunningLoop, 'firstPass' | 'stop'>
+
+/** How long a loop may take to take back what it did. */
+const stopTimeoutMs = 2_000
+
+/** Starts loops that may share feeds. */
+export function startLoops(loops: readonly Loop[], records: LoopRecords): RunningLoops {
+  const running = loops.map((loop) => new LoopRun(loop, records))
+  const stopFeeds = runFeeds(loops)
+  const firstPass = Promise.all(running.map((run) => run.firstPass)).then(() => {})
+  firstPass.catch(() => {}) // It has been logged, and not everybody waits for it.
+  return {
+    firstPass,
+    stop: async () => {
+      await Promise.all([stopFeeds(), ...running.map((run) => run.stop())])
+    },
+  }
+}
+
+/** Starts one loop, for an owner that adds keys of its own or waits for them. */
+export function startLoop(loop: Loop, records: LoopRecords): RunningLoop {
+  const run = new LoopRun(loop, records)
+  const stopFeeds = runFeeds([loop])
+  return {
+    add: (key) => run.add(key),
+    settled: (key) => run.settled(key),
+    firstPass: run.firstPass,
+    stop: async () => {
+      await Promise.all([stopFeeds(), run.stop()])
+    },
+  }
+}
+
+/** Runs each feed once, however many loops share it. Returns a function that ends them. */
+function runFeeds(loops: readonly Loop[]): () => Promise<void> {
+  const feeds = new Set(loops.flatMap(({ sources }) => sources.flatMap(({ feed }) => feed ?? [])))
+  const ended = new AbortController()
+  const running = [...feeds].map((feed) => feed.run(ended.signal))
+  return async () => {
+    ended.abort()
+    await Promise.all(running)
+  }
+}
+
+class LoopRun {
+  readonly firstPass: Promise<void>
+  readonly #loop: Loop
+  readonly #records: LoopRecords
+  readonly #clock: TimerClock
+  readonly #queue: WorkQueue
+  readonly #ended = new AbortController()
+  readonly #running: Promise<void>
+  readonly #first = new FirstPass()
+  readonly #refused: RefusedSteps
+
+  constructor(loop: Loop, records: LoopRecords) {
+    this.#loop = loop
+    this.#records = records
+    const { name, concurrency, backoff } = loop
+    this.#clock = records.clock ?? systemClock
+    this.#refused = new RefusedSteps(records.log, name)
+    this.#queue = new WorkQueue({
+      clock: this.#clock,
+      meter: (state) => records.metrics.open(name, state),
+      work: (key, signal) => this.#step(key, signal),
+      onError: (key, error) => this.#failed(key, error),
+      ...(concurrency === undefined ? {} : { concurrency }),
+      ...(backoff === undefined ? {} : { backoff }),
+    })
+    this.firstPass = this.#first.done
+    this.#running = this.#run(this.#ended.signal)
+  }
+
+  add(key: string): void {
+    this.#first.expect(key)
+    this.#queue.add(key)
+  }
+
+  settled(key: string): Promise<void> | undefined {
+    return this.#queue.settled(key)
+  }
+
+  async stop(): Promise<void> {
+    this.#ended.abort()
+    await this.#running
+  }
+
+  /** Steps begin when all feeds are complete: before that, an object that seems to be missing may only be late. */
+  async #run(signal: AbortSignal): Promise<void> {
+    const disconnect = this.#loop.sources.map(({ connect }) => connect((key) => this.add(key), this.#clock))
+    await Promise.all(this.#loop.sources.map(({ feed }) => feed?.synced))
+    this.#first.begin()
+    await this.#queue.run(signal)
+    for (const end of disconnect) end()
+    this.#first.end()
+    await this.#takeBack()
+  }
+
+  async #step(key: string, signal: AbortSignal): Promise<StepOutcome> {
+    try {
+      const outcome = await this.#loop.reconcile(key, signal)
+      this.#records.missingRights.has(this.#loop.name, key)
+      this.#first.succeeded(key)
+      this.#refused.succeeded(key)
+      return outcome
+    } catch (error) {
+      this.#first.failed(key, error)
+      if (isMissingRight(error) && !signal.aborted)
+        return this.#records.missingRights.lacks(this.#loop.name, key, error)
+      throw error
+    }
+  }
+
+  #failed(key: string, error: unknown): void {
+    const { log } = this.#records
+    if (isRejection(error)) this.#refused.failed(key, error)
+    else log.error('loop failed; it is tried again', { loop: this.#loop.name, key, ...errorFields(error) })
+  }
+
+  async #takeBack(): Promise<void> {
+    const over = new AbortController()
+    const { name, onStop } = this.#loop
+    const failed = (error: unknown) =>
+      this.#records.log.warn('loop could not clean up as it stopped', { loop: name, ...errorFields(error) })
+    await Promise.race([onStop?.().catch(failed), pause(stopTimeoutMs, over.signal)])
+    over.abort()
+  }
+}
+
+/** Notices when the keys that there were at the start have each been tried once. */
+class FirstPass {
+  readonly #left = new Set<string>()
+  readonly #outcome = Promise.withResolvers<void>()
+  readonly done = this.#outcome.promise
+  #state: 'gathering' | 'under way' | 'over' = 'gathering'
+
+  constructor() {
+    // A failure has been logged, and not everybody waits for it.
+    this.done.catch(() => {})
+  }
+
+  expect(key: string): void {
+    if (this.#state === 'gathering') this.#left.add(key)
+  }
+
+  begin(): void {
+    this.#state = 'under way'
+    this.#endIfNoneLeft()
+  }
+
+  succeeded(key: string): void {
+    if (this.#state === 'over') return
+    this.#left.delete(key)
+    this.#endIfNoneLeft()
+  }
+
+  failed(key: string, error: unknown): void {
+    if (this.#state !== 'over' && this.#left.has(key)) this.#outcome.reject(error)
+    this.succeeded(key)
+  }
+
+  end(): void {
+    this.#state = 'over'
+    this.#left.clear()
+    this.#outcome.resolve()
+  }
+
+  #endIfNoneLeft(): void {
+    if (this.#left.size === 0) this.end()
+  }
+}

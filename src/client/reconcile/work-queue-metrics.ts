@@ -1,0 +1,59 @@
+/** What is counted of the queues of control loops, by the name of the loop. */
+import { Counter, Gauge, Histogram, type Metric } from '../../base/telemetry/metrics.ts'
+import type { QueueSeries, QueueState } from './work-queue.ts'
+
+/** From ten nanoseconds to some ten seconds. */
+const durations = Array.from({ length: 10 }, (_, i) => 1e-8 * 10 ** i)
+const labels = ['name']
+
+/** The metrics of all work queues, by their names. */
+export class WorkQueueMetrics {
+  readonly #queues = new Map<string, QueueState>()
+  readonly #adds = counter('workqueue_adds_total', 'How many keys were put into the queue.')
+  readonly #retries = counter(
+    'workqueue_retries_total',
+    'How many keys came again because they failed or were not done.',
+  )
+  readonly #waiting = histogram('workqueue_queue_duration_seconds', 'How long keys waited in the queue.')
+  readonly #working = histogram('workqueue_work_duration_seconds', 'How long work on a key took.')
+  readonly metrics: readonly Metric[] = [
+    this.#adds,
+    this.#retries,
+    this.#waiting,
+    this.#working,
+    this.#gauge('workqueue_depth', 'How many keys wait.', ({ depth }) => depth),
+    this.#gauge('workqueue_unfinished_work_seconds', 'How long all work under way has taken.', ({ underWaySeconds }) =>
+      underWaySeconds.reduce((sum, seconds) => sum + seconds, 0),
+    ),
+    this.#gauge(
+      'workqueue_longest_running_processor_seconds',
+      'How long the longest work under way has taken.',
+      ({ underWaySeconds }) => Math.max(0, ...underWaySeconds),
+    ),
+  ]
+
+  /** The series of a queue, which from now on is asked for its state. */
+  open(name: string, queue: QueueState): QueueSeries {
+    this.#queues.set(name, queue)
+    return {
+      adds: this.#adds.at(name),
+      retries: this.#retries.at(name),
+      waiting: this.#waiting.at(name),
+      working: this.#working.at(name),
+    }
+  }
+
+  #gauge(name: string, help: string, read: (queue: QueueState) => number): Gauge {
+    return new Gauge({ name, help, labels }, () =>
+      [...this.#queues].map(([queue, state]) => [[queue], read(state)] as const),
+    )
+  }
+}
+
+function counter(name: string, help: string): Counter {
+  return new Counter({ name, help, labels })
+}
+
+function histogram(name: string, help: string): Histogram {
+  return new Histogram({ name, help, labels }, durations)
+}

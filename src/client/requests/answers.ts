@@ -1,0 +1,71 @@
+/** Reads what a server answers with: bounded in size, in the form that it came in. */
+
+import { parseJson, stringifyJson } from '../../api/json/portable-json.ts'
+import { messageOf } from '../../base/text/errors.ts'
+import { joined } from './chunks.ts'
+import type { ContentForm } from './content-form.ts'
+import { errorOf, type StatusError } from './status-error.ts'
+import { TransportError, type TransportResponse } from './transport.ts'
+
+const maxAnswerBytes = 256 * 1024 * 1024
+
+/** Whether an answer came in this form. */
+export function isIn(form: ContentForm | undefined, { headers }: TransportResponse): form is ContentForm {
+  return form !== undefined && (headers['content-type'] ?? '').startsWith(form.mediaType)
+}
+
+/** The document that an answer holds. */
+export async function readDocument(form: ContentForm | undefined, response: TransportResponse): Promise<unknown> {
+  if (!isIn(form, response)) return readJson(await readText(response))
+  return readForm(form, await readBytes(response))
+}
+
+/** The error that an answer tells of. */
+export async function readError(
+  form: ContentForm | undefined,
+  response: TransportResponse,
+  request: string,
+): Promise<StatusError> {
+  if (!isIn(form, response)) return errorOf(response.status, await readText(response), request)
+  return errorOf(response.status, stringifyJson(readForm(form, await readBytes(response))), request)
+}
+
+function readJson(text: string): unknown {
+  try {
+    return parseJson(text)
+  } catch (error) {
+    throw new TransportError(`the answer is no JSON document: ${messageOf(error)}`, { cause: error })
+  }
+}
+
+/** A document that does not begin as its form does, or breaks off, is no answer at all. */
+function readForm(form: ContentForm, bytes: Uint8Array): unknown {
+  try {
+    return form.read(bytes)
+  } catch (error) {
+    const reason = messageOf(error)
+    throw new TransportError(`the answer in ${form.mediaType} cannot be read: ${reason}`, { cause: error })
+  }
+}
+
+async function readText({ body }: TransportResponse): Promise<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  let text = ''
+  for await (const chunk of bounded(body)) text += decoder.decode(chunk, { stream: true })
+  return text + decoder.decode()
+}
+
+async function readBytes({ body }: TransportResponse): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  for await (const chunk of bounded(body)) chunks.push(chunk)
+  return joined(chunks)
+}
+
+async function* bounded(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let size = 0
+  for await (const chunk of chunks) {
+    size += chunk.length
+    if (size > maxAnswerBytes) throw new TransportError(`the answer is longer than ${maxAnswerBytes} bytes`)
+    yield chunk
+  }
+}

@@ -1,0 +1,79 @@
+/**
+ * A watch that goes on: one that ends or breaks is resumed after the last version that was seen, with growing pauses
+ * while that fails, so that its reader misses nothing and sees nothing twice.
+ *
+ * What cannot be resumed throws: a version that the server no longer has (410), and refusals that a repetition does not
+ * mend, such as missing rights. Without a version to start at, the selection is listed first.
+ */
+
+import type { ApiObject, ObjectBase } from '../../api/model/object.ts'
+import { pause } from '../../base/concurrency/abort.ts'
+import { type Backoff, backoffMs } from '../../base/concurrency/backoff.ts'
+import type { ListOptions, ListPage } from './options.ts'
+import type { ResourceType } from './resource-type.ts'
+import { StatusError } from './status-error.ts'
+import { type WatchEvent, type WatchOpener, type WatchOptions, watch } from './watch.ts'
+
+/** Which objects are watched, and from when on. */
+export interface FollowOptions extends Omit<WatchOptions, 'accept' | 'includeObject' | 'onOpen' | 'timeoutSeconds'> {
+  /** Called when the watch broke; it is resumed by itself. */
+  readonly onError?: (error: unknown) => void
+}
+
+/** What is needed of a client. */
+interface Source extends WatchOpener {
+  pages<T extends ObjectBase = ApiObject>(type: ResourceType<T>, options: ListOptions): AsyncIterable<ListPage<T>>
+}
+
+const backoff: Backoff = { firstMs: 200, longestMs: 10_000 }
+
+/** The changes of a selection, over as many watches as it takes. */
+export async function* follow<T extends ObjectBase = ApiObject>(
+  client: Source,
+  type: ResourceType<T>,
+  { onError = () => {}, bookmarks = false, ...options }: FollowOptions,
+): AsyncGenerator<WatchEvent<T>> {
+  const signal = options.signal ?? new AbortController().signal
+  let { resourceVersion = '' } = options
+  if (resourceVersion === '') resourceVersion = yield* listed(client, type, options)
+  for (let failures = 0; ; ) {
+    try {
+      for await (const event of watch(client, type, { ...options, signal, resourceVersion, bookmarks: true })) {
+        failures = 0
+        resourceVersion = versionOf(event)
+        if (event.type !== 'BOOKMARK' || bookmarks) yield event
+      }
+    } catch (error) {
+      if (signal.aborted || isFinal(error)) throw error
+      onError(error)
+      failures++
+    }
+    // A server that ends a watch at once, again and again, is not asked without a pause.
+    await pause(backoffMs(backoff, Math.max(failures, 1)), signal)
+    signal.throwIfAborted()
+  }
+}
+
+async function* listed<T extends ObjectBase = ApiObject>(
+  client: Source,
+  type: ResourceType<T>,
+  { namespace, labelSelector, fieldSelector, signal }: FollowOptions,
+): AsyncGenerator<WatchEvent<T>, string> {
+  const selection = { ...(namespace !== undefined && { namespace }), ...(labelSelector && { labelSelector }) }
+  const options = { ...selection, ...(fieldSelector && { fieldSelector }), signal, limit: 0 }
+  let version = ''
+  for await (const { items, resourceVersion } of client.pages(type, options)) {
+    for (const object of items) yield { type: 'ADDED', object }
+    version = resourceVersion
+  }
+  return version
+}
+
+function versionOf(event: WatchEvent<ObjectBase>): string {
+  return event.type === 'BOOKMARK' ? event.resourceVersion : (event.object.metadata.resourceVersion ?? '')
+}
+
+/** Whether the server would say the same again. */
+function isFinal(error: unknown): boolean {
+  return error instanceof StatusError && error.code < 500 && error.code !== 429
+}

@@ -1,0 +1,130 @@
+/**
+ * A watch as an async iterator: the events of a selection until the server ends it, the signal aborts or the reader
+ * leaves. It ends normally when the server ends it; an ERROR event and a broken connection throw. Resuming is left to
+ * `resume-watch.ts` and to informers. Runs in Node and in browsers.
+ */
+
+import { parseJson } from '../../api/json/portable-json.ts'
+import type { ApiObject, ObjectBase } from '../../api/model/object.ts'
+import { isError } from '../../base/text/errors.ts'
+import { isIn } from './answers.ts'
+import { joined } from './chunks.ts'
+import type { ContentForm } from './content-form.ts'
+import type { CallOptions, RawRequest } from './options.ts'
+import { collectionPath, type ResourceType, type Selection } from './resource-type.ts'
+import { isStatus, StatusError } from './status-error.ts'
+import { ofRequest, requestLine, TransportError, type TransportResponse } from './transport.ts'
+
+/** A change of an object, or a bookmark. */
+export type WatchEvent<T> =
+  | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: T }
+  /** Nothing else of this selection has changed up to this version. */
+  | { readonly type: 'BOOKMARK'; readonly resourceVersion: string }
+
+export interface WatchOptions extends Selection, CallOptions {
+  /** Events after this version. Left out: first an ADDED for all there is. */
+  readonly resourceVersion?: string
+  readonly bookmarks?: boolean
+  /** After how many seconds the server is to end it. */
+  readonly timeoutSeconds?: number
+  /** Another form than the objects themselves. */
+  readonly accept?: string
+  /** Called when the server has begun to answer: from then on the watch is open. */
+  readonly onOpen?: (() => void) | undefined
+  /** What rows of tables carry of their objects. */
+  readonly includeObject?: 'None' | 'Object' | undefined
+}
+
+/** What a watch needs of a client. */
+export interface WatchOpener {
+  readonly form: ContentForm | undefined
+  open(request: RawRequest): Promise<TransportResponse>
+  resolve<T extends ObjectBase = ApiObject>(type: ResourceType<T>, options: CallOptions): Promise<ResourceType<T>>
+}
+
+/** Watches a selection of objects until the server ends the watch. */
+export async function* watch<T extends ObjectBase = ApiObject>(
+  client: WatchOpener,
+  type: ResourceType<T>,
+  { namespace, bookmarks, signal, accept, onOpen, ...query }: WatchOptions = {},
+): AsyncGenerator<WatchEvent<T>> {
+  const request = {
+    method: 'GET',
+    path: collectionPath(await client.resolve(type, { signal }), namespace),
+    query: { ...query, watch: true, allowWatchBookmarks: bookmarks || undefined },
+    signal,
+    accept,
+  }
+  const asked = requestLine(request)
+  const response = await client.open(request)
+  onOpen?.()
+  try {
+    for await (const event of eventsIn(client, response)) yield readEvent(event as RawEvent<T>, asked)
+  } catch (error) {
+    throw ofRequest(error, request)
+  }
+}
+
+async function* eventsIn({ form }: WatchOpener, response: TransportResponse): AsyncGenerator<RawEvent<unknown>> {
+  if (isIn(form, response)) yield* readable(form, form.readEvents(response.body))
+  else for await (const line of lines(response.body, maxLineBytes)) yield parseJson(line) as RawEvent<unknown>
+}
+
+/** What is no event of this form is no answer at all. */
+async function* readable<E>({ mediaType }: ContentForm, events: AsyncIterable<E>): AsyncGenerator<E> {
+  try {
+    yield* events
+  } catch (error) {
+    if (error instanceof TransportError || !isError(error) || error.name !== 'WireError') throw error
+    throw new TransportError(`an event in ${mediaType} cannot be read: ${error.message}`, { cause: error })
+  }
+}
+
+/** More than any object that a server stores. */
+export const maxLineBytes = 16 * 1024 * 1024
+
+/** An event of a watch as it came. */
+export interface RawEvent<T> {
+  readonly type: string
+  readonly object: T
+}
+
+function readEvent<T extends ObjectBase = ApiObject>({ type, object }: RawEvent<T>, request: string): WatchEvent<T> {
+  switch (type) {
+    case 'ADDED':
+    case 'MODIFIED':
+    case 'DELETED':
+      return { type, object }
+    case 'BOOKMARK':
+      return { type, resourceVersion: object.metadata.resourceVersion ?? '' }
+    case 'ERROR':
+      throw isStatus(object)
+        ? new StatusError(object, request)
+        : new TransportError('a watch brought an error that is no Status')
+    default:
+      throw new TransportError(`a watch brought an event of the unknown type ${JSON.stringify(type)}`)
+  }
+}
+
+const newline = 10
+
+/** Complete lines; what is left without a newline at the end was cut off and is dropped. */
+export async function* lines(chunks: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  let parts: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of chunks) {
+    let start = 0
+    for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, start)) {
+      const last = chunk.subarray(start, end)
+      yield decoder.decode(parts.length === 0 ? last : joined([...parts, last]))
+      parts = []
+      size = 0
+      start = end + 1
+    }
+    if (start === chunk.length) continue
+    parts.push(chunk.subarray(start))
+    size += chunk.length - start
+    if (size > maxBytes) throw new TransportError(`a line of a watch is longer than ${maxBytes} bytes`)
+  }
+}

@@ -1,0 +1,113 @@
+/**
+ * Makes a token Secret for an account that has none, and lists it in the account's `secrets`. Only where
+ * `--create-token-secrets` asks for it: such tokens do not expire.
+ *
+ * The Secret is made before it is listed. One that was made and never listed, as whoever made it was killed in between,
+ * is the one that is listed then: an account does not get a second.
+ */
+
+import type { Secret } from '../../api/kinds/core/secret.ts'
+import type { ServiceAccount } from '../../api/kinds/core/service-account.ts'
+import { generateName } from '../../api/model/generate-name.ts'
+import { type Vendor, vendorKey } from '../../api/model/vendor.ts'
+import { changeObject } from '../../client/informers/change-object.ts'
+import type { Informer } from '../../client/informers/informer.ts'
+import type { StepOutcome } from '../../client/reconcile/work-queue.ts'
+import type { Client } from '../../client/requests/client.ts'
+import type { ObjectName, ResourceType } from '../../client/requests/resource-type.ts'
+import { isSettledAlready } from './already-settled.ts'
+import { serviceAccounts } from './service-account.ts'
+import { unlessGone } from './unless-gone.ts'
+
+export const secrets: ResourceType<Secret> = { group: '', version: 'v1', plural: 'secrets', namespaced: true }
+
+export interface TokenSecretMaking {
+  readonly client: Client
+  readonly vendor: Vendor
+  /** Those of the type. */
+  readonly secrets: Informer<Secret>
+  readonly accounts: Informer<ServiceAccount>
+}
+
+export async function ensureTokenSecret(
+  parts: TokenSecretMaking,
+  name: ObjectName,
+  signal: AbortSignal,
+): Promise<StepOutcome> {
+  const known = parts.accounts.get(name)
+  if (known === undefined || hasListed(parts, known, parts.secrets.objects())) return 'done'
+  // The copies may be old: a Secret that was just made must not be made again.
+  const account = await unlessGone(parts.client.get(serviceAccounts, name, { signal }))
+  if (account === undefined || account.metadata.deletionTimestamp !== undefined) return 'done'
+  const { namespace = '' } = account.metadata
+  const fieldSelector = `type=${vendorKey(parts.vendor, 'service-account-token')}`
+  const { items } = await parts.client.list(secrets, { namespace, fieldSelector, signal })
+  if (hasListed(parts, account, items)) return 'done'
+  const own = items.filter((secret) => isOf(parts.vendor, secret, account)).map(({ metadata }) => metadata.name!)
+  const secret = own.sort()[0] ?? (await make(parts, account, signal))
+  if (secret !== undefined) await list(parts, account, { secret, signal })
+  return 'done'
+}
+
+/** Whether one of these Secrets is a token of the account, and listed there. */
+function hasListed({ vendor }: TokenSecretMaking, account: ServiceAccount, held: Iterable<Secret>): boolean {
+  const listed = new Set((account.secrets ?? []).map((each) => each.name))
+  for (const secret of held) if (listed.has(secret.metadata.name) && isOf(vendor, secret, account)) return true
+  return false
+}
+
+function isOf(vendor: Vendor, { metadata }: Secret, account: ServiceAccount): boolean {
+  const { annotations = {}, namespace } = metadata
+  return (
+    namespace === account.metadata.namespace &&
+    annotations[vendorKey(vendor, 'service-account.name')] === account.metadata.name &&
+    annotations[vendorKey(vendor, 'service-account.uid')] === account.metadata.uid
+  )
+}
+
+/** The name of the new Secret; undefined where the namespace is going. The loop that fills Secrets fills it. */
+async function make(
+  { client, vendor }: TokenSecretMaking,
+  { metadata: { namespace = '', name = '', uid = '' } }: ServiceAccount,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const annotations = {
+    [vendorKey(vendor, 'service-account.name')]: name,
+    [vendorKey(vendor, 'service-account.uid')]: uid,
+  }
+  const metadata = { namespace, name: generateName(`${name}-token-`), annotations }
+  const type = vendorKey(vendor, 'service-account-token')
+  try {
+    await client.create(secrets, { apiVersion: 'v1', kind: 'Secret', metadata, type }, { signal })
+    return metadata.name
+  } catch (error) {
+    if (isSettledAlready(error)) return undefined
+    throw error
+  }
+}
+
+/** Takes Secrets that are gone out of an account's list. */
+export async function unlist(
+  { client }: Pick<TokenSecretMaking, 'client'>,
+  name: ObjectName,
+  { names, signal }: { names: ReadonlySet<string>; signal: AbortSignal },
+): Promise<void> {
+  const change = (now: ServiceAccount): ServiceAccount | undefined => {
+    const left = (now.secrets ?? []).filter((each) => !names.has(each.name ?? ''))
+    return left.length === (now.secrets ?? []).length ? undefined : { ...now, secrets: left }
+  }
+  await unlessGone(changeObject(client, serviceAccounts, { name, change, signal }))
+}
+
+async function list(
+  { client }: TokenSecretMaking,
+  { metadata: { namespace = '', name = '', uid } }: ServiceAccount,
+  { secret, signal }: { secret: string; signal: AbortSignal },
+): Promise<void> {
+  const change = (now: ServiceAccount): ServiceAccount | undefined => {
+    const held = now.secrets ?? []
+    if (now.metadata.uid !== uid || held.some((each) => each.name === secret)) return undefined
+    return { ...now, secrets: [...held, { name: secret }] }
+  }
+  await unlessGone(changeObject(client, serviceAccounts, { name: { namespace, name }, change, signal }))
+}

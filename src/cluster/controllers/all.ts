@@ -1,0 +1,393 @@
+/** The table of control loops: every loop that `--controllers` may name, in the order of their names. */
+import { clusterInfo } from '../../api/model/bootstrap-token.ts'
+import { claimProtection, volumeProtection } from '../../api/model/protection.ts'
+import { autoscalers, autoscalingLoop, defaultAutoscaling } from './autoscaling/horizontal-pod-autoscaling.ts'
+import { bootstrapSignerLoop, configMaps } from './bootstrap-signer.ts'
+import { tokenSecrets, tokenSelection } from './bootstrap-token-secrets.ts'
+import { certificateRequests } from './certificate-requests.ts'
+import { clusterRoleAggregationLoop, clusterRoles } from './cluster-role-aggregation.ts'
+import type { ControlLoop } from './control-loop.ts'
+import { csrApprovingLoop } from './csr-approving.ts'
+import { csrCleanerLoop } from './csr-cleaner.ts'
+import { csrSigningLoop } from './csr-signing.ts'
+import { disruptionLoop, podDisruptionBudgets } from './disruption.ts'
+import { endpointLoop } from './endpoints/endpoint.ts'
+import { endpointSliceLoop } from './endpoints/endpoint-slice.ts'
+import { endpointSliceMirroringLoop } from './endpoints/endpoint-slice-mirroring.ts'
+import { endpointSlices, endpoints, services } from './endpoints/service-endpoints.ts'
+import { ephemeralVolumeLoop, pods } from './ephemeral-volume.ts'
+import { garbageCollectorLoop } from './garbage-collector/garbage-collector.ts'
+import { cronJobLoop, cronJobs } from './jobs/cron-job.ts'
+import { jobLoop } from './jobs/job.ts'
+import { namespaceLoop, namespaces } from './namespace.ts'
+import { nodeIpamLoop } from './nodes/node-ipam.ts'
+import { defaultNodeHealth, leases, nodeLeaseNamespace, nodeLifecycleLoop } from './nodes/node-lifecycle.ts'
+import { nodeTtlLoop } from './nodes/node-ttl.ts'
+import { podGcLoop } from './nodes/pod-gc.ts'
+import { resourceQuotaLoop, resourceQuotas } from './resource-quota.ts'
+import { rootCaName, rootCaPublisherLoop } from './root-ca-publisher.ts'
+import { makeScheduler } from './scheduler.ts'
+import { serviceAccountLoop, serviceAccounts } from './service-account.ts'
+import { secrets, tokenSecretLoop, tokenSecretType } from './service-account-secret.ts'
+import { claimProtectionLoop, claims, volumeProtectionLoop, volumes } from './storage-protection.ts'
+import { tokenCleanerLoop } from './token-cleaner.ts'
+import { jobs, ttlAfterFinishedLoop } from './ttl-after-finished.ts'
+import { attachDetachLoop, csiDrivers, volumeAttachments } from './volumes/attach-detach.ts'
+import { volumeBinderLoop } from './volumes/binder.ts'
+import { volumeExpanderLoop } from './volumes/expander.ts'
+import { hostPathProvisionerLoop } from './volumes/host-path-provisioner.ts'
+import { nodes, storageClasses } from './volumes/parts.ts'
+import { daemonSetLoop } from './workloads/daemonset/daemonset.ts'
+import { deploymentLoop } from './workloads/deployment/deployment.ts'
+import { replicaSetLoop, replicationControllerLoop } from './workloads/replica-loop.ts'
+import {
+  controllerRevisions,
+  daemonSets,
+  deployments,
+  replicaSets,
+  replicationControllers,
+  statefulSets,
+} from './workloads/resource-types.ts'
+import { statefulSetLoop } from './workloads/statefulset/statefulset.ts'
+
+/** All control loops. */
+export const controlLoops: readonly ControlLoop[] = [
+  {
+    name: 'attachdetach',
+    account: 'attachdetach-controller',
+    make: ({ client, recorder, informer, vendor, clock }) =>
+      attachDetachLoop({
+        ...{ client, recorder, vendor, clock, pods: informer(pods), nodes: informer(nodes) },
+        ...{ claims: informer(claims), volumes: informer(volumes) },
+        ...{ attachments: informer(volumeAttachments(vendor)), drivers: informer(csiDrivers(vendor)) },
+      }),
+  },
+  {
+    name: 'bootstrapsigner',
+    onByDefault: false,
+    account: 'bootstrap-signer',
+    make: ({ client, informer, vendor, clock }) => {
+      const { namespace, name } = clusterInfo
+      return bootstrapSignerLoop({
+        ...{ client, vendor, clock, tokens: informer(tokenSecrets, tokenSelection(vendor)) },
+        configMaps: informer(configMaps, { namespace, fieldSelector: `metadata.name=${name}` }),
+      })
+    },
+  },
+  {
+    name: 'clusterrole-aggregation',
+    account: 'clusterrole-aggregation-controller',
+    make: ({ client, informer, vendor }) =>
+      clusterRoleAggregationLoop({ client, informer: informer(clusterRoles(vendor)) }),
+  },
+  {
+    name: 'cronjob',
+    account: 'cronjob-controller',
+    cluster: true,
+    make: ({ client, recorder, informer, clock }) =>
+      cronJobLoop({ client, recorder, clock, cronJobs: informer(cronJobs), jobs: informer(jobs) }),
+  },
+  {
+    name: 'csrapproving',
+    account: 'certificate-controller',
+    make: ({ client, informer, vendor, clock }) =>
+      csrApprovingLoop({ client, vendor, clock, informer: informer(certificateRequests(vendor)) }),
+  },
+  {
+    name: 'csrcleaner',
+    account: 'certificate-controller',
+    make: ({ client, informer, vendor, clock }) =>
+      csrCleanerLoop({ client, vendor, clock, informer: informer(certificateRequests(vendor)) }),
+  },
+  {
+    name: 'csrsigning',
+    account: 'certificate-controller',
+    make: ({ client, informer, vendor, clock, options: { signing } }) => {
+      if (signing === undefined)
+        return { notRunning: 'there is no CA to sign with: name one with --cluster-signing-cert-file and -key-file' }
+      return csrSigningLoop({ client, vendor, clock, informer: informer(certificateRequests(vendor)), ...signing })
+    },
+  },
+  {
+    name: 'daemonset',
+    account: 'daemon-set-controller',
+    eventSource: 'daemonset-controller',
+    cluster: true,
+    make: ({ client, recorder, informer, vendor, clock }) =>
+      daemonSetLoop({
+        ...{ client, recorder, vendor, clock, sets: informer(daemonSets), pods: informer(pods) },
+        ...{ nodes: informer(nodes), revisions: informer(controllerRevisions) },
+      }),
+  },
+  {
+    name: 'deployment',
+    account: 'deployment-controller',
+    cluster: true,
+    syncs: { flag: 'deployment', default: 5 },
+    make: ({ client, recorder, informer, vendor, clock }) =>
+      deploymentLoop({
+        ...{ client, recorder, vendor, clock, deployments: informer(deployments) },
+        ...{ replicaSets: informer(replicaSets), pods: informer(pods) },
+      }),
+  },
+  {
+    name: 'disruption',
+    account: 'disruption-controller',
+    eventSource: 'controllermanager',
+    cluster: true,
+    make: ({ client, recorder, informer, clock }) =>
+      disruptionLoop({
+        ...{ client, recorder, clock, budgets: informer(podDisruptionBudgets), pods: informer(pods) },
+        replicaSets: informer(replicaSets),
+        scaled: {
+          '/ReplicationController': informer(replicationControllers),
+          'apps/Deployment': informer(deployments),
+          'apps/StatefulSet': informer(statefulSets),
+        },
+      }),
+  },
+  {
+    name: 'endpoint',
+    account: 'endpoint-controller',
+    cluster: true,
+    syncs: { flag: 'endpoint', default: 5 },
+    make: ({ client, recorder, informer, vendor, options: { endpointBatchMs = 0 } }) =>
+      endpointLoop({
+        ...{ client, recorder, vendor, batchMs: endpointBatchMs },
+        ...{ services: informer(services), pods: informer(pods), endpoints: informer(endpoints) },
+      }),
+  },
+  {
+    name: 'endpointslice',
+    account: 'endpointslice-controller',
+    eventSource: 'endpoint-slice-controller',
+    cluster: true,
+    syncs: { flag: 'service-endpoint', default: 5 },
+    make: ({ client, recorder, informer, vendor, clock, options: { sliceBatchMs = 0, maxEndpointsPerSlice = 100 } }) =>
+      endpointSliceLoop({
+        ...{ client, recorder, vendor, clock, batchMs: sliceBatchMs, maxPerSlice: maxEndpointsPerSlice },
+        ...{ services: informer(services), pods: informer(pods), nodes: informer(nodes) },
+        slices: informer(endpointSlices(vendor)),
+      }),
+  },
+  {
+    name: 'endpointslicemirroring',
+    account: 'endpointslicemirroring-controller',
+    eventSource: 'endpoint-slice-mirroring-controller',
+    cluster: true,
+    make: ({ client, recorder, informer, vendor, clock, options: { mirroringBatchMs = 0, maxMirrored = 1000 } }) =>
+      endpointSliceMirroringLoop({
+        ...{ client, recorder, vendor, clock, batchMs: mirroringBatchMs, maxPerSubset: maxMirrored },
+        ...{ services: informer(services), endpoints: informer(endpoints), slices: informer(endpointSlices(vendor)) },
+      }),
+  },
+  {
+    name: 'ephemeral-volume',
+    account: 'ephemeral-volume-controller',
+    eventSource: 'ephemeral_volume',
+    syncs: { flag: 'ephemeralvolume', default: 5 },
+    make: ({ client, recorder, informer }) =>
+      ephemeralVolumeLoop({ client, recorder, pods: informer(pods), claims: informer(claims) }),
+  },
+  {
+    name: 'garbagecollector',
+    account: 'generic-garbage-collector',
+    eventSource: 'garbage-collector-controller',
+    syncs: { flag: 'gc', default: 20 },
+    make: ({ client, clock, log, recorder }) => garbageCollectorLoop({ client, clock, log, recorder }),
+  },
+  {
+    name: 'horizontalpodautoscaling',
+    account: 'horizontal-pod-autoscaler',
+    cluster: true,
+    make: ({ client, recorder, informer, vendor, clock, options: { autoscaling = defaultAutoscaling } }) =>
+      autoscalingLoop({ client, recorder, vendor, clock, ...autoscaling, autoscalers: informer(autoscalers) }),
+  },
+  {
+    name: 'host-path-provisioner',
+    account: 'persistent-volume-binder',
+    eventSource: 'persistentvolume-controller',
+    make: ({ client, recorder, informer, vendor, options: { volumeDirectory: directory } }) => {
+      if (directory === undefined)
+        return { notRunning: 'there is no directory for volumes: name one with --volume-directory' }
+      const objects = {
+        claims: informer(claims),
+        volumes: informer(volumes),
+        classes: informer(storageClasses(vendor)),
+      }
+      return hostPathProvisionerLoop({ client, recorder, vendor, directory, ...objects })
+    },
+  },
+  {
+    name: 'job',
+    account: 'job-controller',
+    cluster: true,
+    make: ({ client, recorder, informer, vendor, clock }) =>
+      jobLoop({ client, recorder, vendor, clock, jobs: informer(jobs), pods: informer(pods) }),
+  },
+  {
+    name: 'namespace',
+    account: 'namespace-controller',
+    syncs: { flag: 'namespace', default: 10 },
+    make: ({ client, informer, vendor, clock }) =>
+      namespaceLoop({ client, informer: informer(namespaces), finalizer: vendor.namespaceFinalizer, clock }),
+  },
+  {
+    name: 'nodeipam',
+    account: 'node-controller',
+    eventSource: 'cidrAllocator',
+    cluster: true,
+    make: ({ client, recorder, informer, options: { podRanges } }) => {
+      if (podRanges === undefined)
+        return { notRunning: 'it needs --allocate-node-cidrs and --cluster-cidr', isUsual: true }
+      return nodeIpamLoop({ client, recorder, nodes: informer(nodes), ...podRanges })
+    },
+  },
+  {
+    name: 'nodelifecycle',
+    account: 'node-controller',
+    cluster: true,
+    make: ({ client, recorder, informer, vendor, clock, options: { nodeHealth = defaultNodeHealth } }) =>
+      nodeLifecycleLoop({
+        ...{ client, recorder, vendor, clock, ...nodeHealth, nodes: informer(nodes), pods: informer(pods) },
+        leases: informer(leases(vendor), { namespace: nodeLeaseNamespace }),
+      }),
+  },
+  {
+    name: 'persistentvolume-binder',
+    account: 'persistent-volume-binder',
+    eventSource: 'persistentvolume-controller',
+    make: ({ client, recorder, informer, vendor, clock }) => {
+      const objects = {
+        claims: informer(claims),
+        volumes: informer(volumes),
+        classes: informer(storageClasses(vendor)),
+        pods: informer(pods),
+      }
+      return volumeBinderLoop({ client, recorder, vendor, clock, ...objects })
+    },
+  },
+  {
+    name: 'persistentvolume-expander',
+    account: 'expand-controller',
+    eventSource: 'volume_expand',
+    make: ({ client, recorder, informer, vendor, clock }) =>
+      volumeExpanderLoop({ client, recorder, vendor, clock, claims: informer(claims), volumes: informer(volumes) }),
+  },
+  {
+    name: 'podgc',
+    account: 'pod-garbage-collector',
+    cluster: true,
+    make: ({ client, informer, clock, options: { maxEndedPods = 12_500 } }) =>
+      podGcLoop({ client, clock, pods: informer(pods), nodes: informer(nodes), maxEnded: maxEndedPods }),
+  },
+  {
+    name: 'pv-protection',
+    account: 'pv-protection-controller',
+    make: ({ client, informer, vendor }) =>
+      volumeProtectionLoop({ client, informer: informer(volumes), finalizer: volumeProtection(vendor) }),
+  },
+  {
+    name: 'pvc-protection',
+    account: 'pvc-protection-controller',
+    make: ({ client, informer, vendor }) =>
+      claimProtectionLoop({ client, informer: informer(claims), finalizer: claimProtection(vendor) }),
+  },
+  {
+    name: 'replicaset',
+    account: 'replicaset-controller',
+    cluster: true,
+    syncs: { flag: 'replicaset', default: 5 },
+    make: ({ client, recorder, informer, vendor, clock }) =>
+      replicaSetLoop({ client, recorder, vendor, clock, owners: informer(replicaSets), pods: informer(pods) }),
+  },
+  {
+    name: 'replicationcontroller',
+    account: 'replication-controller',
+    cluster: true,
+    syncs: { flag: 'rc', default: 5 },
+    make: ({ client, recorder, informer, vendor, clock }) =>
+      replicationControllerLoop({
+        ...{ client, recorder, vendor, clock, owners: informer(replicationControllers), pods: informer(pods) },
+      }),
+  },
+  {
+    name: 'resourcequota',
+    account: 'resourcequota-controller',
+    syncs: { flag: 'resource-quota', default: 5 },
+    make: ({ client, informer, vendor, clock, options: { quotaSyncMs, whileStill } }) =>
+      resourceQuotaLoop({
+        ...{ client, informer: informer(resourceQuotas), vendor, clock, quietMs: quotaSyncMs },
+        ...(whileStill === undefined ? {} : { whileStill }),
+      }),
+  },
+  {
+    name: 'root-ca-cert-publisher',
+    account: 'root-ca-cert-publisher',
+    make: ({ client, informer, vendor, options: { rootAuthority } }) => {
+      if (rootAuthority === undefined)
+        return { notRunning: 'there is no CA to publish: name a file of certificates with --root-ca-file' }
+      return rootCaPublisherLoop({
+        ...{ client, vendor, authority: rootAuthority, namespaces: informer(namespaces) },
+        configMaps: informer(configMaps, { fieldSelector: `metadata.name=${rootCaName}` }),
+      })
+    },
+  },
+  {
+    name: 'scheduler',
+    cluster: true,
+    account: 'kube-scheduler',
+    roles: ['system:kube-scheduler', 'system:volume-scheduler'],
+    make: makeScheduler,
+  },
+  {
+    name: 'serviceaccount',
+    account: 'service-account-controller',
+    make: ({ client, informer }) =>
+      serviceAccountLoop({ client, namespaces: informer(namespaces), accounts: informer(serviceAccounts) }),
+  },
+  {
+    name: 'serviceaccount-token',
+    syncs: { flag: 'serviceaccount-token', default: 5 },
+    make: ({ client, informer, vendor, options: { rootAuthority, issueToken, createTokenSecrets } }) => {
+      if (issueToken === undefined)
+        return { notRunning: 'there is no key to sign tokens with: name one with --service-account-private-key-file' }
+      return tokenSecretLoop({
+        ...{ client, vendor, accounts: informer(serviceAccounts) },
+        secrets: informer(secrets, { fieldSelector: `type=${tokenSecretType(vendor)}` }),
+        authority: rootAuthority ?? (() => ''),
+        issue: issueToken,
+        ...(createTokenSecrets ? { makeSecrets: true } : {}),
+      })
+    },
+  },
+  {
+    name: 'statefulset',
+    account: 'statefulset-controller',
+    cluster: true,
+    syncs: { flag: 'statefulset', default: 5 },
+    make: ({ client, recorder, informer, vendor, clock }) =>
+      statefulSetLoop({
+        ...{ client, recorder, vendor, clock, sets: informer(statefulSets), pods: informer(pods) },
+        ...{ claims: informer(claims), revisions: informer(controllerRevisions) },
+      }),
+  },
+  {
+    name: 'tokencleaner',
+    onByDefault: false,
+    account: 'token-cleaner',
+    make: ({ client, informer, vendor, clock }) =>
+      tokenCleanerLoop({ client, clock, informer: informer(tokenSecrets, tokenSelection(vendor)) }),
+  },
+  {
+    name: 'ttl',
+    account: 'ttl-controller',
+    cluster: true,
+    make: ({ client, informer, vendor }) => nodeTtlLoop({ client, vendor, nodes: informer(nodes) }),
+  },
+  {
+    name: 'ttl-after-finished',
+    account: 'ttl-after-finished-controller',
+    make: ({ client, informer, clock }) => ttlAfterFinishedLoop({ client, informer: informer(jobs), clock }),
+  },
+]

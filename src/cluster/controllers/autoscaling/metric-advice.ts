@@ -1,0 +1,42 @@
+/** How many replicas the metrics of an autoscaler call for: the one that calls for most counts. */
+import type { HorizontalPodAutoscaler } from '../../../api/kinds/autoscaling/horizontal-pod-autoscaler.ts'
+import type { MetricSpec, MetricStatus } from '../../../api/kinds/autoscaling/metrics.ts'
+import { MetricError, type MetricResult, type MetricSources } from './metric-result.ts'
+import { externalMetric, objectMetric, podsMetric } from './named-metric.ts'
+import { resourceMetric } from './resource-metric.ts'
+
+export interface MetricAdvice {
+  readonly replicas: number
+  /** The metric that it is by, for people. */
+  readonly metric: string
+  readonly seen: readonly MetricStatus[]
+}
+
+/** Throws MetricError where no metric says anything, or one does not and the others would take replicas away. */
+export async function adviceOf({ spec }: HorizontalPodAutoscaler, sources: MetricSources): Promise<MetricAdvice> {
+  const failures: MetricError[] = []
+  const seen: MetricStatus[] = []
+  let most: { replicas: number; metric: string } | undefined
+  for (const metric of spec?.metrics ?? []) {
+    try {
+      const { name, replicas, status } = await adviceOfMetric(metric, sources)
+      seen.push(status)
+      if (most === undefined || replicas > most.replicas) most = { replicas, metric: name }
+    } catch (error) {
+      if (!(error instanceof MetricError)) throw error
+      failures.push(error)
+    }
+  }
+  if (most === undefined || (failures.length > 0 && most.replicas < sources.replicas))
+    throw failures[0] ?? new MetricError('InvalidMetricSourceType', 'there is no metric to scale by')
+  return { ...most, seen }
+}
+
+async function adviceOfMetric(metric: MetricSpec, sources: MetricSources): Promise<MetricResult> {
+  const { type = '', resource, pods, object, external } = metric
+  if (type === 'Resource' && resource !== undefined) return await resourceMetric(resource, sources)
+  if (type === 'Pods' && pods !== undefined) return await podsMetric(pods, sources)
+  if (type === 'Object' && object !== undefined) return await objectMetric(object, sources)
+  if (type === 'External' && external !== undefined) return await externalMetric(external, sources)
+  throw new MetricError(`FailedGet${type}Metric`, `metrics of the type ${type} are not read here`)
+}

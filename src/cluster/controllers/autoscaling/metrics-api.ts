@@ -1,0 +1,143 @@
+/**
+ * What an autoscaler reads of metrics, from the APIs that aggregated servers serve: what pods use (`metrics`), metrics of pods
+ * and other objects (`custom.metrics`), and metrics of what is outside of the cluster (`external.metrics`). What they answer is
+ * another server's: a value that is no quantity is an error.
+ */
+
+import type { MetricIdentifier } from '../../../api/kinds/autoscaling/metrics.ts'
+import type { ApiObject } from '../../../api/model/object.ts'
+import { groupName, type Vendor } from '../../../api/model/vendor.ts'
+import { parseLabelSelector } from '../../../api/selectors/label-selector.ts'
+import { selectorText } from '../../../api/selectors/selector-text.ts'
+import { shorten } from '../../../base/text/shorten.ts'
+import type { Client } from '../../../client/requests/client.ts'
+import type { ResourceType } from '../../../client/requests/resource-type.ts'
+import { isNotFound } from '../../../client/requests/status-error.ts'
+import type { KindReference, ScaleTypes } from '../scale-types.ts'
+import { numberOf, type PodMetrics } from './resource-usage.ts'
+
+/** Whose metrics are read, and how. */
+export interface MetricsApiParts {
+  readonly client: Client
+  readonly vendor: Vendor
+  readonly types: ScaleTypes
+  readonly namespace: string
+  /** Selects the pods of the target. */
+  readonly podSelector: string
+  readonly signal: AbortSignal
+}
+
+/** An object by its kind and name. */
+export interface DescribedObject extends KindReference {
+  readonly name?: string
+}
+
+interface MetricValue {
+  readonly describedObject?: { readonly name?: string }
+  readonly value?: unknown
+}
+
+interface MetricValues {
+  readonly items?: readonly MetricValue[]
+}
+
+interface ApiGroup {
+  readonly versions?: readonly { readonly version?: string }[]
+}
+
+const customVersions = ['v1beta2', 'v1beta1']
+
+export class MetricsApi {
+  readonly #parts: MetricsApiParts
+
+  constructor(parts: MetricsApiParts) {
+    this.#parts = parts
+  }
+
+  /** What each container of each pod uses. */
+  async usage(): Promise<readonly PodMetrics[]> {
+    const { client, vendor, namespace, podSelector, signal } = this.#parts
+    const type: ResourceType<PodMetrics & ApiObject> = {
+      ...{ group: groupName(vendor, 'metrics'), version: 'v1beta1', plural: 'pods', namespaced: true },
+    }
+    try {
+      return (await client.list(type, { namespace, labelSelector: podSelector, signal })).items
+    } catch (error) {
+      if (isNotFound(error)) throw new Error('the server has no metrics API; register one with an APIService')
+      throw error
+    }
+  }
+
+  /** A metric of every pod, by the name of the pod. */
+  async ofPods(metric: MetricIdentifier): Promise<Map<string, number>> {
+    const { namespace, podSelector } = this.#parts
+    const path = `namespaces/${encodeURIComponent(namespace)}/pods/*/${encodeURIComponent(metric.name ?? '')}`
+    const items = await this.#custom(path, { labelSelector: podSelector, ...metricSelector(metric) })
+    return new Map(items.map((item) => [item.describedObject?.name ?? '', quantityIn(item)]))
+  }
+
+  /** A metric of one object. */
+  async ofObject(metric: MetricIdentifier, { name = '', apiVersion, kind }: DescribedObject): Promise<number> {
+    const { types, namespace, signal } = this.#parts
+    const type = await types.typeOf({ apiVersion: apiVersion || 'v1', kind }, signal)
+    if (type === undefined) throw new Error(`no matches for kind "${kind}" in "${apiVersion}"`)
+    const place = type.namespaced ? `namespaces/${encodeURIComponent(namespace)}/` : ''
+    const isNamespace = type.group === '' && type.plural === 'namespaces'
+    const resource = type.group === '' ? type.plural : `${type.plural}.${type.group}`
+    const [object, last] = [encodeURIComponent(name), encodeURIComponent(metric.name ?? '')]
+    const path = isNamespace ? `namespaces/${object}/metrics/${last}` : `${place}${resource}/${object}/${last}`
+    const [value] = await this.#custom(path, metricSelector(metric))
+    if (value === undefined) throw new Error('no metrics returned from custom metrics API')
+    return quantityIn(value)
+  }
+
+  /** The sum of a metric of something outside of the cluster. */
+  async external(metric: MetricIdentifier): Promise<number> {
+    const { client, vendor, namespace, signal } = this.#parts
+    const group = groupName(vendor, 'external.metrics')
+    const path = `/apis/${group}/v1beta1/namespaces/${encodeURIComponent(namespace)}/${encodeURIComponent(metric.name ?? '')}`
+    const query = { labelSelector: textOf(metric) }
+    const { items = [] } = await client.read<MetricValues>(path, { query, signal })
+    if (items.length === 0) throw new Error('no metrics returned from external metrics API')
+    return items.reduce((sum, item) => sum + quantityIn(item), 0)
+  }
+
+  async #custom(path: string, query: Record<string, string | undefined>): Promise<readonly MetricValue[]> {
+    const { client, vendor, signal } = this.#parts
+    const group = groupName(vendor, 'custom.metrics')
+    const version = await this.#versionOf(group)
+    const { items = [] } = await client.read<MetricValues>(`/apis/${group}/${version}/${path}`, { query, signal })
+    return items
+  }
+
+  /** The newest version of the custom metrics API that both sides know. */
+  async #versionOf(group: string): Promise<string> {
+    const { client, signal } = this.#parts
+    try {
+      const { versions = [] } = await client.read<ApiGroup>(`/apis/${group}`, { signal })
+      const found = customVersions.find((known) => versions.some(({ version }) => version === known))
+      if (found !== undefined) return found
+    } catch (error) {
+      if (!isNotFound(error)) throw error
+    }
+    throw new Error('the server has no custom metrics API; register one with an APIService')
+  }
+}
+
+function metricSelector(metric: MetricIdentifier): { metricLabelSelector: string | undefined } {
+  return { metricLabelSelector: textOf(metric) }
+}
+
+/** Throws where the selector makes no sense: without it other metrics would be read than are meant. */
+function textOf({ selector = {} }: MetricIdentifier): string | undefined {
+  const text = selectorText(selector)
+  parseLabelSelector(text)
+  return text || undefined
+}
+
+function quantityIn({ value }: MetricValue): number {
+  const number = numberOf(typeof value === 'string' || typeof value === 'number' ? String(value) : undefined)
+  if (number === undefined)
+    throw new Error(`the metrics API reports ${shorten(JSON.stringify(value) ?? '', 100)}, which is no quantity`)
+  return number
+}

@@ -1,0 +1,158 @@
+/**
+ * How much of a resource pods use, from the metrics API that an aggregated server serves (`metrics` group, v1beta1), and how
+ * many replicas that calls for. Pods of which nothing is known yet count so that they speak against any change.
+ */
+import type { Pod } from '../../../api/kinds/core/pod.ts'
+import { parseQuantity } from '../../../api/model/quantity.ts'
+import { isTerminating } from '../workloads/pod-state.ts'
+
+/** What a metrics server reports of a pod. */
+export interface PodMetrics {
+  readonly metadata: { readonly name?: string }
+  readonly timestamp?: string
+  readonly window?: string
+  readonly containers?: readonly {
+    readonly name?: string
+    readonly usage?: { readonly [resource: string]: string }
+  }[]
+}
+
+/** How much of a resource each pod uses, by name; pods whose containers are not all measured are left out. */
+export function usageOf(metrics: readonly PodMetrics[], resource: string, container?: string): Map<string, number> {
+  const usage = new Map<string, number>()
+  for (const { metadata, containers = [] } of metrics) {
+    const measured = container === undefined ? containers : containers.filter(({ name }) => name === container)
+    const values = measured.map((each) => amountOf(each.usage, resource))
+    if (values.length === 0 || values.includes(undefined)) continue
+    usage.set(
+      metadata.name ?? '',
+      values.reduce((sum: number, value) => sum + value!, 0),
+    )
+  }
+  return usage
+}
+
+/** The name is that of a metric, which may be any text. */
+function amountOf(amounts: { readonly [resource: string]: string } = {}, resource: string): number | undefined {
+  return Object.hasOwn(amounts, resource) ? numberOf(amounts[resource]) : undefined
+}
+
+/** A quantity as a number; undefined where it is none. */
+export function numberOf(text: string | undefined): number | undefined {
+  const quantity = text === undefined ? undefined : parseQuantity(text)
+  return quantity === undefined ? undefined : Number(quantity.nanos) / 1e9
+}
+
+/** How much of a resource the containers of a pod request; undefined where one of them does not say. */
+function requestOf({ spec }: Pod, resource: string, container?: string): number | undefined {
+  const containers = spec?.containers ?? []
+  const counted = container === undefined ? containers : containers.filter(({ name }) => name === container)
+  const values = counted.map(({ resources }) => amountOf(resources?.requests, resource))
+  return values.includes(undefined) ? undefined : values.reduce((sum: number, value) => sum + value!, 0)
+}
+
+/** What the number of replicas is decided by. */
+export interface UsageQuestion {
+  readonly pods: readonly Pod[]
+  readonly usage: ReadonlyMap<string, number>
+  readonly resource: string
+  readonly container?: string
+  /** Percent of what is requested, or so much per pod. */
+  readonly target: { readonly utilization: number } | { readonly average: number }
+  readonly replicas: number
+  readonly tolerance: number
+  readonly now: number
+}
+
+export interface UsageAnswer {
+  readonly replicas: number
+  /** What was seen: percent of what is requested, and so much per pod. */
+  readonly utilization?: number
+  readonly average: number
+}
+
+/** Throws where nothing can be said. */
+export function replicasFor(question: UsageQuestion): UsageAnswer {
+  const { pods, replicas, tolerance } = question
+  if (pods.length === 0) throw new Error('no pods returned by selector while calculating replica count')
+  const { ready, missing, unready } = groupPods(question)
+  const measured = new Map([...question.usage].filter(([name]) => ready.has(name)))
+  if (measured.size === 0) throw new Error('did not receive metrics for any ready pods')
+  const first = ratioOf(question, measured)
+  const seen = {
+    average: first.average,
+    ...(first.utilization === undefined ? {} : { utilization: first.utilization }),
+  }
+  const stay = { replicas, ...seen }
+  const countsUnready = unready.length > 0 && first.ratio > 1
+  if (!countsUnready && missing.length === 0)
+    return Math.abs(1 - first.ratio) <= tolerance ? stay : { ...seen, replicas: Math.ceil(first.ratio * ready.size) }
+  for (const pod of missing) measured.set(pod.metadata.name ?? '', first.ratio < 1 ? fullUse(question, pod) : 0)
+  if (countsUnready) for (const pod of unready) measured.set(pod.metadata.name ?? '', 0)
+  const { ratio } = ratioOf(question, measured)
+  if (Math.abs(1 - ratio) <= tolerance || first.ratio < 1 !== ratio < 1) return stay
+  const next = Math.ceil(ratio * measured.size)
+  return ratio < 1 === next > replicas && next !== replicas ? stay : { ...seen, replicas: next }
+}
+
+/** What a pod uses that is just at the target, or at all that it requests. */
+function fullUse({ target, resource, container }: UsageQuestion, pod: Pod): number {
+  return 'average' in target ? target.average : (requestOf(pod, resource, container) ?? 0)
+}
+
+interface Ratio {
+  readonly ratio: number
+  readonly utilization?: number
+  readonly average: number
+}
+
+function ratioOf({ pods, target, resource, container }: UsageQuestion, measured: ReadonlyMap<string, number>): Ratio {
+  const used = [...measured.values()].reduce((sum, value) => sum + value, 0)
+  const average = used / measured.size
+  if ('average' in target) return { ratio: average / target.average, average }
+  let requested = 0
+  for (const pod of pods) {
+    if (!measured.has(pod.metadata.name ?? '')) continue
+    const request = requestOf(pod, resource, container)
+    if (request === undefined) throw new Error(`missing request for ${resource}`)
+    requested += request
+  }
+  if (requested === 0) throw new Error('no metrics returned matched known pods')
+  const utilization = Math.floor((used * 100) / requested)
+  return { ratio: utilization / target.utilization, utilization, average }
+}
+
+interface PodGroups {
+  readonly ready: ReadonlySet<string>
+  readonly missing: readonly Pod[]
+  readonly unready: readonly Pod[]
+}
+
+function groupPods(question: UsageQuestion): PodGroups {
+  const ready = new Set<string>()
+  const missing: Pod[] = []
+  const unready: Pod[] = []
+  for (const pod of question.pods) {
+    const { name = '' } = pod.metadata
+    const phase = pod.status?.phase
+    if (isTerminating(pod) || phase === 'Failed') continue
+    if (phase === 'Pending') unready.push(pod)
+    else if (!question.usage.has(name)) missing.push(pod)
+    else if (question.resource === 'cpu' && isStarting(pod, question.now)) unready.push(pod)
+    else ready.add(name)
+  }
+  return { ready, missing, unready }
+}
+
+const initializationMs = 5 * 60_000
+const initialReadinessMs = 30_000
+
+/** Whether what a pod uses of the processor may be for its start alone. */
+function isStarting(pod: Pod, now: number): boolean {
+  const ready = pod.status?.conditions?.find(({ type }) => type === 'Ready')
+  const started = Date.parse(pod.status?.startTime ?? '')
+  if (ready === undefined || Number.isNaN(started)) return true
+  if (ready.status !== 'False') return false
+  if (started + initializationMs > now) return true
+  return started + initialReadinessMs > Date.parse(ready.lastTransitionTime ?? '')
+}

@@ -1,0 +1,113 @@
+/**
+ * Signs `cluster-info`, the ConfigMap in the public namespace from which a client that has nothing but a token learns
+ * how to verify the server: for each bootstrap token that may sign, one entry `jws-kubeconfig-<id>`, a detached JWS over
+ * the kubeconfig, with the token as its key. Entries of tokens that are gone, have expired or may not sign are removed.
+ *
+ * A signature depends on nothing but the kubeconfig and the token, so it can be made again at any time and is written
+ * only where it differs.
+ */
+import { createHmac } from 'node:crypto'
+import type { ConfigMap } from '../../api/kinds/core/config-map.ts'
+import {
+  clusterInfo,
+  signaturePrefix,
+  signingKeyOf,
+  tokenForm,
+  tokenSecretName,
+} from '../../api/model/bootstrap-token.ts'
+import type { Vendor } from '../../api/model/vendor.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import type { Informer } from '../../client/informers/informer.ts'
+import type { Loop } from '../../client/reconcile/loop.ts'
+import { fromInformer } from '../../client/reconcile/sources.ts'
+import type { StepOutcome } from '../../client/reconcile/work-queue.ts'
+import type { Client } from '../../client/requests/client.ts'
+import type { ResourceType } from '../../client/requests/resource-type.ts'
+import { isConflict } from '../../client/requests/status-error.ts'
+import { endOf, type Secret, textIn } from './bootstrap-token-secrets.ts'
+import { unlessGone } from './unless-gone.ts'
+
+/** The type of ConfigMaps. */
+export const configMaps: ResourceType<ConfigMap> = { group: '', version: 'v1', plural: 'configmaps', namespaced: true }
+
+export interface BootstrapSignerParts {
+  readonly client: Client
+  readonly vendor: Vendor
+  readonly clock: Clock
+  /** `cluster-info` alone. */
+  readonly configMaps: Informer<ConfigMap>
+  /** The Secrets that are bootstrap tokens. */
+  readonly tokens: Informer<Secret>
+}
+
+const onlyKey = 'cluster-info'
+/** However far away the end of the next token is, it is looked at after this time: the clock may have been set. */
+const longestWaitMs = 10 * 60_000
+
+export function bootstrapSignerLoop(parts: BootstrapSignerParts): Loop {
+  return {
+    name: 'bootstrapsigner',
+    sources: [fromInformer(parts.configMaps, () => [onlyKey]), fromInformer(parts.tokens, () => [onlyKey])],
+    reconcile: (_key, signal) => reconcile(parts, signal),
+  }
+}
+
+async function reconcile(parts: BootstrapSignerParts, signal: AbortSignal): Promise<StepOutcome> {
+  const found = parts.configMaps.get(clusterInfo)
+  if (found === undefined || found.metadata.deletionTimestamp !== undefined) return 'done'
+  const now = parts.clock.now()
+  const tokens = [...parts.tokens.objects()].filter((secret) => maySign(secret, now))
+  const data = signed(parts.vendor, found, tokens)
+  if (!sameData(found.data ?? {}, data)) await write(parts, { ...found, data }, signal)
+  const nextEnd = Math.min(...tokens.map(endOf))
+  return nextEnd === Number.POSITIVE_INFINITY
+    ? 'done'
+    : { afterMs: Math.min(Math.max(nextEnd - now, 1), longestWaitMs) }
+}
+
+/** Whether it is a whole token that may sign, and whose time is not over. */
+function maySign(secret: Secret, now: number): boolean {
+  const id = textIn(secret, 'token-id')
+  return (
+    tokenForm.test(`${id}.${textIn(secret, 'token-secret')}`) &&
+    secret.metadata.name === tokenSecretName(id) &&
+    secret.metadata.deletionTimestamp === undefined &&
+    textIn(secret, 'usage-bootstrap-signing') === 'true' &&
+    now < endOf(secret)
+  )
+}
+
+type Data = { [key: string]: string }
+
+/** The data with the signatures of these tokens, and of no others. */
+function signed(vendor: Vendor, { data = {} }: ConfigMap, tokens: readonly Secret[]): Data {
+  const others = Object.entries(data).filter(([key]) => !key.startsWith(signaturePrefix))
+  const { kubeconfig } = data
+  if (!kubeconfig) return Object.fromEntries(others)
+  const signatures = tokens.map((secret) => {
+    const [id, key] = [textIn(secret, 'token-id'), textIn(secret, 'token-secret')]
+    return [`${signaturePrefix}${id}`, detachedSignature(kubeconfig, id, signingKeyOf(vendor, { id, secret: key }))]
+  })
+  return Object.fromEntries([...others, ...signatures])
+}
+
+/** A JWS without its payload: `<header>..<signature>`. */
+function detachedSignature(payload: string, id: string, key: string): string {
+  const header = Buffer.from(JSON.stringify({ alg: 'HS256', kid: id })).toString('base64url')
+  const content = `${header}.${Buffer.from(payload).toString('base64url')}`
+  return `${header}..${createHmac('sha256', key).update(content).digest('base64url')}`
+}
+
+function sameData(one: Data, other: Data): boolean {
+  const keys = Object.keys(one)
+  return keys.length === Object.keys(other).length && keys.every((key) => one[key] === other[key])
+}
+
+async function write({ client }: BootstrapSignerParts, next: ConfigMap, signal: AbortSignal): Promise<void> {
+  try {
+    await unlessGone(client.update(configMaps, next, { signal }))
+  } catch (error) {
+    // Somebody has changed it meanwhile: that change comes here too.
+    if (!isConflict(error)) throw error
+  }
+}

@@ -1,0 +1,137 @@
+/**
+ * Approves the requests of node agents for client certificates, and no others: where the request is one that the signer
+ * would sign, and whoever made it may create `certificatesigningrequests/nodeclient`, or `/selfnodeclient` for a
+ * certificate in its own name. Who may is asked of the server, as a SubjectAccessReview.
+ *
+ * A certificate for a node whose agent is alive is denied to anybody but that agent: with a bootstrap token alone nobody takes
+ * the identity of a node that works.
+ *
+ * The verdict is written to the very version that was judged. A request that was recognized but is not permitted stays
+ * pending and is looked at again from time to time, as rights may be granted later.
+ */
+
+import type { ApiObject } from '../../api/model/object.ts'
+import { nodeUserPrefix } from '../../api/model/user.ts'
+import { groupName } from '../../api/model/vendor.ts'
+import { signerFaults } from '../../api/pki/built-in-signers.ts'
+import type { CertificateRequest } from '../../api/pki/certificate-request.ts'
+import { MalformedInput } from '../../api/pki/malformed-input.ts'
+import { judgedPart } from '../../api/pki/requested-names.ts'
+import type { Informer } from '../../client/informers/informer.ts'
+import type { Loop } from '../../client/reconcile/loop.ts'
+import { fromInformer } from '../../client/reconcile/sources.ts'
+import type { StepOutcome } from '../../client/reconcile/work-queue.ts'
+import type { ResourceType } from '../../client/requests/resource-type.ts'
+import { isConflict } from '../../client/requests/status-error.ts'
+import {
+  type CertificateSigningRequest,
+  type Condition,
+  certificateRequests,
+  decodeRequest,
+  isPending,
+  newCondition,
+} from './certificate-requests.ts'
+import { isNodeAlive, type LivenessParts } from './node-liveness.ts'
+import { unlessGone } from './unless-gone.ts'
+
+export interface ApprovingParts extends LivenessParts {
+  readonly informer: Informer<CertificateSigningRequest>
+}
+
+/** Rights that are granted later are noticed after this time at the latest. */
+const backoff = { firstMs: 500, longestMs: 5 * 60_000 }
+
+export function csrApprovingLoop(parts: ApprovingParts): Loop {
+  return {
+    name: 'csrapproving',
+    sources: [fromInformer(parts.informer)],
+    backoff,
+    reconcile: async (name, signal) => {
+      const request = parts.informer.get({ name })
+      return request === undefined ? 'done' : await reconcile(parts, request, signal)
+    },
+  }
+}
+
+async function reconcile(
+  parts: ApprovingParts,
+  request: CertificateSigningRequest,
+  signal: AbortSignal,
+): Promise<StepOutcome> {
+  const { spec = {}, status = {} } = request
+  if (spec.signerName !== parts.vendor.signers.nodeClient || !isPending(request) || status.certificate) return 'done'
+  const decoded = decodeRequest(request)
+  if (decoded instanceof MalformedInput) return 'done'
+  if (signerFaults('nodeClient', judgedPart(decoded), spec.usages ?? []).length > 0) return 'done'
+  for (const { right, message } of waysFor(request, decoded)) {
+    if (!(await mayCreate(parts, request, { right, signal }))) continue
+    const node = nodeOfAnother(request, decoded)
+    const isTaken = node !== undefined && (await isNodeAlive(parts, node, signal))
+    const verdict = isTaken ? denial(node) : newCondition('Approved', 'AutoApproved', message)
+    return await decide(parts, request, { verdict, signal })
+  }
+  return 'later'
+}
+
+/** The node that the certificate would name; undefined where its own agent asks. */
+function nodeOfAnother({ spec }: CertificateSigningRequest, { subject }: CertificateRequest): string | undefined {
+  const [user = ''] = subject.commonNames
+  return spec?.username === user ? undefined : user.slice(nodeUserPrefix.length)
+}
+
+function denial(node: string): Condition {
+  const way = 'join with another name, or delete the Node; once its agent is silent its name can be joined with again'
+  return newCondition('Denied', 'NodeIsAlive', `the node ${node} exists and its agent is alive: ${way}`)
+}
+
+/** The rights that each would do, and what the approval then says. */
+function waysFor({ spec }: CertificateSigningRequest, { subject }: CertificateRequest) {
+  const forItself = { right: 'selfnodeclient', message: 'a node agent renews its own client certificate' }
+  const forAny = { right: 'nodeclient', message: 'the requester may get client certificates for node agents' }
+  return spec?.username === subject.commonNames[0] ? [forItself, forAny] : [forAny]
+}
+
+interface AccessReview extends ApiObject {
+  status?: { allowed?: boolean }
+}
+
+async function mayCreate(
+  { client, vendor }: ApprovingParts,
+  { spec = {} }: CertificateSigningRequest,
+  { right, signal }: { right: string; signal: AbortSignal },
+): Promise<boolean> {
+  const group = groupName(vendor, 'authorization')
+  const reviews: ResourceType<AccessReview> = {
+    ...{ group, version: 'v1', plural: 'subjectaccessreviews', namespaced: false },
+  }
+  const { username: user, uid, groups, extra } = spec
+  const resourceAttributes = {
+    ...{ group: groupName(vendor, 'certificates'), resource: 'certificatesigningrequests' },
+    ...{ verb: 'create', subresource: right },
+  }
+  const review = await client.create(
+    reviews,
+    {
+      ...{ apiVersion: `${group}/v1`, kind: 'SubjectAccessReview', metadata: {} },
+      spec: { user, uid, groups, extra, resourceAttributes },
+    },
+    { signal },
+  )
+  return review.status?.allowed === true
+}
+
+async function decide(
+  { client, vendor }: ApprovingParts,
+  request: CertificateSigningRequest,
+  { verdict, signal }: { verdict: Condition; signal: AbortSignal },
+): Promise<StepOutcome> {
+  const conditions = [...(request.status?.conditions ?? []), verdict]
+  const next = { ...request, status: { ...request.status, conditions } }
+  try {
+    await unlessGone(client.update(certificateRequests(vendor), next, { subresource: 'approval', signal }))
+  } catch (error) {
+    // Somebody has changed it meanwhile: that change comes here too.
+    if (!isConflict(error)) throw error
+  }
+  return 'done'
+}

@@ -1,0 +1,113 @@
+/** What a PodDisruptionBudget allows, from its pods: how many should be there, how many must be healthy, and how many are. */
+import type { Pod } from '../../api/kinds/core/pod.ts'
+import type { PodDisruptionBudget, PodDisruptionBudgetStatus } from '../../api/kinds/policy/pod-disruption-budget.ts'
+import { isReady, isTerminating } from './workloads/pod-state.ts'
+
+/** How long a pod may take to be deleted after its eviction was granted. */
+const deletionTimeoutMs = 2 * 60_000
+
+/** What a budget asks for. */
+export interface Demand {
+  readonly expectedPods: number
+  readonly desiredHealthy: number
+}
+
+/** Whether the number of pods has to be asked of those who control them. */
+export function needsScale({ spec }: PodDisruptionBudget): boolean {
+  return spec?.maxUnavailable !== undefined || typeof spec?.minAvailable === 'string'
+}
+
+export function demandOf({ spec = {} }: PodDisruptionBudget, expectedPods: number): Demand {
+  const { maxUnavailable, minAvailable } = spec
+  if (maxUnavailable !== undefined)
+    return { expectedPods, desiredHealthy: Math.max(0, expectedPods - share(maxUnavailable, expectedPods)) }
+  return { expectedPods, desiredHealthy: minAvailable === undefined ? 0 : share(minAvailable, expectedPods) }
+}
+
+/** A number, or so many percent of all, rounded up. */
+function share(value: number | string, all: number): number {
+  return typeof value === 'number' ? value : Math.ceil((Number.parseInt(value, 10) * all) / 100)
+}
+
+export interface Disrupted {
+  /** The pods that are about to go, with when that was granted. */
+  readonly pods: { readonly [name: string]: string }
+  /** In how many milliseconds the first of them should be gone. */
+  readonly recheckMs: number | undefined
+  /** Those that should be gone by now, and are not. */
+  readonly overdue: readonly Pod[]
+}
+
+/** The pods whose eviction was granted and that are still there. */
+export function disruptedPods({ status }: PodDisruptionBudget, pods: readonly Pod[], now: number): Disrupted {
+  const granted = status?.disruptedPods ?? {}
+  const left: Record<string, string> = {}
+  const overdue: Pod[] = []
+  let recheckMs: number | undefined
+  for (const pod of pods) {
+    const { name = '' } = pod.metadata
+    const time = Object.hasOwn(granted, name) ? granted[name] : undefined
+    if (time === undefined || isTerminating(pod)) continue
+    const restMs = Date.parse(time) + deletionTimeoutMs - now
+    if (restMs < 0) overdue.push(pod)
+    else {
+      left[name] = time
+      recheckMs = Math.min(recheckMs ?? restMs, restMs)
+    }
+  }
+  return { pods: left, recheckMs, overdue }
+}
+
+export interface Counted {
+  readonly demand: Demand
+  readonly disrupted: Disrupted['pods']
+  readonly pods: readonly Pod[]
+  readonly now: string
+}
+
+export function statusOf(
+  { metadata, status = {} }: PodDisruptionBudget,
+  { demand, disrupted, pods, now }: Counted,
+): PodDisruptionBudgetStatus {
+  const isHealthy = (pod: Pod) =>
+    isReady(pod) && !isTerminating(pod) && !Object.hasOwn(disrupted, pod.metadata.name ?? '')
+  const currentHealthy = pods.filter(isHealthy).length
+  const { expectedPods, desiredHealthy } = demand
+  const disruptionsAllowed = expectedPods <= 0 ? 0 : Math.max(0, currentHealthy - desiredHealthy)
+  const reason = disruptionsAllowed > 0 ? 'SufficientPods' : 'InsufficientPods'
+  return {
+    ...{ currentHealthy, desiredHealthy, expectedPods, disruptionsAllowed },
+    ...(metadata.generation === undefined ? {} : { observedGeneration: metadata.generation }),
+    ...(Object.keys(disrupted).length === 0 ? {} : { disruptedPods: disrupted }),
+    conditions: withAllowed(status, { reason, message: '', observedGeneration: metadata.generation, now }),
+  }
+}
+
+/** The status of a budget whose pods cannot be counted: it allows nothing. */
+export function failedStatus({ metadata, status = {} }: PodDisruptionBudget, message: string, now: string) {
+  const observedGeneration = metadata.generation
+  const conditions = withAllowed(status, { reason: 'SyncFailed', message, observedGeneration, now })
+  return { ...status, disruptionsAllowed: 0, conditions }
+}
+
+interface Allowed {
+  readonly reason: string
+  readonly message: string
+  readonly observedGeneration: number | undefined
+  readonly now: string
+}
+
+function withAllowed(
+  { conditions = [] }: PodDisruptionBudgetStatus,
+  { reason, message, observedGeneration, now }: Allowed,
+) {
+  const place = conditions.findIndex(({ type }) => type === 'DisruptionAllowed')
+  const before = conditions[place]
+  const status = reason === 'SufficientPods' ? ('True' as const) : ('False' as const)
+  const condition = {
+    ...{ type: 'DisruptionAllowed', status, reason, message },
+    ...(observedGeneration === undefined ? {} : { observedGeneration }),
+    lastTransitionTime: before?.status === status ? (before.lastTransitionTime ?? now) : now,
+  }
+  return place < 0 ? [...conditions, condition] : conditions.with(place, condition)
+}

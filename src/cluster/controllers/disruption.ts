@@ -1,0 +1,182 @@
+/**
+ * Keeps the status of PodDisruptionBudgets: how many of their pods may be taken away now. Evictions take from it by
+ * compare-and-set (`apiserver/resources/pod-eviction.ts`) and note the pod, which then does not count as healthy while it goes.
+ *
+ * How many pods there should be is asked of the objects that control them: those of the built-in kinds are known here, of
+ * others the sub-resource `scale` is read. Pods that nobody controls do not count for that.
+ */
+
+import { type Json, sameJson } from '../../api/json/json.ts'
+import type { ReplicaSet } from '../../api/kinds/apps/replica-set.ts'
+import type { Pod } from '../../api/kinds/core/pod.ts'
+import type { PodDisruptionBudget, PodDisruptionBudgetStatus } from '../../api/kinds/policy/pod-disruption-budget.ts'
+import { groupOf } from '../../api/model/api-version.ts'
+import { type ApiObject, type ObjectBase, type OwnerReference, timestamp } from '../../api/model/object.ts'
+import { messageOf } from '../../base/text/errors.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import type { EventRecorder, Happening } from '../../client/informers/event-recorder.ts'
+import type { Informer } from '../../client/informers/informer.ts'
+import type { Loop } from '../../client/reconcile/loop.ts'
+import { fromInformer } from '../../client/reconcile/sources.ts'
+import type { StepOutcome } from '../../client/reconcile/work-queue.ts'
+import type { Client } from '../../client/requests/client.ts'
+import { nameOfKey, type ResourceType, subresource } from '../../client/requests/resource-type.ts'
+import { isConflict, isNotFound } from '../../client/requests/status-error.ts'
+import { type Counted, demandOf, disruptedPods, failedStatus, needsScale, statusOf } from './disruption-budget.ts'
+import { ScaleTypes } from './scale-types.ts'
+import { PodSelection } from './selected-pods.ts'
+import { unlessGone } from './unless-gone.ts'
+import { controllerOf } from './workloads/ownership.ts'
+import { StepSpacing } from './workloads/step-spacing.ts'
+
+export const podDisruptionBudgets: ResourceType<PodDisruptionBudget> = {
+  ...{ group: 'policy', version: 'v1', plural: 'poddisruptionbudgets', namespaced: true, kind: 'PodDisruptionBudget' },
+}
+
+/** An object that says how many pods it wants. */
+export type Scaled = ObjectBase & { readonly spec?: { readonly replicas?: number } }
+
+export interface DisruptionParts {
+  readonly client: Client
+  readonly recorder: EventRecorder
+  readonly clock: Clock
+  readonly budgets: Informer<PodDisruptionBudget>
+  readonly pods: Informer<Pod>
+  readonly replicaSets: Informer<ReplicaSet>
+  /** The other built-in kinds that control pods, or ReplicaSets, by `group/Kind`. */
+  readonly scaled: { readonly [kind: string]: Informer<Scaled> }
+}
+
+interface State extends DisruptionParts {
+  readonly selection: PodSelection<PodDisruptionBudget>
+  readonly spacing: StepSpacing
+  readonly types: ScaleTypes
+}
+
+export function disruptionLoop(parts: DisruptionParts): Loop {
+  const { pods, budgets, client, clock } = parts
+  const selection = new PodSelection(pods, budgets, ({ spec }) => spec?.selector)
+  const state = { ...parts, selection, spacing: new StepSpacing(), types: new ScaleTypes(client, clock) }
+  const owners: readonly Informer<Scaled>[] = [parts.replicaSets, ...Object.values(parts.scaled)]
+  return {
+    name: 'disruption',
+    sources: [
+      fromInformer(budgets),
+      fromInformer(pods, (change) => selection.keysOf(change)),
+      // For what they say when a budget is looked at; their pods change when they do.
+      ...owners.map((informer) => fromInformer(informer, () => [])),
+    ],
+    reconcile: (key, signal) => reconcile(state, key, signal),
+  }
+}
+
+async function reconcile(state: State, key: string, signal: AbortSignal): Promise<StepOutcome> {
+  const { clock, recorder, spacing } = state
+  const budget = state.budgets.get(nameOfKey(key))
+  if (budget === undefined) return 'done'
+  const spacingMs = spacing.waitMs(key)
+  if (spacingMs > 0) return { afterMs: spacingMs }
+  const pods = state.selection.podsOf(budget)
+  spacing.looked(key, pods.length)
+  const record = (happening: Happening) => recorder.record(budget, happening)
+  if (pods.length === 0) record({ type: 'Normal', reason: 'NoPods', message: 'No matching pods found' })
+  const now = timestamp(clock.now())
+  const disrupted = disruptedPods(budget, pods, clock.now())
+  for (const pod of disrupted.overdue) {
+    const message = `Pod was expected by PDB ${key} to be deleted but it wasn't`
+    recorder.record(pod, { type: 'Warning', reason: 'NotDeleted', message })
+  }
+  try {
+    const expected = needsScale(budget) ? await expectedScale(state, budget, { pods, signal }) : pods.length
+    const counted: Counted = { demand: demandOf(budget, expected), disrupted: disrupted.pods, pods, now }
+    if (!(await write(state, budget, { status: statusOf(budget, counted), signal }))) return 'later'
+  } catch (error) {
+    const message = `Failed to calculate the number of expected pods: ${messageOf(error)}`
+    record({ type: 'Warning', reason: 'CalculateExpectedPodCountFailed', message })
+    await write(state, budget, { status: failedStatus(budget, messageOf(error), now), signal })
+    if (error instanceof NoScaleError) return 'later'
+    throw error
+  }
+  return disrupted.recheckMs === undefined ? 'done' : { afterMs: disrupted.recheckMs + 1000 }
+}
+
+/** Whether the status is as it should be; else the budget has changed meanwhile. */
+async function write(
+  { client }: State,
+  budget: PodDisruptionBudget,
+  { status, signal }: { readonly status: PodDisruptionBudgetStatus; readonly signal: AbortSignal },
+): Promise<boolean> {
+  if (sameJson((budget.status ?? {}) as Json, status as Json)) return true
+  try {
+    await client.update(podDisruptionBudgets, { ...budget, status }, { subresource: 'status', signal })
+    return true
+  } catch (error) {
+    if (isNotFound(error)) return true
+    if (isConflict(error)) return false
+    throw error
+  }
+}
+
+/** How many pods those who control these ones want, in all. */
+async function expectedScale(
+  state: State,
+  budget: PodDisruptionBudget,
+  { pods, signal }: { readonly pods: readonly Pod[]; readonly signal: AbortSignal },
+): Promise<number> {
+  const { namespace = '' } = budget.metadata
+  const controllers = new Map<string, OwnerReference>()
+  const unmanaged: string[] = []
+  for (const pod of pods) {
+    const owner = controllerOf(pod)
+    if (owner === undefined) unmanaged.push(pod.metadata.name ?? '')
+    else controllers.set(owner.uid, owner)
+  }
+  if (unmanaged.length > 0) {
+    const message = `Pods selected by this PodDisruptionBudget are not managed by a controller: ${unmanaged.slice(0, 10).join(', ')}`
+    state.recorder.record(budget, { type: 'Warning', reason: 'UnmanagedPods', message })
+  }
+  const replicas = new Map<string, number>()
+  for (const owner of controllers.values()) {
+    const found = await scaleOf(state, owner, { namespace, signal })
+    if (found !== undefined) replicas.set(found.uid, found.replicas)
+  }
+  return [...replicas.values()].reduce((sum, each) => sum + each, 0)
+}
+
+/** The owner of pods does not say how many it wants. */
+class NoScaleError extends Error {
+  override readonly name = 'NoScaleError'
+}
+
+interface Scale {
+  readonly uid: string
+  readonly replicas: number
+}
+
+/** Undefined where the owner is gone. Throws where it is of a kind that has no scale. */
+async function scaleOf(
+  state: State,
+  owner: OwnerReference,
+  { namespace, signal }: { readonly namespace: string; readonly signal: AbortSignal },
+): Promise<Scale | undefined> {
+  const { apiVersion, kind, name, uid } = owner
+  const place = `${groupOf(apiVersion)}/${kind}`
+  if (place === 'apps/ReplicaSet') {
+    const set = state.replicaSets.get({ namespace, name })
+    if (set === undefined || set.metadata.uid !== uid) return undefined
+    const above = controllerOf(set)
+    return above?.kind === 'Deployment' ? await scaleOf(state, above, { namespace, signal }) : replicasOf(set)
+  }
+  const known = state.scaled[place]?.get({ namespace, name })
+  if (Object.hasOwn(state.scaled, place)) return known?.metadata.uid === uid ? replicasOf(known) : undefined
+  const type = await state.types.typeOf(owner, signal)
+  if (type === undefined) throw new NoScaleError(`the server has no kind ${kind} in ${apiVersion}`)
+  const scale = subresource<ApiObject & Scaled>(type, 'scale')
+  const found = await unlessGone(state.client.get(scale, { namespace, name }, { signal }))
+  if (found === undefined) throw new NoScaleError(`${kind} ${namespace}/${name} has no scale`)
+  return found.metadata.uid === uid ? replicasOf(found) : undefined
+}
+
+function replicasOf({ metadata, spec }: Scaled): Scale {
+  return { uid: metadata.uid ?? '', replicas: spec?.replicas ?? 0 }
+}

@@ -1,0 +1,73 @@
+/** The endpoints that a Service should have, from its pods: grouped by the ports that they have. */
+
+import type { Node } from '../../../api/kinds/core/node.ts'
+import type { Pod } from '../../../api/kinds/core/pod.ts'
+import type { Service } from '../../../api/kinds/core/types/service-spec.ts'
+import type { Endpoint } from '../../../api/kinds/discovery/types/endpoint.ts'
+import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
+import { TimeSlice } from '../../../base/concurrency/time-slice.ts'
+import type { Informer } from '../../../client/informers/informer.ts'
+import { isReady } from '../workloads/pod-state.ts'
+import { addressOf, counts, hostnameOf, type PodPort, portsAt, targetOf } from './service-endpoints.ts'
+
+/** The endpoints with the same ports, by what tells one from another. */
+export interface EndpointGroup {
+  readonly ports: readonly PodPort[]
+  readonly endpoints: Map<string, Endpoint>
+}
+
+export interface DesiredParts {
+  readonly service: Service
+  readonly pods: readonly Pod[]
+  readonly nodes: Informer<Node>
+  readonly family: string
+  readonly vendor: Vendor
+}
+
+/** By their ports. A Service without endpoints has one group without any, so that it has a slice. */
+export async function desiredEndpoints(parts: DesiredParts): Promise<Map<string, EndpointGroup>> {
+  const groups = new Map<string, EndpointGroup>()
+  const pace = new TimeSlice()
+  for (const pod of parts.pods) {
+    if (pace.charge(20)) await pace.yieldIfDue()
+    const ip = counts(pod, { whileTerminating: true }) ? addressOf(pod, parts.family) : undefined
+    if (ip === undefined) continue
+    const ports = portsAt(parts.service, pod)
+    const key = portsKey(ports)
+    const group = groups.get(key) ?? { ports, endpoints: new Map<string, Endpoint>() }
+    groups.set(key, group)
+    const endpoint = endpointAt(parts, pod, ip)
+    group.endpoints.set(endpointKey(endpoint), endpoint)
+  }
+  return groups.size > 0 ? groups : groups.set(portsKey([]), { ports: [], endpoints: new Map() })
+}
+
+/** The same for ports in any order. */
+export function portsKey(ports: readonly Partial<PodPort>[]): string {
+  const texts = ports.map(({ name, port, protocol, appProtocol }) =>
+    JSON.stringify([name ?? '', port ?? null, protocol ?? 'TCP', appProtocol ?? '']),
+  )
+  return texts.sort().join()
+}
+
+/** What stays the same of an endpoint for as long as it is the same one. */
+export function endpointKey({ addresses = [], hostname = '', targetRef = {} }: Endpoint): string {
+  return [...addresses, hostname, targetRef.namespace, targetRef.name].join('\n')
+}
+
+function endpointAt({ service, nodes, vendor }: DesiredParts, pod: Pod, ip: string): Endpoint {
+  const { nodeName } = pod.spec ?? {}
+  const serving = isReady(pod)
+  const terminating = pod.metadata.deletionTimestamp !== undefined
+  const ready = service.spec?.publishNotReadyAddresses || (serving && !terminating)
+  const hostname = hostnameOf(pod, service)
+  const zone = nodes.get({ name: nodeName ?? '' })?.metadata.labels?.[vendorKey(vendor, 'zone', 'topology')]
+  return {
+    addresses: [ip],
+    conditions: { ready, serving, terminating },
+    ...(hostname === undefined ? {} : { hostname }),
+    targetRef: targetOf(pod),
+    ...(nodeName ? { nodeName } : {}),
+    ...(zone ? { zone } : {}),
+  }
+}

@@ -1,0 +1,140 @@
+/**
+ * Keeps the EndpointSlices of every Service with a selector: for each family of addresses and each set of ports that its
+ * pods have, as few slices as need be changed. Slices belong to their Service, and go with it.
+ *
+ * Slices get their names from the server, so a slow watch must not lead to a second set of them: until what was written
+ * is seen, nothing more is written for that Service (`slice-writes.ts`).
+ */
+
+import type { Node } from '../../../api/kinds/core/node.ts'
+import type { Pod } from '../../../api/kinds/core/pod.ts'
+import type { Service } from '../../../api/kinds/core/types/service-spec.ts'
+import type { EndpointSlice } from '../../../api/kinds/discovery/endpoint-slice.ts'
+import type { Vendor } from '../../../api/model/vendor.ts'
+import { messageOf } from '../../../base/text/errors.ts'
+import type { Clock } from '../../../base/time/clock.ts'
+import type { EventRecorder } from '../../../client/informers/event-recorder.ts'
+import type { Informer } from '../../../client/informers/informer.ts'
+import type { Index } from '../../../client/informers/object-index.ts'
+import type { Loop } from '../../../client/reconcile/loop.ts'
+import { batched, fromInformer } from '../../../client/reconcile/sources.ts'
+import type { StepOutcome } from '../../../client/reconcile/work-queue.ts'
+import type { Client } from '../../../client/requests/client.ts'
+import { nameOfKey } from '../../../client/requests/resource-type.ts'
+import { isOutdated } from '../already-settled.ts'
+import type { PodSelection } from '../selected-pods.ts'
+import { isControlledBy } from '../workloads/ownership.ts'
+import { isNamespaceEnding } from '../workloads/pod-control.ts'
+import { desiredEndpoints } from './desired-endpoints.ts'
+import { familiesOf, hasPods, PodChanges, selectionOf } from './service-endpoints.ts'
+import { fromService, managedBy, serviceKey } from './slice-metadata.ts'
+import { planSlices, type SlicePlan } from './slice-plan.ts'
+import { carryOut, changedSlices, removeSlice, SliceWrites } from './slice-writes.ts'
+import { TriggerTimes, withTriggerTime } from './trigger-times.ts'
+
+export interface EndpointSliceParts {
+  readonly client: Client
+  readonly recorder: EventRecorder
+  readonly vendor: Vendor
+  readonly clock: Clock
+  readonly services: Informer<Service>
+  readonly pods: Informer<Pod>
+  readonly nodes: Informer<Node>
+  readonly slices: Informer<EndpointSlice>
+  /** How long changes of pods are gathered at least. */
+  readonly batchMs: number
+  readonly maxPerSlice: number
+}
+
+interface State extends EndpointSliceParts {
+  readonly selection: PodSelection<Service>
+  readonly changes: PodChanges
+  readonly writes: SliceWrites
+  readonly byService: Index<EndpointSlice>
+  readonly triggerTimes: TriggerTimes
+}
+
+export function endpointSliceLoop(parts: EndpointSliceParts): Loop {
+  const { pods, services, slices, vendor, clock } = parts
+  const selection = selectionOf(pods, services)
+  const changes = new PodChanges(parts.batchMs)
+  const writes = new SliceWrites(clock)
+  const keyOf = (slice: EndpointSlice) => serviceKey(slice, vendor, managedBy(vendor))
+  const byService = slices.index((slice) => [keyOf(slice)])
+  const state = { ...parts, selection, changes, writes, byService, triggerTimes: new TriggerTimes() }
+  return {
+    name: 'endpointslice',
+    sources: [
+      fromInformer(services),
+      changes.source(pods, selection),
+      // For the zones of nodes as they are when a slice is written.
+      fromInformer(parts.nodes, () => []),
+      batched(fromInformer(slices, changedSlices(writes, keyOf)), changes.pauseMs),
+    ],
+    reconcile: (key, signal) => reconcile(state, key, signal),
+  }
+}
+
+async function reconcile(state: State, key: string, signal: AbortSignal): Promise<StepOutcome> {
+  const service = state.services.get(nameOfKey(key))
+  if (service === undefined) {
+    state.changes.gone(key)
+    state.writes.forget(key)
+    state.triggerTimes.forget(key)
+    return 'done'
+  }
+  if (!hasPods(service)) return 'done'
+  const existing = state.byService.get(key)
+  const waitMs = state.writes.waitMs(key, existing)
+  // The change that it waits for brings the key back; the pause is for a change that never comes.
+  if (waitMs > 0) return { afterMs: waitMs }
+  const pods = state.selection.podsOf(service)
+  state.changes.counted(key, pods.length)
+  const triggerTime = state.triggerTimes.next(key, service, pods)
+  try {
+    for (const family of familiesOf(service))
+      await reconcileFamily(state, { service, pods, existing, family, triggerTime, signal })
+    const unserved = existing.filter(({ addressType = '' }) => !familiesOf(service).includes(addressType))
+    for (const slice of unserved) await removeSlice(state, key, { slice, signal })
+    return 'done'
+  } catch (error) {
+    if (isNamespaceEnding(error)) return 'done'
+    if (isOutdated(error)) return 'later'
+    const message = `Error updating Endpoint Slices for Service ${key}: ${messageOf(error)}`
+    state.recorder.record(service, { type: 'Warning', reason: 'FailedToUpdateEndpointSlices', message })
+    throw error
+  }
+}
+
+interface FamilyWork {
+  readonly service: Service
+  readonly pods: readonly Pod[]
+  readonly existing: readonly EndpointSlice[]
+  readonly family: string
+  readonly triggerTime: string | undefined
+  readonly signal: AbortSignal
+}
+
+async function reconcileFamily(state: State, work: FamilyWork): Promise<void> {
+  const { service, pods, existing, family, triggerTime, signal } = work
+  const { vendor, nodes, maxPerSlice } = state
+  const ofFamily = existing.filter(({ addressType }) => addressType === family)
+  const groups = await desiredEndpoints({ service, pods, nodes, family, vendor })
+  const plan = await planSlices({
+    ...{ groups, origin: fromService(service, vendor), vendor, maxPerSlice, family },
+    own: ofFamily.filter((slice) => isControlledBy(slice, service)),
+    foreign: ofFamily.filter((slice) => !isControlledBy(slice, service)),
+  })
+  const { namespace, name, deletionTimestamp } = service.metadata
+  const isEnding = deletionTimestamp !== undefined
+  await carryOut(state, `${namespace}/${name}`, { plan: timedPlan(plan, vendor, triggerTime), signal, isEnding })
+}
+
+/** The plan with the time of the change that caused it, on every slice that is written. */
+function timedPlan({ create, update, remove }: SlicePlan, vendor: Vendor, triggerTime: string | undefined): SlicePlan {
+  const timed = (slice: EndpointSlice): EndpointSlice => ({
+    ...slice,
+    metadata: { ...slice.metadata, annotations: withTriggerTime(slice.metadata.annotations, vendor, triggerTime) },
+  })
+  return { create: create.map(timed), update: update.map(timed), remove }
+}

@@ -1,0 +1,149 @@
+/**
+ * What the two loops share that report the pods behind a Service: which pods count, which of their addresses and ports
+ * are meant, and which changes of a pod matter.
+ */
+import { isIPv6 } from 'node:net'
+import { type Json, sameJson } from '../../../api/json/json.ts'
+import type { Endpoints } from '../../../api/kinds/core/endpoints.ts'
+import type { Pod } from '../../../api/kinds/core/pod.ts'
+import type { Service } from '../../../api/kinds/core/types/service-spec.ts'
+import type { EndpointSlice } from '../../../api/kinds/discovery/endpoint-slice.ts'
+import { groupName, type Vendor, vendorKey } from '../../../api/model/vendor.ts'
+import type { Informer } from '../../../client/informers/informer.ts'
+import { batched, fromInformer } from '../../../client/reconcile/sources.ts'
+import type { ResourceType } from '../../../client/requests/resource-type.ts'
+import { PodSelection } from '../selected-pods.ts'
+import { hasEnded, isReady, isTerminating } from '../workloads/pod-state.ts'
+
+export const services: ResourceType<Service> = { group: '', version: 'v1', plural: 'services', namespaced: true }
+
+export const endpoints: ResourceType<Endpoints> = { group: '', version: 'v1', plural: 'endpoints', namespaced: true }
+
+export function endpointSlices(vendor: Vendor): ResourceType<EndpointSlice> {
+  return { group: groupName(vendor, 'discovery'), version: 'v1', plural: 'endpointslices', namespaced: true }
+}
+
+/** The annotation in which an election of old clients keeps its record. */
+export function electionKey({ keyDomain }: Vendor): string {
+  return `control-plane.alpha.${keyDomain}/leader`
+}
+
+/** Whether the pods behind a Service are reported: not where others write its Endpoints, nor where it is a host's name. */
+export function hasPods({ spec }: Service): boolean {
+  return spec?.type !== 'ExternalName' && Object.keys(spec?.selector ?? {}).length > 0
+}
+
+export function selectionOf(pods: Informer<Pod>, all: Informer<Service>): PodSelection<Service> {
+  return new PodSelection(pods, all, (service) =>
+    hasPods(service) ? { matchLabels: service.spec?.selector } : undefined,
+  )
+}
+
+/** The more pods a Service has, the longer their changes are gathered: its work stays in proportion to the time. */
+export class PodChanges {
+  readonly #podCounts = new Map<string, number>()
+  readonly #minPauseMs: number
+
+  constructor(minPauseMs: number) {
+    this.#minPauseMs = minPauseMs
+  }
+
+  counted(key: string, pods: number): void {
+    this.#podCounts.set(key, pods)
+  }
+
+  gone(key: string): void {
+    this.#podCounts.delete(key)
+  }
+
+  /** A millisecond for every ten pods, a second at most. */
+  readonly pauseMs = (key: string): number =>
+    Math.max(this.#minPauseMs, Math.min(1000, Math.floor((this.#podCounts.get(key) ?? 0) / 10)))
+
+  /** The keys of the Services whose pods change in a way that their endpoints show. */
+  source(pods: Informer<Pod>, selection: PodSelection<Service>) {
+    const source = fromInformer(pods, (change) =>
+      shownAlike(change.previous, change.object) ? [] : selection.keysOf(change),
+    )
+    return batched(source, this.pauseMs)
+  }
+}
+
+function shownAlike(a: Pod | undefined, b: Pod | undefined): boolean {
+  return a !== undefined && b !== undefined && sameJson(shown(a), shown(b))
+}
+
+/** All that endpoints tell of a pod, and what decides whether they do. */
+function shown(pod: Pod): Json {
+  const { metadata, spec = {}, status = {} } = pod
+  return [
+    ...[metadata.uid ?? '', metadata.labels ?? {}, metadata.deletionTimestamp ?? ''],
+    ...[spec.nodeName ?? '', spec.hostname ?? '', spec.subdomain ?? ''],
+    ...[hasEnded(pod), isReady(pod), addresses(status)],
+  ]
+}
+
+function addresses({ podIP, podIPs = [] }: NonNullable<Pod['status']>): string[] {
+  return podIPs.length > 0 ? podIPs.map(({ ip = '' }) => ip) : podIP ? [podIP] : []
+}
+
+/** Whether a pod is behind its Service, as far as it has an address. */
+export function counts(pod: Pod, { whileTerminating }: { readonly whileTerminating: boolean }): boolean {
+  return !hasEnded(pod) && (whileTerminating || !isTerminating(pod))
+}
+
+export function addressOf({ status = {} }: Pod, family: string): string | undefined {
+  return addresses(status).find((ip) => isIPv6(ip) === (family === 'IPv6'))
+}
+
+/** The families that a Service has addresses of, its main one first. */
+export function familiesOf({ spec = {} }: Service): readonly string[] {
+  const { ipFamilies = [], clusterIP = '' } = spec
+  if (ipFamilies.length > 0) return ipFamilies
+  return [isIPv6(clusterIP) ? 'IPv6' : 'IPv4']
+}
+
+export function isHeadless({ spec }: Service): boolean {
+  return !spec?.clusterIP || spec.clusterIP === 'None'
+}
+
+export function headlessLabel(vendor: Vendor): string {
+  return vendorKey(vendor, 'headless', 'service')
+}
+
+/** The name of a pod in DNS, where the Service is the one that it names as its subdomain. */
+export function hostnameOf({ spec }: Pod, { metadata }: Service): string | undefined {
+  return spec?.hostname && spec.subdomain === metadata.name ? spec.hostname : undefined
+}
+
+export function targetOf({ metadata: { namespace = '', name = '', uid = '' } }: Pod) {
+  return { kind: 'Pod', namespace, name, uid }
+}
+
+/** A port of a Service at a pod. */
+export interface PodPort {
+  readonly name: string
+  readonly port: number
+  readonly protocol: 'SCTP' | 'TCP' | 'UDP'
+  readonly appProtocol?: string
+}
+
+/** The ports of a Service at a pod. Those that the pod does not name are left out. */
+export function portsAt({ spec = {} }: Service, pod: Pod): PodPort[] {
+  return (spec.ports ?? []).flatMap((each) => {
+    const port = portNumber(each, pod)
+    if (port === undefined) return []
+    const { name = '', protocol = 'TCP', appProtocol } = each
+    return [{ name, port, protocol, ...(appProtocol === undefined ? {} : { appProtocol }) }]
+  })
+}
+
+type ServicePort = NonNullable<NonNullable<Service['spec']>['ports']>[number]
+
+function portNumber({ targetPort, protocol = 'TCP' }: ServicePort, { spec }: Pod): number | undefined {
+  if (typeof targetPort === 'number') return targetPort
+  for (const { ports = [] } of spec?.containers ?? [])
+    for (const each of ports)
+      if (each.name === targetPort && (each.protocol ?? 'TCP') === protocol) return each.containerPort
+  return undefined
+}

@@ -1,0 +1,138 @@
+/**
+ * Which slices to create, change and delete so that they hold the wanted endpoints. Endpoints stay in the slice that they
+ * are in; new ones go to slices that change anyway, then to one that has room for all that are left, then to new slices. A
+ * slice that would be deleted is used for one that would be created.
+ */
+
+import { type Json, sameJson } from '../../../api/json/json.ts'
+import type { EndpointSlice } from '../../../api/kinds/discovery/endpoint-slice.ts'
+import type { Endpoint } from '../../../api/kinds/discovery/types/endpoint.ts'
+import { apiVersionOf, type Vendor } from '../../../api/model/vendor.ts'
+import { TimeSlice } from '../../../base/concurrency/time-slice.ts'
+import { controllerReference } from '../workloads/ownership.ts'
+import { type EndpointGroup, endpointKey, portsKey } from './desired-endpoints.ts'
+import type { SliceOrigin } from './slice-metadata.ts'
+
+export interface SlicePlanParts {
+  readonly groups: ReadonlyMap<string, EndpointGroup>
+  readonly origin: SliceOrigin
+  /** The slices of this origin. */
+  readonly own: readonly EndpointSlice[]
+  /** Those of an earlier one of the same name: they go. */
+  readonly foreign: readonly EndpointSlice[]
+  readonly vendor: Vendor
+  readonly family: string
+  readonly maxPerSlice: number
+}
+
+export interface SlicePlan {
+  readonly create: EndpointSlice[]
+  readonly update: EndpointSlice[]
+  readonly remove: EndpointSlice[]
+}
+
+/** The endpoints that a slice is to have. */
+interface Draft {
+  /** The slice as it is; undefined for a new one. */
+  readonly slice?: EndpointSlice
+  readonly endpoints: Endpoint[]
+  changed: boolean
+}
+
+export async function planSlices(parts: SlicePlanParts): Promise<SlicePlan> {
+  const { groups, own, foreign } = parts
+  const byPorts = Map.groupBy(own, ({ ports }) => portsKey(ports ?? []))
+  const unused = [...byPorts].flatMap(([key, slices]) => (groups.has(key) ? [] : slices))
+  const create: EndpointSlice[] = []
+  const update: EndpointSlice[] = []
+  for (const [key, group] of groups) {
+    const drafts = await draftsOf(parts, group, byPorts.get(key) ?? [])
+    const used = drafts.filter(({ endpoints }, i) => endpoints.length > 0 || (group.endpoints.size === 0 && i === 0))
+    unused.push(...drafts.flatMap((draft) => (used.includes(draft) ? [] : (draft.slice ?? []))))
+    for (const draft of used) {
+      if (draft.slice === undefined) create.push(sliceOf(parts, group, draft))
+      else if (draft.changed) update.push(sliceOf(parts, group, draft))
+    }
+  }
+  const reused = create.splice(0, Math.min(create.length, unused.length))
+  update.push(...reused.map((slice) => inPlaceOf(unused.shift()!, slice)))
+  return { create, update, remove: [...unused, ...foreign] }
+}
+
+/** The endpoints of a group, spread over the slices there are and as many new ones as are needed. */
+async function draftsOf(
+  parts: SlicePlanParts,
+  group: EndpointGroup,
+  slices: readonly EndpointSlice[],
+): Promise<Draft[]> {
+  const { maxPerSlice: max } = parts
+  const left = new Map(group.endpoints)
+  const drafts: Draft[] = []
+  for (const slice of slices) drafts.push(await keepIn(slice, left, parts.origin))
+  for (const draft of drafts.filter(({ changed }) => changed).sort(fullestFirst)) fill(draft, left, max)
+  while (left.size > 0) {
+    const room = drafts.filter(({ changed, endpoints }) => !changed && endpoints.length + left.size <= max)
+    const draft = room.sort(fullestFirst)[0] ?? { endpoints: [], changed: true }
+    if (draft.slice === undefined) drafts.push(draft)
+    fill(draft, left, max)
+  }
+  return drafts.length > 0 ? drafts : [{ endpoints: [], changed: true }]
+}
+
+/** What a slice keeps; it is taken from what is left to place. */
+async function keepIn(slice: EndpointSlice, left: Map<string, Endpoint>, origin: SliceOrigin): Promise<Draft> {
+  const pace = new TimeSlice()
+  const endpoints: Endpoint[] = []
+  let changed = !isDescribed(slice, origin)
+  for (const present of slice.endpoints ?? []) {
+    if (pace.charge(20)) await pace.yieldIfDue()
+    const key = endpointKey(present)
+    const wanted = left.get(key)
+    changed ||= wanted === undefined || !sameJson(wanted as Json, present as Json)
+    if (wanted !== undefined) endpoints.push(wanted)
+    left.delete(key)
+  }
+  return { slice, endpoints, changed }
+}
+
+/** Whether a slice has the labels and annotations that it is to have. */
+function isDescribed({ metadata }: EndpointSlice, { labels, annotations }: SliceOrigin): boolean {
+  if (!sameJson(metadata.labels ?? {}, labels)) return false
+  return annotations === undefined || sameJson(metadata.annotations ?? {}, annotations)
+}
+
+function fullestFirst(a: Draft, b: Draft): number {
+  return b.endpoints.length - a.endpoints.length
+}
+
+function fill(draft: Draft, left: Map<string, Endpoint>, max: number): void {
+  for (const [key, endpoint] of left) {
+    if (draft.endpoints.length >= max) return
+    draft.endpoints.push(endpoint)
+    draft.changed = true
+    left.delete(key)
+  }
+}
+
+function sliceOf({ origin, vendor, family }: SlicePlanParts, { ports }: EndpointGroup, draft: Draft): EndpointSlice {
+  const { owner, labels, annotations } = origin
+  const { namespace = '', name = '' } = owner.metadata
+  const metadata = draft.slice?.metadata ?? {
+    namespace,
+    generateName: `${name}-`,
+    ownerReferences: [controllerReference(owner)],
+  }
+  return {
+    apiVersion: apiVersionOf(vendor, 'discovery', 'v1'),
+    kind: 'EndpointSlice',
+    metadata: { ...metadata, labels: { ...labels }, ...(annotations && { annotations: { ...annotations } }) },
+    addressType: family,
+    endpoints: draft.endpoints,
+    ports: [...ports],
+  }
+}
+
+function inPlaceOf({ metadata }: EndpointSlice, slice: EndpointSlice): EndpointSlice {
+  const { labels = {}, annotations = metadata.annotations ?? {} } = slice.metadata
+  return { ...slice, metadata: { ...metadata, labels, annotations } }
+}

@@ -1,0 +1,147 @@
+/**
+ * Finds the dependents of an owner by listing, not by the graph. Watches are independent of each other, so the graph may
+ * not have heard of a dependent that is older than the deletion of its owner, or of a whole type. The `orphan` finalizer
+ * goes only after such a search: an owner that goes earlier takes the dependents with it that were to stay.
+ *
+ * A search begins with a discovery. It lists every type in the owner's namespace, or everywhere for an owner without a
+ * namespace, most recent state, metadata alone. Searches of one namespace are shared, but only by callers that asked
+ * before the search began. A type that cannot be listed fails the search, also one that is gone since the discovery: the
+ * next search discovers anew.
+ */
+
+import type { ApiObject } from '../../../api/model/object.ts'
+import { SharedLookup } from '../../../base/concurrency/shared-lookup.ts'
+import type { Client } from '../../../client/requests/client.ts'
+import { type DiscoveredType, discover } from '../../../client/requests/discovery.ts'
+import { metadataForm } from '../../../client/requests/metadata-form.ts'
+import { isCollected } from './followed-types.ts'
+
+/** Where a dependent is. */
+export interface Dependent {
+  readonly type: DiscoveredType
+  readonly namespace: string | undefined
+  readonly name: string
+  readonly uid: string
+}
+
+interface SearchedOwner {
+  readonly uid: string
+  readonly namespace: string | undefined
+}
+
+/** The dependents of each owner that was searched for, by its UID. */
+type Found = ReadonlyMap<string, readonly Dependent[]>
+
+const listsAtOnce = 8
+
+export class DependentSearch {
+  readonly #client: Client
+  /** The searches that are under way, by namespace. */
+  readonly #searches = new Map<string | undefined, NamespaceSearch>()
+
+  constructor(client: Client) {
+    this.#client = client
+  }
+
+  async find({ uid, namespace }: SearchedOwner, signal: AbortSignal): Promise<readonly Dependent[]> {
+    const search = this.#searches.get(namespace) ?? new NamespaceSearch(this.#client, namespace, signal)
+    this.#searches.set(namespace, search)
+    try {
+      return await search.find(uid)
+    } finally {
+      if (search.isIdle && this.#searches.get(namespace) === search) this.#searches.delete(namespace)
+    }
+  }
+}
+
+class NamespaceSearch {
+  readonly #client: Client
+  readonly #namespace: string | undefined
+  readonly #signal: AbortSignal
+  readonly #lookup = new SharedLookup(() => this.#run())
+  /** The owners that callers wait for, with the number of callers. */
+  readonly #owners = new Map<string, number>()
+
+  constructor(client: Client, namespace: string | undefined, signal: AbortSignal) {
+    this.#client = client
+    this.#namespace = namespace
+    this.#signal = signal
+  }
+
+  get isIdle(): boolean {
+    return this.#owners.size === 0
+  }
+
+  async find(uid: string): Promise<readonly Dependent[]> {
+    this.#owners.set(uid, (this.#owners.get(uid) ?? 0) + 1)
+    try {
+      return (await this.#lookup.ask()).get(uid) ?? []
+    } finally {
+      const left = this.#owners.get(uid)! - 1
+      if (left === 0) this.#owners.delete(uid)
+      else this.#owners.set(uid, left)
+    }
+  }
+
+  async #run(): Promise<Found> {
+    const found = new Map<string, Dependent[]>([...this.#owners.keys()].map((uid) => [uid, []]))
+    const types = await searchedTypes(this.#client, this.#signal)
+    const listed = types.filter(({ namespaced }) => namespaced || this.#namespace === undefined)
+    for (let i = 0; i < listed.length; i += listsAtOnce)
+      await Promise.all(listed.slice(i, i + listsAtOnce).map((type) => this.#list(type, found)))
+    return found
+  }
+
+  async #list(type: DiscoveredType, found: ReadonlyMap<string, Dependent[]>): Promise<void> {
+    const place = this.#namespace === undefined ? {} : { namespace: this.#namespace }
+    // Pages that expired are listed again: a dependent that is found twice does no harm.
+    const options = { ...place, accept: metadataForm.list, signal: this.#signal, onRestart: () => {} }
+    for await (const { items } of this.#client.pages<ApiObject>(type, options))
+      for (const { metadata } of items) note(type, metadata, found)
+  }
+}
+
+function note(type: DiscoveredType, metadata: ApiObject['metadata'], found: ReadonlyMap<string, Dependent[]>): void {
+  for (const reference of metadata.ownerReferences ?? []) {
+    const { namespace, name = '', uid = '' } = metadata
+    found.get(reference.uid)?.push({ type, namespace, name, uid })
+  }
+}
+
+/** All types whose objects are collected, as of now. Throws where one may be missing. */
+async function searchedTypes(client: Client, signal: AbortSignal): Promise<DiscoveredType[]> {
+  const { types, failures } = await discover(client, { signal })
+  const definitions = types.find(({ plural }) => plural === 'customresourcedefinitions')
+  const missing = definitions === undefined ? [] : await undiscovered(client, { definitions, types, signal })
+  const unknown = [...failures, ...missing]
+  if (unknown.length > 0) throw new Error(`cannot search for dependents: types are missing: ${unknown.join(', ')}`)
+  return types.filter(isCollected)
+}
+
+interface Definition extends ApiObject {
+  readonly spec?: { readonly group?: string; readonly names?: { readonly plural?: string } }
+  readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] }
+}
+
+/** Types that are defined and in use, but that discovery lacks: the server that answered may lag behind another. */
+async function undiscovered(
+  client: Client,
+  {
+    definitions,
+    types,
+    signal,
+  }: { definitions: DiscoveredType; types: readonly DiscoveredType[]; signal: AbortSignal },
+): Promise<string[]> {
+  const known = new Set(types.map(({ group, plural }) => `${plural}.${group}`))
+  const { items } = await client.list<Definition>({ ...definitions }, { signal })
+  return items
+    .filter(({ metadata, status }) => metadata.deletionTimestamp === undefined && isEstablished(status))
+    .map(({ spec }) => `${spec?.names?.plural}.${spec?.group}`)
+    .filter((name) => !known.has(name))
+}
+
+function isEstablished(status: Definition['status']): boolean {
+  return (
+    status?.conditions?.some((condition) => condition.type === 'Established' && condition.status === 'True') ?? false
+  )
+}

@@ -1,0 +1,197 @@
+/**
+ * Keeps the owner graph: asks the server which types it has, follows the metadata of each, and asks again from time to
+ * time, when custom resource definitions change and when they have been listed.
+ *
+ * The graph is complete when every type was found and listed. Until then, and whenever a type comes that is not listed
+ * yet, or is listed again because its watch cannot be resumed, nothing may be decided by it; when it is complete (again),
+ * everything in it is looked at.
+ */
+
+import { groupOf } from '../../../api/model/api-version.ts'
+import type { ApiObject } from '../../../api/model/object.ts'
+import { pause } from '../../../base/concurrency/abort.ts'
+import { Reflector, type ReflectorSink } from '../../../client/informers/reflector.ts'
+import type { Feed } from '../../../client/reconcile/sources.ts'
+import type { Client } from '../../../client/requests/client.ts'
+import { type DiscoveredType, type DiscoveredTypes, discover } from '../../../client/requests/discovery.ts'
+import { metadataForm } from '../../../client/requests/metadata-form.ts'
+import { typeName } from '../../../client/requests/resource-type.ts'
+import type { OwnerGraph } from './owner-graph.ts'
+
+export interface FollowedTypesParts {
+  readonly client: Client
+  readonly graph: OwnerGraph
+  /** Called for every failure; what failed is tried again. */
+  readonly onError: (what: string, error: unknown) => void
+  /** Called when a type is listed again: the store may have been restored. */
+  readonly onRelist: () => void
+  /** Called every so often while the graph is not complete, with what is missing. */
+  readonly onIncomplete: (missing: string) => void
+}
+
+/** How often types are looked for, and at most how often where definitions change all the time. */
+const refreshMs = 30_000
+const shortestMs = 200
+/** How many missing types are named. */
+const maxNamed = 10
+
+interface Followed {
+  readonly type: DiscoveredType
+  readonly ended: AbortController
+  /** Whether the last list that began has ended. */
+  isListed: boolean
+  /** Whether the server no longer names it; what its watch still brings is taken in before it is dropped. */
+  isLeaving: boolean
+}
+
+export class FollowedTypes implements Feed {
+  readonly synced: Promise<boolean>
+  readonly #parts: FollowedTypesParts
+  readonly #followed = new Map<string, Followed>()
+  readonly #running = new Set<Promise<void>>()
+  #settle!: (synced: boolean) => void
+  /** Group versions that could not be asked for their types. */
+  #undiscovered: readonly string[] = ['the types of the server']
+  #missing: readonly string[] = this.#undiscovered
+  #wake = new AbortController()
+
+  constructor(parts: FollowedTypesParts) {
+    this.#parts = parts
+    this.synced = new Promise((resolve) => {
+      this.#settle = resolve
+    })
+  }
+
+  /** Whether the graph has all that there is. */
+  get isComplete(): boolean {
+    return this.#missing.length === 0
+  }
+
+  /** The type that a reference means; undefined where it is not served, or not listed. */
+  typeOf(apiVersion: string, kind: string): DiscoveredType | undefined {
+    const group = groupOf(apiVersion)
+    for (const { type, isListed, isLeaving } of this.#followed.values())
+      if (type.kind === kind && type.group === group && isListed && !isLeaving) return type
+    return undefined
+  }
+
+  /** Looks for types soon. */
+  refreshSoon(): void {
+    this.#wake.abort()
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.#refresh(signal)
+      await pause(shortestMs, signal)
+      await pause(refreshMs, AbortSignal.any([signal, this.#wake.signal]))
+      if (!this.isComplete && !signal.aborted && !this.#wake.signal.aborted)
+        this.#parts.onIncomplete(this.#missing.slice(0, maxNamed).join(', '))
+    }
+    for (const { ended } of this.#followed.values()) ended.abort()
+    await Promise.all(this.#running)
+    this.#settle(false)
+  }
+
+  async #refresh(signal: AbortSignal): Promise<void> {
+    this.#wake = new AbortController()
+    try {
+      await this.#follow(await discover(this.#parts.client, { signal }))
+    } catch (error) {
+      if (signal.aborted) return
+      this.#undiscovered = ['the types of the server']
+      this.#parts.onError('discovery', error)
+    }
+    await this.#look()
+  }
+
+  async #follow({ types, failures }: DiscoveredTypes): Promise<void> {
+    this.#undiscovered = failures
+    const wanted = new Map(types.filter(isCollected).map((type) => [keyOf(type), type]))
+    for (const [key, followed] of this.#followed) {
+      if (wanted.has(key)) followed.isLeaving = false
+      else if (failures.length === 0) await this.#leave(key, followed)
+    }
+    for (const [key, type] of wanted) if (!this.#followed.has(key)) this.#begin(key, type)
+  }
+
+  #begin(key: string, type: DiscoveredType): void {
+    const followed: Followed = { type, ended: new AbortController(), isListed: false, isLeaving: false }
+    this.#followed.set(key, followed)
+    const reflector = new Reflector(this.#parts.client, type, {
+      accept: metadataForm,
+      sink: this.#sink(followed),
+      onError: (error) => {
+        if (followed.isLeaving) void this.#drop(key, followed)
+        else this.#parts.onError(typeName(type), error)
+      },
+    })
+    const running = reflector.run(followed.ended.signal).finally(() => this.#running.delete(running))
+    this.#running.add(running)
+  }
+
+  #sink(followed: Followed): ReflectorSink<ApiObject> {
+    const { graph } = this.#parts
+    const { type } = followed
+    const definesTypes = type.plural === 'customresourcedefinitions' || type.plural === 'apiservices'
+    let listing = 0
+    const changed = () => {
+      if (definesTypes && followed.isListed) this.refreshSoon()
+    }
+    return {
+      beginList: () => {
+        if (++listing > 1) this.#parts.onRelist()
+        followed.isListed = false
+        // Never makes the graph complete: that is for `#look`, which then attends to all of it.
+        if (!followed.isLeaving) this.#missing = [...this.#missing, typeName(type)]
+      },
+      endList: async () => {
+        if (listing > 1) await graph.endListing(type, listing)
+        followed.isListed = true
+        // A definition may be newer than the discovery by which this list began.
+        changed()
+        await this.#look()
+      },
+      set: ({ metadata }) => {
+        graph.set(type, metadata, listing)
+        changed()
+      },
+      remove: ({ metadata }) => {
+        graph.remove(metadata.uid ?? '', 'object')
+        changed()
+      },
+    }
+  }
+
+  /** Its watch ends by itself, after its last events; at the latest when it is still gone the next time. */
+  async #leave(key: string, followed: Followed): Promise<void> {
+    if (followed.isLeaving) await this.#drop(key, followed)
+    followed.isLeaving = true
+  }
+
+  async #drop(key: string, followed: Followed): Promise<void> {
+    if (this.#followed.get(key) === followed) this.#followed.delete(key)
+    followed.ended.abort()
+    await this.#parts.graph.dropType(followed.type)
+  }
+
+  /** Whether the graph is complete now; if it has just become so, all of it is looked at. */
+  async #look(): Promise<void> {
+    const wasComplete = this.isComplete
+    const unlisted = [...this.#followed.values()].filter(({ isListed, isLeaving }) => !isListed && !isLeaving)
+    this.#missing = [...this.#undiscovered, ...unlisted.map(({ type }) => typeName(type))]
+    if (wasComplete || !this.isComplete) return
+    this.#settle(true)
+    await this.#parts.graph.attendAll()
+  }
+}
+
+/** Whether objects of a type are collected. Events come and go by the thousand, own nothing and are owned by nobody. */
+export function isCollected({ group, plural, verbs }: DiscoveredType): boolean {
+  if (plural === 'events' && (group === '' || group.startsWith('events.'))) return false
+  return ['get', 'list', 'watch'].every((verb) => verbs.includes(verb))
+}
+
+function keyOf({ group, version, plural, kind, namespaced }: DiscoveredType): string {
+  return [group, version, plural, kind, namespaced].join('/')
+}

@@ -1,0 +1,16 @@
+/** What the steps of a CronJob work with. */
+
+import type { CronJob } from '../../../api/kinds/batch/cron-job.ts'
+import type { Job } from '../../../api/kinds/batch/job.ts'
+import type { Clock } from '../../../base/time/clock.ts'
+import type { EventRecorder } from '../../../client/informers/event-recorder.ts'
+import type { Informer } from '../../../client/informers/informer.ts'
+import type { Client } from '../../../client/requests/client.ts'
+
+export interface CronJobParts {
+  readonly client: Client
+  readonly recorder: EventRecorder
+  readonly clock: Clock
+  readonly cronJobs: Informer<CronJob>
+  readonly jobs: Informer<Job>
+}

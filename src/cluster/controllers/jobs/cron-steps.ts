@@ -1,0 +1,167 @@
+/** The steps of a CronJob: when it is due, the Job that it then makes, and the Jobs of its history that go. */
+
+import type { CronJob } from '../../../api/kinds/batch/cron-job.ts'
+import type { Job } from '../../../api/kinds/batch/job.ts'
+import { parseSchedule } from '../../../api/model/cron-schedule.ts'
+import { timestamp } from '../../../api/model/object.ts'
+import { messageOf } from '../../../base/text/errors.ts'
+import type { Happening } from '../../../client/informers/event-recorder.ts'
+import { nameOf } from '../../../client/requests/resource-type.ts'
+import { StatusError } from '../../../client/requests/status-error.ts'
+import { unlessGone } from '../unless-gone.ts'
+import { controllerReference, isControlledBy } from '../workloads/ownership.ts'
+import { isNamespaceEnding } from '../workloads/pod-control.ts'
+import type { CronJobParts } from './cron-parts.ts'
+import { CronSchedule } from './cron-schedule.ts'
+import type { CronStatus } from './cron-status.ts'
+import { jobs } from './job.ts'
+
+/** The time that a Job is to be made for now, and how long it is until the next one. */
+export interface Due {
+  readonly at?: number
+  readonly waitMs?: number
+}
+
+const maxMissed = 100
+/** Timers may end a little early. */
+const lateMs = 100
+
+export function nextDue({ recorder, clock }: CronJobParts, cronJob: CronJob): Due {
+  const { schedule: text = '', startingDeadlineSeconds } = cronJob.spec ?? {}
+  const record = (happening: Happening) => recorder.record(cronJob, happening)
+  const parsed = parseSchedule(text)
+  if (typeof parsed === 'string') {
+    record(warning('UnparseableSchedule', `unparseable schedule: ${JSON.stringify(text)} : ${parsed}`))
+    return {}
+  }
+  if (text.includes('TZ')) record(warning('UnsupportedSchedule', unsupportedZone(text)))
+  const schedule = new CronSchedule(parsed)
+  const now = clock.now()
+  const since = earliest(cronJob, typeof parsed.times === 'number' ? undefined : now)
+  const at = since > now ? undefined : schedule.latest(since, now)
+  const next = schedule.next(at ?? since)
+  const due = next === undefined ? {} : { waitMs: Math.max(0, next - now) + lateMs }
+  if (at === undefined) return due
+  if (schedule.count(since, { now, limit: maxMissed + 1 }) > maxMissed) record(warning('TooManyMissedTimes', tooMany))
+  if (startingDeadlineSeconds !== undefined && at + startingDeadlineSeconds * 1000 < now) {
+    record(warning('MissSchedule', `Missed scheduled time to start a job: ${timestamp(at)}`))
+    return due
+  }
+  return { ...due, at }
+}
+
+const tooMany = `too many missed start times: more than ${maxMissed}. Set or decrease .spec.startingDeadlineSeconds or check clock skew`
+
+function unsupportedZone(schedule: string): string {
+  return `CRON_TZ or TZ used in schedule ${JSON.stringify(schedule)} is not officially supported`
+}
+
+function warning(reason: string, message: string): Happening {
+  return { type: 'Warning', reason, message }
+}
+
+/** Times up to this moment do not count any more. Without `now` it is the one that others are counted from. */
+function earliest({ metadata, spec, status }: CronJob, now: number | undefined): number {
+  const last = Date.parse(status?.lastScheduleTime ?? metadata.creationTimestamp ?? '')
+  const deadline = spec?.startingDeadlineSeconds
+  return deadline === undefined || now === undefined ? last : Math.max(last, now - deadline * 1000)
+}
+
+interface JobStart {
+  readonly cronJob: CronJob
+  readonly status: CronStatus
+  readonly at: number
+  readonly signal: AbortSignal
+}
+
+/** Makes the Job for a time, unless others that run are in the way. */
+export async function startJob(parts: CronJobParts, { cronJob, status, at, signal }: JobStart): Promise<void> {
+  const { client, recorder } = parts
+  const draft = jobFor(cronJob, at)
+  if (status.active.some(({ name }) => name === draft.metadata.name)) return
+  const policy = cronJob.spec?.concurrencyPolicy
+  if (policy === 'Forbid' && status.active.length > 0) {
+    const message = 'Not starting job because prior execution is running and concurrency policy is Forbid'
+    return recorder.record(cronJob, { type: 'Normal', reason: 'JobAlreadyActive', message })
+  }
+  if (policy === 'Replace') await replaceActive(parts, { cronJob, status, at, signal })
+  try {
+    const job = await client.create(jobs, draft, { signal })
+    status.started(job, at)
+    recorder.record(cronJob, {
+      type: 'Normal',
+      reason: 'SuccessfulCreate',
+      message: `Created job ${job.metadata.name}`,
+    })
+  } catch (error) {
+    if (isNamespaceEnding(error)) return
+    if (error instanceof StatusError && error.reason === 'AlreadyExists') {
+      // Whoever made it, this loop or one before it, did not come to say so in the status.
+      const job = await unlessGone(client.get(jobs, nameOf(draft as Job), { signal }))
+      if (job !== undefined && isControlledBy(job, cronJob)) return status.started(job, at)
+    }
+    recorder.record(cronJob, warning('FailedCreate', `Error creating job: ${messageOf(error)}`))
+    throw error
+  }
+}
+
+async function replaceActive(parts: CronJobParts, { cronJob, status, signal }: JobStart): Promise<void> {
+  for (const { namespace = '', name = '', uid } of [...status.active]) {
+    const job = await unlessGone(parts.client.get(jobs, { namespace, name }, { signal }))
+    if (job !== undefined && job.metadata.uid === uid && isControlledBy(job, cronJob))
+      await deleteJob(parts, { cronJob, job, signal })
+    status.ended(uid)
+  }
+}
+
+/** Its name has the minute that it is for. */
+function jobFor(cronJob: CronJob, at: number) {
+  const { namespace = '', name = '' } = cronJob.metadata
+  const { metadata = {}, spec } = cronJob.spec?.jobTemplate ?? {}
+  const { labels, annotations } = metadata
+  return {
+    metadata: {
+      ...{ namespace, name: `${name}-${Math.floor(at / 60_000)}`, ownerReferences: [controllerReference(cronJob)] },
+      ...(labels === undefined ? {} : { labels: { ...labels } }),
+      ...(annotations === undefined ? {} : { annotations: { ...annotations } }),
+    },
+    ...(spec === undefined ? {} : { spec }),
+  }
+}
+
+/** The Jobs beyond the limits of the history, the oldest of each kind. */
+export function endedJobs({ spec = {} }: CronJob, children: readonly Job[]): Job[] {
+  const { successfulJobsHistoryLimit: succeeded = 3, failedJobsHistoryLimit: failed = 1 } = spec
+  const oldest = (ending: string, limit: number) => {
+    const ended = children.filter(
+      ({ metadata, status }) =>
+        metadata.deletionTimestamp === undefined &&
+        status?.conditions?.some(({ type, status: is }) => type === ending && is === 'True'),
+    )
+    return ended.sort(byStart).slice(0, Math.max(0, ended.length - limit))
+  }
+  return [...oldest('Complete', succeeded), ...oldest('Failed', failed)]
+}
+
+/** Those that never started are the youngest. */
+function byStart(a: Job, b: Job): number {
+  const start = ({ status }: Job) => Date.parse(status?.startTime ?? '') || Number.POSITIVE_INFINITY
+  if (start(a) !== start(b)) return start(a) - start(b)
+  return (a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1
+}
+
+/** Deletes a Job; its pods go in the background. */
+export async function deleteJob(
+  { client, recorder }: CronJobParts,
+  { cronJob, job, signal }: { readonly cronJob: CronJob; readonly job: Job; readonly signal: AbortSignal },
+): Promise<void> {
+  const preconditions = { uid: job.metadata.uid! }
+  const { name } = job.metadata
+  try {
+    await unlessGone(client.delete(jobs, nameOf(job), { propagationPolicy: 'Background', preconditions, signal }))
+    recorder.record(cronJob, { type: 'Normal', reason: 'SuccessfulDelete', message: `Deleted job ${name}` })
+  } catch (error) {
+    recorder.record(cronJob, warning('FailedDelete', `Deleted job: ${messageOf(error)}`))
+    throw error
+  }
+}

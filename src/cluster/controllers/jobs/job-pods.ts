@@ -1,0 +1,132 @@
+/**
+ * Creates and deletes the pods of a Job so that as many are active as should be: one or the other in a step, at most
+ * 500 pods of them. What is written is expected first, so that a slow watch makes nothing twice.
+ */
+
+import type { Pod } from '../../../api/kinds/core/pod.ts'
+import type { Vendor } from '../../../api/model/vendor.ts'
+import { type Steps, TimeSlice } from '../../../base/concurrency/time-slice.ts'
+import type { Clock } from '../../../base/time/clock.ts'
+import type { EventRecorder } from '../../../client/informers/event-recorder.ts'
+import type { Client } from '../../../client/requests/client.ts'
+import { slowStart, writeAll } from '../workloads/batches.ts'
+import { type DeletionContext, firstToDelete } from '../workloads/deletion-order.ts'
+import type { Expectations } from '../workloads/expectations.ts'
+import { createPod, deletePod, isNamespaceEnding, PodGoneError, podFromTemplate } from '../workloads/pod-control.ts'
+import { generateNameWithIndex, indexOf, pendingIndexes, templateWithIndex } from './completion-indexes.ts'
+import { isSuspended, type JobState, wantedActive } from './job-state.ts'
+
+export interface JobPodParts {
+  readonly client: Client
+  readonly recorder: EventRecorder
+  readonly vendor: Vendor
+  readonly clock: Clock
+  readonly expectations: Expectations
+}
+
+/** How many pods are active afterwards, and what went wrong. */
+export interface PodOutcome {
+  readonly active: number
+  readonly error?: unknown
+}
+
+const maxPerStep = 500
+
+export interface ManageOptions {
+  /** Whether pods that failed may be replaced now. */
+  readonly mayCreate: boolean
+  readonly signal: AbortSignal
+}
+
+export async function managePods(
+  parts: JobPodParts,
+  state: JobState,
+  { mayCreate, signal }: ManageOptions,
+): Promise<PodOutcome> {
+  const { active } = state
+  const wanted = isSuspended(state.job) ? 0 : wantedActive(state)
+  const surplus = await new TimeSlice().run(surplusPods(parts, state, active.length - wanted))
+  if (surplus.length > 0) {
+    const { removed, ...outcome } = await deletePods(parts, state, { pods: surplus, signal })
+    return { active: active.length - removed, ...outcome }
+  }
+  const missing = Math.min(wanted - active.length, maxPerStep)
+  if (missing <= 0 || !mayCreate) return { active: active.length }
+  return await createPods(parts, state, { count: missing, signal })
+}
+
+/** Deletes pods; those that are gone already count too. */
+export async function deletePods(
+  parts: JobPodParts,
+  { job }: JobState,
+  { pods, signal }: { readonly pods: readonly Pod[]; readonly signal: AbortSignal },
+): Promise<{ readonly removed: number; readonly error?: unknown }> {
+  const uid = job.metadata.uid!
+  parts.expectations.expectDeletions(
+    uid,
+    pods.map(({ metadata }) => metadata.uid!),
+  )
+  const { succeeded, ...outcome } = await writeAll(pods.length, async (i) => {
+    try {
+      await deletePod(parts, job, { pod: pods[i]!, signal })
+    } catch (error) {
+      parts.expectations.settleDeletion(uid, pods[i]!.metadata.uid!)
+      if (!(error instanceof PodGoneError)) throw error
+    }
+  })
+  return { removed: succeeded, ...outcome }
+}
+
+/**
+ * Active pods to be deleted in this step: those of an Indexed Job whose number another one has, and then as many as are
+ * too many.
+ */
+function* surplusPods({ vendor, clock }: JobPodParts, state: JobState, tooMany: number): Steps<Pod[]> {
+  const context = { vendor, now: clock.now(), crowdOf: () => 0 }
+  const surplus = new Set(yield* duplicates(state, context))
+  const left = tooMany <= surplus.size ? [] : state.active.filter((pod) => !surplus.has(pod))
+  const more = yield* firstToDelete(left, Math.min(tooMany - surplus.size, maxPerStep), context)
+  return [...surplus, ...more].slice(0, maxPerStep)
+}
+
+function* duplicates({ job, active, doneIndexes }: JobState, context: DeletionContext): Steps<Pod[]> {
+  if (doneIndexes === undefined) return []
+  const { vendor } = context
+  const { completions = 0 } = job.spec ?? {}
+  const found: Pod[] = []
+  for (const [index, pods] of Map.groupBy(active, (pod) => indexOf(pod, { vendor, completions }))) {
+    const count = index === undefined ? pods.length : pods.length - 1
+    if (count > 0) found.push(...(yield* firstToDelete(pods, count, context)))
+  }
+  return found
+}
+
+async function createPods(
+  parts: JobPodParts,
+  state: JobState,
+  { count, signal }: { readonly count: number; readonly signal: AbortSignal },
+): Promise<PodOutcome> {
+  const { job, active } = state
+  const uid = job.metadata.uid!
+  const drafts = draftsOf(parts, state, count)
+  parts.expectations.expectCreations(uid, drafts.length)
+  const outcome = await slowStart(drafts.length, async (i) => {
+    await createPod(parts, job, { pod: drafts[i]!, signal })
+  })
+  parts.expectations.settleCreation(uid, drafts.length - outcome.succeeded)
+  // Where the namespace is going, so does the Job.
+  const failed = 'error' in outcome && !isNamespaceEnding(outcome.error)
+  return { active: active.length + outcome.succeeded, ...(failed ? { error: outcome.error } : {}) }
+}
+
+function draftsOf({ vendor }: JobPodParts, { job, active, doneIndexes }: JobState, count: number) {
+  const { template = {}, completions = 0 } = job.spec ?? {}
+  if (doneIndexes === undefined) return Array.from({ length: count }, () => podFromTemplate(template, job))
+  const { name = '' } = job.metadata
+  const activeIndexes = active.flatMap((pod) => indexOf(pod, { vendor, completions }) ?? [])
+  const taken = new Set([...doneIndexes, ...activeIndexes])
+  return pendingIndexes(taken, completions, count).map((index) => {
+    const draft = podFromTemplate(templateWithIndex(template, { index, job: name, vendor }), job)
+    return { ...draft, metadata: { ...draft.metadata, generateName: generateNameWithIndex(name, index) } }
+  })
+}

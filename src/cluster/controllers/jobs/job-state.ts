@@ -1,0 +1,96 @@
+/** What a Job and its pods say of how far it has come, and why it may have failed. Nothing is written here. */
+import type { Job } from '../../../api/kinds/batch/job.ts'
+import type { Pod } from '../../../api/kinds/core/pod.ts'
+import type { Vendor } from '../../../api/model/vendor.ts'
+import { isActive } from '../workloads/pod-state.ts'
+import { indexOf } from './completion-indexes.ts'
+
+/** A Job with its pods, counted. */
+export interface JobState {
+  readonly job: Job
+  readonly active: readonly Pod[]
+  readonly succeeded: number
+  readonly failed: number
+  /** The numbers that are done; undefined for a Job whose pods have none. */
+  readonly doneIndexes: ReadonlySet<number> | undefined
+  readonly restarts: number
+}
+
+export function isFinished({ status }: Job): boolean {
+  return (
+    status?.conditions?.some(({ type, status: is }) => (type === 'Complete' || type === 'Failed') && is === 'True') ??
+    false
+  )
+}
+
+export function isSuspended({ spec }: Job): boolean {
+  return spec?.suspend === true
+}
+
+export function countPods(job: Job, pods: readonly Pod[], vendor: Vendor): JobState {
+  const isIndexed = job.spec?.completionMode === 'Indexed'
+  const context = { vendor, completions: job.spec?.completions ?? 0 }
+  const inPhase = (phase: string) => pods.filter(({ status }) => status?.phase === phase)
+  const succeeded = inPhase('Succeeded')
+  const doneIndexes = new Set(succeeded.flatMap((pod) => indexOf(pod, context) ?? []))
+  return {
+    job,
+    active: pods.filter(isActive),
+    succeeded: isIndexed ? doneIndexes.size : succeeded.length,
+    failed: inPhase('Failed').length,
+    doneIndexes: isIndexed ? doneIndexes : undefined,
+    restarts: [...inPhase('Running'), ...inPhase('Pending')].reduce((sum, pod) => sum + restartsOf(pod), 0),
+  }
+}
+
+function restartsOf({ status = {} }: Pod): number {
+  const all = [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])]
+  return all.reduce((sum, { restartCount = 0 }) => sum + restartCount, 0)
+}
+
+export interface Failure {
+  readonly reason: string
+  readonly message: string
+}
+
+/** Why a Job has failed; undefined where it has not. */
+export function failureOf(state: JobState, now: number): Failure | undefined {
+  if (exceedsBackoffLimit(state))
+    return { reason: 'BackoffLimitExceeded', message: 'Job has reached the specified backoff limit' }
+  const left = deadlineInMs(state.job, now)
+  if (left !== undefined && left <= 0)
+    return { reason: 'DeadlineExceeded', message: 'Job was active longer than specified deadline' }
+  return undefined
+}
+
+/**
+ * Pods that failed count where a failure is new. With as many active pods as wanted a failure is not: it was replaced,
+ * and only the status was not written. Pods that are restarted where they are count by their restarts.
+ */
+function exceedsBackoffLimit({ job: { spec = {}, status = {} }, active, failed, restarts }: JobState): boolean {
+  const { backoffLimit = 6, parallelism = 1 } = spec
+  const isNew = failed > (status.failed ?? 0)
+  if (isNew && active.length !== parallelism && failed > backoffLimit) return true
+  if (spec.template?.spec?.restartPolicy !== 'OnFailure') return false
+  return backoffLimit === 0 ? restarts > 0 : restarts >= backoffLimit
+}
+
+/** In how many milliseconds a Job runs out of time; undefined where it has no limit, or its time does not run. */
+export function deadlineInMs(job: Job, now: number): number | undefined {
+  const { spec = {}, status = {} } = job
+  const started = Date.parse(status.startTime ?? '')
+  if (spec.activeDeadlineSeconds === undefined || Number.isNaN(started) || isSuspended(job)) return undefined
+  return started + spec.activeDeadlineSeconds * 1000 - now
+}
+
+/** How many pods a Job should have active now. */
+export function wantedActive({ job: { spec = {} }, active, succeeded }: JobState): number {
+  const { parallelism = 1, completions } = spec
+  if (completions === undefined) return succeeded > 0 ? active.length : parallelism
+  return Math.max(0, Math.min(completions - succeeded, parallelism))
+}
+
+/** Whether enough pods have succeeded and none is active any more. */
+export function isComplete({ job: { spec = {} }, succeeded }: JobState, active: number): boolean {
+  return active === 0 && (spec.completions === undefined ? succeeded > 0 : succeeded >= spec.completions)
+}

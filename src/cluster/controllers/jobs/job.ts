@@ -1,0 +1,168 @@
+/**
+ * Runs the pods of Jobs until enough have succeeded, or the Job has failed: too many failures, or out of time. Pods are
+ * counted while they exist, as kube-controller-manager 1.23 does by default: a pod that has succeeded and is deleted
+ * before its Job has ended is run again.
+ *
+ * A pod that fails is replaced after a pause that doubles with each failure, from ten seconds after the second one to six
+ * minutes; a success begins anew. The pause is for new pods alone: the status is kept meanwhile.
+ */
+
+import type { Job } from '../../../api/kinds/batch/job.ts'
+import type { Pod } from '../../../api/kinds/core/pod.ts'
+import { timestamp } from '../../../api/model/object.ts'
+import type { Informer } from '../../../client/informers/informer.ts'
+import type { Loop } from '../../../client/reconcile/loop.ts'
+import { fromInformer } from '../../../client/reconcile/sources.ts'
+import type { StepOutcome } from '../../../client/reconcile/work-queue.ts'
+import { nameOfKey, type ResourceType } from '../../../client/requests/resource-type.ts'
+import { isConflict, isNotFound } from '../../../client/requests/status-error.ts'
+import { PodSelection } from '../selected-pods.ts'
+import { claimObjects } from '../workloads/claiming.ts'
+import { Expectations } from '../workloads/expectations.ts'
+import { byController, controllerOf } from '../workloads/ownership.ts'
+import { fromPods } from '../workloads/pod-events.ts'
+import { pods as podType } from '../workloads/resource-types.ts'
+import { StepSpacing } from '../workloads/step-spacing.ts'
+import { deletePods, type JobPodParts, managePods } from './job-pods.ts'
+import { countPods, deadlineInMs, failureOf, isComplete, isFinished, isSuspended, type JobState } from './job-state.ts'
+import { changedStatus, type JobStep } from './job-status.ts'
+
+export const jobs: ResourceType<Job> = { group: 'batch', version: 'v1', plural: 'jobs', namespaced: true, kind: 'Job' }
+
+export interface JobParts extends Omit<JobPodParts, 'expectations'> {
+  readonly jobs: Informer<Job>
+  readonly pods: Informer<Pod>
+}
+
+interface LoopState extends JobPodParts, JobParts {
+  readonly selection: PodSelection<Job>
+  readonly spacing: StepSpacing
+  /** What a status was written on top of, by the UID of the Job: while a Job is seen in that version it is outdated. */
+  readonly outdated: Map<string, string>
+  readonly retries: Map<string, Retries>
+}
+
+/** How often pods failed since the last success, and from when on the last of them may be replaced. */
+interface Retries {
+  readonly failures: number
+  readonly notBefore: number
+  /** How many pods had failed when this was noted. */
+  readonly failed: number
+}
+
+const firstPauseMs = 10_000
+const maxPauseMs = 360_000
+/** A longer time than this is waited for in parts: timers end early beyond 24 days. */
+const maxTimerMs = 60 * 60_000
+
+export function jobLoop(parts: JobParts): Loop {
+  const expectations = new Expectations(parts.clock)
+  const selection = new PodSelection(parts.pods, parts.jobs, ({ spec }) => spec?.selector)
+  const state: LoopState = {
+    ...{ ...parts, expectations, selection, spacing: new StepSpacing() },
+    ...{ outdated: new Map(), retries: new Map() },
+  }
+  const ownerKind = { group: 'batch', kind: 'Job' }
+  return {
+    name: 'job',
+    concurrency: 5,
+    sources: [
+      fromInformer(parts.jobs, ({ key, object, previous }) => {
+        if (previous !== undefined && previous.metadata.uid !== object?.metadata.uid) forget(state, previous)
+        return [key]
+      }),
+      fromPods({ pods: parts.pods, ownerKind, expectations, adopters: (pod) => selection.selecting(pod) }),
+    ],
+    reconcile: (key, signal) => reconcile(state, key, signal),
+  }
+}
+
+function forget({ expectations, outdated, retries }: LoopState, { metadata: { uid = '' } }: Job): void {
+  expectations.forget(uid)
+  outdated.delete(uid)
+  retries.delete(uid)
+}
+
+async function reconcile(loop: LoopState, key: string, signal: AbortSignal): Promise<StepOutcome> {
+  const job = loop.jobs.get(nameOfKey(key))
+  if (job === undefined || isFinished(job)) return 'done'
+  const { uid = '', resourceVersion } = job.metadata
+  if (loop.outdated.get(uid) === resourceVersion) return 'done'
+  const spacingMs = loop.spacing.waitMs(key)
+  if (spacingMs > 0) return { afterMs: spacingMs }
+  // What is seen of the pods is behind what was written: the change that is missing brings the Job back.
+  const unseenMs = loop.expectations.waitMs(uid)
+  if (unseenMs > 0) return { afterMs: unseenMs }
+  const pods = await claimPods(loop, job, signal)
+  loop.spacing.looked(key, pods.length)
+  const state = countPods(job, pods, loop.vendor)
+  const step = await advance(loop, state, signal)
+  if (!(await writeStatus(loop, step, signal))) return 'later'
+  if (step.error !== undefined) throw step.error
+  return nextLook(loop, step)
+}
+
+async function claimPods({ client, pods, selection }: LoopState, job: Job, signal: AbortSignal): Promise<Pod[]> {
+  const orphans = selection.podsOf(job).filter((pod) => controllerOf(pod) === undefined)
+  const { namespace = '', uid = '' } = job.metadata
+  const candidates = [...byController(pods).controlledBy(namespace, uid), ...orphans]
+  const selects = (labels: Pod['metadata']['labels']) => selection.selects(job, labels)
+  return await claimObjects({ client, type: podType, owner: job, ownerType: jobs, selects, signal }, candidates)
+}
+
+/** Brings the pods of a Job to where they should be. Returns what its status should say. */
+async function advance(loop: LoopState, state: JobState, signal: AbortSignal): Promise<JobStep> {
+  const now = loop.clock.now()
+  const failure = failureOf(state, now)
+  if (failure !== undefined) {
+    const { error } = await deletePods(loop, state, { pods: state.active, signal })
+    return { state, active: 0, failed: state.failed + state.active.length, failure, error }
+  }
+  const { failed } = state
+  // The pods of a Job that is being deleted end as they will, and so does the Job.
+  if (state.job.metadata.deletionTimestamp !== undefined)
+    return { state, active: state.active.length, failed, isDone: isComplete(state, state.active.length) }
+  const mayCreate = noteFailures(loop, state, now)
+  const { active, error } = await managePods(loop, state, { mayCreate, signal })
+  return { state, active, failed, isDone: isComplete(state, active), isManaged: true, error }
+}
+
+/** Whether pods may be created now, after the failures that there were. */
+function noteFailures({ retries }: LoopState, { job, succeeded, failed }: JobState, now: number): boolean {
+  const uid = job.metadata.uid!
+  const { status = {} } = job
+  if (succeeded > (status.succeeded ?? 0)) retries.delete(uid)
+  const known = retries.get(uid)
+  const { failures = 0, notBefore = 0 } = known ?? {}
+  if (failed <= Math.max(status.failed ?? 0, known?.failed ?? 0)) return notBefore <= now
+  const pauseMs = failures === 0 ? 0 : Math.min(maxPauseMs, firstPauseMs * 2 ** (failures - 1))
+  retries.set(uid, { failures: failures + 1, notBefore: now + pauseMs, failed })
+  return pauseMs === 0
+}
+
+/** Whether the status is as it should be; else the Job has changed meanwhile. */
+async function writeStatus(loop: LoopState, step: JobStep, signal: AbortSignal): Promise<boolean> {
+  const { job } = step.state
+  const changed = changedStatus(step, timestamp(loop.clock.now()))
+  if (changed === undefined) return true
+  const { uid = '', resourceVersion = '' } = job.metadata
+  try {
+    await loop.client.update(jobs, { ...job, status: changed.status }, { subresource: 'status', signal })
+    loop.outdated.set(uid, resourceVersion)
+  } catch (error) {
+    if (isConflict(error)) return false
+    if (isNotFound(error)) return true
+    throw error
+  }
+  for (const event of changed.events) loop.recorder.record(job, event)
+  return true
+}
+
+/** When to look again though nothing changes. */
+function nextLook({ clock, retries }: LoopState, { state: { job } }: JobStep): StepOutcome {
+  const now = clock.now()
+  const { notBefore = 0 } = retries.get(job.metadata.uid!) ?? {}
+  const deadline = isSuspended(job) ? undefined : deadlineInMs(job, now)
+  const waits = [notBefore - now, deadline ?? 0].filter((ms) => ms > 0)
+  return waits.length === 0 ? 'done' : { afterMs: Math.min(maxTimerMs, ...waits) }
+}

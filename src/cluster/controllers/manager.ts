@@ -1,0 +1,79 @@
+/**
+ * Runs control loops of the table side by side: makes each with a client of its own account, lets them share informers,
+ * and says which cannot run and why. Whoever starts them decides how the accounts reach the server.
+ */
+
+import type { ApiObject } from '../../api/model/object.ts'
+import type { Vendor } from '../../api/model/vendor.ts'
+import { errorFields, type Log } from '../../base/telemetry/log.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import { EventRecorder } from '../../client/informers/event-recorder.ts'
+import { Informer } from '../../client/informers/informer.ts'
+import { type Loop, type LoopRecords, type RunningLoops, startLoops } from '../../client/reconcile/loop.ts'
+import type { Client } from '../../client/requests/client.ts'
+import { type ResourceType, type Selection, typeName } from '../../client/requests/resource-type.ts'
+import type { ControlLoop, LoopContext, LoopOptions } from './control-loop.ts'
+
+export interface ManagerParts {
+  /** A client as this service account of the system namespace; without one, as the manager. */
+  readonly clientAs: (account?: string) => Client
+  readonly vendor: Vendor
+  readonly clock: Clock
+  readonly options: LoopOptions
+  /** How many objects loops work on at once, by the name of the loop; what the table says where it is not there. */
+  readonly concurrency?: ReadonlyMap<string, number>
+  readonly records: LoopRecords
+}
+
+/** Starts loops of the table, with shared informers and a client for each account. */
+export function startControlLoops(chosen: readonly ControlLoop[], parts: ManagerParts): RunningLoops {
+  const { log } = parts.records
+  const informer = sharedInformers(parts.clientAs(), log)
+  const recorders: EventRecorder[] = []
+  const loops = chosen.flatMap((entry) => {
+    const recorder = recorderOf(entry, parts)
+    recorders.push(recorder)
+    const made = makeLoop(entry, parts, { recorder, informer })
+    if (!('notRunning' in made)) return [made]
+    const fields = { loop: entry.name, reason: made.notRunning }
+    if (made.isUsual !== true) log.warn('a control loop does not run', fields)
+    return []
+  })
+  const running = startLoops(loops, parts.records)
+  return {
+    firstPass: running.firstPass,
+    stop: async () => {
+      await running.stop()
+      for (const recorder of recorders) recorder.stop()
+    },
+  }
+}
+
+function makeLoop(
+  { name, account, syncs, make }: ControlLoop,
+  { clientAs, vendor, clock, options, concurrency, records: { log } }: ManagerParts,
+  shared: Pick<LoopContext, 'recorder' | 'informer'>,
+): ReturnType<ControlLoop['make']> {
+  const made = make({ client: clientAs(account), vendor, clock, log, options, ...shared })
+  const atOnce = concurrency?.get(name) ?? syncs?.default
+  return 'notRunning' in made || atOnce === undefined ? made : ({ ...made, concurrency: atOnce } satisfies Loop)
+}
+
+function recorderOf(loop: ControlLoop, { clientAs, clock, records }: ManagerParts): EventRecorder {
+  const { name, account, eventSource = account ?? name } = loop
+  const onError = (error: unknown) =>
+    records.log.warn('an event could not be written', { loop: name, ...errorFields(error) })
+  return new EventRecorder({ client: clientAs(account), component: eventSource, clock, onError })
+}
+
+function sharedInformers(client: Client, log: Log): LoopContext['informer'] {
+  const known = new Map<string, Informer>()
+  return <T extends ApiObject>(type: ResourceType<T>, selection: Selection = {}) => {
+    const key = JSON.stringify([type.group, type.version, type.plural, Object.entries(selection).sort()])
+    const onError = (error: unknown) =>
+      log.error('an informer lost its watch; it is resumed', { type: typeName(type), ...errorFields(error) })
+    const informer = known.get(key) ?? new Informer<T>(client, type, { selection, onError })
+    known.set(key, informer as Informer)
+    return informer as Informer<T>
+  }
+}

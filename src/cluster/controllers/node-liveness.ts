@@ -1,0 +1,33 @@
+/**
+ * Whether a Node exists and its agent is alive, as far as the API knows. The agent reports its Ready condition as True or
+ * False, and the loop nodelifecycle sets it to Unknown once the agent is silent. A Lease that was renewed a moment ago counts
+ * too, because an agent may renew it before it reports its first status.
+ */
+
+import type { Vendor } from '../../api/model/vendor.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import type { Client } from '../../client/requests/client.ts'
+import { leases, nodeLeaseNamespace } from './nodes/node-lifecycle.ts'
+import { unlessGone } from './unless-gone.ts'
+import { nodes } from './workloads/resource-types.ts'
+
+export interface LivenessParts {
+  readonly client: Client
+  readonly vendor: Vendor
+  readonly clock: Clock
+}
+
+/** The time after which nodelifecycle takes a silent agent for dead. */
+const minLeaseMs = 40_000
+
+/** Reads the Node and its Lease from the server: an outdated answer could give a node's identity to somebody else. */
+export async function isNodeAlive(parts: LivenessParts, name: string, signal: AbortSignal): Promise<boolean> {
+  const { client, vendor } = parts
+  const node = await unlessGone(client.get(nodes, { name }, { signal }))
+  if (node === undefined) return false
+  const ready = (node.status?.conditions ?? []).find(({ type }) => type === 'Ready')
+  if (ready?.status === 'True' || ready?.status === 'False') return true
+  const lease = await unlessGone(client.get(leases(vendor), { namespace: nodeLeaseNamespace, name }, { signal }))
+  const { renewTime = '', leaseDurationSeconds = 0 } = lease?.spec ?? {}
+  return parts.clock.now() - Date.parse(renewTime) < Math.max(minLeaseMs, leaseDurationSeconds * 1000)
+}

@@ -1,0 +1,59 @@
+/** A range of addresses that is cut into ranges of one size, each of which one node has. */
+import { formatIp, type IpRange, parseRange } from '../../../api/model/ip-range.ts'
+
+const widths = { IPv4: 32, IPv6: 128 } as const
+/** More ranges than this are not handed out of one pool. */
+const maxRanges = 1n << 16n
+
+export class CidrPool {
+  readonly range: IpRange
+  readonly #bits: number
+  readonly #size: bigint
+  readonly #count: number
+  readonly #taken = new Map<number, string>()
+  #next = 0
+
+  /** `bits`: how long the prefix of each range is. */
+  constructor(range: IpRange, bits: number) {
+    this.range = range
+    this.#bits = bits
+    this.#size = 1n << BigInt(widths[range.family] - bits)
+    const count = range.size / this.#size
+    this.#count = Number(count < maxRanges ? count : maxRanges)
+  }
+
+  /** Takes a free range for its owner; undefined where there is none. Those that were given back come last. */
+  take(owner: string): string | undefined {
+    for (let i = 0; i < this.#count; i++) {
+      const index = (this.#next + i) % this.#count
+      if (this.#taken.has(index)) continue
+      this.#next = (index + 1) % this.#count
+      this.#taken.set(index, owner)
+      const base = this.range.base + BigInt(index) * this.#size
+      return `${formatIp({ family: this.range.family, number: base })}/${this.#bits}`
+    }
+    return undefined
+  }
+
+  /** Marks all ranges that share an address with this one as taken. */
+  occupy(text: string, owner: string): void {
+    for (const index of this.#indexesOf(text)) this.#taken.set(index, owner)
+  }
+
+  /** Gives a range back, if it is its owner's. */
+  release(text: string, owner: string): void {
+    for (const index of this.#indexesOf(text)) if (this.#taken.get(index) === owner) this.#taken.delete(index)
+  }
+
+  #indexesOf(text: string): number[] {
+    const other = parseRange(text)
+    if (other === undefined || other.family !== this.range.family) return []
+    const end = this.range.base + BigInt(this.#count) * this.#size
+    const from = other.base > this.range.base ? other.base : this.range.base
+    const to = other.base + other.size < end ? other.base + other.size : end
+    if (from >= to) return []
+    const first = Number((from - this.range.base) / this.#size)
+    const last = Number((to - 1n - this.range.base) / this.#size)
+    return Array.from({ length: last - first + 1 }, (_, i) => first + i)
+  }
+}

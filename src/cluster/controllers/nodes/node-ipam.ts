@@ -1,0 +1,95 @@
+/**
+ * Gives every node its own ranges of addresses for pods, one of each range of the cluster. Which are taken is known from
+ * the nodes; a node keeps its ranges until it is deleted. They are written with the version of the node that they were
+ * chosen for, so two managers give a node no two ranges.
+ */
+
+import type { Node } from '../../../api/kinds/core/node.ts'
+import type { IpRange } from '../../../api/model/ip-range.ts'
+import type { EventRecorder } from '../../../client/informers/event-recorder.ts'
+import type { Informer, ObjectChange } from '../../../client/informers/informer.ts'
+import type { Loop } from '../../../client/reconcile/loop.ts'
+import { fromInformer } from '../../../client/reconcile/sources.ts'
+import type { StepOutcome } from '../../../client/reconcile/work-queue.ts'
+import type { Client } from '../../../client/requests/client.ts'
+import { nameOfKey } from '../../../client/requests/resource-type.ts'
+import { isConflict, isNotFound } from '../../../client/requests/status-error.ts'
+import { nodes as nodeType } from '../workloads/resource-types.ts'
+import { CidrPool } from './cidr-pool.ts'
+
+/** The ranges of a cluster's pods, and how they are cut. */
+export interface PodRanges {
+  readonly ranges: readonly IpRange[]
+  readonly ipv4Bits: number
+  readonly ipv6Bits: number
+  /** Ranges of Services: no pod has an address of theirs. */
+  readonly services: readonly IpRange[]
+}
+
+export interface NodeIpamParts extends PodRanges {
+  readonly client: Client
+  readonly recorder: EventRecorder
+  readonly nodes: Informer<Node>
+}
+
+interface State extends NodeIpamParts {
+  readonly pools: readonly CidrPool[]
+}
+
+export function nodeIpamLoop(parts: NodeIpamParts): Loop {
+  const { ranges, ipv4Bits, ipv6Bits } = parts
+  const pools = ranges.map((range) => new CidrPool(range, range.family === 'IPv4' ? ipv4Bits : ipv6Bits))
+  for (const { text } of parts.services) for (const pool of pools) pool.occupy(text, '')
+  const state = { ...parts, pools }
+  return {
+    name: 'nodeipam',
+    // One at a time: two nodes that wait for a range must not both get one and only one of them write it.
+    concurrency: 1,
+    sources: [fromInformer(parts.nodes, (change) => follow(state, change))],
+    reconcile: (key, signal) => reconcile(state, key, signal),
+  }
+}
+
+function follow({ pools, nodes }: State, { key, previous, object }: ObjectChange<Node>): string[] {
+  for (const pool of pools) {
+    for (const text of previous?.spec?.podCIDRs ?? [])
+      if (!object?.spec?.podCIDRs?.includes(text)) pool.release(text, key)
+    for (const text of object?.spec?.podCIDRs ?? []) pool.occupy(text, key)
+  }
+  // A range is free again: nodes that wait for one may have it.
+  if (object === undefined) return waiting(nodes)
+  return (object.spec?.podCIDRs ?? []).length === 0 ? [key] : []
+}
+
+function waiting(nodes: Informer<Node>): string[] {
+  const found: string[] = []
+  for (const { metadata, spec } of nodes.objects()) if ((spec?.podCIDRs ?? []).length === 0) found.push(metadata.name!)
+  return found
+}
+
+async function reconcile(state: State, key: string, signal: AbortSignal): Promise<StepOutcome> {
+  const { client, recorder, pools, nodes } = state
+  const node = nodes.get(nameOfKey(key))
+  if (node === undefined || (node.spec?.podCIDRs ?? []).length > 0) return 'done'
+  const taken = pools.map((pool) => pool.take(key))
+  const podCIDRs = taken.filter((text) => text !== undefined)
+  const giveBack = () => {
+    for (const [i, text] of taken.entries()) if (text !== undefined) pools[i]!.release(text, key)
+  }
+  if (podCIDRs.length < pools.length) {
+    giveBack()
+    const message = `Node ${key} status is now: CIDRNotAvailable`
+    recorder.record(node, { type: 'Normal', reason: 'CIDRNotAvailable', message })
+    return 'done'
+  }
+  try {
+    const spec = { ...node.spec, podCIDR: podCIDRs[0]!, podCIDRs }
+    await client.update(nodeType, { ...node, spec }, { signal })
+    return 'done'
+  } catch (error) {
+    giveBack()
+    if (isNotFound(error)) return 'done'
+    if (isConflict(error)) return 'later'
+    throw error
+  }
+}

@@ -1,0 +1,117 @@
+/**
+ * Deletes pods that nobody else will: those that have ended, the oldest first, beyond a number of them; those of nodes
+ * that no longer exist; and those that are to go and never had a node. They go at once, as no agent is there to end them.
+ *
+ * A node that seems to be gone is waited for for 40 seconds, and asked for, before its pods go.
+ */
+
+import type { Node } from '../../../api/kinds/core/node.ts'
+import type { Pod } from '../../../api/kinds/core/pod.ts'
+import type { Clock } from '../../../base/time/clock.ts'
+import type { Informer, ObjectChange } from '../../../client/informers/informer.ts'
+import type { Index } from '../../../client/informers/object-index.ts'
+import type { Loop } from '../../../client/reconcile/loop.ts'
+import { every, fromInformer } from '../../../client/reconcile/sources.ts'
+import type { StepOutcome } from '../../../client/reconcile/work-queue.ts'
+import type { Client } from '../../../client/requests/client.ts'
+import { nameOf, nameOfKey } from '../../../client/requests/resource-type.ts'
+import { isConflict } from '../../../client/requests/status-error.ts'
+import { unlessGone } from '../unless-gone.ts'
+import { writeAll } from '../workloads/batches.ts'
+import { hasEnded, isTerminating } from '../workloads/pod-state.ts'
+import { nodes as nodeType, pods as podType } from '../workloads/resource-types.ts'
+import { podsByNode } from './pods-by-node.ts'
+
+export interface PodGcParts {
+  readonly client: Client
+  readonly clock: Clock
+  readonly pods: Informer<Pod>
+  readonly nodes: Informer<Node>
+  /** How many pods that have ended may stay; 0: all of them. */
+  readonly maxEnded: number
+}
+
+interface State extends PodGcParts {
+  readonly ended: Index<Pod>
+  readonly byNode: Index<Pod>
+  /** Since when nodes have been missing. */
+  readonly missingSince: Map<string, number>
+}
+
+const periodMs = 20_000
+const quarantineMs = 40_000
+const endedKey = 'ended'
+const nodePrefix = 'node '
+const podPrefix = 'pod '
+
+export function podGcLoop(parts: PodGcParts): Loop {
+  const state: State = {
+    ...{ ...parts, byNode: podsByNode(parts.pods), missingSince: new Map() },
+    ended: parts.pods.index((pod) => (hasEnded(pod) ? ['all'] : [])),
+  }
+  return {
+    name: 'podgc',
+    sources: [
+      fromInformer(parts.nodes, ({ key }) => [nodePrefix + key]),
+      fromInformer(parts.pods, (change) => keysOf(state, change)),
+      ...(parts.maxEnded > 0 ? [every(periodMs, endedKey)] : []),
+    ],
+    reconcile: (key, signal) => reconcile(state, key, signal),
+  }
+}
+
+function keysOf({ nodes }: State, { key, object }: ObjectChange<Pod>): string[] {
+  if (object === undefined) return []
+  const { nodeName = '' } = object.spec ?? {}
+  if (nodeName !== '') return nodes.get({ name: nodeName }) === undefined ? [nodePrefix + nodeName] : []
+  return isTerminating(object) ? [podPrefix + key] : []
+}
+
+async function reconcile(state: State, key: string, signal: AbortSignal): Promise<StepOutcome> {
+  if (key === endedKey) return await removeEnded(state, signal)
+  if (key.startsWith(nodePrefix)) return await removeOrphans(state, key.slice(nodePrefix.length), signal)
+  const pod = state.pods.get(nameOfKey(key.slice(podPrefix.length)))
+  if (pod !== undefined && isTerminating(pod) && !pod.spec?.nodeName) await removeAll(state, [pod], signal)
+  return 'done'
+}
+
+async function removeEnded(state: State, signal: AbortSignal): Promise<StepOutcome> {
+  const surplus = state.ended.count('all') - state.maxEnded
+  if (surplus <= 0) return 'done'
+  await removeAll(state, state.ended.get('all').sort(byAge).slice(0, surplus), signal)
+  return 'done'
+}
+
+function byAge(a: Pod, b: Pod): number {
+  const order = (x = '', y = '') => (x < y ? -1 : Number(x > y))
+  return order(a.metadata.creationTimestamp, b.metadata.creationTimestamp) || order(a.metadata.name, b.metadata.name)
+}
+
+async function removeOrphans(state: State, name: string, signal: AbortSignal): Promise<StepOutcome> {
+  const { nodes, byNode, missingSince, clock, client } = state
+  if (nodes.get({ name }) !== undefined || byNode.count(name) === 0) {
+    missingSince.delete(name)
+    return 'done'
+  }
+  const now = clock.monotonic()
+  const since = missingSince.get(name) ?? now
+  missingSince.set(name, since)
+  if (now - since < quarantineMs) return { afterMs: since + quarantineMs - now }
+  // The informer may be behind.
+  if ((await unlessGone(client.get(nodeType, { name }, { signal }))) !== undefined) return 'done'
+  await removeAll(state, byNode.get(name), signal)
+  return 'done'
+}
+
+async function removeAll({ client }: State, pods: readonly Pod[], signal: AbortSignal): Promise<void> {
+  const { error } = await writeAll(pods.length, async (i) => {
+    const preconditions = { uid: pods[i]!.metadata.uid! }
+    try {
+      await unlessGone(client.delete(podType, nameOf(pods[i]!), { gracePeriodSeconds: 0, preconditions, signal }))
+    } catch (failure) {
+      // Another pod has the name by now.
+      if (!isConflict(failure)) throw failure
+    }
+  })
+  if (error !== undefined) throw error
+}

@@ -1,0 +1,86 @@
+/**
+ * Deletes pods from nodes with taints of the effect NoExecute that they do not tolerate, or when the time is over for
+ * which they do. The time runs from when the taint was added, so it does not begin anew with another manager.
+ */
+
+import type { Node } from '../../../api/kinds/core/node.ts'
+import type { Pod } from '../../../api/kinds/core/pod.ts'
+import type { Taint } from '../../../api/kinds/core/types/taint.ts'
+import type { Clock } from '../../../base/time/clock.ts'
+import type { EventRecorder } from '../../../client/informers/event-recorder.ts'
+import type { Informer } from '../../../client/informers/informer.ts'
+import type { StepOutcome } from '../../../client/reconcile/work-queue.ts'
+import type { Client } from '../../../client/requests/client.ts'
+import { nameOf, type ObjectName } from '../../../client/requests/resource-type.ts'
+import { isConflict } from '../../../client/requests/status-error.ts'
+import { unlessGone } from '../unless-gone.ts'
+import { isTerminating } from '../workloads/pod-state.ts'
+import { pods as podType } from '../workloads/resource-types.ts'
+import { evictingTaints, toleratedMs } from './node-taints.ts'
+
+export interface TaintEvictionParts {
+  readonly client: Client
+  readonly recorder: EventRecorder
+  readonly clock: Clock
+  readonly nodes: Informer<Node>
+  readonly pods: Informer<Pod>
+}
+
+/** A longer time than this is waited for in parts: timers end early beyond 24 days. */
+const maxTimerMs = 60 * 60_000
+
+export class TaintEviction {
+  readonly #parts: TaintEvictionParts
+  /** Since when pods have waited for their end, by UID. */
+  readonly #since = new Map<string, number>()
+
+  constructor(parts: TaintEvictionParts) {
+    this.#parts = parts
+  }
+
+  gone({ metadata: { uid = '' } }: Pod): void {
+    this.#since.delete(uid)
+  }
+
+  async reconcile(name: ObjectName, signal: AbortSignal): Promise<StepOutcome> {
+    const pod = this.#parts.pods.get(name)
+    const node = this.#parts.nodes.get({ name: pod?.spec?.nodeName ?? '' })
+    if (pod === undefined || isTerminating(pod)) return 'done'
+    const taints = node === undefined ? [] : evictingTaints(node)
+    const staysMs = taints.length === 0 ? Number.POSITIVE_INFINITY : toleratedMs(pod, taints)
+    if (staysMs === Number.POSITIVE_INFINITY) return this.#cancel(pod)
+    const now = this.#parts.clock.now()
+    const waitMs = this.#began(pod, taints, now) + staysMs - now
+    if (waitMs > 0) return { afterMs: Math.min(waitMs, maxTimerMs) }
+    await this.#evict(pod, signal)
+    return 'done'
+  }
+
+  /** When the time of a pod began: with the latest of the taints, as far as they say so. */
+  #began({ metadata: { uid = '' } }: Pod, taints: readonly Taint[], now: number): number {
+    const added = Math.max(...taints.map(({ timeAdded }) => Date.parse(timeAdded ?? '')))
+    const since = Number.isNaN(added) ? (this.#since.get(uid) ?? now) : added
+    this.#since.set(uid, since)
+    return since
+  }
+
+  #cancel(pod: Pod): StepOutcome {
+    if (!this.#since.delete(pod.metadata.uid ?? '')) return 'done'
+    const { namespace, name } = pod.metadata
+    const message = `Cancelling deletion of Pod ${namespace}/${name}`
+    this.#parts.recorder.record(pod, { type: 'Normal', reason: 'TaintManagerEviction', message })
+    return 'done'
+  }
+
+  async #evict(pod: Pod, signal: AbortSignal): Promise<void> {
+    const { namespace, name, uid = '' } = pod.metadata
+    const message = `Marking for deletion Pod ${namespace}/${name}`
+    this.#parts.recorder.record(pod, { type: 'Normal', reason: 'TaintManagerEviction', message })
+    try {
+      await unlessGone(this.#parts.client.delete(podType, nameOf(pod), { preconditions: { uid }, signal }))
+    } catch (error) {
+      // Another pod has the name by now.
+      if (!isConflict(error)) throw error
+    }
+  }
+}

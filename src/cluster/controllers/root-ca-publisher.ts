@@ -1,0 +1,72 @@
+/**
+ * Publishes the CA by which pods verify the API server: a ConfigMap `kube-root-ca.crt` in every namespace, which is made
+ * again when it is deleted and put right when it is changed. A namespace that is going gets none.
+ */
+
+import type { ConfigMap } from '../../api/kinds/core/config-map.ts'
+import type { Namespace } from '../../api/kinds/core/namespace.ts'
+import { type Vendor, vendorKey } from '../../api/model/vendor.ts'
+import type { Informer } from '../../client/informers/informer.ts'
+import type { Loop } from '../../client/reconcile/loop.ts'
+import { every, fromInformer } from '../../client/reconcile/sources.ts'
+import type { StepOutcome } from '../../client/reconcile/work-queue.ts'
+import type { Client } from '../../client/requests/client.ts'
+import { isSettledAlready } from './already-settled.ts'
+import { configMaps } from './bootstrap-signer.ts'
+
+export const rootCaName = 'kube-root-ca.crt'
+
+export interface RootCaParts {
+  readonly client: Client
+  readonly vendor: Vendor
+  readonly namespaces: Informer<Namespace>
+  /** Those of that name, in all namespaces. */
+  readonly configMaps: Informer<ConfigMap>
+  /** Certificates in PEM form, as they are now. */
+  readonly authority: () => string
+}
+
+const description = 'The CA by which clients inside the cluster verify the API server.'
+/** How often the CA itself is looked at: it may be replaced while the loop runs. */
+const recheckMs = 60_000
+/** No namespace has such a name. */
+const wholeCluster = '*'
+
+export function rootCaPublisherLoop(parts: RootCaParts): Loop {
+  const published = { authority: parts.authority() }
+  return {
+    name: 'root-ca-cert-publisher',
+    sources: [
+      fromInformer(parts.namespaces),
+      fromInformer(parts.configMaps, ({ previous, object }) => [(object ?? previous)!.metadata.namespace ?? '']),
+      every(recheckMs, wholeCluster),
+    ],
+    reconcile: async (key, signal) => {
+      if (key !== wholeCluster) return await publish(parts, key, signal)
+      if (published.authority === parts.authority()) return 'done'
+      for (const { metadata } of [...parts.namespaces.objects()]) await publish(parts, metadata.name ?? '', signal)
+      published.authority = parts.authority()
+      return 'done'
+    },
+  }
+}
+
+async function publish(parts: RootCaParts, namespace: string, signal: AbortSignal): Promise<StepOutcome> {
+  const found = parts.namespaces.get({ name: namespace })
+  if (found === undefined || found.metadata.deletionTimestamp !== undefined) return 'done'
+  const data = { 'ca.crt': parts.authority() }
+  const now = parts.configMaps.get({ namespace, name: rootCaName })
+  if (now?.data?.['ca.crt'] === data['ca.crt'] && Object.keys(now.data).length === 1) return 'done'
+  try {
+    if (now === undefined) await parts.client.create(configMaps, newConfigMap(parts, namespace, data), { signal })
+    else await parts.client.update(configMaps, { ...now, data }, { signal })
+  } catch (error) {
+    if (!isSettledAlready(error)) throw error
+  }
+  return 'done'
+}
+
+function newConfigMap({ vendor }: RootCaParts, namespace: string, data: { [key: string]: string }): ConfigMap {
+  const annotations = { [vendorKey(vendor, 'description')]: description }
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace, name: rootCaName, annotations }, data }
+}

@@ -1,0 +1,197 @@
+/**
+ * Fills the Secrets in which tokens of service accounts are kept: whoever makes a Secret of that type, with the name of
+ * an account as its annotation, finds the token, the CA and the namespace in it. A Secret whose account is gone, or is
+ * another one of that name, is deleted; one that is deleted is no longer listed in its account. Nobody gets such a Secret without asking for it, unless `makeSecrets` says that
+ * every account has one (`account-token-secrets.ts`).
+ *
+ * Another manager may run this loop too for a moment, and an account may be deleted and made again meanwhile. So a Secret is filled for the
+ * account as the store has it, and only while it is of that account or of none: the UID that another server wrote stays.
+ */
+
+import type { Secret } from '../../api/kinds/core/secret.ts'
+import type { ServiceAccount } from '../../api/kinds/core/service-account.ts'
+import { checkDnsSubdomain } from '../../api/model/names.ts'
+import type { ApiObject } from '../../api/model/object.ts'
+import { type Vendor, vendorKey } from '../../api/model/vendor.ts'
+import { changeObject } from '../../client/informers/change-object.ts'
+import type { Informer } from '../../client/informers/informer.ts'
+import type { Loop } from '../../client/reconcile/loop.ts'
+import { fromInformer } from '../../client/reconcile/sources.ts'
+import type { StepOutcome } from '../../client/reconcile/work-queue.ts'
+import type { Client } from '../../client/requests/client.ts'
+import { nameOfKey, type ObjectName, objectKey } from '../../client/requests/resource-type.ts'
+import { isConflict } from '../../client/requests/status-error.ts'
+import { ensureTokenSecret, secrets, unlist } from './account-token-secrets.ts'
+import { serviceAccounts } from './service-account.ts'
+import { unlessGone } from './unless-gone.ts'
+
+export { secrets } from './account-token-secrets.ts'
+
+/** The type of such Secrets. */
+export function tokenSecretType(vendor: Vendor): string {
+  return vendorKey(vendor, 'service-account-token')
+}
+
+export interface TokenSecretParts {
+  readonly client: Client
+  readonly vendor: Vendor
+  /** Those of the type. */
+  readonly secrets: Informer<Secret>
+  readonly accounts: Informer<ServiceAccount>
+  /** By what clients verify the server: certificates in PEM form; '' where that is not known. */
+  readonly authority: () => string
+  readonly issue: LegacyTokenOf
+  /** Whether every account gets a Secret that nobody asked for. */
+  readonly makeSecrets?: boolean
+}
+
+/** Signs the token of an account that is kept in this Secret. */
+export type LegacyTokenOf = (token: {
+  readonly namespace: string
+  readonly name: string
+  readonly uid: string
+  readonly secret: string
+}) => Promise<string>
+
+export function tokenSecretLoop(parts: TokenSecretParts): Loop {
+  const gone: GoneSecrets = new Map()
+  return {
+    name: 'serviceaccount-token',
+    sources: [
+      fromInformer(parts.secrets),
+      fromInformer(parts.accounts, ({ previous, object }) => secretsOf(parts, (object ?? previous)!)),
+      fromInformer(parts.secrets, ({ previous, object }) =>
+        object === undefined && previous !== undefined ? [noteGone(parts, gone, previous)] : [],
+      ),
+      ...(parts.makeSecrets ? [fromInformer(parts.accounts, ({ key }) => [accountPrefix + key])] : []),
+    ],
+    reconcile: async (key, signal) => {
+      if (!key.startsWith(accountPrefix)) return await reconcile(parts, key, signal)
+      return await reconcileAccount(parts, gone, { account: key.slice(accountPrefix.length), signal })
+    },
+  }
+}
+
+/** The names of Secrets that are gone and may still be listed, by the key of their account. */
+type GoneSecrets = Map<string, Set<string>>
+
+/** Begins the keys of accounts; no namespace begins like this. */
+const accountPrefix = 'account:'
+
+function noteGone(parts: TokenSecretParts, gone: GoneSecrets, secret: Secret): string {
+  const { namespace, name = '' } = secret.metadata
+  const account = `${namespace}/${accountOf(parts, secret)}`
+  gone.set(account, (gone.get(account) ?? new Set()).add(name))
+  return accountPrefix + account
+}
+
+/** What is gone is listed no more before another is made, so that an account lists one. */
+async function reconcileAccount(
+  parts: TokenSecretParts,
+  gone: GoneSecrets,
+  { account, signal }: { account: string; signal: AbortSignal },
+): Promise<StepOutcome> {
+  const name = nameOfKey(account)
+  const { namespace = '' } = name
+  const noted = [...(gone.get(account) ?? [])]
+  const names = await missingSecrets(parts, { namespace, names: noted, signal })
+  if (names.size > 0 && parts.accounts.get(name) !== undefined) await unlist(parts, name, { names, signal })
+  for (const each of noted) gone.get(account)?.delete(each)
+  if (gone.get(account)?.size === 0) gone.delete(account)
+  return parts.makeSecrets ? await ensureTokenSecret(parts, name, signal) : 'done'
+}
+
+/** The Secrets that do not exist, as the store has it: a restore may have brought one back. */
+async function missingSecrets(
+  { client }: TokenSecretParts,
+  { namespace, names, signal }: { namespace: string; names: readonly string[]; signal: AbortSignal },
+): Promise<Set<string>> {
+  const missing = new Set<string>()
+  for (const name of names)
+    if ((await unlessGone(client.get(secrets, { namespace, name }, { signal }))) === undefined) missing.add(name)
+  return missing
+}
+
+/** The keys of the Secrets that name an account. */
+function* secretsOf(parts: TokenSecretParts, { metadata }: ServiceAccount): Generator<string> {
+  for (const secret of parts.secrets.objects()) {
+    const isOf = secret.metadata.namespace === metadata.namespace && accountOf(parts, secret) === metadata.name
+    if (isOf) yield objectKey(secret)
+  }
+}
+
+function accountOf({ vendor }: TokenSecretParts, { metadata }: ApiObject): string {
+  return metadata.annotations?.[vendorKey(vendor, 'service-account.name')] ?? ''
+}
+
+async function reconcile(parts: TokenSecretParts, key: string, signal: AbortSignal): Promise<StepOutcome> {
+  const secret = parts.secrets.get(nameOfKey(key))
+  if (secret === undefined || secret.metadata.deletionTimestamp !== undefined) return 'done'
+  const name = { namespace: secret.metadata.namespace ?? '', name: accountOf(parts, secret) }
+  const known = parts.accounts.get(name)
+  if (known !== undefined && isFilled(parts, secret, known)) return 'done'
+  const account = await recentAccount(parts, name, signal)
+  if (account === undefined || !isOf(parts, secret, account)) await remove(parts, secret, signal)
+  else if (!isFilled(parts, secret, account)) await fill(parts, secret, { account, signal })
+  return 'done'
+}
+
+/** The account as the store has it. No account has a name that is none, whatever an annotation says. */
+async function recentAccount(
+  { client }: TokenSecretParts,
+  name: ObjectName,
+  signal: AbortSignal,
+): Promise<ServiceAccount | undefined> {
+  if (checkDnsSubdomain(name.name).length > 0) return undefined
+  return await unlessGone(client.get(serviceAccounts, name, { signal }))
+}
+
+/** A Secret without a UID is of whichever account has the name. */
+function isOf(parts: TokenSecretParts, secret: Secret, { metadata }: ServiceAccount): boolean {
+  const uid = secret.metadata.annotations?.[vendorKey(parts.vendor, 'service-account.uid')] ?? ''
+  return accountOf(parts, secret) === metadata.name && (uid === '' || uid === metadata.uid)
+}
+
+/** Only as it was seen: one that was changed meanwhile comes again. */
+async function remove({ client }: TokenSecretParts, { metadata }: Secret, signal: AbortSignal): Promise<void> {
+  const { uid = '', resourceVersion = '', namespace = '', name = '' } = metadata
+  const deletion = client.delete(secrets, { namespace, name }, { preconditions: { uid, resourceVersion }, signal })
+  await unlessGone(deletion).catch((error: unknown) => {
+    if (!isConflict(error)) throw error
+  })
+}
+
+function isFilled(parts: TokenSecretParts, { data = {}, metadata }: Secret, account: ServiceAccount): boolean {
+  const uid = metadata.annotations?.[vendorKey(parts.vendor, 'service-account.uid')]
+  const others = fixedData(parts, metadata.namespace ?? '')
+  const isComplete = Object.entries(others).every(([key, value]) => data[key] === value)
+  return Boolean(data.token) && isComplete && uid === account.metadata.uid
+}
+
+function fixedData({ authority }: TokenSecretParts, namespace: string): { [key: string]: string } {
+  const ca = authority()
+  return { ...(ca === '' ? {} : { 'ca.crt': base64(ca) }), namespace: base64(namespace) }
+}
+
+function base64(text: string): string {
+  return Buffer.from(text).toString('base64')
+}
+
+/** A token that is there stays: somebody may use it. */
+async function fill(
+  parts: TokenSecretParts,
+  { metadata }: Secret,
+  { account, signal }: { account: ServiceAccount; signal: AbortSignal },
+): Promise<void> {
+  const { namespace = '', name: secret = '', uid: secretUid } = metadata
+  const { name = '', uid = '' } = account.metadata
+  const token = await parts.issue({ namespace, name, uid, secret })
+  const change = (now: Secret): Secret | undefined => {
+    const isOurs = now.metadata.uid === secretUid && isOf(parts, now, account)
+    if (!isOurs || isFilled(parts, now, account)) return undefined
+    const annotations = { ...now.metadata.annotations, [vendorKey(parts.vendor, 'service-account.uid')]: uid }
+    const data = { ...now.data, ...fixedData(parts, namespace), token: now.data?.token || base64(token) }
+    return { ...now, metadata: { ...now.metadata, annotations }, data }
+  }
+  await unlessGone(changeObject(parts.client, secrets, { name: { namespace, name: secret }, change, signal }))
+}

@@ -1,0 +1,55 @@
+/**
+ * Gives every namespace an account called `default`, for pods that name none; one that is deleted is made again. A
+ * namespace that is going gets none.
+ */
+
+import type { Namespace } from '../../api/kinds/core/namespace.ts'
+import type { ServiceAccount } from '../../api/kinds/core/service-account.ts'
+import { defaultAccount } from '../../api/model/service-account.ts'
+import type { Informer } from '../../client/informers/informer.ts'
+import type { Loop } from '../../client/reconcile/loop.ts'
+import { fromInformer } from '../../client/reconcile/sources.ts'
+import type { StepOutcome } from '../../client/reconcile/work-queue.ts'
+import type { Client } from '../../client/requests/client.ts'
+import type { ResourceType } from '../../client/requests/resource-type.ts'
+import { isSettledAlready } from './already-settled.ts'
+
+export const serviceAccounts: ResourceType<ServiceAccount> = {
+  group: '',
+  version: 'v1',
+  plural: 'serviceaccounts',
+  namespaced: true,
+}
+
+export interface ServiceAccountLoopParts {
+  readonly client: Client
+  readonly namespaces: Informer<Namespace>
+  readonly accounts: Informer<ServiceAccount>
+}
+
+export function serviceAccountLoop(parts: ServiceAccountLoopParts): Loop {
+  return {
+    name: 'serviceaccount',
+    sources: [
+      fromInformer(parts.namespaces),
+      fromInformer(parts.accounts, ({ previous, object }) => {
+        const { name, namespace = '' } = (object ?? previous)!.metadata
+        return name === defaultAccount ? [namespace] : []
+      }),
+    ],
+    reconcile: (namespace, signal) => reconcile(parts, namespace, signal),
+  }
+}
+
+async function reconcile(parts: ServiceAccountLoopParts, namespace: string, signal: AbortSignal): Promise<StepOutcome> {
+  const found = parts.namespaces.get({ name: namespace })
+  if (found === undefined || found.metadata.deletionTimestamp !== undefined) return 'done'
+  if (parts.accounts.get({ namespace, name: defaultAccount }) !== undefined) return 'done'
+  const metadata = { name: defaultAccount, namespace }
+  try {
+    await parts.client.create(serviceAccounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata }, { signal })
+  } catch (error) {
+    if (!isSettledAlready(error)) throw error
+  }
+  return 'done'
+}

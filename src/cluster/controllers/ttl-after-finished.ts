@@ -1,0 +1,69 @@
+/**
+ * Deletes finished Jobs when the time that they name in `ttlSecondsAfterFinished` has passed, with their Pods: in the
+ * foreground, so that the Job stays until they are gone.
+ */
+
+import type { Job } from '../../api/kinds/batch/job.ts'
+import type { ApiObject } from '../../api/model/object.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import type { Informer } from '../../client/informers/informer.ts'
+import type { Loop } from '../../client/reconcile/loop.ts'
+import { fromInformer } from '../../client/reconcile/sources.ts'
+import type { StepOutcome } from '../../client/reconcile/work-queue.ts'
+import type { Client } from '../../client/requests/client.ts'
+import { nameOfKey, type ObjectName, type ResourceType } from '../../client/requests/resource-type.ts'
+import { isConflict } from '../../client/requests/status-error.ts'
+import { unlessGone } from './unless-gone.ts'
+
+export const jobs: ResourceType<Job & ApiObject> = { group: 'batch', version: 'v1', plural: 'jobs', namespaced: true }
+
+export interface TtlAfterFinishedParts {
+  readonly client: Client
+  readonly informer: Informer<Job & ApiObject>
+  readonly clock: Clock
+}
+
+/** A longer time than this is waited for in parts: timers end early beyond 24 days. */
+const maxPauseMs = 60 * 60_000
+
+export function ttlAfterFinishedLoop(parts: TtlAfterFinishedParts): Loop {
+  return {
+    name: 'ttl-after-finished',
+    sources: [fromInformer(parts.informer)],
+    reconcile: (key, signal) => reconcile(parts, nameOfKey(key), signal),
+  }
+}
+
+async function reconcile(
+  { client, informer, clock }: TtlAfterFinishedParts,
+  name: ObjectName,
+  signal: AbortSignal,
+): Promise<StepOutcome> {
+  const due = dueAt(informer.get(name))
+  if (due === undefined) return 'done'
+  if (due > clock.now()) return { afterMs: Math.min(due - clock.now(), maxPauseMs) }
+  // The copy may be old: the time may have been made longer, or another Job may have the name by now.
+  const job = await unlessGone(client.get(jobs, name, { signal }))
+  const dueNow = dueAt(job)
+  if (job === undefined || dueNow === undefined) return 'done'
+  if (dueNow > clock.now()) return { afterMs: Math.min(dueNow - clock.now(), maxPauseMs) }
+  const preconditions = { uid: job.metadata.uid!, resourceVersion: job.metadata.resourceVersion! }
+  try {
+    await unlessGone(client.delete(jobs, name, { propagationPolicy: 'Foreground', preconditions, signal }))
+    return 'done'
+  } catch (error) {
+    if (isConflict(error)) return 'later'
+    throw error
+  }
+}
+
+/** When a Job is to be deleted; undefined for one that has not finished, is kept, or is being deleted already. */
+function dueAt(job: (Job & ApiObject) | undefined): number | undefined {
+  const seconds = job?.spec?.ttlSecondsAfterFinished
+  if (job === undefined || seconds === undefined || job.metadata.deletionTimestamp !== undefined) return undefined
+  const finished = job.status?.conditions?.find(
+    ({ type, status }) => (type === 'Complete' || type === 'Failed') && status === 'True',
+  )
+  const at = Date.parse(finished?.lastTransitionTime ?? '')
+  return Number.isNaN(at) ? undefined : at + seconds * 1000
+}

@@ -1,0 +1,105 @@
+/**
+ * Lets volumes grow whose claims ask for more than they have: those of the built-in provisioner, which are directories
+ * and hold what fits on the disk. Others grow by their own controllers, which is said in an event.
+ *
+ * The volume first, then the claim's status: a step that ended in between is finished by the next look.
+ */
+
+import type { PersistentVolume } from '../../../api/kinds/core/persistent-volume.ts'
+import type { PersistentVolumeClaim } from '../../../api/kinds/core/persistent-volume-claim.ts'
+import { timestamp } from '../../../api/model/object.ts'
+import type { Vendor } from '../../../api/model/vendor.ts'
+import type { Clock } from '../../../base/time/clock.ts'
+import type { EventRecorder } from '../../../client/informers/event-recorder.ts'
+import type { Informer, ObjectChange } from '../../../client/informers/informer.ts'
+import type { Loop } from '../../../client/reconcile/loop.ts'
+import { fromInformer } from '../../../client/reconcile/sources.ts'
+import type { StepOutcome } from '../../../client/reconcile/work-queue.ts'
+import type { Client } from '../../../client/requests/client.ts'
+import { nameOfKey } from '../../../client/requests/resource-type.ts'
+import { isConflict, isNotFound } from '../../../client/requests/status-error.ts'
+import { bindingKeys, hostPathProvisionerName } from '../../volumes/annotations.ts'
+import { compareSizes, isFor } from '../../volumes/matching.ts'
+import { claims, volumes } from '../storage-protection.ts'
+
+export interface ExpanderParts {
+  readonly client: Client
+  readonly recorder: EventRecorder
+  readonly clock: Clock
+  readonly vendor: Vendor
+  readonly claims: Informer<PersistentVolumeClaim>
+  readonly volumes: Informer<PersistentVolume>
+}
+
+export function volumeExpanderLoop(parts: ExpanderParts): Loop {
+  return {
+    name: 'persistentvolume-expander',
+    sources: [fromInformer(parts.claims), fromInformer(parts.volumes, claimsOf)],
+    reconcile: async (key, signal) => {
+      const claim = parts.claims.get(nameOfKey(key))
+      try {
+        return claim === undefined ? 'done' : await reconcile(parts, claim, signal)
+      } catch (error) {
+        if (isConflict(error) || isNotFound(error)) return 'later'
+        throw error
+      }
+    },
+  }
+}
+
+function claimsOf({ object }: ObjectChange<PersistentVolume>): string[] {
+  const { claimRef } = object?.spec ?? {}
+  return claimRef === undefined ? [] : [`${claimRef.namespace}/${claimRef.name}`]
+}
+
+async function reconcile(
+  parts: ExpanderParts,
+  claim: PersistentVolumeClaim,
+  signal: AbortSignal,
+): Promise<StepOutcome> {
+  const { client, recorder, vendor } = parts
+  const wanted = claim.spec?.resources?.requests?.storage
+  if (claim.status?.phase !== 'Bound' || claim.metadata.deletionTimestamp !== undefined) return 'done'
+  if (wanted === undefined || compareSizes(wanted, claim.status.capacity?.storage) <= 0) return 'done'
+  const volume = parts.volumes.get({ name: claim.spec?.volumeName ?? '' })
+  if (volume === undefined || !isFor(volume, claim)) return 'done'
+  if (volume.metadata.annotations?.[bindingKeys(vendor).provisionedBy] !== hostPathProvisionerName(vendor)) {
+    const message =
+      "Ignoring the PVC: didn't find a plugin capable of expanding the volume; waiting for an external controller to process this PVC."
+    recorder.record(claim, { type: 'Normal', reason: 'ExternalExpanding', message })
+    return 'done'
+  }
+  const marked = await markResizing(parts, claim, signal)
+  if (compareSizes(volume.spec?.capacity?.storage, wanted) < 0) {
+    const { resourceVersion } = volume.metadata
+    const patch = { merge: { metadata: { resourceVersion }, spec: { capacity: { storage: wanted } } } }
+    await client.patch(volumes, { name: volume.metadata.name! }, { patch, signal })
+  }
+  const conditions = (marked.status?.conditions ?? []).filter(({ type }) => type !== 'Resizing')
+  await patchStatus(parts, marked, { status: { capacity: { storage: wanted }, conditions }, signal })
+  const message = `The volume ${volume.metadata.name} holds ${wanted} now`
+  recorder.record(claim, { type: 'Normal', reason: 'VolumeResizeSuccessful', message })
+  return 'done'
+}
+
+async function markResizing(
+  parts: ExpanderParts,
+  claim: PersistentVolumeClaim,
+  signal: AbortSignal,
+): Promise<PersistentVolumeClaim> {
+  const { conditions = [] } = claim.status ?? {}
+  if (conditions.some(({ type, status }) => type === 'Resizing' && status === 'True')) return claim
+  const others = conditions.filter(({ type }) => type !== 'Resizing')
+  const resizing = { type: 'Resizing', status: 'True', lastTransitionTime: timestamp(parts.clock.now()) }
+  return await patchStatus(parts, claim, { status: { conditions: [...others, resizing] }, signal })
+}
+
+async function patchStatus(
+  { client }: ExpanderParts,
+  { metadata }: PersistentVolumeClaim,
+  { status, signal }: { status: NonNullable<PersistentVolumeClaim['status']>; signal: AbortSignal },
+): Promise<PersistentVolumeClaim> {
+  const { namespace, name, resourceVersion } = metadata
+  const patch = { merge: { metadata: { resourceVersion }, status } }
+  return await client.patch(claims, { namespace: namespace!, name: name! }, { patch, subresource: 'status', signal })
+}

@@ -1,0 +1,217 @@
+/**
+ * Makes volumes for claims whose class names this provisioner, as directories of this machine, and removes them when they
+ * are released and their policy is Delete. The volume of a claim is named after the claim's UID, so an attempt that ended
+ * in the middle is taken up, and never makes a second one. Data is removed only by what the server has now, never by a
+ * copy: volume and claim are read before.
+ */
+
+import type { Node } from '../../../api/kinds/core/node.ts'
+import type { PersistentVolume } from '../../../api/kinds/core/persistent-volume.ts'
+import type { PersistentVolumeClaim } from '../../../api/kinds/core/persistent-volume-claim.ts'
+import type { StorageClass } from '../../../api/kinds/storage/storage-class.ts'
+import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
+import { messageOf } from '../../../base/text/errors.ts'
+import type { Loop } from '../../../client/reconcile/loop.ts'
+import { fromInformer } from '../../../client/reconcile/sources.ts'
+import type { StepOutcome } from '../../../client/reconcile/work-queue.ts'
+import { nameOfKey, objectKey } from '../../../client/requests/resource-type.ts'
+import { isConflict, StatusError } from '../../../client/requests/status-error.ts'
+import { type BindingKeys, bindingKeys, hostPathProvisionerName } from '../../volumes/annotations.ts'
+import { classOf, isOnNode } from '../../volumes/matching.ts'
+import { claims, volumes } from '../storage-protection.ts'
+import { unlessGone } from '../unless-gone.ts'
+import { VolumeDirectories } from './directories.ts'
+import { nodes, type VolumeParts } from './parts.ts'
+import { fail } from './volumes.ts'
+
+export interface HostPathParts extends VolumeParts {
+  /** All directories are below this one. */
+  readonly directory: string
+}
+
+interface Provisioner extends HostPathParts {
+  readonly keys: BindingKeys
+  readonly name: string
+  readonly directories: VolumeDirectories
+}
+
+export function hostPathProvisionerLoop(parts: HostPathParts): Loop {
+  const provisioner: Provisioner = {
+    ...parts,
+    keys: bindingKeys(parts.vendor),
+    name: hostPathProvisionerName(parts.vendor),
+    directories: new VolumeDirectories(parts.directory),
+  }
+  return {
+    name: 'host-path-provisioner',
+    sources: [
+      fromInformer(parts.claims, ({ key }) => [`claim ${key}`]),
+      fromInformer(parts.volumes, ({ key }) => [`volume ${key}`]),
+      fromInformer(parts.classes, ({ key }) =>
+        [...parts.claims.objects()]
+          .filter((claim) => classOf(claim, provisioner.keys) === key)
+          .map((claim) => `claim ${objectKey(claim)}`),
+      ),
+    ],
+    reconcile: async (key, signal) => {
+      const name = nameOfKey(key.slice(key.indexOf(' ') + 1))
+      if (key.startsWith('volume ')) return await syncVolume(provisioner, name, signal)
+      return await provision(provisioner, parts.claims.get(name), signal)
+    },
+  }
+}
+
+async function provision(
+  provisioner: Provisioner,
+  claim: PersistentVolumeClaim | undefined,
+  signal: AbortSignal,
+): Promise<StepOutcome> {
+  const { keys, recorder } = provisioner
+  if (claim === undefined || !isWaiting(provisioner, claim)) return 'done'
+  const storageClass = provisioner.classes.get({ name: classOf(claim, keys) })
+  const selected = claim.metadata.annotations?.[keys.selectedNode]
+  if (storageClass?.provisioner !== provisioner.name) return 'done'
+  if (storageClass.volumeBindingMode === 'WaitForFirstConsumer' && selected === undefined) return 'done'
+  const node =
+    selected === undefined ? undefined : await unlessGone(provisioner.client.get(nodes, { name: selected }, { signal }))
+  const why =
+    refusal(claim, storageClass) ?? (selected === undefined ? undefined : nodeRefusal(selected, node, storageClass))
+  if (why !== undefined) {
+    recorder.record(claim, { type: 'Warning', reason: 'ProvisioningFailed', message: why })
+    return 'done'
+  }
+  await make(provisioner, claim, { storageClass, node, signal })
+  return 'done'
+}
+
+/** Whether the binder asked for a volume that is not there yet. */
+function isWaiting({ keys, name, ...parts }: Provisioner, { metadata, spec }: PersistentVolumeClaim): boolean {
+  const { annotations = {}, uid, deletionTimestamp } = metadata
+  if ((annotations[keys.provisioner] ?? annotations[keys.betaProvisioner]) !== name) return false
+  if (deletionTimestamp !== undefined || (spec?.volumeName ?? '') !== '') return false
+  return parts.volumes.get({ name: `pvc-${uid}` }) === undefined
+}
+
+function refusal({ spec = {} }: PersistentVolumeClaim, { parameters = {} }: StorageClass): string | undefined {
+  if (spec.selector !== undefined) return 'claim.Spec.Selector is not supported for dynamic provisioning'
+  if (spec.volumeMode === 'Block') return 'block volumes are not supported by this provisioner'
+  if (spec.dataSource !== undefined) return 'data sources are not supported by this provisioner'
+  const [unknown] = Object.keys(parameters)
+  return unknown === undefined ? undefined : `the parameter ${JSON.stringify(unknown)} of the class is not known`
+}
+
+function nodeRefusal(name: string, node: Node | undefined, storageClass: StorageClass): string | undefined {
+  if (node === undefined) return `the selected node ${JSON.stringify(name)} is not there`
+  const required = topologyOf(storageClass)
+  if (required === undefined || isOnNode({ spec: { nodeAffinity: { required } } } as PersistentVolume, node))
+    return undefined
+  return `the selected node ${JSON.stringify(name)} is in none of the allowed topologies of the class`
+}
+
+/** The topologies of a class, in the words of a volume's affinity; none: it is restricted to nothing. */
+function topologyOf({ allowedTopologies = [] }: StorageClass) {
+  if (allowedTopologies.length === 0) return undefined
+  const nodeSelectorTerms = allowedTopologies.map(({ matchLabelExpressions = [] }) => ({
+    matchExpressions: matchLabelExpressions.map(({ key, values }) => ({ key: key!, operator: 'In', values: values! })),
+  }))
+  return { nodeSelectorTerms }
+}
+
+interface Making {
+  readonly storageClass: StorageClass
+  readonly node: Node | undefined
+  readonly signal: AbortSignal
+}
+
+async function make(
+  { client, recorder, keys, name: provisioner, vendor, directories }: Provisioner,
+  claim: PersistentVolumeClaim,
+  { storageClass, node, signal }: Making,
+): Promise<void> {
+  const { namespace = '', name = '', uid = '' } = claim.metadata
+  const { accessModes = [], resources } = claim.spec ?? {}
+  const required = node === undefined ? topologyOf(storageClass) : onlyOn(node, vendor)
+  const path = await directories.make(`pvc-${uid}`)
+  const volume: PersistentVolume = {
+    apiVersion: 'v1',
+    kind: 'PersistentVolume',
+    metadata: { name: `pvc-${uid}`, annotations: { [keys.provisionedBy]: provisioner } },
+    spec: {
+      capacity: { storage: resources?.requests?.storage ?? '0' },
+      accessModes,
+      claimRef: { kind: 'PersistentVolumeClaim', apiVersion: 'v1', namespace, name, uid },
+      persistentVolumeReclaimPolicy: storageClass.reclaimPolicy === 'Retain' ? 'Retain' : 'Delete',
+      storageClassName: storageClass.metadata.name!,
+      volumeMode: 'Filesystem',
+      hostPath: { path, type: 'Directory' },
+      ...(storageClass.mountOptions === undefined ? {} : { mountOptions: storageClass.mountOptions }),
+      ...(required === undefined ? {} : { nodeAffinity: { required } }),
+    },
+  }
+  try {
+    await client.create(volumes, volume, { signal })
+  } catch (error) {
+    if (!(error instanceof StatusError && error.reason === 'AlreadyExists')) throw error
+  }
+  const message = `Successfully provisioned volume pvc-${uid} using ${provisioner}`
+  recorder.record(claim, { type: 'Normal', reason: 'ProvisioningSucceeded', message })
+}
+
+function onlyOn({ metadata: { name = '', labels = {} } }: Node, vendor: Vendor) {
+  const key = vendorKey(vendor, 'hostname')
+  return { nodeSelectorTerms: [{ matchExpressions: [{ key, operator: 'In', values: [labels[key] ?? name] }] }] }
+}
+
+async function syncVolume(
+  provisioner: Provisioner,
+  { name }: { name: string },
+  signal: AbortSignal,
+): Promise<StepOutcome> {
+  const known = provisioner.volumes.get({ name })
+  if (known === undefined) await provisioner.directories.forget(name)
+  else if (isReclaimable(provisioner, known)) await reclaim(provisioner, known, signal)
+  return 'done'
+}
+
+/** Whether the volume was made by this provisioner, its claim is gone, and its policy is Delete. */
+function isReclaimable({ keys, name }: Provisioner, { metadata, spec, status }: PersistentVolume): boolean {
+  if (metadata.annotations?.[keys.provisionedBy] !== name) return false
+  return status?.phase === 'Released' && spec?.persistentVolumeReclaimPolicy === 'Delete'
+}
+
+/** Removes a volume: the data first. A directory that is not on this machine is left to the machine that has it. */
+async function reclaim(provisioner: Provisioner, known: PersistentVolume, signal: AbortSignal): Promise<void> {
+  const { client, directories, recorder } = provisioner
+  const { name = '', uid = '' } = known.metadata
+  const volume = await unlessGone(client.get(volumes, { name }, { signal }))
+  if (volume === undefined || volume.metadata.uid !== uid || !isReclaimable(provisioner, volume)) return
+  if (await isClaimed(provisioner, volume, signal)) return
+  const path = volume.spec?.hostPath?.path ?? ''
+  try {
+    if ((await directories.remove(name, path)) === 'absent') {
+      const message = `the directory ${path} is not on this machine; the provisioner of the machine that has it removes it`
+      recorder.record(volume, { type: 'Warning', reason: 'VolumeFailedDelete', message })
+      return
+    }
+  } catch (error) {
+    await fail(provisioner, volume, { reason: 'VolumeFailedDelete', message: messageOf(error), signal })
+    return
+  }
+  try {
+    await unlessGone(client.delete(volumes, { name }, { preconditions: { uid }, signal }))
+  } catch (error) {
+    if (!isConflict(error)) throw error
+  }
+}
+
+/** Whether the very claim that the volume is for exists and is not bound to another volume. */
+async function isClaimed(
+  { client }: Provisioner,
+  { metadata, spec }: PersistentVolume,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { namespace = '', name = '', uid } = spec?.claimRef ?? {}
+  const claim = await unlessGone(client.get(claims, { namespace, name }, { signal }))
+  if (claim === undefined || claim.metadata.uid !== uid) return false
+  return ['', metadata.name].includes(claim.spec?.volumeName ?? '')
+}

@@ -1,0 +1,94 @@
+/** What becomes of a volume: it is free, waits for its claim, is bound, or is reclaimed when its claim is gone. */
+import type { PersistentVolume } from '../../../api/kinds/core/persistent-volume.ts'
+import type { PersistentVolumeClaim } from '../../../api/kinds/core/persistent-volume-claim.ts'
+import type { StepOutcome } from '../../../client/reconcile/work-queue.ts'
+import { claims, volumes } from '../storage-protection.ts'
+import { unlessGone } from '../unless-gone.ts'
+import type { Binder } from './parts.ts'
+import { setVolumeStatus } from './writes.ts'
+
+export async function syncVolume(binder: Binder, volume: PersistentVolume, signal: AbortSignal): Promise<StepOutcome> {
+  const { claimRef } = volume.spec ?? {}
+  const setPhase = (phase: string) => setVolumeStatus(binder, volume, { status: { phase }, signal })
+  // Without a UID it waits for a claim of the name; the claim takes it.
+  if (claimRef === undefined || (claimRef.uid ?? '') === '') await setPhase('Available')
+  else {
+    const claim = await claimOf(binder, volume, signal)
+    if (claim === undefined) await release(binder, volume, signal)
+    else if (claim.spec?.volumeName === volume.metadata.name) await setPhase('Bound')
+    else if ((claim.spec?.volumeName ?? '') !== '') await letGo(binder, volume, signal)
+    // Else the claim is about to name this volume: its own step goes on.
+  }
+  return 'done'
+}
+
+/** The very claim that the volume is for. One that the copy does not have is asked for: much depends on it. */
+async function claimOf(
+  { claims: informer, client }: Binder,
+  { spec }: PersistentVolume,
+  signal: AbortSignal,
+): Promise<PersistentVolumeClaim | undefined> {
+  const { namespace = '', name = '', uid } = spec?.claimRef ?? {}
+  const known = informer.get({ namespace, name })
+  if (known?.metadata.uid === uid) return known
+  const live = await unlessGone(client.get(claims, { namespace, name }, { signal }))
+  return live?.metadata.uid === uid ? live : undefined
+}
+
+/** The claim is gone. What was made for it goes with it where the policy says so. */
+async function release(binder: Binder, volume: PersistentVolume, signal: AbortSignal): Promise<void> {
+  const phase = volume.status?.phase
+  if (phase !== 'Released' && phase !== 'Failed')
+    return await setVolumeStatus(binder, volume, { status: { phase: 'Released' }, signal })
+  if (phase === 'Failed') return
+  const provisioner = volume.metadata.annotations?.[binder.keys.provisionedBy]
+  switch (volume.spec?.persistentVolumeReclaimPolicy) {
+    case 'Delete':
+      // Whoever made the volume deletes it.
+      if (provisioner === undefined) await fail(binder, volume, { ...noDeleter(volume), signal })
+      break
+    case 'Recycle':
+      await fail(binder, volume, { ...noRecycler, signal })
+  }
+}
+
+function noDeleter({ metadata: { name } }: PersistentVolume) {
+  const message = `error getting deleter volume plugin for volume "${name}": no deletable volume plugin matched`
+  return { reason: 'VolumeFailedDelete', message }
+}
+
+const noRecycler = { reason: 'VolumeFailedRecycle', message: 'no recyclable volume plugin matched' }
+
+interface Failure {
+  readonly reason: string
+  readonly message: string
+  readonly signal: AbortSignal
+}
+
+export async function fail(
+  binder: Pick<Binder, 'client' | 'recorder'>,
+  volume: PersistentVolume,
+  { reason, message, signal }: Failure,
+): Promise<void> {
+  const status = { phase: 'Failed', message, reason }
+  await binder.client.update(volumes, { ...volume, status }, { subresource: 'status', signal })
+  binder.recorder.record(volume, { type: 'Warning', reason, message })
+}
+
+/** The claim is bound to another volume. One that was made for it is not needed; any other is free again. */
+async function letGo(binder: Binder, volume: PersistentVolume, signal: AbortSignal): Promise<void> {
+  const { keys, client } = binder
+  const { annotations = {} } = volume.metadata
+  const isMade =
+    annotations[keys.provisionedBy] !== undefined && volume.spec?.persistentVolumeReclaimPolicy === 'Delete'
+  if (isMade) return await release(binder, volume, signal)
+  const { [keys.boundByController]: byController, ...others } = annotations
+  const { claimRef, ...spec } = volume.spec ?? {}
+  const { uid: _, resourceVersion: __, ...kept } = claimRef ?? {}
+  const next = { ...volume, metadata: { ...volume.metadata, annotations: others } }
+  await client.update(
+    volumes,
+    { ...next, spec: byController === undefined ? { ...spec, claimRef: kept } : spec },
+    { signal },
+  )
+}

@@ -1,0 +1,51 @@
+/**
+ * Many alike writes of one step: in batches that double while all succeed (1, 2, 4, ...), so that what cannot succeed,
+ * such as creations against a full quota, is tried once and not hundreds of times. At most `maxAtOnce` writes are under
+ * way, and others get their turn in between.
+ */
+import { TimeSlice } from '../../../base/concurrency/time-slice.ts'
+
+const maxAtOnce = 16
+
+/** What became of a number of writes. */
+export interface BatchOutcome {
+  readonly succeeded: number
+  /** The first failure. */
+  readonly error?: unknown
+}
+
+/** Makes `count` writes in growing batches. After a batch with a failure the rest is not tried. */
+export async function slowStart(count: number, write: (i: number) => Promise<void>): Promise<BatchOutcome> {
+  let succeeded = 0
+  for (let begun = 0, size = 1; begun < count; size *= 2) {
+    const batch = Math.min(size, count - begun)
+    const first = begun
+    const outcome = await writeAll(batch, (i) => write(first + i))
+    begun += batch
+    succeeded += outcome.succeeded
+    if ('error' in outcome) return { succeeded, error: outcome.error }
+  }
+  return { succeeded }
+}
+
+/** Makes `count` writes, all of them whatever becomes of the others. */
+export async function writeAll(count: number, write: (i: number) => Promise<void>): Promise<BatchOutcome> {
+  const slice = new TimeSlice()
+  const errors: unknown[] = []
+  let next = 0
+  let succeeded = 0
+  const worker = async () => {
+    while (next < count) {
+      const i = next++
+      await slice.yieldIfDue()
+      try {
+        await write(i)
+        succeeded++
+      } catch (error) {
+        errors.push(error)
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(maxAtOnce, count) }, worker))
+  return errors.length === 0 ? { succeeded } : { succeeded, error: errors[0] }
+}

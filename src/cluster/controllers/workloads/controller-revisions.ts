@@ -1,0 +1,162 @@
+/**
+ * The templates that a workload has had, each kept in a ControllerRevision: a patch that makes the workload's template
+ * what it was. Revisions are numbered; the highest number is the present template, so one that is returned to is given a
+ * new number. Old ones that no pod is of are deleted beyond the workload's limit.
+ */
+
+import { isObject, type Json, sameJson } from '../../../api/json/json.ts'
+import type { ControllerRevision } from '../../../api/kinds/apps/controller-revision.ts'
+import type { PodTemplateSpec } from '../../../api/kinds/core/types/pod-template-spec.ts'
+import type { ObjectBase } from '../../../api/model/object.ts'
+import type { Labels } from '../../../api/selectors/label-selector.ts'
+import { sortUtf8 } from '../../../base/collections/utf8-order.ts'
+import type { Informer } from '../../../client/informers/informer.ts'
+import type { Client } from '../../../client/requests/client.ts'
+import { nameOf, type ResourceType } from '../../../client/requests/resource-type.ts'
+import { StatusError } from '../../../client/requests/status-error.ts'
+import { unlessGone } from '../unless-gone.ts'
+import { claimObjects } from './claiming.ts'
+import { byController, controllerReference, isControlledBy } from './ownership.ts'
+import { controllerRevisions } from './resource-types.ts'
+import { contentHash } from './template-hash.ts'
+
+/** A workload that keeps revisions. */
+export interface RevisionOwner<O extends ObjectBase> {
+  readonly client: Client
+  readonly revisions: Informer<ControllerRevision>
+  readonly owner: O
+  readonly ownerType: ResourceType<O>
+  readonly selects: (labels: Labels) => boolean
+  readonly template: PodTemplateSpec
+  /** How often a name was taken; undefined: never. */
+  readonly collisions: number | undefined
+  /** The label of a revision that has its hash. */
+  readonly hashLabel: string
+  readonly signal: AbortSignal
+}
+
+/** All revisions of a workload, from the oldest on, and the one of its present template. */
+export interface History {
+  readonly present: ControllerRevision
+  readonly others: readonly ControllerRevision[]
+  /** Undefined where no name was ever taken. */
+  readonly collisions: number | undefined
+}
+
+/** Finds or creates the revision of the present template. */
+export async function syncHistory<O extends ObjectBase>(parts: RevisionOwner<O>): Promise<History> {
+  const all = await claimedRevisions(parts)
+  const data = templatePatch(parts.template)
+  const newest = all.at(-1)?.revision ?? 0
+  const equal = all.filter((each) => isOfTemplate(each, parts.template)).at(-1)
+  const made =
+    equal === undefined
+      ? await createRevision(parts, { data, revision: newest + 1 })
+      : { present: await renumber(parts, equal, newest), collisions: parts.collisions }
+  return { ...made, others: all.filter(({ metadata }) => metadata.uid !== made.present.metadata.uid) }
+}
+
+/** The template that a revision holds. */
+export function templateOfRevision({ data }: ControllerRevision): PodTemplateSpec | undefined {
+  const { spec } = (data ?? {}) as { spec?: { template?: PodTemplateSpec & { $patch?: string } } }
+  if (spec?.template === undefined) return undefined
+  const { $patch: _, ...template } = spec.template
+  const { creationTimestamp: time, ...metadata } = template.metadata ?? {}
+  return (time ?? undefined) === undefined ? { ...template, metadata } : template
+}
+
+/** Also one that was written without the null of `templatePatch`: another revision would replace all pods. */
+function isOfTemplate(revision: ControllerRevision, template: PodTemplateSpec): boolean {
+  return sameJson(asData(templateOfRevision(revision)), asData({ ...template, metadata: template.metadata ?? {} }))
+}
+
+function asData(template: PodTemplateSpec | undefined): Json {
+  return (template ?? null) as unknown as Json
+}
+
+/** Deletes the oldest of the revisions that nothing needs, beyond the limit. */
+export async function truncateHistory(
+  { client, signal }: Pick<RevisionOwner<ObjectBase>, 'client' | 'signal'>,
+  revisions: readonly ControllerRevision[],
+  { limit, isLive }: { readonly limit: number; readonly isLive: (revision: ControllerRevision) => boolean },
+): Promise<void> {
+  const unused = revisions.filter((revision) => !isLive(revision)).sort(byAge)
+  for (const revision of unused.slice(0, Math.max(0, unused.length - limit))) {
+    const preconditions = { uid: revision.metadata.uid ?? '' }
+    await unlessGone(client.delete(controllerRevisions, nameOf(revision), { preconditions, signal }))
+  }
+}
+
+/** Those of the workload, from the oldest on. */
+async function claimedRevisions<O extends ObjectBase>(parts: RevisionOwner<O>): Promise<ControllerRevision[]> {
+  const { revisions, owner } = parts
+  const { uid = '', namespace = '' } = owner.metadata
+  const lookup = byController(revisions)
+  const candidates = [...lookup.controlledBy(namespace, uid), ...lookup.orphans(namespace)]
+  return (await claimObjects({ ...parts, type: controllerRevisions }, candidates)).sort(byAge)
+}
+
+function byAge(a: ControllerRevision, b: ControllerRevision): number {
+  const times = [a, b].map(({ metadata }) => metadata.creationTimestamp ?? '')
+  const names = [a, b].map(({ metadata }) => metadata.name ?? '')
+  return (a.revision ?? 0) - (b.revision ?? 0) || compareText(times[0]!, times[1]!) || compareText(names[0]!, names[1]!)
+}
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b)
+}
+
+/**
+ * A patch of the workload: a template that replaces the one that it has. Programs in Go, such as kubectl and the controller
+ * manager of Kubernetes, compare its bytes with what they make of the workload: there a time that is not set is null, and
+ * members stand in the order of their names.
+ */
+function templatePatch(template: PodTemplateSpec): Json {
+  const metadata = { creationTimestamp: null, ...template.metadata }
+  return inByteOrder({ spec: { template: { ...template, metadata, $patch: 'replace' } } } as unknown as Json)
+}
+
+function inByteOrder(value: Json): Json {
+  if (Array.isArray(value)) return value.map(inByteOrder)
+  if (!isObject(value)) return value
+  const named = sortUtf8(Object.keys(value)).filter((key) => value[key] !== undefined)
+  return Object.fromEntries(named.map((key) => [key, inByteOrder(value[key]!)]))
+}
+
+interface NewRevision {
+  readonly data: Json
+  readonly revision: number
+}
+
+/** A name that is taken by other contents leads to another name; by equal contents of this workload, to that revision. */
+async function createRevision<O extends ObjectBase>(
+  parts: RevisionOwner<O>,
+  { data, revision }: NewRevision,
+): Promise<Pick<History, 'present' | 'collisions'>> {
+  const { client, owner, template, hashLabel, signal } = parts
+  const { namespace = '', name: ownerName = '' } = owner.metadata
+  for (let collisions = parts.collisions; ; collisions = (collisions ?? 0) + 1) {
+    const hash = contentHash(data, collisions)
+    const name = `${ownerName.slice(0, 223)}-${hash}`
+    const labels = { ...template.metadata?.labels, [hashLabel]: hash }
+    const { annotations = {} } = owner.metadata
+    const metadata = { name, namespace, labels, annotations, ownerReferences: [controllerReference(owner)] }
+    try {
+      return { present: await client.create(controllerRevisions, { metadata, data, revision }, { signal }), collisions }
+    } catch (error) {
+      if (!(error instanceof StatusError && error.reason === 'AlreadyExists')) throw error
+    }
+    const taken = await client.get(controllerRevisions, { namespace, name }, { signal })
+    if (isControlledBy(taken, owner) && isOfTemplate(taken, template)) return { present: taken, collisions }
+  }
+}
+
+/** The revision of the present template has the highest number. */
+async function renumber<O extends ObjectBase>(
+  { client, signal }: RevisionOwner<O>,
+  revision: ControllerRevision,
+  newest: number,
+): Promise<ControllerRevision> {
+  if (revision.revision === newest) return revision
+  return await client.update(controllerRevisions, { ...revision, revision: newest + 1 }, { signal })
+}

@@ -1,0 +1,87 @@
+/**
+ * A rolling update of a DaemonSet: pods of old templates are deleted as far as maxUnavailable allows, or, with maxSurge,
+ * new ones are made beside them first. What is not available anyway is replaced at once.
+ */
+import type { Pod } from '../../../../api/kinds/core/pod.ts'
+import { absoluteNumber } from '../percentages.ts'
+import { isAvailable, isTerminating } from '../pod-state.ts'
+import { mayGo } from './coverage.ts'
+import type { DaemonStep } from './parts.ts'
+import { isUpdated, type Moves } from './pod-writes.ts'
+
+interface Limits {
+  readonly maxSurge: number
+  readonly maxUnavailable: number
+}
+
+/** Percentages are of the nodes that are to have a pod, rounded up; where both are none, one may be missing. */
+export function limitsOf({ set, nodes }: DaemonStep): Limits {
+  const wanted = [...nodes.values()].filter(({ shouldRun }) => shouldRun).length
+  const { maxSurge = 0, maxUnavailable = 1 } = set.spec?.updateStrategy?.rollingUpdate ?? {}
+  const surge = absoluteNumber(maxSurge, wanted, Math.ceil)
+  const unavailable = absoluteNumber(maxUnavailable, wanted, Math.ceil)
+  return { maxSurge: surge, maxUnavailable: surge === 0 && unavailable === 0 ? 1 : unavailable }
+}
+
+export function rollingMoves(step: DaemonStep, { maxSurge, maxUnavailable }: Limits): Moves {
+  return maxSurge === 0 ? replacingMoves(step, maxUnavailable) : surgingMoves(step, maxSurge)
+}
+
+/** The pods of a node of the new and of old templates. */
+interface OnNode {
+  readonly node: string
+  readonly fresh: readonly Pod[]
+  readonly old: readonly Pod[]
+}
+
+/** All nodes that have or are to have a pod. */
+function* nodesOf(step: DaemonStep): Generator<OnNode> {
+  const lacking = [...step.nodes].filter(([node, { shouldRun }]) => shouldRun && !step.byNode.has(node))
+  for (const [node] of lacking) yield { node, fresh: [], old: [] }
+  for (const [node, pods] of step.byNode) {
+    const present = pods.filter((pod) => !isTerminating(pod))
+    const fresh = present.filter((pod) => isUpdated(step, pod))
+    yield { node, fresh, old: present.filter((pod) => !fresh.includes(pod)) }
+  }
+}
+
+function isWell({ set, state }: DaemonStep, pod: Pod): boolean {
+  return isAvailable(pod, set.spec?.minReadySeconds ?? 0, state.clock.now())
+}
+
+/** A node without exactly one pod is unavailable; coverage sees to it. */
+function replacingMoves(step: DaemonStep, maxUnavailable: number): Moves {
+  const unwell: Pod[] = []
+  const candidates: Pod[] = []
+  let unavailable = 0
+  for (const { fresh, old } of nodesOf(step)) {
+    const [pod] = [...fresh, ...old]
+    if (pod === undefined || fresh.length + old.length > 1) unavailable++
+    else if (fresh.length === 1) unavailable += Number(!isWell(step, pod))
+    else if (isWell(step, pod)) candidates.push(pod)
+    else unwell.push(pod)
+  }
+  const may = Math.max(0, maxUnavailable - unavailable)
+  return { lacking: [], surplus: [...unwell, ...candidates.slice(0, may)] }
+}
+
+function surgingMoves(step: DaemonStep, maxSurge: number): Moves {
+  const surplus: Pod[] = []
+  const unwell: string[] = []
+  const candidates: string[] = []
+  let surging = 0
+  for (const { node, fresh, old } of nodesOf(step)) {
+    const [newest] = fresh
+    const [oldest] = old
+    if (fresh.length > 1 || old.length > 1) surging++
+    else if (oldest === undefined) continue
+    else if (newest !== undefined) {
+      if (!isWell(step, oldest) || mayGo(step, { newest, oldest })) surplus.push(oldest)
+      else surging++
+    } else if (step.nodes.get(node)?.shouldRun !== true) continue
+    else if (isWell(step, oldest)) candidates.push(node)
+    else unwell.push(node)
+  }
+  const may = Math.max(0, maxSurge - surging)
+  return { surplus, lacking: [...unwell, ...candidates.slice(0, may)] }
+}

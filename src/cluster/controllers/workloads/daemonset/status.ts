@@ -1,0 +1,50 @@
+/** The status of a DaemonSet: on how many nodes it runs, and is to run. */
+import type { DaemonSet } from '../../../../api/kinds/apps/daemon-set.ts'
+import { unlessGone } from '../../unless-gone.ts'
+import { isAvailable, isReady } from '../pod-state.ts'
+import { daemonSets } from '../resource-types.ts'
+import { sameStatus } from '../same-status.ts'
+import type { DaemonStep } from './parts.ts'
+import { isUpdated } from './pod-writes.ts'
+
+/** Writes the status. While writes of earlier steps have not been seen, the generation does not count as observed. */
+export async function writeStatus(
+  step: DaemonStep,
+  { isObserved, collisions }: { readonly isObserved: boolean; readonly collisions: number | undefined },
+): Promise<void> {
+  const { set, state, signal } = step
+  const { observedGeneration = 0, conditions } = set.status ?? {}
+  const status: DaemonSet['status'] = {
+    ...countNodes(step),
+    observedGeneration: isObserved ? (set.metadata.generation ?? 0) : observedGeneration,
+    ...(collisions === undefined ? {} : { collisionCount: collisions }),
+    ...(conditions === undefined ? {} : { conditions }),
+  }
+  if (sameStatus(status, set.status ?? {})) return
+  await unlessGone(state.client.update(daemonSets, { ...set, status }, { subresource: 'status', signal }))
+}
+
+/** The first pod of a node counts for it. */
+function countNodes(step: DaemonStep) {
+  const { minReadySeconds = 0 } = step.set.spec ?? {}
+  const now = step.state.clock.now()
+  const counts = {
+    ...{ currentNumberScheduled: 0, numberMisscheduled: 0, desiredNumberScheduled: 0, numberReady: 0 },
+    ...{ updatedNumberScheduled: 0, numberAvailable: 0, numberUnavailable: 0 },
+  }
+  for (const [node, { shouldRun }] of step.nodes) {
+    const [pod] = step.byNode.get(node) ?? []
+    if (!shouldRun) {
+      if (pod !== undefined) counts.numberMisscheduled++
+      continue
+    }
+    counts.desiredNumberScheduled++
+    if (pod === undefined) continue
+    counts.currentNumberScheduled++
+    counts.numberReady += Number(isReady(pod))
+    counts.numberAvailable += Number(isAvailable(pod, minReadySeconds, now))
+    counts.updatedNumberScheduled += Number(isUpdated(step, pod))
+  }
+  counts.numberUnavailable = counts.desiredNumberScheduled - counts.numberAvailable
+  return counts
+}

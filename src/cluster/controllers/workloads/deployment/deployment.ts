@@ -1,0 +1,96 @@
+/**
+ * Rolls Deployments out: one ReplicaSet per template, of which one grows while the others shrink. A step makes the next
+ * move, or scales, pauses or rolls back, and writes the status; changes of the ReplicaSets bring the Deployment back.
+ *
+ * Every write names the version that it was decided by: a step with an outdated view changes nothing. A new ReplicaSet is
+ * named after its template, so that a second attempt to create it finds the first one's.
+ */
+
+import type { Deployment } from '../../../../api/kinds/apps/deployment.ts'
+import type { ReplicaSet } from '../../../../api/kinds/apps/replica-set.ts'
+import type { Pod } from '../../../../api/kinds/core/pod.ts'
+import type { Labels } from '../../../../api/selectors/label-selector.ts'
+import type { Loop } from '../../../../client/reconcile/loop.ts'
+import { fromInformer, type Source } from '../../../../client/reconcile/sources.ts'
+import { nameOfKey, objectKey } from '../../../../client/requests/resource-type.ts'
+import { claimObjects } from '../claiming.ts'
+import { afterRefusal, lookAgain } from '../outcomes.ts'
+import { byController, controllerKey, controllerOf } from '../ownership.ts'
+import { deployments, replicaSets } from '../resource-types.ts'
+import { type SelectingOwners, selectingOwners } from '../selecting-owners.ts'
+import { isRolling } from './limits.ts'
+import { type DeploymentParts, Rollout } from './parts.ts'
+import { syncCounts, syncPaused } from './progress.ts'
+import { recreate } from './recreate.ts'
+import { sortOut } from './replica-sets.ts'
+import { rollBack, rollbackTo } from './rollback.ts'
+import { rollOut } from './rolling.ts'
+import { isScaled, scaleOnly } from './scaling.ts'
+
+const kind = { group: 'apps', kind: 'Deployment' }
+
+/** Rolls Deployments out. */
+export function deploymentLoop(parts: DeploymentParts): Loop {
+  const selecting = selectingOwners(parts.deployments, ({ spec }) => spec?.selector)
+  return {
+    name: 'deployment',
+    sources: [fromInformer(parts.deployments), fromReplicaSets(parts, selecting), fromLastPods(parts)],
+    reconcile: async (key, signal) => {
+      const deployment = parts.deployments.get(nameOfKey(key))
+      if (deployment === undefined) return 'done'
+      try {
+        const all = await claimedSets(parts, deployment, { selecting, signal })
+        return lookAgain(await step(new Rollout(parts, deployment, signal), all))
+      } catch (error) {
+        return afterRefusal(error)
+      }
+    },
+  }
+}
+
+/** The Deployments of changed ReplicaSets, and those that may adopt one. */
+function fromReplicaSets(parts: DeploymentParts, selecting: SelectingOwners<Deployment>): Source {
+  return fromInformer(parts.replicaSets, ({ previous, object }) => {
+    const owners = [previous, object].flatMap((set) => (set && controllerKey(set, kind)) ?? [])
+    const isOrphan = object !== undefined && controllerOf(object) === undefined
+    return new Set([...owners, ...(isOrphan ? selecting.of(object).map(objectKey) : [])])
+  })
+}
+
+/** Deployments that are recreated wait until the pods of old templates are gone. */
+function fromLastPods({ pods, replicaSets, deployments }: DeploymentParts): Source {
+  const ownerOf = (pod: Pod): string[] => {
+    const name = controllerKey(pod, { group: 'apps', kind: 'ReplicaSet' })
+    const set = name === undefined ? undefined : replicaSets.get(nameOfKey(name))
+    const key = set && controllerKey(set, kind)
+    const deployment = key === undefined ? undefined : deployments.get(nameOfKey(key))
+    return deployment === undefined || isRolling(deployment) ? [] : [objectKey(deployment)]
+  }
+  return fromInformer(pods, ({ previous, object }) =>
+    previous !== undefined && object?.metadata.uid !== previous.metadata.uid ? ownerOf(previous) : [],
+  )
+}
+
+async function claimedSets(
+  { client, replicaSets: informer }: DeploymentParts,
+  owner: Deployment,
+  { selecting, signal }: { readonly selecting: SelectingOwners<Deployment>; readonly signal: AbortSignal },
+): Promise<ReplicaSet[]> {
+  const { uid = '', namespace = '' } = owner.metadata
+  const lookup = byController(informer)
+  const selects = (labels: Labels) => selecting.selects(owner, labels)
+  const candidates = [...lookup.controlledBy(namespace, uid), ...lookup.orphans(namespace)]
+  return await claimObjects({ client, type: replicaSets, owner, ownerType: deployments, selects, signal }, candidates)
+}
+
+/** Returns after how many milliseconds to look again; undefined: when something changes. */
+async function step(rollout: Rollout, all: readonly ReplicaSet[]): Promise<number | undefined> {
+  if (rollout.deployment.metadata.deletionTimestamp !== undefined)
+    return void (await syncCounts(rollout, sortOut(rollout.deployment, all)))
+  await syncPaused(rollout)
+  const { deployment } = rollout
+  if (deployment.spec?.paused === true) return void (await scaleOnly(rollout, all))
+  if (rollbackTo(deployment) !== undefined) return void (await rollBack(rollout, all))
+  if (isScaled(rollout, all)) return void (await scaleOnly(rollout, all))
+  return isRolling(deployment) ? await rollOut(rollout, all) : await recreate(rollout, all)
+}

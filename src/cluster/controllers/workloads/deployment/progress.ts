@@ -1,0 +1,147 @@
+/**
+ * The status of a Deployment: counts from its ReplicaSets, and conditions that say whether enough pods are available
+ * (Available), whether the rollout gets on (Progressing) and why pods cannot be made (ReplicaFailure).
+ *
+ * A rollout that has not got on for `progressDeadlineSeconds` is said to have failed; nothing else follows from that.
+ */
+import type { Deployment } from '../../../../api/kinds/apps/deployment.ts'
+import type { ReplicaSet } from '../../../../api/kinds/apps/replica-set.ts'
+import { findCondition, withCondition, withoutCondition } from '../conditions.ts'
+import { sameStatus } from '../same-status.ts'
+import { availableIn, maxUnavailable, presentIn, wantedIn } from './limits.ts'
+import { type DeploymentCondition, type DeploymentStatus, hasDeadline, progressing, type Rollout } from './parts.ts'
+import { allOf, type Sets } from './replica-sets.ts'
+
+const complete = 'NewReplicaSetAvailable'
+const timedOut = 'ProgressDeadlineExceeded'
+const paused = 'DeploymentPaused'
+
+/** Whether all pods are of the present template and available, and none of an old one is left. */
+export function isComplete({ spec, metadata }: Deployment, status: DeploymentStatus): boolean {
+  const { replicas = 1 } = spec ?? {}
+  const { updatedReplicas = 0, replicas: present = 0, availableReplicas = 0, observedGeneration = 0 } = status
+  return (
+    updatedReplicas === replicas &&
+    present === replicas &&
+    availableReplicas === replicas &&
+    observedGeneration >= (metadata.generation ?? 0)
+  )
+}
+
+/** Writes the counts, and that is all: for a Deployment that is not being rolled out now. */
+export async function syncCounts(rollout: Rollout, sets: Sets): Promise<void> {
+  const next = countedStatus(rollout, sets)
+  if (!sameStatus(next, rollout.deployment.status ?? {})) await rollout.writeStatus({ status: next })
+}
+
+/** Writes counts and progress. Returns after how many milliseconds the deadline is to be looked at; undefined: never. */
+export async function syncProgress(rollout: Rollout, sets: Sets): Promise<number | undefined> {
+  const { deployment } = rollout
+  const counted = countedStatus(rollout, sets)
+  const conditions = withFailure(withProgress(rollout, sets, counted), sets)
+  const next = { ...counted, conditions }
+  if (!sameStatus(next, deployment.status ?? {})) await rollout.writeStatus({ status: next })
+  return deadlineInMs(rollout, next)
+}
+
+/** Says that a Deployment was paused or resumed, in its progress: meanwhile its deadline does not count. */
+export async function syncPaused(rollout: Rollout): Promise<void> {
+  const { deployment } = rollout
+  const known = progressing(deployment)
+  const isPaused = deployment.spec?.paused === true
+  if (!hasDeadline(deployment) || known?.reason === timedOut || isPaused === (known?.reason === paused)) return
+  const told = isPaused
+    ? { reason: paused, message: 'Deployment is paused' }
+    : { reason: 'DeploymentResumed', message: 'Deployment is resumed' }
+  const condition = rollout.condition('Progressing', 'Unknown', told)
+  const conditions = withCondition(deployment.status?.conditions, condition)
+  await rollout.writeStatus({ status: { ...deployment.status, conditions } })
+}
+
+function countedStatus(rollout: Rollout, sets: Sets): DeploymentStatus {
+  const { deployment } = rollout
+  const all = allOf(sets)
+  const availableReplicas = availableIn(all)
+  const { collisionCount, conditions } = deployment.status ?? {}
+  const isAvailable = availableReplicas >= rollout.replicas - maxUnavailable(deployment)
+  const available = isAvailable
+    ? rollout.condition('Available', 'True', {
+        reason: 'MinimumReplicasAvailable',
+        message: 'Deployment has minimum availability.',
+      })
+    : rollout.condition('Available', 'False', {
+        reason: 'MinimumReplicasUnavailable',
+        message: 'Deployment does not have minimum availability.',
+      })
+  return {
+    observedGeneration: deployment.metadata.generation ?? 0,
+    replicas: presentIn(all),
+    updatedReplicas: presentIn(sets.present === undefined ? [] : [sets.present]),
+    readyReplicas: all.reduce((sum, { status }) => sum + (status?.readyReplicas ?? 0), 0),
+    availableReplicas,
+    unavailableReplicas: Math.max(0, wantedIn(all) - availableReplicas),
+    ...(collisionCount === undefined ? {} : { collisionCount }),
+    conditions: withCondition(conditions, available),
+  }
+}
+
+function withProgress(rollout: Rollout, { present }: Sets, next: DeploymentStatus): DeploymentCondition[] {
+  const { deployment } = rollout
+  const { conditions = [], replicas, updatedReplicas } = next
+  const known = progressing(deployment)
+  if (!hasDeadline(deployment)) return withoutCondition(conditions, 'Progressing')
+  if (replicas === updatedReplicas && known?.reason === complete) return conditions
+  const what = present === undefined ? `Deployment "${rollout.name}"` : `ReplicaSet "${present.metadata.name}"`
+  const told = (status: string, reason: string, verb: string) =>
+    rollout.condition('Progressing', status, { reason, message: `${what} ${verb}` })
+  if (isComplete(deployment, next))
+    return withCondition(conditions, told('True', complete, 'has successfully progressed.'))
+  if (hasProgressed(deployment.status ?? {}, next)) {
+    // The condition is written anew for its time: from it the deadline counts.
+    const condition = told('True', 'ReplicaSetUpdated', 'is progressing.')
+    const since = known?.status === 'True' ? known.lastTransitionTime : undefined
+    const others = withoutCondition(conditions, 'Progressing')
+    return [...others, since === undefined ? condition : { ...condition, lastTransitionTime: since }]
+  }
+  if (isTimedOut(rollout)) return withCondition(conditions, told('False', timedOut, 'has timed out progressing.'))
+  return conditions
+}
+
+function hasProgressed(before: DeploymentStatus, after: DeploymentStatus): boolean {
+  const oldPods = ({ replicas = 0, updatedReplicas = 0 }: DeploymentStatus) => replicas - updatedReplicas
+  const grew = (name: 'updatedReplicas' | 'readyReplicas' | 'availableReplicas') =>
+    (after[name] ?? 0) > (before[name] ?? 0)
+  return (
+    grew('updatedReplicas') || grew('readyReplicas') || grew('availableReplicas') || oldPods(after) < oldPods(before)
+  )
+}
+
+function isTimedOut(rollout: Rollout): boolean {
+  const known = progressing(rollout.deployment)
+  if (known === undefined || known.reason === complete) return false
+  return known.reason === timedOut || deadlineOf(rollout, known) < rollout.parts.clock.now()
+}
+
+function deadlineOf({ deployment }: Rollout, { lastUpdateTime = '' }: DeploymentCondition): number {
+  return Date.parse(lastUpdateTime) + (deployment.spec?.progressDeadlineSeconds ?? 0) * 1000
+}
+
+function deadlineInMs(rollout: Rollout, next: DeploymentStatus): number | undefined {
+  const known = progressing(rollout.deployment)
+  if (!hasDeadline(rollout.deployment) || known === undefined || known.reason === timedOut) return undefined
+  if (isComplete(rollout.deployment, next) || known.reason === complete) return undefined
+  // Times are in whole seconds: the deadline has passed a second later.
+  return Math.max(0, deadlineOf(rollout, known) - rollout.parts.clock.now()) + 1000
+}
+
+/** What keeps the present ReplicaSet from making pods, or else any of them. */
+function withFailure(conditions: DeploymentCondition[], { present, old }: Sets): DeploymentCondition[] {
+  const failureOf = ({ status }: ReplicaSet) => findCondition(status?.conditions, 'ReplicaFailure')
+  const failure = (present && failureOf(present)) ?? old.map(failureOf).find((each) => each !== undefined)
+  if (failure === undefined) return withoutCondition(conditions, 'ReplicaFailure')
+  const { lastTransitionTime } = failure
+  return withCondition(conditions, {
+    ...failure,
+    ...(lastTransitionTime === undefined ? {} : { lastUpdateTime: lastTransitionTime }),
+  })
+}

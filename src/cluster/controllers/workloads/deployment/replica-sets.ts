@@ -1,0 +1,185 @@
+/** The ReplicaSets of a Deployment: that of its present template, which is found or created, and those of old ones. */
+
+import { sameJson } from '../../../../api/json/json.ts'
+import type { Deployment } from '../../../../api/kinds/apps/deployment.ts'
+import type { ReplicaSet } from '../../../../api/kinds/apps/replica-set.ts'
+import type { PodTemplateSpec } from '../../../../api/kinds/core/types/pod-template-spec.ts'
+import { messageOf } from '../../../../base/text/errors.ts'
+import { nameOf } from '../../../../client/requests/resource-type.ts'
+import { StatusError } from '../../../../client/requests/status-error.ts'
+import { withCondition } from '../conditions.ts'
+import { controllerReference, isControlledBy } from '../ownership.ts'
+import { isNamespaceEnding } from '../pod-control.ts'
+import { replicaSets } from '../resource-types.ts'
+import { contentHash } from '../template-hash.ts'
+import { revisionKey, revisionOf, withReplicasNoted, withRevision } from './annotations.ts'
+import { maxSurge, newSize, replicasOf } from './limits.ts'
+import { type DeploymentStatus, hasDeadline, progressing, type Rollout } from './parts.ts'
+
+/** The label by which the pods of different templates of a Deployment are told apart. */
+const hashLabel = 'pod-template-hash'
+
+/** The ReplicaSets of a Deployment by what they are to it. */
+export interface Sets {
+  /** That of the present template; undefined where there is none yet. */
+  readonly present: ReplicaSet | undefined
+  /** All others, from the oldest on. */
+  readonly old: readonly ReplicaSet[]
+}
+
+export function allOf({ present, old }: Sets): ReplicaSet[] {
+  return present === undefined ? [...old] : [...old, present]
+}
+
+/** Those that are to have pods. */
+export function active(sets: readonly ReplicaSet[]): ReplicaSet[] {
+  return sets.filter((set) => replicasOf(set) > 0)
+}
+
+/** Of several with the present template the oldest counts as present. */
+export function sortOut({ spec }: Deployment, sets: readonly ReplicaSet[]): Sets {
+  const inOrder = sets.toSorted(byAge)
+  const present = inOrder.find((set) => sameTemplate(set.spec?.template, spec?.template))
+  return { present, old: inOrder.filter((set) => set !== present) }
+}
+
+/** From the oldest on. */
+export function byAge({ metadata: a }: ReplicaSet, { metadata: b }: ReplicaSet): number {
+  const [first, second] = [a.creationTimestamp ?? '', b.creationTimestamp ?? '']
+  if (first !== second) return first < second ? -1 : 1
+  return (a.name ?? '') < (b.name ?? '') ? -1 : 1
+}
+
+/** Whether two templates make the same pods: that a ReplicaSet's has the hash in its labels does not count. */
+export function sameTemplate(a: PodTemplateSpec | undefined, b: PodTemplateSpec | undefined): boolean {
+  return sameJson(withoutHash(a), withoutHash(b))
+}
+
+export function withoutHash(template: PodTemplateSpec | undefined): PodTemplateSpec {
+  const { [hashLabel]: _, ...labels } = template?.metadata?.labels ?? {}
+  return { ...template, metadata: { ...template?.metadata, labels } }
+}
+
+/** Gives the present ReplicaSet its revision and the annotations of the Deployment; creates it if asked to. */
+export async function syncPresent(
+  rollout: Rollout,
+  all: readonly ReplicaSet[],
+  { create }: { readonly create: boolean },
+): Promise<Sets> {
+  const { vendor } = rollout.parts
+  const { present, old } = sortOut(rollout.deployment, all)
+  const highest = old.map((set) => revisionOf(vendor, set)).reduce((a, b) => (a > b ? a : b), 0n)
+  const revision = highest + 1n
+  if (present !== undefined) return { old, present: await updatePresent(rollout, present, revision) }
+  return { old, present: create ? await createPresent(rollout, old, revision) : undefined }
+}
+
+async function updatePresent(rollout: Rollout, present: ReplicaSet, revision: bigint): Promise<ReplicaSet> {
+  const { vendor, client } = rollout.parts
+  const { deployment, signal } = rollout
+  const { minReadySeconds = 0 } = deployment.spec ?? {}
+  const noted = withRevision(vendor, present, { deployment, revision })
+  const isSame = sameJson(noted.metadata.annotations ?? {}, present.metadata.annotations ?? {})
+  if (!isSame || minReadySeconds !== (present.spec?.minReadySeconds ?? 0)) {
+    const next = { ...noted, spec: { ...noted.spec, minReadySeconds } }
+    return await client.update(replicaSets, next, { signal })
+  }
+  const found = { reason: 'FoundNewReplicaSet', message: `Found new replica set "${present.metadata.name}"` }
+  const number = present.metadata.annotations?.[revisionKey(vendor)] ?? ''
+  await noteRevision(rollout, number, progressing(deployment) === undefined ? found : undefined)
+  return present
+}
+
+/** Notes the revision on the Deployment, and what became of its progress. */
+async function noteRevision(
+  rollout: Rollout,
+  revision: string,
+  news: { readonly reason: string; readonly message: string } | undefined,
+): Promise<void> {
+  const { metadata, status } = rollout.deployment
+  const key = revisionKey(rollout.parts.vendor)
+  const told = hasDeadline(rollout.deployment) ? news : undefined
+  if (metadata.annotations?.[key] === revision && told === undefined) return
+  const annotations = { ...metadata.annotations, [key]: revision }
+  await rollout.writeStatus({
+    metadata: { ...metadata, annotations },
+    status: { ...status, ...(told === undefined ? {} : conditionsWith(rollout, 'True', told)) },
+  })
+}
+
+function conditionsWith(
+  rollout: Rollout,
+  status: string,
+  told: { readonly reason: string; readonly message: string },
+): Pick<DeploymentStatus, 'conditions'> {
+  const condition = rollout.condition('Progressing', status, told)
+  return { conditions: withCondition(rollout.deployment.status?.conditions, condition) }
+}
+
+async function createPresent(
+  rollout: Rollout,
+  old: readonly ReplicaSet[],
+  revision: bigint,
+): Promise<ReplicaSet | undefined> {
+  const draft = newReplicaSet(rollout, old, revision)
+  const { name } = draft.metadata
+  try {
+    const created = await rollout.parts.client.create(replicaSets, draft, { signal: rollout.signal })
+    const size = replicasOf(created)
+    if (size > 0) rollout.event('Normal', 'ScalingReplicaSet', `Scaled up replica set ${name} to ${size}`)
+    const message = `Created new replica set "${name}"`
+    await noteRevision(rollout, String(revision), { reason: 'NewReplicaSetCreated', message })
+    return created
+  } catch (error) {
+    if (error instanceof StatusError && error.reason === 'AlreadyExists') {
+      const taken = await resolveCollision(rollout, draft, error)
+      await noteRevision(rollout, String(revision), undefined)
+      return taken
+    }
+    if (!isNamespaceEnding(error))
+      await tellFailure(rollout, `Failed to create new replica set "${name}": ${messageOf(error)}`)
+    throw error
+  }
+}
+
+/** The ReplicaSet of that name where it is the one to be made; else the next attempt has another name. */
+async function resolveCollision(rollout: Rollout, draft: ReplicaSet, error: StatusError): Promise<ReplicaSet> {
+  const { deployment, parts, signal } = rollout
+  const taken = await parts.client.get(replicaSets, nameOf(draft), { signal })
+  if (isControlledBy(taken, deployment) && sameTemplate(taken.spec?.template, draft.spec?.template)) return taken
+  const collisionCount = (deployment.status?.collisionCount ?? 0) + 1
+  await rollout.writeStatus({ status: { ...deployment.status, collisionCount } })
+  throw error
+}
+
+async function tellFailure(rollout: Rollout, message: string): Promise<void> {
+  const reason = 'ReplicaSetCreateError'
+  const { deployment } = rollout
+  rollout.event('Warning', reason, message)
+  if (!hasDeadline(deployment)) return
+  const { conditions } = conditionsWith(rollout, 'False', { reason, message })
+  if (sameJson(conditions, deployment.status?.conditions)) return
+  await rollout.writeStatus({ status: { ...deployment.status, ...(conditions === undefined ? {} : { conditions }) } })
+}
+
+function newReplicaSet(rollout: Rollout, old: readonly ReplicaSet[], revision: bigint): ReplicaSet {
+  const { deployment, parts } = rollout
+  const { namespace = '', name = '' } = deployment.metadata
+  const { template, selector, minReadySeconds = 0 } = deployment.spec ?? {}
+  const hash = contentHash(template, deployment.status?.collisionCount)
+  const labels = { ...template?.metadata?.labels, [hashLabel]: hash }
+  const replicas = newSize(deployment, old, 0)
+  const draft: ReplicaSet = {
+    apiVersion: 'apps/v1',
+    kind: 'ReplicaSet',
+    metadata: { name: `${name}-${hash}`, namespace, labels, ownerReferences: [controllerReference(deployment)] },
+    spec: {
+      ...{ replicas, minReadySeconds },
+      selector: { ...selector, matchLabels: { ...selector?.matchLabels, [hashLabel]: hash } },
+      template: { ...template, metadata: { ...template?.metadata, labels } },
+    },
+  }
+  const noted = withRevision(parts.vendor, draft, { deployment, revision })
+  const max = rollout.replicas + maxSurge(deployment)
+  return withReplicasNoted(parts.vendor, noted, { desired: rollout.replicas, max })
+}

@@ -1,0 +1,94 @@
+/**
+ * Other numbers of replicas than when the ReplicaSets were last scaled: a change in the middle of a rollout is spread over
+ * all ReplicaSets with pods, in proportion to their sizes, so that the risk of the rollout stays what it was.
+ */
+import type { ReplicaSet } from '../../../../api/kinds/apps/replica-set.ts'
+import { desiredNoted, maxNoted, rollbackKey } from './annotations.ts'
+import { cleanUp } from './cleanup.ts'
+import { isRolling, maxSurge, replicasOf, wantedIn } from './limits.ts'
+import type { Rollout } from './parts.ts'
+import { syncCounts } from './progress.ts'
+import { active, allOf, byAge, type Sets, syncPresent } from './replica-sets.ts'
+
+/** Whether the Deployment asks for another number than when a ReplicaSet with pods was last scaled. */
+export function isScaled({ parts, replicas }: Rollout, all: readonly ReplicaSet[]): boolean {
+  return active(all).some((set) => {
+    const noted = desiredNoted(parts.vendor, set)
+    return noted !== undefined && noted !== replicas
+  })
+}
+
+/** Scales what there is and writes the status, without rolling anything out. */
+export async function scaleOnly(rollout: Rollout, all: readonly ReplicaSet[]): Promise<void> {
+  const sets = await syncPresent(rollout, all, { create: false })
+  const scaled = await scaleSets(rollout, sets)
+  const { deployment } = rollout
+  const isRollback = deployment.metadata.annotations?.[rollbackKey] !== undefined
+  if (deployment.spec?.paused === true && !isRollback) await cleanUp(rollout, scaled.old)
+  await syncCounts(rollout, scaled)
+}
+
+async function scaleSets(rollout: Rollout, sets: Sets): Promise<Sets> {
+  const all = allOf(sets)
+  const single = activeOrLatest(sets)
+  if (single !== undefined) return await scaleEach(rollout, sets, [[single, rollout.replicas]])
+  if (isSaturated(rollout, sets))
+    return await scaleEach(
+      rollout,
+      sets,
+      active(sets.old).map((set) => [set, 0]),
+    )
+  return isRolling(rollout.deployment) ? await scaleEach(rollout, sets, proportions(rollout, active(all))) : sets
+}
+
+/** The one ReplicaSet with pods; where none has any, the present or the latest one; undefined where several have. */
+function activeOrLatest(sets: Sets): ReplicaSet | undefined {
+  const running = active(allOf(sets))
+  if (running.length > 1) return undefined
+  return running[0] ?? sets.present ?? sets.old.toSorted(byAge).at(-1)
+}
+
+/** Whether the present ReplicaSet has all pods that are asked for, and they are available. */
+function isSaturated({ parts, replicas }: Rollout, { present }: Sets): boolean {
+  return (
+    present !== undefined &&
+    replicasOf(present) === replicas &&
+    desiredNoted(parts.vendor, present) === replicas &&
+    (present.status?.availableReplicas ?? 0) === replicas
+  )
+}
+
+/** The sizes of ReplicaSets after the difference was spread over them; what is left by rounding is the largest one's. */
+function proportions(rollout: Rollout, running: readonly ReplicaSet[]): [ReplicaSet, number][] {
+  const allowed = rollout.replicas > 0 ? rollout.replicas + maxSurge(rollout.deployment) : 0
+  const difference = allowed - wantedIn(running)
+  // Of equal ones the newer grows, and the older shrinks.
+  const byAgeWanted = (a: ReplicaSet, b: ReplicaSet) => (difference > 0 ? byAge(b, a) : byAge(a, b))
+  const inOrder = running.toSorted((a, b) => replicasOf(b) - replicasOf(a) || byAgeWanted(a, b))
+  let left = difference
+  const sizes = inOrder.map((set): [ReplicaSet, number] => {
+    const part = partOf(rollout, set, difference)
+    const taken = difference > 0 ? Math.min(part, left) : Math.max(part, left)
+    left -= taken
+    return [set, replicasOf(set) + taken]
+  })
+  const [largest] = sizes
+  if (largest !== undefined) largest[1] = Math.max(0, largest[1] + left)
+  return sizes
+}
+
+/** By how much a ReplicaSet is to change so that it has the share that it had when it was last scaled. */
+function partOf({ deployment, parts, replicas }: Rollout, set: ReplicaSet, difference: number): number {
+  if (difference === 0) return 0
+  if (replicas === 0) return -replicasOf(set)
+  const before = maxNoted(parts.vendor, set) ?? deployment.status?.replicas ?? 0
+  if (before === 0) return difference
+  return Math.round((replicasOf(set) * (replicas + maxSurge(deployment))) / before) - replicasOf(set)
+}
+
+async function scaleEach(rollout: Rollout, sets: Sets, sizes: readonly [ReplicaSet, number][]): Promise<Sets> {
+  const scaled = new Map<ReplicaSet, ReplicaSet>()
+  for (const [set, size] of sizes) scaled.set(set, await rollout.scale(set, size))
+  const after = (set: ReplicaSet) => scaled.get(set) ?? set
+  return { present: sets.present && after(sets.present), old: sets.old.map(after) }
+}

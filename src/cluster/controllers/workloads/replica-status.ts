@@ -1,0 +1,76 @@
+/** The status of a ReplicaSet or ReplicationController, counted from its pods. */
+
+import type { Pod } from '../../../api/kinds/core/pod.ts'
+import type { PodTemplateSpec } from '../../../api/kinds/core/types/pod-template-spec.ts'
+import { type ObjectBase, timestamp } from '../../../api/model/object.ts'
+import { LabelMatcher, requirementsOf } from '../../../api/selectors/label-selector.ts'
+import { messageOf } from '../../../base/text/errors.ts'
+import { findCondition, withCondition, withoutCondition } from './conditions.ts'
+import { isAvailable, isReady } from './pod-state.ts'
+import { sameStatus } from './same-status.ts'
+
+interface Condition {
+  type?: string
+  status?: string
+  lastTransitionTime?: string
+  reason?: string
+  message?: string
+}
+
+interface Status {
+  replicas?: number
+  fullyLabeledReplicas?: number
+  readyReplicas?: number
+  availableReplicas?: number
+  observedGeneration?: number
+  conditions?: Condition[]
+}
+
+/** What keeps a number of alike pods: a ReplicaSet or a ReplicationController. */
+export interface ReplicaOwner extends ObjectBase {
+  spec?: { replicas?: number; minReadySeconds?: number; template?: PodTemplateSpec }
+  status?: Status
+}
+
+/** Why pods could not be created or deleted. */
+export interface ReplicaFailure {
+  readonly reason: 'FailedCreate' | 'FailedDelete'
+  readonly error: unknown
+}
+
+/** What the status of the owner should say; undefined where it says so already. */
+export function replicaStatus(
+  owner: ReplicaOwner,
+  pods: readonly Pod[],
+  { failure, now }: { readonly failure: ReplicaFailure | undefined; readonly now: number },
+): Status | undefined {
+  const { spec = {}, status = {}, metadata } = owner
+  const { minReadySeconds = 0, template } = spec
+  const fullLabels = new LabelMatcher(requirementsOf({ matchLabels: template?.metadata?.labels }))
+  const ready = pods.filter(isReady)
+  const conditions = conditionsAfter(status.conditions, failure, now)
+  const next: Status = {
+    replicas: pods.length,
+    fullyLabeledReplicas: countOf(pods, ({ metadata: { labels } }) => fullLabels.matches(labels)),
+    readyReplicas: ready.length,
+    availableReplicas: countOf(ready, (pod) => minReadySeconds === 0 || isAvailable(pod, minReadySeconds, now)),
+    observedGeneration: metadata.generation ?? 0,
+    conditions,
+  }
+  return sameStatus(next, status) ? undefined : next
+}
+
+function countOf<T>(all: readonly T[], counts: (each: T) => boolean): number {
+  return all.reduce((sum, each) => sum + Number(counts(each)), 0)
+}
+
+const failureType = 'ReplicaFailure'
+
+/** The first failure is told until there is none. */
+function conditionsAfter(conditions: Condition[] = [], failure: ReplicaFailure | undefined, now: number): Condition[] {
+  if (failure === undefined) return withoutCondition(conditions, failureType)
+  if (findCondition(conditions, failureType) !== undefined) return conditions
+  const { reason, error } = failure
+  const told = { type: failureType, status: 'True', reason, message: messageOf(error) }
+  return withCondition(conditions, { ...told, lastTransitionTime: timestamp(now) })
+}

@@ -1,0 +1,106 @@
+/**
+ * Who a pod of a StatefulSet is: its ordinal, its name, and the claims that go with it. A pod that takes the place of
+ * another one has the same.
+ */
+
+import type { StatefulSet } from '../../../../api/kinds/apps/stateful-set.ts'
+import type { PersistentVolumeClaim } from '../../../../api/kinds/core/persistent-volume-claim.ts'
+import type { Pod } from '../../../../api/kinds/core/pod.ts'
+import { type Vendor, vendorKey } from '../../../../api/model/vendor.ts'
+import type { Draft } from '../../../../client/requests/resource-type.ts'
+import { templateOfRevision } from '../controller-revisions.ts'
+import { podFromTemplate } from '../pod-control.ts'
+import type { SetStep } from './parts.ts'
+
+/** The label of a pod that names its revision. */
+const revisionLabel = 'controller-revision-hash'
+
+export function podName({ metadata: { name } }: StatefulSet, ordinal: number): string {
+  return `${name}-${ordinal}`
+}
+
+/** The ordinal that the name of a pod ends in; undefined where it is not a name that this set gives. */
+export function ordinalOf(
+  { metadata: { name: set } }: StatefulSet,
+  { metadata: { name = '' } }: Pod,
+): number | undefined {
+  const ordinal = /^(.*)-(\d{1,9})$/.exec(name)
+  return ordinal !== null && ordinal[1] === set ? Number(ordinal[2]) : undefined
+}
+
+/** The name of the revision that a pod is of. */
+export function revisionOf({ metadata }: Pick<Pod, 'metadata'>): string | undefined {
+  return metadata.labels?.[revisionLabel]
+}
+
+const nameLabel = (vendor: Vendor) => vendorKey(vendor, 'pod-name', 'statefulset')
+
+/** The pod of an ordinal: of the present template, unless the set holds it back at the one before. */
+export function newPod(step: SetStep, ordinal: number): Draft<Pod> {
+  const { set, parts } = step
+  const revision = isHeldBack(set, ordinal) ? step.current : step.update
+  const { metadata, spec } = podFromTemplate(templateOfRevision(revision) ?? set.spec?.template, set)
+  const name = podName(set, ordinal)
+  const labels = {
+    ...{ ...metadata.labels, [nameLabel(parts.vendor)]: name },
+    [revisionLabel]: revision.metadata.name ?? '',
+  }
+  const { serviceName = '' } = set.spec ?? {}
+  return {
+    metadata: { ...metadata, name, labels },
+    spec: { ...spec, hostname: name, subdomain: serviceName, volumes: volumesWithClaims(set, ordinal, spec?.volumes) },
+  }
+}
+
+/** Whether a missing pod is made from the current revision, although there is a newer one. */
+function isHeldBack({ spec = {}, status = {} }: StatefulSet, ordinal: number): boolean {
+  const { type, rollingUpdate } = spec.updateStrategy ?? {}
+  if (rollingUpdate !== undefined) return ordinal < (rollingUpdate.partition ?? 0)
+  return type === 'RollingUpdate' && ordinal < (status.currentReplicas ?? 0)
+}
+
+type Volumes = NonNullable<NonNullable<Pod['spec']>['volumes']>
+
+/** The claims of an ordinal as volumes, in place of volumes of the template that have their names. */
+function volumesWithClaims(set: StatefulSet, ordinal: number, volumes: Volumes = []): Volumes {
+  const own = (set.spec?.volumeClaimTemplates ?? []).map(({ metadata }) => metadata?.name ?? '')
+  const mounted = own.map((name) => ({
+    name,
+    persistentVolumeClaim: { claimName: claimName(set, name, ordinal), readOnly: false },
+  }))
+  return [...mounted, ...volumes.filter(({ name = '' }) => !own.includes(name))]
+}
+
+function claimName({ metadata }: StatefulSet, template: string, ordinal: number): string {
+  return `${template}-${metadata.name}-${ordinal}`
+}
+
+/** The claims of an ordinal, which outlive its pods. */
+export function claimsOf(set: StatefulSet, ordinal: number): Draft<PersistentVolumeClaim>[] {
+  const { volumeClaimTemplates = [], selector } = set.spec ?? {}
+  const { namespace = '' } = set.metadata
+  return volumeClaimTemplates.map(({ metadata: { name = '', labels, annotations } = {}, spec }) => ({
+    metadata: {
+      ...{ name: claimName(set, name, ordinal), namespace, labels: { ...labels, ...selector?.matchLabels } },
+      ...(annotations === undefined ? {} : { annotations }),
+    },
+    ...(spec === undefined ? {} : { spec }),
+  }))
+}
+
+/** The pod with the labels and volumes of its ordinal; undefined where it has them. */
+export function withIdentity({ set, parts }: SetStep, pod: Pod, ordinal: number): Pod | undefined {
+  const name = podName(set, ordinal)
+  const label = nameLabel(parts.vendor)
+  const mounts = new Map((pod.spec?.volumes ?? []).map((each) => [each.name, each.persistentVolumeClaim?.claimName]))
+  const hasStorage = (set.spec?.volumeClaimTemplates ?? []).every(
+    ({ metadata: { name: template = '' } = {} }) => mounts.get(template) === claimName(set, template, ordinal),
+  )
+  if (pod.metadata.labels?.[label] === name && hasStorage) return undefined
+  const volumes = hasStorage ? pod.spec?.volumes : volumesWithClaims(set, ordinal, pod.spec?.volumes)
+  return {
+    ...pod,
+    metadata: { ...pod.metadata, labels: { ...pod.metadata.labels, [label]: name } },
+    spec: { ...pod.spec, ...(volumes === undefined ? {} : { volumes }) },
+  }
+}

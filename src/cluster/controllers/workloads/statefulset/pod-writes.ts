@@ -1,0 +1,89 @@
+/** The writes of a StatefulSet's pods and claims, each of them an Event about the set. */
+
+import type { Pod } from '../../../../api/kinds/core/pod.ts'
+import { messageOf } from '../../../../base/text/errors.ts'
+import { nameOf } from '../../../../client/requests/resource-type.ts'
+import { isConflict, isNotFound, StatusError } from '../../../../client/requests/status-error.ts'
+import { claims } from '../../storage-protection.ts'
+import { isNamespaceEnding } from '../pod-control.ts'
+import { pods } from '../resource-types.ts'
+import { claimsOf, newPod, podName } from './identity.ts'
+import type { SetStep } from './parts.ts'
+
+/** Creates the pod of an ordinal and what it needs of claims. */
+export async function createOrdinal(step: SetStep, ordinal: number): Promise<Pod> {
+  const { parts, set, signal } = step
+  return await told(step, { verb: 'Create', pod: podName(set, ordinal) }, async () => {
+    await createClaims(step, ordinal)
+    return await parts.client.create(pods, newPod(step, ordinal), { signal })
+  })
+}
+
+/** Deletes this very pod; that it has gone already is as good. */
+export async function deleteOrdinal(step: SetStep, pod: Pod): Promise<void> {
+  const { parts, signal } = step
+  const { uid = '', name = '' } = pod.metadata
+  try {
+    await told(step, { verb: 'Delete', pod: name }, async () => {
+      await parts.client.delete(pods, nameOf(pod), { preconditions: { uid }, signal })
+    })
+  } catch (error) {
+    if (!isNotFound(error) && !isConflict(error)) throw error
+  }
+}
+
+/** Writes a pod whose identity was lost. */
+export async function updateOrdinal(step: SetStep, pod: Pod, ordinal: number): Promise<void> {
+  const { parts, signal } = step
+  await told(step, { verb: 'Update', pod: pod.metadata.name ?? '' }, async () => {
+    await createClaims(step, ordinal)
+    await parts.client.update(pods, pod, { signal })
+  })
+}
+
+async function createClaims({ parts, set, signal }: SetStep, ordinal: number): Promise<void> {
+  for (const claim of claimsOf(set, ordinal)) {
+    const { name = '', namespace = '' } = claim.metadata
+    const known = parts.claims.get({ namespace, name })
+    if (known?.metadata.deletionTimestamp !== undefined) throw new ClaimError(`pvc ${name} is being deleted`)
+    if (known !== undefined) continue
+    try {
+      await parts.client.create(claims, claim, { signal })
+    } catch (error) {
+      if (!(error instanceof StatusError && error.reason === 'AlreadyExists')) throw error
+      continue
+    }
+    const message = `create Claim ${name} Pod ${podName(set, ordinal)} in StatefulSet ${set.metadata.name} success`
+    parts.recorder.record(set, { type: 'Normal', reason: 'SuccessfulCreate', message })
+  }
+}
+
+/** A claim that a pod needs cannot be used yet. */
+export class ClaimError extends Error {
+  override readonly name = 'ClaimError'
+}
+
+/** What does not need to be told: that a name is taken shows that the informer is behind, a conflict too. */
+function isQuiet(error: unknown): boolean {
+  if (isNamespaceEnding(error) || isConflict(error) || isNotFound(error)) return true
+  return error instanceof StatusError && error.reason === 'AlreadyExists'
+}
+
+async function told<T>(
+  { parts, set, signal }: SetStep,
+  { verb, pod }: { readonly verb: 'Create' | 'Delete' | 'Update'; readonly pod: string },
+  write: () => Promise<T>,
+): Promise<T> {
+  const what = `${verb.toLowerCase()} Pod ${pod} in StatefulSet ${set.metadata.name}`
+  try {
+    const written = await write()
+    parts.recorder.record(set, { type: 'Normal', reason: `Successful${verb}`, message: `${what} successful` })
+    return written
+  } catch (error) {
+    if (!signal.aborted && !isQuiet(error)) {
+      const message = `${what} failed error: ${messageOf(error)}`
+      parts.recorder.record(set, { type: 'Warning', reason: `Failed${verb}`, message })
+    }
+    throw error
+  }
+}

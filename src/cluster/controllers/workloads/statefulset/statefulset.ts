@@ -1,0 +1,162 @@
+/**
+ * Runs the pods of StatefulSets, each with a name, a place in the order and claims of its own. A step makes the next moves
+ * (`ordinals.ts`) and writes the status; changes of the pods bring the set back.
+ *
+ * Pods have fixed names and are deleted by UID, so a step with an outdated view creates and deletes nothing twice: it is
+ * refused, and comes again.
+ */
+
+import type { ControllerRevision } from '../../../../api/kinds/apps/controller-revision.ts'
+import type { StatefulSet } from '../../../../api/kinds/apps/stateful-set.ts'
+import type { Pod } from '../../../../api/kinds/core/pod.ts'
+import { vendorKey } from '../../../../api/model/vendor.ts'
+import type { Labels } from '../../../../api/selectors/label-selector.ts'
+import type { Loop } from '../../../../client/reconcile/loop.ts'
+import { fromInformer } from '../../../../client/reconcile/sources.ts'
+import type { StepOutcome } from '../../../../client/reconcile/work-queue.ts'
+import { nameOfKey } from '../../../../client/requests/resource-type.ts'
+import { unlessGone } from '../../unless-gone.ts'
+import { claimObjects } from '../claiming.ts'
+import { type History, syncHistory, truncateHistory } from '../controller-revisions.ts'
+import { afterRefusal, lookAgain } from '../outcomes.ts'
+import { byController } from '../ownership.ts'
+import { fromPods } from '../pod-events.ts'
+import { nextAvailableMs } from '../pod-state.ts'
+import { pods as podType, statefulSets } from '../resource-types.ts'
+import { sameStatus } from '../same-status.ts'
+import { type SelectingOwners, selectingOwners } from '../selecting-owners.ts'
+import { StepSpacing } from '../step-spacing.ts'
+import { ordinalOf, revisionOf } from './identity.ts'
+import { type Counts, countPods, move } from './ordinals.ts'
+import type { SetStep, StatefulSetParts } from './parts.ts'
+import { ClaimError } from './pod-writes.ts'
+
+/** Keeps the pods of StatefulSets. */
+export function statefulSetLoop(parts: StatefulSetParts): Loop {
+  const selecting = selectingOwners(parts.sets, ({ spec }) => spec?.selector)
+  const spacing = new StepSpacing()
+  const ownerKind = { group: 'apps', kind: 'StatefulSet' }
+  return {
+    name: 'statefulset',
+    sources: [
+      fromInformer(parts.sets),
+      fromPods({ pods: parts.pods, ownerKind, adopters: (pod) => selecting.of(pod) }),
+      // Claims and revisions are looked up, and no reason to look.
+      fromInformer(parts.claims, () => []),
+      fromInformer(parts.revisions, () => []),
+    ],
+    reconcile: async (key, signal) => {
+      const set = parts.sets.get(nameOfKey(key))
+      const spacedMs = spacing.waitMs(key)
+      if (set === undefined) return 'done'
+      if (spacedMs > 0) return { afterMs: spacedMs }
+      try {
+        const pods = await claimedPods(parts, set, { selecting, signal })
+        spacing.looked(key, pods.length)
+        return await reconcile(parts, set, { pods, selecting, signal })
+      } catch (error) {
+        if (error instanceof ClaimError) return 'later'
+        return afterRefusal(error)
+      }
+    },
+  }
+}
+
+interface Context {
+  readonly selecting: SelectingOwners<StatefulSet>
+  readonly signal: AbortSignal
+}
+
+/** Pods whose names are not of this set are never its own. */
+async function claimedPods(
+  { client, pods }: StatefulSetParts,
+  owner: StatefulSet,
+  { selecting, signal }: Context,
+): Promise<Pod[]> {
+  const { uid = '', namespace = '' } = owner.metadata
+  const lookup = byController(pods)
+  const candidates = [...lookup.controlledBy(namespace, uid), ...lookup.orphans(namespace)]
+  const selects = (labels: Labels) => selecting.selects(owner, labels)
+  const fits = (pod: Pod) => ordinalOf(owner, pod) !== undefined
+  return await claimObjects(
+    { client, type: podType, owner, ownerType: statefulSets, selects, fits, signal },
+    candidates,
+  )
+}
+
+async function reconcile(
+  parts: StatefulSetParts,
+  set: StatefulSet,
+  { pods, selecting, signal }: Context & { readonly pods: readonly Pod[] },
+): Promise<StepOutcome> {
+  const history = await historyOf(parts, set, { selecting, signal })
+  const all = [...history.others, history.present]
+  const current = all.find(({ metadata }) => metadata.name === set.status?.currentRevision) ?? history.present
+  const step: SetStep = { parts, set, signal, current, update: history.present }
+  const counts = countPods(step, pods)
+  const failure = await movesOf(step, pods, counts)
+  await writeStatus(step, { counts, collisions: history.collisions, isWhole: failure === undefined })
+  if (failure !== undefined) throw failure.error
+  const { revisionHistoryLimit: limit = 10, minReadySeconds = 0 } = set.spec ?? {}
+  const live = new Set([current.metadata.name, history.present.metadata.name, ...pods.map(revisionOf)])
+  const isLive = ({ metadata }: ControllerRevision) => live.has(metadata.name)
+  await truncateHistory({ client: parts.client, signal }, all, { limit, isLive })
+  return lookAgain(nextAvailableMs(pods, minReadySeconds, parts.clock.now()))
+}
+
+/** What kept the moves from being made; undefined where nothing did. */
+async function movesOf(
+  step: SetStep,
+  pods: readonly Pod[],
+  counts: Counts,
+): Promise<{ readonly error: unknown } | undefined> {
+  if (step.set.metadata.deletionTimestamp !== undefined) return undefined
+  try {
+    await move(step, pods, counts)
+    return undefined
+  } catch (error) {
+    return { error }
+  }
+}
+
+async function historyOf(
+  { client, revisions, vendor }: StatefulSetParts,
+  set: StatefulSet,
+  { selecting, signal }: Context,
+): Promise<History> {
+  return await syncHistory({
+    ...{ client, revisions, owner: set, ownerType: statefulSets, signal },
+    selects: (labels) => selecting.selects(set, labels),
+    template: set.spec?.template ?? {},
+    collisions: set.status?.collisionCount,
+    hashLabel: vendorKey(vendor, 'hash', 'controller'),
+  })
+}
+
+interface Findings {
+  readonly counts: Counts
+  readonly collisions: number | undefined
+  /** Whether all moves were made. */
+  readonly isWhole: boolean
+}
+
+/** A rollout that is over makes its revision the current one. */
+async function writeStatus(step: SetStep, { counts, collisions, isWhole }: Findings): Promise<void> {
+  const { set, parts, signal, current, update } = step
+  const { replicas, updatedReplicas, readyReplicas } = counts
+  const rolls = set.spec?.updateStrategy?.type === 'RollingUpdate'
+  const isOver = rolls && isWhole && updatedReplicas === replicas && readyReplicas === replicas
+  const { conditions } = set.status ?? {}
+  const collisionCount = collisions ?? set.status?.collisionCount ?? 0
+  const status: StatefulSet['status'] = {
+    ...counts,
+    currentReplicas: Math.max(0, isOver ? updatedReplicas : counts.currentReplicas),
+    observedGeneration: set.metadata.generation ?? 0,
+    currentRevision: (isOver ? update : current).metadata.name ?? '',
+    updateRevision: update.metadata.name ?? '',
+    collisionCount,
+    ...(conditions === undefined ? {} : { conditions }),
+  }
+  if (sameStatus(status, set.status ?? {})) return
+  await unlessGone(parts.client.update(statefulSets, { ...set, status }, { subresource: 'status', signal }))
+}

@@ -1,0 +1,223 @@
+/**
+ * The HTTPS port of a node, or of many simulated nodes in one process: logs, exec, attach, port-forward and the pods of
+ * a node. A client names the node in TLS (SNI) or in `Host`; where the port has one node only, it need not.
+ *
+ * Nothing is answered to a client that has not been admitted (`admit.ts`), nor to a page of another origin that asks for a
+ * command. `close` ends every stream.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer, type Server } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
+import type { TLSSocket } from 'node:tls'
+import { errorFields } from '../../base/telemetry/log.ts'
+import type { Reviewer } from '../../client/requests/reviews.ts'
+import { foreignPageFault, originOf } from '../../wire/http/foreign-pages.ts'
+import { valuesOf } from '../../wire/http/raw-headers.ts'
+import { Admittance } from './admit.ts'
+import type { Answer, PortCall, Refusal } from './port-call.ts'
+import { answerRequest, answerUpgrade } from './routes.ts'
+import type { NodeRuntime } from './runtime.ts'
+import { ServingContexts, type ServingParts } from './serving-contexts.ts'
+
+export interface NodePortParts extends Reviewer, ServingParts {
+  readonly host: string
+  /** 0 for any that is free. */
+  readonly port: number
+  /** The node of this name; '' where the client names none. Undefined where this port serves no such node. */
+  readonly node: (name: string) => NodeRuntime | undefined
+  /** How long a stream may be silent. */
+  readonly idleMs: number
+}
+
+/** A port that listens. */
+export interface NodePort {
+  readonly port: number
+  /** Ends every stream. */
+  close(): Promise<void>
+}
+
+const maxConnections = 1024
+/** How long a client may take to open the streams that it asked for. */
+const openMs = 30_000
+
+/** Resolves when the port listens. Rejects where it cannot. */
+export async function openNodePort(parts: NodePortParts): Promise<NodePort> {
+  const contexts = new ServingContexts(parts)
+  const server = createServer({
+    ...{ requestCert: true, rejectUnauthorized: false, ALPNProtocols: ['http/1.1'], noDelay: true },
+    ...{ headersTimeout: 10_000, requestTimeout: 30_000, handshakeTimeout: 10_000 },
+    SNICallback: (name, done) => {
+      if (parts.node(name) === undefined) done(new Error('this port serves no such node'))
+      else contexts.contextOf(name).then((context) => done(null, context), done)
+    },
+  })
+  server.maxConnections = maxConnections
+  const running = new RunningPort(parts, server)
+  await listen(server, parts)
+  const sole = parts.node('')
+  if (sole !== undefined) void contexts.showByDefault(server, sole.name)
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: async () => {
+      contexts.close()
+      await running.close()
+    },
+  }
+}
+
+function listen(server: Server, { host, port }: NodePortParts): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, () => {
+      server.off('error', reject)
+      server.on('error', () => {})
+      resolve()
+    })
+  })
+}
+
+class RunningPort {
+  readonly #parts: NodePortParts
+  readonly #server: Server
+  readonly #admittance: Admittance
+  readonly #closing = new AbortController()
+  /** Connections that are no longer the server's own. */
+  readonly #switched = new Set<Duplex>()
+
+  constructor(parts: NodePortParts, server: Server) {
+    this.#parts = parts
+    this.#server = server
+    this.#admittance = new Admittance(parts, parts.clock)
+    server.on('request', (request, response) => void this.#request(request, response).catch(this.#onError))
+    server.on('upgrade', (request, socket, head) => void this.#upgrade(request, socket, head).catch(this.#onError))
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort()
+    for (const socket of this.#switched) socket.destroy()
+    await new Promise<void>((resolve) => {
+      this.#server.close(() => resolve())
+      this.#server.closeAllConnections()
+    })
+  }
+
+  readonly #onError = (error: unknown) => {
+    this.#parts.log.error('a request to the port of a node failed', errorFields(error))
+  }
+
+  async #request(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const over = new AbortController()
+    const stop = () => over.abort()
+    response.on('close', stop)
+    this.#closing.signal.addEventListener('abort', stop)
+    try {
+      const call = await this.#admit(request, over.signal)
+      await send(response, 'status' in call ? call : await answerRequest(call))
+    } catch (error) {
+      if (response.headersSent) response.destroy()
+      else await send(response, { status: 500, text: 'it could not be answered' })
+      throw error
+    } finally {
+      this.#closing.signal.removeEventListener('abort', stop)
+    }
+  }
+
+  async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    const over = new AbortController()
+    this.#switched.add(socket)
+    socket.on('error', () => socket.destroy())
+    socket.on('close', () => {
+      over.abort()
+      this.#switched.delete(socket)
+    })
+    try {
+      if (head.length > 0) socket.unshift(head)
+      const call = await this.#admit(request, over.signal)
+      const refusal = 'status' in call ? call : await answerUpgrade(call, socket)
+      if (refusal !== undefined) refuseUpgrade(socket, refusal)
+    } catch (error) {
+      socket.destroy()
+      throw error
+    }
+  }
+
+  async #admit(request: IncomingMessage, signal: AbortSignal): Promise<PortCall | Refusal> {
+    const { node: find, idleMs, clock } = this.#parts
+    const fault = pageFault(request)
+    if (fault !== undefined) return { status: 403, text: `forbidden: ${fault}` }
+    const name = nodeNameOf(request)
+    const node = find(name) ?? (name === '' || isBare(request) ? find('') : undefined)
+    if (node === undefined) return { status: 404, text: 'name a node of this port in TLS or in the header Host' }
+    const url = new URL(request.url ?? '/', 'https://node')
+    // The right is judged by the path as sent, and the route is found by the path as parsed: they must be the same.
+    if (url.pathname !== pathOf(request)) return { status: 400, text: 'the path is not in its shortest form' }
+    const { status, text } = await this.#admittance.judge(request, node.name)
+    if (status !== 200) return { status, text }
+    return { node, request, url, signal, idleMs, openMs, now: () => clock.now() }
+  }
+}
+
+function pathOf({ url = '/' }: IncomingMessage): string {
+  return url.split(/[?#]/, 1)[0]!
+}
+
+/** A browser shows the user's client certificate, whichever page causes the request. */
+function pageFault({ method = '', headers, rawHeaders }: IncomingMessage): string | undefined {
+  return foreignPageFault({
+    method,
+    isUpgrade: headers.upgrade !== undefined,
+    ownOrigin: originOf('https', headers.host ?? ''),
+    valuesOf: (name) => valuesOf(rawHeaders, name),
+  })
+}
+
+function nodeNameOf({ socket, headers }: IncomingMessage): string {
+  const { servername } = socket as TLSSocket & { servername?: string | false }
+  return servername || (headers.host ?? '').replace(/:\d+$/, '')
+}
+
+/** Whether the name stands in `Host` alone, where it may be just the address that the client connected to. */
+function isBare({ socket }: IncomingMessage): boolean {
+  return !(socket as TLSSocket & { servername?: string | false }).servername
+}
+
+async function send(response: ServerResponse, { status, headers = {}, text, parts }: Answer): Promise<void> {
+  const type = { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' }
+  const challenge = status === 401 ? { 'www-authenticate': 'Bearer' } : {}
+  response.writeHead(status, { ...type, ...challenge, 'cache-control': 'no-store', ...headers })
+  if (parts === undefined) {
+    response.end(text ?? '')
+    return
+  }
+  response.flushHeaders()
+  for await (const part of parts) {
+    if (response.destroyed) return
+    if (!response.write(part)) await drained(response)
+  }
+  response.end()
+}
+
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      response.off('drain', done).off('close', done)
+      resolve()
+    }
+    response.on('drain', done).on('close', done)
+  })
+}
+
+/** In place of 101: an ordinary answer, the last on its connection. */
+function refuseUpgrade(socket: Duplex, { status, text, headers = {} }: Refusal): void {
+  const lines = Object.entries({ ...headers, ...(status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {}) })
+  const head = [
+    `HTTP/1.1 ${status} Refused`,
+    ...lines.map(([name, value]) => `${name}: ${value}`),
+    'Content-Type: text/plain; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(text)}`,
+    'Connection: close',
+  ]
+  socket.end(`${head.join('\r\n')}\r\n\r\n${text}`)
+  socket.resume()
+}

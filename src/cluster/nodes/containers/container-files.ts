@@ -1,0 +1,100 @@
+/** The files that a simulated container sees: those of the volumes of its pod, where it mounts them, and nothing else. */
+import { createReadStream } from 'node:fs'
+import { readdir, realpath, stat } from 'node:fs/promises'
+import { join, posix, sep } from 'node:path'
+import { Readable } from 'node:stream'
+import type { Pod } from '../../../api/kinds/core/pod.ts'
+import type { Container } from '../../../api/kinds/core/types/container.ts'
+import type { PodVolumes } from '../volumes/pod-volumes.ts'
+import { hostnameOf } from './environment.ts'
+
+const maxFileBytes = 4 * 1024 * 1024
+/** Files are read in parts of this size: many commands may read at the same time. */
+const partBytes = 64 * 1024
+/** As on Linux. */
+const maxPathLength = 4096
+
+interface Mount {
+  /** Path in the container. */
+  readonly at: string
+  readonly directory: string
+  readonly within: string
+}
+
+export class ContainerFiles {
+  readonly #pod: Pod
+  /** By their paths in the container. */
+  readonly #mounts: ReadonlyMap<string, Mount>
+
+  constructor(pod: Pod, container: Container, volumes: PodVolumes | undefined) {
+    this.#pod = pod
+    this.#mounts = mountsOf(pod, container, volumes)
+  }
+
+  /** The content in parts; undefined where there is no such file. */
+  async read(path: string): Promise<AsyncIterable<Buffer> | undefined> {
+    const wanted = posix.resolve('/', path)
+    if (wanted === '/etc/hostname') return Readable.from([Buffer.from(`${hostnameOf(this.#pod)}\n`)])
+    const file = await this.#findFile(wanted)
+    return file === undefined ? undefined : createReadStream(file, { highWaterMark: partBytes })
+  }
+
+  /** Whether there is a file of this name. */
+  async has(path: string): Promise<boolean> {
+    const wanted = posix.resolve('/', path)
+    return wanted === '/etc/hostname' || (await this.#findFile(wanted)) !== undefined
+  }
+
+  /** Undefined where there is no such directory. */
+  async list(path: string): Promise<string[] | undefined> {
+    const wanted = posix.resolve('/', path)
+    const directory = await this.#find(wanted)
+    const inside = directory === undefined ? undefined : await readdir(directory).catch(() => undefined)
+    const prefix = wanted === '/' ? '/' : `${wanted}/`
+    const mounted = this.#mounts
+      .keys()
+      .filter((at) => at.startsWith(prefix))
+      .map((at) => at.slice(prefix.length).split('/', 1)[0]!)
+      .toArray()
+    if (inside === undefined && mounted.length === 0 && wanted !== '/') return undefined
+    return [...new Set([...(inside ?? []).filter((name) => !name.startsWith('..')), ...mounted])].sort()
+  }
+
+  async #findFile(wanted: string): Promise<string | undefined> {
+    const file = await this.#find(wanted)
+    const state = file === undefined ? undefined : await stat(file).catch(() => undefined)
+    return state?.isFile() && state.size <= maxFileBytes ? file : undefined
+  }
+
+  /** Where a path of the container lies on this machine: within its volume, whatever links say. */
+  async #find(wanted: string): Promise<string | undefined> {
+    const mount = this.#mountOf(wanted)
+    if (mount === undefined) return undefined
+    const real = await realpath(join(mount.directory, mount.within, wanted.slice(mount.at.length))).catch(
+      () => undefined,
+    )
+    const root = await realpath(mount.directory).catch(() => undefined)
+    return real !== undefined && root !== undefined && (real === root || real.startsWith(root + sep)) ? real : undefined
+  }
+
+  /** The mount with the longest path: a volume may be mounted into another. */
+  #mountOf(wanted: string): Mount | undefined {
+    if (wanted.length > maxPathLength) return undefined
+    for (let at = wanted; ; at = posix.dirname(at)) {
+      const mount = this.#mounts.get(at)
+      if (mount !== undefined || at === '/') return mount
+    }
+  }
+}
+
+function mountsOf(pod: Pod, container: Container, volumes: PodVolumes | undefined): ReadonlyMap<string, Mount> {
+  const byName = new Map(pod.spec?.volumes?.map((volume) => [volume.name, volume]))
+  const mounts = new Map<string, Mount>()
+  for (const { name, mountPath = '', subPath = '' } of container.volumeMounts ?? []) {
+    const volume = byName.get(name)
+    const directory = volume === undefined ? undefined : volumes?.volumeDirectory(pod, volume)
+    const at = posix.resolve('/', mountPath)
+    if (directory !== undefined && !mounts.has(at)) mounts.set(at, { at, directory, within: subPath })
+  }
+  return mounts
+}

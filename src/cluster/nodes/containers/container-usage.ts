@@ -1,0 +1,78 @@
+/**
+ * What simulated containers use: what an annotation of their pod says (`cpu-usage`, `memory-usage`), else what they request,
+ * else a thousandth of a core and a mebibyte. Processor time is added up from one look to the next, so that it only grows,
+ * also when the annotation changes.
+ */
+import type { Pod } from '../../../api/kinds/core/pod.ts'
+import { parseQuantity } from '../../../api/model/quantity.ts'
+import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
+import type { ContainerUsage, PodUsage } from '../../node-port/runtime.ts'
+
+type Container = NonNullable<NonNullable<Pod['spec']>['containers']>[number]
+
+const least = { cpu: '1m', memory: '1Mi' }
+
+/** Processor time of a container, as of its last look. */
+interface Reading {
+  readonly at: number
+  readonly coreSeconds: number
+}
+
+/** What the pods of one node use. */
+export class UsageMeter {
+  readonly #vendor: Vendor
+  #readings = new Map<string, Reading>()
+
+  constructor(vendor: Vendor) {
+    this.#vendor = vendor
+  }
+
+  /** Of the pods that run. What is not among them any more is forgotten. */
+  read(pods: readonly Pod[], now: number): PodUsage[] {
+    const readings = new Map<string, Reading>()
+    const usage = pods
+      .filter(({ status }) => status?.phase === 'Running')
+      .map(({ metadata, spec, status }) => ({
+        ...{ namespace: metadata.namespace ?? '', name: metadata.name ?? '', uid: metadata.uid ?? '' },
+        startedAt: Date.parse(status?.startTime ?? '') || now,
+        containers: (spec?.containers ?? []).flatMap((container) => {
+          const running = status?.containerStatuses?.find(({ name }) => name === container.name)
+          const startedAt = Date.parse(running?.state?.running?.startedAt ?? '')
+          if (Number.isNaN(startedAt)) return []
+          const key = running?.containerID ?? ''
+          const measured = this.#measure({ container, annotations: metadata.annotations, startedAt, key }, now)
+          readings.set(key, { at: now, coreSeconds: measured.coreSeconds })
+          return [measured]
+        }),
+      }))
+    this.#readings = readings
+    return usage
+  }
+
+  #measure({ container, annotations, startedAt, key }: Measured, now: number): ContainerUsage {
+    const amount = (resource: 'cpu' | 'memory') =>
+      numberOf(annotations?.[vendorKey(this.#vendor, `${resource}-usage`, 'simulation')]) ??
+      numberOf(container.resources?.requests?.[resource]) ??
+      numberOf(least[resource])!
+    const cores = amount('cpu')
+    const { at, coreSeconds } = this.#readings.get(key) ?? { at: startedAt, coreSeconds: 0 }
+    const seconds = Math.max(0, now - at) / 1000
+    return {
+      ...{ name: container.name ?? '', startedAt, cores, coreSeconds: coreSeconds + cores * seconds },
+      memoryBytes: amount('memory'),
+    }
+  }
+}
+
+interface Measured {
+  readonly container: Container
+  readonly annotations: Pod['metadata']['annotations']
+  readonly startedAt: number
+  readonly key: string
+}
+
+/** Undefined for what is no quantity, or a negative one. */
+function numberOf(text: string | undefined): number | undefined {
+  const quantity = text === undefined ? undefined : parseQuantity(text)
+  return quantity === undefined || quantity.nanos < 0n ? undefined : Number(quantity.nanos) / 1e9
+}

@@ -1,0 +1,55 @@
+/** What answers on the ports of a simulated pod: a server of HTTP/1.1 that says which pod it is, once per connection. */
+import type { Duplex } from 'node:stream'
+import type { Pod } from '../../../api/kinds/core/pod.ts'
+
+const maxHead = 16 * 1024
+const headEnd = '\r\n\r\n'
+
+/** Resolves when the connection is over. */
+export async function sayHello(pod: Pod, stream: Duplex, signal: AbortSignal): Promise<void> {
+  const abort = () => stream.destroy()
+  signal.addEventListener('abort', abort, { once: true })
+  try {
+    const head = await readHead(stream)
+    if (head !== undefined) await end(stream, answerTo(pod, head))
+  } catch {
+    // The client has left.
+  } finally {
+    signal.removeEventListener('abort', abort)
+    stream.destroy()
+  }
+}
+
+/** The first line of a request, once its headers are complete; undefined where the client sends something else, or leaves. */
+async function readHead(stream: Duplex): Promise<string | undefined> {
+  const parts: string[] = []
+  let [length, end] = [0, '']
+  for await (const chunk of stream.iterator({ destroyOnReturn: false })) {
+    const text = (chunk as Buffer).toString('latin1')
+    parts.push(text)
+    length += text.length
+    // A search of all that has come would take quadratic time where the client sends single bytes.
+    if (`${end}${text}`.includes(headEnd)) return parts.join('').split('\r\n', 1)[0]
+    if (length > maxHead) return undefined
+    end = `${end}${text}`.slice(1 - headEnd.length)
+  }
+  return undefined
+}
+
+function answerTo({ metadata, spec }: Pod, head: string): string {
+  const [method = '', target = ''] = head.split(' ', 2)
+  const text = `hello from the simulated pod ${metadata.namespace}/${metadata.name} on ${spec?.nodeName}\n${method} ${target}\n`
+  const headers = [
+    'content-type: text/plain; charset=utf-8',
+    `content-length: ${Buffer.byteLength(text)}`,
+    'connection: close',
+  ]
+  return `HTTP/1.1 200 OK\r\n${headers.join('\r\n')}\r\n\r\n${method === 'HEAD' ? '' : text}`
+}
+
+function end(stream: Duplex, text: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    stream.on('error', reject)
+    stream.end(text, resolve)
+  })
+}

@@ -1,0 +1,246 @@
+/**
+ * The commands of a simulated container: a few that only read (echo, env, cat, ls, hostname, ...), `sleep`, and `sh`,
+ * which runs them one after the other. No program is started, whatever a client sends, and nothing is written.
+ */
+import { StringDecoder } from 'node:string_decoder'
+import { pause } from '../../../base/concurrency/abort.ts'
+import { TimeSlice } from '../../../base/concurrency/time-slice.ts'
+import { parseDuration } from '../../../base/time/duration.ts'
+import { CommandMemoryError, type Environment } from './command-memory.ts'
+import { expandWords, type ShellCommand, splitCommands, type Word } from './shell-words.ts'
+
+/** Where commands run. */
+export interface ShellPlace {
+  readonly hostname: string
+  readonly environment: Environment
+  /** The content of a file in parts; undefined where there is none. */
+  readonly readFile: (path: string) => Promise<AsyncIterable<Buffer> | undefined>
+  /** Whether there is a file. */
+  readonly hasFile: (path: string) => Promise<boolean>
+  /** The names in a directory; undefined where there is none. */
+  readonly readDirectory: (path: string) => Promise<string[] | undefined>
+  readonly print: (text: string | Buffer) => Promise<void>
+  readonly printError: (text: string) => Promise<void>
+  /** What the client sends; undefined where it sends nothing. */
+  readonly input: AsyncIterable<Buffer> | undefined
+  readonly signal: AbortSignal
+}
+
+type Builtin = (args: readonly string[], place: ShellPlace) => Promise<number>
+
+const notFound = 127
+const cannotRun = 126
+const shells = new Set(['sh', 'bash', 'ash', '/bin/sh', '/bin/bash', '/bin/ash'])
+
+/** By their names. */
+const builtins: ReadonlyMap<string, Builtin> = new Map<string, Builtin>([
+  ['echo', echo],
+  ['env', printEnvironment],
+  ['printenv', printEnvironment],
+  ['cat', cat],
+  ['ls', ls],
+  ['hostname', async (_args, { hostname, print }) => await done(print(`${hostname}\n`))],
+  ['whoami', async (_args, { print }) => await done(print('root\n'))],
+  ['pwd', async (_args, { print }) => await done(print('/\n'))],
+  ['date', async (_args, { print }) => await done(print(`${new Date().toUTCString()}\n`))],
+  ['uname', async (_args, { print }) => await done(print('Linux\n'))],
+  ['sleep', sleep],
+  ['true', async () => 0],
+  ['false', async () => 1],
+])
+
+/** Whether a command can be run here. */
+export function isCommand(name: string): boolean {
+  return shells.has(name) || builtins.has(programOf(name))
+}
+
+/** Returns the exit code. */
+export async function runCommand(command: readonly string[], place: ShellPlace): Promise<number> {
+  return await run(command, place, { depth: 0, line: { commandsLeft: maxCommands } })
+}
+
+/** How deep shells may be nested. */
+const maxDepth = 16
+/** How many commands one line may run, with those of all shells that it starts. */
+const maxCommands = 10_000
+
+/** How many commands the shells of one line may still run: a variable may hold a line that runs the variable again. */
+interface Allowance {
+  readonly depth: number
+  /** Shared by all shells that a line starts. */
+  readonly line: { commandsLeft: number }
+}
+
+async function run([name = '', ...args]: readonly string[], place: ShellPlace, allowance: Allowance): Promise<number> {
+  if (shells.has(name)) return await shell(args, place, allowance)
+  const builtin = builtins.get(programOf(name))
+  if (builtin !== undefined) return await builtin(args, place)
+  await place.printError(
+    `sh: ${name}: not found (this container is simulated: it has ${[...builtins.keys()].join(', ')} and sh)\n`,
+  )
+  return notFound
+}
+
+function programOf(name: string): string {
+  return name.replace(/^(?:\/usr)?\/bin\//, '')
+}
+
+async function done(printed: Promise<void>): Promise<number> {
+  await printed
+  return 0
+}
+
+async function shell(args: readonly string[], place: ShellPlace, { depth, line }: Allowance): Promise<number> {
+  if (depth >= maxDepth) {
+    await place.printError(`sh: shells are nested more than ${maxDepth} deep\n`)
+    return cannotRun
+  }
+  const at = args.findIndex((arg) => /^-\w*c$/.test(arg))
+  if (at >= 0) return await runLine(args[at + 1] ?? '', place, { depth: depth + 1, line })
+  return await runInput(place, depth + 1)
+}
+
+/** Runs the lines that the client sends. */
+async function runInput(place: ShellPlace, depth: number): Promise<number> {
+  let code = 0
+  const slice = new TimeSlice()
+  for await (const text of linesOf(place.input)) {
+    await slice.yieldIfDue()
+    if (place.signal.aborted) break
+    const exit = /^\s*exit(?:\s+(\d{1,3}))?\s*$/.exec(text)
+    if (exit !== null) return Number(exit[1] ?? code) & 255
+    code = await runLine(text, place, { depth, line: { commandsLeft: maxCommands } })
+  }
+  return code
+}
+
+const maxLine = 64 * 1024
+
+/** Looks at each chunk once, however small the chunks are. A last line that is too long ends the input. */
+async function* linesOf(input: AsyncIterable<Buffer> | undefined): AsyncGenerator<string> {
+  const decoder = new StringDecoder()
+  let begun: string[] = []
+  let length = 0
+  for await (const chunk of input ?? []) {
+    const text = decoder.write(chunk)
+    let from = 0
+    for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', from)) {
+      yield begun.join('') + text.slice(from, end)
+      begun = []
+      length = 0
+      from = end + 1
+    }
+    begun.push(text.slice(from))
+    length += text.length - from
+    if (length > maxLine) return
+  }
+  const last = begun.join('') + decoder.end()
+  if (last !== '') yield last
+}
+
+/** Commands of one line: `;` and line breaks separate them, `&&` and `||` make the next depend on the last. */
+async function runLine(text: string, place: ShellPlace, allowance: Allowance): Promise<number> {
+  let commands: ShellCommand[]
+  try {
+    commands = splitCommands(text)
+  } catch (error) {
+    await place.printError(`sh: ${(error as Error).message}\n`)
+    return 2
+  }
+  const slice = new TimeSlice()
+  let code = 0
+  for (const { words, after } of commands) {
+    await slice.yieldIfDue()
+    if (place.signal.aborted) return 130
+    if ((after === '&&' && code !== 0) || (after === '||' && code === 0)) continue
+    if (allowance.line.commandsLeft-- <= 0) {
+      await place.printError(`sh: the line runs more than ${maxCommands} commands\n`)
+      return cannotRun
+    }
+    const ended = await runWords(words, place, { ...allowance, code })
+    if ('exit' in ended) return ended.exit
+    code = ended.code
+  }
+  return code
+}
+
+/** Runs one command: the code that it ended with, or the one that its shell ends with. */
+async function runWords(
+  words: readonly Word[],
+  place: ShellPlace,
+  { code, ...allowance }: Allowance & { readonly code: number },
+): Promise<{ readonly code: number } | { readonly exit: number }> {
+  try {
+    const [name, ...args] = expandWords(words, (variable) => variableOf(variable, code, place))
+    if (name === undefined) return { code }
+    if (name === 'exit') return { exit: Number(args[0] ?? code) & 255 }
+    if (!/^\w+=/.test(name)) return { code: await run([name, ...args], place, allowance) }
+    assign(name, place)
+    return { code }
+  } catch (error) {
+    if (!(error instanceof CommandMemoryError)) throw error
+    await place.printError(`sh: ${error.message}\n`)
+    return { code: cannotRun }
+  }
+}
+
+function assign(text: string, { environment }: ShellPlace): void {
+  const at = text.indexOf('=')
+  environment.set(text.slice(0, at), text.slice(at + 1))
+}
+
+function variableOf(name: string, code: number, { environment }: ShellPlace): string {
+  return name === '?' ? String(code) : (environment.get(name) ?? '')
+}
+
+async function echo(args: readonly string[], { print }: ShellPlace): Promise<number> {
+  const isBare = args[0] === '-n'
+  return await done(print(`${(isBare ? args.slice(1) : args).join(' ')}${isBare ? '' : '\n'}`))
+}
+
+async function printEnvironment(args: readonly string[], { environment, print }: ShellPlace): Promise<number> {
+  const [name] = args
+  if (name === undefined) {
+    for (const [key, value] of environment.entries()) await print(`${key}=${value}\n`)
+    return 0
+  }
+  const value = environment.get(name)
+  if (value === undefined) return 1
+  return await done(print(`${value}\n`))
+}
+
+async function cat(args: readonly string[], { readFile, print, printError, input }: ShellPlace): Promise<number> {
+  if (args.length === 0) for await (const chunk of input ?? []) await print(chunk)
+  let code = 0
+  for (const path of args) {
+    const content = await readFile(path)
+    if (content !== undefined) for await (const part of content) await print(part)
+    else {
+      await printError(`cat: ${path}: No such file or directory\n`)
+      code = 1
+    }
+  }
+  return code
+}
+
+async function ls(args: readonly string[], { readDirectory, hasFile, print, printError }: ShellPlace): Promise<number> {
+  const [path = '/'] = args.filter((arg) => !arg.startsWith('-'))
+  const names = (await readDirectory(path)) ?? ((await hasFile(path)) ? [path] : undefined)
+  if (names === undefined) {
+    await printError(`ls: ${path}: No such file or directory\n`)
+    return 1
+  }
+  return await done(print(names.map((name) => `${name}\n`).join('')))
+}
+
+const maxSleepMs = 86_400_000
+
+async function sleep([text = '']: readonly string[], { printError, signal }: ShellPlace): Promise<number> {
+  const ms = text === 'infinity' ? maxSleepMs : parseDuration(/^\d+(?:\.\d+)?$/.test(text) ? `${text}s` : text)
+  if (ms === undefined) {
+    await printError(`sleep: invalid time interval '${text}'\n`)
+    return 1
+  }
+  await pause(Math.min(ms, maxSleepMs), signal)
+  return signal.aborted ? 130 : 0
+}

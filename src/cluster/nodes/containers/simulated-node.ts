@@ -1,0 +1,187 @@
+/** What a simulated node offers to its port: the pods that are bound to it, and their containers. */
+
+import { once } from 'node:events'
+import type { Duplex, Writable } from 'node:stream'
+import type { Pod } from '../../../api/kinds/core/pod.ts'
+import type { Container } from '../../../api/kinds/core/types/container.ts'
+import type { ApiObject } from '../../../api/model/object.ts'
+import { parseQuantity } from '../../../api/model/quantity.ts'
+import type { Vendor } from '../../../api/model/vendor.ts'
+import type { Clock } from '../../../base/time/clock.ts'
+import type { Index } from '../../../client/informers/object-index.ts'
+import type { Client } from '../../../client/requests/client.ts'
+import type { ContainerLog } from '../../node-port/container-log.ts'
+import type {
+  ContainerRuntime,
+  ContainerStreams,
+  NodeRuntime,
+  NodeUsage,
+  PodPlace,
+  PodRuntime,
+} from '../../node-port/runtime.ts'
+import type { NodeAmounts } from '../volumes/downward.ts'
+import type { PodVolumes } from '../volumes/pod-volumes.ts'
+import type { CommandMemory, Environment } from './command-memory.ts'
+import { ContainerFiles } from './container-files.ts'
+import { type ContainerLogs, containersOf, statusOf } from './container-logs.ts'
+import { UsageMeter } from './container-usage.ts'
+import { environmentOf, hostnameOf } from './environment.ts'
+import { sayHello } from './hello.ts'
+import { isCommand, runCommand, type ShellPlace } from './shell.ts'
+import { typedLines } from './terminal-input.ts'
+
+export interface SimulatedNodeParts {
+  readonly name: string
+  /** The pods of all nodes, by the names of their nodes. */
+  readonly pods: Index<Pod>
+  readonly logs: ContainerLogs
+  readonly volumes: PodVolumes | undefined
+  readonly client: () => Client
+  readonly amounts: NodeAmounts
+  readonly memory: CommandMemory
+  readonly vendor: Vendor
+  readonly clock: Clock
+}
+
+export class SimulatedNode implements NodeRuntime {
+  readonly name: string
+  readonly #parts: SimulatedNodeParts
+  readonly #meter: UsageMeter
+  readonly #startedAt: number
+
+  constructor(parts: SimulatedNodeParts) {
+    this.name = parts.name
+    this.#parts = parts
+    this.#meter = new UsageMeter(parts.vendor)
+    this.#startedAt = parts.clock.now()
+  }
+
+  pods(): readonly ApiObject[] {
+    return [...this.#parts.pods.get(this.name)] as unknown as ApiObject[]
+  }
+
+  pod({ namespace, name }: PodPlace): PodRuntime | undefined {
+    const find = () =>
+      [...this.#parts.pods.get(this.name)].find(
+        ({ metadata }) => metadata.namespace === namespace && metadata.name === name,
+      )
+    const pod = find()
+    return pod === undefined ? undefined : new SimulatedPod(this.#parts, pod)
+  }
+
+  usage(): NodeUsage {
+    const { pods, amounts, clock } = this.#parts
+    const used = this.#meter.read(pods.get(this.name), clock.now())
+    return { startedAt: this.#startedAt, memoryBytes: bytesIn(amounts.memory), pods: used }
+  }
+}
+
+function bytesIn(text: string | undefined): number {
+  const quantity = text === undefined ? undefined : parseQuantity(text)
+  return quantity === undefined ? 0 : Number(quantity.nanos) / 1e9
+}
+
+class SimulatedPod implements PodRuntime {
+  readonly uid: string
+  readonly #parts: SimulatedNodeParts
+  readonly #pod: Pod
+
+  constructor(parts: SimulatedNodeParts, pod: Pod) {
+    this.#parts = parts
+    this.#pod = pod
+    this.uid = pod.metadata.uid ?? ''
+  }
+
+  container(name: string): ContainerRuntime | undefined {
+    const container = containersOf(this.#pod).find((each) => each.name === name)
+    return container === undefined ? undefined : new SimulatedContainer(this.#parts, this.#pod, container)
+  }
+
+  async connect(port: number, stream: Duplex, signal: AbortSignal): Promise<void> {
+    const { spec, status } = this.#pod
+    if (status?.phase !== 'Running') throw new Error(`the pod is not running: it is ${status?.phase}`)
+    const open = (spec?.containers ?? []).flatMap(({ ports = [] }) => ports.map(({ containerPort }) => containerPort))
+    if (open.length > 0 && !open.includes(port))
+      throw new Error(`nothing listens on port ${port}: the containers of the pod name ${open.join(', ')}`)
+    await sayHello(this.#pod, stream, signal)
+  }
+}
+
+class SimulatedContainer implements ContainerRuntime {
+  readonly #parts: SimulatedNodeParts
+  readonly #pod: Pod
+  readonly #container: Container
+
+  constructor(parts: SimulatedNodeParts, pod: Pod, container: Container) {
+    this.#parts = parts
+    this.#pod = pod
+    this.#container = container
+  }
+
+  get isRunning(): boolean {
+    return statusOf(this.#pod, this.#container.name ?? '')?.state?.running !== undefined
+  }
+
+  log(instance: 'last' | 'previous'): ContainerLog | undefined {
+    return this.#parts.logs.log(this.#pod, this.#container, instance)
+  }
+
+  async exec(command: readonly string[], streams: ContainerStreams): Promise<number> {
+    const [name = ''] = command
+    if (!isCommand(name))
+      throw new Error(
+        `the simulated container has no program ${JSON.stringify(name)}: it has a few such as echo, env, cat, ls, hostname, sleep and sh`,
+      )
+    const { client, amounts, memory } = this.#parts
+    const [pod, container] = [this.#pod, this.#container]
+    const environment = await environmentOf({ pod, container, client: client(), amounts, memory })
+    try {
+      return await runCommand(command, this.#place(streams, environment))
+    } finally {
+      environment.close()
+    }
+  }
+
+  /** The main process prints its log and reads nothing. */
+  async attach({ stdout, signal }: ContainerStreams): Promise<void> {
+    const log = this.log('last')
+    if (log === undefined) return
+    let next = log.range.end
+    while (!signal.aborted && !log.isEnded) {
+      await log.changed(next, signal)
+      for (; next < log.range.end; next++) await write(stdout, `${log.line(next)?.text ?? ''}\n`)
+    }
+  }
+
+  #place({ stdin, stdout, stderr, terminal, signal }: ContainerStreams, environment: Environment): ShellPlace {
+    const pod = this.#pod
+    const files = new ContainerFiles(pod, this.#container, this.#parts.volumes)
+    const print = (text: string | Buffer) => write(stdout, terminal === undefined ? text : withReturns(text))
+    const typed = stdin as AsyncIterable<Buffer> | undefined
+    return {
+      hostname: hostnameOf(pod),
+      environment,
+      readFile: (path) => files.read(path),
+      hasFile: (path) => files.has(path),
+      readDirectory: (path) => files.list(path),
+      print,
+      printError: (text) => (stderr === undefined ? print(text) : write(stderr, text)),
+      input:
+        typed !== undefined && terminal !== undefined
+          ? typedLines(typed, (text) => write(stdout, text), `${hostnameOf(pod)}:/# `)
+          : typed,
+      signal,
+    }
+  }
+}
+
+/** Waits where the reader is slow. */
+async function write(stream: Writable | undefined, text: string | Buffer): Promise<void> {
+  if (stream === undefined || stream.destroyed || text.length === 0) return
+  if (!stream.write(text)) await Promise.race([once(stream, 'drain'), once(stream, 'close')])
+}
+
+/** A terminal goes to the start of a line only when it is told. */
+function withReturns(text: string | Buffer): string {
+  return text.toString().replaceAll(/\r?\n/g, '\r\n')
+}

@@ -1,0 +1,174 @@
+/**
+ * Registers the nodes of this process and keeps telling that they live: a Lease every ten seconds, the status of the Node
+ * every five minutes and whenever it is not what it should be. The renewals of many nodes are spread over the interval.
+ *
+ * As with any node agent, a node registers once: a Node that somebody deletes stays away until the next start, unless
+ * somebody creates it again.
+ */
+
+import type { Lease } from '../../api/kinds/coordination/lease.ts'
+import type { Node } from '../../api/kinds/core/node.ts'
+import type { Vendor } from '../../api/model/vendor.ts'
+import { compareUtf8 } from '../../base/collections/utf8-order.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import type { Informer } from '../../client/informers/informer.ts'
+import { leases } from '../../client/informers/leader-election.ts'
+import type { Loop } from '../../client/reconcile/loop.ts'
+import { atStart, fromInformer } from '../../client/reconcile/sources.ts'
+import type { StepOutcome } from '../../client/reconcile/work-queue.ts'
+import type { Client } from '../../client/requests/client.ts'
+import { isConflict, isNotFound, StatusError } from '../../client/requests/status-error.ts'
+import { type NodeDescription, nodeObject, nodeStatus } from './node-object.ts'
+import { nodes } from './types.ts'
+
+export interface HeartbeatParts {
+  readonly nodes: ReadonlyMap<string, NodeDescription>
+  readonly informer: Informer<Node>
+  /** A client as the agent of this node. */
+  readonly clientOf: (node: string) => Client
+  readonly vendor: Vendor
+  readonly clock: Clock
+}
+
+const leaseNamespace = 'kube-node-lease'
+const leaseSeconds = 40
+const renewMs = 10_000
+const reportMs = 300_000
+/**
+ * How many nodes write at once: so many that those of a server that takes seconds for a write are not taken for lost. They
+ * share its commits.
+ */
+const concurrency = 128
+
+/** What is known of a node of this process. */
+interface State {
+  isRegistered: boolean
+  /** By the clock that only ever rises. */
+  renewAt: number
+  lease: Lease | undefined
+}
+
+export function heartbeatLoop(parts: HeartbeatParts): Loop {
+  const began = parts.clock.monotonic()
+  const states = new Map([...parts.nodes.keys()].map((name, i) => [name, newState(began, i / parts.nodes.size)]))
+  return {
+    name: 'node-heartbeats',
+    concurrency,
+    sources: [
+      atStart(...parts.nodes.keys()),
+      fromInformer(parts.informer, ({ key }) => (parts.nodes.has(key) ? [key] : [])),
+    ],
+    reconcile: (name, signal) => beat(parts, { name, state: states.get(name)! }, signal),
+  }
+}
+
+/** The first Lease is written at once, the second after a part of the interval: from then on the nodes take turns. */
+function newState(began: number, part: number): State & { readonly firstRenewAt: number } {
+  return { isRegistered: false, renewAt: 0, lease: undefined, firstRenewAt: began + renewMs * (0.5 + part / 2) }
+}
+
+interface Beating {
+  readonly name: string
+  readonly state: State & { readonly firstRenewAt: number }
+}
+
+async function beat(parts: HeartbeatParts, { name, state }: Beating, signal: AbortSignal): Promise<StepOutcome> {
+  const client = parts.clientOf(name)
+  const description = parts.nodes.get(name)!
+  let node = parts.informer.get({ name })
+  if (node === undefined && !state.isRegistered) node = await register(parts, { client, description }, signal)
+  if (node === undefined) return 'done'
+  state.isRegistered = true
+  await report(parts, { client, description, node }, signal)
+  const now = parts.clock.monotonic()
+  if (now >= state.renewAt) {
+    state.lease = await renew({ client, node, lease: state.lease, now: parts.clock.now() }, signal)
+    state.renewAt = state.renewAt === 0 ? state.firstRenewAt : Math.max(state.renewAt, now - renewMs) + renewMs
+  }
+  return { afterMs: Math.max(1, state.renewAt - parts.clock.monotonic()) }
+}
+
+interface Registration {
+  readonly client: Client
+  readonly description: NodeDescription
+}
+
+/** The Node as it is now there. One that was there before the informer knew of it is left to the next step. */
+async function register(
+  { vendor, clock }: HeartbeatParts,
+  { client, description }: Registration,
+  signal: AbortSignal,
+): Promise<Node> {
+  try {
+    return await client.create(nodes, nodeObject(description, vendor, clock.now()), { signal })
+  } catch (error) {
+    if (!(error instanceof StatusError) || error.reason !== 'AlreadyExists') throw error
+    return await client.get(nodes, { name: description.name }, { signal })
+  }
+}
+
+async function report(
+  { clock }: HeartbeatParts,
+  { client, description, node }: Registration & { readonly node: Node },
+  signal: AbortSignal,
+): Promise<void> {
+  const next = nodeStatus(description, node.status, clock.now())
+  if (!isDue(node, next, clock.now())) return
+  try {
+    await client.update(nodes, { ...node, status: next }, { subresource: 'status', signal })
+  } catch (error) {
+    // The copy was old: the change that made it so brings the node here again.
+    if (!isConflict(error) && !isNotFound(error)) throw error
+  }
+}
+
+/** Whether the last report is old, or says something else. */
+function isDue({ status = {} }: Node, next: Node['status'], now: number): boolean {
+  const ready = status.conditions?.find(({ type }) => type === 'Ready')
+  const age = now - Date.parse(ready?.lastHeartbeatTime ?? '')
+  if (ready?.status !== 'True' || !(age < reportMs)) return true
+  const reported = (from: Node['status']) =>
+    JSON.stringify([from?.addresses, from?.daemonEndpoints, inOrder(from?.capacity), inOrder(from?.allocatable)])
+  return reported(status) !== reported(next)
+}
+
+function inOrder(amounts: { readonly [resource: string]: unknown } = {}): unknown[] {
+  return Object.entries(amounts).sort(([a], [b]) => compareUtf8(a, b))
+}
+
+interface Renewal {
+  readonly client: Client
+  readonly node: Node
+  /** As it was last written. */
+  readonly lease: Lease | undefined
+  readonly now: number
+}
+
+async function renew({ client, node, lease, now }: Renewal, signal: AbortSignal): Promise<Lease> {
+  const name = { namespace: leaseNamespace, name: node.metadata.name! }
+  const known = lease ?? (await orMissing(client.get(leases, name, { signal })))
+  const spec = { holderIdentity: name.name, leaseDurationSeconds: leaseSeconds, renewTime: microTime(now) }
+  try {
+    if (known !== undefined)
+      return await client.update(leases, { ...known, spec: { ...known.spec, ...spec } }, { signal })
+  } catch (error) {
+    // Somebody else changed or deleted it.
+    if (isConflict(error)) return await renew({ client, node, lease: undefined, now }, signal)
+    if (!isNotFound(error)) throw error
+  }
+  const owner = { apiVersion: 'v1', kind: 'Node', name: name.name, uid: node.metadata.uid! }
+  return await client.create(leases, { metadata: { ...name, ownerReferences: [owner] }, spec }, { signal })
+}
+
+async function orMissing<T>(found: Promise<T>): Promise<T | undefined> {
+  try {
+    return await found
+  } catch (error) {
+    if (isNotFound(error)) return undefined
+    throw error
+  }
+}
+
+function microTime(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 23)}000Z`
+}

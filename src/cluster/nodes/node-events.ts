@@ -1,0 +1,51 @@
+/**
+ * Events about pods, as the agents of their nodes. Each node has a recorder of its own, made when it is needed. Of a
+ * burst over all nodes the first ones are written, and of the others a few in a second: they only report, and must not
+ * cost as much as what they report.
+ */
+
+import type { Pod } from '../../api/kinds/core/pod.ts'
+import type { Vendor } from '../../api/model/vendor.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import { EventRecorder, type Happening } from '../../client/informers/event-recorder.ts'
+import { TokenBucket } from '../../client/reconcile/rate-limit.ts'
+import type { Client } from '../../client/requests/client.ts'
+
+export interface NodeEventParts {
+  readonly clientOf: (node: string) => Client
+  readonly vendor: Vendor
+  readonly clock: Clock
+  readonly onError: (error: unknown) => void
+}
+
+/** Of all nodes together. */
+const rate = { perSecond: 20, burst: 200 }
+
+export class NodeEvents {
+  readonly #parts: NodeEventParts
+  readonly #recorders = new Map<string, EventRecorder>()
+  readonly #bucket: TokenBucket
+
+  constructor(parts: NodeEventParts) {
+    this.#parts = parts
+    this.#bucket = new TokenBucket(rate, () => parts.clock.monotonic())
+  }
+
+  record(pod: Pod, happening: Happening): void {
+    if (this.#bucket.take() > 0) return
+    this.#recorderOf(pod.spec?.nodeName ?? '').record({ ...pod, apiVersion: 'v1', kind: 'Pod' }, happening)
+  }
+
+  close(): void {
+    for (const recorder of this.#recorders.values()) recorder.stop()
+  }
+
+  #recorderOf(node: string): EventRecorder {
+    const { clientOf, vendor, clock, onError } = this.#parts
+    const known =
+      this.#recorders.get(node) ??
+      new EventRecorder({ client: clientOf(node), component: vendor.nodeAgent, clock, onError })
+    this.#recorders.set(node, known)
+    return known
+  }
+}

@@ -1,0 +1,111 @@
+/**
+ * Addresses of the pods of one node, from the node's range. Which are in use is what the pods themselves say, and those
+ * that were handed out a moment ago; nothing else is kept, so a restart finds the same.
+ */
+import { createHash } from 'node:crypto'
+import type { Pod } from '../../../api/kinds/core/pod.ts'
+
+/** The first and the last usable address of a range of IPv4, as numbers. */
+interface Range {
+  readonly first: number
+  readonly last: number
+}
+
+export class PodAddresses {
+  readonly #range: () => string
+  #text = ''
+  #parsed: Range | undefined
+  readonly #holders = new Map<string, string>()
+  readonly #held = new Map<string, string>()
+  #next = 0
+
+  /** `range`: what the node has as its range at the moment, as CIDR. */
+  constructor(range: () => string) {
+    this.#range = range
+  }
+
+  /** A pod changed: it holds what its status says until it is over. */
+  observe(key: string, pod: Pod | undefined): void {
+    const { hostNetwork } = pod?.spec ?? {}
+    const { phase, podIP } = pod?.status ?? {}
+    const isOver = pod === undefined || phase === 'Succeeded' || phase === 'Failed'
+    if (isOver || hostNetwork) this.#release(key)
+    else if (podIP) this.#hold(key, podIP)
+  }
+
+  /** The address of this pod, now and from now on; undefined where the range has none left. */
+  take(key: string): string | undefined {
+    const own = this.#held.get(key)
+    if (own !== undefined) return own
+    const range = this.#current()
+    if (range === undefined) return undefined
+    const count = range.last - range.first + 1
+    for (let tried = 0; tried < count; tried++) {
+      const address = textOf(range.first + ((this.#next + tried) % count))
+      if (this.#holders.has(address)) continue
+      this.#next = (this.#next + tried + 1) % count
+      this.#hold(key, address)
+      return address
+    }
+    return undefined
+  }
+
+  #hold(key: string, address: string): void {
+    if (this.#held.get(key) === address) return
+    this.#release(key)
+    this.#held.set(key, address)
+    this.#holders.set(address, key)
+  }
+
+  #release(key: string): void {
+    const address = this.#held.get(key)
+    if (address === undefined) return
+    this.#held.delete(key)
+    if (this.#holders.get(address) === key) this.#holders.delete(address)
+  }
+
+  #current(): Range | undefined {
+    const text = this.#range()
+    if (text !== this.#text) {
+      this.#text = text
+      this.#parsed = parseRange(text)
+      this.#next = 0
+    }
+    return this.#parsed
+  }
+}
+
+/** The addresses of a range that pods can have: not the first, which names the range, nor the second and the last. */
+function parseRange(text: string): Range | undefined {
+  const match = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})\/(\d{1,2})$/.exec(text)
+  if (match === null) return undefined
+  const [a, b, c, d, length] = match.slice(1).map(Number) as [number, number, number, number, number]
+  if (length < 8 || length > 30) return undefined
+  const size = 2 ** (32 - length)
+  const start = Math.floor((((a * 256 + b) * 256 + c) * 256 + d) / size) * size
+  return { first: start + 2, last: start + size - 2 }
+}
+
+function textOf(address: number): string {
+  return [24, 16, 8, 0].map((bits) => Math.floor(address / 2 ** bits) % 256).join('.')
+}
+
+const rangesOfNames = 2 ** 14
+
+/**
+ * The range of the node of this place in a row of them, for clusters where nobody assigns ranges: from 10.128.0.0/10. Beyond
+ * the last it goes on with those of names.
+ */
+export function ownRange(place: number): string {
+  const network = 10 * 2 ** 24 + 128 * 2 ** 16 + (place % 2 ** 15) * 256
+  return `${textOf(network)}/24`
+}
+
+/**
+ * The range of a node that is alone in its process and knows of no others: from 10.192.0.0/10, by its name. Two names may
+ * have the same one, which is unlikely for a few nodes.
+ */
+export function rangeOfName(name: string): string {
+  const hash = createHash('sha256').update(name).digest().readUInt32BE()
+  return ownRange(rangesOfNames + (hash % rangesOfNames))
+}

@@ -1,0 +1,101 @@
+/**
+ * What the pods of one node request, and whether there is room for another, and whether the node is one that the pod asks
+ * for: a node judges the pods that are bound to it by itself, whoever bound them. Which were let in is what the pods say,
+ * and those that were let in a moment ago; nothing else is kept, so a restart finds the same.
+ */
+import type { Pod } from '../../../api/kinds/core/pod.ts'
+import type { SelectableNode } from '../../../api/selectors/node-selector.ts'
+import { nodeMatcher } from '../../scheduler/plugins/node-rules.ts'
+import { arePortsInConflict, type HostPort, hostPortsOf } from '../../scheduler/pod-info.ts'
+import { type Amounts, amountsOf, podsAllowed, type ResourceList, requestsOf } from '../../scheduler/resources.ts'
+
+/** Why a pod is not run, in the words of a kubelet. */
+export interface Refusal {
+  readonly reason: string
+  readonly message: string
+}
+
+/** What a node is at present. */
+export interface NodeState {
+  readonly offered: ResourceList
+  readonly selectable: SelectableNode
+}
+
+/** What a pod takes of its node. */
+interface Demands {
+  readonly requests: Amounts
+  readonly ports: readonly HostPort[]
+}
+
+export class NodeRoom {
+  readonly #state: () => NodeState
+  readonly #admitted = new Map<string, Demands>()
+
+  constructor(state: () => NodeState) {
+    this.#state = state
+  }
+
+  /** A pod changed: once started it takes its room until it is over. */
+  observe(key: string, pod: Pod | undefined): void {
+    const { phase, startTime } = pod?.status ?? {}
+    if (pod === undefined || phase === 'Succeeded' || phase === 'Failed') this.#admitted.delete(key)
+    else if (startTime !== undefined) this.#admitted.set(key, demandsOf(pod))
+  }
+
+  /** Lets the pod in from now on; else says of which resource there is not enough, or which rule it breaks. */
+  admit(key: string, pod: Pod): Refusal | undefined {
+    if (this.#admitted.has(key)) return undefined
+    const demands = demandsOf(pod)
+    const { offered, selectable } = this.#state()
+    const refusal = this.#whatIsShort(demands.requests, offered) ?? this.#whatIsBroken(pod, demands, selectable)
+    if (refusal === undefined) this.#admitted.set(key, demands)
+    return refusal
+  }
+
+  #whatIsBroken({ spec = {} }: Pod, { ports }: Demands, node: SelectableNode): Refusal | undefined {
+    if (nodeMatcher({ spec })?.(node) === false) return broken('NodeAffinity')
+    const isTaken = (port: HostPort) =>
+      this.#admitted.values().some((admitted) => admitted.ports.some((other) => arePortsInConflict(port, other)))
+    return ports.some(isTaken) ? broken('NodePorts') : undefined
+  }
+
+  #whatIsShort(requests: Amounts, offered: ResourceList): Refusal | undefined {
+    const mostPods = podsAllowed(offered)
+    if (this.#admitted.size + 1 > mostPods)
+      return outOf('pods', { requested: 1, used: this.#admitted.size, capacity: mostPods })
+    const amounts = amountsOf(offered)
+    for (const [name, amountIn] of resourcesOf(requests)) {
+      const requested = amountIn(requests)
+      const used = this.#admitted.values().reduce((sum, admitted) => sum + amountIn(admitted.requests), 0)
+      const capacity = amountIn(amounts)
+      if (requested > 0 && used + requested > capacity) return outOf(name, { requested, used, capacity })
+    }
+    return undefined
+  }
+}
+
+function demandsOf({ spec = {} }: Pod): Demands {
+  return { requests: requestsOf(spec), ports: hostPortsOf(spec) }
+}
+
+type AmountIn = (amounts: Amounts) => number
+
+function resourcesOf({ others }: Amounts): (readonly [name: string, amountIn: AmountIn])[] {
+  return [
+    ['cpu', ({ cpu }) => cpu],
+    ['memory', ({ memory }) => memory],
+    ['ephemeral-storage', ({ ephemeralStorage }) => ephemeralStorage],
+    ...[...others.keys()].map((name) => [name, (amounts: Amounts) => amounts.others.get(name) ?? 0] as const),
+  ]
+}
+
+function outOf(name: string, amounts: { readonly requested: number; used: number; capacity: number }): Refusal {
+  const { requested, used, capacity } = amounts
+  const message = `Node didn't have enough resource: ${name}, requested: ${requested}, used: ${used}, capacity: ${capacity}`
+  return { reason: `OutOf${name}`, message }
+}
+
+/** A rule of the scheduler that the pod breaks on this node. */
+function broken(rule: string): Refusal {
+  return { reason: rule, message: `Predicate ${rule} failed` }
+}

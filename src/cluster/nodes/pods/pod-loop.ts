@@ -1,0 +1,250 @@
+/**
+ * Drives the pods of this process's nodes through their lives: finds the stage that applies to a pod, waits for its
+ * delay, and carries it out as the agent of the pod's node. Nothing of it is kept but what is under way: a restart reads
+ * the pods and goes on.
+ *
+ * Every write rests on the version that was decided by, and a pod is looked at again only when its change has arrived:
+ * a slow watch makes nothing happen twice. The same stage follows itself on a pod after a second at the earliest.
+ */
+
+import type { Pod } from '../../../api/kinds/core/pod.ts'
+import { asJson } from '../../../api/model/object.ts'
+import type { TimerClock } from '../../../base/time/clock.ts'
+import type { Informer } from '../../../client/informers/informer.ts'
+import type { Loop } from '../../../client/reconcile/loop.ts'
+import { fromInformer, type Source } from '../../../client/reconcile/sources.ts'
+import type { StepOutcome } from '../../../client/reconcile/work-queue.ts'
+import type { Client } from '../../../client/requests/client.ts'
+import { nameOfKey } from '../../../client/requests/resource-type.ts'
+import { isConflict, isNotFound } from '../../../client/requests/status-error.ts'
+import { chooseStage, delayOf, type Stage } from '../stages/stage.ts'
+import { pods } from '../types.ts'
+import { applyStage, type StageEffects } from './apply-stage.ts'
+import type { NodeRoom } from './node-room.ts'
+import { correctedReadiness, stoppedByNode } from './steps.ts'
+
+export interface PodLoopParts extends StageEffects {
+  readonly informer: Informer<Pod>
+  readonly isOwnNode: (node: string) => boolean
+  readonly roomOf: (node: string) => NodeRoom
+  readonly stages: readonly Stage[]
+  readonly clock: TimerClock
+  /** What else there is to do for a pod that runs, such as its volumes. */
+  readonly keepUp?: (pod: Pod, client: Client) => Promise<Upkeep>
+  /** Called with every change of a pod on a node of this process; over: its containers will not run again. */
+  readonly onPod: (pod: Pod, state: 'lives' | 'is over') => void
+  /** Whether others take the node for ready; left out where stages alone decide whether pods are. */
+  readonly isNodeReady?: ((node: string) => boolean) | undefined
+  /** Further keys to look at. */
+  readonly sources?: readonly Source[]
+}
+
+/** When to look at a pod again, and why it is to be evicted. */
+export interface Upkeep {
+  readonly afterMs?: number
+  readonly evict?: string
+}
+
+/** How many pods are written at once. */
+const concurrency = 64
+const repeatMs = 1000
+
+/** What is under way for a pod. */
+interface Progress {
+  readonly uid: string
+  /** The version that the last write was decided by. */
+  actedOn: string
+  /** The stage that waits, chosen by that version. */
+  waiting: { readonly stage: Stage; readonly version: string; readonly due: number } | undefined
+  last: { readonly stage: Stage; readonly at: number } | undefined
+}
+
+export function podLoop(parts: PodLoopParts): Loop {
+  const driver = new PodDriver(parts)
+  return {
+    name: 'node-pods',
+    concurrency,
+    sources: [
+      fromInformer(parts.informer, ({ key, previous, object }) => {
+        driver.observe(key, previous, object)
+        return driver.isOwn(object) ? [key] : []
+      }),
+      ...(parts.sources ?? []),
+    ],
+    reconcile: (key, signal) => driver.step(key, signal),
+  }
+}
+
+class PodDriver {
+  readonly #parts: PodLoopParts
+  readonly #progress = new Map<string, Progress>()
+
+  constructor(parts: PodLoopParts) {
+    this.#parts = parts
+  }
+
+  isOwn(pod: Pod | undefined): boolean {
+    const { nodeName } = pod?.spec ?? {}
+    return nodeName !== undefined && this.#parts.isOwnNode(nodeName)
+  }
+
+  observe(key: string, previous: Pod | undefined, pod: Pod | undefined): void {
+    const wasOwn = this.isOwn(previous)
+    if (!wasOwn && !this.isOwn(pod)) return
+    const isOther = previous !== undefined && previous.metadata.uid !== pod?.metadata.uid
+    if (isOther) this.#progress.delete(key)
+    if (isOther && wasOwn) this.#parts.onPod(previous, 'is over')
+    if (pod !== undefined) this.#parts.onPod(pod, isOver(pod) ? 'is over' : 'lives')
+    const { nodeName = '' } = (pod ?? previous)!.spec ?? {}
+    this.#parts.addressesOf(nodeName).observe(key, pod)
+    this.#parts.roomOf(nodeName).observe(key, pod)
+  }
+
+  async step(key: string, signal: AbortSignal): Promise<StepOutcome> {
+    const pod = this.#parts.informer.get(nameOfKey(key))
+    if (pod === undefined || !this.isOwn(pod)) return 'done'
+    const { uid = '', resourceVersion: version = '' } = pod.metadata
+    const progress = this.#progressOf(key, uid)
+    if (progress.actedOn === version) return 'done'
+    const ending = this.#whyEnded(key, pod)
+    if (ending !== undefined) return await this.#fail(pod, ending, signal)
+    const corrected = this.#parts.isNodeReady?.(pod.spec!.nodeName!)
+      ? correctedReadiness(pod, this.#parts.clock.now())
+      : undefined
+    if (corrected !== undefined) return await this.#report(pod, corrected, signal)
+    return sooner(await this.#advance(key, { pod, progress }, signal), this.#deadlineInMs(pod))
+  }
+
+  /** Why the node itself ends a pod, whatever its stages say; undefined: it does not. */
+  #whyEnded(key: string, pod: Pod): Ending | undefined {
+    if (isOver(pod) || pod.metadata.deletionTimestamp !== undefined) return undefined
+    const leftMs = this.#deadlineInMs(pod)
+    if (leftMs !== undefined && leftMs <= 0)
+      return {
+        ...{ type: 'Normal', reason: 'DeadlineExceeded' },
+        message: 'Pod was active on the node longer than the specified deadline',
+      }
+    if (pod.status?.startTime !== undefined) return undefined
+    const refusal = this.#parts.roomOf(pod.spec!.nodeName!).admit(key, pod)
+    return refusal && { type: 'Warning', ...refusal, told: `Pod ${refusal.message}` }
+  }
+
+  /** In how many milliseconds a pod has been active for as long as it may be. */
+  #deadlineInMs(pod: Pod): number | undefined {
+    const seconds = pod.spec?.activeDeadlineSeconds
+    const started = Date.parse(pod.status?.startTime ?? '')
+    const isEnding = isOver(pod) || pod.metadata.deletionTimestamp !== undefined
+    if (seconds === undefined || Number.isNaN(started) || isEnding) return undefined
+    return started + seconds * 1000 - this.#parts.clock.now()
+  }
+
+  async #advance(
+    key: string,
+    { pod, progress }: { readonly pod: Pod; readonly progress: Progress },
+    signal: AbortSignal,
+  ): Promise<StepOutcome> {
+    const waiting = this.#waiting(progress, pod)
+    if (waiting === undefined) return await this.#keepUp(pod, signal)
+    const left = waiting.due - this.#parts.clock.monotonic()
+    if (left > 0) return { afterMs: left }
+    return await this.#carryOut(key, { pod, progress, stage: waiting.stage }, signal)
+  }
+
+  #progressOf(key: string, uid: string): Progress {
+    const known = this.#progress.get(key)
+    if (known?.uid === uid) return known
+    const fresh: Progress = { uid, actedOn: '', waiting: undefined, last: undefined }
+    this.#progress.set(key, fresh)
+    return fresh
+  }
+
+  /** A stage that still applies after a change goes on waiting; else another is chosen. */
+  #waiting(progress: Progress, pod: Pod): Progress['waiting'] {
+    const { waiting, last } = progress
+    const version = pod.metadata.resourceVersion!
+    const object = asJson(pod)
+    if (waiting !== undefined && (waiting.version === version || waiting.stage.matches(object))) {
+      progress.waiting = { ...waiting, version }
+      return progress.waiting
+    }
+    const stage = chooseStage(this.#parts.stages, object)
+    progress.waiting = undefined
+    if (stage === undefined) return undefined
+    const { clock } = this.#parts
+    const delay = delayOf(stage.delay, object, clock.now())
+    const repeated = last?.stage === stage ? last.at + repeatMs : 0
+    progress.waiting = { stage, version, due: Math.max(clock.monotonic() + delay, repeated) }
+    return progress.waiting
+  }
+
+  async #carryOut(
+    key: string,
+    { pod, progress, stage }: { pod: Pod; progress: Progress; stage: Stage },
+    signal: AbortSignal,
+  ): Promise<StepOutcome> {
+    try {
+      const outcome = await applyStage(this.#parts, { key, pod, stage }, signal)
+      if (outcome !== 'done') return outcome
+    } catch (error) {
+      // The pod has changed, or is gone: the change brings it here again, and it is decided anew.
+      if (!isConflict(error) && !isNotFound(error)) throw error
+    }
+    progress.actedOn = pod.metadata.resourceVersion!
+    progress.waiting = undefined
+    progress.last = { stage, at: this.#parts.clock.monotonic() }
+    return 'done'
+  }
+
+  async #keepUp(pod: Pod, signal: AbortSignal): Promise<StepOutcome> {
+    if (pod.status?.phase !== 'Running' || this.#parts.keepUp === undefined) return 'done'
+    const client = this.#parts.clientOf(pod.spec!.nodeName!)
+    const { afterMs, evict } = await this.#parts.keepUp(pod, client)
+    if (evict !== undefined)
+      return await this.#fail(pod, { type: 'Warning', reason: 'Evicted', message: evict }, signal)
+    return afterMs === undefined ? 'done' : { afterMs }
+  }
+
+  /** The node ends a pod: its containers are stopped, and not started again. */
+  async #fail(pod: Pod, ending: Ending, signal: AbortSignal): Promise<'done'> {
+    const { reason, message, told = message } = ending
+    const { nodeOf, clock, record } = this.#parts
+    const node = nodeOf(pod.spec!.nodeName!)
+    record(pod, { type: ending.type, reason, message })
+    const status = stoppedByNode(pod, { now: clock.now(), hostIp: node.address, reason, message: told })
+    return await this.#report(pod, status, signal)
+  }
+
+  async #report(pod: Pod, status: NonNullable<Pod['status']>, signal: AbortSignal): Promise<'done'> {
+    const client = this.#parts.clientOf(pod.spec!.nodeName!)
+    try {
+      await client.update(pods, { ...pod, status }, { subresource: 'status', signal })
+    } catch (error) {
+      // The pod has changed, or is gone: the change brings it here again.
+      if (!isConflict(error) && !isNotFound(error)) throw error
+    }
+    return 'done'
+  }
+}
+
+interface Ending {
+  readonly type: 'Normal' | 'Warning'
+  readonly reason: string
+  /** Of the Event. */
+  readonly message: string
+  /** In the status, where that is another. */
+  readonly told?: string
+}
+
+function isOver({ status }: Pod): boolean {
+  return status?.phase === 'Succeeded' || status?.phase === 'Failed'
+}
+
+/** A longer time than this is waited for in parts: timers end early beyond 24 days. */
+const longestMs = 60 * 60_000
+
+/** The outcome of a step, and a further time to look at the pod. */
+function sooner(outcome: StepOutcome, ms: number | undefined): StepOutcome {
+  if (ms === undefined || outcome === 'later') return outcome
+  const untilThen = Math.min(ms, longestMs)
+  return outcome === 'done' ? { afterMs: untilThen } : { afterMs: Math.min(outcome.afterMs, untilThen) }
+}

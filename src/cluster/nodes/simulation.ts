@@ -1,0 +1,190 @@
+/**
+ * Nodes that run no containers, as loops: each node registers, tells that it lives, and drives the pods that are bound to
+ * it through their stages. One process may have a thousand of them: they share one watch of pods and one of nodes, and
+ * write as their own users, so that what a node may do is decided by the API server as for any other.
+ */
+
+import type { Json } from '../../api/json/json.ts'
+import type { Node } from '../../api/kinds/core/node.ts'
+import type { Pod } from '../../api/kinds/core/pod.ts'
+import type { Vendor } from '../../api/model/vendor.ts'
+import { selectableNode } from '../../api/selectors/node-selector.ts'
+import { repeat, type TimerClock } from '../../base/time/clock.ts'
+import type { Informer } from '../../client/informers/informer.ts'
+import type { Loop } from '../../client/reconcile/loop.ts'
+import { fromInformer, type Source } from '../../client/reconcile/sources.ts'
+import type { Client } from '../../client/requests/client.ts'
+import { objectKey } from '../../client/requests/resource-type.ts'
+import type { NodeRuntime } from '../node-port/runtime.ts'
+import { CommandMemory } from './containers/command-memory.ts'
+import { ContainerLogs } from './containers/container-logs.ts'
+import { SimulatedNode } from './containers/simulated-node.ts'
+import { heartbeatLoop } from './heartbeats.ts'
+import { NodeEvents } from './node-events.ts'
+import { type NodeDescription, offered } from './node-object.ts'
+import { PodAddresses } from './pods/addresses.ts'
+import { defaultPodStages } from './pods/default-stages.ts'
+import { NodeRoom } from './pods/node-room.ts'
+import { podLoop } from './pods/pod-loop.ts'
+import { readStage } from './stages/read-stage.ts'
+import type { Stage } from './stages/stage.ts'
+import { PodVolumes } from './volumes/pod-volumes.ts'
+
+export interface SimulationParts {
+  readonly nodes: readonly NodeDescription[]
+  readonly pods: Informer<Pod>
+  readonly nodeObjects: Informer<Node>
+  /** A client as the agent of this node. */
+  readonly clientOf: (node: string) => Client
+  readonly vendor: Vendor
+  readonly clock: TimerClock
+  /** The life of pods; the built-in one if left out. */
+  readonly stages?: PodStages
+  /** Where the volumes of pods are written; nowhere if left out: then pods need none to start. */
+  readonly volumeDirectory?: string
+  /** How old what is known of the ConfigMaps and Secrets of volumes may become. */
+  readonly volumePollMs?: number
+  readonly onError: (error: unknown) => void
+}
+
+/** Stages of a file, and how what their templates make is read. */
+export interface PodStages {
+  readonly stages: readonly Stage[]
+  readonly parseStatus: (text: string) => Json
+}
+
+/** Nodes that were set up. */
+export interface Simulation {
+  /** Tells that the nodes live. */
+  readonly heartbeats: Loop
+  /** Drives the pods. */
+  readonly pods: Loop
+  /** What the nodes offer to their port. */
+  readonly runtimes: readonly NodeRuntime[]
+  /** Removes volumes of pods that went while nobody looked. To be called when the pods are known. */
+  removeLeftovers(): Promise<void>
+}
+
+/** Sets up the nodes; nothing happens before the loops run. */
+export function simulateNodes(parts: SimulationParts): Simulation {
+  const { vendor, clock, clientOf, onError } = parts
+  const byName = new Map(parts.nodes.map((node) => [node.name, node]))
+  const events = new NodeEvents({ clientOf, vendor, clock, onError })
+  const { stages = [], parseStatus } = parts.stages ?? builtIn(vendor)
+  const readiness = parts.stages === undefined ? nodeReadiness(parts) : undefined
+  const logs = new ContainerLogs()
+  const volumes = volumesOf(parts, byName)
+  const pods = podLoop({
+    ...{ clock, clientOf, stages, informer: parts.pods, addressesOf: addressesOf(parts, byName) },
+    roomOf: roomOf(parts, byName),
+    isOwnNode: (name) => byName.has(name),
+    nodeOf: (name) => byName.get(name)!,
+    record: (pod, event) => events.record(pod, event),
+    onPod: (pod, state) => {
+      logs.observe(pod, state)
+      if (state === 'is over') void volumes?.remove(pod).catch(onError)
+    },
+    ...(parseStatus === undefined ? {} : { parseStatus }),
+    ...(volumes === undefined ? {} : volumeUpkeep(volumes)),
+    isNodeReady: readiness?.isReady,
+    sources: [...(volumes === undefined ? [] : [polled(volumes, onError)]), ...(readiness?.sources ?? [])],
+  })
+  return {
+    heartbeats: heartbeatLoop({ nodes: byName, informer: parts.nodeObjects, clientOf, vendor, clock }),
+    pods: { ...pods, onStop: async () => events.close() },
+    runtimes: runtimesOf(parts, { logs, volumes }),
+    removeLeftovers: async () => {
+      await volumes?.removeAllBut(new Set([...parts.pods.objects()].map(({ metadata }) => metadata.uid ?? '')))
+    },
+  }
+}
+
+function volumesOf(
+  { volumeDirectory: directory, volumePollMs: pollMs, vendor, clock }: SimulationParts,
+  nodes: ReadonlyMap<string, NodeDescription>,
+): PodVolumes | undefined {
+  if (directory === undefined) return undefined
+  const amountsOf = (name: string) => nodes.get(name)?.capacity ?? {}
+  return new PodVolumes({ directory, vendor, clock, amountsOf, ...(pollMs === undefined ? {} : { pollMs }) })
+}
+
+/** Volumes are written before containers start, and again when what they are made of has changed. */
+function volumeUpkeep(volumes: PodVolumes) {
+  return {
+    prepare: (pod: Pod, client: Client) => volumes.prepare(pod, client),
+    keepUp: (pod: Pod, client: Client) => volumes.keepUp(pod, client),
+  }
+}
+
+function polled(volumes: PodVolumes, onError: (error: unknown) => void): Source {
+  return {
+    connect: (add, clock) =>
+      repeat(clock, volumes.pollMs, () => {
+        volumes.poll().then((keys) => keys.forEach(add), onError)
+      }),
+  }
+}
+
+/** Pods of a node that was taken for lost were said to be not ready: they are looked at when it is ready again. */
+function nodeReadiness({ pods, nodeObjects }: SimulationParts) {
+  const byNode = indexByNode(pods)
+  const isReady = (node: Node | undefined) =>
+    node?.status?.conditions?.find(({ type }) => type === 'Ready')?.status === 'True'
+  const again = fromInformer(nodeObjects, ({ previous, object }) =>
+    isReady(object) && !isReady(previous) ? byNode.get(object!.metadata.name!).map(objectKey) : [],
+  )
+  return { isReady: (name: string) => isReady(nodeObjects.get({ name })), sources: [again] }
+}
+
+function indexByNode(pods: Informer<Pod>) {
+  return pods.index(({ spec }) => (spec?.nodeName ? [spec.nodeName] : []))
+}
+
+function runtimesOf(
+  { nodes, pods, clientOf, vendor, clock }: SimulationParts,
+  shared: { readonly logs: ContainerLogs; readonly volumes: PodVolumes | undefined },
+): NodeRuntime[] {
+  const [byNode, memory] = [indexByNode(pods), new CommandMemory()]
+  return nodes.map(
+    ({ name, capacity: amounts }) =>
+      new SimulatedNode({
+        ...shared,
+        name,
+        pods: byNode,
+        client: () => clientOf(name),
+        amounts,
+        memory,
+        vendor,
+        clock,
+      }),
+  )
+}
+
+function builtIn(vendor: Vendor): Partial<PodStages> {
+  return { stages: defaultPodStages(vendor).map((stage) => readStage(stage)) }
+}
+
+function roomOf({ nodeObjects }: SimulationParts, nodes: ReadonlyMap<string, NodeDescription>) {
+  const known = new Map<string, NodeRoom>()
+  return (name: string): NodeRoom => {
+    const stateOf = () => {
+      const [own, object] = [nodes.get(name)!, nodeObjects.get({ name })]
+      const selectable = selectableNode({ metadata: { name, labels: object?.metadata.labels ?? own.labels } })
+      return { offered: offered(own, object?.status), selectable }
+    }
+    const found = known.get(name) ?? new NodeRoom(stateOf)
+    known.set(name, found)
+    return found
+  }
+}
+
+/** The range of a node is what its object says, and its own choice while that says nothing. */
+function addressesOf({ nodeObjects }: SimulationParts, nodes: ReadonlyMap<string, NodeDescription>) {
+  const known = new Map<string, PodAddresses>()
+  return (name: string): PodAddresses => {
+    const rangeOf = () => nodeObjects.get({ name })?.spec?.podCIDR || nodes.get(name)?.podRange || ''
+    const found = known.get(name) ?? new PodAddresses(rangeOf)
+    known.set(name, found)
+    return found
+  }
+}

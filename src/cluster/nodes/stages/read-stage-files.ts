@@ -1,0 +1,55 @@
+/** Reads files of Stage objects: YAML or JSON, several documents, and Lists of them. Other kinds are refused. */
+
+import { parseYamlDocuments } from '../../../api/codec/yaml-text.ts'
+import { isObject, type Json } from '../../../api/json/json.ts'
+import { messageOf } from '../../../base/text/errors.ts'
+import { placeFunctions } from '../pods/apply-stage.ts'
+import type { PodStages } from '../simulation.ts'
+import { readStage } from './read-stage.ts'
+import { StageError } from './stage-error.ts'
+import { compileTemplate } from './template.ts'
+
+const maxFileBytes = 4 * 1024 * 1024
+const maxStages = 1000
+/** A status is a small object. */
+const maxStatusBytes = 1024 * 1024
+
+/** `read` is how a file is read, and says why one cannot be. Throws StageError for what is in it, which names the file. */
+export function readStageFiles(files: readonly string[], read: (file: string) => string): PodStages {
+  const stages = files.flatMap((file) => {
+    const text = read(file)
+    try {
+      return documentsOf(text).map((value) =>
+        readStage(value, { compileTemplate: (text) => compileTemplate(text, placeFunctions) }),
+      )
+    } catch (error) {
+      throw new StageError(`${file}: ${messageOf(error)}`, { cause: error })
+    }
+  })
+  if (stages.length > maxStages) throw new StageError(`there are more than ${maxStages} stages`)
+  return { stages, parseStatus }
+}
+
+function documentsOf(text: string): Json[] {
+  if (text.length > maxFileBytes) throw new StageError(`it has more than ${maxFileBytes} bytes`)
+  return parseYamlDocuments(text, maxFileBytes)
+    .map(({ value }) => value)
+    .filter((value) => value !== null)
+    .flatMap((value) =>
+      isObject(value) && value.kind === 'List' && Array.isArray(value.items) ? value.items : [value],
+    )
+    .map(assertStage)
+}
+
+function assertStage(value: Json): Json {
+  const { apiVersion, kind } = isObject(value) ? value : {}
+  if (kind !== 'Stage' || typeof apiVersion !== 'string' || !apiVersion.startsWith('kwok.x-k8s.io/v1alpha1'))
+    throw new StageError(`it holds a ${String(kind)} of ${String(apiVersion)}, not a Stage of kwok.x-k8s.io/v1alpha1`)
+  return value
+}
+
+function parseStatus(text: string): Json {
+  const [first, ...more] = parseYamlDocuments(text, maxStatusBytes)
+  if (more.length > 0) throw new StageError('the statusTemplate makes several documents')
+  return first?.value ?? {}
+}

@@ -1,0 +1,187 @@
+/** Reads a Stage object. Every field is known and used, or refused by its name. */
+import { isObject, type Json, type JsonObject, own } from '../../../api/json/json.ts'
+import { compileQuery, type Query } from './query.ts'
+import {
+  type Delay,
+  type FinalizerChange,
+  type Next,
+  type Stage,
+  type StageEvent,
+  type StepName,
+  stepNames,
+} from './stage.ts'
+import { StageError } from './stage-error.ts'
+import type { Template } from './template.ts'
+
+export interface StageReaderOptions {
+  /** Compiles `next.statusTemplate`; left out where no stage has one. */
+  readonly compileTemplate?: (text: string) => Template
+}
+
+/** Throws StageError, which names the stage and the field. */
+export function readStage(value: Json, options: StageReaderOptions = {}): Stage {
+  const name = nameOf(value)
+  try {
+    const { spec } = fields(value, 'the stage', ['apiVersion', 'kind', 'metadata', 'spec'])
+    return { name, ...readSpec(spec, options) }
+  } catch (error) {
+    if (error instanceof StageError) throw new StageError(`stage ${JSON.stringify(name)}: ${error.message}`)
+    throw error
+  }
+}
+
+function nameOf(value: Json): string {
+  const metadata = isObject(value) ? own(value, 'metadata') : undefined
+  const name = isObject(metadata) ? own(metadata, 'name') : undefined
+  if (typeof name !== 'string' || name === '') throw new StageError('a stage has no metadata.name')
+  return name
+}
+
+function readSpec(value: Json | undefined, options: StageReaderOptions): Omit<Stage, 'name'> {
+  const spec = fields(value, 'spec', ['resourceRef', 'selector', 'weight', 'delay', 'next'])
+  const { apiGroup = 'v1', kind } = fields(spec.resourceRef, 'spec.resourceRef', ['apiGroup', 'kind'])
+  if (kind !== 'Pod' || (apiGroup !== 'v1' && apiGroup !== ''))
+    throw new StageError(
+      `spec.resourceRef: only stages of pods (apiGroup v1, kind Pod) are carried out, not of ${String(apiGroup)} ${String(kind)}`,
+    )
+  return {
+    matches: readSelector(spec.selector),
+    weight: number(spec.weight, 'spec.weight') ?? 0,
+    delay: readDelay(spec.delay),
+    next: readNext(spec.next, options),
+  }
+}
+
+type Requirement = (object: JsonObject) => boolean
+
+/** A stage without a selector is for no object, one with an empty selector for all. */
+function readSelector(value: Json | undefined): Requirement {
+  if (value === undefined || value === null) return () => false
+  const known = ['matchLabels', 'matchAnnotations', 'matchExpressions']
+  const { matchLabels, matchAnnotations, matchExpressions } = fields(value, 'spec.selector', known)
+  const requirements = [
+    ...members(matchLabels, 'labels'),
+    ...members(matchAnnotations, 'annotations'),
+    ...array(matchExpressions, 'spec.selector.matchExpressions').map(readExpression),
+  ]
+  return (object) => requirements.every((holds) => holds(object))
+}
+
+function members(value: Json | undefined, part: 'labels' | 'annotations'): Requirement[] {
+  const wanted = value === undefined || value === null ? {} : object(value, `spec.selector.match of ${part}`)
+  return Object.entries(wanted).map(([key, text]) => {
+    const query = compileQuery(`.metadata.${part}[${JSON.stringify(key)}]`)
+    return (subject) => query(subject).includes(text ?? null)
+  })
+}
+
+function readExpression(value: Json): Requirement {
+  const where = 'spec.selector.matchExpressions'
+  const { key, operator, values } = fields(value, where, ['key', 'operator', 'values'])
+  const query = compileQuery(text(key, `${where}.key`))
+  const texts = new Set(array(values, `${where}.values`).map(String))
+  const isIn = (subject: JsonObject) => query(subject).some((found) => texts.has(String(found)))
+  if (operator === 'Exists') return (subject) => query(subject).length > 0
+  if (operator === 'DoesNotExist') return (subject) => query(subject).length === 0
+  if (operator === 'In') return isIn
+  if (operator === 'NotIn') return (subject) => !isIn(subject)
+  throw new StageError(`${where}: the operator ${JSON.stringify(operator)} is none of In, NotIn, Exists, DoesNotExist`)
+}
+
+const delayFields = [
+  'durationMilliseconds',
+  'durationFrom',
+  'jitterDurationMilliseconds',
+  'jitterDurationFrom',
+  'backoffFrom',
+]
+
+function readDelay(value: Json | undefined): Delay {
+  if (value === undefined || value === null) return { durationMs: 0 }
+  const delay = fields(value, 'spec.delay', delayFields)
+  const jitterMs = number(delay.jitterDurationMilliseconds, 'spec.delay.jitterDurationMilliseconds')
+  return {
+    durationMs: number(delay.durationMilliseconds, 'spec.delay.durationMilliseconds') ?? 0,
+    ...(jitterMs === undefined ? {} : { jitterMs }),
+    ...query('durationFrom', expression(delay.durationFrom, 'spec.delay.durationFrom')),
+    ...query('jitterFrom', expression(delay.jitterDurationFrom, 'spec.delay.jitterDurationFrom')),
+    ...query('backoffFrom', expression(delay.backoffFrom, 'spec.delay.backoffFrom')),
+  }
+}
+
+function query<N extends string>(name: N, found: Query | undefined): { readonly [K in N]?: Query } {
+  return (found === undefined ? {} : { [name]: found }) as { readonly [K in N]?: Query }
+}
+
+function expression(value: Json | undefined, where: string): Query | undefined {
+  if (value === undefined || value === null) return undefined
+  const { expressionFrom } = fields(value, where, ['expressionFrom'])
+  return compileQuery(text(expressionFrom, `${where}.expressionFrom`))
+}
+
+const nextFields = ['step', 'exitCodeFrom', 'reason', 'message', 'statusTemplate', 'event', 'finalizers', 'delete']
+
+function readNext(value: Json | undefined, { compileTemplate }: StageReaderOptions): Next {
+  const next = fields(value, 'spec.next', nextFields)
+  const { statusTemplate: template, step } = next
+  const isGiven = (found: Json | undefined) => found !== undefined && found !== null && found !== ''
+  if (isGiven(template) && isGiven(step)) throw new StageError('spec.next: statusTemplate and step exclude each other')
+  if (isGiven(step) && !stepNames.includes(step as StepName))
+    throw new StageError(`spec.next.step: ${JSON.stringify(step)} is none of ${stepNames.join(', ')}`)
+  return {
+    ...(isGiven(step) ? { step: step as StepName } : {}),
+    ...(isGiven(template) ? { statusTemplate: compileTemplate!(text(template, 'spec.next.statusTemplate')) } : {}),
+    ...(isGiven(next.reason) ? { reason: text(next.reason, 'spec.next.reason') } : {}),
+    ...(isGiven(next.message) ? { message: text(next.message, 'spec.next.message') } : {}),
+    ...query('exitCodeFrom', expression(next.exitCodeFrom, 'spec.next.exitCodeFrom')),
+    ...(isGiven(next.event) ? { event: readEvent(next.event) } : {}),
+    ...(isGiven(next.finalizers) ? { finalizers: readFinalizers(next.finalizers) } : {}),
+    delete: next.delete === true,
+  }
+}
+
+function readEvent(value: Json | undefined): StageEvent {
+  const { type = 'Normal', reason = '', message = '' } = fields(value, 'spec.next.event', ['type', 'reason', 'message'])
+  if (type !== 'Normal' && type !== 'Warning')
+    throw new StageError(`spec.next.event.type: ${JSON.stringify(type)} is neither Normal nor Warning`)
+  return { type, reason: text(reason, 'spec.next.event.reason'), message: text(message, 'spec.next.event.message') }
+}
+
+function readFinalizers(value: Json | undefined): FinalizerChange {
+  const where = 'spec.next.finalizers'
+  const { add, remove, empty } = fields(value, where, ['add', 'remove', 'empty'])
+  const names = (list: Json | undefined) =>
+    array(list, where).map((item) => text(fields(item, where, ['value']).value, `${where}.value`))
+  return { add: names(add), remove: names(remove), empty: empty === true }
+}
+
+function fields(value: Json | undefined, where: string, known: readonly string[]): JsonObject {
+  const found = object(value, where)
+  const unknown = Object.keys(found).find((key) => !known.includes(key))
+  if (unknown !== undefined)
+    throw new StageError(`${where}.${unknown} is not supported; supported are ${known.join(', ')}`)
+  return found
+}
+
+function object(value: Json | undefined, where: string): JsonObject {
+  if (!isObject(value)) throw new StageError(`${where} is not an object`)
+  return value
+}
+
+function array(value: Json | undefined, where: string): Json[] {
+  if (value === undefined || value === null) return []
+  if (!Array.isArray(value)) throw new StageError(`${where} is not a list`)
+  return value
+}
+
+function text(value: Json | undefined, where: string): string {
+  if (typeof value !== 'string') throw new StageError(`${where} is not a text`)
+  return value
+}
+
+function number(value: Json | undefined, where: string): number | undefined {
+  if (value === undefined || value === null) return undefined
+  if (typeof value !== 'number' || !Number.isFinite(value) || value < 0)
+    throw new StageError(`${where} is not a number from 0 on`)
+  return value
+}

@@ -1,0 +1,87 @@
+/**
+ * The templates of stages: Go's language with the functions of KWOK and the most used of sprig. Their steps and their
+ * text are bounded: what a stage's author wrote meets objects that others wrote.
+ */
+import { fillGoTemplate } from '../../../api/gotemplate/execute.ts'
+import { goFunctions, type TemplateFunction, type TemplateFunctions } from '../../../api/gotemplate/functions.ts'
+import { parseGoTemplate } from '../../../api/gotemplate/parse.ts'
+import { TemplateError } from '../../../api/gotemplate/template-error.ts'
+import { isTrue, plainText, type Value } from '../../../api/gotemplate/values.ts'
+import { type Json, type JsonObject, setKey } from '../../../api/json/json.ts'
+import { StageError } from './stage-error.ts'
+
+/** Functions that depend on the place where a template is filled, such as `Now` and `NodeIP`. */
+export type PlaceFunctions = { readonly [name: string]: TemplateFunction }
+
+/** Returns the text that a template makes of an object. Throws StageError. */
+export type Template = (object: Json, functions: PlaceFunctions) => string
+
+const maxLength = 64 * 1024
+const limits = { steps: 100_000, characters: 1024 * 1024 }
+
+/** `placeFunctions`: the names of the functions that every call will bring along. Throws StageError. */
+export function compileTemplate(text: string, placeFunctions: ReadonlySet<string>): Template {
+  if (text.length > maxLength) throw new StageError(`statusTemplate is longer than ${maxLength} characters`)
+  const has = (name: string) => placeFunctions.has(name) || stageFunctions.has(name)
+  const template = asStageError(() => parseGoTemplate(text, { has }))
+  return (object, place) => {
+    const functions = new Map([...stageFunctions, ...Object.entries(place)])
+    return asStageError(() => fillGoTemplate(template, object, { missingKeys: 'allow', functions, limits }))
+  }
+}
+
+function asStageError<T>(work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    if (error instanceof TemplateError) throw new StageError(`statusTemplate: ${error.message}`, { cause: error })
+    throw error
+  }
+}
+
+function numbers(_key: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? Number(value) : value
+}
+
+/** JSON is YAML. It stands on one line, so its place in the text does not matter. */
+function flow(value: Value): string {
+  return JSON.stringify(value ?? null, numbers)
+}
+
+function textOf(value: Value): string {
+  if (value === undefined || value === null) return ''
+  return typeof value === 'object' ? flow(value) : plainText(value)
+}
+
+function dict(...pairs: Value[]): Value {
+  const made: JsonObject = {}
+  for (let i = 0; i < pairs.length; i += 2) setKey(made, textOf(pairs[i]), pairs[i + 1] ?? '')
+  return made
+}
+
+const quote: TemplateFunction = (value) => JSON.stringify(textOf(value))
+
+const stageFunctions: TemplateFunctions = new Map<string, TemplateFunction>([
+  ...goFunctions,
+  ['Quote', quote],
+  ['quote', quote],
+  ['YAML', (value, depth) => `${'  '.repeat(1 + (Math.trunc(Number(depth ?? 0)) & 31))}${flow(value)}`],
+  ['toJson', flow],
+  ['toYaml', flow],
+  ['dict', dict],
+  ['list', (...values) => values.map((value) => value ?? null)],
+  ['default', (fallback, value) => (isTrue(value) ? value : fallback)],
+  ['coalesce', (...values) => values.find(isTrue)],
+  ['ternary', (yes, no, which) => (isTrue(which) ? yes : no)],
+  ['empty', (value) => !isTrue(value)],
+  ['add', (...values) => values.reduce<number>((sum, value) => sum + Number(value), 0)],
+  ['sub', (a, b) => Number(a) - Number(b)],
+  ['int', (value) => Math.trunc(Number(value)) || 0],
+  ['toString', textOf],
+  ['upper', (value) => textOf(value).toUpperCase()],
+  ['lower', (value) => textOf(value).toLowerCase()],
+  ['trim', (value) => textOf(value).trim()],
+  ['contains', (part, value) => textOf(value).includes(textOf(part))],
+  ['hasPrefix', (part, value) => textOf(value).startsWith(textOf(part))],
+  ['hasSuffix', (part, value) => textOf(value).endsWith(textOf(part))],
+])

@@ -1,0 +1,57 @@
+/**
+ * How much an emptyDir may hold. In memory it is the smallest of its own limit, the memory limits of the containers
+ * together, if all have one, and the memory of the node; on disk its own limit.
+ */
+import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { PodSpec } from '../../../api/kinds/core/types/pod-spec.ts'
+import type { Volume } from '../../../api/kinds/core/types/volume.ts'
+import { parseQuantity } from '../../../api/model/quantity.ts'
+import { ignoring } from '../../../base/files/files.ts'
+
+const nanos = 1_000_000_000n
+
+/** In bytes; undefined: there is none. */
+export function emptyDirLimit({ emptyDir }: Volume, spec: PodSpec, nodeMemory: string): bigint | undefined {
+  const own = bytesOf(emptyDir?.sizeLimit)
+  if (emptyDir?.medium !== 'Memory') return own
+  const limits = [own, containerMemory(spec), bytesOf(nodeMemory)].filter((limit) => limit !== undefined)
+  return limits.reduce<bigint | undefined>(
+    (least, limit) => (least === undefined || limit < least ? limit : least),
+    undefined,
+  )
+}
+
+/** Undefined where a container may use as much as it likes. */
+function containerMemory({ containers = [] }: PodSpec): bigint | undefined {
+  let sum = 0n
+  for (const { resources } of containers) {
+    const limit = bytesOf(resources?.limits?.memory)
+    if (limit === undefined) return undefined
+    sum += limit
+  }
+  return sum
+}
+
+/** Zero counts as no limit. */
+function bytesOf(text: string | undefined): bigint | undefined {
+  const quantity = text === undefined ? undefined : parseQuantity(text)
+  return quantity === undefined || quantity.nanos <= 0n ? undefined : quantity.nanos / nanos
+}
+
+const maxEntries = 100_000
+
+/** The size of all files below a directory. Links are not followed; beyond many entries the rest is not counted. */
+export async function usedBytes(directory: string): Promise<bigint> {
+  const waiting = [directory]
+  let sum = 0n
+  let seen = 0
+  for (let next = waiting.pop(); next !== undefined && seen < maxEntries; next = waiting.pop())
+    for (const entry of (await readdir(next, { withFileTypes: true }).catch(ignoring('ENOENT'))) ?? []) {
+      if (++seen > maxEntries) break
+      const path = join(next, entry.name)
+      if (entry.isDirectory()) waiting.push(path)
+      else if (entry.isFile()) sum += BigInt((await stat(path).catch(ignoring('ENOENT')))?.size ?? 0)
+    }
+  return sum
+}

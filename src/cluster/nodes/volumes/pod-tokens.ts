@@ -1,0 +1,94 @@
+/**
+ * Tokens of service accounts for the volumes of pods. A token is replaced when more than 80% of its life is over, or when
+ * it is older than 24 hours, and it ends with its pod. One that cannot be replaced is used for as long as it is valid.
+ */
+
+import type { TokenRequest } from '../../../api/kinds/authentication/token-request.ts'
+import type { Pod } from '../../../api/kinds/core/pod.ts'
+import type { ApiObject } from '../../../api/model/object.ts'
+import { groupName, type Vendor } from '../../../api/model/vendor.ts'
+import type { Clock } from '../../../base/time/clock.ts'
+import type { Client } from '../../../client/requests/client.ts'
+import { type ResourceType, subresource } from '../../../client/requests/resource-type.ts'
+
+const accounts: ResourceType = { group: '', version: 'v1', plural: 'serviceaccounts', namespaced: true }
+const tokenRequests = subresource<TokenRequest & ApiObject>(accounts, 'token')
+
+/** Which token a volume wants. */
+export interface WantedToken {
+  readonly audience: string
+  readonly seconds: number
+}
+
+/** A token, and its times in milliseconds since 1970. */
+export interface PodToken {
+  readonly text: string
+  readonly expires: number
+  /** From when on it is to be replaced. */
+  readonly staleFrom: number
+}
+
+const dayMs = 86_400_000
+
+/** When a token of this life is to be replaced: at 80% of it, or a day after it was made. */
+export function staleFrom({ expires, seconds }: { readonly expires: number; readonly seconds: number }): number {
+  const lifeMs = seconds * 1000
+  const made = expires - lifeMs
+  return Math.min(made + lifeMs * 0.8, made + dayMs)
+}
+
+export class PodTokens {
+  readonly #clock: Clock
+  readonly #vendor: Vendor
+  /** By the pod's uid, then by what is wanted. */
+  readonly #held = new Map<string, Map<string, PodToken>>()
+
+  constructor(clock: Clock, vendor: Vendor) {
+    this.#clock = clock
+    this.#vendor = vendor
+  }
+
+  /** The token that the pod is to have now. */
+  async current(pod: Pod, wanted: WantedToken, client: Client): Promise<PodToken> {
+    const { uid = '' } = pod.metadata
+    const held = this.#held.get(uid) ?? new Map<string, PodToken>()
+    this.#held.set(uid, held)
+    const key = `${wanted.seconds} ${wanted.audience}`
+    const known = held.get(key)
+    const now = this.#clock.now()
+    if (known !== undefined && now < known.staleFrom) return known
+    try {
+      const token = await this.#request(pod, wanted, client)
+      held.set(key, token)
+      return token
+    } catch (error) {
+      if (known === undefined || now >= known.expires) throw error
+      return known
+    }
+  }
+
+  /** When the first of the pod's tokens is to be replaced; undefined where it has none. */
+  nextStale({ metadata }: Pod): number | undefined {
+    const times = [...(this.#held.get(metadata.uid ?? '')?.values() ?? [])].map((token) => token.staleFrom)
+    return times.length === 0 ? undefined : Math.min(...times)
+  }
+
+  forget(uid: string): void {
+    this.#held.delete(uid)
+  }
+
+  async #request({ metadata, spec }: Pod, { audience, seconds }: WantedToken, client: Client): Promise<PodToken> {
+    const { namespace = '', name = '', uid = '' } = metadata
+    const boundObjectRef = { apiVersion: 'v1', kind: 'Pod', name, uid }
+    const made = await client.create(tokenRequests, {
+      ...{ apiVersion: `${groupName(this.#vendor, 'authentication')}/v1`, kind: 'TokenRequest' },
+      metadata: { namespace, name: spec?.serviceAccountName || 'default' },
+      spec: { audiences: audience === '' ? [] : [audience], expirationSeconds: seconds, boundObjectRef },
+    })
+    const { token = '', expirationTimestamp = '' } = made.status ?? {}
+    const expires = Date.parse(expirationTimestamp)
+    if (token === '' || Number.isNaN(expires)) throw new Error('the API server has issued no token')
+    const life = made.spec?.expirationSeconds ?? seconds
+    return { text: token, expires, staleFrom: staleFrom({ expires, seconds: Number(life) }) }
+  }
+}

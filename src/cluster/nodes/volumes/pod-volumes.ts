@@ -1,0 +1,205 @@
+/**
+ * The volumes of pods in a directory of this process: configMap, secret, downwardAPI and projected volumes as files that
+ * change all at once, emptyDir as a directory that is bounded by looking at it. Other volumes are not made: their
+ * containers are simulated. What a pod had goes with it.
+ */
+import { createHash } from 'node:crypto'
+import { readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Pod } from '../../../api/kinds/core/pod.ts'
+import type { Volume } from '../../../api/kinds/core/types/volume.ts'
+import type { Vendor } from '../../../api/model/vendor.ts'
+import { ignoring } from '../../../base/files/files.ts'
+import { codeOf } from '../../../base/text/errors.ts'
+import type { TimerClock } from '../../../base/time/clock.ts'
+import type { Client } from '../../../client/requests/client.ts'
+import { StatusError } from '../../../client/requests/status-error.ts'
+import { makeEmptyDirectory, type VolumeFiles, writeFiles } from './atomic-files.ts'
+import type { NodeAmounts } from './downward.ts'
+import { emptyDirLimit, usedBytes } from './memory-limit.ts'
+import { PodTokens } from './pod-tokens.ts'
+import { SourceObjects } from './source-objects.ts'
+import { StorageQuota } from './storage-quota.ts'
+import { VolumeError } from './volume-error.ts'
+import { volumeFiles } from './volume-files.ts'
+
+export interface PodVolumeParts {
+  /** Below it lie the directories of pods. Only this user should be able to read it: secrets do. */
+  readonly directory: string
+  readonly vendor: Vendor
+  readonly clock: TimerClock
+  readonly amountsOf: (node: string) => NodeAmounts
+  /** How old what is known of ConfigMaps and Secrets may become. */
+  readonly pollMs?: number
+}
+
+const usualPollMs = 10_000
+/** How many ConfigMaps and Secrets are looked at in one poll. */
+const maxPolled = 100
+/** How often bounded directories are looked at. */
+const measureMs = 10_000
+const maxTimerMs = 86_400_000
+/** How many tokens a pod may have: the API server signs each. */
+const maxTokens = 64
+
+export class PodVolumes {
+  readonly #parts: PodVolumeParts
+  readonly #objects: SourceObjects
+  readonly #tokens: PodTokens
+  readonly #quota: StorageQuota
+  /** What this process has last written to a volume: what has not changed is not read again. */
+  readonly #written = new Map<string, string>()
+  /** The uids of the pods that something may have been written for. */
+  readonly #pods = new Set<string>()
+
+  constructor(parts: PodVolumeParts) {
+    this.#parts = parts
+    this.#objects = new SourceObjects(parts.clock, parts.pollMs ?? usualPollMs)
+    this.#tokens = new PodTokens(parts.clock, parts.vendor)
+    this.#quota = new StorageQuota(parts.directory)
+  }
+
+  /** How often `poll` is to be called. */
+  get pollMs(): number {
+    return this.#parts.pollMs ?? usualPollMs
+  }
+
+  /** Writes the volumes of a pod that is not over. Returns why one cannot be; then the pod cannot start. */
+  async prepare(pod: Pod, client: Client): Promise<string | undefined> {
+    this.#pods.add(pod.metadata.uid ?? '')
+    if (tokenCount(pod) > maxTokens) return `the volumes name ${tokenCount(pod)} tokens; a pod may have ${maxTokens}`
+    for (const volume of pod.spec?.volumes ?? []) {
+      const reason = await this.#write(pod, volume, client)
+      if (reason !== undefined) return `MountVolume.SetUp failed for volume "${volume.name}": ${reason}`
+    }
+    return undefined
+  }
+
+  /**
+   * Brings the volumes of a running pod up to date. Returns in how many milliseconds to do so again, and why the pod is
+   * to be evicted, where a directory has outgrown its limit.
+   */
+  async keepUp(pod: Pod, client: Client): Promise<{ afterMs?: number; evict?: string }> {
+    await this.prepare(pod, client)
+    const evict = await this.#outgrown(pod)
+    if (evict !== undefined) return { evict }
+    const stale = this.#tokens.nextStale(pod)
+    const untilStale = stale === undefined ? maxTimerMs : Math.max(1000, stale - this.#parts.clock.now())
+    const afterMs = Math.min(untilStale, this.#hasLimit(pod) ? measureMs : maxTimerMs, maxTimerMs)
+    return afterMs === maxTimerMs && stale === undefined ? {} : { afterMs }
+  }
+
+  /** The keys of pods whose ConfigMaps or Secrets have changed. */
+  async poll(): Promise<string[]> {
+    return await this.#objects.poll(maxPolled)
+  }
+
+  /** Forgets a pod and removes what was written for it. */
+  async remove(pod: Pod): Promise<void> {
+    if (!this.#pods.delete(pod.metadata.uid ?? '')) return
+    this.#objects.release(keyOf(pod))
+    this.#tokens.forget(pod.metadata.uid ?? '')
+    this.#quota.release(pod.metadata.uid ?? '')
+    for (const volume of pod.spec?.volumes ?? []) this.#written.delete(this.volumeDirectory(pod, volume) ?? '')
+    await rm(this.podDirectory(pod), { recursive: true, force: true })
+  }
+
+  /** Removes what was written for pods that are not there any more: those of before a restart. */
+  async removeAllBut(uids: ReadonlySet<string>): Promise<void> {
+    const present = (await readdir(join(this.#parts.directory, 'pods')).catch(ignoring('ENOENT'))) ?? []
+    for (const uid of present)
+      if (!uids.has(uid)) await rm(join(this.#parts.directory, 'pods', uid), { recursive: true, force: true })
+  }
+
+  /** Where the volume of a pod lies; undefined where it is of a sort that is not made. */
+  volumeDirectory(pod: Pod, volume: Volume): string | undefined {
+    const sort = sorts.find((each) => volume[each] !== undefined)
+    if (sort === undefined) return undefined
+    const plugin = `${this.#parts.vendor.keyDomain}~${sort === 'emptyDir' ? 'empty-dir' : sort.toLowerCase()}`
+    return join(this.podDirectory(pod), 'volumes', plugin, safe(volume.name ?? ''))
+  }
+
+  podDirectory({ metadata }: Pod): string {
+    return join(this.#parts.directory, 'pods', safe(metadata.uid ?? ''))
+  }
+
+  async #write(pod: Pod, volume: Volume, client: Client): Promise<string | undefined> {
+    const directory = this.volumeDirectory(pod, volume)
+    if (directory === undefined) return undefined
+    try {
+      if (volume.emptyDir !== undefined) {
+        this.#quota.charge(pod.metadata.uid ?? '', directory, new Map())
+        await makeEmptyDirectory(directory)
+      } else await this.#writeFiles(pod, { volume, directory }, client)
+      return undefined
+    } catch (error) {
+      if (error instanceof VolumeError || error instanceof StatusError) return error.message
+      if (codeOf(error) === 'ENOSPC') return 'no space left on device'
+      throw error
+    }
+  }
+
+  async #writeFiles(
+    pod: Pod,
+    { volume, directory }: { readonly volume: Volume; readonly directory: string },
+    client: Client,
+  ): Promise<void> {
+    const amounts = this.#parts.amountsOf(pod.spec?.nodeName ?? '')
+    const sources = { objects: this.#objects, tokens: this.#tokens, client, podKey: keyOf(pod), amounts }
+    const files = await volumeFiles(pod, volume, sources)
+    if (files === undefined) return
+    this.#quota.charge(pod.metadata.uid ?? '', directory, files)
+    const digest = digestOf(files)
+    if (this.#written.get(directory) === digest) return
+    const group = pod.spec?.securityContext?.fsGroup
+    if (group === undefined) await writeFiles(directory, files)
+    else await writeFiles(directory, readableByGroup(files), { group: Number(group) })
+    this.#written.set(directory, digest)
+  }
+
+  #hasLimit({ spec }: Pod): boolean {
+    return (spec?.volumes ?? []).some(
+      ({ emptyDir }) => emptyDir?.sizeLimit !== undefined || emptyDir?.medium === 'Memory',
+    )
+  }
+
+  async #outgrown(pod: Pod): Promise<string | undefined> {
+    if (!this.#hasLimit(pod)) return undefined
+    const { memory = '' } = this.#parts.amountsOf(pod.spec?.nodeName ?? '')
+    for (const volume of pod.spec?.volumes ?? []) {
+      const limit = volume.emptyDir === undefined ? undefined : emptyDirLimit(volume, pod.spec!, memory)
+      if (limit !== undefined && (await usedBytes(this.volumeDirectory(pod, volume)!)) > limit)
+        return `Usage of EmptyDir volume "${volume.name}" exceeds the limit "${limit}".`
+    }
+    return undefined
+  }
+}
+
+const sorts = ['configMap', 'secret', 'downwardAPI', 'projected', 'emptyDir'] as const
+
+function keyOf({ metadata }: Pod): string {
+  return `${metadata.namespace}/${metadata.name}`
+}
+
+/** A part of a path that cannot lead elsewhere, whatever the API server sent. */
+function safe(name: string): string {
+  if (!/^[A-Za-z0-9][A-Za-z0-9.-]{0,252}$/.test(name))
+    throw new VolumeError(`${JSON.stringify(name.slice(0, 100))} cannot be a directory`)
+  return name
+}
+
+function tokenCount({ spec }: Pod): number {
+  const sources = (spec?.volumes ?? []).flatMap(({ projected }) => projected?.sources ?? [])
+  return sources.filter(({ serviceAccountToken }) => serviceAccountToken !== undefined).length
+}
+
+function digestOf(files: VolumeFiles): string {
+  const hash = createHash('sha256')
+  for (const [path, { content, mode }] of files) hash.update(`${path}\0${mode}\0${content.length}\0`).update(content)
+  return hash.digest('base64')
+}
+
+/** What a group is given must be readable to it. */
+function readableByGroup(files: VolumeFiles): VolumeFiles {
+  return new Map([...files].map(([path, { content, mode }]) => [path, { content, mode: mode | 0o440 }]))
+}

@@ -1,0 +1,151 @@
+/**
+ * The ConfigMaps and Secrets that volumes are made of, read once for all pods that use them, and asked for again from
+ * time to time while some do. Each is read as the agent of a node that one of those pods is bound to. What is too old to be
+ * used is not held, and few objects are read at the same time: users decide how many their pods name.
+ */
+
+import type { ConfigMap } from '../../../api/kinds/core/config-map.ts'
+import type { Secret } from '../../../api/kinds/core/secret.ts'
+import type { TimerClock } from '../../../base/time/clock.ts'
+import type { Client } from '../../../client/requests/client.ts'
+import type { ResourceType } from '../../../client/requests/resource-type.ts'
+import { isNotFound } from '../../../client/requests/status-error.ts'
+import { ReadLimit } from './read-limit.ts'
+
+const configMaps: ResourceType<ConfigMap> = { group: '', version: 'v1', plural: 'configmaps', namespaced: true }
+const secrets: ResourceType<Secret> = { group: '', version: 'v1', plural: 'secrets', namespaced: true }
+
+/** Which object; a pod reads those of its own namespace. */
+export interface SourceName {
+  readonly plural: 'configmaps' | 'secrets'
+  readonly namespace: string
+  readonly name: string
+}
+
+/** What an object holds: bytes by key. Undefined: it does not exist. */
+export type SourceData = ReadonlyMap<string, Buffer> | undefined
+
+interface Source {
+  readonly name: SourceName
+  /** The keys of the pods that use it, and as whom each reads. */
+  readonly users: Map<string, Client>
+  /** Undefined where it is too old to be used. */
+  data: Promise<SourceData> | undefined
+  version: string
+  isImmutable: boolean
+  /** By the clock that only ever rises. */
+  readonly readAt: number
+}
+
+export class SourceObjects {
+  readonly #clock: TimerClock
+  readonly #pollMs: number
+  readonly #sources = new Map<string, Source>()
+  readonly #usedBy = new Map<string, Set<string>>()
+  readonly #reads = new ReadLimit()
+
+  /** `pollMs`: how old what is known of an object may become. */
+  constructor(clock: TimerClock, pollMs: number) {
+    this.#clock = clock
+    this.#pollMs = pollMs
+  }
+
+  /** What the object holds, as of a moment ago, for this pod from now on. */
+  read(name: SourceName, podKey: string, client: Client): Promise<SourceData> {
+    const key = `${name.plural}/${name.namespace}/${name.name}`
+    const used = this.#usedBy.get(podKey) ?? new Set<string>()
+    this.#usedBy.set(podKey, used.add(key))
+    const known = this.#sources.get(key)
+    if (known?.data !== undefined && this.#isFresh(known)) {
+      known.users.set(podKey, client)
+      return known.data
+    }
+    return this.#load(key, name, new Map([...(known?.users ?? []), [podKey, client]]))
+  }
+
+  /** The pod uses nothing any more. */
+  release(podKey: string): void {
+    for (const key of this.#usedBy.get(podKey) ?? []) {
+      const source = this.#sources.get(key)
+      source?.users.delete(podKey)
+      if (source?.users.size === 0) this.#sources.delete(key)
+    }
+    this.#usedBy.delete(podKey)
+  }
+
+  /** Looks at the objects that are due, a bounded number; returns the pods whose objects have changed. */
+  async poll(max: number): Promise<string[]> {
+    const stale = [...this.#sources].filter(([, source]) => !this.#isFresh(source))
+    for (const [, source] of stale) source.data = undefined
+    const due = stale.filter(([, source]) => !source.isImmutable).slice(0, max)
+    const changed = await Promise.all(due.map(([key, source]) => this.#again(key, source)))
+    return [...new Set(changed.flat())]
+  }
+
+  async #again(key: string, { name, users, version }: Source): Promise<string[]> {
+    if (users.size === 0) return []
+    const loaded = this.#load(key, name, users)
+    await loaded.catch(() => {})
+    return this.#sources.get(key)?.version === version ? [] : [...users.keys()]
+  }
+
+  #isFresh({ readAt }: Source): boolean {
+    return this.#clock.monotonic() - readAt < this.#pollMs
+  }
+
+  #load(key: string, name: SourceName, users: Map<string, Client>): Promise<SourceData> {
+    const found = Promise.withResolvers<SourceData>()
+    const source: Source = {
+      ...{ name, users, data: found.promise, version: '', isImmutable: false, readAt: this.#clock.monotonic() },
+    }
+    this.#sources.set(key, source)
+    const client = [...users.values()].at(-1)!
+    void this.#reads
+      .run(() => readSource(name, client))
+      .then(
+        ({ data, version, isImmutable }) => {
+          Object.assign(source, { version, isImmutable })
+          found.resolve(data)
+        },
+        (error: unknown) => {
+          // The next reader tries again.
+          if (this.#sources.get(key) === source) this.#sources.delete(key)
+          found.reject(error)
+        },
+      )
+    return found.promise
+  }
+}
+
+interface Loaded {
+  readonly data: SourceData
+  readonly version: string
+  readonly isImmutable: boolean
+}
+
+/** Reads an object without keeping it. */
+export async function readSource({ plural, namespace, name }: SourceName, client: Client): Promise<Loaded> {
+  try {
+    const found =
+      plural === 'secrets'
+        ? await client.get(secrets, { namespace, name })
+        : await client.get(configMaps, { namespace, name })
+    const { uid = '', resourceVersion = '' } = found.metadata
+    const data = plural === 'secrets' ? secretData(found as Secret) : configMapData(found as ConfigMap)
+    return { data, version: `${uid} ${resourceVersion}`, isImmutable: found.immutable === true }
+  } catch (error) {
+    if (isNotFound(error)) return { data: undefined, version: 'missing', isImmutable: false }
+    throw error
+  }
+}
+
+function secretData({ data = {} }: Secret): Map<string, Buffer> {
+  return new Map(Object.entries(data).map(([key, value]) => [key, Buffer.from(String(value), 'base64')]))
+}
+
+function configMapData({ data = {}, binaryData = {} }: ConfigMap): Map<string, Buffer> {
+  return new Map([
+    ...Object.entries(data).map(([key, value]) => [key, Buffer.from(String(value))] as const),
+    ...Object.entries(binaryData).map(([key, value]) => [key, Buffer.from(String(value), 'base64')] as const),
+  ])
+}

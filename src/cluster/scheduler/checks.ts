@@ -1,0 +1,67 @@
+/**
+ * The filters of a profile, prepared for one Pod, and asked about node after node. Where nodes are kept for Pods that are
+ * at least as important, a node must be free for this Pod both with and without them.
+ */
+import type { Steps } from '../../base/concurrency/time-slice.ts'
+import type { NodeInfo } from './node-info.ts'
+import { isRefusal, type NodeCheck, prepared, type Refusal, type Sight } from './plugin.ts'
+import type { PodInfo } from './pod-info.ts'
+import type { Profile } from './profile.ts'
+
+/** The prepared filters of a Pod; or a refusal that holds for all nodes. */
+export function* prepareChecks(pod: PodInfo, { filters }: Profile, sight: Sight): Steps<Checks | Refusal> {
+  const checks: NodeCheck[] = []
+  for (const { filter } of filters) {
+    const check = yield* prepared(filter!(pod, sight))
+    if (isRefusal(check)) return check
+    if (check !== undefined) checks.push(check)
+  }
+  return new Checks(pod, checks, sight)
+}
+
+export class Checks {
+  readonly #pod: PodInfo
+  readonly #checks: readonly NodeCheck[]
+  readonly #sight: Sight
+
+  constructor(pod: PodInfo, checks: readonly NodeCheck[], sight: Sight) {
+    this.#pod = pod
+    this.#checks = checks
+    this.#sight = sight
+  }
+
+  /** Why the node is not for the Pod; undefined where it is. */
+  refusal(node: NodeInfo): Refusal | undefined {
+    const { cluster } = this.#sight
+    if (!cluster.hasNominations) return this.#ask(node)
+    const { key, priority } = this.#pod
+    const awaited = [...cluster.nominatedAt(node.name)].filter((each) => each.key !== key && each.priority >= priority)
+    if (awaited.length > 0) {
+      for (const each of awaited) this.add(each, node)
+      const refused = this.#ask(node)
+      for (const each of awaited) this.remove(each, node)
+      if (refused !== undefined) return refused
+    }
+    return this.#ask(node)
+  }
+
+  /** As if the Pod were on the node. To be undone by `remove` before anything else happens. */
+  add(pod: PodInfo, node: NodeInfo): void {
+    node.add(pod)
+    for (const check of this.#checks) check.add?.(pod, node)
+  }
+
+  /** As if the Pod were not on the node. To be undone by `add` before anything else happens. */
+  remove(pod: PodInfo, node: NodeInfo): void {
+    node.remove(pod)
+    for (const check of this.#checks) check.remove?.(pod, node)
+  }
+
+  #ask(node: NodeInfo): Refusal | undefined {
+    for (const { check } of this.#checks) {
+      const refused = check(node)
+      if (refused !== undefined) return refused
+    }
+    return undefined
+  }
+}

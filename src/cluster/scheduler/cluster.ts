@@ -1,0 +1,238 @@
+/**
+ * What the scheduler knows of nodes and placed Pods, kept up to date change by change. A Pod counts as placed from the
+ * moment that the scheduler has decided (assumed), whether or not the API server and the watch have followed: so a slow
+ * watch makes it decide nothing twice, and nothing on space that is gone.
+ *
+ * A Pod that others are being moved off a node for is nominated there: it is not placed, but Pods that are less important
+ * do not get that space.
+ */
+
+import { sameJson } from '../../api/json/json.ts'
+import type { Node } from '../../api/kinds/core/node.ts'
+import { type Vendor, vendorKey } from '../../api/model/vendor.ts'
+import type { Labels } from '../../api/selectors/label-selector.ts'
+import { NodeInfo } from './node-info.ts'
+import { PodGroups } from './pod-groups.ts'
+import type { PodInfo } from './pod-info.ts'
+
+/** Labels of nodes that say where they are. */
+export interface PlaceKeys {
+  readonly hostname: string
+  readonly zone: string
+  readonly region: string
+  /** Older names of the same. */
+  readonly betaZone: string
+  readonly betaRegion: string
+}
+
+export function placeKeys(vendor: Vendor): PlaceKeys {
+  return {
+    hostname: vendorKey(vendor, 'hostname'),
+    zone: vendorKey(vendor, 'zone', 'topology'),
+    region: vendorKey(vendor, 'region', 'topology'),
+    betaZone: vendorKey(vendor, 'zone', 'failure-domain.beta'),
+    betaRegion: vendorKey(vendor, 'region', 'failure-domain.beta'),
+  }
+}
+
+/** The nodes and the Pods on them. */
+export class Cluster {
+  readonly keys: PlaceKeys
+  readonly groups = new PodGroups()
+  /** The labels of a namespace. */
+  readonly namespaceLabels: (namespace: string) => Labels
+  readonly #nodes = new Map<string, NodeInfo>()
+  /** Where each placed Pod is. */
+  readonly #placed = new Map<string, { readonly pod: PodInfo; readonly node: NodeInfo }>()
+  readonly #assumed = new Set<string>()
+  /** Placed Pods that have been told to go, whether or not the watch says so yet. */
+  readonly #going = new Set<string>()
+  readonly #nominated = new Map<string, Map<string, PodInfo>>()
+  readonly #nominations = new Map<string, string>()
+  readonly #imageNodes = new Map<string, number>()
+  #list: readonly NodeInfo[] | undefined
+  /** The values of labels of nodes, for the labels that were asked for. */
+  readonly #places = new Map<string, ReadonlySet<string>>()
+
+  constructor(keys: PlaceKeys, namespaceLabels: (namespace: string) => Labels = () => undefined) {
+    this.keys = keys
+    this.namespaceLabels = namespaceLabels
+  }
+
+  /** All nodes that exist, those of different zones in turn. */
+  get nodes(): readonly NodeInfo[] {
+    this.#list ??= inTurn(
+      [...this.#nodes.values()].filter(({ node }) => node !== undefined),
+      (node) => this.#zoneOf(node),
+    )
+    return this.#list
+  }
+
+  node(name: string): NodeInfo | undefined {
+    const found = this.#nodes.get(name)
+    return found?.node === undefined ? undefined : found
+  }
+
+  setNode(name: string, node: Node): void {
+    const info = this.#nodeOf(name)
+    const before = info.node
+    this.#countImages(info, -1)
+    info.setNode(node)
+    this.#countImages(info, 1)
+    if (before === undefined || !sameJson(before.metadata.labels, node.metadata.labels)) this.#forgetPlaces()
+  }
+
+  /** Pods that are still said to be there stay known, for the case that the node comes back. */
+  removeNode(name: string): void {
+    const info = this.#nodes.get(name)
+    if (info === undefined) return
+    this.#countImages(info, -1)
+    info.node = undefined
+    info.images = new Map()
+    this.#forgetPlaces()
+    this.#dropIfEmpty(info)
+  }
+
+  /** The values that nodes have for a label: the places that it distinguishes. */
+  places(key: string): ReadonlySet<string> {
+    const known = this.#places.get(key)
+    if (known !== undefined) return known
+    const values = new Set(this.nodes.flatMap((node) => node.label(key) ?? []))
+    this.#places.set(key, values)
+    return values
+  }
+
+  /** How many nodes have the image. */
+  nodesWithImage(name: string): number {
+    return this.#imageNodes.get(name) ?? 0
+  }
+
+  /** The Pod is on the node that it names. */
+  setPod(pod: PodInfo): void {
+    const isGoing = this.#going.has(pod.uid)
+    this.removePod(pod.key)
+    this.#place(pod, this.#nodeOf(pod.nodeName))
+    if (isGoing) this.markGoing(pod)
+  }
+
+  /** The Pod is on its way to the node. */
+  assume(pod: PodInfo, node: NodeInfo): void {
+    this.removePod(pod.key)
+    this.#place(pod, node)
+    this.#assumed.add(pod.key)
+  }
+
+  /** Whether this very Pod was placed, and the API server's word for it has not come yet. */
+  isAssumed({ key, uid }: PodInfo): boolean {
+    return this.#assumed.has(key) && this.#placed.get(key)?.pod.uid === uid
+  }
+
+  /** The Pod, if it is assumed, is not placed after all. */
+  forget(pod: PodInfo): void {
+    if (this.isAssumed(pod)) this.removePod(pod.key)
+  }
+
+  /** Returns whether it was placed. */
+  removePod(key: string): boolean {
+    const placed = this.#placed.get(key)
+    if (placed === undefined) return false
+    this.#placed.delete(key)
+    this.#assumed.delete(key)
+    this.#going.delete(placed.pod.uid)
+    placed.node.remove(placed.pod)
+    this.groups.remove(placed.pod, placed.node)
+    this.#dropIfEmpty(placed.node)
+    return true
+  }
+
+  /** The Pod has been told to go. */
+  markGoing({ key, uid }: PodInfo): void {
+    if (this.#placed.get(key)?.pod.uid === uid) this.#going.add(uid)
+  }
+
+  unmarkGoing({ uid }: PodInfo): void {
+    this.#going.delete(uid)
+  }
+
+  isGoing({ uid, isTerminating }: PodInfo): boolean {
+    return isTerminating || this.#going.has(uid)
+  }
+
+  /** The node is kept for this Pod; '' for none. */
+  nominate(pod: PodInfo, nodeName: string): void {
+    this.withdrawNomination(pod.key)
+    if (nodeName === '') return
+    const pods = this.#nominated.get(nodeName) ?? new Map<string, PodInfo>()
+    this.#nominated.set(nodeName, pods.set(pod.key, pod))
+    this.#nominations.set(pod.key, nodeName)
+  }
+
+  withdrawNomination(key: string): void {
+    const nodeName = this.#nominations.get(key)
+    if (nodeName === undefined) return
+    this.#nominations.delete(key)
+    const pods = this.#nominated.get(nodeName)
+    pods?.delete(key)
+    if (pods?.size === 0) this.#nominated.delete(nodeName)
+  }
+
+  /** The Pods that a node is kept for. */
+  nominatedAt(nodeName: string): Iterable<PodInfo> {
+    return this.#nominated.get(nodeName)?.values() ?? []
+  }
+
+  /** The node that is kept for a Pod. */
+  nominationOf(key: string): string | undefined {
+    return this.#nominations.get(key)
+  }
+
+  get hasNominations(): boolean {
+    return this.#nominations.size > 0
+  }
+
+  #place(pod: PodInfo, node: NodeInfo): void {
+    this.#placed.set(pod.key, { pod, node })
+    node.add(pod)
+    this.groups.add(pod, node)
+  }
+
+  #nodeOf(name: string): NodeInfo {
+    const info = this.#nodes.get(name) ?? new NodeInfo(name)
+    this.#nodes.set(name, info)
+    return info
+  }
+
+  #dropIfEmpty(info: NodeInfo): void {
+    if (info.node === undefined && info.pods.size === 0) this.#nodes.delete(info.name)
+  }
+
+  /** Nodes came or went, or their labels changed; their zones may have, too. */
+  #forgetPlaces(): void {
+    this.#list = undefined
+    this.#places.clear()
+    this.groups.forgetPlaces()
+  }
+
+  #zoneOf(node: NodeInfo): string {
+    const { zone, region, betaZone, betaRegion } = this.keys
+    const first = (...names: string[]) =>
+      names.map((name) => node.label(name)).find((value) => value !== undefined) ?? ''
+    return `${first(region, betaRegion)}\0${first(zone, betaZone)}`
+  }
+
+  #countImages({ images }: NodeInfo, by: 1 | -1): void {
+    for (const name of images.keys()) {
+      const count = this.nodesWithImage(name) + by
+      if (count > 0) this.#imageNodes.set(name, count)
+      else this.#imageNodes.delete(name)
+    }
+  }
+}
+
+/** One of each sort after the other, for as long as there are any. */
+function inTurn<T>(all: readonly T[], sortOf: (one: T) => string): T[] {
+  const sorts = [...Map.groupBy(all, sortOf).values()]
+  if (sorts.length < 2) return [...all]
+  const longest = Math.max(...sorts.map(({ length }) => length))
+  return Array.from({ length: longest }, (_, i) => sorts.flatMap((sort) => sort[i] ?? [])).flat()
+}

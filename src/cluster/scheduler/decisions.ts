@@ -1,0 +1,261 @@
+/**
+ * Carries out what the scheduler has decided: binds Pods to nodes, volumes first; tells Pods why they have none; ends those
+ * that make room. In the background, a bounded number of writes at a time. What fails is taken back, and tried again later.
+ */
+
+import type { Vendor } from '../../api/model/vendor.ts'
+import { TaskPool } from '../../base/concurrency/task-pool.ts'
+import { errorFields, type Log } from '../../base/telemetry/log.ts'
+import { messageOf } from '../../base/text/errors.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import { EventRecorder } from '../../client/informers/event-recorder.ts'
+import type { Client } from '../../client/requests/client.ts'
+import { objectKey } from '../../client/requests/resource-type.ts'
+import { isConflict, isNotFound } from '../../client/requests/status-error.ts'
+import { bindingKeys } from '../volumes/annotations.ts'
+import { BoundPods } from './bound-pods.ts'
+import type { Cluster } from './cluster.ts'
+import type { NodeInfo } from './node-info.ts'
+import { happened, type Sight } from './plugin.ts'
+import { PodInfo } from './pod-info.ts'
+import { type VolumeChoice, volumesFor } from './pod-volumes.ts'
+import { PodWrites, type Unplaced } from './pod-writes.ts'
+import type { Preemption } from './preemption.ts'
+import type { QueuedPod, SchedulingQueue } from './queue.ts'
+import type { Followed } from './sources.ts'
+import { ClaimWaiters, writeVolumes } from './volume-writes.ts'
+
+export interface DecisionParts extends Followed {
+  readonly client: Client
+  readonly vendor: Vendor
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** What decisions change in the picture that the next ones are made by. */
+interface Deciding {
+  readonly sight: Sight
+  readonly queue: SchedulingQueue
+  /** Has another round begin. */
+  readonly begin: () => void
+  /** How long the watch may take to show a bound Pod on its node. */
+  readonly confirmMs: number
+}
+
+/** A Pod that fits nowhere. */
+export interface RefusedPod {
+  readonly message: string
+  /** The node that is kept for it; '' for none, undefined to leave that as it is. */
+  readonly nominatedNode: string | undefined
+  readonly preemption: Preemption | undefined
+  /** What could help it, as bits. */
+  readonly wokenBy: number
+}
+
+/** How many writes are under way at most. */
+const maxWrites = 100
+/** How long the volumes of a Pod may take to be bound. */
+const volumeTimeoutMs = 10 * 60_000
+
+export class Decisions {
+  readonly claimWaiters: ClaimWaiters
+  /** Aborts when nothing more is to be written. */
+  signal: AbortSignal = new AbortController().signal
+  readonly #parts: DecisionParts
+  readonly #sight: Sight
+  readonly #cluster: Cluster
+  readonly #queue: SchedulingQueue
+  readonly #begin: () => void
+  /** By the name of the scheduler that reports. */
+  readonly #recorders = new Map<string, EventRecorder>()
+  readonly #writes = new TaskPool(maxWrites)
+  readonly #podWrites: PodWrites
+  readonly #boundPods: BoundPods
+  #failure: { readonly error: unknown } | undefined
+
+  constructor(parts: DecisionParts, { sight, queue, begin, confirmMs }: Deciding) {
+    const { client, clock, vendor } = parts
+    this.#parts = parts
+    this.#sight = sight
+    this.#cluster = sight.cluster
+    this.#queue = queue
+    this.#begin = begin
+    this.claimWaiters = new ClaimWaiters(parts.claims, bindingKeys(vendor))
+    this.#podWrites = new PodWrites({ client, type: parts.pods.type, now: () => clock.now() })
+    this.#boundPods = new BoundPods({
+      confirmMs,
+      isUnconfirmed: (pod) => this.#cluster.isAssumed(pod),
+      check: (pod) => this.#writes.run(() => this.#checkBound(pod)),
+    })
+  }
+
+  /** Resolves when another decision may be made; undefined: at once. */
+  room(): Promise<void> | undefined {
+    return this.#writes.room()
+  }
+
+  /** Something went wrong, which the loop is to report. */
+  fail(error: unknown): void {
+    if (!this.signal.aborted) this.#failure ??= { error }
+  }
+
+  /** Throws the first failure since the last time. */
+  throwFailure(): void {
+    const failure = this.#failure
+    this.#failure = undefined
+    if (failure !== undefined) throw failure.error
+  }
+
+  async stop(): Promise<void> {
+    this.#boundPods.stop()
+    await this.#writes.settled()
+    for (const recorder of this.#recorders.values()) recorder.stop()
+  }
+
+  /** From here on the Pod counts as placed. */
+  place(entry: QueuedPod, node: NodeInfo): void {
+    const { pod } = entry
+    const volumes = volumesFor(pod, node, this.#sight)
+    if (volumes === undefined && pod.claims.length > 0) {
+      this.#queue.retry(entry)
+      return
+    }
+    const nomination = this.#cluster.nominationOf(pod.key)
+    this.#cluster.assume(pod, node)
+    this.#cluster.withdrawNomination(pod.key)
+    const release = this.#reserve(volumes, node)
+    this.#writes.run(async () => {
+      try {
+        await this.#bind(entry, node.name, volumes)
+      } catch (error) {
+        this.#cluster.forget(pod)
+        if (nomination !== undefined && this.#queue.holds(entry)) this.#cluster.nominate(pod, nomination)
+        this.#queue.note(happened.podGone)
+        await this.#bindingFailed(entry, error)
+      } finally {
+        release()
+      }
+    })
+  }
+
+  #reserve(volumes: VolumeChoice | undefined, node: NodeInfo): () => void {
+    if (volumes === undefined) return () => {}
+    return this.#sight.storage.reservations.reserve({
+      volumes: new Map(volumes.matched.map(({ claim, volume }) => [objectKey(claim), volume.metadata.name!])),
+      claims: volumes.provisioned.map(objectKey),
+      node: node.name,
+    })
+  }
+
+  async #bind(entry: QueuedPod, node: string, volumes: VolumeChoice | undefined): Promise<void> {
+    const { pod } = entry
+    const signal = this.signal
+    if (volumes !== undefined) await this.#bindVolumes(volumes, node, signal)
+    await this.#podWrites.bind(pod, node, signal)
+    this.#queue.done(entry)
+    this.#boundPods.add(pod)
+    const message = `Successfully assigned ${pod.namespace}/${pod.name} to ${node}`
+    this.#recorderOf(entry).record(pod.pod, { type: 'Normal', reason: 'Scheduled', message })
+  }
+
+  /** Reads a bound Pod that the watch does not show on its node. One without a node is scheduled again. */
+  async #checkBound(pod: PodInfo): Promise<void> {
+    const { client, pods } = this.#parts
+    const { namespace, name, uid } = pod
+    try {
+      const live = await client.get(pods.type, { namespace, name }, { signal: this.signal })
+      if (!this.#cluster.isAssumed(pod)) return
+      if (live.metadata.uid === uid && live.spec?.nodeName) return this.#boundPods.add(pod)
+      this.#cluster.forget(pod)
+      this.#queue.note(happened.podGone)
+      if (live.metadata.uid === uid) this.#queue.set(new PodInfo(live), { isChanged: true })
+      this.#begin()
+    } catch (error) {
+      if (this.signal.aborted) return
+      if (isNotFound(error)) this.#cluster.forget(pod)
+      else {
+        this.fail(error)
+        this.#boundPods.add(pod)
+      }
+    }
+  }
+
+  async #bindVolumes(volumes: VolumeChoice, node: string, signal: AbortSignal): Promise<void> {
+    const { client, claims, volumes: informer, vendor } = this.#parts
+    const all = [...volumes.matched.map(({ claim }) => claim), ...volumes.provisioned]
+    if (all.length === 0) return
+    await writeVolumes({ client, keys: bindingKeys(vendor), claims, volumes: informer }, volumes, { node, signal })
+    const waiting = this.claimWaiters.wait(all, { node, timeoutMs: volumeTimeoutMs, signal })
+    const why = await this.#writes.outside(waiting)
+    if (why !== undefined) throw new Error(`binding volumes: ${why}`)
+  }
+
+  async #bindingFailed(entry: QueuedPod, error: unknown): Promise<void> {
+    if (this.signal.aborted) return
+    // Somebody was faster, or the Pod is gone: the watch tells which.
+    if (!isConflict(error) && !isNotFound(error)) {
+      this.fail(error)
+      const message = `binding rejected: ${messageOf(error)}`
+      await this.#report(entry, { reason: 'SchedulerError', message, nominatedNode: undefined })
+    }
+    this.#queue.retry(entry)
+    this.#begin()
+  }
+
+  /** The Pod is told why it has no node, and rests; Pods that make room for it are ended. */
+  refuse(entry: QueuedPod, { message, nominatedNode, preemption, wokenBy }: RefusedPod): void {
+    const outranked = preemption === undefined ? [] : this.#outranked(entry, preemption)
+    if (nominatedNode !== undefined) this.#cluster.nominate(entry.pod, nominatedNode)
+    for (const victim of preemption?.victims ?? []) this.#cluster.markGoing(victim)
+    this.#writes.run(async () => {
+      try {
+        for (const victim of preemption?.victims ?? []) await this.#evict(entry, victim, preemption!.node.name)
+        for (const other of outranked) await this.#podWrites.clearNomination(other, this.signal)
+      } catch (error) {
+        this.fail(error)
+      }
+      await this.#report(entry, { reason: 'Unschedulable', message, nominatedNode })
+      this.#queue.rest(entry, wokenBy)
+      this.#begin()
+    })
+  }
+
+  /** Less important Pods that the node was kept for: they have to look for another. */
+  #outranked({ pod }: QueuedPod, { node }: Preemption): PodInfo[] {
+    const others = [...this.#cluster.nominatedAt(node.name)].filter(({ priority }) => priority < pod.priority)
+    for (const { key } of others) this.#cluster.withdrawNomination(key)
+    return others
+  }
+
+  async #evict(entry: QueuedPod, victim: PodInfo, node: string): Promise<void> {
+    if (victim.isTerminating) return
+    try {
+      await this.#podWrites.evict(victim, this.signal)
+    } catch (error) {
+      this.#cluster.unmarkGoing(victim)
+      throw error
+    }
+    const message = `Preempted by ${entry.pod.namespace}/${entry.pod.name} on node ${node}`
+    this.#recorderOf(entry).record(victim.pod, { type: 'Normal', reason: 'Preempted', message })
+  }
+
+  async #report(entry: QueuedPod, unplaced: Unplaced): Promise<void> {
+    const { message } = unplaced
+    this.#recorderOf(entry).record(entry.pod.pod, { type: 'Warning', reason: 'FailedScheduling', message })
+    try {
+      await this.#podWrites.report(entry.pod, unplaced, this.signal)
+    } catch (error) {
+      this.fail(error)
+    }
+  }
+
+  #recorderOf({ pod }: QueuedPod): EventRecorder {
+    const component = pod.spec.schedulerName ?? ''
+    const { client, clock, log } = this.#parts
+    const onError = (error: unknown) =>
+      log.warn('an event could not be written', { loop: 'scheduler', ...errorFields(error) })
+    const recorder = this.#recorders.get(component) ?? new EventRecorder({ client, component, clock, onError })
+    this.#recorders.set(component, recorder)
+    return recorder
+  }
+}

@@ -1,0 +1,114 @@
+/**
+ * Finds the node for a Pod: asks the filters about nodes until enough have been found, has those scored, and takes one of
+ * the best. In a large cluster not every node is looked at; the next Pod begins where this one ended, so that all nodes
+ * are used. Yields where it can be interrupted.
+ */
+import type { Steps } from '../../base/concurrency/time-slice.ts'
+import { Checks, prepareChecks } from './checks.ts'
+import type { NodeInfo } from './node-info.ts'
+import { prepared, type Refusal, type Sight } from './plugin.ts'
+import type { PodInfo } from './pod-info.ts'
+import type { Profile } from './profile.ts'
+
+/** Where the search begins and how far it goes; one for all Pods of a scheduler. */
+export interface SearchState {
+  /** Of all nodes; 0: fewer of them the more there are. */
+  readonly percentageOfNodes: number
+  /** Where the next search begins. */
+  start: number
+  /** Of equally good nodes one is taken by chance; from 0 up to 1. */
+  readonly random: () => number
+}
+
+/** A node was found; or why not, for each node that was looked at. */
+export type Found = { readonly node: NodeInfo } | { readonly refusals: ReadonlyMap<NodeInfo, Refusal> }
+
+/** A search for a node, with what it is made of. */
+export interface Search {
+  readonly pod: PodInfo
+  readonly profile: Profile
+  readonly sight: Sight
+  readonly state: SearchState
+}
+
+export function* findNode(search: Search): Steps<Found> {
+  const { pod, profile, sight, state } = search
+  const { cluster } = sight
+  const checks = yield* prepareChecks(pod, profile, sight)
+  if (!(checks instanceof Checks)) return { refusals: new Map(cluster.nodes.map((node) => [node, checks])) }
+  const kept = cluster.node(cluster.nominationOf(pod.key) ?? '')
+  if (kept !== undefined && checks.refusal(kept) === undefined) return { node: kept }
+  const refusals = new Map<NodeInfo, Refusal>()
+  const suitable = yield* suitableNodes(checks, search, refusals)
+  if (suitable.length === 0) return { refusals }
+  if (suitable.length === 1) return { node: suitable[0]! }
+  const scores = yield* totalScores(search, suitable)
+  return { node: bestOf(suitable, scores, state.random) }
+}
+
+const nodesBetweenSteps = 64
+
+function* suitableNodes(
+  checks: Checks,
+  { sight, state }: Search,
+  refusals: Map<NodeInfo, Refusal>,
+): Steps<readonly NodeInfo[]> {
+  const { nodes } = sight.cluster
+  const enough = nodesToFind(nodes.length, state.percentageOfNodes)
+  const found: NodeInfo[] = []
+  const start = state.start
+  let seen = 0
+  for (; seen < nodes.length && found.length < enough; seen++) {
+    const node = nodes[(start + seen) % nodes.length]!
+    const refused = checks.refusal(node)
+    if (refused === undefined) found.push(node)
+    else refusals.set(node, refused)
+    if (seen % nodesBetweenSteps === nodesBetweenSteps - 1) yield
+  }
+  state.start = nodes.length === 0 ? 0 : (start + seen) % nodes.length
+  return found
+}
+
+const leastNodes = 100
+const leastPercentage = 5
+
+/** How many nodes are enough to choose from. */
+export function nodesToFind(all: number, percentage: number): number {
+  if (all < leastNodes || percentage >= 100) return all
+  const share = percentage > 0 ? percentage : Math.max(leastPercentage, 50 - Math.floor(all / 125))
+  return Math.max(leastNodes, Math.floor((all * share) / 100))
+}
+
+/** The weighted sum of all scores, for each node. */
+function* totalScores({ pod, profile, sight }: Search, nodes: readonly NodeInfo[]): Steps<readonly number[]> {
+  const totals = new Array<number>(nodes.length).fill(0)
+  for (const { plugin, weight } of profile.scores) {
+    const rule = yield* prepared(plugin.score!(pod, sight, nodes))
+    if (rule === undefined) continue
+    const scores: number[] = []
+    for (const node of nodes) {
+      scores.push(rule.score(node))
+      if (scores.length % nodesBetweenSteps === 0) yield
+    }
+    rule.normalize?.(scores, nodes)
+    for (let i = 0; i < scores.length; i++) totals[i]! += weight * scores[i]!
+    yield
+  }
+  return totals
+}
+
+/** One of those with the highest score, each with the same chance. */
+function bestOf(nodes: readonly NodeInfo[], scores: readonly number[], random: () => number): NodeInfo {
+  let best = 0
+  let equal = 1
+  for (let i = 1; i < nodes.length; i++) {
+    if (scores[i]! > scores[best]!) {
+      best = i
+      equal = 1
+    } else if (scores[i] === scores[best]) {
+      equal++
+      if (random() * equal < 1) best = i
+    }
+  }
+  return nodes[best]!
+}

@@ -1,0 +1,212 @@
+/**
+ * Affinity between Pods: a Pod may demand or prefer to be in the same place as others or away from them, and Pods that are
+ * there may demand the same of it. A place is what a label of nodes distinguishes: a host, a zone.
+ */
+import type { Steps } from '../../../base/concurrency/time-slice.ts'
+import type { NodeInfo } from '../node-info.ts'
+import {
+  happened,
+  maxScore,
+  type NodeCheck,
+  type NodeScores,
+  type Plugin,
+  type Refusal,
+  type Sight,
+} from '../plugin.ts'
+import type { PodGroup } from '../pod-groups.ts'
+import type { PodInfo } from '../pod-info.ts'
+import type { PodTerm } from '../pod-terms.ts'
+
+const name = 'InterPodAffinity'
+const refusal = (reason: string): Refusal => ({ plugin: name, reasons: [reason], isFinal: false })
+const apart: Refusal = { ...refusal("node(s) didn't match pod affinity rules"), isFinal: true }
+const tooNear = refusal("node(s) didn't match pod anti-affinity rules")
+const repelled = refusal("node(s) didn't satisfy existing pods anti-affinity rules")
+
+/** `hardWeight`: how much it counts that Pods which demand to be near this one are there. */
+export function interPodAffinity({ hardWeight = 1 }: { readonly hardWeight?: number } = {}): Plugin {
+  return {
+    name,
+    wokenBy: happened.podPlaced | happened.podGone | happened.nodeAdded | happened.nodeLabels,
+    filter: prepareCheck,
+    score: (pod, sight) => prepareScores(pod, sight, hardWeight),
+  }
+}
+
+/** Counts by the label of nodes and its value. */
+class PlaceCounts {
+  readonly #byKey = new Map<string, Map<string, number>>()
+
+  get isEmpty(): boolean {
+    return this.#byKey.size === 0
+  }
+
+  add(key: string, value: string | undefined, by: number): void {
+    if (value === undefined) return
+    const counts = this.#byKey.get(key) ?? new Map<string, number>()
+    const count = (counts.get(value) ?? 0) + by
+    if (count === 0) counts.delete(value)
+    else counts.set(value, count)
+    if (counts.size === 0) this.#byKey.delete(key)
+    else this.#byKey.set(key, counts)
+  }
+
+  at(key: string, node: NodeInfo): number {
+    const value = node.label(key)
+    return value === undefined ? 0 : (this.#byKey.get(key)?.get(value) ?? 0)
+  }
+
+  /** Whether one of the places that the node is in has any. */
+  hasAny(node: NodeInfo): boolean {
+    for (const key of this.#byKey.keys()) if (this.at(key, node) > 0) return true
+    return false
+  }
+
+  sum(node: NodeInfo): number {
+    let sum = 0
+    for (const key of this.#byKey.keys()) sum += this.at(key, node)
+    return sum
+  }
+}
+
+function addAll(counts: PlaceCounts, key: string, group: PodGroup): void {
+  for (const [value, count] of group.places(key)) counts.add(key, value, count)
+}
+
+/** After how many terms of Pods that are there others have their turn. */
+const termsBetweenSteps = 64
+
+/** What is counted for the required terms of the Pod, and of others that it may come near to. */
+class Required {
+  readonly #self: PodGroup
+  readonly #sight: Sight
+  /** Pods whose terms keep this one away. */
+  readonly #repelling = new PlaceCounts()
+  /** Pods that this one wants to be near to. */
+  readonly #wanted = new PlaceCounts()
+  /** Pods that this one wants to be away from. */
+  readonly #avoided = new PlaceCounts()
+
+  constructor(self: PodGroup, sight: Sight) {
+    this.#self = self
+    this.#sight = sight
+  }
+
+  /** To be finished before anything else is called. */
+  *count(): Steps<void> {
+    const { groups, namespaceLabels } = this.#sight.cluster
+    const { affinity, antiAffinity } = this.#self.terms
+    let terms = 0
+    for (const group of groups.repelling)
+      for (const term of group.terms.antiAffinity) {
+        if (term.matches(this.#self, namespaceLabels)) addAll(this.#repelling, term.topologyKey, group)
+        if (++terms % termsBetweenSteps === 0) yield
+      }
+    for (const term of antiAffinity)
+      for (const group of yield* matching(this.#sight, term)) {
+        addAll(this.#avoided, term.topologyKey, group)
+        yield
+      }
+    const [first] = affinity
+    if (first === undefined) return
+    for (const group of yield* matching(this.#sight, first)) {
+      yield
+      if (!this.#isWanted(group)) continue
+      for (const { topologyKey } of affinity) {
+        addAll(this.#wanted, topologyKey, group)
+        yield
+      }
+    }
+  }
+
+  get isEmpty(): boolean {
+    const { affinity, antiAffinity } = this.#self.terms
+    return affinity.length + antiAffinity.length === 0 && this.#sight.cluster.groups.repelling.size === 0
+  }
+
+  check(node: NodeInfo): Refusal | undefined {
+    if (!this.#isNearWanted(node)) return apart
+    for (const { topologyKey } of this.#self.terms.antiAffinity)
+      if (this.#avoided.at(topologyKey, node) > 0) return tooNear
+    return this.#repelling.hasAny(node) ? repelled : undefined
+  }
+
+  change(pod: PodInfo, node: NodeInfo, by: 1 | -1): void {
+    const { groups, namespaceLabels } = this.#sight.cluster
+    const group = groups.describe(pod)
+    for (const term of group.terms.antiAffinity)
+      if (term.matches(this.#self, namespaceLabels))
+        this.#repelling.add(term.topologyKey, node.label(term.topologyKey), by)
+    for (const term of this.#self.terms.antiAffinity)
+      if (term.matches(group, namespaceLabels)) this.#avoided.add(term.topologyKey, node.label(term.topologyKey), by)
+    if (this.#self.terms.affinity.length > 0 && this.#isWanted(group))
+      for (const { topologyKey } of this.#self.terms.affinity)
+        this.#wanted.add(topologyKey, node.label(topologyKey), by)
+  }
+
+  /** The first of Pods that want to be near each other finds none, and may go anywhere. */
+  #isNearWanted(node: NodeInfo): boolean {
+    const { affinity } = this.#self.terms
+    if (affinity.length === 0) return true
+    if (affinity.some(({ topologyKey }) => node.label(topologyKey) === undefined)) return false
+    if (affinity.every(({ topologyKey }) => this.#wanted.at(topologyKey, node) > 0)) return true
+    return this.#wanted.isEmpty && this.#isWanted(this.#self)
+  }
+
+  #isWanted(group: PodGroup): boolean {
+    return this.#self.terms.affinity.every((term) => term.matches(group, this.#sight.cluster.namespaceLabels))
+  }
+}
+
+function* prepareCheck(pod: PodInfo, sight: Sight): Steps<NodeCheck | undefined> {
+  const required = new Required(sight.cluster.groups.describe(pod), sight)
+  if (required.isEmpty) return undefined
+  yield* required.count()
+  return {
+    check: (node) => required.check(node),
+    add: (other, node) => required.change(other, node, 1),
+    remove: (other, node) => required.change(other, node, -1),
+  }
+}
+
+function* matching({ cluster }: Sight, term: PodTerm): Steps<readonly PodGroup[]> {
+  if (term.matcher === undefined) return []
+  const groups = yield* cluster.groups.matching(term.matcher)
+  return groups.filter((group) => term.matches(group, cluster.namespaceLabels))
+}
+
+function* prepareScores(pod: PodInfo, sight: Sight, hardWeight: number): Steps<NodeScores | undefined> {
+  const { groups, namespaceLabels } = sight.cluster
+  const self = groups.describe(pod)
+  const points = new PlaceCounts()
+  const award = (group: PodGroup, key: string, weight: number) => {
+    for (const [value, count] of group.places(key)) points.add(key, value, count * weight)
+  }
+  for (const { term, weight } of self.terms.preferredAffinity)
+    for (const group of yield* matching(sight, term)) {
+      award(group, term.topologyKey, weight)
+      yield
+    }
+  for (const { term, weight } of self.terms.preferredAntiAffinity)
+    for (const group of yield* matching(sight, term)) {
+      award(group, term.topologyKey, -weight)
+      yield
+    }
+  let seen = 0
+  for (const group of groups.caring) {
+    if (++seen % termsBetweenSteps === 0) yield
+    const { affinity, preferredAffinity, preferredAntiAffinity } = group.terms
+    const mine = (term: PodTerm) => term.matches(self, namespaceLabels)
+    if (hardWeight > 0) for (const term of affinity) if (mine(term)) award(group, term.topologyKey, hardWeight)
+    for (const { term, weight } of preferredAffinity) if (mine(term)) award(group, term.topologyKey, weight)
+    for (const { term, weight } of preferredAntiAffinity) if (mine(term)) award(group, term.topologyKey, -weight)
+  }
+  return points.isEmpty ? undefined : { score: (node) => points.sum(node), normalize: spreadOut }
+}
+
+/** The lowest becomes 0, the highest 100. */
+function spreadOut(scores: number[]): void {
+  const [least, most] = [Math.min(...scores), Math.max(...scores)]
+  for (let i = 0; i < scores.length; i++)
+    scores[i] = most === least ? 0 : Math.floor((maxScore * (scores[i]! - least)) / (most - least))
+}

@@ -1,0 +1,331 @@
+/**
+ * Spread over places, such as zones: a Pod may demand or prefer that Pods like it be spread evenly. Pods of Services and
+ * workloads that say nothing of it are spread over hosts and zones as far as that costs nothing else.
+ */
+
+import type { LabelMatcher, SelectorObject } from '../../../api/selectors/label-selector.ts'
+import type { Steps } from '../../../base/concurrency/time-slice.ts'
+import type { NodeInfo } from '../node-info.ts'
+import {
+  happened,
+  maxScore,
+  type NodeCheck,
+  type NodeScores,
+  type Plugin,
+  type Refusal,
+  type Sight,
+} from '../plugin.ts'
+import type { PodGroup } from '../pod-groups.ts'
+import type { PodInfo } from '../pod-info.ts'
+import { matcherOf } from '../pod-terms.ts'
+import { nodeMatcher } from './node-rules.ts'
+
+const name = 'PodTopologySpread'
+const uneven: Refusal = {
+  ...{ plugin: name, reasons: ["node(s) didn't match pod topology spread constraints"], isFinal: false },
+}
+const noLabel: Refusal = {
+  plugin: name,
+  reasons: ["node(s) didn't match pod topology spread constraints (missing required label)"],
+  isFinal: true,
+}
+
+/** A constraint as an object or the configuration holds it. */
+export interface SpreadConstraint {
+  readonly maxSkew?: number
+  readonly topologyKey?: string
+  readonly whenUnsatisfiable?: string
+  readonly labelSelector?: SelectorObject
+}
+
+/** What holds for Pods without constraints of their own: these, or what is usual in kube-scheduler. */
+export type DefaultConstraints = 'usual' | readonly SpreadConstraint[]
+
+interface Constraint {
+  readonly key: string
+  readonly maxSkew: number
+  readonly matcher: LabelMatcher | undefined
+}
+
+interface Constraints {
+  readonly all: readonly Constraint[]
+  /** Whether a node counts only if it has the labels of all constraints. */
+  readonly needsAllLabels: boolean
+}
+
+export function podTopologySpread({ defaults = 'usual' }: { readonly defaults?: DefaultConstraints } = {}): Plugin {
+  return {
+    name,
+    wokenBy: happened.podPlaced | happened.podGone | happened.nodeAdded | happened.nodeDeleted | happened.nodeLabels,
+    *filter(pod, sight) {
+      const { all } = yield* constraintsOf(pod, { sight, defaults, action: 'DoNotSchedule' })
+      return all.length === 0 ? undefined : yield* prepareCheck(pod, all, sight)
+    },
+    *score(pod, sight, nodes) {
+      const constraints = yield* constraintsOf(pod, { sight, defaults, action: 'ScheduleAnyway' })
+      return constraints.all.length === 0 ? undefined : yield* prepareScores(pod, constraints, { sight, nodes })
+    },
+  }
+}
+
+interface Asked {
+  readonly sight: Sight
+  readonly defaults: DefaultConstraints
+  readonly action: 'DoNotSchedule' | 'ScheduleAnyway'
+}
+
+function* constraintsOf(pod: PodInfo, { sight, defaults, action }: Asked): Steps<Constraints> {
+  const own = (pod.spec.topologySpreadConstraints ?? []) as readonly SpreadConstraint[]
+  if (own.length > 0) return { all: yield* select(own, action), needsAllLabels: true }
+  const usual = defaults === 'usual' ? usualConstraints(sight) : defaults
+  const meant = usual.filter(({ whenUnsatisfiable }) => whenUnsatisfiable === action)
+  const labelSelector = meant.length === 0 ? undefined : sight.workloadSelector(pod)
+  if (labelSelector === undefined) return { all: [], needsAllLabels: false }
+  const all = yield* select(
+    meant.map((each) => ({ ...each, labelSelector })),
+    action,
+  )
+  return { all, needsAllLabels: defaults !== 'usual' }
+}
+
+function usualConstraints({ cluster: { keys } }: Sight): SpreadConstraint[] {
+  return [
+    { topologyKey: keys.hostname, maxSkew: 3, whenUnsatisfiable: 'ScheduleAnyway' },
+    { topologyKey: keys.zone, maxSkew: 5, whenUnsatisfiable: 'ScheduleAnyway' },
+  ]
+}
+
+function* select(constraints: readonly SpreadConstraint[], action: string): Steps<Constraint[]> {
+  const selected: Constraint[] = []
+  for (const { topologyKey: key = '', maxSkew = 1, labelSelector, whenUnsatisfiable } of constraints) {
+    if (whenUnsatisfiable !== action) continue
+    selected.push({ key, maxSkew, matcher: matcherOf(labelSelector) })
+    yield
+  }
+  return selected
+}
+
+/** After how many nodes others have their turn. */
+const nodesBetweenSteps = 64
+
+/** The nodes that count: those that suit the Pod and have the label of every constraint. */
+function* countedNodes(nodes: Iterable<NodeInfo>, keys: readonly string[], suits: NodeMatcher): Steps<Set<NodeInfo>> {
+  const counted = new Set<NodeInfo>()
+  let seen = 0
+  for (const node of nodes) {
+    if (suits?.(node) !== false && keys.every((key) => node.label(key) !== undefined)) counted.add(node)
+    if (++seen % nodesBetweenSteps === 0) yield
+  }
+  return counted
+}
+
+/** The Pods that a constraint counts, by value of its label. */
+class ValueCounts {
+  readonly #counts = new Map<string, number>()
+  #least: number | undefined
+
+  open(value: string): void {
+    if (!this.#counts.has(value)) this.#counts.set(value, 0)
+  }
+
+  add(value: string, by: number): void {
+    const before = this.#counts.get(value)
+    if (before === undefined) return
+    this.#counts.set(value, before + by)
+    this.#least = undefined
+  }
+
+  at(value: string): number {
+    return this.#counts.get(value) ?? 0
+  }
+
+  get size(): number {
+    return this.#counts.size
+  }
+
+  get least(): number {
+    if (this.#least === undefined) {
+      let least = Number.POSITIVE_INFINITY
+      for (const count of this.#counts.values()) if (count < least) least = count
+      this.#least = least === Number.POSITIVE_INFINITY ? 0 : least
+    }
+    return this.#least
+  }
+}
+
+interface Row extends Constraint {
+  readonly counts: ValueCounts
+  /** 1 where the Pod itself is one of those that are counted. */
+  readonly own: number
+}
+
+function* prepareCheck(pod: PodInfo, constraints: readonly Constraint[], sight: Sight): Steps<NodeCheck> {
+  const suits = nodeMatcher(pod)
+  const rows = constraints.map(
+    (constraint): Row => ({
+      ...constraint,
+      counts: new ValueCounts(),
+      own: constraint.matcher?.matches(pod.labels) === true ? 1 : 0,
+    }),
+  )
+  // Where every node with the label counts, it is known how many Pods are in each place.
+  const isSimple = suits === undefined && rows.length === 1
+  const keys = rows.map(({ key }) => key)
+  const counted = isSimple ? undefined : yield* countedNodes(sight.cluster.nodes, keys, suits)
+  if (counted === undefined) yield* countByPlace(pod, rows[0]!, sight)
+  else yield* countByNode(pod, rows, { sight, counted })
+  const counts = (node: NodeInfo) => counted?.has(node) ?? node.label(keys[0]!) !== undefined
+  const change = (other: PodInfo, node: NodeInfo, by: 1 | -1) => {
+    if (other.namespace !== pod.namespace || other.isTerminating || !counts(node)) return
+    for (const row of rows) if (row.matcher?.matches(other.labels)) row.counts.add(node.label(row.key)!, by)
+  }
+  return {
+    check: (node) => {
+      for (const { key, maxSkew, counts: found, own } of rows) {
+        const value = node.label(key)
+        if (value === undefined) return noLabel
+        if (found.at(value) + own - found.least > maxSkew) return uneven
+      }
+      return undefined
+    },
+    add: (other, node) => change(other, node, 1),
+    remove: (other, node) => change(other, node, -1),
+  }
+}
+
+function* countByPlace(pod: PodInfo, { key, matcher, counts }: Row, sight: Sight): Steps<void> {
+  for (const value of sight.cluster.places(key)) counts.open(value)
+  for (const group of yield* alike(pod, matcher, sight)) {
+    for (const [value, count] of group.places(key)) counts.add(value, count)
+    yield
+  }
+}
+
+function* countByNode(
+  pod: PodInfo,
+  rows: readonly Row[],
+  { sight, counted }: { readonly sight: Sight; readonly counted: ReadonlySet<NodeInfo> },
+): Steps<void> {
+  for (const row of rows) {
+    for (const node of counted) row.counts.open(node.label(row.key)!)
+    for (const group of yield* alike(pod, row.matcher, sight)) {
+      for (const [node, count] of group.nodes) if (counted.has(node)) row.counts.add(node.label(row.key)!, count)
+      yield
+    }
+    yield
+  }
+}
+
+/** The placed Pods of the namespace that a constraint is about. */
+function* alike(
+  { namespace }: PodInfo,
+  matcher: LabelMatcher | undefined,
+  { cluster }: Sight,
+): Steps<readonly PodGroup[]> {
+  if (matcher === undefined) return []
+  const groups = yield* cluster.groups.matching(matcher)
+  return groups.filter((group) => group.namespace === namespace && !group.isTerminating)
+}
+
+interface Candidates {
+  readonly sight: Sight
+  readonly nodes: readonly NodeInfo[]
+}
+
+type NodeMatcher = ReturnType<typeof nodeMatcher>
+
+/** How many Pods a constraint counts in the place of each node. */
+interface ScoreRow {
+  readonly key: string
+  readonly maxSkew: number
+  readonly weight: number
+  readonly count: (node: NodeInfo) => number
+}
+
+function* prepareScores(pod: PodInfo, constraints: Constraints, { sight, nodes }: Candidates): Steps<NodeScores> {
+  const { all, needsAllLabels } = constraints
+  const suits = nodeMatcher(pod)
+  const keys = needsAllLabels ? all.map(({ key }) => key) : []
+  const candidates = needsAllLabels ? yield* countedNodes(nodes, keys, undefined) : undefined
+  // Where every node with the label counts, it is known how many Pods are in each place.
+  const isSimple = suits === undefined && (!needsAllLabels || all.length === 1)
+  const counted = isSimple ? undefined : yield* countedNodes(sight.cluster.nodes, keys, suits)
+  const rows: ScoreRow[] = []
+  for (const { key, maxSkew, matcher } of all) {
+    const groups = yield* alike(pod, matcher, sight)
+    if (key === sight.cluster.keys.hostname) {
+      const onNodes = yield* countOnNodes(groups)
+      const count = (node: NodeInfo) => onNodes.get(node) ?? 0
+      rows.push({ key, maxSkew, weight: Math.log((candidates?.size ?? nodes.length) + 2), count })
+      continue
+    }
+    const counts = new ValueCounts()
+    for (const node of candidates ?? nodes) if (node.label(key) !== undefined) counts.open(node.label(key)!)
+    yield* addGroups(counts, groups, { key, counted })
+    rows.push({ key, maxSkew, weight: Math.log(counts.size + 2), count: (node) => counts.at(node.label(key) ?? '') })
+    yield
+  }
+  return new Spread(candidates, rows).scores()
+}
+
+function* countOnNodes(groups: readonly PodGroup[]): Steps<Map<NodeInfo, number>> {
+  const counts = new Map<NodeInfo, number>()
+  for (const group of groups) {
+    for (const [node, count] of group.nodes) counts.set(node, (counts.get(node) ?? 0) + count)
+    yield
+  }
+  return counts
+}
+
+interface Selection {
+  readonly key: string
+  /** The nodes whose Pods count; undefined where all do. */
+  readonly counted: ReadonlySet<NodeInfo> | undefined
+}
+
+function* addGroups(counts: ValueCounts, groups: readonly PodGroup[], { key, counted }: Selection): Steps<void> {
+  for (const group of groups) {
+    if (counted === undefined) for (const [value, count] of group.places(key)) counts.add(value, count)
+    else for (const [node, count] of group.nodes) if (counted.has(node)) counts.add(node.label(key) ?? '', count)
+    yield
+  }
+}
+
+/** The score of nodes: fewer Pods alike in the same place are better, and the more so the fewer places there are. */
+class Spread {
+  /** The nodes with the labels of all constraints; undefined where nodes need none. */
+  readonly #candidates: ReadonlySet<NodeInfo> | undefined
+  readonly #rows: readonly ScoreRow[]
+
+  constructor(candidates: ReadonlySet<NodeInfo> | undefined, rows: readonly ScoreRow[]) {
+    this.#candidates = candidates
+    this.#rows = rows
+  }
+
+  scores(): NodeScores {
+    return {
+      score: (node) => (this.#counts(node) ? this.#score(node) : 0),
+      normalize: (scores, nodes) => this.#normalize(scores, nodes),
+    }
+  }
+
+  #counts(node: NodeInfo): boolean {
+    return this.#candidates?.has(node) ?? true
+  }
+
+  #score(node: NodeInfo): number {
+    let score = 0
+    for (const { key, maxSkew, weight, count } of this.#rows)
+      if (node.label(key) !== undefined) score += count(node) * weight + (maxSkew - 1)
+    return Math.round(score)
+  }
+
+  #normalize(scores: number[], nodes: readonly NodeInfo[]): void {
+    const counted = scores.filter((_, i) => this.#counts(nodes[i]!))
+    const [least, most] = [Math.min(...counted), Math.max(...counted)]
+    for (let i = 0; i < scores.length; i++) {
+      if (!this.#counts(nodes[i]!)) scores[i] = 0
+      else scores[i] = most === 0 ? maxScore : Math.floor((maxScore * (most + least - scores[i]!)) / most)
+    }
+  }
+}

@@ -1,0 +1,159 @@
+/** Rules about volumes: whether a node can have them at all, how many, and that what one node has alone stays there. */
+import type { PersistentVolume } from '../../../api/kinds/core/persistent-volume.ts'
+import type { Pod } from '../../../api/kinds/core/pod.ts'
+import type { NodeInfo } from '../node-info.ts'
+import { happened, type Plugin, type Refusal, type Sight } from '../plugin.ts'
+import type { PodInfo } from '../pod-info.ts'
+import { claimsOf, VolumeChooser } from '../pod-volumes.ts'
+
+const { nodeAdded, nodeLabels, podGone, claimChanged, volumeChanged, classChanged, csiNodeChanged } = happened
+
+/** The volumes of a Pod must be reachable from its node, or be found or made there. */
+export const volumeBinding: Plugin = {
+  name: 'VolumeBinding',
+  wokenBy: nodeAdded | nodeLabels | claimChanged | volumeChanged | classChanged | csiNodeChanged,
+  filter: (pod, { storage, vendor }) => {
+    if (pod.claims.length === 0) return undefined
+    const claims = claimsOf(pod, storage, vendor)
+    if ('reasons' in claims) return claims
+    const chooser = new VolumeChooser(claims, storage, vendor)
+    return {
+      check: (node) => {
+        const choice = chooser.choose(node)
+        return 'reasons' in choice ? choice : undefined
+      },
+    }
+  },
+}
+
+const otherZone: Refusal = {
+  ...{ plugin: 'VolumeZone', reasons: ['node(s) had no available volume zone'], isFinal: true },
+}
+
+/** Volumes whose labels name a zone or region can be used there alone. */
+export const volumeZone: Plugin = {
+  name: 'VolumeZone',
+  wokenBy: nodeAdded | nodeLabels | claimChanged | volumeChanged | classChanged,
+  filter: (pod, sight) => {
+    const { zone, region, betaZone, betaRegion } = sight.cluster.keys
+    const keys = [zone, region, betaZone, betaRegion]
+    const demands = boundVolumes(pod, sight).flatMap(({ metadata: { labels = {} } }) =>
+      keys.flatMap((key) => (Object.hasOwn(labels, key) ? [{ key, values: labels[key]!.split('__') }] : [])),
+    )
+    if (demands.length === 0) return undefined
+    return {
+      check: (node) => {
+        if (keys.every((key) => node.label(key) === undefined)) return undefined
+        return demands.every(({ key, values }) => values.includes(node.label(key) ?? '')) ? undefined : otherZone
+      },
+    }
+  },
+}
+
+function boundVolumes({ namespace, claims }: PodInfo, { storage }: Sight): PersistentVolume[] {
+  return claims.flatMap((name) => {
+    const volumeName = storage.claims.get({ namespace, name })?.spec?.volumeName ?? ''
+    return (volumeName === '' ? undefined : storage.volumes.get({ name: volumeName })) ?? []
+  })
+}
+
+const tooManyVolumes: Refusal = {
+  ...{ plugin: 'NodeVolumeLimits', reasons: ['node(s) exceed max volume count'], isFinal: false },
+}
+
+/** A node takes no more volumes of a CSI driver than its CSINode says. */
+export const nodeVolumeLimits: Plugin = {
+  name: 'NodeVolumeLimits',
+  wokenBy: csiNodeChanged | podGone,
+  filter: (pod, sight) => {
+    const wanted = csiVolumes(pod, sight)
+    if (wanted.size === 0) return undefined
+    return {
+      check: (node) => {
+        const limits = limitsOf(node, sight)
+        if (limits.size === 0) return undefined
+        const held = new Map<string, string>()
+        for (const other of node.pods) for (const [handle, driver] of csiVolumes(other, sight)) held.set(handle, driver)
+        return exceeds(limits, held, wanted) ? tooManyVolumes : undefined
+      },
+    }
+  },
+}
+
+type Drivers = ReadonlyMap<string, string>
+
+/** The drivers of the CSI volumes that the Pod uses, by driver and handle. */
+function csiVolumes(pod: PodInfo, sight: Sight): Drivers {
+  if (pod.claims.length === 0) return new Map()
+  return new Map(
+    boundVolumes(pod, sight).flatMap(({ spec }) => {
+      const { driver = '', volumeHandle = '' } = spec?.csi ?? {}
+      return driver === '' ? [] : [[`${driver} ${volumeHandle}`, driver] as const]
+    }),
+  )
+}
+
+function limitsOf({ name }: NodeInfo, { storage }: Sight): Map<string, number> {
+  const drivers = storage.csiNodes.get({ name })?.spec?.drivers ?? []
+  return new Map(
+    drivers.flatMap(({ name: driver = '', allocatable }) =>
+      allocatable?.count === undefined ? [] : [[driver, allocatable.count] as const],
+    ),
+  )
+}
+
+function exceeds(limits: ReadonlyMap<string, number>, held: Drivers, wanted: Drivers): boolean {
+  const all = new Map([...held, ...wanted])
+  const isNew = new Set([...wanted].flatMap(([handle, driver]) => (held.has(handle) ? [] : [driver])))
+  const counts = Map.groupBy(all.values(), (driver) => driver)
+  return [...isNew].some((driver) => {
+    const limit = limits.get(driver)
+    return limit !== undefined && counts.get(driver)!.length > limit
+  })
+}
+
+const diskTaken: Refusal = {
+  ...{ plugin: 'VolumeRestrictions', reasons: ['node(s) had no available disk'], isFinal: false },
+}
+
+type Volume = NonNullable<NonNullable<Pod['spec']>['volumes']>[number]
+
+/** Disks that are named in Pods themselves are used by one Pod of a node, unless all only read. */
+export const volumeRestrictions: Plugin = {
+  name: 'VolumeRestrictions',
+  wokenBy: podGone | claimChanged,
+  filter: (pod) => {
+    const wanted = disksOf(pod)
+    if (wanted.length === 0) return undefined
+    return {
+      check: (node) => {
+        for (const other of node.pods)
+          if (disksOf(other).some((disk) => wanted.some((each) => conflict(each, disk)))) return diskTaken
+        return undefined
+      },
+    }
+  },
+}
+
+interface Disk {
+  readonly id: string
+  readonly isReadOnly: boolean
+}
+
+function conflict(a: Disk, b: Disk): boolean {
+  return a.id === b.id && !(a.isReadOnly && b.isReadOnly)
+}
+
+function disksOf({ spec }: PodInfo): Disk[] {
+  return (spec.volumes ?? []).flatMap(diskOf)
+}
+
+function diskOf({ gcePersistentDisk: gce, awsElasticBlockStore: aws, iscsi, rbd }: Volume): Disk[] {
+  if (gce !== undefined) return [{ id: `gce ${gce.pdName}`, isReadOnly: gce.readOnly === true }]
+  // Two Pods cannot have one such disk, whatever they do with it.
+  if (aws !== undefined) return [{ id: `aws ${aws.volumeID}`, isReadOnly: false }]
+  if (iscsi !== undefined) return [{ id: `iscsi ${iscsi.iqn}`, isReadOnly: iscsi.readOnly === true }]
+  if (rbd === undefined) return []
+  const isReadOnly = rbd.readOnly === true
+  return (rbd.monitors ?? []).map((monitor) => ({ id: `rbd ${monitor} ${rbd.pool} ${rbd.image}`, isReadOnly }))
+}

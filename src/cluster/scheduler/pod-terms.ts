@@ -1,0 +1,96 @@
+/**
+ * What a Pod demands and prefers of other Pods nearby, made ready once for all Pods that say the same: selectors are
+ * compiled, and namespaces are sets.
+ */
+import type { Pod } from '../../api/kinds/core/pod.ts'
+import { LabelMatcher, type Labels, requirementsOf, type SelectorObject } from '../../api/selectors/label-selector.ts'
+
+type Affinity = NonNullable<NonNullable<Pod['spec']>['affinity']>
+type TermOfApi = NonNullable<
+  NonNullable<Affinity['podAffinity']>['requiredDuringSchedulingIgnoredDuringExecution']
+>[number]
+type WeightedOfApi = NonNullable<
+  NonNullable<Affinity['podAffinity']>['preferredDuringSchedulingIgnoredDuringExecution']
+>[number]
+
+/** The labels of a namespace; undefined where it is not known. */
+export type NamespaceLabels = (namespace: string) => Labels
+
+/** A Pod as others see it. */
+export interface SelectablePod {
+  readonly namespace: string
+  readonly labels: Labels
+}
+
+/** Other Pods, and the label of nodes that says which nodes are one place. */
+export class PodTerm {
+  readonly topologyKey: string
+  readonly matcher: LabelMatcher | undefined
+  readonly #namespaces: ReadonlySet<string>
+  readonly #namespaceMatcher: LabelMatcher | undefined
+
+  constructor({ topologyKey = '', labelSelector, namespaces = [], namespaceSelector }: TermOfApi, own: string) {
+    this.topologyKey = topologyKey
+    this.matcher = matcherOf(labelSelector)
+    this.#namespaceMatcher = matcherOf(namespaceSelector)
+    this.#namespaces = new Set(namespaces.length === 0 && namespaceSelector === undefined ? [own] : namespaces)
+  }
+
+  /** Whether the Pod is one of those that the term is about. */
+  matches({ namespace, labels }: SelectablePod, labelsOf: NamespaceLabels): boolean {
+    return this.matcher?.matches(labels) === true && this.#isIn(namespace, labelsOf)
+  }
+
+  #isIn(namespace: string, labelsOf: NamespaceLabels): boolean {
+    if (this.#namespaces.has(namespace)) return true
+    return this.#namespaceMatcher?.matches(labelsOf(namespace)) === true
+  }
+}
+
+export interface WeightedTerm {
+  readonly weight: number
+  readonly term: PodTerm
+}
+
+/** The terms of a Pod, all four sorts of them. */
+export interface PodTerms {
+  readonly affinity: readonly PodTerm[]
+  readonly antiAffinity: readonly PodTerm[]
+  readonly preferredAffinity: readonly WeightedTerm[]
+  readonly preferredAntiAffinity: readonly WeightedTerm[]
+}
+
+/** A Pod that does not care for others. */
+export const noTerms: PodTerms = {
+  ...{ affinity: [], antiAffinity: [], preferredAffinity: [], preferredAntiAffinity: [] },
+}
+
+export function termsOf({ podAffinity = {}, podAntiAffinity = {} }: Affinity, namespace: string): PodTerms {
+  return {
+    affinity: required(podAffinity, namespace),
+    antiAffinity: required(podAntiAffinity, namespace),
+    preferredAffinity: preferred(podAffinity, namespace),
+    preferredAntiAffinity: preferred(podAntiAffinity, namespace),
+  }
+}
+
+/** The compiled selector; undefined where there is none, which selects nothing. */
+export function matcherOf(selector: SelectorObject | undefined): LabelMatcher | undefined {
+  return selector === undefined ? undefined : new LabelMatcher(requirementsOf(selector))
+}
+
+function required(
+  { requiredDuringSchedulingIgnoredDuringExecution: terms = [] }: NonNullable<Affinity['podAffinity']>,
+  namespace: string,
+): PodTerm[] {
+  return terms.map((term) => new PodTerm(term, namespace))
+}
+
+function preferred(
+  { preferredDuringSchedulingIgnoredDuringExecution: terms = [] }: NonNullable<Affinity['podAffinity']>,
+  namespace: string,
+): WeightedTerm[] {
+  return terms.flatMap(({ weight = 0, podAffinityTerm: term }: WeightedOfApi) =>
+    term === undefined || weight === 0 ? [] : [{ weight, term: new PodTerm(term, namespace) }],
+  )
+}

@@ -1,0 +1,178 @@
+/**
+ * The scheduler as a loop: follows Pods, nodes and what else decides where Pods go, and gives Pods without a node one. The
+ * loop has one key, a round: in it Pods are tried one after the other, each by the state that all decisions before it have
+ * left. What is decided is written in the background, a bounded number of writes at a time.
+ */
+import { type Steps, TimeSlice } from '../../base/concurrency/time-slice.ts'
+import type { Loop } from '../../client/reconcile/loop.ts'
+import type { StepOutcome } from '../../client/reconcile/work-queue.ts'
+import { Cluster, placeKeys } from './cluster.ts'
+import { type DecisionParts, Decisions } from './decisions.ts'
+import { explainRefusals } from './explain.ts'
+import { findNode, type Search, type SearchState } from './find-node.ts'
+import type { NodeInfo } from './node-info.ts'
+import { happened, type Refusal, type Sight } from './plugin.ts'
+import { findPreemption, mayPreempt } from './preemption.ts'
+import { defaultProfile, type Profile } from './profile.ts'
+import { defaultTiming, type QueuedPod, type QueueTiming, SchedulingQueue } from './queue.ts'
+import { type Change, sourcesOf } from './sources.ts'
+import { VolumeReservations } from './volume-reservations.ts'
+import type { ClaimWaiters } from './volume-writes.ts'
+import { workloadSelectors } from './workload-selector.ts'
+
+export type SchedulerParts = DecisionParts & { readonly settings: SchedulerSettings }
+
+/** How Pods are placed. */
+export interface SchedulerSettings {
+  readonly profiles: readonly Profile[]
+  /** How many of the nodes are looked at; 0: fewer of them the more there are. */
+  readonly percentageOfNodes: number
+  readonly timing: QueueTiming
+  /** How long the watch may take to show a bound Pod on its node; 30 seconds by default. */
+  readonly confirmMs?: number
+}
+
+const defaultConfirmMs = 30_000
+
+/** One profile, as a kube-scheduler without a configuration. */
+export const defaultSettings: SchedulerSettings = {
+  ...{ profiles: [defaultProfile], percentageOfNodes: 0, timing: defaultTiming },
+}
+
+const changesBetweenSteps = 32
+
+const round = 'round'
+
+/** The loop that gives Pods their nodes. */
+export function schedulerLoop(parts: SchedulerParts): Loop {
+  const scheduler = new Scheduler(parts)
+  return {
+    name: 'scheduler',
+    concurrency: 1,
+    sources: sourcesOf(parts, scheduler).map(({ feed, listen }) => ({
+      feed,
+      connect: (add) => {
+        scheduler.begin = () => add(round)
+        return listen((change) => scheduler.take(change))
+      },
+    })),
+    reconcile: (_, signal) => scheduler.round(signal),
+    onStop: () => scheduler.stop(),
+  }
+}
+
+class Scheduler {
+  readonly cluster: Cluster
+  readonly queue: SchedulingQueue
+  readonly claimWaiters: ClaimWaiters
+  readonly profiles: ReadonlyMap<string, Profile>
+  /** Has a round begin. */
+  begin = () => {}
+  readonly #parts: SchedulerParts
+  readonly #sight: Sight
+  readonly #state: SearchState
+  readonly #decisions: Decisions
+  #changes: Change[] = []
+
+  constructor(parts: SchedulerParts) {
+    const { vendor, clock, settings } = parts
+    this.#parts = parts
+    this.cluster = new Cluster(placeKeys(vendor), (name) => parts.namespaces.get({ name })?.metadata.labels)
+    this.queue = new SchedulingQueue(() => clock.monotonic(), settings.timing)
+    this.profiles = new Map(settings.profiles.map((profile) => [profile.schedulerName, profile]))
+    this.#state = { percentageOfNodes: settings.percentageOfNodes, start: 0, random: Math.random }
+    const { claims, volumes, classes, csiNodes } = parts
+    this.#sight = {
+      ...{ cluster: this.cluster, vendor, workloadSelector: workloadSelectors(parts) },
+      storage: { claims, volumes, classes, csiNodes, reservations: new VolumeReservations() },
+    }
+    this.#decisions = new Decisions(parts, {
+      ...{ sight: this.#sight, queue: this.queue, begin: () => this.begin() },
+      confirmMs: settings.confirmMs ?? defaultConfirmMs,
+    })
+    this.claimWaiters = this.#decisions.claimWaiters
+  }
+
+  /** Something has changed. It is applied before the next Pod is tried. */
+  take(change: Change): void {
+    if (this.#changes.push(change) === 1) this.begin()
+  }
+
+  /** Tries every Pod whose turn it is. Throws what went wrong with a write, so that it is reported as of any loop. */
+  async round(signal: AbortSignal): Promise<StepOutcome> {
+    this.#decisions.signal = signal
+    const slice = new TimeSlice()
+    await slice.run(this.#applyChanges())
+    for (let entry = this.queue.take(); entry !== undefined; entry = this.queue.take()) {
+      await this.#tryOne(entry, slice)
+      if (signal.aborted) return 'done'
+      await (this.#decisions.room() ?? slice.yieldIfDue())
+      await slice.run(this.#applyChanges())
+    }
+    this.#decisions.throwFailure()
+    const { nextMs } = this.queue
+    return nextMs === undefined ? 'done' : { afterMs: nextMs }
+  }
+
+  async stop(): Promise<void> {
+    await this.#decisions.stop()
+  }
+
+  *#applyChanges(): Steps<void> {
+    for (let changes = this.#changes; changes.length > 0; changes = this.#changes) {
+      this.#changes = []
+      for (const [i, change] of changes.entries()) {
+        this.#apply(change)
+        if (i % changesBetweenSteps === changesBetweenSteps - 1) yield
+      }
+    }
+    this.queue.refresh()
+  }
+
+  #apply(change: Change): void {
+    try {
+      change()
+    } catch (error) {
+      this.#decisions.fail(error)
+    }
+  }
+
+  async #tryOne(entry: QueuedPod, slice: TimeSlice): Promise<void> {
+    try {
+      await slice.run(this.#try(entry))
+    } catch (error) {
+      this.#decisions.fail(error)
+      this.queue.retry(entry)
+    }
+  }
+
+  *#try(entry: QueuedPod): Steps<void> {
+    const { pod } = entry
+    const profile = this.profiles.get(pod.spec.schedulerName ?? '')
+    if (profile === undefined || pod.isTerminating) return this.queue.done(entry)
+    const search: Search = { pod, profile, sight: this.#sight, state: this.#state }
+    const found = yield* findNode(search)
+    if (!this.queue.holds(entry)) return this.queue.done(entry)
+    if ('node' in found) this.#decisions.place(entry, found.node)
+    else yield* this.#refuse(entry, search, found.refusals)
+  }
+
+  /** The Pod fits nowhere: others make room for it if they can, it is told why, and it waits for what could help it. */
+  *#refuse(entry: QueuedPod, search: Search, refusals: ReadonlyMap<NodeInfo, Refusal>): Steps<void> {
+    const message = explainRefusals(refusals, this.cluster.nodes.length)
+    const parts = { ...search, refusals, budgets: this.#parts.budgets.objects() }
+    const preempts = refusals.size > 0 && mayPreempt(parts)
+    const preemption = preempts ? yield* findPreemption(parts) : undefined
+    if (!this.queue.holds(entry)) return this.queue.done(entry)
+    const wokenBy = wakeBits(search.profile, refusals)
+    const nominatedNode = preempts ? (preemption?.node.name ?? '') : undefined
+    this.#decisions.refuse(entry, { message, nominatedNode, preemption, wokenBy })
+  }
+}
+
+/** What could help a Pod that was refused like this. */
+function wakeBits({ filters }: Profile, refusals: ReadonlyMap<NodeInfo, Refusal>): number {
+  const bits = new Map(filters.map(({ name, wokenBy = ~0 }) => [name, wokenBy]))
+  const plugins = new Set([...refusals.values()].map(({ plugin }) => plugin))
+  return [...plugins].reduce<number>((all, plugin) => all | (bits.get(plugin) ?? ~0), happened.nodeAdded)
+}

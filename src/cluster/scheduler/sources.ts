@@ -1,0 +1,146 @@
+/**
+ * What the scheduler follows, and what each change means to it: how the picture of the cluster changes, which Pods need a
+ * node, and what could help those that wait.
+ */
+
+import { sameJson } from '../../api/json/json.ts'
+import type { Namespace } from '../../api/kinds/core/namespace.ts'
+import type { Node } from '../../api/kinds/core/node.ts'
+import type { PersistentVolume } from '../../api/kinds/core/persistent-volume.ts'
+import type { PersistentVolumeClaim } from '../../api/kinds/core/persistent-volume-claim.ts'
+import type { Pod } from '../../api/kinds/core/pod.ts'
+import type { PodDisruptionBudget } from '../../api/kinds/policy/pod-disruption-budget.ts'
+import type { CSINode } from '../../api/kinds/storage/csi-node.ts'
+import type { StorageClass } from '../../api/kinds/storage/storage-class.ts'
+import type { ObjectBase } from '../../api/model/object.ts'
+import type { ChangeHandler, Informer, ObjectChange } from '../../client/informers/informer.ts'
+import type { Feed } from '../../client/reconcile/sources.ts'
+import type { Cluster } from './cluster.ts'
+import { happened } from './plugin.ts'
+import { hasEnded, PodInfo } from './pod-info.ts'
+import type { Profile } from './profile.ts'
+import type { SchedulingQueue } from './queue.ts'
+import type { ClaimWaiters } from './volume-writes.ts'
+import type { WorkloadParts } from './workload-selector.ts'
+
+/** Copies of the objects that decide where Pods go. */
+export interface Followed extends WorkloadParts {
+  readonly pods: Informer<Pod>
+  readonly nodes: Informer<Node>
+  readonly namespaces: Informer<Namespace>
+  readonly claims: Informer<PersistentVolumeClaim>
+  readonly volumes: Informer<PersistentVolume>
+  readonly classes: Informer<StorageClass>
+  readonly csiNodes: Informer<CSINode>
+  readonly budgets: Informer<PodDisruptionBudget>
+}
+
+/** What changes are applied to. */
+export interface Follower {
+  readonly cluster: Cluster
+  readonly queue: SchedulingQueue
+  readonly claimWaiters: ClaimWaiters
+  readonly profiles: ReadonlyMap<string, Profile>
+}
+
+/** A change that waits to be applied. */
+export type Change = () => void
+
+interface FollowedSource {
+  readonly feed: Feed
+  /** Calls `take` with every change from now on. Returns a function that ends this. */
+  readonly listen: (take: (change: Change) => void) => () => void
+}
+
+/** The changes are applied by whoever takes them, so that a list of many objects can be taken in bit by bit. */
+export function sourcesOf(followed: Followed, follower: Follower): FollowedSource[] {
+  const { queue } = follower
+  const wakes = (bits: number) => () => queue.note(bits)
+  return [
+    from(followed.pods, (change) => applyPod(follower, change)),
+    from(followed.nodes, (change) => queue.note(applyNode(follower, change))),
+    from(followed.claims, ({ key }) => {
+      follower.claimWaiters.notice(key)
+      queue.note(happened.claimChanged)
+    }),
+    from(followed.volumes, wakes(happened.volumeChanged)),
+    from(followed.classes, wakes(happened.classChanged)),
+    from(followed.csiNodes, wakes(happened.csiNodeChanged)),
+    ...[followed.namespaces, followed.budgets, followed.services].map(lookedUp),
+    ...[followed.replicaSets, followed.statefulSets, followed.replicationControllers].map(lookedUp),
+  ]
+}
+
+function from<T extends ObjectBase>(
+  informer: Informer<T>,
+  apply: (change: Parameters<ChangeHandler<T>>[0]) => void,
+): FollowedSource {
+  return { feed: informer, listen: (take) => informer.onChange((change) => take(() => apply(change))) }
+}
+
+/** Is there to be looked up, and wakes nobody. */
+function lookedUp(feed: Feed): FollowedSource {
+  return { feed, listen: () => () => {} }
+}
+
+function applyPod({ cluster, queue, profiles }: Follower, { key, object, previous }: ObjectChange<Pod>): void {
+  if (object === undefined || hasEnded(object)) {
+    const hadNode = cluster.nominationOf(key) !== undefined
+    cluster.withdrawNomination(key)
+    queue.remove(key)
+    if (cluster.removePod(key) || hadNode) queue.note(happened.podGone)
+    return
+  }
+  const pod = new PodInfo(object)
+  if (pod.nodeName !== '') {
+    cluster.setPod(pod)
+    cluster.withdrawNomination(key)
+    queue.remove(key)
+    if (isPlacedAnew(object, previous)) queue.note(happened.podPlaced)
+    return
+  }
+  if (cluster.isAssumed(pod)) return
+  if (cluster.removePod(key)) queue.note(happened.podGone)
+  if (pod.isTerminating || !profiles.has(pod.spec.schedulerName ?? '')) {
+    queue.remove(key)
+    cluster.withdrawNomination(key)
+    return
+  }
+  // What was nominated here may not have come back yet: a state that says the same as before says nothing.
+  if (pod.nominatedNode !== (previous?.status?.nominatedNodeName ?? '')) cluster.nominate(pod, pod.nominatedNode)
+  queue.set(pod, { isChanged: isChanged(object, previous) })
+}
+
+function isPlacedAnew({ metadata }: Pod, previous: Pod | undefined): boolean {
+  if (previous?.spec?.nodeName === undefined) return true
+  return !sameJson(previous.metadata.labels ?? {}, metadata.labels ?? {})
+}
+
+/** Whether it asks for something else than before. */
+function isChanged({ metadata, spec }: Pod, previous: Pod | undefined): boolean {
+  if (previous === undefined) return true
+  return !(
+    sameJson(previous.spec, spec) &&
+    sameJson(previous.metadata.labels, metadata.labels) &&
+    sameJson(previous.metadata.annotations, metadata.annotations)
+  )
+}
+
+/** Returns what may help waiting Pods. */
+function applyNode({ cluster }: Follower, { key, object, previous }: ObjectChange<Node>): number {
+  if (object === undefined) {
+    cluster.removeNode(key)
+    return happened.nodeDeleted
+  }
+  cluster.setNode(key, object)
+  return previous === undefined ? happened.nodeAdded : nodeChanges(previous, object)
+}
+
+function nodeChanges(before: Node, after: Node): number {
+  let bits = 0
+  if (!sameJson(before.status?.allocatable, after.status?.allocatable)) bits |= happened.nodeAllocatable
+  if (!sameJson(before.metadata.labels, after.metadata.labels)) bits |= happened.nodeLabels
+  const sameTaints = sameJson(before.spec?.taints, after.spec?.taints)
+  if (!sameTaints || before.spec?.unschedulable !== after.spec?.unschedulable) bits |= happened.nodeTaints
+  return bits
+}

@@ -1,0 +1,94 @@
+/** Which volume suits a claim: by class, mode, access modes, size, labels, and the node that was chosen for it. */
+import type { Node } from '../../api/kinds/core/node.ts'
+import type { PersistentVolume } from '../../api/kinds/core/persistent-volume.ts'
+import type { PersistentVolumeClaim } from '../../api/kinds/core/persistent-volume-claim.ts'
+import { compareQuantities, parseQuantity } from '../../api/model/quantity.ts'
+import { LabelMatcher, requirementsOf } from '../../api/selectors/label-selector.ts'
+import { type SelectableNode, selectableNode, selectsNode } from '../../api/selectors/node-selector.ts'
+import type { BindingKeys } from './annotations.ts'
+
+type VolumeNodeAffinity = NonNullable<PersistentVolume['spec']>['nodeAffinity']
+
+/** The class of a claim or a volume; '' for none. The annotation is from before there was the field, and goes first. */
+export function classOf(
+  { metadata, spec }: PersistentVolumeClaim | PersistentVolume,
+  { betaClass }: BindingKeys,
+): string {
+  return metadata.annotations?.[betaClass] ?? spec?.storageClassName ?? ''
+}
+
+/** Whether a volume says that it is for this claim; without a UID it is for any claim of the name. */
+export function isFor({ spec }: PersistentVolume, { metadata }: PersistentVolumeClaim): boolean {
+  const { claimRef } = spec ?? {}
+  if (claimRef === undefined || claimRef.name !== metadata.name || claimRef.namespace !== metadata.namespace)
+    return false
+  return (claimRef.uid ?? '') === '' || claimRef.uid === metadata.uid
+}
+
+/** Why a volume does not suit a claim, whoever chose it; undefined where it does. */
+export function mismatch(
+  volume: PersistentVolume,
+  claim: PersistentVolumeClaim,
+  keys: BindingKeys,
+): string | undefined {
+  const { spec: offered = {} } = volume
+  const { spec: wanted = {} } = claim
+  if (volume.metadata.deletionTimestamp !== undefined) return 'the volume is being deleted'
+  if ((offered.volumeMode ?? 'Filesystem') !== (wanted.volumeMode ?? 'Filesystem')) return 'incompatible volumeMode'
+  if (classOf(volume, keys) !== classOf(claim, keys)) return 'storageClassName does not match'
+  if (!(wanted.accessModes ?? []).every((mode) => (offered.accessModes ?? []).includes(mode)))
+    return 'incompatible accessMode'
+  return compareSizes(offered.capacity?.storage, wanted.resources?.requests?.storage) < 0
+    ? 'requested PV is too small'
+    : undefined
+}
+
+/** Below, at or above zero as the first quantity is below, equal to or above the second. */
+export function compareSizes(a = '0', b = '0'): number {
+  return compareQuantities(parseQuantity(a)!, parseQuantity(b)!)
+}
+
+export interface Choice {
+  readonly claim: PersistentVolumeClaim
+  readonly keys: BindingKeys
+  /** The node that the claim is for; undefined: none was chosen. */
+  readonly node: Node | undefined
+  /** Whether a volume may be chosen only if it names the claim: the claim's first Pod has no node yet. */
+  readonly isDelayed: boolean
+}
+
+/** The volume that names the claim; else the smallest of those with the fewest access modes that suits it. */
+export function bestMatch(volumes: Iterable<PersistentVolume>, choice: Choice): PersistentVolume | undefined {
+  const { claim, keys, isDelayed } = choice
+  let best: PersistentVolume | undefined
+  for (const volume of volumes) {
+    if (mismatch(volume, claim, keys) !== undefined) continue
+    if (isFor(volume, claim)) return volume
+    if (isDelayed || volume.spec?.claimRef !== undefined || volume.status?.phase !== 'Available') continue
+    if (isSelected(volume, choice) && (best === undefined || comesBefore(volume, best))) best = volume
+  }
+  return best
+}
+
+function isSelected(volume: PersistentVolume, { claim, node }: Choice): boolean {
+  const { selector } = claim.spec ?? {}
+  if (selector !== undefined && !new LabelMatcher(requirementsOf(selector)).matches(volume.metadata.labels))
+    return false
+  return node === undefined || isOnNode(volume, node)
+}
+
+function comesBefore({ spec: a = {} }: PersistentVolume, { spec: b = {} }: PersistentVolume): boolean {
+  const modes = (a.accessModes?.length ?? 0) - (b.accessModes?.length ?? 0)
+  return (modes || compareSizes(a.capacity?.storage, b.capacity?.storage)) < 0
+}
+
+/** Whether one of the terms of the volume's affinity selects the node; a volume without affinity is everywhere. */
+export function isOnNode({ spec }: PersistentVolume, node: Node): boolean {
+  return isReachableFrom(spec?.nodeAffinity, selectableNode(node))
+}
+
+/** The same for a node of which only its name and labels are known. */
+export function isReachableFrom(affinity: VolumeNodeAffinity, node: SelectableNode): boolean {
+  const required = affinity?.required
+  return required === undefined || selectsNode(required.nodeSelectorTerms ?? [], node)
+}

@@ -1,3 +1,0 @@
-/** The entry `orch/client` for browsers: the client over `fetch`, and `connect`, which is told where the server is. */
-export { type ConnectOptions, connect } from '../client/fetch-connect.ts'
-export * from './client-everywhere.ts'

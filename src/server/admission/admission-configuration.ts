@@ -1,0 +1,73 @@
+/**
+ * The file of `--admission-control-config-file`: an AdmissionConfiguration, which holds the configuration of each
+ * control, or the path of a file with it, seen from this one.
+ */
+import { dirname, resolve } from 'node:path'
+import { isObject, type Json, type JsonObject, own } from '../../api/json/json.ts'
+import { apiVersionOf, type Vendor } from '../../api/model/vendor.ts'
+import { UsageError } from '../../base/flags/flags.ts'
+import { messageOf } from '../../base/text/errors.ts'
+import { readFlagFile } from '../flags/read-flag-file.ts'
+
+export interface ControlConfiguration {
+  readonly value: Json
+  /** The file it is from. */
+  readonly source: string
+}
+
+const longestFile = 16 * 1024 * 1024
+const flagName = 'admission-control-config-file'
+
+/** By the name of the control; empty where no file is named. */
+export async function readAdmissionConfiguration(
+  file: string,
+  vendor: Vendor,
+): Promise<Map<string, ControlConfiguration>> {
+  if (file === '') return new Map()
+  const content = await readYaml(file)
+  const wanted = apiVersionOf(vendor, 'apiserver.config', 'v1')
+  if (!isObject(content) || own(content, 'kind') !== 'AdmissionConfiguration' || own(content, 'apiVersion') !== wanted)
+    throw fault(file, `the file must be of kind AdmissionConfiguration in ${wanted}`)
+  refuseUnknown(file, content, ['apiVersion', 'kind', 'plugins'])
+  const plugins = own(content, 'plugins') ?? []
+  if (!Array.isArray(plugins)) throw fault(file, 'plugins must be a list')
+  const read = await Promise.all(plugins.map((plugin, i) => readPlugin(file, plugin, i)))
+  const twice = read.find(([name], i) => read.findIndex(([other]) => other === name) !== i)
+  if (twice !== undefined) throw fault(file, `${twice[0]} is configured more than once`)
+  return new Map(read)
+}
+
+async function readPlugin(file: string, plugin: Json, index: number): Promise<[string, ControlConfiguration]> {
+  const place = `plugins[${index}]`
+  if (!isObject(plugin)) throw fault(file, `${place} must be an object`)
+  refuseUnknown(file, plugin, ['name', 'path', 'configuration'], place)
+  const [name, path, configuration] = ['name', 'path', 'configuration'].map((key) => own(plugin, key))
+  if (typeof name !== 'string' || name === '') throw fault(file, `${place}.name: a control must be named`)
+  if (typeof path === 'string' && path !== '' && configuration === undefined) {
+    const source = resolve(dirname(file), path)
+    return [name, { value: await readYaml(source), source }]
+  }
+  if (path !== undefined && path !== '') throw fault(file, `${place}: name a path or give a configuration, not both`)
+  return [name, { value: configuration ?? null, source: file }]
+}
+
+function refuseUnknown(file: string, object: JsonObject, known: readonly string[], place = ''): void {
+  const unknown = Object.keys(object).find((key) => !known.includes(key))
+  if (unknown !== undefined)
+    throw fault(file, `unknown field ${JSON.stringify(place === '' ? unknown : `${place}.${unknown}`)}`)
+}
+
+/** The reader of YAML is loaded where there is a file to read. */
+async function readYaml(file: string): Promise<Json> {
+  const text = readFlagFile(flagName, file)
+  const { parseYaml } = await import('../../api/codec/yaml.ts')
+  try {
+    return parseYaml(Buffer.from(text), longestFile).value
+  } catch (error) {
+    throw fault(file, messageOf(error))
+  }
+}
+
+function fault(file: string, why: string): UsageError {
+  return new UsageError(`--${flagName}: ${file}: ${why}`)
+}

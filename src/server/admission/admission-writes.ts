@@ -1,0 +1,36 @@
+/** What admission controls write themselves. Objects that they create pass the same admission as everybody's. */
+import type { Admission } from '../../apiserver/admission/admission.ts'
+import type { OwnWrites } from '../../apiserver/admission/own-writes.ts'
+import type { Catalogue } from '../../apiserver/registry/catalogue/catalogue.ts'
+import { stored } from '../../apiserver/registry/reads/lookup.ts'
+import { updateAtOnce } from '../../apiserver/registry/verbs/update.ts'
+import { contextOf, createIn } from '../../apiserver/upkeep/own-objects.ts'
+import { maxClaims, type Store } from '../../storage/store/store.ts'
+
+interface OwnWritesParts {
+  readonly catalogue: Catalogue
+  readonly store: Store
+  readonly admission: () => Admission
+}
+
+export function ownWritesIn({ catalogue, store, admission }: OwnWritesParts): OwnWrites {
+  return {
+    createMissing: async (type, { namespace, name }, rest) => {
+      const context = contextOf(stored(catalogue, type), namespace, 'CreateOptions')
+      await createIn({ ...context, admission: admission() }, name, rest)
+    },
+    changeStatus: async (type, { namespace, name }, next) => {
+      const context = { ...contextOf(stored(catalogue, type), namespace, 'UpdateOptions'), subresource: 'status' }
+      // Whoever deletes a quota that counts quotas holds the turn of the very object that is changed here.
+      await updateAtOnce(context, name, async (previous) => {
+        const { status, ...terms } = await next(previous)
+        return { object: { ...previous, status }, managed: false, terms }
+      })
+    },
+    taken: async (prefix) => (await store.list({ prefix, limit: maxClaims, count: false })).entries,
+    release: async (key) => {
+      const entry = await store.get(key)
+      if (entry !== undefined) await store.commit({ key, expected: entry.revision, value: undefined })
+    },
+  }
+}

@@ -1,0 +1,117 @@
+/**
+ * The admission chain as the flags and the configuration file want it. A name that no control has, a configuration for
+ * a control that takes none, and fields that nobody reads stop the start: nothing that was asked for is passed over.
+ */
+import { type Admission, type Control, chain } from '../../apiserver/admission/admission.ts'
+import type { AdmissionMetrics } from '../../apiserver/admission/admission-metrics.ts'
+import {
+  allControls,
+  type ControlEntry,
+  type ControlParts,
+  type ControlState,
+} from '../../apiserver/admission/controls/all.ts'
+import { refuseEscalation } from '../../apiserver/admission/escalation.ts'
+import { type WarningParts, warnOfWebhooks } from '../../apiserver/admission/webhook/configuration-warnings.ts'
+import type { Access } from '../../apiserver/authz/access.ts'
+import { UsageError } from '../../base/flags/flags.ts'
+import { messageOf } from '../../base/text/errors.ts'
+import { findControl } from '../flags/admission-controls.ts'
+import type { ServerOptions } from '../flags/options.ts'
+import { type ControlConfiguration, readAdmissionConfiguration } from './admission-configuration.ts'
+
+type TolerationOption = 'notReadyTolerationSeconds' | 'unreachableTolerationSeconds'
+type AdmissionOptions = Pick<
+  ServerOptions,
+  'enableAdmissionPlugins' | 'disableAdmissionPlugins' | 'admissionControlConfigFile' | TolerationOption
+>
+
+export interface AdmissionParts extends Omit<ControlParts, 'metrics'>, Pick<WarningParts, 'servedTypes'> {
+  readonly access: Access
+  /** Controls that run unless they are disabled, besides those that run by default in every server. */
+  readonly furtherDefaults: readonly string[]
+}
+
+export interface MadeAdmission {
+  /** For the requests of clients. */
+  readonly admission: Admission
+  /** For what the server deletes of its own accord. */
+  readonly accounting: Admission
+  /** All that there are, in the order in which they run. */
+  readonly controls: readonly ControlState[]
+}
+
+export async function makeAdmission(
+  options: AdmissionOptions,
+  parts: AdmissionParts,
+  metrics: AdmissionMetrics,
+): Promise<MadeAdmission> {
+  const { enableAdmissionPlugins: enabled, disableAdmissionPlugins: disabled } = options
+  const entries = allControls.map((entry) => ({
+    ...entry,
+    byDefault: entry.byDefault || parts.furtherDefaults.includes(entry.name),
+  }))
+  const tolerationSeconds = {
+    'not-ready': options.notReadyTolerationSeconds,
+    unreachable: options.unreachableTolerationSeconds,
+  }
+  const both = enabled.find((name) => disabled.includes(name))
+  if (both !== undefined)
+    throw new UsageError(`${both} is in --enable-admission-plugins and in --disable-admission-plugins: choose one`)
+  const configurations = await readAdmissionConfiguration(options.admissionControlConfigFile, parts.vendor)
+  const make = (entry: ControlEntry) => makeControl(entry, { ...parts, metrics, tolerationSeconds }, configurations)
+  const isRunning = ({ name, byDefault }: ControlEntry) =>
+    enabled.includes(name) || (byDefault && !disabled.includes(name))
+  // What is configured and does not run must make sense as well: one day it will run.
+  const configured = [...configurations.keys()].map(findControl)
+  for (const entry of configured) if (!isRunning(entry)) await make(entry)
+  const made = await Promise.all(entries.filter(isRunning).map(make))
+  warnOfUncalledWebhooks(made, parts)
+  const controls = made.map((control) => metrics.measuredControl(control))
+  return {
+    admission: metrics.measuredChain(
+      chain([...controls, refuseEscalation(parts.access), warnOfWebhooks(parts)], parts.vendor),
+    ),
+    accounting: chain(
+      controls.filter(({ accounts }) => accounts),
+      parts.vendor,
+    ),
+    controls: entries.map((entry) => stateOf(entry, made)),
+  }
+}
+
+/** The controls that call webhooks, and the resource that configures each. */
+const webhookControls = {
+  MutatingAdmissionWebhook: 'mutatingwebhookconfigurations',
+  ValidatingAdmissionWebhook: 'validatingwebhookconfigurations',
+}
+
+/** Clients that write a configuration get a success and expect it to be in force. */
+function warnOfUncalledWebhooks(made: readonly Control[], { servedTypes, log }: AdmissionParts): void {
+  const served = new Set(servedTypes().map(({ resource }) => resource))
+  for (const [name, resource] of Object.entries(webhookControls))
+    if (served.has(resource) && !made.some((control) => control.name === name))
+      log.warn(`${name} is disabled: ${resource} are stored, but their webhooks are never called`)
+}
+
+function stateOf({ name, byDefault }: ControlEntry, made: readonly Control[]): ControlState {
+  const control = made.find((each) => each.name === name)
+  const steps = (['mutate', 'validate'] as const).filter((step) => control?.[step] !== undefined)
+  return { name, byDefault, enabled: control !== undefined, steps }
+}
+
+async function makeControl(
+  { name, make, configure }: ControlEntry,
+  parts: ControlParts,
+  configurations: ReadonlyMap<string, ControlConfiguration>,
+): Promise<Control> {
+  const configuration = configurations.get(name)
+  if (configuration === undefined) return make(parts)
+  if (configure === undefined)
+    throw new UsageError(`${configuration.source}: ${name} takes no configuration: leave its entry out`)
+  if (configuration.value === null) return make(parts)
+  try {
+    return await configure(parts, configuration.value)
+  } catch (error) {
+    throw new UsageError(`${configuration.source}: ${name}: ${messageOf(error)}`, { cause: error })
+  }
+}

@@ -1,0 +1,24 @@
+/** What is served, as admission asks for it: the kinds that owners are named by, and the types that rules may name. */
+import type { OwnerType } from '../../apiserver/admission/controls/owner-references-permission-enforcement.ts'
+import type { ServedResource } from '../../apiserver/admission/webhook/configuration-warnings.ts'
+import type { Catalogue } from '../../apiserver/registry/catalogue/catalogue.ts'
+
+export function ownerTypesIn(catalogue: Catalogue) {
+  return (apiVersion: string, kind: string): OwnerType | undefined => {
+    const served = catalogue.all().find((one) => one.apiVersion === apiVersion && one.kind.kind === kind)
+    if (served === undefined) return undefined
+    const { group, plural } = served
+    return { group, plural, version: served.kind.version, namespaced: served.kind.scope === 'Namespaced' }
+  }
+}
+
+export function servedTypesIn(catalogue: Catalogue) {
+  return (): ServedResource[] =>
+    catalogue.all().map(({ group, plural, kind, subresources }) => ({
+      group,
+      version: kind.version,
+      resource: plural,
+      namespaced: kind.scope === 'Namespaced',
+      subresources: [...subresources.keys()],
+    }))
+}

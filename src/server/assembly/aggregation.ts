@@ -1,0 +1,58 @@
+/** Opens aggregation, and keeps what aggregated API servers read: the ConfigMap by which they know this server. */
+
+import type { Lookup } from '../../api/model/lookup.ts'
+import type { Vendor } from '../../api/model/vendor.ts'
+import { Aggregation } from '../../apiserver/aggregation/aggregation.ts'
+import type { RequestPasser } from '../../apiserver/http/relay/pass-on.ts'
+import type { Catalogue } from '../../apiserver/registry/catalogue/catalogue.ts'
+import { authenticationConfigMapLoop } from '../../apiserver/upkeep/authentication-config-map.ts'
+import { type Loop, type LoopRecords, startLoops } from '../../client/reconcile/loop.ts'
+import type { ClientAuthorities } from '../certificates/client-authorities.ts'
+import type { FrontProxy } from '../identity/front-proxy.ts'
+import { hasDuties, type WorkerPlace } from '../threads/worker-place.ts'
+
+interface AggregationMeans {
+  readonly catalogue: Catalogue
+  readonly lookup: Lookup
+  readonly vendor: Vendor
+  readonly frontProxy: FrontProxy
+  readonly authorities: ClientAuthorities
+  readonly loopRecords: LoopRecords
+  readonly passer: RequestPasser
+}
+
+interface Surroundings {
+  readonly worker?: WorkerPlace | undefined
+  /** Closes what is opened. */
+  readonly opened: AsyncDisposableStack
+}
+
+/** Resolves when the ConfigMap is there, or could not be written yet. The caches have been loaded. */
+export async function startAggregation(
+  means: AggregationMeans,
+  { worker, opened }: Surroundings,
+): Promise<Aggregation> {
+  const { catalogue, lookup, vendor, frontProxy, authorities, loopRecords, passer } = means
+  const aggregation = new Aggregation({
+    ...{ catalogue, lookup, vendor, passer },
+    identity: () => frontProxy.pair,
+  })
+  opened.defer(() => aggregation.close())
+  const trust = {
+    clientAuthorities: () => authorities.clients.map((certificate) => certificate.toString()),
+    proxy: () => frontProxy.trust,
+  }
+  const start = (loops: readonly (Loop | undefined)[]) => {
+    const running = startLoops(
+      loops.filter((loop) => loop !== undefined),
+      loopRecords,
+    )
+    opened.defer(() => running.stop())
+    return running.firstPass
+  }
+  // A failure has been logged and is tried again: it is no reason not to start.
+  if (hasDuties(worker)) await start([authenticationConfigMapLoop(catalogue, trust)]).catch(() => {})
+  // Nobody waits for these: a backend may take its time, and requests go on without it.
+  void start(aggregation.loops)
+  return aggregation
+}

@@ -1,0 +1,28 @@
+/** The caches of this server, and what is logged about them. */
+
+import { errorFields, type Log } from '../../base/telemetry/log.ts'
+import { Caches } from '../../storage/cache/caches.ts'
+import type { HistoryTime } from '../../storage/cache/revision-times.ts'
+import type { Sharing } from '../../storage/cache/shared-blocks.ts'
+import type { Store, StoreError } from '../../storage/store/store.ts'
+import { tellUnreadable } from '../store/store-check.ts'
+
+interface CacheParts {
+  /** Once the store has failed for good, that is logged, and not each attempt to follow it. */
+  readonly failed: Promise<StoreError>
+  readonly log: Log
+  readonly kept: HistoryTime
+  /** Undefined: this server is alone in its process. */
+  readonly sharing: Sharing | undefined
+}
+
+export function openCaches(store: Store, { failed, log, kept, sharing }: CacheParts): Caches {
+  let ended = false
+  void failed.then(() => {
+    ended = true
+  })
+  const onError = (error: unknown) => {
+    if (!ended) log.error('the watch that feeds the caches broke; resuming it', errorFields(error))
+  }
+  return new Caches(store, { onError, onUnreadable: tellUnreadable(log) }, { kept, sharing })
+}

@@ -1,0 +1,95 @@
+/** What this server serves: the kinds, the endpoints, and which of them the flags leave out. */
+
+import { customResourceDefinition } from '../../api/kinds/apiextensions/custom-resource-definition.ts'
+import type { Lookup, StoredType } from '../../api/model/lookup.ts'
+import { vendorOf } from '../../api/model/vendor.ts'
+import type { Kind } from '../../api/schema/kind.ts'
+import type { Admission } from '../../apiserver/admission/admission.ts'
+import type { ControlState } from '../../apiserver/admission/controls/all.ts'
+import type { Webhook } from '../../apiserver/admission/webhook/webhook.ts'
+import type { Authenticator } from '../../apiserver/authn/authenticator.ts'
+import type { Access } from '../../apiserver/authz/access.ts'
+import { withSchemaRules } from '../../apiserver/custom/definitions/definition.ts'
+import { Catalogue } from '../../apiserver/registry/catalogue/catalogue.ts'
+import { type RegistryParts, serveKinds } from '../../apiserver/registry/catalogue/resource.ts'
+import { ContinueTokens } from '../../apiserver/registry/reads/continue-token.ts'
+import { HistoryReaders, readerLimits } from '../../apiserver/registry/reads/history-readers.ts'
+import { lookupIn, stored } from '../../apiserver/registry/reads/lookup.ts'
+import { allEndpoints } from '../../apiserver/resources/all.ts'
+import type { Component } from '../../apiserver/resources/component-statuses.ts'
+import type { WaysToNodes } from '../../apiserver/resources/ways-to-nodes.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import type { Caches } from '../../storage/cache/caches.ts'
+import type { Store } from '../../storage/store/store.ts'
+import { continueTokenKey } from '../certificates/shared-keys.ts'
+import type { ServerOptions } from '../flags/options.ts'
+import { servedBy } from '../flags/runtime-config.ts'
+import { servicePools } from '../flags/service-pools.ts'
+import type { AccountTokens } from '../identity/service-account-tokens.ts'
+
+export interface CatalogueParts {
+  readonly store: Store
+  readonly caches: Caches
+  readonly clock: Clock
+  readonly kinds: readonly Kind[]
+  readonly accountTokens: AccountTokens
+  /** The ways to nodes, which are looked up so. */
+  readonly waysFor: (lookup: Lookup) => WaysToNodes
+  /** Judges tokens; known once the catalogue is. */
+  readonly authenticateToken: () => Authenticator
+  /** The parts that the server relies on. */
+  readonly components: readonly Component[]
+  /** Who may do what; known once the catalogue is. */
+  readonly access: () => Access
+  /** Who keeps account of what the server deletes of its own accord; known once the catalogue is. */
+  readonly accounting: () => Admission
+  /** The admission controls in their order; known once the catalogue is. */
+  readonly controls: () => readonly ControlState[]
+  /** The admission webhooks that this server calls; known once the catalogue is. */
+  readonly webhooks: () => readonly Webhook[]
+  /** The requests that this server has recorded lately. */
+  readonly recentEvents: () => readonly string[]
+}
+
+export interface OpenCatalogue {
+  readonly catalogue: Catalogue
+  /** How other parts look at its objects. */
+  readonly lookup: Lookup
+  readonly ways: WaysToNodes
+  /** What further types are served with. */
+  readonly registry: RegistryParts
+}
+
+export async function openCatalogue(options: ServerOptions, parts: CatalogueParts): Promise<OpenCatalogue> {
+  const { store, caches, clock, kinds, accountTokens, authenticateToken, components, access, accounting } = parts
+  const vendor = vendorOf(options.profile)
+  const catalogue = new Catalogue(vendor, servedBy(options.runtimeConfig, kinds, vendor))
+  const lookup = lookupIn(catalogue, { store, caches })
+  const { audiences, policy: tokens } = accountTokens
+  const findStored = (type: StoredType) => stored(catalogue, type)
+  const ways = parts.waysFor(lookup)
+  const endpoints = allEndpoints({
+    ...{ vendor, lookup, ways, clock, audiences, tokens, authenticateToken, components, access },
+    controls: parts.controls,
+    webhooks: parts.webhooks,
+    recentEvents: parts.recentEvents,
+    served: () => catalogue.all(),
+    showsSecrets: options.historySecretValues,
+    stored: findStored,
+  })
+  const registry: RegistryParts = {
+    vendor,
+    store,
+    caches,
+    clock,
+    continueTokens: new ContinueTokens(await continueTokenKey(store)),
+    historyReaders: new HistoryReaders(readerLimits(options.workers)),
+    gates: options.featureGates,
+    lifetimeSeconds: Math.ceil(options.eventTtl / 1000),
+    pools: servicePools(options),
+    accounting,
+  }
+  const judged = kinds.map((kind) => (kind === customResourceDefinition ? withSchemaRules(kind) : kind))
+  catalogue.add(serveKinds(judged, registry, endpoints))
+  return { catalogue, lookup, ways, registry }
+}

@@ -1,0 +1,89 @@
+/**
+ * The port before the server is ready, where `--livez-grace-period` asks for it: `/livez` passes while the server starts,
+ * for that long at most, so that nobody restarts one that has much to load; `/readyz` fails, and whatever else is asked
+ * for is a 503 with Retry-After. When the server is ready it takes the port over.
+ */
+
+import { serviceUnavailable } from '../../api/model/api-error.ts'
+import { vendorOf } from '../../api/model/vendor.ts'
+import { healthPaths } from '../../apiserver/http/paths/health.ts'
+import { pipeline, type Step } from '../../apiserver/http/pipeline.ts'
+import { answerErrors } from '../../apiserver/http/steps/answer-errors.ts'
+import { resolveRequest } from '../../apiserver/http/steps/resolve-request.ts'
+import { stamp } from '../../apiserver/http/steps/stamp.ts'
+import type { CountingPlace } from '../../apiserver/transport/connection-counts.ts'
+import type { Listener } from '../../apiserver/transport/listener.ts'
+import type { Log } from '../../base/telemetry/log.ts'
+import { type Clock, systemClock } from '../../base/time/clock.ts'
+import type { Certificates } from '../certificates/certificates.ts'
+import type { ServerOptions } from '../flags/options.ts'
+import { type ListenerParts, openListener } from './listener.ts'
+
+/** What answers requests. */
+export type Answering = Pick<ListenerParts, 'handle' | 'maySwitch'>
+
+/** A port that is open already. */
+export interface EarlyPort {
+  readonly listener: Listener
+  /** From now on this answers. */
+  takeOver(by: Answering): void
+}
+
+interface EarlyPortParts {
+  readonly certificates: Pick<Certificates, 'tls'>
+  /** When the start began, by the monotonic clock. */
+  readonly begun: number
+  readonly clock: Clock
+  readonly log: Log
+  readonly opened: AsyncDisposableStack
+  readonly counting?: CountingPlace | undefined
+}
+
+/** Undefined where the port is to open when the server is ready. */
+export async function openEarlyPort(
+  options: ServerOptions,
+  { certificates, begun, clock, log, opened, counting }: EarlyPortParts,
+): Promise<EarlyPort | undefined> {
+  if (options.livezGrace === 0) return undefined
+  let answering: Answering = { handle: answerWhileStarting(options, begun, clock), maySwitch: () => false }
+  const listener = await openListener(options, certificates, {
+    handle: (exchange) => answering.handle(exchange),
+    maySwitch: (target) => answering.maySwitch(target),
+    ...{ clock: systemClock, log, counting },
+  })
+  opened.defer(() => listener.close(0))
+  const takeOver = (by: Answering) => {
+    answering = by
+  }
+  return { listener, takeOver }
+}
+
+/**
+ * The port while the store is opened, with which the certificates come. Clients who are known by theirs begin anew with
+ * the port that follows: this one is closed then.
+ */
+export async function openWaitingPort(
+  options: ServerOptions,
+  parts: Omit<EarlyPortParts, 'certificates'>,
+): Promise<EarlyPort | undefined> {
+  if (options.livezGrace === 0) return undefined
+  const { firstPair } = await import('../certificates/first-pair.ts')
+  return await openEarlyPort(options, { ...parts, certificates: { tls: await firstPair(options, parts.clock) } })
+}
+
+function answerWhileStarting(options: ServerOptions, begun: number, clock: Clock): Answering['handle'] {
+  const end = begun + options.livezGrace
+  const late = () => (clock.monotonic() < end ? undefined : 'the server has not started within --livez-grace-period')
+  const health = healthPaths(
+    [{ name: 'start-in-time', check: late }],
+    [{ name: 'start', check: () => 'the server is starting' }],
+  )
+  const answer: Step = (exchange) => {
+    const { info } = exchange
+    const handled = info.resource ? false : health(exchange, info)
+    if (handled === false) throw serviceUnavailable('the server is starting; try again')
+    return handled
+  }
+  const answerError = answerErrors(vendorOf(options.profile), () => {})
+  return pipeline([stamp, resolveRequest, answer], { answerError, onHandled: () => {} })
+}

@@ -1,0 +1,22 @@
+/** Why a program ended, as its user reads it: what the user can fix in one line, anything else with its stack. */
+
+import { PkiFileError } from '../../api/pki/files.ts'
+import { BackupError } from '../../apiserver/backup/backup-error.ts'
+import { UsageError } from '../../base/flags/flags.ts'
+import { isError } from '../../base/text/errors.ts'
+import { ConfigError } from '../../client/node/kubeconfig-files.ts'
+import { StatusError } from '../../client/requests/status-error.ts'
+import { TransportError } from '../../client/requests/transport.ts'
+import { StageError } from '../../cluster/nodes/stages/stage-error.ts'
+import { StoreError } from '../../storage/store/store.ts'
+import { JoinError } from '../../tools/joining/join-error.ts'
+
+const known = [
+  ...[UsageError, StoreError, BackupError, PkiFileError, ConfigError, JoinError, StageError],
+  ...[StatusError, TransportError],
+]
+
+export function explainFailure(error: unknown): string {
+  if (!isError(error)) return String(error)
+  return known.some((each) => error instanceof each) ? error.message : (error.stack ?? error.message)
+}

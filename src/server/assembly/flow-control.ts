@@ -1,0 +1,43 @@
+/** The step that keeps the server from being overrun, as the flags want it. */
+
+import type { Lookup } from '../../api/model/lookup.ts'
+import { vendorOf } from '../../api/model/vendor.ts'
+import { FlowConfiguration } from '../../apiserver/flowcontrol/configuration.ts'
+import { FlowControl } from '../../apiserver/flowcontrol/flow-control.ts'
+import type { FlowMetrics } from '../../apiserver/flowcontrol/flow-metrics.ts'
+import { InFlight } from '../../apiserver/flowcontrol/in-flight.ts'
+import type { Step } from '../../apiserver/http/pipeline.ts'
+import { limitInFlight, shareFairly } from '../../apiserver/http/steps/limit-requests.ts'
+import type { Catalogue } from '../../apiserver/registry/catalogue/catalogue.ts'
+import { UsageError } from '../../base/flags/flags.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import type { ServerOptions } from '../flags/options.ts'
+
+interface FlowControlParts {
+  readonly catalogue: Catalogue
+  readonly lookup: Lookup
+  readonly clock: Clock
+  readonly metrics: FlowMetrics
+}
+
+/** To be called before the caches are loaded. */
+export function openFlowControl(options: ServerOptions, { catalogue, lookup, clock, metrics }: FlowControlParts): Step {
+  const { priorityAndFairness, profile, requestTimeout } = options
+  const limits = {
+    readOnly: shareOf(options.maxRequests, options),
+    mutating: shareOf(options.maxMutatingRequests, options),
+  }
+  if (!priorityAndFairness) return limitInFlight(new InFlight(limits, metrics.dropped))
+  const seats = limits.readOnly + limits.mutating
+  if (seats === 0)
+    throw new UsageError(
+      'priority and fairness has no seats: set --max-requests-inflight or --max-mutating-requests-inflight above 0, or --enable-priority-and-fairness=false',
+    )
+  const configuration = new FlowConfiguration(lookup, seats, metrics)
+  return shareFairly(new FlowControl(configuration, clock, requestTimeout / 4), catalogue, vendorOf(profile))
+}
+
+/** The limit of one of the workers: an equal share of that of the server. 0 is none, and stays so. */
+function shareOf(limit: number, { workers }: ServerOptions): number {
+  return Math.ceil(limit / workers)
+}

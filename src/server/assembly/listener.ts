@@ -1,0 +1,88 @@
+/** The listener as the flags want it. Errors of the system are reported with what to do about them. */
+
+import { Exchange } from '../../apiserver/http/request/exchange.ts'
+import {
+  ConnectionCounts,
+  type ConnectionMaxima,
+  type CountingPlace,
+} from '../../apiserver/transport/connection-counts.ts'
+import { maxConnectionsFor } from '../../apiserver/transport/connection-limits.ts'
+import { Listener, type Security } from '../../apiserver/transport/listener.ts'
+import { UsageError } from '../../base/flags/flags.ts'
+import { openFileLimit } from '../../base/limits/open-files.ts'
+import { errorFields, type Log } from '../../base/telemetry/log.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import type { Certificates } from '../certificates/certificates.ts'
+import type { ServerOptions } from '../flags/options.ts'
+
+export interface ListenerParts {
+  readonly handle: (exchange: Exchange) => Promise<void>
+  /** Whether a request for this path and query may be answered by switching protocols. */
+  readonly maySwitch: (target: string) => boolean
+  readonly clock: Clock
+  readonly log: Log
+  /** Where the workers of this server count their connections; undefined where it has one. */
+  readonly counting?: CountingPlace | undefined
+}
+
+/** Where the system does not say how many files may be open. */
+const usualOpenFiles = 1024
+
+type Address = Pick<ServerOptions, 'bindAddress' | 'securePort' | 'workers' | 'goawayChance'>
+type Maxima = Pick<ServerOptions, 'maxConnections' | 'maxConnectionsPerUser'>
+type Tls = Pick<ServerOptions, 'tlsMinVersion' | 'tlsCipherSuites'>
+
+export async function openListener(
+  options: Address & Tls & Maxima,
+  { tls }: Pick<Certificates, 'tls'>,
+  { handle, maySwitch, clock, log, counting }: ListenerParts,
+): Promise<Listener> {
+  const { bindAddress: host, securePort: port, workers, goawayChance } = options
+  const onError = (error: unknown) => log.error('a connection failed', errorFields(error))
+  const connections = new ConnectionCounts(maximaOf(options), counting)
+  try {
+    return await Listener.open({
+      host,
+      port,
+      reusePort: workers > 1,
+      goawayChance,
+      tls,
+      security: securityOf(options),
+      onRequest: (transport) => void handle(new Exchange(transport, clock.monotonic())).catch(onError),
+      maySwitch,
+      onError,
+      connections,
+    })
+  } catch (error) {
+    throw explained(error as NodeJS.ErrnoException, options)
+  }
+}
+
+/** The greatest numbers of connections, as flags and the number of files allow. Throws UsageError. */
+export function maximaOf({ maxConnections, maxConnectionsPerUser: perUser }: Maxima): ConnectionMaxima {
+  const openFiles = openFileLimit() ?? usualOpenFiles
+  if (maxConnections > openFiles) {
+    throw new UsageError(
+      `--max-connections=${maxConnections} is more than the ${openFiles} files that this process may open: raise that limit (ulimit -n), or choose fewer`,
+    )
+  }
+  return { total: maxConnections || maxConnectionsFor(openFiles), perUser }
+}
+
+function securityOf({ tlsMinVersion: minVersion, tlsCipherSuites: ciphers }: Tls): Security {
+  return { minVersion, ...(ciphers === undefined ? {} : { ciphers }) }
+}
+
+/** An error of listening, with what to do about it where that is known. */
+export function explained(
+  error: NodeJS.ErrnoException,
+  { bindAddress: host, securePort: port }: Pick<ServerOptions, 'bindAddress' | 'securePort'>,
+): Error {
+  const remedies: { readonly [code: string]: string } = {
+    EADDRINUSE: `port ${port} on ${host} is in use: stop what listens there, or choose another with --secure-port`,
+    EACCES: `port ${port} needs more rights than this user has: choose one above 1023 with --secure-port`,
+    EADDRNOTAVAIL: `this machine has no address ${host}: choose another with --bind-address`,
+  }
+  const remedy = remedies[error.code ?? '']
+  return remedy === undefined ? error : new UsageError(remedy)
+}

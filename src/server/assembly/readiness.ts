@@ -1,0 +1,59 @@
+/** Whether this server should be sent requests: its store answers and can be written, and it is not about to stop. */
+
+import type { HealthCheck } from '../../apiserver/http/paths/health.ts'
+import type { MissingRights } from '../../client/reconcile/missing-rights.ts'
+import type { Caches } from '../../storage/cache/caches.ts'
+import type { Store, StoreError } from '../../storage/store/store.ts'
+import { checkStore, leftOut } from '../store/store-check.ts'
+import type { StoreNotice } from '../store/store-notice.ts'
+
+export interface Readiness {
+  readonly checks: readonly HealthCheck[]
+  /** The one of them that is about the store. */
+  readonly store: HealthCheck
+  /** From now on the answer is no. */
+  stopping(): void
+}
+
+export interface ReadinessParts {
+  readonly store: Store
+  readonly caches: Caches
+  readonly failed: Promise<StoreError>
+  readonly notice: StoreNotice
+  readonly missingRights: MissingRights
+  readonly backups: { note(): string | undefined }
+  /** Aborts when the server is about to stop. */
+  readonly stopping: AbortSignal
+}
+
+export function readinessOf(parts: ReadinessParts): Readiness {
+  const { store, caches, failed, notice, missingRights, backups, stopping } = parts
+  let failure: StoreError | undefined
+  void failed.then((error) => {
+    failure = error
+  })
+  let isStopping = false
+  const ofStore = {
+    name: 'store',
+    check: () => checkStore(store, caches, failure),
+    note: () => notice.note(),
+    unavailable: true,
+  }
+  return {
+    store: ofStore,
+    checks: [
+      ofStore,
+      { name: 'objects', check: () => undefined, note: () => leftOut(caches) },
+      { name: 'loops', check: () => undefined, note: () => missingRights.note() },
+      { name: 'backups', check: () => undefined, note: () => backups.note() },
+      {
+        name: 'shutdown',
+        check: () => (isStopping || stopping.aborted ? 'the server is stopping' : undefined),
+        unavailable: true,
+      },
+    ],
+    stopping: () => {
+      isStopping = true
+    },
+  }
+}

@@ -1,0 +1,80 @@
+/** The paths that are not resources: health, discovery, OpenAPI, the version, and the list of all of them. */
+
+import { apiLevel, version } from '../../api/model/version.ts'
+import type { Aggregation } from '../../apiserver/aggregation/aggregation.ts'
+import type { PathHandler } from '../../apiserver/http/dispatch.ts'
+import { openApiPaths } from '../../apiserver/http/openapi/openapi-paths.ts'
+import { backupPaths, maxBackups } from '../../apiserver/http/paths/backup-path.ts'
+import { debugPages } from '../../apiserver/http/paths/debug-pages.ts'
+import { discoveryPaths } from '../../apiserver/http/paths/discovery.ts'
+import { type HealthCheck, healthPaths } from '../../apiserver/http/paths/health.ts'
+import {
+  isDiscoverable,
+  issuerDiscovery,
+  issuerPaths,
+  type PublicIssuer,
+} from '../../apiserver/http/paths/issuer-discovery.ts'
+import { metricsPath } from '../../apiserver/http/paths/metrics-path.ts'
+import { rootPaths, unknownPath } from '../../apiserver/http/paths/root.ts'
+import { type Catalogue, whileUnchanged } from '../../apiserver/registry/catalogue/catalogue.ts'
+import { SharedCount } from '../../base/limits/shared-count.ts'
+import type { Exposing } from '../../base/telemetry/exposition.ts'
+import type { WorkerPlace } from '../threads/worker-place.ts'
+
+export interface PathParts {
+  readonly catalogue: Catalogue
+  readonly aggregation: Aggregation
+  /** Versions that are on and in which nothing is served. */
+  readonly spoken: readonly string[]
+  readonly ready: readonly HealthCheck[]
+  readonly address: () => string
+  readonly exposer: Exposing
+  /** Of service account tokens. */
+  readonly issuer: PublicIssuer
+  /** Where its keys are said to be; '': here. */
+  readonly keysAddress: string
+  /** Begins a backup of what is stored now. */
+  readonly makeBackup: () => AsyncIterable<Buffer>
+  /** Where this server is one of several in this process. */
+  readonly worker: WorkerPlace | undefined
+  /** Whether profiles can be taken. */
+  readonly profiling: boolean
+}
+
+/** The first that knows a path answers. */
+export function servedPaths(parts: PathParts): PathHandler[] {
+  const { catalogue, aggregation, ready, address, exposer, issuer, keysAddress } = parts
+  const elsewhere = aggregation.backends
+  const hasDiscovery = isDiscoverable(issuer.name)
+  const more = hasDiscovery ? Object.values(issuerPaths) : []
+  const listed = whileUnchanged([catalogue, elsewhere], () => [...listPaths(parts), ...more].sort())
+  const keysAt = () => keysAddress || `https://${address()}${issuerPaths.keys}`
+  return [
+    healthPaths([], ready),
+    metricsPath(exposer),
+    backupPaths(parts.makeBackup, new SharedCount(maxBackups, parts.worker?.limits.backups, parts.worker?.index)),
+    ...(parts.profiling ? [debugPages()] : []),
+    discoveryPaths({ catalogue, elsewhere, spoken: parts.spoken, address }),
+    openApiPaths({
+      ...{ catalogue, version },
+      published: () => aggregation.published(),
+      passOn: (exchange, place) => aggregation.handleOpenApi(exchange, place),
+    }),
+    ...(hasDiscovery ? [issuerDiscovery(issuer, keysAt)] : []),
+    rootPaths({ version, api: apiLevel }, listed),
+    unknownPath,
+  ]
+}
+
+const always = ['/api', '/apis', '/openapi/v2', '/openapi/v3', '/healthz', '/livez', '/metrics', '/readyz', '/version']
+
+function listPaths({ catalogue, aggregation, spoken }: PathParts): string[] {
+  const elsewhere = [...aggregation.backends.all()].map(({ group, version }) => `${group}/${version}`)
+  const others = [...elsewhere, ...spoken].flatMap((name) => [`/apis/${name.split('/')[0]}`, `/apis/${name}`])
+  const groups = catalogue
+    .all()
+    .flatMap(({ group, apiVersion }) =>
+      group === '' ? [`/api/${apiVersion}`] : [`/apis/${group}`, `/apis/${apiVersion}`],
+    )
+  return [...new Set([...always, ...groups, ...others])]
+}

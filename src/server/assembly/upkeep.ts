@@ -1,0 +1,77 @@
+/** Starts the loops by which the server keeps its own objects in order. */
+import type { OwnWrites } from '../../apiserver/admission/own-writes.ts'
+import type { Catalogue } from '../../apiserver/registry/catalogue/catalogue.ts'
+import { apiServiceLoop } from '../../apiserver/upkeep/api-services.ts'
+import { defaultLimitsLoop } from '../../apiserver/upkeep/default-limits.ts'
+import { defaultPolicyLoop } from '../../apiserver/upkeep/default-policy.ts'
+import { defaultStorageClassLoop } from '../../apiserver/upkeep/default-storage-class.ts'
+import { flowControlObjectsLoop } from '../../apiserver/upkeep/flow-control-objects.ts'
+import { flowSchemaLoop } from '../../apiserver/upkeep/flow-schemas.ts'
+import { ownServiceLoop } from '../../apiserver/upkeep/own-service.ts'
+import { quotaDebtsLoop } from '../../apiserver/upkeep/quota-debts.ts'
+import { reservationsLoop } from '../../apiserver/upkeep/reservations.ts'
+import { systemObjectsLoop } from '../../apiserver/upkeep/system-objects.ts'
+import type { Log } from '../../base/telemetry/log.ts'
+import { type Loop, type LoopRecords, startLoops } from '../../client/reconcile/loop.ts'
+import type { Store } from '../../storage/store/store.ts'
+import type { ServerOptions } from '../flags/options.ts'
+import { ownAddress } from '../flags/service-pools.ts'
+
+interface UpkeepParts {
+  readonly log: Log
+  readonly ownWrites: OwnWrites
+  readonly defaultLimits: boolean
+  /** Whether there is to be a class for claims that name none. */
+  readonly defaultStorageClass: boolean
+  /** Closes what is opened. */
+  readonly opened: AsyncDisposableStack
+}
+
+/** Resolves when everything is there that requests rely on. The caches have been loaded. */
+export async function startUpkeep(
+  catalogue: Catalogue,
+  records: LoopRecords,
+  { log, ownWrites, defaultLimits, defaultStorageClass, opened }: UpkeepParts,
+): Promise<void> {
+  const start = (loops: readonly (Loop | undefined)[]) => {
+    const running = startLoops(
+      loops.filter((loop) => loop !== undefined),
+      records,
+    )
+    opened.defer(() => running.stop())
+    return running.firstPass
+  }
+  await start([systemObjectsLoop(catalogue), flowControlObjectsLoop(catalogue)])
+  await start([
+    defaultPolicyLoop(catalogue),
+    flowSchemaLoop(catalogue),
+    apiServiceLoop(catalogue),
+    defaultLimits ? defaultLimitsLoop(catalogue) : undefined,
+    defaultStorageClass ? defaultStorageClassLoop(catalogue) : undefined,
+  ])
+  // Requests do not rely on these.
+  void start([reservationsLoop(catalogue, log), quotaDebtsLoop(ownWrites, log)])
+}
+
+interface OwnServiceSurroundings {
+  readonly catalogue: Catalogue
+  readonly store: Store
+  readonly loopRecords: LoopRecords
+  /** The port that this server listens on. */
+  readonly port: number
+  /** Closes what is opened. */
+  readonly opened: AsyncDisposableStack
+}
+
+/** Resolves when the Service of the API servers and its Endpoints are there, or could not be written yet. */
+export async function startOwnService(
+  options: ServerOptions,
+  { catalogue, store, loopRecords, port, opened }: OwnServiceSurroundings,
+): Promise<void> {
+  const sharedStore = options.etcdServers.length > 0
+  const parts = { catalogue, store, sharedStore, clusterIP: ownAddress(options), port, addresses: options }
+  const running = startLoops([ownServiceLoop(parts)], loopRecords)
+  opened.defer(() => running.stop())
+  // A failure has been logged and is tried again: it is no reason not to start.
+  await running.firstPass.catch(() => {})
+}

@@ -1,0 +1,86 @@
+/**
+ * The authorities that certificates of others are judged by: those of clients (`--client-ca-file`, and the self-made
+ * one) and those of authenticating proxies (`--requestheader-client-ca-file`). Files that change are taken into use.
+ */
+import { X509Certificate } from 'node:crypto'
+import { UsageError } from '../../base/flags/flags.ts'
+import type { ServerOptions } from '../flags/options.ts'
+import { readFlagFile } from '../flags/read-flag-file.ts'
+import type { Reloading } from '../flags/reloading.ts'
+
+export class ClientAuthorities {
+  #own: readonly X509Certificate[] = []
+  #ofFile: readonly X509Certificate[] = []
+  #clients: readonly X509Certificate[] = []
+  #proxies: readonly X509Certificate[] = []
+  #onChange = () => {}
+
+  /** Throws UsageError where a file is of no use. */
+  constructor({ clientCaFile, requestheaderClientCaFile }: ServerOptions, reloading: Reloading) {
+    this.#take('client-ca-file', clientCaFile, reloading, (found) => {
+      this.#ofFile = found
+      this.#clients = [...this.#own, ...found]
+    })
+    this.#take('requestheader-client-ca-file', requestheaderClientCaFile, reloading, (found) => {
+      this.#proxies = found
+    })
+  }
+
+  /** Of clients; another array when they are others. */
+  get clients(): readonly X509Certificate[] {
+    return this.#clients
+  }
+
+  /** Of authenticating proxies; another array when they are others. */
+  get proxies(): readonly X509Certificate[] {
+    return this.#proxies
+  }
+
+  /** All of them, for TLS. */
+  get pem(): string[] {
+    return [...this.#clients, ...this.#proxies].map((certificate) => certificate.toString())
+  }
+
+  /** Client certificates of this authority count too. */
+  addOwn(pem: string): void {
+    this.#own = [new X509Certificate(pem)]
+    this.#clients = [...this.#own, ...this.#ofFile]
+  }
+
+  /** Called when a file has changed, for TLS to know. */
+  onChange(run: () => void): void {
+    this.#onChange = run
+  }
+
+  #take(flag: string, file: string, reloading: Reloading, use: (found: readonly X509Certificate[]) => void): void {
+    if (file === '') return
+    reloading.follow(flag, [file], () => {
+      use(readAuthorities(flag, file))
+      this.#onChange()
+    })
+    use(readAuthorities(flag, file))
+  }
+}
+
+const pemBlock = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
+
+/** Throws UsageError where the file is of no use. */
+export function readAuthorities(flag: string, file: string): X509Certificate[] {
+  const blocks = readFlagFile(flag, file).match(pemBlock) ?? []
+  if (blocks.length === 0) throw new UsageError(`--${flag}: ${file} holds no PEM certificate`)
+  const found = blocks.map((pem, index) => {
+    try {
+      return new X509Certificate(pem)
+    } catch {
+      throw new UsageError(`--${flag}: certificate ${index + 1} in ${file} is not one`)
+    }
+  })
+  for (const [index, certificate] of found.entries()) {
+    // TLS follows a chain to its very end, and trusts nothing half way.
+    if (!found.some((other) => certificate.checkIssued(other)))
+      throw new UsageError(
+        `--${flag}: certificate ${index + 1} in ${file} is signed by an authority that the file does not hold: add that one`,
+      )
+  }
+  return found
+}

@@ -1,0 +1,70 @@
+/** A certificate and its key in files that two flags name: checked at the start, and followed while the server runs. */
+import { createSecureContext, type SecureContextOptions } from 'node:tls'
+import type { CertifiedKey } from '../../api/pki/authority.ts'
+import { UsageError } from '../../base/flags/flags.ts'
+import { readFlagFile } from '../flags/read-flag-file.ts'
+import type { Reloading } from '../flags/reloading.ts'
+
+interface NamedFile {
+  readonly flag: string
+  /** '' where the flag is not given. */
+  readonly file: string
+}
+
+export interface PairFlags {
+  readonly certificate: NamedFile
+  readonly key: NamedFile
+}
+
+export interface GivenPair {
+  /** What the flags name, as it is now; undefined where they name none. */
+  readonly pair: CertifiedKey | undefined
+  onChange(run: () => void): void
+}
+
+/** Throws UsageError where the files are of no use. */
+export function followGivenPair(flags: PairFlags, reloading: Reloading): GivenPair {
+  let changed = () => {}
+  const files = [flags.certificate.file, flags.key.file].filter((file) => file !== '')
+  if (files.length > 0)
+    reloading.follow(flags.certificate.flag, files, () => {
+      pair = readGivenPair(flags)
+      changed()
+    })
+  let pair = readGivenPair(flags)
+  return {
+    get pair() {
+      return pair
+    },
+    onChange: (run) => {
+      changed = run
+    },
+  }
+}
+
+/** As it is now; undefined where the flags name none. Throws UsageError where the files are of no use. */
+export function readGivenPair({ certificate, key }: PairFlags): CertifiedKey | undefined {
+  if (certificate.file === '' && key.file === '') return undefined
+  if (certificate.file === '' || key.file === '')
+    throw new UsageError(`--${certificate.flag} and --${key.flag} go together`)
+  const pair = { certificate: readFlagFile(certificate.flag, certificate.file), key: readFlagFile(key.flag, key.file) }
+  checkPair(pair, { certificate, key })
+  return pair
+}
+
+function checkPair(pair: CertifiedKey, { certificate, key }: PairFlags): void {
+  if (!canUse({ cert: pair.certificate }))
+    throw new UsageError(`--${certificate.flag}: ${certificate.file} holds no PEM certificate that can be used`)
+  if (!canUse({ key: pair.key })) throw new UsageError(`--${key.flag}: ${key.file} holds no PEM key that can be used`)
+  if (!canUse({ cert: pair.certificate, key: pair.key }))
+    throw new UsageError(`--${key.flag}: the key in ${key.file} is not that of the certificate in ${certificate.file}`)
+}
+
+function canUse(context: SecureContextOptions): boolean {
+  try {
+    createSecureContext(context)
+    return true
+  } catch {
+    return false
+  }
+}

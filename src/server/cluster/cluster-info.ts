@@ -1,0 +1,148 @@
+/**
+ * What lets strangers with a token join the cluster of `orch up`: the ConfigMap `cluster-info` in the public namespace
+ * with the address and the CA of this cluster, which everybody may read, and the bindings by which tokens of the group
+ * for joining ask for the certificate of a node agent, get it, and node agents renew theirs.
+ *
+ * On a store of its own the server keeps the ConfigMap true. Where servers share a store, the address that is there stays
+ * unless a flag names one: each has another. Bindings that are there are left as they are.
+ */
+
+import { clusterInfo, joinGroup } from '../../api/model/bootstrap-token.ts'
+import type { ApiObject } from '../../api/model/object.ts'
+import { authenticatedUsers, nodesGroup, superusers, type User, unauthenticatedUsers } from '../../api/model/user.ts'
+import { groupName, type Vendor, vendorOf } from '../../api/model/vendor.ts'
+import { errorFields } from '../../base/telemetry/log.ts'
+import { changeObject } from '../../client/informers/change-object.ts'
+import { Informer } from '../../client/informers/informer.ts'
+import { type RunningLoops, startLoops } from '../../client/reconcile/loop.ts'
+import { every, fromInformer } from '../../client/reconcile/sources.ts'
+import { Client } from '../../client/requests/client.ts'
+import type { ResourceType } from '../../client/requests/resource-type.ts'
+import { StatusError } from '../../client/requests/status-error.ts'
+import { configMaps } from '../../cluster/controllers/bootstrap-signer.ts'
+import { unlessGone } from '../../cluster/controllers/unless-gone.ts'
+import type { ApiServer } from '../assembly/api-server.ts'
+import type { ServerOptions } from '../flags/options.ts'
+import type { UpOptions } from '../flags/up.ts'
+
+/** How often the CA is looked at, which may be replaced. */
+const recheckMs = 60_000
+const self: User = { name: 'system:apiserver', uid: '', groups: [superusers], extra: new Map() }
+
+/** Keeps the ConfigMap by which clients that join find this cluster. */
+export function startClusterInfo(server: ApiServer, options: ServerOptions & UpOptions): RunningLoops {
+  const vendor = vendorOf(options.profile)
+  const client = new Client(server.transport(self), { userAgent: vendor.managers.server })
+  const { log } = server.loopRecords
+  const informer = new Informer(client, configMaps, {
+    selection: { namespace: clusterInfo.namespace, fieldSelector: `metadata.name=${clusterInfo.name}` },
+    onError: (error) => log.error('the watch of cluster-info was lost; it is resumed', errorFields(error)),
+  })
+  const keepsAddress = options.etcdServers.length > 0 && options.clusterInfoServer === ''
+  const wanted = () => ({
+    ...{ server: options.clusterInfoServer || server.advertisedUrl, authority: server.authority, keepsAddress },
+    isMissing: informer.get(clusterInfo) === undefined,
+  })
+  // Once per start: what somebody deletes after that stays away until the next.
+  let missing = bindings(vendor)
+  const loop = {
+    name: 'cluster-info',
+    sources: [fromInformer(informer), every(recheckMs, clusterInfo.name)],
+    reconcile: async (_key: string, signal: AbortSignal) => {
+      await keepConfigMap(client, wanted(), signal)
+      for (const { type, object } of missing) await createMissing(client, type, { object, signal })
+      missing = []
+      return 'done' as const
+    },
+  }
+  return startLoops([loop], server.loopRecords)
+}
+
+interface WantedInfo {
+  readonly server: string
+  readonly authority: string
+  /** Whether an address that is there stays. */
+  readonly keepsAddress: boolean
+  readonly isMissing: boolean
+}
+
+async function keepConfigMap(client: Client, wanted: WantedInfo, signal: AbortSignal): Promise<void> {
+  const kubeconfig = publicConfig(wanted)
+  const metadata = { ...clusterInfo }
+  const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { kubeconfig } }
+  if (wanted.isMissing) await createMissing(client, configMaps, { object, signal })
+  const change = (found: typeof object & ApiObject) => {
+    const now = found.data?.kubeconfig ?? ''
+    const isTrue = wanted.keepsAddress ? now.includes(base64(wanted.authority)) : now === kubeconfig
+    return isTrue ? undefined : { ...found, data: { ...found.data, kubeconfig } }
+  }
+  await unlessGone(
+    changeObject(client, configMaps as ResourceType<typeof object & ApiObject>, { name: clusterInfo, change, signal }),
+  )
+}
+
+/** A client config without a user. */
+function publicConfig({ server, authority }: WantedInfo): string {
+  return `apiVersion: v1
+kind: Config
+clusters:
+- name: ""
+  cluster:
+    server: ${JSON.stringify(server)}
+    certificate-authority-data: ${base64(authority)}
+contexts: []
+current-context: ""
+users: []
+`
+}
+
+function base64(text: string): string {
+  return Buffer.from(text).toString('base64')
+}
+
+async function createMissing(
+  client: Client,
+  type: ResourceType,
+  { object, signal }: { object: ApiObject; signal: AbortSignal },
+): Promise<void> {
+  await client.create(type, object, { signal }).catch((error: unknown) => {
+    if (!(error instanceof StatusError) || error.reason !== 'AlreadyExists') throw error
+  })
+}
+
+interface Binding {
+  readonly type: ResourceType
+  readonly object: ApiObject
+}
+
+function bindings(vendor: Vendor): Binding[] {
+  const group = groupName(vendor, 'rbac.authorization')
+  const toGroups = (...names: string[]) => names.map((name) => ({ kind: 'Group', apiGroup: group, name }))
+  const make = (
+    plural: string,
+    kind: string,
+    { metadata, ...rest }: Pick<ApiObject, 'metadata'> & object,
+  ): Binding => ({
+    type: { group, version: 'v1', plural, namespaced: metadata.namespace !== undefined },
+    object: { apiVersion: `${group}/v1`, kind, metadata, ...rest },
+  })
+  const clusterWide = (name: string, role: string, member: string) => {
+    const roleRef = { apiGroup: group, kind: 'ClusterRole', name: role }
+    return make('clusterrolebindings', 'ClusterRoleBinding', {
+      ...{ metadata: { name }, roleRef, subjects: toGroups(member) },
+    })
+  }
+  const requests = `system:${groupName(vendor, 'certificates')}:certificatesigningrequests`
+  const metadata = { namespace: clusterInfo.namespace, name: 'orch:cluster-info' }
+  const rule = { apiGroups: [''], resources: ['configmaps'], resourceNames: [clusterInfo.name], verbs: ['get'] }
+  const roleRef = { apiGroup: group, kind: 'Role', name: metadata.name }
+  return [
+    make('roles', 'Role', { ...{ metadata, rules: [rule] } }),
+    make('rolebindings', 'RoleBinding', {
+      ...{ metadata, roleRef, subjects: toGroups(authenticatedUsers, unauthenticatedUsers) },
+    }),
+    clusterWide('orch:join-nodes', 'system:node-bootstrapper', joinGroup),
+    clusterWide('orch:approve-joining-nodes', `${requests}:nodeclient`, joinGroup),
+    clusterWide('orch:approve-renewing-nodes', `${requests}:selfnodeclient`, nodesGroup),
+  ]
+}

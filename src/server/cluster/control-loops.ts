@@ -1,0 +1,141 @@
+/**
+ * The control loops of `orch up`: those of the table, each with a client of its own into the server of this process, as
+ * the service account that is its identity.
+ */
+import { createPrivateKey } from 'node:crypto'
+import { join, resolve } from 'node:path'
+import { serviceAccountGroups, serviceAccountName, type User } from '../../api/model/user.ts'
+import { vendorOf } from '../../api/model/vendor.ts'
+import { systemNamespace } from '../../apiserver/upkeep/system-objects.ts'
+import { errorFields } from '../../base/telemetry/log.ts'
+import { type Term, withinTerm } from '../../client/informers/leader-election.ts'
+import type { RunningLoops } from '../../client/reconcile/loop.ts'
+import { Client } from '../../client/requests/client.ts'
+import type { Transport } from '../../client/requests/transport.ts'
+import { controlLoops } from '../../cluster/controllers/all.ts'
+import { chooseLoops } from '../../cluster/controllers/choice.ts'
+import type { ControlLoop } from '../../cluster/controllers/control-loop.ts'
+import type { SigningAuthorities } from '../../cluster/controllers/csr-signing.ts'
+import { startControlLoops } from '../../cluster/controllers/manager.ts'
+import type { SchedulerSettings } from '../../cluster/scheduler/scheduler.ts'
+import type { ApiServer } from '../assembly/api-server.ts'
+import { clusterLoopOptions, podRangesOf } from '../flags/cluster-loops.ts'
+import { concurrencyOf } from '../flags/loops.ts'
+import type { ServerOptions } from '../flags/options.ts'
+import type { UpOptions } from '../flags/up.ts'
+import { managerLease, runElected, usualTiming } from '../manager/election.ts'
+import { startSimulation } from '../simulation/simulation-host.ts'
+import type { InProcessNodes } from './simulated-nodes.ts'
+
+/** What is known before the server starts: from files, and how simulated nodes are run. */
+export interface LoopFiles {
+  /** The files of the flag `--node-stages` by their names. */
+  readonly stageTexts?: ReadonlyMap<string, string>
+  readonly scheduler?: SchedulerSettings
+  /** Runs simulated nodes in this thread; in a thread of their own if left out. */
+  readonly inProcessNodes?: InProcessNodes
+}
+
+/** Servers on one etcd elect the one whose loops work; the embedded store has one server, which need not. */
+export function startOwnControlLoops(
+  server: ApiServer,
+  options: ServerOptions & UpOptions,
+  files: LoopFiles = {},
+): RunningLoops {
+  const vendor = vendorOf(options.profile)
+  const { log } = server.loopRecords
+  podRangesOf(options)
+  if (options.etcdServers.length === 0)
+    return startLoopsOf(server, options, { within: (transport) => transport, ...files })
+  const ended = new AbortController()
+  const election = {
+    client: new Client(server.transport(managerUser), { userAgent: vendor.managers.loops ?? managerUser.name }),
+    ...{ vendor, clock: server.clock, log, lease: managerLease, timing: usualTiming },
+  }
+  const terms = async () => {
+    const start = (term: Term) =>
+      startLoopsOf(server, options, { within: (transport) => withinTerm(transport, term), ...files })
+    while (await runElected(election, start, ended.signal))
+      log.warn('the lease of the managers is lost; it is tried again')
+  }
+  const running = terms().catch((error: unknown) => log.error('the control loops ended', errorFields(error)))
+  return {
+    // Which server's loops work, and when, others decide as well.
+    firstPass: Promise.resolve(),
+    stop: async () => {
+      ended.abort()
+      await running
+    },
+  }
+}
+
+function startLoopsOf(
+  server: ApiServer,
+  options: ServerOptions & UpOptions,
+  parts: LoopFiles & { readonly within: (transport: Transport) => Transport },
+): RunningLoops {
+  const { stageTexts, inProcessNodes } = parts
+  if (options.nodes === 0) return startTable(server, options, parts)
+  if (inProcessNodes !== undefined)
+    return startTable(server, options, { ...parts, nodes: inProcessNodes(server, options, parts) })
+  const loops = startTable(server, options, parts)
+  const simulation = startSimulation(server, options, { within: parts.within, stageTexts })
+  return {
+    firstPass: Promise.all([loops.firstPass, simulation.firstPass]).then(() => {}),
+    stop: async () => {
+      await Promise.all([loops.stop(), simulation.stop()])
+    },
+  }
+}
+
+interface TableParts extends Pick<LoopFiles, 'scheduler'> {
+  readonly within: (transport: Transport) => Transport
+  /** The loops of simulated nodes that run in this thread. */
+  readonly nodes?: readonly ControlLoop[]
+}
+
+function startTable(
+  server: ApiServer,
+  options: ServerOptions & UpOptions,
+  { within, scheduler, nodes = [] }: TableParts,
+): RunningLoops {
+  const vendor = vendorOf(options.profile)
+  const chosen = chooseLoops(controlLoops, options.controllers, { cluster: !options.ephemeral || options.nodes > 0 })
+  return startControlLoops([...chosen, ...nodes], {
+    // The user agent names the owner of the fields that are written.
+    clientAs: (account) =>
+      new Client(within(server.transport(account === undefined ? managerUser : serviceAccount(account))), {
+        userAgent: vendor.managers.loops ?? account ?? managerUser.name,
+      }),
+    ...{ vendor, clock: server.clock, records: server.loopRecords, concurrency: concurrencyOf(options) },
+    options: {
+      ...clusterLoopOptions(options),
+      quotaSyncMs: options.resourceQuotaSyncPeriod,
+      volumeDirectory: resolve(options.volumeDirectory || join(options.dataDir, 'volumes')),
+      rootAuthority: () => server.authority,
+      issueToken: (token) => server.issueLegacyToken(token),
+      createTokenSecrets: options.createTokenSecrets,
+      ...(scheduler === undefined ? {} : { scheduler }),
+      signing: { authorities: everySigner(server), longestMs: options.clusterSigningDuration },
+      // Writes of other servers and workers cannot be held up.
+      ...(options.etcdServers.length === 0 && options.workers === 1
+        ? { whileStill: (namespace, run) => server.quotaActivity.whileStill(namespace, run) }
+        : {}),
+    },
+  })
+}
+
+/** All built-in signers sign with the CA of this server. */
+function everySigner({ signingAuthority: { certificate, key } }: ApiServer): SigningAuthorities {
+  const issuer = { certificate, key: createPrivateKey(key) }
+  const authority = () => issuer
+  return { client: authority, nodeClient: authority, nodeServing: authority, legacyUnknown: authority }
+}
+
+/** Who follows what happens for all loops: it may see everything, and change little: accounts and their secrets. */
+export const managerUser: User = { name: 'system:kube-controller-manager', uid: '', groups: [], extra: new Map() }
+
+function serviceAccount(name: string): User {
+  const groups = serviceAccountGroups(systemNamespace)
+  return { name: serviceAccountName(systemNamespace, name), uid: '', groups, extra: new Map() }
+}

@@ -1,0 +1,59 @@
+/** An API server with what runs beside it: the control loops and what lets others join, where `orch up` asked for them. */
+import type { RunningLoops } from '../../client/reconcile/loop.ts'
+import { type ApiServer, type Environment, startApiServer } from '../assembly/api-server.ts'
+import type { ServerCommandLine } from '../flags/command-line.ts'
+import { readFlagFile } from '../flags/read-flag-file.ts'
+import type { LoopFiles } from './control-loops.ts'
+
+export interface Running {
+  readonly server: ApiServer
+  /** Starts what runs beside the server; of several workers one does. */
+  startLoops(): void
+  /** Ends all of it, in order. */
+  stop(): Promise<void>
+}
+
+export async function startRunning({ options, up }: ServerCommandLine, environment: Environment): Promise<Running> {
+  const prepared = up === undefined ? undefined : await prepareLoops(up)
+  const server = await startApiServer(options, {
+    ...environment,
+    restrictsNodes: up !== undefined,
+    defaultLimits: up?.defaultLimitRange ?? false,
+    defaultStorageClass: up?.defaultStorageClass ?? false,
+  })
+  let loops: readonly RunningLoops[] = []
+  return {
+    server,
+    startLoops: () => {
+      loops = prepared?.(server) ?? []
+    },
+    stop: async () => {
+      await Promise.all(loops.map((each) => each.stop()))
+      await server.stop()
+    },
+  }
+}
+
+type UpLine = NonNullable<ServerCommandLine['up']>
+
+/** Loads what runs beside the server, which an API server alone does not, and reads its files; returns how it starts. */
+async function prepareLoops(up: UpLine): Promise<(server: ApiServer) => RunningLoops[]> {
+  const [{ startClusterInfo }, { startOwnControlLoops }, files] = await Promise.all([
+    import('./cluster-info.ts'),
+    import('./control-loops.ts'),
+    readLoopFiles(up),
+  ])
+  return (server) => [startClusterInfo(server, up), startOwnControlLoops(server, up, files)]
+}
+
+/** A fault in them ends the start. */
+async function readLoopFiles(up: UpLine): Promise<LoopFiles> {
+  const { readSchedulerSettings } = await import('../flags/scheduler-configuration.ts')
+  const scheduler = await readSchedulerSettings(up.schedulerConfig)
+  const settings = scheduler === undefined ? {} : { scheduler }
+  if (up.nodes === 0 || up.nodeStages.length === 0) return settings
+  const { readStageFiles } = await import('../../cluster/nodes/stages/read-stage-files.ts')
+  const stageTexts = new Map(up.nodeStages.map((file) => [file, readFlagFile('node-stages', file)]))
+  readStageFiles(up.nodeStages, (file) => stageTexts.get(file)!)
+  return { ...settings, stageTexts }
+}

@@ -1,0 +1,109 @@
+/**
+ * Simulated nodes in the thread of the server: loops beside the control loops. For test servers (`orch/testing`), whose
+ * clock a test moves forward, and which have no bundle to start a thread from. `orch up` runs the nodes in a thread of
+ * their own (`simulation/simulation-host.ts`).
+ */
+
+import type { User } from '../../api/model/user.ts'
+import { type Vendor, vendorOf } from '../../api/model/vendor.ts'
+import { removeTemporary, temporaryDirectory } from '../../base/files/temporary-directory.ts'
+import { errorFields, type Log } from '../../base/telemetry/log.ts'
+import type { Loop } from '../../client/reconcile/loop.ts'
+import { Client } from '../../client/requests/client.ts'
+import type { Transport } from '../../client/requests/transport.ts'
+import type { ControlLoop, LoopContext } from '../../cluster/controllers/control-loop.ts'
+import type { NodePort } from '../../cluster/node-port/node-port.ts'
+import { type Simulation, simulateNodes } from '../../cluster/nodes/simulation.ts'
+import { readStageFiles } from '../../cluster/nodes/stages/read-stage-files.ts'
+import { nodes, pods } from '../../cluster/nodes/types.ts'
+import type { ApiServer } from '../assembly/api-server.ts'
+import type { ServerOptions } from '../flags/options.ts'
+import type { UpOptions } from '../flags/up.ts'
+import { agentOf, ownNodeNames, ownNodes } from '../simulation/own-nodes.ts'
+import { openLocalNodePort } from './local-node-port.ts'
+
+type NodeServer = Pick<ApiServer, 'transport' | 'clock' | 'localNodes' | 'signingAuthority' | 'loopRecords'>
+
+export interface SimulatedNodeParts {
+  readonly within: (transport: Transport) => Transport
+  /** The files of the flag `--node-stages` by their names. */
+  readonly stageTexts?: ReadonlyMap<string, string>
+}
+
+/** How simulated nodes are made that run in the thread of the server. */
+export type InProcessNodes = typeof simulatedNodes
+
+/** Entries as those of the table of control loops; `within` ends what they send when their term does. */
+export function simulatedNodes(
+  server: NodeServer,
+  options: ServerOptions & UpOptions,
+  { within, stageTexts }: SimulatedNodeParts,
+): ControlLoop[] {
+  const vendor = vendorOf(options.profile)
+  const stages = stageTexts && readStageFiles([...stageTexts.keys()], (file) => stageTexts.get(file)!)
+  const volumeDirectory = options.nodeVolumes ? temporaryDirectory('orch-nodes-') : undefined
+  const port = new LaterPort()
+  let simulation: Simulation | undefined
+  const simulated = (context: LoopContext) => {
+    simulation ??= simulateNodes({
+      ...(volumeDirectory === undefined ? {} : { volumeDirectory }),
+      nodes: ownNodes(ownNodeNames(options.nodes), { capacity: options.nodeCapacity, port: () => port.number }),
+      ...{ vendor, clock: server.clock },
+      ...{ pods: context.informer(pods), nodeObjects: context.informer(nodes) },
+      clientOf: nodeClients((user) => within(server.transport(user)), vendor),
+      ...(stages === undefined ? {} : { stages }),
+      onError: (error) => context.log.warn('a simulated node failed at an event or a volume', errorFields(error)),
+    })
+    return simulation
+  }
+  const podLoop = (context: LoopContext): Loop => {
+    const { pods: loop, runtimes } = simulated(context)
+    port.open(openLocalNodePort(server, { vendor, nodes: runtimes }), context.log)
+    const onStop = async () => {
+      await loop.onStop?.()
+      await port.close()
+      if (volumeDirectory !== undefined) removeTemporary(volumeDirectory)
+    }
+    return { ...loop, onStop }
+  }
+  return [
+    { name: 'node-heartbeats', make: (context) => simulated(context).heartbeats },
+    { name: 'node-pods', make: podLoop },
+  ]
+}
+
+/** The port of the nodes, which listens a moment after they have begun. */
+class LaterPort {
+  #opened: NodePort | undefined
+  #opening: Promise<void> = Promise.resolve()
+
+  /** 0 before it listens. */
+  get number(): number {
+    return this.#opened?.port ?? 0
+  }
+
+  open(opening: Promise<NodePort>, log: Log): void {
+    this.#opening = opening.then(
+      (opened) => {
+        this.#opened = opened
+      },
+      (error: unknown) =>
+        log.error('the port of the simulated nodes does not listen: no logs, no exec', errorFields(error)),
+    )
+  }
+
+  async close(): Promise<void> {
+    await this.#opening
+    await this.#opened?.close()
+  }
+}
+
+/** Clients as the agents of nodes, each made when it is first needed. */
+function nodeClients(transportAs: (user: User) => Transport, vendor: Vendor): (node: string) => Client {
+  const known = new Map<string, Client>()
+  return (node) => {
+    const client = known.get(node) ?? new Client(transportAs(agentOf(node)), { userAgent: vendor.nodeAgent })
+    known.set(node, client)
+    return client
+  }
+}

@@ -1,0 +1,18 @@
+/** Reads a file that a flag names; a fault names the flag. Pipes and devices are refused: they may never end. */
+import { readFileSync, statSync } from 'node:fs'
+import { UsageError } from '../../base/flags/flags.ts'
+import { messageOf } from '../../base/text/errors.ts'
+
+const maxBytes = 16 * 1024 * 1024
+
+export function readFlagFile(flag: string, file: string): string {
+  try {
+    const status = statSync(file)
+    if (status.isDirectory()) throw new Error('it is a directory')
+    if (!status.isFile()) throw new Error('it is not a regular file')
+    if (status.size > maxBytes) throw new Error(`it has ${status.size} bytes, more than ${maxBytes}`)
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new UsageError(`--${flag}: cannot read ${file}: ${messageOf(error)}`)
+  }
+}

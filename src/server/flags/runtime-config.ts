@@ -1,0 +1,82 @@
+/**
+ * `--runtime-config`: which versions and types are served. Everything is, unless it is alpha or turned off here:
+ *
+ *   batch/v1beta1=false                           a version of a group
+ *   storage.orch.io/v1/volumeattachments=false    one type of it
+ *   v1/podtemplates=false                         one of the core group
+ *   api/beta=false                                all beta versions; also api/all, api/ga, api/alpha
+ *
+ * What is more exact counts more, in whichever order it is given. A type that is not served is still stored where
+ * another version of it is served, or where the server itself needs it.
+ */
+
+import { apiVersionOf, type Vendor } from '../../api/model/vendor.ts'
+import type { Kind } from '../../api/schema/kind.ts'
+import { closestMatch, UsageError } from '../../base/flags/flags.ts'
+
+export type RuntimeConfig = ReadonlyMap<string, boolean>
+
+export type IsServed = (kind: Kind) => boolean
+
+/** Refuses what names nothing that could be served. */
+export function servedBy(config: RuntimeConfig, kinds: readonly Kind[], vendor: Vendor): IsServed {
+  const known = new Set([
+    ...classes,
+    ...onlySpoken.map(({ group, version }) => apiVersionOf(vendor, group, version)),
+    ...kinds.flatMap((kind) => [versionOf(kind, vendor), typeOf(kind, vendor)]),
+  ])
+  for (const name of config.keys()) if (!known.has(plain(name))) throw unknown(name, [...known])
+  const switches = new Map([...config].map(([name, on]) => [plain(name), on]))
+  return (kind) =>
+    // What users define is theirs to serve or not: their definitions say so.
+    kind.origin === 'custom' ||
+    (switches.get(typeOf(kind, vendor)) ??
+      switches.get(versionOf(kind, vendor)) ??
+      switches.get(`api/${stageOf(kind.version)}`) ??
+      switches.get('api/all') ??
+      stageOf(kind.version) !== 'alpha')
+}
+
+/** Versions that nothing is served in: this server speaks them to others, where they are turned on. */
+const onlySpoken = [{ group: 'imagepolicy', version: 'v1alpha1' }]
+
+/** Those of them that are turned on. */
+export function spokenBy(config: RuntimeConfig, vendor: Vendor): string[] {
+  return onlySpoken
+    .map(({ group, version }) => apiVersionOf(vendor, group, version))
+    .filter((apiVersion) => isSpoken(config, apiVersion))
+}
+
+/** Whether a version that is only spoken is turned on: alpha ones are off unless they are named. */
+export function isSpoken(config: RuntimeConfig, apiVersion: string): boolean {
+  const switches = new Map([...config].map(([name, on]) => [plain(name), on]))
+  const stage = stageOf(apiVersion)
+  return switches.get(apiVersion) ?? switches.get(`api/${stage}`) ?? switches.get('api/all') ?? stage !== 'alpha'
+}
+
+const classes = ['api/all', 'api/ga', 'api/beta', 'api/alpha']
+
+/** `api/v1` is another way to write the core group's `v1`. */
+function plain(name: string): string {
+  return classes.includes(name) ? name : name.replace(/^api\//, '')
+}
+
+function versionOf({ group, version }: Kind, vendor: Vendor): string {
+  return apiVersionOf(vendor, group, version)
+}
+
+function typeOf(kind: Kind, vendor: Vendor): string {
+  return `${versionOf(kind, vendor)}/${kind.plural}`
+}
+
+function stageOf(version: string): 'ga' | 'beta' | 'alpha' {
+  if (version.includes('alpha')) return 'alpha'
+  return version.includes('beta') ? 'beta' : 'ga'
+}
+
+function unknown(name: string, known: readonly string[]): UsageError {
+  const hint = closestMatch(name, known)
+  return new UsageError(
+    `--runtime-config: nothing is served as ${JSON.stringify(name)}${hint === undefined ? '' : `; did you mean ${hint}?`}`,
+  )
+}

@@ -1,0 +1,22 @@
+/** The file of `--scheduler-config`: the configuration of a kube-scheduler. */
+
+import { UsageError } from '../../base/flags/flags.ts'
+import { messageOf } from '../../base/text/errors.ts'
+import { readConfiguration } from '../../cluster/scheduler/configuration.ts'
+import type { SchedulerSettings } from '../../cluster/scheduler/scheduler.ts'
+import { readFlagFile } from './read-flag-file.ts'
+
+const flagName = 'scheduler-config'
+const maxBytes = 1024 * 1024
+
+/** Undefined where no file is named. Throws UsageError for what it says wrongly. */
+export async function readSchedulerSettings(file: string): Promise<SchedulerSettings | undefined> {
+  if (file === '') return undefined
+  const text = readFlagFile(flagName, file)
+  const { parseYaml } = await import('../../api/codec/yaml.ts')
+  try {
+    return readConfiguration(parseYaml(Buffer.from(text), maxBytes).value)
+  } catch (error) {
+    throw new UsageError(`--${flagName}: ${file}: ${messageOf(error)}`)
+  }
+}

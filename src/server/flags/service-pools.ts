@@ -1,0 +1,92 @@
+/** The pools of addresses and ports that Services are given theirs from, as the flags say them. */
+
+import { addressPools } from '../../api/kinds/core/types/service-addresses.ts'
+import { portPool } from '../../api/kinds/core/types/service-ports.ts'
+import { formatIp, type IpRange, parseIp, parsePlainRange } from '../../api/model/ip-range.ts'
+import type { Pool } from '../../apiserver/registry/reservations/pools.ts'
+import { UsageError } from '../../base/flags/flags.ts'
+
+export interface PortRange {
+  readonly first: number
+  readonly last: number
+}
+
+export interface ServiceRanges {
+  /** Of one family, or of both, the primary one first. */
+  readonly serviceClusterIpRange: readonly IpRange[]
+  readonly serviceNodePortRange: PortRange
+}
+
+const smallest = 8n
+const largest = 1n << 20n
+
+export function readClusterRanges(text: string): IpRange[] {
+  const ranges = text.split(',').map((item) => readClusterRange(item.trim()))
+  if (ranges.length > 2) throw new UsageError('there are two ranges at most, one of each family')
+  if (ranges.length === 2 && ranges[0]!.family === ranges[1]!.family)
+    throw new UsageError(`${ranges[0]!.text} and ${ranges[1]!.text} are of the same family: use one of each`)
+  return ranges
+}
+
+function readClusterRange(text: string): IpRange {
+  const range = parsePlainRange(text)
+  if (range === undefined)
+    throw new UsageError(`${JSON.stringify(text)} is not a range of addresses: use one such as 10.0.0.0/24`)
+  if (range.size < smallest) throw new UsageError(`${range.text} is too small: it needs ${smallest} addresses at least`)
+  if (range.size > largest)
+    throw new UsageError(`${range.text} is too large: use /${range.family === 'IPv4' ? 12 : 108} or a longer prefix`)
+  return range
+}
+
+/** `30000-32767`, `30000+100` for so many more, or a single port. */
+export function readPortRange(text: string): PortRange {
+  const [, from = '', sign, to = ''] = /^(\d{1,5})(?:([-+])(\d{1,5}))?$/.exec(text) ?? []
+  const first = Number(from)
+  const last = sign === undefined ? first : sign === '-' ? Number(to) : first + Number(to)
+  if (from === '' || first < 1 || last > 65535 || last < first)
+    throw new UsageError(`${JSON.stringify(text)} is not a range of ports: use one such as 30000-32767`)
+  return { first, last }
+}
+
+export function servicePools({ serviceClusterIpRange, serviceNodePortRange }: ServiceRanges): Pool[] {
+  const [primary, ...others] = serviceClusterIpRange
+  // Its first address is that of the servers themselves: see `ownAddress`.
+  return [{ ...addressPool(primary!), reserved: 1 }, ...others.map(addressPool), nodePortPool(serviceNodePortRange)]
+}
+
+/** The address in the cluster that this server has itself: the first of the primary range. */
+export function ownAddress({ serviceClusterIpRange: [primary] }: ServiceRanges): string {
+  const { family, base } = primary!
+  return formatIp({ family, number: base + 1n })
+}
+
+/** How much of a range of IPv6 is used, and so how long a search can take. */
+const mostAddresses = 65536n
+
+/** The first address of a range is that of the network, and the last one of IPv4 that of all at once. */
+function addressPool({ family, base, size, text }: IpRange): Pool {
+  const used = family === 'IPv4' ? size - 2n : (size < mostAddresses ? size : mostAddresses) - 1n
+  const placeOf = (value: string) => {
+    const address = parseIp(value)
+    return address?.family === family ? address.number - base - 1n : -1n
+  }
+  return {
+    name: addressPools[family],
+    size: Number(used),
+    at: (place) => formatIp({ family, number: base + 1n + BigInt(place) }),
+    contains: (value) => placeOf(value) >= 0n && placeOf(value) < used,
+    outside: (value) => `the provided IP (${value}) is not in the valid range. The range of valid IPs is ${text}`,
+    taken: 'provided IP is already allocated',
+  }
+}
+
+function nodePortPool({ first, last }: PortRange): Pool {
+  return {
+    name: portPool,
+    size: last - first + 1,
+    at: (place) => String(first + place),
+    contains: (value) => Number(value) >= first && Number(value) <= last,
+    outside: () => `provided port is not in the valid range. The range of valid ports is ${first}-${last}`,
+    taken: 'provided port is already allocated',
+  }
+}

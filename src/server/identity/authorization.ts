@@ -1,0 +1,142 @@
+/** What users may do, as `--authorization-mode` says. Superusers and whoever asks for health are never refused. */
+
+import { sameJson } from '../../api/json/json.ts'
+import type { Lookup } from '../../api/model/lookup.ts'
+import { superusers, type User } from '../../api/model/user.ts'
+import type { Vendor } from '../../api/model/vendor.ts'
+import { abac } from '../../apiserver/authz/abac.ts'
+import { type Access, allRules, everything, type Mode, noRules, type ToldRules } from '../../apiserver/authz/access.ts'
+import {
+  alwaysAllow,
+  alwaysDeny,
+  nodeClient,
+  openPaths,
+  privilegedGroup,
+  union,
+} from '../../apiserver/authz/authorizer.ts'
+import { nodeMode } from '../../apiserver/authz/node/authorizer.ts'
+import { rbac, rbacRules } from '../../apiserver/authz/rbac/authorizer.ts'
+import { Policy } from '../../apiserver/authz/rbac/policy.ts'
+import { webhook } from '../../apiserver/authz/webhook.ts'
+import { UsageError } from '../../base/flags/flags.ts'
+import { errorFields, type Log } from '../../base/telemetry/log.ts'
+import { messageOf } from '../../base/text/errors.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import type { AuthorizationMode } from '../flags/authorization.ts'
+import type { ServerOptions } from '../flags/options.ts'
+import { readFlagFile } from '../flags/read-flag-file.ts'
+import type { Reloading } from '../flags/reloading.ts'
+
+/** What anyone may read: probes must work whoever asks. */
+const open = ['/livez', '/readyz', '/healthz']
+
+export interface AccessParts {
+  readonly vendor: Vendor
+  readonly lookup: Lookup
+  readonly clock: Clock
+  readonly log: Log
+  readonly reloading: Reloading
+}
+
+interface Opened extends Access {
+  /** Ends the connections to a webhook. */
+  close(): void
+}
+
+/** To be opened before the caches are loaded: from then on it follows them. */
+export async function openAccess(options: ServerOptions, parts: AccessParts): Promise<Opened> {
+  using opened = new DisposableStack()
+  const policy = new Policy(parts.lookup)
+  const making = { ...parts, options, policy, opened }
+  refuseUnusedFiles(options)
+  const modes = await Promise.all([...new Set(options.authorizationMode)].map((name) => makers[name](making)))
+  const closing = opened.move()
+  const explainBy = options.authorizationMode.includes('RBAC') ? rbac(policy, parts.vendor) : alwaysAllow
+  return {
+    authorizer: union([
+      ...[privilegedGroup, nodeClient, openPaths(open, explainBy)],
+      ...modes.map(({ authorizer }) => authorizer),
+    ]),
+    policy,
+    rulesOf: (user, namespace) => rulesOf(modes, user, namespace),
+    close: () => closing.dispose(),
+  }
+}
+
+interface Making extends AccessParts {
+  readonly options: ServerOptions
+  readonly policy: Policy
+  readonly opened: DisposableStack
+}
+
+const makers: { readonly [M in AuthorizationMode]: (making: Making) => Mode | Promise<Mode> } = {
+  Node: nodeMode,
+  RBAC: ({ vendor, policy }) => ({ authorizer: rbac(policy, vendor), rulesOf: rbacRules(policy, vendor) }),
+  ABAC: abacMode,
+  Webhook: webhookMode,
+  AlwaysAllow: () => ({ authorizer: alwaysAllow, rulesOf: () => allRules }),
+  AlwaysDeny: () => ({ authorizer: alwaysDeny, rulesOf: () => noRules }),
+}
+
+/** Each file belongs to a mode: neither is of use without the other. */
+const files = [
+  {
+    mode: 'ABAC',
+    flag: 'authorization-policy-file',
+    file: (options: ServerOptions) => options.authorizationPolicyFile,
+  },
+  {
+    mode: 'Webhook',
+    flag: 'authorization-webhook-config-file',
+    file: (options: ServerOptions) => options.authorizationWebhookConfigFile,
+  },
+] as const
+
+function refuseUnusedFiles(options: ServerOptions): void {
+  for (const { mode, flag, file } of files) {
+    const [given, used] = [file(options) !== '', options.authorizationMode.includes(mode)]
+    if (used && !given) throw new UsageError(`the mode ${mode} needs --${flag}`)
+    if (given && !used) throw new UsageError(`--${flag} is for the mode ${mode}: add it to --authorization-mode`)
+  }
+}
+
+function abacMode({ options, vendor }: Making): Mode {
+  const file = options.authorizationPolicyFile
+  const text = readFlagFile('authorization-policy-file', file)
+  try {
+    return abac(text, vendor)
+  } catch (error) {
+    throw new UsageError(`--authorization-policy-file: ${file}: ${messageOf(error)}`, { cause: error })
+  }
+}
+
+async function webhookMode({ options, vendor, clock, log, reloading, opened }: Making): Promise<Mode> {
+  const { webhookService } = await import('./webhook-service.ts')
+  const file = options.authorizationWebhookConfigFile
+  const service = webhookService('authorization-webhook-config-file', file, reloading)
+  opened.defer(() => service.close())
+  return webhook({
+    vendor,
+    clock,
+    version: options.authorizationWebhookVersion,
+    authorizedTtlMs: options.authorizationWebhookCacheAuthorizedTtl,
+    unauthorizedTtlMs: options.authorizationWebhookCacheUnauthorizedTtl,
+    post: (review, trace) => service.post(review, trace),
+    onFailure: (error) => log.error('the authorization webhook failed; it has no opinion', errorFields(error)),
+  })
+}
+
+/** As the role of superusers does, unless somebody has changed it. */
+function tellsEverything(told: readonly ToldRules[]): boolean {
+  return told.some(({ rules }) => rules.some((role) => sameJson(role, everything)))
+}
+
+async function rulesOf(modes: readonly Mode[], user: User, namespace: string): Promise<ToldRules> {
+  const told = await Promise.all(modes.map((mode) => mode.rulesOf(user, namespace)))
+  if (user.groups.includes(superusers) && !tellsEverything(told)) told.unshift(allRules)
+  return {
+    rules: told.flatMap(({ rules }) => rules),
+    incomplete: told.some(({ incomplete }) => incomplete),
+    notes: told.flatMap(({ notes }) => notes),
+  }
+}

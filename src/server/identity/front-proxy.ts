@@ -1,0 +1,106 @@
+/**
+ * Who this server is to aggregated API servers: a client certificate, from flags or self-made, and the authorities, header
+ * names and common names by which a backend tells it from anybody else. What is self-made lies in `pki/front-proxy` of the
+ * data directory, is shared by all servers on one store, and is renewed before it expires.
+ */
+import { join } from 'node:path'
+import { type CertifiedKey, openAuthority, proxyName } from '../../api/pki/authority.ts'
+import { renewWhenDue } from '../../api/pki/renewal.ts'
+import type { ProxyTrust } from '../../apiserver/upkeep/authentication-config-map.ts'
+import { errorFields, type Log } from '../../base/telemetry/log.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import type { Store } from '../../storage/store/store.ts'
+import type { ClientAuthorities } from '../certificates/client-authorities.ts'
+import { followGivenPair } from '../certificates/given-pair.ts'
+import { shareProxyAuthority } from '../certificates/shared-keys.ts'
+import type { ServerOptions } from '../flags/options.ts'
+import type { Reloading } from '../flags/reloading.ts'
+import { renewalPeriod, type WorkerPlace } from '../threads/worker-place.ts'
+
+export interface FrontProxy {
+  /** The client certificate as it is now. */
+  readonly pair: CertifiedKey
+  /** By what backends know it; undefined where only the owner of the given certificate knows. */
+  readonly trust: ProxyTrust | undefined
+  /** Headers that say on whose behalf a proxy asks, besides those that this server sends; in lower case. */
+  readonly otherHeaders: readonly string[]
+}
+
+export interface FrontProxyParts {
+  readonly clock: Clock
+  readonly store: Store
+  readonly log: Log
+  readonly authorities: ClientAuthorities
+  readonly reloading: Reloading
+  readonly worker?: WorkerPlace | undefined
+  /** Closes what is opened. */
+  readonly opened: AsyncDisposableStack
+}
+
+export async function openFrontProxy(options: ServerOptions, parts: FrontProxyParts): Promise<FrontProxy> {
+  const given = followGivenPair(
+    {
+      certificate: { flag: 'proxy-client-cert-file', file: options.proxyClientCertFile },
+      key: { flag: 'proxy-client-key-file', file: options.proxyClientKeyFile },
+    },
+    parts.reloading,
+  )
+  const own = given.pair === undefined ? await openOwn(options, parts) : undefined
+  const { requestheaderUsernameHeaders, requestheaderGroupHeaders, requestheaderExtraHeadersPrefix } = options
+  return {
+    get pair() {
+      return given.pair ?? own!.pair
+    },
+    get trust() {
+      return trustOf(options, parts.authorities, own?.authority)
+    },
+    otherHeaders: [...requestheaderUsernameHeaders, ...requestheaderGroupHeaders, ...requestheaderExtraHeadersPrefix],
+  }
+}
+
+interface OwnProxy {
+  pair: CertifiedKey
+  readonly authority: string
+}
+
+async function openOwn(
+  options: ServerOptions,
+  { clock, store, log, worker, opened }: FrontProxyParts,
+): Promise<OwnProxy> {
+  const place = { directory: join(options.dataDir, 'pki/front-proxy'), commonName: 'orch-front-proxy-ca', clock }
+  await shareProxyAuthority(options, store, place)
+  const authority = await openAuthority(place)
+  const own: OwnProxy = { pair: await authority.proxyCertificate(), authority: authority.certificate }
+  const renewal = new AbortController()
+  opened.defer(() => renewal.abort())
+  const read = () => authority.proxyCertificate()
+  const use = (pair: CertifiedKey) => {
+    own.pair = pair
+  }
+  renewWhenDue({
+    pairs: [{ current: own.pair, read, use }],
+    onError: (error) => log.error('the certificate of the front proxy could not be renewed', errorFields(error)),
+    signal: renewal.signal,
+    everyMilliseconds: renewalPeriod(worker),
+  })
+  return own
+}
+
+/** Those of the flags, and of what is self-made. An empty list of names allows every certificate of the authorities. */
+function trustOf(
+  options: ServerOptions,
+  { proxies }: ClientAuthorities,
+  ownAuthority: string | undefined,
+): ProxyTrust | undefined {
+  if (proxies.length === 0 && ownAuthority === undefined) return undefined
+  const given = proxies.map((certificate) => certificate.toString())
+  const names = options.requestheaderAllowedNames
+  const isAnyAllowed = names.length === 0 && proxies.length > 0
+  return {
+    authorities: ownAuthority === undefined ? given : [ownAuthority, ...given],
+    usernameHeaders: ['X-Remote-User', ...options.requestheaderUsernameHeaders],
+    groupHeaders: ['X-Remote-Group', ...options.requestheaderGroupHeaders],
+    extraPrefixes: ['X-Remote-Extra-', ...options.requestheaderExtraHeadersPrefix],
+    allowedNames: isAnyAllowed ? [] : [...names, ...(ownAuthority === undefined ? [] : [proxyName])],
+  }
+}

@@ -1,0 +1,140 @@
+/** Who may come in, as the flags say: the authenticators of this server. */
+import type { X509Certificate } from 'node:crypto'
+import { authenticatingProxy, isProxyHeader } from '../../apiserver/authn/authenticating-proxy.ts'
+import { type Authenticator, anonymousUser, firstOf } from '../../apiserver/authn/authenticator.ts'
+import { clientCertificates } from '../../apiserver/authn/client-certificate.ts'
+import type { DeniedCertificates } from '../../apiserver/authn/denied-certificates.ts'
+import { withoutNodeClient } from '../../apiserver/authn/node-client-certificates.ts'
+import { SeveralNames } from '../../apiserver/authn/several-names.ts'
+import { readTokens, staticTokens, stillGranted, type TokenUsers } from '../../apiserver/authn/static-tokens.ts'
+import { UsageError } from '../../base/flags/flags.ts'
+import type { Log } from '../../base/telemetry/log.ts'
+import { messageOf } from '../../base/text/errors.ts'
+import type { ClientAuthorities } from '../certificates/client-authorities.ts'
+import type { ServerOptions } from '../flags/options.ts'
+import { readFlagFile } from '../flags/read-flag-file.ts'
+import { type RemoteTokenParts, remoteTokens } from './remote-tokens.ts'
+
+export interface IdentityParts extends RemoteTokenParts {
+  readonly authorities: ClientAuthorities
+  readonly denied: DeniedCertificates
+  /** Recognizes the certificates with which API servers call node agents. */
+  readonly isNodeClient: (certificate: X509Certificate) => boolean
+}
+
+export interface Identity {
+  /** For requests. */
+  readonly requests: Authenticator
+  /** For reviews of tokens: nobody is anonymous. */
+  readonly tokens: Authenticator
+  /** Whether a header is for authentication alone; undefined where there are none such. */
+  readonly isSecretHeader: ((name: string) => boolean) | undefined
+}
+
+/**
+ * Reads the files that flags name, at once; gives what makes the authenticators from them and `ofObjects`, the
+ * strategies that look at stored objects, which come later. Throws UsageError where flags do not fit together, or a
+ * file is of no use.
+ */
+export async function readIdentity(
+  options: ServerOptions,
+  parts: IdentityParts,
+): Promise<(ofObjects: readonly Authenticator[]) => Identity> {
+  const { clock, authorities, denied, isNodeClient } = parts
+  const severalNames = new SeveralNames(parts.log)
+  const proxy = proxyOf(options, { ...parts, severalNames })
+  const first = [
+    ...(proxy === undefined ? [] : [proxy.authenticator]),
+    clientCertificates({ authorities: () => authorities.clients, denied, isNodeClient, severalNames, clock }),
+  ]
+  const last = [staticTokens(tokensOf(options.tokenAuthFile, parts)), ...(await remoteTokens(options, parts))]
+  const anonymous = letsAnonymousIn(options) ? anonymousUser : undefined
+  return (ofObjects) => {
+    // What is known here is found first: a token is shown to others only where nobody here knows it.
+    const strategies = [...first, ...ofObjects, ...last]
+    return {
+      requests: withoutNodeClient(firstOf(strategies, anonymous)),
+      tokens: withoutNodeClient(firstOf(strategies, undefined)),
+      isSecretHeader: proxy?.isSecretHeader,
+    }
+  }
+}
+
+/** Where everything is allowed to everyone who is known, the unknown stay out unless they are asked in. */
+function letsAnonymousIn({ anonymousAuth, authorizationMode }: ServerOptions): boolean {
+  return anonymousAuth === 'auto' ? !authorizationMode.includes('AlwaysAllow') : anonymousAuth === 'true'
+}
+
+/** Without a file every token is wrong, which is not the same as none. */
+function tokensOf(file: string, { reloading, log }: Pick<IdentityParts, 'reloading' | 'log'>): () => TokenUsers {
+  if (file === '') {
+    const nobody: TokenUsers = new Map()
+    return () => nobody
+  }
+  reloading.follow('token-auth-file', [file], () => {
+    const changed = stillGranted(users, readTokenFile(file, log))
+    users = changed.users
+    if (changed.added > 0)
+      log.warn('new and changed tokens in the file take effect after a restart', {
+        flag: '--token-auth-file',
+        tokens: changed.added,
+      })
+  })
+  let users = readTokenFile(file, log)
+  return () => users
+}
+
+function readTokenFile(file: string, log: Log): TokenUsers {
+  const csv = readFlagFile('token-auth-file', file)
+  const skipped = (line: number) =>
+    log.warn('a line without a token is skipped', { flag: '--token-auth-file', file, line })
+  try {
+    return readTokens(csv, skipped)
+  } catch (error) {
+    throw new UsageError(`--token-auth-file: ${file}: ${messageOf(error)}`)
+  }
+}
+
+interface Proxy {
+  readonly authenticator: Authenticator
+  readonly isSecretHeader: (name: string) => boolean
+}
+
+function proxyOf(
+  options: ServerOptions,
+  { clock, authorities, denied, isNodeClient, severalNames }: IdentityParts & { readonly severalNames: SeveralNames },
+): Proxy | undefined {
+  checkProxyFlags(options)
+  if (options.requestheaderClientCaFile === '') return undefined
+  const headers = {
+    username: options.requestheaderUsernameHeaders,
+    groups: options.requestheaderGroupHeaders,
+    extraPrefixes: options.requestheaderExtraHeadersPrefix,
+  }
+  const authenticator = authenticatingProxy({
+    authorities: () => authorities.proxies,
+    denied,
+    isNodeClient,
+    severalNames,
+    allowedNames: options.requestheaderAllowedNames,
+    headers,
+    clock,
+  })
+  return { authenticator, isSecretHeader: (name) => isProxyHeader(headers, name) }
+}
+
+/** Two of these flags are needed for any of them to have a meaning. */
+function checkProxyFlags(options: ServerOptions): void {
+  const { requestheaderClientCaFile: authority, requestheaderUsernameHeaders: username } = options
+  const others = {
+    'requestheader-username-headers': username,
+    'requestheader-group-headers': options.requestheaderGroupHeaders,
+    'requestheader-extra-headers-prefix': options.requestheaderExtraHeadersPrefix,
+    'requestheader-allowed-names': options.requestheaderAllowedNames,
+  }
+  for (const [flag, values] of Object.entries(others))
+    if (values.length > 0 && authority === '')
+      throw new UsageError(`--${flag} needs --requestheader-client-ca-file: by it a proxy is told from anybody else`)
+  if (authority !== '' && username.length === 0)
+    throw new UsageError('--requestheader-client-ca-file needs --requestheader-username-headers, such as X-Remote-User')
+}

@@ -1,0 +1,64 @@
+/** The strategy for tokens of an OpenID Connect provider, as the flags name it. */
+import { Agent } from 'node:https'
+import type { Json } from '../../api/json/json.ts'
+import type { Authenticator } from '../../apiserver/authn/authenticator.ts'
+import { idTokens } from '../../apiserver/authn/openid-connect/id-tokens.ts'
+import { OpenidProvider } from '../../apiserver/authn/openid-connect/provider.ts'
+import { errorFields, type Log } from '../../base/telemetry/log.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import { askForJson } from '../../wire/http/https-json.ts'
+import { readAuthorities } from '../certificates/client-authorities.ts'
+import type { ServerOptions } from '../flags/options.ts'
+import type { Reloading } from '../flags/reloading.ts'
+
+export interface OpenidParts {
+  readonly clock: Clock
+  readonly log: Log
+  readonly reloading: Reloading
+  /** Closes what is opened. */
+  readonly opened: AsyncDisposableStack
+}
+
+export function openidConnect(options: ServerOptions, parts: OpenidParts): Authenticator {
+  const { clock, log, opened } = parts
+  const provider = new OpenidProvider({
+    issuer: options.oidcIssuerUrl,
+    clock,
+    get: getterBy(options.oidcCaFile, parts.reloading),
+    onFailure: (error) => log.error('cannot reach the OpenID Connect provider', errorFields(error)),
+  })
+  provider.start()
+  opened.defer(() => provider.close())
+  return idTokens({
+    provider,
+    clientId: options.oidcClientId,
+    algorithms: options.oidcSigningAlgs,
+    rules: {
+      issuer: options.oidcIssuerUrl,
+      usernameClaim: options.oidcUsernameClaim,
+      usernamePrefix: options.oidcUsernamePrefix,
+      groupsClaim: options.oidcGroupsClaim,
+      groupsPrefix: options.oidcGroupsPrefix,
+      requiredClaims: new Map(options.oidcRequiredClaim.flat()),
+    },
+    clock,
+  })
+}
+
+/** Gets JSON from servers that these authorities vouch for: those of the file as it is now. */
+function getterBy(file: string, reloading: Reloading): (url: string) => Promise<Json> {
+  const read = () => (file === '' ? undefined : readAuthorities('oidc-ca-file', file).map(String).join(''))
+  if (file !== '')
+    reloading.follow('oidc-ca-file', [file], () => {
+      ca = read()
+    })
+  let ca = read()
+  return async (url) => {
+    const agent = new Agent(ca === undefined ? {} : { ca })
+    try {
+      return (await askForJson({ url, agent })) as Json
+    } finally {
+      agent.destroy()
+    }
+  }
+}

@@ -1,0 +1,114 @@
+/** Service account tokens, as the flags say: their keys, who issues them, and how they are judged. */
+
+import type { Lookup } from '../../api/model/lookup.ts'
+import { apiAudience, vendorOf } from '../../api/model/vendor.ts'
+import type { Authenticator } from '../../apiserver/authn/authenticator.ts'
+import { serviceAccountTokens } from '../../apiserver/authn/service-account/authenticator.ts'
+import { TokenIssuer } from '../../apiserver/authn/service-account/issuer.ts'
+import {
+  isSigning,
+  readKeys,
+  type SigningKey,
+  type TokenKeys,
+  tokenKeys,
+  type VerifyingKey,
+} from '../../apiserver/authn/service-account/keys.ts'
+import { Signatures } from '../../apiserver/authn/service-account/signatures.ts'
+import { TokenDependencies } from '../../apiserver/authn/service-account/token-dependencies.ts'
+import type { TokenMetrics } from '../../apiserver/authn/service-account/token-metrics.ts'
+import { StalenessBound } from '../../apiserver/authn/staleness-bound.ts'
+import type { TokenPolicy } from '../../apiserver/resources/service-account-token.ts'
+import { UsageError } from '../../base/flags/flags.ts'
+import { messageOf } from '../../base/text/errors.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import type { Store } from '../../storage/store/store.ts'
+import { tokenKeyIn } from '../certificates/shared-keys.ts'
+import type { ServerOptions } from '../flags/options.ts'
+import { readFlagFile } from '../flags/read-flag-file.ts'
+
+/** The keys that the flags for them name. */
+export interface GivenKeys {
+  readonly signing: SigningKey | undefined
+  readonly verifying: readonly (VerifyingKey | SigningKey)[]
+}
+
+export function readGivenKeys(options: ServerOptions): GivenKeys {
+  const { serviceAccountKeyFile: files, serviceAccountSigningKeyFile: signingFile } = options
+  const verifying = files.flatMap((file) => keysIn('service-account-key-file', file))
+  const signer =
+    signingFile === '' ? undefined : keysIn('service-account-signing-key-file', signingFile).find(isSigning)
+  if (signingFile !== '' && signer === undefined)
+    throw new UsageError(`--service-account-signing-key-file: ${signingFile} holds no private key`)
+  const signing = signer ?? verifying.find(isSigning)
+  if (signing === undefined && verifying.length > 0)
+    throw new UsageError(
+      '--service-account-key-file: there is no private key to sign with: add one, or give --service-account-signing-key-file',
+    )
+  return { signing, verifying }
+}
+
+function keysIn(flag: string, file: string): (VerifyingKey | SigningKey)[] {
+  const pem = readFlagFile(flag, file)
+  try {
+    return readKeys(pem)
+  } catch (error) {
+    throw new UsageError(`--${flag}: ${file}: ${messageOf(error)}`)
+  }
+}
+
+/** To be called when the serving key is known to be good: where no file is named for tokens, that verifies them. */
+export async function settleKeys(
+  { signing, verifying }: GivenKeys,
+  { tlsPrivateKeyFile }: ServerOptions,
+  store: Store,
+): Promise<TokenKeys> {
+  if (signing !== undefined && verifying.length > 0) return tokenKeys(signing, verifying)
+  const usual = tlsPrivateKeyFile === '' ? readKeys(await tokenKeyIn(store)) : servingKey(tlsPrivateKeyFile)
+  return tokenKeys(signing ?? usual.find(isSigning)!, usual)
+}
+
+function servingKey(file: string): (VerifyingKey | SigningKey)[] {
+  try {
+    return keysIn('tls-private-key-file', file)
+  } catch (error) {
+    throw new UsageError(`${messageOf(error)}; give another key for tokens, with --service-account-key-file`)
+  }
+}
+
+export interface AccountTokens {
+  readonly policy: TokenPolicy
+  /** Whom tokens must be meant for that are used here. */
+  readonly audiences: readonly string[]
+  strategy(parts: { lookup: Lookup; clock: Clock; metrics: TokenMetrics }): Authenticator
+}
+
+function issuersOf({ serviceAccountIssuer, profile }: ServerOptions): readonly string[] {
+  return serviceAccountIssuer.length === 0 ? [apiAudience(vendorOf(profile))] : serviceAccountIssuer
+}
+
+/** Whom tokens must be meant for that are used here. */
+export function audiencesOf(options: ServerOptions): readonly string[] {
+  return options.apiAudiences.length === 0 ? issuersOf(options) : options.apiAudiences
+}
+
+export function openAccountTokens(options: ServerOptions, keys: TokenKeys): AccountTokens {
+  const vendor = vendorOf(options.profile)
+  const issuers = issuersOf(options)
+  const audiences = audiencesOf(options)
+  const longest = options.serviceAccountMaxTokenExpiration
+  return {
+    policy: {
+      issuer: new TokenIssuer(issuers[0]!, vendor, keys),
+      longestSeconds: longest === 0 ? undefined : Math.floor(longest / 1000),
+      extendExpiration: options.serviceAccountExtendTokenExpiration,
+    },
+    audiences,
+    strategy: ({ lookup, clock, metrics }) =>
+      serviceAccountTokens({
+        ...{ vendor, clock, audiences, metrics },
+        signatures: new Signatures({ vendor, keys: keys.verifying, issuers }),
+        holders: new TokenDependencies({ lookup, clock, lookupLegacy: options.serviceAccountLookup }),
+        recency: new StalenessBound(lookup, clock),
+      }),
+  }
+}

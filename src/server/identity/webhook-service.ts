@@ -1,0 +1,108 @@
+/**
+ * A service that this server asks over HTTPS, as a file in the form of a client config (kubeconfig) says: where it is, by
+ * which authority it is known, and who to be there. Answers are bounded, redirects are not followed, and a call that
+ * failed on its way is tried once more.
+ */
+import { Agent } from 'node:https'
+import type { Json, JsonObject } from '../../api/json/json.ts'
+import { UsageError } from '../../base/flags/flags.ts'
+import { parseConfigYaml } from '../../client/node/config-yaml.ts'
+import type { HttpTransportOptions } from '../../client/node/http-transport.ts'
+import { type ClientConfig, readClientConfig } from '../../client/node/kubeconfig.ts'
+import { ConfigError } from '../../client/node/kubeconfig-files.ts'
+import { askForJson, BadAnswer, type JsonQuestion, NoFreeConnection, tellJson } from '../../wire/http/https-json.ts'
+import type { Reloading } from '../flags/reloading.ts'
+
+export interface WebhookService {
+  /** Gives the answer; throws where there is none that can be read. The headers are sent beside those of the config. */
+  post(body: JsonObject, headers?: Headers): Promise<Json>
+  /** Sends a JSON text, once; the answer must be one of success, and is not read. */
+  tell(text: string): Promise<void>
+  close(): void
+}
+
+type Headers = { readonly [name: string]: string }
+
+const tries = 2
+
+/** The file, and those that it names, may change while the server runs. Throws UsageError where it is of no use. */
+export function webhookService(flag: string, file: string, reloading: Reloading): WebhookService {
+  let stopFollowing = () => {}
+  const open = (): Opened => {
+    const { files } = readConfig(flag, file)
+    stopFollowing()
+    stopFollowing = reloading.follow(flag, files, () => {
+      const before = current
+      current = open()
+      retire(before.agent)
+    })
+    // Once more, as they may have changed before they were followed.
+    return openConfig(readConfig(flag, file).transport)
+  }
+  let current = open()
+  return {
+    post: async (body, headers = {}) => {
+      const text = JSON.stringify(body)
+      for (let attempt = 1; ; attempt++) {
+        try {
+          const question = await questionOf(current, text)
+          return (await askForJson({ ...question, headers: { ...headers, ...question.headers } })) as Json
+        } catch (error) {
+          if (attempt === tries || error instanceof BadAnswer || error instanceof NoFreeConnection) throw error
+        }
+      }
+    },
+    tell: async (text) => tellJson(await questionOf(current, text)),
+    close: () => {
+      stopFollowing()
+      current.agent.destroy()
+    },
+  }
+}
+
+/** A config, and the connections that are made with it. */
+interface Opened {
+  readonly options: HttpTransportOptions
+  readonly agent: Agent
+}
+
+function openConfig(options: HttpTransportOptions): Opened {
+  const { authority, certificate } = options
+  const agent = new Agent({
+    keepAlive: true,
+    maxSockets: 32,
+    ...(authority === undefined ? {} : { ca: authority }),
+    ...(certificate === undefined ? {} : { cert: certificate.certificate, key: certificate.key }),
+  })
+  return { options, agent }
+}
+
+function readConfig(flag: string, file: string): ClientConfig {
+  try {
+    const config = readClientConfig({ files: [file], parse: parseConfigYaml })
+    if (!config.transport.server.startsWith('https://'))
+      throw new ConfigError(`${file}: the service must be at https://`)
+    if (config.transport.credentials !== undefined)
+      throw new ConfigError(`${file}: neither exec nor auth-provider is supported here: use a token or a certificate`)
+    if (config.transport.proxy !== undefined) throw new ConfigError(`${file}: proxy-url is not supported here`)
+    if (config.transport.headers?.['impersonate-user'] !== undefined)
+      throw new ConfigError(`${file}: as is not supported here`)
+    return config
+  } catch (error) {
+    if (error instanceof ConfigError) throw new UsageError(`--${flag}: ${error.message}`, { cause: error })
+    throw error
+  }
+}
+
+async function questionOf({ options: { server, token, headers }, agent }: Opened, body: string): Promise<JsonQuestion> {
+  const bearer = await token?.()
+  const authorization = bearer === undefined ? headers?.authorization : `Bearer ${bearer}`
+  const sent = authorization === undefined ? {} : { authorization: String(authorization) }
+  return { url: server, agent, body, headers: sent }
+}
+
+/** What is under way goes on; no connection is used again. */
+function retire(agent: Agent): void {
+  agent.maxFreeSockets = 0
+  for (const sockets of Object.values(agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy()
+}

@@ -1,0 +1,43 @@
+/**
+ * `orch encryption rewrite`: encrypts in a stopped store what lies there already, with the first key of the
+ * configuration, and leaves nothing of what was there before in the file.
+ */
+import { parseFlags, UsageError } from '../../base/flags/flags.ts'
+import { openLog } from '../../base/telemetry/log.ts'
+import { prefixOf } from '../../storage/cache/caches.ts'
+import { rewriteAll } from '../../storage/encryption/rewrite.ts'
+import { serverFlags } from '../flags/options.ts'
+import { readEncryptionFile } from '../store/encryption.ts'
+import { claimProfile } from '../store/profile.ts'
+import { openRawStore } from '../store/store.ts'
+
+/** `orch encryption rewrite`: the flags are those of the server. `tell` is given lines for people. */
+export async function encryptionCommand(args: readonly string[], tell: (line: string) => void): Promise<void> {
+  const [command, ...rest] = args
+  if (command !== 'rewrite') throw new UsageError('use orch encryption rewrite')
+  const options = parseFlags(serverFlags, rest)
+  const encrypted = await readEncryptionFile(options, { allowsSharedOldNames: true })
+  if (encrypted === undefined)
+    throw new UsageError('--encryption-provider-config is needed: it says what is encrypted, and how')
+  const store = await openRawStore(options, openLog({}))
+  const events = prefixOf('core', 'events')
+  try {
+    await claimProfile(store, options.profile)
+    const { written, current, unreadable } = await rewriteAll(store, encrypted, {
+      lifetimeOf: (key) => (key.startsWith(events) ? Math.ceil(options.eventTtl / 1000) : undefined),
+      onProgress: (done) => tell(`${done} values looked at`),
+    })
+    tell(`${written} values written anew, ${current} were encrypted with the first key already`)
+    for (const key of unreadable) tell(`cannot be decrypted, and was left as it is: ${key}`)
+  } finally {
+    await store.close()
+  }
+  if (options.etcdServers.length > 0) {
+    tell('history is forgotten; run "etcdctl defrag" on each member, and make new backups, until no plain text is left')
+    return
+  }
+  const { compactFile } = await import('../../storage/store/lmdb/compact-file.ts')
+  const { before, after } = await compactFile(options.dataDir)
+  tell(`the file was made anew, ${before} bytes before and ${after} now: no page of it holds what was there before`)
+  tell('backups that were made before are as they were: make new ones')
+}

@@ -1,0 +1,91 @@
+/**
+ * Stands in for the two binaries that envtest (controller-runtime's test environment) and its likes start: `etcd`, which
+ * here only answers that it is well, and `kube-apiserver`, which is this server with a store in memory. Suites that are
+ * written for envtest run against it by setting KUBEBUILDER_ASSETS to the directory `bin/envtest` of this package.
+ *
+ * Their flags are honoured, or listed here as accepted without effect; any other is refused. A real etcd is used where
+ * one answers at `--etcd-servers`.
+ */
+import { createServer } from 'node:http'
+import { version } from '../../api/model/version.ts'
+import { groupedHelp } from '../../base/flags/flag-help.ts'
+import { type Flags, flag, parseFlags, readBoolean, text, UsageError } from '../../base/flags/flags.ts'
+import { ephemeralDirectory } from './ephemeral.ts'
+
+const etcdFlags = {
+  listenClientUrls: flag('listen-client-urls', 'URLS', 'http://127.0.0.1:2379', text, 'where /health is answered'),
+  advertiseClientUrls: flag('advertise-client-urls', 'URLS', '', text, 'accepted, without effect'),
+  listenPeerUrls: flag('listen-peer-urls', 'URLS', '', text, 'accepted, without effect'),
+  dataDir: flag('data-dir', 'DIR', '', text, 'accepted, without effect: nothing is kept'),
+  unsafeNoFsync: flag('unsafe-no-fsync', '', 'false', readBoolean, 'accepted, without effect: nothing is kept'),
+} satisfies Flags
+
+/** How long a real etcd may take to say whether it is one. */
+const probeMs = 5_000
+
+/** Runs `etcd`, or returns the arguments of `orch apiserver` that do what this `kube-apiserver` is asked for. */
+export async function envtestCommand(args: readonly string[]): Promise<readonly string[] | undefined> {
+  const [program, ...rest] = args
+  if (program === 'etcd') return await runEtcd(rest)
+  if (program === 'kube-apiserver') return await apiServerArgs(rest)
+  throw new UsageError(`orch envtest stands in for etcd or kube-apiserver, not for ${JSON.stringify(program ?? '')}`)
+}
+
+async function runEtcd(args: readonly string[]): Promise<undefined> {
+  if (args.includes('--help') || args.includes('-h')) {
+    process.stdout.write(
+      `Usage:\n  etcd [flags]  stands in for etcd in test environments\n\n${groupedHelp({ Flags: etcdFlags }, 80)}`,
+    )
+    return
+  }
+  const { listenClientUrls } = parseFlags(etcdFlags, args)
+  const [address = ''] = listenClientUrls.split(',')
+  if (!URL.canParse(address) || new URL(address).protocol !== 'http:')
+    throw new UsageError(
+      `--listen-client-urls: ${JSON.stringify(address)} is not an address such as http://127.0.0.1:2379`,
+    )
+  const { hostname, port } = new URL(address)
+  const server = createServer((request, response) => {
+    const isHealth = request.url === '/health'
+    response.writeHead(isHealth ? 200 : 404, { 'content-type': 'application/json' })
+    response.end(JSON.stringify(isHealth ? { health: 'true', standsIn: `orch ${version}` } : { error: notAStore }))
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(Number(port || 80), hostname, resolve)
+  })
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(0))
+}
+
+const notAStore = 'this stands in for etcd and stores nothing: the kube-apiserver beside it keeps its objects itself'
+
+async function apiServerArgs(args: readonly string[]): Promise<readonly string[]> {
+  const taken = args.filter((arg) => !isWithoutEffect(arg))
+  const servers = taken.filter((arg) => arg.startsWith('--etcd-servers='))
+  const isOurs = await Promise.all(servers.map(async (arg) => await isStandIn(arg.slice('--etcd-servers='.length))))
+  const store = isOurs.includes(false) ? [...servers, `--data-dir=${ephemeralDirectory()}/data`] : ['--ephemeral']
+  return ['--profile=kubernetes', '--admin-kubeconfig=', ...store, ...taken.filter((arg) => !servers.includes(arg))]
+}
+
+/** Flags of kube-apiserver that ask for what is so anyway. */
+function isWithoutEffect(arg: string): boolean {
+  if (arg === '--allow-privileged' || arg === '--allow-privileged=true') return true
+  if (arg.startsWith('--allow-privileged='))
+    throw new UsageError(
+      '--allow-privileged=false is not supported: privileged containers are a matter of policies here',
+    )
+  if (arg === '--insecure-port=0') return true
+  if (arg.startsWith('--insecure-port'))
+    throw new UsageError('--insecure-port: there is no insecure port, leave it at 0')
+  return false
+}
+
+async function isStandIn(address: string): Promise<boolean> {
+  try {
+    const answer = await fetch(new URL('/health', address), { signal: AbortSignal.timeout(probeMs) })
+    const health = (await answer.json()) as { standsIn?: unknown }
+    return health.standsIn !== undefined
+  } catch {
+    return false // The server itself says what is wrong with a real one.
+  }
+}

@@ -1,0 +1,267 @@
+/** What `orch` does: reads the command line, starts what it asks for, and stops it on a signal. */
+import { setTimeout as pause } from 'node:timers/promises'
+import { version } from '../../api/model/version.ts'
+import { parseFlags, UsageError } from '../../base/flags/flags.ts'
+import { errorFields, type Log, openLog } from '../../base/telemetry/log.ts'
+import { messageOf } from '../../base/text/errors.ts'
+import type { StoreError } from '../../storage/store/store.ts'
+import { explainFailure } from '../assembly/explain-failure.ts'
+import { startRunning } from '../cluster/running.ts'
+import { backupCommandFlags } from '../flags/backup.ts'
+import { knownFlags, readServerFlags, type ServerCommand, type ServerCommandLine } from '../flags/command-line.ts'
+import { withoutForeign } from '../flags/foreign.ts'
+import { apiServerForeign, managerForeign } from '../flags/foreign-flags.ts'
+import { type ConsoleOpening, openConsole } from './console-link.ts'
+import { ephemeralGreeting, whenAbandoned, withEphemeralDefaults } from './ephemeral.ts'
+import { greeting } from './greeting.ts'
+import { commandNames, helpFor } from './help.ts'
+import { notifyManager } from './service-manager.ts'
+
+/** What the user can fix is told in one line on the standard error; then the process ends with 1. */
+export function main(args: readonly string[]): void {
+  // Lines that cannot be written, as on a full disk or when nobody reads them any more, end nothing.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
+  obey(args).catch(fail)
+}
+
+async function obey(args: readonly string[]): Promise<void> {
+  const [command, ...rest] = args
+  if (command === undefined || asksForHelp(command, rest)) {
+    const topic = command === 'help' ? rest.find((word) => !word.startsWith('-')) : command
+    process.stdout.write(await helpFor(topic?.startsWith('-') ? undefined : topic, process.stdout.columns))
+    process.exitCode = command === undefined ? 2 : 0
+    return
+  }
+  if (command === 'envtest') return await obeyEnvtest(rest)
+  if (command === 'version' || command === '--version') {
+    process.stdout.write(`orch ${version} (node ${process.versions.node})\n`)
+    return
+  }
+  if (command === 'controller-manager') return await runManager(rest)
+  if (command === 'join' || command === 'token') return await runJoining(command, rest)
+  if (command === 'node-agent') return await runNodeAgent(rest)
+  if (command === 'encryption') {
+    const { encryptionCommand } = await import('./encryption-command.ts')
+    return await encryptionCommand(rest, (line) => process.stdout.write(`${line}\n`))
+  }
+  if (isBackupCommand(command)) return await runBackupCommand(command, rest)
+  if (command !== 'up' && command !== 'apiserver')
+    throw new UsageError(`unknown command ${JSON.stringify(command)}: use ${commandNames.join(', ')} or help`)
+  const known = await knownFlags(command)
+  const flags = withEphemeralDefaults(withoutForeign(rest, known, apiServerForeign), known)
+  const line = await readServerFlags(command, flags)
+  if (line.up !== undefined) await checkLoopNames(line.up.controllers)
+  await run(line, { command, flags })
+}
+
+/** The programs that `orch envtest` stands in for print a help of their own. */
+function asksForHelp(command: string, rest: readonly string[]): boolean {
+  if (command === 'help' || command === '--help' || command === '-h') return true
+  const isStandIn = command === 'envtest' && rest.length > 0 && !rest[0]!.startsWith('-')
+  return !isStandIn && (rest.includes('--help') || rest.includes('-h'))
+}
+
+/** Throws UsageError for a name that no loop has. */
+async function checkLoopNames(names: readonly string[]): Promise<void> {
+  const [{ controlLoops }, { chooseLoops }] = await Promise.all([
+    import('../../cluster/controllers/all.ts'),
+    import('../../cluster/controllers/choice.ts'),
+  ])
+  chooseLoops(controlLoops, names)
+}
+
+async function obeyEnvtest(args: readonly string[]): Promise<void> {
+  const { envtestCommand } = await import('./envtest.ts')
+  const meant = await envtestCommand(args)
+  if (meant !== undefined) await obey(['apiserver', ...meant])
+}
+
+async function run(line: ServerCommandLine, given: GivenFlags): Promise<void> {
+  const { options } = line
+  const log = openLog({ level: options.verbosity, format: options.loggingFormat })
+  process.on('unhandledRejection', (error) => log.error('unhandled promise rejection', errorFields(error)))
+  const stopping = new AbortController()
+  const around = { log, stopping: stopping.signal }
+  const starting = unlessStopped(options.workers > 1 ? startWorkers(line, given, around) : start(line, around), around)
+  let isServing = false
+  stopOnSignal(async () => {
+    log.info('stopping')
+    stopping.abort()
+    void notifyManager('STOPPING=1', log)
+    // Clients and load balancers get to see that it is not ready any more. One that never was ready has none.
+    if (isServing) await pause(options.shutdownDelay)
+    // A start that does not get anywhere all the same holds nothing that would have to be stopped.
+    const stop = await Promise.race([starting, pause(options.shutdownGrace)])
+    await stop?.()
+  })
+  if (options.ephemeral) whenAbandoned(() => process.kill(process.pid, 'SIGTERM'))
+  await starting
+  isServing = true
+  if (!stopping.signal.aborted) await notifyManager('READY=1', log)
+}
+
+/** What a start gives; undefined where it came to nothing because the program is to stop. */
+async function unlessStopped<T>(starting: Promise<T>, { log, stopping }: Around): Promise<T | undefined> {
+  try {
+    return await starting
+  } catch (error) {
+    if (!stopping.aborted) throw error
+    log.info('the start was given up', { error: messageOf(error) })
+    return undefined
+  }
+}
+
+/** A server does not need this. */
+async function joining() {
+  const [joins, tokens] = await Promise.all([
+    import('../../tools/joining/join.ts'),
+    import('../../tools/joining/token-commands.ts'),
+  ])
+  return { ...joins, ...tokens }
+}
+
+async function runJoining(command: 'join' | 'token', args: readonly string[]): Promise<void> {
+  const { join, joinFlags, tokenCommand } = await joining()
+  if (command === 'token') return await tokenCommand(args, (line) => process.stdout.write(`${line}\n`))
+  await join(parseFlags(joinFlags, args), (line) => process.stderr.write(`${line}\n`))
+}
+
+/** Runs until a signal comes. */
+async function runNodeAgent(args: readonly string[]): Promise<void> {
+  const { nodeAgentFlags } = await import('../flags/node-agent.ts')
+  const { startNodeAgent } = await import('../node-agent/node-agent.ts')
+  const options = parseFlags(nodeAgentFlags, args)
+  const log = openLog({ level: options.verbosity, format: options.loggingFormat })
+  process.on('unhandledRejection', (error) => log.error('unhandled promise rejection', errorFields(error)))
+  const stopping = new AbortController()
+  const around = { log, stopping: stopping.signal }
+  const starting = unlessStopped(startNodeAgent(options, around), around)
+  stopOnSignal(async () => {
+    log.info('stopping')
+    stopping.abort()
+    await (await starting)?.stop()
+  })
+  if ((await starting) !== undefined) void notifyManager('READY=1', log)
+}
+
+function isBackupCommand(command: string): boolean {
+  return Object.hasOwn(backupCommandFlags, command)
+}
+
+async function runBackupCommand(command: string, args: readonly string[]): Promise<void> {
+  const { backupCommand } = await import('../backup/run-command.ts')
+  if (!(await backupCommand(command, args))) process.exitCode = 1
+}
+
+/** Runs until a signal comes, or until another manager may have taken over. */
+async function runManager(args: readonly string[]): Promise<void> {
+  const [{ allManagerFlags }, { startControllerManager }] = await Promise.all([
+    import('../flags/controller-manager.ts'),
+    import('../manager/controller-manager.ts'),
+  ])
+  const options = parseFlags(allManagerFlags, withoutForeign(args, allManagerFlags, managerForeign))
+  const log = openLog({ level: options.verbosity, format: options.loggingFormat })
+  process.on('unhandledRejection', (error) =>
+    log.error('a promise was rejected and nobody waited for it', errorFields(error)),
+  )
+  const manager = await startControllerManager(options, log)
+  void notifyManager('READY=1', log)
+  stopOnSignal(async () => {
+    log.info('stopping')
+    void notifyManager('STOPPING=1', log)
+    await manager.stop()
+  })
+  await manager.lost
+  log.error('the lease of the managers is lost, so this one ends: start it again to have it wait for the lease')
+  await Promise.race([manager.stop(), pause(noticeMs)])
+  process.exit(1)
+}
+
+/** What the command line said. */
+interface GivenFlags {
+  readonly command: ServerCommand
+  readonly flags: readonly string[]
+}
+
+interface Around {
+  readonly log: Log
+  /** Aborts when the server is about to stop. */
+  readonly stopping: AbortSignal
+}
+
+/** Gives what stops it all again. */
+async function start(line: ServerCommandLine, around: Around): Promise<() => Promise<void>> {
+  const { log } = around
+  const console = openConsole(line)
+  const running = await startRunning(line, { ...around, console: console.access })
+  announce(running.server.url, { line, console, log })
+  running.startLoops()
+  stopWhenFailed(running.server.failed, running.stop, { line, log })
+  return running.stop
+}
+
+/** The same with several workers: a server that has one does not load what this takes. */
+async function startWorkers(line: ServerCommandLine, given: GivenFlags, around: Around): Promise<() => Promise<void>> {
+  const { log } = around
+  const { startSupervisor } = await import('../workers/supervisor.ts')
+  const console = openConsole(line)
+  const supervisor = await startSupervisor(line.options, { ...given, console: console.secrets }, around)
+  announce(supervisor.url, { line, console, log })
+  stopWhenFailed(supervisor.failed, supervisor.stop, { line, log })
+  return supervisor.stop
+}
+
+interface Announced {
+  readonly line: ServerCommandLine
+  readonly console: ConsoleOpening
+  readonly log: Log
+}
+
+function announce(url: string, { line: { options, up }, console, log }: Announced): void {
+  if (options.ephemeral) process.stdout.write(ephemeralGreeting(url, options))
+  else if (up !== undefined) process.stdout.write(greeting(url, options, console.address(url)))
+  else log.info('serving', { url, profile: options.profile })
+}
+
+function stopWhenFailed(
+  failed: Promise<StoreError>,
+  stop: () => Promise<void>,
+  { line, log }: { line: ServerCommandLine; log: Log },
+): void {
+  void failed.then((error) => {
+    log.error('the store can no longer be written, so the server stops: check the disk, then start it again', {
+      error: error.message,
+    })
+    return endAfterFailure(stop, line.options.shutdownGrace)
+  })
+}
+
+/** Long enough for a readiness probe to get the reason. */
+const noticeMs = 1_000
+
+/** Answers what is under way and ends, in the end by itself: a disk in trouble may hold up the closing of the store. */
+async function endAfterFailure(stop: () => Promise<void>, graceMs: number): Promise<never> {
+  await pause(noticeMs)
+  await Promise.race([stop(), pause(graceMs + noticeMs)]).catch(() => {})
+  process.exit(1)
+}
+
+/** The first signal stops in order, a second one at once. */
+function stopOnSignal(stop: () => Promise<void>): void {
+  let stopping = false
+  const onSignal = () => {
+    if (stopping) process.exit(130)
+    stopping = true
+    stop().then(
+      () => process.exit(0),
+      (error: unknown) => fail(error),
+    )
+  }
+  process.on('SIGINT', onSignal)
+  process.on('SIGTERM', onSignal)
+}
+
+function fail(error: unknown): never {
+  process.stderr.write(`orch: ${explainFailure(error)}\n`)
+  process.exit(1)
+}

@@ -1,0 +1,11 @@
+/**
+ * Imported before everything else: a server on the embedded store begins with the thread of that store, which then loads
+ * what it needs while all other modules are evaluated.
+ */
+import { isMainThread } from 'node:worker_threads'
+import { startThreadAhead } from '../../storage/store/lmdb/thread-start.ts'
+
+const [command, ...flags] = process.argv.slice(2)
+const elsewhere = /^--?(etcd-servers|help|h)\b/
+if (isMainThread && (command === 'up' || command === 'apiserver') && !flags.some((flag) => elsewhere.test(flag)))
+  startThreadAhead()

@@ -1,0 +1,25 @@
+/** The vendor profile of a store. Names are data: a store is served only under the profile that it was made with. */
+
+import { type ProfileName, profileNames } from '../../api/model/vendor.ts'
+import { UsageError } from '../../base/flags/flags.ts'
+import type { Store } from '../../storage/store/store.ts'
+import { settledValue } from '../certificates/shared-keys.ts'
+
+export const profileKey = 'meta/profile'
+
+export async function claimProfile(store: Store, profile: ProfileName): Promise<void> {
+  const stored = (await settledValue(store, profileKey, () => Buffer.from(profile))).toString('utf8')
+  if (stored === profile) return
+  const remedy = profileNames.some((name) => name === stored)
+    ? `start with --profile=${stored}, or with another data directory`
+    : 'start with another data directory'
+  throw new UsageError(
+    `the store was made with the profile ${JSON.stringify(stored)}, and names in it cannot change: ${remedy}`,
+  )
+}
+
+/** The profile of a store; undefined where it has none yet, or one that is not known. */
+export async function profileOf(store: Store): Promise<ProfileName | undefined> {
+  const stored = Buffer.from((await store.get(profileKey))?.value ?? []).toString('utf8')
+  return profileNames.find((name) => name === stored)
+}

@@ -1,0 +1,54 @@
+/**
+ * What operators must know of a store that works on although it refuses data for want of room: a line in the log, and a
+ * note in `/readyz?verbose`. A store may go back and forth between the two many times a second: the log has one line
+ * a minute at most, and then one when it is over.
+ */
+
+import type { Log } from '../../base/telemetry/log.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import type { OnCapacity } from '../../storage/store/fullness.ts'
+
+const quietMs = 60_000
+
+export class StoreNotice {
+  readonly #log: Log
+  readonly #clock: Clock
+  readonly #remedy: string
+  #since: number | undefined
+  #toldAt = Number.NEGATIVE_INFINITY
+  #told = false
+
+  /** `remedy`: how an administrator makes room. */
+  constructor(log: Log, clock: Clock, remedy: string) {
+    this.#log = log
+    this.#clock = clock
+    this.#remedy = remedy
+  }
+
+  /** For the store to call. */
+  readonly onCapacity: OnCapacity = (now) => {
+    this.#since = now === 'full' ? this.#clock.now() : undefined
+    if (now === 'full') this.#tellFull()
+    else this.#tellOver()
+  }
+
+  /** What to add to the check of the store. */
+  note(): string | undefined {
+    if (this.#since === undefined) return undefined
+    return `it is full since ${new Date(this.#since).toISOString()}: writes are refused, deletes are not; ${this.#remedy}`
+  }
+
+  #tellFull(): void {
+    const now = this.#clock.monotonic()
+    if (now - this.#toldAt < quietMs) return
+    this.#toldAt = now
+    this.#told = true
+    this.#log.warn(`the store is full: writes are refused, deletes are not; ${this.#remedy}`)
+  }
+
+  #tellOver(): void {
+    if (!this.#told) return
+    this.#told = false
+    this.#log.info('the store accepts writes again')
+  }
+}

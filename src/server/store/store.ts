@@ -1,0 +1,215 @@
+/** Opens the store that the options name: the embedded one, or etcd. Each is loaded only where it is used. */
+
+import { allKinds } from '../../api/kinds/all.ts'
+import { pause } from '../../base/concurrency/abort.ts'
+import { UsageError } from '../../base/flags/flags.ts'
+import type { Log } from '../../base/telemetry/log.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import { prefixOf } from '../../storage/cache/caches.ts'
+import { encryptedStore } from '../../storage/encryption/encrypted-store.ts'
+import type { EtcdOptions } from '../../storage/store/etcd/store.ts'
+import type { OnCapacity } from '../../storage/store/fullness.ts'
+import type { EmbeddedOptions } from '../../storage/store/lmdb/embedded-store.ts'
+import { type Retention, type Store, StoreError } from '../../storage/store/store.ts'
+import type { ServerOptions } from '../flags/options.ts'
+import { readFlagFile } from '../flags/read-flag-file.ts'
+import type { ReadSize, StoreMetrics } from '../telemetry/store-metrics.ts'
+import type { StoreAccess, WorkerPlace } from '../threads/worker-place.ts'
+import { readEncryptionFile } from './encryption.ts'
+import { StoreNotice } from './store-notice.ts'
+
+export interface OpenStore {
+  readonly store: Store
+  /** The same as it lies on the disk: values may be encrypted. For backups. */
+  readonly raw: Store
+  /** Resolves with the reason when the store can never be written again; etcd always may come back. */
+  readonly failed: Promise<StoreError>
+  readonly notice: StoreNotice
+}
+
+export async function openStore(
+  options: ServerOptions,
+  { log, clock, metrics, given, worker, stopping }: StoreSurroundings,
+): Promise<OpenStore> {
+  const { promise: failed, resolve: onFailed } = Promise.withResolvers<StoreError>()
+  const onEtcd = options.etcdServers.length > 0
+  const notice = new StoreNotice(log, clock, onEtcd ? remedies.etcd : remedies.embedded)
+  const onCapacity: OnCapacity = (now) => {
+    notice.onCapacity(now)
+    metrics.onCapacity(now)
+  }
+  const listeners = { onFailed, onCapacity, log, stopping }
+  const open = () => {
+    if (worker !== undefined) return openShared(options, listeners, worker.store)
+    return onEtcd ? openEtcd(options, listeners) : openEmbedded(options, listeners)
+  }
+  const encrypted = await readEncryptionFile(options)
+  const raw = given ?? (await open())
+  if (given === undefined) metrics.showSize(await sizeReader(options, raw))
+  const store = encrypted === undefined ? raw : encryptedStore(raw, encrypted)
+  return { store: metrics.measured(store), raw, failed, notice }
+}
+
+/** Each has its own way to say how large it is; the file of the embedded store is looked at by every thread itself. */
+async function sizeReader({ dataDir }: ServerOptions, store: Store): Promise<ReadSize> {
+  if (store.size !== undefined) return store.size.bind(store)
+  const { dataFileSize } = await import('../../storage/store/lmdb/directory.ts')
+  return () => dataFileSize(dataDir)
+}
+
+interface StoreSurroundings {
+  readonly log: Log
+  readonly clock: Clock
+  readonly metrics: StoreMetrics
+  readonly given?: Store | undefined
+  readonly worker?: WorkerPlace | undefined
+  /** Aborts when the server is not to start any more. */
+  readonly stopping: AbortSignal
+}
+
+/** The store as it lies on the disk, for commands. */
+export async function openRawStore(options: ServerOptions, log: Log): Promise<Store> {
+  const listeners = { onFailed: () => {}, onCapacity: () => {}, log, stopping: never }
+  // On etcd servers may keep a history though this command was not told so: it forgets it all the same.
+  const { historyRetention = usualRetention } = options
+  return options.etcdServers.length > 0
+    ? await openEtcd({ ...options, historyRetention }, listeners)
+    : await openEmbedded(options, listeners)
+}
+
+const never = new AbortController().signal
+
+/** What to do about a full store. */
+const remedies = {
+  embedded: 'free space on the disk of --data-dir, or delete objects',
+  etcd: 'compact and defragment etcd, raise its quota if need be, and disarm its NOSPACE alarm',
+}
+
+/** Where the objects lie whose values history does not keep. */
+function secretPrefixes(): string[] {
+  const secret = allKinds.filter(({ life }) => life.secretFields !== undefined)
+  return secret.map(({ group, plural }) => prefixOf(group, plural))
+}
+
+interface Listeners {
+  readonly onFailed: (error: StoreError) => void
+  readonly onCapacity: OnCapacity
+  readonly log: Log
+  readonly stopping: AbortSignal
+}
+
+async function openEmbedded(
+  { dataDir, historyDuration, ...options }: ServerOptions,
+  { onFailed, onCapacity, log }: Listeners,
+): Promise<Store> {
+  assertNoEtcdFiles(options)
+  const { LmdbStore } = await import('../../storage/store/lmdb/store.ts')
+  const listeners = embeddedListeners({ onFailed, onCapacity, log })
+  const retention = retentionOf(options)
+  return await LmdbStore.open({ directory: dataDir, historyMs: historyDuration, retention, ...listeners })
+}
+
+type EtcdFileFlags = Pick<ServerOptions, 'etcdCafile' | 'etcdCertfile' | 'etcdKeyfile'>
+
+/** Throws UsageError where the embedded store was given files for the TLS of etcd. */
+export function assertNoEtcdFiles(options: EtcdFileFlags): void {
+  const idle = (['etcdCafile', 'etcdCertfile', 'etcdKeyfile'] as const).find((name) => options[name] !== '')
+  if (idle !== undefined)
+    throw new UsageError(`--${idle.toLowerCase().replace('etcd', 'etcd-')} goes with --etcd-servers`)
+}
+
+/** The store of a worker. What an administrator should know of etcd is logged once, by the thread that watches it. */
+async function openShared(options: ServerOptions, listeners: Listeners, { type, access }: StoreAccess): Promise<Store> {
+  if (type === 'embedded') {
+    const { WorkerStore } = await import('../../storage/store/lmdb/worker-store.ts')
+    return await WorkerStore.open(access, { ...embeddedListeners(listeners), retention: retentionOf(options) })
+  }
+  const [{ EtcdStore }, { RelayedEras }] = await Promise.all([
+    import('../../storage/store/etcd/store.ts'),
+    import('../../storage/store/etcd/relayed-feed.ts'),
+  ])
+  const { onFailed, onCapacity } = listeners
+  return await EtcdStore.open({ ...etcdOptionsOf(options), onCapacity }, new RelayedEras(access, onFailed))
+}
+
+const usualRetention = { time: 24 * 3_600_000, bytes: 256 * 2 ** 20 }
+
+/** How long the store keeps the history of objects, and of which ones the values. On etcd that is for users to ask for. */
+export function retentionOf(
+  options: Pick<ServerOptions, 'historyRetention' | 'historySecretValues' | 'etcdServers'>,
+): Retention {
+  const { historyRetention, historySecretValues, etcdServers } = options
+  const preset = { ...usualRetention, ...(etcdServers.length > 0 ? { time: 0 } : {}) }
+  return { ...preset, ...historyRetention, withoutValues: historySecretValues ? [] : secretPrefixes() }
+}
+
+/** What the embedded store reports, in the log. */
+export function embeddedListeners({ onFailed, onCapacity, log }: Omit<Listeners, 'stopping'>): EmbeddedOptions {
+  return {
+    ...{ onFailed, onCapacity },
+    onUpkeepError: ({ message }) => log.error(`cannot clean up the store: ${message}; it will be tried again`),
+    onWarning: (text) => log.warn(text),
+  }
+}
+
+async function openEtcd(options: ServerOptions, { onCapacity, log, stopping }: Listeners): Promise<Store> {
+  const { EtcdStore } = await import('../../storage/store/etcd/store.ts')
+  return await openingEtcd(options, { log, stopping }, (etcd) => EtcdStore.open({ ...etcd, onCapacity }))
+}
+
+/** Tries again for as long as a start may take, unless the server is to stop: what cannot be reached yet may come. */
+async function patiently<T>(milliseconds: number, stopping: AbortSignal, open: () => Promise<T>): Promise<T> {
+  const end = performance.now() + milliseconds
+  for (;;)
+    try {
+      return await open()
+    } catch (error) {
+      if (!(error instanceof StoreError) || performance.now() >= end || stopping.aborted) throw error
+      await pause(betweenAttemptsMs, stopping)
+    }
+}
+
+const betweenAttemptsMs = 500
+
+/**
+ * Opens what the flags say of etcd, which may come within the grace period of a start; what it reports, and that it cannot
+ * be opened, comes with what to do about it.
+ */
+export async function openingEtcd<T>(
+  options: ServerOptions,
+  { log, stopping }: Pick<StoreSurroundings, 'log' | 'stopping'>,
+  open: (etcd: EtcdOptions) => Promise<T>,
+): Promise<T> {
+  const etcd = {
+    ...etcdOptionsOf(options),
+    giveUp: stopping,
+    onWarning: (text: string) => log.warn(text),
+    onWaiting: (why: string) => log.warn(`waiting for etcd: ${why}; ${whatToDo}`),
+  }
+  try {
+    return await patiently(options.livezGrace, stopping, () => open(etcd))
+  } catch (error) {
+    throw error instanceof StoreError ? new StoreError(`${error.message}; ${whatToDo}`, { cause: error }) : error
+  }
+}
+
+function etcdOptionsOf(options: ServerOptions): EtcdOptions {
+  const { etcdServers, etcdPrefix, etcdCafile, etcdCertfile, etcdKeyfile, historyDuration } = options
+  if ((etcdCertfile === '') !== (etcdKeyfile === ''))
+    throw new UsageError('--etcd-certfile and --etcd-keyfile go together')
+  const tls = {
+    ...(etcdCafile === '' ? {} : { ca: readFlagFile('etcd-cafile', etcdCafile) }),
+    ...(etcdCertfile === ''
+      ? {}
+      : { cert: readFlagFile('etcd-certfile', etcdCertfile), key: readFlagFile('etcd-keyfile', etcdKeyfile) }),
+  }
+  return {
+    endpoints: etcdServers,
+    prefix: etcdPrefix,
+    tls,
+    historyMs: historyDuration,
+    retention: retentionOf(options),
+  }
+}
+
+const whatToDo = 'check that it runs, and that --etcd-servers and the files for its TLS are right'

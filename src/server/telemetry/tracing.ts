@@ -1,0 +1,135 @@
+/**
+ * Traces of requests, off unless `--tracing-config-file` names a TracingConfiguration: a span for each request that is
+ * recorded, and one for each part of it that it waited for (`base/telemetry/timings.ts`). The header `traceparent` of a caller
+ * decides, else the rate of the file.
+ */
+
+import { isObject, type Json, own } from '../../api/json/json.ts'
+import { apiVersionOf, type Vendor } from '../../api/model/vendor.ts'
+import { version } from '../../api/model/version.ts'
+import type { Step } from '../../apiserver/http/pipeline.ts'
+import type { Exchange } from '../../apiserver/http/request/exchange.ts'
+import { UsageError } from '../../base/flags/flags.ts'
+import type { Log } from '../../base/telemetry/log.ts'
+import {
+  type Attribute,
+  OtlpExporter,
+  type Span,
+  type TraceMetrics,
+} from '../../base/telemetry/tracing/otlp-exporter.ts'
+import { beginTrace, newSpanId, type TraceContext } from '../../base/telemetry/tracing/trace-context.ts'
+import { messageOf } from '../../base/text/errors.ts'
+import { readFlagFile } from '../flags/read-flag-file.ts'
+
+/** Records requests. */
+export interface Tracing {
+  readonly step: Step
+  /** To be called for every request that has been handled. */
+  readonly onHandled: (exchange: Exchange) => void
+}
+
+interface TracingParts {
+  readonly vendor: Vendor
+  readonly log: Log
+  readonly metrics: TraceMetrics
+  readonly opened: AsyncDisposableStack
+}
+
+const flagName = 'tracing-config-file'
+const maxFileBytes = 64 * 1024
+
+/** Undefined where nothing is recorded. */
+export async function openTracing(file: string, parts: TracingParts): Promise<Tracing | undefined> {
+  if (file === '') return undefined
+  const { endpoint, ratePerMillion } = await readConfiguration(file, parts.vendor)
+  const resource = [text('service.name', 'orch'), text('service.version', version)]
+  let isReported = false
+  const onError = (error: Error) => {
+    if (!isReported) parts.log.warn('traces cannot be sent; dropped spans are counted', { error: error.message })
+    isReported = true
+  }
+  const exporter = new OtlpExporter({ url: endpoint, resource, onError }, parts.metrics)
+  parts.opened.defer(() => exporter.close())
+  return {
+    step: (exchange) => {
+      exchange.trace = beginTrace(exchange.sentTrace, ratePerMillion)
+    },
+    onHandled: (exchange) => {
+      if (exchange.trace !== undefined) exporter.add(spansOf(exchange, exchange.trace))
+    },
+  }
+}
+
+async function readConfiguration(file: string, vendor: Vendor) {
+  const { parseYaml } = await import('../../api/codec/yaml.ts')
+  const content = readContent(file, (bytes) => parseYaml(bytes, maxFileBytes).value)
+  const wanted = apiVersionOf(vendor, 'apiserver.config', 'v1alpha1')
+  if (!isObject(content) || own(content, 'kind') !== 'TracingConfiguration' || own(content, 'apiVersion') !== wanted)
+    throw fault(file, `the file must be of kind TracingConfiguration in ${wanted}`)
+  const unknown = Object.keys(content).find((key) => !members.includes(key))
+  if (unknown !== undefined)
+    throw fault(file, `${JSON.stringify(unknown)} is not known; known are ${members.join(', ')}`)
+  const rate = own(content, 'samplingRatePerMillion') ?? 0
+  if (typeof rate !== 'number' || !Number.isInteger(rate) || rate < 0 || rate > 1e6)
+    throw fault(file, 'samplingRatePerMillion must be a whole number from 0 to 1000000')
+  return { endpoint: readEndpoint(file, own(content, 'endpoint')), ratePerMillion: rate }
+}
+
+const members = ['apiVersion', 'kind', 'endpoint', 'samplingRatePerMillion']
+
+function readContent(file: string, parse: (bytes: Buffer) => Json): Json {
+  const content = readFlagFile(flagName, file)
+  try {
+    return parse(Buffer.from(content))
+  } catch (error) {
+    throw fault(file, messageOf(error))
+  }
+}
+
+/** A host and port as in Kubernetes, or a URL; the path is that of OTLP unless there is one. */
+function readEndpoint(file: string, value: Json | undefined): URL {
+  const given = value ?? '127.0.0.1:4318'
+  const address = typeof given === 'string' && !given.includes('://') ? `http://${given}` : given
+  const url = typeof address === 'string' && URL.canParse(address) ? new URL(address) : undefined
+  if (url === undefined || !['http:', 'https:'].includes(url.protocol))
+    throw fault(file, 'endpoint must be HOST:PORT or a URL of a collector that speaks OTLP over HTTP')
+  if (url.pathname === '/') url.pathname = '/v1/traces'
+  return url
+}
+
+function fault(file: string, why: string): UsageError {
+  return new UsageError(`--${flagName}: ${file}: ${why}`)
+}
+
+function text(key: string, value: string): Attribute {
+  return { key, value: { stringValue: value } }
+}
+
+/** Neither the query nor the user is told: a collector is not a place for what people ask about. */
+function spansOf(exchange: Exchange, trace: TraceContext): Span[] {
+  const { transport, info, status, arrived, timings } = exchange
+  const now = performance.now()
+  const nanos = (ms: number) => String(BigInt(Math.round((performance.timeOrigin + ms) * 1000)) * 1000n)
+  const { traceId, spanId } = trace
+  const whole: Span = {
+    ...{ traceId, spanId, parentSpanId: trace.parentId, kind: 2 },
+    ...(trace.state === '' ? {} : { traceState: trace.state }),
+    name: info?.resource ? `${info.verb} ${info.plural}` : transport.method,
+    startTimeUnixNano: nanos(arrived),
+    endTimeUnixNano: nanos(now),
+    attributes: [
+      text('http.request.method', transport.method),
+      text('url.path', transport.target.split('?', 1)[0]!.slice(0, 500)),
+      { key: 'http.response.status_code', value: { intValue: String(status) } },
+    ],
+    status: status >= 500 ? { code: 2 } : {},
+  }
+  const parts = timings.parts.map(
+    ({ name, begin, end = now }): Span => ({
+      ...{ traceId, spanId: newSpanId(), parentSpanId: spanId, kind: 1, name, attributes: [], status: {} },
+      startTimeUnixNano: nanos(begin),
+      endTimeUnixNano: nanos(end),
+    }),
+  )
+  return [whole, ...parts]
+}

@@ -1,0 +1,411 @@
+/**
+ * The store contract over etcd v3, for as long as etcd does not go back in time.
+ *
+ * A commit is a transaction on one key: see commits.ts. Watchers are served from the tail that one feed fills. A
+ * revision is etcd's plus the offset kept in the store. A lifetime is a lease: see lease.ts.
+ *
+ * etcd counts every write of the cluster, also those to keys outside our prefix, which our watch never sees. Whoever
+ * took such a revision for the present and waited for a watch to reach it would wait for ever. So what `revision()` and
+ * `list()` return is *settled*: the feed has passed on all changes up to it, and if none of our keys changed there, it
+ * is the revision of our last change before it, where the state was the same. Where the feed does not reach a revision
+ * that etcd named, somebody else has written, and a tick (a note written under the prefix, after that revision) makes
+ * the feeds of all servers pass it. A server that has just opened knows no last change and returns what etcd named; the
+ * others pass that when they are asked for their revision.
+ *
+ *   etcd:  7 ours, 8 stranger's, 9 stranger's      feed: 7        look-up says 9, feed stays at 7
+ *          tick written at 10                      feed: 10       nothing of ours in 8 to 10: the present is 7
+ */
+import { randomBytes } from 'node:crypto'
+import { SharedLookup } from '../../../base/concurrency/shared-lookup.ts'
+import type { Clock } from '../../../base/time/clock.ts'
+import { assertKey, assertWrite } from '../key.ts'
+import type { SharedRevisions } from '../shared-revisions.ts'
+import {
+  type Batch,
+  type Committed,
+  type Conflict,
+  type Entry,
+  type Key,
+  type ListRange,
+  type Retention,
+  type Revision,
+  RevisionAhead,
+  RevisionGone,
+  type Snapshot,
+  StoreError,
+  StoreFull,
+  StoreRestored,
+  type WatchOptions,
+  type Write,
+} from '../store.ts'
+import { Commits } from './commits.ts'
+import { Compactor } from './compactor.ts'
+import type { CheckedSession, Connection } from './connection.ts'
+import type { Era, FeedSource } from './era.ts'
+import { isCompacted, isFuture, noteFailure, readFailure } from './failure.ts'
+import type { Feed } from './feed.ts'
+import { CallError } from './grpc.ts'
+import { History } from './history.ts'
+import { assertHistoryIntact } from './history-intact.ts'
+import { clearAbandoned } from './journal/clearing.ts'
+import { type EtcdJournal, openEtcdJournal } from './journal/journal.ts'
+import type { KeySpace } from './key-space.ts'
+import {
+  decodeHeaderOnly,
+  decodeRange,
+  encodeCompact,
+  encodePut,
+  encodeRange,
+  type Method,
+  methods,
+  type RangeRequest,
+  type RangeResponse,
+} from './messages.ts'
+import { readPages } from './pages.ts'
+import { restored, watchFrom } from './watch.ts'
+
+export interface EtcdGenerationOptions {
+  readonly connection: Connection
+  readonly era: Era
+  /** How long history is kept; undefined: forgetting it is left to another thread. */
+  readonly historyMs: number | undefined
+  /** How long the journal is kept; absent: there is none. */
+  readonly retention?: Retention | undefined
+  readonly clock: Clock
+  readonly onWarning: (text: string) => void
+  /** Called once, when etcd has gone back in time: the era is over. */
+  readonly onRestored: (error: StoreRestored) => void
+}
+
+/** How long the feed is given to come to a revision by itself before a tick is written. */
+const patienceMs = 10
+
+export class EtcdGeneration {
+  readonly journal: EtcdJournal | undefined
+  /** Why the era is over. */
+  #over: StoreError | undefined
+  /** The revision at which this server began. */
+  readonly #beginning: Revision
+  readonly #connection: Connection
+  readonly #space: KeySpace
+  /** Our own commits, and how far we have compacted: others may have forgotten more by now. */
+  readonly #known: SharedRevisions
+  readonly #commits: Commits
+  readonly #source: FeedSource
+  readonly #compactor: Compactor | undefined
+  readonly #onRestored: EtcdGenerationOptions['onRestored']
+  /** Sessions with an etcd that has the history of this era: one that is restored has ended its sessions before. */
+  readonly #checkedSessions = new WeakSet<CheckedSession>()
+  readonly #check = (session: CheckedSession, deadline: number): Promise<void> | undefined =>
+    this.#checkedSessions.has(session) ? undefined : this.#checkSession(session, deadline)
+  readonly #present = new SharedLookup(() => this.#lookUp())
+  readonly #ticks = new SharedLookup(() => this.#tick())
+
+  constructor(options: EtcdGenerationOptions) {
+    const { connection, era, historyMs, onRestored } = options
+    const { space, known } = era
+    this.#known = known
+    this.#connection = connection
+    this.#space = space
+    this.#onRestored = onRestored
+    this.#source = era.openFeed({
+      present: () => this.#lookUp(),
+      isRolledBack: () => this.#isRolledBack(),
+      onRestored: () => void this.#restored(),
+    })
+    this.#beginning = this.#feed.newest
+    const revision = () => this.revision()
+    const compact = (target: Revision) => this.compact(target)
+    this.journal = openEtcdJournal(options.retention, {
+      ...options,
+      space,
+      list: (range) => this.list(range),
+      revision,
+      newest: () => this.#feed.newest,
+      anchor: () => this.#anchor(this.#feed.tail.revision),
+    })
+    this.#commits = new Commits(connection, space, {
+      noteOf: ({ note }) => this.journal?.note(note),
+      check: this.#check,
+    })
+    if (historyMs !== undefined) this.#compactor = new Compactor({ connection, space, historyMs, revision, compact })
+  }
+
+  /** To be called once, before all else. Checks the session in use, so that the first commit need not. */
+  async begin(): Promise<void> {
+    const request = encodeRange({ key: this.#space.note('offset') })
+    const checked = this.#connection.call(methods.range, request, { effect: 'read', check: this.#check })
+    // Where that fails, the first commit checks the session and reports why.
+    await checked.catch(() => {})
+    await this.journal?.begin()
+  }
+
+  async commit(write: Write): Promise<Committed | Conflict> {
+    this.#assertOpen()
+    assertWrite(write)
+    const told = this.#told
+    const result = await this.#commits.commit(write).catch((error: unknown) => {
+      if (error instanceof StoreFull) this.journal?.full()
+      throw error
+    })
+    if (result.outcome === 'conflict') return result
+    // It happened in another history than the one that this process knows; under which revision, the next era will say.
+    if (result.revision <= told) throw new StoreError(this.#restored().message, { ambiguous: true })
+    this.#known.raise('revision', result.revision)
+    return result
+  }
+
+  async revision(): Promise<Revision> {
+    this.#assertOpen()
+    return this.#settled(await this.#present.ask())
+  }
+
+  async get(key: Key): Promise<Entry | undefined> {
+    this.#assertOpen()
+    assertKey(key)
+    const { entries } = await this.#range({ key: this.#space.key(key) })
+    return entries[0] && this.#space.entry(entries[0])
+  }
+
+  async list({ prefix, after, limit, revision }: ListRange): Promise<Snapshot> {
+    this.#assertOpen()
+    const range = this.#space.range(prefix, after)
+    const at = revision === undefined ? undefined : this.#readableAt(revision)
+    try {
+      const page = await readPages({ ...range, limit, revision: at }, (request) => this.#callRange(request))
+      const entries = page.entries.map((entry) => this.#space.entry(entry))
+      const told = revision ?? (await this.#settled(this.#space.revision(page.revision)))
+      return { revision: told, entries, remaining: page.remaining }
+    } catch (error) {
+      throw await this.#listFailure(error, revision ?? this.#feed.newest)
+    }
+  }
+
+  async *watch(options: WatchOptions): AsyncIterable<Batch> {
+    this.#assertOpen()
+    const { tail } = this.#feed
+    // Another thread may have compacted.
+    tail.forget(this.#known.oldest)
+    const history = new History(this.#connection, this.#space, options.signal)
+    try {
+      yield* tail.follow(options, async (after) => {
+        if (after < this.#known.oldest) throw new RevisionGone(after, this.#known.oldest)
+        return history.read(after, await this.#anchor(tail.revision))
+      })
+    } finally {
+      await history.close()
+    }
+  }
+
+  async compact(revision: Revision): Promise<void> {
+    this.#assertOpen()
+    const present = await this.#present.ask()
+    if (revision > present) throw new RevisionAhead(revision, await this.#settled(present))
+    if (this.#space.etcdRevision(revision) < 1) return
+    // Not before our own watch has reported it: etcd could no longer add the previous value.
+    await this.#settled(revision)
+    await this.#keepBefore(revision)
+    try {
+      // Compacting twice is the same as once, so it may be tried again like a read.
+      const request = encodeCompact(this.#space.etcdRevision(revision))
+      await this.#connection.call(methods.compact, request, { effect: 'read' })
+    } catch (error) {
+      if (!isCompacted(error)) throw readFailure(error)
+    }
+    this.#known.raise('oldest', revision)
+    this.#feed.tail.forget(revision)
+  }
+
+  /** What etcd is to forget, the journal has to have; where that fails, etcd needs compaction more than a journal. */
+  async #keepBefore(revision: Revision): Promise<void> {
+    const parts = { connection: this.#connection, space: this.#space }
+    try {
+      if (this.journal !== undefined) await this.journal.keep()
+      // Below the beginning it may be no change of ours.
+      else if (revision > this.#beginning && revision <= this.#feed.newest) await clearAbandoned(parts, revision)
+    } catch (error) {
+      this.journal?.failed(readFailure(error))
+    }
+  }
+
+  /** Ends all watches and whatever else goes on. */
+  async end(reason: StoreError): Promise<void> {
+    this.#over ??= reason
+    this.journal?.stop()
+    this.#compactor?.stop()
+    await this.#source.stop(this.#over)
+  }
+
+  get #feed(): Feed {
+    return this.#source.feed
+  }
+
+  /** The highest revision that etcd has reported. */
+  get #told(): Revision {
+    return Math.max(this.#known.revision, this.#feed.tail.revision)
+  }
+
+  #restored(): StoreError {
+    if (this.#over !== undefined) return this.#over
+    const error = restored(this.#told)
+    this.#over = error
+    void this.end(error)
+    this.#onRestored(error)
+    return error
+  }
+
+  /** A write cannot be stale: where its revision is below one reported before, etcd has gone back in time. */
+  async #isRolledBack(): Promise<boolean> {
+    const told = this.#told
+    return (await this.#ticks.ask()) <= told
+  }
+
+  /** Throws StoreRestored where the etcd of a session does not have the history of this era. */
+  async #checkSession(session: CheckedSession, deadline: number): Promise<void> {
+    const connection = { call: (method: Method, request: Buffer) => session.call(method, request, deadline) }
+    const isRolledBack = () => this.#isRolledBack()
+    try {
+      await this.#checkRevisions(connection)
+      const { revision } = this.#feed
+      await assertHistoryIntact({
+        ...{ connection, last: this.#source.last, etcdRevision: this.#space.etcdRevision(revision) },
+        ...{ anyKey: this.#space.note('tick'), isRolledBack, restored: () => restored(revision) },
+      })
+    } catch (error) {
+      if (error instanceof StoreRestored) throw this.#restored()
+      // The commit itself has not been sent: it may be tried again.
+      throw error instanceof CallError ? new CallError(error.message, { sent: false, cause: error }) : error
+    }
+    this.#checkedSessions.add(session)
+  }
+
+  /** Throws where etcd is behind what it has reported, or another server has noticed a restore and raised the offset. */
+  async #checkRevisions(connection: Pick<Connection, 'call'>): Promise<void> {
+    const told = this.#told
+    const request = encodeRange({ key: this.#space.note('offset') })
+    const { revision, entries } = decodeRange(await connection.call(methods.range, request, { effect: 'read' }))
+    const offset = entries[0] === undefined ? 0 : Number(Buffer.from(entries[0].value).toString())
+    if (offset !== this.#space.offset) throw restored(told)
+    if (revision >= this.#space.etcdRevision(told)) return
+    if (await this.#isRolledBack()) throw restored(told)
+    throw new CallError('its revision is lower than one that it has reported before', { sent: false })
+  }
+
+  /** etcd's revision, linearizable: asked by reading a key that need not exist. */
+  async #lookUp(): Promise<Revision> {
+    const { revision } = await this.#range({ key: this.#space.note('tick'), countOnly: true })
+    return this.#space.revision(revision)
+  }
+
+  /** The revision to return for `revision`, once the feed has passed it. See the top of the file. */
+  async #settled(revision: Revision): Promise<Revision> {
+    const feed = this.#feed
+    let before: Revision = feed.tail.revision
+    while (!(await feed.reached(revision, patienceMs))) {
+      this.#assertOpen()
+      if (feed.tail.revision === before) {
+        await this.#push(revision)
+        break
+      }
+      before = feed.tail.revision
+    }
+    return Math.min(revision, feed.newest)
+  }
+
+  /** Makes a feed that stands still pass `revision`. It may yet come by itself, so a tick that fails is not the end. */
+  async #push(revision: Revision): Promise<void> {
+    let cause: unknown
+    this.#ticks.ask().catch((error: unknown) => {
+      cause = error
+    })
+    if (await this.#feed.reached(revision, this.#connection.deadlineMs)) return
+    this.#assertOpen()
+    cause ??= this.#feed.failure
+    throw new StoreError('etcd: the watch does not come to the revision of the store', { cause })
+  }
+
+  async #tick(): Promise<Revision> {
+    // No two ticks are the same, so that two at the same revision can be distinguished: see history-intact.ts.
+    const request = encodePut(this.#space.note('tick'), randomBytes(8))
+    try {
+      // Not a read, but one that may be repeated like one: a tick more does no harm.
+      const answer = await this.#connection.call(methods.put, request, { effect: 'read' })
+      return this.#space.revision(decodeHeaderOnly(answer))
+    } catch (error) {
+      throw noteFailure(error)
+    }
+  }
+
+  /** A revision at or after `revision` that etcd's watch is sure to report. */
+  async #anchor(revision: Revision): Promise<Revision> {
+    return this.#feed.anchored ? revision : this.#ticks.ask()
+  }
+
+  /**
+   * Where to read the state of a revision. If nothing of ours changed since, at the present of the feed, where the
+   * state is the same: the revision itself may be compacted although it is our newest.
+   */
+  #readableAt(revision: Revision): number {
+    const { newest, tail } = this.#feed
+    const unchanged = newest <= revision && revision <= tail.revision
+    const at = this.#space.etcdRevision(unchanged ? tail.revision : revision)
+    if (at < 1) throw new RevisionGone(revision, this.#space.revision(1))
+    return at
+  }
+
+  async #range(request: RangeRequest): Promise<RangeResponse> {
+    try {
+      return await this.#callRange(request)
+    } catch (error) {
+      throw readFailure(error)
+    }
+  }
+
+  /**
+   * Linearizable. Some versions of etcd give a stale answer after a pause of the member; one that lies behind what was
+   * known before asking is such, and another member is asked. An etcd that was restored may have passed what was known
+   * already, so each session is checked once.
+   */
+  async #callRange(request: RangeRequest): Promise<RangeResponse> {
+    const known = this.#space.etcdRevision(this.#told)
+    const encoded = encodeRange(request)
+    for (let attempt = 0; attempt < 3; attempt++) {
+      const options = { effect: 'read', check: this.#check } as const
+      const response = decodeRange(await this.#connection.call(methods.range, encoded, options))
+      if (response.revision >= known) return response
+      this.#connection.moveOn()
+    }
+    if (await this.#isRolledBack()) throw this.#restored()
+    throw new StoreError('etcd: its revision is lower than one that it has reported before')
+  }
+
+  async #listFailure(error: unknown, revision: Revision): Promise<StoreError> {
+    if (isCompacted(error)) return new RevisionGone(revision, await this.#oldestAbove(revision))
+    if (isFuture(error)) return new RevisionAhead(revision, await this.revision())
+    return readFailure(error)
+  }
+
+  /**
+   * The oldest revision kept, above one that is gone: as we know it, or as etcd reports it to a watch that starts
+   * below.
+   */
+  async #oldestAbove(revision: Revision): Promise<Revision> {
+    if (revision < this.#known.oldest) return this.#known.oldest
+    const signal = AbortSignal.timeout(1_000)
+    const after = Math.max(this.#space.revision(1), revision - 1)
+    const batches = watchFrom(this.#connection, this.#space, { after, signal })
+    try {
+      await batches.next()
+    } catch (error) {
+      if (!(error instanceof RevisionGone)) throw error
+      this.#known.raise('oldest', error.oldest)
+    } finally {
+      await batches.return(undefined)
+    }
+    return Math.max(this.#known.oldest, revision + 1)
+  }
+
+  #assertOpen(): void {
+    if (this.#over !== undefined) throw this.#over
+  }
+}

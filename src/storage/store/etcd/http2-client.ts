@@ -1,0 +1,303 @@
+/**
+ * A connection of HTTP/2 as a caller of etcd needs it: POSTs whose whole body is at hand, and what comes back as it comes.
+ *
+ * No request leaves before there is room for it: the other side says how many there may be at once and how much of their
+ * bodies it takes, per stream and in all. What it sends is bounded alike: `windowBytes` for each stream, until the reader
+ * of the stream says that it has taken them (`taken`).
+ *
+ * A peer that does not keep to the protocol ends the connection. What this means for a call is told to its reader, and
+ * whether the other side can have read the request at all.
+ */
+import type { Socket } from 'node:net'
+import { Http2Connection, Http2Stream } from '../../../wire/http2/connection.ts'
+import {
+  errorCodes,
+  type FrameHead,
+  firstWindow,
+  flags,
+  frame,
+  frameTypes,
+  MalformedHttp2,
+  preface,
+  settings,
+  settingsFrame,
+} from '../../../wire/http2/frames.ts'
+import type { HeaderDecoder } from '../../../wire/http2/header-block.ts'
+
+export type Headers = ReadonlyMap<string, string>
+
+/** Who reads a stream. After `end` or `fail` nothing more is told. */
+export interface StreamReader {
+  /** The headers of the answer, and later its trailers. */
+  headers(headers: Headers): void
+  data(chunk: Buffer): void
+  end(): void
+  fail(failure: StreamFailure): void
+}
+
+export interface StreamFailure {
+  /** Why; absent: the connection was closed, without a word about it. */
+  readonly cause?: Error
+  /** False when the other side surely has not got the whole request, or says that it has not begun with it. */
+  readonly sent: boolean
+}
+
+export interface StreamRequest {
+  /** As `encodeHeaders` writes them. */
+  readonly headers: Buffer
+  readonly body: Buffer
+  /** Whether the request ends with its body; else it stays open until it is cancelled. */
+  readonly ends: boolean
+}
+
+/** What the other side may send ahead of the reader of a stream. */
+const windowBytes = 2 * 1024 * 1024
+/** What it may send ahead on all streams: whatever has come is taken from the socket at once, so this is never short. */
+const connectionWindow = 8 * windowBytes
+/** The largest block of headers. Nothing of them is to be remembered, so that the same headers are the same bytes. */
+const maxHeaderBytes = 64 * 1024
+const limits = { blockBytes: maxHeaderBytes, headers: { remembered: 0, count: 1000, bytes: 2 * maxHeaderBytes } }
+/** Where a connection has had its time: far below the last number of a stream, as some may be waiting to begin. */
+const lastId = 2 ** 30
+/** Blocks of headers that are kept as read, and how long they may be: a member answers thousands of calls alike. */
+const keptBlocks = 64
+const keptBlockBytes = 256
+
+class Stream extends Http2Stream {
+  readonly request: StreamRequest
+  readonly reader: StreamReader
+  /** What has come and is not taken, and what is taken and not told. */
+  untaken = 0
+  untold = 0
+
+  constructor(request: StreamRequest, reader: StreamReader) {
+    super()
+    this.request = request
+    this.reader = reader
+  }
+
+  get isSent(): boolean {
+    return this.id !== 0 && this.unsent === 0
+  }
+}
+
+export type { Stream }
+
+export class Http2Client extends Http2Connection<Stream> {
+  /** When something was received last, on the monotonic clock. */
+  heard = performance.now()
+  readonly #blocks = new Map<string, string[]>()
+  /** Streams that may not begin yet. */
+  readonly #waiting = new Set<Stream>()
+  readonly #onSettings: () => void
+  readonly #onClosed: (cause: Error | undefined) => void
+  #nextId = 1
+  #maxStreams = Number.POSITIVE_INFINITY
+  #untold = 0
+  #takesMore = true
+  #failure: Error | undefined
+
+  /** The socket is connected. `onSettings` is called when the other side has shown that it speaks HTTP/2. */
+  constructor(
+    socket: Socket,
+    { onSettings, onClosed }: { onSettings: () => void; onClosed: (cause: Error | undefined) => void },
+  ) {
+    super(socket, limits)
+    this.#onSettings = onSettings
+    this.#onClosed = onClosed
+    socket.setNoDelay(true)
+    socket.on('data', () => (this.heard = performance.now()))
+    socket.on('error', (error) => this.destroy(error))
+    socket.on('end', () => this.destroy())
+    socket.on('close', () => this.#ended())
+    this.outgoing.add(preface)
+    this.outgoing.add(
+      settingsFrame([
+        [settings.headerTableSize, 0],
+        [settings.enablePush, 0],
+        [settings.initialWindowSize, windowBytes],
+      ]),
+    )
+    this.sendNumber({ type: frameTypes.window }, connectionWindow - firstWindow)
+  }
+
+  /** False once no new stream can be opened: closed, or the other side has said that it is going away. */
+  get usable(): boolean {
+    return this.#takesMore && !this.socket.destroyed
+  }
+
+  get destroyed(): boolean {
+    return this.socket.destroyed
+  }
+
+  open(request: StreamRequest, reader: StreamReader): Stream {
+    const stream = new Stream(request, reader)
+    if (this.streams.size >= this.#maxStreams) this.#waiting.add(stream)
+    else this.#begin(stream)
+    return stream
+  }
+
+  /** Nothing more is told of the stream, and the other side need not go on with it. */
+  cancel(stream: Stream): void {
+    this.#waiting.delete(stream)
+    if (!this.streams.has(stream.id)) return
+    this.sendReset(stream.id, errorCodes.cancel)
+    this.#leave(stream)
+  }
+
+  /** The reader of the stream has no use for these bytes any more: others may come. */
+  taken(stream: Stream, bytes: number): void {
+    stream.untaken -= bytes
+    stream.untold += bytes
+    if (stream.untold < windowBytes / 2 || !this.streams.has(stream.id)) return
+    this.sendNumber({ type: frameTypes.window, stream: stream.id }, stream.untold)
+    stream.untold = 0
+  }
+
+  ping(): void {
+    this.outgoing.add(frame({ type: frameTypes.ping }, new Uint8Array(8)))
+  }
+
+  /** Takes no new streams; ends when those under way have ended. */
+  close(): void {
+    this.#takesMore = false
+    this.#endIfIdle()
+  }
+
+  /** Ends the connection and every stream on it. */
+  destroy(cause?: Error): void {
+    this.#failure ??= cause
+    this.socket.destroy()
+  }
+
+  #begin(stream: Stream): void {
+    const { headers, body, ends } = stream.request
+    this.begin(stream, this.#nextId)
+    this.#nextId += 2
+    if (this.#nextId > lastId) this.#takesMore = false
+    this.sendHeaders(stream, headers)
+    stream.isEnding = ends
+    this.sendData(stream, body)
+  }
+
+  /** A reader never throws: it is the other side. */
+  protected onMalformed(error: Error): void {
+    this.destroy(this.isKnown ? error : new Error('it does not speak HTTP/2'))
+  }
+
+  protected onEnded(): void {}
+
+  protected onBody(head: Required<FrameHead>, data: Buffer, length: number): void {
+    this.#untold += length
+    if (this.#untold >= connectionWindow / 2) {
+      this.sendNumber({ type: frameTypes.window }, this.#untold)
+      this.#untold = 0
+    }
+    const stream = this.streamOf(head.stream)
+    if (stream === undefined) return
+    stream.untaken += length
+    if (stream.untaken + stream.untold > windowBytes) throw new MalformedHttp2('more data than was allowed')
+    if (data.length < length) this.taken(stream, length - data.length)
+    const isLast = (head.flags & flags.endStream) !== 0
+    if (isLast) this.#endOf(stream)
+    if (data.length > 0) stream.reader.data(data)
+    if (isLast) stream.reader.end()
+  }
+
+  protected onHeaders(head: Required<FrameHead>, headers: string[] | undefined): void {
+    if (headers === undefined) throw new MalformedHttp2('more headers than are taken')
+    const stream = this.streamOf(head.stream)
+    if (stream === undefined) return
+    const isLast = (head.flags & flags.endStream) !== 0
+    if (isLast) this.#endOf(stream)
+    stream.reader.headers(mapOf(headers))
+    if (isLast) stream.reader.end()
+  }
+
+  protected override decode(decoder: HeaderDecoder, block: Buffer): string[] | undefined {
+    if (block.length > keptBlockBytes) return decoder.decode(block)
+    const text = block.toString('latin1')
+    const known = this.#blocks.get(text)
+    if (known !== undefined) return known
+    const headers = decoder.decode(block)
+    if (this.#blocks.size >= keptBlocks) this.#blocks.clear()
+    if (headers !== undefined) this.#blocks.set(text, headers)
+    return headers
+  }
+
+  /** The other side has said all. It does not want the rest of a request that is still being sent. */
+  #endOf(stream: Stream): void {
+    if (stream.isEnded) this.#leave(stream)
+    else this.cancel(stream)
+  }
+
+  protected onReset(stream: Stream | undefined, code: number): void {
+    if (stream === undefined) return
+    this.#leave(stream)
+    const cause = new Error(`the stream was ended with code ${code}`)
+    stream.reader.fail({ cause, sent: stream.isSent && code !== errorCodes.refusedStream })
+  }
+
+  protected onSetting(id: number, value: number): void {
+    if (id === settings.maxConcurrentStreams) this.#maxStreams = value
+  }
+
+  protected onSettings(): void {
+    this.#onSettings()
+    this.#beginWaiting()
+  }
+
+  protected onGoAway(last: number, code: number): void {
+    this.#takesMore = false
+    if (code !== 0) this.#failure ??= new Error(`the member ended the connection with code ${code}`)
+    const cause = this.#failure ?? new Error('the member is going away')
+    const unread = [...this.streams.values().filter(({ id }) => id > last), ...this.#waiting]
+    this.#waiting.clear()
+    for (const stream of unread) {
+      this.#leave(stream)
+      stream.reader.fail({ cause, sent: false })
+    }
+    this.#endIfIdle()
+  }
+
+  protected streamOf(id: number): Stream | undefined {
+    if (id % 2 === 0 || id >= this.#nextId) throw new MalformedHttp2(`a frame of stream ${id}`)
+    return this.streams.get(id)
+  }
+
+  #leave(stream: Stream): void {
+    this.forget(stream)
+    this.#beginWaiting()
+    if (!this.#takesMore) this.#endIfIdle()
+  }
+
+  #beginWaiting(): void {
+    for (const stream of this.#waiting) {
+      if (this.streams.size >= this.#maxStreams) return
+      this.#waiting.delete(stream)
+      this.#begin(stream)
+    }
+  }
+
+  #endIfIdle(): void {
+    if (!this.#takesMore && this.streams.size + this.#waiting.size === 0) this.destroy()
+  }
+
+  #ended(): void {
+    this.#takesMore = false
+    const cause = this.#failure
+    const open = [...this.streams.values(), ...this.#waiting]
+    this.#waiting.clear()
+    for (const stream of open) {
+      this.forget(stream)
+      stream.reader.fail({ ...(cause && { cause }), sent: stream.isSent })
+    }
+    this.#onClosed(cause)
+  }
+}
+
+function mapOf(headers: readonly string[]): Headers {
+  const map = new Map<string, string>()
+  for (let i = 0; i < headers.length; i += 2) map.set(headers[i]!, headers[i + 1]!)
+  return map
+}

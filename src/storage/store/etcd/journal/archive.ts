@@ -1,0 +1,242 @@
+/**
+ * Keeps changes before etcd forgets them: reads etcd's own history from the mark on, and writes what each change
+ * replaced beside the store, with the note that its commit wrote in the same transaction. So it misses nothing, whoever
+ * wrote it or whatever ended by a lease, and a commit costs no more than its note.
+ *
+ * Any server may do it at any time. A segment is written together with the mark, if the mark is still where it was read:
+ * of several servers one does each step, and the others go on from there. Where etcd has forgotten what comes after the
+ * mark (somebody else has compacted it), there is a gap, and the journal begins anew behind it.
+ */
+import type { Clock } from '../../../../base/time/clock.ts'
+import { type Change, type Note, type Retention, type Revision, RevisionGone, ValueTooLarge } from '../../store.ts'
+import type { Connection } from '../connection.ts'
+import { noteFailure, readFailure, writeFailure } from '../failure.ts'
+import type { KeySpace } from '../key-space.ts'
+import {
+  decodeRange,
+  decodeSwap,
+  type EtcdEvent,
+  encodeRange,
+  encodeSwap,
+  maxOperations,
+  methods,
+} from '../messages.ts'
+import { eventsFrom } from '../watch.ts'
+import { clearJournal } from './clearing.ts'
+import { Draft } from './draft.ts'
+import { type Mark, readMark, readNote, writeMark } from './form.ts'
+import type { Layout } from './layout.ts'
+
+export interface ArchiveParts {
+  readonly connection: Connection
+  readonly space: KeySpace
+  readonly layout: Layout
+  readonly retention: Retention
+  readonly clock: Clock
+  /** The revision of the last change that the feed has passed on. */
+  readonly newest: () => Revision
+  /** A revision at or after that one which a watch is sure to report. */
+  readonly anchor: () => Promise<Revision>
+  readonly onWarning: (text: string) => void
+  /** Aborts when the store closes. */
+  readonly signal: AbortSignal
+}
+
+/** The mark, and etcd's revision at which it was written; 0: it is not there. */
+interface HeldMark {
+  readonly mark: Mark
+  readonly etcdRevision: number
+}
+
+const maxTries = 20
+
+export class Archive {
+  /** The mark as it was last seen. */
+  seen: Mark | undefined
+  /** Up to here nothing is missing, though the mark may be lower: there was no change in between. */
+  #through: Revision = 0
+  #line: Promise<unknown> = Promise.resolve()
+  readonly #parts: ArchiveParts
+
+  constructor(parts: ArchiveParts) {
+    this.#parts = parts
+  }
+
+  /** Makes the mark where there is none: changes from now on are kept. */
+  async begin(): Promise<void> {
+    for (let tries = 0; tries < maxTries; tries++) if ((await this.#mark()) !== undefined) return
+  }
+
+  /** Resolves to the mark once every change that the feed has passed on by now is kept. */
+  async keepUp(): Promise<Mark> {
+    const pass = this.#line.then(() => this.#pass())
+    this.#line = pass.catch(() => {})
+    return await pass
+  }
+
+  /** The mark as it is; undefined: there is none yet. */
+  async readMark(): Promise<Mark | undefined> {
+    const { held } = await this.#look()
+    return held?.mark
+  }
+
+  /** Gives up all that is kept by now; it is deleted as what is too old is. */
+  async cut(): Promise<void> {
+    await this.keepUp()
+    for (let tries = 0; tries < maxTries; tries++) {
+      const { held } = await this.#look()
+      if (held === undefined) return
+      const { mark, etcdRevision } = held
+      if (await this.#swap(etcdRevision, { ...mark, cut: mark.through }, [])) return
+    }
+    throw readFailure(new Error('the mark of the history is changed too often'))
+  }
+
+  async #pass(): Promise<Mark> {
+    const { newest, signal } = this.#parts
+    const wanted = newest()
+    for (let tries = 0; tries < maxTries && !signal.aborted; tries++) {
+      const held = await this.#mark()
+      if (held === undefined) continue
+      this.seen = held.mark
+      if (Math.max(held.mark.through, this.#through) >= wanted) return held.mark
+      const kept = await this.#append(held).catch((error: unknown) => this.#beginAnew(held, error))
+      if (kept !== undefined) return kept
+    }
+    throw readFailure(new Error('the history cannot be kept: other servers are always faster'))
+  }
+
+  /** Undefined where another server was faster. */
+  async #append({ mark, etcdRevision }: HeldMark): Promise<Mark | undefined> {
+    const { connection, space, retention, clock } = this.#parts
+    const meeting = await this.#parts.anchor()
+    const stop = new AbortController()
+    const signal = AbortSignal.any([stop.signal, this.#parts.signal])
+    let held: HeldMark | undefined = { mark, etcdRevision }
+    let draft = new Draft(mark, retention)
+    const write = async () => {
+      held = await this.#write(held!, draft)
+      if (held !== undefined) draft = new Draft(held.mark, retention)
+    }
+    try {
+      for await (const events of eventsFrom(connection, space, { after: mark.through, signal })) {
+        for (const { revision, changes, note } of byRevision(space, events)) {
+          if (changes.length === 0) continue
+          if (!draft.takes(changes)) await write()
+          if (held === undefined) return undefined
+          draft.add(revision, changes, note ?? { time: clock.now(), text: nothing })
+        }
+        if (space.revision(events.at(-1)!.entry.modRevision) >= meeting) break
+      }
+    } finally {
+      stop.abort()
+    }
+    if (!draft.isEmpty) await write()
+    if (held !== undefined) this.#through = meeting
+    return held?.mark
+  }
+
+  async #write(held: HeldMark, draft: Draft): Promise<HeldMark | undefined> {
+    const { layout, onWarning } = this.#parts
+    for (const values of ['with', 'without'] as const) {
+      const { mark, puts } = draft.finish(layout, values)
+      if (puts.length > maxOperations) continue
+      try {
+        const etcdRevision = await this.#swap(held.etcdRevision, mark, puts)
+        return etcdRevision === undefined ? undefined : { mark, etcdRevision }
+      } catch (error) {
+        if (!(error instanceof ValueTooLarge)) throw error
+      }
+    }
+    onWarning(`too much was changed at once at revision ${draft.through}: the history of objects begins anew`)
+    const mark = { ...held.mark, through: draft.through, cut: draft.through }
+    const etcdRevision = await this.#swap(held.etcdRevision, mark, [])
+    return etcdRevision === undefined ? undefined : { mark, etcdRevision }
+  }
+
+  async #beginAnew(held: HeldMark, error: unknown): Promise<undefined> {
+    if (!(error instanceof RevisionGone) || error.name !== 'RevisionGone') throw error
+    const { revision } = await this.#look()
+    const isNew = await this.#swap(held.etcdRevision, this.#begin(revision), [])
+    if (isNew !== undefined)
+      this.#parts.onWarning(
+        `etcd was compacted before the history of objects was kept: it begins anew at revision ${revision}`,
+      )
+    return undefined
+  }
+
+  /** Makes it where it is missing, or of another era. Undefined where another server was faster. */
+  async #mark(): Promise<HeldMark | undefined> {
+    const { held, revision } = await this.#look()
+    if (held !== undefined && held.mark.offset === this.#parts.space.offset) return held
+    const equals = held?.etcdRevision ?? 0
+    if (!(await clearJournal(this.#parts, equals))) return undefined
+    const mark = this.#begin(revision)
+    const etcdRevision = await this.#swap(equals, mark, [])
+    return etcdRevision === undefined ? undefined : { mark, etcdRevision }
+  }
+
+  #begin(revision: Revision): Mark {
+    const { offset } = this.#parts.space
+    return { offset, through: revision, cut: revision, total: this.seen?.total ?? 0 }
+  }
+
+  async #look(): Promise<{ held: HeldMark | undefined; revision: Revision }> {
+    const { connection, space } = this.#parts
+    const request = encodeRange({ key: space.note('history') })
+    const answer = await connection.call(methods.range, request, { effect: 'read' }).catch((error: unknown) => {
+      throw readFailure(error)
+    })
+    const { entries, revision } = decodeRange(answer)
+    const [entry] = entries
+    return {
+      held: entry && { mark: readMark(entry.value), etcdRevision: entry.modRevision },
+      revision: space.revision(revision),
+    }
+  }
+
+  /** etcd's revision of the new mark; undefined where another server was faster. */
+  async #swap(
+    equals: number,
+    mark: Mark,
+    puts: readonly { readonly key: Uint8Array; readonly value: Uint8Array }[],
+  ): Promise<number | undefined> {
+    const { connection, space } = this.#parts
+    const compare = { target: 'modRevision', equals } as const
+    const request = encodeSwap({ key: space.note('history'), compare, value: writeMark(mark), puts })
+    try {
+      const { succeeded, revision } = decodeSwap(await connection.call(methods.txn, request, { effect: 'write' }))
+      if (succeeded) this.seen = mark
+      return succeeded ? revision : undefined
+    } catch (error) {
+      const failure = writeFailure(error, request.length)
+      throw failure instanceof ValueTooLarge ? failure : noteFailure(error)
+    }
+  }
+}
+
+const nothing = new Uint8Array(0)
+
+/** What happened at one revision. */
+interface Step {
+  readonly revision: Revision
+  readonly changes: readonly Change[]
+  /** Undefined where nobody wrote one: a lease has ended, or a server without a journal wrote it. */
+  readonly note: Note | undefined
+}
+
+function* byRevision(space: KeySpace, events: readonly EtcdEvent[]): Generator<Step> {
+  for (let from = 0; from < events.length; ) {
+    const at = events[from]!.entry.modRevision
+    let end = from
+    while (events[end]?.entry.modRevision === at) end++
+    const step = events.slice(from, end)
+    const note = step.find(({ entry }) => space.isChangeNote(entry))
+    yield {
+      revision: space.revision(at),
+      changes: step.filter(({ entry }) => !space.isNote(entry)).map((event) => space.change(event)),
+      note: note && readNote(note.entry.value),
+    }
+    from = end
+  }
+}

@@ -1,0 +1,98 @@
+/** What the notes, records and segments of the journal hold, and their bytes. */
+import { WireReader, WireWriter } from '../../../../wire/protobuf/protobuf-wire.ts'
+import type { Bytes, Key, Note, Revision } from '../../store.ts'
+
+/** Up to where changes are kept. */
+export interface Mark {
+  /** The offset of revisions at that time: under another one all of it is void. */
+  readonly offset: number
+  /** Every change after `cut` and up to here is kept, or was forgotten as the oldest. */
+  readonly through: Revision
+  /** There is a gap before this revision: what is older is not read. */
+  readonly cut: Revision
+  /** How many bytes were ever kept. */
+  readonly total: number
+}
+
+export function writeMark(mark: Mark): Buffer {
+  return Buffer.from(JSON.stringify(mark))
+}
+
+export function readMark(value: Bytes): Mark {
+  return JSON.parse(Buffer.from(value).toString()) as Mark
+}
+
+/** The note of a commit, as it is written together with it. */
+export function writeNote({ time, text }: Note): Buffer {
+  const writer = new WireWriter(0, text.length + 16)
+  writer.integer(1, time)
+  writer.bytes(2, text)
+  return writer.finish()
+}
+
+export function readNote(value: Bytes): Note {
+  const reader = new WireReader(value)
+  let [time, text]: [number, Bytes] = [0, new Uint8Array(0)]
+  for (let field = reader.next(); field !== 0; field = reader.next()) {
+    if (field === 1) time = reader.int64()
+    else if (field === 2) text = reader.bytes()
+    else reader.skip()
+  }
+  return { time, text }
+}
+
+/** A change of a key. */
+export interface ChangeRecord {
+  /** The revision that it replaced; 0: the key was absent. */
+  readonly replaced: Revision
+  readonly deleted: boolean
+  /** Whether what it replaced is kept too. */
+  readonly hasValue: boolean
+  readonly note: Note
+}
+
+export function writeRecord({ replaced, deleted, hasValue, note }: ChangeRecord): Buffer {
+  const writer = new WireWriter(0, note.text.length + 32)
+  writer.integer(1, replaced)
+  writer.bool(2, deleted)
+  writer.bool(3, hasValue)
+  writer.bytes(4, writeNote(note))
+  return writer.finish()
+}
+
+export function readRecord(value: Bytes): ChangeRecord {
+  const reader = new WireReader(value)
+  let [replaced, deleted, hasValue, note] = [0, false, false, { time: 0, text: new Uint8Array(0) } as Note]
+  for (let field = reader.next(); field !== 0; field = reader.next()) {
+    if (field === 1) replaced = reader.int64()
+    else if (field === 2) deleted = reader.bool()
+    else if (field === 3) hasValue = reader.bool()
+    else if (field === 4) note = readNote(reader.bytes())
+    else reader.skip()
+  }
+  return { replaced, deleted, hasValue, note }
+}
+
+/** The changes that were kept in one transaction, and go in one. */
+export interface Segment {
+  /** Begins after this revision. */
+  readonly from: Revision
+  readonly through: Revision
+  /** How many bytes had been kept before it. */
+  readonly start: number
+  /** In the order of revisions. */
+  readonly changes: readonly {
+    readonly key: Key
+    readonly revision: Revision
+    readonly time: number
+    readonly hasValue: boolean
+  }[]
+}
+
+export function writeSegment(segment: Segment): Buffer {
+  return Buffer.from(JSON.stringify(segment))
+}
+
+export function readSegment(value: Bytes): Segment {
+  return JSON.parse(Buffer.from(value).toString()) as Segment
+}

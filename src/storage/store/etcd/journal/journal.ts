@@ -1,0 +1,205 @@
+/**
+ * The journal of a store on etcd: changes with their notes, kept beside the store for all servers alike. Parts:
+ * archive.ts keeps what happens, forgetting.ts bounds it, reading.ts reads it, layout.ts and form.ts say where and how.
+ *
+ * Every server looks each second whether there is something to keep: it does so after a few seconds, or when there is
+ * much, unless another one has moved the mark since it last looked.
+ */
+import type { Clock } from '../../../../base/time/clock.ts'
+import {
+  type Journal,
+  type Key,
+  type ListRange,
+  type Note,
+  type Past,
+  type Retention,
+  type Revision,
+  type Snapshot,
+  type StoreError,
+  StoreFull,
+} from '../../store.ts'
+import { readFailure } from '../failure.ts'
+import { Archive, type ArchiveParts } from './archive.ts'
+import { Forgetting } from './forgetting.ts'
+import { type Mark, writeNote } from './form.ts'
+import { Layout } from './layout.ts'
+import { JournalReading } from './reading.ts'
+
+export interface EtcdJournalParts extends Omit<ArchiveParts, 'layout' | 'signal'> {
+  readonly list: (range: ListRange) => Promise<Snapshot>
+  /** Settles the present: the feed has passed what had happened by the call. */
+  readonly revision: () => Promise<Revision>
+}
+
+const lookMs = 1_000
+/** What waits longer than this, or is more, is kept. */
+const wait = { ms: 5_000, revisions: 500 }
+const maxSweepPauseMs = 60_000
+
+export class EtcdJournal implements Journal {
+  /** Why the last attempt to keep changes came to nothing; undefined: it did not. */
+  failure: StoreError | undefined
+  readonly #parts: EtcdJournalParts
+  readonly #archive: Archive
+  readonly #forgetting: Forgetting
+  readonly #reading: JournalReading
+  readonly #clock: Clock
+  readonly #stopping = new AbortController()
+  readonly #timer: NodeJS.Timeout
+  #looking = false
+  #wasFull = false
+  #lookedAt: number
+  #sweptAt: number
+  #seen: Revision = 0
+
+  constructor(parts: EtcdJournalParts) {
+    const { connection, space, retention, clock } = parts
+    const { signal } = this.#stopping
+    const layout = new Layout(space)
+    this.#parts = parts
+    this.#clock = clock
+    this.#lookedAt = clock.monotonic()
+    this.#sweptAt = clock.monotonic()
+    this.#archive = new Archive({ ...parts, layout, signal })
+    this.#forgetting = new Forgetting({ connection, space, layout, retention, clock, signal })
+    this.#reading = new JournalReading({ connection, layout, list: parts.list, keepUp: () => this.oldest() })
+    this.#timer = setInterval(() => void this.#look(), lookMs)
+    this.#timer.unref()
+  }
+
+  /** Changes from now on are kept, if it resolves; else from when that is possible, and it is warned. */
+  async begin(): Promise<void> {
+    await this.#archive.begin().catch((error: unknown) => this.failed(readFailure(error)))
+  }
+
+  /** What a commit writes together with its key. */
+  note(note: Note | undefined): { readonly key: Uint8Array; readonly value: Uint8Array } {
+    return {
+      key: this.#parts.space.note('change'),
+      value: writeNote(note ?? { time: this.#clock.now(), text: new Uint8Array(0) }),
+    }
+  }
+
+  async changes(key: Key, before: Revision, limit: number): Promise<readonly Past[]> {
+    return await this.#reading.changes(key, before, limit)
+  }
+
+  async list(range: ListRange & { readonly revision: Revision }): Promise<Snapshot> {
+    return await this.#reading.list(range)
+  }
+
+  async oldest(): Promise<Revision> {
+    await this.#parts.revision()
+    return await this.#forgetting.floor(await this.keep())
+  }
+
+  /** By halves: a segment knows the times of its changes. */
+  async revisionAt(time: number): Promise<Revision | undefined> {
+    await this.#parts.revision()
+    let { through: high } = await this.keep()
+    const first = await this.#forgetting.segmentAt(0)
+    if (first === undefined || first.changes[0]!.time > time) return undefined
+    let low = first.from
+    let reached: Revision | undefined
+    while (low < high) {
+      const segment = await this.#forgetting.segmentAt(Math.ceil((low + high) / 2))
+      const last = segment?.changes.findLast((change) => change.time <= time)
+      if (segment === undefined || last === undefined) high = Math.min(high - 1, segment?.from ?? low)
+      else {
+        reached = last.revision
+        low = segment.through
+        if (last !== segment.changes.at(-1)) break
+      }
+    }
+    return reached
+  }
+
+  async forget(): Promise<void> {
+    await this.#parts.revision()
+    await this.#archive.cut()
+    await this.keep()
+  }
+
+  /** Keeps all that the feed has passed on by now, and forgets what is due. */
+  async keep(): Promise<Mark> {
+    const mark = await this.#archive.keepUp()
+    await this.#forget(mark)
+    return mark
+  }
+
+  async #forget(mark: Mark): Promise<void> {
+    this.#sweptAt = this.#clock.monotonic()
+    try {
+      if (this.#wasFull) await this.#forgetting.forgetHalf(mark)
+      this.#wasFull = false
+      await this.#forgetting.forgetOld(mark)
+    } catch (error) {
+      // It is tried again when there is room.
+      if (!(error instanceof StoreFull)) throw error
+    }
+  }
+
+  /**
+   * etcd is full. Nothing can be deleted now: the feeds of servers would not pass the revision at which that happened, as it
+   * takes a tick. So the journal gives way as soon as there is room again.
+   */
+  full(): void {
+    if (this.#wasFull) return
+    this.#wasFull = true
+    this.#parts.onWarning(
+      'etcd is full: half of the history of objects will be given up as soon as it takes data again',
+    )
+  }
+
+  stop(): void {
+    this.#stopping.abort()
+    clearInterval(this.#timer)
+  }
+
+  async #look(): Promise<void> {
+    if (this.#looking || !this.#isDue()) return
+    this.#looking = true
+    try {
+      const mark = await this.#archive.readMark()
+      const moved = mark !== undefined && mark.through !== this.#seen
+      this.#seen = mark?.through ?? 0
+      const behind = this.#parts.newest() - this.#seen
+      // Another server is at it, and keeps up.
+      if (moved && behind < wait.revisions) await this.#forget(mark)
+      else await this.#forget(behind > 0 || mark === undefined ? await this.#archive.keepUp() : mark)
+      this.#seen = this.#archive.seen?.through ?? this.#seen
+      this.failure = undefined
+    } catch (error) {
+      this.failed(readFailure(error))
+    } finally {
+      this.#looking = false
+    }
+  }
+
+  #isDue(): boolean {
+    const now = this.#clock.monotonic()
+    const behind = this.#parts.newest() - this.#seen
+    const isLate = behind > 0 && now - this.#lookedAt >= wait.ms
+    if (!isLate && behind < wait.revisions && !this.#isSweepDue()) return false
+    this.#lookedAt = now
+    return true
+  }
+
+  #isSweepDue(): boolean {
+    const pause = Math.min(maxSweepPauseMs, this.#parts.retention.time / 10)
+    return this.#clock.monotonic() - this.#sweptAt >= pause
+  }
+
+  /** Warns once of what keeps changes from being kept. */
+  failed(error: StoreError): void {
+    if (this.#stopping.signal.aborted) return
+    if (this.failure === undefined)
+      this.#parts.onWarning(`the history of objects is not kept for now: ${error.message}`)
+    this.failure = error
+  }
+}
+
+/** Undefined where none is kept. */
+export function openEtcdJournal(retention: Retention | undefined, parts: Omit<EtcdJournalParts, 'retention'>) {
+  return (retention?.time ?? 0) > 0 ? new EtcdJournal({ ...parts, retention: retention! }) : undefined
+}

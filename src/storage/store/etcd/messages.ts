@@ -1,0 +1,372 @@
+/**
+ * The few messages of etcd's v3 API that the store speaks, as plain data, with their Protobuf form.
+ * Requests are written with room for the gRPC frame header in front (see grpc.ts); responses keep only what is used.
+ * Revisions here are etcd's own, without the store's offset.
+ */
+import { WireReader, WireWriter } from '../../../wire/protobuf/protobuf-wire.ts'
+import { frameHeaderBytes, seal } from './grpc.ts'
+
+export const methods = {
+  range: '/etcdserverpb.KV/Range',
+  put: '/etcdserverpb.KV/Put',
+  txn: '/etcdserverpb.KV/Txn',
+  deleteRange: '/etcdserverpb.KV/DeleteRange',
+  compact: '/etcdserverpb.KV/Compact',
+  grantLease: '/etcdserverpb.Lease/LeaseGrant',
+  watch: '/etcdserverpb.Watch/Watch',
+  status: '/etcdserverpb.Maintenance/Status',
+} as const
+
+export type Method = (typeof methods)[keyof typeof methods]
+
+export interface KeyValue {
+  key: string
+  createRevision: number
+  modRevision: number
+  version: number
+  value: Uint8Array
+}
+
+export interface RangeRequest {
+  readonly key: Uint8Array
+  readonly end?: Uint8Array
+  readonly limit?: number
+  readonly revision?: number
+  readonly countOnly?: boolean
+  readonly keysOnly?: boolean
+  /** The last keys of the range first. etcd sorts the whole range for it. */
+  readonly descending?: boolean
+}
+
+export interface RangeResponse {
+  revision: number
+  entries: KeyValue[]
+  count: number
+}
+
+/** What of the key decides: its last revision or how often it was written since it was made. */
+export type Compare =
+  | { readonly target: 'modRevision'; readonly equals: number }
+  | { readonly target: 'version'; readonly equals: number }
+  | { readonly target: 'version'; readonly above: number }
+
+/** One key compared, then written (undefined: deleted); when the comparison fails the key is read instead. */
+export interface SwapRequest {
+  readonly key: Uint8Array
+  readonly compare: Compare
+  readonly value: Uint8Array | undefined
+  /** The key goes when this lease ends; absent: it stays. */
+  readonly lease?: bigint | undefined
+  /** What else must hold. */
+  readonly guards?: readonly { readonly key: Uint8Array; readonly compare: Compare }[]
+  /** Ranges in which nothing was written after a revision. */
+  readonly unchanged?: readonly { readonly key: Uint8Array; readonly end: Uint8Array; readonly since: number }[]
+  /** What else is written and deleted. */
+  readonly puts?: readonly { readonly key: Uint8Array; readonly value: Uint8Array; readonly lease?: bigint }[]
+  readonly deletes?: readonly Uint8Array[]
+}
+
+export interface SwapResponse {
+  revision: number
+  succeeded: boolean
+  /** When it did not succeed: what the key held. */
+  current: KeyValue | undefined
+}
+
+export interface WatchRequest {
+  readonly key: Uint8Array
+  readonly end: Uint8Array
+  readonly start: number
+}
+
+export interface EtcdEvent {
+  deleted: boolean
+  entry: KeyValue
+  previous: KeyValue | undefined
+}
+
+export interface WatchResponse {
+  created: boolean
+  canceled: boolean
+  /** Above 0: the start was compacted away; this is the oldest revision kept. */
+  compactRevision: number
+  reason: string
+  /** More of the same batch follows in the next response. */
+  fragment: boolean
+  events: EtcdEvent[]
+}
+
+export interface StatusResponse {
+  clusterId: bigint
+  version: string
+  /** Of the member's file, with what compaction has freed. */
+  databaseBytes: number
+  /** 0: the member knows no leader. */
+  leader: bigint
+  learner: boolean
+}
+
+export function encodeRange(request: RangeRequest): Buffer {
+  return encode((writer) => writeRange(writer, request))
+}
+
+export function encodePut(key: Uint8Array, value: Uint8Array): Buffer {
+  return encode((writer) => writePut(writer, key, value))
+}
+
+/** How many operations a transaction within a transaction has: with that one's own they are to be 128 at most. */
+const chunkSize = 60
+
+/** How many further operations a swap can have in all. */
+export const maxOperations = 120 * chunkSize
+
+export function encodeSwap(request: SwapRequest): Buffer {
+  const { key, compare, value, lease, guards, unchanged, puts = [], deletes = [] } = request
+  const further = [
+    ...puts.map((put) => (op: WireWriter) => op.message(2, (inner) => writePut(inner, put.key, put.value, put.lease))),
+    ...deletes.map((gone) => (op: WireWriter) => op.message(3, (deletion) => deletion.bytes(1, gone))),
+  ]
+  return encode(
+    (writer) => {
+      writer.message(1, (inner) => writeCompare(inner, key, compare))
+      for (const guard of guards ?? []) writer.message(1, (inner) => writeCompare(inner, guard.key, guard.compare))
+      for (const range of unchanged ?? []) writer.message(1, (inner) => writeUnchanged(inner, range))
+      writer.message(2, (op) => {
+        if (value === undefined) op.message(3, (deletion) => deletion.bytes(1, key))
+        else op.message(2, (put) => writePut(put, key, value, lease))
+      })
+      if (further.length <= chunkSize) for (const operation of further) writer.message(2, operation)
+      else
+        for (let i = 0; i < further.length; i += chunkSize)
+          writer.message(2, (op) => op.message(4, (inner) => writeOperations(inner, further.slice(i, i + chunkSize))))
+      writer.message(3, (op) => op.message(1, (range) => writeRange(range, { key })))
+    },
+    (value?.length ?? 0) + 3 * key.length,
+  )
+}
+
+export function encodeDeleteRange({ key, end }: { key: Uint8Array; end: Uint8Array }): Buffer {
+  return encode((writer) => {
+    writer.bytes(1, key)
+    writer.bytes(2, end)
+  })
+}
+
+export function encodeCompact(revision: number): Buffer {
+  return encode((writer) => writer.integer(1, revision))
+}
+
+export function encodeLeaseGrant(seconds: number): Buffer {
+  return encode((writer) => writer.integer(1, seconds))
+}
+
+/** Always with previous values, and with batches cut so that a response stays near the size of a request. */
+export function encodeWatch({ key, end, start }: WatchRequest): Buffer {
+  return encode((writer) =>
+    writer.message(1, (create) => {
+      create.bytes(1, key)
+      create.bytes(2, end)
+      create.integer(3, start)
+      create.bool(6, true)
+      create.bool(8, true)
+    }),
+  )
+}
+
+export function encodeStatus(): Buffer {
+  return encode(() => {})
+}
+
+function encode(write: (writer: WireWriter) => void, payload = 0): Buffer {
+  const writer = new WireWriter(frameHeaderBytes, payload + 256)
+  write(writer)
+  return seal(writer.finish())
+}
+
+function writeRange(writer: WireWriter, request: RangeRequest): void {
+  const { key, end, limit, revision, countOnly, keysOnly, descending } = request
+  writer.bytes(1, key)
+  if (end !== undefined) writer.bytes(2, end)
+  if (limit !== undefined) writer.integer(3, limit)
+  if (revision !== undefined) writer.integer(4, revision)
+  if (descending) writer.integer(5, 2)
+  if (keysOnly) writer.bool(8, true)
+  if (countOnly) writer.bool(9, true)
+}
+
+function writePut(writer: WireWriter, key: Uint8Array, value: Uint8Array, lease?: bigint): void {
+  writer.bytes(1, key)
+  writer.bytes(2, value)
+  if (lease !== undefined) writer.integer(3, lease)
+}
+
+/** Equal is 0, greater is 1. */
+function writeCompare(writer: WireWriter, key: Uint8Array, compare: Compare): void {
+  const { target } = compare
+  writer.integer(1, 'above' in compare ? 1 : 0)
+  writer.integer(2, target === 'version' ? 0 : 2)
+  writer.bytes(3, key)
+  writer.integer(target === 'version' ? 4 : 6, 'above' in compare ? compare.above : compare.equals)
+}
+
+/** That all keys of the range were last written at a revision below the next one: less is 2, as is the last revision. */
+function writeUnchanged(
+  writer: WireWriter,
+  { key, end, since }: { key: Uint8Array; end: Uint8Array; since: number },
+): void {
+  writer.integer(1, 2)
+  writer.integer(2, 2)
+  writer.bytes(3, key)
+  writer.integer(6, since + 1)
+  writer.bytes(64, end)
+}
+
+/** A transaction that compares nothing and does these. */
+function writeOperations(writer: WireWriter, operations: readonly ((op: WireWriter) => void)[]): void {
+  for (const operation of operations) writer.message(2, operation)
+}
+
+export function decodeRange(bytes: Uint8Array): RangeResponse {
+  return readRange(new WireReader(bytes))
+}
+
+function readRange(reader: WireReader): RangeResponse {
+  const response: RangeResponse = { revision: 0, entries: [], count: 0 }
+  for (let field = reader.next(); field !== 0; field = reader.next()) {
+    if (field === 1) response.revision = readHeader(reader.message()).revision
+    else if (field === 2) response.entries.push(readKeyValue(reader.message()))
+    else if (field === 4) response.count = reader.int64()
+    else reader.skip()
+  }
+  return response
+}
+
+/** The revision of a Put, a Compact or a DeleteRange. */
+export function decodeHeaderOnly(bytes: Uint8Array): number {
+  const reader = new WireReader(bytes)
+  let revision = 0
+  for (let field = reader.next(); field !== 0; field = reader.next()) {
+    if (field === 1) revision = readHeader(reader.message()).revision
+    else reader.skip()
+  }
+  return revision
+}
+
+/** The id of the lease. */
+export function decodeLeaseGrant(bytes: Uint8Array): bigint {
+  const reader = new WireReader(bytes)
+  let id = 0n
+  for (let field = reader.next(); field !== 0; field = reader.next()) {
+    if (field === 2) id = reader.int64Big()
+    else reader.skip()
+  }
+  return id
+}
+
+export function decodeSwap(bytes: Uint8Array): SwapResponse {
+  const reader = new WireReader(bytes)
+  const response: SwapResponse = { revision: 0, succeeded: false, current: undefined }
+  for (let field = reader.next(); field !== 0; field = reader.next()) {
+    if (field === 1) response.revision = readHeader(reader.message()).revision
+    else if (field === 2) response.succeeded = reader.bool()
+    else if (field === 3) response.current = readOperation(reader.message())
+    else reader.skip()
+  }
+  return response
+}
+
+function readOperation(reader: WireReader): KeyValue | undefined {
+  let entry: KeyValue | undefined
+  for (let field = reader.next(); field !== 0; field = reader.next()) {
+    if (field === 1) entry = readRange(reader.message()).entries[0]
+    else reader.skip()
+  }
+  return entry
+}
+
+export function decodeWatch(bytes: Uint8Array): WatchResponse {
+  const reader = new WireReader(bytes)
+  const response: WatchResponse = {
+    created: false,
+    canceled: false,
+    compactRevision: 0,
+    reason: '',
+    fragment: false,
+    events: [],
+  }
+  for (let field = reader.next(); field !== 0; field = reader.next()) {
+    if (field === 3) response.created = reader.bool()
+    else if (field === 4) response.canceled = reader.bool()
+    else if (field === 5) response.compactRevision = reader.int64()
+    else if (field === 6) response.reason = reader.string()
+    else if (field === 7) response.fragment = reader.bool()
+    else if (field === 11) response.events.push(readEvent(reader.message()))
+    else reader.skip()
+  }
+  return response
+}
+
+function readEvent(reader: WireReader): EtcdEvent {
+  const event: EtcdEvent = { deleted: false, entry: emptyKeyValue(), previous: undefined }
+  for (let field = reader.next(); field !== 0; field = reader.next()) {
+    if (field === 1) event.deleted = reader.int32() === 1
+    else if (field === 2) event.entry = readKeyValue(reader.message())
+    else if (field === 3) event.previous = readKeyValue(reader.message())
+    else reader.skip()
+  }
+  return event
+}
+
+export function decodeStatus(bytes: Uint8Array): StatusResponse {
+  const reader = new WireReader(bytes)
+  const response: StatusResponse = { clusterId: 0n, version: '', databaseBytes: 0, leader: 0n, learner: false }
+  for (let field = reader.next(); field !== 0; field = reader.next()) {
+    if (field === 1) response.clusterId = readClusterId(reader.message())
+    else if (field === 2) response.version = reader.string()
+    else if (field === 3) response.databaseBytes = reader.int64()
+    else if (field === 4) response.leader = reader.uint64Big()
+    else if (field === 10) response.learner = reader.bool()
+    else reader.skip()
+  }
+  return response
+}
+
+function readClusterId(reader: WireReader): bigint {
+  let id = 0n
+  for (let field = reader.next(); field !== 0; field = reader.next()) {
+    if (field === 1) id = reader.uint64Big()
+    else reader.skip()
+  }
+  return id
+}
+
+function readHeader(reader: WireReader): { revision: number } {
+  let revision = 0
+  for (let field = reader.next(); field !== 0; field = reader.next()) {
+    if (field === 3) revision = reader.int64()
+    else reader.skip()
+  }
+  return { revision }
+}
+
+function readKeyValue(reader: WireReader): KeyValue {
+  const entry = emptyKeyValue()
+  for (let field = reader.next(); field !== 0; field = reader.next()) {
+    if (field === 1) entry.key = textOf(reader.view())
+    else if (field === 2) entry.createRevision = reader.int64()
+    else if (field === 3) entry.modRevision = reader.int64()
+    else if (field === 4) entry.version = reader.int64()
+    else if (field === 5) entry.value = reader.bytes()
+    else reader.skip()
+  }
+  return entry
+}
+
+function emptyKeyValue(): KeyValue {
+  return { key: '', createRevision: 0, modRevision: 0, version: 0, value: new Uint8Array(0) }
+}
+
+// etcd's keys are bytes. Ours are always UTF-8; a stranger's need not be, and must not stop the feed.
+function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
+}

@@ -1,0 +1,345 @@
+/**
+ * One session of gRPC with one member of the cluster: made with a deadline, watched by pings, used for calls and
+ * streams.
+ *
+ * A session that went silent is destroyed, which fails everything under way on it; nothing waits for a dead peer longer
+ * than its deadline. Which member to use, and what to try again, is the business of connection.ts.
+ */
+
+import { isIP, type Socket, connect as tcpConnect } from 'node:net'
+import { connect as tlsConnect } from 'node:tls'
+import { isError } from '../../../base/text/errors.ts'
+import { encodeHeaders } from '../../../wire/http2/header-block.ts'
+import { CallError, failureOf, MessageCutter, timeoutHeader } from './grpc.ts'
+import {
+  type Headers,
+  Http2Client,
+  type Stream,
+  type StreamFailure,
+  type StreamReader,
+  type StreamRequest,
+} from './http2-client.ts'
+import type { Method } from './messages.ts'
+
+export interface Tls {
+  readonly ca?: string | Buffer
+  readonly cert?: string | Buffer
+  readonly key?: string | Buffer
+}
+
+export interface SessionOptions {
+  readonly endpoint: URL
+  readonly tls: Tls | undefined
+  readonly connectMs: number
+  readonly signal: AbortSignal
+}
+
+// A member answers pings at once, and by default closes sessions that send more than one in five seconds.
+const pingAnswerMs = 1_500
+/** While calls wait for an answer, silence is checked soon; while only watches are open, now and then. */
+const calls = { silenceMs: 1_500, pingSpacingMs: 6_000 }
+const watches = { silenceMs: 15_000, pingSpacingMs: 15_000 }
+
+export class Session {
+  readonly endpoint: URL
+  #pinged = 0
+  #calls = 0
+  #streams = 0
+  readonly #watchdog: NodeJS.Timeout
+  readonly #http: Http2Client
+  /** The headers of the last request of each method: nearly all have the same time limit. */
+  readonly #headers = new Map<Method, { timeout: string | undefined; encoded: Buffer }>()
+
+  /** Resolves when the member has accepted the connection, TLS included, and speaks HTTP/2. */
+  static async open({ endpoint, tls, connectMs, signal }: SessionOptions): Promise<Session> {
+    const opening = new Opening(connectMs, signal)
+    try {
+      const socket = await opening.connect(endpoint, tls)
+      return new Session(endpoint, await opening.greet(socket))
+    } finally {
+      opening.done()
+    }
+  }
+
+  private constructor(endpoint: URL, http: Http2Client) {
+    this.endpoint = endpoint
+    this.#http = http
+    this.#watchdog = setInterval(() => this.#checkSilence(), 500)
+    this.#watchdog.unref()
+  }
+
+  /** False once no new call can be made: closed, or the member has announced that it is going away. */
+  get usable(): boolean {
+    return this.#http.usable
+  }
+
+  /** True once nothing is left of it, not even calls under way. */
+  get gone(): boolean {
+    return this.#http.destroyed
+  }
+
+  /** One request, one answer, before `deadline` (on the monotonic clock). */
+  call(method: Method, request: Buffer, deadline: number): Promise<Buffer> {
+    return new Promise((resolve, reject) => {
+      const left = Math.max(0, deadline - performance.now())
+      const answer = new Answer((bytes) => this.#http.taken(stream, bytes))
+      answer.onSettled = () => {
+        clearTimeout(timer)
+        this.#calls--
+        this.#http.cancel(stream)
+        if (answer.failure === undefined) resolve(answer.message!)
+        else reject(answer.failure)
+      }
+      const headers = this.#headersOf(method, timeoutHeader(left))
+      const stream = this.#open({ headers, body: request, ends: true }, answer)
+      this.#calls++
+      const timer = setTimeout(() => answer.settle(late(stream)), left)
+    })
+  }
+
+  /** One request, then messages until the member ends the stream or `signal` aborts. */
+  async *stream(method: Method, request: Buffer, signal: AbortSignal): AsyncGenerator<Buffer> {
+    if (signal.aborted) return
+    const arrivals = new Arrivals()
+    const stream = this.#open({ headers: this.#headersOf(method), body: request, ends: false }, arrivals)
+    const cutter = new MessageCutter()
+    const cancel = () => arrivals.end()
+    signal.addEventListener('abort', cancel)
+    this.#streams++
+    try {
+      for (let chunk = await arrivals.next(); chunk !== undefined; chunk = await arrivals.next()) {
+        if (signal.aborted) return
+        this.#http.taken(stream, chunk.length)
+        yield* cutter.push(chunk)
+      }
+      if (!signal.aborted) throw arrivals.failure ?? new CallError('the stream was ended by the member', { sent: true })
+    } finally {
+      this.#streams--
+      signal.removeEventListener('abort', cancel)
+      this.#http.cancel(stream)
+    }
+  }
+
+  /** Takes no new calls; ends when those under way have ended. */
+  retire(): void {
+    this.#http.close()
+  }
+
+  /** Ends the session at once, and everything under way on it. */
+  destroy(): void {
+    clearInterval(this.#watchdog)
+    this.#http.destroy()
+  }
+
+  #open(request: StreamRequest, reader: StreamReader): Stream {
+    if (!this.usable) throw new CallError('the session is closed', { sent: false })
+    return this.#http.open(request, reader)
+  }
+
+  #headersOf(method: Method, timeout?: string): Buffer {
+    const known = this.#headers.get(method)
+    if (known !== undefined && known.timeout === timeout) return known.encoded
+    const encoded = encodeHeaders([
+      ...[':method', 'POST'],
+      ...[':scheme', this.endpoint.protocol.slice(0, -1)],
+      ...[':path', method],
+      ...[':authority', this.endpoint.host],
+      ...['content-type', 'application/grpc'],
+      ...['te', 'trailers'],
+      // A member that has lost its leader then says so instead of letting the call wait.
+      ...['hasleader', 'true'],
+      ...(timeout === undefined ? [] : ['grpc-timeout', timeout]),
+    ])
+    this.#headers.set(method, { timeout, encoded })
+    return encoded
+  }
+
+  // A member is only asked when something is under way and nothing has been received: that distinguishes a dead one
+  // from a slow one.
+  #checkSilence(): void {
+    if (this.gone) clearInterval(this.#watchdog)
+    if (this.#calls + this.#streams === 0 || this.gone) return
+    const { silenceMs, pingSpacingMs } = this.#calls > 0 ? calls : watches
+    const now = performance.now()
+    if (now - this.#http.heard < silenceMs || now - this.#pinged < pingSpacingMs) return
+    this.#pinged = now
+    this.#http.ping()
+    // An answer that waits in the socket while this process was busy is read before the verdict; it may stand behind
+    // much else, and whatever has come since says as much as the answer.
+    const verdict = () => setImmediate(() => this.#http.heard > now || this.destroy())
+    setTimeout(verdict, pingAnswerMs).unref()
+  }
+}
+
+/** Gathers the one answer of a call; the first outcome is the outcome. */
+class Answer implements StreamReader {
+  message: Buffer | undefined
+  failure: CallError | undefined
+  onSettled: () => void = () => {}
+  #isSettled = false
+  #isOk = false
+  readonly #cutter = new MessageCutter()
+  readonly #onTaken: (bytes: number) => void
+
+  constructor(onTaken: (bytes: number) => void) {
+    this.#onTaken = onTaken
+  }
+
+  headers(headers: Headers): void {
+    const failure = failureOf(headers) ?? httpFailure(headers)
+    if (failure) this.settle(failure)
+    else this.#isOk ||= headers.get('grpc-status') === '0'
+  }
+
+  data(chunk: Buffer): void {
+    this.#onTaken(chunk.length)
+    try {
+      for (const message of this.#cutter.push(chunk)) this.message ??= message
+    } catch (error) {
+      this.settle(error as CallError)
+    }
+  }
+
+  end(): void {
+    this.settle(this.#isOk && this.message !== undefined ? undefined : broken({ sent: true }))
+  }
+
+  fail(failure: StreamFailure): void {
+    this.settle(broken(failure))
+  }
+
+  /** With a failure, or with the message that has come. */
+  settle(failure: CallError | undefined): void {
+    if (this.#isSettled) return
+    this.#isSettled = true
+    this.failure = failure
+    this.onSettled()
+  }
+}
+
+/** What comes on a stream, until it is fetched. */
+class Arrivals implements StreamReader {
+  failure: CallError | undefined
+  readonly #chunks: Buffer[] = []
+  #isOver = false
+  #wake: () => void = () => {}
+
+  headers(headers: Headers): void {
+    this.failure ??= failureOf(headers) ?? httpFailure(headers)
+  }
+
+  data(chunk: Buffer): void {
+    this.#chunks.push(chunk)
+    this.#wake()
+  }
+
+  end(): void {
+    this.#isOver = true
+    this.#wake()
+  }
+
+  fail(failure: StreamFailure): void {
+    this.failure ??= broken(failure)
+    this.end()
+  }
+
+  /** The next piece; undefined: that was all. */
+  async next(): Promise<Buffer | undefined> {
+    while (this.#chunks.length === 0 && !this.#isOver) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve
+      })
+    }
+    return this.#chunks.shift()
+  }
+}
+
+/** A connection that is being made, and is given up when its time is over or the signal aborts. */
+class Opening {
+  readonly #connectMs: number
+  readonly #signal: AbortSignal
+  readonly #timer: NodeJS.Timeout
+  #giveUp: (reason: Error) => void = () => {}
+  readonly #stop = () => this.#giveUp(new Error('the connection was closed'))
+
+  constructor(connectMs: number, signal: AbortSignal) {
+    this.#connectMs = connectMs
+    this.#signal = signal
+    this.#timer = setTimeout(() => this.#giveUp(new Error(`no connection within ${this.#connectMs} ms`)), connectMs)
+    signal.addEventListener('abort', this.#stop)
+  }
+
+  connect(endpoint: URL, tls: Tls | undefined): Promise<Socket> {
+    const isTls = endpoint.protocol === 'https:'
+    const socket = isTls ? connectTls(endpoint, tls) : tcpConnect(addressOf(endpoint))
+    return this.#settled((resolve, fail) => {
+      socket.on('error', fail)
+      socket.on('close', () => fail())
+      socket.on(isTls ? 'secureConnect' : 'connect', () => resolve(socket))
+      return () => socket.destroy()
+    })
+  }
+
+  greet(socket: Socket): Promise<Http2Client> {
+    return this.#settled((resolve, fail) => {
+      const http = new Http2Client(socket, { onSettings: () => resolve(http), onClosed: fail })
+      return () => http.destroy()
+    })
+  }
+
+  done(): void {
+    clearTimeout(this.#timer)
+    this.#signal.removeEventListener('abort', this.#stop)
+  }
+
+  #settled<T>(begin: (resolve: (value: T) => void, fail: (cause?: Error) => void) => () => void): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const fail = (cause?: Error) => {
+        const message = cause ? explain(cause) : 'the connection was closed'
+        reject(new CallError(message, { cause, sent: false }))
+      }
+      const end = begin(resolve, fail)
+      this.#giveUp = (reason) => {
+        fail(reason)
+        end()
+      }
+      if (this.#signal.aborted) this.#stop()
+    })
+  }
+}
+
+function addressOf(endpoint: URL): { host: string; port: number } {
+  const usual = endpoint.protocol === 'https:' ? 443 : 80
+  // Of an address of IPv6 without its brackets.
+  return { host: endpoint.hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(endpoint.port || usual) }
+}
+
+function connectTls(endpoint: URL, tls: Tls | undefined): Socket {
+  const address = addressOf(endpoint)
+  const name = isIP(address.host) === 0 ? { servername: address.host } : {}
+  return tlsConnect({ ...tls, ...address, ...name, ALPNProtocols: ['h2'] })
+}
+
+// OpenSSL's texts name its source files; what it objects to is in a field beside them.
+function explain(error: Error & { code?: unknown; reason?: unknown }): string {
+  if (typeof error.reason === 'string') return `the TLS handshake failed: ${error.reason}`
+  const unverified = /^(UNABLE_TO_|CERT_|SELF_SIGNED_|DEPTH_|ERR_TLS_CERT_)/.test(String(error.code))
+  return unverified ? `its certificate is not accepted: ${error.code}` : error.message
+}
+
+/** Trailers have neither a status of HTTP nor a type. */
+function httpFailure(headers: Headers): CallError | undefined {
+  const code = headers.get(':status')
+  const type = headers.get('content-type') ?? ''
+  if (code === undefined || (code === '200' && type.startsWith('application/grpc'))) return undefined
+  return new CallError(`not a gRPC answer: HTTP status ${code}, content type '${type}'`, { sent: true })
+}
+
+function broken({ cause, sent }: StreamFailure): CallError {
+  const message = isError(cause) ? explain(cause) : 'the connection was lost before the answer'
+  return new CallError(message, { cause, sent })
+}
+
+function late({ isSent }: Stream): CallError {
+  return new CallError('no answer before the deadline', { sent: isSent })
+}

@@ -1,0 +1,222 @@
+/**
+ * The store over etcd: any number of servers on one cluster. What it does is in generation.ts; this outlives one.
+ *
+ * An era ends when etcd goes back in time, as when it is restored from a backup under running servers: what they have
+ * read from it and sent to clients is void then. The first that notices raises the offset of revisions above all that
+ * it has handed out, which ends the era of all the others; each begins a new one, and readers of the old one learn that
+ * its revisions are gone. Until then everything fails with StoreRestored.
+ */
+import { setTimeout as delay } from 'node:timers/promises'
+import { type Clock, systemClock } from '../../../base/time/clock.ts'
+import { Fullness, type OnCapacity } from '../fullness.ts'
+import {
+  type Batch,
+  type Committed,
+  type Conflict,
+  type Entry,
+  type Journal,
+  type Key,
+  type ListRange,
+  type Retention,
+  type Revision,
+  type Snapshot,
+  type Store,
+  StoreError,
+  type StoreRestored,
+  type WatchOptions,
+  type Write,
+} from '../store.ts'
+import { Connection } from './connection.ts'
+import type { Eras } from './era.ts'
+import { readFailure } from './failure.ts'
+import { EtcdGeneration } from './generation.ts'
+import { knownFaults } from './known-faults.ts'
+import { decodeStatus, encodeStatus, methods } from './messages.ts'
+import { ownEras } from './own-eras.ts'
+import type { Tls } from './session.ts'
+
+/** Where etcd is, what of it is the store's, and what the store reports. */
+export interface EtcdOptions {
+  /** Members of one cluster, such as `https://10.0.0.1:2379`. The first that serves is used, the others stand by. */
+  readonly endpoints: readonly string[]
+  /** Under which all keys lie; `/orch/` by default. Ends in a slash, so that no prefix lies within another. */
+  readonly prefix?: string
+  readonly tls?: Tls
+  /** How long history is kept. */
+  readonly historyMs: number
+  /** How long the journal is kept; absent: there is none. */
+  readonly retention?: Retention
+  /** What the journal goes by. */
+  readonly clock?: Clock
+  /** How long any operation may take before it fails. */
+  readonly deadlineMs?: number
+  /**
+   * Called with what an administrator should know: a version of etcd with known faults, an etcd that went back in time.
+   */
+  readonly onWarning?: (text: string) => void
+  readonly onCapacity?: OnCapacity
+  /** Called once with the reason when opening takes longer than a second. */
+  readonly onWaiting?: (why: string) => void
+  /** Ends the opening where that has not come to its end; an open store is closed by its owner. */
+  readonly giveUp?: AbortSignal | undefined
+}
+
+const defaultDeadlineMs = 10_000
+/** After which people wonder whether anything goes on. */
+const silenceMs = 1_000
+const pauses = [0, 50, 100, 200, 500, 1_000] as const
+
+export class EtcdStore implements Store {
+  #era!: EtcdGeneration
+  #closed = false
+  /** Ends when a new era has begun. */
+  #renewal: Promise<void> = Promise.resolve()
+  readonly #connection: Connection
+  readonly #prefix: string
+  readonly #options: EtcdOptions
+  readonly #eras: Eras
+  readonly #fullness: Fullness
+
+  /** Throws StoreError within the deadline when no member can be used. `eras`: where another thread watches for it. */
+  static async open(options: EtcdOptions, eras: Eras = ownEras): Promise<EtcdStore> {
+    const store = new EtcdStore(options, eras)
+    const waiting = setTimeout(() => options.onWaiting?.(store.#connection.refusal ?? 'it does not answer'), silenceMs)
+    const giveUp = () => store.#connection.close()
+    options.giveUp?.addEventListener('abort', giveUp)
+    try {
+      options.giveUp?.throwIfAborted()
+      store.#era = await store.#beginEra(0)
+      return store
+    } catch (error) {
+      store.#connection.close()
+      eras.close()
+      throw readFailure(error)
+    } finally {
+      clearTimeout(waiting)
+      options.giveUp?.removeEventListener('abort', giveUp)
+    }
+  }
+
+  private constructor(options: EtcdOptions, eras: Eras) {
+    this.#eras = eras
+    const { endpoints, tls, deadlineMs = defaultDeadlineMs } = options
+    this.#options = options
+    this.#fullness = new Fullness(options.onCapacity)
+    this.#prefix = withSlash(options.prefix ?? '/orch/')
+    this.#connection = new Connection({ endpoints, tls, deadlineMs, onVersion: warnOfFaults(this.#warn) })
+  }
+
+  async commit(write: Write): Promise<Committed | Conflict> {
+    try {
+      const outcome = await this.#present.commit(write)
+      if (outcome.outcome === 'committed') this.#fullness.written(write)
+      return outcome
+    } catch (error) {
+      this.#fullness.refused(error)
+      throw error
+    }
+  }
+
+  async revision(): Promise<Revision> {
+    return await this.#present.revision()
+  }
+
+  async get(key: Key): Promise<Entry | undefined> {
+    return await this.#present.get(key)
+  }
+
+  async list(range: ListRange): Promise<Snapshot> {
+    return await this.#present.list(range)
+  }
+
+  async *watch(options: WatchOptions): AsyncIterable<Batch> {
+    yield* this.#present.watch(options)
+  }
+
+  /** Of whichever era there is when it is asked. */
+  get journal(): Journal | undefined {
+    if ((this.#options.retention?.time ?? 0) === 0) return undefined
+    return this.#journal
+  }
+
+  readonly #journal: Journal = {
+    changes: async (key, before, limit) => await this.#present.journal!.changes(key, before, limit),
+    list: async (range) => await this.#present.journal!.list(range),
+    revisionAt: async (time) => await this.#present.journal!.revisionAt(time),
+    oldest: async () => await this.#present.journal!.oldest(),
+    forget: async () => await this.#present.journal!.forget(),
+  }
+
+  async compact(revision: Revision): Promise<void> {
+    await this.#present.compact(revision)
+  }
+
+  /** How large the database of the member in use is, in bytes. */
+  async size(): Promise<number> {
+    const answer = await this.#connection.call(methods.status, encodeStatus(), { effect: 'read' })
+    return decodeStatus(answer).databaseBytes
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return
+    this.#closed = true
+    const ended = this.#era.end(new StoreError('the store is closed'))
+    this.#connection.close()
+    this.#eras.close()
+    await Promise.all([ended, this.#renewal])
+  }
+
+  get #present(): EtcdGeneration {
+    if (this.#closed) throw new StoreError('the store is closed')
+    return this.#era
+  }
+
+  /** An era whose revisions are all above `told`. */
+  async #beginEra(told: Revision): Promise<EtcdGeneration> {
+    const connection = this.#connection
+    const era = new EtcdGeneration({
+      connection,
+      era: await this.#eras.begin({ connection, prefix: this.#prefix }, told),
+      historyMs: this.#eras.compacts ? this.#options.historyMs : undefined,
+      retention: this.#options.retention,
+      clock: this.#options.clock ?? systemClock,
+      onWarning: this.#warn,
+      onRestored: (error) => {
+        this.#renewal = this.#renew(error)
+      },
+    })
+    await era.begin()
+    return era
+  }
+
+  async #renew(ended: StoreRestored): Promise<void> {
+    this.#warn(ended.message)
+    for (let attempt = 0; !this.#closed; attempt++) {
+      const pause = pauses[Math.min(attempt, pauses.length - 1)]
+      await delay(pause, undefined, { signal: this.#connection.signal }).catch(() => {})
+      // A failure is tried again: while there is no new era, every call fails with the reason.
+      const era = await this.#beginEra(ended.revision).catch(() => undefined)
+      if (era === undefined) continue
+      this.#era = era
+      if (this.#closed) await era.end(new StoreError('the store is closed'))
+      return
+    }
+  }
+
+  readonly #warn = (text: string): void => this.#options.onWarning?.(text)
+}
+
+/** Warns once of each version that has known faults. */
+function warnOfFaults(warn: (text: string) => void): (version: string) => void {
+  const seen = new Set<string>()
+  return (version) => {
+    const faults = seen.has(version) ? undefined : knownFaults(version)
+    seen.add(version)
+    if (faults !== undefined) warn(faults)
+  }
+}
+
+/** A prefix that no other prefix lies within. */
+export function withSlash(prefix: string): string {
+  return prefix === '' || prefix.endsWith('/') ? prefix : `${prefix}/`
+}

@@ -1,0 +1,56 @@
+/** What a key and a write may be. Keys order by their UTF-8 bytes on every backend: see base/utf8-order. */
+import { shorten } from '../../base/text/shorten.ts'
+import {
+  type Key,
+  maxClaims,
+  maxKeyBytes,
+  maxLifetimeSeconds,
+  maxNoteBytes,
+  type Revision,
+  StoreError,
+  type Write,
+} from './store.ts'
+
+/** Keys come from checked names; one that does not fit is a bug, caught before it can reach a backend. */
+export function assertKey(key: Key): void {
+  const fits = key.length > 0 && key.length <= maxKeyBytes && Buffer.byteLength(key) <= maxKeyBytes
+  // A lone surrogate has no UTF-8 bytes of its own, so two such keys could be one.
+  if (!fits || key.includes('\0') || !key.isWellFormed()) {
+    throw new StoreError(`not a key: ${JSON.stringify(shorten(key, 100))}`)
+  }
+}
+
+/** Checks a write before it reaches a backend. Throws StoreError. */
+export function assertWrite(write: Write): void {
+  const { key, expected, value, lifetimeSeconds, guards } = write
+  assertKey(key)
+  assertRevision(expected)
+  if (value === undefined && expected === 0) throw new StoreError('a key that is absent cannot be deleted')
+  if (lifetimeSeconds !== undefined) assertLifetime(lifetimeSeconds, value)
+  for (const guard of guards ?? []) {
+    assertKey(guard.key)
+    if (guard.revision !== 'present') assertRevision(guard.revision)
+  }
+  assertClaims(write)
+  if ((write.note?.text.length ?? 0) > maxNoteBytes) throw new StoreError(`a note is longer than ${maxNoteBytes} bytes`)
+}
+
+/** What goes by itself would leave what it holds behind. */
+function assertClaims({ key, takes = [], releases = [], lifetimeSeconds }: Write): void {
+  const claims = [...takes.map((taken) => taken.key), ...releases]
+  if (claims.length === 0) return
+  if (claims.length > maxClaims) throw new StoreError(`a write takes and releases ${maxClaims} keys at most`)
+  if (lifetimeSeconds !== undefined && takes.length > 0) throw new StoreError('a key with a lifetime takes nothing')
+  if (new Set([key, ...claims]).size <= claims.length) throw new StoreError('a write names a key twice')
+  for (const claim of claims) assertKey(claim)
+}
+
+function assertRevision(revision: Revision): void {
+  if (!Number.isSafeInteger(revision) || revision < 0) throw new StoreError(`not a revision: ${revision}`)
+}
+
+function assertLifetime(seconds: number, value: Write['value']): void {
+  const fits = Number.isInteger(seconds) && seconds >= 1 && seconds <= maxLifetimeSeconds
+  if (!fits) throw new StoreError(`not a lifetime in seconds: ${seconds}`)
+  if (value === undefined) throw new StoreError('a deletion has no lifetime')
+}

@@ -1,0 +1,295 @@
+/**
+ * Commits on their way to the thread. Those of one turn travel as one batch; while the thread is busy with two batches
+ * the others gather here, so that the next batch is the larger the slower the disk. Nothing is resolved before
+ * `onCommitted` has seen it.
+ *
+ * What finds no room is tried again: first among few others, which may be all that it takes, then after part of history
+ * was given up for it, and at last after all of it was.
+ */
+import type { Clock } from '../../../base/time/clock.ts'
+import { Fullness, type OnCapacity } from '../fullness.ts'
+import { Packer, present, Unpacker } from '../pack.ts'
+import {
+  type Change,
+  type Committed,
+  type Conflict,
+  type Entry,
+  type Key,
+  type Revision,
+  type StoreError,
+  StoreFull,
+  type Taken,
+  ValueTooLarge,
+  type Write,
+} from '../store.ts'
+import type { Connection } from './connection.ts'
+
+interface Pending {
+  /** How often it found no room although nothing beside it was written. */
+  refusals: number
+  readonly write: Write
+  readonly due: number
+  resolve(outcome: Committed | Conflict): void
+  reject(error: StoreError): void
+}
+
+export interface CommitListeners {
+  onCommitted(changes: readonly Change[]): void
+  /** Gives up part of history, or all of it. False where that makes no room. Never rejects. */
+  giveUpHistory(part: 'half' | 'all'): Promise<boolean>
+  /** Called when writes begin to be refused for want of room, and when one has added data again. */
+  readonly onCapacity?: OnCapacity | undefined
+}
+
+/** What a write that finds no room waits for before it is tried again. */
+const remedies = ['none', 'half', 'all'] as const
+/** How many writes that found no room are tried again together. */
+const fewWrites = 64
+const fewDeletes = 500
+const maxBatches = 2
+const maxWrites = 2000
+const maxBytes = 4 * 1024 * 1024
+
+export class Commits {
+  readonly #connection: Connection
+  readonly #listeners: CommitListeners
+  readonly #fullness: Fullness
+  #queue: Pending[] = []
+  /** What found no room. While there is any, it goes first and a few at a time, deletes before all others. */
+  readonly #refused: { deletes: Pending[]; others: Pending[] } = { deletes: [], others: [] }
+  #batches = 0
+  #scheduled = false
+  #onIdle: (() => void)[] = []
+  #pauses = 0
+  #onQuiet: (() => void)[] = []
+
+  constructor(connection: Connection, listeners: CommitListeners) {
+    this.#connection = connection
+    this.#listeners = listeners
+    this.#fullness = new Fullness(listeners.onCapacity)
+  }
+
+  /** `due`: the time from which on the key is to go by itself; 0: it stays. */
+  add(write: Write, due: number): Promise<Committed | Conflict> {
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ refusals: 0, write, due, resolve, reject })
+      this.#schedule()
+    })
+  }
+
+  /** Runs while nothing is on its way; commits wait until it has ended. */
+  async pause<T>(run: () => Promise<T>): Promise<T> {
+    this.#pauses++
+    try {
+      while (this.#batches > 0) await new Promise<void>((resolve) => this.#onQuiet.push(resolve))
+      return await run()
+    } finally {
+      this.#pauses--
+      this.#send()
+    }
+  }
+
+  /** Resolves when every commit added so far has been answered. */
+  idle(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onIdle.push(resolve)
+      this.#settle()
+    })
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return
+    this.#scheduled = true
+    setImmediate(() => {
+      this.#scheduled = false
+      this.#send()
+    })
+  }
+
+  #send(): void {
+    if (this.#batches === 0) for (const resolve of this.#onQuiet.splice(0)) resolve()
+    if (this.#pauses > 0) return
+    if (this.#anyRefused) this.#sendRefused()
+    else while (this.#queue.length > 0 && this.#batches < maxBatches) this.#sendBatch(this.#takeBatch())
+    this.#settle()
+  }
+
+  get #anyRefused(): boolean {
+    return this.#refused.deletes.length > 0 || this.#refused.others.length > 0
+  }
+
+  #sendRefused(): void {
+    if (this.#batches > 0) return
+    const { deletes, others } = this.#refused
+    const few = deletes.length > 0 ? deletes.splice(0, fewDeletes) : others.splice(0, fewWrites)
+    const remedy = remedies[Math.max(...few.map(({ refusals }) => refusals)) - 1] ?? 'none'
+    if (remedy === 'none') {
+      this.#sendBatch(few)
+      return
+    }
+    this.#batches++
+    void this.#listeners.giveUpHistory(remedy).then((madeRoom) => {
+      this.#batches--
+      if (madeRoom) this.#sendBatch(few)
+      else this.#reject(few)
+      this.#send()
+    })
+  }
+
+  #takeBatch(): Pending[] {
+    let bytes = 0
+    let size = 0
+    while (size < this.#queue.length && size < maxWrites && bytes < maxBytes) {
+      bytes += this.#queue[size++]!.write.value?.length ?? 0
+    }
+    const batch = this.#queue.slice(0, size)
+    this.#queue = this.#queue.slice(size)
+    return batch
+  }
+
+  #sendBatch(batch: Pending[]): void {
+    this.#batches++
+    const writes = pack(batch)
+    this.#connection.send({ type: 'commit', writes }, [writes], {
+      resolve: (reply) => this.#answer(batch, new Unpacker(reply as ArrayBuffer)),
+      reject: (error) => this.#refuse(batch, error),
+    })
+  }
+
+  #answer(batch: readonly Pending[], reply: Unpacker): void {
+    this.#batches--
+    const changes: Change[] = []
+    const outcomes = batch.map(({ write }) => readOutcome(write, reply, changes))
+    this.#listeners.onCommitted(changes)
+    const refused: Pending[] = []
+    for (const [i, pending] of batch.entries()) {
+      const outcome = outcomes[i]
+      if (outcome === undefined) refused.push(pending)
+      else this.#resolve(pending, outcome)
+    }
+    if (refused.length > 0) this.#findNoRoom(refused, { progress: changes.length > 0 })
+    this.#send()
+  }
+
+  /** `progress`: others of the batch were written, so that the next try is among fewer. */
+  #findNoRoom(refused: readonly Pending[], { progress }: { progress: boolean }): void {
+    for (const pending of refused) {
+      if (!progress || pending.refusals === 0) pending.refusals++
+      if (pending.refusals > remedies.length) this.#reject([pending])
+      else if (pending.write.value === undefined) this.#refused.deletes.push(pending)
+      else this.#refused.others.push(pending)
+    }
+  }
+
+  #resolve({ write, resolve }: Pending, outcome: Committed | Conflict): void {
+    if (outcome.outcome === 'committed') this.#fullness.written(write)
+    resolve(outcome)
+  }
+
+  #reject(refused: readonly Pending[]): void {
+    for (const { write, reject } of refused) {
+      const error = new StoreFull(`no room for ${write.value?.length ?? 0} bytes of data`)
+      this.#fullness.refused(error)
+      reject(error)
+    }
+  }
+
+  #refuse(batch: readonly Pending[], error: StoreError): void {
+    this.#batches--
+    this.#fullness.refused(error)
+    for (const { reject } of batch) reject(error)
+    this.#send()
+  }
+
+  #settle(): void {
+    if (this.#queue.length > 0 || this.#anyRefused || this.#batches > 0) return
+    for (const resolve of this.#onIdle.splice(0)) resolve()
+  }
+}
+
+/** The largest value: lmdb takes any, but a batch in memory is bounded by it. */
+const maxValueBytes = 8 * 1024 * 1024
+
+export function assertSize({ value }: Write): void {
+  const size = value?.length ?? 0
+  if (size > maxValueBytes) throw new ValueTooLarge(size, maxValueBytes)
+}
+
+/** The time from which on the key is to go by itself; 0: it stays. */
+export function dueTime({ lifetimeSeconds }: Write, clock: Clock): number {
+  return lifetimeSeconds === undefined ? 0 : clock.now() + 1000 * lifetimeSeconds
+}
+
+/** Every change has a time, so that a time can be looked up; the text of the note is for writers to give. */
+export function withTime(write: Write, clock: Clock): Write {
+  return write.note === undefined ? { ...write, note: { time: clock.now(), text: nothing } } : write
+}
+
+const headroom = 8
+
+function pack(batch: readonly Pending[]): ArrayBuffer {
+  const packed = new Packer(batch.reduce((sum, { write }) => sum + sizeOf(write), 0))
+  for (const { write, due } of batch) {
+    packed.number(write.expected)
+    packed.number(write.value === undefined ? 1 : 0)
+    packed.number(due)
+    packed.key(write.key)
+    packed.bytes(write.value ?? nothing, headroom)
+    packed.number(write.guards?.length ?? 0)
+    for (const guard of write.guards ?? []) {
+      packed.number(guard.revision === 'present' ? present : guard.revision)
+      packed.key(guard.key)
+    }
+    packTaken(packed, write.takes)
+    packKeys(packed, write.releases)
+    packed.number(write.note?.time ?? 0)
+    packed.bytes(write.note?.text ?? nothing)
+  }
+  return packed.finish()
+}
+
+function packTaken(packed: Packer, takes: readonly Taken[] = []): void {
+  packed.number(takes.length)
+  for (const { key, value } of takes) {
+    packed.key(key)
+    packed.bytes(value, headroom)
+  }
+}
+
+function packKeys(packed: Packer, keys: readonly Key[] = []): void {
+  packed.number(keys.length)
+  for (const key of keys) packed.key(key)
+}
+
+const nothing = new Uint8Array(0)
+
+function sizeOf({ key, value, note }: Write): number {
+  return 80 + headroom + 3 * key.length + (value?.length ?? 0) + (note?.text.length ?? 0)
+}
+
+/** Undefined: it found no room. */
+function readOutcome(write: Write, reply: Unpacker, changes: Change[]): Committed | Conflict | undefined {
+  const revision: Revision = reply.number()
+  const previous = readHeld(write.key, reply)
+  if (revision === 0) return { outcome: 'conflict', current: previous }
+  if (revision < 0) return undefined
+  readClaims(write, { revision, reply, changes })
+  changes.push({ key: write.key, revision, value: write.value, previous })
+  return { outcome: 'committed', revision }
+}
+
+function readHeld(key: Key, reply: Unpacker): Entry | undefined {
+  const revision: Revision = reply.number()
+  return revision === 0 ? undefined : { key, revision, value: reply.bytes().subarray(headroom) }
+}
+
+/** What was released and what was taken has the revisions before that of the write, in this order. */
+function readClaims(
+  { takes = [], releases = [] }: Write,
+  { revision, reply, changes }: { revision: Revision; reply: Unpacker; changes: Change[] },
+): void {
+  const released = releases.map((each) => readHeld(each, reply)).filter((held) => held !== undefined)
+  let next = revision - released.length - takes.length
+  for (const previous of released) changes.push({ key: previous.key, revision: next++, value: undefined, previous })
+  for (const { key, value } of takes) changes.push({ key, revision: next++, value, previous: undefined })
+}

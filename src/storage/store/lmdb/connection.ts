@@ -1,0 +1,166 @@
+/**
+ * The store's side of its thread: sends requests, matches replies, and turns failures into the errors of the contract.
+ * When the thread ends, however it ends, every request under way and every later one is rejected. That, and a write
+ * that failed for good, is reported to `onFailed`: nothing can be written from then on.
+ */
+
+import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
+import { isError } from '../../../base/text/errors.ts'
+import { type Revision, StoreError, StoreFull } from '../store.ts'
+import type { Broadcast, Failure, OpenReply, Reply, Request } from './messages.ts'
+import { type Thread, takeThread } from './thread-start.ts'
+
+type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never
+
+/** Called at once when the reply is there, one reply after the other. */
+export interface Receiver {
+  resolve(result: unknown): void
+  reject(error: StoreError): void
+}
+
+export interface Listeners {
+  /** The thread is gone. */
+  onEnd(error: StoreError): void
+  /** Nothing can be written any more. Called for every write that fails so. */
+  onFailed(error: StoreError): void
+  /** Nothing before this revision can be read any more. Called after the receiver has the reply. */
+  onCut(revision: Revision): void
+  /** Changes of any store on the file, packed. Called for an attached connection, before the replies that show them. */
+  onChanges?(changes: SharedArrayBuffer): void
+}
+
+interface Waiting {
+  readonly receiver: Receiver
+  readonly writes: boolean
+}
+
+export class Connection {
+  readonly #port: MessagePort
+  readonly #abandon: Thread['abandon']
+  readonly #waiting = new Map<number, Waiting>()
+  readonly #exited: Promise<void>
+  #lastId = 0
+  readonly #onFailed: (error: StoreError) => void
+  readonly #onCut: (revision: Revision) => void
+  readonly #onChanges: ((changes: SharedArrayBuffer) => void) | undefined
+  #ended: StoreError | undefined
+  #closing = false
+  #portClosed = false
+
+  /** Starts the thread, if none is waiting, and waits until it has opened the file. */
+  static async open(directory: string, listeners: Listeners): Promise<{ connection: Connection; state: OpenReply }> {
+    const connection = new Connection(takeThread(), listeners)
+    try {
+      const state = await connection.request({ type: 'open', directory })
+      return { connection, state: state as OpenReply }
+    } catch (error) {
+      await connection.#exited
+      throw error
+    }
+  }
+
+  /** A connection of another thread, over a port that `StoreHub` made. Resolves when the store's thread knows it. */
+  static async attach(port: MessagePort, listeners: Listeners): Promise<{ connection: Connection; state: OpenReply }> {
+    const { promise: ended, resolve: abandon } = Promise.withResolvers<unknown>()
+    port.once('close', () => abandon(undefined))
+    const connection = new Connection({ port, ended, abandon }, listeners)
+    const state = await new Promise((resolve, reject) => connection.#expect(0, { resolve, reject }, false))
+    return { connection, state: state as OpenReply }
+  }
+
+  private constructor({ port, ended, abandon }: Thread, { onEnd, onFailed, onCut, onChanges }: Listeners) {
+    this.#onFailed = onFailed
+    this.#onCut = onCut
+    this.#onChanges = onChanges
+    this.#port = port
+    this.#abandon = abandon
+    this.#port.once('close', () => {
+      this.#portClosed = true
+    })
+    this.#port.on('message', (reply: Reply | Broadcast) => this.#receive(reply))
+    this.#exited = ended.then((cause) => {
+      const error = this.#end(cause)
+      // Its owner first: what is rejected then is no news to it.
+      onEnd(error)
+      if (!this.#closing) onFailed(error)
+      this.#rejectWaiting(error)
+    })
+  }
+
+  request(request: WithoutId<Request>): Promise<unknown> {
+    return new Promise((resolve, reject) => this.send(request, [], { resolve, reject }))
+  }
+
+  send(request: WithoutId<Request>, transfer: (ArrayBuffer | MessagePort)[], receiver: Receiver): void {
+    if (this.#ended) {
+      receiver.reject(this.#ended)
+      return
+    }
+    const id = ++this.#lastId
+    this.#expect(id, receiver, request.type === 'commit')
+    this.#port.postMessage({ ...request, id }, transfer)
+  }
+
+  /** Lets the thread close the file and waits for its end. */
+  async close(): Promise<void> {
+    this.#closing = true
+    try {
+      if (!this.#ended) await this.request({ type: 'close' })
+    } finally {
+      this.#port.close()
+      await this.#exited
+    }
+  }
+
+  /** Ends this connection alone; the thread goes on. */
+  async detach(): Promise<void> {
+    this.#closing = true
+    this.#port.close()
+    await this.#exited
+  }
+
+  #expect(id: number, receiver: Receiver, writes: boolean): void {
+    this.#waiting.set(id, { receiver, writes })
+  }
+
+  #receive(reply: Reply | Broadcast): void {
+    if ('changes' in reply) {
+      this.#onChanges?.(reply.changes)
+      return
+    }
+    const receiver = this.#waiting.get(reply.id)?.receiver
+    this.#waiting.delete(reply.id)
+    if (!('failure' in reply)) {
+      receiver?.resolve(reply.result)
+      if (reply.cut !== undefined) this.#onCut(reply.cut)
+      return
+    }
+    const error = toError(reply.failure)
+    if (reply.failure.last) this.#abandon(error)
+    if (reply.failure.kind === 'failed') this.#onFailed(error)
+    receiver?.reject(error)
+  }
+
+  #end(cause: unknown): StoreError {
+    // What the thread said last may still be on its way. A port that is closed has delivered it, and must not be asked.
+    if (!this.#portClosed)
+      for (let next = receiveMessageOnPort(this.#port); next; next = receiveMessageOnPort(this.#port))
+        this.#receive(next.message)
+    const why = isError(cause) ? `: ${cause.message}` : ''
+    const ended = new StoreError(`the thread of the store has ended${why}`, { cause })
+    this.#ended = ended
+    this.#port.close()
+    return ended
+  }
+
+  #rejectWaiting(ended: StoreError): void {
+    const waiting = [...this.#waiting.values()]
+    this.#waiting.clear()
+    for (const { receiver, writes } of waiting)
+      receiver.reject(writes ? new StoreError(ended.message, { cause: ended.cause, ambiguous: true }) : ended)
+  }
+}
+
+function toError({ kind, message, ambiguous }: Failure): StoreError {
+  return kind === 'full' ? new StoreFull(message) : new StoreError(message, { ambiguous })
+}

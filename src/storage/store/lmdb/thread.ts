@@ -1,0 +1,336 @@
+/**
+ * The store's thread: the only owner of the LMDB file. All that waits in its port is taken at once; the commits among
+ * it are one transaction with one sync, and are answered when it is durable. Between two groups of commits at most
+ * one slice of a read or one step of expiry or compaction runs, so neither commits nor reads starve.
+ *
+ * The stores of other threads have ports of their own: what waits there is taken with the rest, in the same transaction.
+ */
+
+import { join } from 'node:path'
+import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads'
+import { isError, messageOf } from '../../../base/text/errors.ts'
+import { Packer } from '../pack.ts'
+import { type Revision, StoreError, StoreFull } from '../store.ts'
+import { damagesMemory, stopForGood } from './damaged-memory.ts'
+import { placeCheck } from './directory.ts'
+import { DiskReservation } from './disk-reservation.ts'
+import { Followers } from './followers.ts'
+import type {
+  AttachRequest,
+  CommitRequest,
+  Failure,
+  OpenReply,
+  PinReply,
+  PinRequest,
+  Reply,
+  Request,
+} from './messages.ts'
+import { checkPages } from './page-check.ts'
+import { floorOf, readPast, revisionAt } from './past.ts'
+import { countEntries, getEntry, listEntries, readLog } from './read.ts'
+import { openTables, readState, type State, type Tables } from './tables.ts'
+import { compactStep, expireStep, readDue } from './upkeep.ts'
+import { checkSoleWriter, commitGroup } from './write.ts'
+
+type OpenRequest = Extract<Request, { type: 'open' }>
+type OtherRequest = Exclude<Request, CommitRequest | OpenRequest | AttachRequest | PinRequest>
+type AnyRequest = Exclude<Request, OpenRequest>
+
+/** A request, and where its reply goes. */
+interface Asked<T> {
+  readonly request: T
+  readonly port: MessagePort
+}
+
+/** How long a step of compaction may work before its sync; together well under 5 ms. */
+const compactionBudgetMs = 2
+
+class StoreThread {
+  /** The first is the owner's. */
+  readonly #ports: MessagePort[]
+  readonly #tables: Tables
+  readonly #room: DiskReservation
+  readonly #assertInPlace: () => void
+  readonly #followers = new Followers()
+  #state: State
+  /** The oldest revision that the journal can list. */
+  #floor: Revision
+  #failed: Failure | undefined
+  #commits: Asked<CommitRequest>[] = []
+  readonly #others: Asked<OtherRequest>[] = []
+
+  constructor(port: MessagePort, directory: string) {
+    this.#ports = [port]
+    const path = join(directory, 'data.mdb')
+    checkPages(path)
+    this.#tables = openTables(directory)
+    this.#state = readState(this.#tables.meta)
+    this.#floor = floorOf(this.#tables, this.#state)
+    this.#room = new DiskReservation(this.#tables, path)
+    this.#assertInPlace = placeCheck(path)
+  }
+
+  start(id: number): void {
+    const port = this.#ports[0]!
+    port.on('message', (request: AnyRequest) => this.#work({ request, port }))
+    this.#answer({ port, id }, this.#opened)
+  }
+
+  get #opened(): OpenReply {
+    const { revision, oldest } = this.#state
+    return { revision, oldest, floor: this.#floor }
+  }
+
+  #work(asked: Asked<AnyRequest>): void {
+    this.#take(asked)
+    while (this.#commits.length > 0 || this.#others.length > 0) {
+      this.#takeWaiting()
+      if (this.#commits.length > 0) this.#commit()
+      const other = this.#others.shift()
+      if (other) this.#serve(other)
+    }
+  }
+
+  #takeWaiting(): void {
+    for (const port of this.#ports)
+      for (let next = receiveMessageOnPort(port); next; next = receiveMessageOnPort(port))
+        this.#take({ request: next.message, port })
+  }
+
+  #take({ request, port }: Asked<AnyRequest>): void {
+    if (request.type === 'commit') this.#commits.push({ request, port })
+    else if (request.type === 'attach') this.#attach(request, port)
+    else if (isPin(request)) this.#pin(request, port)
+    else this.#others.push({ request, port })
+  }
+
+  /** From its first message on the other store knows everything up to a revision, and is sent all that comes after. */
+  #attach({ id, port, memory }: AttachRequest, owner: MessagePort): void {
+    this.#followers.add(port, memory)
+    this.#followers.forget(this.#state.oldest)
+    this.#followers.forgetJournal(this.#floor)
+    this.#followers.publish(this.#state.revision, new ArrayBuffer(0))
+    this.#ports.push(port)
+    port.on('message', (request: AnyRequest) => this.#work({ request, port }))
+    port.on('close', () => this.#detach(port))
+    this.#answer({ port, id: 0 }, this.#opened)
+    this.#answer({ port: owner, id }, undefined)
+  }
+
+  #detach(port: MessagePort): void {
+    this.#followers.remove(port)
+    this.#ports.splice(this.#ports.indexOf(port), 1)
+  }
+
+  #pin({ id, type, revision, reach }: PinRequest, port: MessagePort): void {
+    const readable = revision >= (reach === 'journal' ? this.#floor : this.#state.oldest)
+    if (type === 'unpin') this.#followers.unpin(port, revision)
+    else if (readable) this.#followers.pin(port, revision)
+    this.#answer({ port, id }, { readable } satisfies PinReply)
+  }
+
+  #commit(): void {
+    const group = this.#commits
+    this.#commits = []
+    try {
+      this.#assertSound()
+      const batches = group.map(({ request }) => request.writes)
+      const changes = this.#followers.any ? new Packer(sizeOf(batches)) : undefined
+      this.#room.begin()
+      const { state, replies } = commitGroup(this.#tables, this.#state, { batches, room: this.#room, changes })
+      const cut = this.#advance(state)
+      if (changes) this.#followers.publish(state.revision, changes.finish(), cut)
+      // The last reply says where history begins: by then all changes of the group are known on the other side.
+      for (const [i, reply] of replies.entries())
+        this.#answerBlock(recipientOf(group[i]!), reply, i === replies.length - 1 ? cut : undefined)
+    } catch (error) {
+      const failure = this.#failure(error, true)
+      for (const asked of group) this.#refuse(recipientOf(asked), failure)
+    }
+  }
+
+  #serve(asked: Asked<OtherRequest>): void {
+    const { request } = asked
+    try {
+      this.#run(request, recipientOf(asked))
+    } catch (error) {
+      this.#refuse(recipientOf(asked), this.#failure(error, request.type === 'compact' || request.type === 'expire'))
+    } finally {
+      // A read transaction that stays open keeps old pages from being used again.
+      if (request.type !== 'close') this.#tables.root.resetReadTxn()
+    }
+  }
+
+  #run(request: OtherRequest, to: Recipient): void {
+    switch (request.type) {
+      case 'get':
+        this.#answerBlock(to, getEntry(this.#tables, request.key))
+        break
+      case 'list':
+        this.#list(request, to)
+        break
+      case 'count':
+        this.#answer(to, countEntries(this.#tables, this.#state.revision, request.range))
+        break
+      case 'log':
+        this.#answerBlock(to, readLog(this.#tables, request.after, request.limit))
+        break
+      case 'past':
+        this.#answerBlock(to, readPast(this.#tables, request.key, { ...request, floor: this.#floor }))
+        break
+      case 'when':
+        this.#answer(to, { revision: revisionAt(this.#tables, this.#state, request.time) })
+        break
+      case 'compact':
+        this.#compact(request, to)
+        break
+      case 'expire':
+        this.#expire(request, to)
+        break
+      case 'close':
+        this.#close(to)
+    }
+  }
+
+  #list({ range, limit }: Extract<Request, { type: 'list' }>, to: Recipient): void {
+    const reply = listEntries(this.#tables, this.#state.revision, range, limit)
+    this.#answer(to, reply, { transfer: [reply.entries] })
+  }
+
+  #compact({ oldest, upTo, journal }: Extract<Request, { type: 'compact' }>, to: Recipient): void {
+    this.#assertSound()
+    this.#room.begin()
+    this.#followers.forget(oldest)
+    const compaction = {
+      ...{ oldest, upTo: Math.min(upTo, this.#followers.oldestPin), journal },
+      ...{ budgetMs: compactionBudgetMs, room: this.#room },
+    }
+    const { state, more } = compactStep(this.#tables, this.#state, compaction)
+    this.#state = state
+    this.#floor = floorOf(this.#tables, state)
+    this.#followers.forgetJournal(this.#floor)
+    this.#answer(to, { more, floor: this.#floor })
+  }
+
+  #expire({ now }: Extract<Request, { type: 'expire' }>, to: Recipient): void {
+    // Every second: often enough for a file that is gone, and no write waits for it.
+    this.#assertInPlace()
+    checkSoleWriter(this.#tables, this.#state)
+    const due = readDue(this.#tables, now)
+    if (due.length === 0) {
+      this.#answer(to, undefined)
+      return
+    }
+    this.#assertSound()
+    this.#room.begin()
+    const { state, changes } = expireStep(this.#tables, this.#state, { due, room: this.#room, now })
+    const cut = this.#advance(state)
+    this.#followers.publish(state.revision, changes, cut)
+    this.#answerBlock(to, changes, cut)
+  }
+
+  /** Takes over the state that was written. Returns where history begins now, if deletes have cut it off. */
+  #advance(state: State): Revision | undefined {
+    const cut = state.oldest > this.#state.oldest ? state.oldest : undefined
+    this.#state = state
+    if (cut !== undefined) this.#floor = Math.max(this.#floor, cut)
+    return cut
+  }
+
+  /** The thread ends when no port is open any more; the owner closes its own. */
+  #close(to: Recipient): void {
+    for (const port of this.#ports) if (port !== to.port) port.close()
+    this.#room.close()
+    this.#tables.root.close().then(
+      () => this.#answer(to, undefined),
+      (error: unknown) => this.#refuse(to, this.#failure(error, false)),
+    )
+  }
+
+  #answerBlock(to: Recipient, block: ArrayBuffer, cut?: Revision): void {
+    this.#answer(to, block, { transfer: [block], cut })
+  }
+
+  #answer({ port, id }: Recipient, result: unknown, { transfer = [], cut }: AnswerOptions = {}): void {
+    port.postMessage({ id, result, cut } satisfies Reply, transfer)
+  }
+
+  #refuse({ port, id }: Recipient, failure: Failure): void {
+    port.postMessage({ id, failure } satisfies Reply)
+  }
+
+  #failure(error: unknown, writing: boolean): Failure {
+    const failure = toFailure(error, writing)
+    if (damagesMemory(error)) this.#end(failure)
+    if (failure.kind !== 'failed' || this.#failed) return failure
+    this.#failed = failure
+    // No store on the file can write from now on, whichever of them it was that found out.
+    if (this.#followers.any) for (const port of this.#ports) this.#refuse({ port, id: toAll }, failure)
+    return failure
+  }
+
+  #end(failure: Failure): never {
+    for (const port of this.#ports) this.#refuse({ port, id: toAll }, { ...failure, last: true })
+    stopForGood()
+  }
+
+  #assertSound(): void {
+    if (this.#failed) throw new StoreError(`nothing is written any more: ${this.#failed.message}`)
+  }
+}
+
+/** Where a reply goes, and to which request it is. */
+interface Recipient {
+  readonly port: MessagePort
+  readonly id: number
+}
+
+interface AnswerOptions {
+  readonly transfer?: ArrayBuffer[]
+  readonly cut?: Revision | undefined
+}
+
+function isPin(request: OtherRequest | PinRequest): request is PinRequest {
+  return request.type === 'pin' || request.type === 'unpin'
+}
+
+/** Not the id of any request. */
+const toAll = -1
+
+function recipientOf({ port, request }: Asked<AnyRequest>): Recipient {
+  return { port, id: request.id }
+}
+
+function sizeOf(batches: readonly ArrayBuffer[]): number {
+  return batches.reduce((sum, { byteLength }) => sum + byteLength, 0)
+}
+
+/** lmdb lost what it needs to go on: input or output error, fatal error of the environment. */
+const failedCodes = [5, -30795]
+
+/**
+ * What lmdb itself could not write is the end, whatever the reason it gives. A sync that failed for want of space has
+ * lost pages like any other failed sync: the next one would succeed, and the pages would still be missing.
+ */
+function toFailure(error: unknown, writing: boolean): Failure {
+  const message = messageOf(error)
+  const code = isError(error) && 'code' in error ? Number(error.code) : Number.NaN
+  if (error instanceof StoreFull) return { kind: 'full', message, ambiguous: false }
+  // Nothing of the transaction was written; but nothing will be, with a file that is damaged or not ours alone.
+  if (error instanceof StoreError) return { kind: writing ? 'failed' : 'error', message, ambiguous: false }
+  if (writing || failedCodes.includes(code) || message.includes('MDB_PANIC'))
+    return { kind: 'failed', message: `the data file failed: ${message}`, ambiguous: writing }
+  return { kind: 'error', message: `the data file: ${message}`, ambiguous: false }
+}
+
+const { port, loaded } = workerData as { port: MessagePort; loaded: Int32Array }
+Atomics.store(loaded, 0, 1)
+Atomics.notify(loaded, 0)
+port.once('message', ({ id, directory }: OpenRequest) => {
+  try {
+    new StoreThread(port, directory).start(id)
+  } catch (error) {
+    port.postMessage({ id, failure: toFailure(error, false) } satisfies Reply)
+    port.close()
+  }
+})

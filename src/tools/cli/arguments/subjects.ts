@@ -1,0 +1,145 @@
+/**
+ * What a command is to work on, however the user says it: objects of files (`-f`), `TYPE NAME...`, `TYPE/NAME...`, or
+ * all of some types that a selector chooses (`TYPE -l a=b`, `TYPE --all`), in one namespace or in all (`-A`).
+ */
+
+import type { ApiObject } from '../../../api/model/object.ts'
+import { flag, type OptionsOf, repeated, text, toggle, UsageError } from '../../../base/flags/flags.ts'
+import type { DiscoveredType } from '../../../client/requests/discovery.ts'
+import type { ObjectName } from '../../../client/requests/resource-type.ts'
+import { placeOf, placeOfObject, type Session } from '../connection/session.ts'
+import type { Manifest, Origin } from '../manifests/manifest.ts'
+import type { FileName } from '../manifests/source.ts'
+import { readCount } from './numbers.ts'
+import { readWanted, type Wanted } from './targets.ts'
+
+export const fileFlags = {
+  filename: repeated<FileName>(
+    'f,filename',
+    'FILE',
+    text,
+    'a file, a directory or an address to read objects from; -: the standard input',
+  ),
+  recursive: toggle('R,recursive', 'with directories within directories'),
+  kustomize: flag('k,kustomize', 'DIR', '', text, 'a directory with a kustomization.yaml, in place of -f'),
+}
+
+export const subjectFlags = {
+  ...fileFlags,
+  selector: flag('l,selector', 'SELECTOR', '', text, 'only objects with these labels: a=b,c!=d,e in (f,g),h,!i'),
+  fieldSelector: flag('field-selector', 'SELECTOR', '', text, 'only objects with these fields: metadata.name=a'),
+  all: toggle('all', 'all objects of the type'),
+  allNamespaces: toggle('A,all-namespaces', 'in all namespaces'),
+}
+
+export const chunkSizeFlag = flag(
+  'chunk-size',
+  'NUMBER',
+  '500',
+  readCount,
+  'how many objects to ask for at a time; 0: all at once',
+)
+
+export type SubjectOptions = Omit<OptionsOf<typeof subjectFlags>, 'kustomize'> & { readonly chunkSize?: number }
+
+/** One object to work on. */
+export interface Subject {
+  readonly type: DiscoveredType
+  readonly name: ObjectName
+  /** As the server has it, where it was listed; else as the file has it. */
+  readonly object?: ApiObject
+  /** Where it was written, for one from a file. */
+  readonly origin?: Origin
+}
+
+/** Finds them. Throws UsageError where the words make no sense, before the server is asked where that can be. */
+export async function findSubjects(
+  session: Session,
+  words: readonly string[],
+  options: SubjectOptions,
+): Promise<Subject[]> {
+  if (options.filename.length > 0) return await fromFiles(session, words, options)
+  const wanted = readWanted(words)
+  const named = wanted.some(({ name }) => name !== undefined)
+  checkSelection(options, { named })
+  return named ? await byName(session, wanted) : await bySelection(session, wanted, options)
+}
+
+function checkSelection(
+  { selector, fieldSelector, all, allNamespaces }: SubjectOptions,
+  { named }: { named: boolean },
+): void {
+  const selects = selector !== '' || fieldSelector !== ''
+  if (named && selects) throw new UsageError('name cannot be provided when a selector is specified')
+  if (named && all) throw new UsageError('names and --all cannot stand together: leave one out')
+  if (named && allNamespaces) throw new UsageError('a resource cannot be retrieved by name across all namespaces')
+  if (all && selects) throw new UsageError('setting both --all and a selector is not allowed')
+  if (!named && !selects && !all)
+    throw new UsageError(
+      'resource(s) were provided, but no name was specified: name objects, or choose them with -l or --all',
+    )
+}
+
+async function fromFiles(session: Session, words: readonly string[], options: SubjectOptions): Promise<Subject[]> {
+  if (words.length > 0)
+    throw new UsageError(
+      'when paths, URLs, or stdin is provided as input, you may not specify resource arguments as well',
+    )
+  const { readManifests } = await import('../manifests/manifest.ts')
+  return await subjectsOf(session, await readManifests(session.context, options))
+}
+
+/** The objects of files as subjects: each in its type, and in the namespace that counts. */
+export async function subjectsOf(session: Session, manifests: readonly Manifest[]): Promise<(Subject & Manifest)[]> {
+  return await Promise.all(manifests.map((manifest) => subjectOf(session, manifest)))
+}
+
+/** The same of one object. Throws UsageError, and UnknownKindError where the server does not have its kind. */
+export async function subjectOf(session: Session, { object, origin }: Manifest): Promise<Subject & Manifest> {
+  const type = await session.types.ofKind(object.apiVersion, object.kind)
+  const { namespace: own, ...metadata } = object.metadata
+  const name = metadata.name ?? ''
+  if (!type.namespaced) return { type, name: { name }, object: { ...object, metadata }, origin }
+  if (own && session.namespaceGiven && own !== session.namespace)
+    throw new UsageError(
+      `the namespace from the provided object ${JSON.stringify(own)} does not match the namespace ${JSON.stringify(session.namespace)}. You must pass '--namespace=${own}' to perform this operation.`,
+    )
+  const namespace = own || session.namespace
+  return { type, name: { namespace, name }, object: { ...object, metadata: { ...object.metadata, namespace } }, origin }
+}
+
+async function byName(session: Session, wanted: readonly Wanted[]): Promise<Subject[]> {
+  if (wanted.some(({ name }) => name === undefined))
+    throw new UsageError('resource(s) were provided, but no name was specified')
+  return await Promise.all(
+    wanted.map(async ({ type: word, name }) => {
+      const type = await session.types.named(word)
+      return { type, name: placeOf(session, type, name!) }
+    }),
+  )
+}
+
+async function bySelection(session: Session, wanted: readonly Wanted[], options: SubjectOptions): Promise<Subject[]> {
+  const types = (await Promise.all(wanted.map(({ type }) => session.types.namedAll(type)))).flat()
+  const subjects: Subject[] = []
+  for (const type of new Set(types)) {
+    const limit = options.chunkSize === undefined ? {} : { limit: options.chunkSize }
+    const { items } = await session.client.list(type, { ...selectionOf(session, type, options), ...limit })
+    for (const object of items) subjects.push({ type, name: placeOfObject(type, object), object })
+  }
+  return subjects
+}
+
+/** Which objects of a type the flags choose. */
+export function selectionOf(
+  { context, namespace }: Session,
+  { namespaced }: DiscoveredType,
+  options: Pick<SubjectOptions, 'allNamespaces' | 'selector' | 'fieldSelector'>,
+) {
+  return {
+    ...(namespaced && !options.allNamespaces ? { namespace } : {}),
+    ...(options.selector === '' ? {} : { labelSelector: options.selector }),
+    ...(options.fieldSelector === '' ? {} : { fieldSelector: options.fieldSelector }),
+    signal: context.signal,
+  }
+}

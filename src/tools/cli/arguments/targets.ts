@@ -1,0 +1,51 @@
+/**
+ * What the words of a command line ask for: `TYPE[,TYPE] [NAME...]` or `TYPE/NAME...`. Read first, so that what is
+ * wrong with the words is reported without a server; the types are looked up after that.
+ */
+import { UsageError } from '../../../base/flags/flags.ts'
+import type { DiscoveredType } from '../../../client/requests/discovery.ts'
+import type { ServedTypes } from '../connection/served-types.ts'
+
+/** As it was written; no name: all of the type. */
+export interface Wanted {
+  readonly type: string
+  readonly name: string | undefined
+}
+
+export interface Target {
+  readonly type: DiscoveredType
+  readonly name: string | undefined
+  /** Where that is not the namespace of the command line. */
+  readonly namespace?: string | undefined
+}
+
+/** What the words after `get` name: types, or objects by type and name. Throws UsageError. */
+export function readWanted(words: readonly string[]): Wanted[] {
+  if (words.some((word) => word.includes('/'))) return words.map((word) => readPair(word, words))
+  const [types = '', ...names] = words
+  if (types === '')
+    throw new UsageError('you must specify the type of resource: `orchctl api-resources` lists what there is')
+  if (names.includes('')) throw new UsageError('resource name may not be empty')
+  return types.split(',').flatMap((type) => (names.length === 0 ? [undefined] : names).map((name) => ({ type, name })))
+}
+
+function readPair(word: string, words: readonly string[]): Wanted {
+  if (!word.includes('/'))
+    throw new UsageError(
+      `${JSON.stringify(word)} cannot stand beside ${JSON.stringify(words.find((w) => w !== word))}: write TYPE NAME... or TYPE/NAME...`,
+    )
+  const [type = '', name = '', ...more] = word.split('/')
+  if (type === '' || name === '' || type.includes(',') || more.length > 0)
+    throw new UsageError('arguments in resource/name form must have a single resource and name')
+  return { type, name }
+}
+
+/** The same with their types; a type that is asked for twice as a whole is there once. */
+export async function findTargets(served: ServedTypes, wanted: readonly Wanted[]): Promise<Target[]> {
+  const targets: Target[] = []
+  for (const { type: word, name } of wanted)
+    for (const type of await served.namedAll(word)) targets.push({ type, name })
+  return targets.filter(
+    ({ type, name }, i) => name !== undefined || targets.findIndex((other) => other.type === type) === i,
+  )
+}

@@ -1,0 +1,86 @@
+/**
+ * Objects, or records of them, in the user's editor: one as it is, several as one List. Each that was changed is saved on
+ * its own; one that is refused does not hold up the others, and is not sent again while the rest is mended.
+ */
+import type { ApiObject } from '../../../api/model/object.ts'
+import { asJson } from '../../../api/model/object.ts'
+import type { Subject } from '../arguments/subjects.ts'
+import type { Session } from '../connection/session.ts'
+import { editedManifests } from '../manifests/edited.ts'
+import type { Manifest } from '../manifests/manifest.ts'
+import { type DocumentFormat, printDocument } from '../printers/objects.ts'
+import { inBulk } from './bulk.ts'
+import { editText } from './editing.ts'
+
+/** What of an object comes up in the editor. */
+export interface EditedPart extends Subject {
+  readonly shown: ApiObject
+}
+
+export interface EditingObjects<P extends EditedPart> {
+  /** What is being edited, for the line at the top: `object`. */
+  readonly what: string
+  readonly windowsLineEndings: boolean
+  /** The form in which they come up. */
+  readonly format: DocumentFormat
+  /** Saves what became of one; returns what to print. */
+  readonly saveOne: (part: P, edited: { readonly manifest: Manifest; readonly index: number }) => Promise<string>
+}
+
+export async function editObjects<P extends EditedPart>(
+  session: Session,
+  parts: readonly P[],
+  editing: EditingObjects<P>,
+): Promise<void> {
+  const { what, windowsLineEndings, format } = editing
+  const saved = new Map<P, string>()
+  await editText(session.context, {
+    what: parts.length === 1 ? what : `${what}s`,
+    windowsLineEndings,
+    format,
+    original: await textOf(parts, format),
+    save: (text, name) => saveAll(session, parts, { source: { name, text }, saved, editing }),
+  })
+}
+
+async function textOf(parts: readonly EditedPart[], format: DocumentFormat): Promise<string> {
+  const [first, ...more] = parts.map(({ shown }) => asJson(shown))
+  if (more.length === 0) return await printDocument(first!, format)
+  return await printDocument({ apiVersion: 'v1', items: [first!, ...more], kind: 'List', metadata: {} }, format)
+}
+
+interface Saving<P extends EditedPart> {
+  readonly source: { readonly name: string; readonly text: string }
+  /** What the server has taken of each part: it is not sent again when the text comes up again for another part. */
+  readonly saved: Map<P, string>
+  readonly editing: EditingObjects<P>
+}
+
+async function saveAll<P extends EditedPart>(
+  session: Session,
+  parts: readonly P[],
+  { source, saved, editing }: Saving<P>,
+): Promise<string> {
+  const edited = (
+    await editedManifests(
+      parts.map(({ shown }) => shown),
+      source,
+    )
+  ).flatMap((manifest, i) =>
+    manifest === undefined ? [] : [{ part: parts[i]!, manifest, wanted: JSON.stringify(manifest.object) }],
+  )
+  await inBulk(
+    session.context,
+    edited.filter(({ part, wanted }) => saved.get(part) !== wanted),
+    {
+      sortOf: ({ part }) => part.type,
+      done: 'edited',
+      act: async ({ part, manifest, wanted }, index) => {
+        const text = await editing.saveOne(part, { manifest, index })
+        saved.set(part, wanted)
+        return text
+      },
+    },
+  )
+  return ''
+}

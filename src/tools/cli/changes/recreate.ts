@@ -1,0 +1,66 @@
+/**
+ * An object that is deleted and made anew, for changes that no object may undergo: `replace --force`, `apply --force`.
+ * The server is asked first whether it would take the new one, under another name: what would be refused anyway costs
+ * nobody the old one.
+ */
+
+import type { ApiObject } from '../../../api/model/object.ts'
+import { UsageError } from '../../../base/flags/flags.ts'
+import type { WriteOptions } from '../../../client/requests/client.ts'
+import { isNotFound, StatusError } from '../../../client/requests/status-error.ts'
+import type { Subject } from '../arguments/subjects.ts'
+import type { Session } from '../connection/session.ts'
+import { type DeletionOptions, deletionRequest, patienceOf } from './deletion.ts'
+import { isGone, waitFor } from './wait-for.ts'
+
+export interface Recreation {
+  readonly object: ApiObject
+  readonly request: WriteOptions
+  /** How the old one goes. */
+  readonly deletion: DeletionOptions
+  /** What comes back where the new one is refused after all. */
+  readonly former?: ApiObject
+}
+
+/** Deletes what is there, waits until it is gone, and creates the object. */
+export async function recreate(
+  session: Session,
+  subject: Subject,
+  { object, request, former, deletion }: Recreation,
+): Promise<ApiObject> {
+  const { client, context } = session
+  const { type, name } = subject
+  await client.create(type, underAnotherName(object), { ...request, dryRun: true })
+  await client.delete(type, name, { ...deletionRequest(deletion), signal: context.signal }).catch((error: unknown) => {
+    if (!isNotFound(error)) throw error
+  })
+  if (deletion.wait) await waitFor(session, subject, { until: isGone(undefined), timeoutMs: patienceOf(deletion) })
+  return await client.create(type, asNew(object), request).catch(async (error: unknown) => {
+    if (former !== undefined) await bringBack(session, subject, { former, error })
+    throw error
+  })
+}
+
+async function bringBack(
+  { client, context }: Session,
+  { type, name }: Subject,
+  { former, error }: { former: ApiObject; error: unknown },
+): Promise<void> {
+  await client.create(type, asNew(former), { signal: context.signal }).catch((second: unknown) => {
+    if (!(error instanceof StatusError && second instanceof StatusError)) throw second
+    throw new UsageError(
+      `${name.name} was deleted, and then neither the new one nor what was there before could be created: ${error.message}; ${second.message}`,
+    )
+  })
+}
+
+/** Without what only an object has that is there already. */
+function asNew(object: ApiObject): ApiObject {
+  const { resourceVersion: _, uid: __, creationTimestamp: ___, managedFields: ____, ...metadata } = object.metadata
+  return { ...object, metadata }
+}
+
+function underAnotherName(object: ApiObject): ApiObject {
+  const { name = '', ...metadata } = asNew(object).metadata
+  return { ...object, metadata: { ...metadata, generateName: `${name}-` } }
+}

@@ -1,0 +1,95 @@
+/**
+ * Says what a deletion waits for, while `orchctl delete` waits: after a short while, and then whenever that changes.
+ * A server that has no explanations for deletions, or does not permit them, is asked for the object's finalizers.
+ */
+
+import type { DeletionExplanation } from '../../../api/kinds/ops/deletion-explanation.ts'
+import type { ApiObject } from '../../../api/model/object.ts'
+import { apiVersionOf, groupName } from '../../../api/model/vendor.ts'
+import { pause } from '../../../base/concurrency/abort.ts'
+import type { ResourceType } from '../../../client/requests/resource-type.ts'
+import { isNotFound, StatusError } from '../../../client/requests/status-error.ts'
+import type { Subject } from '../arguments/subjects.ts'
+import { singularName } from '../connection/find-type.ts'
+import type { Session } from '../connection/session.ts'
+import { escapeLine } from '../printers/escape.ts'
+
+const firstMs = 2_000
+const againMs = 5_000
+const maxNamed = 5
+
+type Explained = NonNullable<DeletionExplanation['status']>
+
+/** Writes lines until the signal aborts; its failures are not the user's concern. */
+export async function tellWhatHolds(session: Session, subject: Subject, signal: AbortSignal): Promise<void> {
+  let told = ''
+  for (let ms = firstMs; ; ms = againMs) {
+    await pause(ms, signal)
+    if (signal.aborted) return
+    const text = await textOf(session, subject, signal).catch(() => '')
+    if (signal.aborted || text === '' || text === told) continue
+    session.context.err(text)
+    told = text
+  }
+}
+
+async function textOf(session: Session, subject: Subject, signal: AbortSignal): Promise<string> {
+  const explained = (await explain(session, subject, signal)) ?? (await ownFinalizers(session, subject, signal))
+  const { since, reasons = [], dependents = [] } = explained
+  if (since === undefined) return ''
+  const shown = `${singularName(subject.type)} "${escapeLine(subject.name.name)}"`
+  const lines = [
+    `waiting for ${shown}, which is being deleted since ${since}:`,
+    ...reasons.map(
+      ({ finalizer, message = '' }) =>
+        `  ${finalizer ? `finalizer ${escapeLine(finalizer)}: ` : ''}${escapeLine(message)}`,
+    ),
+    ...dependents.slice(0, maxNamed).map(lineOf),
+    ...(dependents.length > maxNamed
+      ? [`  and ${(explained.dependentCount ?? dependents.length) - maxNamed} more`]
+      : []),
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+function lineOf({
+  kind = '',
+  name = '',
+  blocks,
+  finalizers = [],
+}: NonNullable<Explained['dependents']>[number]): string {
+  const held = finalizers.length === 0 ? '' : `, held by ${finalizers.map(escapeLine).join(', ')}`
+  return `  dependent ${escapeLine(kind)} "${escapeLine(name)}"${blocks ? ', which blocks it' : ''}${held}`
+}
+
+/** Undefined where the server does not answer such questions, or not to this user. */
+async function explain(session: Session, { type, name }: Subject, signal: AbortSignal): Promise<Explained | undefined> {
+  const vendor = await session.types.vendor()
+  const explanations: ResourceType = {
+    group: groupName(vendor, 'ops'),
+    version: 'v1',
+    plural: 'deletionexplanations',
+    namespaced: false,
+  }
+  const question = {
+    apiVersion: apiVersionOf(vendor, 'ops', 'v1'),
+    kind: 'DeletionExplanation',
+    metadata: {},
+    spec: { group: type.group, resource: type.plural, namespace: name.namespace ?? '', name: name.name },
+  }
+  try {
+    const { status } = (await session.client.create(explanations, question, { signal })) as DeletionExplanation &
+      ApiObject
+    return status
+  } catch (error) {
+    if (isNotFound(error) || (error instanceof StatusError && error.code === 403)) return undefined
+    throw error
+  }
+}
+
+async function ownFinalizers({ client }: Session, { type, name }: Subject, signal: AbortSignal): Promise<Explained> {
+  const { metadata } = await client.get(type, name, { signal })
+  const { deletionTimestamp: since, finalizers = [] } = metadata
+  const message = 'the controller that set this finalizer must remove it'
+  return { ...(since === undefined ? {} : { since }), reasons: finalizers.map((finalizer) => ({ finalizer, message })) }
+}

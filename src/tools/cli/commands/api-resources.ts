@@ -1,0 +1,91 @@
+/** `orchctl api-resources` */
+import { flag, type OptionsOf, oneOf, readBoolean, refusedFlag, text, toggle } from '../../../base/flags/flags.ts'
+import { type DiscoveredType, discover } from '../../../client/requests/discovery.ts'
+import { typeName } from '../../../client/requests/resource-type.ts'
+import { TransportError } from '../../../client/requests/transport.ts'
+import { withConnection } from '../connection/connect.ts'
+import { connectionFlags } from '../connection/connection-flags.ts'
+import { Columns } from '../printers/columns.ts'
+import { escapeLine } from '../printers/escape.ts'
+import { defineCommand, refuseWords } from '../program/command.ts'
+import { SeveralErrors } from '../program/explain-error.ts'
+
+const anyGroup = '*'
+
+const flags = {
+  output: flag('o,output', 'FORMAT', '', oneOf(['', 'wide', 'name']), 'wide (with the verbs) or name'),
+  namespaced: flag('namespaced', '', '', readWhether, 'only types in namespaces; =false: only those that are not'),
+  apiGroup: flag('api-group', 'GROUP', anyGroup, text, 'only types of this group; empty: of the core group'),
+  verbs: flag('verbs', 'VERB,...', '', readVerbs, 'only types that all of these can be done with: list,delete'),
+  sortBy: flag(
+    'sort-by',
+    'name|kind',
+    '',
+    oneOf(['', 'name', 'kind']),
+    'in the order of names or kinds; else of groups',
+  ),
+  noHeaders: toggle('no-headers', 'without the line of headings'),
+  cached: refusedFlag('cached', 'orchctl keeps no cache of what a server has: it is asked each time', {
+    accepted: 'false',
+  }),
+  ...connectionFlags,
+}
+
+type Options = OptionsOf<typeof flags>
+
+export const apiResourcesCommand = defineCommand({
+  name: 'api-resources',
+  forms: ['[flags]'],
+  about: 'Shows which types of objects the server has, each in the version that its group prefers.',
+  examples: ['orchctl api-resources', 'orchctl api-resources --namespaced=false -o name'],
+  flags,
+  run: async (context, { options, words }) => {
+    refuseWords(words)
+    const ask = async () => await withConnection(context, options, ({ client }) => discover(client, context))
+    const { types, failures } = await ask()
+    context.out(print(types.filter((type) => isWanted(type, options)).toSorted(orderOf(options)), options))
+    if (failures.length > 0) throw new SeveralErrors(failures.map((failure) => new TransportError(failure)))
+  },
+})
+
+function readWhether(value: string): boolean | undefined {
+  return value === '' ? undefined : readBoolean(value)
+}
+
+function isWanted({ namespaced, group, verbs }: DiscoveredType, options: Options): boolean {
+  if (verbs.length === 0) return false
+  if (options.namespaced !== undefined && options.namespaced !== namespaced) return false
+  if (!options.verbs.every((verb) => verbs.includes(verb))) return false
+  return options.apiGroup === anyGroup || options.apiGroup === group
+}
+
+function readVerbs(value: string): string[] {
+  return value === '' ? [] : value.split(',')
+}
+
+function orderOf({ sortBy }: Options): (a: DiscoveredType, b: DiscoveredType) => number {
+  if (sortBy === '') return byGroupAndName
+  const field = sortBy === 'kind' ? 'kind' : 'plural'
+  return (a, b) => (a[field] === b[field] ? byGroupAndName(a, b) : a[field] < b[field] ? -1 : 1)
+}
+
+function byGroupAndName(a: DiscoveredType, b: DiscoveredType): number {
+  const [left, right] = [a, b].map(({ group, plural }) => `${group} ${plural}`)
+  return left! < right! ? -1 : 1
+}
+
+function print(types: readonly DiscoveredType[], { output, noHeaders }: Options): string {
+  if (output === 'name') return types.map((type) => `${escapeLine(typeName(type))}\n`).join('')
+  const wide = output === 'wide'
+  const headings = ['NAME', 'SHORTNAMES', 'APIVERSION', 'NAMESPACED', 'KIND', ...(wide ? ['VERBS'] : [])]
+  return new Columns().lines([...(noHeaders ? [] : [headings]), ...types.map((type) => rowOf(type, wide))])
+}
+
+function rowOf(
+  { plural, shortNames, group, version, namespaced, kind, verbs }: DiscoveredType,
+  wide: boolean,
+): string[] {
+  const apiVersion = group === '' ? version : `${group}/${version}`
+  const cells = [plural, shortNames.join(','), apiVersion, String(namespaced), kind]
+  return [...cells, ...(wide ? [`[${verbs.join(' ')}]`] : [])].map(escapeLine)
+}

@@ -1,0 +1,88 @@
+/**
+ * `orchctl apply`: makes the server have what files say. On the client's side by default: what was applied last is kept
+ * in an annotation, and a three-way merge leaves alone what others have set. With `--server-side` the server merges, and
+ * knows who owns which field.
+ */
+import { UsageError } from '../../../../base/flags/flags.ts'
+import type { Subject } from '../../arguments/subjects.ts'
+import { writeInOrder } from '../../changes/in-order.ts'
+import { report } from '../../changes/writing.ts'
+import { singularName } from '../../connection/find-type.ts'
+import { type Session, withSession } from '../../connection/session.ts'
+import { chosenManifests, type Manifest, readManifests } from '../../manifests/manifest.ts'
+import { ManifestError } from '../../manifests/manifest-error.ts'
+import { defineCommand } from '../../program/command.ts'
+import { applyHere } from './client-side.ts'
+import { type ApplyOptions, applyFlags } from './options.ts'
+import { checkPrune, prune } from './prune.ts'
+import { applyThere } from './server-side.ts'
+
+export const applyCommand = defineCommand({
+  name: 'apply',
+  forms: ['-f FILE [flags]'],
+  about: `Makes the server have what files say: creates what is missing, changes what differs, leaves the rest alone.
+
+What a file no longer says is removed from the object; what others have set is kept. \`--server-side\` lets the server
+do the merge: it knows the owner of every field, and refuses to take over what another owns unless it is forced.`,
+  examples: [
+    'orchctl apply -f manifests/',
+    'orchctl apply -f deployment.yaml --server-side',
+    'orchctl apply -f manifests/ --prune -l app=web',
+    'orchctl apply -f pod.yaml --dry-run=server -o yaml',
+  ],
+  flags: applyFlags,
+  run: async (context, { options, words }) => {
+    checkTogether(words, options)
+    const manifests = await chosenManifests(await readManifests(context, options), options.selector)
+    if (manifests.length === 0) throw new UsageError('no objects passed to apply')
+    await withSession(context, options, async (session) => {
+      const uids = new Set<string>()
+      const subjects = await writeInOrder(session, manifests, {
+        done: 'applied',
+        lasting: options.dryRun === 'none',
+        act: (subject, index) => applyOne(session, subject, { options, index, uids }),
+      })
+      if (options.prune) await prune(session, options, { subjects, uids })
+    })
+  },
+})
+
+function checkTogether(words: readonly string[], options: ApplyOptions): void {
+  if (words.length > 0) throw new UsageError(`unexpected argument ${JSON.stringify(words[0])}: name files with -f`)
+  if (options.filename.length === 0) throw new UsageError('must specify -f: the files to apply')
+  if (options.forceConflicts && !options.serverSide)
+    throw new UsageError('--force-conflicts only works with --server-side')
+  if (options.force && options.serverSide)
+    throw new UsageError('--force cannot be used with --server-side (did you mean --force-conflicts?)')
+  if (options.force && options.dryRun === 'server')
+    throw new UsageError('--dry-run=server cannot be used with --force: nothing could be created beside what is there')
+  if (options.serverSide && options.dryRun === 'client')
+    throw new UsageError("--dry-run=client doesn't work with --server-side (did you mean --dry-run=server instead?)")
+  if (options.prune) checkPrune(options)
+}
+
+interface Application {
+  readonly options: ApplyOptions
+  readonly index: number
+  /** Of all that was applied. */
+  readonly uids: Set<string>
+}
+
+async function applyOne(
+  session: Session,
+  subject: Subject & Manifest,
+  { options, index, uids }: Application,
+): Promise<string> {
+  const { type, origin, name } = subject
+  try {
+    if (name.name === '')
+      throw new UsageError(
+        `${origin.name}: metadata.name is missing: apply needs to know which object is meant (create -f takes generateName)`,
+      )
+    const { object, done } = await (options.serverSide ? applyThere : applyHere)(session, subject, options)
+    if (object.metadata.uid !== undefined) uids.add(object.metadata.uid)
+    return await report(options, { type, object, done, index })
+  } catch (error) {
+    throw new ManifestError({ origin, doing: 'applying', subject: `${singularName(type)}/${name.name}` }, error)
+  }
+}

@@ -1,0 +1,100 @@
+/** Apply with a three-way merge of our own: creates the object, patches it, or finds that nothing differs. */
+
+import { sameJson } from '../../../../api/json/json.ts'
+import { type ApiObject, asJson } from '../../../../api/model/object.ts'
+import type { Vendor } from '../../../../api/model/vendor.ts'
+import { UsageError } from '../../../../base/flags/flags.ts'
+import type { WriteOptions } from '../../../../client/requests/client.ts'
+import { typeName } from '../../../../client/requests/resource-type.ts'
+import { isConflict, isInvalid, isNotFound } from '../../../../client/requests/status-error.ts'
+import type { Subject } from '../../arguments/subjects.ts'
+import { withNotes } from '../../changes/kept-notes.ts'
+import { fieldValidation, requestOptions } from '../../changes/writing.ts'
+import type { Session } from '../../connection/session.ts'
+import type { Manifest } from '../../manifests/manifest.ts'
+import { conflictsOf, patchFor } from '../../patches/patch-for.ts'
+import type { States } from '../../patches/three-way.ts'
+import { lastAppliedKey, recordOf, withoutRecord, withRecord } from './last-applied.ts'
+import type { ApplyOptions } from './options.ts'
+
+interface Applied {
+  readonly object: ApiObject
+  readonly done: 'created' | 'configured' | 'unchanged'
+}
+
+export async function applyHere(
+  session: Session,
+  subject: Subject & Manifest,
+  options: ApplyOptions & {
+    /** Whether the object is to say what was applied. */
+    readonly recorded?: boolean
+  },
+): Promise<Applied> {
+  const { client, context, types } = session
+  const { recorded = true } = options
+  const vendor = await types.vendor()
+  const noted = await withNotes(session, subject.object, { record: options.record })
+  const wanted = recorded ? withRecord(noted, vendor) : withoutRecord(noted, vendor)
+  const live = await client.get(subject.type, subject.name, { signal: context.signal }).catch((error: unknown) => {
+    if (isNotFound(error)) return undefined
+    throw error
+  })
+  const request = { ...requestOptions(session, options), fieldValidation: fieldValidation(options.validate) }
+  if (live === undefined) return await createIt(session, subject, { wanted, options, request })
+  if (recorded && recordOf(live, vendor) === undefined) context.err(noRecordWarning(subject, vendor))
+  return await patchIt(session, subject, { wanted, live, vendor, options, request })
+}
+
+interface Writing {
+  readonly wanted: ApiObject
+  readonly options: ApplyOptions
+  readonly request: WriteOptions
+}
+
+async function createIt(
+  { client }: Session,
+  { type }: Subject,
+  { wanted, options, request }: Writing,
+): Promise<Applied> {
+  if (options.dryRun === 'client') return { object: wanted, done: 'created' }
+  return { object: await client.create(type, wanted, { fieldManager: manager, ...request }), done: 'created' }
+}
+
+/** As kubectl calls its own: another than that of applies on the server, whose fields are owned in another way. */
+const manager = 'orchctl-client-side-apply'
+
+async function patchIt(
+  session: Session,
+  subject: Subject,
+  { wanted, live, vendor, options, request }: Writing & { live: ApiObject; vendor: Vendor },
+): Promise<Applied> {
+  const { type, name } = subject
+  const states = { original: recordOf(live, vendor), modified: asJson(wanted), current: asJson(live) }
+  const patch = await patchFor(type, vendor, states)
+  if (patch === undefined) return { object: live, done: 'unchanged' }
+  if (!options.overwrite) await refuseConflicts(subject, vendor, states)
+  if (options.dryRun === 'client') return { object: live, done: 'configured' }
+  const writing = { fieldManager: manager, ...request }
+  const object = await session.client.patch(type, name, { ...writing, patch }).catch(async (error: unknown) => {
+    if (!options.force || !(isInvalid(error) || isConflict(error))) throw error
+    const { recreate } = await import('../../changes/recreate.ts')
+    return await recreate(session, subject, { object: wanted, request: writing, former: live, deletion: options })
+  })
+  // What the server fills in anyway is no change.
+  const changed = !sameJson(asJson(object), asJson(live)) || options.dryRun === 'server'
+  return { object, done: changed ? 'configured' : 'unchanged' }
+}
+
+/** The record of the last apply is ours, and never the same as before. */
+async function refuseConflicts({ type }: Subject, vendor: Vendor, states: States): Promise<void> {
+  const record = `metadata.annotations.${lastAppliedKey(vendor)}`
+  const paths = (await conflictsOf(type, vendor, states)).filter((path) => path !== record)
+  if (paths.length > 0)
+    throw new UsageError(
+      `others have changed ${paths.join(', ')} since the last apply; without --overwrite=false it is set again`,
+    )
+}
+
+function noRecordWarning({ type, name }: Subject, vendor: Vendor): string {
+  return `Warning: ${typeName(type)} ${JSON.stringify(name.name)} has no ${lastAppliedKey(vendor)}: it was not made by apply, so nothing is known of what a file said before; from now on it is recorded\n`
+}

@@ -1,0 +1,85 @@
+/**
+ * `orchctl apply edit-last-applied`: the records of what was applied, in the user's editor, several as one List. The
+ * objects stay as they are.
+ */
+
+import { sameJson } from '../../../../api/json/json.ts'
+import { asObject } from '../../../../api/model/object.ts'
+import { type OptionsOf, UsageError } from '../../../../base/flags/flags.ts'
+import { fileFlags, findSubjects, type Subject } from '../../arguments/subjects.ts'
+import { liveOf } from '../../changes/changing.ts'
+import { editedFormat, windowsLineEndingsFlag } from '../../changes/editing.ts'
+import { type EditedPart, editObjects } from '../../changes/editing-objects.ts'
+import { noteCause, recordFlag } from '../../changes/kept-notes.ts'
+import { report, requestOptions, writeFlags } from '../../changes/writing.ts'
+import { connectionFlags } from '../../connection/connection-flags.ts'
+import { type Session, withSession } from '../../connection/session.ts'
+import type { Manifest } from '../../manifests/manifest.ts'
+import { defineCommand } from '../../program/command.ts'
+import { noRecord, recordOf, recordPatch, withRecord } from './last-applied.ts'
+
+const { dryRun: _, ...written } = writeFlags
+const flags = {
+  ...fileFlags,
+  ...written,
+  windowsLineEndings: windowsLineEndingsFlag,
+  record: recordFlag,
+  ...connectionFlags,
+}
+
+type Options = OptionsOf<typeof flags>
+
+export const editLastAppliedCommand = defineCommand({
+  name: 'apply edit-last-applied',
+  forms: ['(TYPE NAME... | TYPE/NAME... | -f FILE) [flags]'],
+  about: `Opens in an editor what files said when they were last applied, and records what was saved in its place.
+
+The objects themselves do not change; the next \`orchctl apply\` goes by the new records. Several come up as one List; an
+object that was made in another way is left out.`,
+  examples: ['orchctl apply edit-last-applied deployment/web', 'orchctl apply edit-last-applied -f web.yaml -o json'],
+  flags,
+  run: async (context, { options, words }) => {
+    await withSession(context, options, async (session) => {
+      const none = { selector: '', fieldSelector: '', all: false, allNamespaces: false }
+      const records = await readRecords(session, await findSubjects(session, words, { ...options, ...none }))
+      await editObjects(session, records, {
+        what: 'record',
+        windowsLineEndings: options.windowsLineEndings,
+        format: editedFormat(options.output),
+        saveOne: (part, edited) => saveRecord(session, part, { ...edited, options }),
+      })
+    })
+  },
+})
+
+/** What is recorded of each object that has a record. Throws UsageError where none has. */
+async function readRecords(session: Session, subjects: readonly Subject[]): Promise<EditedPart[]> {
+  const vendor = await session.types.vendor()
+  const records = await Promise.all(
+    subjects.map(async (subject) => ({ subject, record: recordOf(await liveOf(session, subject), vendor) })),
+  )
+  const parts = records.flatMap(({ subject, record }) =>
+    record === undefined ? [] : [{ ...subject, shown: asObject(record) }],
+  )
+  if (parts.length > 0) return parts
+  const [first, ...more] = subjects
+  const missing =
+    first !== undefined && more.length === 0
+      ? noRecord(first)
+      : 'no last-applied-configuration annotation found on any of these objects'
+  throw new UsageError(`${missing}; \`orchctl apply set-last-applied --create-annotation\` makes one`)
+}
+
+async function saveRecord(
+  session: Session,
+  { type, name, shown }: EditedPart,
+  { manifest, options, index }: { manifest: Manifest; options: Options; index: number },
+): Promise<string> {
+  const vendor = await session.types.vendor()
+  const writing = { ...options, dryRun: 'none' } as const
+  if (sameJson(manifest.object, shown)) return await report(writing, { type, object: shown, done: 'skipped', index })
+  const patch = recordPatch(withRecord(manifest.object, vendor), vendor)
+  const object = await session.client.patch(type, name, { ...requestOptions(session, writing), patch })
+  await noteCause(session, { type, name }, writing)
+  return await report(writing, { type, object, done: 'edited', index })
+}

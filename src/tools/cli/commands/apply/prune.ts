@@ -1,0 +1,105 @@
+/**
+ * `apply --prune`: deletes what an earlier apply made (it carries the record of that), what the selector fits, and what
+ * this apply did not name. Looks at the kinds that people keep in files, in the namespaces of the files alone.
+ */
+
+import type { ApiObject } from '../../../../api/model/object.ts'
+import { groupName, type Vendor } from '../../../../api/model/vendor.ts'
+import { UsageError } from '../../../../base/flags/flags.ts'
+import type { DiscoveredType } from '../../../../client/requests/discovery.ts'
+import { isNotFound } from '../../../../client/requests/status-error.ts'
+import type { Subject } from '../../arguments/subjects.ts'
+import { inBulk } from '../../changes/bulk.ts'
+import { deletionRequest } from '../../changes/deletion.ts'
+import { report } from '../../changes/writing.ts'
+import { placeOfObject, type Session } from '../../connection/session.ts'
+import { lastAppliedKey } from './last-applied.ts'
+import type { ApplyOptions } from './options.ts'
+
+/** By the short name of their group. What others own, such as pods of a deployment, carries no record and stays. */
+const prunedKinds: readonly (readonly [group: string, kind: string])[] = [
+  ...['ConfigMap', 'Endpoints', 'PersistentVolumeClaim', 'Pod', 'ReplicationController', 'Secret', 'Service'].map(
+    (kind) => ['core', kind] as const,
+  ),
+  ...['Job', 'CronJob'].map((kind) => ['batch', kind] as const),
+  ['networking', 'Ingress'],
+  ...['DaemonSet', 'Deployment', 'ReplicaSet', 'StatefulSet'].map((kind) => ['apps', kind] as const),
+  ...['PersistentVolume', 'Namespace'].map((kind) => ['core', kind] as const),
+]
+
+export function checkPrune({ selector, all, serverSide }: ApplyOptions): void {
+  if (selector === '' && !all)
+    throw new UsageError(
+      'all resources selected for prune without explicitly passing --all: choose with -l, or say --all',
+    )
+  if (selector !== '' && all) throw new UsageError('cannot set --all and --selector at the same time')
+  if (serverSide)
+    throw new UsageError('--prune goes by the record of applies on the client side: it is not built for --server-side')
+}
+
+export async function prune(
+  session: Session,
+  options: ApplyOptions,
+  { subjects, uids }: { subjects: readonly Subject[]; uids: ReadonlySet<string> },
+): Promise<void> {
+  const vendor = await session.types.vendor()
+  const chosen = [...options.pruneAllowlist, ...options.pruneWhitelist]
+  const types =
+    chosen.length > 0
+      ? await Promise.all(chosen.map(({ apiVersion, kind }) => session.types.ofKind(apiVersion, kind)))
+      : await typesToPrune(session, vendor)
+  const namespaces = new Set(subjects.flatMap(({ name }) => (name.namespace === undefined ? [] : [name.namespace])))
+  const found: { type: DiscoveredType; object: ApiObject }[] = []
+  for (const type of types)
+    for (const namespace of type.namespaced ? namespaces : [undefined])
+      for (const object of await listed(session, type, { namespace, selector: options.selector }))
+        if (isLeftOver(object, vendor, uids)) found.push({ type, object })
+  await inBulk(session.context, found, {
+    sortOf: ({ type }) => type,
+    done: 'pruned',
+    act: ({ type, object }) => pruneOne(session, options, { type, object }),
+  })
+}
+
+async function typesToPrune({ types }: Session, vendor: Vendor): Promise<DiscoveredType[]> {
+  const { types: served } = await types.all()
+  return prunedKinds.flatMap(([group, kind]) =>
+    served.filter((type) => type.kind === kind && type.group === groupName(vendor, group)),
+  )
+}
+
+async function listed(
+  { client, context }: Session,
+  type: DiscoveredType,
+  { namespace, selector }: { namespace: string | undefined; selector: string },
+): Promise<ApiObject[]> {
+  const place = namespace === undefined ? {} : { namespace }
+  const selection = selector === '' ? {} : { labelSelector: selector }
+  return (await client.list(type, { ...place, ...selection, signal: context.signal })).items
+}
+
+function isLeftOver({ metadata }: ApiObject, vendor: Vendor, applied: ReadonlySet<string>): boolean {
+  const recorded = metadata.annotations?.[lastAppliedKey(vendor)] !== undefined
+  return recorded && !applied.has(metadata.uid ?? '') && metadata.deletionTimestamp === undefined
+}
+
+async function pruneOne(
+  { client, context }: Session,
+  options: ApplyOptions,
+  { type, object }: { type: DiscoveredType; object: ApiObject },
+): Promise<string> {
+  if (options.dryRun === 'client') return await report(options, { type, object, done: 'pruned' })
+  const preconditions = object.metadata.uid === undefined ? {} : { preconditions: { uid: object.metadata.uid } }
+  const dryRun = options.dryRun === 'server' ? { dryRun: true } : {}
+  try {
+    await client.delete(type, placeOfObject(type, object), {
+      ...deletionRequest(options),
+      ...preconditions,
+      ...dryRun,
+      signal: context.signal,
+    })
+  } catch (error) {
+    if (!isNotFound(error)) throw error
+  }
+  return await report(options, { type, object, done: 'pruned' })
+}

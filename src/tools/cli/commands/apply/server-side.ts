@@ -1,0 +1,97 @@
+/**
+ * Apply with the server's merge. The manager is `orchctl` unless it is named: then the server takes over the fields that
+ * a client-side apply recorded, without a conflict (spec: apply, rule 9). What that apply owned is then moved over, so
+ * that this one is the only owner.
+ */
+import { isObject, type JsonObject, own, setKey } from '../../../../api/json/json.ts'
+import type { ApiObject, ManagedFieldsEntry } from '../../../../api/model/object.ts'
+import type { Subject } from '../../arguments/subjects.ts'
+import { fieldValidation, requestOptions } from '../../changes/writing.ts'
+import type { Session } from '../../connection/session.ts'
+import type { Manifest } from '../../manifests/manifest.ts'
+import type { ApplyOptions } from './options.ts'
+
+export const defaultManager = 'orchctl'
+
+export async function applyThere(
+  session: Session,
+  { type, name, object }: Subject & Manifest,
+  options: ApplyOptions,
+): Promise<{ object: ApiObject; done: string }> {
+  const apply = () =>
+    session.client.patch(type, name, {
+      fieldManager: defaultManager,
+      ...requestOptions(session, options),
+      fieldValidation: fieldValidation(options.validate),
+      patch: { apply: object, ...(options.forceConflicts ? { force: true } : {}) },
+    })
+  const applied = await apply()
+  const moved = options.dryRun === 'none' && options.fieldManager === '' ? takenOver(applied) : undefined
+  if (moved === undefined) return { object: applied, done: 'serverside-applied' }
+  await moveOwnership(session, { type, name }, { applied, moved })
+  return { object: await apply(), done: 'serverside-applied' }
+}
+
+/** Who applied before on the client's side. As long as they own fields too, a field left out of a file would stay. */
+const formerManagers = new Set(['orchctl-client-side-apply', 'kubectl-client-side-apply'])
+
+/**
+ * The record of owners in which the fields of former applies belong to this one alone; undefined where it is so. The
+ * annotation of what was last applied is not among them: the server keeps it up to date by itself.
+ */
+function takenOver({ metadata }: ApiObject): ManagedFieldsEntry[] | undefined {
+  const entries = metadata.managedFields ?? []
+  const isFormer = ({ manager = '', operation, subresource }: ManagedFieldsEntry) =>
+    formerManagers.has(manager) && operation === 'Update' && !subresource
+  const former = entries.filter(isFormer)
+  const own = entries.find(({ manager, operation }) => manager === defaultManager && operation === 'Apply')
+  if (former.length === 0 || own === undefined) return undefined
+  const fields = former.reduce(
+    (union, { fieldsV1 }) => unionOf(union, withoutRecord(fieldsV1 ?? {})),
+    own.fieldsV1 ?? {},
+  )
+  return entries
+    .filter((entry) => !isFormer(entry))
+    .map((entry) => (entry === own ? { ...own, fieldsV1: fields } : entry))
+}
+
+function unionOf(a: JsonObject, b: JsonObject): JsonObject {
+  const union: JsonObject = { ...a }
+  for (const [key, value] of Object.entries(b)) {
+    const other = own(union, key)
+    setKey(union, key, isObject(other) && isObject(value) ? unionOf(other, value) : (value ?? {}))
+  }
+  return union
+}
+
+/**
+ * Nor is the map of annotations itself (`.`): whoever owned it and states no annotations would remove it, record and
+ * all. In this form of sets `{"f:annotations": {}}` owns the map, so that one left without members goes too.
+ */
+function withoutRecord({ 'f:metadata': metadata, ...fields }: JsonObject): JsonObject {
+  if (!isObject(metadata)) return fields
+  const { 'f:annotations': annotations, ...others } = metadata
+  const kept = Object.entries(isObject(annotations) ? annotations : {}).filter(
+    ([key]) => key !== '.' && !key.endsWith('/last-applied-configuration'),
+  )
+  const left = kept.length === 0 ? others : { ...others, 'f:annotations': Object.fromEntries(kept) }
+  return Object.keys(left).length === 0 ? fields : { ...fields, 'f:metadata': left }
+}
+
+/** Only if nobody has changed the object since: the record that is written must be of what is there. */
+async function moveOwnership(
+  session: Session,
+  { type, name }: Subject,
+  { applied, moved }: { applied: ApiObject; moved: ManagedFieldsEntry[] },
+): Promise<void> {
+  const version = applied.metadata.resourceVersion
+  await session.client.patch(type, name, {
+    signal: session.context.signal,
+    patch: {
+      json: [
+        { op: 'replace', path: '/metadata/managedFields', value: moved },
+        { op: 'replace', path: '/metadata/resourceVersion', value: version },
+      ],
+    },
+  })
+}

@@ -1,0 +1,77 @@
+/**
+ * `orchctl apply set-last-applied`: has objects record that a file was applied, without changing anything else. For an
+ * object that was made in another way, so that the next apply knows what the file may take back.
+ */
+import { type OptionsOf, toggle, UsageError } from '../../../../base/flags/flags.ts'
+import { fileFlags, type Subject, subjectsOf } from '../../arguments/subjects.ts'
+import { bySubject, inBulk } from '../../changes/bulk.ts'
+import { liveOf } from '../../changes/changing.ts'
+import { report, requestOptions, writeFlags } from '../../changes/writing.ts'
+import { connectionFlags } from '../../connection/connection-flags.ts'
+import { singularName } from '../../connection/find-type.ts'
+import { type Session, withSession } from '../../connection/session.ts'
+import { type Manifest, readManifests } from '../../manifests/manifest.ts'
+import { ManifestError } from '../../manifests/manifest-error.ts'
+import { escapeLine } from '../../printers/escape.ts'
+import { defineCommand } from '../../program/command.ts'
+import { lastAppliedKey, noRecord, recordPatch, withRecord } from './last-applied.ts'
+
+const flags = {
+  createAnnotation: toggle('create-annotation', 'also where nothing is recorded yet'),
+  ...fileFlags,
+  ...writeFlags,
+  ...connectionFlags,
+}
+
+type Options = OptionsOf<typeof flags>
+
+export const setLastAppliedCommand = defineCommand({
+  name: 'apply set-last-applied',
+  forms: ['-f FILE [flags]'],
+  about: `Records in objects that files were applied to them, and changes nothing else.
+
+The next \`orchctl apply\` removes from the object what the recorded file said and the new one does not.`,
+  examples: [
+    'orchctl apply set-last-applied -f web.yaml',
+    'orchctl apply set-last-applied -f web.yaml --create-annotation',
+  ],
+  flags,
+  run: async (context, { options, words }) => {
+    if (words.length > 0) throw new UsageError(`unexpected argument ${JSON.stringify(words[0])}: name files with -f`)
+    if (options.filename.length === 0) throw new UsageError('must specify -f: the files that count as applied')
+    const manifests = await readManifests(context, options)
+    await withSession(context, options, async (session) => {
+      await inBulk(context, await subjectsOf(session, manifests), {
+        ...bySubject,
+        done: 'recorded',
+        act: (subject, index) => record(session, subject, { options, index }),
+      })
+    })
+  },
+})
+
+async function record(
+  session: Session,
+  subject: Subject & Manifest,
+  { options, index }: { options: Options; index: number },
+): Promise<string> {
+  const { type, name, origin } = subject
+  try {
+    const vendor = await session.types.vendor()
+    const live = await liveOf(session, { type, name })
+    const before = live.metadata.annotations?.[lastAppliedKey(vendor)]
+    if (before === undefined && !options.createAnnotation)
+      throw new UsageError(`${noRecord(subject)}; --create-annotation makes one`)
+    const next = withRecord(subject.object, vendor)
+    if (before === next.metadata.annotations?.[lastAppliedKey(vendor)])
+      return `set-last-applied ${escapeLine(name.name)}: no changes required.\n`
+    const patch = recordPatch(next, vendor)
+    const object =
+      options.dryRun === 'client'
+        ? live
+        : await session.client.patch(type, name, { ...requestOptions(session, options), patch })
+    return await report(options, { type, object, done: 'configured', index })
+  } catch (error) {
+    throw new ManifestError({ origin, doing: 'recording', subject: `${singularName(type)}/${name.name}` }, error)
+  }
+}

@@ -1,0 +1,50 @@
+/** `orchctl apply view-last-applied`: what a file said when it was last applied, as the object itself has it recorded. */
+import { flag, type OptionsOf, oneOf, UsageError } from '../../../../base/flags/flags.ts'
+import { findSubjects, type Subject, subjectFlags } from '../../arguments/subjects.ts'
+import { inBulk } from '../../changes/bulk.ts'
+import { liveOf } from '../../changes/changing.ts'
+import { connectionFlags } from '../../connection/connection-flags.ts'
+import { type Session, withSession } from '../../connection/session.ts'
+import { escapeText } from '../../printers/escape.ts'
+import { printDocument } from '../../printers/objects.ts'
+import { defineCommand } from '../../program/command.ts'
+import { noRecord, recordOf } from './last-applied.ts'
+
+const { fieldSelector: _, ...chosenBy } = subjectFlags
+
+const flags = {
+  output: flag('o,output', 'FORMAT', 'yaml', oneOf(['yaml', 'json']), 'yaml or json'),
+  ...chosenBy,
+  ...connectionFlags,
+}
+
+type Options = OptionsOf<typeof flags>
+
+export const viewLastAppliedCommand = defineCommand({
+  name: 'apply view-last-applied',
+  forms: ['(TYPE NAME... | TYPE/NAME... | -f FILE | TYPE -l SELECTOR | TYPE --all) [flags]'],
+  about: 'Shows what files said of objects when they were last applied.',
+  examples: ['orchctl apply view-last-applied deployment/web', 'orchctl apply view-last-applied -f web.yaml -o json'],
+  flags,
+  run: async (context, { options, words }) => {
+    await withSession(context, options, async (session) => {
+      const subjects = await findSubjects(session, words, { ...options, fieldSelector: '' })
+      await inBulk(context, subjects, {
+        sortOf: ({ type }) => type,
+        done: 'read',
+        act: (subject) => view(session, subject, options),
+      })
+    })
+  },
+})
+
+async function view(session: Session, subject: Subject, { output, selector, all }: Options): Promise<string> {
+  const record = recordOf(await liveOf(session, subject), await session.types.vendor())
+  if (record === undefined) {
+    // Of many that were chosen together, some may have been made in another way.
+    if (selector !== '' || all) return ''
+    throw new UsageError(noRecord(subject))
+  }
+  if (output === 'yaml') return await printDocument(record, 'yaml')
+  return escapeText(`${JSON.stringify(record, null, 2)}\n`)
+}

@@ -1,0 +1,153 @@
+/** `orchctl auth can-i`: asks the server whether this user may do something; the exit code says it too. */
+
+import type { ApiObject } from '../../../../api/model/object.ts'
+import { groupName } from '../../../../api/model/vendor.ts'
+import { flag, type OptionsOf, text, toggle, UsageError } from '../../../../base/flags/flags.ts'
+import type { ResourceType } from '../../../../client/requests/resource-type.ts'
+import { nearVerb, pathVerbs, resourceVerbs } from '../../arguments/verbs.ts'
+import { withTypedSession } from '../../changes/without-nulls.ts'
+import { connectionFlags } from '../../connection/connection-flags.ts'
+import type { Session } from '../../connection/session.ts'
+import { Columns } from '../../printers/columns.ts'
+import { escapeLine } from '../../printers/escape.ts'
+import { ruleHeadings, ruleRows } from '../../printers/rules.ts'
+import { defineCommand, ExitCode } from '../../program/command.ts'
+
+const flags = {
+  allNamespaces: toggle('A,all-namespaces', 'in all namespaces'),
+  subresource: flag('subresource', 'NAME', '', text, 'a part of the object: log, status'),
+  list: toggle('list', 'show all that is allowed in the namespace'),
+  quiet: toggle('q,quiet', 'say nothing: the exit code is the answer'),
+  noHeaders: toggle('no-headers', 'without the line of headings'),
+  ...connectionFlags,
+}
+
+type Options = OptionsOf<typeof flags>
+
+export const canICommand = defineCommand({
+  name: 'auth can-i',
+  forms: ['VERB (TYPE [NAME] | TYPE/NAME | /PATH) [flags]', '--list [flags]'],
+  about: 'Says whether an action is allowed: yes, or no with exit code 1. With --as, for somebody else.',
+  examples: [
+    'orchctl auth can-i create configmaps',
+    'orchctl auth can-i delete pod/web -n shop --as alice',
+    'orchctl auth can-i get /metrics',
+    'orchctl auth can-i --list',
+  ],
+  flags,
+  run: async (context, { options, words }) => {
+    if (options.list && words.length > 0) throw new UsageError(`--list takes no arguments: ${JSON.stringify(words[0])}`)
+    if (!options.list && (words.length < 2 || words.length > 3))
+      throw new UsageError('you must specify two arguments: verb resource or verb resource/resourceName')
+    if (options.subresource !== '' && words[1]?.startsWith('/'))
+      throw new UsageError('--subresource can not be used with NonResourceURL')
+    await withTypedSession(context, options, async (session) => {
+      if (options.list) context.out(await listed(session, options))
+      else await ask(session, words, options)
+    })
+  },
+})
+
+interface Answer extends ApiObject {
+  status: { allowed: boolean; reason?: string; evaluationError?: string }
+}
+
+async function ask(session: Session, [verb = '', what = '', name]: readonly string[], options: Options): Promise<void> {
+  const isPath = what.startsWith('/')
+  warnOfVerb(session, verb, isPath ? pathVerbs : resourceVerbs)
+  const spec = isPath
+    ? { nonResourceAttributes: { verb, path: what } }
+    : { resourceAttributes: await attributesOf(session, { verb, what, name }, options) }
+  const { status } = await review<Answer>(session, {
+    kind: 'SelfSubjectAccessReview',
+    plural: 'selfsubjectaccessreviews',
+    spec,
+  })
+  if (!options.quiet) session.context.out(answerText(status))
+  if (!status.allowed) throw new ExitCode(1)
+}
+
+/** Whoever may do anything may do what there is not, too: a slip of the pen would be answered with yes. */
+function warnOfVerb({ context }: Session, verb: string, known: readonly string[]): void {
+  if (verb === '*' || known.includes(verb)) return
+  const near = nearVerb(verb, known)
+  context.err(
+    `Warning: verb '${escapeLine(verb)}' is not a known verb${near === undefined ? '' : `; did you mean '${near}'?`}\n`,
+  )
+}
+
+function answerText({ allowed, reason = '', evaluationError = '' }: Answer['status']): string {
+  const why = [reason, evaluationError].filter((text) => text !== '').map((text) => ` - ${escapeLine(text)}`)
+  return allowed ? 'yes\n' : `no${why.join('')}\n`
+}
+
+async function attributesOf(
+  session: Session,
+  { verb, what, name }: { verb: string; what: string; name: string | undefined },
+  options: Options,
+): Promise<object> {
+  const [word = '', inner = name ?? '', ...more] = what.split('/')
+  if (more.length > 0) throw new UsageError(`${JSON.stringify(what)} is not a type and a name: write TYPE/NAME`)
+  const found = word === '*' ? { group: '*', plural: '*', namespaced: true } : await typeOf(session, word)
+  if (!options.allNamespaces && !found.namespaced) {
+    const group = found.group === '' ? '' : ` in group '${found.group}'`
+    session.context.err(`Warning: resource '${found.plural}' is not namespace scoped${group}\n`)
+  }
+  return {
+    verb,
+    ...{ group: found.group, resource: found.plural, name: inner },
+    ...(options.subresource === '' ? {} : { subresource: options.subresource }),
+    ...(found.namespaced && !options.allNamespaces ? { namespace: session.namespace } : {}),
+  }
+}
+
+/** A type that the server does not have can be asked about, too: with a word about it. */
+async function typeOf(session: Session, word: string): Promise<{ group: string; plural: string; namespaced: boolean }> {
+  try {
+    return await session.types.named(word)
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    session.context.err(`Warning: ${error.message.replaceAll('"', "'")}\n`)
+    const [plural = word, ...group] = word.split('.')
+    return { group: group.join('.'), plural, namespaced: true }
+  }
+}
+
+interface Question {
+  readonly kind: string
+  readonly plural: string
+  readonly spec: object
+}
+
+async function review<T extends ApiObject>(
+  { client, types, context }: Session,
+  { kind, plural, spec }: Question,
+): Promise<T> {
+  const group = groupName(await types.vendor(), 'authorization')
+  const type: ResourceType = { group, version: 'v1', plural, namespaced: false }
+  const question: ApiObject = { apiVersion: `${group}/v1`, kind, metadata: {}, spec }
+  const answer = await client.create(type, question, { signal: context.signal })
+  return { ...answer, status: answer.status ?? {} } as unknown as T
+}
+
+interface Rules extends ApiObject {
+  status: {
+    incomplete?: boolean
+    evaluationError?: string
+    resourceRules?: { apiGroups?: string[]; resources?: string[]; resourceNames?: string[]; verbs: string[] }[]
+    nonResourceRules?: { nonResourceURLs?: string[]; verbs: string[] }[]
+  }
+}
+
+async function listed(session: Session, { noHeaders }: Options): Promise<string> {
+  const spec = { namespace: session.namespace }
+  const { status } = await review<Rules>(session, {
+    kind: 'SelfSubjectRulesReview',
+    plural: 'selfsubjectrulesreviews',
+    spec,
+  })
+  if (status.incomplete)
+    session.context.err(`warning: the list may be incomplete: ${escapeLine(status.evaluationError ?? '')}\n`)
+  const rows = ruleRows([...(status.resourceRules ?? []), ...(status.nonResourceRules ?? [])])
+  return new Columns().lines([...(noHeaders ? [] : [ruleHeadings]), ...rows.map((row) => row.map(escapeLine))])
+}

@@ -1,0 +1,184 @@
+/**
+ * `orchctl auth reconcile`: brings roles and bindings to what files say, by adding what is missing. What is there besides
+ * goes only where that is asked for. A binding whose role is another is made anew, since it cannot be changed.
+ */
+
+import type { Json, JsonObject } from '../../../../api/json/json.ts'
+import { sameJson } from '../../../../api/json/json.ts'
+import { type ApiObject, asObject } from '../../../../api/model/object.ts'
+import { type OptionsOf, toggle, UsageError } from '../../../../base/flags/flags.ts'
+import type { WriteOptions } from '../../../../client/requests/client.ts'
+import { isNotFound, StatusError } from '../../../../client/requests/status-error.ts'
+import { fileFlags, type Subject, subjectsOf } from '../../arguments/subjects.ts'
+import { bySubject, inBulk } from '../../changes/bulk.ts'
+import { withTypedSession } from '../../changes/without-nulls.ts'
+import { report, requestOptions, writeFlags } from '../../changes/writing.ts'
+import { connectionFlags } from '../../connection/connection-flags.ts'
+import { singularName } from '../../connection/find-type.ts'
+import type { Session } from '../../connection/session.ts'
+import { readManifests } from '../../manifests/manifest.ts'
+import { escapeLine } from '../../printers/escape.ts'
+import type { Rule } from '../../printers/rules.ts'
+import { defineCommand } from '../../program/command.ts'
+
+const { fieldManager, ...written } = writeFlags
+const flags = {
+  ...fileFlags,
+  removeExtraPermissions: toggle('remove-extra-permissions', 'take rules out of roles that the files do not have'),
+  removeExtraSubjects: toggle('remove-extra-subjects', 'take subjects out of bindings that the files do not have'),
+  ...written,
+  fieldManager,
+  ...connectionFlags,
+}
+
+type Options = OptionsOf<typeof flags>
+
+export const reconcileCommand = defineCommand({
+  name: 'auth reconcile',
+  forms: ['-f FILE [flags]'],
+  about: 'Creates roles and bindings that are missing, and adds the rules and subjects that others lack.',
+  examples: ['orchctl auth reconcile -f roles.yaml', 'orchctl auth reconcile -f roles.yaml --dry-run=server'],
+  flags,
+  run: async (context, { options }) => {
+    if (options.filename.length === 0) throw new UsageError('must specify -f: the files with roles and bindings')
+    const manifests = await readManifests(context, options)
+    await withTypedSession(context, options, async (session) => {
+      const found = await subjectsOf(session, manifests)
+      const subjects = found.filter(isReconciled)
+      for (const { type, name } of found.filter((subject) => !isReconciled(subject))) {
+        const named = escapeLine(`${singularName(type)}/${name.name}`)
+        context.err(`Warning: ${named} is neither a role nor a binding: skipped\n`)
+      }
+      await inBulk(context, subjects, {
+        ...bySubject,
+        done: 'reconciled',
+        act: async (subject, index) => await reconcile(session, subject, { options, index }),
+      })
+    })
+  },
+})
+
+const kindsOfRoles = ['Role', 'ClusterRole']
+const kindsOfBindings = ['RoleBinding', 'ClusterRoleBinding']
+
+function isReconciled({ type }: Subject): boolean {
+  return [...kindsOfRoles, ...kindsOfBindings].includes(type.kind)
+}
+
+/** Which list of the object counts. */
+function sortOf(kind: string): 'rules' | 'subjects' {
+  return kindsOfRoles.includes(kind) ? 'rules' : 'subjects'
+}
+
+interface Reconciling {
+  readonly options: Options
+  readonly index: number
+}
+
+async function reconcile(session: Session, subject: Subject, { options, index }: Reconciling): Promise<string> {
+  const { type, name } = subject
+  const wanted = subject.object!
+  const said = async (object: ApiObject, done: string) => await report(options, { type, object, done, index })
+  const live = await session.client.get(type, name, { signal: session.context.signal }).catch((error: unknown) => {
+    if (isNotFound(error)) return undefined
+    throw error
+  })
+  const request = requestOptions(session, options)
+  const writes = options.dryRun !== 'client'
+  if (live === undefined)
+    return await said(writes ? await createWithNamespace(session, subject, request) : wanted, 'reconciled')
+  const other = sortOf(type.kind) === 'subjects' && !sameJson(jsonOf(live).roleRef, jsonOf(wanted).roleRef)
+  if (other) {
+    if (writes && options.dryRun === 'none') {
+      await session.client.delete(type, name, { signal: session.context.signal })
+      return await said(await session.client.create(type, wanted, request), 'reconciled')
+    }
+    return await said(wanted, 'reconciled')
+  }
+  const merged = mergedWith(live, wanted, options)
+  if (sameJson(merged, live)) return await said(live, 'reconciled (unchanged)')
+  return await said(writes ? await session.client.update(type, merged, request) : merged, 'reconciled')
+}
+
+/** A role may come before its namespace: what is missing is created with it. */
+async function createWithNamespace(
+  { client, context: { signal } }: Session,
+  { type, name: { namespace: space = '' }, object }: Subject,
+  request: WriteOptions,
+): Promise<ApiObject> {
+  const create = () => client.create(type, object!, request)
+  try {
+    return await create()
+  } catch (error) {
+    if (!isNotFound(error) || space === '' || request.dryRun) throw error
+    const wanted: ApiObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: space } }
+    await client.create(namespaces, wanted, { signal }).catch((refusal: unknown) => {
+      // Others of the same file are created at the same time, each with its namespace.
+      if (!(refusal instanceof StatusError && refusal.reason === 'AlreadyExists')) throw refusal
+    })
+    return await create()
+  }
+}
+
+const namespaces = { group: '', version: 'v1', plural: 'namespaces', namespaced: false }
+
+function jsonOf(object: ApiObject): JsonObject {
+  return object as unknown as JsonObject
+}
+
+function mergedWith(live: ApiObject, wanted: ApiObject, options: Options): ApiObject {
+  const list = sortOf(live.kind)
+  const [present, asked] = [listIn(live, list), listIn(wanted, list)]
+  const covers = list === 'rules' ? isCovered : isAmong
+  const removes = list === 'rules' ? options.removeExtraPermissions : options.removeExtraSubjects
+  const kept = removes ? present.filter((one) => covers(one, asked)) : present
+  const missing = asked.filter((one) => !covers(one, kept))
+  const marks = (field: 'labels' | 'annotations') => {
+    const all = { ...live.metadata[field], ...wanted.metadata[field] }
+    return Object.keys(all).length === 0 ? {} : { [field]: all }
+  }
+  const metadata = { ...live.metadata, ...marks('labels'), ...marks('annotations') }
+  return asObject({ ...jsonOf(live), metadata: metadata as unknown as Json, [list]: [...kept, ...missing] })
+}
+
+function listIn(object: ApiObject, field: string): Json[] {
+  const list = jsonOf(object)[field]
+  return Array.isArray(list) ? list : []
+}
+
+function isAmong(one: Json, others: readonly Json[]): boolean {
+  return others.some((other) => sameJson(one, other))
+}
+
+/** Whether each action that the rule allows is allowed by one of the others. */
+function isCovered(rule: Json, others: readonly Json[]): boolean {
+  const { verbs = [], apiGroups = [], resources = [], nonResourceURLs = [], resourceNames = [] } = rule as Rule
+  const names = resourceNames.length === 0 ? [undefined] : resourceNames
+  const allows = (test: (other: Rule) => boolean) => others.some((other) => test(other as Rule))
+  const has = (list: readonly string[] = [], word: string) => list.includes(word) || list.includes('*')
+  const paths = verbs.every((verb) =>
+    nonResourceURLs.every((path) =>
+      allows((other) => has(other.verbs, verb) && (other.nonResourceURLs ?? []).some((known) => covers(known, path))),
+    ),
+  )
+  const objects = verbs.every((verb) =>
+    apiGroups.every((group) =>
+      resources.every((resource) =>
+        names.every((name) =>
+          allows(
+            (other) =>
+              has(other.verbs, verb) &&
+              has(other.apiGroups, group) &&
+              has(other.resources, resource) &&
+              ((other.resourceNames ?? []).length === 0 || (name !== undefined && other.resourceNames!.includes(name))),
+          ),
+        ),
+      ),
+    ),
+  )
+  return paths && objects
+}
+
+function covers(known: string, path: string): boolean {
+  return known === path || (known.endsWith('*') && path.startsWith(known.slice(0, -1)))
+}

@@ -1,0 +1,44 @@
+/** `orchctl auth who-can`: asks the server which users, groups and service accounts may do something, and why. */
+
+import { compareUtf8 } from '../../../../base/collections/utf8-order.ts'
+import { toggle } from '../../../../base/flags/flags.ts'
+import { withTypedSession } from '../../changes/without-nulls.ts'
+import { connectionFlags } from '../../connection/connection-flags.ts'
+import { Columns } from '../../printers/columns.ts'
+import { escapeLine } from '../../printers/escape.ts'
+import { defineCommand } from '../../program/command.ts'
+import { askServer, readQuestion } from './question.ts'
+
+interface Answer {
+  readonly subjects?: readonly { kind?: string; name?: string; namespace?: string; role?: string; binding?: string }[]
+  readonly notes?: readonly string[]
+}
+
+export const whoCanCommand = defineCommand({
+  name: 'auth who-can',
+  forms: ['VERB (TYPE[.GROUP][/SUBRESOURCE] [NAME] | /PATH) [flags]'],
+  about: 'Shows who may do something, and the role and the binding that allow it.',
+  examples: ['orchctl auth who-can delete secrets -n shop', 'orchctl auth who-can get /metrics'],
+  flags: { allNamespaces: toggle('A,all-namespaces', 'at the cluster scope'), ...connectionFlags },
+  run: async (context, { options, words }) => {
+    readQuestion(words, '')
+    await withTypedSession(context, options, async (session) => {
+      const question = readQuestion(words, options.allNamespaces ? '' : session.namespace)
+      const answer = await askServer<Answer>(session, { kind: 'WhoCan', plural: 'whocans' }, question)
+      const { subjects = [], notes = [] } = answer
+      if (subjects.length > 0)
+        context.out(
+          new Columns().lines([
+            ['KIND', 'NAMESPACE', 'NAME', 'ROLE', 'BINDING'],
+            ...subjects
+              .map(({ kind = '', namespace = '', name = '', role = '', binding = '' }) =>
+                [kind, namespace, name, role, binding].map(escapeLine),
+              )
+              .sort((a, b) => compareUtf8(a.join('\0'), b.join('\0'))),
+          ]),
+        )
+      else context.out('No subjects that roles and bindings name may do it.\n')
+      for (const note of notes) context.err(`${escapeLine(note)}\n`)
+    })
+  },
+})

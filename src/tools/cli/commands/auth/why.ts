@@ -1,0 +1,111 @@
+/**
+ * `orchctl auth why`: asks the server why an action is allowed or denied: the rules that come nearest, their bindings, and
+ * the smallest rule that would allow it. The server names this command in a 403 to users who may ask.
+ */
+
+import { isObject, type JsonObject } from '../../../../api/json/json.ts'
+import type { ApiObject } from '../../../../api/model/object.ts'
+import type { PathAttributes, ResourceAttributes } from '../../../../apiserver/authz/authorizer.ts'
+import { explainByOwnRules, type OwnRules } from '../../../../apiserver/authz/rbac/own-rules.ts'
+import { flag, type OptionsOf, text, toggle } from '../../../../base/flags/flags.ts'
+import { StatusError } from '../../../../client/requests/status-error.ts'
+import { withTypedSession } from '../../changes/without-nulls.ts'
+import { connectionFlags } from '../../connection/connection-flags.ts'
+import type { Session } from '../../connection/session.ts'
+import { escapeLine } from '../../printers/escape.ts'
+import type { Rule } from '../../printers/rules.ts'
+import { defineCommand } from '../../program/command.ts'
+import { askServer, readQuestion } from './question.ts'
+
+const flags = {
+  allNamespaces: toggle('A,all-namespaces', 'at the cluster scope'),
+  user: flag('user', 'NAME', '', text, 'user to ask about; default: the current user'),
+  ...connectionFlags,
+}
+
+type Options = OptionsOf<typeof flags>
+
+export const whyCommand = defineCommand({
+  name: 'auth why',
+  forms: ['VERB (TYPE[.GROUP][/SUBRESOURCE] [NAME] | /PATH) [flags]'],
+  about: `Explains why an action is allowed or denied: the rules that come nearest, and the smallest rule that would allow it.
+
+Roles and bindings are named to users who may create accessexplanations. Everybody else sees their own rules.`,
+  examples: [
+    'orchctl auth why get secrets -n shop',
+    'orchctl auth why patch deployments.apps/scale web -n shop --user alice',
+    'orchctl auth why get /metrics',
+  ],
+  flags,
+  run: async (context, { options, words }) => {
+    readQuestion(words, '')
+    await withTypedSession(context, options, async (session) => {
+      const namespace = options.allNamespaces ? '' : session.namespace
+      const question = { ...readQuestion(words, namespace), ...subjectOf(options) }
+      try {
+        context.out(answerText(await askServer<Explanation['status']>(session, explanations, question)))
+      } catch (error) {
+        const isForbidden = error instanceof StatusError && error.reason === 'Forbidden'
+        if (!isForbidden || options.user !== '') throw error
+        context.out(answerText(await explainForOneself(session, readQuestion(words, namespace))))
+      }
+    })
+  },
+})
+
+/** What users may ask about themselves in any case: whether an action is allowed, and which of their rules come nearest. */
+async function explainForOneself(session: Session, question: JsonObject): Promise<Explanation['status']> {
+  const attributes = attributesOf(question)
+  const namespace = (attributes.resource && attributes.namespace) || 'default'
+  const [verdict, rules] = await Promise.all([
+    askServer<Explanation['status']>(session, ownReviews.access, question),
+    askServer<OwnRules>(session, ownReviews.rules, { namespace }),
+  ])
+  return verdict.allowed ? verdict : { ...verdict, ...explainByOwnRules(attributes, rules) }
+}
+
+const ownReviews = {
+  access: { kind: 'SelfSubjectAccessReview', plural: 'selfsubjectaccessreviews', groupId: 'authorization' },
+  rules: { kind: 'SelfSubjectRulesReview', plural: 'selfsubjectrulesreviews', groupId: 'authorization' },
+}
+
+function attributesOf({ resourceAttributes, nonResourceAttributes }: JsonObject): ResourceAttributes | PathAttributes {
+  if (isObject(nonResourceAttributes))
+    return { resource: false, verb: String(nonResourceAttributes.verb), path: String(nonResourceAttributes.path) }
+  const { resource: plural, ...rest } = resourceAttributes as { readonly [field: string]: string }
+  const empty = { verb: '', group: '', subresource: '', namespace: '', name: '' }
+  return { ...empty, ...rest, resource: true, version: '', plural: plural ?? '' }
+}
+
+function subjectOf({ user }: Options): JsonObject {
+  return user === '' ? {} : { user }
+}
+
+const explanations = { kind: 'AccessExplanation', plural: 'accessexplanations' }
+
+interface Explanation extends ApiObject {
+  readonly status: {
+    readonly allowed: boolean
+    readonly reason?: string
+    readonly nearRules?: readonly { rule?: Rule; role?: string; binding?: string; lacks?: readonly string[] }[]
+    readonly smallestRule?: Rule
+  }
+}
+
+function answerText({ allowed, reason = '', nearRules = [], smallestRule }: Explanation['status']): string {
+  const lines = [
+    `${allowed ? 'allowed' : 'not allowed'}${reason === '' ? '' : `: ${reason}`}`,
+    ...nearRules.map(
+      ({ rule = {}, role = '', binding = '', lacks = [] }) =>
+        `nearly: ${ruleText(rule)}${role === '' ? '' : ` in ${role} by ${binding}`}; it lacks the ${lacks.join(' and the ')}`,
+    ),
+    ...(smallestRule === undefined ? [] : [`the smallest rule that would allow it: ${ruleText(smallestRule)}`]),
+  ]
+  return `${lines.map(escapeLine).join('\n')}\n`
+}
+
+/** As it would stand in a role. */
+function ruleText(rule: Rule): string {
+  const said = Object.entries(rule).filter(([, words]) => words !== undefined && words.length > 0)
+  return `{${said.map(([name, words]) => `${name}: ${JSON.stringify(words)}`).join(', ')}}`
+}

@@ -1,0 +1,78 @@
+/** `orchctl autoscale`: an autoscaler for a workload. */
+
+import type { ApiObject } from '../../../api/model/object.ts'
+import { flag, type OptionsOf, text, UsageError } from '../../../base/flags/flags.ts'
+import { hasSubresource } from '../../../client/requests/discovery.ts'
+import { readCount } from '../arguments/numbers.ts'
+import { fileFlags, findSubjects, type Subject } from '../arguments/subjects.ts'
+import { liveOf } from '../changes/changing.ts'
+import { recordFlag } from '../changes/kept-notes.ts'
+import { withTypedSession } from '../changes/without-nulls.ts'
+import { connectionFlags } from '../connection/connection-flags.ts'
+import type { Session } from '../connection/session.ts'
+import { defineCommand } from '../program/command.ts'
+import { createObject, creationFlags } from './create/generator.ts'
+
+const flags = {
+  ...fileFlags,
+  max: flag('max', 'NUMBER', '', readOptional, 'how many replicas there are at most'),
+  min: flag('min', 'NUMBER', '', readOptional, 'how many there are at least; else the server decides'),
+  cpuPercent: flag(
+    'cpu-percent',
+    'PERCENT',
+    '',
+    readOptional,
+    'how busy they shall be on average; else the server decides',
+  ),
+  name: flag('name', 'NAME', '', text, 'the name of the autoscaler; else that of the object'),
+  ...creationFlags,
+  record: recordFlag,
+  ...connectionFlags,
+}
+
+/** -1 is kubectl's word for none. */
+function readOptional(value: string): number | undefined {
+  return value === '' || value === '-1' ? undefined : readCount(value)
+}
+
+export const autoscaleCommand = defineCommand({
+  name: 'autoscale',
+  forms: ['(TYPE NAME | TYPE/NAME | -f FILE) --max=NUMBER [--min=NUMBER] [flags]'],
+  about: 'Creates an autoscaler: how many replicas something has, by how busy they are.',
+  examples: ['orchctl autoscale deployment web --min=2 --max=10 --cpu-percent=80'],
+  flags,
+  run: async (context, { options, words }) => {
+    const { max, min } = options
+    if (max === undefined) throw new UsageError('required flag(s) "max" not set')
+    if (max < 1) throw new UsageError(`--max=MAXPODS is required and must be at least 1, max: ${max}`)
+    if (min !== undefined && max < min)
+      throw new UsageError(`--max=MAXPODS must be larger or equal to --min=MINPODS, max: ${max}, min: ${min}`)
+    await withTypedSession(context, options, async (session) => {
+      const chosen = { ...options, selector: '', fieldSelector: '', all: false, allNamespaces: false }
+      for (const [index, subject] of (await findSubjects(session, words, chosen)).entries()) {
+        const scaler = await scalerFor(session, subject, options)
+        context.out(await createObject(session, scaler, { options, done: 'autoscaled', index }))
+      }
+    })
+  },
+})
+
+async function scalerFor(session: Session, subject: Subject, options: OptionsOf<typeof flags>): Promise<ApiObject> {
+  // What a file says need not be on the server yet.
+  const { kind, apiVersion, metadata } = subject.object ?? (await liveOf(session, subject))
+  const { client, context } = session
+  if (!(await hasSubresource(client, { ...subject.type, subresource: 'scale' }, { signal: context.signal })))
+    throw new UsageError(`cannot autoscale a ${kind}: it has no scale`)
+  const place = session.namespaceGiven ? { namespace: session.namespace } : {}
+  return {
+    apiVersion: 'autoscaling/v1',
+    kind: 'HorizontalPodAutoscaler',
+    metadata: { name: options.name || (metadata.name ?? ''), ...place },
+    spec: {
+      scaleTargetRef: { apiVersion, kind, name: metadata.name ?? '' },
+      ...(options.min !== undefined && { minReplicas: options.min }),
+      maxReplicas: options.max,
+      ...(options.cpuPercent !== undefined && { targetCPUUtilizationPercentage: options.cpuPercent }),
+    },
+  } as ApiObject
+}

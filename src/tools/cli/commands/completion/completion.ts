@@ -1,0 +1,77 @@
+/** `orchctl completion`: prints what makes a shell complete words. The script asks `orchctl __complete` at each tab. */
+import { UsageError } from '../../../../base/flags/flags.ts'
+import { defineCommand } from '../../program/command.ts'
+
+// One line `:files` instead of words says that the shell is to complete names of files, which it does best.
+
+const bash = `# Completion of orchctl for bash: source <(orchctl completion bash)
+_orchctl() {
+  local IFS=$'\\n'
+  local words=("\${COMP_WORDS[@]:1:COMP_CWORD}")
+  COMPREPLY=($(orchctl __complete "\${words[@]}" 2>/dev/null))
+  if [[ \${#COMPREPLY[@]} -eq 1 && \${COMPREPLY[0]} == :files ]]; then
+    COMPREPLY=()
+    compopt -o default
+  elif [[ \${#COMPREPLY[@]} -eq 1 && \${COMPREPLY[0]} == *[=/,] ]]; then
+    compopt -o nospace
+  fi
+}
+COMP_WORDBREAKS=\${COMP_WORDBREAKS//[=:]/}
+complete -F _orchctl orchctl
+`
+
+const zsh = `#compdef orchctl
+# Completion of orchctl for zsh: source <(orchctl completion zsh)
+_orchctl() {
+  local -a found
+  found=(\${(f)"$(orchctl __complete "\${(@)words[2,CURRENT]}" 2>/dev/null)"})
+  if [[ "\${found[*]}" == :files ]]; then
+    _files
+    return
+  fi
+  compadd -Q -S '' -- \${(M)found:#*[=/,]}
+  compadd -Q -- \${found:#*[=/,]}
+}
+compdef _orchctl orchctl
+`
+
+const fish = `# Completion of orchctl for fish: orchctl completion fish | source
+function __orchctl_complete
+  set -l words (commandline -opc) (commandline -ct)
+  set -l found (orchctl __complete $words[2..-1] 2>/dev/null)
+  if test "$found" = :files
+    __fish_complete_path (commandline -ct)
+  else
+    printf '%s\\n' $found
+  end
+end
+complete -c orchctl -f -a '(__orchctl_complete)'
+`
+
+const scripts: ReadonlyMap<string, string> = new Map([
+  ['bash', bash],
+  ['zsh', zsh],
+  ['fish', fish],
+])
+
+export const completionCommand = defineCommand({
+  name: 'completion',
+  forms: ['bash|zsh|fish'],
+  about:
+    'Prints what makes a shell complete commands, flags, types and names of objects. Names are asked of the server.',
+  examples: [
+    'source <(orchctl completion bash)',
+    'source <(orchctl completion zsh)',
+    'orchctl completion fish | source',
+  ],
+  flags: {},
+  run: async (context, { words }) => {
+    const [shell = '', ...more] = words
+    const script = scripts.get(shell)
+    if (script === undefined || more.length > 0)
+      throw new UsageError(
+        `name one shell: ${[...scripts.keys()].join(', ')}${shell === 'powershell' ? '; powershell is not built' : ''}`,
+      )
+    context.out(script)
+  },
+})

@@ -1,0 +1,16 @@
+/** The client config that a command of `orchctl config` reads: as every other command would find it. */
+import { parserFor } from '../../../../client/node/config-parser.ts'
+import { type ConfigContexts, readContexts } from '../../../../client/node/kubeconfig.ts'
+import { configFiles } from '../../connection/connect.ts'
+import { connectionFlags } from '../../connection/connection-flags.ts'
+import type { Context } from '../../program/command.ts'
+
+export const configFlags = { kubeconfig: connectionFlags.kubeconfig, context: connectionFlags.context }
+
+export async function readConfig(
+  context: Context,
+  options: { kubeconfig: string; context: string },
+): Promise<ConfigContexts> {
+  const files = configFiles(context, options.kubeconfig)
+  return readContexts({ files, parse: await parserFor(files), context: options.context || undefined })
+}

@@ -1,0 +1,45 @@
+/** `orchctl config set-cluster` */
+import { flag, ifGiven, toggle, UsageError } from '../../../../base/flags/flags.ts'
+import { connectionFlags } from '../../connection/connection-flags.ts'
+import { defineCommand } from '../../program/command.ts'
+import { configFlags } from './config-files.ts'
+import { fileField, setConfigEntry } from './set-entry.ts'
+
+const flags = {
+  server: ifGiven(connectionFlags.server),
+  certificateAuthority: ifGiven(connectionFlags.certificateAuthority),
+  embedCerts: toggle('embed-certs', 'put the content of the file into the client config'),
+  insecure: ifGiven(toggle('insecure-skip-tls-verify', 'talk to the server whatever its certificate is')),
+  tlsServerName: ifGiven(connectionFlags.tlsServerName),
+  proxyUrl: ifGiven(flag('proxy-url', 'URL', '', readProxy, 'the HTTP proxy on the way to the server')),
+  kubeconfig: configFlags.kubeconfig,
+}
+
+export const setClusterCommand = defineCommand({
+  name: 'config set-cluster',
+  forms: ['NAME [flags]'],
+  about: 'Sets where a cluster is, and how its server is recognized. One that is not there is made.',
+  examples: [
+    'orchctl config set-cluster test --server=https://10.0.0.1:6443 --certificate-authority=ca.crt --embed-certs',
+  ],
+  flags,
+  run: async (context, { options, words }) => {
+    const { server, certificateAuthority: file, embedCerts: embed, insecure, tlsServerName, kubeconfig } = options
+    const authority = ['certificate-authority', 'certificate-authority-data']
+    const fields = {
+      server,
+      'tls-server-name': tlsServerName,
+      'proxy-url': options.proxyUrl,
+      ...fileField(context, 'certificate-authority', { file, embed }),
+      ...(insecure === undefined ? {} : { 'insecure-skip-tls-verify': insecure || '' }),
+    }
+    const dropped = file ? [...authority, 'insecure-skip-tls-verify'] : insecure ? authority : []
+    await setConfigEntry(context, { sort: 'cluster', title: 'Cluster', kubeconfig, words, fields, dropped })
+  },
+})
+
+function readProxy(value: string): string {
+  if (value !== '' && !/^https?:$/.test(URL.parse(value)?.protocol ?? ''))
+    throw new UsageError(`${JSON.stringify(value)} is not an address such as http://127.0.0.1:3128`)
+  return value
+}

@@ -1,0 +1,114 @@
+/** `orchctl config set-credentials` */
+
+import type { JsonObject } from '../../../../api/json/json.ts'
+import {
+  flag,
+  ifGiven,
+  type OptionsOf,
+  oneOf,
+  repeated,
+  text,
+  toggle,
+  UsageError,
+} from '../../../../base/flags/flags.ts'
+import { readVariable } from '../../arguments/pairs.ts'
+import { defineCommand } from '../../program/command.ts'
+import { configFlags } from './config-files.ts'
+import { fileField, setConfigEntry } from './set-entry.ts'
+
+const flags = {
+  token: ifGiven(flag('token', 'TOKEN', '', text, 'the bearer token to present')),
+  clientCertificate: ifGiven(flag('client-certificate', 'FILE', '', text, 'the certificate to present')),
+  clientKey: ifGiven(flag('client-key', 'FILE', '', text, 'the key of that certificate')),
+  embedCerts: toggle('embed-certs', 'put the content of these files into the client config'),
+  username: ifGiven(flag('username', 'NAME', '', text, 'the name to present, with a password')),
+  password: ifGiven(flag('password', 'PASSWORD', '', text, 'the password of that name')),
+  execCommand: flag('exec-command', 'PROGRAM', '', text, 'the program that is asked for credentials'),
+  execArg: repeated('exec-arg', 'ARGUMENT', text, 'an argument of that program'),
+  execEnv: repeated('exec-env', 'NAME=VALUE', text, 'a variable of its environment'),
+  execApiVersion: flag('exec-api-version', 'VERSION', '', text, 'the version of the form in which it answers'),
+  authProvider: flag(
+    'auth-provider',
+    'oidc',
+    '',
+    oneOf(['', 'oidc']),
+    'oidc: an OpenID Connect provider issues tokens',
+  ),
+  authProviderArg: repeated(
+    'auth-provider-arg',
+    'KEY=VALUE',
+    text,
+    'what the provider needs: idp-issuer-url, client-id, client-secret, id-token, refresh-token',
+  ),
+  kubeconfig: configFlags.kubeconfig,
+}
+
+export const setCredentialsCommand = defineCommand({
+  name: 'config set-credentials',
+  forms: ['NAME [flags]'],
+  about: 'Sets how a user shows who it is. One that is not there is made.',
+  examples: [
+    'orchctl config set-credentials me --token=abc',
+    'orchctl config set-credentials me --exec-command=login --exec-arg=--cluster --exec-arg=prod --exec-api-version=client.authentication.orch.io/v1',
+    'orchctl config set-credentials me --client-certificate=me.crt --client-key=me.key --embed-certs',
+  ],
+  flags,
+  run: async (context, { options, words }) => {
+    const { token, clientCertificate, clientKey, embedCerts: embed, kubeconfig } = options
+    const certificate = fileField(context, 'client-certificate', { file: clientCertificate, embed })
+    const key = fileField(context, 'client-key', { file: clientKey, embed })
+    const dropped = [
+      ...forms('client-certificate', clientCertificate),
+      ...forms('client-key', clientKey),
+      ...(token ? ['tokenFile'] : []),
+      ...(options.username ? ['token', 'tokenFile'] : []),
+    ]
+    await setConfigEntry(context, {
+      sort: 'user',
+      title: 'User',
+      kubeconfig,
+      words,
+      fields: {
+        token,
+        username: options.username,
+        password: options.password,
+        ...certificate,
+        ...key,
+        ...execOf(options),
+        ...providerOf(options),
+      },
+      dropped,
+    })
+  },
+})
+
+/** The program that is asked for credentials, as a client config has it. */
+function execOf({ execCommand, execArg, execEnv, execApiVersion }: OptionsOf<typeof flags>): { exec?: JsonObject } {
+  const given = execCommand !== '' || execApiVersion !== '' || execArg.length > 0 || execEnv.length > 0
+  if (!given) return {}
+  if (execCommand === '' || execApiVersion === '')
+    throw new UsageError('a program for credentials needs --exec-command and --exec-api-version')
+  const env = execEnv.map((pair) => readVariable(pair, '--exec-env'))
+  return {
+    exec: {
+      apiVersion: execApiVersion,
+      command: execCommand,
+      ...(execArg.length > 0 && { args: [...execArg] }),
+      ...(env.length > 0 && { env }),
+      interactiveMode: 'IfAvailable',
+    },
+  }
+}
+
+/** The provider of tokens, as a client config has it. What it has beside these arguments is replaced. */
+function providerOf({ authProvider: name, authProviderArg }: OptionsOf<typeof flags>): JsonObject {
+  if (name === '' && authProviderArg.length === 0) return {}
+  if (name === '') throw new UsageError('--auth-provider-arg goes with --auth-provider=oidc')
+  const config = authProviderArg.map((pair) => readVariable(pair, '--auth-provider-arg'))
+  return { 'auth-provider': { name, config: Object.fromEntries(config.map(({ name, value }) => [name, value])) } }
+}
+
+/** Both forms that a file can have in a client config: the new one takes the place of either. */
+function forms(field: string, file: string | undefined): string[] {
+  return file ? [field, `${field}-data`] : []
+}

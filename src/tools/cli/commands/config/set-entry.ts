@@ -1,0 +1,57 @@
+/** What `config set-context`, `set-cluster` and `set-credentials` have in common: fields of one entry are set. */
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { Json } from '../../../../api/json/json.ts'
+import { UsageError } from '../../../../base/flags/flags.ts'
+import { codeOf } from '../../../../base/text/errors.ts'
+import { type EntrySort, setEntry } from '../../../../client/node/kubeconfig-edit.ts'
+import { configFiles } from '../../connection/connect.ts'
+import { escapeLine } from '../../printers/escape.ts'
+import type { Context } from '../../program/command.ts'
+
+export interface Setting {
+  readonly sort: EntrySort
+  /** As users know the sort: `Cluster`, `User`, `Context`. */
+  readonly title: string
+  readonly kubeconfig: string
+  readonly words: readonly string[]
+  /** undefined leaves a field as it is, '' takes it away. */
+  readonly fields: { readonly [field: string]: Json | undefined }
+  /** Fields that others take the place of. */
+  readonly dropped?: readonly string[]
+}
+
+export async function setConfigEntry(
+  context: Context,
+  { sort, title, kubeconfig, words, fields, dropped = [] }: Setting,
+): Promise<void> {
+  const [name, ...more] = words
+  if (name === undefined || more.length > 0) throw new UsageError(`name one ${sort} to set`)
+  const given = Object.entries(fields).filter(([, value]) => value !== undefined)
+  const done = await setEntry(configFiles(context, kubeconfig), {
+    sort,
+    name,
+    fields: {
+      ...Object.fromEntries(dropped.map((field) => [field, undefined])),
+      ...Object.fromEntries(given.map(([field, value]) => [field, value === '' ? undefined : value])),
+    },
+  })
+  context.out(`${title} "${escapeLine(name)}" ${sort === 'user' ? 'set' : sort === 'cluster' ? 'set' : done}.\n`)
+}
+
+/** A file as it stands in a client config: by its path, or as its content in base64. */
+export function fileField(
+  { directory }: Context,
+  field: string,
+  { file, embed }: { file: string | undefined; embed: boolean },
+): { [field: string]: string } {
+  if (file === undefined) return {}
+  if (file === '') return { [field]: '', [`${field}-data`]: '' }
+  const path = resolve(directory, file)
+  if (!embed) return { [field]: path }
+  try {
+    return { [`${field}-data`]: readFileSync(path).toString('base64') }
+  } catch (error) {
+    throw new UsageError(`cannot read ${file}: ${codeOf(error)}`)
+  }
+}

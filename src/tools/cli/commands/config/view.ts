@@ -1,0 +1,161 @@
+/** `orchctl config view`: what the client config says, several files as one, without its secrets. */
+import { readFileSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { isObject, type Json, type JsonObject, own } from '../../../../api/json/json.ts'
+import { compareUtf8 } from '../../../../base/collections/utf8-order.ts'
+import { flag, readBoolean, toggle, UsageError } from '../../../../base/flags/flags.ts'
+import { codeOf } from '../../../../base/text/errors.ts'
+import { type EntrySort, readConfigFile } from '../../../../client/node/kubeconfig-edit.ts'
+import { configFiles } from '../../connection/connect.ts'
+import { printDocument } from '../../printers/objects.ts'
+import { type Output, templateFlags, writeOutputFlag } from '../../printers/output.ts'
+import { fillTemplate, type TemplateOptions } from '../../printers/templates.ts'
+import { defineCommand, refuseWords } from '../../program/command.ts'
+import { configFlags } from './config-files.ts'
+
+const flags = {
+  output: { ...writeOutputFlag, default: 'yaml' },
+  ...templateFlags,
+  raw: toggle('raw', 'with keys, certificates and tokens'),
+  flatten: toggle('flatten', 'whole, with the content of files in place of their names, so that it can be moved'),
+  merge: flag('merge', '', 'true', readBoolean, 'several files as one; false: the first alone'),
+  minify: toggle('minify', 'only what the context in use needs'),
+  ...configFlags,
+}
+
+export const viewCommand = defineCommand({
+  name: 'config view',
+  forms: ['[flags]'],
+  about:
+    'Shows the client config, several files as one. Keys and tokens are left out unless --raw or --flatten is given.',
+  examples: ['orchctl config view', 'orchctl config view --minify --flatten'],
+  flags,
+  run: async (context, { options, words }) => {
+    refuseWords(words)
+    const files = configFiles(context, options.kubeconfig)
+    const read = (file: string) => (options.flatten ? located(readConfigFile(file), file) : readConfigFile(file))
+    const merged = mergeConfigs((options.merge ? files : files.slice(0, 1)).map(read))
+    const chosen = options.context === '' ? merged : { ...merged, 'current-context': options.context }
+    const shown = options.minify ? minified(chosen) : chosen
+    const whole = options.flatten ? flattened(shown) : options.raw ? shown : redacted(shown)
+    context.out(await printed(whole, options.output, options))
+  },
+})
+
+async function printed(config: Json, output: Output, options: TemplateOptions): Promise<string> {
+  if (output.form === 'template') return await fillTemplate(output, config, options)
+  if (output.form !== 'json' && output.form !== 'yaml')
+    throw new UsageError('-o takes yaml, json, jsonpath=... or go-template=...')
+  return await printDocument(config, output.form)
+}
+
+const sorts = ['cluster', 'context', 'user'] as const
+
+/** In the order of names; of entries with one name the first counts. */
+function mergeConfigs(configs: readonly JsonObject[]): JsonObject {
+  const merged: JsonObject = { apiVersion: 'v1', kind: 'Config', preferences: {} }
+  for (const sort of sorts) {
+    const all = configs.flatMap((config) => entriesOf(config, sort))
+    merged[`${sort}s`] = all
+      .filter((entry, i) => all.findIndex((other) => own(other, 'name') === own(entry, 'name')) === i)
+      .sort((a, b) => compareUtf8(String(own(a, 'name')), String(own(b, 'name'))))
+  }
+  return {
+    ...merged,
+    'current-context': configs.map((config) => own(config, 'current-context')).find((name) => name) ?? '',
+  }
+}
+
+function entriesOf(config: JsonObject, sort: string): JsonObject[] {
+  const entries = own(config, `${sort}s`)
+  return Array.isArray(entries) ? entries.filter(isObject) : []
+}
+
+/** The names of all entries of a sort. */
+export function entryNames(config: JsonObject, sort: string): string[] {
+  return entriesOf(config, sort).flatMap((entry) => {
+    const name = own(entry, 'name')
+    return typeof name === 'string' ? [name] : []
+  })
+}
+
+const namedFiles: { readonly [sort: string]: readonly string[] } = {
+  cluster: ['certificate-authority'],
+  user: ['client-certificate', 'client-key'],
+}
+
+/** With the files that it names called by their whole paths, which start at the client config. */
+function located(config: JsonObject, file: string): JsonObject {
+  return withFiles(config, (field, path) => [field, resolve(dirname(file), path)])
+}
+
+/** With what the files hold that it names. */
+function flattened(config: JsonObject): JsonObject {
+  return withFiles(config, (field, path) => [`${field}-data`, contentOf(path)])
+}
+
+function withFiles(config: JsonObject, change: (field: string, path: string) => readonly [string, string]): JsonObject {
+  const changed = (entry: JsonObject, sort: string): JsonObject => {
+    const inner = own(entry, sort)
+    if (!isObject(inner)) return entry
+    const fields = Object.entries(inner).map(([field, value]) =>
+      namedFiles[sort]!.includes(field) && typeof value === 'string' && value !== ''
+        ? change(field, value)
+        : [field, value],
+    )
+    return { ...entry, [sort]: Object.fromEntries(fields) as JsonObject }
+  }
+  const sortsWithFiles = Object.keys(namedFiles).map((sort) => [
+    `${sort}s`,
+    entriesOf(config, sort).map((entry) => changed(entry, sort)),
+  ])
+  return { ...config, ...Object.fromEntries(sortsWithFiles) }
+}
+
+function contentOf(path: string): string {
+  try {
+    return readFileSync(path).toString('base64')
+  } catch (error) {
+    throw new UsageError(`cannot read ${path}: ${codeOf(error)}`)
+  }
+}
+
+/** Throws UsageError where what is in use is not there: a config without it could not be used. */
+function minified(config: JsonObject): JsonObject {
+  const current = own(config, 'current-context')
+  if (!current) throw new UsageError('there is no current context: name one with --context')
+  const contexts = named(config, 'context', current)
+  const context = own(contexts[0]!, 'context')
+  const inner = isObject(context) ? context : {}
+  return {
+    ...config,
+    contexts,
+    clusters: named(config, 'cluster', own(inner, 'cluster')),
+    users: named(config, 'user', own(inner, 'user')),
+  }
+}
+
+function named(config: JsonObject, sort: EntrySort, name: Json | undefined): JsonObject[] {
+  const found = entriesOf(config, sort).filter((entry) => own(entry, 'name') === name)
+  if (found.length === 0 && name) throw new UsageError(`cannot locate ${sort} ${name}`)
+  return found
+}
+
+const secrets: { readonly [field: string]: string } = {
+  'client-key-data': 'REDACTED',
+  'client-certificate-data': 'REDACTED',
+  'certificate-authority-data': 'DATA+OMITTED',
+  token: 'REDACTED',
+  password: 'REDACTED',
+}
+
+function redacted(value: Json): Json {
+  if (Array.isArray(value)) return value.map(redacted)
+  if (!isObject(value)) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [
+      key,
+      Object.hasOwn(secrets, key) && member ? secrets[key]! : redacted(member ?? null),
+    ]),
+  )
+}

@@ -1,0 +1,73 @@
+/** `orchctl create rolebinding` and `clusterrolebinding`: who gets a role. */
+
+import { groupName, type Vendor } from '../../../../api/model/vendor.ts'
+import { flag, repeated, text, UsageError } from '../../../../base/flags/flags.ts'
+import { defineGenerator } from './generator.ts'
+
+const subjectFlags = {
+  user: repeated('user', 'NAME', text, 'this user'),
+  group: repeated('group', 'NAME', text, 'the members of this group'),
+  serviceAccount: repeated('serviceaccount', 'NAMESPACE:NAME', text, 'this service account'),
+}
+
+interface SubjectOptions {
+  readonly user: readonly string[]
+  readonly group: readonly string[]
+  readonly serviceAccount: readonly string[]
+}
+
+const clusterRole = flag('clusterrole', 'NAME', '', text, 'the cluster role that they get')
+
+export const createRoleBindingCommand = defineGenerator({
+  name: 'rolebinding',
+  about: 'Gives a role, or a cluster role, to users, groups and service accounts in one namespace.',
+  examples: ['orchctl create rolebinding readers --clusterrole=view --user=alice --group=ops'],
+  flags: { role: flag('role', 'NAME', '', text, 'the role that they get'), clusterRole, ...subjectFlags },
+  type: { group: 'rbac.authorization', version: 'v1', kind: 'RoleBinding', namespaced: true },
+  make: async ({ role, clusterRole, ...options }, given) => {
+    if ((role === '') === (clusterRole === ''))
+      throw new UsageError('exactly one of clusterrole or role must be specified')
+    const vendor = await given.vendor()
+    return {
+      roleRef: refOf(vendor, role === '' ? 'ClusterRole' : 'Role', role || clusterRole),
+      subjects: subjectsOf(options, vendor),
+    }
+  },
+})
+
+export const createClusterRoleBindingCommand = defineGenerator({
+  name: 'clusterrolebinding',
+  about: 'Gives a cluster role to users, groups and service accounts, everywhere.',
+  examples: ['orchctl create clusterrolebinding admins --clusterrole=cluster-admin --group=ops'],
+  flags: { clusterRole, ...subjectFlags },
+  type: { group: 'rbac.authorization', version: 'v1', kind: 'ClusterRoleBinding', namespaced: false },
+  make: async ({ clusterRole, ...options }, given) => {
+    if (clusterRole === '') throw new UsageError('clusterrole must be specified')
+    const vendor = await given.vendor()
+    return { roleRef: refOf(vendor, 'ClusterRole', clusterRole), subjects: subjectsOf(options, vendor) }
+  },
+})
+
+function refOf(vendor: Vendor, kind: string, name: string): object {
+  return { apiGroup: groupName(vendor, 'rbac.authorization'), kind, name }
+}
+
+function subjectsOf(options: SubjectOptions, vendor: Vendor): object[] {
+  return readSubjects(options, groupName(vendor, 'rbac.authorization'))
+}
+
+/** The subjects of a binding that flags name. */
+export function readSubjects({ user, group, serviceAccount }: SubjectOptions, apiGroup: string): object[] {
+  return [
+    ...user.map((name) => ({ kind: 'User', apiGroup, name })),
+    ...group.map((name) => ({ kind: 'Group', apiGroup, name })),
+    ...serviceAccount.map(accountOf),
+  ]
+}
+
+function accountOf(text: string): object {
+  const [namespace = '', name = '', ...more] = text.split(':')
+  if (namespace === '' || name === '' || more.length > 0)
+    throw new UsageError('serviceaccount must be <namespace>:<name>')
+  return { kind: 'ServiceAccount', namespace, name }
+}

@@ -1,0 +1,144 @@
+/**
+ * What the commands `orchctl create KIND NAME` have in common: flags become an object, which is created, or only
+ * printed (`--dry-run=client -o yaml`). Then no server is needed, unless its vendor's domain is in the object: groups
+ * such as that of roles, and types of secrets, are called by it.
+ */
+
+import { groupOf } from '../../../../api/model/api-version.ts'
+import { type ApiObject, asJson, type ObjectMeta } from '../../../../api/model/object.ts'
+import { apiVersionOf, isBareGroup, type Vendor, vendorOf } from '../../../../api/model/vendor.ts'
+import { type Flags, type OptionsOf, toggle, UsageError } from '../../../../base/flags/flags.ts'
+import { type NoteOptions, saveConfigFlag, withNotes } from '../../changes/kept-notes.ts'
+import { withTypedSession } from '../../changes/without-nulls.ts'
+import {
+  fieldValidation,
+  report,
+  requestOptions,
+  validateFlag,
+  type WritingOptions,
+  writeFlags,
+} from '../../changes/writing.ts'
+import { connectionFlags } from '../../connection/connection-flags.ts'
+import type { Session } from '../../connection/session.ts'
+import { type Command, type Context, defineCommand } from '../../program/command.ts'
+
+/** Of everything that creates one object from flags. */
+export const creationFlags = { ...writeFlags, saveConfig: saveConfigFlag, validate: validateFlag }
+
+export type CreationOptions = WritingOptions &
+  NoteOptions & { readonly validate?: OptionsOf<typeof creationFlags>['validate'] }
+
+export interface Generator<F extends Flags> {
+  /** `configmap`; `secret generic`. */
+  readonly name: string
+  /** What may stand after the name of the object. */
+  readonly form?: string
+  readonly about: string
+  readonly examples: readonly string[]
+  readonly flags: F
+  /** The short name of the group, the version and the kind. */
+  readonly type: {
+    readonly group: string
+    readonly version: string
+    readonly kind: string
+    readonly namespaced: boolean
+  }
+  /** All but apiVersion, kind and the name. */
+  readonly make: (options: OptionsOf<F>, given: Given) => Omit<Made, 'metadata'> | Promise<Omit<Made, 'metadata'>>
+}
+
+export interface Made {
+  readonly metadata?: ObjectMeta
+  readonly [field: string]: unknown
+}
+
+export interface Given {
+  readonly context: Context
+  readonly name: string
+  /** Words after the name. */
+  readonly words: readonly string[]
+  /** Where the object will be. */
+  readonly namespace: string
+  /** Asks the server whose names it speaks. */
+  readonly vendor: () => Promise<Vendor>
+  readonly session: Session
+}
+
+export function defineGenerator<F extends Flags>(generator: Generator<F>): Command {
+  const flags = { ...generator.flags, ...creationFlags, ...connectionFlags }
+  return defineCommand({
+    name: `create ${generator.name}`,
+    forms: [`NAME ${generator.form ?? '[flags]'}`],
+    about: generator.about,
+    examples: generator.examples,
+    flags,
+    run: async (context, { options, words }) => {
+      const [name = '', ...rest] = words
+      if (name === '') throw new UsageError('exactly one NAME is required, got none')
+      if (rest.length > 0 && generator.form?.includes('--') !== true)
+        throw new UsageError(`exactly one NAME is required, got ${words.length}`)
+      const writing = options as unknown as CreationOptions
+      await withTypedSession(context, options as unknown as OptionsOf<typeof connectionFlags>, async (session) => {
+        const vendor = () => session.types.vendor()
+        const given = { context, name, words: rest, namespace: session.namespace, vendor, session }
+        const made = await generator.make(options as unknown as OptionsOf<F>, given)
+        const object = await withHash(
+          await objectOf(generator, given, made),
+          options as { readonly appendHash?: unknown },
+        )
+        context.out(await createObject(session, object, { options: writing }))
+      })
+    },
+  })
+}
+
+/** Of ConfigMaps and Secrets: names that change with what they hold. */
+export const appendHashFlag = toggle('append-hash', 'the name ends in a hash of what it holds')
+
+async function withHash(
+  object: ApiObject,
+  { appendHash = false }: { readonly appendHash?: unknown },
+): Promise<ApiObject> {
+  if (appendHash !== true) return object
+  const [{ nameHash }, { Resource }] = await Promise.all([
+    import('../../kustomize/name-hash.ts'),
+    import('../../kustomize/resource.ts'),
+  ])
+  const name = `${object.metadata.name}-${nameHash(new Resource(asJson(object), ''))}`
+  return { ...object, metadata: { ...object.metadata, name } }
+}
+
+async function objectOf<F extends Flags>(
+  { type }: Generator<F>,
+  { name, session, vendor }: Given,
+  made: Made,
+): Promise<ApiObject> {
+  const names = isBareGroup(type.group) ? vendorOf('kubernetes') : await vendor()
+  const namespace = type.namespaced && session.namespaceGiven ? { namespace: session.namespace } : {}
+  return {
+    apiVersion: apiVersionOf(names, type.group, type.version),
+    kind: type.kind,
+    ...made,
+    metadata: { ...made.metadata, name, ...namespace },
+  }
+}
+
+/** Creates an object that flags describe, or only shows it; returns what is said about it. */
+export async function createObject(
+  session: Session,
+  object: ApiObject,
+  { options, done = 'created', index = 0 }: { options: CreationOptions; done?: string; index?: number },
+): Promise<string> {
+  const shown = { kind: object.kind, group: groupOf(object.apiVersion) }
+  if (options.dryRun === 'client')
+    return await report(options, { type: shown, object: await withNotes(session, object, options), done, index })
+  const type = await session.types.ofKind(object.apiVersion, object.kind)
+  const placed = type.namespaced
+    ? { ...object, metadata: { namespace: session.namespace, ...object.metadata } }
+    : object
+  const created = await session.client.create(type, await withNotes(session, placed, options), {
+    ...requestOptions(session, options),
+    ...(options.validate && { fieldValidation: fieldValidation(options.validate) }),
+  })
+  return await report(options, { type, object: created, done, index })
+}

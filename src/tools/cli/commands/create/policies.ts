@@ -1,0 +1,163 @@
+/** `orchctl create quota`, `priorityclass`, `poddisruptionbudget` and `ingress`: small objects of a few fields. */
+import { flag, repeated, text, toggle, UsageError } from '../../../../base/flags/flags.ts'
+import { readAmounts, readPairs, readSelector } from '../../arguments/pairs.ts'
+import { defineGenerator } from './generator.ts'
+
+export const createQuotaCommand = defineGenerator({
+  name: 'quota',
+  about: 'Creates a quota: how much of what a namespace may have.',
+  examples: [
+    'orchctl create quota small --hard=cpu=1,memory=1Gi,pods=10',
+    'orchctl create quota best --hard=pods=5 --scopes=BestEffort',
+  ],
+  flags: {
+    hard: flag('hard', 'WHAT=AMOUNT,...', '', text, 'how much of what'),
+    scopes: flag('scopes', 'SCOPE,...', '', text, 'for which pods: BestEffort, NotTerminating'),
+  },
+  type: { group: 'core', version: 'v1', kind: 'ResourceQuota', namespaced: true },
+  make: ({ hard, scopes }) => ({
+    spec: {
+      ...(hard === '' ? {} : { hard: readAmounts(hard, '--hard') }),
+      ...(scopes === '' ? {} : { scopes: scopes.split(',') }),
+    },
+  }),
+})
+
+export const createPriorityClassCommand = defineGenerator({
+  name: 'priorityclass',
+  about: 'Creates a priority class: which pods come first.',
+  examples: ['orchctl create priorityclass high --value=1000 --description="comes first"'],
+  flags: {
+    value: flag('value', 'NUMBER', '0', readValue, 'the priority: the higher, the sooner'),
+    globalDefault: toggle('global-default', 'for all pods that name no class'),
+    description: flag('description', 'TEXT', '', text, 'when to use it'),
+    preemptionPolicy: flag(
+      'preemption-policy',
+      'POLICY',
+      'PreemptLowerPriority',
+      text,
+      'whether others make room: PreemptLowerPriority, Never',
+    ),
+  },
+  type: { group: 'scheduling', version: 'v1', kind: 'PriorityClass', namespaced: false },
+  make: ({ value, globalDefault, description, preemptionPolicy }) => ({
+    value,
+    globalDefault,
+    description,
+    preemptionPolicy,
+  }),
+})
+
+function readValue(value: string): number {
+  if (!/^-?\d{1,10}$/.test(value)) throw new UsageError(`${JSON.stringify(value)} is not a number`)
+  return Number(value)
+}
+
+export const createPodDisruptionBudgetCommand = defineGenerator({
+  name: 'poddisruptionbudget',
+  about: 'Creates a budget: how many of some pods must stay, or may be gone, at one time.',
+  examples: [
+    'orchctl create poddisruptionbudget web --selector=app=web --min-available=2',
+    'orchctl create poddisruptionbudget web --selector=app=web --max-unavailable=50%',
+  ],
+  flags: {
+    selector: flag('selector', 'SELECTOR', '', text, 'for which pods: app=web'),
+    minAvailable: flag('min-available', 'NUMBER', '', text, 'how many must stay: 2, 50%'),
+    maxUnavailable: flag('max-unavailable', 'NUMBER', '', text, 'how many may be gone: 1, 20%'),
+  },
+  type: { group: 'policy', version: 'v1', kind: 'PodDisruptionBudget', namespaced: true },
+  make: ({ selector, minAvailable, maxUnavailable }) => {
+    if (selector === '') throw new UsageError('a selector must be specified')
+    if (minAvailable !== '' && maxUnavailable !== '')
+      throw new UsageError('min-available and max-unavailable cannot be both specified')
+    if (minAvailable === '' && maxUnavailable === '')
+      throw new UsageError('one of min-available or max-unavailable must be specified')
+    const bound =
+      minAvailable === '' ? { maxUnavailable: amountOf(maxUnavailable) } : { minAvailable: amountOf(minAvailable) }
+    return { spec: { ...bound, selector: readSelector(selector) } }
+  },
+})
+
+function amountOf(text: string): number | string {
+  return /^\d{1,9}$/.test(text) ? Number(text) : text
+}
+
+export const createIngressCommand = defineGenerator({
+  name: 'ingress',
+  about: `Creates an ingress: which requests from outside reach which services.
+
+A rule is HOST/PATH=SERVICE:PORT[,tls[=SECRET]]; a path that ends with * stands for all below it.`,
+  examples: [
+    "orchctl create ingress site --rule='shop.example.com/*=web:80,tls=site'",
+    'orchctl create ingress all --default-backend=web:http --class=public',
+  ],
+  flags: {
+    rule: repeated('rule', 'RULE', text, 'a rule'),
+    class: flag('class', 'NAME', '', text, 'the class of the ingress'),
+    defaultBackend: flag('default-backend', 'SERVICE:PORT', '', text, 'where requests go that no rule fits'),
+    annotation: repeated('annotation', 'KEY=VALUE', text, 'an annotation'),
+  },
+  type: { group: 'networking', version: 'v1', kind: 'Ingress', namespaced: true },
+  make: ({ rule, class: className, defaultBackend, annotation }, { name }) => {
+    if (rule.length === 0 && defaultBackend === '')
+      throw new UsageError(
+        'not enough information provided: every ingress has to either specify a default-backend (which catches all traffic) or a list of rules',
+      )
+    const rules = rule.map(readRule)
+    const tls = rules.flatMap(({ host, secure }) =>
+      secure === undefined ? [] : [{ hosts: [host], ...(secure === '' ? {} : { secretName: secure }) }],
+    )
+    const annotations =
+      annotation.length === 0
+        ? {}
+        : { metadata: { name, annotations: readPairs(annotation.join(','), '--annotation') } }
+    return {
+      ...annotations,
+      spec: {
+        ...(className === '' ? {} : { ingressClassName: className }),
+        ...(defaultBackend === '' ? {} : { defaultBackend: backendOf(defaultBackend) }),
+        ...(rules.length === 0 ? {} : { rules: rulesOf(rules) }),
+        ...(tls.length === 0 ? {} : { tls }),
+      },
+    }
+  },
+})
+
+interface Rule {
+  readonly host: string
+  readonly path: object
+  /** The secret for TLS; '' for one that the controller has; undefined for none. */
+  readonly secure: string | undefined
+}
+
+function readRule(text: string): Rule {
+  const match = /^([^/=,]*)(\/[^=,]*)=([^,]+?)(?:,(tls(?:=([^,]*))?))?$/.exec(text)
+  if (match === null)
+    throw new UsageError(`rule ${text} is invalid and should be in format host/path=svcname:svcport[,tls[=secret]]`)
+  const [, host = '', path = '', service = '', tls, secret = ''] = match
+  const prefix = path.endsWith('*')
+  return {
+    host,
+    path: {
+      path: prefix ? path.slice(0, -1) : path,
+      pathType: prefix ? 'Prefix' : 'Exact',
+      backend: backendOf(service),
+    },
+    secure: tls === undefined ? undefined : secret,
+  }
+}
+
+/** The paths of one host are one rule. */
+function rulesOf(rules: readonly Rule[]): object[] {
+  const hosts = Map.groupBy(rules, ({ host }) => host)
+  return [...hosts].map(([host, all]) => ({
+    ...(host === '' ? {} : { host }),
+    http: { paths: all.map(({ path }) => path) },
+  }))
+}
+
+function backendOf(text: string): object {
+  const [name = '', port = '', ...more] = text.split(':')
+  if (name === '' || port === '' || more.length > 0) throw new UsageError(`${JSON.stringify(text)} is not SERVICE:PORT`)
+  return { service: { name, port: /^\d+$/.test(port) ? { number: Number(port) } : { name: port } } }
+}

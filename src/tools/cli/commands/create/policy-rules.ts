@@ -1,0 +1,135 @@
+/**
+ * The rules of a role from verbs, types and paths, as kubectl makes them: one rule for each group, in the order of the
+ * groups. `*` alone is every type of the core group, `*.apps` every type of a group, `*.*` every type there is.
+ */
+
+import { groupName, type Vendor } from '../../../../api/model/vendor.ts'
+import { compareUtf8 } from '../../../../base/collections/utf8-order.ts'
+import { UsageError } from '../../../../base/flags/flags.ts'
+import { nearVerb, pathVerbs, resourceVerbs } from '../../arguments/verbs.ts'
+import type { Given } from './generator.ts'
+
+export interface RuleOptions {
+  readonly verb: readonly string[]
+  readonly resource: readonly string[]
+  readonly resourceName: readonly string[]
+}
+
+/** Verbs that mean something for few types; some of these types are names only, which no server lists. */
+const specialVerbs: { readonly [verb: string]: readonly (readonly [plural: string, groupId: string])[] } = {
+  use: [['podsecuritypolicies', 'policy']],
+  bind: [
+    ['roles', 'rbac.authorization'],
+    ['clusterroles', 'rbac.authorization'],
+  ],
+  escalate: [
+    ['roles', 'rbac.authorization'],
+    ['clusterroles', 'rbac.authorization'],
+  ],
+  impersonate: [
+    ['users', 'core'],
+    ['serviceaccounts', 'core'],
+    ['groups', 'core'],
+    ['userextras', 'authentication'],
+  ],
+}
+
+/** One rule for each group of types. */
+export async function rulesForTypes(options: RuleOptions, given: Given): Promise<object[]> {
+  const chosen = verbsOf(options)
+  checkVerbs(chosen, given)
+  const resources = Map.groupBy(await typesOf(options, chosen, given), ({ group }) => group)
+  const names = [...new Set(options.resourceName)]
+  return [...resources]
+    .sort(([a], [b]) => compareUtf8(a, b))
+    .map(([group, types]) => ({
+      apiGroups: [group],
+      resources: [...new Set(types.map(({ resource }) => resource))],
+      ...(names.length === 0 ? {} : { resourceNames: names }),
+      verbs: chosen,
+    }))
+}
+
+/** The rule for paths that lead to no type. Throws UsageError for what would allow nothing. */
+export function ruleForPaths(options: RuleOptions, paths: readonly string[]): object {
+  const chosen = verbsOf(options)
+  const wrong = chosen.find((verb) => verb !== '*' && !pathVerbs.includes(verb))
+  if (wrong !== undefined)
+    throw new UsageError(
+      `invalid verb ${JSON.stringify(wrong)} for --non-resource-url: there are ${pathVerbs.join(', ')} and *`,
+    )
+  for (const path of paths) {
+    if (path === '*') continue
+    if (!path.startsWith('/')) throw new UsageError(`--non-resource-url ${JSON.stringify(path)} must start with /`)
+    if (path.slice(0, -1).includes('*'))
+      throw new UsageError(`--non-resource-url ${JSON.stringify(path)} may have * only at its end`)
+  }
+  return { verbs: chosen, nonResourceURLs: paths }
+}
+
+function verbsOf({ verb }: RuleOptions): string[] {
+  const words = [...new Set(verb.flatMap((list) => list.split(',')))]
+  if (words.length === 0) throw new UsageError('at least one verb must be specified: --verb=get')
+  return words.includes('*') ? ['*'] : words
+}
+
+/** A verb that is nearly one of ours is refused; any other may be one of somebody's own, and is warned of. */
+function checkVerbs(chosen: readonly string[], { context }: Given): void {
+  for (const verb of chosen) {
+    if (verb === '*' || resourceVerbs.includes(verb)) continue
+    const near = nearVerb(verb, resourceVerbs)
+    if (near !== undefined) throw new UsageError(`unknown verb ${JSON.stringify(verb)}; did you mean ${near}?`)
+    context.err(`Warning: '${verb}' is not a standard resource verb (${resourceVerbs.join(', ')}, *)\n`)
+  }
+}
+
+interface RuleType {
+  readonly group: string
+  /** The plural, with what is below it: `pods/log`. */
+  readonly resource: string
+}
+
+async function typesOf(
+  { resource }: RuleOptions,
+  chosen: readonly string[],
+  { session, vendor }: Given,
+): Promise<RuleType[]> {
+  const words = resource.flatMap((list) => list.split(','))
+  if (words.length === 0) throw new UsageError('at least one resource must be specified: --resource=pods')
+  if (words.includes('*')) return [{ group: '', resource: '*' }]
+  const found: RuleType[] = []
+  for (const word of words) {
+    const slash = word.indexOf('/')
+    const [name, subresource] = slash < 0 ? [word, ''] : [word.slice(0, slash), word.slice(slash)]
+    const { group, plural } = await typeNamed(name, { session, chosen, vendor: await vendor() })
+    found.push({ group, resource: `${plural}${subresource}` })
+  }
+  return found
+}
+
+async function typeNamed(
+  name: string,
+  {
+    session,
+    chosen,
+    vendor,
+  }: { readonly session: Given['session']; readonly chosen: readonly string[]; readonly vendor: Vendor },
+): Promise<{ readonly group: string; readonly plural: string }> {
+  const dot = name.indexOf('.')
+  const [plural, group] = dot < 0 ? [name, ''] : [name.slice(0, dot), name.slice(dot + 1)]
+  if (plural === '') throw new UsageError('--resource: the type is missing before its group or subresource')
+  if (plural === '*') return { group, plural }
+  const special = chosen.flatMap((verb) => (Object.hasOwn(specialVerbs, verb) ? [verb] : []))
+  const fits = (verb: string, type: { readonly group: string; readonly plural: string }) =>
+    specialVerbs[verb]!.some(([own, id]) => own === type.plural && groupName(vendor, id) === type.group)
+  const isName = special.some((verb) => fits(verb, { group, plural }))
+  const type = isName ? { group, plural } : await session.types.named(name)
+  const wrong = special.find((verb) => !fits(verb, type))
+  if (wrong === undefined) return type
+  const meant = specialVerbs[wrong]!.map(([own, id]) => shown(own, groupName(vendor, id)))
+  throw new UsageError(`can not perform '${wrong}' on '${shown(type.plural, type.group)}': only on ${meant.join(', ')}`)
+}
+
+function shown(plural: string, group: string): string {
+  return group === '' ? plural : `${plural}.${group}`
+}

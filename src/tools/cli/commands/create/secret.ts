@@ -1,0 +1,108 @@
+/** `orchctl create secret generic|tls|docker-registry` */
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { vendorKey } from '../../../../api/model/vendor.ts'
+import { flag, text, UsageError } from '../../../../base/flags/flags.ts'
+import { codeOf } from '../../../../base/text/errors.ts'
+import type { Context } from '../../program/command.ts'
+import { dataFlags, readData } from './data-sources.ts'
+import { appendHashFlag, defineGenerator } from './generator.ts'
+
+const type = { group: 'core', version: 'v1', kind: 'Secret', namespaced: true } as const
+
+export const createSecretGenericCommand = defineGenerator({
+  name: 'secret generic',
+  about: 'Creates a Secret from literals and files.',
+  examples: ['orchctl create secret generic login --from-literal=user=me --from-file=password=pw.txt'],
+  flags: {
+    ...dataFlags,
+    appendHash: appendHashFlag,
+    type: flag('type', 'TYPE', '', text, 'the type of the secret; else Opaque'),
+  },
+  type,
+  make: (options, { context }) => ({
+    ...(options.type === '' ? {} : { type: options.type }),
+    data: Object.fromEntries([...readData(context, options)].map(([key, value]) => [key, value.toString('base64')])),
+  }),
+})
+
+export const createSecretTlsCommand = defineGenerator({
+  name: 'secret tls',
+  about: 'Creates a Secret with a certificate and its key.',
+  examples: ['orchctl create secret tls site --cert=site.crt --key=site.key'],
+  flags: {
+    cert: flag('cert', 'FILE', '', text, 'the certificate, in PEM'),
+    key: flag('key', 'FILE', '', text, 'its private key, in PEM'),
+    appendHash: appendHashFlag,
+  },
+  type,
+  make: async ({ cert, key }, { context, vendor }) => {
+    if (cert === '' || key === '') throw new UsageError('key and certificate must be specified: --cert and --key')
+    const [certificate, privateKey] = [read(context, cert), read(context, key)]
+    const parsed = inPem(`--cert: ${cert} holds no certificate`, () => new X509Certificate(certificate))
+    // A pair that no server could use is better found now.
+    if (!parsed.checkPrivateKey(inPem(`--key: ${key} holds no private key`, () => createPrivateKey(privateKey))))
+      throw new UsageError(`the certificate and the key do not fit: ${key} is not the key of ${cert}`)
+    return {
+      type: vendorKey(await vendor(), 'tls'),
+      data: { 'tls.crt': certificate.toString('base64'), 'tls.key': privateKey.toString('base64') },
+    }
+  },
+})
+
+function read({ directory }: Context, file: string): Buffer {
+  try {
+    return readFileSync(resolve(directory, file))
+  } catch (error) {
+    throw new UsageError(`cannot read ${file}: ${codeOf(error)}`)
+  }
+}
+
+function inPem<T>(otherwise: string, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    throw new UsageError(`${otherwise} in PEM`, { cause: error })
+  }
+}
+
+export const createSecretDockerRegistryCommand = defineGenerator({
+  name: 'secret docker-registry',
+  about: 'Creates a Secret with the login at a registry of images.',
+  examples: [
+    'orchctl create secret docker-registry images --docker-server=registry.example.com --docker-username=me --docker-password=secret',
+  ],
+  flags: {
+    registry: flag('docker-server', 'ADDRESS', 'https://index.docker.io/v1/', text, 'where the registry is'),
+    username: flag('docker-username', 'NAME', '', text, 'the user'),
+    password: flag('docker-password', 'PASSWORD', '', text, 'the password'),
+    email: flag('docker-email', 'ADDRESS', '', text, 'the mail address of the user'),
+    fromFile: dataFlags.fromFile,
+    appendHash: appendHashFlag,
+  },
+  type,
+  make: async ({ registry, username, password, email, fromFile }, { vendor, context }) => {
+    const type = vendorKey(await vendor(), 'dockerconfigjson')
+    if (fromFile.length > 0) return { type, data: loginsOf(context, fromFile) }
+    if (username === '' || password === '') throw new UsageError('--docker-username and --docker-password are required')
+    const auth = Buffer.from(`${username}:${password}`).toString('base64')
+    const login = { username, password, ...(email === '' ? {} : { email }), auth }
+    const config = JSON.stringify({ auths: { [registry]: login } })
+    return { type, data: { [loginKey]: Buffer.from(config).toString('base64') } }
+  },
+})
+
+const loginKey = '.dockerconfigjson'
+
+/** A file of logins as docker keeps it. */
+function loginsOf(context: Context, fromFile: readonly string[]): { [key: string]: string } {
+  const all = [...readData(context, { fromLiteral: [], fromEnvFile: [], fromFile })].map(([key, value]) => [
+    key,
+    value.toString('base64'),
+  ])
+  const data: { [key: string]: string } = Object.fromEntries(all)
+  if (data[loginKey] === undefined)
+    throw new UsageError(`--from-file: name it ${loginKey}: --from-file=${loginKey}=FILE`)
+  return data
+}

@@ -1,0 +1,79 @@
+/** `orchctl create service clusterip`, `nodeport`, `loadbalancer` and `externalname`. */
+import { flag, repeated, text, UsageError } from '../../../../base/flags/flags.ts'
+import { readCount } from '../../arguments/numbers.ts'
+import { defineGenerator } from './generator.ts'
+
+const tcp = repeated('tcp', 'PORT[:TARGET]', text, 'a port, and the port of the containers where that is another')
+const type = { group: 'core', version: 'v1', kind: 'Service', namespaced: true }
+
+export const createClusterIpCommand = defineGenerator({
+  name: 'service clusterip',
+  about: 'Creates a service with an address within the cluster, or one without (--clusterip=None).',
+  examples: [
+    'orchctl create service clusterip web --tcp=80:8080',
+    'orchctl create service clusterip db --clusterip=None',
+  ],
+  flags: { tcp, clusterIp: flag('clusterip', 'IP', '', text, 'its address; None: it has none') },
+  type,
+  make: ({ tcp, clusterIp }, { name }) => {
+    if (tcp.length === 0 && clusterIp !== 'None')
+      throw new UsageError('at least one tcp port specifier must be provided')
+    return serviceOf(name, { type: 'ClusterIP', ports: portsOf(tcp), ...(clusterIp && { clusterIP: clusterIp }) })
+  },
+})
+
+export const createNodePortCommand = defineGenerator({
+  name: 'service nodeport',
+  about: 'Creates a service that also has a port on every node.',
+  examples: ['orchctl create service nodeport web --tcp=80:8080'],
+  flags: { tcp, nodePort: flag('node-port', 'PORT', '0', readCount, 'the port on the nodes; 0: the server chooses') },
+  type,
+  make: ({ tcp, nodePort }, { name }) => {
+    const ports = requiredPorts(tcp).map((port) => ({ ...port, ...(nodePort > 0 && { nodePort }) }))
+    return serviceOf(name, { type: 'NodePort', ports })
+  },
+})
+
+export const createLoadBalancerCommand = defineGenerator({
+  name: 'service loadbalancer',
+  about: 'Creates a service that a load balancer outside leads to.',
+  examples: ['orchctl create service loadbalancer web --tcp=80:8080'],
+  flags: { tcp },
+  type,
+  make: ({ tcp }, { name }) => serviceOf(name, { type: 'LoadBalancer', ports: requiredPorts(tcp) }),
+})
+
+export const createExternalNameCommand = defineGenerator({
+  name: 'service externalname',
+  about: 'Creates a service that stands for a name outside.',
+  examples: ['orchctl create service externalname db --external-name=db.example.com'],
+  flags: { tcp, externalName: flag('external-name', 'NAME', '', text, 'the name that it stands for') },
+  type,
+  make: ({ tcp, externalName }, { name }) => {
+    if (externalName === '') throw new UsageError('required flag(s) "external-name" not set')
+    return serviceOf(name, { type: 'ExternalName', externalName, ...(tcp.length > 0 && { ports: portsOf(tcp) }) })
+  },
+})
+
+function serviceOf(name: string, spec: object): { metadata: object; spec: object } {
+  return { metadata: { labels: { app: name } }, spec: { ...spec, selector: { app: name } } }
+}
+
+function requiredPorts(tcp: readonly string[]): { port: number }[] {
+  if (tcp.length === 0) throw new UsageError('at least one tcp port specifier must be provided')
+  return portsOf(tcp)
+}
+
+function portsOf(
+  tcp: readonly string[],
+): { name: string; port: number; protocol: string; targetPort: number | string }[] {
+  return tcp
+    .flatMap((each) => each.split(','))
+    .map((each) => {
+      const [port = '', target = port, ...more] = each.split(':')
+      if (!/^\d{1,5}$/.test(port) || target === '' || more.length > 0)
+        throw new UsageError(`--tcp: ${JSON.stringify(each)} is not PORT or PORT:TARGET`)
+      const targetPort = /^\d+$/.test(target) ? Number(target) : target
+      return { name: each.replace(':', '-'), port: Number(port), protocol: 'TCP', targetPort }
+    })
+}

@@ -1,0 +1,72 @@
+/** `orchctl create token`: asks the server for a token of a service account. It is printed, and stored nowhere. */
+
+import { type ApiObject, asJson } from '../../../../api/model/object.ts'
+import { apiVersionOf } from '../../../../api/model/vendor.ts'
+import { flag, oneOf, repeated, text, UsageError } from '../../../../base/flags/flags.ts'
+import { objectPath } from '../../../../client/requests/resource-type.ts'
+import { connectionFlags, readTime } from '../../connection/connection-flags.ts'
+import { bodyOf } from '../../connection/raw-body.ts'
+import { type Session, withSession } from '../../connection/session.ts'
+import { escapeLine } from '../../printers/escape.ts'
+import { printDocument } from '../../printers/objects.ts'
+import { defineCommand } from '../../program/command.ts'
+
+const flags = {
+  audience: repeated('audience', 'NAME', text, 'whom the token is for'),
+  duration: flag('duration', 'TIME', '0', readTime, 'how long it is valid: 1h; 0: as long as the server says'),
+  boundKind: flag('bound-object-kind', 'KIND', '', text, 'valid only as long as this object is there: Pod, Secret'),
+  boundName: flag('bound-object-name', 'NAME', '', text, 'the name of that object'),
+  boundUid: flag('bound-object-uid', 'UID', '', text, 'the uid of that object'),
+  output: flag('o,output', 'FORMAT', '', oneOf(['', 'json', 'yaml']), 'json or yaml: the whole answer'),
+  ...connectionFlags,
+}
+
+interface TokenRequest extends ApiObject {
+  status?: { token?: string }
+}
+
+export const createTokenCommand = defineCommand({
+  name: 'create token',
+  forms: ['SERVICE_ACCOUNT [flags]'],
+  about: 'Asks for a token of a service account, and prints it.',
+  examples: [
+    'orchctl create token robot',
+    'orchctl create token robot --duration=10m --audience=https://vault.example.com',
+  ],
+  flags,
+  run: async (context, { options, words }) => {
+    const [name = '', ...more] = words
+    if (name === '' || more.length > 0) throw new UsageError('exactly one service account must be named')
+    if ((options.boundKind === '') !== (options.boundName === ''))
+      throw new UsageError('--bound-object-kind and --bound-object-name go together')
+    await withSession(context, options, async (session) => {
+      const bound = {
+        kind: options.boundKind,
+        apiVersion: 'v1',
+        name: options.boundName,
+        ...(options.boundUid === '' ? {} : { uid: options.boundUid }),
+      }
+      const spec = {
+        ...(options.audience.length === 0 ? {} : { audiences: options.audience }),
+        ...(options.duration === 0 ? {} : { expirationSeconds: Math.round(options.duration / 1000) }),
+        ...(options.boundKind === '' ? {} : { boundObjectRef: bound }),
+      }
+      const answer = await ask(session, name, spec)
+      if (options.output !== '') return context.out(await printDocument(asJson(answer), options.output))
+      if (!answer.status?.token) throw new UsageError('the server answered without a token')
+      context.out(`${escapeLine(answer.status.token)}\n`)
+    })
+  },
+})
+
+async function ask({ client, context, namespace, types }: Session, name: string, spec: object): Promise<TokenRequest> {
+  const accounts = { group: '', version: 'v1', plural: 'serviceaccounts', namespaced: true }
+  const body = {
+    apiVersion: apiVersionOf(await types.vendor(), 'authentication', 'v1'),
+    kind: 'TokenRequest',
+    metadata: {},
+    spec,
+  }
+  const path = objectPath(accounts, { namespace, name }, 'token')
+  return await bodyOf<TokenRequest>(await client.open({ method: 'POST', path, body, signal: context.signal }))
+}

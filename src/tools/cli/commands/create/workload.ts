@@ -1,0 +1,105 @@
+/** `orchctl create deployment`, `job` and `cronjob`: what runs an image. */
+
+import type { ApiObject } from '../../../../api/model/object.ts'
+import { flag, repeated, text, UsageError } from '../../../../base/flags/flags.ts'
+import { readCount } from '../../arguments/numbers.ts'
+import { defineGenerator, type Given } from './generator.ts'
+
+const image = flag('image', 'IMAGE', '', text, 'the image to run')
+
+export const createDeploymentCommand = defineGenerator({
+  name: 'deployment',
+  form: '--image=IMAGE [flags] [-- COMMAND [ARGUMENT...]]',
+  about: 'Creates a deployment that runs an image, or several beside each other.',
+  examples: [
+    'orchctl create deployment web --image=nginx --replicas=3 --port=80',
+    'orchctl create deployment idle --image=busybox -- sleep 3600',
+  ],
+  flags: {
+    image: repeated('image', 'IMAGE', text, 'the image to run'),
+    replicas: flag('r,replicas', 'NUMBER', '1', readCount, 'how many of them'),
+    port: flag('port', 'PORT', '0', readCount, 'the port that it listens on, the first of several; 0: none'),
+  },
+  type: { group: 'apps', version: 'v1', kind: 'Deployment', namespaced: true },
+  make: ({ image, replicas, port }, { name, words }) => {
+    const images = image.flatMap((names) => names.split(','))
+    if (images.length === 0) throw new UsageError('required flag(s) "image" not set')
+    if (images.length > 1 && words.length > 0)
+      throw new UsageError('cannot specify multiple --image options and command')
+    const labels = { app: name }
+    const containers = images.map((each, i) => ({
+      name: containerName(each),
+      image: each,
+      ...(port === 0 || i > 0 ? {} : { ports: [{ containerPort: port }] }),
+      ...(words.length === 0 ? {} : { command: words }),
+    }))
+    const template = { metadata: { labels }, spec: { containers } }
+    return { metadata: { name, labels }, spec: { replicas, selector: { matchLabels: labels }, template } }
+  },
+})
+
+/** `registry.example.com/a/my.app:1.2` is `my-app`. */
+function containerName(image: string): string {
+  const last = image.slice(image.lastIndexOf('/') + 1)
+  return last.split(/[:@]/)[0]!.replaceAll(/[_.]/g, '-')
+}
+
+export const createJobCommand = defineGenerator({
+  name: 'job',
+  form: '(--image=IMAGE | --from=cronjob/NAME) [flags] [-- COMMAND [ARGUMENT...]]',
+  about: 'Creates a job: it runs an image to its end, or what a cron job would run.',
+  examples: ['orchctl create job backup --image=busybox -- date', 'orchctl create job now --from=cronjob/nightly'],
+  flags: { image, from: flag('from', 'cronjob/NAME', '', text, 'the cron job to run once, now') },
+  type: { group: 'batch', version: 'v1', kind: 'Job', namespaced: true },
+  make: async ({ image, from }, given) => {
+    if ((image === '') === (from === '')) throw new UsageError('either --image or --from must be specified')
+    if (from !== '') return await fromCronJob(from, given)
+    return { spec: { template: { spec: { containers: [containerOf(image, given)], restartPolicy: 'Never' } } } }
+  },
+})
+
+function containerOf(image: string, { name, words }: Given): object {
+  return { name, image, ...(words.length === 0 ? {} : { command: words }) }
+}
+
+interface CronJob extends ApiObject {
+  spec?: { jobTemplate?: { metadata?: { labels?: object; annotations?: { [key: string]: string } }; spec?: object } }
+}
+
+async function fromCronJob(from: string, { session, context, namespace }: Given) {
+  const [word = '', name = ''] = from.split('/')
+  const type = await session.types.named(word)
+  if (type.kind !== 'CronJob' || name === '')
+    throw new UsageError(`--from takes cronjob/NAME, not ${JSON.stringify(from)}`)
+  const job = (await session.client.get(type, { namespace, name }, { signal: context.signal })) as CronJob
+  const { metadata = {}, spec = {} } = job.spec?.jobTemplate ?? {}
+  const { apiVersion, kind } = job
+  const owner = { apiVersion, kind, name, uid: job.metadata.uid ?? '', controller: true }
+  return {
+    metadata: {
+      ...metadata,
+      annotations: { ...metadata.annotations, 'cronjob/instantiate': 'manual' },
+      ownerReferences: [owner],
+    },
+    spec,
+  }
+}
+
+export const createCronJobCommand = defineGenerator({
+  name: 'cronjob',
+  form: '--image=IMAGE --schedule=SCHEDULE [flags] [-- COMMAND [ARGUMENT...]]',
+  about: 'Creates a cron job: it runs an image at times that a schedule gives.',
+  examples: ["orchctl create cronjob nightly --image=busybox --schedule='0 3 * * *' -- date"],
+  flags: {
+    image,
+    schedule: flag('schedule', 'SCHEDULE', '', text, "when it runs, as for cron: '0 3 * * *'"),
+    restart: flag('restart', 'Never|OnFailure', 'OnFailure', text, 'what happens when it fails'),
+  },
+  type: { group: 'batch', version: 'v1', kind: 'CronJob', namespaced: true },
+  make: ({ image, schedule, restart }, given) => {
+    if (image === '') throw new UsageError('--image must be specified')
+    if (schedule === '') throw new UsageError('--schedule must be specified')
+    const template = { spec: { containers: [containerOf(image, given)], restartPolicy: restart } }
+    return { spec: { schedule, jobTemplate: { metadata: { name: given.name }, spec: { template } } } }
+  },
+})

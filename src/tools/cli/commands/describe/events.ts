@@ -1,0 +1,39 @@
+/** The events of an object, as the last part of its description. */
+import type { ApiObject } from '../../../../api/model/object.ts'
+import type { Session } from '../../connection/session.ts'
+import { type EventObject, eventAge, eventSource, eventTime } from '../../printers/event-rows.ts'
+
+const events = { group: '', version: 'v1', plural: 'events', namespaced: true }
+
+export async function describeEvents({ client, context }: Session, { metadata, kind }: ApiObject): Promise<string> {
+  const fieldSelector = [
+    `involvedObject.name=${metadata.name}`,
+    `involvedObject.kind=${kind}`,
+    ...(metadata.namespace === undefined ? [] : [`involvedObject.namespace=${metadata.namespace}`]),
+  ].join(',')
+  const place = metadata.namespace === undefined ? {} : { namespace: metadata.namespace }
+  const { items } = await client.list(events, { ...place, fieldSelector, signal: context.signal })
+  // Of an object of the same name that was there before there may be events still.
+  const own = (items as EventObject[]).filter(
+    ({ involvedObject }) => !involvedObject?.uid || involvedObject.uid === metadata.uid,
+  )
+  if (own.length === 0) return 'Events:\t<none>\n'
+  const rows = own
+    .sort((a, b) => eventTime(a) - eventTime(b))
+    .map((event) => [
+      event.type ?? '',
+      event.reason ?? '',
+      eventAge(event, Date.now()),
+      eventSource(event),
+      (event.message ?? '').trim(),
+    ])
+  const headings = [
+    ['Type', 'Reason', 'Age', 'From', 'Message'],
+    ['----', '------', '----', '----', '-------'],
+  ]
+  return `Events:\n${[...headings, ...rows].map((row) => `  ${row.map(oneLine).join('\t')}\n`).join('')}`
+}
+
+function oneLine(cell: string): string {
+  return cell.replaceAll(/\s+/g, ' ')
+}

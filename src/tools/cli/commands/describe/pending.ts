@@ -1,0 +1,56 @@
+/** Of a Pod that the scheduler found no node for: what stands against each node, as part of its description. */
+
+import type { Pod } from '../../../../api/kinds/core/pod.ts'
+import type { ObjectBase } from '../../../../api/model/object.ts'
+import { groupName } from '../../../../api/model/vendor.ts'
+import type { ResourceType } from '../../../../client/requests/resource-type.ts'
+import { StatusError } from '../../../../client/requests/status-error.ts'
+import { explainNodes, type NodeVerdict, type PlacingObjects } from '../../../../cluster/scheduler/explain-nodes.ts'
+import type { Session } from '../../connection/session.ts'
+
+const maxNodes = 50
+const running = 'spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed'
+
+/** Empty for a Pod that is not pending for want of a node. */
+export async function pendingText(pod: Pod, session: Session): Promise<string> {
+  const scheduled = pod.status?.conditions?.find(({ type }) => type === 'PodScheduled')
+  if (pod.spec?.nodeName || scheduled?.status !== 'False' || scheduled.reason !== 'Unschedulable') return ''
+  try {
+    const vendor = await session.types.vendor()
+    return verdictsText(explainNodes(pod, await placingObjects(pod, session), vendor))
+  } catch (error) {
+    if (!(error instanceof StatusError)) throw error
+    return `Nodes:\t<not known: ${error.message}>\n`
+  }
+}
+
+function verdictsText(verdicts: readonly NodeVerdict[]): string {
+  if (verdicts.length === 0) return 'Nodes:\t<none>\n'
+  const rows = verdicts
+    .slice(0, maxNodes)
+    .map(({ node, reasons }) => `  ${node}\t${reasons.join(', ') || 'possible now'}\n`)
+  const more = verdicts.length > maxNodes ? `  ...\tand ${verdicts.length - maxNodes} more\n` : ''
+  return `Nodes:\n${rows.join('')}${more}`
+}
+
+/** What a Pod does not speak of is not fetched. */
+async function placingObjects(pod: Pod, { client, types, context }: Session): Promise<PlacingObjects> {
+  const { affinity, volumes = [] } = pod.spec ?? {}
+  const storage = groupName(await types.vendor(), 'storage')
+  const list = async <T extends ObjectBase>(group: string, plural: string, options = {}): Promise<T[]> => {
+    const type: ResourceType<T> = { group, version: 'v1', plural, namespaced: false }
+    return (await client.list(type, { ...options, signal: context.signal })).items
+  }
+  const usesClaims = volumes.some(({ persistentVolumeClaim, ephemeral }) => persistentVolumeClaim ?? ephemeral)
+  const ofStorage = async <T extends ObjectBase>(group: string, plural: string): Promise<T[]> =>
+    usesClaims ? await list<T>(group, plural) : []
+  return {
+    nodes: await list('', 'nodes'),
+    pods: await list('', 'pods', { fieldSelector: running }),
+    namespaces: affinity === undefined ? [] : await list('', 'namespaces'),
+    claims: await ofStorage('', 'persistentvolumeclaims'),
+    volumes: await ofStorage('', 'persistentvolumes'),
+    classes: await ofStorage(storage, 'storageclasses'),
+    csiNodes: await ofStorage(storage, 'csinodes'),
+  }
+}

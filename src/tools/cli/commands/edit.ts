@@ -1,0 +1,110 @@
+/**
+ * `orchctl edit`: objects in the user's editor, several as one List. What is saved is sent as a patch of what was changed,
+ * one for each object; one that is refused does not hold up the others.
+ */
+
+import { asJson } from '../../../api/model/object.ts'
+import { flag, type OptionsOf, text, toggle, UsageError } from '../../../base/flags/flags.ts'
+import { StatusError } from '../../../client/requests/status-error.ts'
+import { fileFlags, findSubjects, type Subject } from '../arguments/subjects.ts'
+import { readWanted } from '../arguments/targets.ts'
+import { liveOf } from '../changes/changing.ts'
+import { editedFormat, windowsLineEndingsFlag } from '../changes/editing.ts'
+import { type EditedPart, editObjects } from '../changes/editing-objects.ts'
+import { noteCause, recordFlag, saveConfigFlag, withNotes } from '../changes/kept-notes.ts'
+import { fieldValidation, report, requestOptions, validateFlag, writeFlags } from '../changes/writing.ts'
+import { connectionFlags } from '../connection/connection-flags.ts'
+import { singularName } from '../connection/find-type.ts'
+import { type Session, withSession } from '../connection/session.ts'
+import type { Manifest } from '../manifests/manifest.ts'
+import { ManifestError } from '../manifests/manifest-error.ts'
+import { patchFor } from '../patches/patch-for.ts'
+import { withoutManagedFields } from '../printers/objects.ts'
+import { defineCommand } from '../program/command.ts'
+
+const { dryRun: _, ...written } = writeFlags
+const flags = {
+  ...fileFlags,
+  ...written,
+  validate: validateFlag,
+  saveConfig: saveConfigFlag,
+  record: recordFlag,
+  windowsLineEndings: windowsLineEndingsFlag,
+  subresource: flag('subresource', 'NAME', '', text, 'edit a part with its own rules: status, scale'),
+  outputPatch: toggle('output-patch', 'also print the patch that is sent'),
+  ...connectionFlags,
+}
+
+type Options = OptionsOf<typeof flags>
+
+export const editCommand = defineCommand({
+  name: 'edit',
+  forms: ['(TYPE [NAME...] | TYPE/NAME... | -f FILE) [flags]'],
+  about: `Opens objects in an editor, and changes them to what was saved: those that are named, or all of a type.
+
+The editor is that of $KUBE_EDITOR, else of $EDITOR, else vi. Several objects come up as one List. A file that was not
+changed, or is empty, changes nothing; an object that is taken out of the List stays as it is.`,
+  examples: ['orchctl edit configmap greeting', 'EDITOR=nano orchctl edit deployment/web', 'orchctl edit services'],
+  flags,
+  run: async (context, { options, words }) => {
+    await withSession(context, options, async (session) => {
+      const parts = await readParts(session, await subjectsToEdit(session, words, options), options)
+      if (parts.length === 0) throw new UsageError('edit cancelled, no objects found')
+      await editObjects(session, parts, {
+        what: 'object',
+        windowsLineEndings: options.windowsLineEndings,
+        format: editedFormat(options.output),
+        saveOne: (part, { manifest, index }) => saveOne(session, part, { manifest, options, index }),
+      })
+    })
+  },
+})
+
+async function subjectsToEdit(session: Session, words: readonly string[], options: Options): Promise<Subject[]> {
+  const all = options.filename.length === 0 && readWanted(words).every(({ name }) => name === undefined)
+  const selection = { selector: '', fieldSelector: '', all, allNamespaces: false }
+  return await findSubjects(session, words, { ...options, ...selection })
+}
+
+async function readParts(
+  session: Session,
+  subjects: readonly Subject[],
+  { subresource }: Options,
+): Promise<EditedPart[]> {
+  const read = async (subject: Subject) =>
+    subresource === ''
+      ? await liveOf(session, subject)
+      : await session.client.get(subject.type, subject.name, { subresource, signal: session.context.signal })
+  return await Promise.all(
+    subjects.map(async (subject) => ({ ...subject, shown: withoutManagedFields(await read(subject)) })),
+  )
+}
+
+async function saveOne(
+  session: Session,
+  part: EditedPart,
+  { manifest, options, index }: { manifest: Manifest; options: Options; index: number },
+): Promise<string> {
+  const { type, name, shown: live } = part
+  const wanted = await withNotes(session, manifest.object, { saveConfig: options.saveConfig })
+  const states = { original: asJson(live), modified: asJson(wanted), current: asJson(live) }
+  const writing = { ...options, dryRun: 'none' } as const
+  // A part of another kind, such as a Scale, is not described by the schema of the object.
+  const patch = await patchFor({ ...type, kind: live.kind }, await session.types.vendor(), states)
+  if (patch === undefined) return await report(writing, { type, object: live, done: 'skipped', index })
+  try {
+    const subresource = options.subresource === '' ? {} : { subresource: options.subresource }
+    const validation = { fieldValidation: fieldValidation(options.validate) }
+    if (options.outputPatch) session.context.out(`Patch: ${JSON.stringify(Object.values(patch)[0])}\n`)
+    const request = { ...requestOptions(session, writing), ...subresource, ...validation, patch }
+    const object = await session.client.patch(type, name, request)
+    await noteCause(session, part, writing)
+    return await report(writing, { type, object, done: 'edited', index })
+  } catch (error) {
+    if (!(error instanceof StatusError)) throw error
+    throw new ManifestError(
+      { origin: manifest.origin, doing: 'saving', subject: `${singularName(type)}/${name.name}` },
+      error,
+    )
+  }
+}

@@ -1,0 +1,97 @@
+/** `orchctl events`: what happened lately, the latest last. */
+import { flag, type OptionsOf, text, toggle } from '../../../base/flags/flags.ts'
+import type { Selection } from '../../../client/requests/resource-type.ts'
+import { changesOf, type Feed, follow } from '../changes/following.ts'
+import { withTypedSession } from '../changes/without-nulls.ts'
+import { connectionFlags } from '../connection/connection-flags.ts'
+import type { Session } from '../connection/session.ts'
+import { Columns } from '../printers/columns.ts'
+import { escapeLine } from '../printers/escape.ts'
+import { type EventObject, eventAge, eventTime } from '../printers/event-rows.ts'
+import { defineCommand, refuseWords } from '../program/command.ts'
+
+const flags = {
+  allNamespaces: toggle('A,all-namespaces', 'in all namespaces'),
+  for: flag('for', 'TYPE/NAME', '', text, 'only those about this object'),
+  types: flag('types', 'TYPE,...', '', text, 'only those of these types: Normal, Warning'),
+  watch: toggle('w,watch', 'show what there is, and then what happens, until Ctrl-C'),
+  noHeaders: toggle('no-headers', 'without the line of headings'),
+  ...connectionFlags,
+}
+
+type Options = OptionsOf<typeof flags>
+
+const events = { group: '', version: 'v1', plural: 'events', namespaced: true }
+
+export const eventsCommand = defineCommand({
+  name: 'events',
+  forms: ['[flags]'],
+  about: 'Shows what happened lately in a namespace, the latest last.',
+  examples: ['orchctl events', 'orchctl events -A --types=Warning', 'orchctl events --for=pod/web -w'],
+  flags,
+  run: async (context, { options, words }) => {
+    refuseWords(words)
+    await withTypedSession(context, options, async (session) => await show(session, options))
+  },
+})
+
+async function show(session: Session, options: Options): Promise<void> {
+  const feed = feedOf(session, options, await subjectSelector(session, options.for))
+  if (options.watch) await follow(session.context, feed)
+  else await feed.list(false)
+}
+
+function feedOf({ client, context, namespace }: Session, options: Options, about: Selection): Feed {
+  const { allNamespaces, types, watch } = options
+  const selection = { ...(allNamespaces ? {} : { namespace }), ...about, signal: context.signal }
+  const lines = new Columns()
+  let headed = options.noHeaders
+  const print = (found: readonly EventObject[]) => {
+    const rows = found.map((event) => rowOf(event, options))
+    context.out(lines.lines(headed ? rows : [headings(options), ...rows]))
+    headed = true
+  }
+  return {
+    list: async () => {
+      const { items, resourceVersion } = await client.list(events, selection)
+      const wanted = items.filter((event) => isWanted(event, types))
+      if (wanted.length > 0 || watch) print(wanted.sort((a, b) => eventTime(a) - eventTime(b)))
+      else context.err(allNamespaces ? 'No events found.\n' : `No events found in ${namespace} namespace.\n`)
+      return resourceVersion
+    },
+    watch: changesOf(client, events, {
+      selection,
+      show: ({ type, object }) => {
+        if (type !== 'DELETED' && isWanted(object, types)) print([object])
+      },
+    }),
+  }
+}
+
+async function subjectSelector(session: Session, subject: string): Promise<Selection> {
+  if (subject === '') return {}
+  const { readWanted } = await import('../arguments/targets.ts')
+  const [{ type = '', name } = {}] = readWanted([subject])
+  const { kind } = await session.types.named(type)
+  return { fieldSelector: `involvedObject.kind=${kind}${name === undefined ? '' : `,involvedObject.name=${name}`}` }
+}
+
+function isWanted({ type = '' }: EventObject, types: string): boolean {
+  return types === '' || types.toLowerCase().split(',').includes(type.toLowerCase())
+}
+
+function headings({ allNamespaces }: Options): string[] {
+  return [...(allNamespaces ? ['NAMESPACE'] : []), 'LAST SEEN', 'TYPE', 'REASON', 'OBJECT', 'MESSAGE']
+}
+
+function rowOf(event: EventObject, { allNamespaces }: Options): string[] {
+  const { kind = '', name = '' } = event.involvedObject ?? {}
+  const cells = [
+    eventAge(event, Date.now()),
+    event.type ?? '',
+    event.reason ?? '',
+    `${kind}/${name}`,
+    (event.message ?? '').trim(),
+  ]
+  return [...(allNamespaces ? [event.metadata.namespace ?? ''] : []), ...cells].map(escapeLine)
+}

@@ -1,0 +1,124 @@
+/**
+ * `orchctl explain-admission -f`: sends objects as a dry run and shows what admission made of them: which controls and
+ * webhooks looked, for how long, what each said, and which fields each changed. Nothing is stored.
+ */
+
+import { defined } from '../../../api/json/json.ts'
+import { UsageError } from '../../../base/flags/flags.ts'
+import { collectionPath, objectPath } from '../../../client/requests/resource-type.ts'
+import { StatusError } from '../../../client/requests/status-error.ts'
+import { fileFlags, type Subject, subjectOf } from '../arguments/subjects.ts'
+import { inBulk } from '../changes/bulk.ts'
+import { connectionFlags } from '../connection/connection-flags.ts'
+import { singularName } from '../connection/find-type.ts'
+import { type Session, withSession } from '../connection/session.ts'
+import { type Manifest, readManifests } from '../manifests/manifest.ts'
+import { Columns } from '../printers/columns.ts'
+import { escapeLine } from '../printers/escape.ts'
+import { defineCommand } from '../program/command.ts'
+
+export const explainAdmissionCommand = defineCommand({
+  name: 'explain-admission',
+  forms: ['-f FILE [flags]'],
+  about: `Shows what admission controls and webhooks would make of objects, and stores nothing.
+
+It needs the permission to create \`admissionexplanations\` of the group ops, beside that for the write itself.`,
+  examples: ['orchctl explain-admission -f pod.yaml'],
+  flags: { ...fileFlags, ...connectionFlags },
+  run: async (context, { options, words }) => {
+    if (words.length > 0) throw new UsageError(`unexpected argument ${JSON.stringify(words[0])}: name files with -f`)
+    if (options.filename.length === 0) throw new UsageError('must specify -f: the files with the objects')
+    const manifests = await readManifests(context, options)
+    if (manifests.length === 0) throw new UsageError('no objects passed to explain-admission')
+    await withSession(context, options, async (session) => {
+      await inBulk(context, manifests, {
+        // One at a time, in their order.
+        sortOf: (manifest) => manifest,
+        done: 'explained',
+        act: async (manifest) => await explain(session, await subjectOf(session, manifest)),
+      })
+    })
+  },
+})
+
+interface Sent {
+  readonly headers: { readonly [name: string]: string }
+  /** Undefined: it would be done. */
+  readonly refusal: StatusError | undefined
+}
+
+async function explain(session: Session, subject: Subject & Manifest): Promise<string> {
+  const { type, name, object } = subject
+  const title = `${singularName(type)}/${name.name || object.metadata.generateName}`
+  const created = await send(session, { method: 'POST', path: collectionPath(type, name.namespace), object })
+  const exists = created.refusal?.status.reason === 'AlreadyExists' && name.name !== ''
+  const sent = exists ? await replace(session, subject) : created
+  const outcome = exists ? 'would be replaced' : 'would be created'
+  const head = sent.refusal === undefined ? outcome : `would be refused: ${sent.refusal.message}`
+  return [escapeLine(`${title} ${head}`), '\n', lookLines(sent), ...changeLines(sent)].join('')
+}
+
+/** Some kinds cannot be replaced without the version of the object that is there. */
+async function replace(session: Session, { type, name, object }: Subject & Manifest): Promise<Sent> {
+  const { client, context } = session
+  const live = await client.get(type, name, { signal: context.signal })
+  const { resourceVersion = live.metadata.resourceVersion } = object.metadata
+  const next = { ...object, metadata: { ...object.metadata, ...defined({ resourceVersion }) } }
+  return await send(session, { method: 'PUT', path: objectPath(type, name), object: next })
+}
+
+interface Request {
+  readonly method: string
+  readonly path: string
+  readonly object: Manifest['object']
+}
+
+async function send({ client, context }: Session, { method, path, object }: Request): Promise<Sent> {
+  let headers: Sent['headers'] = {}
+  try {
+    const response = await client.open({
+      ...{ method, path, body: object, query: { dryRun: 'All' }, signal: context.signal },
+      headers: { 'explain-admission': 'true' },
+      onHeaders: (answered) => {
+        headers = answered
+      },
+    })
+    for await (const _ of response.body);
+    return { headers, refusal: undefined }
+  } catch (error) {
+    if (error instanceof StatusError && headers['admission-trace'] !== undefined) return { headers, refusal: error }
+    throw error
+  }
+}
+
+interface Look {
+  readonly control?: string
+  readonly webhook?: string
+  readonly step?: string
+  readonly ms?: number
+  readonly said?: string
+  readonly more?: number
+}
+
+function lookLines({ headers }: Sent): string {
+  const looks = JSON.parse(headers['admission-trace'] ?? '[]') as Look[]
+  const rows = looks.map(({ step = '', control = '', webhook = '-', ms = 0, said = '-', more }) =>
+    more === undefined ? [step, control, webhook, `${ms}ms`, said] : ['', `and ${more} more`, '', '', ''],
+  )
+  return new Columns().lines([
+    ['STEP', 'CONTROL', 'WEBHOOK', 'TIME', 'SAID'],
+    ...rows.map((row) => row.map(escapeLine)),
+  ])
+}
+
+interface Change {
+  readonly control?: string
+  readonly fields?: readonly string[]
+}
+
+function changeLines({ headers }: Sent): string[] {
+  const changes = JSON.parse(headers['admission-changes'] ?? '[]') as Change[]
+  return changes
+    .filter(({ control }) => control !== undefined)
+    .map(({ control = '', fields = [] }) => `${escapeLine(`${control} changed ${fields.join(', ')}`)}\n`)
+}

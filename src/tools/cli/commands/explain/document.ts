@@ -1,0 +1,20 @@
+/** What a server publishes of its types in OpenAPI. */
+
+import type { JsonObject } from '../../../../api/json/json.ts'
+import { UsageError } from '../../../../base/flags/flags.ts'
+import type { DiscoveredType } from '../../../../client/requests/discovery.ts'
+import type { Session } from '../../connection/session.ts'
+
+/** The description of the group version that the type is in. */
+export async function documentOf(
+  { client, context }: Session,
+  { group, version }: DiscoveredType,
+): Promise<JsonObject> {
+  const place = group === '' ? `api/${version}` : `apis/${group}/${version}`
+  const { paths } = await client.read<{ paths: { [place: string]: { serverRelativeURL: string } } }>('/openapi/v3', {
+    signal: context.signal,
+  })
+  const address = paths[place]?.serverRelativeURL
+  if (address === undefined) throw new UsageError(`the server does not describe ${place}`)
+  return await client.read<JsonObject>(address, { signal: context.signal })
+}

@@ -1,0 +1,55 @@
+/** `orchctl explain`: what a type is for, and what its fields mean, as the server describes them. */
+import { flag, refusedFlag, text, toggle, UsageError } from '../../../../base/flags/flags.ts'
+import type { DiscoveredType } from '../../../../client/requests/discovery.ts'
+import { connectionFlags } from '../../connection/connection-flags.ts'
+import { type Session, withSession } from '../../connection/session.ts'
+import { escapeText } from '../../printers/escape.ts'
+import { defineCommand } from '../../program/command.ts'
+import { Definitions } from './definitions.ts'
+import { documentOf } from './document.ts'
+import { explanation } from './explanation.ts'
+
+const flags = {
+  recursive: toggle('recursive', 'all fields with all that is in them, without what they mean'),
+  apiVersion: flag('api-version', 'VERSION', '', text, 'of this version of the group: apps/v1'),
+  output: refusedFlag('output', 'not built: text is the only form', { value: 'FORMAT', accepted: 'plaintext' }),
+  ...connectionFlags,
+}
+
+export const explainCommand = defineCommand({
+  name: 'explain',
+  forms: ['TYPE[.FIELD...] [flags]'],
+  about: 'Explains a type of objects and its fields.',
+  examples: [
+    'orchctl explain configmap',
+    'orchctl explain pod.spec.containers',
+    'orchctl explain deployment.spec --recursive',
+  ],
+  flags,
+  run: async (context, { options, words }) => {
+    const [path = '', ...more] = words
+    if (path === '')
+      throw new UsageError(
+        'you must specify the type of resource to explain: `orchctl api-resources` lists what there is',
+      )
+    if (more.length > 0)
+      throw new UsageError(`We accept only this format: explain RESOURCE; ${JSON.stringify(more[0])} is too much`)
+    await withSession(context, options, async (session) => {
+      const { type, fields } = await subjectOf(session, path, options.apiVersion)
+      const definitions = new Definitions(await documentOf(session, type))
+      context.out(escapeText(explanation(definitions, { type, fields, recursive: options.recursive })))
+    })
+  },
+})
+
+/** `leases.v1.coordination.orch.io` cannot be told from a type with fields: fields come after the first dot. */
+async function subjectOf(
+  { types }: Session,
+  path: string,
+  apiVersion: string,
+): Promise<{ type: DiscoveredType; fields: string[] }> {
+  const [word = '', ...fields] = path.split('.').filter((part) => part !== '')
+  const type = await types.named(word)
+  if (apiVersion === '') return { type, fields }
+  return { type: await types.ofKind(apiVersion, type.kind), fields }
+}

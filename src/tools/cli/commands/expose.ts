@@ -1,0 +1,171 @@
+/** `orchctl expose`: a service for the pods that something makes, selects or is. */
+
+import type { ApiObject } from '../../../api/model/object.ts'
+import { flag, type OptionsOf, oneOf, text, UsageError } from '../../../base/flags/flags.ts'
+import { readPairs } from '../arguments/pairs.ts'
+import { fileFlags, findSubjects, type Subject } from '../arguments/subjects.ts'
+import { liveOf } from '../changes/changing.ts'
+import { recordFlag } from '../changes/kept-notes.ts'
+import { withTypedSession } from '../changes/without-nulls.ts'
+import { connectionFlags } from '../connection/connection-flags.ts'
+import type { Session } from '../connection/session.ts'
+import { overrideTypeFlag } from '../patches/override-type.ts'
+import { readOverrides } from '../patches/overrides.ts'
+import { defineCommand } from '../program/command.ts'
+import { createObject, creationFlags } from './create/generator.ts'
+
+const flags = {
+  ...fileFlags,
+  name: flag('name', 'NAME', '', text, 'the name of the service; else that of the object'),
+  port: flag('port', 'PORT,...', '', text, 'the ports of the service; else those that the object names'),
+  targetPort: flag(
+    'target-port',
+    'PORT',
+    '',
+    text,
+    'the port of the containers, or its name; else that of the service',
+  ),
+  protocol: flag('protocol', 'PROTOCOL', '', text, 'TCP, UDP or SCTP; else what the object says, or TCP'),
+  type: flag(
+    'type',
+    'TYPE',
+    '',
+    oneOf(['', 'ClusterIP', 'NodePort', 'LoadBalancer', 'ExternalName']),
+    'ClusterIP, NodePort or LoadBalancer',
+  ),
+  clusterIp: flag('cluster-ip', 'IP', '', text, 'the address of the service; None: it has none'),
+  externalIp: flag('external-ip', 'IP,...', '', text, 'further addresses that lead to it'),
+  loadBalancerIp: flag('load-balancer-ip', 'IP', '', text, 'the address of the load balancer'),
+  sessionAffinity: flag('session-affinity', 'None|ClientIP', '', oneOf(['', 'None', 'ClientIP']), 'None or ClientIP'),
+  selector: flag('selector', 'KEY=VALUE,...', '', text, 'which pods it is for; else those of the object'),
+  labels: flag('l,labels', 'KEY=VALUE,...', '', text, 'the labels of the service; else those of the object'),
+  overrides: flag('overrides', 'JSON', '', text, 'what else the service shall have, merged into it: {"spec": ...}'),
+  overrideType: overrideTypeFlag,
+  generator: flag(
+    'generator',
+    'service/v1|service/v2',
+    'service/v2',
+    oneOf(['service/v1', 'service/v2']),
+    'service/v1: a port that is alone is named default',
+  ),
+  ...creationFlags,
+  record: recordFlag,
+  ...connectionFlags,
+}
+
+type Options = OptionsOf<typeof flags>
+
+export const exposeCommand = defineCommand({
+  name: 'expose',
+  forms: ['(TYPE NAME | TYPE/NAME | -f FILE) [--port=PORT] [flags]'],
+  about: 'Creates a service for the pods of a deployment, replica set, replication controller, pod or other service.',
+  examples: [
+    'orchctl expose deployment web --port=80 --target-port=8080',
+    'orchctl expose pod web --port=80 --name=front --type=NodePort',
+  ],
+  flags,
+  run: async (context, { options, words }) => {
+    await withTypedSession(context, options, async (session) => {
+      const chosen = { ...options, selector: '', fieldSelector: '', all: false, allNamespaces: false }
+      for (const [index, subject] of (await findSubjects(session, words, chosen)).entries()) {
+        const made = await serviceFor(session, subject, options)
+        const service = options.overrides === '' ? made : await readOverrides(made, options)
+        context.out(await createObject(session, service, { options, done: 'exposed', index }))
+      }
+    })
+  },
+})
+
+interface Port {
+  readonly port: number
+  readonly protocol?: string
+}
+
+interface PodSpec {
+  containers?: { ports?: { containerPort: number; protocol?: string }[] }[]
+}
+
+interface Exposed extends ApiObject {
+  spec?: PodSpec & {
+    selector?: { matchLabels?: { [key: string]: string }; matchExpressions?: unknown[] }
+    template?: { spec?: PodSpec }
+    ports?: { port: number; protocol?: string }[]
+  }
+}
+
+async function serviceFor(session: Session, subject: Subject, options: Options): Promise<ApiObject> {
+  // What a file says need not be on the server yet.
+  const live: Exposed = subject.object ?? (await liveOf(session, subject))
+  const ports = portsIn(live, subject)
+  const selector = options.selector === '' ? selectorOf(live) : readPairs(options.selector, '--selector')
+  if (Object.keys(selector).length === 0)
+    throw new UsageError(
+      `invalid ${live.kind.toLowerCase()}: no selectors, therefore cannot be exposed; use --selector`,
+    )
+  // A name that was given is the server's to judge; one that is taken over may be too long for a service.
+  const name = options.name || (live.metadata.name ?? '').slice(0, 63)
+  const labels = options.labels === '' ? live.metadata.labels : readPairs(options.labels, '--labels')
+  const spec = {
+    ports: portsOf(ports, options),
+    selector,
+    ...(options.type && { type: options.type }),
+    ...(options.clusterIp && { clusterIP: options.clusterIp }),
+    ...(options.externalIp && { externalIPs: options.externalIp.split(',') }),
+    ...(options.type === 'LoadBalancer' && options.loadBalancerIp && { loadBalancerIP: options.loadBalancerIp }),
+    ...(options.sessionAffinity && { sessionAffinity: options.sessionAffinity }),
+  }
+  const place = session.namespaceGiven ? { namespace: session.namespace } : {}
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name, ...place, ...(labels && { labels }) },
+    spec,
+  } as ApiObject
+}
+
+/** The ports that an object has. Throws UsageError for one that cannot be exposed. */
+function portsIn({ kind, spec = {} }: Exposed, { type }: Subject): Port[] {
+  const known = type.group === '' ? ['Service', 'Pod', 'ReplicationController'] : ['Deployment', 'ReplicaSet']
+  if (!['', 'apps'].includes(type.group) || !known.includes(kind)) throw new UsageError(`cannot expose a ${kind}`)
+  if (kind === 'Service') return spec.ports ?? []
+  return containerPorts(kind === 'Pod' ? spec : (spec.template?.spec ?? {}))
+}
+
+/** The labels of the pods that such an object stands for. */
+function selectorOf({ kind, metadata, spec = {} }: Exposed): object {
+  if (kind === 'Service' || kind === 'ReplicationController') return spec.selector ?? {}
+  if (kind === 'Pod') {
+    if (metadata.labels === undefined)
+      throw new UsageError('the pod has no labels and cannot be exposed: no service could select it')
+    return metadata.labels
+  }
+  if (spec.selector?.matchExpressions?.length)
+    throw new UsageError(
+      `the selector of ${kind} ${metadata.name} has expressions, which a service cannot have: use --selector`,
+    )
+  return spec.selector?.matchLabels ?? {}
+}
+
+function containerPorts({ containers = [] }: PodSpec): Port[] {
+  return containers.flatMap(({ ports = [] }) =>
+    ports.map(({ containerPort, protocol }) => ({ port: containerPort, ...(protocol && { protocol }) })),
+  )
+}
+
+function portsOf(own: readonly Port[], { port, targetPort, protocol, generator }: Options): object[] {
+  const numbers = port === '' ? own.map((each) => each.port) : port.split(',').map(readPort)
+  if (numbers.length === 0) throw new UsageError("couldn't find port via --port flag or introspection")
+  return numbers.map((number, i) => ({
+    ...(numbers.length > 1 ? { name: `port-${i + 1}` } : generator === 'service/v1' && { name: 'default' }),
+    port: number,
+    protocol: protocol || (own.find((each) => each.port === number)?.protocol ?? 'TCP'),
+    targetPort: targetPort === '' ? number : /^\d+$/.test(targetPort) ? readPort(targetPort) : targetPort,
+  }))
+}
+
+function readPort(value: string): number {
+  const number = Number(value)
+  if (!/^\d{1,5}$/.test(value) || number < 1 || number > 65535)
+    throw new UsageError(`${JSON.stringify(value)} is not a port: 1 to 65535`)
+  return number
+}

@@ -1,0 +1,101 @@
+/** `orchctl generate types`: TypeScript for kinds, from what a server publishes or from files with their definitions. */
+
+import { isObject, type JsonObject, own } from '../../../../api/json/json.ts'
+import { type ApiObject, asJson } from '../../../../api/model/object.ts'
+import { UsageError } from '../../../../base/flags/flags.ts'
+import type { DiscoveredType } from '../../../../client/requests/discovery.ts'
+import { fileFlags } from '../../arguments/subjects.ts'
+import { connectionFlags } from '../../connection/connection-flags.ts'
+import { type Session, withSession } from '../../connection/session.ts'
+import { readManifests } from '../../manifests/manifest.ts'
+import { escapeText } from '../../printers/escape.ts'
+import { type Context, defineCommand } from '../../program/command.ts'
+import { type PrintedKind, pascal, printResourceType, TypePrinter } from '../../typescript/print-types.ts'
+import { Definitions } from '../explain/definitions.ts'
+import { documentOf } from '../explain/document.ts'
+
+const { kustomize: _, ...files } = fileFlags
+
+export const generateTypesCommand = defineCommand({
+  name: 'generate types',
+  forms: ['TYPE... [flags]', '-f FILE [flags]'],
+  about: 'Writes TypeScript for types of objects, to be used with orch/client.',
+  examples: [
+    'orchctl generate types widgets.example.com > src/widget.ts',
+    'orchctl generate types -f crd.yaml > src/widget.ts',
+  ],
+  flags: { ...files, ...connectionFlags },
+  run: async (context, { options, words }) => {
+    const fromFiles = options.filename.length > 0
+    if (fromFiles === words.length > 0)
+      throw new UsageError('name types, as `orchctl api-resources` lists them, or files with their definitions (-f)')
+    if (fromFiles) return context.out(escapeText(textOf(await kindsInFiles(context, options))))
+    await withSession(context, options, async (session) => context.out(escapeText(await textOfServed(session, words))))
+  },
+})
+
+const head = `// Written by \`orchctl generate types\`: do not change it by hand.
+import type { ObjectMeta, ResourceType } from 'orch/client'
+`
+
+/** Kinds whose schemas are written out in their definitions. */
+function textOf(kinds: readonly PrintedKind[]): string {
+  const printer = new TypePrinter({})
+  return head + kinds.map((kind) => `\n${printer.kind(kind)}${printResourceType(kind)}`).join('')
+}
+
+async function textOfServed(session: Session, words: readonly string[]): Promise<string> {
+  let text = head
+  for (const word of words) {
+    const type = await session.types.named(word)
+    const document = await documentOf(session, type)
+    const kind = { name: pascal(type.kind), schema: schemaIn(document, type), type }
+    const components = own(document, 'components')
+    const schemas = isObject(components) ? own(components, 'schemas') : undefined
+    const printer = new TypePrinter(isObject(schemas) ? schemas : {}, new Map(), [kind.name])
+    text += `\n${printer.kind(kind)}${printResourceType(kind)}${printer.referred()}`
+  }
+  return text
+}
+
+function schemaIn(document: JsonObject, type: DiscoveredType): JsonObject {
+  const schema = new Definitions(document).ofType(type)
+  if (schema === undefined) throw new UsageError(`the server does not describe ${type.kind} in ${type.version}`)
+  return schema
+}
+
+type FileOptions = Parameters<typeof readManifests>[1]
+
+async function kindsInFiles(context: Context, options: FileOptions): Promise<PrintedKind[]> {
+  const manifests = await readManifests(context, options)
+  const kinds = manifests.flatMap(({ object }) => (object.kind === 'CustomResourceDefinition' ? kindsOf(object) : []))
+  if (kinds.length === 0) throw new UsageError('the files hold no CustomResourceDefinition with a schema')
+  return kinds
+}
+
+/** The served versions of a definition; where there are several, each has its version in its name. */
+function kindsOf(definition: ApiObject): PrintedKind[] {
+  const spec = objectIn(asJson(definition), 'spec')
+  const names = objectIn(spec, 'names')
+  const kind = String(own(names, 'kind') ?? '')
+  const list = own(spec, 'versions')
+  const versions = Array.isArray(list)
+    ? list.filter(isObject).filter((version) => own(version, 'served') !== false)
+    : []
+  return versions.map((each) => {
+    const version = String(own(each, 'name') ?? '')
+    return {
+      name: versions.length === 1 ? pascal(kind) : `${pascal(kind)}${pascal(version)}`,
+      schema: objectIn(objectIn(each, 'schema'), 'openAPIV3Schema'),
+      type: {
+        ...{ group: String(own(spec, 'group') ?? ''), version, kind, plural: String(own(names, 'plural') ?? '') },
+        namespaced: own(spec, 'scope') === 'Namespaced',
+      },
+    }
+  })
+}
+
+function objectIn(value: JsonObject, key: string): JsonObject {
+  const inner = own(value, key)
+  return isObject(inner) ? inner : {}
+}

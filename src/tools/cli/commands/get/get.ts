@@ -1,0 +1,86 @@
+/**
+ * `orchctl get`: what is asked for is read from the words, fetched in that order, and printed as tables or documents.
+ * One that fails does not hold up the others; what went wrong is printed at the end.
+ */
+import { UsageError } from '../../../../base/flags/flags.ts'
+import { findTargets, readWanted, type Target, type Wanted } from '../../arguments/targets.ts'
+import { withSession } from '../../connection/session.ts'
+import { defineCommand } from '../../program/command.ts'
+import { type GetOptions, type Getting, getFlags } from './getting.ts'
+import { getObjects } from './objects.ts'
+import { getTables } from './tables.ts'
+
+export const getCommand = defineCommand({
+  name: 'get',
+  forms: ['TYPE[,TYPE...] [NAME...] [flags]', 'TYPE/NAME... [flags]', '-f FILE [flags]', '--raw PATH'],
+  about: `Shows objects: all of one type or several, or those that are named.
+
+A type is named by its plural, its kind or a short name, in any case, if need be with its group:
+configmaps, ConfigMap, cm, leases.coordination.orch.io. \`orchctl api-resources\` lists them. \`all\` stands for the types
+that people mostly work with.`,
+  examples: [
+    'orchctl get namespaces',
+    'orchctl get configmaps,secrets -A -l app=web',
+    'orchctl get cm greeting -o yaml',
+    'orchctl get cm/greeting ns/default',
+    'orchctl get cm -w',
+    'orchctl get cm --at=90m',
+    'orchctl get cm greeting --at=2026-11-16T12:00:00Z -o yaml',
+    'orchctl get cm -o jsonpath=\'{range .items[*]}{.metadata.name}{"\\n"}{end}\'',
+    'orchctl get cm -o custom-columns=NAME:.metadata.name,MADE:.metadata.creationTimestamp --sort-by=.metadata.name',
+  ],
+  flags: getFlags,
+  run: async (context, { options, words }) => {
+    if (options.raw !== '') {
+      const { callRaw } = await import('../../connection/raw.ts')
+      return await callRaw(context, options, { method: 'GET', words })
+    }
+    const wanted = options.filename.length > 0 ? [] : readWanted(words)
+    checkTogether(wanted, options)
+    if (options.at !== '') (await import('./past.ts')).checkPast(options)
+    await withSession(context, options, async (session) => {
+      const targets =
+        options.filename.length > 0
+          ? await fileTargets({ ...session, options }, words)
+          : await findTargets(session.types, wanted)
+      checkScopes(targets, options)
+      await show({ ...session, options }, targets)
+    })
+  },
+})
+
+async function fileTargets(getting: Getting, words: readonly string[]): Promise<Target[]> {
+  const { findSubjects } = await import('../../arguments/subjects.ts')
+  const subjects = await findSubjects(getting, words, { ...getting.options, all: false })
+  return subjects.map(({ type, name }) => ({ type, name: name.name, namespace: name.namespace }))
+}
+
+async function show(getting: Getting, targets: readonly Target[]): Promise<void> {
+  const { watch, watchOnly, output, count } = getting.options
+  if (count) return await (await import('./count.ts')).countTargets(getting, targets)
+  if (watch || watchOnly) await (await import('./watch.ts')).watchTarget(getting, targets)
+  else if (output.form !== '' && output.form !== 'wide') await getObjects(getting, targets, output)
+  else if (getting.options.at !== '') await (await import('./past.ts')).showPast(getting, targets)
+  else await getTables(getting, targets)
+}
+
+function checkTogether(wanted: readonly Wanted[], options: GetOptions): void {
+  const { selector, fieldSelector, subresource, watch, watchOnly, outputWatchEvents } = options
+  const named = wanted.some(({ name }) => name !== undefined)
+  if (named && (selector !== '' || fieldSelector !== ''))
+    throw new UsageError('name cannot be provided when a selector is specified')
+  if (subresource !== '' && (!named || watch || watchOnly))
+    throw new UsageError('--subresource needs the name of an object, and cannot be watched')
+  if (options.count && (named || watch || watchOnly || options.output.form !== ''))
+    throw new UsageError('--count counts all objects of types, and nothing is shown of them')
+  if (outputWatchEvents && !watch && !watchOnly)
+    throw new UsageError('--output-watch-events option can only be used with --watch or --watch-only')
+}
+
+function checkScopes(targets: readonly Target[], { allNamespaces }: GetOptions): void {
+  if (
+    allNamespaces &&
+    targets.some(({ type, name, namespace }) => type.namespaced && name !== undefined && namespace === undefined)
+  )
+    throw new UsageError('a resource cannot be retrieved by name across all namespaces')
+}

@@ -1,0 +1,110 @@
+/** `orchctl get` for programs: the objects themselves as JSON or YAML, or what is chosen of them. */
+
+import { type ApiObject, asJson } from '../../../../api/model/object.ts'
+import type { DiscoveredType } from '../../../../client/requests/discovery.ts'
+import { isNotFound } from '../../../../client/requests/status-error.ts'
+import { selectionOf } from '../../arguments/subjects.ts'
+import type { Target } from '../../arguments/targets.ts'
+import { singularName } from '../../connection/find-type.ts'
+import { withNearNames } from '../../connection/near-names.ts'
+import { placeOf } from '../../connection/session.ts'
+import { bytesToWrite } from '../../printers/byte-text.ts'
+import { Columns } from '../../printers/columns.ts'
+import { escapeLine } from '../../printers/escape.ts'
+import { listOf, printDocument, withoutManagedFields } from '../../printers/objects.ts'
+import { customRows, type Output } from '../../printers/output.ts'
+import { fillTemplate, type TemplateOptions } from '../../printers/templates.ts'
+import { SeveralErrors } from '../../program/explain-error.ts'
+import type { Getting } from './getting.ts'
+
+/** Prints objects as documents: one as itself, several as a List. */
+export async function getObjects(getting: Getting, targets: readonly Target[], output: Output): Promise<void> {
+  const { context, options } = getting
+  const { found, errors } = await fetchAll(getting, targets)
+  const one = targets.length === 1 && targets[0]!.name !== undefined
+  const sorted = options.sortBy === '' ? found : await inOrder(found, options.sortBy)
+  context.out(bytesToWrite(await print({ found: sorted, one }, output, options)))
+  if (errors.length > 0) throw new SeveralErrors(errors)
+}
+
+interface Found {
+  readonly type: DiscoveredType
+  readonly object: ApiObject
+}
+
+async function inOrder(found: readonly Found[], path: string): Promise<Found[]> {
+  const { sortedBy } = await import('./sort.ts')
+  return sortedBy(found, path, ({ object }) => asJson(object))
+}
+
+interface Result {
+  readonly found: readonly Found[]
+  /** A single object was asked for by its name. */
+  readonly one: boolean
+}
+
+async function print(
+  { found, one }: Result,
+  output: Output,
+  options: TemplateOptions & { readonly noHeaders: boolean },
+): Promise<string> {
+  if (output.form === 'name') return found.map(({ type, object }) => nameLine(type, object)).join('')
+  const objects = found.map(({ object }) => object)
+  if (output.form === 'custom-columns') {
+    if (one && objects.length === 0) return ''
+    const rows = await customRows(output.columns, objects.map(asJson))
+    return new Columns().lines(
+      [...(options.noHeaders ? [] : [output.columns.map(({ heading }) => heading)]), ...rows].map((row) =>
+        row.map(escapeLine),
+      ),
+    )
+  }
+  if (one && objects.length === 0) return ''
+  const document = one ? asJson(objects[0]!) : listOf(objects)
+  if (output.form === 'template') return await fillTemplate(output, document, options)
+  return await printDocument(document, output.form === 'json' ? 'json' : 'yaml')
+}
+
+async function fetchAll(getting: Getting, targets: readonly Target[]): Promise<{ found: Found[]; errors: unknown[] }> {
+  const found: Found[] = []
+  const errors: unknown[] = []
+  for (const target of targets) {
+    try {
+      for (const object of (await fetchObjects(getting, target)).items)
+        found.push({ type: target.type, object: trimmed(getting, object) })
+    } catch (error) {
+      getting.context.signal.throwIfAborted()
+      if (!(getting.options.ignoreNotFound && isNotFound(error)))
+        errors.push(await withNearNames(getting, target, error))
+    }
+  }
+  return { found, errors }
+}
+
+/** The objects of a target, and the version they were read at. */
+export async function fetchObjects(
+  getting: Getting,
+  { type, name, namespace = getting.namespace }: Target,
+): Promise<{ items: ApiObject[]; resourceVersion: string }> {
+  const { client, context, options } = getting
+  if (options.at !== '') {
+    const { fetchPast } = await import('./past.ts')
+    return { items: await fetchPast(getting, { type, name, namespace }), resourceVersion: '' }
+  }
+  if (name === undefined)
+    return await client.list(type, { ...selectionOf(getting, type, options), limit: options.chunkSize })
+  const part = options.subresource === '' ? {} : { subresource: options.subresource }
+  const object = await client.get(type, placeOf({ namespace }, type, name), { signal: context.signal, ...part })
+  return { items: [object], resourceVersion: object.metadata.resourceVersion ?? '' }
+}
+
+/** The object as it is shown: in JSON and YAML without managed fields, unless they are asked for. */
+export function trimmed({ options }: Getting, object: ApiObject): ApiObject {
+  const isDocument = options.output.form === 'json' || options.output.form === 'yaml'
+  return isDocument && !options.showManagedFields ? withoutManagedFields(object) : object
+}
+
+/** One line of `-o name`. */
+export function nameLine(type: DiscoveredType, { metadata }: ApiObject): string {
+  return `${singularName(type)}/${escapeLine(metadata.name ?? '')}\n`
+}

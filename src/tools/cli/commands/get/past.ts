@@ -1,0 +1,36 @@
+/** `orchctl get --at`: objects as they were at a revision or a time, in the words of a short table. */
+
+import type { ApiObject } from '../../../../api/model/object.ts'
+import { UsageError } from '../../../../base/flags/flags.ts'
+import type { Target } from '../../arguments/targets.ts'
+import { stateAt } from '../../connection/past.ts'
+import { Columns } from '../../printers/columns.ts'
+import { escapeLine } from '../../printers/escape.ts'
+import type { GetOptions, Getting } from './getting.ts'
+
+/** Throws UsageError for what only the present can be asked for. */
+export function checkPast({ selector, fieldSelector, watch, watchOnly }: GetOptions): void {
+  if (selector !== '' || fieldSelector !== '') throw new UsageError('--at goes without selectors')
+  if (watch || watchOnly) throw new UsageError('the past cannot be watched: --at goes without -w')
+}
+
+export async function fetchPast(getting: Getting, { type, name = '', namespace }: Target): Promise<ApiObject[]> {
+  const { options } = getting
+  const place = !type.namespaced || options.allNamespaces ? '' : (namespace ?? getting.namespace)
+  return await stateAt(getting, { type, name, namespace: place }, options.at)
+}
+
+/** The server makes no tables of the past. */
+export async function showPast(getting: Getting, targets: readonly Target[]): Promise<void> {
+  const { options, context } = getting
+  const rows: string[][] = []
+  for (const target of targets)
+    for (const object of await fetchPast(getting, target)) {
+      const { namespace = '', name = '', resourceVersion = '' } = object.metadata
+      const shown = targets.length > 1 ? `${target.type.singular || target.type.plural}/${name}` : name
+      rows.push([...(options.allNamespaces ? [namespace] : []), shown, resourceVersion].map(escapeLine))
+    }
+  const headings = [...(options.allNamespaces ? ['NAMESPACE'] : []), 'NAME', 'REVISION']
+  if (rows.length === 0) return context.err('No resources found at that time.\n')
+  context.out(new Columns().lines(options.noHeaders ? rows : [headings, ...rows]))
+}

@@ -1,0 +1,52 @@
+/** `--sort-by`: objects in the order of one of their fields. Numbers and quantities by size, texts as people count. */
+
+import type { Json } from '../../../../api/json/json.ts'
+import { plainText, valuesAt } from '../../../../api/jsonpath/evaluate.ts'
+import { parsePath } from '../../../../api/jsonpath/parse.ts'
+import { parseQuantity } from '../../../../api/model/quantity.ts'
+import { UsageError } from '../../../../base/flags/flags.ts'
+
+/** Those without the field come first. Throws UsageError when none has it. */
+export function sortedBy<T>(items: readonly T[], path: string, objectOf: (item: T) => Json): T[] {
+  if (items.length === 0) return []
+  const steps = parsePath(path)
+  const keyed = items.map((item) => ({ item, key: valuesAt(steps, objectOf(item))[0] }))
+  if (keyed.every(({ key }) => key === undefined))
+    throw new UsageError(`couldn't find any field with path ${JSON.stringify(path)} in the list of objects`)
+  return keyed.sort((a, b) => compareKeys(a.key, b.key)).map(({ item }) => item)
+}
+
+function compareKeys(a: Json | undefined, b: Json | undefined): number {
+  if (a === undefined || b === undefined) return Number(a !== undefined) - Number(b !== undefined)
+  const [x, y] = [sizeOf(a), sizeOf(b)]
+  if (x !== undefined && y !== undefined) return x - y
+  return natural(plainText(a), plainText(b))
+}
+
+function sizeOf(value: Json): number | undefined {
+  if (typeof value === 'number' || typeof value === 'bigint') return Number(value) * 1e9
+  if (typeof value !== 'string' || !/^[\d.]/.test(value)) return undefined
+  return quantityValue(value)
+}
+
+function quantityValue(text: string): number | undefined {
+  const quantity = parseQuantity(text)
+  return quantity === undefined ? undefined : Number(quantity.nanos)
+}
+
+/** `a2` before `a10`. */
+function natural(a: string, b: string): number {
+  const [left, right] = [partsOf(a), partsOf(b)]
+  for (const [i, part] of left.entries()) {
+    const other = right[i]
+    if (other === undefined) return 1
+    const numbers = /^\d/.test(part) && /^\d/.test(other)
+    const order = numbers ? Number(part) - Number(other) : part < other ? -1 : part > other ? 1 : 0
+    if (order !== 0) return order
+  }
+  return left.length - right.length
+}
+
+function partsOf(text: string): readonly string[] {
+  return text.match(/\d+|\D+/g) ?? []
+}

@@ -1,0 +1,135 @@
+/** `orchctl get` as tables: one for each run of objects of the same type, with an empty line in between. */
+
+import { asJson } from '../../../../api/model/object.ts'
+import type { DiscoveredType } from '../../../../client/requests/discovery.ts'
+import { isNotFound } from '../../../../client/requests/status-error.ts'
+import { getTable, listTable, type Table } from '../../../../client/requests/table.ts'
+import { selectionOf } from '../../arguments/subjects.ts'
+import type { Target } from '../../arguments/targets.ts'
+import { singularName } from '../../connection/find-type.ts'
+import { withNearNames } from '../../connection/near-names.ts'
+import { placeOf } from '../../connection/session.ts'
+import { cellMeaning, painterFor } from '../../printers/colours.ts'
+import { Columns, type Paint } from '../../printers/columns.ts'
+import { fitRows } from '../../printers/fit-table.ts'
+import { headings, type TableStyle, tableRows } from '../../printers/table.ts'
+import type { Context } from '../../program/command.ts'
+import { SeveralErrors } from '../../program/explain-error.ts'
+import type { Getting } from './getting.ts'
+import { hasWideColumns, withWideColumns } from './wide-columns.ts'
+
+interface Section {
+  readonly type: DiscoveredType
+  readonly tables: Table[]
+}
+
+/** Prints objects as tables, one per type. */
+export async function getTables(getting: Getting, targets: readonly Target[]): Promise<void> {
+  const { context, options } = getting
+  const { sections, errors } = await fetchAll(getting, targets)
+  const several = options.showKind || new Set(sections.map(({ type }) => type)).size > 1
+  const ordered =
+    options.sortBy === '' ? sections : await Promise.all(sections.map((section) => inOrder(section, options.sortBy)))
+  const texts = ordered.map((section) => sectionText(section, several, getting)).filter((text) => text !== '')
+  context.out(texts.join(options.noHeaders ? '' : '\n'))
+  if (errors.length > 0) throw new SeveralErrors(errors)
+  if (texts.length === 0 && !options.ignoreNotFound) context.err(nothingFound(getting, targets))
+}
+
+/** The rows of all tables of a section as one table. */
+async function inOrder({ type, tables }: Section, path: string): Promise<Section> {
+  const { sortedBy } = await import('./sort.ts')
+  const rows = sortedBy(
+    tables.flatMap(({ rows }) => rows),
+    path,
+    ({ object }) => (object === null ? null : asJson(object)),
+  )
+  return { type, tables: [{ ...tables[0]!, rows }] }
+}
+
+async function fetchAll(getting: Getting, targets: readonly Target[]) {
+  const sections: Section[] = []
+  const errors: unknown[] = []
+  for (const target of targets) {
+    try {
+      const table = await fetchTable(getting, target)
+      const last = sections.at(-1)
+      if (last?.type === target.type) last.tables.push(table)
+      else sections.push({ type: target.type, tables: [table] })
+    } catch (error) {
+      getting.context.signal.throwIfAborted()
+      if (!(getting.options.ignoreNotFound && isNotFound(error)))
+        errors.push(await withNearNames(getting, target, error))
+    }
+  }
+  return { sections, errors }
+}
+
+/** The table of a target: one object, or all of a selection. */
+export async function fetchTable(getting: Getting, target: Target): Promise<Table> {
+  const table = await fetchPrinted(getting, target)
+  return hasWideColumns(target.type, getting.options) ? withWideColumns(table) : table
+}
+
+/** As the server prints it. */
+async function fetchPrinted(getting: Getting, { type, name, namespace = getting.namespace }: Target): Promise<Table> {
+  const { client, context, options } = getting
+  const labels = options.showLabels || options.labelColumns.length > 0
+  const isWhole = options.sortBy !== '' || hasWideColumns(type, options)
+  const metadata = isWhole ? 'all' : labels || (options.allNamespaces && type.namespaced)
+  if (name !== undefined)
+    return await getTable(client, type, placeOf({ namespace }, type, name), {
+      metadata,
+      plain: !options.serverPrint,
+      subresource: options.subresource,
+      signal: context.signal,
+    })
+  return await listTable(client, type, {
+    ...selectionOf(getting, type, options),
+    limit: options.chunkSize,
+    metadata,
+    plain: !options.serverPrint,
+  })
+}
+
+/** How a table looks: which columns, and whether names carry their type. */
+export function styleOf(type: DiscoveredType, several: boolean, options: Getting['options']): TableStyle {
+  return {
+    wide: options.output.form === 'wide',
+    namespaces: options.allNamespaces && type.namespaced,
+    labels: options.showLabels,
+    labelColumns: options.labelColumns,
+    kind: several ? singularName(type) : '',
+  }
+}
+
+/** '' when there is nothing in it: then it has no headings either. */
+function sectionText({ type, tables }: Section, several: boolean, { context, options }: Getting): string {
+  const style = styleOf(type, several, options)
+  const rows = tables.flatMap((table) => tableRows(table, style))
+  if (rows.length === 0) return ''
+  const head = headings(tables[0]!.columns, style)
+  const fitted = withinTerminal(context, { head, rows, style })
+  return new Columns(paintOf(context, head)).lines(options.noHeaders ? fitted : [head, ...fitted])
+}
+
+/** Who asks for a wide table, or for labels, wants to see all of it. */
+function withinTerminal(
+  { terminal }: Context,
+  { head, rows, style }: { head: readonly string[]; rows: string[][]; style: TableStyle },
+): string[][] {
+  if (!terminal.out || !terminal.columns || style.wide || style.labels) return rows
+  return fitRows(head, rows, terminal.columns)
+}
+
+/** How cells under these headings look to this user. */
+export function paintOf(context: Context, head: readonly string[]): Paint | undefined {
+  const painted = painterFor(context, 'out')
+  if (painted === undefined) return undefined
+  return (cell, column) => painted(cell, cell === head[column] ? undefined : cellMeaning(head[column] ?? '', cell))
+}
+
+function nothingFound({ options, namespace }: Getting, targets: readonly Target[]): string {
+  const inOne = !options.allNamespaces && targets.every(({ type }) => type.namespaced)
+  return inOne ? `No resources found in ${namespace} namespace.\n` : 'No resources found\n'
+}

@@ -1,0 +1,39 @@
+/**
+ * Columns that wide tables have beyond those of the server: of certificate requests, what they ask for, decoded. The server
+ * prints what Kubernetes prints; these are made here, from the objects themselves.
+ */
+
+import type { CertificateSigningRequest } from '../../../../api/kinds/certificates/certificate-signing-request.ts'
+import { MalformedInput } from '../../../../api/pki/malformed-input.ts'
+import { requestedNames } from '../../../../api/pki/requested-names.ts'
+import type { DiscoveredType } from '../../../../client/requests/discovery.ts'
+import type { Table, TableColumn, TableRow } from '../../../../client/requests/table.ts'
+import { decodeRequest, keyText, quoted } from '../../printers/certificate-content.ts'
+import type { Getting } from './getting.ts'
+
+/** Whether tables of this type get more columns, for which they need whole objects. */
+export function hasWideColumns({ group, plural }: DiscoveredType, { output }: Getting['options']): boolean {
+  return output.form === 'wide' && plural === 'certificatesigningrequests' && group.startsWith('certificates.')
+}
+
+export function withWideColumns(table: Table): Table {
+  const added = ['Subject', 'Names', 'Key', 'Usages'].map(
+    (name): TableColumn => ({ name, type: 'string', format: '', priority: 1 }),
+  )
+  return { ...table, columns: [...table.columns, ...added], rows: table.rows.map(withContent) }
+}
+
+function withContent({ cells, object }: TableRow): TableRow {
+  return { cells: [...cells, ...contentOf((object ?? {}) as CertificateSigningRequest)], object }
+}
+
+function contentOf(request: CertificateSigningRequest): string[] {
+  const usages = (request.spec?.usages ?? []).join(',')
+  const decoded = decodeRequest(request)
+  if (decoded instanceof MalformedInput) return ['<unreadable>', '<none>', '<none>', usages]
+  const { commonNames, organizations } = decoded.subject
+  const subject = [...commonNames.map((name) => `CN=${name}`), ...organizations.map((name) => `O=${name}`)]
+  const { dns, ips, emails, uris } = requestedNames(decoded)
+  const names = [...dns, ...ips, ...emails, ...uris]
+  return [quoted(subject) || '<none>', quoted(names) || '<none>', keyText(decoded), usages]
+}

@@ -1,0 +1,104 @@
+/** `orchctl history`: who changed an object, when, how and what. */
+
+import type { Json } from '../../../api/json/json.ts'
+import { flag, type OptionsOf, toggle, UsageError } from '../../../base/flags/flags.ts'
+import { isStatusChange } from '../../../client/requests/status-change.ts'
+import { withTypedSession } from '../changes/without-nulls.ts'
+import { connectionFlags } from '../connection/connection-flags.ts'
+import { changesOf, type HistoryRevision, pastSubject } from '../connection/past.ts'
+import { Columns } from '../printers/columns.ts'
+import { escapeLine } from '../printers/escape.ts'
+import { defineCommand } from '../program/command.ts'
+
+const flags = {
+  limit: flag('limit', 'NUMBER', '20', readLimit, 'maximum number of changes to show'),
+  all: toggle('all', 'show changes of the status too'),
+  values: toggle('values', 'with every field that changed, and its values before and after'),
+  noHeaders: toggle('no-headers', 'without the line of headings'),
+  ...connectionFlags,
+}
+
+export const historyCommand = defineCommand({
+  name: 'history',
+  forms: ['(TYPE NAME | TYPE/NAME) [flags]'],
+  about: `Shows the changes of an object, the newest first: revision, time, user, field manager, verb, and changed fields.
+
+Changes of nothing but the status are hidden unless --all is given. A deleted object has a history too. The server's
+--history-retention limits how far it reaches back. Of Secrets it shows which keys changed, and no values.`,
+  examples: [
+    'orchctl history deployment/web',
+    'orchctl history cm greeting --values',
+    'orchctl history secret login --limit=100',
+    'orchctl history pod web --all',
+  ],
+  flags,
+  run: async (context, { options, words }) => {
+    await withTypedSession(context, options, async (session) => {
+      const subject = await pastSubject(session, words)
+      const { shown, hidden } = await readHistory(changesOf(session, subject), options)
+      if (shown.length === 0 && hidden === 0)
+        return context.err(`No history of ${subject.type.plural} "${subject.name}" found.\n`)
+      context.out(options.values ? shown.map(withValues).join('') : tableOf(shown, options))
+      if (hidden > 0) context.err(`Changes of the status are not shown: ${hidden}. Use --all to show them.\n`)
+    })
+  },
+})
+
+interface ShownHistory {
+  readonly shown: readonly HistoryRevision[]
+  /** Number of status changes among and before the shown revisions. */
+  readonly hidden: number
+}
+
+async function readHistory(
+  revisions: AsyncIterable<HistoryRevision>,
+  { limit, all }: OptionsOf<typeof flags>,
+): Promise<ShownHistory> {
+  const shown: HistoryRevision[] = []
+  let hidden = 0
+  for await (const revision of revisions) {
+    if (!all && isStatusChange(revision)) hidden++
+    else shown.push(revision)
+    if (shown.length === limit) break
+  }
+  return { shown, hidden }
+}
+
+function tableOf(revisions: readonly HistoryRevision[], { noHeaders }: OptionsOf<typeof flags>): string {
+  const headings = ['REVISION', 'TIME', 'USER', 'MANAGER', 'VERB', 'CHANGED']
+  const rows = revisions.map((revision) => [...headOf(revision), changedText(revision)].map(escapeLine))
+  return new Columns().lines(noHeaders ? rows : [headings, ...rows])
+}
+
+function headOf({ revision = '', time, user, manager, verb, subresource, deleted }: HistoryRevision): string[] {
+  const what = `${verb || '<unknown>'}${subresource ? ` ${subresource}` : ''}${deleted && verb !== 'delete' ? ', gone' : ''}`
+  return [revision, time ?? '<unknown>', user || '<unknown>', manager || '<none>', what]
+}
+
+const maxPaths = 3
+
+function changedText({ changes = [], deleted, beyond, created }: HistoryRevision): string {
+  if (deleted) return 'removed'
+  if (created) return 'created'
+  if (beyond) return '<before the history begins>'
+  const paths = changes.map(({ path = '' }) => path)
+  const more = paths.length > maxPaths ? ` and ${paths.length - maxPaths} more` : ''
+  return paths.length === 0 ? '<nothing>' : `${paths.slice(0, maxPaths).join(', ')}${more}`
+}
+
+function withValues(revision: HistoryRevision): string {
+  const lines = (revision.changes ?? []).map(({ path = '', before, after, concealed }) =>
+    concealed ? `  ${path}: <secret>` : `  ${path}: ${valueText(before)} -> ${valueText(after)}`,
+  )
+  const gone = revision.deleted ? ['  removed'] : []
+  return [headOf(revision).join('  '), ...gone, ...lines].map((line) => `${escapeLine(line)}\n`).join('')
+}
+
+function valueText(value: unknown): string {
+  return value === undefined ? '<none>' : JSON.stringify(value as Json)
+}
+
+function readLimit(value: string): number {
+  if (!/^[1-9]\d{0,5}$/.test(value)) throw new UsageError(`${JSON.stringify(value)} is not a number of changes`)
+  return Number(value)
+}

@@ -1,0 +1,44 @@
+/** `orchctl kustomize`: the objects of a kustomization, as `apply -k` would apply them. */
+import { statSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import type { JsonObject } from '../../../api/json/json.ts'
+import { asObject } from '../../../api/model/object.ts'
+import { flag, text, UsageError } from '../../../base/flags/flags.ts'
+import { connectionFlags } from '../connection/connection-flags.ts'
+import { printDocument } from '../printers/objects.ts'
+import { defineCommand } from '../program/command.ts'
+
+export const kustomizeCommand = defineCommand({
+  name: 'kustomize',
+  forms: ['[DIR]'],
+  about: `Prints the objects of a kustomization, which is described by the file kustomization.yaml of a directory.
+
+Built are resources, bases, components, patches (strategic, JSON, with targets), generators of ConfigMaps and Secrets,
+names, namespaces, labels, annotations, images, replicas and vars. Anything else is refused by its name. Nothing is loaded
+from the network or from outside the directories that are named, and no program is run.`,
+  examples: ['orchctl kustomize overlays/production', 'orchctl apply -k overlays/production', 'orchctl diff -k .'],
+  flags: {
+    output: flag('o,output', 'FILE', '', text, 'write to this file, or a file for each object into this directory'),
+    ...connectionFlags,
+  },
+  run: async (context, { options, words }) => {
+    const [directory = '.', ...more] = words
+    if (more.length > 0) throw new UsageError('name one directory with a kustomization.yaml')
+    const { buildKustomization } = await import('../kustomize/build.ts')
+    const objects = await buildKustomization(context, directory)
+    const documents = await Promise.all(objects.map((object) => printDocument(object, 'yaml')))
+    if (options.output === '') return context.out(documents.join('---\n'))
+    const target = resolve(context.directory, options.output)
+    if (!statSync(target, { throwIfNoEntry: false })?.isDirectory())
+      return writeFileSync(target, documents.join('---\n'))
+    for (const [i, object] of objects.entries()) writeFileSync(join(target, fileNameOf(object)), documents[i]!)
+  },
+})
+
+/** `apps_v1_deployment_web.yaml`. Nothing in a name leads elsewhere. */
+function fileNameOf(object: JsonObject): string {
+  const { apiVersion, kind, metadata } = asObject(object)
+  const parts = [metadata.namespace ?? '', ...apiVersion.split('/'), kind, metadata.name ?? '']
+  const name = parts.filter((part) => part !== '').join('_')
+  return `${name.toLowerCase().replaceAll(/[^\w.-]/g, '_')}.yaml`
+}

@@ -1,0 +1,23 @@
+/** `orchctl annotate` */
+import { defineCommand } from '../../program/command.ts'
+import { markFlags, runMarks } from './marks.ts'
+
+export const annotateCommand = defineCommand({
+  name: 'annotate',
+  forms: [
+    'TYPE NAME... KEY=VALUE... [KEY-...] [flags]',
+    '(-f FILE | TYPE -l SELECTOR | TYPE --all) KEY=VALUE... [flags]',
+  ],
+  about: 'Sets annotations of objects, or removes them. One that has another value is only set with --overwrite.',
+  examples: [
+    "orchctl annotate configmap greeting description='what we say'",
+    'orchctl annotate configmap greeting description-',
+  ],
+  flags: markFlags,
+  run: (context, line) =>
+    runMarks(context, line, {
+      ...{ map: 'annotations', noun: 'annotation', namesAbsent: false, done: 'annotated' },
+      faultsOf: () => [],
+      taken: (what) => `--overwrite is false but found the following declared annotation(s): ${what}`,
+    }),
+})

@@ -1,0 +1,72 @@
+/** `orchctl cordon` and `uncordon`: whether new pods may come to a node. */
+
+import type { ApiObject } from '../../../../api/model/object.ts'
+import { flag, type OptionsOf, text, UsageError } from '../../../../base/flags/flags.ts'
+import { changeSubjects } from '../../changes/changing.ts'
+import { withTypedSession } from '../../changes/without-nulls.ts'
+import { writeFlags } from '../../changes/writing.ts'
+import { connectionFlags } from '../../connection/connection-flags.ts'
+import type { Session } from '../../connection/session.ts'
+import { type Command, defineCommand } from '../../program/command.ts'
+
+export const nodeFlags = {
+  selector: flag('l,selector', 'SELECTOR', '', text, 'only nodes with these labels'),
+  ...writeFlags,
+  ...connectionFlags,
+}
+
+type NodeOptions = OptionsOf<typeof nodeFlags>
+
+interface Node extends ApiObject {
+  spec?: { unschedulable?: boolean }
+}
+
+/** The words that name nodes, as `findSubjects` takes them. */
+export function nodeWords(name: string, words: readonly string[], { selector }: { selector: string }): string[] {
+  if (words.length === 0 && selector === '')
+    throw new UsageError(`USAGE: ${name} NODE [flags]: name a node, or choose some with -l`)
+  if (words.length > 0 && selector !== '')
+    throw new UsageError('cannot specify both a node name and a --selector option')
+  return words.some((word) => word.includes('/')) ? [...words] : ['nodes', ...words]
+}
+
+export async function setSchedulable(
+  session: Session,
+  words: readonly string[],
+  { options, schedulable }: { options: NodeOptions; schedulable: boolean },
+): Promise<void> {
+  const done = schedulable ? 'uncordoned' : 'cordoned'
+  await changeSubjects(session, words, {
+    options: { ...options, filename: [], recursive: false, fieldSelector: '', all: false, allNamespaces: false },
+    unchanged: `already ${done}`,
+    changeOf: (live: Node, { type }) => {
+      if (type.kind !== 'Node') throw new UsageError(`cannot cordon a ${type.kind}: only nodes`)
+      const same = (live.spec?.unschedulable ?? false) !== schedulable
+      const spec = { unschedulable: schedulable ? null : true }
+      return {
+        patch: same ? undefined : { merge: { spec } },
+        done,
+        next: { ...live, spec: { ...live.spec, ...spec } } as ApiObject,
+      }
+    },
+  })
+}
+
+function defineCordon(name: 'cordon' | 'uncordon', about: string): Command {
+  return defineCommand({
+    name,
+    forms: ['(NODE... | -l SELECTOR) [flags]'],
+    about,
+    examples: [`orchctl ${name} n1`, `orchctl ${name} -l zone=a`],
+    flags: nodeFlags,
+    run: async (context, { options, words }) => {
+      const nodes = nodeWords(name, words, options)
+      await withTypedSession(context, options, async (session) => {
+        await setSchedulable(session, nodes, { options, schedulable: name === 'uncordon' })
+      })
+    },
+  })
+}
+
+export const cordonCommand = defineCordon('cordon', 'Lets no new pods come to nodes; those that are there stay.')
+export const uncordonCommand = defineCordon('uncordon', 'Lets pods come to nodes again.')

@@ -1,0 +1,121 @@
+/**
+ * `orchctl drain`: no new pods, and those that are there leave, by eviction, which budgets of disruptions may hold up.
+ * Nothing is evicted from a node while one of its pods may not be: `drained-pods.ts` decides which.
+ */
+import { pause } from '../../../../base/concurrency/abort.ts'
+import { flag, type OptionsOf, text, toggle, UsageError } from '../../../../base/flags/flags.ts'
+import { objectPath } from '../../../../client/requests/resource-type.ts'
+import { isNotFound, StatusError } from '../../../../client/requests/status-error.ts'
+import { readCount, readSeconds } from '../../arguments/numbers.ts'
+import { chunkSizeFlag, findSubjects } from '../../arguments/subjects.ts'
+import { inBulk } from '../../changes/bulk.ts'
+import { isGone, waitFor } from '../../changes/wait-for.ts'
+import { withTypedSession } from '../../changes/without-nulls.ts'
+import { dryRunNote } from '../../changes/writing.ts'
+import { readTime } from '../../connection/connection-flags.ts'
+import type { Session } from '../../connection/session.ts'
+import { escapeLine } from '../../printers/escape.ts'
+import { defineCommand } from '../../program/command.ts'
+import { nodeFlags, nodeWords, setSchedulable } from './cordon.ts'
+import { choosePods, type DrainedPod } from './drained-pods.ts'
+
+const flags = {
+  force: toggle('force', 'also pods that no controller would make again'),
+  ignoreDaemonSets: toggle('ignore-daemonsets', 'leave the pods of daemon sets where they are'),
+  deleteEmptyDirData: toggle('delete-emptydir-data', 'also pods with data in an emptyDir, which is lost'),
+  deleteLocalData: toggle('delete-local-data', 'the old name of --delete-emptydir-data'),
+  disableEviction: toggle('disable-eviction', 'delete the pods, whatever budgets of disruptions say'),
+  chunkSize: chunkSizeFlag,
+  podSelector: flag('pod-selector', 'SELECTOR', '', text, 'only pods with these labels'),
+  gracePeriod: flag('grace-period', 'SECONDS', '-1', readSeconds, 'the time that pods have to end; -1: what they say'),
+  skipWaitForDeleteTimeout: flag(
+    'skip-wait-for-delete-timeout',
+    'SECONDS',
+    '0',
+    readCount,
+    'leave pods alone that should have been gone longer ago than this; 0: wait for all',
+  ),
+  timeout: flag('timeout', 'TIME', '0', readTime, 'how long to wait for each pod; 0: without end'),
+  ...nodeFlags,
+}
+
+type Options = OptionsOf<typeof flags>
+
+export const drainCommand = defineCommand({
+  name: 'drain',
+  forms: ['(NODE... | -l SELECTOR) [flags]'],
+  about: 'Empties nodes: no new pods come, and those that are there are evicted. `orchctl uncordon` ends it.',
+  examples: ['orchctl drain n1 --ignore-daemonsets', 'orchctl drain n1 --force --grace-period=30 --timeout=5m'],
+  flags,
+  run: async (context, { options, words }) => {
+    const nodes = nodeWords('drain', words, options)
+    await withTypedSession(context, options, async (session) => {
+      await setSchedulable(session, nodes, { options, schedulable: false })
+      const chosen = { ...options, filename: [], recursive: false, fieldSelector: '', all: false, allNamespaces: false }
+      for (const { name } of await findSubjects(session, nodes, chosen)) await drainNode(session, name.name, options)
+    })
+  },
+})
+
+async function drainNode(session: Session, node: string, options: Options): Promise<void> {
+  const { context } = session
+  const deleteEmptyDirData = options.deleteEmptyDirData || options.deleteLocalData
+  const { pods, refusals, warnings } = await choosePods(session, node, { ...options, deleteEmptyDirData })
+  if (refusals.length > 0) throw new UsageError(`unable to drain node ${JSON.stringify(node)}: ${refusals.join('; ')}`)
+  if (warnings.length > 0) context.err(`WARNING: ${warnings.map(escapeLine).join('; ')}\n`)
+  await inBulk(context, pods, { sortOf: () => 'pod', done: 'evicted', act: (pod) => removePod(session, pod, options) })
+  context.out(`node/${escapeLine(node)} drained${dryRunNote(options.dryRun)}\n`)
+}
+
+const podType = { group: '', version: 'v1', plural: 'pods', namespaced: true, kind: 'Pod' }
+
+/** Returns what is said when it is gone. */
+async function removePod(session: Session, { metadata }: DrainedPod, options: Options): Promise<string> {
+  const { context } = session
+  const name = { namespace: metadata.namespace ?? '', name: metadata.name ?? '' }
+  const how = options.disableEviction ? ['deleting', 'deleted'] : ['evicting', 'evicted']
+  context.out(`${how[0]} pod ${escapeLine(`${name.namespace}/${name.name}`)}${dryRunNote(options.dryRun)}\n`)
+  if (options.dryRun === 'client') return ''
+  await askToLeave(session, name, options)
+  if (options.dryRun === 'server') return ''
+  const subject = { type: { ...podType, verbs: [], shortNames: [], singular: 'pod', categories: [] }, name }
+  await waitFor(session, subject, {
+    until: isGone(metadata.uid),
+    timeoutMs: options.timeout || Number.MAX_SAFE_INTEGER,
+  })
+  return `pod/${escapeLine(name.name)} ${how[1]}\n`
+}
+
+const retryMs = 5_000
+
+/** Tries again while a budget of disruptions says no, as long as the user waits. */
+async function askToLeave(
+  { client, context }: Session,
+  name: { namespace: string; name: string },
+  { disableEviction, dryRun, gracePeriod, timeout }: Options,
+): Promise<void> {
+  const { signal } = context
+  const grace = gracePeriod < 0 ? {} : { gracePeriodSeconds: gracePeriod }
+  const dry = dryRun === 'server' ? { dryRun: ['All'] } : {}
+  const body = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: name, deleteOptions: { ...grace, ...dry } }
+  const end = timeout === 0 ? Number.POSITIVE_INFINITY : Date.now() + timeout
+  for (;;) {
+    try {
+      if (disableEviction)
+        await client.delete(podType, name, { ...grace, ...(dryRun === 'server' ? { dryRun: true } : {}), signal })
+      else await client.open({ method: 'POST', path: objectPath(podType, name, 'eviction'), body, signal })
+      return
+    } catch (error) {
+      if (isNotFound(error)) return
+      if (!(error instanceof StatusError)) throw error
+      const doing = `error when ${disableEviction ? 'deleting' : 'evicting'} pods/${JSON.stringify(name.name)} -n ${JSON.stringify(name.namespace)}`
+      const isLate = Date.now() + retryMs > end
+      if (error.code !== 429 || isLate) {
+        const message = `${doing}${isLate ? ' (the timeout is reached)' : ''}: ${error.message}`
+        throw new StatusError({ ...error.status, message }, error.request)
+      }
+      context.err(`${doing} (will retry after 5s): ${escapeLine(error.message)}\n`)
+      await pause(retryMs, signal)
+    }
+  }
+}

@@ -1,0 +1,108 @@
+/** Which pods of a node a drain evicts, which it leaves alone, and which keep it from beginning. */
+
+import type { ApiObject } from '../../../../api/model/object.ts'
+import { vendorKey } from '../../../../api/model/vendor.ts'
+import { isNotFound } from '../../../../client/requests/status-error.ts'
+import { sessionWithoutNulls } from '../../changes/without-nulls.ts'
+import type { Session } from '../../connection/session.ts'
+
+export interface DrainedPod extends ApiObject {
+  spec?: { volumes?: { emptyDir?: object }[] }
+  status?: { phase?: string }
+}
+
+interface Choice {
+  readonly force: boolean
+  readonly ignoreDaemonSets: boolean
+  readonly deleteEmptyDirData: boolean
+  readonly podSelector: string
+  readonly chunkSize: number
+  /** Seconds; 0: pods are waited for however long they take to go. */
+  readonly skipWaitForDeleteTimeout: number
+}
+
+export interface Chosen {
+  readonly pods: readonly DrainedPod[]
+  /** Why it must not begin: one sentence for each reason, with the pods. */
+  readonly refusals: readonly string[]
+  readonly warnings: readonly string[]
+}
+
+/** What becomes of one pod, and what is said about it. */
+interface Verdict {
+  readonly evict: boolean
+  readonly refusal?: string
+  readonly warning?: string
+}
+
+const unmanaged = 'Pods not managed by ReplicationController, ReplicaSet, Job, DaemonSet or StatefulSet'
+
+const podType = { group: '', version: 'v1', plural: 'pods', namespaced: true }
+const daemonSetType = { group: 'apps', version: 'v1', plural: 'daemonsets', namespaced: true }
+
+export async function choosePods(session: Session, node: string, choice: Choice): Promise<Chosen> {
+  const { items } = await sessionWithoutNulls(session).client.list(podType, {
+    fieldSelector: `spec.nodeName=${node}`,
+    ...(choice.podSelector === '' ? {} : { labelSelector: choice.podSelector }),
+    limit: choice.chunkSize,
+    signal: session.context.signal,
+  })
+  const mirror = vendorKey(await session.types.vendor(), 'config.mirror')
+  const judged: { pod: DrainedPod; verdict: Verdict }[] = []
+  for (const pod of items as DrainedPod[])
+    if (pod.metadata.annotations?.[mirror] === undefined)
+      judged.push({ pod, verdict: await verdictOn(session, pod, choice) })
+  return {
+    pods: judged.filter(({ verdict }) => verdict.evict).map(({ pod }) => pod),
+    refusals: sentences(judged, 'refusal'),
+    warnings: sentences(judged, 'warning'),
+  }
+}
+
+/** Whether it should have been gone so long ago that nobody knows when it will be, as on a node that is lost. */
+function isStuck({ metadata: { deletionTimestamp } }: DrainedPod, { skipWaitForDeleteTimeout }: Choice): boolean {
+  if (skipWaitForDeleteTimeout === 0 || deletionTimestamp === undefined) return false
+  return Date.now() - Date.parse(deletionTimestamp) > skipWaitForDeleteTimeout * 1000
+}
+
+async function verdictOn(session: Session, pod: DrainedPod, choice: Choice): Promise<Verdict> {
+  if (isStuck(pod, choice)) return { evict: false }
+  if (['Succeeded', 'Failed'].includes(pod.status?.phase ?? '')) return { evict: true }
+  const owner = pod.metadata.ownerReferences?.find(({ controller }) => controller)
+  if (owner?.kind === 'DaemonSet' && (await isThere(session, pod, owner.name))) {
+    if (!choice.ignoreDaemonSets)
+      return { evict: false, refusal: 'cannot delete DaemonSet-managed Pods (use --ignore-daemonsets to ignore)' }
+    return { evict: false, warning: 'ignoring DaemonSet-managed Pods' }
+  }
+  // Nobody would make it again, and nobody would know: so only a user who says so lets it go.
+  const isManaged = owner !== undefined && owner.kind !== 'DaemonSet'
+  if (!isManaged && !choice.force)
+    return { evict: false, refusal: `cannot delete ${unmanaged} (use --force to override)` }
+  const hasData = (pod.spec?.volumes ?? []).some(({ emptyDir }) => emptyDir !== undefined)
+  if (hasData && !choice.deleteEmptyDirData)
+    return { evict: false, refusal: 'cannot delete Pods with local storage (use --delete-emptydir-data to override)' }
+  if (!isManaged) return { evict: true, warning: `deleting ${unmanaged}` }
+  return { evict: true, ...(hasData && { warning: 'deleting Pods with local storage' }) }
+}
+
+async function isThere({ client, context }: Session, { metadata }: ApiObject, name: string): Promise<boolean> {
+  try {
+    await client.get(daemonSetType, { namespace: metadata.namespace ?? '', name }, { signal: context.signal })
+    return true
+  } catch (error) {
+    if (isNotFound(error)) return false
+    throw error
+  }
+}
+
+/** `REASON: a/b, c/d` for each reason. */
+function sentences(judged: readonly { pod: DrainedPod; verdict: Verdict }[], which: 'refusal' | 'warning'): string[] {
+  const groups = Map.groupBy(
+    judged.filter(({ verdict }) => verdict[which] !== undefined),
+    ({ verdict }) => verdict[which]!,
+  )
+  return [...groups].map(
+    ([reason, pods]) =>
+      `${reason}: ${pods.map(({ pod: { metadata } }) => `${metadata.namespace}/${metadata.name}`).join(', ')}`,
+  )
+}

@@ -1,0 +1,109 @@
+/** `orchctl taint`: what keeps pods away from nodes. */
+
+import type { ApiObject } from '../../../../api/model/object.ts'
+import { flag, refusedFlag, text, toggle, UsageError } from '../../../../base/flags/flags.ts'
+import { type Change, changeSubjects } from '../../changes/changing.ts'
+import { withTypedSession } from '../../changes/without-nulls.ts'
+import { writeFlags } from '../../changes/writing.ts'
+import { connectionFlags } from '../../connection/connection-flags.ts'
+import { defineCommand } from '../../program/command.ts'
+import { splitWords } from '../set/pod-spec.ts'
+
+const flags = {
+  selector: flag('l,selector', 'SELECTOR', '', text, 'only nodes with these labels'),
+  all: toggle('all', 'all nodes'),
+  overwrite: toggle('overwrite', 'replace taints that have the same key and effect'),
+  validate: refusedFlag('validate', 'taints are always checked', { accepted: 'true' }),
+  ...writeFlags,
+  ...connectionFlags,
+}
+
+export const taintCommand = defineCommand({
+  name: 'taint',
+  forms: ['node NAME... KEY[=VALUE]:EFFECT... [KEY[:EFFECT]-...] [flags]', 'nodes (-l SELECTOR | --all) ... [flags]'],
+  about: `Sets taints of nodes, which keep pods away that do not tolerate them, or removes them.
+
+EFFECT is NoSchedule, PreferNoSchedule or NoExecute.`,
+  examples: [
+    'orchctl taint node n1 dedicated=gpu:NoSchedule',
+    'orchctl taint node n1 dedicated:NoSchedule-',
+    'orchctl taint nodes --all maintenance-',
+  ],
+  flags,
+  run: async (context, { options, words }) => {
+    const { subjects, changes } = splitWords(words, (word) => /[=:]|-$/.test(word))
+    const wanted = readTaints(changes)
+    await withTypedSession(context, options, async (session) => {
+      const [word = ''] = subjects[0]?.split('/') ?? []
+      const type = await session.types.named(word || 'nodes')
+      if (type.kind !== 'Node' || type.group !== '')
+        throw new UsageError(`invalid resource type ${word}, only node types are supported`)
+      if (changes.length === 0) throw new UsageError('at least one taint update is required')
+      await changeSubjects(session, subjects, {
+        options: { ...options, filename: [], recursive: false, fieldSelector: '', allNamespaces: false },
+        unchanged: undefined,
+        changeOf: (live) => changeOf(live, wanted, options),
+      })
+    })
+  },
+})
+
+interface Taint {
+  readonly key: string
+  readonly value?: string
+  readonly effect: string
+}
+
+interface Wanted {
+  readonly set: readonly Taint[]
+  /** The effect is '' for any. */
+  readonly remove: readonly Taint[]
+}
+
+const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute']
+
+function readTaints(words: readonly string[]): Wanted {
+  const set: Taint[] = []
+  const remove: Taint[] = []
+  for (const word of words) {
+    const removes = word.endsWith('-')
+    const match = /^([^=:]+)(?:=([^:]*))?(?::(.*))?$/.exec(removes ? word.slice(0, -1) : word)
+    const [, key = '', value = '', effect = ''] = match ?? []
+    if (match === null || (!removes && effect === ''))
+      throw new UsageError(`invalid taint spec: ${word}; write KEY=VALUE:EFFECT, or KEY:EFFECT- to remove it`)
+    if (effect !== '' && !effects.includes(effect))
+      throw new UsageError(`invalid taint effect: ${effect}; it is one of ${effects.join(', ')}`)
+    if (removes) remove.push({ key, effect })
+    else set.push({ key, ...(value && { value }), effect })
+  }
+  return { set, remove }
+}
+
+interface Node extends ApiObject {
+  spec?: { taints?: Taint[] }
+}
+
+const isSame = (a: Taint, b: Taint) => a.key === b.key && a.effect === b.effect
+
+function changeOf(live: Node, { set, remove }: Wanted, { overwrite }: { overwrite: boolean }): Change {
+  const before = live.spec?.taints ?? []
+  const taken = before.filter((taint) => set.some((other) => isSame(taint, other)))
+  if (taken.length > 0 && !overwrite)
+    throw new UsageError(
+      `node ${live.metadata.name} already has ${taken.map(({ key }) => key).join(',')} taint(s) with same effect(s) and --overwrite is false`,
+    )
+  let taints = [...set, ...before.filter((taint) => !taken.includes(taint))]
+  for (const gone of remove) {
+    const kept = taints.filter(({ key, effect }) => key !== gone.key || (gone.effect !== '' && effect !== gone.effect))
+    if (kept.length === taints.length)
+      throw new UsageError(
+        `taint ${JSON.stringify(gone.effect === '' ? gone.key : `${gone.key}:${gone.effect}`)} not found`,
+      )
+    taints = kept
+  }
+  const added = set.length > 0
+  const done = overwrite || (added && remove.length > 0) ? 'modified' : added ? 'tainted' : 'untainted'
+  // The list is replaced as a whole: only if nobody has changed the node since.
+  const patch = { merge: { metadata: { resourceVersion: live.metadata.resourceVersion }, spec: { taints } } }
+  return { patch, done, next: { ...live, spec: { ...live.spec, taints } } as ApiObject }
+}

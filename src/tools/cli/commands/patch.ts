@@ -1,0 +1,127 @@
+/** `orchctl patch`: sends a patch that the user wrote, as JSON or YAML. */
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { isObject, type Json, sameJson } from '../../../api/json/json.ts'
+import { ApiError } from '../../../api/model/api-error.ts'
+import { asJson } from '../../../api/model/object.ts'
+import { flag, type OptionsOf, oneOf, text, UsageError } from '../../../base/flags/flags.ts'
+import { codeOf } from '../../../base/text/errors.ts'
+import type { Patch } from '../../../client/requests/client.ts'
+import { findSubjects, type Subject, subjectFlags } from '../arguments/subjects.ts'
+import { bySubject, inBulk } from '../changes/bulk.ts'
+import { changeLocally, liveOf, localFlag } from '../changes/changing.ts'
+import { noteCause, recordFlag } from '../changes/kept-notes.ts'
+import { report, requestOptions, writeFlags } from '../changes/writing.ts'
+import { connectionFlags } from '../connection/connection-flags.ts'
+import { type Session, withSession } from '../connection/session.ts'
+import { patchHere } from '../patches/patch-here.ts'
+import { type Context, defineCommand } from '../program/command.ts'
+
+const flags = {
+  filename: subjectFlags.filename,
+  recursive: subjectFlags.recursive,
+  kustomize: subjectFlags.kustomize,
+  local: localFlag,
+  record: recordFlag,
+  patch: flag('p,patch', 'PATCH', '', text, 'the patch, as JSON or YAML'),
+  patchFile: flag('patch-file', 'FILE', '', text, 'a file with the patch'),
+  type: flag(
+    'type',
+    'strategic|merge|json',
+    'strategic',
+    oneOf(['strategic', 'merge', 'json']),
+    'the form of the patch',
+  ),
+  subresource: flag('subresource', 'NAME', '', text, 'patch a part with its own rules: status, scale'),
+  ...writeFlags,
+  ...connectionFlags,
+}
+
+export const patchCommand = defineCommand({
+  name: 'patch',
+  forms: ['(TYPE NAME | TYPE/NAME | -f FILE) -p PATCH [flags]'],
+  about: `Changes fields of an object with a patch.
+
+A strategic patch merges lists whose elements have names; a merge patch replaces lists; a JSON patch is a list of
+steps. Kinds that users define take merge and JSON patches only.`,
+  examples: [
+    `orchctl patch configmap greeting -p '{"data":{"hello":"all"}}'`,
+    `orchctl patch deployment web --type=json -p '[{"op":"replace","path":"/spec/replicas","value":3}]'`,
+    'orchctl patch -f pod.yaml --patch-file=patch.yaml --dry-run=server -o yaml',
+  ],
+  flags,
+  run: async (context, { options, words }) => {
+    const patch = await readPatch(context, options)
+    if (options.local)
+      return await changeLocally(context, options, { change: (object) => patchHere(object, patch), done: 'patched' })
+    await withSession(context, options, async (session) => {
+      const none = { selector: '', fieldSelector: '', all: false, allNamespaces: false }
+      const subjects = await findSubjects(session, words, { ...options, ...none })
+      await inBulk(context, subjects, {
+        ...bySubject,
+        done: 'patched',
+        act: (subject, index) => patchOne(session, subject, { patch, options, index }),
+      })
+    })
+  },
+})
+
+async function readPatch(context: Context, { patch, patchFile, type }: OptionsOf<typeof flags>): Promise<Patch> {
+  if ((patch === '') === (patchFile === '')) throw new UsageError('must specify -p or --patch-file: the patch')
+  const source = patch === '' ? readPatchFile(context, patchFile) : patch
+  const value = await parsePatch(source)
+  if (type === 'json') {
+    if (!Array.isArray(value) || !value.every(isObject))
+      throw new UsageError('a JSON patch is a list of steps: [{"op": ...}]')
+    return { json: value }
+  }
+  if (!isObject(value)) throw new UsageError('the patch is not an object: {"spec": ...}')
+  return type === 'merge' ? { merge: value } : { strategic: value }
+}
+
+function readPatchFile({ directory }: Context, file: string): string {
+  try {
+    return readFileSync(resolve(directory, file), 'utf8')
+  } catch (error) {
+    throw new UsageError(`cannot read ${file}: ${codeOf(error)}`)
+  }
+}
+
+const maxBytes = 16 * 1024 * 1024
+
+async function parsePatch(source: string): Promise<Json> {
+  const { parseYaml } = await import('../../../api/codec/yaml.ts')
+  try {
+    return parseYaml(Buffer.from(source), maxBytes).value
+  } catch (error) {
+    if (error instanceof ApiError)
+      throw new UsageError(`unable to parse the patch: ${error.message.replace('the body', 'it')}`)
+    throw error
+  }
+}
+
+interface Patching {
+  readonly patch: Patch
+  readonly options: OptionsOf<typeof flags>
+  readonly index: number
+}
+
+async function patchOne(session: Session, subject: Subject, { patch, options, index }: Patching): Promise<string> {
+  const { type, name } = subject
+  const { origin: _, object: __, ...place } = subject
+  const live = await liveOf(session, place)
+  if (options.dryRun === 'client') {
+    const patched = await patchHere(live, patch)
+    const done = sameJson(asJson(patched), asJson(live)) ? 'patched (no change)' : 'patched'
+    return await report(options, { type, object: patched, done, index })
+  }
+  const subresource = options.subresource === '' ? {} : { subresource: options.subresource }
+  const object = await session.client.patch(type, name, { ...requestOptions(session, options), ...subresource, patch })
+  await noteCause(session, subject, options)
+  // A change that lets an object go gives it no other version; what a sub-resource answers with may be of another kind.
+  const changed =
+    options.dryRun === 'none' && options.subresource !== ''
+      ? object.metadata.resourceVersion !== live.metadata.resourceVersion
+      : !sameJson(asJson(object), asJson(live))
+  return await report(options, { type, object, done: changed ? 'patched' : 'patched (no change)', index })
+}

@@ -1,0 +1,41 @@
+/** `orchctl plugin list`: the plugins on the PATH, with a warning for those that can never be called. */
+
+import { basename } from 'node:path'
+import { toggle, UsageError } from '../../../base/flags/flags.ts'
+import { connectionFlags } from '../connection/connection-flags.ts'
+import { escapeLine } from '../printers/escape.ts'
+import { type Command, defineCommand, ExitCode, refuseWords } from '../program/command.ts'
+import { allPlugins } from '../program/plugins.ts'
+
+/** `own` are the names of the commands that orchctl has. */
+export function pluginListCommand(own: readonly string[]): Command {
+  return defineCommand({
+    name: 'plugin list',
+    forms: ['[flags]'],
+    about: `Lists the plugins: programs on the PATH that are called orchctl-NAME or kubectl-NAME. \`orchctl NAME\` runs them.
+
+A plugin never stands for a command that orchctl has itself.`,
+    examples: ['orchctl plugin list'],
+    flags: { nameOnly: toggle('name-only', 'only the names of the programs'), ...connectionFlags },
+    run: async (context, { options, words }) => {
+      refuseWords(words)
+      const plugins = allPlugins(context)
+      if (plugins.length === 0) throw new UsageError('unable to find any orchctl or kubectl plugins in your PATH')
+      const seen = new Set<string>()
+      let warnings = 0
+      const warn = (text: string) => {
+        warnings++
+        context.err(`  - warning: ${escapeLine(text)}\n`)
+      }
+      context.out('The following compatible plugins are available:\n\n')
+      for (const { file, words } of plugins) {
+        context.out(`${escapeLine(options.nameOnly ? basename(file) : file)}\n`)
+        const name = words.join(' ')
+        if (own.includes(words[0]!)) warn(`${file} is never called: orchctl has ${words[0]} itself`)
+        else if (seen.has(name)) warn(`${file} is never called: another one comes before it`)
+        seen.add(name)
+      }
+      if (warnings > 0) throw new ExitCode(1)
+    },
+  })
+}

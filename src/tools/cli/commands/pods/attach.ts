@@ -1,0 +1,34 @@
+/** `orchctl attach`: joins the program that a container runs. */
+import { UsageError } from '../../../../base/flags/flags.ts'
+import { objectPath } from '../../../../client/requests/resource-type.ts'
+import { withTypedSession } from '../../changes/without-nulls.ts'
+import { connectionFlags } from '../../connection/connection-flags.ts'
+import { placeOf } from '../../connection/session.ts'
+import { defineCommand } from '../../program/command.ts'
+import { chooseContainer, findPod, podType } from '../../streaming/pods.ts'
+import { runRemotely } from '../../streaming/remote-command.ts'
+import { interactiveFlags, wantsTerminal } from './exec.ts'
+
+export const attachCommand = defineCommand({
+  name: 'attach',
+  forms: ['POD [flags]', 'TYPE/NAME [flags]'],
+  about: 'Shows what the program of a container prints from now on, and with -i passes the standard input on to it.',
+  examples: ['orchctl attach web', 'orchctl attach web -c app -it'],
+  flags: { ...interactiveFlags, ...connectionFlags },
+  run: async (context, { options, words }) => {
+    if (words.length !== 1) throw new UsageError('POD or TYPE/NAME is a required argument for the attach command')
+    await withTypedSession(context, options, async (session) => {
+      const pod = await findPod(session, words, options.podRunningTimeout)
+      const container = chooseContainer(session, pod, options)
+      if (options.tty && container.tty !== true)
+        context.err(`error: Unable to use a TTY - container ${container.name} did not allocate one\n`)
+      if (!options.quiet && options.stdin) context.err("If you don't see a command prompt, try pressing enter.\n")
+      await runRemotely(session, {
+        path: objectPath(podType, placeOf(session, podType, pod.metadata.name ?? ''), 'attach'),
+        container: container.name ?? '',
+        tty: container.tty === true && wantsTerminal(session, options),
+        input: options.stdin ? context.inputStream() : undefined,
+      })
+    })
+  },
+})

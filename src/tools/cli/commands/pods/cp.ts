@@ -1,0 +1,196 @@
+/** `orchctl cp`: copies files and directories into a container and out of it, by way of the `tar` in the container. */
+import { createReadStream, lstatSync, readdirSync, statSync } from 'node:fs'
+import { basename, join, posix, resolve } from 'node:path'
+import { flag, type OptionsOf, text, toggle, UsageError } from '../../../../base/flags/flags.ts'
+import { objectPath } from '../../../../client/requests/resource-type.ts'
+import { TransportError } from '../../../../client/requests/transport.ts'
+import { readWhole } from '../../arguments/numbers.ts'
+import { withTypedSession } from '../../changes/without-nulls.ts'
+import { connectionFlags } from '../../connection/connection-flags.ts'
+import { placeOf, type Session } from '../../connection/session.ts'
+import { defineCommand, ExitCode } from '../../program/command.ts'
+import type { Channels } from '../../streaming/channels.ts'
+import { chooseContainer, podType } from '../../streaming/pods.ts'
+import { type RemoteCommand, runRemotely } from '../../streaming/remote-command.ts'
+import { endOfArchive, entryHeader, padding, TarReader } from '../../streaming/tar.ts'
+import { unpackInto } from '../../streaming/unpack.ts'
+
+const flags = {
+  container: flag('c,container', 'NAME', '', text, 'the container; else the one that the pod names as its default'),
+  retries: flag(
+    'retries',
+    'NUMBER',
+    '0',
+    readWhole,
+    'out of a container: how often to begin again when the connection breaks; -1: always',
+  ),
+  noPreserve: toggle('no-preserve', 'leave owner and permissions to the container'),
+  ...connectionFlags,
+}
+
+export const cpCommand = defineCommand({
+  name: 'cp',
+  forms: ['FILE [NAMESPACE/]POD:PATH [flags]', '[NAMESPACE/]POD:PATH FILE [flags]'],
+  about: `Copies files and directories into a container, or out of it. The container must have the program tar.
+
+Nothing is written outside the target, whatever the container sends; links are left out.`,
+  examples: ['orchctl cp ./site web:/var/www', 'orchctl cp shop/web:/var/log/app.log app.log -c app'],
+  flags,
+  run: async (context, { options, words }) => {
+    const [from, to, ...more] = words.map(readPlace)
+    if (from === undefined || to === undefined || more.length > 0)
+      throw new UsageError('source and destination are required')
+    if ((from.pod === '') === (to.pod === ''))
+      throw new UsageError('one of source and destination is POD:PATH, the other a local path')
+    if (from.path === '' || to.path === '') throw new UsageError('filepath can not be empty')
+    await withTypedSession(context, options, async (session) => {
+      const inPod = { ...session, namespace: from.namespace || to.namespace || session.namespace }
+      if (from.pod === '') await upload(inPod, { from: from.path, to, options })
+      else await download(inPod, { from, to: to.path, options })
+    })
+  },
+})
+
+interface Place {
+  readonly namespace: string
+  /** '' for a local path. */
+  readonly pod: string
+  readonly path: string
+}
+
+/** A colon separates a pod from its path, unless a slash shows that the word is a path. */
+function readPlace(word: string): Place {
+  const colon = word.indexOf(':')
+  if (colon <= 0 || /^[./]/.test(word)) return { namespace: '', pod: '', path: word }
+  const [namespace = '', pod, ...more] = word.slice(0, colon).split('/')
+  if (more.length > 0) throw new UsageError(`${JSON.stringify(word)} is not [NAMESPACE/]POD:PATH`)
+  return { namespace: pod === undefined ? '' : namespace, pod: pod ?? namespace, path: word.slice(colon + 1) }
+}
+
+interface Copying {
+  readonly options: OptionsOf<typeof flags>
+}
+
+/** What runs `tar` and the like in the pod. */
+async function remoteOf(session: Session, pod: string, { options }: Copying): Promise<Omit<RemoteCommand, 'command'>> {
+  const name = placeOf(session, podType, pod)
+  const found = await session.client.get(podType, name, { signal: session.context.signal })
+  const { name: container = '' } = chooseContainer(session, found, options)
+  return { path: objectPath(podType, name, 'exec'), container, tty: false }
+}
+
+async function upload(session: Session, { from, to, options }: Copying & { from: string; to: Place }): Promise<void> {
+  const source = resolve(session.context.directory, from)
+  if (lstatSync(source, { throwIfNoEntry: false }) === undefined)
+    throw new UsageError(`${from} doesn't exist in local filesystem`)
+  const remote = await remoteOf(session, to.pod, { options })
+  const { isDirectory, canEnd } = await probe(session, { ...remote, command: ['test', '-d', to.path] })
+  const target = posix.normalize(isDirectory ? posix.join(to.path, basename(source)) : to.path)
+  const unpack = [
+    ...['tar', ...(options.noPreserve ? ['--no-same-permissions', '--no-same-owner'] : [])],
+    ...['-xmf', '-', '-C', posix.dirname(target)],
+  ]
+  const items = [...itemsOf(source, posix.basename(target))]
+  await runRemotely(session, {
+    ...remote,
+    command: canEnd ? unpack : boundedInput(items, unpack),
+    input: archiveOf(items),
+    onOutput: async (data) => session.context.out(data),
+  })
+}
+
+/** Where the input cannot be ended, `tar` would wait for more: it is given as many bytes as there are. */
+function boundedInput(items: readonly Item[], command: readonly string[]): string[] {
+  const size = items.reduce((sum, item) => sum + item.head.length + item.size + padding(item.size).length, 0)
+  return ['sh', '-c', 'head -c "$0" | "$@"', String(size + endOfArchive.length), ...command]
+}
+
+/** Whether the program succeeds, and whether the server can end one stream alone. */
+async function probe(session: Session, remote: RemoteCommand): Promise<{ isDirectory: boolean; canEnd: boolean }> {
+  const quiet = { ...session, context: { ...session.context, err: () => {} } }
+  let canEnd = false
+  const onOpen = (channels: Channels) => {
+    canEnd = channels.canEnd
+  }
+  try {
+    await runRemotely(quiet, { ...remote, onOpen, onOutput: async () => {} })
+    return { isDirectory: true, canEnd }
+  } catch (error) {
+    if (error instanceof ExitCode) return { isDirectory: false, canEnd }
+    throw error
+  }
+}
+
+interface Item {
+  readonly head: Buffer
+  readonly path: string
+  /** Of its content; 0 for a directory. */
+  readonly size: number
+}
+
+/** A file or a directory with all below it. A link is followed where it is named, and left out below. */
+function* itemsOf(path: string, name: string): Generator<Item> {
+  const found = statSync(path)
+  const [mode, modified] = [found.mode & 0o777, Math.max(0, Math.floor(found.mtimeMs / 1000))]
+  if (!found.isDirectory()) {
+    const { size } = found
+    yield { head: entryHeader({ name, type: 'file', mode, size }, modified), path, size }
+    return
+  }
+  yield { head: entryHeader({ name: `${name}/`, type: 'directory', mode, size: 0 }, modified), path, size: 0 }
+  for (const entry of readdirSync(path, { withFileTypes: true }))
+    if (entry.isDirectory() || entry.isFile()) yield* itemsOf(join(path, entry.name), `${name}/${entry.name}`)
+}
+
+async function* archiveOf(items: readonly Item[]): AsyncGenerator<Buffer> {
+  for (const { head, path, size } of items) {
+    yield head
+    if (size === 0) continue
+    let sent = 0
+    for await (const chunk of createReadStream(path, { end: size - 1 })) {
+      sent += chunk.length
+      yield chunk
+    }
+    if (sent < size) throw new UsageError(`${path} became shorter while it was copied`)
+    yield padding(size)
+  }
+  yield endOfArchive
+}
+
+/** Begins again, if that was asked for, when the connection broke; what was written is written over. */
+async function download(session: Session, copying: Copying & { from: Place; to: string }): Promise<void> {
+  for (let left = copying.options.retries; ; left--) {
+    try {
+      return await downloadOnce(session, copying)
+    } catch (error) {
+      session.context.signal.throwIfAborted()
+      if (left === 0 || !(error instanceof TransportError)) throw error
+      session.context.err(`${error.message}: copying again\n`)
+    }
+  }
+}
+
+async function downloadOnce(
+  session: Session,
+  { from, to, options }: Copying & { from: Place; to: string },
+): Promise<void> {
+  const { context } = session
+  const local = resolve(context.directory, to)
+  const isDirectory = statSync(local, { throwIfNoEntry: false })?.isDirectory() === true
+  // The content of a directory (`dir/.`) goes into the target itself.
+  const isContent = /(?:^|\/)\.\/?$/.test(from.path)
+  const target = isDirectory && !isContent ? join(local, posix.basename(from.path)) : local
+  const unpacker = unpackInto({ prefix: from.path, target, warn: context.err })
+  const reader = new TarReader(unpacker)
+  try {
+    await runRemotely(session, {
+      ...(await remoteOf(session, from.pod, { options })),
+      command: ['tar', 'cf', '-', from.path],
+      onOutput: (data) => reader.write(data),
+    })
+    await reader.end()
+  } finally {
+    // What was cut short leaves no file open.
+    await unpacker.end()
+  }
+}

@@ -1,0 +1,258 @@
+/** `orchctl debug`: a container for looking around, added to a running pod or to a copy of it. */
+import { randomBytes } from 'node:crypto'
+import { own } from '../../../../api/json/json.ts'
+import {
+  flag,
+  type OptionsOf,
+  readBoolean,
+  refusedFlag,
+  repeated,
+  text,
+  toggle,
+  UsageError,
+} from '../../../../base/flags/flags.ts'
+import { readPairs, readVariable } from '../../arguments/pairs.ts'
+import { withTypedSession } from '../../changes/without-nulls.ts'
+import { connectionFlags, readTime } from '../../connection/connection-flags.ts'
+import { placeOf, type Session } from '../../connection/session.ts'
+import { escapeLine } from '../../printers/escape.ts'
+import { defineCommand } from '../../program/command.ts'
+import { type Container, type Pod, podType } from '../../streaming/pods.ts'
+import { joinContainer } from './join.ts'
+
+const flags = {
+  image: flag('image', 'IMAGE', '', text, 'the image of the container'),
+  container: flag(
+    'c,container',
+    'NAME',
+    '',
+    text,
+    'the name of the new container, with --copy-to also of one that is changed; else one is made up',
+  ),
+  target: flag('target', 'NAME', '', text, 'the container whose processes it sees'),
+  containerProfile: refusedFlag(
+    'profile',
+    'profiles of containers are not built: the container has what its image and pod say',
+    {
+      value: 'NAME',
+      accepted: 'legacy',
+    },
+  ),
+  copyTo: flag('copy-to', 'NAME', '', text, 'in a copy of the pod with this name, and not in the pod itself'),
+  imagePullPolicy: flag(
+    'image-pull-policy',
+    'POLICY',
+    '',
+    text,
+    'when the image is fetched: Always, IfNotPresent, Never',
+  ),
+  argumentsOnly: toggle('arguments-only', 'what stands after -- are arguments of the image, and not the command'),
+  replace: toggle('replace', 'with --copy-to: delete the pod first'),
+  sameNode: toggle('same-node', 'with --copy-to: on the node of the pod'),
+  setImage: flag(
+    'set-image',
+    'CONTAINER=IMAGE,...',
+    '',
+    text,
+    'with --copy-to: other images for its containers; *: all',
+  ),
+  shareProcesses: flag(
+    'share-processes',
+    '',
+    'true',
+    readBoolean,
+    'with --copy-to: containers see the processes of all',
+  ),
+  env: repeated('env', 'NAME=VALUE', text, 'a variable of the container'),
+  attach: flag(
+    'attach',
+    '',
+    '',
+    (value) => (value === '' ? undefined : readBoolean(value)),
+    'join it once it runs; left out: with -i',
+  ),
+  stdin: toggle('i,stdin', 'pass the standard input on'),
+  tty: toggle('t,tty', 'give it a terminal'),
+  quiet: toggle('q,quiet', 'only print what the program prints'),
+  timeout: flag('timeout', 'TIME', '1m', readTime, 'how long to wait until the container runs'),
+  ...connectionFlags,
+}
+
+type Options = OptionsOf<typeof flags>
+
+export const debugCommand = defineCommand({
+  name: 'debug',
+  forms: [
+    'POD --image=IMAGE [flags] [-- COMMAND [arguments]]',
+    'node/NODE --image=IMAGE [flags] [-- COMMAND [arguments]]',
+  ],
+  about: `Adds a container to a running pod (an ephemeral container), or to a copy of the pod, and with -i joins it. For a node it
+makes a pod there that shares the node's processes and network, with its files below /host.`,
+  examples: [
+    'orchctl debug -it web --image=busybox --target=app',
+    'orchctl debug web --image=busybox --copy-to=web-debug',
+    'orchctl debug web --copy-to=web-debug --set-image=*=busybox',
+    'orchctl debug node/one -it --image=busybox',
+  ],
+  flags,
+  run: async (context, { options, words }) => {
+    const [target, ...command] = words
+    if (target === undefined) throw new UsageError('name a pod to debug')
+    const isNode = /^(?:no|nodes?)\//.test(target)
+    if (target.includes('/') && !isNode && !/^(?:po|pods?)\//.test(target))
+      throw new UsageError('only pods and nodes are debugged here: name a pod, or node/NAME')
+    checkTogether(options)
+    if (isNode) checkForNode(options)
+    await withTypedSession(context, options, async (session) => {
+      const name = target.replace(/^[^/]*\//, '')
+      const container = containerOf(session, { options, command, isNode })
+      const debugged = isNode
+        ? await visitNode(session, name, { container, options })
+        : await debugPod(session, name, { container, options })
+      if (options.attach ?? options.stdin)
+        await joinContainer(session, debugged, { ...options, container: container.name })
+    })
+  },
+})
+
+function checkTogether({
+  image,
+  setImage,
+  copyTo,
+  replace,
+  sameNode,
+  argumentsOnly,
+  tty,
+  stdin,
+  attach,
+}: Options): void {
+  if (image === '' && setImage === '') throw new UsageError('you must specify --image or --set-image')
+  if (copyTo === '' && (replace || sameNode || setImage !== ''))
+    throw new UsageError('--replace, --same-node and --set-image are for a copy: say --copy-to too')
+  if (argumentsOnly && copyTo === '' && image === '') throw new UsageError('--arguments-only needs an image')
+  if (image === '' && (stdin || attach))
+    throw new UsageError('-i and --attach are for the new container: name its --image')
+  if (tty && !stdin) throw new UsageError('-i/--stdin is required for containers with -t/--tty=true')
+}
+
+function checkForNode({ image, copyTo, target }: Options): void {
+  if (image === '') throw new UsageError('you must specify --image')
+  if (copyTo !== '' || target !== '') throw new UsageError('--copy-to and --target are for pods')
+}
+
+interface Debugging {
+  readonly container: DebugContainer
+  readonly options: Options
+}
+
+async function debugPod(session: Session, name: string, debugging: Debugging): Promise<Pod> {
+  const { signal } = session.context
+  const pod = await session.client.get(podType, placeOf(session, podType, name), { signal })
+  if (debugging.options.copyTo !== '') return await copy(session, pod, debugging)
+  return await addTo(session, pod, debugging.container)
+}
+
+/** A pod on the node itself: it sees what the node sees. */
+async function visitNode({ client, context, namespace }: Session, node: string, debugging: Debugging): Promise<Pod> {
+  await client.get(nodeType, { name: node }, { signal: context.signal })
+  const name = `node-debugger-${node}-${randomBytes(3).toString('hex').slice(0, 5)}`.slice(-253)
+  const { container, options } = debugging
+  const spec = {
+    nodeName: node,
+    ...{ hostIPC: true, hostNetwork: true, hostPID: true },
+    restartPolicy: 'Never',
+    tolerations: [{ operator: 'Exists' }],
+    containers: [{ ...container, volumeMounts: [{ name: 'host-root', mountPath: '/host' }] }],
+    volumes: [{ name: 'host-root', hostPath: { path: '/' } }],
+  }
+  const made = await client.create(podType, { metadata: { name, namespace }, spec } as unknown as Pod, {
+    signal: context.signal,
+  })
+  if (!options.quiet)
+    context.out(
+      `Creating debugging pod ${name} with container ${escapeLine(container.name)} on node ${escapeLine(node)}.\n`,
+    )
+  return made
+}
+
+const nodeType = { group: '', version: 'v1', plural: 'nodes', kind: 'Node', namespaced: false }
+
+interface DebugContainer {
+  readonly name: string
+  readonly image: string
+  readonly [field: string]: unknown
+}
+
+function containerOf(
+  { context }: Session,
+  { options, command, isNode }: { options: Options; command: readonly string[]; isNode: boolean },
+): DebugContainer {
+  // A pod of its own has no other container to be told apart from.
+  const made = isNode ? 'debugger' : `debugger-${randomBytes(3).toString('hex').slice(0, 5)}`
+  const name = options.container || made
+  if (options.container === '' && options.image !== '' && !isNode && !options.quiet)
+    context.err(`Defaulting debug container name to ${name}.\n`)
+  const env = options.env.map((pair) => readVariable(pair, '--env'))
+  return {
+    name,
+    image: options.image,
+    imagePullPolicy: options.imagePullPolicy || 'IfNotPresent',
+    terminationMessagePolicy: 'File',
+    ...(env.length > 0 && { env }),
+    ...(command.length > 0 && (options.argumentsOnly ? { args: command } : { command })),
+    ...(options.stdin && { stdin: true }),
+    ...(options.tty && { tty: true }),
+    ...(options.target !== '' && options.copyTo === '' && { targetContainerName: options.target }),
+  }
+}
+
+async function addTo({ client, context }: Session, pod: Pod, container: DebugContainer): Promise<Pod> {
+  const { name = '', namespace = '' } = pod.metadata
+  return await client.patch(
+    podType,
+    { namespace, name },
+    {
+      patch: { strategic: { spec: { ephemeralContainers: [container] } } },
+      subresource: 'ephemeralcontainers',
+      signal: context.signal,
+    },
+  )
+}
+
+function withImage(container: Container, images: { readonly [name: string]: string }): Container {
+  const image = own(images, container.name ?? '') ?? own(images, '*')
+  return image === undefined ? container : ({ ...container, image } as Container)
+}
+
+/** One of the same name is there already: it gets the image, the command and the variables of the new one. */
+function withContainer(others: readonly Container[], container: DebugContainer, options: Options): Container[] {
+  if (!others.some(({ name }) => name === container.name)) return [...others, container]
+  const { imagePullPolicy: _, terminationMessagePolicy: __, ...changes } = container
+  const policy = options.imagePullPolicy === '' ? {} : { imagePullPolicy: options.imagePullPolicy }
+  const noArguments = 'command' in changes ? { args: undefined } : {}
+  return others.map((one) => (one.name === container.name ? { ...one, ...noArguments, ...changes, ...policy } : one))
+}
+
+async function copy({ client, context }: Session, pod: Pod, { container, options }: Debugging): Promise<Pod> {
+  const { namespace = '', name = '', annotations } = pod.metadata
+  const {
+    nodeName,
+    ephemeralContainers: _,
+    ...spec
+  } = (pod.spec ?? {}) as NonNullable<Pod['spec']> & { nodeName?: string }
+  const images = options.setImage === '' ? {} : readPairs(options.setImage, '--set-image', 'CONTAINER=IMAGE')
+  const others = (spec.containers ?? []).map((one) => withImage(one, images))
+  const draft = {
+    metadata: { name: options.copyTo, namespace, ...(annotations && { annotations }) },
+    spec: {
+      ...spec,
+      ...(options.sameNode && nodeName !== undefined && { nodeName }),
+      ...(options.shareProcesses && options.image !== '' && { shareProcessNamespace: true }),
+      containers: options.image === '' ? others : withContainer(others, container, options),
+    },
+  }
+  if (options.replace) await client.delete(podType, { namespace, name }, { signal: context.signal })
+  const made = await client.create(podType, draft as Pod, { signal: context.signal })
+  if (!options.quiet) context.out(`pod/${escapeLine(options.copyTo)} created\n`)
+  return made
+}

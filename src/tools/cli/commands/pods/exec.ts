@@ -1,0 +1,74 @@
+/** `orchctl exec`: runs a program in a container. */
+
+import { groupOf } from '../../../../api/model/api-version.ts'
+import { flag, text, toggle, UsageError } from '../../../../base/flags/flags.ts'
+import { objectPath } from '../../../../client/requests/resource-type.ts'
+import { fileFlags } from '../../arguments/subjects.ts'
+import { withTypedSession } from '../../changes/without-nulls.ts'
+import { connectionFlags } from '../../connection/connection-flags.ts'
+import { placeOf } from '../../connection/session.ts'
+import type { FileName } from '../../manifests/source.ts'
+import { type Context, defineCommand } from '../../program/command.ts'
+import { chooseContainer, findPod, podRunningTimeoutFlag, podType } from '../../streaming/pods.ts'
+import { runRemotely } from '../../streaming/remote-command.ts'
+
+export const interactiveFlags = {
+  container: flag('c,container', 'NAME', '', text, 'the container; else the one that the pod names as its default'),
+  stdin: toggle('i,stdin', 'pass the standard input on'),
+  tty: toggle('t,tty', 'give it a terminal'),
+  quiet: toggle('q,quiet', 'only print what the program prints'),
+  podRunningTimeout: podRunningTimeoutFlag,
+}
+
+export const execCommand = defineCommand({
+  name: 'exec',
+  forms: ['POD [flags] -- COMMAND [arguments]', 'TYPE/NAME [flags] -- COMMAND [arguments]'],
+  about: `Runs a program in a container of a pod, and ends with its exit code.
+
+Of what has several pods, such as a deployment, one that is ready is taken.`,
+  examples: ['orchctl exec web -- date', 'orchctl exec -it deploy/web -c app -- sh'],
+  flags: { ...interactiveFlags, filename: fileFlags.filename, ...connectionFlags },
+  run: async (context, { options, words }) => {
+    const named = await namedByFile(context, options.filename)
+    const [target, ...command] = named === undefined ? words : [named, ...words]
+    if (target === undefined) throw new UsageError('pod, type/name or --filename must be specified')
+    if (command.length === 0) throw new UsageError('you must specify at least one command for the container')
+    await withTypedSession(context, options, async (session) => {
+      const pod = await findPod(session, [target], options.podRunningTimeout)
+      if (pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed')
+        throw new UsageError(`cannot exec into a container in a completed pod; current phase is ${pod.status.phase}`)
+      const { name = '' } = chooseContainer(session, pod, options)
+      const tty = wantsTerminal(session, options)
+      await runRemotely(session, {
+        path: objectPath(podType, placeOf(session, podType, pod.metadata.name ?? ''), 'exec'),
+        container: name,
+        command,
+        tty,
+        input: options.stdin ? context.inputStream() : undefined,
+      })
+    })
+  },
+})
+
+/** `-f`: the one object of the file, as `TYPE.GROUP/NAME`. */
+async function namedByFile(context: Context, filename: readonly FileName[]): Promise<string | undefined> {
+  if (filename.length === 0) return undefined
+  const { readManifests } = await import('../../manifests/manifest.ts')
+  const manifests = await readManifests(context, { filename, recursive: false })
+  const [manifest] = manifests
+  if (manifest === undefined || manifests.length > 1) throw new UsageError('the file must hold one object')
+  const { kind, apiVersion, metadata } = manifest.object
+  return `${[kind, groupOf(apiVersion)].filter((part) => part !== '').join('.')}/${metadata.name ?? ''}`
+}
+
+/** A terminal is of use only to a user who has one. */
+export function wantsTerminal(
+  { context }: { readonly context: { readonly terminal: { readonly input?: boolean }; err: (text: string) => void } },
+  { stdin, tty }: { readonly stdin: boolean; readonly tty: boolean },
+): boolean {
+  if (!tty) return false
+  if (!stdin) throw new UsageError('-i (--stdin) is required for -t (--tty)')
+  if (context.terminal.input === true) return true
+  context.err('Unable to use a TTY - input is not a terminal or the right kind of file\n')
+  return false
+}

@@ -1,0 +1,54 @@
+/** Waits until a container runs, and joins its program: the end of `debug -i` and of `run -i`. */
+
+import type { ApiObject } from '../../../../api/model/object.ts'
+import { objectPath } from '../../../../client/requests/resource-type.ts'
+import { waitFor } from '../../changes/wait-for.ts'
+import { placeOf, type Session } from '../../connection/session.ts'
+import { podType } from '../../streaming/pods.ts'
+import { runRemotely } from '../../streaming/remote-command.ts'
+import { wantsTerminal } from './exec.ts'
+
+export interface Joining {
+  readonly container: string
+  readonly stdin: boolean
+  readonly tty: boolean
+  readonly quiet: boolean
+  /** How long to wait until the container runs, in milliseconds. */
+  readonly timeout: number
+}
+
+/** Throws ExitCode with that of the program, where it is not 0. */
+export async function joinContainer(session: Session, pod: ApiObject, joining: Joining): Promise<void> {
+  const { container, stdin, quiet, timeout } = joining
+  const place = placeOf(session, podType, pod.metadata.name ?? '')
+  const type = await session.types.named('pods')
+  await waitFor(
+    session,
+    { type, name: place },
+    { until: (object) => hasStarted(object, container), timeoutMs: timeout },
+  )
+  if (!quiet && stdin) session.context.err("If you don't see a command prompt, try pressing enter.\n")
+  await runRemotely(session, {
+    path: objectPath(podType, place, 'attach'),
+    container,
+    tty: wantsTerminal(session, joining),
+    input: stdin ? session.context.inputStream() : undefined,
+  })
+}
+
+interface WithStates {
+  readonly status?: { readonly [list: string]: unknown }
+}
+
+interface State {
+  readonly name?: string
+  readonly state?: { readonly running?: object; readonly terminated?: object }
+}
+
+function hasStarted(object: ApiObject | undefined, container: string): boolean {
+  const { status } = (object ?? {}) as WithStates
+  return ['ephemeralContainerStatuses', 'containerStatuses'].some((list) => {
+    const states = (status?.[list] ?? []) as readonly State[]
+    return states.some(({ name, state }) => name === container && (state?.running ?? state?.terminated) !== undefined)
+  })
+}

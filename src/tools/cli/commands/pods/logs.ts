@@ -1,0 +1,209 @@
+/** `orchctl logs`: what containers have printed. */
+
+import { normalTime } from '../../../../api/schema/time.ts'
+import {
+  flag,
+  type OptionsOf,
+  readBoolean,
+  refusedFlag,
+  text,
+  toggle,
+  UsageError,
+} from '../../../../base/flags/flags.ts'
+import { objectPath } from '../../../../client/requests/resource-type.ts'
+import { withTypedSession } from '../../changes/without-nulls.ts'
+import { connectionFlags, readTime } from '../../connection/connection-flags.ts'
+import { placeOf, type Session } from '../../connection/session.ts'
+import { escapeLine, escapeOutput } from '../../printers/escape.ts'
+import { defineCommand } from '../../program/command.ts'
+import { SeveralErrors } from '../../program/explain-error.ts'
+import { type Container, chooseContainer, type Pod, podsOnceThere, podType } from '../../streaming/pods.ts'
+
+const flags = {
+  container: flag('c,container', 'NAME', '', text, 'the container; else the one that the pod names as its default'),
+  allContainers: toggle('all-containers', 'of all containers of the pod'),
+  allPods: refusedFlag('all-pods', 'not built: -l SELECTOR shows the logs of several pods'),
+  selector: flag('l,selector', 'SELECTOR', '', text, 'of the pods with these labels'),
+  follow: toggle('f,follow', 'show what comes, until Ctrl-C'),
+  previous: toggle('p,previous', 'of the container before the last restart'),
+  tail: flag('tail', 'LINES', '-1', readWhole, 'only the last lines; -1: all, with a selector 10'),
+  since: flag('since', 'TIME', '0', readTime, 'only what is newer: 5s, 2m, 3h'),
+  sinceTime: flag('since-time', 'TIME', '', readMoment, 'only what is newer than this moment: 2024-01-02T15:04:05Z'),
+  limitBytes: flag('limit-bytes', 'NUMBER', '0', readWhole, 'at most so many bytes; 0: all'),
+  timestamps: toggle('timestamps', 'with the time of each line'),
+  prefix: toggle('prefix', 'with the pod and the container before each line'),
+  ignoreErrors: toggle('ignore-errors', 'go on with the others when one fails'),
+  maxLogRequests: flag('max-log-requests', 'NUMBER', '5', readWhole, 'how many may be followed at the same time'),
+  podRunningTimeout: flag(
+    'pod-running-timeout',
+    'TIME',
+    '20s',
+    readTime,
+    'of TYPE/NAME: how long to wait until it has a pod',
+  ),
+  insecureBackend: flag(
+    'insecure-skip-tls-verify-backend',
+    '',
+    'false',
+    readBoolean,
+    'do not verify the certificate of the node',
+  ),
+  ...connectionFlags,
+}
+
+type Options = OptionsOf<typeof flags>
+
+export const logsCommand = defineCommand({
+  name: 'logs',
+  forms: ['POD [CONTAINER] [flags]', 'TYPE/NAME [flags]', '-l SELECTOR [flags]'],
+  about: 'Shows what the containers of a pod have printed, or of the pods that a selector chooses.',
+  examples: ['orchctl logs web', 'orchctl logs -f deploy/web -c app --tail=20', 'orchctl logs -l app=web --prefix'],
+  flags,
+  run: async (context, { options, words }) => {
+    check(options, words)
+    await withTypedSession(context, options, async (session) => {
+      const sources = await findSources(session, words, options)
+      if (options.follow && sources.length > options.maxLogRequests)
+        throw new UsageError(
+          `you are attempting to follow ${sources.length} log streams, but maximum allowed concurrency is ${options.maxLogRequests}, use --max-log-requests to increase the limit`,
+        )
+      if (options.follow) await together(session, sources, options)
+      else for (const source of sources) await tried(options, () => show(session, source, options))
+    })
+  },
+})
+
+function readWhole(value: string): number {
+  if (!/^-?\d{1,12}$/.test(value)) throw new UsageError(`${JSON.stringify(value)} is not a whole number`)
+  return Number(value)
+}
+
+function readMoment(value: string): string {
+  if (value === '' || normalTime(value, false) !== undefined) return value
+  throw new UsageError(`${JSON.stringify(value)} is not a moment such as 2024-01-02T15:04:05Z`)
+}
+
+function check(options: Options, words: readonly string[]): void {
+  if (words.length === 0 && options.selector === '')
+    throw new UsageError('expected POD or TYPE/NAME, or a selector (-l)')
+  if (words.length > 0 && options.selector !== '') throw new UsageError('only a selector (-l) or a POD name is allowed')
+  if (words.length > 2) throw new UsageError("expected 'logs POD [CONTAINER]'")
+  if (words.length === 2 && options.container !== '')
+    throw new UsageError('only one of -c or an inline [CONTAINER] arg is allowed')
+  if (options.allContainers && (options.container !== '' || words.length === 2))
+    throw new UsageError('--all-containers=true should not be specified with container name')
+  if (options.since > 0 && options.sinceTime !== '')
+    throw new UsageError('at most one of `sinceTime` or `sinceSeconds` may be specified')
+  if (options.limitBytes < 0) throw new UsageError('--limit-bytes must be greater than 0')
+  if (options.tail < -1) throw new UsageError('--tail must be greater than or equal to -1')
+}
+
+interface LogSource {
+  readonly pod: Pod
+  readonly container: string
+}
+
+async function findSources(session: Session, words: readonly string[], options: Options): Promise<LogSource[]> {
+  const [target, inline = ''] = words
+  const container = options.container || inline
+  const pods = target === undefined ? await selected(session, options.selector) : await named(session, target, options)
+  return pods.flatMap((pod) =>
+    options.allContainers
+      ? inOrderOfStart(pod).map(({ name = '' }) => ({ pod, container: name }))
+      : [{ pod, container: chooseContainer(session, pod, { container }).name ?? '' }],
+  )
+}
+
+/** As they start: those that come before the others first. */
+function inOrderOfStart({ spec = {} }: Pod): readonly Container[] {
+  return [...(spec.initContainers ?? []), ...(spec.containers ?? []), ...(spec.ephemeralContainers ?? [])]
+}
+
+async function selected({ client, context, namespace }: Session, labelSelector: string): Promise<Pod[]> {
+  const { items } = await client.list(podType, { namespace, labelSelector, signal: context.signal })
+  if (items.length === 0) context.err(`No resources found in ${namespace} namespace.\n`)
+  return items
+}
+
+/** Of several pods of one owner one is shown; the first of them is waited for. */
+async function named(session: Session, target: string, { podRunningTimeout }: Options): Promise<Pod[]> {
+  const { pods, owner } = await podsOnceThere(session, [target], podRunningTimeout)
+  if (pods.length === 0) throw new UsageError(`${owner} has no pods`)
+  if (pods.length > 1)
+    session.context.err(`Found ${pods.length} pods, using pod/${escapeLine(pods[0]!.metadata.name ?? '')}\n`)
+  return pods.slice(0, 1)
+}
+
+async function together(session: Session, sources: readonly LogSource[], options: Options): Promise<void> {
+  const results = await Promise.allSettled(
+    sources.map((source) => tried(options, () => show(session, source, options))),
+  )
+  const errors = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
+  if (errors.length > 0) throw errors.length === 1 ? errors[0] : new SeveralErrors(errors)
+}
+
+async function tried({ ignoreErrors }: Options, work: () => Promise<void>): Promise<void> {
+  await work().catch((error: unknown) => {
+    if (!ignoreErrors) throw error
+  })
+}
+
+async function show(session: Session, { pod, container }: LogSource, options: Options): Promise<void> {
+  const { client, context } = session
+  const name = pod.metadata.name ?? ''
+  const path = objectPath(podType, placeOf(session, podType, name), 'log')
+  const { body } = await client.open({
+    method: 'GET',
+    path,
+    query: queryOf(container, options),
+    accept: '*/*',
+    signal: context.signal,
+  })
+  const head = options.prefix ? `[pod/${escapeLine(name)}/${escapeLine(container)}] ` : ''
+  if (head === '' && !context.terminal.out) {
+    for await (const chunk of body) await write(context, chunk)
+    return
+  }
+  const shown = context.terminal.out ? escapeOutput : (text: string) => text
+  for await (const line of linesOf(body)) await write(context, `${head}${shown(line)}`)
+}
+
+async function write({ out, drained }: Session['context'], data: string | Uint8Array): Promise<void> {
+  out(data)
+  await drained()
+}
+
+/** Longer lines are passed on in parts. */
+const maxLine = 1024 * 1024
+
+async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder()
+  let rest = ''
+  for await (const chunk of body) {
+    rest += decoder.decode(chunk, { stream: true })
+    for (let end = rest.indexOf('\n'); end >= 0; end = rest.indexOf('\n')) {
+      yield rest.slice(0, end + 1)
+      rest = rest.slice(end + 1)
+    }
+    if (rest.length > maxLine) {
+      yield rest
+      rest = ''
+    }
+  }
+  if (rest !== '') yield rest
+}
+
+function queryOf(container: string, options: Options): { [name: string]: string | number | boolean | undefined } {
+  const tail = options.tail < 0 && options.selector !== '' ? 10 : options.tail
+  return {
+    container,
+    ...(options.follow && { follow: true }),
+    ...(options.previous && { previous: true }),
+    ...(options.timestamps && { timestamps: true }),
+    ...(tail >= 0 && { tailLines: tail }),
+    ...(options.limitBytes > 0 && { limitBytes: options.limitBytes }),
+    ...(options.since > 0 && { sinceSeconds: Math.ceil(options.since / 1000) }),
+    ...(options.sinceTime !== '' && { sinceTime: options.sinceTime }),
+    ...(options.insecureBackend && { insecureSkipTLSVerifyBackend: true }),
+  }
+}

@@ -1,0 +1,257 @@
+/** `orchctl proxy`: a local port that leads to the server, with the credentials of the user. For this machine alone. */
+
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { posix, resolve } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { flag, type OptionsOf, refusedFlag, text, toggle, UsageError } from '../../../../base/flags/flags.ts'
+import { messageOf } from '../../../../base/text/errors.ts'
+import { asksForServiceWorker, canChange, foreignPageFault, originOf } from '../../../../wire/http/foreign-pages.ts'
+import { valuesOf } from '../../../../wire/http/raw-headers.ts'
+import { type Connection, withConnection } from '../../connection/connect.ts'
+import { connectionFlags } from '../../connection/connection-flags.ts'
+import { type Context, defineCommand, refuseWords } from '../../program/command.ts'
+import type { ServeFile } from './static-files.ts'
+
+const flags = {
+  port: flag('p,port', 'PORT', '8001', readPort, 'the local port; 0: any that is free'),
+  address: flag('address', 'ADDRESS', '127.0.0.1', text, 'the local address to listen on'),
+  unixSocket: flag('u,unix-socket', 'FILE', '', text, 'listen on a socket in the file system, and not on a port'),
+  disableFilter: toggle('disable-filter', 'pass everything on, whoever asks: anybody who reaches it acts as you'),
+  www: flag('w,www', 'DIR', '', text, 'also serve the files of this directory'),
+  wwwPrefix: flag('P,www-prefix', 'PATH', '/static/', readPrefix, 'the path below which these files are'),
+  keepalive: refusedFlag('keepalive', 'how connections to the server are kept alive cannot be chosen', {
+    value: 'TIME',
+    accepted: '0s',
+  }),
+  apiPrefix: flag('api-prefix', 'PATH', '/', text, 'the path below which the server is'),
+  acceptHosts: flag(
+    'accept-hosts',
+    'PATTERN,...',
+    '^localhost$,^127\\.0\\.0\\.1$,^\\[::1\\]$',
+    text,
+    'the names by which a caller may call this port',
+  ),
+  acceptPaths: flag('accept-paths', 'PATTERN,...', '^.*', text, 'the paths that are passed on'),
+  rejectPaths: flag(
+    'reject-paths',
+    'PATTERN,...',
+    '^/api/.*/pods/.*/exec,^/api/.*/pods/.*/attach',
+    text,
+    'the paths that are not, whatever else says',
+  ),
+  rejectMethods: flag(
+    'reject-methods',
+    'PATTERN,...',
+    '^$',
+    text,
+    'the methods that are not passed on: POST,PUT,PATCH',
+  ),
+  ...connectionFlags,
+}
+
+type Options = OptionsOf<typeof flags>
+
+export const proxyCommand = defineCommand({
+  name: 'proxy',
+  forms: ['[flags]'],
+  about: `Serves the API of the server on a local port without TLS, as the user of the client config, until Ctrl-C.
+
+Everybody who can reach the port acts as that user: leave it on this machine. Requests under other names than those of
+this machine are refused, and so are writes that a page of another origin causes, so that pages of the web cannot use it.
+Connections that change the protocol are not passed on.`,
+  examples: [
+    'orchctl proxy',
+    'orchctl proxy --port=0 --reject-methods=POST,PUT,PATCH,DELETE',
+    'orchctl proxy --www=site --www-prefix=/site/',
+  ],
+  flags,
+  run: async (context, { options, words }) => {
+    refuseWords(words)
+    const allows = options.disableFilter ? () => true : await filterOf(options)
+    if (options.disableFilter && options.unixSocket === '')
+      context.err('Request filter disabled, your proxy is vulnerable to XSRF attacks, please be cautious\n')
+    const files = await staticFiles(context, options)
+    await withConnection(context, options, async (connection) => {
+      const server = createServer((request, response) => {
+        const prefix = options.apiPrefix.replace(/\/$/, '')
+        const call = { request, response, prefix, allows, files, isFiltered: !options.disableFilter }
+        answer(connection, call).catch((error) => {
+          if (!response.headersSent) response.writeHead(502)
+          response.end(`${messageOf(error)}\n`)
+        })
+      })
+      context.out(`Starting to serve on ${await listen(server, options)}\n`)
+      if (!context.signal.aborted) await once(context.signal, 'abort')
+      server.close()
+      server.closeAllConnections()
+    })
+  },
+})
+
+interface StaticFiles {
+  readonly prefix: string
+  readonly serve: ServeFile
+}
+
+async function staticFiles({ directory }: Context, { www, wwwPrefix }: Options): Promise<StaticFiles | undefined> {
+  if (www === '') return undefined
+  const { filesIn } = await import('./static-files.ts')
+  return { prefix: wwwPrefix, serve: await filesIn(resolve(directory, www)) }
+}
+
+/** `/static/`: it begins and ends with a slash. */
+function readPrefix(value: string): string {
+  return `/${value}/`.replaceAll(/\/{2,}/g, '/')
+}
+
+/** Returns where it listens. */
+async function listen(server: Server, { port, address, unixSocket }: Options): Promise<string> {
+  if (unixSocket === '') server.listen(port, address)
+  else server.listen(unixSocket)
+  await once(server, 'listening').catch((error: unknown) => {
+    throw new UsageError(`cannot listen on ${unixSocket || `${address}:${port}`}: ${messageOf(error)}`)
+  })
+  const bound = server.address() as AddressInfo | string
+  if (typeof bound === 'string') return bound
+  return `${bound.family === 'IPv6' ? `[${bound.address}]` : bound.address}:${bound.port}`
+}
+
+function readPort(value: string): number {
+  const port = /^\d{1,5}$/.test(value) ? Number(value) : -1
+  if (port < 0 || port > 65_535) throw new UsageError(`${JSON.stringify(value)} is not a port`)
+  return port
+}
+
+interface Filters {
+  readonly acceptHosts: string
+  readonly acceptPaths: string
+  readonly rejectPaths: string
+  readonly rejectMethods: string
+}
+
+type Allows = (request: { host: string; path: string; method: string }) => boolean
+
+/** Patterns run in linear time, whatever a caller sends. */
+async function filterOf(filters: Filters): Promise<Allows> {
+  const { RE2JS } = await import('re2js')
+  const anyOf = (patterns: string) => {
+    const compiled = patterns.split(',').map((pattern) => {
+      try {
+        return RE2JS.compile(pattern)
+      } catch (error) {
+        throw new UsageError(`${JSON.stringify(pattern)} is not a regular expression: ${messageOf(error)}`)
+      }
+    })
+    return (value: string) => compiled.some((pattern) => pattern.test(value))
+  }
+  const [hosts, paths] = [anyOf(filters.acceptHosts), anyOf(filters.acceptPaths)]
+  const [noPaths, noMethods] = [anyOf(filters.rejectPaths), anyOf(filters.rejectMethods)]
+  return ({ host, path, method }) => hosts(host) && paths(path) && !noPaths(path) && !noMethods(method)
+}
+
+interface Call {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly prefix: string
+  readonly allows: Allows
+  readonly files: StaticFiles | undefined
+  /** Whether requests that pages of other origins cause are rejected. */
+  readonly isFiltered: boolean
+}
+
+/** Of one connection alone, and what the user of the client config says instead. */
+const dropped = new Set([
+  ...['authorization', 'connection', 'host', 'keep-alive', 'proxy-authorization', 'te', 'trailer'],
+  ...['transfer-encoding', 'upgrade', 'content-length', 'http2-settings'],
+])
+/** They describe the page, which is one of this port and not of the server. */
+const isOfPage = (name: string) => name === 'origin' || name.startsWith('sec-fetch-')
+const maxBody = 64 * 1024 * 1024
+
+async function answer({ send }: Connection, call: Call): Promise<void> {
+  const { request, response, prefix, allows, files } = call
+  const { url = '/', method = 'GET', headers } = request
+  const host = (headers.host ?? '').replace(/:\d+$/, '')
+  const path = url.split('?')[0]!
+  // The server decodes the path, so the filters see it decoded too.
+  const isFile = files !== undefined && path.startsWith(files.prefix)
+  const decoded = isFile ? path : decodedPath(path)
+  if (decoded === undefined) return void response.writeHead(400).end('the path is not properly percent-encoded\n')
+  if (!allows({ host, path: decoded, method })) return void response.writeHead(403).end('<h3>Unauthorized</h3>\n')
+  const clean = cleanPath(path)
+  if (clean !== path) return void response.writeHead(301, { location: clean + url.slice(path.length) }).end()
+  if (isFile) return await files.serve(request, response, path.slice(files.prefix.length))
+  if (!url.startsWith(`${prefix}/`)) return void response.writeHead(404).end('404 page not found\n')
+  const refusal = call.isFiltered ? pageRefusal(request) : undefined
+  if (refusal !== undefined) return void response.writeHead(refusal.status, plainText).end(`${refusal.text}\n`)
+  const gone = new AbortController()
+  response.once('close', () => gone.abort())
+  const body = await bodyOf(request)
+  const answered = await send({
+    method,
+    path: url.slice(prefix.length),
+    headers: Object.fromEntries(
+      Object.entries(headers)
+        .filter(([name]) => !dropped.has(name) && !isOfPage(name))
+        .map(([name, value]) => [name, String(value)]),
+    ),
+    body,
+    signal: gone.signal,
+  })
+  const passed = Object.entries(answered.headers).filter(([name]) => !dropped.has(name) && !name.startsWith(':'))
+  response.writeHead(answered.status, Object.fromEntries(passed))
+  await pipeline(Readable.from(answered.body), response)
+}
+
+const plainText = { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' }
+
+/**
+ * Why a request that a page causes is not passed on. The server cannot tell: every request of this port reaches it with the
+ * user's credentials and without the headers of the page.
+ */
+function pageRefusal(request: IncomingMessage): { readonly status: number; readonly text: string } | undefined {
+  const { method = 'GET', headers, rawHeaders } = request
+  const page = {
+    method,
+    isUpgrade: headers.upgrade !== undefined,
+    ownOrigin: originOf('http', headers.host ?? ''),
+    valuesOf: (name: string) => valuesOf(rawHeaders, name),
+  }
+  if (asksForServiceWorker(page)) return { status: 403, text: 'service workers are not passed on' }
+  const fault = foreignPageFault(page)
+  if (fault !== undefined) return { status: 403, text: `forbidden: ${fault}` }
+  const hasBody = headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
+  const isBrowser = Object.keys(headers).some((name) => name.startsWith('sec-fetch-'))
+  const [mediaType = ''] = (headers['content-type'] ?? '').split(';', 1)
+  if (!canChange(page) || !hasBody || !isBrowser || mediaType.trim() !== '') return undefined
+  return { status: 415, text: 'a browser must send a body with its Content-Type' }
+}
+
+/** Undefined where the encoding is broken, or hides a slash that filters would not see as one. */
+function decodedPath(path: string): string | undefined {
+  if (/%2f|%5c/i.test(path)) return undefined
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return undefined
+  }
+}
+
+/** Without empty steps, `.` and `..`, which could lead around the patterns. */
+function cleanPath(path: string): string {
+  return posix.normalize(path.replaceAll(/^\/*/g, '/'))
+}
+
+async function bodyOf(request: IncomingMessage): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of request) {
+    size += chunk.length
+    if (size > maxBody) throw new UsageError(`a body may have at most ${maxBody} bytes`)
+    chunks.push(chunk)
+  }
+  return size === 0 ? undefined : Buffer.concat(chunks)
+}

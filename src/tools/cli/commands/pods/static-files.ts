@@ -1,0 +1,93 @@
+/**
+ * Files of a directory for `orchctl proxy --www`. Nothing outside the directory is served, wherever links in it lead; a
+ * directory is its index.html, else a list of what is in it.
+ */
+import { createReadStream } from 'node:fs'
+import { readdir, realpath, stat } from 'node:fs/promises'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { extname, join, sep } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { UsageError } from '../../../../base/flags/flags.ts'
+import { codeOf } from '../../../../base/text/errors.ts'
+
+const types: { readonly [ending: string]: string } = {
+  ...{ '.html': 'text/html; charset=utf-8', '.css': 'text/css; charset=utf-8', '.txt': 'text/plain; charset=utf-8' },
+  ...{ '.js': 'text/javascript; charset=utf-8', '.mjs': 'text/javascript; charset=utf-8', '.json': 'application/json' },
+  ...{
+    '.svg': 'image/svg+xml',
+    '.png': 'image/png',
+    '.jpg': 'image/jpeg',
+    '.gif': 'image/gif',
+    '.wasm': 'application/wasm',
+  },
+}
+
+/** Answers a request for a path below the directory. */
+export type ServeFile = (request: IncomingMessage, response: ServerResponse, path: string) => Promise<void>
+
+/** Throws UsageError where there is no such directory. */
+export async function filesIn(directory: string): Promise<ServeFile> {
+  const root = await realpath(directory).catch((error: unknown) => {
+    throw new UsageError(`--www: cannot read ${directory}: ${codeOf(error)}`)
+  })
+  return async ({ method = 'GET', url = '' }, response, path) => {
+    if (method !== 'GET' && method !== 'HEAD') return void response.writeHead(405, { allow: 'GET, HEAD' }).end()
+    const file = await placeOf(root, path)
+    if (file === undefined) return void response.writeHead(404).end('404 page not found\n')
+    const isDirectory = (await stat(file)).isDirectory()
+    // Relative links of a page in a directory start at the directory.
+    if (isDirectory && path !== '' && !path.endsWith('/'))
+      return void response.writeHead(301, { location: `${url.split('?')[0]}/` }).end()
+    const index = isDirectory ? await placeOf(root, `${path}index.html`) : undefined
+    if (isDirectory && index === undefined) await sendList(response, file)
+    else await sendFile(response, index ?? file, method)
+  }
+}
+
+/** The file of a path, links followed; undefined where there is none, or it is elsewhere. */
+async function placeOf(root: string, path: string): Promise<string | undefined> {
+  const words = decoded(path)
+  if (words === undefined || words.includes('\0')) return undefined
+  try {
+    const file = await realpath(join(root, words))
+    return file === root || file.startsWith(root.endsWith(sep) ? root : root + sep) ? file : undefined
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG', 'EACCES'].includes(codeOf(error) ?? '')) return undefined
+    throw error
+  }
+}
+
+function decoded(path: string): string | undefined {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    // It is no text: no file has that name.
+    return undefined
+  }
+}
+
+async function sendFile(response: ServerResponse, file: string, method: string): Promise<void> {
+  const found = await stat(file)
+  if (!found.isFile()) return void response.writeHead(404).end('404 page not found\n')
+  response.writeHead(200, {
+    'content-type': types[extname(file).toLowerCase()] ?? 'application/octet-stream',
+    'content-length': found.size,
+    'last-modified': found.mtime.toUTCString(),
+    'x-content-type-options': 'nosniff',
+  })
+  if (method === 'HEAD' || found.size === 0) return void response.end()
+  await pipeline(createReadStream(file, { end: found.size - 1 }), response)
+}
+
+async function sendList(response: ServerResponse, directory: string): Promise<void> {
+  const entries = await readdir(directory, { withFileTypes: true })
+  const names = entries.map((entry) => `${entry.name}${entry.isDirectory() ? '/' : ''}`).sort()
+  const lines = names.map(
+    (name) => `<a href="${encodeURIComponent(name).replace('%2F', '/')}">${escapeHtml(name)}</a>\n`,
+  )
+  response.writeHead(200, { 'content-type': types['.html'] }).end(`<pre>\n${lines.join('')}</pre>\n`)
+}
+
+function escapeHtml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+}

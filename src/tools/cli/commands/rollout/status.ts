@@ -1,0 +1,55 @@
+/** `orchctl rollout status`: how far a rollout is; waits for its end. */
+import { flag, type OptionsOf, readBoolean, UsageError } from '../../../../base/flags/flags.ts'
+import type { Subject } from '../../arguments/subjects.ts'
+import { liveOf } from '../../changes/changing.ts'
+import { waitFor } from '../../changes/wait-for.ts'
+import { withTypedSession } from '../../changes/without-nulls.ts'
+import { connectionFlags, readTime } from '../../connection/connection-flags.ts'
+import type { Session } from '../../connection/session.ts'
+import { defineCommand } from '../../program/command.ts'
+import { progressOf } from './progress.ts'
+import { readRevision, revisionKey, revisionNumber } from './revisions.ts'
+import { findWorkloads, type Workload, workloadFlags } from './workloads.ts'
+
+const flags = {
+  watch: flag('w,watch', '', 'true', readBoolean, 'wait until the rollout is done'),
+  timeout: flag('timeout', 'TIME', '0', readTime, 'how long to wait at most; 0: without end'),
+  revision: flag('revision', 'NUMBER', '0', readRevision, 'fail when another revision is rolled out; 0: any'),
+  ...workloadFlags,
+  ...connectionFlags,
+}
+
+export const statusCommand = defineCommand({
+  name: 'rollout status',
+  forms: ['(TYPE NAME | TYPE/NAME | TYPE | -f FILE) [flags]'],
+  about: 'Shows how far the rollout of deployments, daemon sets and stateful sets is, and waits for its end.',
+  examples: ['orchctl rollout status deployment/web', 'orchctl rollout status deployment/web --timeout=60s'],
+  flags,
+  run: async (context, { options, words }) => {
+    await withTypedSession(context, options, async (session) => {
+      const subjects = await findWorkloads(session, words, options)
+      if (subjects.length === 0) throw new UsageError('no resources found')
+      for (const subject of subjects) await statusOf(session, subject, options)
+    })
+  },
+})
+
+async function statusOf(session: Session, subject: Subject, options: OptionsOf<typeof flags>): Promise<void> {
+  const key = revisionKey(await session.types.vendor())
+  const look = (object: Workload | undefined): boolean => {
+    if (object === undefined) throw new UsageError('object has been deleted')
+    const progress = progressOf(subject, object)
+    if (options.revision > 0n) checkRevision(revisionNumber(object.metadata.annotations?.[key]), options.revision)
+    session.context.out(progress.text)
+    return progress.done
+  }
+  // A name that is not there is an error at once; one that goes away later is another.
+  const live = await liveOf(session, subject)
+  if (!options.watch) return void look(live)
+  await waitFor(session, subject, { until: look, timeoutMs: options.timeout || Number.MAX_SAFE_INTEGER })
+}
+
+function checkRevision(running: bigint, wanted: bigint): void {
+  if (running !== wanted)
+    throw new UsageError(`desired revision (${wanted}) is different from the running revision (${running})`)
+}

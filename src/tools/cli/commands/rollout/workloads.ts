@@ -1,0 +1,71 @@
+/** What the commands of `orchctl rollout` work on: deployments, daemon sets and stateful sets, and how users choose them. */
+
+import type { ApiObject } from '../../../../api/model/object.ts'
+import { flag, type OptionsOf, text } from '../../../../base/flags/flags.ts'
+import { typeName } from '../../../../client/requests/resource-type.ts'
+import { fileFlags, findSubjects, type Subject } from '../../arguments/subjects.ts'
+import type { Session } from '../../connection/session.ts'
+
+export const workloadFlags = {
+  ...fileFlags,
+  selector: flag('l,selector', 'SELECTOR', '', text, 'only objects with these labels: a=b,c!=d,e in (f,g),h,!i'),
+}
+
+/** The fields of these kinds that a rollout looks at. */
+export interface Workload extends ApiObject {
+  spec?: {
+    replicas?: number
+    paused?: boolean
+    updateStrategy?: { type?: string; rollingUpdate?: { partition?: number } }
+    template?: Template
+  }
+  status?: WorkloadStatus
+}
+
+export interface WorkloadStatus {
+  observedGeneration?: number
+  replicas?: number
+  updatedReplicas?: number
+  availableReplicas?: number
+  readyReplicas?: number
+  currentReplicas?: number
+  currentRevision?: string
+  updateRevision?: string
+  desiredNumberScheduled?: number
+  updatedNumberScheduled?: number
+  numberAvailable?: number
+  conditions?: { type?: string; reason?: string }[]
+}
+
+export interface Template {
+  metadata?: { labels?: { [key: string]: string }; annotations?: { [key: string]: string } }
+  spec?: object
+}
+
+/** Which of the kinds of the group `apps` that roll out changes; undefined for every other. */
+export function rolloutKind({ type }: Subject): 'Deployment' | 'DaemonSet' | 'StatefulSet' | undefined {
+  if (type.group !== 'apps') return undefined
+  return (['Deployment', 'DaemonSet', 'StatefulSet'] as const).find((kind) => kind === type.kind)
+}
+
+/** `deployments.apps "web"`, as refusals name an object. */
+export function called({ type, name }: Subject): string {
+  return `${typeName(type)} ${JSON.stringify(name.name)}`
+}
+
+/** A type without a name stands for all objects of it. */
+export function allOfType(
+  words: readonly string[],
+  options: Omit<OptionsOf<typeof workloadFlags>, 'kustomize'>,
+): Parameters<typeof findSubjects>[2] {
+  const isTypeAlone = words.length === 1 && !words[0]!.includes('/')
+  return { ...options, all: isTypeAlone && options.selector === '', fieldSelector: '', allNamespaces: false }
+}
+
+export async function findWorkloads(
+  session: Session,
+  words: readonly string[],
+  options: OptionsOf<typeof workloadFlags>,
+): Promise<Subject[]> {
+  return await findSubjects(session, words, allOfType(words, options))
+}

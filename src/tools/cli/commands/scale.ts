@@ -1,0 +1,124 @@
+/** `orchctl scale`: how many replicas something shall have, through its `scale` sub-resource. */
+
+import type { ApiObject } from '../../../api/model/object.ts'
+import { flag, type OptionsOf, UsageError } from '../../../base/flags/flags.ts'
+import { objectPath, typeName } from '../../../client/requests/resource-type.ts'
+import { isNotFound } from '../../../client/requests/status-error.ts'
+import { readWhole } from '../arguments/numbers.ts'
+import { findSubjects, type Subject, subjectFlags } from '../arguments/subjects.ts'
+import { bySubject, inBulk } from '../changes/bulk.ts'
+import { liveOf, resourceVersionFlag } from '../changes/changing.ts'
+import { noteCause, recordFlag } from '../changes/kept-notes.ts'
+import { waitFor } from '../changes/wait-for.ts'
+import { withTypedSession } from '../changes/without-nulls.ts'
+import { report, requestOptions, writeFlags } from '../changes/writing.ts'
+import { connectionFlags, readTime } from '../connection/connection-flags.ts'
+import type { Session } from '../connection/session.ts'
+import { defineCommand } from '../program/command.ts'
+
+const { fieldSelector: _, ...chosenBy } = subjectFlags
+
+const flags = {
+  replicas: flag('replicas', 'NUMBER', '-1', readWhole, 'how many there shall be'),
+  currentReplicas: flag(
+    'current-replicas',
+    'NUMBER',
+    '-1',
+    readWhole,
+    'only if it has so many now; -1: whatever it has',
+  ),
+  resourceVersion: resourceVersionFlag,
+  timeout: flag('timeout', 'TIME', '0', readTime, 'wait so long until there are so many; 0: do not wait'),
+  ...chosenBy,
+  ...writeFlags,
+  record: recordFlag,
+  ...connectionFlags,
+}
+
+type Options = OptionsOf<typeof flags>
+
+export const scaleCommand = defineCommand({
+  name: 'scale',
+  forms: [
+    'TYPE NAME... --replicas=NUMBER [flags]',
+    '(-f FILE | TYPE -l SELECTOR | TYPE --all) --replicas=NUMBER [flags]',
+  ],
+  about: 'Sets how many replicas a deployment, replica set, stateful set or another kind with a scale shall have.',
+  examples: [
+    'orchctl scale deployment web --replicas=3',
+    'orchctl scale deployment web --replicas=3 --current-replicas=2',
+    'orchctl scale statefulsets -l app=db --replicas=0',
+  ],
+  flags,
+  run: async (context, { options, words }) => {
+    if (options.replicas < 0) throw new UsageError('--replicas=NUMBER is required, and must not be negative')
+    await withTypedSession(context, options, async (session) => {
+      const subjects = await findSubjects(session, words, { ...options, fieldSelector: '' })
+      if (subjects.length === 0) throw new UsageError('no objects passed to scale')
+      await inBulk(context, subjects, {
+        ...bySubject,
+        done: 'scaled',
+        act: (subject, index) => scaleOne(session, subject, { options, index }),
+      })
+    })
+  },
+})
+
+interface Scale extends ApiObject {
+  spec?: { replicas?: number }
+}
+
+/** As many as wanted, by its own report. */
+function hasReplicas(wanted: number): (object: ApiObject | undefined) => boolean {
+  return (object) => {
+    const { status, metadata } = (object ?? {}) as { status?: Reported; metadata?: { generation?: number } }
+    const isRecent = (status?.observedGeneration ?? 0) >= (metadata?.generation ?? 0)
+    return object !== undefined && isRecent && (status?.replicas ?? 0) === wanted
+  }
+}
+
+interface Reported {
+  readonly replicas?: number
+  readonly observedGeneration?: number
+}
+
+async function scaleOne(
+  session: Session,
+  subject: Subject,
+  { options, index }: { options: Options; index: number },
+): Promise<string> {
+  const { type, name } = subject
+  const live = await liveOf(session, subject)
+  const path = objectPath(type, name, 'scale')
+  const { client, context } = session
+  const scale = await client.read<Scale>(path, { signal: context.signal }).catch((error: unknown) => {
+    if (isNotFound(error))
+      throw new UsageError(`${typeName(type)} have no scale: their number of replicas is not to be set`)
+    throw error
+  })
+  const now = scale.spec?.replicas ?? 0
+  if (options.currentReplicas >= 0 && now !== options.currentReplicas)
+    throw new UsageError(`Expected replicas to be ${options.currentReplicas}, was ${now}`)
+  if (options.resourceVersion !== '' && scale.metadata.resourceVersion !== options.resourceVersion)
+    throw new UsageError(
+      `Expected resource version to be ${options.resourceVersion}, was ${scale.metadata.resourceVersion}`,
+    )
+  if (options.dryRun === 'client') return await report(options, { type, object: live, done: 'scaled', index })
+  const patch = {
+    merge: {
+      ...(options.currentReplicas < 0 && options.resourceVersion === ''
+        ? {}
+        : { metadata: { resourceVersion: scale.metadata.resourceVersion } }),
+      spec: { replicas: options.replicas },
+    },
+  }
+  await client.patch(type, name, { ...requestOptions(session, options), subresource: 'scale', patch })
+  await noteCause(session, subject, options)
+  if (options.timeout > 0 && options.dryRun === 'none')
+    await waitFor(session, subject, { until: hasReplicas(options.replicas), timeoutMs: options.timeout })
+  const object =
+    options.output.form === '' || options.output.form === 'name'
+      ? live
+      : await client.get(type, name, { signal: context.signal })
+  return await report(options, { type, object, done: 'scaled', index })
+}

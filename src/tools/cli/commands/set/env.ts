@@ -1,0 +1,103 @@
+/** `orchctl set env`: the environment of containers, from pairs or from the keys of a ConfigMap or Secret. */
+
+import type { ApiObject } from '../../../../api/model/object.ts'
+import { flag, type OptionsOf, readBoolean, repeated, text, toggle, UsageError } from '../../../../base/flags/flags.ts'
+import { findSubjects } from '../../arguments/subjects.ts'
+import { liveOf } from '../../changes/changing.ts'
+import { withTypedSession } from '../../changes/without-nulls.ts'
+import { refuseListedForm } from '../../changes/writing.ts'
+import { escapeLine } from '../../printers/escape.ts'
+import { type Context, defineCommand } from '../../program/command.ts'
+import { changedEnvironment, type EnvChange, type Variable } from './environment.ts'
+import { listEnvironment } from './list-environment.ts'
+import { changeContainers, namesContainer, noSuchContainer, setFlags, setInObjects, splitWords } from './pod-spec.ts'
+import { variablesFrom } from './variables-from.ts'
+
+export const envFlags = {
+  containers: flag('c,containers', 'NAME', '*', text, 'of which containers; * stands for any letters'),
+  env: repeated('e,env', 'NAME=VALUE', text, 'a variable, as it may also stand after the objects; -: from the input'),
+  from: flag('from', 'TYPE/NAME', '', text, 'one variable for each key of this ConfigMap or Secret'),
+  keys: flag('keys', 'KEY,...', '', text, 'with --from: only these keys'),
+  prefix: flag('prefix', 'TEXT', '', text, 'with --from: begins the names of the variables'),
+  overwrite: flag('overwrite', '', 'true', readBoolean, 'set variables that are there already'),
+  list: toggle('list', 'show what there is, and change nothing'),
+  resolve: toggle('resolve', 'with --list: show the values of what stands elsewhere'),
+  ...setFlags,
+}
+
+export const setEnvCommand = defineCommand({
+  name: 'set env',
+  forms: ['(TYPE NAME | TYPE/NAME | -f FILE | TYPE -l SELECTOR | TYPE --all) NAME=VALUE... [NAME-...] [flags]'],
+  about: 'Sets variables of containers, removes them (NAME-), or shows what there is (--list).',
+  examples: [
+    'orchctl set env deployment/web LEVEL=debug OLD-',
+    'orchctl set env deployment/web --from=configmap/settings --prefix=APP_',
+    'orchctl set env deployment/web --list',
+  ],
+  flags: envFlags,
+  run: async (context, { options, words }) => {
+    const { subjects, changes } = splitWords(words, (word) => word.includes('=') || word.endsWith('-'))
+    if (options.list) return await list(context, subjects, options)
+    const change = readChange([...changes, ...(await givenVariables(context, options.env))])
+    if (change.set.length + change.remove.length === 0 && options.from === '')
+      throw new UsageError('nothing to set: write NAME=VALUE, NAME- to remove one, or --from=configmap/NAME')
+    await setInObjects(
+      context,
+      { words: subjects, options },
+      {
+        set: (session) => async (object) => {
+          warnOfContainers(context, object, options)
+          const from = options.from === '' ? [] : await variablesFrom(session, options)
+          const whole = { ...change, set: [...change.set, ...from] }
+          return changeContainers(object, (container) => {
+            if (!namesContainer(options.containers, container.name)) return container
+            return { ...container, env: changedEnvironment(container, whole, { object, overwrite: options.overwrite }) }
+          })
+        },
+        done: 'env updated',
+      },
+    )
+  },
+})
+
+/** Of several objects some may well have no such container. */
+function warnOfContainers({ err }: Context, object: ApiObject, { containers }: { readonly containers: string }): void {
+  const missing = noSuchContainer(object, containers)
+  if (missing !== undefined) err(`warning: ${escapeLine(missing)}\n`)
+}
+
+async function givenVariables(
+  { input }: { input: () => Promise<Buffer> },
+  variables: readonly string[],
+): Promise<string[]> {
+  if (!variables.includes('-')) return [...variables]
+  const lines = (await input()).toString('utf8').split('\n')
+  const read = lines.map((line) => line.trim()).filter((line) => line !== '' && !line.startsWith('#'))
+  return [...variables.filter((variable) => variable !== '-'), ...read]
+}
+
+function readChange(words: readonly string[]): EnvChange {
+  const set: Variable[] = []
+  const remove: string[] = []
+  for (const word of words) {
+    const equals = word.indexOf('=')
+    if (equals > 0) set.push({ name: word.slice(0, equals), value: word.slice(equals + 1) })
+    else if (equals < 0 && word.length > 1 && word.endsWith('-')) remove.push(word.slice(0, -1))
+    else throw new UsageError(`${JSON.stringify(word)} is not a variable: write NAME=VALUE, or NAME- to remove it`)
+  }
+  const both = set.find(({ name }) => remove.includes(name))
+  if (both !== undefined) throw new UsageError(`cannot both set and remove the variable ${JSON.stringify(both.name)}`)
+  return { set, remove }
+}
+
+async function list(context: Context, words: readonly string[], options: OptionsOf<typeof envFlags>): Promise<void> {
+  refuseListedForm(options)
+  await withTypedSession(context, options, async (session) => {
+    const chosen = { ...options, fieldSelector: '', allNamespaces: false }
+    for (const subject of await findSubjects(session, words, chosen)) {
+      const object = await liveOf(session, subject)
+      warnOfContainers(context, object, options)
+      context.out(await listEnvironment(session, object, options))
+    }
+  })
+}

@@ -1,0 +1,91 @@
+/** The environment of the containers of an object, as lines that a shell could read (`set env --list`). */
+
+import { isObject, type Json, type JsonObject } from '../../../../api/json/json.ts'
+import type { ApiObject } from '../../../../api/model/object.ts'
+import { compareUtf8 } from '../../../../base/collections/utf8-order.ts'
+import type { Session } from '../../connection/session.ts'
+import { escapeLine } from '../../printers/escape.ts'
+import { type Variable, variablesOf } from './environment.ts'
+import { type Container, changeContainers, namesContainer } from './pod-spec.ts'
+
+interface Listing {
+  readonly containers: string
+  readonly resolve: boolean
+}
+
+export async function listEnvironment(
+  session: Session,
+  object: ApiObject,
+  { containers: pattern, resolve }: Listing,
+): Promise<string> {
+  const containers: Container[] = []
+  changeContainers(object, (container) => {
+    if (namesContainer(pattern, container.name)) containers.push(container)
+    return container
+  })
+  const reader = resolve ? new References(session, object.metadata.namespace ?? session.namespace) : undefined
+  const texts = await Promise.all(
+    containers.map(async (container) => {
+      const title = `# ${object.kind} ${object.metadata.name}, container ${container.name}`
+      const lines = await Promise.all(variablesOf(container).map((variable) => lineOf(variable, reader)))
+      return [title, ...lines].map((line) => `${escapeLine(line)}\n`).join('')
+    }),
+  )
+  return texts.join('')
+}
+
+async function lineOf(variable: Variable, references: References | undefined): Promise<string> {
+  const { name, value, valueFrom } = variable
+  if (!isObject(valueFrom)) return `${name}=${value ?? ''}`
+  const resolved = await references?.valueOf(valueFrom)
+  return resolved === undefined ? `# ${name} from ${sourceText(valueFrom)}` : `${name}=${resolved}`
+}
+
+function sourceText(from: JsonObject): string {
+  const { configMapKeyRef: map, secretKeyRef: secret, fieldRef, resourceFieldRef } = from
+  if (isObject(map)) return `configmap ${textOf(map.name)}, key ${textOf(map.key)}`
+  if (isObject(secret)) return `secret ${textOf(secret.name)}, key ${textOf(secret.key)}`
+  if (isObject(fieldRef)) return `field path ${textOf(fieldRef.fieldPath)}`
+  if (isObject(resourceFieldRef)) return `resource field ${textOf(resourceFieldRef.resource)}`
+  return Object.keys(from).sort(compareUtf8).join(', ')
+}
+
+function textOf(value: Json | undefined): string {
+  return typeof value === 'string' ? value : ''
+}
+
+interface WithData extends ApiObject {
+  data?: { [key: string]: string }
+}
+
+/** The values that variables refer to; each object is asked for once. */
+class References {
+  readonly #session: Session
+  readonly #namespace: string
+  readonly #asked = new Map<string, Promise<WithData>>()
+
+  constructor(session: Session, namespace: string) {
+    this.#session = session
+    this.#namespace = namespace
+  }
+
+  /** Undefined where only a running pod has it. */
+  async valueOf({ configMapKeyRef: map, secretKeyRef: secret }: JsonObject): Promise<string | undefined> {
+    if (isObject(map)) return (await this.#ask('configmaps', textOf(map.name))).data?.[textOf(map.key)] ?? ''
+    if (!isObject(secret)) return undefined
+    const value = (await this.#ask('secrets', textOf(secret.name))).data?.[textOf(secret.key)] ?? ''
+    return Buffer.from(value, 'base64').toString('utf8')
+  }
+
+  #ask(plural: string, name: string): Promise<WithData> {
+    const key = `${plural}/${name}`
+    let asked = this.#asked.get(key)
+    if (asked === undefined) {
+      const type = { group: '', version: 'v1', plural, namespaced: true }
+      const { client, context } = this.#session
+      asked = client.get(type, { namespace: this.#namespace, name }, { signal: context.signal })
+      this.#asked.set(key, asked)
+    }
+    return asked
+  }
+}

@@ -1,0 +1,147 @@
+/**
+ * Where the pod spec of an object is, and how a part of it is changed: what `orchctl set image`, `env`, `resources` and
+ * `serviceaccount` have in common. `--local` changes what a file says, and asks no server.
+ */
+
+import { isObject, type JsonObject, own, sameJson } from '../../../../api/json/json.ts'
+import { type ApiObject, asJson, asObject } from '../../../../api/model/object.ts'
+import { flag, type OptionsOf, text, toggle, UsageError } from '../../../../base/flags/flags.ts'
+import { fileFlags } from '../../arguments/subjects.ts'
+import { changeLocally, changeSubjects, localFlag } from '../../changes/changing.ts'
+import { recordFlag } from '../../changes/kept-notes.ts'
+import { withTypedSession } from '../../changes/without-nulls.ts'
+import { writeFlags } from '../../changes/writing.ts'
+import { connectionFlags } from '../../connection/connection-flags.ts'
+import type { Session } from '../../connection/session.ts'
+import { patchFor } from '../../patches/patch-for.ts'
+import type { Context } from '../../program/command.ts'
+
+export const setFlags = {
+  ...fileFlags,
+  selector: flag('l,selector', 'SELECTOR', '', text, 'only objects with these labels: a=b,c!=d,e in (f,g),h,!i'),
+  all: toggle('all', 'all objects of the type'),
+  local: localFlag,
+  record: recordFlag,
+  ...writeFlags,
+  ...connectionFlags,
+}
+
+export type SetOptions = OptionsOf<typeof setFlags> & { readonly resourceVersion?: string }
+
+/** A change of one object: what it shall be. Throws UsageError where it cannot be changed so. */
+export type Setter = (object: ApiObject) => ApiObject | Promise<ApiObject>
+
+export interface Setting {
+  /** Without a session nothing can be asked of the server: `--local`. */
+  readonly set: (session: Session | undefined) => Setter
+  /** `image updated` */
+  readonly done: string
+  /** What is said of an object that is so already; left out: nothing. */
+  readonly unchanged?: string
+}
+
+export async function setInObjects(
+  context: Context,
+  { words, options }: { readonly words: readonly string[]; readonly options: SetOptions },
+  { set, done, unchanged }: Setting,
+): Promise<void> {
+  if (options.local) return await changeLocally(context, options, { change: set(undefined), done })
+  await withTypedSession(context, options, async (session) => {
+    const setter = set(session)
+    const vendor = await session.types.vendor()
+    await changeSubjects(session, words, {
+      options: { ...options, fieldSelector: '', allNamespaces: false },
+      unchanged,
+      changeOf: async (live, { type }) => {
+        const next = await setter(live)
+        const same = sameJson(next, live)
+        const states = { original: asJson(live), modified: asJson(next), current: asJson(live) }
+        return { patch: same ? undefined : await patchFor(type, vendor, states), done, next }
+      },
+    })
+  })
+}
+
+/** The paths to the pod specs of the kinds that have one; other kinds are looked at for a template. */
+const paths: readonly (readonly string[])[] = [
+  ['spec', 'jobTemplate', 'spec', 'template', 'spec'],
+  ['spec', 'template', 'spec'],
+  ['spec'],
+]
+
+/** The object with its pod spec changed. Throws UsageError for one that has none. */
+export function changePodSpec(object: ApiObject, change: (spec: JsonObject) => JsonObject): ApiObject {
+  const path = paths.find((names) => Array.isArray(membersAt(asJson(object), names)?.containers))
+  if (path === undefined)
+    throw new UsageError(`${object.kind} ${JSON.stringify(object.metadata.name)} has no containers`)
+  return asObject(changeAt(asJson(object), path, change))
+}
+
+function membersAt(value: JsonObject, [name, ...rest]: readonly string[]): JsonObject | undefined {
+  if (name === undefined) return value
+  const member = own(value, name)
+  return isObject(member) ? membersAt(member, rest) : undefined
+}
+
+function changeAt(
+  value: JsonObject,
+  [name, ...rest]: readonly string[],
+  change: (spec: JsonObject) => JsonObject,
+): JsonObject {
+  if (name === undefined) return change(value)
+  return { ...value, [name]: changeAt(own(value, name) as JsonObject, rest, change) }
+}
+
+export interface Container extends JsonObject {
+  name: string
+}
+
+/** The object with some of its containers changed; `initContainers` only where `change` is asked to look at them too. */
+export function changeContainers(
+  object: ApiObject,
+  change: (container: Container) => Container,
+  { withInit = false } = {},
+): ApiObject {
+  const each = (list: unknown) => (Array.isArray(list) ? list.map((one) => change(one as Container)) : undefined)
+  return changePodSpec(object, (spec) => ({
+    ...spec,
+    containers: each(spec.containers) ?? [],
+    ...(withInit && Array.isArray(spec.initContainers) ? { initContainers: each(spec.initContainers)! } : {}),
+  }))
+}
+
+/** What is said of a pattern that no container fits; undefined where one does. */
+export function noSuchContainer(object: ApiObject, pattern: string): string | undefined {
+  const names: string[] = []
+  changeContainers(object, (container) => {
+    names.push(container.name)
+    return container
+  })
+  if (names.some((name) => namesContainer(pattern, name))) return undefined
+  return `${object.kind}/${object.metadata.name} does not have any containers matching ${JSON.stringify(pattern)}; it has: ${names.join(', ')}`
+}
+
+/** Whether a name fits a pattern in which `*` stands for anything. */
+export function namesContainer(pattern: string, name: string): boolean {
+  if (!pattern.includes('*')) return pattern === name
+  const parts = pattern.split('*')
+  const [first = '', last = ''] = [parts[0], parts.at(-1)]
+  if (!name.startsWith(first) || !name.endsWith(last) || name.length < first.length + last.length) return false
+  let at = first.length
+  for (const part of parts.slice(1, -1)) {
+    at = name.indexOf(part, at)
+    if (at < 0 || at + part.length > name.length - last.length) return false
+    at += part.length
+  }
+  return true
+}
+
+/** Words before the first that is a change name the objects: `deployment web one=x`. */
+export function splitWords(
+  words: readonly string[],
+  isChange: (word: string) => boolean,
+): { subjects: string[]; changes: string[] } {
+  const start = words.findIndex(isChange)
+  if (start < 0) return { subjects: [...words], changes: [] }
+  return { subjects: words.slice(0, start), changes: words.slice(start) }
+}

@@ -1,0 +1,48 @@
+/** `orchctl set resources`: how much containers may have, and how much they ask for. */
+
+import { isObject, type Json, type JsonObject } from '../../../../api/json/json.ts'
+import { flag, text, UsageError } from '../../../../base/flags/flags.ts'
+import { readAmounts } from '../../arguments/pairs.ts'
+import { defineCommand } from '../../program/command.ts'
+import { changeContainers, namesContainer, noSuchContainer, setFlags, setInObjects } from './pod-spec.ts'
+
+export const setResourcesCommand = defineCommand({
+  name: 'set resources',
+  forms: ['(TYPE NAME | TYPE/NAME | -f FILE | TYPE -l SELECTOR | TYPE --all) (--limits=... | --requests=...) [flags]'],
+  about: 'Sets how much of what containers may have at most (limits), and how much they need (requests).',
+  examples: [
+    'orchctl set resources deployment/web --limits=cpu=200m,memory=512Mi --requests=cpu=100m',
+    'orchctl set resources deployment/web -c nginx --limits=memory=1Gi',
+  ],
+  flags: {
+    containers: flag('c,containers', 'NAME', '*', text, 'of which containers; * stands for any letters'),
+    limits: flag('limits', 'WHAT=AMOUNT,...', '', text, 'how much they may have: cpu=200m,memory=512Mi'),
+    requests: flag('requests', 'WHAT=AMOUNT,...', '', text, 'how much they need: cpu=100m,memory=256Mi'),
+    ...setFlags,
+  },
+  run: async (context, { options, words }) => {
+    const limits = readAmounts(options.limits, '--limits')
+    const requests = readAmounts(options.requests, '--requests')
+    if (limits === undefined && requests === undefined)
+      throw new UsageError('you must specify an update to requests or limits (in the form of --requests/--limits)')
+    const set = () => (object: Parameters<typeof changeContainers>[0]) => {
+      const missing = noSuchContainer(object, options.containers)
+      if (missing !== undefined) throw new UsageError(missing)
+      return changeContainers(object, (container) => {
+        if (!namesContainer(options.containers, container.name)) return container
+        const before = isObject(container.resources) ? container.resources : {}
+        const resources = {
+          ...before,
+          ...(limits && { limits: { ...membersOf(before.limits), ...limits } }),
+          ...(requests && { requests: { ...membersOf(before.requests), ...requests } }),
+        }
+        return { ...container, resources }
+      })
+    }
+    await setInObjects(context, { words, options }, { set, done: 'resource requirements updated' })
+  },
+})
+
+function membersOf(value: Json | undefined): JsonObject {
+  return isObject(value) ? value : {}
+}

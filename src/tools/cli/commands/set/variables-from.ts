@@ -1,0 +1,40 @@
+/** One variable for each key of a ConfigMap or Secret (`set env --from`): they refer to it, and copy nothing. */
+
+import type { ApiObject } from '../../../../api/model/object.ts'
+import { compareUtf8 } from '../../../../base/collections/utf8-order.ts'
+import { UsageError } from '../../../../base/flags/flags.ts'
+import { readWanted } from '../../arguments/targets.ts'
+import { placeOf, type Session } from '../../connection/session.ts'
+import type { Variable } from './environment.ts'
+
+interface WithData extends ApiObject {
+  data?: { [key: string]: string }
+}
+
+interface From {
+  readonly from: string
+  readonly keys: string
+  readonly prefix: string
+}
+
+export async function variablesFrom(session: Session | undefined, { from, keys, prefix }: From): Promise<Variable[]> {
+  if (session === undefined) throw new UsageError('--from asks the server, and --local does not: leave one out')
+  const [wanted, ...more] = readWanted([from])
+  if (wanted?.name === undefined || more.length > 0) throw new UsageError('--from takes TYPE/NAME: configmap/settings')
+  const type = await session.types.named(wanted.type)
+  const reference = type.kind === 'ConfigMap' ? 'configMapKeyRef' : 'secretKeyRef'
+  if (type.group !== '' || !['ConfigMap', 'Secret'].includes(type.kind))
+    throw new UsageError(`unsupported resource specified in --from: ${type.kind}; it takes a configmap or a secret`)
+  const { signal } = session.context
+  const { data = {} } = (await session.client.get(type, placeOf(session, type, wanted.name), { signal })) as WithData
+  const chosen = keys === '' ? undefined : keys.split(',')
+  return Object.keys(data)
+    .filter((key) => chosen === undefined || chosen.includes(key))
+    .sort(compareUtf8)
+    .map((key) => ({ name: variableName(`${prefix}${key}`), valueFrom: { [reference]: { name: wanted.name!, key } } }))
+}
+
+/** `log-level` is LOG_LEVEL. */
+function variableName(key: string): string {
+  return key.toUpperCase().replaceAll(/[^A-Z0-9_]/g, '_')
+}

@@ -1,0 +1,207 @@
+/** `orchctl top pods` and `top nodes`: what they use, as the metrics API of the cluster reports it. */
+
+import type { ApiObject } from '../../../../api/model/object.ts'
+import { parseQuantity } from '../../../../api/model/quantity.ts'
+import { flag, type OptionsOf, oneOf, refusedFlag, text, toggle, UsageError } from '../../../../base/flags/flags.ts'
+import { collectionPath } from '../../../../client/requests/resource-type.ts'
+import { isNotFound, type StatusError } from '../../../../client/requests/status-error.ts'
+import { withTypedSession } from '../../changes/without-nulls.ts'
+import { connectionFlags } from '../../connection/connection-flags.ts'
+import type { Session } from '../../connection/session.ts'
+import { Columns } from '../../printers/columns.ts'
+import { escapeLine } from '../../printers/escape.ts'
+import { type Command, defineCommand } from '../../program/command.ts'
+
+const common = {
+  selector: flag('l,selector', 'SELECTOR', '', text, 'only objects with these labels: a=b,c!=d,e in (f,g),h,!i'),
+  sortBy: flag('sort-by', 'cpu|memory', '', oneOf(['', 'cpu', 'memory']), 'those that use most of it first'),
+  noHeaders: toggle('no-headers', 'without the line of headings'),
+  useProtocolBuffers: refusedFlag('use-protocol-buffers', 'orchctl reads metrics as JSON', { accepted: 'false' }),
+  ...connectionFlags,
+}
+
+interface Usage {
+  readonly cpu?: string
+  readonly memory?: string
+}
+
+interface Metrics extends ApiObject {
+  readonly usage?: Usage
+  readonly containers?: readonly { readonly name?: string; readonly usage?: Usage }[]
+}
+
+interface Used {
+  readonly name: readonly string[]
+  /** In thousandths of a core. */
+  readonly cpu: number
+  readonly memory: number
+  /** Of a node: what it has. */
+  readonly whole?: { readonly cpu: number; readonly memory: number }
+}
+
+const podFlags = {
+  allNamespaces: toggle('A,all-namespaces', 'in all namespaces'),
+  containers: toggle('containers', 'of each container'),
+  fieldSelector: flag('field-selector', 'SELECTOR', '', text, 'only pods with these fields: spec.nodeName=n1'),
+  sum: toggle('sum', 'with a line for all of them together'),
+  ...common,
+}
+
+const nodeFlags = {
+  showCapacity: toggle('show-capacity', 'shares of all that a node has, and not of what it has for pods'),
+  ...common,
+}
+
+export const topPodsCommand: Command = defineCommand({
+  name: 'top pods',
+  forms: ['[NAME] [flags]'],
+  about: 'Shows how much processor time and memory pods use. The cluster must have the metrics API.',
+  examples: ['orchctl top pods', 'orchctl top pods -A --sort-by=memory', 'orchctl top pod web --containers'],
+  flags: podFlags,
+  run: async (context, { options, words }) => {
+    await withTypedSession(context, options, async (session) => {
+      const found = await read(session, 'pods', { words, options })
+      const lead = options.allNamespaces ? ['NAMESPACE'] : []
+      const rows = inOrder(
+        found.flatMap((pod) => podRows(pod, options)),
+        options,
+      )
+      const headings = [...lead, ...(options.containers ? ['POD', 'NAME'] : ['NAME']), 'CPU(cores)', 'MEMORY(bytes)']
+      const total = options.sum ? totalRows(rows, headings.length - 2) : []
+      context.out(table(headings, [...rows.map(podCells), ...total], options))
+    })
+  },
+})
+
+export const topNodesCommand: Command = defineCommand({
+  name: 'top nodes',
+  forms: ['[NAME] [flags]'],
+  about: 'Shows how much processor time and memory nodes use. The cluster must have the metrics API.',
+  examples: ['orchctl top nodes', 'orchctl top node n1', 'orchctl top nodes --show-capacity'],
+  flags: nodeFlags,
+  run: async (context, { options, words }) => {
+    await withTypedSession(context, options, async (session) => {
+      const found = await read(session, 'nodes', { words, options })
+      const wholes = await nodeWholes(session, options)
+      const rows = found.map(({ metadata: { name = '' }, usage }) => {
+        const whole = wholes.get(name)
+        return { name: [name], ...usedOf([usage]), ...(whole && { whole }) }
+      })
+      const measured = new Set(found.map(({ metadata }) => metadata.name))
+      const silent = words.length > 0 ? [] : [...wholes.keys()].filter((name) => !measured.has(name))
+      const cells = [...inOrder(rows, options).map(nodeCells), ...silent.map(unknownNode)]
+      context.out(table(['NAME', 'CPU(cores)', 'CPU%', 'MEMORY(bytes)', 'MEMORY%'], cells, options))
+    })
+  },
+})
+
+interface Node extends ApiObject {
+  readonly status?: { readonly allocatable?: Usage; readonly capacity?: Usage }
+}
+
+const nodeType = { group: '', version: 'v1', plural: 'nodes', namespaced: false }
+
+/** What each node has for pods, or in all. */
+async function nodeWholes(
+  { client, context }: Session,
+  { selector, showCapacity }: OptionsOf<typeof nodeFlags>,
+): Promise<Map<string, { cpu: number; memory: number }>> {
+  const selection = selector === '' ? {} : { labelSelector: selector }
+  const { items } = await client.list(nodeType, { ...selection, signal: context.signal })
+  return new Map(
+    items.map(({ metadata, status = {} }: Node) => [
+      metadata.name ?? '',
+      usedOf([showCapacity ? status.capacity : status.allocatable]),
+    ]),
+  )
+}
+
+function nodeCells({ name, cpu, memory, whole }: Used): string[] {
+  const share = (used: number, all = 0) => (all === 0 ? '<unknown>' : `${Math.floor((used * 100) / all)}%`)
+  return [...name, `${cpu}m`, share(cpu, whole?.cpu), megabytes(memory), share(memory, whole?.memory)]
+}
+
+/** A node that is there, and of which nothing was measured. */
+function unknownNode(name: string): string[] {
+  return [name, ...Array<string>(4).fill('<unknown>')]
+}
+
+function podCells({ name, cpu, memory }: Used): string[] {
+  return [...name, `${cpu}m`, megabytes(memory)]
+}
+
+/** All together, under the columns of their use. */
+function totalRows(rows: readonly Used[], columnsBefore: number): string[][] {
+  const before = Array<string>(columnsBefore).fill('')
+  const sum = (what: 'cpu' | 'memory') => rows.reduce((total, row) => total + row[what], 0)
+  return [
+    [...before, '________', '________'],
+    [...before, `${sum('cpu')}m`, megabytes(sum('memory'))],
+  ]
+}
+
+function megabytes(bytes: number): string {
+  return `${Math.floor(bytes / 1024 ** 2)}Mi`
+}
+
+interface Choice {
+  readonly selector: string
+  readonly fieldSelector?: string
+  readonly allNamespaces?: boolean
+}
+
+async function read(
+  { client, namespace, context }: Session,
+  plural: 'pods' | 'nodes',
+  { words, options }: { words: readonly string[]; options: Choice },
+): Promise<readonly Metrics[]> {
+  const [name, ...more] = words
+  if (more.length > 0) throw new UsageError(`name one of the ${plural}, or none for all`)
+  if (name !== undefined && options.selector !== '')
+    throw new UsageError('only one of NAME or --selector can be provided')
+  const type = { group: 'metrics.k8s.io', version: 'v1beta1', plural, namespaced: plural === 'pods' }
+  const path = collectionPath(type, options.allNamespaces || plural === 'nodes' ? undefined : namespace)
+  const call = {
+    signal: context.signal,
+    query: {
+      ...(options.selector !== '' && { labelSelector: options.selector }),
+      ...(options.fieldSelector && { fieldSelector: options.fieldSelector }),
+    },
+  }
+  try {
+    if (name !== undefined) return [await client.read<Metrics>(`${path}/${encodeURIComponent(name)}`, call)]
+    return (await client.read<{ items?: Metrics[] }>(path, call)).items ?? []
+  } catch (error) {
+    // A pod of that name may be missing; then there is an API that says so.
+    if (isNotFound(error) && !(error as StatusError).status.details?.name)
+      throw new UsageError(
+        'Metrics API not available: the cluster has no metrics.k8s.io; `orchctl top server` needs none',
+      )
+    throw error
+  }
+}
+
+function podRows({ metadata, containers = [] }: Metrics, options: OptionsOf<typeof podFlags>): Used[] {
+  const lead = options.allNamespaces ? [metadata.namespace ?? ''] : []
+  const name = metadata.name ?? ''
+  if (!options.containers) return [{ name: [...lead, name], ...usedOf(containers.map(({ usage }) => usage)) }]
+  return containers.map((container) => ({
+    name: [...lead, name, container.name ?? ''],
+    ...usedOf([container.usage]),
+  }))
+}
+
+function usedOf(usages: readonly (Usage | undefined)[]): { cpu: number; memory: number } {
+  const sum = (field: 'cpu' | 'memory', unit: number) =>
+    usages.reduce((total, usage) => total + Number(parseQuantity(usage?.[field] ?? '0')?.nanos ?? 0n) / unit, 0)
+  return { cpu: Math.ceil(sum('cpu', 1e6)), memory: sum('memory', 1e9) }
+}
+
+function inOrder(rows: readonly Used[], { sortBy }: { sortBy: '' | 'cpu' | 'memory' }): readonly Used[] {
+  return sortBy === '' ? rows : rows.toSorted((a, b) => b[sortBy] - a[sortBy])
+}
+
+function table(headings: readonly string[], rows: readonly string[][], { noHeaders }: { noHeaders: boolean }): string {
+  const lines = rows.map((row) => row.map(escapeLine))
+  return new Columns().lines([...(noHeaders ? [] : [headings]), ...lines])
+}

@@ -1,0 +1,156 @@
+/**
+ * `orchctl tree`: an object with those that own it above and those that it owns below, each with its state. Dependents are
+ * found by their owner references: the metadata of all types that can be listed is read, once.
+ */
+
+import type { ApiObject } from '../../../api/model/object.ts'
+import { UsageError } from '../../../base/flags/flags.ts'
+import { humanDuration } from '../../../base/time/human-duration.ts'
+import type { DiscoveredType } from '../../../client/requests/discovery.ts'
+import { isNotFound, StatusError } from '../../../client/requests/status-error.ts'
+import { readWanted } from '../arguments/targets.ts'
+import { withTypedSession } from '../changes/without-nulls.ts'
+import { connectionFlags } from '../connection/connection-flags.ts'
+import { singularName } from '../connection/find-type.ts'
+import { placeOf, type Session } from '../connection/session.ts'
+import { meaningOf, type Painter, painterFor } from '../printers/colours.ts'
+import { Columns, type Paint } from '../printers/columns.ts'
+import { escapeLine } from '../printers/escape.ts'
+import { defineCommand } from '../program/command.ts'
+
+export const treeCommand = defineCommand({
+  name: 'tree',
+  forms: ['TYPE NAME [flags]', 'TYPE/NAME [flags]'],
+  about: 'Shows an object with its owners above it and all that it owns below it, each with its state.',
+  examples: ['orchctl tree deployment web', 'orchctl tree job/nightly -n shop'],
+  flags: connectionFlags,
+  run: async (context, { options, words }) => {
+    const [wanted, ...more] = readWanted(words)
+    if (wanted?.name === undefined || more.length > 0) throw new UsageError('name one object: TYPE NAME or TYPE/NAME')
+    await withTypedSession(context, options, async (session) => {
+      const type = await session.types.named(wanted.type)
+      const object = await session.client.get(type, placeOf(session, type, wanted.name!), { signal: context.signal })
+      const { objects, unread } = await allObjects(session, type.namespaced ? session.namespace : undefined)
+      const root = { type, object }
+      const rows = [...(await ownersOf(session, root)).map((one) => lineOf(one, '')), ...branchesOf(root, objects)]
+      const painted = painterFor(context, 'out')
+      const paint = painted === undefined ? undefined : statesPainted(painted)
+      context.out(new Columns(paint).lines([['OBJECT', 'STATE', 'AGE'], ...rows]))
+      if (unread.length > 0) context.err(`not looked at, since they cannot be listed: ${unread.join(', ')}\n`)
+    })
+  },
+})
+
+interface Found {
+  readonly type: DiscoveredType
+  readonly object: ApiObject
+}
+
+/** Objects that are deeper than this are left out: owners that own each other have no end. */
+const maxDepth = 20
+
+async function allObjects(
+  session: Session,
+  namespace: string | undefined,
+): Promise<{ objects: Found[]; unread: string[] }> {
+  const { types } = await session.types.all()
+  const listed = types.filter(
+    (type) => type.verbs.includes('list') && type.kind !== 'Event' && (namespace === undefined || type.namespaced),
+  )
+  const unread: string[] = []
+  const found = await Promise.all(
+    listed.map(async (type) => {
+      const where = namespace === undefined ? {} : { namespace }
+      return await session.client.list(type, { ...where, signal: session.context.signal }).then(
+        ({ items }) => items.map((object) => ({ type, object })),
+        (error: unknown) => {
+          if (!(error instanceof StatusError)) throw error
+          if (!isNotFound(error) && error.reason !== 'MethodNotAllowed') unread.push(escapeLine(type.plural))
+          return []
+        },
+      )
+    }),
+  )
+  // One object may be served under several groups.
+  const seen = new Set<string>()
+  const objects = found.flat().filter(({ object }) => {
+    const uid = object.metadata.uid ?? ''
+    return !seen.has(uid) && seen.add(uid)
+  })
+  return { objects, unread }
+}
+
+/** The owner of the owner first. */
+async function ownersOf(session: Session, { type, object }: Found): Promise<Found[]> {
+  const owners: Found[] = []
+  let current = object
+  for (let depth = 0; depth < maxDepth; depth++) {
+    const [owner] = current.metadata.ownerReferences ?? []
+    if (owner === undefined) break
+    const ownerType = await session.types.ofKind(owner.apiVersion, owner.kind)
+    const namespace = type.namespaced && ownerType.namespaced ? { namespace: object.metadata.namespace ?? '' } : {}
+    const found = await session.client
+      .get(ownerType, { ...namespace, name: owner.name }, { signal: session.context.signal })
+      .catch((error: unknown) => {
+        if (isNotFound(error)) return undefined
+        throw error
+      })
+    if (found === undefined) break
+    owners.unshift({ type: ownerType, object: found })
+    current = found
+  }
+  return owners
+}
+
+function branchesOf(root: Found, objects: readonly Found[]): string[][] {
+  const byOwner = new Map<string, Found[]>()
+  for (const found of objects)
+    for (const { uid } of found.object.metadata.ownerReferences ?? [])
+      byOwner.set(uid, [...(byOwner.get(uid) ?? []), found])
+  const rows: string[][] = []
+  const add = (found: Found, { lead, below, depth }: { lead: string; below: string; depth: number }) => {
+    rows.push(lineOf(found, lead))
+    const children = depth >= maxDepth ? [] : (byOwner.get(found.object.metadata.uid ?? '') ?? [])
+    for (const [i, child] of children.entries()) {
+      const last = i === children.length - 1
+      add(child, {
+        lead: `${below}${last ? '└─ ' : '├─ '}`,
+        below: `${below}${last ? '   ' : '│  '}`,
+        depth: depth + 1,
+      })
+    }
+  }
+  add(root, { lead: '', below: '', depth: 0 })
+  return rows
+}
+
+function lineOf({ type, object }: Found, lead: string): string[] {
+  const name = `${lead}${singularName(type)}/${escapeLine(object.metadata.name ?? '')}`
+  return [name, escapeLine(stateOf(object)), ageOf(object)]
+}
+
+interface WithStatus {
+  status?: { phase?: string; conditions?: { type?: string; status?: string; reason?: string }[] }
+}
+
+/** In one word: that it goes, its phase, or whether it is ready. */
+function stateOf(object: ApiObject): string {
+  if (object.metadata.deletionTimestamp !== undefined) return 'Terminating'
+  const { phase, conditions = [] } = (object as WithStatus).status ?? {}
+  if (phase !== undefined) return phase
+  for (const wanted of ['Failed', 'Ready', 'Available', 'Complete', 'Established']) {
+    const found = conditions.find(({ type }) => type === wanted)
+    if (found?.status === 'True') return wanted
+    if (found?.status === 'False' && wanted !== 'Failed') return found.reason ?? `Not${wanted}`
+  }
+  return ''
+}
+
+function ageOf({ metadata: { creationTimestamp } }: ApiObject): string {
+  return creationTimestamp === undefined ? '<unknown>' : humanDuration(Date.now() - Date.parse(creationTimestamp))
+}
+
+function statesPainted(painted: Painter): Paint {
+  return (cell, column) =>
+    column === 1 ? painted(cell, meaningOf(cell) ?? (cell.startsWith('Not') ? 'bad' : undefined)) : cell
+}

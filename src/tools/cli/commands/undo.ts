@@ -1,0 +1,155 @@
+/**
+ * `orchctl undo`: takes back one change of an object: the fields that it changed become what they were before. It is a write
+ * like any other, by the caller, based on the present version; when others are faster it starts over. Where somebody has
+ * changed one of those fields since, nothing is written. An object that the change has removed is created again.
+ */
+
+import { type Json, type JsonObject, sameJson } from '../../../api/json/json.ts'
+import { valueAt, withValueAt } from '../../../api/json/json-changes.ts'
+import { type ApiObject, asJson, asObject } from '../../../api/model/object.ts'
+import { flag, type OptionsOf, text, UsageError } from '../../../base/flags/flags.ts'
+import { changeObject } from '../../../client/informers/change-object.ts'
+import { withTypedSession } from '../changes/without-nulls.ts'
+import { report, requestOptions, writeFlags } from '../changes/writing.ts'
+import { connectionFlags } from '../connection/connection-flags.ts'
+import {
+  changesOf,
+  type FieldChange,
+  type HistoryRevision,
+  type PastSubject,
+  pastSubject,
+  stateAt,
+  stepsOf,
+} from '../connection/past.ts'
+import { placeOf, type Session } from '../connection/session.ts'
+import { defineCommand } from '../program/command.ts'
+
+const flags = {
+  revision: flag(
+    'revision',
+    'REVISION',
+    '',
+    text,
+    'the change to take back, as `orchctl history` shows it; else the last',
+  ),
+  ...writeFlags,
+  ...connectionFlags,
+}
+
+type Options = OptionsOf<typeof flags>
+
+export const undoCommand = defineCommand({
+  name: 'undo',
+  forms: ['(TYPE NAME | TYPE/NAME) [--revision=REVISION] [flags]'],
+  about: `Takes back a change of an object: the last one, or that of a revision.
+
+Only the fields that the change has touched are put back; where they have changed again since, nothing is done. An
+object that was deleted is created again. The status of an object is not put back: it is for controllers to report.`,
+  examples: [
+    'orchctl undo deployment/web',
+    'orchctl undo cm greeting --revision=1234 --dry-run=server -o yaml',
+    'orchctl undo cm/deleted-by-mistake',
+  ],
+  flags,
+  run: async (context, { options, words }) => {
+    if (options.dryRun === 'client')
+      throw new UsageError('--dry-run=client is not built for undo: use --dry-run=server')
+    await withTypedSession(context, options, async (session) => {
+      const subject = await pastSubject(session, words)
+      const { change, older } = await findChange(session, subject, options.revision)
+      const object = change.deleted
+        ? await createAgain(session, subject, { older, options })
+        : await putBack(session, subject, { change, options })
+      const done = change.deleted ? 'created again' : `undone (revision ${change.revision})`
+      context.out(await report(options, { type: subject.type, object, done }))
+    })
+  },
+})
+
+interface Found {
+  readonly change: HistoryRevision
+  /** The one before it. */
+  readonly older: HistoryRevision | undefined
+}
+
+async function findChange(session: Session, subject: PastSubject, revision: string): Promise<Found> {
+  let change: HistoryRevision | undefined
+  for await (const each of changesOf(session, subject)) {
+    if (change !== undefined) return { change, older: each }
+    if (revision === '' ? isByItself(each) : each.revision === revision) change = each
+  }
+  if (change !== undefined) return { change, older: undefined }
+  throw new UsageError(
+    revision === ''
+      ? `there is no change of ${subject.type.plural} "${subject.name}" to take back`
+      : `revision ${revision} is no change of ${subject.type.plural} "${subject.name}": see orchctl history`,
+  )
+}
+
+/** Without a revision a report of status is not what is meant, nor the annotations that some loops write along with it. */
+function isByItself({ deleted = false, subresource, changes = [] }: HistoryRevision): boolean {
+  return deleted || (subresource !== 'status' && changes.some((change) => !isStatus(change)))
+}
+
+function isStatus({ path = '' }: FieldChange): boolean {
+  return path === '.status' || path.startsWith('.status.') || path.startsWith('.status[')
+}
+
+interface PuttingBack {
+  readonly change: HistoryRevision
+  readonly options: Options
+}
+
+async function putBack(session: Session, subject: PastSubject, { change, options }: PuttingBack): Promise<ApiObject> {
+  const { type, name } = subject
+  const { created, beyond, revision } = change
+  if (created) throw new UsageError(`revision ${revision} created the object: use orchctl delete to take that back`)
+  const wanted = (change.changes ?? []).filter((each) => !isStatus(each))
+  if (beyond || wanted.length === 0)
+    throw new UsageError(
+      `what revision ${revision} changed is not known, or only the status: there is nothing to put back`,
+    )
+  if (wanted.some(({ concealed }) => concealed))
+    throw new UsageError('the history keeps no values of Secrets to put back')
+  const undone = await changeObject(session.client, type, {
+    ...requestOptions(session, options),
+    name: placeOf(session, type, name),
+    change: (live) => withoutChange(live, change, wanted),
+  })
+  return undone!
+}
+
+/** Throws UsageError where one of the fields has changed again since. */
+function withoutChange(live: ApiObject, { revision, uid }: HistoryRevision, wanted: readonly FieldChange[]): ApiObject {
+  if (uid !== undefined && uid !== live.metadata.uid)
+    throw new UsageError(`conflict: the object was created anew since revision ${revision}, so nothing was undone`)
+  const disturbed = wanted.filter(
+    (each) => !sameJson(valueAt(asJson(live), stepsOf(each)), each.after as Json | undefined),
+  )
+  if (disturbed.length > 0)
+    throw new UsageError(
+      `conflict: changed again since revision ${revision}, so nothing was undone: ${disturbed.map(({ path }) => path).join(', ')}`,
+    )
+  const next = wanted.reduce<Json | undefined>(
+    (object, each) => withValueAt(object, stepsOf(each), each.before as Json | undefined),
+    asJson(live),
+  )
+  return asObject(next as JsonObject)
+}
+
+async function createAgain(
+  session: Session,
+  subject: PastSubject,
+  { older, options }: { older: HistoryRevision | undefined; options: Options },
+): Promise<ApiObject> {
+  const [before] = older?.revision === undefined ? [] : await stateAt(session, subject, older.revision)
+  if (before === undefined) throw new UsageError('what was deleted is not known any more')
+  const { status: _, ...object } = asJson(before)
+  const { name, namespace, labels, annotations } = before.metadata
+  const metadata = JSON.parse(JSON.stringify({ name, namespace, labels, annotations })) as JsonObject
+  return await session.client.create(
+    subject.type,
+    asObject({ ...object, metadata } as JsonObject),
+    requestOptions(session, options),
+  )
+}

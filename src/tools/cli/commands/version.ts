@@ -1,0 +1,66 @@
+/** `orchctl version` */
+
+import type { JsonObject } from '../../../api/json/json.ts'
+import { version } from '../../../api/model/version.ts'
+import { flag, type OptionsOf, oneOf, toggle } from '../../../base/flags/flags.ts'
+import type { Client } from '../../../client/requests/client.ts'
+import { connectionFlags } from '../connection/connection-flags.ts'
+import { escapeLine } from '../printers/escape.ts'
+import { defineCommand, refuseWords } from '../program/command.ts'
+
+const flags = {
+  client: toggle('client', 'only that of this program; no server is asked'),
+  short: toggle('short', 'only the numbers, as always without -o'),
+  output: flag('o,output', 'FORMAT', '', oneOf(['', 'json', 'yaml']), 'json or yaml'),
+  ...connectionFlags,
+}
+
+export const versionCommand = defineCommand({
+  name: 'version',
+  forms: ['[flags]'],
+  about: 'Shows the versions of this program and of the server.',
+  examples: ['orchctl version', 'orchctl version --client -o json'],
+  flags,
+  run: async (context, { options, words }) => {
+    refuseWords(words)
+    const versions: Versions = { clientVersion: clientVersion() }
+    try {
+      if (!options.client) versions.serverVersion = await serverVersion(context, options)
+    } finally {
+      // Without a server there is still something to print.
+      context.out(await print(versions, options.output))
+    }
+  },
+})
+
+interface Versions extends JsonObject {
+  clientVersion: JsonObject
+  serverVersion?: JsonObject
+}
+
+function clientVersion(): JsonObject {
+  return {
+    gitVersion: `v${version}`,
+    compiler: `node ${process.versions.node}`,
+    platform: `${process.platform}/${process.arch}`,
+  }
+}
+
+async function serverVersion(
+  context: Parameters<typeof versionCommand.run>[0],
+  options: OptionsOf<typeof flags>,
+): Promise<JsonObject> {
+  const { withConnection } = await import('../connection/connect.ts')
+  const ask = ({ client }: { client: Client }) => client.read<JsonObject>('/version', { signal: context.signal })
+  return await withConnection(context, options, ask)
+}
+
+async function print(versions: Versions, output: '' | 'json' | 'yaml'): Promise<string> {
+  if (output !== '') {
+    const { printDocument } = await import('../printers/objects.ts')
+    return await printDocument(versions, output)
+  }
+  const lines = [`Client Version: ${versions.clientVersion.gitVersion}\n`]
+  if (versions.serverVersion) lines.push(`Server Version: ${escapeLine(String(versions.serverVersion.gitVersion))}\n`)
+  return lines.join('')
+}

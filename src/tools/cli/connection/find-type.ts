@@ -1,0 +1,63 @@
+/**
+ * Which type a user means: by its plural, its kind, its singular or a short name, in any case, alone or with its group
+ * (`leases.coordination.orch.io`, `leases.v1.coordination.orch.io`) or the beginning of its group (`leases.coord`). Of
+ * equal matches the first in discovery wins: the core group comes first.
+ */
+import { closestMatch, maxTypos, UsageError } from '../../../base/flags/flags.ts'
+import type { DiscoveredType, DiscoveredTypes } from '../../../client/requests/discovery.ts'
+
+/** The type that a word names: its plural, kind or short name, with or without a group. Throws UsageError. */
+export function findType({ types, failures }: DiscoveredTypes, word: string): DiscoveredType {
+  const dot = word.indexOf('.')
+  const name = dot < 0 ? word : word.slice(0, dot)
+  const place = dot < 0 ? undefined : word.slice(dot + 1)
+  const found = place === undefined ? matchType(types, name) : matchInGroup(types, name, place)
+  if (found !== undefined) return found
+  const unknown = failures.map((failure) => `; could not look in ${failure}`).join('')
+  const group = place === undefined ? '' : ` in group ${JSON.stringify(place)}`
+  throw new UsageError(
+    `the server doesn't have a resource type ${JSON.stringify(name)}${group}${hint(types, name)}${unknown}`,
+  )
+}
+
+/** The first of these types that has this name, of whichever sort. */
+export function matchType(types: readonly DiscoveredType[], name: string): DiscoveredType | undefined {
+  // A type without a singular has '' for it, which nobody means.
+  if (name === '') return undefined
+  const word = name.toLowerCase()
+  return waysToName.map((fits) => types.find((type) => fits(type, word))).find((type) => type !== undefined)
+}
+
+const waysToName: readonly ((type: DiscoveredType, name: string) => boolean)[] = [
+  ({ plural }, name) => plural === name,
+  ({ kind, singular }, name) => kind.toLowerCase() === name || singular === name,
+  ({ shortNames }, name) => shortNames.includes(name),
+]
+
+/** A group may be named by its beginning, unless there is one of just that name. */
+function matchInGroup(types: readonly DiscoveredType[], name: string, place: string): DiscoveredType | undefined {
+  const inGroup = types.filter((type) => isIn(type, place))
+  const inLonger = types.filter(({ group }) => place !== '' && group.startsWith(place))
+  return matchType(inGroup, name) ?? matchType(inLonger, name)
+}
+
+function isIn({ group, version }: DiscoveredType, place: string): boolean {
+  return place === group || place === `${version}.${group}`
+}
+
+/** The type of that name in another group; or what was nearly written: one wrong letter in a short word, two in a long one. */
+function hint(types: readonly DiscoveredType[], word: string): string {
+  const elsewhere = matchType(types, word)
+  if (elsewhere !== undefined) {
+    const { plural, group } = elsewhere
+    return `; did you mean ${JSON.stringify(group === '' ? plural : `${plural}.${group}`)}?`
+  }
+  const names = types.flatMap(({ plural, kind }) => [plural, kind.toLowerCase()])
+  const near = closestMatch(word.toLowerCase(), names, maxTypos(word))
+  return near === undefined ? '' : `; did you mean ${JSON.stringify(near)}?`
+}
+
+/** How one object of a type is called: `configmap`, `lease.coordination.orch.io`. */
+export function singularName({ kind, group }: Pick<DiscoveredType, 'kind' | 'group'>): string {
+  return (group === '' ? kind : `${kind}.${group}`).toLowerCase()
+}

@@ -1,0 +1,36 @@
+/** For a name that is not there: those that are, and that the user may have meant. */
+import { closestMatch, maxTypos } from '../../../base/flags/flags.ts'
+import type { DiscoveredType } from '../../../client/requests/discovery.ts'
+import { isNotFound, StatusError } from '../../../client/requests/status-error.ts'
+import type { Session } from './session.ts'
+
+/** More names than this are not looked through. */
+const maxNames = 500
+
+/** The same error, with the nearest name if there is one. */
+export async function withNearNames(
+  session: Session,
+  {
+    type,
+    name,
+    namespace = session.namespace,
+  }: { readonly type: DiscoveredType; readonly name?: string | undefined; readonly namespace?: string | undefined },
+  error: unknown,
+): Promise<unknown> {
+  if (!isNotFound(error) || !(error instanceof StatusError) || name === undefined) return error
+  const place = type.namespaced ? { namespace } : {}
+  const { value: page } = await session.client
+    .pages(type, { ...place, limit: maxNames, signal: session.context.signal })
+    .next()
+    // Who may read an object by its name need not be allowed to list: then there is no hint.
+    .catch((listError: unknown) => {
+      if (listError instanceof StatusError) return { value: undefined }
+      throw listError
+    })
+  const names: string[] =
+    page?.items.flatMap(({ metadata }: { metadata: { name?: string } }) => metadata.name ?? []) ?? []
+  const near = closestMatch(name, names, maxTypos(name))
+  if (near === undefined) return error
+  const message = `${error.message}; did you mean ${JSON.stringify(near)}?`
+  return new StatusError({ ...error.status, message }, error.request)
+}

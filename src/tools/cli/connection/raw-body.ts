@@ -1,0 +1,9 @@
+/** The JSON in an answer to a request that has no verb of its own in the client. */
+import { parseJson } from '../../../api/json/portable-json.ts'
+import type { TransportResponse } from '../../../client/requests/transport.ts'
+
+export async function bodyOf<T>({ body }: TransportResponse): Promise<T> {
+  const chunks: Uint8Array[] = []
+  for await (const chunk of body) chunks.push(chunk)
+  return parseJson(Buffer.concat(chunks).toString('utf8')) as T
+}

@@ -1,0 +1,97 @@
+/** `--raw`: a path of the server, with what a file holds where the verb sends something; the answer is printed as it is. */
+
+import { parseJson } from '../../../api/json/portable-json.ts'
+import { closestMatch, flag, maxTypos, type OptionsOf, text, UsageError } from '../../../base/flags/flags.ts'
+import type { Client } from '../../../client/requests/client.ts'
+import { isNotFound, StatusError } from '../../../client/requests/status-error.ts'
+import type { FileOptions } from '../manifests/manifest.ts'
+import { escapeText } from '../printers/escape.ts'
+import type { Context } from '../program/command.ts'
+import { withConnection } from './connect.ts'
+import type { connectionFlags } from './connection-flags.ts'
+
+export const rawFlag = flag('raw', 'PATH', '', text, 'send the file to this path of the server, and print its answer')
+
+export interface RawCall {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  readonly words: readonly string[]
+  /** Where the body is; left out: there is none. */
+  readonly files?: FileOptions
+}
+
+export async function callRaw(
+  context: Context,
+  options: OptionsOf<typeof connectionFlags> & { readonly raw: string } & BesideRaw,
+  { method, words, files }: RawCall,
+): Promise<void> {
+  refuseBeside(options)
+  if (words.length > 0) throw new UsageError('arguments may not be passed when --raw is specified')
+  if (!options.raw.startsWith('/')) throw new UsageError('--raw takes a path that begins with /, such as /version')
+  const body = files === undefined ? {} : await bodyOf(context, files)
+  await withConnection(context, options, async ({ client }) => {
+    const request = { method, path: options.raw, accept: '*/*', signal: context.signal }
+    const answer = await client.open({ ...request, ...body }).catch(async (error: unknown) => {
+      throw await withPathsThere(client, error, request)
+    })
+    if (!context.terminal.out) for await (const chunk of answer.body) context.out(chunk)
+    else await show(context, answer.body)
+  })
+}
+
+/** A path that leads nowhere, with one that does: the server lists its paths at the root, and each group its types. */
+async function withPathsThere(
+  client: Client,
+  error: unknown,
+  { path, signal }: { readonly path: string; readonly signal: AbortSignal },
+): Promise<unknown> {
+  if (!(error instanceof StatusError) || !isNotFound(error) || error.status.details?.name !== undefined) return error
+  const paths = await client.read<{ readonly paths?: readonly string[] }>('/', { signal }).then(
+    (root) => root.paths ?? [],
+    // Who may not list the paths is told what was told so far.
+    (refusal: unknown) => (refusal instanceof StatusError ? [] : Promise.reject(refusal)),
+  )
+  const near = closestMatch(path, paths, maxTypos(path))
+  const above = ['/', ...paths.filter((known) => path.startsWith(`${known}/`))].sort((a, b) => b.length - a.length)[0]
+  const hint = near === undefined ? `\`orchctl get --raw ${above}\` lists what there is` : `did you mean ${near}?`
+  return new StatusError({ ...error.status, message: `${error.message}: ${path}; ${hint}` }, error.request)
+}
+
+/** For a person: what drives a terminal is shown, and not sent. */
+async function show({ out }: Context, body: AsyncIterable<Uint8Array>): Promise<void> {
+  const decoder = new TextDecoder()
+  for await (const chunk of body) out(escapeText(decoder.decode(chunk, { stream: true })))
+  out(escapeText(decoder.decode()))
+}
+
+/** What commands with --raw also have, and what says nothing about a path. */
+interface BesideRaw {
+  readonly edit?: boolean
+  readonly selector?: string
+  readonly recursive?: boolean
+  readonly output?: string | { readonly form: string }
+}
+
+function refuseBeside({ edit, selector, recursive, output }: BesideRaw): void {
+  const given = [
+    edit && '--edit',
+    selector && '--selector (-l)',
+    recursive && '--recursive',
+    (typeof output === 'object' ? output.form : output) && '--output',
+  ]
+  const other = given.find((flag) => flag)
+  if (other) throw new UsageError(`--raw and ${other} are mutually exclusive`)
+}
+
+async function bodyOf(context: Context, files: FileOptions): Promise<{ body?: unknown }> {
+  const { readSources } = await import('../manifests/sources.ts')
+  const sources = await readSources(context, files)
+  if (sources.length === 0) return {}
+  if (sources.length > 1) throw new UsageError('--raw can only use a single local file or stdin')
+  const [{ name, text }] = sources as [(typeof sources)[number]]
+  try {
+    return { body: parseJson(text) }
+  } catch (error) {
+    if (error instanceof SyntaxError) throw new UsageError(`${name}: with --raw it must be JSON: ${error.message}`)
+    throw error
+  }
+}

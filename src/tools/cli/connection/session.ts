@@ -1,0 +1,49 @@
+/** What a command works with: the user's surroundings, the server, its types, and the namespace to look in. */
+
+import type { ApiObject } from '../../../api/model/object.ts'
+import type { OptionsOf } from '../../../base/flags/flags.ts'
+import type { DiscoveredType } from '../../../client/requests/discovery.ts'
+import type { ObjectName, ResourceType } from '../../../client/requests/resource-type.ts'
+import type { Context } from '../program/command.ts'
+import { type Connection, withConnection } from './connect.ts'
+import type { connectionFlags } from './connection-flags.ts'
+import { withMissingNamespace } from './missing-namespace.ts'
+import { ServedTypes } from './served-types.ts'
+
+export interface Session extends Connection {
+  readonly context: Context
+  readonly types: ServedTypes
+  /** Whether the user named the namespace on the command line. */
+  readonly namespaceGiven: boolean
+}
+
+/** It lasts as long as `use` does. */
+export async function withSession<T>(
+  context: Context,
+  options: OptionsOf<typeof connectionFlags>,
+  use: (session: Session) => Promise<T>,
+): Promise<T> {
+  return await withConnection(context, options, async (connection) => {
+    const types = new ServedTypes(connection.client, context.signal)
+    try {
+      return await use({ ...connection, context, types, namespaceGiven: options.namespace !== '' })
+    } catch (error) {
+      throw await withMissingNamespace(connection.client, error, context.signal)
+    }
+  })
+}
+
+/** Where an object is whose name is known. */
+export function placeOf(
+  { namespace }: { readonly namespace: string },
+  { namespaced }: ResourceType,
+  name: string,
+): ObjectName {
+  return namespaced ? { namespace, name } : { name }
+}
+
+/** Where an object is that a server has sent. */
+export function placeOfObject({ namespaced }: DiscoveredType, { metadata }: ApiObject): ObjectName {
+  const name = metadata.name ?? ''
+  return namespaced ? { namespace: metadata.namespace ?? '', name } : { name }
+}

@@ -1,0 +1,154 @@
+/**
+ * The file `kustomization.yaml`: its fields, and what is known of each. A field that kustomize has and that is not built is
+ * refused by its name, and so is one that nobody knows: nothing that a user wrote is passed over.
+ */
+
+import { isObject, type Json, type JsonObject, own } from '../../../api/json/json.ts'
+import { closestMatch, UsageError } from '../../../base/flags/flags.ts'
+import type { RootFiles } from './files.ts'
+
+const fileNames = ['kustomization.yaml', 'kustomization.yml', 'Kustomization']
+
+/** The fields that are built, with the sort of value that each has. */
+const fields = {
+  apiVersion: 'text',
+  kind: 'text',
+  metadata: 'map',
+  resources: 'texts',
+  bases: 'texts',
+  components: 'texts',
+  namespace: 'text',
+  namePrefix: 'text',
+  nameSuffix: 'text',
+  commonLabels: 'map',
+  commonAnnotations: 'map',
+  labels: 'maps',
+  configMapGenerator: 'maps',
+  secretGenerator: 'maps',
+  generatorOptions: 'map',
+  patchesStrategicMerge: 'texts',
+  patchesJson6902: 'maps',
+  patches: 'maps',
+  images: 'maps',
+  replicas: 'maps',
+  vars: 'maps',
+} as const
+
+const notBuilt = new Set([
+  ...['buildMetadata', 'configurations', 'crds', 'generators', 'helmChartInflationGenerator', 'helmCharts'],
+  ...['helmGlobals', 'inventory', 'openapi', 'replacements', 'sortOptions', 'transformers', 'validators'],
+])
+
+interface Sorts {
+  readonly text: string
+  readonly texts: readonly string[]
+  readonly map: JsonObject
+  readonly maps: readonly JsonObject[]
+}
+
+export type Kustomization = { readonly [F in keyof typeof fields]: Sorts[(typeof fields)[F]] } & {
+  /** As the user knows the file. */
+  readonly file: string
+}
+
+/** Throws UsageError. */
+export async function readKustomization(files: RootFiles): Promise<Kustomization> {
+  const found = fileNames.filter((name) => files.has(name))
+  const [name] = found
+  if (name === undefined)
+    throw new UsageError(`unable to find one of ${fileNames.join(', ')} in directory ${JSON.stringify(files.name)}`)
+  if (found.length > 1) throw new UsageError(`${files.name} has ${found.join(' and ')}: one is enough`)
+  const values = await files.documents(name)
+  const [value = {}] = values.filter((one) => one !== null)
+  const file = files.nameOf(name)
+  if (!isObject(value) || values.length > 1) throw new UsageError(`${file}: it is not one kustomization`)
+  const given = withKnownFields(value, file)
+  checkKind(given, file)
+  const entries = Object.entries(fields).map(([field, sort]) => [
+    field,
+    readField(own(given, field), sort, `${file}: ${field}`),
+  ])
+  return { ...(Object.fromEntries(entries) as Omit<Kustomization, 'file'>), file }
+}
+
+/** Kustomize reads fields in any case, so that old files say `nameprefix`. */
+function withKnownFields(value: JsonObject, file: string): JsonObject {
+  const known: JsonObject = {}
+  for (const [field, content] of Object.entries(value)) {
+    const name = knownField(field, file)
+    if (Object.hasOwn(known, name)) throw new UsageError(`${file}: ${name} is there more than once`)
+    known[name] = content
+  }
+  return known
+}
+
+function knownField(field: string, file: string): string {
+  const sameWord = (name: string) => name.toLowerCase() === field.toLowerCase()
+  const known = Object.keys(fields).find(sameWord)
+  if (known !== undefined) return known
+  if ([...notBuilt].some(sameWord))
+    throw new UsageError(`${file}: ${JSON.stringify(field)} is not built here: use kustomize itself`)
+  const hint = closestMatch(field, Object.keys(fields))
+  throw new UsageError(
+    `${file}: unknown field ${JSON.stringify(field)}${hint === undefined ? '' : `; did you mean ${hint}?`}`,
+  )
+}
+
+function checkKind(value: JsonObject, file: string): void {
+  const kind = own(value, 'kind') ?? 'Kustomization'
+  if (kind !== 'Kustomization' && kind !== 'Component')
+    throw new UsageError(`${file}: kind is Kustomization or Component, not ${JSON.stringify(kind)}`)
+}
+
+function readField(value: Json | undefined, sort: keyof Sorts, place: string): Sorts[keyof Sorts] {
+  const given = value ?? null
+  if (sort === 'text') {
+    if (given !== null && typeof given !== 'string') throw new UsageError(`${place} is not a text`)
+    return given ?? ''
+  }
+  if (sort === 'map') {
+    if (given !== null && !isObject(given)) throw new UsageError(`${place} is not a map`)
+    return given ?? {}
+  }
+  if (given !== null && !Array.isArray(given)) throw new UsageError(`${place} is not a list`)
+  const list = given ?? []
+  const fits = (item: Json) => (sort === 'texts' ? typeof item === 'string' : isObject(item))
+  const wrong = list.findIndex((item) => !fits(item))
+  if (wrong >= 0) throw new UsageError(`${place}[${wrong}] is not a ${sort === 'texts' ? 'text' : 'map'}`)
+  return list as string[] | JsonObject[]
+}
+
+/** A member of an entry that is a text; '' where it is not there. */
+export function textIn(entry: JsonObject, field: string, place: string): string {
+  const value = own(entry, field) ?? ''
+  if (typeof value !== 'string') throw new UsageError(`${place}.${field} is not a text`)
+  return value
+}
+
+/** A member of an entry that is a list of texts. */
+export function textsIn(entry: JsonObject, field: string, place: string): string[] {
+  const value = own(entry, field) ?? []
+  if (!Array.isArray(value) || !value.every((item) => typeof item === 'string'))
+    throw new UsageError(`${place}.${field} is not a list of texts`)
+  return value
+}
+
+/** A member of an entry that is a map of texts. */
+export function labelsIn(entry: JsonObject, field: string, place: string): JsonObject {
+  const value = own(entry, field) ?? {}
+  if (!isObject(value)) throw new UsageError(`${place}.${field} is not a map`)
+  for (const [key, text] of Object.entries(value))
+    if (typeof text !== 'string') throw new UsageError(`${place}.${field}.${key} is not a text: put it in quotes`)
+  return value
+}
+
+/** Throws UsageError for a member that is not one of these. */
+export function checkMembers(entry: JsonObject, known: readonly string[], place: string): void {
+  for (const member of Object.keys(entry))
+    if (!known.includes(member)) {
+      const hint = closestMatch(member, known)
+      throw new UsageError(
+        `${place}: unknown field ${JSON.stringify(member)}${hint === undefined ? '' : `; did you mean ${hint}?`}`,
+      )
+    }
+}

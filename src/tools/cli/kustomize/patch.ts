@@ -1,0 +1,174 @@
+/**
+ * The patches of a kustomization: objects that are merged into others (strategically where the kind is built in), and JSON
+ * patches. `patches` takes both, for one object or for all that a target chooses.
+ */
+
+import { isObject, type Json, type JsonObject, own } from '../../../api/json/json.ts'
+import { applyJsonPatch, parseJsonPatch } from '../../../api/merge/json-patch.ts'
+import { applyMergePatch } from '../../../api/merge/merge-patch.ts'
+import { applyStrategicMergePatch, withoutDirectives } from '../../../api/merge/strategic-merge-patch.ts'
+import { ApiError } from '../../../api/model/api-error.ts'
+import { LabelMatcher, parseLabelSelector } from '../../../api/selectors/label-selector.ts'
+import { UsageError } from '../../../base/flags/flags.ts'
+import { messageOf } from '../../../base/text/errors.ts'
+import { parseSource } from '../manifests/parse-source.ts'
+import { builtInSchema } from '../patches/patch-for.ts'
+import type { RootFiles } from './files.ts'
+import { checkMembers, type Kustomization, textIn } from './kustomization.ts'
+import { Resource } from './resource.ts'
+
+/** Those of `patchesStrategicMerge` and `patches`. Objects that a patch deletes leave the list. */
+export async function applyPatches(
+  resources: Resource[],
+  files: RootFiles,
+  kustomization: Kustomization,
+): Promise<void> {
+  for (const [i, text] of kustomization.patchesStrategicMerge.entries()) {
+    const place = `${kustomization.file}: patchesStrategicMerge[${i}]`
+    // A text of several lines, or with a colon and a blank, is a patch itself; any other names its file.
+    const documents = /\n|: /.test(text) ? await parseSource({ name: place, text }) : await files.documents(text)
+    for (const document of documents) if (document !== null) await mergeInto(resources, document, { place })
+  }
+  for (const [i, entry] of kustomization.patches.entries())
+    await applyEntry(resources, files, { entry, place: `${kustomization.file}: patches[${i}]` })
+}
+
+/** Those of `patchesJson6902`, which come after the names are changed. */
+export async function applyJsonPatches(
+  resources: Resource[],
+  files: RootFiles,
+  kustomization: Kustomization,
+): Promise<void> {
+  for (const [i, entry] of kustomization.patchesJson6902.entries()) {
+    const place = `${kustomization.file}: patchesJson6902[${i}]`
+    if (!isObject(own(entry, 'target'))) throw new UsageError(`${place}: the target is missing`)
+    await applyEntry(resources, files, { entry, place })
+  }
+}
+
+interface Entry {
+  readonly entry: JsonObject
+  readonly place: string
+}
+
+async function applyEntry(resources: Resource[], files: RootFiles, { entry, place }: Entry): Promise<void> {
+  checkMembers(entry, ['path', 'patch', 'target', 'options'], place)
+  const [path, text] = [textIn(entry, 'path', place), textIn(entry, 'patch', place)]
+  if ((path === '') === (text === '')) throw new UsageError(`${place}: it has either a path or a patch`)
+  const documents = path === '' ? await parseSource({ name: place, text }) : await files.documents(path)
+  const target = own(entry, 'target')
+  const chosen = isObject(target) ? await choose(resources, target, `${place}.target`) : undefined
+  for (const document of documents) {
+    if (document === null) continue
+    if (!Array.isArray(document)) await mergeInto(resources, document, { place, chosen })
+    else {
+      if (chosen === undefined) throw new UsageError(`${place}: a JSON patch needs a target`)
+      for (const resource of chosen) jsonPatch(resource, document, place)
+    }
+  }
+}
+
+function jsonPatch(resource: Resource, patch: Json[], place: string): void {
+  withPlace(`${place}: ${resource}`, () => {
+    resource.object = applyJsonPatch(resource.object, parseJsonPatch(patch)) as JsonObject
+  })
+}
+
+/** A patch that is wrong is reported with its place. */
+function withPlace(place: string, work: () => void): void {
+  try {
+    work()
+  } catch (error) {
+    if (error instanceof ApiError) throw new UsageError(`${place}: ${messageOf(error)}`)
+    throw error
+  }
+}
+
+/** Merges into those that were chosen, or else into the one that the patch itself names. */
+async function mergeInto(
+  resources: Resource[],
+  patch: Json,
+  { place, chosen }: { place: string; chosen?: readonly Resource[] | undefined },
+): Promise<void> {
+  if (!isObject(patch)) throw new UsageError(`${place}: a patch is an object or a list of operations`)
+  const targets = chosen ?? [named(resources, new Resource(structuredClone(patch), place))]
+  for (const target of targets) {
+    const { $patch: directive, ...rest } = patch
+    if (directive === 'delete') {
+      resources.splice(resources.indexOf(target), 1)
+      continue
+    }
+    const schema = await builtInSchema(target)
+    const merged = { ...patch, ...identityOf(target, rest) }
+    withPlace(`${place}: ${target}`, () => {
+      target.object = (
+        schema === undefined
+          ? applyMergePatch(target.object, merged)
+          : withoutDirectives(schema, applyStrategicMergePatch(schema, target.object, merged))
+      ) as JsonObject
+    })
+  }
+}
+
+/** A patch may name its object by an older name, and does not rename it. */
+function identityOf({ object, metadata }: Resource, patch: JsonObject): JsonObject {
+  const given = own(patch, 'metadata')
+  const { name: _, namespace: _1, ...others } = isObject(given) ? given : {}
+  const [name, namespace] = [own(metadata, 'name'), own(metadata, 'namespace')]
+  return {
+    apiVersion: own(object, 'apiVersion')!,
+    kind: own(object, 'kind')!,
+    metadata: { ...others, ...(name !== undefined && { name }), ...(namespace !== undefined && { namespace }) },
+  }
+}
+
+function named(resources: readonly Resource[], patch: Resource): Resource {
+  const { name, namespace } = patch.identity
+  const found = resources.filter(
+    (resource) =>
+      resource.kind === patch.kind &&
+      resource.group === patch.group &&
+      resource.identities.some((one) => one.name === name && (namespace === '' || one.namespace === namespace)),
+  )
+  if (found.length === 1) return found[0]!
+  const count = found.length === 0 ? 'there is none' : `${found.length} are called so`
+  throw new UsageError(`${patch.origin}: no object to patch is ${patch.kind} ${JSON.stringify(name)}: ${count}`)
+}
+
+const targetMembers = ['group', 'version', 'kind', 'name', 'namespace', 'labelSelector', 'annotationSelector']
+
+async function choose(resources: readonly Resource[], target: JsonObject, place: string): Promise<Resource[]> {
+  checkMembers(target, targetMembers, place)
+  const { RE2JS } = await import('re2js')
+  const matcher = (field: string): ((text: string) => boolean) => {
+    const source = textIn(target, field, place)
+    if (source === '') return () => true
+    try {
+      const pattern = RE2JS.compile(`^(?:${source})$`)
+      return (text) => pattern.test(text)
+    } catch (error) {
+      throw new UsageError(
+        `${place}.${field}: ${JSON.stringify(source)} is not a regular expression: ${messageOf(error)}`,
+      )
+    }
+  }
+  const [group, version, kind] = ['group', 'version', 'kind'].map(matcher)
+  const [name, namespace] = [matcher('name'), matcher('namespace')]
+  const [labels, annotations] = ['labelSelector', 'annotationSelector'].map((field) => marksOf(target, field, place))
+  return resources.filter(
+    (resource) =>
+      group!(resource.group) &&
+      version!(resource.version) &&
+      kind!(resource.kind) &&
+      resource.identities.some((one) => name(one.name) && namespace(one.namespace)) &&
+      labels!(own(resource.metadata, 'labels')) &&
+      annotations!(own(resource.metadata, 'annotations')),
+  )
+}
+
+function marksOf(target: JsonObject, field: string, place: string): (marks: Json | undefined) => boolean {
+  const text = textIn(target, field, place)
+  if (text === '') return () => true
+  const matcher = new LabelMatcher(parseLabelSelector(text))
+  return (marks) => matcher.matches(isObject(marks) ? (marks as { [key: string]: string }) : {})
+}

@@ -1,0 +1,144 @@
+/**
+ * Where objects name other objects: when a name changes, what refers to it changes with it. The fields are those that
+ * kustomize knows, for the built-in kinds.
+ */
+import { type JsonObject, own, setKey } from '../../../api/json/json.ts'
+import { changeAt, objectsAt, podSpecPath } from './fields.ts'
+import { type Identity, isNamespaced, type Resource } from './resource.ts'
+
+const containers = ['containers', 'initContainers']
+
+/** Below the spec of a pod, by the kind that is referred to. */
+const inPods: { readonly [kind: string]: readonly string[] } = {
+  ConfigMap: [
+    'volumes/configMap/name',
+    'volumes/projected/sources/configMap/name',
+    ...containers.flatMap((list) => [
+      `${list}/env/valueFrom/configMapKeyRef/name`,
+      `${list}/envFrom/configMapRef/name`,
+    ]),
+  ],
+  Secret: [
+    'volumes/secret/secretName',
+    'volumes/projected/sources/secret/name',
+    'imagePullSecrets/name',
+    ...containers.flatMap((list) => [`${list}/env/valueFrom/secretKeyRef/name`, `${list}/envFrom/secretRef/name`]),
+  ],
+  ServiceAccount: ['serviceAccountName'],
+  PersistentVolumeClaim: ['volumes/persistentVolumeClaim/claimName'],
+  PriorityClass: ['priorityClassName'],
+}
+
+/** Elsewhere: the kind that is referred to, the kind that refers, and the fields. */
+const elsewhere: readonly (readonly [to: string, from: string, paths: readonly string[]])[] = [
+  ['ConfigMap', 'Node', ['spec/configSource/configMap/name']],
+  ['Secret', 'Ingress', ['spec/tls/secretName']],
+  ['Secret', 'ServiceAccount', ['imagePullSecrets/name', 'secrets/name']],
+  [
+    'Secret',
+    'StorageClass',
+    ['secretName', 'adminSecretName', 'userSecretName', 'secretRef'].map((name) => `parameters/${name}`),
+  ],
+  ['Secret', 'PersistentVolume', ['spec/azureFile/secretName']],
+  ['Service', 'StatefulSet', ['spec/serviceName']],
+  [
+    'Service',
+    'Ingress',
+    [
+      ...['spec/rules/http/paths/backend/serviceName', 'spec/backend/serviceName'],
+      ...['spec/rules/http/paths/backend/service/name', 'spec/defaultBackend/service/name'],
+    ],
+  ],
+  ['Service', 'APIService', ['spec/service/name']],
+  ['Service', 'ValidatingWebhookConfiguration', ['webhooks/clientConfig/service/name']],
+  ['Service', 'MutatingWebhookConfiguration', ['webhooks/clientConfig/service/name']],
+  ['PersistentVolume', 'PersistentVolumeClaim', ['spec/volumeName']],
+  ['StorageClass', 'PersistentVolume', ['spec/storageClassName']],
+  ['StorageClass', 'PersistentVolumeClaim', ['spec/storageClassName']],
+  ['StorageClass', 'StatefulSet', ['spec/volumeClaimTemplates/spec/storageClassName']],
+  ['IngressClass', 'Ingress', ['spec/ingressClassName']],
+]
+
+/** What an object was called, and is called now. */
+export interface Renaming {
+  readonly resource: Resource
+  readonly before: Identity
+}
+
+/** Brings all references in line with the names that objects have now. */
+export function fixReferences(resources: readonly Resource[], renamings: readonly Renaming[]): void {
+  const changed = renamings.filter(({ resource, before }) => {
+    const { name, namespace } = resource.identity
+    return name !== before.name || namespace !== before.namespace
+  })
+  if (changed.length === 0) return
+  const byKind = Map.groupBy(changed, ({ resource }) => resource.kind)
+  for (const resource of resources) {
+    const change = (kind: string) => (value: unknown) =>
+      typeof value === 'string' ? newName(byKind.get(kind), value, resource) : undefined
+    fixPods(resource, change)
+    for (const [to, from, paths] of elsewhere)
+      if (resource.kind === from) for (const path of paths) changeAt(resource.object, path, change(to))
+    fixNamedKinds(resource, byKind)
+  }
+}
+
+function fixPods({ kind, object }: Resource, change: (kind: string) => (value: unknown) => string | undefined): void {
+  const spec = podSpecPath(kind)
+  if (spec === undefined) return
+  for (const [to, paths] of Object.entries(inPods))
+    for (const path of paths) changeAt(object, `${spec}/${path}`, change(to))
+}
+
+/** Those that say the kind beside the name: targets of autoscalers, roles and subjects of bindings. */
+function fixNamedKinds(resource: Resource, byKind: ReadonlyMap<string, readonly Renaming[]>): void {
+  const fix = (reference: JsonObject, namespace?: string) => {
+    const [kind, name] = [own(reference, 'kind'), own(reference, 'name')]
+    if (typeof kind !== 'string' || typeof name !== 'string') return
+    const renamings = byKind.get(kind)
+    const found =
+      namespace === undefined
+        ? renamed(renamings, name, resource.identity.namespace)
+        : renamedIn(renamings, name, namespace)
+    if (found === undefined) return
+    setKey(reference, 'name', found.name)
+    // An object without a namespace goes wherever it is applied: the reference knows better.
+    if (Object.hasOwn(reference, 'namespace') && found.namespace !== '') setKey(reference, 'namespace', found.namespace)
+  }
+  if (resource.kind === 'HorizontalPodAutoscaler')
+    objectsAt(resource.object, 'spec/scaleTargetRef', { create: false, use: (found) => fix(found) })
+  if (!resource.kind.endsWith('RoleBinding')) return
+  objectsAt(resource.object, 'roleRef', { create: false, use: (found) => fix(found) })
+  objectsAt(resource.object, 'subjects', {
+    create: false,
+    use: (found) => {
+      const namespace = own(found, 'namespace')
+      if (own(found, 'kind') === 'ServiceAccount') fix(found, typeof namespace === 'string' ? namespace : undefined)
+    },
+  })
+}
+
+function newName(renamings: readonly Renaming[] | undefined, name: string, from: Resource): string | undefined {
+  const namespaces = [from.identity.namespace, ...from.former.map(({ namespace }) => namespace)]
+  for (const namespace of namespaces) {
+    const found = renamed(renamings, name, namespace)
+    if (found !== undefined) return found.name
+  }
+  return undefined
+}
+
+/** In the same namespace; or, where only one object was called so, that one. */
+function renamed(renamings: readonly Renaming[] = [], name: string, namespace: string): Identity | undefined {
+  const same = renamings.filter(({ before }) => before.name === name)
+  const here = same.find(({ resource, before }) => !isNamespaced(resource) || before.namespace === namespace)
+  return (here ?? (same.length === 1 ? same[0] : undefined))?.resource.identity
+}
+
+/** The one that was called so and is, or was, in the namespace that a reference names. */
+function renamedIn(renamings: readonly Renaming[] = [], name: string, namespace: string): Identity | undefined {
+  const isThere = (identity: Identity) => (identity.namespace || 'default') === namespace
+  const found = renamings.find(
+    ({ resource, before }) => before.name === name && (isThere(before) || isThere(resource.identity)),
+  )
+  return found?.resource.identity
+}

@@ -1,0 +1,99 @@
+/** The objects of a kustomization while it is built: each with the names that it had before, by which patches find it. */
+
+import { isObject, type Json, type JsonObject, own, setKey } from '../../../api/json/json.ts'
+import { UsageError } from '../../../base/flags/flags.ts'
+
+export interface Identity {
+  readonly name: string
+  readonly namespace: string
+}
+
+export class Resource {
+  object: JsonObject
+  /** What it was called in the kustomizations below this one, the oldest first. */
+  readonly former: Identity[] = []
+  /** Whether its name ends in the hash of what it holds. */
+  hashed = false
+  /** Where it comes from, for messages. */
+  readonly origin: string
+
+  constructor(object: JsonObject, origin: string) {
+    this.object = object
+    this.origin = origin
+  }
+
+  get kind(): string {
+    return textOf(own(this.object, 'kind'))
+  }
+
+  get group(): string {
+    const [group = '', version] = textOf(own(this.object, 'apiVersion')).split('/')
+    return version === undefined ? '' : group
+  }
+
+  get version(): string {
+    return textOf(own(this.object, 'apiVersion')).split('/').at(-1)!
+  }
+
+  get metadata(): JsonObject {
+    const metadata = own(this.object, 'metadata')
+    if (isObject(metadata)) return metadata
+    const fresh = {}
+    setKey(this.object, 'metadata', fresh)
+    return fresh
+  }
+
+  get identity(): Identity {
+    return { name: textOf(own(this.metadata, 'name')), namespace: textOf(own(this.metadata, 'namespace')) }
+  }
+
+  /** All names that it has or had. */
+  get identities(): Identity[] {
+    return [...this.former, this.identity]
+  }
+
+  rename(name: string): void {
+    this.former.push(this.identity)
+    setKey(this.metadata, 'name', name)
+  }
+
+  move(namespace: string): void {
+    this.former.push(this.identity)
+    setKey(this.metadata, 'namespace', namespace)
+  }
+
+  /** For messages: `Deployment web`. */
+  toString(): string {
+    return `${this.kind} ${this.identity.name}`
+  }
+}
+
+function textOf(value: Json | undefined): string {
+  return typeof value === 'string' ? value : ''
+}
+
+/** Throws UsageError where two objects would be one. */
+export function checkDistinct(resources: readonly Resource[]): void {
+  const seen = new Map<string, Resource>()
+  for (const resource of resources) {
+    const { name, namespace } = resource.identity
+    const key = JSON.stringify([resource.group, resource.kind, namespace, name])
+    const other = seen.get(key)
+    if (other !== undefined)
+      throw new UsageError(`${resource.origin}: ${resource} is there already, from ${other.origin}`)
+    seen.set(key, resource)
+  }
+}
+
+const clusterScoped = new Set([
+  ...['APIService', 'CertificateSigningRequest', 'ClusterRole', 'ClusterRoleBinding', 'ComponentStatus', 'CSIDriver'],
+  ...['CSINode', 'CustomResourceDefinition', 'FlowSchema', 'IngressClass', 'MutatingWebhookConfiguration', 'Namespace'],
+  ...['Node', 'PersistentVolume', 'PodSecurityPolicy', 'PriorityClass', 'PriorityLevelConfiguration', 'RuntimeClass'],
+  ...['SelfSubjectAccessReview', 'SelfSubjectRulesReview', 'StorageClass', 'StorageVersion', 'SubjectAccessReview'],
+  ...['TokenReview', 'ValidatingWebhookConfiguration', 'VolumeAttachment'],
+])
+
+/** Whether objects of this kind are in namespaces, as far as that is known without a server. */
+export function isNamespaced({ kind }: { readonly kind: string }): boolean {
+  return !clusterScoped.has(kind)
+}

@@ -1,0 +1,78 @@
+/** Variables: `$(NAME)` in commands, arguments, values and the like stands for a field of another object. */
+
+import { isObject, type Json, type JsonObject, own, setKey } from '../../../api/json/json.ts'
+import { UsageError } from '../../../base/flags/flags.ts'
+import { changeAt, podSpecPath } from './fields.ts'
+import { checkMembers, textIn } from './kustomization.ts'
+import type { Resource } from './resource.ts'
+
+export interface Variable {
+  readonly entry: JsonObject
+  /** For messages. */
+  readonly place: string
+}
+
+/** Those of all kustomizations, filled in at the end, when all names are known. */
+export function fillVariables(resources: readonly Resource[], variables: readonly Variable[]): void {
+  const values = new Map<string, string>()
+  for (const { entry, place } of variables) {
+    checkMembers(entry, ['name', 'objref', 'fieldref'], place)
+    const name = textIn(entry, 'name', place)
+    if (values.has(name)) throw new UsageError(`${place}: the variable ${JSON.stringify(name)} is there more than once`)
+    values.set(name, variableValue(resources, entry, place))
+  }
+  if (values.size === 0) return
+  const fill = (value: Json) =>
+    typeof value === 'string'
+      ? value.replaceAll(/\$\$|\$\(([\w.-]+)\)/g, (text, name: string) =>
+          text === '$$' ? '$' : (values.get(name) ?? text),
+        )
+      : undefined
+  for (const { kind, object, metadata } of resources) {
+    for (const path of pathsOf(kind)) changeAt(object, path, fill)
+    for (const field of ['labels', 'annotations']) {
+      const marks = own(metadata, field)
+      if (isObject(marks)) for (const [key, mark] of Object.entries(marks)) setKey(marks, key, fill(mark!) ?? mark!)
+    }
+  }
+}
+
+function variableValue(resources: readonly Resource[], entry: JsonObject, place: string): string {
+  const reference = own(entry, 'objref')
+  if (!isObject(reference)) throw new UsageError(`${place}.objref is missing`)
+  const [kind, name] = [textIn(reference, 'kind', place), textIn(reference, 'name', place)]
+  const namespace = textIn(reference, 'namespace', place)
+  const found = resources.filter(
+    (resource) =>
+      resource.kind === kind &&
+      resource.identities.some((one) => one.name === name && (namespace === '' || one.namespace === namespace)),
+  )
+  if (found.length !== 1) throw new UsageError(`${place}: ${found.length} objects are ${kind} ${name}: it must be one`)
+  const field = own(entry, 'fieldref')
+  const path = (isObject(field) && textIn(field, 'fieldpath', place)) || 'metadata.name'
+  let value: Json | undefined = found[0]!.object
+  for (const step of path.match(/[^.[\]]+/g) ?? [])
+    value = Array.isArray(value) ? value[Number(step)] : isObject(value) ? own(value, step) : undefined
+  if (value === undefined || value === null || typeof value === 'object')
+    throw new UsageError(`${place}: ${kind} ${name} has no value at ${path}`)
+  return String(value)
+}
+
+const inContainers = ['args', 'command', 'env/value', 'volumeMounts/mountPath']
+const elsewhere: { readonly [kind: string]: readonly string[] } = {
+  Ingress: ['spec/rules/host', 'spec/tls/hosts', 'spec/tls/secretName'],
+  Service: ['spec/ports/port', 'spec/ports/targetPort'],
+  PersistentVolume: ['spec/nfs/server'],
+}
+
+function pathsOf(kind: string): string[] {
+  const spec = podSpecPath(kind)
+  const pods =
+    spec === undefined
+      ? []
+      : [
+          ...['containers', 'initContainers'].flatMap((list) => inContainers.map((path) => `${spec}/${list}/${path}`)),
+          `${spec}/volumes/nfs/server`,
+        ]
+  return [...pods, ...(Object.hasOwn(elsewhere, kind) ? elsewhere[kind]! : [])]
+}

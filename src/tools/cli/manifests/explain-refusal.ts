@@ -1,0 +1,71 @@
+/**
+ * Why the server refused an object of a file: each cause with the line where its field stands, and for fields that
+ * others own who that is and the ways out.
+ */
+import type { StatusError } from '../../../client/requests/status-error.ts'
+import { statusSentence } from '../program/status-sentence.ts'
+import { locate } from './locate.ts'
+import type { Origin } from './manifest.ts'
+import type { ManifestError } from './manifest-error.ts'
+
+interface Cause {
+  readonly reason?: string
+  readonly message?: string
+  readonly field?: string
+}
+
+export function explainRefusal({ origin, doing, subject }: ManifestError, error: StatusError): string {
+  const causes: readonly Cause[] = error.status.details?.causes ?? []
+  const conflicts = causes.filter(({ reason }) => reason === 'FieldManagerConflict')
+  if (conflicts.length > 0) return explainConflicts(origin, subject, conflicts)
+  const sentence = statusSentence(error, `error when ${doing} ${JSON.stringify(origin.name)}: `)
+  const isNamed = causes.some(({ field = '' }) => field !== '' && field !== wholePatch)
+  const lines = isNamed ? causes.flatMap((cause) => causeLine(origin, cause)) : namedFields(origin, error)
+  return [sentence, ...lines].join('\n')
+}
+
+/** The field that a server names where what a patch leads to cannot be read. */
+const wholePatch = 'patch'
+
+/** Where the message itself names fields: unknown ones, or one of the wrong type. */
+function namedFields(origin: Origin, { reason, message }: StatusError): string[] {
+  if (reason !== 'BadRequest' && reason !== 'Invalid') return []
+  const unknown = [...message.matchAll(/unknown field "([^"]+)"/g)].map(([, field]) => field!)
+  const wrong = /(?:^|: )([\w.[\]-]+): expected /.exec(message)?.[1]
+  return [...unknown, ...(wrong === undefined ? [] : [wrong])].map((field) => `  ${placeText(origin, field)}: ${field}`)
+}
+
+function causeLine(origin: Origin, { field, message }: Cause): string[] {
+  if (field === undefined || field === '') return []
+  return [`  ${placeText(origin, field)}: ${field}: ${withoutLongValue(message ?? '')}`]
+}
+
+/** `Invalid value: {...}: field is immutable`: a value that fills lines is in the sentence above, and in the file. */
+function withoutLongValue(message: string): string {
+  return message.replace(/^([\w ]+ value: ).{80,}(: [^:]+)$/s, '$1...$2')
+}
+
+/** `pods.yaml:12:5` */
+function placeText(origin: Origin, field: string): string {
+  const place = locate(origin, field)
+  return place === undefined ? origin.name : `${origin.name}:${place.line}:${place.column}`
+}
+
+function explainConflicts(origin: Origin, subject: string, conflicts: readonly Cause[]): string {
+  const fields = conflicts.map(
+    ({ field = '', message = '' }) => `  ${placeText(origin, plainField(field))}: ${field}: ${message}`,
+  )
+  const { size } = new Set(conflicts.map(({ field }) => field))
+  const [count, them] = size === 1 ? ['1 field has', 'it'] : [`${size} fields have`, 'them']
+  return `error: ${subject} of ${origin.name} was not applied: ${count} another owner:
+${fields.join('\n')}
+There are three ways out:
+* to own ${them} from now on, and set ${them} as the file says: apply again with --force-conflicts
+* to leave ${them} to the other owner: take ${them} out of the file
+* to own ${them} together: write the value that is there now into the file`
+}
+
+/** `.spec.template.spec.containers[name="a"].image`: what cannot be found by its key is found by what is around it. */
+function plainField(field: string): string {
+  return field.replace(/^\./, '').replace(/\[[^\]]*=.*$/, '')
+}

@@ -1,0 +1,37 @@
+/** The documents of a text of YAML or JSON; what is wrong with it is reported with the document, the line and the column. */
+
+import type { Json } from '../../../api/json/json.ts'
+import { ApiError } from '../../../api/model/api-error.ts'
+import { UsageError } from '../../../base/flags/flags.ts'
+import type { Source } from './source.ts'
+
+/** The most that one document may have, with what its references expand to. */
+const maxDocumentBytes = 64 * 1024 * 1024
+
+/** The documents of a text. Throws UsageError with the place of what is wrong. */
+export async function parseSource(source: Source): Promise<Json[]> {
+  const { parseYamlDocuments } = await import('../../../api/codec/yaml-text.ts')
+  try {
+    const documents = parseYamlDocuments(source.text, maxDocumentBytes)
+    for (const { duplicates } of documents)
+      if (duplicates.length > 0) throw new UsageError(`${source.name}: ${duplicates[0]} is there more than once`)
+    return documents.map(({ value }) => value)
+  } catch (error) {
+    if (error instanceof ApiError) throw await yamlError(source, error)
+    throw error
+  }
+}
+
+/** JSON is YAML, so this parser reads both; what it says is told with the place. */
+async function yamlError({ name, text }: Source, error: ApiError): Promise<UsageError> {
+  const { YAMLException } = await import('js-yaml')
+  const { cause } = error
+  if (!(cause instanceof YAMLException) || cause.mark === undefined)
+    return new UsageError(`${name}: ${error.message.replace('the body', 'it')}`)
+  const { line, column } = cause.mark!
+  const before = text.split('\n').slice(0, line)
+  const firstLine = text.split('\n').find((line) => !/^\s*(?:#|$)/.test(line))
+  const number = before.filter((text) => /^---(?:\s|$)/.test(text)).length + (firstLine?.startsWith('---') ? 0 : 1)
+  const which = /^---/m.test(text) ? `document ${Math.max(1, number)}, ` : ''
+  return new UsageError(`${name}: ${which}line ${line + 1}, column ${column + 1}: ${cause.reason}`)
+}

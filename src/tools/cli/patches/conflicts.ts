@@ -1,0 +1,49 @@
+/**
+ * What a patch would change that others have changed since the last apply: `apply --overwrite=false` refuses it. That is
+ * where the server's object is neither what the file said then (`original`) nor what it says now (`modified`).
+ */
+import { isObject, type Json, type JsonObject, own } from '../../../api/json/json.ts'
+import type { Schema } from '../../../api/schema/schema.ts'
+import { memberSchema, mergeKeyOf, type States, threeWayPatch, undescribed } from './three-way.ts'
+
+/** The paths of such fields: `spec.replicas`. A list without named elements counts as one field. */
+export function conflictingPaths({ original, modified, current }: States, schema: Schema = undescribed): string[] {
+  const wanted = threeWayPatch({ original, modified, current }, schema)
+  const others = threeWayPatch({ original, modified: isObject(current) ? current : {}, current: original }, schema)
+  return inObject({ wanted, others, schema, path: '' })
+}
+
+interface Place<T> {
+  readonly wanted: T
+  readonly others: T
+  readonly schema: Schema
+  readonly path: string
+}
+
+/** Directives (`$setElementOrder/...`) change no field by themselves. */
+function inObject({ wanted, others, schema, path }: Place<JsonObject>): string[] {
+  const shared = Object.keys(wanted).filter((name) => !name.startsWith('$') && Object.hasOwn(others, name))
+  return shared.flatMap((name) =>
+    inValue({
+      wanted: own(wanted, name) ?? null,
+      others: own(others, name) ?? null,
+      schema: memberSchema(schema, name),
+      path: path === '' ? name : `${path}.${name}`,
+    }),
+  )
+}
+
+function inValue({ wanted, others, schema, path }: Place<Json>): string[] {
+  if (isObject(wanted) && isObject(others)) return inObject({ wanted, others, schema, path })
+  const key = schema.type === 'list' ? mergeKeyOf(schema) : undefined
+  if (key === undefined || !Array.isArray(wanted) || !Array.isArray(others) || schema.type !== 'list') return [path]
+  return wanted.filter(isObject).flatMap((element) => {
+    const id = own(element, key) ?? null
+    const other = others.filter(isObject).find((candidate) => own(candidate, key) === id)
+    if (other === undefined) return []
+    const place = `${path}[${key}=${String(id)}]`
+    if (Object.hasOwn(element, '$patch') || Object.hasOwn(other, '$patch')) return [place]
+    const rest = (object: JsonObject) => Object.fromEntries(Object.entries(object).filter(([name]) => name !== key))
+    return inObject({ wanted: rest(element), others: rest(other), schema: schema.items, path: place })
+  })
+}

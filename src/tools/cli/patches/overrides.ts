@@ -1,0 +1,42 @@
+/** `--overrides` of commands that make an object from flags: a patch, in JSON, that has the last word. */
+
+import { isObject, type Json, type JsonObject } from '../../../api/json/json.ts'
+import { parseJson } from '../../../api/json/portable-json.ts'
+import type { ApiObject } from '../../../api/model/object.ts'
+import { UsageError } from '../../../base/flags/flags.ts'
+import { messageOf } from '../../../base/text/errors.ts'
+import type { Patch } from '../../../client/requests/client.ts'
+import type { OverrideType } from './override-type.ts'
+import { patchHere } from './patch-here.ts'
+
+/** Throws UsageError where it is not a patch of its type, or would make another kind of the object. */
+export async function readOverrides(
+  object: ApiObject,
+  { overrides, overrideType }: { readonly overrides: string; readonly overrideType: OverrideType },
+): Promise<ApiObject> {
+  const made = await patchHere(object, patchOf(parsed(overrides), overrideType)).catch((error: unknown) => {
+    throw error instanceof UsageError ? error : new UsageError(`--overrides: ${messageOf(error)}`)
+  })
+  if (made.kind !== object.kind || made.apiVersion !== object.apiVersion)
+    throw new UsageError(`--overrides: it must stay a ${object.kind} of ${object.apiVersion}`)
+  return made
+}
+
+function patchOf(value: Json, type: OverrideType): Patch {
+  if (type === 'json') {
+    if (!Array.isArray(value) || !value.every(isObject))
+      throw new UsageError('--overrides takes a list of steps: [{"op": ...}]')
+    return { json: value as JsonObject[] }
+  }
+  if (!isObject(value)) throw new UsageError('--overrides takes an object in JSON: {"spec": ...}')
+  return type === 'merge' ? { merge: value } : { strategic: value }
+}
+
+function parsed(text: string): Json {
+  try {
+    return parseJson(text) as Json
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    throw new UsageError('--overrides takes an object in JSON: {"spec": ...}')
+  }
+}

@@ -1,0 +1,173 @@
+/**
+ * The forms of `-o`: which one a user asked for, and how objects look in it. Tables are left to those who fetch them.
+ *
+ *   json, yaml, name, wide, jsonpath=TEMPLATE, go-template=TEMPLATE, custom-columns=NAME:PATH,...
+ *
+ * Those with a value take it from a file as well (`jsonpath-file=FILE`), templates from `--template` too.
+ */
+import { readFileSync } from 'node:fs'
+import { isObject, type Json } from '../../../api/json/json.ts'
+import { compareUtf8 } from '../../../base/collections/utf8-order.ts'
+import { flag, readBoolean, text, UsageError } from '../../../base/flags/flags.ts'
+import { codeOf } from '../../../base/text/errors.ts'
+
+export type Language = 'jsonpath' | 'jsonpath-as-json' | 'go-template'
+
+export type Output =
+  | { readonly form: '' | 'wide' | 'name' | 'json' | 'yaml' }
+  | TemplateOutput
+  | {
+      readonly form: 'custom-columns'
+      readonly columns: readonly { readonly heading: string; readonly path: string }[]
+    }
+
+export interface TemplateOutput {
+  readonly form: 'template'
+  readonly language: Language
+  /** undefined where `--template` has it; or, with `isFile`, the name of its file. */
+  readonly text: string | undefined
+  readonly isFile: boolean
+  /** Whether people see what it makes, and not a program: what drives a terminal is then shown, and not sent. */
+  readonly seen?: boolean
+}
+
+const plainForms = ['', 'wide', 'name', 'json', 'yaml'] as const
+const templateForms = 'jsonpath=..., jsonpath-as-json=... or go-template=... (each also -file=FILE)'
+const writeForms = `name, json, yaml, ${templateForms}`
+const forms = `wide, json, yaml, name, custom-columns=..., custom-columns-file=..., ${templateForms}`
+
+/** The languages of templates by what `-o` calls them. */
+const languages: { readonly [name: string]: Language } = {
+  ...{ jsonpath: 'jsonpath', 'jsonpath-as-json': 'jsonpath-as-json' },
+  ...{ 'go-template': 'go-template', template: 'go-template' },
+}
+
+/** What templates need besides `-o`. */
+export const templateFlags = {
+  template: flag(
+    'template',
+    'TEMPLATE',
+    '',
+    text,
+    'the template of -o go-template, or its file; alone: -o go-template',
+  ),
+  allowMissingTemplateKeys: flag(
+    'allow-missing-template-keys',
+    '',
+    'true',
+    readBoolean,
+    'in templates, what an object does not have is no error',
+  ),
+}
+
+/** `-o` for commands that show objects. */
+export const outputFlag = flag('o,output', 'FORMAT', '', readOutput, forms)
+
+/** `-o` for commands that write: without tables. */
+export const writeOutputFlag = flag('o,output', 'FORMAT', '', readWriteOutput, writeForms)
+
+function readWriteOutput(text: string): Output {
+  const output = readOutput(text)
+  if (output.form === 'wide' || output.form === 'custom-columns')
+    throw new UsageError(`${JSON.stringify(text)} is not one of ${writeForms}`)
+  return output
+}
+
+function readOutput(text: string): Output {
+  const plain = plainForms.find((form) => form === text)
+  if (plain !== undefined) return { form: plain }
+  const [name, value] = split(text)
+  if (name === 'custom-columns')
+    return { form: 'custom-columns', columns: columnsOf(required(value, 'custom-columns=NAME:.metadata.name')) }
+  if (name === 'custom-columns-file') return { form: 'custom-columns', columns: columnsOfFile(fileText(value)) }
+  const language = languageOf(name)
+  if (language !== undefined) return { form: 'template', ...language, text: value || undefined }
+  throw new UsageError(`${JSON.stringify(text)} is not one of ${forms}`)
+}
+
+function languageOf(name: string): { language: Language; isFile: boolean } | undefined {
+  const isFile = name.endsWith('-file') || name === 'templatefile'
+  const bare = isFile ? name.replace(/-?file$/, '') : name
+  return Object.hasOwn(languages, bare) ? { language: languages[bare]!, isFile } : undefined
+}
+
+/** The output with its template, wherever the user wrote that. Throws UsageError where there is none. */
+export function outputOf({ output, template }: { readonly output: Output; readonly template: string }): Output {
+  if (output.form === '' && template !== '') return withText({ language: 'go-template', isFile: false }, template)
+  if (output.form !== 'template') return output
+  const text = output.text ?? template
+  const example = output.language === 'go-template' ? '{{.metadata.name}}' : '{.metadata.name}'
+  return withText(output, required(text, `${output.language}='${example}'`))
+}
+
+function withText({ language, isFile }: { language: Language; isFile: boolean }, value: string): TemplateOutput {
+  return { form: 'template', language, isFile: false, text: isFile ? fileText(value) : value }
+}
+
+function split(text: string): [string, string | undefined] {
+  const equals = text.indexOf('=')
+  return equals < 0 ? [text, undefined] : [text.slice(0, equals), text.slice(equals + 1)]
+}
+
+function required(value: string | undefined, example: string): string {
+  if (value === undefined || value === '') throw new UsageError(`what to print is missing: write -o ${example}`)
+  return value
+}
+
+function fileText(file: string | undefined): string {
+  if (file === undefined || file === '')
+    throw new UsageError('which file is missing: write it after =, as in -o jsonpath-file=FILE')
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new UsageError(`cannot read ${file}: ${codeOf(error)}`)
+  }
+}
+
+function columnsOf(text: string): { heading: string; path: string }[] {
+  return text.split(',').map((column) => {
+    const colon = column.indexOf(':')
+    if (colon <= 0 || colon === column.length - 1)
+      throw new UsageError(`unexpected custom-columns spec: ${column}, expected <header>:<json-path-expr>`)
+    return { heading: column.slice(0, colon), path: column.slice(colon + 1) }
+  })
+}
+
+/** A line of headings, and below each its path. */
+function columnsOfFile(text: string): { heading: string; path: string }[] {
+  const [headings = [], paths = []] = text.split('\n').map((line) => line.trim().split(/\s+/))
+  if (headings.length !== paths.length)
+    throw new UsageError(`the file has ${headings.length} headings and ${paths.length} paths below them`)
+  return headings.map((heading, i) => ({ heading, path: paths[i]! }))
+}
+
+/** Objects as rows of the columns that the user asked for. */
+export async function customRows(
+  columns: readonly { readonly heading: string; readonly path: string }[],
+  objects: readonly Json[],
+): Promise<string[][]> {
+  const [{ parsePath }, { valuesAt }] = await Promise.all([
+    import('../../../api/jsonpath/parse.ts'),
+    import('../../../api/jsonpath/evaluate.ts'),
+  ])
+  const paths = columns.map(({ path }) => parsePath(path))
+  return objects.map((object) =>
+    paths.map((path) => {
+      const values = valuesAt(path, object).map(cell)
+      return values.length === 0 ? '<none>' : values.join(',')
+    }),
+  )
+
+  function cell(value: Json): string {
+    return value === null ? '<none>' : goText(value)
+  }
+}
+
+/** A value as kubectl shows it in a cell, which is as Go prints it: `map[a:1 b:[x y]]`. */
+function goText(value: Json | undefined): string {
+  if (value === null || value === undefined) return '<nil>'
+  if (Array.isArray(value)) return `[${value.map(goText).join(' ')}]`
+  if (!isObject(value)) return String(value)
+  const members = Object.entries(value).sort(([a], [b]) => compareUtf8(a, b))
+  return `map[${members.map(([key, member]) => `${key}:${goText(member)}`).join(' ')}]`
+}

@@ -1,0 +1,64 @@
+/** A server's table as the rows that people read: which columns, under which headings, with what before and after. */
+
+import type { Json } from '../../../api/json/json.ts'
+import type { Table, TableColumn, TableRow } from '../../../client/requests/table.ts'
+import { escapeLine } from './escape.ts'
+
+export interface TableStyle {
+  /** The columns that are only in wide tables, too. */
+  readonly wide: boolean
+  readonly namespaces: boolean
+  readonly labels: boolean
+  /** Labels that have a column each. */
+  readonly labelColumns?: readonly string[]
+  /** What comes before each name: `configmap`. '' for nothing. */
+  readonly kind: string
+}
+
+export function headings(columns: readonly TableColumn[], style: TableStyle): string[] {
+  const names = shown(columns, style).map((i) => escapeLine(columns[i]!.name.toUpperCase()))
+  const labels = (style.labelColumns ?? []).map((label) =>
+    escapeLine(label.slice(label.lastIndexOf('/') + 1).toUpperCase()),
+  )
+  return [...(style.namespaces ? ['NAMESPACE'] : []), ...names, ...labels, ...(style.labels ? ['LABELS'] : [])]
+}
+
+/** The cells of each row as text, with a namespace or labels where the style asks for them. */
+export function tableRows({ columns, rows }: Pick<Table, 'columns' | 'rows'>, style: TableStyle): string[][] {
+  const places = shown(columns, style)
+  return rows.map((row) => {
+    const cells = places.map((i) => prefixed(cellText(row.cells[i]), columns[i]!, style.kind))
+    const labels = (style.labelColumns ?? []).map((label) => escapeLine(row.object?.metadata.labels?.[label] ?? ''))
+    return [
+      ...(style.namespaces ? [namespaceOf(row)] : []),
+      ...cells,
+      ...labels,
+      ...(style.labels ? [labelsOf(row)] : []),
+    ]
+  })
+}
+
+function shown(columns: readonly TableColumn[], { wide }: TableStyle): number[] {
+  return columns.flatMap(({ priority }, i) => (wide || priority === 0 ? [i] : []))
+}
+
+function prefixed(cell: string, { format }: TableColumn, kind: string): string {
+  return format === 'name' && kind !== '' ? `${kind}/${cell}` : cell
+}
+
+/** One line: what a text has after its first is cut off, and marked as cut. */
+function cellText(cell: Json | undefined): string {
+  if (cell === undefined || cell === null) return ''
+  const text = typeof cell === 'object' ? JSON.stringify(cell) : String(cell)
+  const end = text.search(/[\n\r\f]/)
+  return end < 0 ? escapeLine(text) : `${escapeLine(text.slice(0, end))}...`
+}
+
+function namespaceOf({ object }: TableRow): string {
+  return escapeLine(object?.metadata.namespace ?? '')
+}
+
+function labelsOf({ object }: TableRow): string {
+  const labels = Object.entries(object?.metadata.labels ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return labels.length === 0 ? '<none>' : escapeLine(labels.map(([key, value]) => `${key}=${value}`).join(','))
+}

@@ -1,0 +1,52 @@
+/** What templates make of an object or a list of them: JSONPath, and Go's language. Each is loaded where it is asked for. */
+import type { Json } from '../../../api/json/json.ts'
+import { escapeText } from './escape.ts'
+import { type Output, outputOf, type TemplateOutput } from './output.ts'
+
+export interface TemplateOptions {
+  readonly allowMissingTemplateKeys: boolean
+}
+
+/** The output that flags ask for, with its template, which is known to be well formed. Throws UsageError. */
+export async function readyTemplate({
+  seen,
+  ...options
+}: {
+  readonly output: Output
+  readonly template: string
+  readonly seen: boolean
+}): Promise<Output> {
+  const output = outputOf(options)
+  if (output.form !== 'template') return output
+  await parse(output)
+  return { ...output, seen }
+}
+
+/** A template that was parsed: makes text of a value. */
+type Fill = (value: Json, how: { readonly missingKeys: 'allow' | 'refuse' }) => string | Promise<string>
+
+/** Throws UsageError where the template names what is not there and that is not allowed. */
+export async function fillTemplate(
+  output: TemplateOutput,
+  value: Json,
+  { allowMissingTemplateKeys }: TemplateOptions,
+): Promise<string> {
+  const fill = await parse(output)
+  const filled = await fill(value, { missingKeys: allowMissingTemplateKeys ? 'allow' : 'refuse' })
+  return output.seen ? escapeText(filled) : filled
+}
+
+async function parse({ language, text = '' }: TemplateOutput): Promise<Fill> {
+  if (language === 'go-template') {
+    const { readGoTemplate } = await import('./go-template.ts')
+    return readGoTemplate(text)
+  }
+  const [{ parseTemplate }, jsonpath] = await Promise.all([
+    import('../../../api/jsonpath/parse.ts'),
+    import('../../../api/jsonpath/evaluate.ts'),
+  ])
+  const parts = parseTemplate(text)
+  if (language === 'jsonpath') return (value, how) => jsonpath.fillTemplate(parts, value, how)
+  const { printDocument } = await import('./objects.ts')
+  return async (value, how) => await printDocument(jsonpath.templateValues(parts, value, how), 'json')
+}

@@ -1,0 +1,76 @@
+/** What went wrong, in the words of a user: one line for each thing, ready to be printed. */
+
+import { ApiError } from '../../../api/model/api-error.ts'
+import { UsageError } from '../../../base/flags/flags.ts'
+import { codeOf, isError, messageOf } from '../../../base/text/errors.ts'
+import { ConfigError } from '../../../client/node/kubeconfig-files.ts'
+import { NameError } from '../../../client/requests/resource-type.ts'
+import { StatusError } from '../../../client/requests/status-error.ts'
+import { TransportError } from '../../../client/requests/transport.ts'
+import { ManifestError } from '../manifests/manifest-error.ts'
+import { escapeText } from '../printers/escape.ts'
+import { statusSentence } from './status-sentence.ts'
+
+/** Several things went wrong, one after the other, while the rest was done. */
+export class SeveralErrors extends Error {
+  override readonly name = 'SeveralErrors'
+  readonly errors: readonly unknown[]
+
+  constructor(errors: readonly unknown[]) {
+    super(`${errors.length} errors`)
+    this.errors = errors
+  }
+}
+
+export async function explainError(error: unknown): Promise<string> {
+  if (error instanceof SeveralErrors) return (await Promise.all(error.errors.map(explainError))).join('')
+  if (error instanceof ManifestError && error.cause instanceof StatusError) {
+    const { explainRefusal } = await import('../manifests/explain-refusal.ts')
+    return `${escapeText(explainRefusal(error, error.cause))}\n`
+  }
+  return `${escapeText(sentence(error instanceof ManifestError ? error.cause : error))}\n`
+}
+
+/** What the user can fix: the message is enough. */
+const toMend = [UsageError, ConfigError, NameError, ApiError]
+
+function sentence(error: unknown): string {
+  if (error instanceof StatusError) return statusSentence(error)
+  if (toMend.some((type) => error instanceof type)) return `error: ${messageOf(error)}`
+  if (error instanceof TransportError) return `error: ${withCauses(error)}${nextStep(error)}`
+  // A bug of this program: whoever fixes it needs to know where.
+  return `error: ${isError(error) ? (error.stack ?? error.message) : String(error)}`
+}
+
+const maxCauses = 4
+
+function causesOf(error: Error): Error[] {
+  const causes: Error[] = []
+  for (let e: unknown = error; isError(e) && causes.length < maxCauses; e = e.cause) causes.push(e)
+  return causes
+}
+
+function withCauses(error: Error): string {
+  return causesOf(error)
+    .map((cause) => cause.message || codeOf(cause) || cause.name)
+    .join(': ')
+}
+
+/** What to do about a server that is not reached, by the code of the reason. */
+const nextSteps: readonly (readonly [code: RegExp, step: string])[] = [
+  [
+    /^ECONNREFUSED$/,
+    'Nothing listens there: is the server running? `orchctl config view --minify` shows which is meant.',
+  ],
+  [/^(?:ENOTFOUND|EAI_AGAIN)$/, 'No such host is known: `orchctl config view --minify` shows which server is meant.'],
+  [
+    /^(?:SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_.*|CERT_.*)$/,
+    'Name who signed its certificate with --certificate-authority=FILE, or fetch the client config of this server anew.',
+  ],
+]
+
+function nextStep(error: Error): string {
+  const codes = causesOf(error).map((cause) => codeOf(cause) ?? '')
+  const found = nextSteps.find(([code]) => codes.some((known) => code.test(known)))
+  return found === undefined ? '' : `\n${found[1]}`
+}

@@ -1,0 +1,178 @@
+/**
+ * One run of orchctl, from its arguments to its exit code: finds the command, gives help, and says what went wrong.
+ * The process itself (its streams and signals) is left to `orchctl.ts`.
+ */
+
+import { version } from '../../../api/model/version.ts'
+import { helpText } from '../../../base/flags/flag-help.ts'
+import { closestMatch, maxTypos, parseCommandLine, splitCommand, UsageError } from '../../../base/flags/flags.ts'
+import { commands } from '../commands/all.ts'
+import type { CommandEntry, CommandGroup } from '../commands/entry.ts'
+import { isNotBuilt } from '../commands/not-built.ts'
+import { connectionFlags } from '../connection/connection-flags.ts'
+import { type Context, ExitCode, Failure } from './command.ts'
+
+/** A context without what the arguments say. */
+export type Surroundings = Omit<Context, 'commandLine'>
+
+type Entry = CommandEntry | CommandGroup
+
+export async function main(surroundings: Surroundings, args: readonly string[]): Promise<number> {
+  const context = { ...surroundings, commandLine: ['orchctl', ...args].join(' ') }
+  try {
+    await run(context, args)
+    return 0
+  } catch (error) {
+    // The user ended it: nothing to report.
+    if (context.signal.aborted) return interrupted
+    if (error instanceof ExitCode) return error.code
+    const [{ explainError }, { painterFor }] = await Promise.all([
+      import('./explain-error.ts'),
+      import('../printers/colours.ts'),
+    ])
+    const [code, reason] = error instanceof Failure ? [error.code, error.cause] : [1, error]
+    const text = await explainError(reason)
+    const begins = /^(?:error:|Error from server[^:]*:)/gim
+    const painted = painterFor(context, 'err')
+    context.err(painted === undefined ? text : text.replaceAll(begins, (head) => painted(head, 'bad')))
+    return code
+  }
+}
+
+/** What shells report of a program that SIGINT ended. */
+const interrupted = 130
+
+async function run(context: Context, args: readonly string[]): Promise<void> {
+  const asksHelp = args.some((arg, i) => (arg === '--help' || arg === '-h') && !args.slice(0, i).includes('--'))
+  const plain = asksHelp ? args.filter((arg) => arg !== '--help' && arg !== '-h') : args
+  if (plain[0] === '__complete') return await complete(context, args.slice(1))
+  if (plain[0] === '--version') return await run(context, ['version', '--client'])
+  const { command, rest } = splitCommand(connectionFlags, plain)
+  if (command === undefined || command === 'help')
+    return await help(context, command === undefined ? [] : wordsOf(rest))
+  if (!isCommand(command) && (await ranPlugin(context, args))) return
+  await runEntry(context, findCommand(commands, command, 'orchctl'), { rest, asksHelp, before: `orchctl ${command}` })
+}
+
+function isCommand(name: string): boolean {
+  return commands.some((command) => command.name === name || command.aliases?.includes(name))
+}
+
+/** A word that is no command of ours may be the name of a plugin. Throws ExitCode where the plugin fails. */
+async function ranPlugin(context: Context, args: readonly string[]): Promise<boolean> {
+  const { findPlugin } = await import('./plugins.ts')
+  const plugin = findPlugin(context, args)
+  if (plugin === undefined) return false
+  const code = await context.runProgram(plugin.file, plugin.rest)
+  if (code !== 0) throw new ExitCode(code)
+  return true
+}
+
+/** Flags of all commands may stand before `help`, as before any other command; they change nothing there. */
+function wordsOf(args: readonly string[]): readonly string[] {
+  return parseCommandLine(connectionFlags, args).words
+}
+
+/** What shells call while words are typed: see `orchctl completion`. */
+async function complete(context: Context, words: readonly string[]): Promise<void> {
+  const { candidates } = await import('../commands/completion/candidates.ts')
+  context.out((await candidates(context, commands, words)).map((word) => `${word}\n`).join(''))
+}
+
+interface Call {
+  /** What stands after the name of the command. */
+  readonly rest: readonly string[]
+  readonly asksHelp: boolean
+  /** The words that lead to the command. */
+  readonly before: string
+}
+
+async function runEntry(context: Context, entry: Entry, call: Call): Promise<void> {
+  if (!('commands' in entry)) return await callCommand(context, entry, call)
+  const { command, rest } = wordAfter(call.rest)
+  if (command !== undefined && (entry.load === undefined || rest !== undefined)) {
+    const inner = findCommand(entry.commands, command, call.before)
+    return await runEntry(context, inner, { ...call, rest: rest ?? [], before: `${call.before} ${command}` })
+  }
+  if (entry.load !== undefined && !call.asksHelp)
+    return await callCommand(context, { ...entry, load: entry.load }, call)
+  await showHelp(context, await helpOf(entry, call.before))
+  // A word is missing: who did not ask for help has done nothing.
+  if (!call.asksHelp) throw new ExitCode(1)
+}
+
+/** The next word that is not a flag; nothing where a flag comes before it that belongs to the command itself. */
+function wordAfter(args: readonly string[]): { command: string | undefined; rest?: string[] } {
+  try {
+    return splitCommand(connectionFlags, args)
+  } catch (error) {
+    if (error instanceof UsageError) return { command: undefined }
+    throw error
+  }
+}
+
+async function callCommand(context: Context, entry: CommandEntry, { rest, asksHelp }: Call): Promise<void> {
+  const command = await entry.load()
+  if (asksHelp) await showHelp(context, command.help)
+  else await command.run(context, rest)
+}
+
+async function help(context: Context, words: readonly string[]): Promise<void> {
+  if (words.length === 0) return await showHelp(context, usage())
+  let before = 'orchctl'
+  let known: readonly Entry[] = commands
+  let entry: Entry | undefined
+  for (const word of words) {
+    entry = findCommand(known, word, before)
+    known = 'commands' in entry ? entry.commands : []
+    before = `${before} ${word}`
+  }
+  await showHelp(context, await helpOf(entry!, before))
+}
+
+async function showHelp({ out, terminal }: Context, text: string): Promise<void> {
+  if (!terminal.out || !terminal.columns) return out(text)
+  const { fitText } = await import('../printers/fit.ts')
+  out(fitText(text, terminal.columns))
+}
+
+/** The help of a command, with the commands below it. */
+async function helpOf(entry: Entry, before: string): Promise<string> {
+  if (!('commands' in entry)) return (await entry.load()).help
+  const own =
+    entry.load === undefined
+      ? `${before}: ${entry.summary}\n\nUsage:\n  ${before} COMMAND [arguments] [flags]\n`
+      : (await entry.load()).help
+  return `${own}\nCommands:\n${listed(entry.commands)}\n`
+}
+
+function findCommand(known: readonly Entry[], name: string, before: string): Entry {
+  const found = known.find((command) => command.name === name || command.aliases?.includes(name))
+  if (found !== undefined) return found
+  const words = `${before} ${name}`.replace(/^orchctl /, '')
+  if (isNotBuilt(words)) throw new UsageError(`\`orchctl ${words}\` is not built; \`orchctl help\` lists what is`)
+  const names = known.map((command) => command.name)
+  const hint = closestMatch(name, names, maxTypos(name))
+  if (names.length === 0) throw new UsageError(`${before} has no commands of its own: ${JSON.stringify(name)}`)
+  const advice = hint === undefined ? `known are ${names.join(', ')}` : `did you mean ${hint}?`
+  throw new UsageError(`unknown command ${JSON.stringify(name)}; ${advice} (${before} help)`)
+}
+
+function listed(entries: readonly { readonly name: string; readonly summary: string }[]): string {
+  const width = Math.max(...entries.map(({ name }) => name.length)) + 2
+  return entries.map(({ name, summary }) => `  ${name.padEnd(width)}${summary}`).join('\n')
+}
+
+function usage(): string {
+  return `orchctl ${version}: the command-line client of orch
+
+Usage:
+  orchctl COMMAND [arguments] [flags]
+
+Commands:
+${listed([...commands, { name: 'help COMMAND', summary: 'show what a command does and its flags' }])}
+
+Flags of all commands:
+${helpText(connectionFlags)}
+`
+}

@@ -1,0 +1,28 @@
+/**
+ * Flags that kubectl has for all its commands and that have nothing to do here. A script that sets one of them to what
+ * orchctl does anyway runs on; any other value is refused with the reason, rather than taken and ignored.
+ */
+import { refusedFlag } from '../../../base/flags/flags.ts'
+
+const noLog = 'orchctl writes no log; -v=6 to -v=9 show requests on stderr: 2>FILE keeps them'
+const noCache = 'orchctl keeps no cache of what a server has: it is asked each time'
+const noProfile = 'this profiles programs in Go; NODE_OPTIONS=--cpu-prof profiles orchctl'
+
+export const refusedFlags = {
+  cacheDir: refusedFlag('cache-dir', noCache, { value: 'DIR' }),
+  profile: refusedFlag('profile', noProfile, { value: 'NAME', accepted: 'none' }),
+  profileOutput: refusedFlag('profile-output', noProfile, { value: 'FILE' }),
+  addDirHeader: refusedFlag('add-dir-header', noLog, { accepted: 'false' }),
+  alsoLogToStderr: refusedFlag('alsologtostderr', noLog, { accepted: 'false' }),
+  logToStderr: refusedFlag('logtostderr', noLog, { accepted: 'true' }),
+  logBacktraceAt: refusedFlag('log-backtrace-at', noLog, { value: 'PLACE', accepted: ':0' }),
+  logDir: refusedFlag('log-dir', noLog, { value: 'DIR' }),
+  logFile: refusedFlag('log-file', noLog, { value: 'FILE' }),
+  logFileMaxSize: refusedFlag('log-file-max-size', noLog, { value: 'MEGABYTES' }),
+  logFlushFrequency: refusedFlag('log-flush-frequency', noLog, { value: 'TIME' }),
+  oneOutput: refusedFlag('one-output', noLog, { accepted: 'false' }),
+  skipHeaders: refusedFlag('skip-headers', noLog),
+  skipLogHeaders: refusedFlag('skip-log-headers', noLog),
+  stderrThreshold: refusedFlag('stderrthreshold', noLog, { value: 'LEVEL' }),
+  vmodule: refusedFlag('vmodule', noLog, { value: 'PATTERN=LEVEL,...' }),
+}

@@ -1,0 +1,69 @@
+/**
+ * Streams of a pod over one WebSocket: the first byte of each message says which stream it belongs to. With the protocol
+ * `v4.channel.k8s.io` a stream cannot be ended alone; with `v5.channel.k8s.io` it can, which is used where the server has it.
+ */
+import { UpgradeRefused } from '../../../client/node/upgrade.ts'
+import { WebSocketClient, webSocketRequest } from '../../../client/node/web-socket.ts'
+import { errorOf } from '../../../client/requests/status-error.ts'
+import type { Session } from '../connection/session.ts'
+
+/** The streams of a command that runs in a container. */
+export const streams = { stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4 } as const
+
+const protocols = ['v5.channel.k8s.io', 'v4.channel.k8s.io']
+const endOfStream = 255
+
+export interface Message {
+  readonly channel: number
+  readonly data: Buffer
+}
+
+export class Channels {
+  readonly #socket: WebSocketClient
+
+  constructor(socket: WebSocketClient) {
+    this.#socket = socket
+  }
+
+  async send(channel: number, data: Uint8Array): Promise<void> {
+    const message = Buffer.allocUnsafe(data.length + 1)
+    message[0] = channel
+    message.set(data, 1)
+    await this.#socket.send(message)
+  }
+
+  /** Whether one stream can be ended while the others go on. */
+  get canEnd(): boolean {
+    return this.#socket.protocol.startsWith('v5.')
+  }
+
+  async end(channel: number): Promise<void> {
+    if (this.canEnd) await this.#socket.send(Buffer.from([endOfStream, channel]))
+  }
+
+  async *messages(): AsyncGenerator<Message> {
+    for await (const message of this.#socket.messages())
+      if (message.length > 0) yield { channel: message[0]!, data: message.subarray(1) }
+  }
+
+  close(): void {
+    this.#socket.destroy()
+  }
+}
+
+/** Throws what the server says against it as a StatusError. The connection ends with the user's patience. */
+export async function openChannels(
+  { upgrade, context: { signal } }: Pick<Session, 'upgrade' | 'context'>,
+  path: string,
+  query: URLSearchParams,
+): Promise<Channels> {
+  const { headers, accept } = webSocketRequest(protocols)
+  try {
+    const socket = await WebSocketClient.open(await upgrade({ path: `${path}?${query}`, headers, signal }), accept)
+    signal.addEventListener('abort', () => socket.destroy(), { once: true })
+    return new Channels(socket)
+  } catch (error) {
+    if (error instanceof UpgradeRefused) throw errorOf(error.status, error.body.toString('utf8'))
+    throw error
+  }
+}

@@ -1,0 +1,185 @@
+/**
+ * The pod and the container that a command talks to: `POD`, `TYPE/NAME` of something that has pods, and `-c`. Without `-c`
+ * it is the container that the pod's annotation names, else the first, which is said where there are others.
+ */
+
+import type { ApiObject } from '../../../api/model/object.ts'
+import { pause } from '../../../base/concurrency/abort.ts'
+import { flag, UsageError } from '../../../base/flags/flags.ts'
+import type { DiscoveredType } from '../../../client/requests/discovery.ts'
+import type { ResourceType } from '../../../client/requests/resource-type.ts'
+import { readWanted } from '../arguments/targets.ts'
+import { readTime } from '../connection/connection-flags.ts'
+import { placeOf, type Session } from '../connection/session.ts'
+import { escapeLine } from '../printers/escape.ts'
+
+export interface Pod extends ApiObject {
+  spec?: {
+    containers?: Container[]
+    initContainers?: Container[]
+    ephemeralContainers?: Container[]
+  }
+  status?: { phase?: string; conditions?: { type?: string; status?: string }[] }
+}
+
+export interface Container {
+  name?: string
+  tty?: boolean
+  stdin?: boolean
+  ports?: { name?: string; containerPort?: number; protocol?: string }[]
+}
+
+export const podType: ResourceType<Pod> = { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true }
+
+export const podRunningTimeoutFlag = flag(
+  'pod-running-timeout',
+  'TIME',
+  '1m',
+  readTime,
+  'how long to wait until one of its pods runs',
+)
+
+/** The pod of the words `NAME`, `TYPE/NAME` or `TYPE NAME`; of something that has pods, as soon as one runs. */
+export async function findPod(session: Session, words: readonly string[], waitMs = 0): Promise<Pod> {
+  const { pods, owner } = await podsOnce(isRunning, session, { words, waitMs })
+  const [pod] = pods
+  if (pod === undefined) throw new UsageError(`${owner} has no pods`)
+  if (pods.length > 1)
+    session.context.err(`Found ${pods.length} pods, using pod/${escapeLine(pod.metadata.name ?? '')}\n`)
+  return pod
+}
+
+const lookMs = 500
+
+/** All pods of what the words name, as soon as there is one. */
+export async function podsOnceThere(session: Session, words: readonly string[], waitMs: number): Promise<FoundPods> {
+  return await podsOnce(() => true, session, { words, waitMs })
+}
+
+/** Looks again while none of an owner's pods is as wanted, as long as there is time. */
+async function podsOnce(
+  isWanted: (pod: Pod) => boolean,
+  session: Session,
+  { words, waitMs }: { words: readonly string[]; waitMs: number },
+): Promise<FoundPods> {
+  const end = performance.now() + waitMs
+  for (;;) {
+    const found = await findPods(session, words)
+    if (found.isPod || found.pods.some(isWanted) || performance.now() + lookMs > end) return found
+    await pause(lookMs, session.context.signal)
+  }
+}
+
+function isRunning(pod: Pod): boolean {
+  return rank(pod) < 2
+}
+
+export interface FoundPods {
+  readonly pods: readonly Pod[]
+  /** As users call what the pods are of. */
+  readonly owner: string
+  readonly isPod: boolean
+}
+
+/** All pods of what the words name, those that run first; and how users call it. */
+async function findPods(session: Session, words: readonly string[]): Promise<FoundPods> {
+  const { client, context } = session
+  const [first = '', second, ...more] = words
+  if (first === '' || more.length > 0) throw new UsageError('name one pod: POD or TYPE/NAME')
+  const [wanted] = readWanted(second === undefined && !first.includes('/') ? ['pod', first] : words)
+  const type = await session.types.named(wanted!.type)
+  const name = placeOf(session, type, wanted!.name ?? '')
+  const owner = `${wanted!.type}/${wanted!.name}`
+  if (type.kind === 'Pod' && type.group === '')
+    return { pods: [await client.get(podType, name, { signal: context.signal })], owner, isPod: true }
+  const object = await client.get(type, name, { signal: context.signal })
+  const labelSelector = selectorOf(type, object)
+  if (labelSelector === undefined) throw new UsageError(`${owner} has no pods: a ${type.kind} selects none`)
+  const { items } = await client.list(podType, {
+    ...(name.namespace === undefined ? {} : { namespace: name.namespace }),
+    labelSelector,
+    signal: context.signal,
+  })
+  return { pods: items.toSorted((a, b) => rank(a) - rank(b)), owner, isPod: false }
+}
+
+/** Pods that are ready first, then those that run. */
+function rank({ status }: Pod): number {
+  if (status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True')) return 0
+  return status?.phase === 'Running' ? 1 : 2
+}
+
+interface Selecting {
+  spec?: { selector?: { matchLabels?: Labels; matchExpressions?: Expression[] } | Labels }
+}
+
+type Labels = { readonly [key: string]: string }
+
+interface Expression {
+  readonly key: string
+  readonly operator: string
+  readonly values?: readonly string[]
+}
+
+/** As a query has it; undefined where the object selects nothing. */
+function selectorOf({ kind }: DiscoveredType, object: ApiObject): string | undefined {
+  const selector = (object as Selecting).spec?.selector
+  if (selector === undefined) return undefined
+  if (kind === 'Service' || kind === 'ReplicationController') return pairs(selector as Labels)
+  const { matchLabels = {}, matchExpressions = [] } = selector as Exclude<typeof selector, Labels>
+  return [pairs(matchLabels), ...matchExpressions.map(expression)].filter((part) => part !== '').join(',')
+}
+
+function pairs(labels: Labels): string {
+  return Object.entries(labels)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(',')
+}
+
+function expression({ key, operator, values = [] }: Expression): string {
+  if (operator === 'Exists') return key
+  if (operator === 'DoesNotExist') return `!${key}`
+  return `${key} ${operator === 'In' ? 'in' : 'notin'} (${values.join(',')})`
+}
+
+const defaultAnnotation = 'kubectl.kubernetes.io/default-container'
+
+/** Names all containers, those for the start and those for debugging last. */
+export function containersOf({ spec = {} }: Pod): Container[] {
+  return [...(spec.containers ?? []), ...(spec.initContainers ?? []), ...(spec.ephemeralContainers ?? [])]
+}
+
+/** Throws UsageError where there is none of this name; '' asks for the default, which is said unless `quiet`. */
+export function chooseContainer(
+  { context }: Pick<Session, 'context'>,
+  pod: Pod,
+  { container, quiet = false }: { container: string; quiet?: boolean },
+): Container {
+  const all = containersOf(pod)
+  const podName = escapeLine(pod.metadata.name ?? '')
+  if (container !== '') {
+    const found = all.find(({ name }) => name === container)
+    if (found === undefined)
+      throw new UsageError(`container ${container} not found in pod ${podName}, which has: ${containerNames(pod)}`)
+    return found
+  }
+  const annotated = pod.metadata.annotations?.[defaultAnnotation] ?? ''
+  const named = all.find(({ name }) => name === annotated)
+  if (named !== undefined) return named
+  const first = pod.spec?.containers?.[0] ?? all[0]
+  if (first === undefined) throw new UsageError(`pod ${podName} has no containers`)
+  if (all.length > 1 && !quiet)
+    context.err(`Defaulted container ${JSON.stringify(first.name)} out of: ${containerNames(pod)}\n`)
+  return first
+}
+
+/** As kubectl lists them: `app, debugger (ephem), setup (init)`. */
+function containerNames({ spec = {} }: Pod): string {
+  const { containers = [], ephemeralContainers = [], initContainers = [] } = spec
+  const named = (list: readonly Container[], mark: string) => list.map(({ name = '' }) => `${escapeLine(name)}${mark}`)
+  return [
+    ...named(containers, ''),
+    ...named(ephemeralContainers, ' (ephem)'),
+    ...named(initContainers, ' (init)'),
+  ].join(', ')
+}

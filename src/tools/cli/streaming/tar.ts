@@ -1,0 +1,202 @@
+/**
+ * Archives in the form of tar (ustar, with PAX headers for long names), written and read piece by piece: what `cp` sends and
+ * receives. Read entries are as the sender says: whoever unpacks them checks their names.
+ */
+import { UsageError } from '../../../base/flags/flags.ts'
+
+const block = 512
+const maxHeader = 1024 * 1024
+
+export interface Entry {
+  readonly name: string
+  readonly type: 'file' | 'directory' | 'link' | 'other'
+  readonly mode: number
+  readonly size: number
+}
+
+/** The header of an entry; of a long name, with one before it that holds the name. */
+export function entryHeader({ name, type, mode, size }: Entry, modified: number): Buffer {
+  const head = plainHeader({ name, type, mode, size }, modified)
+  if (Buffer.byteLength(name) <= 100) return head
+  const record = paxRecord('path', name)
+  const before = plainHeader({ name: 'PaxHeader', type: 'other', mode: 0o644, size: record.length }, modified)
+  before.write('x', 156)
+  return Buffer.concat([sealed(before), record, padding(record.length), head])
+}
+
+/** `LENGTH key=value\n`, where the length counts itself. */
+function paxRecord(key: string, value: string): Buffer {
+  const rest = Buffer.byteLength(` ${key}=${value}\n`)
+  let length = rest + String(rest).length
+  if (String(length).length !== String(rest).length) length = rest + String(length).length
+  return Buffer.from(`${length} ${key}=${value}\n`)
+}
+
+function plainHeader({ name, type, mode, size }: Entry, modified: number): Buffer {
+  const header = Buffer.alloc(block)
+  header.write(name.slice(0, 100), 0, 100)
+  octal(header, { value: mode, at: 100, length: 8 })
+  octal(header, { value: 0, at: 108, length: 8 })
+  octal(header, { value: 0, at: 116, length: 8 })
+  octal(header, { value: size, at: 124, length: 12 })
+  octal(header, { value: modified, at: 136, length: 12 })
+  header.write(type === 'directory' ? '5' : '0', 156)
+  header.write('ustar\u000000', 257)
+  return sealed(header)
+}
+
+function octal(header: Buffer, { value, at, length }: { value: number; at: number; length: number }): void {
+  header.write(
+    value
+      .toString(8)
+      .padStart(length - 1, '0')
+      .slice(1 - length),
+    at,
+  )
+}
+
+/** With the sum of all bytes, for which its own place counts as blank. */
+function sealed(header: Buffer): Buffer {
+  header.fill(' ', 148, 156)
+  const sum = header.reduce((total, byte) => total + byte, 0)
+  header.write(`${sum.toString(8).padStart(6, '0')}\u0000 `, 148)
+  return header
+}
+
+/** What fills the last block of so many bytes. */
+export function padding(size: number): Buffer {
+  return Buffer.alloc((block - (size % block)) % block)
+}
+
+/** The end of an archive. */
+export const endOfArchive = Buffer.alloc(2 * block)
+
+/** Receives the entries of an archive. */
+export interface Unpacker {
+  /** A new entry: returns what takes its content, or undefined to leave it out. */
+  entry(entry: Entry): Promise<((data: Buffer) => Promise<void>) | undefined>
+  /** The entry is whole, or will never be. Also called where no entry has begun. */
+  end(): Promise<void>
+}
+
+/**
+ * Reads an archive in pieces of any length. Throws UsageError where it is none; the entry that has begun is ended first, and
+ * nothing that follows is read.
+ */
+export class TarReader {
+  readonly #unpacker: Unpacker
+  #buffer: Buffer = Buffer.alloc(0)
+  #left = 0
+  #padding = 0
+  #take: ((data: Buffer) => Promise<void>) | undefined
+  #longName = ''
+  #inEntry = false
+  /** Why nothing more is read. */
+  #fault: { readonly error: unknown } | undefined
+
+  constructor(unpacker: Unpacker) {
+    this.#unpacker = unpacker
+  }
+
+  async write(data: Buffer): Promise<void> {
+    if (this.#fault !== undefined) throw this.#fault.error
+    this.#buffer = this.#buffer.length === 0 ? data : Buffer.concat([this.#buffer, data])
+    try {
+      while (await this.#step()) {}
+    } catch (error) {
+      this.#fault = { error }
+      await this.#unpacker.end()
+      throw error
+    }
+  }
+
+  /** Throws UsageError where an entry is not whole. */
+  async end(): Promise<void> {
+    await this.#unpacker.end()
+    if (this.#left > 0 || this.#inEntry) throw new UsageError('the archive ended in the middle of a file')
+  }
+
+  /** Whether there is more to do with what has come. */
+  async #step(): Promise<boolean> {
+    if (this.#left > 0) return await this.#content()
+    if (this.#inEntry) {
+      this.#inEntry = false
+      this.#take = undefined
+      await this.#unpacker.end()
+    }
+    if (this.#padding > 0) {
+      if (this.#buffer.length < this.#padding) return false
+      this.#buffer = this.#buffer.subarray(this.#padding)
+      this.#padding = 0
+      return true
+    }
+    return await this.#header()
+  }
+
+  async #content(): Promise<boolean> {
+    if (this.#buffer.length === 0) return false
+    const part = this.#buffer.subarray(0, this.#left)
+    this.#buffer = this.#buffer.subarray(part.length)
+    this.#left -= part.length
+    await this.#take?.(part)
+    return true
+  }
+
+  async #header(): Promise<boolean> {
+    if (this.#buffer.length < block) return false
+    const header = this.#buffer.subarray(0, block)
+    if (header.every((byte) => byte === 0)) {
+      this.#buffer = this.#buffer.subarray(block)
+      return true
+    }
+    const size = numberAt(header, 124, 12)
+    const letter = String.fromCharCode(header[156]!)
+    if (letter === 'x' || letter === 'g' || letter === 'L' || letter === 'K') return this.#extension(letter, size)
+    this.#buffer = this.#buffer.subarray(block)
+    const entry = { name: this.#longName || nameAt(header), type: typeOf(letter), mode: numberAt(header, 100, 8), size }
+    this.#longName = ''
+    const hasContent = entry.type === 'file'
+    this.#left = hasContent ? size : 0
+    this.#padding = hasContent ? padding(size).length : 0
+    this.#inEntry = true
+    this.#take = await this.#unpacker.entry({ ...entry, size: this.#left })
+    return true
+  }
+
+  /** A header for the entry after it: it may hold a longer name. */
+  #extension(letter: string, size: number): boolean {
+    if (size > maxHeader) throw new UsageError('the archive has a header that is too long')
+    const whole = block + size + padding(size).length
+    if (this.#buffer.length < whole) return false
+    const text = this.#buffer.toString('utf8', block, block + size)
+    this.#buffer = this.#buffer.subarray(whole)
+    if (letter === 'L') this.#longName = text.replace(/\0.*$/s, '')
+    if (letter === 'x') this.#longName = /(?:^|\n)\d+ path=([^\n]*)\n/.exec(text)?.[1] ?? this.#longName
+    return true
+  }
+}
+
+function typeOf(letter: string): Entry['type'] {
+  if (letter === '0' || letter === '\0' || letter === '7') return 'file'
+  if (letter === '5') return 'directory'
+  return letter === '1' || letter === '2' ? 'link' : 'other'
+}
+
+function nameAt(header: Buffer): string {
+  const name = textAt(header, 0, 100)
+  const prefix = header.toString('latin1', 257, 262) === 'ustar' ? textAt(header, 345, 155) : ''
+  return prefix === '' ? name : `${prefix}/${name}`
+}
+
+function textAt(header: Buffer, at: number, length: number): string {
+  return header.toString('utf8', at, at + length).replace(/\0.*$/s, '')
+}
+
+/** Octal digits; or, of large numbers, bytes behind a mark. */
+function numberAt(header: Buffer, at: number, length: number): number {
+  if ((header[at]! & 0x80) !== 0) return Number(header.readBigUInt64BE(at + length - 8))
+  const text = textAt(header, at, length).trim()
+  if (text === '') return 0
+  if (!/^[0-7]+$/.test(text)) throw new UsageError('what the server sent is not an archive of tar')
+  return Number.parseInt(text, 8)
+}

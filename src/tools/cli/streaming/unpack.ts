@@ -1,0 +1,89 @@
+/**
+ * Unpacks an archive from a container into a directory of the user. A container is not trusted: no entry leaves the
+ * directory, by its name or through a link; links are left out and named.
+ */
+import { lstatSync, mkdirSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { dirname, join, posix, resolve, sep } from 'node:path'
+import { UsageError } from '../../../base/flags/flags.ts'
+import { escapeLine } from '../printers/escape.ts'
+import type { Entry, Unpacker } from './tar.ts'
+
+export interface UnpackOptions {
+  /** What the names of the archive begin with: the path that was asked for. */
+  readonly prefix: string
+  /** Where that goes. */
+  readonly target: string
+  readonly warn: (text: string) => void
+}
+
+/** The receiver of the entries. Throws UsageError for a name that leads outside. */
+export function unpackInto({ prefix, target, warn }: UnpackOptions): Unpacker {
+  let file: Awaited<ReturnType<typeof open>> | undefined
+  return {
+    entry: async (entry) => {
+      const path = placeOf(entry, { prefix, target })
+      if (path === undefined) {
+        warn(`warning: ${escapeLine(entry.name)} is not of ${escapeLine(prefix)}, and is left out\n`)
+        return undefined
+      }
+      if (entry.type === 'link' || entry.type === 'other') {
+        warn(`warning: skipping ${entry.type === 'link' ? 'link' : 'special file'}: ${escapeLine(entry.name)}\n`)
+        return undefined
+      }
+      refuseLinks(target, entry.type === 'directory' ? path : dirname(path))
+      mkdirSync(entry.type === 'directory' ? path : dirname(path), { recursive: true })
+      if (entry.type === 'directory') return undefined
+      refuseLinks(target, path)
+      const opened = await open(path, 'w', entry.mode & 0o777)
+      file = opened
+      return async (data) => void (await opened.write(data))
+    },
+    end: async () => {
+      const ended = file
+      file = undefined
+      await ended?.close()
+    },
+  }
+}
+
+/** Below the target; undefined for what was not asked for. */
+function placeOf({ name }: Entry, { prefix, target }: { prefix: string; target: string }): string | undefined {
+  const wanted = posix
+    .normalize(prefix)
+    .replace(/^(?:\.?\/)+/, '')
+    .replace(/\/+$/, '')
+  const bare = posix.normalize(name).replace(/^(?:\.?\/)+/, '')
+  if (name.split('/').includes('..'))
+    throw new UsageError(
+      `the container sent ${JSON.stringify(name)}, which leads out of the target: nothing more is copied`,
+    )
+  const below =
+    wanted === '' || wanted === '.'
+      ? bare
+      : bare === wanted || bare.startsWith(`${wanted}/`)
+        ? bare.slice(wanted.length)
+        : undefined
+  if (below === undefined) return undefined
+  const path = resolve(target, `.${sep}${below}`)
+  if (path !== resolve(target) && !path.startsWith(resolve(target) + sep))
+    throw new UsageError(
+      `the container sent ${JSON.stringify(name)}, which leads out of the target: nothing more is copied`,
+    )
+  return path
+}
+
+/** A link below the target that was there before must not lead a file elsewhere. */
+function refuseLinks(target: string, path: string): void {
+  const root = resolve(target)
+  const steps = path
+    .slice(root.length)
+    .split(sep)
+    .filter((step) => step !== '')
+  let here = root
+  for (const step of steps) {
+    here = join(here, step)
+    if (lstatSync(here, { throwIfNoEntry: false })?.isSymbolicLink())
+      throw new UsageError(`${here} is a link: nothing is written through it`)
+  }
+}

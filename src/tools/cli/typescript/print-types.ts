@@ -1,0 +1,206 @@
+/**
+ * Writes schemas of OpenAPI as TypeScript: what a schema describes becomes a type, with its descriptions as comments. What
+ * a document defines under a name, and has fields, becomes an interface of its own; everything else is written in place.
+ */
+import { isObject, type Json, type JsonObject, own } from '../../../api/json/json.ts'
+
+/** A kind whose type, and the value that says where its objects are, is written. */
+export interface PrintedKind {
+  /** What it is called in TypeScript. */
+  readonly name: string
+  readonly schema: JsonObject
+  readonly type: {
+    readonly group: string
+    readonly version: string
+    readonly kind: string
+    readonly plural: string
+    readonly namespaced: boolean
+  }
+}
+
+/** Definitions by their names, as `$ref` names them. */
+export type Definitions = { readonly [name: string]: Json | undefined }
+
+/** The types of kinds and of all that they refer to. `names` are those that definitions get; the others get one here. */
+export class TypePrinter {
+  readonly #definitions: Definitions
+  readonly #names: Map<string, string>
+  readonly #taken: Set<string>
+  readonly #waiting: string[] = []
+
+  constructor(definitions: Definitions, names: ReadonlyMap<string, string> = new Map(), taken: Iterable<string> = []) {
+    this.#definitions = definitions
+    this.#names = new Map(names)
+    this.#taken = new Set([...taken, ...names.values()])
+  }
+
+  /** The interface of whole objects: these three fields are always there. */
+  kind({ name, schema }: PrintedKind): string {
+    const whole = this.#resolved(schema)
+    const base = { apiVersion: 'string', kind: 'string', metadata: 'ObjectMeta' }
+    const fixed = Object.entries(base).map(([field, type]) => `  ${field}: ${type}\n`)
+    const others = this.#fields(whole, '  ', (field) => !Object.hasOwn(base, field))
+    return `${comment(own(whole, 'description'), '')}export interface ${name} {\n${fixed.join('')}${others}}\n`
+  }
+
+  /** The interfaces that were referred to and are not written yet. */
+  referred(): string {
+    let text = ''
+    for (let name = this.#waiting.shift(); name !== undefined; name = this.#waiting.shift()) {
+      const schema = this.#definitions[name] as JsonObject
+      const head = `${comment(own(schema, 'description'), '')}export interface ${this.#names.get(name)}`
+      text += `${head} {\n${this.#fields(schema, '  ')}}\n`
+    }
+    return text
+  }
+
+  #fields(schema: JsonObject, indent: string, wanted: (name: string) => boolean = () => true): string {
+    const properties = own(schema, 'properties')
+    const required = own(schema, 'required')
+    const isRequired = (name: string) => Array.isArray(required) && required.includes(name)
+    const fields = isObject(properties) ? Object.entries(properties).filter(([name]) => wanted(name)) : []
+    const lines = fields.map(([name, field]) => {
+      const inner = isObject(field) ? field : {}
+      const optional = isRequired(name) ? '' : '?'
+      return `${comment(own(inner, 'description'), indent)}${indent}${keyOf(name)}${optional}: ${this.#type(inner, indent)}\n`
+    })
+    return lines.join('') + (keepsUnknown(schema) ? `${indent}[field: string]: unknown\n` : '')
+  }
+
+  #type(schema: JsonObject, indent: string): string {
+    const type = this.#bareType(schema, indent)
+    return own(schema, 'nullable') === true ? `${type} | null` : type
+  }
+
+  #bareType(schema: JsonObject, indent: string): string {
+    const [only, ...more] = listOf(schema, 'allOf')
+    if (only !== undefined && more.length === 0 && own(schema, 'properties') === undefined)
+      return this.#type(only, indent)
+    const ref = own(schema, '$ref')
+    if (typeof ref === 'string') return this.#reference(ref.slice(ref.lastIndexOf('/') + 1), indent)
+    if (isIntOrString(schema)) return 'number | string'
+    const values = own(schema, 'enum')
+    if (Array.isArray(values) && values.length > 0) return values.map((value) => JSON.stringify(value)).join(' | ')
+    const choices = [...listOf(schema, 'oneOf'), ...listOf(schema, 'anyOf')]
+    if (own(schema, 'type') === undefined && choices.some((choice) => own(choice, 'type') !== undefined))
+      return [...new Set(choices.map((choice) => this.#type(choice, indent)))].join(' | ')
+    return this.#plainType(schema, indent)
+  }
+
+  #plainType(schema: JsonObject, indent: string): string {
+    switch (own(schema, 'type')) {
+      case 'string':
+      case 'boolean':
+        return String(schema.type)
+      case 'integer':
+      case 'number':
+        return 'number'
+      case 'array': {
+        const items = this.#type(objectIn(schema, 'items'), indent)
+        return /[ {]/.test(items) && !items.startsWith('{') ? `(${items})[]` : `${items}[]`
+      }
+      case 'object':
+        return this.#objectType(schema, indent)
+      default:
+        return own(schema, 'properties') === undefined ? 'unknown' : this.#objectType(schema, indent)
+    }
+  }
+
+  #objectType(schema: JsonObject, indent: string): string {
+    if (own(schema, 'properties') !== undefined) return `{\n${this.#fields(schema, `${indent}  `)}${indent}}`
+    const values = own(schema, 'additionalProperties')
+    return `{ [key: string]: ${isObject(values) ? this.#type(values, indent) : 'unknown'} }`
+  }
+
+  /** A definition without fields, such as a time, is what it stands for. */
+  #reference(name: string, indent: string): string {
+    if (name.endsWith('.ObjectMeta')) return 'ObjectMeta'
+    const schema = this.#definitions[name]
+    if (!isObject(schema)) return 'unknown'
+    if (own(schema, 'properties') === undefined) return this.#bareType(schema, indent)
+    const known = this.#names.get(name)
+    if (known !== undefined) return known
+    const chosen = this.#choose(name)
+    this.#names.set(name, chosen)
+    this.#taken.add(chosen)
+    this.#waiting.push(name)
+    return chosen
+  }
+
+  /** `io.orch.api.core.v1.PodSpec`: `PodSpec`, else `CorePodSpec`, else `CorePodSpecV1`, else with a number. */
+  #choose(definition: string): string {
+    const [last = '', version = '', group = ''] = definition.split('.').reverse()
+    const plain = pascal(last)
+    const inGroup = `${pascal(group)}${plain}`
+    const candidates = [plain, inGroup, `${inGroup}${pascal(version)}`]
+    for (let number = 2; ; number++) {
+      const free = candidates.find((name) => !this.#taken.has(name))
+      if (free !== undefined) return free
+      candidates.push(`${inGroup}${number}`)
+    }
+  }
+
+  #resolved(schema: JsonObject): JsonObject {
+    const ref = own(schema, '$ref')
+    if (typeof ref !== 'string') return schema
+    const target = this.#definitions[ref.slice(ref.lastIndexOf('/') + 1)]
+    return isObject(target) ? target : {}
+  }
+}
+
+/** The value that says to a client where the objects of a kind are. */
+export function printResourceType({ name, type }: PrintedKind): string {
+  const { group, version, kind, plural, namespaced } = type
+  const names = Object.entries({ group, version, kind, plural }).map(([key, text]) => `  ${key}: ${quoted(text)},\n`)
+  return `export const ${name}: ResourceType<${name}> = {\n${names.join('')}  namespaced: ${namespaced},\n}\n`
+}
+
+/** A name for the type of a kind: the kind, made an identifier. */
+export function pascal(text: string): string {
+  const words = text.split(/[^A-Za-z0-9]+/).filter((word) => word !== '')
+  const joined = words.map((word) => word[0]!.toUpperCase() + word.slice(1)).join('')
+  return /^[A-Z]/.test(joined) ? joined : `Type${joined}`
+}
+
+function comment(text: Json | undefined, indent: string): string {
+  if (typeof text !== 'string' || text.trim() === '') return ''
+  const lines = text
+    .trim()
+    .replaceAll('*/', '*\\/')
+    .split(/\r\n|[\n\r\u2028\u2029]/)
+  if (lines.length === 1) return `${indent}/** ${lines[0]} */\n`
+  return `${indent}/**\n${lines.map((line) => `${indent} * ${line}`.trimEnd()).join('\n')}\n${indent} */\n`
+}
+
+function keyOf(name: string): string {
+  return /^[A-Za-z_$][\w$]*$/.test(name) ? name : quoted(name)
+}
+
+function quoted(text: string): string {
+  return /^[\w./:-]*$/.test(text) ? `'${text}'` : JSON.stringify(text)
+}
+
+function isIntOrString(schema: JsonObject): boolean {
+  return own(schema, 'format') === 'int-or-string' || hasMark(schema, 'int-or-string')
+}
+
+function keepsUnknown(schema: JsonObject): boolean {
+  return hasMark(schema, 'preserve-unknown-fields')
+}
+
+/** Extensions begin with the vendor's prefix. */
+function hasMark(schema: JsonObject, mark: string): boolean {
+  return Object.entries(schema).some(
+    ([key, value]) => key.startsWith('x-') && key.endsWith(`-${mark}`) && value === true,
+  )
+}
+
+function listOf(schema: JsonObject, key: string): JsonObject[] {
+  const list = own(schema, key)
+  return Array.isArray(list) ? list.filter(isObject) : []
+}
+
+function objectIn(schema: JsonObject, key: string): JsonObject {
+  const inner = own(schema, key)
+  return isObject(inner) ? inner : {}
+}

@@ -1,0 +1,92 @@
+/**
+ * How the administrator signs in to the console without a token: a link that `orch up` prints, which counts once and for
+ * a few minutes, and the session that it is exchanged for, which is a bearer token of the administrator for some hours.
+ *
+ * Promises: nothing of it is stored, so both end with the process. The workers of one process share the secret and the
+ * mark that the link has been used, so a link counts once, whichever worker it is shown to.
+ */
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { superusers, type User } from '../../api/model/user.ts'
+import { type AuthenticationOutcome, type Authenticator, none, refused } from '../../apiserver/authn/authenticator.ts'
+import { bearerToken } from '../../apiserver/authn/bearer.ts'
+import type { Clock } from '../../base/time/clock.ts'
+
+const minute = 60_000
+const linkMs = 10 * minute
+const sessionMs = 8 * 60 * minute
+const tokenPrefix = 'orch-console.'
+
+/** What the workers of a process share; it can be posted to a thread. */
+export interface ConsoleSecrets {
+  readonly key: Uint8Array
+  /** Until when the link counts: milliseconds since 1970. */
+  readonly linkExpires: number
+  /** In shared memory: 1 once the link has been used. */
+  readonly linkUsed: Int32Array
+}
+
+/** Makes the secrets of a process. */
+export function newConsoleSecrets(clock: Clock): ConsoleSecrets {
+  const linkUsed = new Int32Array(new SharedArrayBuffer(4))
+  return { key: randomBytes(32), linkExpires: clock.now() + linkMs, linkUsed }
+}
+
+/** The user of sessions that began with a link: the one of the administrator's kubeconfig. */
+const administrator: User = {
+  name: 'orch-admin',
+  uid: '',
+  groups: [superusers],
+  extra: new Map([['console', ['one-time link']]]),
+}
+
+export interface ConsoleSession {
+  readonly token: string
+  /** Milliseconds since 1970. */
+  readonly expires: number
+}
+
+/** The link and the sessions of a process. */
+export class ConsoleAccess {
+  readonly #secrets: ConsoleSecrets
+  readonly #clock: Clock
+
+  constructor(secrets: ConsoleSecrets, clock: Clock) {
+    this.#secrets = secrets
+    this.#clock = clock
+  }
+
+  /** The secret of the link. */
+  get link(): string {
+    return this.#mac(`link ${this.#secrets.linkExpires}`)
+  }
+
+  /** The session for the secret of the link; undefined where that is wrong, used or too old. */
+  exchange(link: string): ConsoleSession | undefined {
+    const { linkExpires, linkUsed } = this.#secrets
+    if (!isEqual(link, this.link) || this.#clock.now() >= linkExpires) return undefined
+    if (Atomics.compareExchange(linkUsed, 0, 0, 1) !== 0) return undefined
+    const expires = this.#clock.now() + sessionMs
+    return { token: `${tokenPrefix}${expires}.${this.#mac(`session ${expires}`)}`, expires }
+  }
+
+  /** Knows the tokens of sessions, and has no opinion on any other. */
+  readonly authenticate: Authenticator = ({ authorization }) => {
+    // Of nearly all requests this much is looked at.
+    if (authorization === undefined || !authorization.includes(tokenPrefix)) return none
+    const [, expires, mac] = /^orch-console\.(\d{1,16})\.([\w-]+)$/.exec(bearerToken(authorization) ?? '') ?? []
+    if (expires === undefined || mac === undefined) return none
+    if (!isEqual(mac, this.#mac(`session ${expires}`))) return refused
+    return Number(expires) > this.#clock.now() ? known : refused
+  }
+
+  #mac(text: string): string {
+    return createHmac('sha256', this.#secrets.key).update(text).digest('base64url')
+  }
+}
+
+const known: AuthenticationOutcome = { result: 'user', user: administrator }
+
+function isEqual(one: string, other: string): boolean {
+  const [a, b] = [Buffer.from(one), Buffer.from(other)]
+  return a.length === b.length && timingSafeEqual(a, b)
+}

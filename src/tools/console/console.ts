@@ -1,0 +1,105 @@
+/**
+ * Serves the console below `/console/`: its files, and the exchange of the one-time link for a session. It is a step
+ * before authentication, since a page must load before anybody can sign in; the files are the same for everybody and hold
+ * nothing of the cluster. Whatever the page does afterwards it does through the API, as the user who signed in.
+ */
+import { promisify } from 'node:util'
+import { brotliDecompress } from 'node:zlib'
+import { unauthorized } from '../../api/model/api-error.ts'
+import { notAllowed } from '../../apiserver/http/dispatch.ts'
+import type { Step } from '../../apiserver/http/pipeline.ts'
+import type { Exchange } from '../../apiserver/http/request/exchange.ts'
+import { sendPageNotFound, sendText } from '../../apiserver/http/response/responses.ts'
+import { sharedUnpacking } from '../../base/collections/shared-unpacking.ts'
+import type { Log } from '../../base/telemetry/log.ts'
+import type { ConsoleAccess } from './access.ts'
+import { type ConsoleFile, indexName, readConsoleFile } from './files.ts'
+
+const root = '/console'
+
+/** No script, style or frame but the console's own; no other host; nobody frames it. */
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join('; ')
+
+const safety: readonly (readonly [name: string, value: string])[] = [
+  ['content-security-policy', policy],
+  ['x-content-type-options', 'nosniff'],
+  ['x-frame-options', 'DENY'],
+  ['referrer-policy', 'no-referrer'],
+  ['cross-origin-opener-policy', 'same-origin'],
+  ['cross-origin-resource-policy', 'same-origin'],
+]
+
+export interface ConsoleParts {
+  /** The one-time link, where this process printed one. */
+  readonly access: ConsoleAccess | undefined
+  readonly log: Log
+}
+
+/** The step that answers requests for the console, and leaves all others alone. */
+export function serveConsole({ access, log }: ConsoleParts): Step {
+  return (exchange) => {
+    const { info, transport } = exchange
+    if (info.resource || !info.path.startsWith(root)) return
+    const name = info.path.slice(root.length)
+    if (name !== '' && !name.startsWith('/')) return
+    for (const [header, value] of safety) exchange.setHeader(header, value)
+    if (name === '/session') return beginSession(exchange, { access, log })
+    if (transport.method !== 'GET' && transport.method !== 'HEAD') throw notAllowed()
+    return name === '' ? redirect(exchange) : sendFile(exchange, name.slice(1) || indexName)
+  }
+}
+
+/** The path ends in a slash, so that the page finds its files beside itself. */
+function redirect(exchange: Exchange): void {
+  exchange.setHeader('location', `${root}/`)
+  sendText(exchange, 308, `the console is at ${root}/\n`)
+}
+
+/** The secret comes in a header: neither the address nor a body that would have to be read holds it. */
+function beginSession(exchange: Exchange, { access, log }: ConsoleParts): void {
+  if (exchange.transport.method !== 'POST') throw notAllowed()
+  const [, link = ''] = /^Link ([\w-]{1,100})$/.exec(exchange.headers.one('authorization') ?? '') ?? []
+  const session = access?.exchange(link)
+  if (session === undefined) throw unauthorized()
+  log.info('the one-time link of the console was used', { address: exchange.transport.peer.address })
+  exchange.setHeader('cache-control', 'no-store')
+  exchange.send(200, 'application/json', Buffer.from(JSON.stringify(session)))
+}
+
+async function sendFile(exchange: Exchange, name: string): Promise<void> {
+  const file = await readConsoleFile(name)
+  if (file === undefined) return sendPageNotFound(exchange)
+  const isPage = file.name === indexName
+  exchange.setHeader('etag', file.etag)
+  exchange.setHeader('vary', 'Accept-Encoding')
+  exchange.setHeader('cache-control', isPage ? 'no-cache' : 'public, max-age=31536000, immutable')
+  if (exchange.headers.first('if-none-match') === file.etag) return sendUnchanged(exchange)
+  await sendContent(exchange, file)
+}
+
+function sendUnchanged(exchange: Exchange): void {
+  exchange.open(304, undefined)
+  exchange.complete = true
+  exchange.transport.end()
+}
+
+const unpack = sharedUnpacking(promisify<Buffer, Buffer>(brotliDecompress))
+
+/** Every browser takes Brotli over TLS; whatever does not gets the file as it is. */
+async function sendContent(exchange: Exchange, { type, brotli }: ConsoleFile): Promise<void> {
+  if (!/\bbr\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(exchange.headers.all('accept-encoding').join(',')))
+    return exchange.send(200, type, await unpack(brotli))
+  exchange.setHeader('content-encoding', 'br')
+  return exchange.send(200, type, brotli)
+}

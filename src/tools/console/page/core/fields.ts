@@ -1,0 +1,150 @@
+/**
+ * Fields of objects by their paths, as server-side apply sees them: a member by its name, an element of a list by its
+ * keys. Compares two states of an object, and builds the smallest configuration that states some of the fields.
+ */
+import { isObject, type Json, type JsonObject, own, sameJson, setKey } from '../../../../api/json/json.ts'
+import type { Schema } from './schema.ts'
+
+export type Step = { readonly member: string } | { readonly keys: JsonObject }
+export type Path = readonly Step[]
+
+export interface FieldChange {
+  readonly path: Path
+  readonly before: Json | undefined
+  readonly after: Json | undefined
+}
+
+/** `.spec.containers[name="web"].image`, as the server names fields in conflicts. */
+export function pathText(path: Path): string {
+  return path.map((step) => ('member' in step ? `.${step.member}` : `[${keysText(step.keys)}]`)).join('')
+}
+
+function keysText(keys: JsonObject): string {
+  return Object.entries(keys)
+    .map(([name, value]) => `${name}=${JSON.stringify(value)}`)
+    .join(',')
+}
+
+/** The value of a field; undefined where it is not there. */
+export function valueAt(value: Json | undefined, path: Path): Json | undefined {
+  let at = value
+  for (const step of path) {
+    if ('member' in step) at = isObject(at) ? own(at, step.member) : undefined
+    else at = Array.isArray(at) ? at.find((element) => hasKeys(element, step.keys)) : undefined
+  }
+  return at
+}
+
+function hasKeys(element: Json, keys: JsonObject): boolean {
+  return isObject(element) && Object.entries(keys).every(([name, value]) => sameJson(own(element, name), value))
+}
+
+/** The fields in which two states differ; the schema says which lists have keys and what is replaced as a whole. */
+export function compareFields(before: Json | undefined, after: Json | undefined, schema?: Schema): FieldChange[] {
+  const changes: FieldChange[] = []
+  compare({ before, after, schema, path: [] }, changes)
+  return changes
+}
+
+interface Pair {
+  readonly before: Json | undefined
+  readonly after: Json | undefined
+  readonly schema: Schema | undefined
+  readonly path: Path
+}
+
+function compare({ before, after, schema, path }: Pair, changes: FieldChange[]): void {
+  if (before === after || (before !== undefined && after !== undefined && sameJson(before, after))) return
+  if (isObject(before ?? after) && isObject(after ?? before) && !schema?.isAtomic) {
+    const [a, b] = [(before ?? {}) as JsonObject, (after ?? {}) as JsonObject]
+    const names = new Set([...Object.keys(a), ...Object.keys(b)])
+    if (names.size > 0 && (before === undefined || after === undefined ? path.length < 2 : true)) {
+      for (const member of names) {
+        const inner = { before: own(a, member), after: own(b, member), schema: schema?.member(member) }
+        compare({ ...inner, path: [...path, { member }] }, changes)
+      }
+      return
+    }
+  }
+  const keys = listKeysOf(before ?? after, after ?? before, schema)
+  if (keys !== undefined) {
+    const [a, b] = [(before ?? []) as JsonObject[], (after ?? []) as JsonObject[]]
+    for (const key of distinct([...a, ...b].map((element) => keyOf(element, keys)))) {
+      const inner = { before: a.find((each) => hasKeys(each, key)), after: b.find((each) => hasKeys(each, key)) }
+      compare({ ...inner, schema: schema?.items, path: [...path, { keys: key }] }, changes)
+    }
+    return
+  }
+  changes.push({ path, before, after })
+}
+
+/** The keys of a list whose elements are known by them, in both states. */
+function listKeysOf(one: Json | undefined, other: Json | undefined, schema: Schema | undefined) {
+  if (schema?.listType !== 'map' || !Array.isArray(one) || !Array.isArray(other)) return undefined
+  const isKeyed = [...one, ...other].every((element) => isObject(element))
+  return isKeyed && schema.listKeys.length > 0 ? schema.listKeys : undefined
+}
+
+function keyOf(element: JsonObject, names: readonly string[]): JsonObject {
+  return Object.fromEntries(names.map((name) => [name, own(element, name)]).filter(([, value]) => value !== undefined))
+}
+
+function distinct(keys: readonly JsonObject[]): JsonObject[] {
+  return [...new Map(keys.map((key) => [JSON.stringify(key), key])).values()]
+}
+
+/** Sets a field in a configuration that is being built; elements are made with their keys. */
+export function setField(target: JsonObject, path: Path, value: Json): void {
+  let at: JsonObject | Json[] = target
+  for (const [i, step] of path.entries()) {
+    const isLast = i === path.length - 1
+    const next = path[i + 1]
+    if ('member' in step) {
+      if (isLast) {
+        setKey(at as JsonObject, step.member, value)
+        return
+      }
+      const known = own(at as JsonObject, step.member)
+      const inner: JsonObject | Json[] = (known as JsonObject | undefined) ?? (next && 'keys' in next ? [] : {})
+      if (known === undefined) setKey(at as JsonObject, step.member, inner)
+      at = inner
+    } else {
+      const list = at as Json[]
+      const found: Json | undefined = list.find((element) => hasKeys(element, step.keys))
+      const inner = isObject(found) ? found : { ...step.keys }
+      if (found === undefined) list.push(inner)
+      if (isLast && isObject(value)) for (const [name, each] of Object.entries(value)) setKey(inner, name, each ?? null)
+      at = inner
+    }
+  }
+}
+
+/** The path as a JSON pointer into this object; undefined where it is not there. */
+export function pointerTo(object: Json, path: Path): string | undefined {
+  let pointer = ''
+  let at: Json | undefined = object
+  for (const step of path) {
+    if ('member' in step) {
+      pointer += `/${step.member.replaceAll('~', '~0').replaceAll('/', '~1')}`
+      at = isObject(at) ? own(at, step.member) : undefined
+    } else {
+      const index: number = Array.isArray(at) ? at.findIndex((element) => hasKeys(element, step.keys)) : -1
+      pointer += `/${index}`
+      at = Array.isArray(at) ? at[index] : undefined
+    }
+    if (at === undefined) return undefined
+  }
+  return pointer
+}
+
+/** The object with another value of a member, or without it. */
+export function withMember(object: JsonObject, name: string, value: Json | undefined): JsonObject {
+  const { [name]: _, ...rest } = object
+  const next: JsonObject = { ...rest }
+  if (value === undefined) return next
+  // In its place, so that fields do not move while they are typed into.
+  const ordered: JsonObject = {}
+  const names = Object.hasOwn(object, name) ? Object.keys(object) : [...Object.keys(object), name]
+  for (const each of names) setKey(ordered, each, each === name ? value : (own(object, each) ?? null))
+  return ordered
+}

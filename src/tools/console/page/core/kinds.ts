@@ -1,0 +1,82 @@
+/**
+ * What the server serves, asked by discovery: followed while the page is open, since kinds come and go with custom
+ * resource definitions. All versions are asked for once; each type is shown in the version that its group prefers.
+ */
+import { createContext } from 'preact'
+import { useContext } from 'preact/hooks'
+import type { Client } from '../../../../client/library/client-browser.ts'
+import { type DiscoveredType, discover } from '../../../../client/requests/discovery.ts'
+import type { TypePlace } from './route.ts'
+import { Store, useStore } from './store.ts'
+
+export type Type = DiscoveredType
+
+export interface ServedKinds {
+  readonly types: readonly Type[]
+  /** Whether the first answer is there. */
+  readonly known: boolean
+  readonly failures: readonly string[]
+  /** `orch.io` or `k8s.io`. */
+  readonly domain: string
+}
+
+/** What is served, as of the last look; `follow` looks again. */
+export class Kinds {
+  readonly store = new Store<ServedKinds>({ types: [], known: false, failures: [], domain: '' })
+  readonly #client: Client
+
+  constructor(client: Client) {
+    this.#client = client
+  }
+
+  async refresh(signal?: AbortSignal): Promise<void> {
+    const { types, failures } = await discover(this.#client, { signal })
+    const ops = types.find(({ group }) => group.startsWith('ops.'))?.group ?? ''
+    const sorted = types.sort((a, b) => (a.plural < b.plural ? -1 : 1))
+    this.store.set({ types: sorted, known: true, failures, domain: ops.slice('ops.'.length) })
+  }
+
+  /** Looks again every minute, and when a page finds its kind missing. */
+  follow(signal: AbortSignal): void {
+    const look = () => void this.refresh(signal).catch(() => {})
+    look()
+    const timer = setInterval(look, 60_000)
+    signal.addEventListener('abort', () => clearInterval(timer))
+  }
+
+  /** A type by its place in an address; `core` is the group without a name. */
+  find({ group, version, plural }: TypePlace): Type | undefined {
+    const name = group === 'core' ? '' : group
+    const { types } = this.store.value
+    const same = types.filter((type) => type.group === name && type.plural === plural)
+    return same.find((type) => type.version === version) ?? same[0]
+  }
+
+  /** A built-in type: by its plural, and the first word of its group. */
+  builtIn(plural: string, group: string): Type | undefined {
+    const { types, domain } = this.store.value
+    return types.find((type) => type.plural === plural && (type.group === group || type.group === `${group}.${domain}`))
+  }
+
+  /** The type of an object, by its apiVersion and kind. */
+  ofObject(apiVersion: string, kind: string): Type | undefined {
+    const group = apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : ''
+    return this.store.value.types.find((type) => type.group === group && type.kind === kind)
+  }
+}
+
+export interface Surroundings {
+  readonly client: Client
+  readonly openSocket: (path: string, protocols: readonly string[]) => WebSocket
+  readonly kinds: Kinds
+}
+
+export const SurroundingsContext = createContext<Surroundings | undefined>(undefined)
+
+/** The client and the kinds of the session that the component is drawn in; it is drawn again when the kinds change. */
+export function useSurroundings(): Surroundings {
+  const around = useContext(SurroundingsContext)
+  if (around === undefined) throw new Error('drawn outside of a session')
+  useStore(around.kinds.store)
+  return around
+}

@@ -1,0 +1,76 @@
+/** Whole objects that a page follows: a selection, or one object, kept up to date by an informer while it is drawn. */
+import { useEffect, useState } from 'preact/hooks'
+import type { ApiObject } from '../../../../api/model/object.ts'
+import { Informer } from '../../../../client/informers/informer.ts'
+import { type ObjectName, type Selection, StatusError } from '../../../../client/library/client-browser.ts'
+import { type Type, useSurroundings } from './kinds.ts'
+import { refusalMs } from './live-table.ts'
+import { Store, useStore } from './store.ts'
+
+export interface Followed<T> {
+  readonly objects: readonly T[]
+  /** Whether all that there is has come. */
+  readonly synced: boolean
+  /** Why nothing comes, where that is so. */
+  readonly error: unknown
+}
+
+const nothing: Followed<never> = { objects: [], synced: false, error: undefined }
+
+/** The objects of a selection; none where the server does not serve the type. */
+export function useObjects<T extends ApiObject = ApiObject>(
+  type: Type | undefined,
+  selection: Selection = {},
+): Followed<T> {
+  const { client, kinds } = useSurroundings()
+  const { namespace, labelSelector, fieldSelector } = selection
+  const place = type === undefined ? '' : `${type.group}/${type.version}/${type.plural}`
+  const [store, setStore] = useState(() => new Store<Followed<T>>(nothing))
+  const [attempt, setAttempt] = useState({ place: '', refusal: undefined as unknown })
+  useEffect(() => {
+    if (type === undefined) return
+    const next = new Store<Followed<T>>({ ...nothing, error: attempt.place === place ? attempt.refusal : undefined })
+    let retry: ReturnType<typeof setTimeout> | undefined
+    const aborting = new AbortController()
+    const chosen = {
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(labelSelector === undefined ? {} : { labelSelector }),
+      ...(fieldSelector === undefined ? {} : { fieldSelector }),
+    }
+    const onError = (error: unknown) => {
+      next.set({ ...next.value, error })
+      if (!isRefusal(error) || aborting.signal.aborted) return
+      aborting.abort()
+      // A kind that is gone answers 404, and rights may be granted: the page finds out by itself.
+      if (error.code === 404) void kinds.refresh().catch(() => {})
+      retry = setTimeout(() => setAttempt({ place, refusal: error }), refusalMs)
+    }
+    const onFollowing = () => next.set({ ...next.value, error: undefined })
+    const informer = new Informer(client, type, { selection: chosen, onError, onFollowing })
+    const show = () =>
+      next.set({ objects: [...informer.objects()] as unknown as T[], synced: next.value.synced, error: undefined })
+    informer.onChange(show)
+    void informer.synced.then((synced) => {
+      if (synced) next.set({ objects: [...informer.objects()] as unknown as T[], synced, error: undefined })
+    })
+    void informer.run(aborting.signal)
+    setStore(next)
+    return () => {
+      clearTimeout(retry)
+      aborting.abort()
+    }
+  }, [client, place, namespace, labelSelector, fieldSelector, attempt])
+  return useStore(store)
+}
+
+/** One object; undefined while it is not there. */
+export function useObject(type: Type | undefined, { namespace, name }: ObjectName) {
+  const selection = { fieldSelector: `metadata.name=${name}`, ...(namespace === undefined ? {} : { namespace }) }
+  const { objects, synced, error } = useObjects(type, selection)
+  return { object: objects.find(({ metadata }) => metadata.name === name), synced, error }
+}
+
+/** Asking again would be answered the same. */
+function isRefusal(error: unknown): error is StatusError {
+  return error instanceof StatusError && (error.code === 403 || error.code === 404 || error.code === 405)
+}

@@ -1,0 +1,91 @@
+/** Who owns which field of an object, read from its managed fields. */
+import { isObject, type JsonObject } from '../../../../api/json/json.ts'
+import type { ManagedFieldsEntry, ObjectMeta } from '../../../../api/model/object.ts'
+import { type Path, pathText } from './fields.ts'
+
+export interface Owner {
+  readonly manager: string
+  /** `Apply` or `Update`. */
+  readonly operation: string
+  readonly subresource: string
+  readonly time: string
+}
+
+interface Owned {
+  readonly owners: readonly Owner[]
+  /** Whether the field is owned with all that is in it. */
+  readonly whole: boolean
+}
+
+/** The owners of fields, by the text of their paths. */
+export type Ownership = ReadonlyMap<string, Owned>
+
+const maxFields = 20_000
+
+export function readOwnership({ managedFields = [] }: ObjectMeta): Ownership {
+  const owned = new Map<string, Owned>()
+  for (const entry of managedFields) {
+    const owner = ownerOf(entry)
+    for (const { path, whole } of ownedPaths(entry)) {
+      const text = pathText(path)
+      const known = owned.get(text)
+      owned.set(text, { owners: [...(known?.owners ?? []), owner], whole: whole || known?.whole === true })
+    }
+  }
+  return owned
+}
+
+function ownerOf({ manager = '', operation = '', subresource = '', time = '' }: ManagedFieldsEntry): Owner {
+  return { manager, operation, subresource, time }
+}
+
+export interface OwnedPath {
+  readonly path: Path
+  readonly whole: boolean
+}
+
+/** The fields that an entry names. */
+export function ownedPaths({ fieldsV1 = {} }: ManagedFieldsEntry): OwnedPath[] {
+  const paths: OwnedPath[] = []
+  collect(fieldsV1, [], paths)
+  return paths
+}
+
+function collect(fields: JsonObject, path: Path, paths: OwnedPath[]): void {
+  if (paths.length > maxFields) return
+  const inner = Object.entries(fields).filter(([name]) => name !== '.')
+  const whole = inner.length === 0 || inner.every(([name]) => name.startsWith('v:'))
+  if (whole || Object.hasOwn(fields, '.')) paths.push({ path, whole })
+  for (const [name, value] of inner) {
+    const step = readStep(name)
+    if (step !== undefined && isObject(value)) collect(value, [...path, step], paths)
+  }
+}
+
+/** `f:name` is a member, `k:{…}` an element by its keys; values of sets and indexes have no field of their own here. */
+function readStep(name: string): Path[number] | undefined {
+  if (name.startsWith('f:')) return { member: name.slice(2) }
+  if (!name.startsWith('k:')) return undefined
+  try {
+    const keys: unknown = JSON.parse(name.slice(2))
+    return isObject(keys) ? { keys } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** The owners of a field: its own, or else those of a part above that is owned as a whole. */
+export function ownersOf(ownership: Ownership, path: Path): readonly Owner[] {
+  for (let length = path.length; length > 0; length--) {
+    const owned = ownership.get(pathText(path.slice(0, length)))
+    if (owned !== undefined && (length === path.length || owned.whole)) return owned.owners
+  }
+  return []
+}
+
+/** A colour for each manager, the same wherever it appears: one of eight. */
+export function colourOf(manager: string): string {
+  let sum = 0
+  for (let i = 0; i < manager.length; i++) sum = (sum * 31 + manager.charCodeAt(i)) >>> 0
+  return `owner-${sum % 8}`
+}

@@ -1,0 +1,119 @@
+/**
+ * Who is signed in. The token lives in this object and nowhere else: not in the address, not in storage, not in a cookie,
+ * so closing or reloading the page signs out. Every call goes through the client of the session; an answer 401 ends it.
+ */
+
+import type { Client, Transport } from '../../../../client/library/client-browser.ts'
+import { clientOver } from '../../../../client/requests/client-over.ts'
+import { fetchTransport } from '../../../../client/requests/fetch-transport.ts'
+import { replaceAddress } from './route.ts'
+import { Store } from './store.ts'
+
+export interface SignedIn {
+  readonly client: Client
+  readonly user: string
+  readonly groups: readonly string[]
+  /** How: `token`, `certificate` or `link`. */
+  readonly way: string
+  /** Opens a WebSocket as this user, such as for `exec`. */
+  readonly openSocket: (path: string, protocols: readonly string[]) => WebSocket
+}
+
+/** The session, and why there is none. */
+export interface SessionState {
+  readonly session: SignedIn | undefined
+  /** A sentence for the sign-in page. */
+  readonly notice: string
+}
+
+export const session = new Store<SessionState>({ session: undefined, notice: '' })
+
+/** Whether the server answers; set by the transport. */
+export const connection = new Store<'connected' | 'lost'>('connected')
+
+export function signOut(notice = ''): void {
+  session.set({ session: undefined, notice })
+}
+
+/** Signs in with a token, or with the certificate that the browser shows to the server where there is none. */
+export async function signIn(way: string, token: string | undefined): Promise<void> {
+  const holder: { isCurrent: boolean } = { isCurrent: false }
+  const client = clientOver(watched(token, holder), { userAgent: 'console', timeoutMs: 60_000 })
+  const who = await whoAmI(client)
+  if (who === undefined) throw new Error('the server does not say who this is')
+  if (who.groups.includes('system:unauthenticated')) throw new Error('the server takes this for an anonymous request')
+  holder.isCurrent = true
+  const openSocket = socketOpener(token)
+  session.set({ session: { client, way, user: who.user, groups: who.groups, openSocket }, notice: '' })
+}
+
+/**
+ * Opens WebSockets with the token of the session. A browser sets no header of its own on a WebSocket, so the token is
+ * sent as one of the offered subprotocols, as Kubernetes defines it; the server never answers with that one.
+ */
+function socketOpener(token: string | undefined): SignedIn['openSocket'] {
+  const credential = token === undefined ? [] : [`base64url.bearer.authorization.k8s.io.${base64Url(token)}`]
+  return (path, protocols) => {
+    const url = new URL(path, location.origin)
+    url.protocol = url.protocol.replace('http', 'ws')
+    return new WebSocket(url, [...protocols, ...credential])
+  }
+}
+
+function base64Url(text: string): string {
+  const bytes = new TextEncoder().encode(text)
+  const base64 = btoa(String.fromCharCode(...bytes))
+  return base64.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
+}
+
+/** Exchanges the secret of a one-time link for a session. */
+export async function signInWithLink(link: string): Promise<void> {
+  const response = await fetch(new URL('session', location.href.replace(/#.*/, '')), {
+    method: 'POST',
+    headers: { authorization: `Link ${link}` },
+    cache: 'no-store',
+  })
+  if (!response.ok)
+    throw new Error('this link has been used or has expired: restart orch up for another one, or sign in with a token')
+  const { token } = (await response.json()) as { token: string }
+  await signIn('link', token)
+}
+
+/** The secret in the address, taken out of it at once: neither history nor a look at the screen keeps it. */
+export function takeLink(): string | undefined {
+  const [, link] = /^#link=([\w-]+)$/.exec(location.hash) ?? []
+  if (link !== undefined) replaceAddress('#/')
+  return link
+}
+
+/** The requests of a session: notes whether the server answers, and when it no longer knows the token. */
+function watched(token: string | undefined, holder: { readonly isCurrent: boolean }): Transport {
+  const send = fetchTransport({ server: location.origin, ...(token === undefined ? {} : { token }) })
+  return async (request) => {
+    try {
+      const response = await send(request)
+      if (connection.value === 'lost') connection.set('connected')
+      if (response.status === 401 && holder.isCurrent)
+        signOut('Your session has ended: the server no longer accepts this credential. Sign in again.')
+      return response
+    } catch (error) {
+      if (!request.signal.aborted && connection.value === 'connected') connection.set('lost')
+      throw error
+    }
+  }
+}
+
+interface Who {
+  readonly user: string
+  readonly groups: readonly string[]
+}
+
+/** Asked of whichever vendor's group the server has. */
+async function whoAmI(client: Client): Promise<Who | undefined> {
+  const { groups } = await client.read<{ groups: readonly { name: string }[] }>('/apis')
+  const group = groups.find(({ name }) => name.startsWith('ops.'))?.name
+  if (group === undefined) return undefined
+  const type = { group, version: 'v1', plural: 'whoamis', namespaced: false, kind: 'WhoAmI' }
+  const { status } = (await client.create(type, { metadata: {} })) as unknown as { status: Partial<Who> }
+  return { user: status.user ?? '', groups: status.groups ?? [] }
+}

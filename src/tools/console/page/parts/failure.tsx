@@ -1,0 +1,95 @@
+/** An error as a person should see it: what the server said, and for a refusal why, and what would allow it. */
+
+import { useState } from 'preact/hooks'
+import { messageOf } from '../../../../base/text/errors.ts'
+import { StatusError } from '../../../../client/library/client-browser.ts'
+import { type Action, actionRefused, type Explanation, explainAccess, type Rule } from '../core/access.ts'
+import { useSurroundings } from '../core/kinds.ts'
+import { shown } from '../core/text.ts'
+import { Notice } from './shown.tsx'
+
+export function Failure({ error }: { readonly error: unknown }) {
+  if (error instanceof StatusError && error.code === 403) return <Refusal error={error} />
+  const message = messageOf(error)
+  return (
+    <Notice tone="bad" title={error instanceof StatusError ? titleOf(error) : 'No answer'}>
+      {shown(message)}
+    </Notice>
+  )
+}
+
+function titleOf({ code, reason }: StatusError): string {
+  return reason === '' ? `The server answered with ${code}` : `${reason} (${code})`
+}
+
+function Refusal({ error }: { readonly error: StatusError }) {
+  const around = useSurroundings()
+  // Only what was refused for want of rights can be explained by rights: admission says itself why it refuses.
+  const action = actionRefused(error)
+  const [why, setWhy] = useState<Explanation | { readonly failed: unknown } | undefined>()
+  const explain = async (asked: Action) =>
+    setWhy(await explainAccess(around, { action: asked }).catch((failed: unknown) => ({ failed })))
+  return (
+    <Notice tone="warn" title="You may not do this">
+      <p>{shown(error.message)}</p>
+      {action !== undefined && why === undefined && (
+        <button type="button" onClick={() => void explain(action)}>
+          Why?
+        </button>
+      )}
+      {why !== undefined && ('failed' in why ? <Failure error={why.failed} /> : <Why explanation={why} />)}
+    </Notice>
+  )
+}
+
+/** An explanation of access: the smallest rule that would do, and those that come nearest. */
+export function Why({ explanation }: { readonly explanation: Explanation }) {
+  const { allowed, reason = '', nearRules = [], smallestRule, byOwnRules = false } = explanation
+  return (
+    <div class="why">
+      <p>
+        <strong>{allowed ? 'Allowed' : 'Not allowed'}</strong>
+        {reason !== '' && `: ${shown(reason)}`}
+      </p>
+      {smallestRule !== undefined && !allowed && (
+        <>
+          <p class="why-title">The smallest rule that would allow it</p>
+          <pre>{ruleText(smallestRule)}</pre>
+        </>
+      )}
+      {nearRules.length > 0 && (
+        <>
+          <p class="why-title">{byOwnRules ? 'Your rules that come nearest' : 'Rules that come nearest'}</p>
+          <ul>
+            {nearRules.map(({ rule, role = '', binding = '', lacks = [] }) => (
+              <li key={`${role} ${binding} ${ruleText(rule)}`}>
+                <code>{ruleText(rule)}</code>
+                {role !== '' && ` of ${shown(role, 200)} by ${shown(binding, 200)}`}
+                {lacks.length > 0 && `: it lacks ${lacks.map((each) => shown(each, 50)).join(', ')}`}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      {byOwnRules && !allowed && (
+        <p>
+          {nearRules.length === 0 && 'None of your rules comes near. '}
+          Ask an administrator for the smallest rule. Which roles your rules come from is shown to users who may create
+          accessexplanations.
+        </p>
+      )}
+    </div>
+  )
+}
+
+function ruleText(rule: Rule = {}): string {
+  const list = (words: readonly string[] = []) => words.map((word) => shown(word, 200) || '""').join(', ')
+  const parts = [
+    `verbs: [${list(rule.verbs)}]`,
+    ...(rule.apiGroups ? [`apiGroups: [${list(rule.apiGroups)}]`] : []),
+    ...(rule.resources ? [`resources: [${list(rule.resources)}]`] : []),
+    ...(rule.resourceNames ? [`resourceNames: [${list(rule.resourceNames)}]`] : []),
+    ...(rule.nonResourceURLs ? [`nonResourceURLs: [${list(rule.nonResourceURLs)}]`] : []),
+  ]
+  return parts.join(' ')
+}

@@ -1,0 +1,256 @@
+/**
+ * Owners to the left, dependents to the right: the objects that this one came from, and those that go with it, theirs too,
+ * drawn as a graph.
+ */
+import type { ApiObject, OwnerReference } from '../../../../api/model/object.ts'
+import { ask } from '../core/access.ts'
+import { type Kinds, type Surroundings, type Type, useSurroundings } from '../core/kinds.ts'
+import { objectAddress } from '../core/route.ts'
+import { useAsked } from '../core/store.ts'
+import { shown } from '../core/text.ts'
+import type { DeletionStatus, Dependent } from '../parts/deletion.tsx'
+import { Failure } from '../parts/failure.tsx'
+import { Card, Loading, Scrolling } from '../parts/shown.tsx'
+import type { ObjectView } from './object-view.ts'
+
+interface Node {
+  readonly key: string
+  readonly kind: string
+  readonly name: string
+  readonly namespace?: string | undefined
+  /** Undefined where its kind is not served. */
+  readonly type: Type | undefined
+  readonly mark: string
+}
+
+/** An object with what it owns. */
+interface Branch {
+  readonly node: Node
+  below: Branch[]
+  /** How many more it owns than are drawn. */
+  more: number
+}
+
+interface Graph {
+  /** From the farthest owners to the nearest. */
+  readonly owners: readonly (readonly Node[])[]
+  readonly self: Branch
+}
+
+const maxLevels = 4
+/** Of dependents, over all levels: the nearest are taken first. */
+const maxDrawn = 40
+
+export function ObjectRelations({ type, object }: ObjectView) {
+  const around = useSurroundings()
+  const asked = useAsked((signal) => readGraph(around, { type, object, signal }), [object.metadata.resourceVersion])
+  return (
+    <Card title="Owners and dependents" wide>
+      {asked.state === 'waiting' && <Loading />}
+      {asked.state === 'failed' && <Failure error={asked.error} />}
+      {asked.state === 'done' && <Drawn graph={asked.value} />}
+    </Card>
+  )
+}
+
+interface Start {
+  readonly type: Type
+  readonly object: ApiObject
+  readonly signal: AbortSignal
+}
+
+async function readGraph(around: Surroundings, { type, object, signal }: Start): Promise<Graph> {
+  const { namespace, name = '' } = object.metadata
+  const node = { key: keyOf(object.kind, namespace, name), kind: object.kind, name, namespace, type, mark: '' }
+  const [owners, self] = await Promise.all([
+    readOwners(around, object, signal),
+    readDependents(around, { ...node, mark: 'this object' }),
+  ])
+  return { owners, self }
+}
+
+/** Level by level; an owner that cannot be read ends its branch. */
+async function readOwners({ client, kinds }: Surroundings, object: ApiObject, signal: AbortSignal): Promise<Node[][]> {
+  const levels: Node[][] = []
+  let below: readonly ApiObject[] = [object]
+  for (let level = 0; level < maxLevels && below.length > 0; level++) {
+    const nodes = below.flatMap(({ metadata }) =>
+      (metadata.ownerReferences ?? []).map((reference) => ownerNode(kinds, reference, metadata.namespace)),
+    )
+    if (nodes.length === 0) break
+    levels.unshift(nodes)
+    const read = nodes.map(async ({ type, namespace, name }) => {
+      if (type === undefined) return undefined
+      const place = namespace === undefined ? { name } : { namespace, name }
+      return await client.get(type, place, { signal }).catch(() => undefined)
+    })
+    below = (await Promise.all(read)).filter((each) => each !== undefined)
+  }
+  return levels
+}
+
+/** Level by level; what cannot be asked about ends its branch, but for the object itself. */
+async function readDependents(around: Surroundings, self: Node): Promise<Branch> {
+  const root: Branch = { node: self, below: [], more: 0 }
+  const seen = new Set([self.key])
+  let level: readonly Branch[] = [root]
+  for (let depth = 0; depth < maxLevels && level.length > 0; depth++) {
+    const asked = level.map(({ node }) =>
+      node === self ? explain(around, node) : explain(around, node).catch(() => ({})),
+    )
+    const answers: readonly Partial<DeletionStatus>[] = await Promise.all(asked)
+    for (const [i, branch] of level.entries()) addBelow(branch, answers[i] ?? {}, { kinds: around.kinds, seen })
+    level = level.flatMap(({ below }) => below)
+  }
+  return root
+}
+
+async function explain(around: Surroundings, { type, namespace, name }: Node): Promise<Partial<DeletionStatus>> {
+  if (type === undefined) return {}
+  const spec = { group: type.group, resource: type.plural, namespace, name }
+  return await ask<DeletionStatus>(around, 'deletionexplanations', spec)
+}
+
+interface Drawing {
+  readonly kinds: Kinds
+  /** The keys of all that are drawn: owners may go in circles. */
+  readonly seen: Set<string>
+}
+
+function addBelow(branch: Branch, answer: Partial<DeletionStatus>, { kinds, seen }: Drawing): void {
+  const { dependents = [], dependentCount = dependents.length } = answer
+  for (const dependent of dependents) {
+    const node = dependentNode(kinds, dependent)
+    if (seen.size > maxDrawn || seen.has(node.key)) continue
+    seen.add(node.key)
+    branch.below.push({ node, below: [], more: 0 })
+  }
+  branch.more = Math.max(0, dependentCount - branch.below.length)
+}
+
+function ownerNode(kinds: Kinds, reference: OwnerReference, childNamespace: string | undefined): Node {
+  const { apiVersion, kind, name, uid, controller } = reference
+  const type = kinds.ofObject(apiVersion, kind)
+  const namespace = type?.namespaced ? childNamespace : undefined
+  return { key: uid, kind, name, namespace, type, mark: controller ? 'controller' : 'owner' }
+}
+
+function dependentNode(kinds: Kinds, { apiVersion = '', kind = '', namespace, name = '', blocks }: Dependent): Node {
+  const type = kinds.ofObject(apiVersion, kind)
+  const mark = blocks ? 'holds a foreground deletion' : ''
+  return { key: keyOf(kind, namespace, name), kind, name, namespace, type, mark }
+}
+
+function keyOf(kind: string, namespace: string | undefined, name: string): string {
+  return `${kind}/${namespace ?? ''}/${name}`
+}
+
+const boxWidth = 190
+const boxHeight = 48
+const gap = 12
+const reach = 44
+const edge = 8
+
+interface Placed {
+  readonly node: Node
+  readonly x: number
+  readonly y: number
+}
+
+interface Picture {
+  readonly boxes: Placed[]
+  readonly lines: [from: Placed, to: Placed][]
+  readonly notes: { readonly text: string; readonly x: number; readonly y: number }[]
+}
+
+function Drawn({ graph: { owners, self } }: { readonly graph: Graph }) {
+  const { boxes, lines, notes } = layOut(owners, self)
+  const width = Math.max(...[...boxes, ...notes].map(({ x }) => x)) + boxWidth + edge
+  const height = Math.max(...[...boxes, ...notes].map(({ y }) => y)) + boxHeight + edge
+  return (
+    <Scrolling label="Owners and dependents">
+      <svg class="graph" width={width} height={height} viewBox={`0 0 ${width} ${height}`}>
+        <title>Owners and dependents</title>
+        {lines.map(([from, to]) => (
+          <path key={`${from.node.key} ${to.node.key}`} class="graph-line" d={curve(from, to)} />
+        ))}
+        {boxes.map((placed) => (
+          <Box key={placed.node.key} placed={placed} isSelf={placed.node === self.node} />
+        ))}
+        {notes.map(({ text, x, y }) => (
+          <text key={`${x} ${y}`} class="graph-kind" x={x + 12} y={y + 28}>
+            {text}
+          </text>
+        ))}
+      </svg>
+      {owners.length === 0 && self.below.length === 0 && (
+        <p class="hint">Nothing owns it, and it owns nothing that you may list.</p>
+      )}
+    </Scrolling>
+  )
+}
+
+/** A column for each level. What owns others stands at the middle of them; owners stand around the object itself. */
+function layOut(owners: readonly (readonly Node[])[], self: Branch): Picture {
+  const picture: Picture = { boxes: [], lines: [], notes: [] }
+  const own = placeBranch(picture, self, { column: owners.length, rows: { used: 0 } })
+  let right: readonly Placed[] = [own]
+  for (const [column, level] of [...owners.entries()].reverse()) {
+    const top = Math.max(edge, own.y - ((level.length - 1) * (boxHeight + gap)) / 2)
+    const placed = level.map((node, row) => ({ node, x: columnX(column), y: top + row * (boxHeight + gap) }))
+    for (const from of placed) picture.lines.push(...right.map((to): [Placed, Placed] => [from, to]))
+    picture.boxes.push(...placed)
+    right = placed
+  }
+  return picture
+}
+
+interface Spot {
+  readonly column: number
+  /** Rows are given out to those that own nothing, from the top. */
+  readonly rows: { used: number }
+}
+
+function placeBranch(picture: Picture, { node, below, more }: Branch, { column, rows }: Spot): Placed {
+  const x = columnX(column)
+  const children = below.map((each) => placeBranch(picture, each, { column: column + 1, rows }))
+  if (more > 0)
+    picture.notes.push({ text: `${more.toLocaleString('en')} more`, x: columnX(column + 1), y: rowY(rows.used++) })
+  const [first, last] = [children[0], children.at(-1)]
+  const y = first && last ? (first.y + last.y) / 2 : rowY(more > 0 ? rows.used - 1 : rows.used++)
+  const placed = { node, x, y }
+  picture.boxes.push(placed)
+  for (const child of children) picture.lines.push([placed, child])
+  return placed
+}
+
+function columnX(column: number): number {
+  return edge + column * (boxWidth + reach)
+}
+
+function rowY(row: number): number {
+  return edge + row * (boxHeight + gap)
+}
+
+function curve(from: Placed, to: Placed): string {
+  const [x1, y1, x2, y2] = [from.x + boxWidth, from.y + boxHeight / 2, to.x, to.y + boxHeight / 2]
+  const middle = (x1 + x2) / 2
+  return `M${x1} ${y1} C${middle} ${y1} ${middle} ${y2} ${x2} ${y2}`
+}
+
+function Box({ placed: { node, x, y }, isSelf }: { readonly placed: Placed; readonly isSelf: boolean }) {
+  const { type, namespace, name, kind, mark } = node
+  const drawn = (
+    <g transform={`translate(${x} ${y})`} class={isSelf ? 'graph-box self' : 'graph-box'}>
+      <title>{`${shown(kind, 60)} ${shown(name, 253)} ${mark}`}</title>
+      <rect width={boxWidth} height={boxHeight} rx="8" />
+      <text x="12" y="20" class="graph-kind">
+        {shown(kind, 24)}
+      </text>
+      <text x="12" y="38">
+        {name.length > 24 ? `${shown(name.slice(0, 23))}…` : shown(name)}
+      </text>
+    </g>
+  )
+  return type === undefined || isSelf ? drawn : <a href={objectAddress(type, { namespace, name })}>{drawn}</a>
+}

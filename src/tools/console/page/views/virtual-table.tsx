@@ -1,0 +1,294 @@
+/**
+ * A table of any length: only the rows in view are in the page. All rows have the same height; columns keep their width
+ * while the table is scrolled. Arrow keys, Page Up, Page Down, Home and End move from row to row; Enter opens one.
+ */
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { compareQuantities, parseQuantity } from '../../../../api/model/quantity.ts'
+import type { TableColumn } from '../../../../client/requests/table.ts'
+import type { Type } from '../core/kinds.ts'
+import type { Row } from '../core/live-table.ts'
+import { printedAgeMs } from '../core/printed-age.ts'
+import { go, objectAddress } from '../core/route.ts'
+import { useMatchingMedia } from '../core/store.ts'
+import { shown } from '../core/text.ts'
+import { Icon } from '../parts/icon.tsx'
+import { Age, Chip } from '../parts/shown.tsx'
+
+interface VirtualTableProps {
+  readonly type: Type
+  readonly rows: readonly Row[]
+  readonly columns: readonly TableColumn[]
+  readonly showNamespace: boolean
+  /** The name of the column to sort by; after a `-`: the other way round. */
+  readonly sort: string
+  readonly onSort: (sort: string) => void
+}
+
+const spare = 8
+
+/** A narrow page shows each row as two lines: the name and the age, then the other cells with their columns' names. */
+const narrowPage = '(max-width: 600px)'
+const rowHeights = { wide: 36, narrow: 60 }
+
+/**
+ * How a column's cells are shown. `name` links the object's name; `link` links the cell itself, for tables such as that
+ * of Events whose name column is not shown. `age` grows from the creation, `lastSeen` from the time the row arrived.
+ */
+type ColumnRole = 'name' | 'link' | 'namespace' | 'age' | 'lastSeen' | 'status' | 'plain'
+
+interface ShownColumn {
+  readonly name: string
+  readonly index: number
+  readonly role: ColumnRole
+  readonly isLink: boolean
+  readonly width: number
+}
+
+export function VirtualTable({ type, rows, columns, showNamespace, sort, onSort }: VirtualTableProps) {
+  const shownColumns = useMemo(() => columnsFor({ columns, rows, showNamespace }), [columns, rows, showNamespace])
+  const sorted = useMemo(() => sortRows(rows, shownColumns, sort), [rows, shownColumns, sort])
+  const isNarrow = useMatchingMedia(narrowPage)
+  const rowHeight = isNarrow ? rowHeights.narrow : rowHeights.wide
+  const { view, first, count, onScroll, scrollTo } = useWindow(sorted.length, rowHeight)
+  const { onKeyDown, active } = useRowKeys(view, { length: sorted.length, rowHeight, scrollTo })
+  const inView = sorted.slice(first, first + count)
+  const total = shownColumns.reduce((sum, { width }) => sum + width, 0)
+  return (
+    <section
+      class={isNarrow ? 'table-view narrow' : 'table-view'}
+      aria-label="Objects"
+      ref={view}
+      onScroll={onScroll}
+      onKeyDown={onKeyDown}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+      tabIndex={0}
+    >
+      <table aria-rowcount={sorted.length + 1} style={isNarrow ? {} : { minWidth: `${total}ch` }}>
+        <colgroup>
+          {shownColumns.map(({ name, index, width }) => (
+            <col key={`${index} ${name}`} style={{ width: `${(100 * width) / total}%` }} />
+          ))}
+        </colgroup>
+        <thead>
+          <tr aria-rowindex={1}>
+            {shownColumns.map(({ name }) => (
+              <HeadCell key={name} name={name} sort={sort} onSort={onSort} />
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {first > 0 && <Spacer height={first * rowHeight} columns={shownColumns.length} />}
+          {inView.map((row, i) => (
+            <BodyRow
+              key={row.key}
+              {...{ row, type }}
+              columns={shownColumns}
+              index={first + i}
+              isActive={first + i === active}
+            />
+          ))}
+          <Spacer
+            height={Math.max(0, sorted.length - first - inView.length) * rowHeight}
+            columns={shownColumns.length}
+          />
+        </tbody>
+      </table>
+    </section>
+  )
+}
+
+/** Holds the place of rows that are not in view. */
+function Spacer({ height, columns }: { readonly height: number; readonly columns: number }) {
+  if (height === 0) return null
+  return (
+    <tr class="spacer-row">
+      <td colSpan={columns} style={{ height: `${height}px` }} />
+    </tr>
+  )
+}
+
+function HeadCell({ name, sort, onSort }: { readonly name: string } & Pick<VirtualTableProps, 'sort' | 'onSort'>) {
+  const isUp = sort === name
+  const isDown = sort === `-${name}`
+  return (
+    <th scope="col" aria-sort={isUp ? 'ascending' : isDown ? 'descending' : undefined}>
+      <button type="button" onClick={() => onSort(isUp ? `-${name}` : isDown ? '' : name)}>
+        {shown(name, 60)}
+        {isUp && <Icon name="up" />}
+        {isDown && <Icon name="down" />}
+      </button>
+    </th>
+  )
+}
+
+interface BodyRowProps {
+  readonly row: Row
+  readonly type: Type
+  readonly columns: readonly ShownColumn[]
+  readonly index: number
+  readonly isActive: boolean
+}
+
+function BodyRow({ row, type, columns, index, isActive }: BodyRowProps) {
+  const { metadata } = row
+  const to = objectAddress(type, metadata)
+  return (
+    <tr aria-rowindex={index + 2} class={metadata.deletionTimestamp ? 'going' : undefined} onDblClick={() => go(to)}>
+      {columns.map((column) =>
+        column.isLink ? (
+          <th scope="row" key={column.name}>
+            <a href={to} data-row={index} tabIndex={isActive ? 0 : -1} title={shown(metadata.name, 300)}>
+              <CellOf column={column} row={row} />
+              {column.role !== 'name' && <span class="sr-only"> {shown(metadata.name, 200)}</span>}
+            </a>
+            {metadata.deletionTimestamp && <Chip tone="warn">deleting</Chip>}
+          </th>
+        ) : (
+          <td key={column.name} data-column={shown(column.name, 60)} class={column.role}>
+            <CellOf column={column} row={row} />
+          </td>
+        ),
+      )}
+    </tr>
+  )
+}
+
+function CellOf({ column: { index, role }, row }: { readonly column: ShownColumn; readonly row: Row }) {
+  const { metadata, cells, receivedMs } = row
+  if (role === 'name') return <>{shown(metadata.name, 200)}</>
+  if (role === 'namespace') return <Cell value={metadata.namespace} />
+  if (role === 'age') return <Age since={metadata.creationTimestamp} />
+  const ageMs = role === 'lastSeen' ? printedAgeMs(String(cells[index])) : undefined
+  if (ageMs !== undefined) return <Age since={new Date(receivedMs - ageMs).toISOString()} />
+  return <Cell value={cells[index]} />
+}
+
+function Cell({ value }: { readonly value: unknown }) {
+  const text = shown(value, 200)
+  return <span title={text.length > 20 ? shown(value, 1000) : undefined}>{text}</span>
+}
+
+type ColumnSource = Pick<VirtualTableProps, 'columns' | 'rows' | 'showNamespace'>
+
+/** The link to the object first, then the namespace where there are several, then the other columns of the server. */
+function columnsFor({ columns, rows, showNamespace }: ColumnSource): ShownColumn[] {
+  const printed = columns.flatMap((column, index) => {
+    if (column.priority > 0) return []
+    const { name } = column
+    return [{ name, index, role: roleOf(column), isLink: false, width: widthOf(rows, index, name) }]
+  })
+  const linked = printed.find(({ role }) => role === 'name') ?? printed[0]
+  if (linked === undefined) return [{ name: 'Name', index: 0, role: 'name', isLink: true, width: 30 }]
+  const namespace: ShownColumn = {
+    ...{ name: 'Namespace', index: -1, role: 'namespace', isLink: false },
+    width: clamp(Math.max(...rows.slice(0, 100).map(({ metadata }) => metadata.namespace?.length ?? 0), 9) + 3),
+  }
+  const others = printed.filter((column) => column !== linked)
+  return [{ ...linked, isLink: true }, ...(showNamespace ? [namespace] : []), ...others]
+}
+
+function roleOf({ name, format }: TableColumn): ColumnRole {
+  if (format === 'name') return 'name'
+  if (name === 'Age') return 'age'
+  if (name === 'Last Seen') return 'lastSeen'
+  return statusColumns.has(name) ? 'status' : 'plain'
+}
+
+/** Columns that a narrow page shows before the others. */
+const statusColumns = new Set(['Status', 'Phase', 'Ready', 'Condition', 'Reason'])
+
+function widthOf(rows: readonly Row[], index: number, name: string): number {
+  const lengths = rows.slice(0, 100).map(({ cells }) => String(cells[index] ?? '').length)
+  return clamp(Math.max(...lengths, name.length + 2) + 3)
+}
+
+function clamp(width: number): number {
+  return Math.min(46, Math.max(9, width))
+}
+
+function sortRows(rows: readonly Row[], columns: readonly ShownColumn[], sort: string): readonly Row[] {
+  const wanted = columns.find(({ name }) => name === sort || `-${name}` === sort)
+  if (wanted === undefined) return rows
+  const sign = sort.startsWith('-') ? -1 : 1
+  // The age grows as the time falls.
+  const direction = wanted.role === 'age' || wanted.role === 'lastSeen' ? -sign : sign
+  return [...rows].sort((a, b) => direction * compareCells(sortValue(wanted, a), sortValue(wanted, b)))
+}
+
+function sortValue({ role, index }: ShownColumn, { metadata, cells, receivedMs }: Row): unknown {
+  if (role === 'age') return metadata.creationTimestamp
+  if (role === 'lastSeen') return receivedMs - (printedAgeMs(String(cells[index])) ?? 0)
+  return role === 'namespace' ? metadata.namespace : cells[index]
+}
+
+function compareCells(a: unknown, b: unknown): number {
+  if (typeof a === 'number' && typeof b === 'number') return a - b
+  const [one, other] = [String(a ?? ''), String(b ?? '')]
+  const quantities = [quantityOf(one), quantityOf(other)] as const
+  if (quantities[0] !== undefined && quantities[1] !== undefined) return compareQuantities(quantities[0], quantities[1])
+  return one < other ? -1 : one > other ? 1 : 0
+}
+
+function quantityOf(text: string) {
+  return /^\d[\d.]{0,20}[A-Za-z]{0,2}$/.test(text) ? parseQuantity(text) : undefined
+}
+
+/** Which rows are in view. */
+function useWindow(length: number, rowHeight: number) {
+  const view = useRef<HTMLElement>(null)
+  const [place, setPlace] = useState({ top: 0, height: 600 })
+  const measure = () => {
+    const element = view.current
+    if (element !== null) setPlace({ top: element.scrollTop, height: element.clientHeight })
+  }
+  useLayoutEffect(measure, [length, rowHeight])
+  useEffect(() => {
+    addEventListener('resize', measure)
+    return () => removeEventListener('resize', measure)
+  }, [])
+  const first = Math.max(0, Math.min(Math.floor(place.top / rowHeight) - spare, length - 1))
+  const count = Math.ceil(place.height / rowHeight) + 2 * spare
+  const scrollTo = (index: number) => {
+    const element = view.current
+    if (element === null) return
+    const top = index * rowHeight
+    if (top < element.scrollTop) element.scrollTop = top
+    else if (top + 2 * rowHeight > element.scrollTop + element.clientHeight)
+      element.scrollTop = top + 2 * rowHeight - element.clientHeight
+    measure()
+  }
+  return { view, first, count, onScroll: measure, scrollTo }
+}
+
+interface RowScroll {
+  readonly length: number
+  readonly rowHeight: number
+  readonly scrollTo: (index: number) => void
+}
+
+/** Moves the focus between rows: one of them takes part in the order of Tab. */
+function useRowKeys(view: { readonly current: HTMLElement | null }, { length, rowHeight, scrollTo }: RowScroll) {
+  const [active, setActive] = useState(0)
+  const wanted = useRef<number | undefined>(undefined)
+  useEffect(() => {
+    if (wanted.current === undefined) return
+    const link = view.current?.querySelector<HTMLElement>(`a[data-row="${wanted.current}"]`)
+    if (link) wanted.current = undefined
+    link?.focus({ preventScroll: true })
+  })
+  const onKeyDown = (event: KeyboardEvent) => {
+    const page = Math.max(1, Math.floor((view.current?.clientHeight ?? 0) / rowHeight) - 2)
+    const steps: { readonly [key: string]: number } = {
+      ...{ ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -length, End: length },
+    }
+    const step = steps[event.key]
+    if (step === undefined || !(event.target as HTMLElement).closest('tbody, .table-view')) return
+    event.preventDefault()
+    const from = (event.target as HTMLElement).dataset.row
+    const next = Math.max(0, Math.min(length - 1, (from === undefined ? active - step : Number(from)) + step))
+    wanted.current = next
+    setActive(next)
+    scrollTo(next)
+  }
+  return { onKeyDown, active: Math.min(active, length - 1) }
+}

@@ -1,0 +1,82 @@
+/** `orch join`: makes a client config for a node agent out of a token and the address of a server. */
+import { existsSync } from 'node:fs'
+import { tokenForm } from '../../api/model/bootstrap-token.ts'
+import { checkDnsSubdomain } from '../../api/model/names.ts'
+import { createFile } from '../../base/files/files.ts'
+import { flag, type OptionsOf, repeated, text, UsageError } from '../../base/flags/flags.ts'
+import { parseDuration } from '../../base/time/duration.ts'
+import { isServer } from '../../client/node/kubeconfig-cluster.ts'
+import { adminKubeconfig } from '../../client/node/kubeconfig-write.ts'
+import { trustCluster } from './cluster-info.ts'
+import { JoinError } from './join-error.ts'
+import { nodeCertificate } from './node-certificate.ts'
+
+/** The flags of `orch join`. */
+export const joinFlags = {
+  server: flag('server', 'URL', '', readServer, 'address of the API server, such as https://10.0.0.1:6443'),
+  token: flag('token', 'TOKEN', '', readToken, 'bootstrap token, as `orch token create` prints it'),
+  caCertHash: repeated(
+    'ca-cert-hash',
+    'HASH',
+    readPin,
+    'hash of the public key of a CA of the cluster, sha256:<hex>; only CAs that a hash names are trusted, so that whoever knows the token alone cannot pose as the cluster',
+  ),
+  nodeName: flag('node-name', 'NAME', '', readNode, 'name of the node to join as'),
+  kubeconfig: flag('kubeconfig', 'FILE', '', text, 'file to write the client config of the node agent to'),
+  timeout: flag('timeout', 'TIME', '5m', readTimeout, 'time to wait for the certificate'),
+}
+
+type JoinOptions = OptionsOf<typeof joinFlags>
+
+/** Throws UsageError and JoinError. `say` is told what happens. */
+export async function join(options: JoinOptions, say: (line: string) => void): Promise<void> {
+  for (const name of ['server', 'token', 'node-name', 'kubeconfig'] as const)
+    if (options[name === 'node-name' ? 'nodeName' : name] === '') throw new UsageError(`--${name} is needed`)
+  const { server, kubeconfig, nodeName, caCertHash: pins } = options
+  if (existsSync(kubeconfig)) throw new UsageError(`--kubeconfig: ${kubeconfig} is there already: name another file`)
+  const [id = '', secret = ''] = options.token.split('.')
+  const token = { id, secret }
+  const signal = AbortSignal.timeout(options.timeout)
+  if (pins.length === 0) say('no --ca-cert-hash is given: whoever knows the token could pose as the cluster')
+  const cluster = await trustCluster({ server, token, pins, signal })
+  say('the cluster is the one that the token is of')
+  const onRequested = (name: string) => say(`asked for a certificate: ${name}`)
+  const pair = await nodeCertificate(cluster, { server, token, nodeName, signal, onRequested })
+  const name = cluster.vendor.profile === 'orch' ? 'orch' : `orch-${cluster.vendor.profile}`
+  const config = { cluster: name, user: `system:node:${nodeName}`, server, authority: cluster.authority, ...pair }
+  await createFile(kubeconfig, adminKubeconfig(config), 0o600).catch((error: unknown) => {
+    throw new JoinError(`cannot write ${kubeconfig}: ${(error as Error).message}`)
+  })
+  say(`node ${nodeName} has joined: its client config is ${kubeconfig}`)
+}
+
+function readServer(value: string): string {
+  if (value !== '' && !isServer(value)) throw new UsageError(`${JSON.stringify(value)} is not an https URL`)
+  return value
+}
+
+/** A wrong token is not repeated: it may be a right one with a typo. */
+function readToken(value: string): string {
+  if (value !== '' && !tokenForm.test(value))
+    throw new UsageError('a token has the form abcdef.0123456789abcdef: six and sixteen of a-z and 0-9')
+  return value
+}
+
+function readPin(value: string): string {
+  const pin = value.toLowerCase()
+  if (!/^sha256:[0-9a-f]{64}$/.test(pin)) throw new UsageError('a hash has the form sha256:<64 digits of 0-9 and a-f>')
+  return pin
+}
+
+function readNode(value: string): string {
+  const [fault] = value === '' ? [] : checkDnsSubdomain(value)
+  if (fault !== undefined) throw new UsageError(`${JSON.stringify(value)} is not a name of a node: ${fault}`)
+  return value
+}
+
+function readTimeout(value: string): number {
+  const ms = parseDuration(value)
+  if (ms === undefined || ms < 1000 || ms > 2 ** 31 - 1)
+    throw new UsageError(`${JSON.stringify(value)} is not a duration from 1s to 24h: use one such as 5m`)
+  return ms
+}

@@ -1,0 +1,113 @@
+/**
+ * Gets a client certificate for a node agent: creates the request as the token, waits until it is signed, and says why
+ * where it is not. The key never leaves this process but into the file that the caller writes.
+ */
+
+import type { CertificateSigningRequest } from '../../api/kinds/certificates/certificate-signing-request.ts'
+import { generateName } from '../../api/model/generate-name.ts'
+import { groupName, type Vendor } from '../../api/model/vendor.ts'
+import type { CertifiedKey } from '../../api/pki/authority.ts'
+import { generateKey, keyToPem } from '../../api/pki/keys.ts'
+import { makeRequest } from '../../api/pki/make-request.ts'
+import type { AlternativeNames } from '../../api/pki/names.ts'
+import { HttpTransport } from '../../client/node/http-transport.ts'
+import { Client } from '../../client/requests/client.ts'
+import type { ResourceType } from '../../client/requests/resource-type.ts'
+import { watch } from '../../client/requests/watch.ts'
+import type { Token, TrustedCluster } from './cluster-info.ts'
+import { JoinError } from './join-error.ts'
+
+export interface NodeRequest {
+  readonly server: string
+  readonly token: Token
+  readonly nodeName: string
+  readonly signal: AbortSignal
+  /** Told the name of the request, once there is one. */
+  readonly onRequested: (name: string) => void
+}
+
+const watchSeconds = 300
+
+/** Throws JoinError where the request is denied or fails, or the signal aborts while it is pending. */
+export async function nodeCertificate(
+  { vendor, authority }: TrustedCluster,
+  { server, token, nodeName, signal, onRequested }: NodeRequest,
+): Promise<CertifiedKey> {
+  const transport = new HttpTransport({ server, authority, token: () => `${token.id}.${token.secret}` })
+  const client = new Client(transport.send, { userAgent: 'orch-join' })
+  try {
+    return await requestCertificate(client, { vendor, nodeName, use: 'client', signal, onRequested })
+  } finally {
+    transport.close()
+  }
+}
+
+/** What a node agent asks to have signed. */
+export interface CertificateWish {
+  readonly vendor: Vendor
+  readonly nodeName: string
+  /** To show to the API server, or to serve with. */
+  readonly use: 'client' | 'serving'
+  /** Where it serves. */
+  readonly names?: AlternativeNames
+  readonly signal: AbortSignal
+  readonly onRequested?: (name: string) => void
+}
+
+/** A new key with a certificate of its node. Throws as above. */
+export async function requestCertificate(
+  client: Client,
+  { vendor, nodeName, use, names, signal, onRequested }: CertificateWish,
+): Promise<CertifiedKey> {
+  const group = groupName(vendor, 'certificates')
+  const type: ResourceType<CertificateSigningRequest> = {
+    ...{ group, version: 'v1', plural: 'certificatesigningrequests', namespaced: false },
+  }
+  const key = generateKey()
+  const pem = makeRequest({ commonName: `system:node:${nodeName}`, organizations: ['system:nodes'] }, key, names)
+  const name = generateName(use === 'client' ? 'node-csr-' : 'csr-')
+  const signerName = use === 'client' ? vendor.signers.nodeClient : vendor.signers.nodeServing
+  const usages = ['digital signature', 'key encipherment', `${use === 'client' ? 'client' : 'server'} auth`]
+  const spec = { request: Buffer.from(pem).toString('base64'), signerName, usages }
+  const kind = { apiVersion: `${group}/v1`, kind: 'CertificateSigningRequest' }
+  await client.create(type, { ...kind, metadata: { name }, spec }, { signal })
+  onRequested?.(name)
+  return { certificate: await issued(client, type, { name, signal }), key: keyToPem(key) }
+}
+
+async function issued(
+  client: Client,
+  type: ResourceType<CertificateSigningRequest>,
+  { name, signal }: { name: string; signal: AbortSignal },
+): Promise<string> {
+  const selection = { fieldSelector: `metadata.name=${name}`, timeoutSeconds: watchSeconds, signal }
+  let seen: CertificateSigningRequest | undefined
+  try {
+    while (!signal.aborted)
+      for await (const event of watch(client, type, selection)) {
+        if (event.type === 'BOOKMARK') continue
+        if (event.type === 'DELETED') throw new JoinError(`the request ${name} was deleted before it was signed`)
+        seen = event.object
+        const { certificate } = seen.status ?? {}
+        if (certificate) return Buffer.from(certificate, 'base64').toString()
+        refuseEnded(seen)
+      }
+  } catch (error) {
+    if (!signal.aborted) throw error
+  }
+  throw new JoinError(pendingReason(name, seen))
+}
+
+function refuseEnded({ metadata, status }: CertificateSigningRequest): void {
+  const ended = (status?.conditions ?? []).find(({ type }) => type === 'Denied' || type === 'Failed')
+  if (ended === undefined) return
+  const word = ended.type === 'Denied' ? 'was denied' : 'failed'
+  throw new JoinError(`the request ${metadata.name} ${word}: ${ended.message || ended.reason || 'no reason is given'}`)
+}
+
+function pendingReason(name: string, seen: CertificateSigningRequest | undefined): string {
+  const isApproved = (seen?.status?.conditions ?? []).some(({ type }) => type === 'Approved')
+  return isApproved
+    ? `the request ${name} is approved, but nobody has signed it in time: does the control loop csrsigning run?`
+    : `nobody has approved the request ${name} in time: approve it with "orchctl certificate approve ${name}" and join again, or let the control loop csrapproving do so`
+}

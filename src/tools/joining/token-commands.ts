@@ -1,0 +1,199 @@
+/** `orch token create|list|delete`: the bootstrap tokens of a cluster, with which clients join it. */
+import { randomInt, X509Certificate } from 'node:crypto'
+import { homedir } from 'node:os'
+import type { Secret } from '../../api/kinds/core/secret.ts'
+import {
+  bootstrapTokenType,
+  joinGroup,
+  tokenEnd,
+  tokenForm,
+  tokenGroupForm,
+  tokenSecretName,
+} from '../../api/model/bootstrap-token.ts'
+import { groupName, profileNames, type Vendor, vendorOf } from '../../api/model/vendor.ts'
+import { type Flags, flag, type OptionsOf, parseCommandLine, text, toggle, UsageError } from '../../base/flags/flags.ts'
+import { parseDuration } from '../../base/time/duration.ts'
+import { parserFor } from '../../client/node/config-parser.ts'
+import { HttpTransport, type HttpTransportOptions } from '../../client/node/http-transport.ts'
+import { readClientConfig } from '../../client/node/kubeconfig.ts'
+import { usualFiles } from '../../client/node/kubeconfig-files.ts'
+import { Client } from '../../client/requests/client.ts'
+import type { ResourceType } from '../../client/requests/resource-type.ts'
+import { isNotFound } from '../../client/requests/status-error.ts'
+import { pinsOf } from './cluster-info.ts'
+import { JoinError } from './join-error.ts'
+
+const namespace = 'kube-system'
+const secrets: ResourceType<Secret> = { group: '', version: 'v1', plural: 'secrets', namespaced: true }
+const alphabet = 'abcdefghijklmnopqrstuvwxyz0123456789'
+
+const connectionFlags = {
+  kubeconfig: flag('kubeconfig', 'FILE', '', text, 'client config of an administrator; by default that of orchctl'),
+}
+
+const createFlags = {
+  ...connectionFlags,
+  ttl: flag('ttl', 'TIME', '24h', readLife, 'life of the token; 0s for one that does not end'),
+  description: flag('description', 'TEXT', '', text, 'what the token is for'),
+  groups: flag('groups', 'NAMES', joinGroup, readGroups, 'further groups of whoever uses it, separated by commas'),
+  quiet: toggle('q,quiet', 'print the token alone, not the command to join with'),
+}
+
+/** The flags of `orch token`, in groups for its help. */
+export const tokenFlagGroups: { readonly [title: string]: Flags } = {
+  'orch token create': createFlags,
+  'orch token list and delete': connectionFlags,
+}
+
+/** Throws UsageError and JoinError. */
+export async function tokenCommand(args: readonly string[], print: (line: string) => void): Promise<void> {
+  const [verb, ...rest] = args
+  if (verb === 'create') {
+    const { options, words } = parseCommandLine(createFlags, rest)
+    const [given, ...more] = words
+    if (more.length > 0) throw new UsageError('orch token create takes at most one token')
+    if (given !== undefined && !tokenForm.test(given))
+      throw new UsageError('a token has the form abcdef.0123456789abcdef')
+    return await withCluster(options, (cluster) =>
+      createToken(cluster, { ...options, token: given ?? newToken() }, print),
+    )
+  }
+  if (verb !== 'list' && verb !== 'delete') throw new UsageError('use orch token create, list or delete')
+  const { options, words } = parseCommandLine(connectionFlags, rest)
+  if (verb === 'list') return await withCluster(options, (cluster) => listTokens(cluster, print))
+  if (words.length === 0) throw new UsageError('orch token delete needs the id of a token, as orch token list shows it')
+  await withCluster(options, async (cluster) => {
+    for (const word of words) await deleteToken(cluster, word, print)
+  })
+}
+
+interface Cluster {
+  readonly client: Client
+  readonly vendor: Vendor
+  readonly config: HttpTransportOptions
+}
+
+async function withCluster(
+  { kubeconfig }: { readonly kubeconfig: string },
+  use: (cluster: Cluster) => Promise<void>,
+): Promise<void> {
+  const files =
+    kubeconfig === '' ? usualFiles({ env: process.env, home: homedir(), directory: process.cwd() }) : [kubeconfig]
+  const { transport: config } = readClientConfig({ files, parse: await parserFor(files) })
+  const transport = new HttpTransport(config)
+  try {
+    const client = new Client(transport.send, { userAgent: 'orch-token' })
+    await use({ client, config, vendor: await vendorAt(client) })
+  } finally {
+    transport.close()
+  }
+}
+
+async function vendorAt(client: Client): Promise<Vendor> {
+  const { groups } = await client.read<{ groups: { name: string }[] }>('/apis')
+  const names = new Set(groups.map(({ name }) => name))
+  const vendor = profileNames.map(vendorOf).find((each) => names.has(groupName(each, 'certificates')))
+  if (vendor === undefined) throw new JoinError('the server has the groups of no known profile')
+  return vendor
+}
+
+type CreateOptions = OptionsOf<typeof createFlags> & { readonly token: string }
+
+async function createToken(
+  { client, vendor, config }: Cluster,
+  { token, ttl, description, groups, quiet }: CreateOptions,
+  print: (line: string) => void,
+): Promise<void> {
+  const [id = '', secret = ''] = token.split('.')
+  const end = ttl === 0 ? {} : { expiration: new Date(Date.now() + ttl).toISOString().replace(/\.\d+/, '') }
+  const stringData = {
+    ...{ 'token-id': id, 'token-secret': secret, ...end },
+    ...{ 'usage-bootstrap-authentication': 'true', 'usage-bootstrap-signing': 'true' },
+    ...(description === '' ? {} : { description }),
+    ...(groups === '' ? {} : { 'auth-extra-groups': groups }),
+  }
+  const metadata = { namespace, name: tokenSecretName(id) }
+  const type = bootstrapTokenType(vendor)
+  await client.create(secrets, { apiVersion: 'v1', kind: 'Secret', metadata, type, stringData })
+  print(quiet ? token : joinCommand(config, token))
+}
+
+function joinCommand({ server, authority }: HttpTransportOptions, token: string): string {
+  const pins = authority !== undefined && isCertificate(authority) ? pinsOf(authority) : []
+  const hashes = pins.map((pin) => ` --ca-cert-hash ${pin}`).join('')
+  return `orch join --server ${server} --token ${token}${hashes} --node-name NAME --kubeconfig FILE`
+}
+
+function isCertificate(pem: string): boolean {
+  try {
+    return new X509Certificate(pem).raw.length > 0
+  } catch {
+    return false
+  }
+}
+
+function newToken(): string {
+  const word = (length: number) => Array.from({ length }, () => alphabet[randomInt(alphabet.length)]).join('')
+  return `${word(6)}.${word(16)}`
+}
+
+async function listTokens({ client, vendor }: Cluster, print: (line: string) => void): Promise<void> {
+  const { items } = await client.list(secrets, { namespace, fieldSelector: `type=${bootstrapTokenType(vendor)}` })
+  const rows = items.map((secret) => {
+    const read = (key: string) => Buffer.from(secret.data?.[key] ?? '', 'base64').toString()
+    const usages = ['authentication', 'signing'].filter((usage) => read(`usage-bootstrap-${usage}`) === 'true')
+    return [
+      printable(read('token-id')),
+      endText(read('expiration')),
+      usages.join() || '<none>',
+      printable(read('auth-extra-groups')),
+      printable(read('description')),
+    ]
+  })
+  const table = [['ID', 'EXPIRES', 'USAGES', 'GROUPS', 'DESCRIPTION'], ...rows]
+  const widths = table[0]!.map((_, i) => Math.max(...table.map((row) => row[i]!.length)))
+  for (const row of table)
+    print(
+      row
+        .map((cell, i) => cell.padEnd(widths[i]!))
+        .join('   ')
+        .trimEnd(),
+    )
+}
+
+function endText(expiration: string): string {
+  const end = tokenEnd(expiration)
+  if (end === Number.POSITIVE_INFINITY) return '<never>'
+  return end <= Date.now() ? '<expired>' : expiration
+}
+
+/** What others wrote must not steer the terminal. */
+function printable(value: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  return value === '' ? '<none>' : value.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, '?')
+}
+
+/** By its id; a whole token will do. */
+async function deleteToken({ client }: Cluster, word: string, print: (line: string) => void): Promise<void> {
+  const id = tokenForm.exec(word)?.[1] ?? word
+  if (!/^[a-z0-9]{6}$/.test(id)) throw new UsageError('the id of a token has six of a-z and 0-9')
+  try {
+    await client.delete(secrets, { namespace, name: tokenSecretName(id) })
+    print(`token ${id} is deleted`)
+  } catch (error) {
+    if (isNotFound(error)) throw new JoinError(`there is no token ${id}`)
+    throw error
+  }
+}
+
+function readLife(value: string): number {
+  const ms = parseDuration(value)
+  if (ms === undefined) throw new UsageError(`${JSON.stringify(value)} is not a duration: use one such as 24h`)
+  return ms
+}
+
+function readGroups(value: string): string {
+  const wrong = value.split(',').find((group) => group !== '' && !tokenGroupForm.test(group))
+  if (wrong !== undefined) throw new UsageError(`${JSON.stringify(wrong)} does not begin with system:bootstrappers:`)
+  return value
+}

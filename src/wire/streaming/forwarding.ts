@@ -1,0 +1,137 @@
+/**
+ * Forwarded ports: connections to ports of a pod, many on one connection. Over SPDY the client opens two streams for each,
+ * one for data and one on which it is said what went wrong; over a WebSocket each port has two channels for as long as the
+ * connection lasts, and the first message on either is the number of the port.
+ */
+
+import type { Duplex } from 'node:stream'
+import { isError } from '../../base/text/errors.ts'
+import type { AgreedProtocol, SpokenProtocols } from './handshake.ts'
+import type { MultiplexedStream } from './multiplexed-stream.ts'
+import { type OpenedStream, SpdyConnection } from './spdy/connection.ts'
+import { ChannelConnection } from './websocket/channels.ts'
+
+/** What is spoken of forwarded ports. */
+export const forwardingProtocols: SpokenProtocols = {
+  spdy: ['portforward.k8s.io'],
+  websocket: ['v4.channel.k8s.io', 'v4.base64.channel.k8s.io'],
+}
+
+export interface Forwarding {
+  readonly socket: Duplex
+  readonly protocol: AgreedProtocol
+  /** The ports that a client on a WebSocket wants. */
+  readonly ports: readonly number[]
+  readonly idleMs: number
+  /** How long the second stream of a connection may take. */
+  readonly openMs: number
+  /** Speaks for a port until its connection is over, or it has ended its side. Rejects with the reason that the client is told. */
+  readonly connect: (port: number, stream: Duplex, signal: AbortSignal) => Promise<void>
+}
+
+/** Resolves when the connection is over. */
+export async function forwardPorts(forwarding: Forwarding): Promise<void> {
+  const over = new AbortController()
+  try {
+    if (forwarding.protocol.over === 'spdy') await forwardOverSpdy(forwarding, over.signal)
+    else await forwardOverWebSocket(forwarding, over.signal)
+  } finally {
+    over.abort()
+  }
+}
+
+interface Pair {
+  data?: MultiplexedStream
+  error?: MultiplexedStream
+  /** Ends what has come of it where the rest takes too long. */
+  readonly timer: NodeJS.Timeout
+}
+
+async function forwardOverSpdy(forwarding: Forwarding, signal: AbortSignal): Promise<void> {
+  const { socket, idleMs, openMs } = forwarding
+  const pairs = new Map<string, Pair>()
+  const drop = (key: string) => {
+    const pair = pairs.get(key)
+    pairs.delete(key)
+    clearTimeout(pair?.timer)
+    pair?.data?.destroy()
+    pair?.error?.destroy()
+  }
+  const onStream = (opened: OpenedStream) => {
+    const { type, port, key } = readStream(opened)
+    const pair = pairs.get(key) ?? { timer: setTimeout(drop, openMs, key).unref() }
+    if (pair[type] !== undefined) throw new Error('there is such a stream already')
+    pairs.set(key, pair)
+    pair[type] = opened.stream
+    // A client that resets the first stream will not open the second.
+    opened.stream.once('close', () => pairs.get(key) === pair && drop(key))
+    if (pair.data === undefined || pair.error === undefined) return
+    pairs.delete(key)
+    clearTimeout(pair.timer)
+    void forward(forwarding, { port, data: pair.data, error: pair.error, signal })
+  }
+  try {
+    await new SpdyConnection(socket, { idleMs, onStream }).closed
+  } finally {
+    for (const key of [...pairs.keys()]) drop(key)
+  }
+}
+
+/** Throws where it is not a stream of a forwarded port. */
+function readStream({ id, headers }: OpenedStream): { type: 'data' | 'error'; port: number; key: string } {
+  const type = headers.get('streamtype')
+  const port = portOf(headers.get('port') ?? '')
+  if (port === undefined || (type !== 'data' && type !== 'error')) throw new Error('a stream without a port or type')
+  // Clients without such a number open the two one after the other, that of errors first.
+  const key = headers.get('requestid') ?? `#${type === 'error' ? id : id - 2}`
+  return { type, port, key }
+}
+
+/** The number of a port; undefined for what is none. */
+export function portOf(text: string): number | undefined {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : 0
+  return port >= 1 && port <= 0xffff ? port : undefined
+}
+
+async function forwardOverWebSocket(forwarding: Forwarding, signal: AbortSignal): Promise<void> {
+  const { socket, protocol, ports, idleMs } = forwarding
+  const isBase64 = protocol.name.includes('base64')
+  const connection = await ChannelConnection.open(socket, {
+    count: 2 * ports.length,
+    isBase64,
+    canClose: false,
+    idleMs,
+  })
+  const forwarded = ports.map(async (port, i) => {
+    const [data, error] = [connection.streams[2 * i]!, connection.streams[2 * i + 1]!]
+    const number = Buffer.from([port & 0xff, port >> 8])
+    data.write(number)
+    error.write(number)
+    await forward(forwarding, { port, data, error, signal })
+  })
+  await Promise.race([Promise.all(forwarded), connection.closed])
+  await connection.end()
+}
+
+interface ForwardedPort {
+  readonly port: number
+  readonly data: MultiplexedStream
+  readonly error: MultiplexedStream
+  readonly signal: AbortSignal
+}
+
+/** Until the pod has said all: what the client says after that, nobody waits for. */
+async function forward({ connect }: Forwarding, { port, data, error, signal }: ForwardedPort): Promise<void> {
+  error.resume()
+  const saidAll = new Promise((resolve) => data.on('finish', resolve))
+  try {
+    await Promise.race([connect(port, data, signal), saidAll])
+  } catch (reason) {
+    const message = isError(reason) ? reason.message : 'it failed'
+    if (!error.destroyed) error.write(`error forwarding port ${port}: ${message}`)
+  }
+  // What the other side still says goes nowhere.
+  data.resume()
+  data.end()
+  error.end()
+}

@@ -1,0 +1,212 @@
+/**
+ * The server's side of a SPDY/3.1 connection: the client opens streams, this side answers each and both write on them.
+ *
+ * One slow reader holds the whole connection back, as it does in every implementation that clients of Kubernetes have:
+ * these keep no windows, so the network's own back-pressure is all there is. What this side has taken is reported in
+ * WINDOW_UPDATEs; what it sends is held to the other side's windows from the moment that side shows that it keeps any.
+ * Nothing more is read of a client that does not take the answers to what it sends.
+ */
+
+import type { Duplex } from 'node:stream'
+import { isError } from '../../../base/text/errors.ts'
+import { MultiplexedStream } from '../multiplexed-stream.ts'
+import { roomOn } from '../room-on.ts'
+import {
+  dataFrame,
+  endFrame,
+  type Frame,
+  FrameReader,
+  lastFrame,
+  pingFrame,
+  replyFrame,
+  resetFrame,
+  windowFrame,
+} from './frames.ts'
+import { EmptyHeaderBlocks, HeaderDecoder } from './header-blocks.ts'
+import { SpdyError } from './spdy-error.ts'
+import { ReceivedBytes, SendWindows } from './windows.ts'
+
+export interface OpenedStream {
+  readonly id: number
+  readonly headers: ReadonlyMap<string, string>
+  readonly stream: MultiplexedStream
+}
+
+export interface SpdyOptions {
+  /** Called for every stream that the client opens. One that throws has the stream refused. */
+  readonly onStream: (opened: OpenedStream) => void
+  /** How long nothing may be said before the connection ends. */
+  readonly idleMs: number
+}
+
+const maxStreams = 1000
+const maxDataBytes = 32 * 1024
+/** How long the client may take to end the connection when all has been said. */
+const lingerMs = 2_000
+
+export class SpdyConnection {
+  /** Resolves when the connection is over, however that came. */
+  readonly closed: Promise<void>
+  readonly #socket: Duplex
+  readonly #options: SpdyOptions
+  readonly #reader = new FrameReader()
+  readonly #decoder = new HeaderDecoder()
+  readonly #blocks = new EmptyHeaderBlocks()
+  readonly #streams = new Map<number, MultiplexedStream>()
+  readonly #windows = new SendWindows()
+  readonly #received = new ReceivedBytes((id, bytes) => this.#write(windowFrame(id, bytes)))
+  #lastId = 0
+  #isEnding = false
+  /** Whether something was written since the last frame was taken. */
+  #hasAnswered = false
+
+  constructor(socket: Duplex & { setTimeout?: (ms: number, run: () => void) => unknown }, options: SpdyOptions) {
+    this.#socket = socket
+    this.#options = options
+    socket.on('error', () => {})
+    socket.setTimeout?.(options.idleMs, () => socket.destroy())
+    this.closed = this.#run()
+  }
+
+  /** Takes no further streams. Ends the connection when the client does, or after a moment. */
+  async end(): Promise<void> {
+    this.#isEnding = true
+    let timer: NodeJS.Timeout | undefined
+    // The time begins when all that was said before is on its way.
+    this.#write(endFrame(this.#lastId), () => {
+      timer = setTimeout(() => this.destroy(), lingerMs).unref()
+    })
+    await this.closed
+    clearTimeout(timer)
+  }
+
+  destroy(): void {
+    this.#socket.destroy()
+  }
+
+  async #run(): Promise<void> {
+    try {
+      for await (const chunk of this.#socket as AsyncIterable<Buffer>)
+        for (const frame of this.#reader.read(chunk)) {
+          const room = this.#take(frame)
+          if (room !== undefined) await room
+          if (this.#hasAnswered) await this.#roomForAnswers()
+        }
+    } catch (error) {
+      // A connection that breaks is its client's affair, and so is what was sent wrongly.
+      if (!(error instanceof SpdyError) && !isConnectionError(error)) throw error
+    } finally {
+      this.#socket.destroy()
+      for (const stream of this.#streams.values()) stream.destroy(new Error('the connection is closed'))
+      this.#windows.close()
+    }
+  }
+
+  #roomForAnswers(): Promise<void> | undefined {
+    this.#hasAnswered = false
+    return roomOn(this.#socket)
+  }
+
+  #take(frame: Frame): Promise<void> | undefined {
+    switch (frame.type) {
+      case 'open':
+        this.#open(frame)
+        return undefined
+      case 'data':
+        return this.#takeData(frame)
+      case 'headers':
+        // Nobody sends any; they are decoded since later blocks build upon them.
+        this.#decoder.decode(frame.block)
+        if (frame.isLast) this.#streams.get(frame.id)?.receiveEnd()
+        return undefined
+      case 'reset':
+        this.#streams.get(frame.id)?.destroy(new Error('the client has reset the stream'))
+        return undefined
+      case 'window':
+        if (frame.id === 0 || this.#streams.has(frame.id)) this.#windows.grow(frame.id, frame.bytes)
+        return undefined
+      case 'settings':
+        if (frame.window !== undefined) this.#windows.begin(frame.window)
+        return undefined
+      case 'ping':
+        this.#write(pingFrame(frame.id))
+        return undefined
+      case 'end':
+        this.#isEnding = true
+        return undefined
+    }
+  }
+
+  #open({ id, isLast, block }: Frame & { type: 'open' }): void {
+    const headers = this.#decoder.decode(block)
+    if (id % 2 === 0 || id <= this.#lastId) throw new SpdyError('a stream has a number that it may not have')
+    this.#lastId = id
+    if (this.#isEnding || this.#streams.size >= maxStreams) {
+      this.#write(resetFrame(id, 'refused'))
+      return
+    }
+    const stream = new MultiplexedStream({
+      send: (chunk, done) => this.#send(id, chunk, done),
+      finish: (done) => {
+        this.#write(lastFrame(id))
+        done()
+      },
+      forget: (how) => this.#forget(id, how),
+    })
+    this.#streams.set(id, stream)
+    this.#write(replyFrame(id, this.#blocks.next()))
+    if (isLast) stream.receiveEnd()
+    try {
+      this.#options.onStream({ id, headers, stream })
+    } catch {
+      this.#write(resetFrame(id, 'protocolError'))
+      stream.destroy()
+    }
+  }
+
+  #takeData({ id, isLast, data }: Frame & { type: 'data' }): Promise<void> | undefined {
+    const stream = this.#streams.get(id)
+    const room = data.length > 0 ? stream?.receive(data) : undefined
+    if (isLast) stream?.receiveEnd()
+    if (room === undefined) this.#taken(id, data.length)
+    return room?.then(() => this.#taken(id, data.length))
+  }
+
+  /** Data of a stream that has ended counts for the connection alone. */
+  #taken(id: number, bytes: number): void {
+    this.#received.add(bytes, this.#streams.has(id) ? id : undefined)
+  }
+
+  /** In parts that the other side's windows have room for. */
+  #send(id: number, chunk: Buffer, done: () => void): void {
+    if (this.#socket.destroyed || !this.#streams.has(id)) {
+      done()
+      return
+    }
+    const room = Math.min(maxDataBytes, this.#windows.roomFor(id))
+    if (room <= 0) {
+      this.#windows.wait(id, () => this.#send(id, chunk, done))
+      return
+    }
+    const part = chunk.subarray(0, room)
+    const left = chunk.subarray(part.length)
+    this.#windows.take(id, part.length)
+    this.#socket.write(dataFrame(id, part), () => (left.length === 0 ? done() : this.#send(id, left, done)))
+  }
+
+  #forget(id: number, how: 'complete' | 'cut'): void {
+    if (!this.#streams.delete(id)) return
+    this.#windows.forget(id)
+    this.#received.forget(id)
+    if (how === 'cut') this.#write(resetFrame(id, 'cancel'))
+  }
+
+  #write(frame: Buffer, done?: () => void): void {
+    this.#hasAnswered = true
+    if (!this.#socket.destroyed && this.#socket.writable) this.#socket.write(frame, done)
+  }
+}
+
+function isConnectionError(error: unknown): boolean {
+  return isError(error) && 'code' in error
+}

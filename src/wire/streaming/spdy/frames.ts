@@ -1,0 +1,200 @@
+/**
+ * Frames of SPDY/3.1. Control frames are read whole and are bounded; the data of a frame is handed on in the parts in which
+ * it arrives, so that nothing waits for a frame of 16 MiB.
+ */
+import { ByteQueue } from '../../../base/collections/byte-queue.ts'
+import { SpdyError } from './spdy-error.ts'
+
+export type Frame =
+  | { readonly type: 'open'; readonly id: number; readonly isLast: boolean; readonly block: Buffer }
+  | { readonly type: 'headers'; readonly id: number; readonly isLast: boolean; readonly block: Buffer }
+  | { readonly type: 'data'; readonly id: number; readonly isLast: boolean; readonly data: Buffer }
+  | { readonly type: 'reset'; readonly id: number }
+  | { readonly type: 'window'; readonly id: number; readonly bytes: number }
+  | { readonly type: 'settings'; readonly window: number | undefined }
+  | { readonly type: 'ping'; readonly id: number }
+  | { readonly type: 'end' }
+
+const types = { open: 1, reply: 2, reset: 3, settings: 4, ping: 6, end: 7, headers: 8, window: 9 } as const
+const headBytes = 8
+const maxControlBytes = 64 * 1024
+const lastFlag = 1
+const windowSetting = 7
+const none = Buffer.alloc(0)
+
+interface PartialData {
+  readonly id: number
+  readonly isLast: boolean
+  left: number
+}
+
+export class FrameReader {
+  #waiting: Buffer = none
+  /** What has arrived of a frame of which some is missing, and how many bytes there must be to go on. */
+  readonly #held = new ByteQueue()
+  #needed = headBytes
+  /** A data frame of which some is yet to come. */
+  #data: PartialData | undefined;
+
+  /** The frames that are complete with this, and the parts of data. Throws SpdyError. */
+  *read(chunk: Buffer): Generator<Frame, void, void> {
+    if (!this.#join(chunk)) return
+    for (;;) {
+      const frame = this.#data === undefined ? this.#next() : this.#nextPart(this.#data)
+      if (frame === undefined) break
+      if (frame !== 'skipped') yield frame
+    }
+    if (this.#waiting.length > 0) this.#held.add(this.#waiting)
+    this.#waiting = none
+  }
+
+  /** False while there is too little to go on, so that small parts are not joined again and again. */
+  #join(chunk: Buffer): boolean {
+    if (this.#held.size + chunk.length < this.#needed) {
+      this.#held.add(chunk)
+      return false
+    }
+    if (this.#held.size === 0) this.#waiting = chunk
+    else {
+      this.#held.add(chunk)
+      this.#waiting = this.#held.join()
+      this.#held.clear()
+    }
+    this.#needed = 1
+    return true
+  }
+
+  #next(): Frame | 'skipped' | undefined {
+    if (this.#waiting.length < headBytes) return this.#wait(headBytes)
+    const first = this.#waiting.readUInt32BE(0)
+    const flags = this.#waiting[4]!
+    const length = this.#waiting.readUIntBE(5, 3)
+    if (first >>> 31 === 0) {
+      this.#waiting = this.#waiting.subarray(headBytes)
+      return this.#nextPart({ id: first, isLast: (flags & lastFlag) !== 0, left: length })
+    }
+    if (length > maxControlBytes) throw new SpdyError('a control frame is too large')
+    if (this.#waiting.length < headBytes + length) return this.#wait(headBytes + length)
+    const body = this.#waiting.subarray(headBytes, headBytes + length)
+    this.#waiting = this.#waiting.subarray(headBytes + length)
+    if (((first >>> 16) & 0x7fff) !== 3) throw new SpdyError('a frame is not of SPDY/3')
+    return controlFrame(first & 0xffff, flags, body)
+  }
+
+  #wait(needed: number): undefined {
+    this.#needed = needed
+  }
+
+  #nextPart(data: PartialData): Frame | undefined {
+    if (data.left > 0 && this.#waiting.length === 0) {
+      this.#data = data
+      return undefined
+    }
+    const part = this.#waiting.subarray(0, data.left)
+    this.#waiting = this.#waiting.subarray(part.length)
+    data.left -= part.length
+    this.#data = data.left === 0 ? undefined : data
+    return { type: 'data', id: data.id, isLast: data.isLast && data.left === 0, data: part }
+  }
+}
+
+function controlFrame(type: number, flags: number, body: Buffer): Frame | 'skipped' {
+  const isLast = (flags & lastFlag) !== 0
+  switch (type) {
+    case types.open:
+      return { type: 'open', id: numberAt(body, 0) & 0x7fffffff, isLast, block: rest(body, 10) }
+    case types.headers:
+      return { type: 'headers', id: numberAt(body, 0) & 0x7fffffff, isLast, block: rest(body, 4) }
+    case types.reset:
+      return { type: 'reset', id: numberAt(body, 0) & 0x7fffffff }
+    case types.window:
+      return { type: 'window', id: numberAt(body, 0) & 0x7fffffff, bytes: numberAt(body, 4) & 0x7fffffff }
+    case types.settings:
+      return { type: 'settings', window: windowIn(body) }
+    case types.ping:
+      return { type: 'ping', id: numberAt(body, 0) }
+    case types.end:
+      return { type: 'end' }
+    default:
+      return 'skipped'
+  }
+}
+
+/** The last one counts. */
+function windowIn(body: Buffer): number | undefined {
+  const count = numberAt(body, 0)
+  let window: number | undefined
+  for (let i = 0; i < count && 12 + 8 * i <= body.length; i++)
+    if ((numberAt(body, 4 + 8 * i) & 0xffffff) === windowSetting) window = numberAt(body, 8 + 8 * i) & 0x7fffffff
+  return window
+}
+
+function numberAt(body: Buffer, at: number): number {
+  if (body.length < at + 4) throw new SpdyError('a frame is cut off')
+  return body.readUInt32BE(at)
+}
+
+function rest(body: Buffer, at: number): Buffer {
+  if (body.length < at) throw new SpdyError('a frame is cut off')
+  return body.subarray(at)
+}
+
+/** Data of a stream. */
+export function dataFrame(id: number, data: Buffer): Buffer {
+  return Buffer.concat([dataHead(id, data.length, 0), data])
+}
+
+/** Says that nothing follows on a stream. */
+export function lastFrame(id: number): Buffer {
+  return dataHead(id, 0, lastFlag)
+}
+
+function dataHead(id: number, length: number, flags: number): Buffer {
+  const head = Buffer.alloc(headBytes)
+  head.writeUInt32BE(id, 0)
+  head[4] = flags
+  head.writeUIntBE(length, 5, 3)
+  return head
+}
+
+/** The reply to a stream that was opened. */
+export function replyFrame(id: number, block: Buffer): Buffer {
+  return controlOf('reply', Buffer.concat([numbers(id), block]))
+}
+
+/** Why a stream is ended. */
+const resetReasons = { protocolError: 1, refused: 3, cancel: 5 } as const
+
+export function resetFrame(id: number, reason: keyof typeof resetReasons): Buffer {
+  return controlOf('reset', numbers(id, resetReasons[reason]))
+}
+
+/** `id` 0 is the connection as a whole. */
+export function windowFrame(id: number, bytes: number): Buffer {
+  return controlOf('window', numbers(id, bytes))
+}
+
+export function pingFrame(id: number): Buffer {
+  return controlOf('ping', numbers(id))
+}
+
+/** No further streams are taken. */
+export function endFrame(lastId: number): Buffer {
+  return controlOf('end', numbers(lastId, 0))
+}
+
+function controlOf(type: keyof typeof types, body: Buffer): Buffer {
+  const head = Buffer.alloc(headBytes)
+  head.writeUInt16BE(0x8003, 0)
+  head.writeUInt16BE(types[type], 2)
+  head.writeUIntBE(body.length, 5, 3)
+  return Buffer.concat([head, body])
+}
+
+function numbers(...all: readonly number[]): Buffer {
+  const bytes = Buffer.alloc(4 * all.length)
+  all.forEach((each, i) => {
+    bytes.writeUInt32BE(each, 4 * i)
+  })
+  return bytes
+}

@@ -1,0 +1,65 @@
+/** Rules for tests: compiled against JSON data of a schema, and run with a budget. */
+
+import { Budget } from '../../../src/api/cel/budget.ts'
+import { fromJson } from '../../../src/api/cel/json-values.ts'
+import { type Compiled, compileRule } from '../../../src/api/cel/program.ts'
+import { CelError } from '../../../src/api/cel/values.ts'
+import type { Json, JsonObject } from '../../../src/api/json/json.ts'
+import { declaredTypeOf } from '../../../src/apiserver/custom/rules/rule-types.ts'
+import { loadRulePatterns } from '../../../src/apiserver/custom/schema/patterns.ts'
+import { runToCompletion } from '../../../src/base/concurrency/time-slice.ts'
+
+const readPattern = await loadRulePatterns()
+const any: JsonObject = { type: 'object' }
+
+function declaredOf(schema: JsonObject) {
+  return declaredTypeOf(schema, { prefix: 'x-orch-', isResource: false })!
+}
+
+export function compiled(rule: string, schema = any): Compiled {
+  return runToCompletion(compiling(rule, schema))
+}
+
+/** The same in steps. */
+export function compiling(rule: string, schema = any): Generator<void, Compiled> {
+  const declared = declaredOf(schema)
+  const variables = new Map([
+    ['self', declared],
+    ['oldSelf', declared],
+  ])
+  return compileRule(rule, { variables, readPattern })
+}
+
+export interface Data {
+  readonly schema?: JsonObject
+  readonly self?: Json
+  readonly oldSelf?: Json
+  readonly limit?: number
+}
+
+/** What a rule says: whether it holds, what is wrong with its text, or the fault of its evaluation. */
+export function outcomeOf(rule: string, data: Data = {}): boolean | string {
+  const { schema = any } = data
+  const made = compiled(rule, schema)
+  return made.outcome === 'invalid' ? made.why : run(made.program, data).result
+}
+
+/** The cost of a rule as it was estimated, and as it was. */
+export function costsOf(rule: string, data: Data = {}): { readonly estimated: number; readonly actual: number } {
+  const made = compiled(rule, data.schema)
+  if (made.outcome === 'invalid') throw new Error(made.why)
+  return { estimated: made.program.maxCost, actual: run(made.program, data).cost }
+}
+
+function run(program: Extract<Compiled, { outcome: 'program' }>['program'], data: Data) {
+  const { schema = any, self = {}, oldSelf = self, limit = 2_000_000 } = data
+  const declared = declaredOf(schema)
+  const budget = new Budget(limit)
+  const values = [fromJson(self, declared), fromJson(oldSelf, declared)]
+  try {
+    return { result: program.run(values, budget), cost: budget.cost }
+  } catch (error) {
+    if (!(error instanceof CelError)) throw error
+    return { result: error.message, cost: budget.cost }
+  }
+}

@@ -1,0 +1,70 @@
+/** Rules that somebody wrote to hold up the server: each is refused, or ended soon. */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { BudgetExceeded } from '../../../src/api/cel/budget.ts'
+import type { JsonObject } from '../../../src/api/json/json.ts'
+import { TimeSlice } from '../../../src/base/concurrency/time-slice.ts'
+import { assertBrief, assertCheap } from '../../support/effort.ts'
+import { compiling, type Data, outcomeOf } from './evaluating.ts'
+
+const texts: JsonObject = { type: 'array', items: { type: 'string' } }
+const text: JsonObject = { type: 'string' }
+
+describe('texts of rules', () => {
+  const refused: { readonly [title: string]: readonly [string, RegExp] } = {
+    'too long': [`"${'a'.repeat(100_001)}" == ""`, /expression code point size exceeds limit/],
+    'nested in brackets': [`${'('.repeat(50_000)}true${')'.repeat(49_000)}`, /recursion limit exceeded/],
+    'nested in lists': [`${'['.repeat(30_000)}`, /recursion limit exceeded/],
+    'nested in conditions': [`${'true ? true : '.repeat(7000)}true`, /recursion limit exceeded/],
+    'a long chain of sums': [`${'1+'.repeat(49_000)}1 == 1`, /nested too deeply/],
+    'a long chain of fields': [`self${'.a'.repeat(49_000)} == 1`, /nested too deeply/],
+    'a long chain of indexes': [`self${'[0]'.repeat(30_000)} == 1`, /nested too deeply/],
+    'many unknown names': [Array.from({ length: 3000 }, (_, i) => `name${i}`).join('||'), /undeclared reference/],
+    'many parts': [Array.from({ length: 12_000 }, () => '1 == 1').join('&&'), /too many parts/],
+    'a pattern that is huge when compiled': ['"a".matches("((a{100}){100}){100}")', /too large/],
+    'a name of a prototype': ['__proto__ == 1 && self.__proto__ == 1', /undeclared reference to '__proto__'/],
+    'a function of a prototype': ['constructor(1)', /undeclared reference to 'constructor'/],
+  }
+  for (const [title, [rule, why]] of Object.entries(refused)) {
+    test(title, async () => {
+      await assertCheap(500, () => assert.match(String(outcomeOf(rule)), why))
+    })
+  }
+
+  test('long chains of logic are no trouble', async () => {
+    const rule = Array.from({ length: 2400 }, () => '1 == 1').join('&&')
+    await assertCheap(500, () => assert.equal(outcomeOf(rule), true))
+  })
+  test('a pattern that is written many times is compiled once, and many patterns one after the other', async () => {
+    const same = Array.from({ length: 1500 }, () => '"a".matches("a{50}")').join('&&')
+    await assertCheap(120, () => assert.equal(outcomeOf(same), false))
+    const others = Array.from({ length: 1000 }, (_, i) => `"a".matches("${i}{90}")`).join('||')
+    await assertBrief(50, async () => assert.equal((await new TimeSlice().run(compiling(others))).outcome, 'program'))
+  })
+  test('nor are many signs before a value', () => {
+    assert.equal(outcomeOf(`${'!'.repeat(50_000)}true`), true)
+  })
+})
+
+describe('evaluations', () => {
+  const ends = (title: string, rule: string, data: Data = {}) => {
+    test(title, async () => {
+      await assertCheap(150, () => assert.throws(() => outcomeOf(rule, data), BudgetExceeded))
+    })
+  }
+  const many = Array.from({ length: 2000 }, (_, i) => `${i}`)
+  const large = 'a'.repeat(3_000_000)
+  ends('loops in loops', 'self.all(a, self.all(b, self.all(c, a + b + c != "")))', { schema: texts, self: many })
+  ends('texts that grow', `self${'.map(x, x + x)'.repeat(24)} == []`, { schema: texts, self: [large.slice(0, 1000)] })
+  ends('replacements that grow', 'self.replace("", self).size() > 0', { schema: text, self: large })
+  ends('joins that grow', '[1,2,3,4,5,6,7].map(x, self).join(self) == ""', { schema: text, self: large })
+  ends('lists that grow', `size(self${'.map(x, self + self)'.repeat(2)}) > 0`, { schema: texts, self: many })
+  ends('a search for half of a text', 'self.indexOf(self.substring(1500000) + "b") > 0', { schema: text, self: large })
+  ends('a pattern on a large text', 'self.matches("(a|aa|aaa)*b(a|aa)*c")', { schema: text, self: large })
+  ends('a pattern that data brings', 'self.matches(self)', { schema: text, self: large.slice(0, 4000) })
+
+  test('a pattern that would backtrack does not', async () => {
+    const data = { schema: text, self: `${'a'.repeat(2000)}!` }
+    await assertCheap(500, () => assert.equal(outcomeOf('self.matches("^(a+)+$")', data), false))
+  })
+})

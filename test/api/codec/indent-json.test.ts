@@ -1,0 +1,25 @@
+/** JSON that is indented without being parsed is what the native writer makes of the same value. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { indentText } from '../../../src/api/codec/indent-json.ts'
+
+const values: { readonly [name: string]: unknown } = {
+  'objects and lists': { b: [1, { c: null, d: [true, false] }, 'x'], a: { e: { f: -1.5e-7 } } },
+  'empty ones': { a: {}, b: [], c: [{}, [], [[]]] },
+  'a plain value': 7,
+  'text with marks': { 'a{":,}': '[]{},:"\\', b: '\\\\', c: '\\"', '': '\\\\\\"', d: '\n\t\u2028 "x": [1]' },
+  'a long text': ['\\"'.repeat(100_000)],
+}
+
+for (const [name, value] of Object.entries(values))
+  test(name, () => {
+    assert.equal(indentText(`${JSON.stringify(value)}\n`), JSON.stringify(value, null, 2))
+    assert.equal(
+      `[${indentText(JSON.stringify(value), '    ')}]`,
+      `[${JSON.stringify(value, null, 2).replaceAll('\n', '\n    ')}]`,
+    )
+  })
+
+test('members stay where they are, integers keep their digits', () => {
+  assert.equal(indentText('{"9":9007199254740993,"10":1}'), '{\n  "9": 9007199254740993,\n  "10": 1\n}')
+})

@@ -1,0 +1,124 @@
+/** What cannot be read back is never made into bytes, whoever writes. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parseOwnJson } from '../../../src/api/codec/json.ts'
+import { encodeStored, type Header, storedJson } from '../../../src/api/codec/stored.ts'
+import { configMap } from '../../../src/api/kinds/core/config-map.ts'
+import type { ApiObject } from '../../../src/api/model/object.ts'
+import { CachedObject } from '../../../src/storage/cache/cached-object.ts'
+import { CacheEvent, jsonEvents } from '../../../src/storage/cache/event.ts'
+
+function objectWith(members: object, metadata: object = {}): ApiObject {
+  return {
+    apiVersion: 'v1',
+    kind: 'Thing',
+    metadata: { name: 'a', uid: 'u', creationTimestamp: 't', ...metadata },
+    ...members,
+  } as ApiObject
+}
+
+function nested(levels: number): unknown {
+  let value: unknown = 'x'
+  for (let i = 0; i < levels; i++) value = i % 2 === 0 ? [value] : { a: value }
+  return value
+}
+
+const refused: { readonly [name: string]: ApiObject } = {
+  'no kind': objectWith({ kind: undefined }),
+  'no version': objectWith({ apiVersion: undefined }),
+  'no uid': objectWith({}, { uid: undefined }),
+  'no time of creation': objectWith({}, { creationTimestamp: undefined }),
+  'half a pair': objectWith({ data: { a: '\ud800' } }),
+  'half a pair where keys are out of order': objectWith({ data: { b: '', a: ['x\udfff'] } }),
+  'half a pair in a key': objectWith({ data: { '\udc00': '' } }),
+  'half a pair in a key of the top': objectWith({ '\ud83d': '' }),
+  'half a pair in a label': objectWith({}, { labels: { a: '\ud83d' } }),
+  'no number': objectWith({ data: { a: Number.NaN } }),
+  'a number without end': objectWith({ data: { b: 1, a: Number.POSITIVE_INFINITY } }),
+  'nothing in a list': objectWith({ data: ['a', undefined] }),
+  'nesting to 513': objectWith({ data: nested(512) }),
+  'nesting to 513 in metadata': objectWith({}, { managedFields: nested(511) }),
+}
+
+/** Those of users' kinds and of any that the server defines. */
+const orders = { 'in byte order': undefined, 'by fields': configMap.schema }
+
+for (const [how, order] of Object.entries(orders))
+  for (const [name, object] of Object.entries(refused))
+    test(`${name} is not stored ${how}`, () => {
+      assert.throws(() => encodeStored('a key', { object, order, header: {} }))
+    })
+
+const kept: { readonly [name: string]: ApiObject } = {
+  'a whole pair': objectWith({ data: { '😀': '😀' } }),
+  'text that looks like half a pair': objectWith({ data: { a: '\\ud800' } }),
+  'nesting to 512': objectWith({ data: nested(511) }),
+  'nesting to 512 in metadata': objectWith({}, { managedFields: nested(510) }),
+  'an integer beyond a double': objectWith({ data: { b: 1, a: 9007199254740993n } }),
+  'keys out of order': objectWith({ z: 1, data: { b: '2', a: '1', 10: 'x', 9: 'y' } }),
+}
+
+for (const [how, order] of Object.entries(orders))
+  for (const [name, object] of Object.entries(kept))
+    test(`${name} is read back as it was, written ${how}`, () => {
+      const { json } = storedJson(encodeStored('a key', { object, order, header: {} }), '7', Buffer.alloc)
+      const metadata = { ...object.metadata, resourceVersion: '7' }
+      assert.deepEqual(parseOwnJson(json), { ...object, metadata })
+    })
+
+const unordered = {
+  data: { b: '1', a: '2', 10: 'x', 9: 'y' },
+  metadata: {
+    managedFields: [{ fieldsV1: { 'f:b': {}, 'f:a': {} }, manager: 'm' }],
+    labels: { b: '1', a: '2' },
+    creationTimestamp: 't',
+    uid: 'u',
+    generation: 2,
+    name: 'n',
+    ownerReferences: [{ uid: 'o', name: 'p', kind: 'K', apiVersion: 'v1' }],
+  },
+  apiVersion: 'v1',
+  immutable: true,
+  kind: 'ConfigMap',
+} as unknown as ApiObject
+
+function textOf(value: Buffer): string {
+  return storedJson(value, '7', Buffer.alloc).json.toString()
+}
+
+test('members stand in the order of the fields, those of maps and of free values in that of their bytes', () => {
+  assert.equal(
+    textOf(encodeStored('a key', { object: unordered, order: configMap.schema, header: {} })),
+    '{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"n","uid":"u","resourceVersion":"7","generation":2,' +
+      '"creationTimestamp":"t","labels":{"a":"2","b":"1"},' +
+      '"ownerReferences":[{"apiVersion":"v1","kind":"K","name":"p","uid":"o"}],' +
+      '"managedFields":[{"manager":"m","fieldsV1":{"f:a":{},"f:b":{}}}]},' +
+      '"immutable":true,"data":{"10":"x","9":"y","a":"2","b":"1"}}\n',
+  )
+})
+
+test('without a type everything stands in byte order', () => {
+  assert.equal(
+    textOf(encodeStored('a key', { object: unordered, order: undefined, header: {} })),
+    '{"apiVersion":"v1","data":{"10":"x","9":"y","a":"2","b":"1"},"immutable":true,"kind":"ConfigMap",' +
+      '"metadata":{"creationTimestamp":"t","generation":2,"labels":{"a":"2","b":"1"},' +
+      '"managedFields":[{"fieldsV1":{"f:a":{},"f:b":{}},"manager":"m"}],"name":"n",' +
+      '"ownerReferences":[{"apiVersion":"v1","kind":"K","name":"p","uid":"o"}],"resourceVersion":"7","uid":"u"}}\n',
+  )
+})
+
+test('a member that the type does not know is kept, after those that it does', () => {
+  const object = { ...unordered, zeta: 1, alpha: 2 } as ApiObject
+  const text = textOf(encodeStored('a key', { object, order: configMap.schema, header: {} }))
+  assert.ok(text.endsWith('"b":"1"},"alpha":2,"zeta":1}\n'), text)
+})
+
+test('what is stored, and events about it, keep no more memory than they take', () => {
+  const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', uid: 'a', creationTimestamp: 't' } }
+  const stored = encodeStored('a key', { object: object as ApiObject, order: undefined, header: {} })
+  assert.equal(stored.buffer.byteLength, stored.length)
+  const held = new CachedObject('a key', 0, 7, {} as Header, storedJson(stored, '7', Buffer.allocUnsafeSlow))
+  const event = new CacheEvent(held, undefined, false).bytes(jsonEvents, 'ADDED')
+  assert.ok(event.includes('"type":"ADDED"'))
+  assert.equal(event.buffer.byteLength, event.length)
+})

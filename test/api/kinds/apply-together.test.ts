@@ -1,0 +1,86 @@
+/**
+ * Two managers who apply the same configuration never conflict, in any version of any kind; and each can take back what
+ * is its own. The configuration is a random valid object with its defaults, as a client would read it.
+ */
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import type { JsonObject } from '../../../src/api/json/json.ts'
+import { allKinds } from '../../../src/api/kinds/all.ts'
+import { apiVersionOf, vendorOf } from '../../../src/api/model/vendor.ts'
+import type { Kind } from '../../../src/api/schema/kind.ts'
+import { noControls } from '../../support/accounts.ts'
+import { serve } from '../../support/in-process.ts'
+import { newObject, withoutStatus } from './new-object.ts'
+import { makingFrom } from './random-object.ts'
+
+const client = (await serve({ after }, [noControls])).client()
+const vendor = vendorOf('orch')
+const seed = 20_260_201
+const objectsPerVersion = 3
+
+for (const kind of allKinds.filter(({ life }) => !life.virtual))
+  test(`${kind.kind} ${kind.group}/${kind.version}`, async () => {
+    const seeds = Array.from({ length: objectsPerVersion }, (_, i) => seed + i)
+    const faults = await Promise.all(seeds.map((from) => faultOf(kind, from)))
+    assert.deepEqual(
+      faults.filter((fault) => fault !== undefined),
+      [],
+    )
+  })
+
+async function faultOf(kind: Kind, from: number): Promise<string | undefined> {
+  const sent = newObject(kind, makingFrom(from), `t${from}-${kind.group}-${kind.version}`)
+  const shown = await client.post(`${collection(kind)}?dryRun=All`, sent)
+  if (shown.status !== 201) return `seed ${from}: refused: ${shown.text.slice(0, 500)}`
+  const config = configurationOf(shown.body)
+  const first = await apply(kind, config, 'a')
+  // What nobody could own is not applied at all.
+  if (first.status === 422 && /leaves out the key/.test(first.body.message)) return undefined
+  const second = await apply(kind, config, 'b')
+  const bare = { apiVersion: config.apiVersion!, kind: config.kind!, metadata: { name: shown.body.metadata.name } }
+  const takenBack = await apply(kind, bare, 'a')
+  const statuses = [first.status, second.status, takenBack.status]
+  if (String(statuses) !== '201,200,200')
+    return `seed ${from}: ${statuses}: ${(second.status === 200 ? takenBack : second).text.slice(0, 1500)}`
+  // What b still states stays, and it is alone with it.
+  const managers = String(managersOf(takenBack.body))
+  if (managers !== String(managersOf(first.body)).replace('a', 'b')) return `seed ${from}: managers ${managers}`
+  try {
+    assert.deepEqual(contentOf(takenBack.body), contentOf(first.body))
+  } catch (error) {
+    return `seed ${from}: ${(error as Error).message.slice(0, 1500)}`
+  }
+  // Some kinds cannot be without what b takes back; nobody else has a say in it.
+  const empty = await apply(kind, bare, 'b')
+  return [200, 422].includes(empty.status) ? undefined : `seed ${from}: ${empty.text.slice(0, 1500)}`
+}
+
+/** What a client would keep in a file. */
+function configurationOf(object: JsonObject): JsonObject {
+  const { name, labels, annotations } = object.metadata as JsonObject
+  return { ...withoutStatus(object), metadata: JSON.parse(JSON.stringify({ name, labels, annotations })) }
+}
+
+/** Those of the two who own something: nobody, where the configuration states nothing that can be owned. */
+function managersOf({ metadata }: JsonObject): string[] {
+  const { managedFields = [] } = metadata as { managedFields?: { manager: string }[] }
+  return managedFields.map(({ manager }) => manager).filter((name) => name === 'a' || name === 'b')
+}
+
+function contentOf({ metadata: _, ...rest }: JsonObject): JsonObject {
+  return withoutStatus(rest)
+}
+
+function apply(kind: Kind, body: JsonObject, manager: string) {
+  const { name } = body.metadata as { name: string }
+  return client.send(`${collection(kind)}/${name}?fieldManager=${manager}`, {
+    method: 'PATCH',
+    headers: { 'content-type': 'application/apply-patch+yaml' },
+    body,
+  })
+}
+
+function collection({ group, version, plural, scope }: Kind): string {
+  const root = group === 'core' ? '/api' : '/apis'
+  return `${root}/${apiVersionOf(vendor, group, version)}${scope === 'Cluster' ? '' : '/namespaces/default'}/${plural}`
+}

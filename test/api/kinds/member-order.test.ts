@@ -1,0 +1,81 @@
+/**
+ * The order of the fields in the definitions, which is that of the members in the JSON of an answer: the order of the
+ * reference's types. In most of them it is the order of the Protobuf numbers; `member-order.json` has the others.
+ */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { allKinds } from '../../../src/api/kinds/all.ts'
+import { vendorOf } from '../../../src/api/model/vendor.ts'
+import * as metaTypes from '../../../src/api/schema/meta-types.ts'
+import type { Field, ObjectSchema, Schema } from '../../../src/api/schema/schema.ts'
+
+const notByNumber: { readonly [type: string]: string } = JSON.parse(
+  readFileSync(join(import.meta.dirname, '../../data/member-order.json'), 'utf8'),
+)
+
+interface Named {
+  readonly name: string
+  readonly schema: ObjectSchema
+}
+
+/** Every object type below a schema, by its full name; `home` is the group and version of names without one. */
+function* typesBelow(schema: Schema, home: string, seen: Set<string>): Generator<Named> {
+  if (schema.type === 'any' && schema.described) yield* typesBelow(schema.described(vendorOf('orch')), home, seen)
+  if (schema.type === 'list') yield* typesBelow(schema.items, home, seen)
+  if (schema.type === 'map') yield* typesBelow(schema.values, home, seen)
+  if (schema.type !== 'object' || schema.name === undefined) return
+  const name = schema.name.includes('.') ? schema.name : `${home}.${schema.name}`
+  if (seen.has(name)) return
+  seen.add(name)
+  yield { name, schema }
+  for (const field of Object.values(schema.fields)) yield* typesBelow(field.schema, parentOf(name), seen)
+}
+
+function parentOf(name: string): string {
+  return name.slice(0, name.lastIndexOf('.'))
+}
+
+/** A part that Protobuf has in a message of its own stands where that message does. */
+function byNumber([, a]: readonly [string, Field], [, b]: readonly [string, Field]): number {
+  return (a.within ?? a.tag) - (b.within ?? b.tag) || a.tag - b.tag
+}
+
+test('fields stand in the order of the reference’s types', () => {
+  const seen = new Set<string>()
+  const metas = Object.values(metaTypes).filter((type) => typeof type !== 'function')
+  const types = [
+    ...allKinds.flatMap((kind) => [...typesBelow(kind.schema, `${kind.group}.${kind.version}`, seen)]),
+    ...metas.flatMap((type) => [...typesBelow(type, 'meta.v1', seen)]),
+  ]
+  for (const { name, schema } of types) {
+    const wanted =
+      notByNumber[name]?.split(' ') ??
+      Object.entries(schema.fields)
+        .toSorted(byNumber)
+        .map(([key]) => key)
+    assert.deepEqual(Object.keys(schema.fields), wanted, name)
+  }
+  assert.deepEqual(
+    Object.keys(notByNumber).filter((name) => !seen.has(name)),
+    [],
+    'types that do not exist',
+  )
+})
+
+test('whole objects begin with kind, apiVersion and metadata', () => {
+  for (const { kind, schema } of allKinds)
+    assert.deepEqual(Object.keys(schema.fields).slice(0, 3), ['kind', 'apiVersion', 'metadata'], kind)
+})
+
+test('every source of a volume is one of those among which there may be only one', () => {
+  const seen = new Set<string>()
+  const types = allKinds.flatMap((kind) => [...typesBelow(kind.schema, `${kind.group}.${kind.version}`, seen)])
+  const volumes = types.filter(({ name }) => name === 'core.v1.Volume' || name === 'core.v1.PersistentVolumeSpec')
+  assert.equal(volumes.length, 2)
+  for (const { name, schema } of volumes) {
+    const sources = Object.entries(schema.fields).filter(([, { within }]) => within !== undefined)
+    assert.deepEqual([...schema.choice!.among].sort(), sources.map(([key]) => key).sort(), name)
+  }
+})

@@ -1,0 +1,42 @@
+/** A random valid object of a kind, as a client would send it. */
+
+import type { JsonObject } from '../../../src/api/json/json.ts'
+import { customResourceDefinition } from '../../../src/api/kinds/apiextensions/custom-resource-definition.ts'
+import { apiService } from '../../../src/api/kinds/apiregistration/api-service.ts'
+import { apiVersionOf, vendorOf } from '../../../src/api/model/vendor.ts'
+import type { Kind } from '../../../src/api/schema/kind.ts'
+import { type Making, makeObject } from './random-object.ts'
+import { nameDefinition } from './valid-definitions.ts'
+import { metadataOf, validValues } from './valid-values.ts'
+
+const vendor = vendorOf('orch')
+
+export function newObject(kind: Kind, making: Making, name: string): JsonObject {
+  const made = withoutStatus(makeObject(kind.schema, making, validValues, homeOf(kind)))
+  const called = nameOf(kind, made, name)
+  return {
+    ...made,
+    apiVersion: apiVersionOf(vendor, kind.group, kind.version),
+    kind: kind.kind,
+    metadata: metadataOf(making, called),
+  }
+}
+
+/** Some kinds are called by what they say. */
+function nameOf(kind: Kind, made: JsonObject, name: string): string {
+  if (kind === customResourceDefinition) return nameDefinition(made, name)
+  if (kind !== apiService) return name
+  const spec = made.spec as JsonObject
+  spec.group = `${name}.${spec.group}`
+  return `${spec.version}.${spec.group}`
+}
+
+/** The group and the version, as valid values know them. */
+export function homeOf({ group, version }: Kind): string {
+  return `${group}.${version}`
+}
+
+/** The server sets the status of a new object. */
+export function withoutStatus({ status: _, ...rest }: JsonObject): JsonObject {
+  return rest
+}

@@ -1,0 +1,63 @@
+/** What is published stays: nothing vanishes from an API version but by the rules of deprecation. */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { apiLevel } from '../../../src/api/model/version.ts'
+import { readApi, vanished, writeApi } from '../../support/published-api.ts'
+
+const reviewed = readFileSync(join(import.meta.dirname, '../../data/published-api.txt'), 'utf8')
+const level = `v${apiLevel.major}.${apiLevel.minor}`
+
+test('nothing that was published has vanished', () => {
+  assert.deepEqual(vanished(readApi(reviewed), readApi(writeApi()), level), [])
+})
+
+test('what is published is in the file that is reviewed', () => {
+  assert.ok(
+    reviewed === writeApi(),
+    'run bin/node test/support/published-api.ts > test/data/published-api.txt, and look at what changes',
+  )
+})
+
+const small = `a/v1 things: Thing Namespaced [scale,status] = T1
+a/v1alpha1 news: New Namespaced [] = T1
+a/v1beta1 olds: Old Namespaced until=v1.22 [] = T1
+a/v1beta1 youngs: Young Namespaced until=v1.25 [] = T1
+
+T1 Thing: kind string; mode string(A|B); list [T2]; map {int32}
+T2 Part: name string; again T1
+`
+
+const changes: { readonly [what: string]: [change: (text: string) => string, lost: string[]] } = {
+  nothing: [(text) => text, []],
+  'what is added': [(text) => text.replace('A|B', 'A|B|C').replace('name string', 'name string; more any'), []],
+  'other numbers': [(text) => text.replaceAll('T2', 'T7'), []],
+  'any value instead of some': [(text) => text.replace('string(A|B)', 'string'), []],
+  'a field': [
+    (text) => text.replace('name string; ', ''),
+    ['things', 'olds', 'youngs'].map((plural) => `a/v1${plural === 'things' ? '' : 'beta1'} ${plural}.list[].name`),
+  ],
+  'a value': [
+    (text) => text.replace('A|B', 'A'),
+    ['v1 things', 'v1beta1 olds', 'v1beta1 youngs'].map((place) => `a/${place}.mode: the value B`),
+  ],
+  'a type': [
+    (text) => text.replace('{int32}', '{int64}'),
+    ['v1 things', 'v1beta1 olds', 'v1beta1 youngs'].map((place) => `a/${place}.map[]: was int32, is int64`),
+  ],
+  'a scope': [
+    (text) => text.replace('Thing Namespaced', 'Thing Cluster'),
+    ['a/v1 things: was Thing Namespaced, is Thing Cluster'],
+  ],
+  'a sub-resource': [(text) => text.replace('scale,', ''), ['a/v1 things/scale']],
+  'an alpha version': [(text) => text.replace(/a\/v1alpha1.*\n/, ''), []],
+  'a beta version whose time is over': [(text) => text.replace(/.*olds.*\n/, ''), []],
+  'a beta version whose time is to come': [(text) => text.replace(/.*youngs.*\n/, ''), ['a/v1beta1 youngs']],
+  'a stable version': [(text) => text.replace(/.*things.*\n/, ''), ['a/v1 things']],
+}
+
+for (const [what, [change, lost]] of Object.entries(changes))
+  test(`told by the comparison: ${what}`, () => {
+    assert.deepEqual(vanished(readApi(small), readApi(change(small)), level), lost)
+  })

@@ -1,0 +1,195 @@
+/**
+ * Random valid objects of every kind, through every version that is served: each is accepted, stored as it was sent but
+ * for defaults, read back the same by all versions, and unchanged by writing back what was read. So is its status.
+ */
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { type JsonObject, sameJson } from '../../../src/api/json/json.ts'
+import { allKinds } from '../../../src/api/kinds/all.ts'
+import { service } from '../../../src/api/kinds/core/service.ts'
+import { apiVersionOf, vendorOf } from '../../../src/api/model/vendor.ts'
+import type { Kind } from '../../../src/api/schema/kind.ts'
+import type { ObjectSchema } from '../../../src/api/schema/schema.ts'
+import { noControls } from '../../support/accounts.ts'
+import type { Answer } from '../../support/http-client.ts'
+import { serve } from '../../support/in-process.ts'
+import { isJudged, judged } from '../../support/judged.ts'
+import { long } from '../../support/long.ts'
+import { differences } from './differences.ts'
+import { fieldsIn, fieldsOf } from './fields-of.ts'
+import { homeOf, newObject, withoutStatus } from './new-object.ts'
+import { makeObject, makingFrom } from './random-object.ts'
+import { validValues } from './valid-values.ts'
+
+/** What is only answered is not kept. */
+const storedKinds = allKinds.filter(({ life }) => !life.virtual)
+const client = (await serve({ after }, [noControls])).client()
+const vendor = vendorOf('orch')
+const seed = 20_260_101
+/** `Type.field` of all that was sent. */
+const sentFields = new Set<string>()
+
+/** How many of a kind at most: more of those that have more to say. */
+const most: { readonly [kind: string]: number } = {
+  Pod: 100,
+  PersistentVolume: 250,
+  PodTemplate: 30,
+  Node: 60,
+  HorizontalPodAutoscaler: 40,
+  Service: 60,
+}
+const fewest = 20
+/** How many are sent whatever is in them. Of the others, unless ORCH_LONG is 1, those with a field that was not sent yet. */
+const always = 2
+/** How many are under way together. */
+const atOnce = 4
+
+for (const kind of storedKinds) {
+  const name = `${kind.kind} ${kind.group}/${kind.version}`
+  test(`${name}: what is valid is accepted, kept and read back`, async () => {
+    const faults: string[] = []
+    const wanted = new Set(sendable(kind))
+    let times = 0
+    const sendSome = async (some: readonly Drawn[]) => {
+      times += some.length
+      faults.push(...(await faultsOfSome(kind, some)))
+    }
+    const all = Array.from({ length: most[kind.kind] ?? fewest }, (_, i) => draw(kind, seed + i))
+    const certain = long ? all.length : always
+    for (let i = 0; i < certain; i += atOnce) await sendSome(all.slice(i, i + atOnce))
+    for (const one of all.slice(certain)) if (isNews(kind, one, wanted)) await sendSome([one])
+    console.error(`random objects: ${times} of ${name}, ${faults.length} faults`)
+    assert.deepEqual(faults.slice(0, 10), [], `${faults.length} faults`)
+  })
+}
+
+async function faultsOfSome(kind: Kind, some: readonly Drawn[]): Promise<string[]> {
+  const all = await Promise.all(some.map((one) => faultsOfOne(kind, one)))
+  return all.flatMap((faults, i) => faults.map((fault) => `seed ${some[i]!.from}: ${fault}`))
+}
+
+/** An object that can be sent, and a status for it if its kind has one. */
+interface Drawn {
+  readonly from: number
+  readonly sent: JsonObject
+  readonly status: JsonObject | undefined
+}
+
+function draw(kind: Kind, from: number): Drawn {
+  const making = makingFrom(from)
+  const sent = newObject(kind, making, `x${from}-${kind.group}-${kind.version}`)
+  const status = hasStatus(kind) ? makeObject(statusOf(kind), making, validValues, homeOf(kind)) : undefined
+  return { from, sent, status }
+}
+
+/** Whether one of the wanted fields is in it that was not sent yet. */
+function isNews(kind: Kind, { sent, status }: Drawn, wanted: ReadonlySet<string>): boolean {
+  const fields = new Set<string>()
+  fieldsIn(kind.schema, sent, fields)
+  if (status !== undefined) fieldsIn(statusOf(kind), status, fields)
+  return [...fields].some((name) => wanted.has(name) && !sentFields.has(name))
+}
+
+function hasStatus(kind: Kind): boolean {
+  return !isJudged(kind) && kind.views.subresources?.status !== undefined
+}
+
+function statusOf({ schema }: Kind): ObjectSchema {
+  return schema.fields.status!.schema as ObjectSchema
+}
+
+/** What no client sends, or what is refused or left out wherever it is sent. */
+const neverSent = [
+  /^(?:ObjectMeta|ManagedFieldsEntry|OwnerReference|PersistentVolumeClaimTemplate)\./,
+  /^(?:EphemeralContainer|PodOS)\./,
+  /^CertificateSigningRequestSpec\.(?:username|uid|groups|extra)$/,
+  /^CertificateSigningRequestStatus\.certificate$/,
+  /^(?:MetricSpec|MetricStatus)\.containerResource$/,
+  /^ContainerResourceMetric(?:Source|Status)\./,
+  /^PodSpec\.(?:ephemeralContainers|os)$/,
+  /^(?:ConfigMap)?NodeConfig(?:Source|Status)\./,
+  /^NodeSpec\.configSource$/,
+  /^NodeStatus\.config$/,
+  /^PersistentVolumeClaimStatus\.(?:allocatedResources|resizeStatus)$/,
+  /^PersistentVolumeClaimSpec\.dataSourceRef$/,
+  /^Probe\.terminationGracePeriodSeconds$/,
+  /^PodStatus\.(?:podIP|ephemeralContainerStatuses)$/,
+  /^WindowsSecurityContextOptions\.hostProcess$/,
+  /^Secret\.stringData$/,
+  /^ServiceSpec\.healthCheckNodePort$/,
+  /^Event\.deprecated/,
+  /^(?:CustomResourceDefinition|FlowSchema|APIService)(?:Status|Condition)\./,
+  /^CustomResourceDefinitionSpec\.preserveUnknownFields$/,
+  /^(?:CustomResourceConversion\.webhook$|Webhook|ServiceReference)/,
+  /^StatefulSetSpec\.persistentVolumeClaimRetentionPolicy$/,
+  /^StatefulSetPersistentVolumeClaimRetentionPolicy\./,
+  /^PodSecurityPolicySpec\.allowedProcMountTypes$/,
+  /^Endpoint\.(?:deprecatedTopology|hints)$/,
+  /^(?:EndpointHints|ForZone)\./,
+]
+
+test('every field that can be sent was sent', () => {
+  const wanted = [...new Set(storedKinds.flatMap(sendable))]
+  console.error(
+    `random objects: ${wanted.filter((name) => sentFields.has(name)).length} of ${wanted.length} fields sent`,
+  )
+  assert.deepEqual(wanted.filter((name) => !sentFields.has(name)).sort(), [])
+})
+
+/** The fields of a kind that can be sent. */
+function sendable({ schema }: Kind): readonly string[] {
+  return [...fieldsOf(schema)].filter((name) => !isStatus(name) && !neverSent.some((form) => form.test(name)))
+}
+
+/** The status is sent through a way of its own. */
+function isStatus(name: string): boolean {
+  return allKinds.some(({ kind }) => name === `${kind}.status`)
+}
+
+async function faultsOfOne(kind: Kind, { sent, status }: Drawn): Promise<string[]> {
+  fieldsIn(kind.schema, sent, sentFields)
+  const created = await client.post(collection(kind), sent)
+  if (created.status !== 201)
+    return [`refused: ${created.text.slice(0, 700)} for ${JSON.stringify(sent).slice(0, 1500)}`]
+  const at = `${collection(kind)}/${created.body.metadata.name}`
+  const kept = isJudged(kind) ? await judged(client, kind, at) : created
+  return [
+    ...differences(kind.schema, sent, withoutStatus(created.body)),
+    ...(await faultsOfReading(kind, at, kept)),
+    ...(status === undefined ? [] : await faultsOfStatus(kind, at, status)),
+  ]
+}
+
+function collection({ group, version, plural, scope }: Kind): string {
+  const root = group === 'core' ? '/api' : '/apis'
+  return `${root}/${apiVersionOf(vendor, group, version)}${scope === 'Cluster' ? '' : '/namespaces/default'}/${plural}`
+}
+
+/** Every version that is served shows it, and what each shows can be written back without a change. */
+async function faultsOfReading(kind: Kind, at: string, stored: Answer): Promise<string[]> {
+  const faults: string[] = []
+  for (const other of allKinds.filter(({ plural, group }) => plural === kind.plural && group === kind.group)) {
+    const path = at.replace(collection(kind), collection(other))
+    const seen = await client.get(path)
+    const written = await client.put(path, seen.body)
+    if (!sameJson(written.body, seen.body))
+      faults.push(`${other.version} written back: ${written.text.slice(0, 1500)} was ${seen.text.slice(0, 1500)}`)
+  }
+  const read = await client.get(at)
+  if (!sameJson(read.body, stored.body))
+    faults.push(`read ${read.text.slice(0, 1500)}, stored ${stored.text.slice(0, 1500)}`)
+  return faults
+}
+
+async function faultsOfStatus(kind: Kind, at: string, drawn: JsonObject): Promise<string[]> {
+  const schema = statusOf(kind)
+  const { body } = await client.get(at)
+  const status = { ...drawn }
+  // Only balancers have one: an update would take it away.
+  if (kind === service && body.spec.type !== 'LoadBalancer') delete status.loadBalancer
+  fieldsIn(schema, status, sentFields)
+  const written = await client.put(`${at}/status`, { ...body, status })
+  if (written.status !== 200)
+    return [`status refused: ${written.text.slice(0, 700)} for ${JSON.stringify(status).slice(0, 1500)}`]
+  return [...differences(schema, status, written.body.status), ...(await faultsOfReading(kind, at, written))]
+}

@@ -1,0 +1,95 @@
+/** Runs an object through the rules of its kind, as a create or an update does, without a server. */
+
+import type { Json, JsonObject } from '../../../src/api/json/json.ts'
+import { defaultGates, type Gates } from '../../../src/api/model/feature-gates.ts'
+import type { FieldError } from '../../../src/api/model/field-error.ts'
+import type { ApiObject } from '../../../src/api/model/object.ts'
+import { apiVersionOf, vendorOf } from '../../../src/api/model/vendor.ts'
+import { defaultColumns } from '../../../src/api/schema/columns.ts'
+import type { Kind } from '../../../src/api/schema/kind.ts'
+import { normalizeSteps } from '../../../src/api/schema/normalize.ts'
+import type { Allocator } from '../../../src/api/schema/reservations.ts'
+import {
+  type Judged,
+  mayAllocate,
+  prepareByRules,
+  validations,
+} from '../../../src/apiserver/registry/writes/kind-rules.ts'
+import { runToCompletion } from '../../../src/base/concurrency/time-slice.ts'
+
+const user = { name: 'someone', uid: '', groups: [], extra: new Map() }
+
+export const ruleContext = {
+  vendor: vendorOf('orch'),
+  subresource: '',
+  user,
+  now: Date.parse('2030-01-02T03:04:05Z'),
+}
+
+export interface Outcome {
+  readonly object: ApiObject
+  /** `Required spec.capacity`, each once, in order of the alphabet. */
+  readonly faults: readonly string[]
+}
+
+/** For kinds that hold nothing. */
+const noPools: Allocator = { pools: [], most: 0, draw: () => undefined, refuse: () => 'there is no pool' }
+
+/** What a write goes through beside the kind itself. */
+export interface Ways {
+  readonly subresource: string
+  readonly gates: Gates
+  readonly allocator: Allocator
+}
+
+export function createBy(kind: Kind, sent: JsonObject, ways: Partial<Ways> = {}): Outcome {
+  return writeBy({ kind, object: completed(kind, sent), previous: undefined }, ways)
+}
+
+export function updateBy(kind: Kind, previous: ApiObject, sent: JsonObject, ways: Partial<Ways> = {}): Outcome {
+  return writeBy({ kind, object: completed(kind, sent), previous }, ways)
+}
+
+/** The steps of a write that are the kind's own, as `apiserver/registry/writes/write-steps.ts` runs them. */
+function writeBy(
+  judged: Judged,
+  { subresource = '', gates = defaultGates, allocator = noPools }: Partial<Ways>,
+): Outcome {
+  const { kind, object, previous } = judged
+  const context = { ...ruleContext, subresource, gates }
+  prepareByRules(judged, context)
+  const refused = mayAllocate(judged, context) ? allocated(kind, object, { previous, allocator }) : []
+  if (refused.length > 0) return { object, faults: told(refused) }
+  const faults: FieldError[] = []
+  for (const check of validations(judged, context)) {
+    const found = check(faults.length === 0) ?? []
+    faults.push(...('next' in found ? runToCompletion(found) : found))
+  }
+  return { object, faults: told(faults) }
+}
+
+function allocated(
+  { reservations }: Kind,
+  object: ApiObject,
+  { previous, allocator }: { previous: ApiObject | undefined; allocator: Allocator },
+) {
+  return reservations !== undefined && 'allocate' in reservations
+    ? reservations.allocate(object, previous, allocator)
+    : []
+}
+
+/** What a table shows of an object, as it is stored. */
+export function cellsOf(kind: Kind, object: ApiObject): Json[] {
+  const { columns = defaultColumns } = kind.views
+  return columns.map(({ cell }) => cell(object, ruleContext.now, ruleContext.vendor))
+}
+
+function completed(kind: Kind, sent: JsonObject): ApiObject {
+  const { vendor } = ruleContext
+  const apiVersion = apiVersionOf(vendor, kind.group, kind.version)
+  return runToCompletion(normalizeSteps({ kind, apiVersion, context: ruleContext }, sent)).object
+}
+
+function told(errors: readonly FieldError[]): string[] {
+  return [...new Set(errors.map(({ fault, path }) => `${fault.replace('FieldValue', '')} ${path}`))].sort()
+}

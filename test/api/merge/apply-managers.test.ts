@@ -1,0 +1,186 @@
+/** Who owns what after writes that are not applies: taking, losing, editing, resetting and folding entries. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Json, JsonObject } from '../../../src/api/json/json.ts'
+import { fromFieldsV1 } from '../../../src/api/merge/field-set.ts'
+import { elementStep, pathText } from '../../../src/api/merge/steps.ts'
+import { field, s } from '../../../src/api/schema/schema.ts'
+import { emptyWorld, kindOf, look, type Seen, type Step, take, timeAt, type World } from './world.ts'
+
+const thing = kindOf({
+  data: field(2, s.map(s.string())),
+  tags: field(3, s.list(s.string(), { list: 'set' })),
+  status: field(4, s.object({ phase: field(1, s.string()) })),
+})
+
+type Scenario = readonly (Step & { readonly see?: Partial<Seen> })[]
+
+const entry = (more: JsonObject): JsonObject => ({
+  manager: 'e',
+  operation: 'Update',
+  apiVersion: 'v1',
+  fieldsType: 'FieldsV1',
+  fieldsV1: { 'f:data': { 'f:k': {} } },
+  ...more,
+})
+const sending = (...managedFields: JsonObject[]) => ({ metadata: { managedFields: managedFields as Json } })
+const first = { by: 'u', put: { data: { k: '1' } } }
+const firstOwners = { 'u updates': ['.data', '.data.k'] }
+
+const scenarios: { readonly [title: string]: Scenario } = {
+  'a writer takes what it changes; an owner of nothing vanishes': [
+    { by: 'u', put: { data: { k: '1', l: '1' } } },
+    {
+      by: 'v',
+      put: { data: { k: '2', l: '1' } },
+      see: { owners: { 'u updates': ['.data', '.data.l'], 'v updates': ['.data.k'] } },
+    },
+    {
+      by: 'w',
+      put: { data: { k: '3', l: '1' } },
+      see: { owners: { 'u updates': ['.data', '.data.l'], 'w updates': ['.data.k'] } },
+    },
+    { by: 'w', put: {}, see: { owners: {}, object: {} } },
+  ],
+  'a time changes with the fields that are owned, not with their values': [
+    first,
+    { by: 'u', put: { data: { k: '2' } }, see: { times: { 'u updates': timeAt(1) } } },
+    { by: 'u', put: { data: { k: '2', l: '1' } }, see: { times: { 'u updates': timeAt(3) } } },
+    { by: 'v', put: { data: { k: '3', l: '1' } }, see: { times: { 'u updates': timeAt(3), 'v updates': timeAt(4) } } },
+  ],
+  'an update takes an applied field from its applier': [
+    { by: 'a', apply: { data: { k: '1', l: '1' } } },
+    {
+      by: 'a',
+      put: { data: { k: '2', l: '1' } },
+      see: { owners: { 'a applies': ['.data.l'], 'a updates': ['.data.k'] } },
+    },
+    { by: 'u', put: { data: { l: '1' } }, see: { owners: { 'a applies': ['.data.l'] } } },
+  ],
+  'sets: elements are owned one by one, order by nobody': [
+    { by: 'u', put: { tags: ['a', 'b'] } },
+    {
+      by: 'v',
+      put: { tags: ['b', 'c', 'a'] },
+      see: { owners: { 'u updates': ['.tags', '.tags[="a"]', '.tags[="b"]'], 'v updates': ['.tags[="c"]'] } },
+    },
+    {
+      by: 'w',
+      put: { tags: ['c', 'a'] },
+      see: { owners: { 'u updates': ['.tags', '.tags[="a"]'], 'v updates': ['.tags[="c"]'] } },
+    },
+  ],
+  'an object without managers is not tracked': [
+    { by: 'u', put: {}, see: { owners: {} } },
+    { by: 'u', put: { data: { k: '1' } }, see: { owners: {} } },
+  ],
+  'managers sent with a create are not taken': [
+    { by: 'u', put: { ...sending(entry({})), data: { k: '1' } }, see: { owners: firstOwners } },
+  ],
+  'one empty entry drops all managers': [
+    first,
+    { by: 'v', put: { ...sending({}), data: { k: '1' } }, see: { owners: {} } },
+  ],
+  'one empty entry drops all managers before the writer takes what it changes': [
+    { by: 'u', put: { data: { k: '1', l: '1' } } },
+    { by: 'v', put: { ...sending({}), data: { k: '2', l: '1' } }, see: { owners: { 'v updates': ['.data.k'] } } },
+    {
+      by: 'w',
+      put: { data: { k: '2', l: '2' } },
+      see: { owners: { 'v updates': ['.data.k'], 'w updates': ['.data.l'] } },
+    },
+  ],
+  'an empty list drops nothing': [
+    first,
+    { by: 'v', put: { ...sending(), data: { k: '1' } }, see: { owners: firstOwners } },
+  ],
+  'a client may edit the managers': [
+    first,
+    {
+      by: 'v',
+      put: { ...sending(entry({ operation: 'Apply' })), data: { k: '1' } },
+      see: { owners: { 'e applies': ['.data.k'] } },
+    },
+    { by: 'e', apply: {}, see: { object: {}, owners: {} } },
+  ],
+  'keys in other spelling are the same keys': [
+    first,
+    {
+      by: 'v',
+      put: { ...sending(entry({ fieldsV1: { 'f:x': { 'k:{ "b" : 2, "a":1 }': {} } } })), data: { k: '1' } },
+      see: { owners: { 'e updates': ['.x[a=1,b=2]'] } },
+    },
+  ],
+  'managers sent through a subresource are not taken': [
+    first,
+    {
+      by: 'v',
+      put: { ...sending({}), data: { k: '1' }, status: { phase: 'Up' } },
+      subresource: 'status',
+      readOnly: ['data'],
+      see: { owners: { ...firstOwners, 'v updates status': ['.status', '.status.phase'] } },
+    },
+  ],
+}
+
+/** Entries that make no sense: what is stored stays. */
+const nonsense: readonly JsonObject[] = [
+  { operation: 'Merge' },
+  { operation: '' },
+  { apiVersion: '' },
+  { fieldsType: 'FieldsV2' },
+  { fieldsType: '' },
+  { fieldsV1: { data: {} } },
+  { fieldsV1: { 'f:data': { 'k:{': {} } } },
+  { fieldsV1: { 'f:data': { 'k:{}': {} } } },
+  { fieldsV1: { 'f:data': 1 } },
+]
+
+function play(steps: Scenario): World {
+  let world = emptyWorld(thing)
+  for (const [i, { see = {}, ...step }] of steps.entries()) {
+    world = take(world, step)
+    for (const [what, expected] of Object.entries(see))
+      assert.deepEqual(look(world)[what as keyof Seen], expected, `${what} after step ${i + 1}`)
+  }
+  return world
+}
+
+for (const [title, steps] of Object.entries(scenarios)) test(title, () => void play(steps))
+
+for (const wrong of nonsense)
+  test(`an entry with ${JSON.stringify(wrong)} is not taken`, () => {
+    play([first, { by: 'v', put: { ...sending(entry(wrong)), data: { k: '1' } }, see: { owners: firstOwners } }])
+  })
+
+test('beyond ten updaters the oldest are folded into one entry, appliers are not', () => {
+  const names = Array.from({ length: 12 }, (_, i) => `u${String(i).padStart(2, '0')}`)
+  let data: { [key: string]: string } = {}
+  const updates = names.map((by) => {
+    data = { ...data, [by]: '1' }
+    return { by, put: { data } }
+  })
+  const world = play([{ by: 'a', apply: { data: { applied: '1' } } }, ...updates.map(withApplied)])
+  const { owners, times } = look(world)
+  assert.deepEqual(Object.keys(owners), [
+    'a applies',
+    'ancient-changes updates',
+    ...names.slice(3).map((n) => `${n} updates`),
+  ])
+  assert.deepEqual(owners['ancient-changes updates'], ['.data.u00', '.data.u01', '.data.u02'])
+  assert.equal(times['ancient-changes updates'], timeAt(4), 'the time of the newest that was folded')
+})
+
+function withApplied({ by, put }: { by: string; put: { data: { [key: string]: string } } }): Step {
+  return { by, put: { data: { ...put.data, applied: '1' } } }
+}
+
+test('the JSON within a step is escaped as kube-apiserver escapes it, and read in any spelling', () => {
+  const set = s.list(s.string(), { list: 'set' })
+  const keyed = s.list(s.object({ name: field(1, s.string()) }), { list: 'map', keys: ['name'] })
+  const steps = [elementStep(set, 'a<b'), elementStep(keyed, { name: 'a>b&c' })]
+  assert.deepEqual(steps, ['v:"a\\u003cb"', 'k:{"name":"a\\u003eb\\u0026c"}'])
+  const other = fromFieldsV1({ 'v:"a<b"': {}, 'k:{"name":"a>b&c"}': {} })
+  assert.deepEqual([...other!.children.keys()], steps)
+  assert.equal(pathText(steps), '[="a<b"][name="a>b&c"]')
+})

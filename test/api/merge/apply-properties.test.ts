@@ -1,0 +1,117 @@
+/** What holds for every apply, whatever the schema and the object: tried on random ones, each told by its seed. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { JsonObject } from '../../../src/api/json/json.ts'
+import { compare } from '../../../src/api/merge/compare.ts'
+import {
+  difference,
+  emptySet,
+  fromFieldsV1,
+  intersection,
+  isEmpty,
+  sameSet,
+  toFieldsV1,
+  union,
+} from '../../../src/api/merge/field-set.ts'
+import { ownable } from '../../../src/api/merge/ownable.ts'
+import { statedSet } from '../../../src/api/merge/stated-set.ts'
+import { asJson } from '../../../src/api/model/object.ts'
+import type { ObjectSchema } from '../../../src/api/schema/schema.ts'
+import { freeze, type Random, randomConfig, randomFrom, randomKind } from './random-thing.ts'
+import { emptyWorld, look, take, type World } from './world.ts'
+
+interface Draw {
+  readonly random: Random
+  readonly schema: ObjectSchema
+  readonly config: () => JsonObject
+}
+
+const tries = 120
+
+function forEachSeed(title: string, check: (draw: Draw) => void): void {
+  test(title, () => {
+    for (let seed = 1; seed <= tries; seed++) {
+      const random = randomFrom(seed)
+      const schema = randomKind(random)
+      try {
+        check({ random, schema, config: () => freeze(randomConfig(random, schema)) })
+      } catch (error) {
+        throw new Error(`with seed ${seed}`, { cause: error })
+      }
+    }
+  })
+}
+
+/** Applies; a world's object is frozen, so that an apply that changes what it is given fails. */
+function apply(world: World, by: string, config: JsonObject, force = true): World {
+  const next = take(world, { by, apply: config as { [field: string]: never }, ...(force ? { force: true } : {}) })
+  freeze(next.live)
+  return next
+}
+
+/** Fails unless everything that the configuration states is in the object as stated. */
+function assertHolds(world: World, config: JsonObject, what: string): void {
+  const { removed, modified } = compare(world.schema, config, asJson(world.live!))
+  assert.ok(isEmpty(removed), `${what}: missing ${JSON.stringify(toFieldsV1(removed))}`)
+  assert.ok(isEmpty(modified), `${what}: changed ${JSON.stringify(toFieldsV1(modified))}`)
+}
+
+forEachSeed('applying the same again changes nothing', ({ schema, config }) => {
+  const mine = config()
+  const once = apply(apply(emptyWorld(schema), 'a', config()), 'b', mine)
+  const twice = apply(once, 'b', mine, false)
+  assert.deepEqual(twice.conflicts, [])
+  assert.deepEqual(look(twice), look(once))
+})
+
+forEachSeed('what was applied is there, and comes back out of what its manager owns', ({ schema, config }) => {
+  const theirs = config()
+  const mine = config()
+  const world = apply(apply(emptyWorld(schema), 'a', theirs), 'b', mine)
+  assertHolds(world, mine, 'the applied object')
+  const entry = world.live!.metadata.managedFields!.find(({ manager }) => manager === 'b')
+  assert.ok(sameSet(fromFieldsV1(entry?.fieldsV1)!, statedSet(schema, mine)))
+})
+
+forEachSeed('what two managers applied stays when one of them drops it', ({ schema, config }) => {
+  const shared = config()
+  const both = apply(apply(emptyWorld(schema), 'a', shared), 'b', shared, false)
+  assert.deepEqual(both.conflicts, [], 'equal values do not conflict')
+  const one = apply(both, 'a', {})
+  assertHolds(one, shared, 'the object after one dropped it')
+  assert.deepEqual(look(one).owners, { 'b applies': look(both).owners['b applies'] })
+})
+
+forEachSeed('without force, others keep their values or are asked', ({ schema, config }) => {
+  const theirs = config()
+  const mine = config()
+  const before = apply(emptyWorld(schema), 'a', theirs)
+  const after = apply(before, 'b', mine, false)
+  assertHolds(after, theirs, "the other's object")
+  if (after.conflicts.length > 0) assert.deepEqual(look(after), { ...look(before), conflicts: look(after).conflicts })
+  else assertHolds(after, mine, 'the applied object')
+})
+
+forEachSeed('when everybody drops everything, nothing is left', ({ schema, config }) => {
+  let world = apply(apply(apply(emptyWorld(schema), 'a', config()), 'b', config()), 'c', config())
+  for (const by of ['b', 'a', 'c']) world = apply(world, by, {})
+  assert.deepEqual(look(world).object, {})
+  assert.deepEqual(look(world).owners, {})
+})
+
+forEachSeed('after updates every place has an owner, and nobody owns what is gone', ({ schema, config }) => {
+  const put = (world: World, by: string) => take(world, { by, put: config() as { [field: string]: never } })
+  const created = put(emptyWorld(schema), 'u')
+  const updated = put(created, 'v')
+  const entries = updated.live!.metadata.managedFields ?? []
+  const owned = entries.map(({ fieldsV1 }) => fromFieldsV1(fieldsV1)!).reduce(union, emptySet)
+  const { removed } = compare(schema, asJson(created.live!), asJson(updated.live!))
+  const present = ownable(statedSet(schema, asJson({ ...updated.live!, metadata: {} })))
+  assert.deepEqual(toFieldsV1(difference(present, owned)), {}, 'without an owner')
+  assert.deepEqual(toFieldsV1(intersection(owned, removed)), {}, 'gone and owned')
+})
+
+forEachSeed('a field set survives its wire form', ({ schema, config }) => {
+  const set = statedSet(schema, config())
+  assert.ok(sameSet(fromFieldsV1(JSON.parse(JSON.stringify(toFieldsV1(set))))!, set))
+})

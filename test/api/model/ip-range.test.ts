@@ -1,0 +1,43 @@
+/** Addresses of IPv6 have one spelling, which the parser of URLs has as well; and ranges are read as they are written. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { formatIp, parseIp, parseRange } from '../../../src/api/model/ip-range.ts'
+import { seeded } from '../../storage/store/seeded.ts'
+
+test('every spelling of an address of IPv6 is the same as to the parser of URLs', () => {
+  const random = seeded(1)
+  const group = () => (random.chance(0.5) ? '0' : random.below(65_536).toString(16))
+  const groups = (count: number) => Array.from({ length: count }, group).join(':')
+  for (let i = 0; i < 5_000; i++) {
+    const before = random.below(7)
+    const text = random.pick([
+      groups(8),
+      `${groups(before)}::${groups(random.below(8 - before))}`,
+      `${groups(6)}:${random.below(256)}.0.2.${random.below(256)}`,
+      groups(8).toUpperCase(),
+    ])
+    const read = parseIp(text)!
+    assert.equal(read.family, 'IPv6', text)
+    assert.equal(formatIp(read), new URL(`http://[${text}]`).hostname.slice(1, -1), text)
+  }
+})
+
+test('addresses and ranges', () => {
+  const ranges = [
+    ['10.0.0.7/24', '10.0.0.0/24'],
+    ['010.000.0.255/32', '10.0.0.255/32'],
+    ['0.0.0.0/0', '0.0.0.0/0'],
+    ['::/0', '::/0'],
+    ['::ffff:10.1.2.3/24', '10.1.2.0/24'],
+    ['2001:DB8::1:0:0:1/127', '2001:db8:0:0:1::/127'],
+    ['fd00::/129', undefined],
+    ['10.0.0.0/33', undefined],
+    ['10.0.0.0/08', '10.0.0.0/8'],
+    ['fe80::1%eth0/64', undefined],
+    ['10.0.0/8', undefined],
+    ['', undefined],
+  ] as const
+  for (const [text, read] of ranges) assert.equal(parseRange(text)?.text, read, text)
+  for (const text of ['', '1.2.3', '1.2.3.256', ':::', '1::2::3', '12345::', 'fe80::1%eth0', '::1.2.3.4.5'])
+    assert.equal(parseIp(text), undefined, text)
+})

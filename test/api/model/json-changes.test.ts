@@ -1,0 +1,50 @@
+/** What differs between two values, and that putting it back makes the one out of the other. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Json } from '../../../src/api/json/json.ts'
+import { jsonChanges, leavesOf, pathText, withValueAt } from '../../../src/api/json/json-changes.ts'
+import { seeded } from '../../storage/store/seeded.ts'
+
+const named = (...names: string[]) => names.map((name) => ({ name, image: `${name}:1` }))
+const paths = (before: Json, after: Json) => jsonChanges(before, after).map(({ path }) => pathText(path))
+
+test('elements are told by their names where their order is the same; else the list has changed as a whole', () => {
+  const web = { name: 'a', image: 'a:2' }
+  assert.deepEqual(paths({ c: named('a', 'b') }, { c: [web, ...named('b')] }), ['.c[name=a].image'])
+  assert.deepEqual(paths({ c: named('a') }, { c: named('a', 'b') }), ['.c[name=b]'])
+  assert.deepEqual(paths({ c: named('a', 'b') }, { c: named('a') }), ['.c[name=b]'])
+  assert.deepEqual(paths({ c: named('a', 'b') }, { c: named('b', 'a') }), ['.c'])
+  assert.deepEqual(paths({ c: named('a', 'b', 'c') }, { c: named('a', 'c') }), ['.c'])
+  assert.deepEqual(paths({ c: [] }, { c: named('a') }), ['.c'])
+  assert.deepEqual(paths({ c: named('a', 'a') }, { c: named('a') }), ['.c'])
+  assert.deepEqual(paths({ 'a/b': 1 }, { 'a/b': 2, ['__proto__']: 3 }), ['["a/b"]', '.__proto__'])
+})
+
+test('a value comes apart into those without parts, by the same steps as its changes', () => {
+  const leaves = (value: Json) => leavesOf(value).map(pathText)
+  assert.deepEqual(leaves({ a: { b: 1, c: {} }, l: [], m: [1, { name: 'x' }], c: named('a', 'b') }), [
+    ...['.a.b', '.a.c', '.l', '.m', '.c[name=a].name', '.c[name=a].image', '.c[name=b].name', '.c[name=b].image'],
+  ])
+  assert.deepEqual(leaves({ c: named('a', 'a') }), ['.c'])
+  assert.deepEqual(leaves({}), ['.'])
+})
+
+test('what is put back is what was there', () => {
+  const random = seeded(7)
+  const value = (depth: number): Json => {
+    const sort = depth === 0 ? 0 : random.below(4)
+    if (sort === 0) return random.pick<Json>([1, 'x', null, true, 0, ''])
+    if (sort === 1) return Array.from({ length: random.below(3) }, () => value(depth - 1))
+    const keys = ['a', 'b', '__proto__', 'name'].filter(() => random.chance(0.6))
+    if (sort === 2) return Object.fromEntries(keys.map((key) => [key, value(depth - 1)]))
+    return ['p', 'q', 'r'].filter(() => random.chance(0.7)).map((name) => ({ name, v: value(depth - 1) }))
+  }
+  for (let i = 0; i < 3000; i++) {
+    const [before, after] = [{ o: value(4) }, { o: value(4) }]
+    const undone = jsonChanges(before, after).reduce<Json | undefined>(
+      (object, { path, before: old }) => withValueAt(object, path, old),
+      after,
+    )
+    assert.deepEqual(undone, before, JSON.stringify({ before, after }))
+  }
+})

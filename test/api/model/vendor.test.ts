@@ -1,0 +1,20 @@
+/** Names that carry the vendor's domain, in both profiles. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isVendorKey, vendorKey, vendorOf } from '../../../src/api/model/vendor.ts'
+
+const orch = vendorOf('orch')
+const kubernetes = vendorOf('kubernetes')
+
+test('keys are in the domain of the vendor, or below it', () => {
+  assert.equal(vendorKey(orch, 'pv-protection'), 'orch.io/pv-protection')
+  assert.equal(vendorKey(kubernetes, 'mount-options', 'volume.beta'), 'volume.beta.kubernetes.io/mount-options')
+})
+
+test('the domains of the vendor are reserved, and all below them; what only looks like them is not', () => {
+  const reserved = ['kubernetes.io/x', 'a.b.kubernetes.io/x', 'K8S.io/x', 'k8s.io', 'sub.k8s.io/a/b']
+  const free = ['x', 'orch.io/x', 'kubernetes.io.example/x', 'notkubernetes.io/x', 'example.org/k8s.io', '']
+  for (const key of reserved) assert.ok(isVendorKey(kubernetes, key), key)
+  for (const key of free) assert.ok(!isVendorKey(kubernetes, key), key)
+  assert.ok(isVendorKey(orch, 'node.orch.io/x'))
+})

@@ -1,0 +1,21 @@
+/** The order of versions by how much they promise. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { compareVersions } from '../../../src/api/model/version-order.ts'
+
+test('what promises more comes first; what is no version comes last', () => {
+  const ordered = [
+    'v10',
+    'v2',
+    'v1',
+    'v11beta2',
+    'v10beta3',
+    'v3beta1',
+    'v12alpha1',
+    'v11alpha2',
+    'foo1',
+    'foo10',
+    'v0',
+  ]
+  assert.deepEqual(ordered.toReversed().sort(compareVersions), ordered)
+})

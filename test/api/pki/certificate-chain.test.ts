@@ -1,0 +1,71 @@
+/** Chains of certificates as signers hand them in: which are taken, and why the others are not. */
+import assert from 'node:assert/strict'
+import { X509Certificate } from 'node:crypto'
+import { test } from 'node:test'
+import { issueCertificate } from '../../../src/api/pki/certificate.ts'
+import { checkCertificateChain } from '../../../src/api/pki/issued-certificates.ts'
+import { MalformedInput } from '../../../src/api/pki/malformed-input.ts'
+import { seeded } from '../../storage/store/seeded.ts'
+import { pem, requestDer, requestPem } from './encode.ts'
+import { makeAuthority, template } from './issue.ts'
+
+const authority = await makeAuthority()
+const leaf = issueCertificate(template(authority))
+const bytes = new X509Certificate(leaf).raw
+const authorityBytes = new X509Certificate(authority.certificate).raw
+const check = (text: string) => checkCertificateChain(Buffer.from(text))
+
+/** The certificate with another algorithm where it is signed than outside. */
+const twoAlgorithms = Buffer.from(bytes)
+twoAlgorithms[bytes.indexOf('2a8648ce3d040302', 'hex') + 7] = 3
+
+const taken: [string, string][] = [
+  ['one certificate', leaf],
+  ['a chain', leaf + authority.certificate],
+  ['text before, between and after', `for jane\n${leaf}by\n${authority.certificate}# end\n`],
+  ['two certificates in one block', pem('CERTIFICATE', Buffer.concat([bytes, authorityBytes]))],
+  ['a hundred', leaf.repeat(100)],
+]
+
+const refused: [string, string, RegExp][] = [
+  ['nothing', '', /at least one/],
+  ['text', 'hello', /at least one/],
+  ['a block without end', leaf.slice(0, -5), /at least one/],
+  ['another label', pem('PUBLIC KEY', bytes), /PUBLIC KEY/],
+  ['a label for more than a certificate', pem('TRUSTED CERTIFICATE', bytes), /TRUSTED/],
+  ['another label after a good block', leaf + requestPem(), /CERTIFICATE REQUEST/],
+  ['header lines', leaf.replace('-----\n', '-----\nProc-Type: 4,NONE\n\n'), /headers/],
+  ['an empty block', pem('CERTIFICATE', Buffer.alloc(0)), /no certificate/],
+  ['no certificate inside', pem('CERTIFICATE', Buffer.from('hello')), /.*/],
+  ['a request inside', pem('CERTIFICATE', requestDer()), /.*/],
+  ['a bad block after a good one', leaf + pem('CERTIFICATE', Buffer.from('hello')), /.*/],
+  ['something after the certificate', pem('CERTIFICATE', Buffer.concat([bytes, Buffer.from([5, 0])])), /.*/],
+  ['two signature algorithms', pem('CERTIFICATE', twoAlgorithms), /two signature algorithms/],
+  ['more than a hundred', leaf.repeat(101), /more than 100/],
+  ['more in a block than is read', pem('CERTIFICATE', Buffer.alloc(200 * 1024, 0x30)), /bytes/],
+]
+
+for (const [name, text] of taken) test(`taken: ${name}`, () => check(text))
+for (const [name, text, why] of refused) {
+  test(`refused: ${name}`, () => {
+    const isExpected = (error: unknown) => error instanceof MalformedInput && why.test(error.message)
+    assert.throws(() => check(text), isExpected)
+  })
+}
+
+test('mutated certificates are taken or refused, and nothing else happens', () => {
+  const random = seeded(11)
+  let taken = 0
+  for (let i = 0; i < 3000; i++) {
+    const changed = Buffer.from(bytes)
+    for (let count = random.below(3); count >= 0; count--) changed[random.below(bytes.length)] = random.below(256)
+    try {
+      check(pem('CERTIFICATE', changed))
+      taken++
+    } catch (error) {
+      if (!(error instanceof MalformedInput)) throw error
+    }
+  }
+  // A signature or name that differs is still a certificate; a length or tag that differs is none.
+  assert.ok(taken > 0 && taken < 3000)
+})

@@ -1,0 +1,87 @@
+/** The certificates at work: a TLS server and clients on this machine, trusting nothing but the authority. */
+import assert from 'node:assert/strict'
+import { X509Certificate } from 'node:crypto'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import { type ConnectionOptions, connect, createServer, type TLSSocket } from 'node:tls'
+import { openAuthority } from '../../../src/api/pki/authority.ts'
+import { issueCertificate } from '../../../src/api/pki/certificate.ts'
+import { readSubject } from '../../../src/api/pki/identity.ts'
+import { generateKey, keyFromPem, keyToPem, publicKeyOf } from '../../../src/api/pki/keys.ts'
+import { systemClock } from '../../../src/base/time/clock.ts'
+import { temporaryDirectory } from './openssl.ts'
+
+const names = { dns: ['localhost'], ips: ['127.0.0.1'] }
+
+/** A server that answers each client with the subject it read, or why it does not trust the client. */
+async function start(t: TestContext) {
+  const authority = await openAuthority({ directory: temporaryDirectory(t), clock: systemClock })
+  const { certificate: cert, key } = await authority.servingCertificate(names)
+  const options = { cert, key, ca: authority.certificate, requestCert: true, rejectUnauthorized: false }
+  const server = createServer(options, (socket) => socket.end(JSON.stringify(answerTo(socket))))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  return { authority, server, port: (server.address() as AddressInfo).port }
+}
+
+function answerTo(socket: TLSSocket): unknown {
+  const peer = socket.getPeerX509Certificate()
+  return socket.authorized && peer !== undefined ? readSubject(peer.raw) : String(socket.authorizationError)
+}
+
+async function ask(port: number, options: ConnectionOptions): Promise<unknown> {
+  const socket = connect({ host: '127.0.0.1', port, ...options })
+  try {
+    const chunks: Buffer[] = []
+    for await (const chunk of socket) chunks.push(chunk)
+    return JSON.parse(Buffer.concat(chunks).toString())
+  } finally {
+    socket.destroy()
+  }
+}
+
+test('the admin is known by its certificate, over an address and over a name', async (t) => {
+  const { authority, port } = await start(t)
+  const { certificate: cert, key } = await authority.adminCertificate()
+  const admin = { commonNames: ['orch-admin'], organizations: ['system:masters'] }
+  assert.deepEqual(await ask(port, { ca: authority.certificate, cert, key }), admin)
+  assert.deepEqual(await ask(port, { ca: authority.certificate, cert, key, servername: 'localhost' }), admin)
+})
+
+test('a client refuses a server of another authority or name', async (t) => {
+  const { authority, port } = await start(t)
+  const { authority: other } = await start(t)
+  await assert.rejects(ask(port, { ca: other.certificate }), /certificate/)
+  await assert.rejects(ask(port, { ca: authority.certificate, servername: 'other' }), /Hostname\/IP does not match/)
+})
+
+test('the server does not trust a client of another authority, an expired one, or a certificate for servers', async (t) => {
+  const { authority, port } = await start(t)
+  const { authority: other } = await start(t)
+  const asking = async ({ certificate, key }: { certificate: string; key: string }) =>
+    ask(port, { ca: authority.certificate, cert: certificate, key })
+  assert.match(String(await asking(await other.adminCertificate())), /UNABLE_TO_VERIFY|SIGNATURE|SELF_SIGNED/)
+  assert.match(String(await asking(await authority.servingCertificate(names))), /INVALID_PURPOSE/)
+  const expired = generateKey()
+  const certificate = issueCertificate({
+    subject: { commonName: 'late', organizations: [] },
+    publicKey: publicKeyOf(expired),
+    issuer: { certificate: authority.certificate, key: keyFromPem(authority.key) },
+    usages: ['digital signature', 'client auth'],
+    notBefore: Date.now() - 20_000,
+    notAfter: Date.now() - 10_000,
+  })
+  assert.match(String(await asking({ certificate, key: keyToPem(expired) })), /CERT_HAS_EXPIRED/)
+})
+
+test('a running server takes a new serving certificate into use', async (t) => {
+  const { authority, server, port } = await start(t)
+  const { certificate: cert, key } = await authority.servingCertificate({ dns: ['new.example'], ips: [] })
+  server.setSecureContext({ cert, key, ca: authority.certificate })
+  const socket = connect({ host: '127.0.0.1', port, ca: authority.certificate, servername: 'new.example' })
+  t.after(() => socket.destroy())
+  await once(socket, 'secureConnect')
+  assert.equal(socket.getPeerX509Certificate()?.fingerprint256, new X509Certificate(cert).fingerprint256)
+})

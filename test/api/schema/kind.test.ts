@@ -1,0 +1,52 @@
+/** What a kind and its further versions are made of. */
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { defineKind, defineVersion, type ObjectOf } from '../../../src/api/schema/kind.ts'
+import { field, s } from '../../../src/api/schema/schema.ts'
+
+const note = { note: field(2, s.string()) }
+const stored = defineKind({
+  names: { group: 'core', version: 'v1', kind: 'Note', plural: 'notes', shortNames: ['no'], scope: 'Cluster' },
+  doc: 'A note.',
+  fields: note,
+  rules: { readOnly: ['note'], fillDefaults: () => {}, validate: () => [] },
+  life: { deleteAnswers: 'object', holdsDeletion: () => true, gracePeriod: () => 1 },
+  views: { selectable: () => ({}), columns: [], confidential: true },
+  deprecated: { since: 'v1.2', until: 'v1.3' },
+})
+type Note = ObjectOf<typeof note>
+const unchanged = { fromStored: (object: Note) => object, toStored: (object: Note) => object }
+
+test('a kind that says only what it is called is plain data, named as a DNS subdomain is', () => {
+  const plain = defineKind({
+    names: { group: 'core', version: 'v1', kind: 'Plain', plural: 'plains', scope: 'Namespaced' },
+    doc: 'Nothing.',
+    fields: {},
+  })
+  assert.deepEqual([plain.rules, plain.life, plain.views, plain.deprecated], [{}, {}, {}, undefined])
+  assert.deepEqual(plain.form('a.b'), [])
+  assert.notDeepEqual(plain.form('A'), [])
+})
+
+test('a version is as the stored one in all that it does not name, but for its rules and its deprecation', () => {
+  const fillDefaults = () => {}
+  const version = defineVersion(stored, { version: 'v2', fields: note, fillDefaults, ...unchanged })
+  const own = new Set(['version', 'schema', 'rules', 'conversion', 'deprecated'])
+  for (const name of Object.keys(stored) as (keyof typeof stored)[])
+    if (!own.has(name)) assert.deepEqual(version[name], stored[name], name)
+  assert.equal(version.version, 'v2')
+  assert.deepEqual(version.rules, { readOnly: ['note'], fillDefaults })
+  assert.equal(version.deprecated, undefined)
+  assert.equal(version.conversion?.stored, stored)
+})
+
+test('a version may be in another group, and select by other paths', () => {
+  const version = defineVersion(stored, {
+    group: 'other',
+    version: 'v1',
+    fields: note,
+    selectable: { text: 'note' },
+    ...unchanged,
+  })
+  assert.deepEqual([version.group, version.selectorNames], ['other', { text: 'note' }])
+})

@@ -1,0 +1,60 @@
+/** Who approves or signs a certificate request needs the right to do so for its signer. */
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { requestPem } from '../../api/pki/encode.ts'
+import { serve } from '../../support/in-process.ts'
+
+const server = await serve({ after })
+const admin = server.client()
+const bob = server.client('bob-token')
+const requests = '/apis/certificates.orch.io/v1/certificatesigningrequests'
+const rbac = '/apis/rbac.authorization.orch.io/v1'
+const group = 'certificates.orch.io'
+
+async function give(name: string, rules: readonly object[]): Promise<void> {
+  await admin.post(`${rbac}/clusterroles`, { metadata: { name }, rules })
+  const roleRef = { kind: 'ClusterRole', name }
+  await admin.post(`${rbac}/clusterrolebindings`, {
+    metadata: { name },
+    roleRef,
+    subjects: [{ kind: 'User', name: 'bob' }],
+  })
+}
+
+const signers = (verb: string, name: string, apiGroup = group) => ({
+  verbs: [verb],
+  apiGroups: [apiGroup],
+  resources: ['signers'],
+  resourceNames: [name],
+})
+
+let made = 0
+
+/** What bob is answered who approves, and who signs, a request of this signer. */
+async function tryBoth(signerName: string): Promise<number[]> {
+  const name = `r${made++}`
+  const spec = { request: Buffer.from(requestPem()).toString('base64'), signerName, usages: ['client auth'] }
+  assert.equal((await admin.post(requests, { metadata: { name }, spec })).status, 201)
+  const condition = (type: string) => ({ type, status: 'True', reason: 'r', message: 'm' })
+  const write = async (subresource: string, type: string) => {
+    const found = (await admin.get(`${requests}/${name}`)).body
+    const conditions = [...(found.status.conditions ?? []), condition(type)]
+    return (await bob.put(`${requests}/${name}/${subresource}`, { ...found, status: { conditions } })).status
+  }
+  return [await write('approval', 'Approved'), await write('status', 'Failed')]
+}
+
+test('a right for a signer is by its name or its domain, and for approving or for signing', async () => {
+  const resources = ['certificatesigningrequests/approval', 'certificatesigningrequests/status']
+  await give('writer', [{ verbs: ['update'], apiGroups: [group], resources }])
+  assert.deepEqual(await tryBoth('example.com/one'), [403, 403])
+  await give('elsewhere', [signers('approve', 'example.com/one', ''), signers('sign', 'example.com/one', 'apps')])
+  assert.deepEqual(await tryBoth('example.com/one'), [403, 403])
+  await give('approver', [signers('approve', 'example.com/one')])
+  assert.deepEqual(await tryBoth('example.com/one'), [200, 403])
+  assert.deepEqual(await tryBoth('example.com/two'), [403, 403])
+  await give('domain', [signers('sign', 'example.com/*')])
+  assert.deepEqual(await tryBoth('example.com/two'), [403, 200])
+  assert.deepEqual(await tryBoth('example.com/one'), [200, 200])
+  assert.deepEqual(await tryBoth('other.com/one'), [403, 403])
+})

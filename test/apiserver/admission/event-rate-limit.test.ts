@@ -1,0 +1,91 @@
+/** EventRateLimit: events beyond a limit are refused with 429, each limit counting what it is about. */
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import type { Json } from '../../../src/api/json/json.ts'
+import type { ApiObject } from '../../../src/api/model/object.ts'
+import { vendorOf } from '../../../src/api/model/vendor.ts'
+import { configuredEventRateLimit } from '../../../src/apiserver/admission/controls/event-rate-limit.ts'
+import { admissionFile } from '../../support/admission-file.ts'
+import type { HttpClient } from '../../support/http-client.ts'
+import { serve } from '../../support/in-process.ts'
+import { startFailing } from '../../support/start-failing.ts'
+
+const enabled = '--enable-admission-plugins=EventRateLimit'
+const head = { apiVersion: 'eventratelimit.admission.orch.io/v1alpha1', kind: 'Configuration' }
+
+test('events of one namespace are held back, those of another are not; dry runs do not count', async () => {
+  const limits = [{ type: 'Namespace', qps: 1, burst: 3 }]
+  const file = admissionFile({ after }, { EventRateLimit: { ...head, limits } })
+  const server = await serve({ after }, [enabled, file])
+  const client = server.client()
+  const create = async (namespace: string, at: HttpClient, query = '') => {
+    const object = { metadata: { generateName: 'e-' }, involvedObject: { kind: 'Pod', namespace, name: 'p' } }
+    return await at.post(`/api/v1/namespaces/${namespace}/events${query}`, object)
+  }
+  for (let i = 0; i < 5; i++) assert.equal((await create('default', client, '?dryRun=All')).status, 201)
+  const answers = await Promise.all(Array.from({ length: 50 }, () => create('default', client)))
+  const refused = answers.filter(({ status }) => status === 429)
+  // A second or two may pass meanwhile, in each of which one more is let in.
+  assert.ok(refused.length >= 30 && answers.length - refused.length >= 3, `${refused.length} refused`)
+  assert.match(refused[0]!.body.message, /limit of type Namespace/)
+  assert.equal((await create('kube-system', client)).status, 201)
+  assert.equal((await client.post('/api/v1/namespaces/default/configmaps', { metadata: { name: 'c' } })).status, 201)
+})
+
+describe('the buckets', () => {
+  let now = 0
+  const limited = (...limits: Json[]) => {
+    const value = { ...head, limits }
+    const clock = { now: () => now, monotonic: () => now }
+    const { validate } = configuredEventRateLimit({ vendor: vendorOf('orch'), clock }, value)
+    const event = (name: string) => ({ metadata: {}, involvedObject: { name }, source: { component: 's' } })
+    return (namespace: string, user: string, name = 'p') => {
+      const request = { namespace, user: { name: user }, object: event(name) as unknown as ApiObject, dryRun: false }
+      try {
+        validate!(request as never)
+        return true
+      } catch (error) {
+        assert.equal((error as { code?: number }).code, 429)
+        return false
+      }
+    }
+  }
+
+  test('fill with time, up to their burst', () => {
+    const ask = limited({ type: 'Server', qps: 2, burst: 2 })
+    assert.deepEqual([ask('a', 'u'), ask('b', 'v'), ask('a', 'u')], [true, true, false])
+    now += 500
+    assert.deepEqual([ask('a', 'u'), ask('a', 'u')], [true, false])
+    now += 60_000
+    assert.deepEqual([ask('a', 'u'), ask('a', 'u'), ask('a', 'u')], [true, true, false])
+  })
+
+  test('are told apart by user, and by source and object; the oldest are forgotten', () => {
+    const byUser = limited({ type: 'User', qps: 1, burst: 1 })
+    assert.deepEqual([byUser('a', 'u'), byUser('b', 'u'), byUser('a', 'v')], [true, false, true])
+    const byObject = limited({ type: 'SourceAndObject', qps: 1, burst: 1, cacheSize: 2 })
+    assert.deepEqual([byObject('a', 'u', 'p'), byObject('a', 'v', 'p'), byObject('a', 'u', 'q')], [true, false, true])
+    assert.deepEqual([byObject('a', 'u', 'r'), byObject('a', 'u', 'q'), byObject('a', 'u', 'p')], [true, false, true])
+    const both = limited({ type: 'Server', qps: 1, burst: 2 }, { type: 'Namespace', qps: 1, burst: 1 })
+    assert.deepEqual([both('a', 'u'), both('b', 'u'), both('c', 'u')], [true, true, false])
+  })
+})
+
+const limit = { type: 'Server', qps: 1, burst: 1 }
+for (const [what, limits, told] of [
+  ['an empty list of limits', [], /limits: name at least one/],
+  ['an unknown type', [{ ...limit, type: 'Planet' }], /limits\[0\]\.type/],
+  ['a rate of none', [{ ...limit, qps: 0 }], /limits\[0\]\.qps: .*must be positive/],
+  ['an unknown field', [{ ...limit, x: 1 }], /unknown field "limits\[0\]\.x"/],
+] as const)
+  test(`${what} is refused`, () => {
+    const value = { ...head, limits } as unknown as Json
+    const clock = { now: () => 0, monotonic: () => 0 }
+    assert.throws(() => configuredEventRateLimit({ vendor: vendorOf('orch'), clock }, value), told)
+  })
+
+test('without its limits the server does not start', async () => {
+  const { code, errors } = await startFailing({ after }, [enabled])
+  assert.equal(code, 1)
+  assert.match(errors, /EventRateLimit needs its limits/)
+})

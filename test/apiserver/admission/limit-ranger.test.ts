@@ -1,0 +1,121 @@
+/** LimitRanger: what is not said is filled in, and what is asked for stays within the bounds. */
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { giveAccount } from '../../support/accounts.ts'
+import { assertBrief } from '../../support/effort.ts'
+import { serve } from '../../support/in-process.ts'
+
+const client = (await serve({ after })).client()
+let made = 0
+
+async function bounded(...limits: object[]): Promise<string> {
+  const namespace = `limits-${made++}`
+  await client.post('/api/v1/namespaces', { metadata: { name: namespace } })
+  await giveAccount(client, namespace)
+  const base = `/api/v1/namespaces/${namespace}`
+  const sent = { metadata: { name: 'range' }, spec: { limits } }
+  const { status, text } = await client.post(`${base}/limitranges`, sent)
+  assert.equal(status, 201, text)
+  return base
+}
+
+const pod = (resources: object, more: object = {}) => ({
+  metadata: { generateName: 'p-' },
+  spec: { containers: [{ name: 'c', image: 'i', resources }], ...more },
+})
+
+test('what containers do not say is filled in, and told', async () => {
+  const base = await bounded({ type: 'Container', default: { cpu: '2' }, defaultRequest: { cpu: '1', memory: '1Mi' } })
+  const { body } = await client.post(`${base}/pods`, pod({ requests: { memory: '2Mi' } }))
+  assert.deepEqual(body.spec.containers[0].resources, {
+    limits: { cpu: '2' },
+    requests: { cpu: '1', memory: '2Mi' },
+  })
+  assert.equal(
+    body.metadata.annotations['orch.io/limit-ranger'],
+    'LimitRanger plugin set: cpu request for container c; cpu limit for container c',
+  )
+})
+
+const container = { type: 'Container' }
+for (const [what, limits, resources, told] of [
+  ['less than the least', { ...container, min: { cpu: '1' } }, { requests: { cpu: '1m' } }, /but request is 1m/],
+  [
+    'more than the most',
+    { ...container, max: { cpu: '1' } },
+    { limits: { cpu: '1001m' } },
+    /maximum cpu usage per Container is 1, but limit is 1001m/,
+  ],
+  [
+    'a limit too far above the request',
+    { ...container, maxLimitRequestRatio: { cpu: '1.5' } },
+    { requests: { cpu: '2' }, limits: { cpu: '3001m' } },
+    /ratio per Container is 1500m, but provided ratio is 1\.500500/,
+  ],
+  ['no limit', { type: 'Pod', max: { memory: '1Gi' } }, { requests: { memory: '1' } }, /No limit is specified/],
+  ['no request', { type: 'Pod', min: { memory: '1Gi' } }, {}, /No request is specified/],
+] as const)
+  test(`${what} is refused, with the bound and who set it`, async () => {
+    const base = await bounded(limits)
+    const { status, body } = await client.post(`${base}/pods`, pod(resources))
+    assert.equal(status, 403)
+    assert.match(body.message, told)
+    assert.match(body.message, /^pods "p-.*\(LimitRange range\) \(refused by the admission control LimitRanger\)$/)
+    assert.equal((await client.get(`${base}/pods`)).body.items.length, 0)
+  })
+
+test('a claim stays within the bounds when it changes, unless it is going', async () => {
+  const base = await bounded({ type: 'PersistentVolumeClaim', max: { storage: '1Gi' } })
+  const claim = (storage: string) => ({
+    metadata: { name: 'c', finalizers: ['example.com/hold'] },
+    spec: { accessModes: ['ReadWriteOnce'], storageClassName: '', resources: { requests: { storage } } },
+  })
+  const path = `${base}/persistentvolumeclaims`
+  assert.equal((await client.post(path, claim('2Gi'))).status, 403)
+  assert.equal((await client.post(path, claim('1Gi'))).status, 201)
+  const range = {
+    metadata: { name: 'range' },
+    spec: { limits: [{ type: 'PersistentVolumeClaim', max: { storage: '1' } }] },
+  }
+  assert.equal((await client.put(`${base}/limitranges/range`, range)).status, 200)
+  const patch = (body: object) =>
+    client.send(`${path}/c`, { method: 'PATCH', headers: { 'content-type': 'application/merge-patch+json' }, body })
+  assert.equal((await patch({ metadata: { labels: { a: 'b' } } })).status, 403)
+  await client.delete(`${path}/c`)
+  assert.equal((await patch({ metadata: { finalizers: null } })).status, 200)
+  assert.equal((await client.get(`${path}/c`)).status, 404)
+})
+
+test('of very many containers the one that breaks a bound is found', async () => {
+  const base = await bounded({ type: 'Container', max: { cpu: '2' } })
+  const send = (last: string) => {
+    const containers = Array.from({ length: 2_000 }, (_, i) => ({
+      name: `c${i}`,
+      image: 'i',
+      resources: { limits: { cpu: i < 1_999 ? `${i + 1}m` : last } },
+    }))
+    return client.post(`${base}/pods?dryRun=All`, pod({}, { containers }))
+  }
+  assert.equal((await send('2')).status, 201)
+  const { status, body } = await send('3')
+  assert.equal(status, 403)
+  assert.match(body.message, /is forbidden: maximum cpu usage per Container is 2, but limit is 3 \(/)
+})
+
+test('what would be filled into many containers is made only as far as an annotation can tell it', async () => {
+  const names = Array.from({ length: 4000 }, (_, i) => [`example.com/resource-${i}`, '1'])
+  const base = await bounded({ type: 'Container', default: Object.fromEntries(names) })
+  const containers = Array.from({ length: 300 }, (_, i) => ({ name: `c${i}`, image: 'i' }))
+  const { result } = await assertBrief(500, () => client.post(`${base}/pods`, pod({}, { containers })))
+  assert.equal(result.status, 422)
+  assert.match(result.body.message, /metadata.annotations: Too long: must have at most 262144 bytes/)
+})
+
+test('of very many bounds that are broken some are told', async () => {
+  const names = Array.from({ length: 6000 }, (_, i) => [`example.com/resource-${i}`, '1'])
+  const base = await bounded({ type: 'Container', maxLimitRequestRatio: Object.fromEntries(names) })
+  const containers = Array.from({ length: 100 }, (_, i) => ({ name: `c${i}`, image: 'i' }))
+  const { result } = await assertBrief(300, () => client.post(`${base}/pods`, pod({}, { containers })))
+  assert.equal(result.status, 403)
+  assert.equal(result.body.message.match(/no request is specified/g).length, 20)
+})

@@ -1,0 +1,44 @@
+/** When a count may be exact: no write under way, and new ones wait, for a moment only. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { QuotaActivity } from '../../../src/apiserver/admission/quota/activity.ts'
+
+const turn = () => new Promise(setImmediate)
+
+test('a count begins when the last write has ended, and writes that come meanwhile wait for it', async () => {
+  const activity = new QuotaActivity()
+  const events: string[] = []
+  const end = await activity.begin('a')
+  const counting = activity.whileStill('a', async () => {
+    events.push('count')
+    await turn()
+    events.push('counted')
+    return 5
+  })
+  const waiting = activity.begin('a').then((endIt) => {
+    events.push('write')
+    endIt()
+  })
+  ;(await activity.begin('b'))()
+  await turn()
+  assert.deepEqual(events, [])
+  end()
+  assert.equal(await counting, 5)
+  await waiting
+  assert.deepEqual(events, ['count', 'counted', 'write'])
+  assert.equal(await activity.whileStill('a', async () => 6), 6)
+})
+
+test('neither a write that does not end nor a long count holds up others', async () => {
+  const activity = new QuotaActivity({ drainMs: 10, holdMs: 10 })
+  const end = await activity.begin('a')
+  assert.equal(await activity.whileStill('a', async () => assert.fail('a write is under way')), undefined)
+  end()
+  const long = activity.whileStill('a', async (isStill) => {
+    assert.ok(isStill())
+    const other = await activity.begin('a')
+    other()
+    return isStill()
+  })
+  assert.equal(await long, false, 'a write began meanwhile')
+})

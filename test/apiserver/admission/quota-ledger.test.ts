@@ -1,0 +1,97 @@
+/** The ledger of quotas: what comes together is stored together, but charges and what is given back never cancel out. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { JsonObject } from '../../../src/api/json/json.ts'
+import { notFound } from '../../../src/api/model/api-error.ts'
+import { negative, readAmounts } from '../../../src/api/model/quota/amounts.ts'
+import type { TakenKey } from '../../../src/apiserver/admission/commit-terms.ts'
+import type { OwnWrites, StatusChange } from '../../../src/apiserver/admission/own-writes.ts'
+import { type Debt, newDebtKey, readDebt } from '../../../src/apiserver/admission/quota/debts.ts'
+import { Ledger } from '../../../src/apiserver/admission/quota/ledger.ts'
+
+const quota = { namespace: 'n', name: 'q' }
+const pods = (number: string) => readAmounts({ pods: number })
+const owed = (number: string): Debt => ({
+  ...{ key: newDebtKey(quota), quota, uid: 'u' },
+  change: negative(pods(number)),
+})
+
+/** A ledger over one quota in memory, what was in use after each change that was stored, and what is owed to it. */
+function open(hard: string, used: string, debts: readonly Debt[] = []) {
+  const stored: unknown[] = []
+  const records = new Map<string, TakenKey>()
+  const put = (key: string, value: Uint8Array = Buffer.alloc(0)) => records.set(key, { key, value })
+  for (const { key } of debts) put(key)
+  const now = { status: { hard: { pods: hard }, used: { pods: used } } as JsonObject, uid: 'u', gone: false }
+  const writes: Pick<OwnWrites, 'changeStatus' | 'taken' | 'release'> = {
+    changeStatus: async (_type, _name, next) => {
+      await Promise.resolve()
+      if (now.gone) throw notFound({ group: '', plural: 'resourcequotas' }, 'q')
+      const metadata = { name: 'q', namespace: 'n', uid: now.uid }
+      const object = () => ({ apiVersion: 'v1', kind: 'ResourceQuota', metadata, status: now.status })
+      const missing = (change: StatusChange) => change.guards.some(({ key }) => !records.has(key))
+      let change = await next(object())
+      if (missing(change)) change = await next(object())
+      assert.ok(!missing(change))
+      for (const key of change.releases) records.delete(key)
+      for (const { key, value } of change.takes) put(key, value)
+      now.status = change.status
+      stored.push((now.status.used as JsonObject).pods)
+    },
+    taken: async () => [...records.values()],
+    release: async (key) => void records.delete(key),
+  }
+  return { ledger: new Ledger(writes), stored, records, now }
+}
+
+test('a charge is seen in what is in use, whatever is given back at the same time', async () => {
+  const debt = owed('2')
+  const { ledger, stored, records } = open('10', '5', [debt])
+  const outcomes = await Promise.all([
+    ledger.charge(quota, pods('1')),
+    ledger.charge(quota, pods('1')),
+    ledger.settle(debt),
+    ledger.charge(quota, pods('1')),
+  ])
+  assert.deepEqual(
+    outcomes.map((outcome) => outcome && 'debt' in outcome),
+    [true, true, undefined, true],
+  )
+  assert.deepEqual(stored, ['6', '4', '6'])
+  const left = [...records.values()].map((entry) => readDebt(entry))
+  assert.deepEqual(
+    left.map(({ uid, change }) => [uid, change.get('pods')?.nanos]),
+    Array(3).fill(['u', -1_000_000_000n]),
+    'each charge is owed until the object is stored',
+  )
+})
+
+test('what is given back makes room for what is charged with it', async () => {
+  const debt = owed('1')
+  const { ledger, stored } = open('5', '5', [debt])
+  const [refused, charged] = await Promise.all([
+    ledger.charge(quota, pods('1')),
+    ledger.charge(quota, pods('1')),
+    ledger.settle(debt),
+  ])
+  assert.match('refused' in refused! ? refused.refused : '', /exceeded quota: q/)
+  assert.ok('debt' in charged!)
+  assert.deepEqual(stored, ['5', '4', '5'])
+})
+
+test('a debt is settled once, and only to the quota that it is owed to', async () => {
+  const [one, two, other] = [owed('1'), owed('2'), { ...owed('4'), uid: 'of another that had the name' }]
+  const { ledger, records, now } = open('10', '9', [two, other])
+  await Promise.all([ledger.settle(one), ledger.settle(two), ledger.settle(other), ledger.settle(two)])
+  assert.deepEqual(now.status.used, { pods: '7' })
+  assert.equal(records.size, 0)
+})
+
+test('nothing is owed to a quota that is gone', async () => {
+  const debt = owed('1')
+  const { ledger, records, now } = open('10', '9', [debt])
+  now.gone = true
+  await ledger.settle(debt)
+  assert.deepEqual(await ledger.charge(quota, pods('1')), { debt: undefined })
+  assert.equal(records.size, 0)
+})

@@ -1,0 +1,161 @@
+/**
+ * Hostile webhooks: whatever one does, its failure policy decides within its time-out, other requests keep their pace,
+ * memory stays bounded, and nobody is called whom the configuration does not name.
+ */
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { longTest } from '../../../support/long.ts'
+import { ownMemory } from '../../../support/memory.ts'
+import { startServer } from '../../../support/server.ts'
+import { configure, Webhooks, webhook } from '../../../support/webhooks.ts'
+
+const server = await startServer({ after })
+const webhooks = await Webhooks.start({ after }, { bomb: true })
+const client = server.client()
+await client.post('/api/v1/namespaces', { metadata: { name: 'hostile', labels: { hooked: 'yes' } } })
+await client.post('/api/v1/namespaces', { metadata: { name: 'calm' } })
+const maps = '/api/v1/namespaces/hostile/configmaps'
+let names = 0
+
+const failing = [
+  'hang',
+  'redirect',
+  'gigabyte',
+  'drip',
+  'bad-json',
+  'wrong-uid',
+  'wrong-version',
+  'bomb',
+  'reset',
+  'many-values',
+  'huge-patch',
+  'quadratic-patch',
+]
+
+async function create(path: string, more: object) {
+  const name = `n${names++}`
+  await configure(client, 'mutating', 'hostile', [webhook(webhooks, path, { timeoutSeconds: 1, ...more })])
+  const began = performance.now()
+  const answer = await client.post(maps, { metadata: { name } })
+  return { answer, ms: performance.now() - began }
+}
+
+test('a webhook that closes the connection after it has read the review is called once', async () => {
+  webhooks.taken()
+  for (const path of ['/allow', '/reset', '/allow']) {
+    const { answer } = await create(path, { failurePolicy: 'Fail' })
+    assert.equal(answer.status, path === '/reset' ? 500 : 201, answer.text)
+  }
+  assert.deepEqual(webhooks.taken(), ['/allow', '/reset', '/allow'])
+})
+
+/** On a disturbed machine everything takes longer: what must not happen is that the webhook decides how long. */
+const mostMs = 15_000
+
+for (const path of failing)
+  test(`${path}: the failure policy decides in time`, async () => {
+    const refused = await create(`/${path}`, { failurePolicy: 'Fail' })
+    assert.equal(refused.answer.status, 500, refused.answer.text)
+    assert.match(refused.answer.body.message, /failed calling webhook/)
+    if (path === 'hang') assert.match(refused.answer.body.message, /context deadline exceeded/, 'as programs look for')
+    assert.ok(refused.ms < mostMs, `${refused.ms} ms`)
+    const ignored = await create(`/${path}`, { failurePolicy: 'Ignore' })
+    assert.equal(ignored.answer.status, 201, ignored.answer.text)
+    assert.ok(ignored.ms < mostMs, `${ignored.ms} ms`)
+  })
+
+for (const path of ['deep-patch', 'prototype-patch'])
+  test(`${path}: is an error, or harmless`, async () => {
+    const { answer, ms } = await create(`/${path}`, { failurePolicy: 'Fail', timeoutSeconds: 2 })
+    assert.ok([201, 422, 500].includes(answer.status), answer.text.slice(0, 500))
+    assert.ok(ms < mostMs, `${ms} ms`)
+  })
+
+test('a time to try again that is no whole number of seconds is left out', async () => {
+  for (const [sent, told] of [
+    ['7', 7],
+    ['2147483647', 2_147_483_647],
+    ['2147483648', undefined],
+    ['1e308', undefined],
+    ['0.5', undefined],
+    ['-1', undefined],
+    ['12345678901234567890', undefined],
+  ] as const) {
+    const { answer } = await create(`/deny-for/${sent}`, {})
+    const seen = [answer.status, answer.body.details?.retryAfterSeconds, answer.headers['retry-after']]
+    assert.deepEqual(seen, [429, told, told === undefined ? undefined : String(told)], sent)
+  }
+})
+
+test('of very many warnings the first are shown, and an answer that is too long says so', async () => {
+  const { answer } = await create('/many-warnings/100000', { failurePolicy: 'Fail', timeoutSeconds: 10 })
+  assert.equal(answer.status, 201, answer.text)
+  const warnings = String(answer.headers.warning).split(', ')
+  assert.deepEqual([warnings[0], warnings.length], ['299 - "warning 0"', 50])
+  const refused = await create('/many-warnings/300000', { failurePolicy: 'Fail', timeoutSeconds: 10 })
+  assert.equal(refused.answer.status, 500)
+  assert.match(refused.answer.body.message, /the answer has more than 200000 values/)
+})
+
+test('a bad certificate is a failure', async () => {
+  const other = await Webhooks.start({ after })
+  const clientConfig = { url: `${webhooks.base}/allow`, caBundle: other.caBundle }
+  const { answer } = await create('/allow', { clientConfig })
+  assert.equal(answer.status, 500)
+  assert.match(answer.body.message, /x509: certificate signed by unknown authority/)
+})
+
+test('a name that leads to somebody else is a failure, before anything is sent', async () => {
+  webhooks.taken()
+  const url = `https://localhost:${webhooks.port}/allow`
+  const { answer } = await create('/allow', { clientConfig: { url, caBundle: webhooks.caBundle } })
+  assert.equal(answer.status, 500)
+  assert.match(answer.body.message, /x509/)
+  assert.deepEqual(webhooks.taken(), [])
+})
+
+test('a CA bundle that is none is a failure', async () => {
+  const caBundle = Buffer.from('-----BEGIN CERTIFICATE-----\nbm8=\n-----END CERTIFICATE-----\n').toString('base64')
+  const { answer } = await create('/allow', { clientConfig: { url: `${webhooks.base}/allow`, caBundle } })
+  assert.equal(answer.status, 500)
+  assert.match(answer.body.message, /x509/)
+})
+
+test('nobody was led elsewhere', () => {
+  assert.deepEqual(
+    webhooks.calls.filter(({ path }) => path === '/canary'),
+    [],
+  )
+})
+
+longTest('others keep their pace, and memory stays bounded', async () => {
+  const paths = ['/gigabyte', '/hang', '/many-values', '/huge-patch', '/quadratic-patch']
+  await configure(
+    client,
+    'validating',
+    'hostile',
+    paths.map((path) => webhook(webhooks, path, { timeoutSeconds: 2, failurePolicy: 'Ignore' })),
+  )
+  await configure(client, 'mutating', 'hostile', [])
+  const before = ownMemory(server.process.pid!)
+  let ended = false
+  const attacked = Promise.all(
+    Array.from({ length: 10 }, (_, i) => client.post(maps, { metadata: { name: `attack-${i}` } })),
+  ).finally(() => {
+    ended = true
+  })
+  const calm = server.client()
+  const times: number[] = []
+  let most = 0
+  while (!ended) {
+    const began = performance.now()
+    assert.equal((await calm.get('/api/v1/namespaces/calm')).status, 200)
+    times.push(performance.now() - began)
+    most = Math.max(most, ownMemory(server.process.pid!) - before)
+  }
+  for (const { status } of await attacked) assert.equal(status, 201)
+  times.sort((a, b) => a - b)
+  assert.ok(times.length > 5, `only ${times.length} reads in between`)
+  assert.ok(times[Math.floor(times.length * 0.5)]! < 1000, `slow reads: ${times.slice(-5)} ms`)
+  assert.ok(most < 400 * 1024 * 1024, `${most} bytes more`)
+})

@@ -1,0 +1,260 @@
+/**
+ * An authenticating proxy that shows a certificate of its own: what its headers say counts, and what anybody else puts
+ * into the same headers does not.
+ */
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { connect as connectHttp2 } from 'node:http2'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { connect as connectTls } from 'node:tls'
+import type { CertifiedKey } from '../../../src/api/pki/authority.ts'
+import { serve } from '../../support/in-process.ts'
+import {
+  authorityExtensions,
+  certificatesIn,
+  type OpensslCertificate,
+  type WantedCertificate,
+} from '../../support/openssl-certificates.ts'
+import { ask, caOf, untilClosed } from '../../support/raw-http.ts'
+import type { Served } from '../../support/server.ts'
+import { startFailing } from '../../support/start-failing.ts'
+import { agentOf, until, whoIs } from '../../support/who.ts'
+
+const usual = [
+  '--requestheader-username-headers=X-Remote-User,X-Other-User',
+  '--requestheader-group-headers=X-Remote-Group,X-Other-Group',
+  '--requestheader-extra-headers-prefix=X-Remote-Extra-,X-More-',
+  '--requestheader-allowed-names=front-proxy,second-proxy',
+]
+
+interface World {
+  readonly make: (wanted: WantedCertificate) => OpensslCertificate
+  readonly clients: OpensslCertificate
+  readonly proxies: OpensslCertificate
+  readonly directory: string
+}
+
+function makeWorld(t: TestContext): World {
+  const directory = mkdtempSync(join(tmpdir(), 'orch-proxy-'))
+  t.after(() => rmSync(directory, { recursive: true, force: true }))
+  const make = certificatesIn(directory)
+  const [clients, proxies] = ['clients', 'proxies'].map((name) =>
+    make({ subject: `/CN=${name}`, extensions: authorityExtensions }),
+  )
+  return { make, clients: clients!, proxies: proxies!, directory }
+}
+
+const jane = { 'X-Remote-User': 'jane' }
+
+test('who asks is who the proxy says', { timeout: 300_000 }, async (t) => {
+  const { make, clients, proxies } = makeWorld(t)
+  const server = await serve(t, [
+    `--client-ca-file=${clients.certificateFile}`,
+    `--requestheader-client-ca-file=${proxies.certificateFile}`,
+    ...usual,
+  ])
+  const proxy = make({ subject: '/CN=front-proxy', issuer: proxies })
+  const said = async (headers: { readonly [name: string]: string | string[] }) => {
+    const { status, user, groups, extra } = await whoIs(server, { certificate: proxy, headers })
+    return { status, user, groups, ...(extra === undefined ? {} : { extra }) }
+  }
+  const known = (user: string, groups: readonly string[] = []) => ({
+    status: 201,
+    user,
+    groups: [...groups, 'system:authenticated'],
+  })
+
+  await t.test('names, groups and more', async () => {
+    assert.deepEqual(await said(jane), known('jane'))
+    assert.deepEqual(await said({ 'x-ReMoTe-uSeR': 'jane' }), known('jane'))
+    assert.deepEqual(await said({ 'X-Other-User': 'joe' }), known('joe'))
+    assert.deepEqual(await said({ 'X-Other-User': 'joe', ...jane }), known('jane'))
+    assert.deepEqual(await said({ 'X-Other-User': 'joe', 'X-Remote-User': '' }), known('joe'))
+    assert.deepEqual(
+      await said({ ...jane, 'X-Remote-Group': ['a', 'b, c', '', 'a'], 'X-Other-Group': 'd' }),
+      known('jane', ['a', 'b, c', 'a', 'd']),
+    )
+    assert.deepEqual(
+      await said({
+        ...jane,
+        'X-Remote-Extra-Scopes': ['openid', 'a, b'],
+        'x-remote-extra-acme.com%2FProject%41': 'one%2ftwo',
+        'X-Remote-Extra-50%': 'odd',
+        'X-Remote-Extra-__proto__': 'x',
+        'X-More-More': 'y',
+      }),
+      {
+        ...known('jane'),
+        extra: JSON.parse(
+          '{"scopes":["openid","a, b"],"acme.com/projectA":["one%2ftwo"],"50%":["odd"],"__proto__":["x"],"more":["y"]}',
+        ),
+      },
+    )
+    const umlaut = Buffer.from('Jürgen').toString('latin1')
+    assert.deepEqual(await said({ 'X-Remote-User': umlaut, 'X-Remote-Group': umlaut }), known('Jürgen', ['Jürgen']))
+    assert.equal((await said({ 'X-Remote-User': 'J\u00fcrgen' })).status, 401, 'not UTF-8')
+    assert.equal((await said({ ...jane, 'X-Remote-Group': 'J\u00fcrgen' })).status, 401, 'not UTF-8')
+  })
+
+  await t.test('a name that is sent twice is none', async () => {
+    for (const second of ['jane', 'joe']) assert.equal((await said({ 'X-Remote-User': ['jane', second] })).status, 400)
+  })
+
+  await t.test('without a name the proxy itself is nobody here', async () => {
+    assert.equal((await said({})).status, 401)
+    assert.equal((await said({ 'X-Remote-Group': 'system:masters' })).status, 401)
+    const told = await whoIs(server, { certificate: proxy, token: 'bob-token' })
+    assert.deepEqual([told.status, told.user], [201, 'bob'])
+  })
+
+  await t.test('another allowed name, another name, and certificates that do not count', async () => {
+    const by = async (subject: string, more: Partial<WantedCertificate> = {}) =>
+      (await whoIs(server, { certificate: make({ subject, issuer: proxies, ...more }), headers: jane })).status
+    assert.equal(await by('/CN=second-proxy'), 201)
+    assert.equal(await by('/CN=Front-Proxy'), 401)
+    assert.equal(await by('/CN=third-proxy'), 401)
+    assert.equal(await by('/O=front-proxy'), 401)
+    assert.equal(await by('/CN=front-proxy/CN=front-proxy'), 401)
+    assert.equal(await by('/CN=front-proxy/CN=x'), 401)
+    assert.equal(await by('/CN=x/CN=front-proxy'), 401)
+    assert.equal(await by('/CN=front-proxy', { extensions: ['extendedKeyUsage=serverAuth'] }), 401)
+  })
+
+  await t.test('a certificate of the clients is that client, whatever the headers say', async () => {
+    const spoof = { 'X-Remote-User': 'root', 'X-Remote-Group': 'system:masters', 'X-Remote-Extra-A': 'b' }
+    const certificate = make({ subject: '/CN=front-proxy', issuer: clients })
+    const told = await whoIs(server, { certificate, headers: spoof })
+    assert.deepEqual([told.user, told.groups, told.extra], ['front-proxy', ['system:authenticated'], undefined])
+  })
+
+  await t.test('headers of strangers are none, in every form', async () => {
+    await assertIgnored(server, { clients, make })
+  })
+
+  await t.test('over HTTP/2 too', async () => {
+    const { certificate: cert, key } = proxy
+    const session = connectHttp2(server.url, { ca: caOf(server), cert, key })
+    t.after(() => session.destroy())
+    const body = '{"apiVersion":"ops.orch.io/v1","kind":"WhoAmI"}'
+    const path = '/apis/ops.orch.io/v1/whoamis'
+    const head = { ':method': 'POST', ':path': path, 'content-type': 'application/json' }
+    const { text } = await ask(session, { ...head, 'x-remote-user': 'jane', 'x-remote-group': ['a', 'b'] }, [body])
+    assert.deepEqual(JSON.parse(text).status, { user: 'jane', groups: ['a', 'b', 'system:authenticated'] })
+  })
+
+  await t.test('who the proxy names may be another again, where they may', async () => {
+    const masters = { ...jane, 'X-Remote-Group': 'system:masters' }
+    assert.equal((await said({ ...masters, 'Impersonate-User': 'joe' })).user, 'joe')
+    assert.equal((await said({ ...jane, 'Impersonate-User': 'joe' })).status, 403)
+    const umlaut = Buffer.from('Jürgen').toString('latin1')
+    assert.equal((await said({ ...masters, 'Impersonate-User': umlaut })).user, 'Jürgen')
+    assert.equal((await said({ ...masters, 'Impersonate-User': 'J\u00fcrgen' })).status, 400)
+  })
+})
+
+async function assertIgnored(server: Served, { clients, make }: Pick<World, 'clients' | 'make'>): Promise<void> {
+  const other = make({ subject: '/CN=proxies', extensions: authorityExtensions })
+  const shown: {
+    readonly [name: string]: { certificate?: CertifiedKey; token?: string; user: string | undefined; status: number }
+  } = {
+    nothing: { user: undefined, status: 403 },
+    'a wrong token': { token: 'wrong', user: undefined, status: 401 },
+    'a right token': { token: 'bob-token', user: 'bob', status: 201 },
+    'a certificate of the clients': {
+      certificate: make({ subject: '/CN=carl', issuer: clients }),
+      user: 'carl',
+      status: 201,
+    },
+    'a self-signed one': { certificate: make({ subject: '/CN=front-proxy' }), user: undefined, status: 401 },
+    'one of another authority of the same name': {
+      certificate: make({ subject: '/CN=front-proxy', issuer: other }),
+      user: undefined,
+      status: 401,
+    },
+  }
+  const forms: readonly { readonly [name: string]: string | string[] }[] = [
+    { 'X-Remote-User': 'root', 'X-Remote-Group': 'system:masters' },
+    { X_Remote_User: 'root', X_Remote_Group: 'system:masters' },
+    { 'x-remote-user': 'root', 'x-remote-extra-scopes': 'all' },
+    { 'X-Remote-User': ['root', 'root'] },
+  ]
+  for (const [name, { user, status, ...credentials }] of Object.entries(shown)) {
+    for (const headers of forms) {
+      const told = await whoIs(server, { ...credentials, headers })
+      assert.deepEqual([told.status, told.user, told.extra], [status, user, undefined], `${name}: ${told.text}`)
+    }
+  }
+}
+
+test('headers in trailers are none', { timeout: 300_000 }, async (t) => {
+  const { make, proxies } = makeWorld(t)
+  const server = await serve(t, [
+    `--requestheader-client-ca-file=${proxies.certificateFile}`,
+    '--requestheader-username-headers=X-Remote-User,Impersonate-User',
+  ])
+  const { certificate: cert, key } = make({ subject: '/CN=anything', issuer: proxies })
+  const socket = connectTls({ host: '127.0.0.1', port: server.port, ca: caOf(server), cert, key })
+  socket.write(
+    [
+      'POST /apis/ops.orch.io/v1/whoamis HTTP/1.1',
+      'Host: x',
+      'Connection: close',
+      'Content-Type: application/json',
+      'Transfer-Encoding: chunked',
+      'Trailer: X-Remote-User',
+      '',
+      '2\r\n{}\r\n0',
+      'X-Remote-User: root',
+      '',
+      '',
+    ].join('\r\n'),
+  )
+  assert.match(await untilClosed(socket), /^HTTP\/1\.1 401 /)
+
+  await t.test('any name is allowed where none is named', async () => {
+    const certificate = make({ subject: '/CN=anything', issuer: proxies })
+    assert.equal((await whoIs(server, { certificate, headers: jane })).user, 'jane')
+    const several = make({ subject: '/CN=anything/CN=else', issuer: proxies })
+    assert.equal((await whoIs(server, { certificate: several, headers: jane })).status, 401)
+    assert.match(server.output(), /several common names.* fingerprint=/)
+  })
+
+  await t.test('nothing behind sees the headers, whoever sent them', async () => {
+    // Seen by impersonation, it would make the administrator joe, and refuse that to jane.
+    const headers = { 'Impersonate-User': 'joe' }
+    assert.equal((await whoIs(server, { token: 'admin-token', headers })).user, 'admin')
+    assert.equal((await whoIs(server, { token: 'bob-token', headers })).user, 'bob')
+    assert.equal((await whoIs(server, { certificate: { certificate: cert, key }, headers })).user, 'joe')
+  })
+
+  await t.test('the authorities are followed, on open connections too', async () => {
+    const agent = agentOf(server, { certificate: cert, key })
+    t.after(() => agent.destroy())
+    const asked = () => whoIs(server, { agent, headers: jane })
+    assert.equal((await asked()).user, 'jane')
+    const other = make({ subject: '/CN=proxies', extensions: authorityExtensions })
+    writeFileSync(proxies.certificateFile, other.certificate)
+    await until(asked, ({ status }) => status === 401)
+    writeFileSync(proxies.certificateFile, proxies.certificate)
+    await until(asked, ({ status }) => status === 201)
+  })
+})
+
+test('a flag that needs another is refused without it', { timeout: 300_000 }, async (t) => {
+  const { proxies } = makeWorld(t)
+  const authority = `--requestheader-client-ca-file=${proxies.certificateFile}`
+  const rows: readonly (readonly [readonly string[], RegExp])[] = [
+    ...usual.map((flag) => [[flag], /^orch: --requestheader-.* needs --requestheader-client-ca-file: .*\n$/] as const),
+    [[authority], /--requestheader-client-ca-file needs --requestheader-username-headers/],
+    [[authority, usual[1]!], /--requestheader-client-ca-file needs --requestheader-username-headers/],
+    [[authority, '--requestheader-username-headers=X-Remote-User,a b'], /"a b" is not the name of a header/],
+    [['--requestheader-client-ca-file=/dev/null', usual[0]!], /--requestheader-client-ca-file: cannot read/],
+  ]
+  for (const [flags, fault] of rows) {
+    const { code, errors } = await startFailing(t, flags)
+    assert.equal(code, 1, flags.join(' '))
+    assert.match(errors, fault)
+  }
+})

@@ -1,0 +1,161 @@
+/**
+ * Client certificates made by openssl: several authorities, intermediates that the client sends, and a file of
+ * authorities that changes while connections are open.
+ */
+import assert from 'node:assert/strict'
+import { X509Certificate } from 'node:crypto'
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import type { CertifiedKey } from '../../../src/api/pki/authority.ts'
+import { generateKey, keyToPem } from '../../../src/api/pki/keys.ts'
+import { attribute, oid, rdn, requestPem } from '../../api/pki/encode.ts'
+import { openssl } from '../../api/pki/openssl.ts'
+import { serve } from '../../support/in-process.ts'
+import { authorityExtensions, certificatesIn, type OpensslCertificate } from '../../support/openssl-certificates.ts'
+import { agentOf, until, whoIs } from '../../support/who.ts'
+
+/** The certificate with these sent along. */
+function withChain(pair: OpensslCertificate, ...sent: OpensslCertificate[]): CertifiedKey {
+  return { certificate: [pair, ...sent].map(({ certificate }) => certificate).join(''), key: pair.key }
+}
+
+test('certificates of several authorities', { timeout: 300_000 }, async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'orch-ca-'))
+  t.after(() => rmSync(directory, { recursive: true, force: true }))
+  const make = certificatesIn(directory)
+  const authority = (subject: string, issuer?: OpensslCertificate, extensions = authorityExtensions) =>
+    make({ subject, extensions, ...(issuer === undefined ? {} : { issuer }) })
+  const [one, two, later, stranger] = ['one', 'two', 'later', 'one'].map((name) => authority(`/CN=${name}`))
+  const file = join(directory, 'authorities.pem')
+  const put = (...pems: readonly string[]) => {
+    writeFileSync(`${file}.new`, pems.join('\n'))
+    renameSync(`${file}.new`, file)
+  }
+  put('a comment before', one!.certificate, two!.certificate)
+  const server = await serve(t, [`--client-ca-file=${file}`])
+
+  const middle = authority('/CN=middle', one)
+  const lower = authority('/CN=lower', middle)
+  const short = authority('/CN=short', one, ['basicConstraints=critical,CA:TRUE,pathlen:0', authorityExtensions[1]!])
+  const belowShort = authority('/CN=below-short', short)
+  const notOne = make({ subject: '/CN=no-authority', issuer: one! })
+  const ofStranger = authority('/CN=middle', stranger)
+  const jane = (issuer: OpensslCertificate | undefined, extensions?: readonly string[]) =>
+    make({ subject: '/O=dev/CN=jane/O=ops', issuer: issuer!, ...(extensions && { extensions }) })
+  const ofMiddle = jane(middle)
+  const ofLower = jane(lower)
+
+  const rows: readonly (readonly [string, CertifiedKey, 201 | 401])[] = [
+    ['of the first authority', jane(one), 201],
+    ['of the second', jane(two), 201],
+    ['of one of the same name as the first', jane(stranger), 401],
+    ['without any usage', jane(one, ['basicConstraints=CA:FALSE']), 201],
+    ['for servers', jane(one, ['extendedKeyUsage=serverAuth']), 401],
+    ['for clients and servers', jane(one, ['extendedKeyUsage=serverAuth,clientAuth']), 201],
+    ['for mail', jane(one, ['extendedKeyUsage=emailProtection']), 401],
+    ['with an unknown critical extension', jane(one, ['1.2.3.4=critical,ASN1:UTF8String:x']), 401],
+    ['with the intermediate', withChain(ofMiddle, middle), 201],
+    ['with the intermediate and its root', withChain(ofMiddle, middle, one!), 201],
+    ['without the intermediate', ofMiddle, 401],
+    ['with another intermediate of the same name', withChain(ofMiddle, ofStranger), 401],
+    ['with both intermediates of that name', withChain(ofMiddle, ofStranger, middle), 201],
+    ['over two intermediates', withChain(ofLower, lower, middle), 201],
+    ['over two intermediates the other way round', withChain(ofLower, middle, lower), 201],
+    ['over two of which one is missing', withChain(ofLower, lower), 401],
+    ['below an authority that may have none below it', withChain(jane(belowShort), belowShort, short), 401],
+    ['below what is no authority', withChain(jane(notOne), notOne), 401],
+    ['with the certificate of the authority sent by a stranger', withChain(jane(stranger), stranger!), 401],
+  ]
+  for (const [name, certificate, status] of rows) {
+    await t.test(name, async () => {
+      const told = await whoIs(server, { certificate })
+      assert.equal(told.status, status, told.text)
+      if (status !== 201) return
+      assert.equal(told.user, 'jane')
+      assert.deepEqual(told.groups, ['dev', 'ops', 'system:authenticated'])
+    })
+  }
+
+  await t.test('names are read as they are encoded', async () => {
+    const subjects = {
+      '/CN=Jürgen/O=Größe': ['Jürgen', 'Größe'],
+      '/CN=a\\/CN=b/O=x\\/O=system:masters': ['a/CN=b', 'x/O=system:masters'],
+      '/CN=a, CN = b/O=x\\, y': ['a, CN = b', 'x, y'],
+    }
+    for (const [subject, [user, group]] of Object.entries(subjects)) {
+      const told = await whoIs(server, { certificate: make({ subject, issuer: one! }) })
+      assert.deepEqual([told.user, told.groups], [user, [group, 'system:authenticated']], subject)
+    }
+    assert.equal((await whoIs(server, { certificate: make({ subject: '/O=dev', issuer: one! }) })).status, 401)
+    // Not of its string type; the program signs it all the same.
+    const bad = attribute(oid.cn, 0x13, Buffer.from([0xe9]))
+    const key = generateKey()
+    const certificate = openssl(
+      ['x509', '-req', '-CA', one!.certificateFile, '-CAkey', one!.keyFile, '-days', '1'],
+      requestPem({ key, subject: [rdn(bad)] }),
+    )
+    const told = await whoIs(server, { certificate: { certificate, key: keyToPem(key) } })
+    assert.equal(told.status, 401, told.text)
+  })
+
+  await t.test('several common names are no name, and each such certificate is logged once', async () => {
+    for (const subject of ['/CN=first/CN=second', '/CN=jane/O=dev/CN=jane']) {
+      const certificate = make({ subject, issuer: one! })
+      for (const time of [1, 2]) assert.equal((await whoIs(server, { certificate })).status, 401, `${subject} ${time}`)
+      const { fingerprint256 } = new X509Certificate(certificate.certificate)
+      assert.equal(server.output().split(fingerprint256).length - 1, 1, 'once for two connections')
+    }
+    const unknown = make({ subject: '/CN=first/CN=second', issuer: stranger! })
+    assert.equal((await whoIs(server, { certificate: unknown })).status, 401)
+    assert.ok(!server.output().includes(new X509Certificate(unknown.certificate).fingerprint256), 'not of strangers')
+  })
+
+  await t.test('an authority that is added counts, one that is removed does not, on open connections too', async () => {
+    const [old, fresh] = [agentOf(server, jane(one)), agentOf(server, jane(later))]
+    t.after(() => {
+      for (const agent of [old, fresh]) agent.destroy()
+    })
+    const statusOf = async (agent: typeof old) => (await whoIs(server, { agent })).status
+    assert.deepEqual([await statusOf(old), await statusOf(fresh)], [201, 401])
+    put(two!.certificate, later!.certificate)
+    await until(
+      () => statusOf(old),
+      (status) => status === 401,
+    )
+    await until(
+      () => statusOf(fresh),
+      (status) => status === 201,
+    )
+    assert.match(server.output(), /reloaded a changed file flag="--client-ca-file"/)
+  })
+
+  await t.test('a file that is of no use leaves the authorities as they were, and that is told', async () => {
+    const [good, other] = [jane(later), jane(one)]
+    const bad = { empty: '', 'no certificate': 'x', broken: later!.certificate.replace(/\n.{20}/, '\n') }
+    const loose = { 'without its issuer': middle.certificate }
+    for (const [name, pem] of Object.entries({ ...bad, ...loose })) {
+      const before = server.output().length
+      put(pem)
+      await until(
+        async () => server.output().slice(before),
+        (text) => / error cannot use a changed file; its previous content stays in use .*--client-ca-file: /.test(text),
+      )
+      assert.equal((await whoIs(server, { certificate: good })).status, 201, name)
+      assert.equal((await whoIs(server, { certificate: other })).status, 401, name)
+    }
+    rmSync(file)
+    await until(
+      async () => server.output(),
+      (text) => /--client-ca-file: cannot read/.test(text),
+    )
+    assert.equal((await whoIs(server, { certificate: good })).status, 201)
+    put(one!.certificate)
+    await until(
+      () => whoIs(server, { certificate: other }),
+      ({ status }) => status === 201,
+    )
+    assert.equal((await whoIs(server, { certificate: good })).status, 401)
+  })
+})

@@ -1,0 +1,207 @@
+/**
+ * Every credential with every other and in every form of the header, on one server that knows all strategies, against
+ * real counterparts. What is expected is in the tables; the one rule is how they go together (`expected`).
+ */
+import assert from 'node:assert/strict'
+import type { Agent } from 'node:https'
+import { type TestContext, test } from 'node:test'
+import type { CertifiedKey } from '../../../src/api/pki/authority.ts'
+import { temporaryDirectory } from '../../api/pki/openssl.ts'
+import { asIssuer, makeIdentity } from '../../support/identities.ts'
+import { serve } from '../../support/in-process.ts'
+import { clientId, OpenidProvider } from '../../support/openid-provider.ts'
+import { authorityExtensions, certificatesIn, serverExtensions } from '../../support/openssl-certificates.ts'
+import type { Served } from '../../support/server.ts'
+import { says, TokenService } from '../../support/token-service.ts'
+import { agentOf, until, whoIs } from '../../support/who.ts'
+
+/** Whom a certificate shows: a user; nobody, as none was shown; or 'refused', as one was shown that does not count. */
+const certificates = {
+  none: undefined,
+  'of a client': 'carl',
+  'of a client, over an intermediate': 'carla',
+  'of a client, expired': 'refused',
+  'of a client, for servers': 'refused',
+  'of a stranger': 'refused',
+  'of a client, denied': 'refused',
+  'of a proxy': 'said-by-proxy',
+  'of a proxy that is not allowed': 'refused',
+} as const
+
+/** Whose a token is; 'refused': nobody's. */
+const tokens = {
+  static: 'bob',
+  'of the webhook': 'wendy',
+  'an ID token': 'olga',
+  'an ID token, expired': 'refused',
+  'an ID token, for another': 'refused',
+  'of a service account': 'system:serviceaccount:default:default',
+  'of a service account, changed': 'refused',
+  bootstrap: 'system:bootstrap:abcdef',
+  'bootstrap, another secret': 'refused',
+  unknown: 'refused',
+  __proto__x: 'refused',
+} as const
+
+/** What the header holds in this form, where * stands for the token: the token, another one that nobody knows, nothing at all, or it is refused. */
+const forms: { readonly [form: string]: 'token' | 'wrong' | 'nothing' | 'twice' } = {
+  'Bearer *': 'token',
+  'bearer *': 'token',
+  'BEARER *': 'token',
+  'bEaReR *': 'token',
+  ' Bearer * ': 'token',
+  'Bearer * *': 'token',
+  'Bearer * ': 'token',
+  'Bearer *, x': 'wrong',
+  'Bearer "*"': 'wrong',
+  'Bearer *\tx': 'wrong',
+  'Bearer \u00e9*': 'wrong',
+  'Bearer  *': 'nothing',
+  'Bearer\t*': 'nothing',
+  'Bearer: *': 'nothing',
+  'Bearer=*': 'nothing',
+  'Token *': 'nothing',
+  'Basic *': 'nothing',
+  'Digest username="*"': 'nothing',
+  '*': 'nothing',
+  Bearer: 'nothing',
+  '': 'nothing',
+  'Bearer *|Bearer *': 'twice',
+  'Bearer *|Basic x': 'twice',
+}
+
+/** Of each sort of certificate one is tried with all forms, the others with one form of each sort. */
+const throughAll: readonly Certificate[] = ['none', 'of a client', 'of a stranger']
+const ofEachSort = ['Bearer *', 'Bearer "*"', 'Bearer  *', 'Basic *', 'Bearer *|Bearer *']
+
+type Certificate = keyof typeof certificates
+type Token = keyof typeof tokens
+
+/** The status, and the user where there is one. */
+function expected(certificate: Certificate, token: Token, form: string): readonly [number, string | undefined] {
+  const held = forms[form]!
+  if (held === 'twice') return [400, undefined]
+  const shown = certificates[certificate]
+  // A certificate comes before a token, whatever that is; a wrong one of either does not spoil a right one of the other.
+  if (shown !== undefined && shown !== 'refused') return [201, shown]
+  const owner = held === 'token' ? tokens[token] : held === 'wrong' ? 'refused' : undefined
+  if (owner !== undefined && owner !== 'refused') return [201, owner]
+  // Wrong credentials are never anonymous; without any one is, and may not ask this.
+  return [shown === 'refused' || owner === 'refused' ? 401 : 403, undefined]
+}
+
+interface World {
+  readonly server: Served
+  readonly agents: { readonly [C in Certificate]: Agent }
+  readonly texts: { readonly [T in Token]: string }
+}
+
+async function makeWorld(t: TestContext): Promise<World> {
+  const make = certificatesIn(temporaryDirectory(t))
+  const [clients, proxies, strangers] = ['clients', 'proxies', 'clients'].map((name) =>
+    make({ subject: `/CN=${name}`, extensions: authorityExtensions }),
+  )
+  const provider = await OpenidProvider.start(t)
+  const service = await TokenService.start(t)
+  service.answers.set('webhook-token', says({ authenticated: true, user: { username: 'wendy' } }))
+  const server = await serve(t, [
+    `--client-ca-file=${clients!.certificateFile}`,
+    `--requestheader-client-ca-file=${proxies!.certificateFile}`,
+    '--requestheader-username-headers=X-Remote-User',
+    '--requestheader-allowed-names=front-proxy',
+    `--oidc-issuer-url=${provider.issuer}`,
+    `--oidc-client-id=${clientId}`,
+    `--oidc-ca-file=${provider.authority.certificateFile}`,
+    '--oidc-username-prefix=-',
+    service.config(make({ subject: '/CN=orch', issuer: service.authority })),
+    '--enable-bootstrap-token-auth',
+  ])
+  const middle = make({ subject: '/CN=middle', issuer: clients!, extensions: authorityExtensions })
+  const carla = make({ subject: '/CN=carla', issuer: middle })
+  const denied = make({ subject: '/CN=carl', issuer: clients! })
+  const issuer = asIssuer(clients!)
+  const pairs: { readonly [C in Certificate]: CertifiedKey | undefined } = {
+    none: undefined,
+    'of a client': make({ subject: '/CN=carl', issuer: clients! }),
+    'of a client, over an intermediate': { ...carla, certificate: carla.certificate + middle.certificate },
+    'of a client, expired': await makeIdentity({ commonName: 'carl', usages: ['client auth'], issuer, to: -1000 }),
+    'of a client, for servers': make({ subject: '/CN=carl', issuer: clients!, extensions: serverExtensions }),
+    'of a stranger': make({ subject: '/CN=carl', issuer: strangers! }),
+    'of a client, denied': denied,
+    'of a proxy': make({ subject: '/CN=front-proxy', issuer: proxies! }),
+    'of a proxy that is not allowed': make({ subject: '/CN=other', issuer: proxies! }),
+  }
+  await deny(server, denied)
+  const agents = Object.fromEntries(Object.entries(pairs).map(([name, pair]) => [name, agentOf(server, pair)]))
+  t.after(() => {
+    for (const agent of Object.values(agents)) agent.destroy()
+  })
+  return { server, agents: agents as World['agents'], texts: await tokenTexts(server, provider) }
+}
+
+async function deny(server: Served, { certificate }: CertifiedKey): Promise<void> {
+  const { X509Certificate } = await import('node:crypto')
+  const { status } = await server.client().post('/apis/ops.orch.io/v1/certificatedenylists', {
+    ...{ apiVersion: 'ops.orch.io/v1', kind: 'CertificateDenyList', metadata: { name: 'lost' } },
+    spec: { certificates: [{ fingerprint: new X509Certificate(certificate).fingerprint256 }] },
+  })
+  assert.equal(status, 201)
+}
+
+async function tokenTexts(server: Served, provider: OpenidProvider): Promise<World['texts']> {
+  const admin = server.client()
+  const secret = await admin.post('/api/v1/namespaces/kube-system/secrets', {
+    metadata: { name: 'bootstrap-token-abcdef' },
+    type: 'bootstrap.orch.io/token',
+    stringData: { 'token-id': 'abcdef', 'token-secret': '0123456789abcdef', 'usage-bootstrap-authentication': 'true' },
+  })
+  assert.equal(secret.status, 201, secret.text)
+  await admin.post('/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'default' } })
+  const path = '/api/v1/namespaces/default/serviceaccounts/default/token'
+  const asked = await admin.post(path, { apiVersion: 'authentication.orch.io/v1', kind: 'TokenRequest', spec: {} })
+  assert.equal(asked.status, 201, asked.text)
+  const account: string = asked.body.status.token
+  const seconds = Math.floor(Date.now() / 1000)
+  const claims = { iss: provider.issuer, aud: clientId, sub: 'olga', iat: seconds - 60, exp: seconds + 3600 }
+  return {
+    static: 'bob-token',
+    'of the webhook': 'webhook-token',
+    'an ID token': await provider.login({ sub: 'olga' }),
+    'an ID token, expired': await provider.sign({ ...claims, exp: seconds - 10 }),
+    'an ID token, for another': await provider.sign({ ...claims, aud: 'another' }),
+    'of a service account': account,
+    'of a service account, changed': account.replace(/.\.(.)/, (two) =>
+      two[0] === 'A' ? `B${two.slice(1)}` : `A${two.slice(1)}`,
+    ),
+    bootstrap: 'abcdef.0123456789abcdef',
+    'bootstrap, another secret': 'abcdef.0123456789abcdeg',
+    unknown: 'unknown-token',
+    __proto__x: '__proto__',
+  }
+}
+
+test('credentials in every form, together with every other', { timeout: 300_000 }, async (t) => {
+  const { server, agents, texts } = await makeWorld(t)
+  await until(
+    () => whoIs(server, { token: texts['an ID token'] }),
+    ({ user }) => user === 'olga',
+  )
+  let asked = 0
+  for (const certificate of Object.keys(certificates) as Certificate[]) {
+    await t.test(`a certificate: ${certificate}`, async () => {
+      for (const token of Object.keys(tokens) as Token[]) {
+        for (const form of throughAll.includes(certificate) ? Object.keys(forms) : ofEachSort) {
+          const values = form.split('|').map((each) => each.replaceAll('*', texts[token]))
+          const headers = { authorization: values.length === 1 ? values[0]! : values, 'X-Remote-User': 'said-by-proxy' }
+          const told = await whoIs(server, { agent: agents[certificate], headers })
+          const row = `${token} as ${JSON.stringify(form)}: ${told.text}`
+          assert.deepEqual([told.status, told.user], expected(certificate, token, form), row)
+          asked++
+        }
+      }
+    })
+  }
+  assert.ok(asked >= 1000, String(asked))
+  const seen = `${server.output()}${(await server.client().get('/metrics')).text}`
+  for (const text of Object.values(texts)) assert.ok(!seen.includes(text), 'a token is in the log')
+})

@@ -1,0 +1,188 @@
+/**
+ * Servers on one etcd are one cluster without being handed files: they have one CA and one key of service account
+ * tokens, which whoever comes first makes. What is revoked at one is soon revoked at all.
+ */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { LmdbStore } from '../../../src/storage/store/lmdb/store.ts'
+import { assertBelow } from '../../support/effort.ts'
+import { type Cluster, startEtcd } from '../../support/etcd.ts'
+import { HttpClient } from '../../support/http-client.ts'
+import { pairOf } from '../../support/identities.ts'
+import { type Restartable, serve, serveUp } from '../../support/in-process.ts'
+import { someOf } from '../../support/long.ts'
+import { startServer } from '../../support/server.ts'
+import { startProxy } from '../../support/tcp-proxy.ts'
+import { until } from '../../support/until.ts'
+
+const ending: (() => Promise<void>)[] = []
+const owner = { after: (run: () => Promise<void>) => void ending.unshift(run) }
+const accounts = '/api/v1/namespaces/default/serviceaccounts'
+
+let cluster: Cluster
+let servers: readonly [Restartable, Restartable, Restartable]
+
+before(async () => {
+  cluster = await startEtcd()
+  owner.after(() => cluster.stop())
+  const start = () => serveUp(owner, [`--etcd-servers=${cluster.endpoints}`])
+  // At once: each would make keys of its own.
+  servers = await Promise.all([start(), start(), start()])
+})
+
+after(async () => {
+  for (const end of ending) await end()
+})
+
+const caOf = (server: Restartable) => readFileSync(join(server.directory, 'data/pki/ca.crt'), 'utf8')
+
+async function makeToken(server: Restartable, name: string): Promise<string> {
+  const made = await server.client().post(accounts, { metadata: { name } })
+  assert.equal(made.status, 201, made.text)
+  const { status, body, text } = await server.client().post(`${accounts}/${name}/token`, {})
+  assert.equal(status, 201, text)
+  return body.status.token
+}
+
+it('what the store holds as a key and is none ends the start in one line that quotes nothing', async (t) => {
+  const server = await startServer(t)
+  await server.stop()
+  for (const key of someOf(['meta/service-account-key', 'meta/continue-key'], 1)) {
+    const store = await LmdbStore.open({ directory: join(server.directory, 'data') })
+    const { revision, value } = (await store.get(key))!
+    const spoilt = await store.commit({ key, expected: revision, value: Buffer.from('canary') })
+    await store.close()
+    await assert.rejects(server.restart(), ({ message }: Error) => {
+      assert.match(
+        message,
+        new RegExp(
+          `^orch: what the store holds as .* \\(${key}\\) is none: restore it, or delete it; if it is encrypted, start with --encryption-provider-config$`,
+          'm',
+        ),
+      )
+      assert.doesNotMatch(message, /canary|\n {4}at /)
+      return true
+    })
+    const mended = await LmdbStore.open({ directory: join(server.directory, 'data') })
+    await mended.commit({ key, expected: (spoilt as { revision: number }).revision, value })
+    await mended.close()
+  }
+  await server.restart()
+})
+
+describe('three servers on one etcd', { timeout: 300_000 }, () => {
+  it('have one CA: the administrator of each is known to all, and knows them', async () => {
+    assert.equal(new Set(servers.map(caOf)).size, 1)
+    for (const [i, one] of servers.entries()) {
+      const other = servers[(i + 1) % servers.length]!
+      const { certificate: cert, key } = pairOf(one, 'admin')
+      const client = new HttpClient({ port: other.port, token: '', ca: caOf(one), cert, key })
+      assert.equal((await client.get('/api/v1/secrets')).status, 200)
+      client.close()
+    }
+  })
+
+  it('have one front proxy CA, and publish no other', async () => {
+    const cas = servers.map(({ directory }) => readFileSync(join(directory, 'data/pki/front-proxy/ca.crt'), 'utf8'))
+    const path = '/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication'
+    const { body } = await servers[1].client().get(path)
+    assert.deepEqual([...new Set(cas)], [body.data['requestheader-client-ca-file']])
+  })
+
+  it('take one another for the issuer of a token, from the moment that its account is there', async () => {
+    for (const [i, one] of servers.entries()) {
+      const token = await makeToken(one, `at-${i}`)
+      for (const other of servers) assert.equal((await other.client(token).get('/api')).status, 200)
+    }
+    const [keys, ...others] = await Promise.all(servers.map((server) => server.client().get('/openid/v1/jwks')))
+    for (const other of others) assert.deepEqual(other.body, keys!.body)
+  })
+
+  it('revoke within a second what another has revoked, on a connection that goes on', async () => {
+    const [one, two] = servers
+    let tries = 0
+    await assertBelow(1_000, 'ms', async () => {
+      const name = `revoked-${tries++}`
+      const token = await makeToken(one, name)
+      const used = two.client(token)
+      assert.equal((await used.get('/api')).status, 200)
+      await one.client().delete(`${accounts}/${name}`)
+      const began = performance.now()
+      let last = began
+      for (let status = 200; status === 200 && performance.now() - began < 60_000; ) {
+        last = performance.now()
+        status = (await used.get('/api')).status
+      }
+      assert.equal((await used.get('/api')).status, 401)
+      await one.client().post(accounts, { metadata: { name } })
+      assert.equal((await used.get('/api')).status, 401)
+      // When the last request was sent that was let in.
+      return last - began
+    })
+  })
+
+  it('keep the keys where no request reaches', async () => {
+    const admin = servers[0].client()
+    for (const path of ['/meta/authority', '/meta', '/api/v1/meta', '/apis/meta/authority'])
+      assert.equal((await admin.get(path)).status, 404, path)
+    for (const plural of ['secrets', 'configmaps'])
+      assert.ok(
+        !(await admin.get(`/api/v1/${plural}`)).text.includes(
+          Buffer.from('-----BEGIN PRIVATE').toString('base64').slice(0, 20),
+        ),
+      )
+    for (const server of servers) assert.doesNotMatch(server.output(), /PRIVATE KEY|eyJ/)
+  })
+
+  it('give a server that had a CA of its own theirs', async () => {
+    const late = await serve(owner)
+    const before = caOf(late)
+    await late.stop()
+    await late.restart([`--etcd-servers=${cluster.endpoints}`])
+    assert.notEqual(caOf(late), before)
+    assert.equal(caOf(late), caOf(servers[0]))
+    const token = await makeToken(servers[1], 'late')
+    assert.equal((await late.client(token).get('/api')).status, 200)
+  })
+
+  it('let nobody in by what they hold, once they may be behind', async () => {
+    const proxy = await startProxy(cluster.endpoints[0]!)
+    owner.after(() => proxy.close())
+    const far = await serve(owner, [`--etcd-servers=${proxy.endpoint}`])
+    proxy.set('slow')
+    for (let i = 0; i < 10; i++) {
+      const token = await makeToken(servers[0], `far-${i}`)
+      assert.equal((await far.client(token).get('/api')).status, 200, 'its account is known here late')
+    }
+    proxy.set('pass')
+    const token = await makeToken(servers[0], 'cut-off')
+    const used = far.client(token)
+    assert.equal((await used.get('/api')).status, 200)
+    proxy.set('cut')
+    await servers[0].client().delete(`${accounts}/cut-off`)
+    // It lets in by what it holds until that may be late; from then on it would ask the store, which it does not reach.
+    await until(
+      async () => (await used.get('/api?timeout=1s')).status,
+      (status) => status !== 200,
+      10_000,
+    )
+    const late = used.get('/api')
+    proxy.set('pass')
+    let { status } = await late
+    for (const end = Date.now() + 60_000; status === 503 && Date.now() < end; ) status = (await used.get('/api')).status
+    assert.equal(status, 401)
+  })
+
+  it('are the same after a restart', async () => {
+    const [one, two] = servers
+    const token = await makeToken(one, 'restarted')
+    const before = caOf(one)
+    await one.stop()
+    await one.restart()
+    assert.equal(caOf(one), before)
+    assert.equal((await one.client(token).get('/api')).status, 200)
+    assert.equal((await two.client(token).get('/api')).status, 200)
+  })
+})

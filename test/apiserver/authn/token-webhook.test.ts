@@ -1,0 +1,236 @@
+/** The token webhook, against a real HTTPS service that wants to see a client certificate. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { serve } from '../../support/in-process.ts'
+import { startFailing } from '../../support/start-failing.ts'
+import { type Answer, says, TokenService } from '../../support/token-service.ts'
+import { agentOf, until, whoIs } from '../../support/who.ts'
+
+const jane = {
+  username: 'jane',
+  uid: '42',
+  groups: ['dev', 'qa'],
+  extra: { 'acme.com/team': ['a', 'b'], __proto: ['x'] },
+}
+const canary = 'canary-token-5c1d'
+
+test('a service decides whose a token is', { timeout: 300_000 }, async (t) => {
+  const service = await TokenService.start(t)
+  const flag = service.config(service.make({ subject: '/CN=orch', issuer: service.authority }))
+  const server = await serve(t, [flag])
+
+  await t.test('it is asked once, with the token and the audience, and shown the certificate', async () => {
+    service.answers.set('jane-token', says({ authenticated: true, user: jane }))
+    for (let i = 0; i < 3; i++) {
+      const told = await whoIs(server, { token: 'jane-token' })
+      assert.deepEqual(
+        [told.status, told.user, told.groups, told.extra],
+        [201, 'jane', ['dev', 'qa', 'system:authenticated'], jane.extra],
+      )
+    }
+    assert.deepEqual(service.asked, [
+      {
+        review: {
+          apiVersion: 'authentication.orch.io/v1beta1',
+          kind: 'TokenReview',
+          metadata: {},
+          spec: { token: 'jane-token', audiences: ['https://orch.default.svc'] },
+        },
+        by: 'CN=orch',
+        path: '/authenticate?a=b',
+      },
+    ])
+  })
+
+  await t.test('it is told which trace a request belongs to', async () => {
+    const traces: unknown[] = []
+    service.answers.set('traced-token', (review, response) => {
+      traces.push(response.req.headers.traceparent, response.req.headers.tracestate)
+      says({ authenticated: true, user: jane })(review, response)
+    })
+    const trace = { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00', tracestate: 'a=b' }
+    assert.equal((await server.client('traced-token').get('/version', trace)).status, 200)
+    assert.deepEqual(traces, [trace.traceparent, trace.tracestate])
+  })
+
+  await t.test('many who ask at once share one question', async () => {
+    service.answers.set('slow-token', (review, response) =>
+      setTimeout(() => says({ authenticated: true, user: { username: 'slow' } })(review, response), 300),
+    )
+    const told = await Promise.all(Array.from({ length: 20 }, () => whoIs(server, { token: 'slow-token' })))
+    assert.ok(told.every(({ user }) => user === 'slow'))
+    assert.equal(service.countOf('slow-token'), 1)
+  })
+
+  await t.test('a no is a 401, and remembered; tokens of the file are not its affair', async () => {
+    for (let i = 0; i < 2; i++) assert.equal((await whoIs(server, { token: 'unknown-token' })).status, 401)
+    assert.equal(service.countOf('unknown-token'), 1)
+    assert.equal((await whoIs(server, { token: 'bob-token' })).user, 'bob')
+    assert.equal((await whoIs(server, {})).status, 403)
+    assert.equal(service.countOf('bob-token'), 0)
+  })
+
+  await t.test('audiences that it names must be ours', async () => {
+    const user = { username: 'jane' }
+    const own = 'https://orch.default.svc'
+    const rows: readonly (readonly [string[] | undefined, number])[] = [
+      [undefined, 201],
+      [[], 201],
+      [[own], 201],
+      [['other', own], 201],
+      [['other'], 401],
+    ]
+    for (const [i, [audiences, status]] of rows.entries()) {
+      service.answers.set(`audience-${i}`, says({ authenticated: true, user, audiences }))
+      assert.equal((await whoIs(server, { token: `audience-${i}` })).status, status, String(audiences))
+    }
+  })
+
+  await t.test('answers that are none, each a 401 that is not remembered', async () => {
+    const yes = { authenticated: true, user: { username: 'jane' } }
+    const bad: { readonly [name: string]: Answer } = {
+      'another version': says(yes, { apiVersion: 'authentication.orch.io/v1' }),
+      'another kind': says(yes, { kind: 'SubjectAccessReview' }),
+      'no status': (review, response) => response.end(JSON.stringify({ ...review })),
+      'no user': says({ authenticated: true }),
+      'no name': says({ authenticated: true, user: { groups: ['a'] } }),
+      'an empty name': says({ authenticated: true, user: { username: '' } }),
+      'a name that is no text': says({ authenticated: true, user: { username: 5 } }),
+      'groups that are no list': says({ authenticated: true, user: { username: 'a', groups: 'system:masters' } }),
+      'extra that is no object': says({ authenticated: true, user: { username: 'a', extra: ['b'] } }),
+      'extra whose values are no lists': says({ authenticated: true, user: { username: 'a', extra: { b: 'c' } } }),
+      'a name that is too long': says({ authenticated: true, user: { username: 'x'.repeat(900_000) } }),
+      'a uid that is too long': says({ authenticated: true, user: { username: 'a', uid: 'x'.repeat(900_000) } }),
+      'groups that are too long': says({
+        authenticated: true,
+        user: { username: 'a', groups: Array.from({ length: 100 }, () => 'x'.repeat(4000)) },
+      }),
+      'extra that is too long': says({
+        authenticated: true,
+        user: { username: 'a', extra: { b: ['x'.repeat(900_000)] } },
+      }),
+      'a yes that is a text': says({ ...yes, authenticated: 'true' }),
+      'no JSON': (_, response) => response.end(canary),
+      'a 500': (_, response) => response.writeHead(500).end('{}'),
+      'a redirect': (_, response) => response.writeHead(307, { location: `https://127.0.0.1:${service.port}/` }).end(),
+      'more than it may be': (_, response) => response.end(`"${'x'.repeat(2_000_000)}"`),
+      'a broken connection': (_, response) => response.destroy(),
+    }
+    for (const [name, answer] of Object.entries(bad)) {
+      const token = `bad ${name}`.replaceAll(' ', '-')
+      service.answers.set(token, answer)
+      assert.equal((await whoIs(server, { token })).status, 401, name)
+      service.answers.set(token, says(yes))
+      const remembered = name === 'a yes that is a text'
+      assert.equal((await whoIs(server, { token })).status, remembered ? 401 : 201, name)
+    }
+    assert.equal(service.countOf('bad-a-broken-connection'), 3, 'it is tried once more')
+    assert.equal(service.countOf('bad-a-redirect'), 2, 'a redirect is not followed')
+  })
+
+  await t.test('a refusal shows the beginning of a long name', async () => {
+    service.answers.set('long-token', says({ authenticated: true, user: { username: 'n'.repeat(4000) } }))
+    const client = server.client('long-token')
+    const long = 'p'.repeat(50_000)
+    for (const path of ['/api/v1/nodes', `/api/v1/nodes/${long}`, `/metrics/${long}`]) {
+      const { status, text } = await client.get(path)
+      assert.equal(status, 403)
+      assert.match(text, /User \\"n{256}\\" cannot/)
+      assert.ok(text.length < 4000, `${text.length} characters`)
+    }
+  })
+
+  await t.test('what it says of a wrong token is told to who reviews it', async () => {
+    service.answers.set('expired-token', says({ authenticated: false, error: 'it has expired' }))
+    const review = { apiVersion: 'authentication.orch.io/v1', kind: 'TokenReview', spec: { token: 'jane-token' } }
+    const { body } = await server.client().post('/apis/authentication.orch.io/v1/tokenreviews', review)
+    assert.equal(body.status.user.username, 'jane')
+    assert.equal((await whoIs(server, { token: 'expired-token' })).status, 401)
+    const told = await server.client().post('/apis/authentication.orch.io/v1/tokenreviews', {
+      ...review,
+      spec: { token: 'expired-token', audiences: ['other'] },
+    })
+    assert.match(told.body.status.error, /it has expired/)
+    assert.deepEqual(service.asked.at(-1)!.review.spec.audiences, ['other'])
+    service.answers.set('unchecked-token', (_, response) => response.writeHead(500).end('{}'))
+    const unchecked = await server.client().post('/apis/authentication.orch.io/v1/tokenreviews', {
+      ...review,
+      spec: { token: 'unchecked-token' },
+    })
+    // A token that is wrong is one thing, one that nobody could look at another.
+    assert.match(unchecked.body.status.error, /the token webhook failed, so the token could not be checked/)
+    assert.deepEqual([unchecked.status, unchecked.body.status.authenticated], [201, undefined])
+  })
+
+  await t.test('the config may change: another certificate, another authority, and a bad one', async () => {
+    service.config(service.make({ subject: '/CN=renewed', issuer: service.authority }))
+    let count = 0
+    const askAgain = async () => {
+      await whoIs(server, { token: `again-${count++}` })
+      return service.asked.at(-1)!.by
+    }
+    await until(askAgain, (by) => by === 'CN=renewed')
+    service.config(service.make({ subject: '/CN=x', issuer: service.authority }), (text) =>
+      text.replace('https:', 'http:'),
+    )
+    await until(
+      async () => server.output(),
+      (log) => /--authentication-token-webhook-config-file: .*https:/.test(log),
+    )
+    assert.equal(await askAgain(), 'CN=renewed')
+  })
+
+  await t.test('a service that is gone: tokens it would know are wrong, others are as before', async () => {
+    const agent = agentOf(server)
+    t.after(() => agent.destroy())
+    const gone = service.make({ subject: '/CN=gone', issuer: service.authority })
+    service.config(gone, (text) => text.replace(`:${service.port}`, ':1'))
+    await until(
+      () => whoIs(server, { agent, token: `${canary}-${Math.random()}` }),
+      () => /CN=gone|ECONNREFUSED/.test(server.output()),
+    )
+    assert.equal((await whoIs(server, { agent, token: canary })).status, 401)
+    assert.equal((await whoIs(server, { agent, token: 'bob-token' })).user, 'bob')
+    assert.equal((await whoIs(server, { agent, token: 'jane-token' })).user, 'jane', 'what is remembered still counts')
+  })
+
+  const seen = `${server.output()}${(await server.client().get('/metrics')).text}`
+  for (const { review } of service.asked) assert.ok(!seen.includes(review.spec.token), 'a token is in the log')
+  assert.ok(!seen.includes(canary))
+})
+
+test('v1, nothing remembered, and a service that does not answer', { timeout: 300_000 }, async (t) => {
+  const service = await TokenService.start(t)
+  const flag = service.config(service.make({ subject: '/CN=orch', issuer: service.authority }))
+  const server = await serve(t, [
+    flag,
+    '--authentication-token-webhook-version=v1',
+    '--authentication-token-webhook-cache-ttl=0s',
+  ])
+  service.answers.set('jane-token', says({ authenticated: true, user: { username: 'jane' } }))
+  for (let i = 0; i < 3; i++) assert.equal((await whoIs(server, { token: 'jane-token' })).user, 'jane')
+  assert.equal(service.countOf('jane-token'), 3)
+  assert.ok(service.asked.every(({ review }) => review.apiVersion === 'authentication.orch.io/v1'))
+  // The service never answers this one: the server gives up by itself, and meanwhile others are served.
+  service.answers.set('silent-token', () => {})
+  const silent = whoIs(server, { token: 'silent-token' })
+  assert.equal((await whoIs(server, { token: 'bob-token' })).user, 'bob')
+  assert.equal((await silent).status, 401)
+  assert.equal(service.countOf('silent-token'), 1, 'who takes too long is not asked again')
+})
+
+test('a config that is of no use stops the start', { timeout: 300_000 }, async (t) => {
+  const rows: readonly (readonly [readonly string[], RegExp])[] = [
+    [
+      ['--authentication-token-webhook-config-file=/nowhere'],
+      /--authentication-token-webhook-config-file: .*\/nowhere/,
+    ],
+    [['--authentication-token-webhook-version=v2'], /--authentication-token-webhook-version: "v2" is not one of v1/],
+    [['--authentication-token-webhook-cache-ttl=2'], /--authentication-token-webhook-cache-ttl: "2" is not a duration/],
+  ]
+  for (const [flags, fault] of rows) {
+    const { code, errors } = await startFailing(t, flags)
+    assert.equal(code, 1)
+    assert.match(errors, fault)
+  }
+})

@@ -1,0 +1,124 @@
+/** Rights follow roles and bindings at once: on the same server with the next request, on another within a second. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { startEtcd } from '../../support/etcd.ts'
+import type { HttpClient } from '../../support/http-client.ts'
+import { serve } from '../../support/in-process.ts'
+
+const rbac = '/apis/rbac.authorization.orch.io/v1/namespaces/default'
+const path = '/api/v1/namespaces/default/configmaps'
+const subjects = [{ kind: 'User', name: 'bob' }]
+const rules = [{ verbs: ['list'], apiGroups: [''], resources: ['configmaps'] }]
+const roleRef = { kind: 'Role', name: 'reader' }
+
+async function give(admin: HttpClient): Promise<void> {
+  await admin.post(`${rbac}/roles`, { metadata: { name: 'reader' }, rules })
+  await admin.post(`${rbac}/rolebindings`, { metadata: { name: 'reader' }, roleRef, subjects })
+}
+
+test('a right that is taken away is gone with the next request, whatever it hung on', async (t) => {
+  const server = await serve(t)
+  const admin = server.client()
+  const bob = server.client('bob-token')
+  const may = async () => (await bob.get(path)).status
+  assert.equal(await may(), 403)
+  await give(admin)
+  assert.equal(await may(), 200)
+  const binding = { metadata: { name: 'reader' }, roleRef }
+  const role = { metadata: { name: 'reader' } }
+  await admin.put(`${rbac}/rolebindings/reader`, { ...binding, subjects: [{ kind: 'User', name: 'alice' }] })
+  assert.equal(await may(), 403)
+  await admin.put(`${rbac}/rolebindings/reader`, { ...binding, subjects })
+  assert.equal(await may(), 200)
+  await admin.put(`${rbac}/roles/reader`, role)
+  assert.equal(await may(), 403)
+  await admin.put(`${rbac}/roles/reader`, { ...role, rules })
+  assert.equal(await may(), 200)
+  // Two bindings to one role: it takes the loss of both.
+  await admin.post(`${rbac}/rolebindings`, { ...binding, metadata: { name: 'again' }, subjects })
+  await admin.delete(`${rbac}/rolebindings/reader`)
+  assert.equal(await may(), 200)
+  await admin.delete(`${rbac}/rolebindings/again`)
+  assert.equal(await may(), 403)
+  await give(admin)
+  assert.equal(await may(), 200)
+  await admin.delete(`${rbac}/roles/reader`)
+  const { status, body } = await bob.get(path)
+  assert.equal(status, 403)
+  assert.match(body.message, /: RBAC: role\.rbac\.authorization\.orch\.io "reader" not found$/)
+})
+
+test('rights survive a restart, and the default roles are mended by it', async (t) => {
+  const server = await serve(t)
+  const admin = server.client()
+  await give(admin)
+  const roles = '/apis/rbac.authorization.orch.io/v1/clusterroles'
+  const found = (await admin.get(`${roles}/system:discovery`)).body
+  const own = { verbs: ['get'], nonResourceURLs: ['/own'] }
+  await admin.put(`${roles}/system:discovery`, { ...found, rules: [own] })
+  const kept = (await admin.get(`${roles}/system:basic-user`)).body
+  kept.metadata.annotations['rbac.authorization.orch.io/autoupdate'] = 'false'
+  await admin.put(`${roles}/system:basic-user`, { ...kept, rules: [own] })
+  await admin.delete(`${roles}/view`)
+  const bindings = '/apis/rbac.authorization.orch.io/v1/clusterrolebindings'
+  await admin.delete(`${bindings}/cluster-admin`)
+  await admin.post(bindings, {
+    metadata: { name: 'cluster-admin' },
+    roleRef: { kind: 'ClusterRole', name: 'view' },
+    subjects,
+  })
+  assert.equal((await server.client('bob-token').get('/apis')).status, 403)
+
+  await server.stop()
+  await server.restart()
+  const bob = server.client('bob-token')
+  assert.equal((await bob.get(path)).status, 200)
+  assert.equal((await bob.get('/apis')).status, 200)
+  const mended = (await admin.get(`${roles}/system:discovery`)).body.rules
+  assert.deepEqual([mended[0], mended.length], [own, found.rules.length + 1], 'what was added stays')
+  assert.deepEqual((await admin.get(`${roles}/system:basic-user`)).body.rules, [own], 'left alone, as it asks')
+  assert.equal((await admin.get(`${roles}/view`)).status, 200)
+  assert.equal((await admin.get(`${bindings}/cluster-admin`)).body.roleRef.name, 'cluster-admin')
+})
+
+test('a right that is given or taken away on one server is felt on the other, under load', async (t) => {
+  const etcd = await startEtcd()
+  t.after(() => etcd.stop())
+  const flags = [`--etcd-servers=${etcd.endpoints}`]
+  const [one, other] = [await serve(t, flags), await serve(t, flags)]
+  const admin = one.client()
+  const bob = other.client('bob-token')
+  const stop = new AbortController()
+  let longest = 0
+  const load = Promise.all(Array.from({ length: 8 }, () => write(other.client(), stop.signal)))
+  try {
+    for (let round = 0; round < 5; round++) {
+      await give(admin)
+      longest = Math.max(longest, await until(bob, 200))
+      await admin.delete(`${rbac}/rolebindings/reader`)
+      longest = Math.max(longest, await until(bob, 403))
+    }
+  } finally {
+    stop.abort()
+    await load
+  }
+  t.diagnostic(`felt after ${longest.toFixed(0)} ms at most`)
+})
+
+let written = 0
+
+async function write(client: HttpClient, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) await client.post(path, { metadata: { name: `load-${written++}` }, data: { k: 'v' } })
+}
+
+/** How long it takes until the answer is this one, and stays so. */
+async function until(client: HttpClient, wanted: number): Promise<number> {
+  const begin = performance.now()
+  for (;;) {
+    const { status } = await client.get(`${path}?limit=1`)
+    if (status === wanted) return performance.now() - begin
+    assert.ok(performance.now() - begin < 30_000, `still ${status}, not ${wanted}`)
+    await pause(5)
+  }
+}

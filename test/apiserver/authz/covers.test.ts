@@ -1,0 +1,119 @@
+/** Whether rules cover rules, compared with a plain look at every single right; and what it costs where both are many. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Coverage, coverage } from '../../../src/apiserver/authz/rbac/covers.ts'
+import { type PolicyRule, ruleOf } from '../../../src/apiserver/authz/rbac/rule.ts'
+import { runToCompletion, TimeSlice } from '../../../src/base/concurrency/time-slice.ts'
+import { type Seeded, seeded } from '../../storage/store/seeded.ts'
+import { assertBrief } from '../../support/effort.ts'
+
+const judge = (held: readonly PolicyRule[], given: readonly PolicyRule[], most = 20): Coverage =>
+  runToCompletion(coverage(held.map(ruleOf), given, most))
+
+/** Every single right of a rule in one of those held: the definition itself. */
+function isCovered(held: readonly PolicyRule[], rule: PolicyRule): boolean {
+  const { verbs = [], apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } = rule
+  const has = (words: readonly string[] | undefined, word: string) => words?.includes('*') || words?.includes(word)
+  const hasResource = (words: readonly string[] | undefined, word: string) =>
+    has(words, word) || (word.includes('/') && has(words, `*${word.slice(word.indexOf('/'))}`))
+  const hasName = (words: readonly string[] = [], word: string | undefined) =>
+    words.length === 0 || (word !== undefined && words.includes(word))
+  const hasPath = (paths: readonly string[] = [], path: string) =>
+    paths.some((own) => own === '*' || own === path || (own.endsWith('*') && path.startsWith(own.slice(0, -1))))
+  const names = resourceNames.length === 0 ? [undefined] : resourceNames
+  return verbs.every(
+    (verb) =>
+      apiGroups.every((group) =>
+        resources.every((resource) =>
+          names.every((name) =>
+            held.some(
+              (own) =>
+                has(own.verbs, verb) &&
+                has(own.apiGroups, group) &&
+                hasResource(own.resources, resource) &&
+                hasName(own.resourceNames, name),
+            ),
+          ),
+        ),
+      ) &&
+      nonResourceURLs.every((path) => held.some((own) => has(own.verbs, verb) && hasPath(own.nonResourceURLs, path))),
+  )
+}
+
+const some = (random: Seeded, words: readonly string[], most: number) =>
+  Array.from({ length: 1 + random.below(most) }, () => words[random.below(words.length)]!)
+
+function randomRule(random: Seeded): PolicyRule {
+  const verbs = some(random, ['get', 'list', 'watch', '*'], 2)
+  if (random.chance(0.2)) return { verbs, nonResourceURLs: some(random, ['/a', '/a/*', '/a/b', '*', '/b'], 2) }
+  const resources = some(random, ['pods', 'pods/log', '*/log', 'nodes', '*'], 2)
+  const rule = { verbs, apiGroups: some(random, ['', 'apps', '*'], 2), resources }
+  return random.chance(0.3) ? { ...rule, resourceNames: some(random, ['x', 'y'], 2) } : rule
+}
+
+test('random rules are judged as a look at every single right would', () => {
+  const random = seeded(11)
+  let covered = 0
+  for (let i = 0; i < 3000; i++) {
+    const held = Array.from({ length: random.below(8) }, () => randomRule(random))
+    const rule = randomRule(random)
+    const expected = isCovered(held, rule)
+    const { uncovered, decided } = judge(held, [rule])
+    assert.deepEqual([uncovered.length === 0, decided], [expected, true], JSON.stringify({ held, rule }))
+    if (expected) covered++
+  }
+  assert.ok(covered > 600, `${covered} covered`)
+})
+
+const many = (count: number, make: (i: number) => PolicyRule) => Array.from({ length: count }, (_, i) => make(i))
+const verbs = ['get', 'list']
+
+/** Rules that differ in one list alone, which may be any. */
+const shapes: { readonly [differ: string]: (i: number) => PolicyRule } = {
+  resources: (i) => ({ verbs, apiGroups: ['apps'], resources: [`r${i}`] }),
+  groups: (i) => ({ verbs, apiGroups: [`g${i}`], resources: ['pods'] }),
+  names: (i) => ({ verbs, apiGroups: [''], resources: ['pods'], resourceNames: [`n${i}`] }),
+  verbs: (i) => ({ verbs: [`v${i}`], apiGroups: [''], resources: ['pods'] }),
+  'groups of all resources': (i) => ({ verbs, apiGroups: [`g${i}`], resources: ['*'] }),
+  paths: (i) => ({ verbs, nonResourceURLs: [`/p${i}`] }),
+}
+
+for (const [differ, make] of Object.entries(shapes)) {
+  test(`2,000 rules of somebody who has 10,000 that differ in ${differ}`, async () => {
+    const held = many(10_000, make).map(ruleOf)
+    const given = many(2000, (i) => make(i * 5))
+    const { result } = await assertBrief(50, () => new TimeSlice().run(coverage(held, given, 20)))
+    assert.deepEqual(result, { uncovered: [], decided: true })
+    const more = [...given, make(10_000)]
+    assert.deepEqual(judge(many(10_000, make), more), { uncovered: [make(10_000)], decided: true })
+  })
+}
+
+test('one rule as wide as all that somebody has', () => {
+  const words = (prefix: string) => Array.from({ length: 100 }, (_, i) => `${prefix}${i}`)
+  const held = words('g').flatMap((group) =>
+    words('r').map((resource) => ({ verbs, apiGroups: [group], resources: [resource] })),
+  )
+  const wide = { verbs, apiGroups: words('g'), resources: words('r') }
+  assert.deepEqual(judge(held, [wide]), { uncovered: [], decided: true })
+})
+
+test('what would take too long is undecided, which is not the same as not covered; others have their turns', async () => {
+  const words = (prefix: string) => Array.from({ length: 400 }, (_, i) => `${prefix}${i}`)
+  const wide = { verbs: words('v'), apiGroups: words('g'), resources: words('r') }
+  // Each right is held, by a rule that has one verb alone: 64 million of them.
+  const held = words('v').map((verb) => ruleOf({ ...wide, verbs: [verb] }))
+  const { result } = await assertBrief(50, () => new TimeSlice().run(coverage(held, [wide], 20)))
+  assert.deepEqual(result, { uncovered: [], decided: false })
+  const lacking = { verbs: ['x'], apiGroups: ['x'], resources: ['x'] }
+  assert.deepEqual(
+    judge(
+      words('v').map((verb) => ({ ...wide, verbs: [verb] })),
+      [lacking, wide],
+    ),
+    {
+      uncovered: [lacking],
+      decided: false,
+    },
+  )
+})

@@ -1,0 +1,148 @@
+/** Nobody gives what they do not have: roles and bindings by somebody who may write them and has a few rights. */
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { serve } from '../../support/in-process.ts'
+
+const server = await serve({ after })
+const admin = server.client()
+const bob = server.client('bob-token')
+const base = '/apis/rbac.authorization.orch.io/v1'
+const here = `${base}/namespaces/default`
+const group = 'rbac.authorization.orch.io'
+const subjects = [{ kind: 'User', name: 'bob' }]
+
+const held = [
+  { verbs: ['get', 'list'], apiGroups: [''], resources: ['configmaps'] },
+  { verbs: ['*'], apiGroups: ['batch'], resources: ['*'] },
+  { verbs: ['get'], apiGroups: ['apps'], resources: ['*/scale'] },
+  { verbs: ['get'], apiGroups: [''], resources: ['secrets'], resourceNames: ['a', 'b'] },
+]
+// All verbs would hold escalate and bind as well.
+const verbs = ['create', 'update', 'patch', 'get', 'delete']
+const writing = { verbs, apiGroups: [group], resources: ['roles', 'rolebindings'] }
+await admin.post(`${here}/roles`, { metadata: { name: 'bob' }, rules: [...held, writing] })
+await admin.post(`${here}/rolebindings`, {
+  metadata: { name: 'bob' },
+  roleRef: { kind: 'Role', name: 'bob' },
+  subjects,
+})
+await admin.post(`${here}/roles`, {
+  metadata: { name: 'strong' },
+  rules: [{ verbs: ['*'], apiGroups: [''], resources: ['secrets'] }],
+})
+
+const rule = (verbs: string, groups: string, resources: string, names?: string) => ({
+  verbs: verbs.split(' '),
+  apiGroups: groups.split(' ').map((each) => (each === 'core' ? '' : each)),
+  resources: resources.split(' '),
+  ...(names === undefined ? {} : { resourceNames: names.split(' ') }),
+})
+
+/** Rules that bob would give, and whether he may. */
+const table: readonly (readonly [title: string, rules: readonly object[], allowed: boolean])[] = [
+  ['nothing', [], true],
+  ['a part', [rule('get', 'core', 'configmaps')], true],
+  ['all of it', held, true],
+  ['of one name', [rule('get', 'core', 'configmaps', 'x')], true],
+  ['put together from two rules', [rule('get', 'core batch', 'configmaps')], true],
+  ['names that are held', [rule('get', 'core', 'secrets', 'b a')], true],
+  ['a sub-resource by its wildcard', [rule('get', 'apps', 'deployments/scale statefulsets/scale')], true],
+  ['the wildcard itself', [rule('get', 'apps', '*/scale')], true],
+  ['all of a group', [rule('* juggle', 'batch', 'jobs * */status')], true],
+  ['another verb', [rule('get delete', 'core', 'configmaps')], false],
+  ['all verbs', [rule('*', 'core', 'configmaps')], false],
+  ['another group', [rule('get', 'apps', 'configmaps')], false],
+  ['all groups', [rule('get', '*', 'configmaps')], false],
+  ['a sub-resource', [rule('get', 'core', 'configmaps/status')], false],
+  ['every name', [rule('get', 'core', 'secrets')], false],
+  ['another name', [rule('get', 'core', 'secrets', 'a c')], false],
+  ['the resource of a sub-resource', [rule('get', 'apps', 'deployments')], false],
+  ['one of several rules', [...held, rule('get', 'core', 'pods')], false],
+  ['escalate', [rule('escalate', group, 'roles')], false],
+]
+
+test('a role holds only what its writer has', async () => {
+  for (const [title, rules, allowed] of table) {
+    const { status, text } = await bob.post(`${here}/roles?dryRun=All`, { metadata: { name: 'new' }, rules })
+    assert.equal(status, allowed ? 201 : 403, `${title}: ${text}`)
+    if (!allowed) assert.match(text, /attempting to grant RBAC permissions not currently held/, title)
+  }
+})
+
+test('a change of a role is judged like a new one, by every way in', async () => {
+  await admin.post(`${here}/roles`, { metadata: { name: 'weak' } })
+  const more = { rules: [rule('get', 'core', 'pods')] }
+  const object = { apiVersion: `${group}/v1`, kind: 'Role', metadata: { name: 'weak' }, ...more }
+  const ways: readonly (readonly [type: string, body: unknown, query: string])[] = [
+    ['application/merge-patch+json', more, ''],
+    ['application/strategic-merge-patch+json', more, ''],
+    ['application/json-patch+json', [{ op: 'add', path: '/rules', value: more.rules }], ''],
+    ['application/apply-patch+yaml', object, '?fieldManager=m'],
+  ]
+  for (const [type, body, query] of ways) {
+    const sent = { method: 'PATCH', headers: { 'content-type': type }, body }
+    assert.equal((await bob.send(`${here}/roles/weak${query}`, sent)).status, 403, type)
+  }
+  assert.equal((await bob.put(`${here}/roles/weak`, object)).status, 403)
+  assert.deepEqual((await admin.get(`${here}/roles/weak`)).body.rules ?? [], [])
+  const label = { metadata: { labels: { a: 'b' } } }
+  const finalizer = { metadata: { finalizers: ['example.com/f'] } }
+  const merge = { method: 'PATCH', headers: { 'content-type': 'application/merge-patch+json' } }
+  assert.equal((await bob.send(`${here}/roles/strong`, { ...merge, body: label })).status, 403)
+  assert.equal((await bob.send(`${here}/roles/strong`, { ...merge, body: finalizer })).status, 200)
+})
+
+test('a role is bound only by who has its rights, or may bind it', async () => {
+  const bind = async (kind: string, name: string) =>
+    (await bob.post(`${here}/rolebindings?dryRun=All`, { metadata: { name: 'n' }, roleRef: { kind, name }, subjects }))
+      .status
+  assert.equal(await bind('Role', 'strong'), 403)
+  assert.equal(await bind('Role', 'bob'), 201)
+  assert.equal(await bind('ClusterRole', 'cluster-admin'), 403)
+  assert.equal(await bind('Role', 'no-such-role'), 404)
+  await admin.post(`${here}/roles`, {
+    metadata: { name: 'binder' },
+    rules: [rule('bind', group, 'roles', 'strong'), rule('bind', group, 'clusterroles', 'view')],
+  })
+  const roleRef = { kind: 'Role', name: 'binder' }
+  await admin.post(`${here}/rolebindings`, { metadata: { name: 'binder' }, roleRef, subjects })
+  assert.equal(await bind('Role', 'strong'), 201)
+  assert.equal(await bind('ClusterRole', 'view'), 201)
+  assert.equal(await bind('ClusterRole', 'cluster-admin'), 403)
+})
+
+test('whoever may escalate may give anything, and a superuser always', async () => {
+  const rules = [rule('*', '*', '*')]
+  await admin.post(`${here}/roles`, { metadata: { name: 'ladder' }, rules: [rule('escalate', group, 'roles')] })
+  const roleRef = { kind: 'Role', name: 'ladder' }
+  await admin.post(`${here}/rolebindings`, { metadata: { name: 'ladder' }, roleRef, subjects })
+  assert.equal((await bob.post(`${here}/roles?dryRun=All`, { metadata: { name: 'all' }, rules })).status, 201)
+  assert.equal((await admin.post(`${here}/roles?dryRun=All`, { metadata: { name: 'all' }, rules })).status, 201)
+})
+
+test('an aggregated role may become anything, so who makes one may do everything', async () => {
+  const alice = server.client('alice-token')
+  const rules = [rule('create', group, 'clusterroles')]
+  await admin.post(`${base}/clusterroles`, { metadata: { name: 'maker' }, rules })
+  const roleRef = { kind: 'ClusterRole', name: 'maker' }
+  await admin.post(`${base}/clusterrolebindings`, {
+    metadata: { name: 'maker' },
+    roleRef,
+    subjects: [{ kind: 'User', name: 'alice' }],
+  })
+  const aggregationRule = { clusterRoleSelectors: [{ matchLabels: { a: 'b' } }] }
+  const answer = await alice.post(`${base}/clusterroles`, { metadata: { name: 'x' }, aggregationRule })
+  assert.equal(answer.status, 403)
+  assert.match(answer.body.message, /must have cluster-admin privileges/)
+  assert.equal((await alice.post(`${base}/clusterroles?dryRun=All`, { metadata: { name: 'x' } })).status, 201)
+})
+
+test('a rule as wide as a body can be is judged at once', async () => {
+  const words = (prefix: string) => Array.from({ length: 5000 }, (_, i) => `${prefix}${i}`)
+  const rules = [{ verbs: words('v'), apiGroups: words('g'), resources: words('r'), resourceNames: words('n') }]
+  const alice = server.client('alice-token')
+  const { status, text } = await alice.post(`${base}/clusterroles`, { metadata: { name: 'wide' }, rules })
+  assert.equal(status, 403, text.slice(0, 200))
+  assert.ok(text.length < 10_000)
+  assert.equal((await admin.get('/livez')).status, 200)
+})

@@ -1,0 +1,171 @@
+/** Impersonation: all headers, each value a right of its own, and groups that nobody can leave out. */
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { serve } from '../../support/in-process.ts'
+import { sendHead } from '../../support/raw-http.ts'
+
+const server = await serve({ after }, ['-v=3'])
+const admin = server.client()
+const rbac = '/apis/rbac.authorization.orch.io/v1'
+
+const rules = [
+  { verbs: ['impersonate'], apiGroups: [''], resources: ['users'], resourceNames: ['jane'] },
+  { verbs: ['impersonate'], apiGroups: [''], resources: ['groups'], resourceNames: ['b,c', 'a'] },
+  {
+    verbs: ['impersonate'],
+    apiGroups: ['authentication.orch.io'],
+    resources: ['userextras/example.com/scopes'],
+    resourceNames: ['view'],
+  },
+  { verbs: ['impersonate'], apiGroups: ['authentication.orch.io'], resources: ['uids'], resourceNames: ['u-1'] },
+]
+await admin.post(`${rbac}/clusterroles`, { metadata: { name: 'actor' }, rules })
+await admin.post(`${rbac}/clusterrolebindings`, {
+  metadata: { name: 'actor' },
+  roleRef: { kind: 'ClusterRole', name: 'actor' },
+  subjects: [{ kind: 'User', name: 'alice' }],
+})
+// Accounts are impersonated where they are.
+await admin.post(`${rbac}/namespaces/default/roles`, {
+  metadata: { name: 'robots' },
+  rules: [{ verbs: ['impersonate'], apiGroups: [''], resources: ['serviceaccounts'] }],
+})
+await admin.post(`${rbac}/namespaces/default/rolebindings`, {
+  metadata: { name: 'robots' },
+  roleRef: { kind: 'Role', name: 'robots' },
+  subjects: [{ kind: 'User', name: 'alice' }],
+})
+
+type Headers = readonly (readonly [name: string, value: string])[]
+
+/** What somebody who sends these headers is answered for their own rights, headers as they are. */
+async function ask(token: string, headers: Headers, path = '/api/v1/secrets') {
+  return await sendHead(server, [
+    `GET ${path} HTTP/1.1`,
+    `Authorization: Bearer ${token}`,
+    ...headers.map(([name, value]) => `${name}: ${value}`),
+  ])
+}
+
+const jane = ['Impersonate-User', 'jane'] as const
+
+/** Headers of alice, and what is refused; undefined: she acts as jane, who may not list secrets either. */
+const table: readonly (readonly [title: string, headers: Headers, refused: string | undefined])[] = [
+  ['a user', [jane], undefined],
+  ['the header in another case', [['impersonate-USER', 'jane']], undefined],
+  ['another user', [['Impersonate-User', 'joe']], 'users \\"joe\\"'],
+  [
+    'a master',
+    [
+      ['Impersonate-User', 'admin'],
+      ['Impersonate-Group', 'system:masters'],
+    ],
+    'users \\"admin\\"',
+  ],
+  ['a group of masters', [jane, ['Impersonate-Group', 'system:masters']], 'groups \\"system:masters\\"'],
+  ['a group', [jane, ['Impersonate-Group', 'a']], undefined],
+  ['two groups', [jane, ['Impersonate-Group', 'a'], ['Impersonate-Group', 'b,c']], undefined],
+  ['groups that a comma would make', [jane, ['Impersonate-Group', 'b'], ['Impersonate-Group', 'c']], 'groups \\"b\\"'],
+  ['the second group', [jane, ['Impersonate-Group', 'a'], ['Impersonate-Group', 'x']], 'groups \\"x\\"'],
+  ['an extra', [jane, ['Impersonate-Extra-example.com%2Fscopes', 'view']], undefined],
+  ['an extra in capitals', [jane, ['Impersonate-Extra-EXAMPLE.com%2fSCOPES', 'view']], undefined],
+  [
+    'another value of it',
+    [jane, ['Impersonate-Extra-example.com%2Fscopes', 'view'], ['Impersonate-Extra-example.com%2Fscopes', 'edit']],
+    'userextras.authentication.orch.io \\"edit\\"',
+  ],
+  ['another key', [jane, ['Impersonate-Extra-scopes', 'view']], 'userextras.authentication.orch.io \\"view\\"'],
+  ['a uid', [jane, ['Impersonate-Uid', 'u-1']], undefined],
+  ['another uid', [jane, ['Impersonate-Uid', 'u-2']], 'uids.authentication.orch.io \\"u-2\\"'],
+  [
+    'an account of another namespace',
+    [['Impersonate-User', 'system:serviceaccount:kube-system:x']],
+    'serviceaccounts \\"x\\"',
+  ],
+]
+
+test('each value is a right of its own', async () => {
+  for (const [title, headers, refused] of table) {
+    const { status, text } = await ask('alice-token', headers)
+    assert.equal(status, 403, title)
+    const told =
+      refused === undefined
+        ? 'User \\"jane\\" cannot list'
+        : `${refused} is forbidden: User \\"alice\\" cannot impersonate`
+    assert.ok(text.includes(told), `${title}: ${text}`)
+  }
+  const account = await ask('alice-token', [['Impersonate-User', 'system:serviceaccount:default:x']])
+  assert.match(account.text, /User \\"system:serviceaccount:default:x\\" cannot list/)
+  assert.match((await ask('bob-token', [jane])).text, /User \\"bob\\" cannot impersonate/)
+})
+
+test('an impersonation that does not say as whom, says it twice or says half of it is refused', async () => {
+  const cases: readonly Headers[] = [
+    [['Impersonate-Group', 'a']],
+    [['Impersonate-Uid', 'u-1']],
+    [['Impersonate-Extra-scopes', 'view']],
+    [['Impersonate-Unknown', 'x']],
+    // The server as a client of node agents: no request of the API comes from this user.
+    [['Impersonate-User', 'system:apiserver-node-client']],
+    [['Impersonate-Group', '']],
+    [['Impersonate-Extra-scopes', '']],
+    [
+      ['Impersonate-User', ''],
+      ['Impersonate-Group', 'system:masters'],
+    ],
+    [jane, ['Impersonate-Group', '']],
+    [
+      ['Impersonate-User', 'system:serviceaccount:default:x'],
+      ['Impersonate-Group', ''],
+    ],
+    [jane, ['Impersonate-Extra-scopes', '']],
+    [jane, ['Impersonate-Extra-', 'view']],
+    [jane, jane],
+    [jane, ['Impersonate-User', 'joe']],
+    [jane, ['Impersonate-Uid', 'u-1'], ['Impersonate-Uid', 'u-1']],
+  ]
+  for (const headers of cases)
+    for (const token of ['admin-token', 'alice-token'])
+      assert.equal((await ask(token, headers)).status, 400, JSON.stringify(headers))
+})
+
+test('a user without a name is none', async () => {
+  const { status, text } = await ask('alice-token', [['Impersonate-User', '']])
+  assert.equal(status, 403)
+  assert.match(text, /User \\"alice\\" cannot list/)
+})
+
+/** Who a request is for, as the server sees it: certificate requests note it. */
+async function identityOf(headers: { readonly [name: string]: string }): Promise<object> {
+  const { body } = await admin.send('/apis/authorization.orch.io/v1/selfsubjectrulesreviews', {
+    method: 'POST',
+    headers,
+    body: { spec: { namespace: 'default' } },
+  })
+  return body.status
+}
+
+test('an account is in the groups of accounts, and everybody is authenticated or not', async () => {
+  const rulesOf = async (user: string, group?: string) =>
+    JSON.stringify(await identityOf({ 'impersonate-user': user, ...(group ? { 'impersonate-group': group } : {}) }))
+  await admin.post(`${rbac}/clusterroles`, {
+    metadata: { name: 'reviewing' },
+    rules: [{ verbs: ['create'], apiGroups: ['authorization.orch.io'], resources: ['selfsubjectrulesreviews'] }],
+  })
+  await admin.post(`${rbac}/clusterrolebindings`, {
+    metadata: { name: 'reviewing' },
+    roleRef: { kind: 'ClusterRole', name: 'reviewing' },
+    subjects: [{ kind: 'Group', name: 'system:unauthenticated' }],
+  })
+  const [ofAll, ofAccounts] = ['/openapi/v2', '/openid/v1/jwks']
+  assert.match(await rulesOf('jane'), /\/apis\/\*/)
+  assert.doesNotMatch(await rulesOf('jane', 'system:unauthenticated'), /\/apis\/\*/)
+  assert.doesNotMatch(await rulesOf('system:anonymous'), /\/apis\/\*/)
+  assert.ok(!(await rulesOf('jane')).includes(ofAccounts), ofAll)
+  assert.ok((await rulesOf('system:serviceaccount:a:b')).includes(ofAccounts))
+})
+
+test('the log names both', async () => {
+  await ask('alice-token', [jane], '/api/v1/configmaps')
+  assert.match(server.output(), /path="\/api\/v1\/configmaps" user="alice" as="jane"/)
+})

@@ -1,0 +1,193 @@
+/**
+ * Moving between stores: from the embedded one to etcd and back nothing changes but the revisions, an interrupted move is
+ * taken up, foreign keys are left alone, and the etcd of a kube-apiserver is served object for object as it was.
+ */
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { promisify } from 'node:util'
+import { gunzipSync } from 'node:zlib'
+import { parseFlags } from '../../../src/base/flags/flags.ts'
+import { check } from '../../../src/server/backup/commands.ts'
+import { migrate } from '../../../src/server/backup/migrate.ts'
+import { checkFlags, migrateFlags } from '../../../src/server/flags/backup.ts'
+import { loadEtcd } from '../../../src/storage/store/etcd/loading.ts'
+import { EtcdStore } from '../../../src/storage/store/etcd/store.ts'
+import { LmdbStore } from '../../../src/storage/store/lmdb/store.ts'
+import type { Entry, Store } from '../../../src/storage/store/store.ts'
+import { type Cluster, startEtcd, startEtcdOn } from '../../support/etcd.ts'
+import { startInProcess } from '../../support/in-process.ts'
+import { recordingTerminal } from './terminal.ts'
+
+const directory = mkdtempSync(join(tmpdir(), 'orch-migrate-'))
+const data = join(import.meta.dirname, '../../data')
+let cluster: Cluster
+before(async () => {
+  cluster = await startEtcd()
+})
+after(async () => {
+  await cluster.stop()
+  rmSync(directory, { recursive: true, force: true })
+})
+
+let places = 0
+const newDirectory = () => join(directory, `place-${++places}`)
+const newPrefix = () => `/place-${++places}/`
+
+async function migrateBy(...flags: string[]): Promise<string[]> {
+  const terminal = recordingTerminal()
+  await migrate(parseFlags(migrateFlags, flags), terminal)
+  return [...terminal.warnings, ...terminal.lines]
+}
+
+const toEtcd = (prefix: string) => [`--etcd-servers=${cluster.endpoints}`, `--etcd-prefix=${prefix}`]
+const fromEtcd = (prefix: string) => [`--from-etcd-servers=${cluster.endpoints}`, `--from-etcd-prefix=${prefix}`]
+
+async function entriesOf(store: Store): Promise<Entry[]> {
+  const { entries } = await store.list({ prefix: '' })
+  await store.close()
+  return [...entries]
+}
+
+const openEtcd = (prefix: string) => EtcdStore.open({ endpoints: cluster.endpoints, prefix, historyMs: 60_000 })
+const bare = (entries: readonly Entry[]) => entries.map(({ key, value }) => [key, Buffer.from(value).toString()])
+
+async function makeStore(count: number): Promise<string> {
+  const place = newDirectory()
+  const store = await LmdbStore.open({ directory: place })
+  const keys = Array.from({ length: count }, (_, i) => `objects/core/configmaps/a/${String(i).padStart(5, '0')}`)
+  await Promise.all(
+    ['meta/profile', 'objects/core/events/a/e', ...keys].map((key) =>
+      store.commit({ key, expected: 0, value: Buffer.from(`${key} `.repeat(3)) }),
+    ),
+  )
+  await store.close()
+  return place
+}
+
+test('from the embedded store to etcd and back: the same keys and values, and higher revisions', async () => {
+  const first = await makeStore(1200)
+  const prefix = newPrefix()
+  const lines = await migrateBy(`--from-data-dir=${first}`, ...toEtcd(prefix))
+  assert.match(lines.join('\n'), /copied .* at revision \d+; the copy is at revision \d+/)
+  const wanted = await entriesOf(await LmdbStore.open({ directory: first }))
+  const highest = Math.max(...wanted.map(({ revision }) => revision))
+  const inEtcd = await entriesOf(await openEtcd(prefix))
+  assert.deepEqual(bare(inEtcd), bare(wanted))
+  assert.ok(inEtcd.every(({ revision }) => revision > highest))
+  const second = newDirectory()
+  await migrateBy(...fromEtcd(prefix), `--data-dir=${second}`)
+  const store = await LmdbStore.open({ directory: second })
+  assert.ok(store.revision() > Math.max(...inEtcd.map(({ revision }) => revision)))
+  assert.deepEqual(bare(await entriesOf(store)), bare(wanted))
+  await assert.rejects(migrateBy(...fromEtcd(prefix), `--data-dir=${second}`), /holds data already/)
+  await assert.rejects(migrateBy(`--from-data-dir=${second}`, ...toEtcd(prefix)), /holds keys under .* already/)
+})
+
+test('an interrupted move cannot be opened, and is taken up where it ended', async () => {
+  const source = await makeStore(500)
+  const prefix = newPrefix()
+  const wanted = await entriesOf(await LmdbStore.open({ directory: source }))
+  const revision = Math.max(...wanted.map((entry) => entry.revision))
+  const options = { endpoints: cluster.endpoints, prefix }
+  const loading = await loadEtcd(options, { id: `${source} ${revision}`, above: 1000 })
+  await loading.write(wanted.slice(0, 250))
+  await loading.close()
+  await assert.rejects(openEtcd(prefix), /is not complete: a restore or migration into it was interrupted/)
+  const lines = await migrateBy(`--from-data-dir=${source}`, ...toEtcd(prefix))
+  assert.match(lines.join('\n'), /taking up an interrupted load after 250 entries/)
+  assert.deepEqual(bare(await entriesOf(await openEtcd(prefix))), bare(wanted))
+
+  // One that began from another state begins anew, and nothing of it is left.
+  const other = newPrefix()
+  const stale = await loadEtcd({ ...options, prefix: other }, { id: 'another', above: 10 })
+  await stale.write([{ key: 'objects/left/behind/x', revision: 1, value: Buffer.from('x') }])
+  await stale.close()
+  await migrateBy(`--from-data-dir=${source}`, ...toEtcd(other))
+  assert.deepEqual(bare(await entriesOf(await openEtcd(other))), bare(wanted))
+})
+
+test('two that fill the same prefix: one of them fails', async () => {
+  const options = { endpoints: cluster.endpoints, prefix: newPrefix() }
+  const [one, two] = [await loadEtcd(options, { id: 'x', above: 1 }), await loadEtcd(options, { id: 'x', above: 1 })]
+  const entry = { key: 'meta/a', revision: 1, value: Buffer.from('a') }
+  await one.write([entry])
+  await assert.rejects(two.write([entry]), /another process has written to it meanwhile/)
+  await Promise.all([one.close(), two.close()])
+})
+
+test('foreign keys under the prefix: nothing is written, and a check names them', async () => {
+  const prefix = newPrefix()
+  const put = { key: Buffer.from(`${prefix}theirs`).toString('base64'), value: Buffer.from('x').toString('base64') }
+  await fetch(`${cluster.endpoints[0]}/v3/kv/put`, { method: 'POST', body: JSON.stringify(put) })
+  await assert.rejects(migrateBy(`--from-data-dir=${await makeStore(1)}`, ...toEtcd(prefix)), /holds keys .*theirs/)
+  const terminal = recordingTerminal()
+  assert.equal(await check(parseFlags(checkFlags, toEtcd(prefix)), terminal), false)
+  assert.match(terminal.lines.join('\n'), /^theirs .*a key that this program does not know/)
+})
+
+test('flags that do not go together', async () => {
+  await assert.rejects(migrateBy(`--data-dir=${newDirectory()}`), /use either --from-data-dir or --from-etcd-servers/)
+  await assert.rejects(migrateBy('--from-data-dir=x'), /use either --data-dir or --etcd-servers/)
+  const nowhere = newDirectory()
+  await assert.rejects(migrateBy(`--from-data-dir=${nowhere}`, ...toEtcd(newPrefix())), /there is no store in/)
+  assert.equal(existsSync(nowhere), false)
+})
+
+// biome-ignore lint/suspicious/noExplicitAny: objects of all kinds
+type AnyObject = any
+
+/** Go writes null for a time that is not set and for a list without elements; here both are left out or empty. */
+function withoutNothing(value: AnyObject): AnyObject {
+  if (Array.isArray(value)) return value.map(withoutNothing)
+  if (typeof value !== 'object' || value === null) return value
+  const kept = Object.entries(value).filter(([, each]) => each !== null && !(Array.isArray(each) && each.length === 0))
+  return Object.fromEntries(kept.map(([key, each]) => [key, withoutNothing(each)]))
+}
+
+test('the etcd of a kube-apiserver 1.23 is served object for object as it was', { timeout: 120_000 }, async () => {
+  const snapshot = join(directory, 'snapshot.db')
+  writeFileSync(snapshot, gunzipSync(readFileSync(join(data, 'kube-etcd-1.23.db.gz'))))
+  const restored = join(directory, 'kube')
+  await promisify(execFile)('etcdctl', ['snapshot', 'restore', snapshot, '--data-dir', restored], {
+    env: { ...process.env, ETCDCTL_API: '3' },
+  })
+  const kube = await startEtcdOn(restored)
+  let lines: string[] = []
+  const server = await startInProcess(undefined, ['--profile=kubernetes'], async (dataDir) => {
+    lines = await migrateBy('--from-kubernetes', `--from-etcd-servers=${kube.endpoint}`, `--data-dir=${dataDir}`)
+  }).finally(() => kube.stop())
+  try {
+    assert.deepEqual(lines.slice(1), [
+      'not copied: 2 keys such as /registry/ranges/serviceips: a record of that server, which this one keeps in its own way',
+    ])
+    const types: { [type: string]: AnyObject[] } = JSON.parse(
+      gunzipSync(readFileSync(join(data, 'kube-objects-1.23.json.gz'))).toString(),
+    )
+    let compared = 0
+    for (const [type, objects] of Object.entries(types)) {
+      const { status, body } = await server.client.get(`/${type.startsWith('v1/') ? 'api' : 'apis'}/${type}`)
+      assert.equal(status, 200, type)
+      const found = new Map<string, AnyObject>(body.items.map((item: AnyObject) => [item.metadata.uid, item]))
+      for (const object of objects) {
+        const { apiVersion, kind } = object
+        const served = { apiVersion, kind, ...found.get(object.metadata.uid) }
+        assert.deepEqual(withoutNothing(served), withoutNothing(object), `${type} ${object.metadata.name}`)
+        compared++
+      }
+    }
+    assert.equal(compared, 230)
+    const changed = await server.client.send('/api/v1/namespaces/default/services/shop', {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/merge-patch+json' },
+      raw: '{"metadata":{"labels":{"touched":"yes"}}}',
+    })
+    assert.equal(changed.status, 200, changed.text)
+    assert.ok(Number(changed.body.metadata.resourceVersion) > 1_000_000_000)
+  } finally {
+    await server.stop()
+  }
+})

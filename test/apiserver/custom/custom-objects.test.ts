@@ -1,0 +1,226 @@
+/**
+ * Objects of custom kinds beyond their schema: versions that differ, dry runs, nulls in what is applied, the scale, columns
+ * and warnings; each as kube-apiserver 1.23 has it.
+ */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { JsonObject } from '../../../src/api/json/json.ts'
+import type { HttpClient } from '../../support/http-client.ts'
+import { serveUp } from '../../support/in-process.ts'
+import { conditionOf, define, definitionOf, definitions, isEstablished, typeOf } from './definitions.ts'
+
+const ending: (() => Promise<void>)[] = []
+after(async () => {
+  for (const end of ending) await end()
+})
+
+const spec = (properties: JsonObject) => ({ type: 'object', properties: { spec: { type: 'object', properties } } })
+const versionOf = (name: string, schema: JsonObject, fields: JsonObject = {}) => ({
+  name,
+  served: true,
+  storage: false,
+  schema: { openAPIV3Schema: schema },
+  ...fields,
+})
+
+describe('objects', () => {
+  let client: HttpClient
+  before(async () => {
+    client = (await serveUp({ after: (run) => void ending.unshift(run) })).client()
+  })
+  const at = (plural: string, version = 'v1') => `/apis/stable.example.com/${version}/namespaces/default/${plural}`
+  const apply = (path: string, body: JsonObject) =>
+    client.send(`${path}?fieldManager=me`, {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/apply-patch+yaml' },
+      body,
+    })
+
+  test('a status that has a default is in every answer, also where the write took the sent one away', async () => {
+    const status = { type: 'object', default: { seen: -1 }, properties: { seen: { type: 'integer' } } }
+    const schema = { type: 'object', properties: { ...spec({}).properties, status } }
+    await define(client, { plural: 'preset', kind: 'Preset', schema, version: { subresources: { status: {} } } })
+    const object = { ...typeOf({ kind: 'Preset' }), metadata: { name: 'a' }, spec: {}, status: { seen: 7 } }
+    for (const path of [`${at('preset')}?dryRun=All`, at('preset')])
+      assert.deepEqual((await client.post(path, object)).body.status, { seen: -1 }, path)
+    assert.deepEqual((await client.get(`${at('preset')}/a`)).body.status, { seen: -1 })
+  })
+
+  test('who accepts no form of a custom kind hears which there are', async () => {
+    const version = {
+      subresources: { status: {}, scale: { specReplicasPath: '.spec.size', statusReplicasPath: '.status.size' } },
+    }
+    await define(client, { plural: 'forms', kind: 'Form', schema: spec({ size: { type: 'integer' } }), version })
+    await client.post(at('forms'), { ...typeOf({ kind: 'Form' }), metadata: { name: 'a' }, spec: { size: 1 } })
+    for (const path of [at('forms'), `${at('forms')}/a`, `${at('forms')}/a/scale`]) {
+      const { status, body } = await client.get(path, { accept: 'text/html' })
+      assert.deepEqual([status, body.reason, body.details], [406, 'NotAcceptable', undefined], path)
+      assert.match(body.message, /application\/json, application\/yaml/)
+    }
+    const { body } = await client.get(`${at('forms')}/a/status`, {
+      accept: 'application/json;as=Table;g=meta.orch.io;v=v1',
+    })
+    assert.deepEqual([body.kind, body.rows[0].cells[0]], ['Table', 'a'], 'the status of a custom kind has its columns')
+  })
+
+  test('a whole number has 64 bits, also where a text may stand; beyond that it is one with a fraction', async () => {
+    const either = { 'x-orch-int-or-string': true, anyOf: [{ type: 'integer' }, { type: 'string' }] }
+    const schema = spec({ whole: { type: 'integer', format: 'int32' }, either, any: { type: 'number' } })
+    await define(client, { plural: 'wholes', kind: 'Whole', schema })
+    const post = (text: string) =>
+      client.send(at('wholes'), {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        raw: `{"apiVersion":"stable.example.com/v1","kind":"Whole","metadata":{"generateName":"a"},"spec":${text}}`,
+      })
+    const kept = '{"any":9223372036854775808,"either":8589934592,"whole":-9223372036854775808}'
+    const made = await post(kept)
+    assert.equal(made.status, 201, made.text)
+    assert.ok(made.text.includes('"either":8589934592,"whole":-9223372036854775808'), made.text)
+    for (const [wrong, place] of [
+      ['{"whole":9223372036854775808}', 'spec.whole'],
+      ['{"whole":1e20}', 'spec.whole'],
+      ['{"either":9223372036854775808}', 'spec.either'],
+    ] as const) {
+      const refused = await post(wrong)
+      assert.equal(refused.status, 422, refused.text)
+      const [cause] = refused.body.details.causes
+      assert.equal(cause.field, place)
+      assert.match(cause.message, /must be of type integer(,string)?: "number"/)
+    }
+  })
+
+  test('in two versions: defaults of the one that was written, nothing that the stored one does not know', async () => {
+    const early = spec({ size: { type: 'integer', default: 1 }, lost: { type: 'string' }, late: { type: 'string' } })
+    const late = spec({ size: { type: 'integer' }, color: { type: 'string', default: 'red' } })
+    const warned = { deprecated: true }
+    const versions = [versionOf('v1alpha1', early, warned), versionOf('v1', late, { storage: true })]
+    await define(client, { plural: 'twos', kind: 'Two', versions })
+    const type = { kind: 'Two' }
+    const sent = { ...typeOf(type, 'v1alpha1'), metadata: { name: 'a' }, spec: { lost: 'x' } }
+    const dry = await client.post(`${at('twos', 'v1alpha1')}?dryRun=All`, sent)
+    assert.deepEqual([dry.status, dry.body.spec], [201, { size: 1 }])
+    assert.match(String(dry.headers.warning), /v1alpha1 Two is deprecated; use stable\.example\.com\/v1 Two/)
+    const made = await client.post(at('twos', 'v1alpha1'), sent)
+    assert.deepEqual(made.body.spec, { size: 1 })
+    assert.deepEqual((await client.get(`${at('twos')}/a`)).body.spec, { size: 1, color: 'red' })
+    await client.post(at('twos'), { ...typeOf(type), metadata: { name: 'b' }, spec: {} })
+    assert.deepEqual((await client.get(`${at('twos', 'v1alpha1')}/b`)).body.spec, {}, 'no defaults of another version')
+  })
+
+  test('that are scaled: numbers that are numbers, and columns that are read', async () => {
+    const scale = { specReplicasPath: '.spec.size', statusReplicasPath: '.status.size' }
+    const columns = [
+      { name: 'Last', type: 'string', jsonPath: '.spec.list[-1:].name' },
+      { name: 'Is', type: 'boolean', jsonPath: '.spec.kind[?(@ == "x")]' },
+    ]
+    const item = { type: 'object', properties: { name: { type: 'string' } } }
+    const schema = spec({
+      size: { type: 'integer', format: 'int32' },
+      kind: { type: 'string' },
+      list: { type: 'array', items: item },
+    })
+    const version = { subresources: { scale }, additionalPrinterColumns: columns }
+    await define(client, { plural: 'scaled', kind: 'Scaled', schema, version })
+    const type = typeOf({ kind: 'Scaled' })
+    const faultsOf = async (size: unknown) => {
+      const { body } = await client.post(at('scaled'), { ...type, metadata: { name: 'x' }, spec: { size } })
+      return body.details.causes.map(({ field, message }: JsonObject) => `${field}: ${message}`).sort()
+    }
+    assert.deepEqual(await faultsOf('many'), [
+      '.spec.size: Invalid value: 0: .spec.size accessor error: many is of the type string, expected int64',
+      'spec.size: Invalid value: "string": spec.size in body must be of type integer: "string"',
+    ])
+    assert.deepEqual(await faultsOf(2 ** 40), [
+      '.spec.size: Invalid value: 1099511627776: should be less than or equal to 2147483647',
+    ])
+    await client.post(at('scaled'), { ...type, metadata: { name: 'unsized' }, spec: {} })
+    const unsized = await client.get(`${at('scaled')}/unsized/scale`)
+    assert.deepEqual(
+      [unsized.status, unsized.body.message],
+      [500, 'Internal error occurred: the spec replicas field ".spec.size" does not exist'],
+    )
+    const headers = { 'content-type': 'application/merge-patch+json' }
+    const raw = JSON.stringify({ spec: { replicas: 2 } })
+    const sized = await client.send(`${at('scaled')}/unsized/scale`, { method: 'PATCH', headers, raw })
+    assert.deepEqual([sized.status, sized.body.spec], [200, { replicas: 2 }])
+    const put = async (metadata: JsonObject, replicas: number) => {
+      const body = {
+        apiVersion: 'autoscaling/v1',
+        kind: 'Scale',
+        metadata: { name: 'unsized', ...metadata },
+        spec: { replicas },
+      }
+      return await client.put(`${at('scaled')}/unsized/scale`, body)
+    }
+    assert.deepEqual([(await put({}, 5)).body.spec, (await put({}, 0)).body.spec], [{ replicas: 5 }, {}])
+    const refused = [await put({}, -1), await put({ uid: 'other' }, 1), await put({ resourceVersion: '1' }, 1)]
+    assert.deepEqual(
+      refused.map(({ status }) => status),
+      [422, 409, 409],
+    )
+    const untyped = { metadata: { name: 'unsized' }, spec: { replicas: 3 } }
+    assert.equal(
+      (await client.put(`${at('scaled')}/unsized/scale`, untyped)).body.kind,
+      'Scale',
+      'it is a built-in kind',
+    )
+    await client.delete(`${at('scaled')}/unsized`)
+    await client.post(at('scaled'), {
+      ...type,
+      metadata: { name: 'a' },
+      spec: { size: 2, kind: 'x', list: [{ name: 'one' }, { name: 'two' }] },
+    })
+    const table = await client.get(at('scaled'), { accept: 'application/json;as=Table;g=meta.orch.io;v=v1' })
+    assert.deepEqual(table.body.rows[0].cells, ['a', 'two', null])
+  })
+
+  test('that are applied: null is a value, and every part must fit', async () => {
+    const status = { type: 'object', properties: { all: { type: 'array', items: spec({ a: { type: 'string' } }) } } }
+    const { properties } = spec({ size: { type: 'integer' }, given: { type: 'integer', default: 7 } })
+    const schema = { type: 'object', properties: { ...properties, status } }
+    await define(client, { plural: 'applied', kind: 'Applied', schema, version: { subresources: { status: {} } } })
+    const whole = { ...typeOf({ kind: 'Applied' }), metadata: { name: 'a' } }
+    const refused = await apply(`${at('applied')}/a`, { ...whole, spec: { size: null } })
+    assert.deepEqual([refused.status, refused.body.details?.causes[0].field], [422, 'spec.size'])
+    const filled = await apply(`${at('applied')}/a`, { ...whole, spec: { given: null } })
+    assert.deepEqual([filled.status, filled.body.spec], [201, { given: 7 }])
+    const created = await client.post(at('applied'), { ...whole, metadata: { name: 'b' }, spec: { size: null } })
+    assert.deepEqual([created.status, created.body.spec], [201, { given: 7 }])
+    for (const all of [[{ odd: 1 }], ['text'], {}]) {
+      const answer = await apply(`${at('applied')}/a`, { ...whole, spec: {}, status: { all } })
+      assert.equal(answer.status, 400, `${JSON.stringify(all)}: ${answer.text}`)
+    }
+  })
+
+  test('of wrong types are unknown in all they hold', async () => {
+    await define(client, {
+      plural: 'wrongs',
+      kind: 'Wrong',
+      schema: spec({ list: { type: 'array', items: spec({}) } }),
+    })
+    const object = { ...typeOf({ kind: 'Wrong' }), metadata: { name: 'a' }, spec: { list: { x: 1 } } }
+    const { status, headers } = await client.post(at('wrongs'), object)
+    assert.equal(status, 422)
+    assert.match(String(headers.warning), /unknown field \\"spec\.list\.x\\"/)
+  })
+
+  test('in the groups of the vendor: the definition reports with whose consent', async () => {
+    for (const [given, expected] of [
+      ['https://example.com/review/1', 'True'],
+      ['unapproved, for a test', 'False'],
+    ]) {
+      const definition = definitionOf({
+        plural: `own${expected}`.toLowerCase(),
+        kind: `Own${expected}`,
+        group: 'test.orch.io',
+      })
+      const metadata = { ...definition.metadata, annotations: { 'api-approved.orch.io': given } }
+      const made = await client.post(definitions, { ...definition, metadata })
+      assert.equal(made.status, 201, made.text)
+      await isEstablished(client, definition.metadata.name)
+      const { body } = await client.get(`${definitions}/${definition.metadata.name}`)
+      assert.equal(conditionOf(body, 'OrchAPIApprovalPolicyConformant'), expected)
+    }
+  })
+})

@@ -1,0 +1,170 @@
+/**
+ * Definitions that somebody made to hurt: deep and huge schemas, patterns that others would try for years, rules that
+ * multiply, names that are no names. Each is refused or bounded; nobody else waits for it longer than for anything else,
+ * counted in processor time of the server's thread.
+ */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Json, JsonObject } from '../../../src/api/json/json.ts'
+import { assertBrief } from '../../support/effort.ts'
+import type { Answer, HttpClient } from '../../support/http-client.ts'
+import { type InProcess, startInProcess } from '../../support/in-process.ts'
+import { collectionOf, define, definitionOf, definitions, typeOf, undefine } from './definitions.ts'
+
+/** The promise is 50 ms; the clock of a thread counts what is compiled and collected in between too. */
+const longestMs = 350
+
+let server: InProcess
+let client: HttpClient
+before(async () => {
+  server = await startInProcess()
+  client = server.client
+  // What is loaded and compiled on first use is not what is measured.
+  const schema = { type: 'object', properties: { a: { type: 'string', pattern: '^a$' } } }
+  await undefine(client, await define(client, { schema }))
+})
+after(() => server.stop())
+
+function about(property: Json): JsonObject {
+  return { type: 'object', properties: { a: property } }
+}
+
+function nest(depth: number): JsonObject {
+  return depth === 0 ? { type: 'string' } : about(nest(depth - 1))
+}
+
+function many(count: number, property: Json): JsonObject {
+  return {
+    type: 'object',
+    properties: Object.fromEntries(Array.from({ length: count }, (_, i) => [`p${i}`, property])),
+  }
+}
+
+async function sendDefinition(schema: JsonObject): Promise<Answer> {
+  return await client.post(`${definitions}?dryRun=All`, definitionOf({ schema }))
+}
+
+async function bounded<T>(run: () => Promise<T>): Promise<T> {
+  return (await assertBrief(longestMs, run)).result
+}
+
+const refused: readonly (readonly [string, JsonObject])[] = [
+  ['a schema of 70 levels', nest(70)],
+  ['a schema of 25,000 parts', many(25_000, { type: 'string' })],
+  ['a pattern that is none', about({ type: 'string', pattern: '(' })],
+  ['a pattern that looks back', about({ type: 'string', pattern: '(a)\\1' })],
+  ['a pattern of 5,000 characters', about({ type: 'string', pattern: 'a'.repeat(5000) })],
+  ['a pattern that becomes 580,000 steps', about({ type: 'string', pattern: 'x{1000}'.repeat(580) })],
+  ['a pattern of nested repetitions', about({ type: 'string', pattern: '(x{30}){30}(?:y{0,999}|z)'.repeat(60) })],
+  ['a pattern of Unicode classes', about({ type: 'string', pattern: `(?i)[${'\\pL\\PL'.repeat(600)}]` })],
+  ['a pattern of folded ranges', about({ type: 'string', pattern: `(?i)[${'\\x{100}-\\x{10ffff}'.repeat(200)}]` })],
+  ['patterns that are too large in all', about(manyPatterns(200))],
+  ['a default that does not match', about({ type: 'string', pattern: '^(a+)+$', default: `${'a'.repeat(40)}b` })],
+]
+
+function manyPatterns(count: number): JsonObject {
+  const properties = Array.from({ length: count }, (_, i) => [`p${i}`, { type: 'string', pattern: `(x{0,900}${i})` }])
+  return { type: 'object', properties: Object.fromEntries(properties) }
+}
+
+for (const [what, schema] of refused)
+  test(`${what} is refused, and nobody waits for it`, async () => {
+    const answer = await bounded(() => sendDefinition(schema))
+    assert.equal(answer.status, 422, answer.text.slice(0, 500))
+  })
+
+test('a schema as large as may be is taken, and nobody waits for it', async () => {
+  const schema = many(9000, { type: 'string', maxLength: 10, default: 'x' })
+  const answer = await bounded(() => sendDefinition(schema))
+  assert.equal(answer.status, 201, answer.text.slice(0, 500))
+})
+
+test('patterns that others try for years are decided at once, and texts too long for theirs are refused', async () => {
+  const properties = {
+    simple: { type: 'string', pattern: '^[a-z]+$' },
+    catastrophe: { type: 'string', pattern: '^(([a-z])+.)+[A-Z]([a-z])+$' },
+    large: { type: 'string', pattern: '^(a?){400}a{400}$' },
+    list: { type: 'array', items: { type: 'string', pattern: '^(a|aa)+$' } },
+    costly: { type: 'array', items: { type: 'string', pattern: '^(a?){400}a{400}$' } },
+  }
+  const name = await define(client, { schema: { type: 'object', properties } })
+  const path = `${collectionOf()}?dryRun=All`
+  const send = (fields: JsonObject) =>
+    bounded(() => client.post(path, { ...typeOf(), metadata: { name: 'x' }, ...fields }))
+  assert.equal((await send({ simple: 'a'.repeat(100_000) })).status, 201)
+  assert.equal((await send({ simple: 'a'.repeat(1_000_000) })).status, 422)
+  assert.equal((await send({ catastrophe: 'a'.repeat(30_000) })).status, 422)
+  assert.equal((await send({ large: 'a'.repeat(1000) })).status, 422)
+  assert.equal((await send({ list: Array(2000).fill('a'.repeat(20)) })).status, 201)
+  const costly = await send({ costly: Array(2000).fill('a'.repeat(500)) })
+  assert.equal(costly.status, 422)
+  await undefine(client, name)
+})
+
+test('alternatives that multiply are given up', async () => {
+  const anyOf = Array.from({ length: 3000 }, (_, i) => ({ properties: { a: { enum: [i] }, b: { minLength: i + 1 } } }))
+  const items = { type: 'object', properties: { a: { type: 'integer' }, b: { type: 'string' } }, anyOf }
+  const schema = { type: 'object', properties: { list: { type: 'array', items } } }
+  const name = await define(client, { schema })
+  const list = Array.from({ length: 20_000 }, () => ({ a: -1, b: '' }))
+  const answer = await bounded(() => client.post(collectionOf(), { ...typeOf(), metadata: { name: 'x' }, list }))
+  assert.equal(answer.status, 422)
+  assert.match(answer.text, /takes too long/)
+  await undefine(client, name)
+})
+
+test('names that mean something to the language are names like any other', async () => {
+  const odd = ['__proto__', 'constructor', 'toString', 'hasOwnProperty']
+  const spec = {
+    type: 'object',
+    properties: Object.fromEntries(odd.map((name) => [name, { type: 'string', default: `default ${name}` }])),
+  }
+  const wanted = {
+    plural: 'constructor',
+    kind: 'Constructor',
+    group: 'prototype.example.com',
+    shortNames: ['valueof'],
+    schema: { type: 'object', properties: { spec } },
+    version: { additionalPrinterColumns: [{ name: '__proto__', type: 'string', jsonPath: '.spec.__proto__' }] },
+  }
+  // Written as text: in an object literal, __proto__ would be no key.
+  const raw = JSON.stringify(definitionOf(wanted))
+  assert.ok(raw.includes('"__proto__":{"type":"string"'))
+  const made = await client.send(definitions, { method: 'POST', raw })
+  assert.equal(made.status, 201, made.text)
+  const path = collectionOf(wanted)
+  const created = await client.send(path, {
+    method: 'POST',
+    raw: `${JSON.stringify(typeOf(wanted)).slice(0, -1)},"metadata":{"name":"a"},"spec":{"__proto__":"mine","constructor":"too"},"__proto__":{"polluted":true}}`,
+  })
+  assert.equal(created.status, 201, created.text)
+  assert.match(created.text, /"__proto__":"mine"/)
+  assert.match(created.text, /"toString":"default toString"/)
+  assert.doesNotMatch(created.text, /polluted/)
+  assert.equal(({} as { polluted?: boolean }).polluted, undefined)
+  const table = await client.get(path, { accept: 'application/json;as=Table;g=meta.orch.io;v=v1' })
+  assert.deepEqual(table.body.rows[0].cells, ['a', 'mine'])
+  await undefine(client, 'constructor.prototype.example.com')
+})
+
+test('what is stored under a schema that has become another is still read, listed and deleted', async () => {
+  const name = await define(client, { schema: { type: 'object', 'x-orch-preserve-unknown-fields': true } })
+  const path = collectionOf()
+  const body = { ...typeOf(), metadata: { name: 'a' }, spec: { size: 'large', obj: { metadata: 'none' } } }
+  assert.equal((await client.post(path, body)).status, 201)
+  const obj = { type: 'object', 'x-orch-embedded-resource': true, 'x-orch-preserve-unknown-fields': true }
+  const spec = { type: 'object', properties: { size: { type: 'integer' }, obj } }
+  const versions = definitionOf({ schema: { type: 'object', properties: { spec } } }).spec.versions
+  const watching = client.watch(`${path}?watch=1&resourceVersion=0`, AbortSignal.timeout(120_000))
+  await watching.next()
+  const changed = await client.send(`${definitions}/${name}`, {
+    method: 'PATCH',
+    headers: { 'content-type': 'application/merge-patch+json' },
+    body: { spec: { versions } },
+  })
+  assert.equal(changed.status, 200, changed.text)
+  assert.equal((await watching.next()).done, true)
+  for (const answer of [await client.get(`${path}/a`), await client.get(path)])
+    assert.equal(answer.status, 200, answer.text)
+  await undefine(client, name)
+})

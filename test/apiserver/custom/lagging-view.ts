@@ -1,0 +1,34 @@
+import { MemoryStore } from '../../../src/storage/store/memory.ts'
+import type { Batch, WatchOptions } from '../../../src/storage/store/store.ts'
+
+/** A store whose changes are told only while nobody holds them back. */
+export class LaggingView extends MemoryStore {
+  readonly #store: MemoryStore
+  #held: PromiseWithResolvers<void> | undefined
+
+  constructor(store: MemoryStore) {
+    super()
+    this.#store = store
+  }
+
+  hold(): void {
+    this.#held = Promise.withResolvers()
+  }
+
+  override commit: MemoryStore['commit'] = (write) => this.#store.commit(write)
+  override get: MemoryStore['get'] = (key) => this.#store.get(key)
+  override list: MemoryStore['list'] = (range) => this.#store.list(range)
+
+  /** Who asks is told from then on. */
+  override revision: MemoryStore['revision'] = () => {
+    this.#held?.resolve()
+    return this.#store.revision()
+  }
+
+  override async *watch(options: WatchOptions): AsyncGenerator<Batch> {
+    for await (const batch of this.#store.watch(options)) {
+      await this.#held?.promise
+      yield batch
+    }
+  }
+}

@@ -1,0 +1,37 @@
+/** Which names a definition is granted beside others, and what those it is not are called. */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { grantNames, namesTaken } from '../../../src/apiserver/custom/definitions/names.ts'
+
+const asked = { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList', shortNames: ['wd'] }
+
+describe('names', () => {
+  test('that nobody has are granted', () => {
+    const { names, condition } = grantNames(asked, {}, namesTaken([]))
+    assert.deepEqual(names, asked)
+    assert.deepEqual([condition.status, condition.reason], ['True', 'NoConflicts'])
+  })
+
+  const taken: readonly (readonly [string, object, readonly string[]])[] = [
+    ['plural', { plural: 'widgets' }, ['PluralConflict', '"widgets" is already in use']],
+    ['singular, by another plural', { plural: 'widget' }, ['SingularConflict', '"widget" is already in use']],
+    ['short name', { shortNames: ['x', 'wd'] }, ['ShortNamesConflict', '"wd" is already in use']],
+    ['kind, by a list', { listKind: 'Widget' }, ['KindConflict', '"Widget" is already in use']],
+    ['list kind', { listKind: 'WidgetList' }, ['ListKindConflict', '"WidgetList" is already in use']],
+  ]
+  for (const [what, others, [reason, message]] of taken)
+    test(`a ${what} that somebody has is not`, () => {
+      const { condition } = grantNames(asked, { plural: '', kind: '' }, namesTaken([others]))
+      assert.deepEqual([condition.status, condition.reason, condition.message], ['False', reason, message])
+    })
+
+  test('once granted are kept, whoever else has come to have them', () => {
+    const { condition } = grantNames(asked, asked, namesTaken([asked]))
+    assert.equal(condition.status, 'True')
+  })
+
+  test('that are given up are free', () => {
+    const { names } = grantNames({ ...asked, shortNames: [] }, asked, namesTaken([]))
+    assert.deepEqual(names.shortNames, [])
+  })
+})

@@ -1,0 +1,54 @@
+/**
+ * Definitions that a client has made odd, though each write was a valid one: the server's own writes go on, so they are
+ * established, mended and deleted like any other.
+ */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { HttpClient } from '../../support/http-client.ts'
+import { type InProcess, startInProcess } from '../../support/in-process.ts'
+import { define, definitionOf, definitions, isEstablished, told, undefine } from './definitions.ts'
+
+let server: InProcess
+let client: HttpClient
+before(async () => {
+  server = await startInProcess()
+  client = server.client
+})
+after(() => server.stop())
+
+const headers = { 'content-type': 'application/merge-patch+json' }
+
+async function storedVersions(name: string, versions: string[]): Promise<void> {
+  const body = { status: { storedVersions: versions } }
+  const patched = await client.send(`${definitions}/${name}/status`, { method: 'PATCH', headers, body })
+  assert.equal(patched.status, 200, patched.text)
+  assert.deepEqual(patched.body.status.storedVersions, versions)
+}
+
+test('stored versions that are none are mended', async () => {
+  const name = await define(client, { plural: 'mendeds', kind: 'Mended' })
+  await storedVersions(name, ['v9'])
+  await told(client, name, ({ object }) => object.status?.storedVersions?.join() === 'v1')
+  const body = { metadata: { labels: { a: 'b' } } }
+  const changed = await client.send(`${definitions}/${name}`, { method: 'PATCH', headers, body })
+  assert.equal(changed.status, 200, changed.text)
+  await undefine(client, name)
+})
+
+test('a definition with as many values as may be is established and deleted', async () => {
+  const many = (count: number) => definitionOf({ schema: about(Array.from({ length: count }, (_, i) => `${i}`)) })
+  const about = (choices: string[]) => ({ type: 'object', properties: { a: { type: 'string', enum: choices } } })
+  // As the server counts them, with what it adds itself when the object is created.
+  const create = (count: number) => client.post(`${definitions}?dryRun=All`, many(count))
+  let [taken, refused] = [99_900, 99_990]
+  while (refused - taken > 1) {
+    const middle = (taken + refused) >> 1
+    if ((await create(middle)).status === 201) taken = middle
+    else refused = middle
+  }
+  const made = await client.post(definitions, many(taken))
+  assert.equal(made.status, 201, made.text.slice(0, 500))
+  const { name } = made.body.metadata
+  await isEstablished(client, name)
+  await undefine(client, name)
+})

@@ -1,0 +1,211 @@
+/** The seats of a level without a server: what is taken at once, who waits, who is next, who is refused. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type FairQueue, SeatPool, type Waiter } from '../../../src/apiserver/flowcontrol/seat-pool.ts'
+import { dealHand, hashFlow } from '../../../src/apiserver/flowcontrol/shuffle-shard.ts'
+import { Turns } from '../../../src/apiserver/flowcontrol/turns.ts'
+
+const queuing = { queues: 64, handSize: 1, queueLengthLimit: 1000 }
+
+/** A request that is no work: however many of them begin in a turn. */
+const seats = (count: number) => ({ seats: count, work: 0 })
+
+/** Requests of flows, carried out one after the other: each takes as long as it says. */
+class World {
+  readonly pool: SeatPool
+  /** The flows whose requests have begun to be carried out after a wait, in that order. */
+  readonly begun: string[] = []
+  readonly #running: { flow: string; seats: number; queue: FairQueue; ms: number }[] = []
+
+  constructor(seats: number, over: Partial<typeof queuing> = {}) {
+    this.pool = new SeatPool({ seats, queuing: { ...queuing, ...over } }, new Turns())
+  }
+
+  /** Joins a queue; returns the refusal, or the request. */
+  wait(flow: string, { seats = 1, ms = 10, work = 0 } = {}): Waiter | string {
+    const queue = this.pool.queueFor(BigInt(`0x${Buffer.from(flow).toString('hex')}`))
+    if (typeof queue === 'string') return queue
+    const begin = () => {
+      this.begun.push(flow)
+      this.#running.push({ flow, seats, queue, ms })
+    }
+    const waiter = { seats, work, queue, begin }
+    this.pool.join(waiter)
+    return waiter
+  }
+
+  /** Ends the request that has been carried out for longest. */
+  endOne(): void {
+    const { seats, queue, ms } = this.#running.shift()!
+    this.pool.release(seats, queue, ms)
+  }
+
+  count(flow: string): number {
+    return this.begun.filter((each) => each === flow).length
+  }
+}
+
+test('free seats are taken at once, and not past those who wait', () => {
+  const world = new World(3)
+  assert.deepEqual(
+    [world.pool.take(seats(2)), world.pool.take(seats(2)), world.pool.take(seats(1))],
+    [true, false, true],
+  )
+  world.wait('a', { seats: 2 })
+  world.pool.release(1)
+  assert.deepEqual([world.begun, world.pool.take(seats(1))], [[], false])
+  world.pool.release(2)
+  assert.deepEqual([world.begun, world.pool.inUse, world.pool.take(seats(1))], [['a'], 2, true])
+})
+
+test('a request that needs more seats than there are has them all', () => {
+  const { pool } = new World(2)
+  assert.equal(pool.take(seats(10)), true)
+  assert.equal(pool.take(seats(1)), false)
+  pool.release(10)
+  assert.equal(pool.inUse, 0)
+})
+
+test('a flow that floods leaves another its share', () => {
+  const world = new World(4)
+  for (let i = 0; i < 4; i++) world.pool.take(seats(1))
+  for (let i = 0; i < 500; i++) world.wait('flood')
+  for (let i = 0; i < 50; i++) world.wait('quiet')
+  for (let i = 0; i < 4; i++) world.pool.release(1)
+  for (let i = 0; i < 96; i++) world.endOne()
+  assert.equal(world.begun.length, 100)
+  assert.ok(Math.abs(world.count('quiet') - 50) <= 4, `${world.count('quiet')} of 100 were of the quiet flow`)
+})
+
+test('a flow of long requests gets fewer of them: shares are of time, not of requests', () => {
+  const world = new World(1)
+  world.pool.take(seats(1))
+  for (let i = 0; i < 300; i++) {
+    world.wait('long', { ms: 90 })
+    world.wait('short', { ms: 10 })
+  }
+  world.pool.release(1)
+  for (let i = 0; i < 99; i++) world.endOne()
+  assert.ok(Math.abs(world.count('long') - 10) <= 2, `${world.count('long')} of 100 were long`)
+})
+
+test('nobody saves up turns while away', () => {
+  const world = new World(1)
+  world.pool.take(seats(1))
+  for (let i = 0; i < 100; i++) world.wait('busy')
+  world.pool.release(1)
+  for (let i = 0; i < 50; i++) world.endOne()
+  for (let i = 0; i < 50; i++) world.wait('late')
+  const before = world.begun.length
+  for (let i = 0; i < 20; i++) world.endOne()
+  const share = world.begun.slice(before).filter((flow) => flow === 'late').length
+  assert.ok(Math.abs(share - 10) <= 1, `${share} of 20`)
+})
+
+test('a queue is bounded, and a level without queues refuses at once', () => {
+  const world = new World(1, { queueLengthLimit: 2 })
+  world.pool.take(seats(1))
+  assert.deepEqual(
+    [1, 2, 3].map(() => typeof world.wait('a') === 'string'),
+    [false, false, true],
+  )
+  assert.equal(world.wait('a'), 'queue-full')
+  const strict = new SeatPool({ seats: 1, queuing: undefined }, new Turns())
+  assert.deepEqual(
+    [strict.take(seats(1)), strict.take(seats(1)), strict.queueFor(1n)],
+    [true, false, 'concurrency-limit'],
+  )
+})
+
+test('one that leaves makes room for those behind it', () => {
+  const world = new World(2)
+  world.pool.take(seats(1))
+  const wide = world.wait('wide', { seats: 2 }) as Waiter
+  world.wait('wide')
+  assert.deepEqual(world.begun, [])
+  assert.deepEqual([world.pool.leave(wide), world.pool.leave(wide)], [true, false])
+  assert.deepEqual([world.begun, world.pool.waiting], [['wide'], 0])
+})
+
+test('more seats are given out at once', () => {
+  const world = new World(1)
+  world.pool.take(seats(1))
+  for (let i = 0; i < 5; i++) world.wait('a')
+  world.pool.configure({ seats: 4, queuing })
+  assert.deepEqual([world.begun.length, world.pool.inUse], [3, 4])
+})
+
+test('hands are drawn fairly, without a card twice', () => {
+  const used = new Array<number>(16).fill(0)
+  for (let i = 0; i < 2000; i++) {
+    const hand = dealHand(hashFlow('schema', `user-${i}`), 16, 4)
+    assert.deepEqual([hand.length, new Set(hand).size, hand.every((card) => card >= 0 && card < 16)], [4, 4, true])
+    for (const card of hand) used[card]!++
+  }
+  assert.ok(Math.min(...used) > 400 && Math.max(...used) < 600, used.join(' '))
+  assert.deepEqual(dealHand(hashFlow('a', 'b'), 3, 8).toSorted(), [0, 1, 2])
+})
+
+/** What one turn of the event loop begins, in reads of one object. */
+const workPerTurn = 32
+
+test('a turn of the event loop begins so much; the next one goes on with whose turn it is', async () => {
+  const world = new World(1000)
+  const one = { seats: 1, work: 1 }
+  for (let i = 0; i < workPerTurn; i++) assert.equal(world.pool.take(one), true)
+  assert.equal(world.pool.take(one), false)
+  for (let i = 0; i < 101; i++) world.wait('noisy', { work: 1 })
+  assert.deepEqual(world.begun, ['noisy'], 'the first has its queue to itself')
+  for (const round of [1, 2, 3]) {
+    await nextTurn()
+    assert.equal(world.begun.length, 1 + round * workPerTurn)
+  }
+  await nextTurn()
+  assert.equal(world.begun.length, 101)
+})
+
+test('the first request of a quiet user does not wait for the turns of a noisy one, the others take turns', async () => {
+  const world = new World(1000)
+  while (world.pool.take({ seats: 1, work: 1 }));
+  for (let i = 0; i < 100; i++) world.wait('noisy', { work: 1 })
+  await nextTurn()
+  const before = world.begun.length
+  for (let i = 0; i < 3; i++) world.wait('quiet', { work: 1 })
+  assert.deepEqual(world.begun.slice(before), ['quiet'])
+  await nextTurn()
+  assert.deepEqual(world.count('quiet'), 3)
+  assert.equal(world.begun.length, before + 1 + workPerTurn)
+})
+
+test('levels take turns, and a request that is more work than a turn does begins as well', async () => {
+  const turns = new Turns()
+  const begun: string[] = []
+  const pools = ['a', 'b'].map((name) => ({ name, pool: new SeatPool({ seats: 1000, queuing }, turns) }))
+  assert.equal(pools[0]!.pool.take({ seats: 1, work: 1000 }), true)
+  for (const { name, pool } of pools)
+    for (let i = 0; i < 51; i++) {
+      const queue = pool.queueFor(1n) as FairQueue
+      pool.join({ seats: 1, work: 1, queue, begin: () => begun.push(name) })
+    }
+  assert.deepEqual(begun, ['a', 'b'])
+  await nextTurn()
+  const counts = ['a', 'b'].map((name) => begun.filter((each) => each === name).length)
+  assert.deepEqual(counts, [1 + workPerTurn / 2, 1 + workPerTurn / 2])
+})
+
+test('nobody is refused for a turn: while there are seats, queues are not full', () => {
+  const world = new World(200, { queueLengthLimit: 10 })
+  const one = { seats: 1, work: 1 }
+  while (world.pool.take(one));
+  const outcomes = Array.from({ length: 200 }, () => typeof world.wait('a', { work: 1 }))
+  assert.equal(outcomes.filter((each) => each === 'object').length, 200 - workPerTurn + 10)
+  assert.equal(outcomes.at(-1), 'string')
+  const strict = new SeatPool({ seats: 100, queuing: undefined }, new Turns())
+  for (let i = 0; i < 100; i++) assert.equal(strict.take(one), true)
+  assert.equal(strict.take(one), false)
+})
+
+/** When all that a turn begins has begun: what was put off to it comes first. */
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}

@@ -1,0 +1,467 @@
+/**
+ * Every sort of bad input that servers of this kind are known to have stumbled over, and where it is tried: in the table
+ * of `bad-inputs.test.ts` (`here`, by its sorts), in another test (`held`, by file and a part of its name; checked to be
+ * there), with a feature that is not built yet (`waits`), or not at all (`open`, with what is missing). A row may have
+ * several of these: part of it can be tried today. Numbers are those of public advisories.
+ */
+export interface BadInput {
+  readonly here?: readonly string[]
+  /** Files below `test/`. */
+  readonly held?: readonly (readonly [file: string, test: string])[]
+  readonly waits?: string
+  readonly open?: string
+}
+
+type Rows = { readonly [row: string]: BadInput }
+
+/** What API servers were found to do wrong. */
+export const apiServers: Rows = {
+  'CVE-2019-11253: aliases that expand without end, huge or malformed bodies': {
+    here: ['expansion'],
+    held: [
+      ['api/codec/yaml.test.ts', ' is refused'],
+      ['apiserver/http/hostile-bodies.test.ts', 'hostile bodies'],
+    ],
+  },
+  'CVE-2019-11254: YAML that is read in quadratic time': {
+    held: [['api/codec/yaml.test.ts', 'time is linear: ']],
+  },
+  'CVE-2019-1002100: JSON patches that grow by copying': {
+    here: ['expansion'],
+    held: [
+      ['api/merge/json-patch.test.ts', '10,000 operations pass, one more does not'],
+      ['api/merge/json-patch.test.ts', 'copies that double come to an end'],
+    ],
+  },
+  'CVE-2018-1002105, CVE-2020-8559: upgrades and tunnels': {
+    held: [
+      ['apiserver/transport/connections.test.ts', 'upgrades are not taken'],
+      [
+        'apiserver/transport/connections.test.ts',
+        'what follows a request that would switch protocols is not read as a request',
+      ],
+      ['apiserver/aggregation/hostile.test.ts', 'opens no tunnel: what the client sends next reaches nobody'],
+      ['apiserver/aggregation/hostile.test.ts', 'without rights there is no tunnel'],
+    ],
+  },
+  'CVE-2019-11247: an object by a path of another scope': {
+    here: ['scope'],
+    held: [
+      ['apiserver/http/access-matrix.long.test.ts', 'combinations with'],
+      ['apiserver/authz/matrix.test.ts', 'are decided as the rules say'],
+    ],
+  },
+  'CVE-2022-3162: dots in a namespace or name that reach the store': {
+    here: ['scope'],
+    held: [['apiserver/http/hostile-paths.test.ts', 'spellings of a path']],
+  },
+  'CVE-2015-5305: dots in a group or resource': { here: ['scope'] },
+  'CVE-2016-1905: a patch that passes by the admission of an update': {
+    held: [
+      ['apiserver/admission/certificate-subject-restriction.test.ts', 'cannot be asked for'],
+      ['apiserver/admission/webhook/webhooks.test.ts', 'every way to change an object passes a webhook'],
+    ],
+  },
+  'CVE-2021-25735: an old object that is already changed when webhooks see it': {
+    held: [['apiserver/admission/webhook/webhooks.test.ts', 'the whole review of an update']],
+  },
+  'CVE-2020-8561: a webhook that redirects': {
+    held: [['apiserver/admission/webhook/hostile.test.ts', 'nobody was led elsewhere']],
+  },
+  'CVE-2020-8562, CVE-2020-8555, CVE-2025-13281: addresses in objects that the server calls': {
+    held: [['apiserver/admission/webhook/webhooks.test.ts', 'credentials are for the hosts that they name']],
+    waits: 'a resolver that changes its answers: a connection is made to the address that was resolved for it',
+  },
+  'CVE-2022-3172, CVE-2018-1002102: another server that redirects the client': {
+    held: [['apiserver/aggregation/hostile.test.ts', 'answers that are not passed on']],
+  },
+  'CVE-2020-8552: metrics with a label for everything': {
+    held: [['base/telemetry/metrics.test.ts', 'what clients make up is no label']],
+  },
+  'CVE-2023-44487, CVE-2023-39325, CVE-2019-9512, CVE-2019-9514: resets and pings in floods': {
+    held: [
+      ['apiserver/transport/floods.test.ts', 'floods of frames'],
+      ['apiserver/transport/floods.test.ts', 'who takes back what they ask for loses the connection'],
+    ],
+  },
+  'CVE-2023-45288: headers that go on and on': {
+    held: [
+      ['apiserver/transport/floods.test.ts', 'floods of frames'],
+      ['apiserver/transport/slow-clients.test.ts', 'HTTP/2 with headers that go on and on'],
+    ],
+  },
+  'CVE-2023-2727: an image that is not allowed, in an ephemeral container': {
+    held: [['apiserver/admission/image-policy-webhook.test.ts', 'the backend is asked about all containers']],
+  },
+  'CVE-2023-2728, CVE-2024-3177: a secret that may not be mounted': {
+    held: [['apiserver/admission/service-account.test.ts', 'an account may keep its pods to its own secrets']],
+  },
+  'CVE-2025-5187: a node that has its own Node collected': {
+    held: [['apiserver/admission/node-restriction.test.ts', ' of its Node, whichever way']],
+  },
+  'CVE-2025-4563: a mirror Pod with claims of others': {
+    held: [['apiserver/admission/node-restriction.test.ts', 'makes mirror pods of its node that refer to nothing']],
+  },
+  'CVE-2021-3121, CVE-2024-24786: malformed Protobuf': {
+    here: ['objects'],
+    held: [
+      ['base/protobuf-wire.test.ts', 'refuses what is not well-formed'],
+      ['fuzz/protobuf.test.ts', 'damaged documents to a server are refused or stored'],
+    ],
+  },
+  'CVE-2019-11250, CVE-2020-8565: tokens in the log': {
+    held: [['apiserver/http/identity.test.ts', 'a wrong token is never anonymous']],
+    open: 'canaries through all tests',
+  },
+  'CVE-2024-7598: objects that come while their namespace goes': {
+    held: [
+      [
+        'cluster/controllers/namespace.test.ts',
+        'nothing that is created while its namespace is deleted is left behind',
+      ],
+    ],
+  },
+  'CVE-2021-29923: addresses with leading zeros': {
+    held: [
+      ['api/pki/certificate.test.ts', 'the address '],
+      ['server/start.test.ts', 'flags that are wrong are named'],
+    ],
+  },
+  'CVE-2018-16875, CVE-2022-0778: certificates that burn time': {
+    held: [
+      ['api/pki/certificate-chain.test.ts', 'mutated certificates are taken or refused'],
+      ['apiserver/transport/handshakes.test.ts', 'a client that shows a chain without end'],
+    ],
+  },
+  'CVE-2021-25743: escape sequences in any text': {
+    here: ['javascript'],
+    held: [['tools/cli/printers.test.ts', 'a cell is one line of printable characters']],
+  },
+  'CVE-2020-8554, CVE-2021-25740: Service and Endpoints': { here: ['scope'] },
+  'CVE-2019-11249, CVE-2019-11246, CVE-2019-1002101, CVE-2019-11248: debug paths': { here: ['scope'] },
+  'CVE-2026-2270, CVE-2026-76654: announced without detail': { open: 'there is nothing to try yet' },
+}
+
+/** Who somebody is. */
+export const identity: Rows = {
+  'identity in headers without a proxy certificate': {
+    held: [
+      ['apiserver/http/access-matrix.long.test.ts', 'combinations with'],
+      ['apiserver/authn/authenticating-proxy.test.ts', 'headers of strangers are none, in every form'],
+      [
+        'apiserver/authn/authenticating-proxy.test.ts',
+        'another allowed name, another name, and certificates that do not count',
+      ],
+      ['apiserver/authn/authenticating-proxy.test.ts', 'headers in trailers are none'],
+      ['apiserver/authn/authenticating-proxy.test.ts', 'nothing behind sees the headers'],
+    ],
+  },
+  'impersonation without the right': {
+    held: [
+      ['apiserver/http/access-matrix.long.test.ts', 'combinations with'],
+      ['apiserver/authz/impersonation.test.ts', 'each value is a right of its own'],
+    ],
+  },
+  'impersonation without a user': { here: ['scope'] },
+  'credentials twice': { held: [['apiserver/http/hostile-headers.test.ts', 'credentials are sent once']] },
+  'a wrong token where anonymous may come in': {
+    held: [['apiserver/http/identity.test.ts', 'a wrong token is never anonymous']],
+  },
+  'shapes of bearer tokens': { held: [['apiserver/http/identity.test.ts', 'a wrong token is never anonymous']] },
+  'bootstrap tokens': {
+    held: [
+      ['apiserver/authn/bootstrap-tokens.test.ts', 'refuses everything else with one answer'],
+      ['apiserver/authn/bootstrap-tokens.test.ts', 'ends with its Secret, and with its time'],
+    ],
+  },
+  'the signature of cluster-info': {
+    held: [
+      ['tools/joining/cluster-info.test.ts', 'refused: '],
+      ['tools/joining/cluster-info.test.ts', 'whoever is in between learns no token'],
+    ],
+  },
+  'JWT: other algorithms': {
+    held: [
+      ['apiserver/authn/service-account-tokens.test.ts', 'refuses other signatures'],
+      ['apiserver/authn/service-account-tokens.test.ts', 'refuses every mutation of a good one'],
+      ['apiserver/authn/openid-connect.test.ts', 'what was changed, or signed by somebody else, is refused'],
+    ],
+  },
+  'JWT: claims': {
+    held: [
+      ['apiserver/authn/service-account-tokens.test.ts', 'refuses wrong claims, whoever signed them'],
+      ['apiserver/authn/openid-connect.test.ts', 'claims that count, and claims that do not'],
+    ],
+  },
+  'OIDC providers': {
+    held: [
+      ['apiserver/authn/openid-connect.test.ts', 'a provider that is away or confused leaves the keys as they were'],
+      ['apiserver/authn/openid-connect.test.ts', 'flags that do not fit together'],
+    ],
+  },
+  'the token of a service account that is gone': {
+    held: [
+      ['apiserver/authn/service-account-tokens.test.ts', 'the account: deleted, and made again'],
+      ['apiserver/authn/service-account-tokens.test.ts', 'a secret: deleted, and made again'],
+    ],
+  },
+  'reviews of tokens': { held: [['apiserver/resources/endpoints.test.ts', 'a TokenReview tells whose a token is']] },
+  'a certificate request for system:masters': {
+    held: [['apiserver/admission/certificate-subject-restriction.test.ts', 'cannot be asked for']],
+  },
+  'a certificate request for another node': {
+    held: [
+      ['cluster/controllers/csr-approving.test.ts', 'nothing else is, and one that is not does not hold up the others'],
+      ['api/pki/built-in-signers.test.ts', 'each signer names every rule that a request breaks'],
+    ],
+  },
+  'approving, signing and changing certificate requests': {
+    held: [
+      ['api/kinds/certificate-signing-request.test.ts', 'conditions through '],
+      ['api/kinds/certificate-signing-request.test.ts', 'the main path changes neither spec nor status'],
+      ['api/kinds/certificate-signing-request.test.ts', 'a certificate comes through status alone, and stays'],
+      ['apiserver/admission/certificate-signers.test.ts', 'a right for a signer is by its name or its domain'],
+    ],
+  },
+  'bytes of certificate requests': {
+    held: [
+      ['api/kinds/certificate-signing-request.test.ts', 'a new one: '],
+      ['api/pki/certificate-request.test.ts', 'mutated requests are refused, and nothing else happens: '],
+    ],
+  },
+  'CVE-2021-44531, CVE-2021-44532, CVE-2021-44533: subjects that read as others': {
+    held: [
+      ['api/pki/identity.test.ts', 'reads '],
+      ['api/pki/identity.test.ts', 'refuses '],
+    ],
+  },
+  'certificates that are expired, early, of others, or for something else': {
+    held: [
+      ['apiserver/http/identity.test.ts', 'client certificates'],
+      ['api/pki/tls.test.ts', 'the server does not trust a client of another authority'],
+    ],
+  },
+  'CVE-2025-59464: memory of handshakes with certificates': {
+    held: [['apiserver/transport/handshakes.test.ts', 'handshakes with certificates leave nothing behind']],
+  },
+  'the node authorizer': {
+    held: [['apiserver/authz/node.test.ts', 'a node sees what its pods need while they need it']],
+  },
+  'labels and taints of nodes': {
+    held: [['apiserver/admission/node-restriction.test.ts', ' of its Node, whichever way']],
+  },
+  'owners whose deletion is to wait': {
+    held: [
+      [
+        'apiserver/admission/owner-references-permission-enforcement.test.ts',
+        'are held back by who may change their finalizers',
+      ],
+    ],
+  },
+}
+
+/** What the language and its runtime make easy to do wrong. */
+export const runtime: Rows = {
+  '__proto__ and its like in data': {
+    here: ['javascript'],
+    held: [['apiserver/http/first-light.test.ts', '__proto__ and its like are keys like any other']],
+  },
+  '__proto__ and its like in labels and names': { here: ['javascript', 'objects'] },
+  'CVE-2021-4279, CVE-2025-64718: paths of patches that reach a prototype': {
+    here: ['javascript'],
+    held: [['support/prototypes.test.ts', 'a server is watched, and what would reach its prototypes does not']],
+  },
+  'CVE-2026-21710: names of parameters and headers': {
+    here: ['javascript'],
+    held: [['apiserver/http/hostile-headers.test.ts', 'headers named as inherited members are headers like any other']],
+  },
+  'CVE-2026-53550, CVE-2026-84375, GHSA-48c2-rrv3-qjmp: readers of YAML': {
+    here: ['expansion'],
+    held: [
+      ['api/codec/yaml.test.ts', ' is refused'],
+      ['api/codec/yaml.test.ts', 'time is linear: '],
+    ],
+  },
+  'CVE-2026-44288, 44289, 44291, 44293: readers of Protobuf': {
+    held: [
+      ['fuzz/protobuf.test.ts', 'damaged messages are refused, or read as what is written again'],
+      ['apiserver/http/protobuf.test.ts', 'bodies that are no messages are refused, and say why'],
+    ],
+  },
+  'CVE-2025-59466: deep nesting': {
+    here: ['expansion'],
+    held: [
+      ['apiserver/http/hostile-bodies.test.ts', 'hostile bodies'],
+      ['apiserver/http/ways-in.test.ts', 'patches cannot nest an object deeper than a body may be'],
+    ],
+  },
+  'numbers that cannot be held': {
+    here: ['javascript'],
+    held: [
+      ['api/codec/json.test.ts', 'numbers keep their digits, in any number of them'],
+      ['api/codec/json.test.ts', 'no number becomes a whole one that it is not'],
+    ],
+  },
+  'keys that occur twice': { here: ['duplicates'] },
+  'base64 that is not quite': {
+    here: ['javascript'],
+    held: [['apiserver/http/hostile-bodies.test.ts', 'hostile bodies']],
+  },
+  'bytes that are no UTF-8': {
+    here: ['javascript'],
+    held: [['apiserver/http/hostile-bodies.test.ts', 'hostile bodies']],
+  },
+  'half a character': {
+    here: ['javascript'],
+    held: [['apiserver/http/ways-in.test.ts', 'whatever the way in, text is well-formed']],
+  },
+  'characters that look alike': {
+    here: ['javascript'],
+    held: [['apiserver/http/hostile-bodies.test.ts', 'hostile bodies']],
+  },
+  'keys that look like numbers, and their order': { here: ['javascript'] },
+  'CVE-2026-21717, CVE-2025-27209: keys that collide': { here: ['collisions'] },
+  'patterns that take long': {
+    here: ['javascript'],
+    held: [['apiserver/http/hostile-queries.test.ts', 'queries`']],
+  },
+  'a line feed after what a pattern matches': { here: ['javascript'] },
+  'CVE-2026-111497: compressed bodies': {
+    here: ['javascript'],
+    held: [['apiserver/admission/webhook/hostile.test.ts', 'the failure policy decides in time']],
+  },
+  'CVE-2026-21637, CVE-2025-59465, CVE-2026-21714, CVE-2025-23085: throws below HTTP': {
+    held: [
+      ['apiserver/transport/connections.test.ts', 'TLS from 1.2 on, HTTP/2 or HTTP/1.1 as the client asks'],
+      ['apiserver/transport/floods.test.ts', 'floods of frames'],
+      ['apiserver/transport/handshakes.test.ts', 'odd server names in a handshake change nothing'],
+    ],
+  },
+}
+
+/** Requests and objects. */
+export const requests: Rows = {
+  'one request that could be two': {
+    held: [
+      ['apiserver/transport/connections.test.ts', 'requests that could be two'],
+      [
+        'apiserver/transport/connections.test.ts',
+        'what follows a request that would switch protocols is not read as a request',
+      ],
+      ['apiserver/transport/connections.test.ts', 'a fault in what follows does not take the place of an answer'],
+    ],
+  },
+  'CVE-2026-58044: so many headers that the last are lost': {
+    held: [
+      [
+        'apiserver/http/hostile-headers.test.ts',
+        'too many headers are refused, wherever the credentials stand among them',
+      ],
+      ['apiserver/http/hostile-headers.test.ts', 'blanks around a value are none of it, and never cost the header'],
+    ],
+  },
+  'headers that are too large': {
+    held: [
+      [
+        'apiserver/http/hostile-headers.test.ts',
+        'too many headers are refused, wherever the credentials stand among them',
+      ],
+      ['apiserver/http/hostile-queries.test.ts', 'a target longer than all headers may be'],
+    ],
+  },
+  'CVE-2019-5737: clients that are slow': {
+    held: [
+      ['apiserver/transport/slow-clients.test.ts', 'headers that come letter by letter'],
+      ['apiserver/transport/slow-clients.test.ts', 'a handshake that does not come'],
+      ['apiserver/transport/slow-clients.test.ts', 'a body that does not end'],
+      ['apiserver/flowcontrol/server.test.ts', 'a long answer has its seat until its client takes it, or is gone'],
+      ['tools/console/console.test.ts', 'a file is held once, however many ask for it'],
+    ],
+  },
+  'bodies that are too large': {
+    held: [['apiserver/http/hostile-headers.test.ts', 'a body of more than 3 MiB is a 413, however it is sent']],
+  },
+  'objects that are too large': { here: ['objects'] },
+  'objects that are too large for the store': {
+    held: [
+      ['storage/store/etcd.test.ts', 'answers ValueTooLarge above the limit'],
+      ['storage/store/lmdb-directory.test.ts', 'refuses a value over the limit and takes the next one'],
+    ],
+  },
+  'spellings of paths': {
+    here: ['scope'],
+    held: [
+      ['apiserver/http/hostile-paths.test.ts', 'spellings of a path'],
+      [
+        'apiserver/http/hostile-paths.test.ts',
+        'writes through odd spellings are refused or done as the plain path would',
+      ],
+    ],
+  },
+  'odd methods': {
+    here: ['objects'],
+    held: [
+      ['apiserver/http/hostile-paths.test.ts', 'odd methods'],
+      ['apiserver/http/methods.test.ts', 'methods'],
+    ],
+  },
+  'a watch that could be a list': {
+    here: ['queries'],
+    held: [['fuzz/queries.test.ts', 'queries are answered as the model says']],
+  },
+  selectors: {
+    here: ['queries'],
+    held: [
+      ['apiserver/http/hostile-queries.test.ts', 'queries`'],
+      ['fuzz/queries.test.ts', 'queries are answered as the model says'],
+    ],
+  },
+  'limits and times': { here: ['queries'], held: [['apiserver/http/hostile-queries.test.ts', 'queries`']] },
+  versions: {
+    here: ['queries'],
+    held: [
+      [
+        'apiserver/http/hostile-queries.test.ts',
+        'a version that is not reached in time is told with a time to try again',
+      ],
+      ['fuzz/queries.test.ts', 'queries are answered as the model says'],
+    ],
+  },
+  'continue tokens': {
+    here: ['queries'],
+    held: [['apiserver/http/hostile-queries.test.ts', 'a continue token is good for its own list and user only']],
+  },
+  'namespaces and names that begin like others': {
+    held: [['fuzz/queries.test.ts', 'queries are answered as the model says']],
+  },
+  names: {
+    here: ['objects'],
+    held: [['apiserver/http/writes.test.ts', 'a generated name that is taken is drawn again']],
+  },
+  'metadata that is not for clients to set': {
+    here: ['objects'],
+    held: [['apiserver/http/writes.test.ts', 'the name of a cluster is not kept, and no generation is negative']],
+  },
+  'options of deletes': {
+    here: ['objects'],
+    held: [['fuzz/bodies.test.ts', 'bodies are refused as the model says, or kept']],
+  },
+  apply: { here: ['objects'], held: [['api/merge/linear.test.ts', 'linear: ']] },
+  'types of content': {
+    here: ['objects'],
+    held: [['apiserver/http/protobuf.test.ts', 'bodies that are no messages are refused, and say why']],
+  },
+  'what may never change': {
+    here: ['unchangeable'],
+    held: [
+      ['clients/conformance.test.ts', 'immutable is for good, until the object is deleted'],
+      ['api/kinds/certificate-signing-request.test.ts', 'the main path changes neither spec nor status'],
+      ['api/kinds/storage-class.test.ts', 'what volumes were made by stays'],
+      ['api/kinds/ingress.test.ts', 'the controller of a class is a domain and a path, and stays'],
+    ],
+  },
+  'paths in volumes': { here: ['volumes'] },
+  'CVE-2026-33413, 33343, 73499, CVE-2023-32082, CVE-2021-28235: the access control of etcd': {
+    held: [['apiserver/http/restored.test.ts', 'two servers over the restore of their etcd']],
+  },
+}

@@ -1,0 +1,96 @@
+/**
+ * Events go by themselves, and to clients it is a deletion like any other: told to watches with
+ * the last state and a version of its own, so that a watch may be resumed between any two. The same on both stores.
+ */
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { allKinds } from '../../../src/api/kinds/all.ts'
+import { type Cluster, startEtcd } from '../../support/etcd.ts'
+import type { WatchEvent } from '../../support/http-client.ts'
+import { embedded, type InProcess, startInProcess } from '../../support/in-process.ts'
+
+const pathOf = (namespace: string, plural = 'events') => `/api/v1/namespaces/${namespace}/${plural}`
+const versionOf = ({ metadata }: { metadata: { resourceVersion: string } }) => Number(metadata.resourceVersion)
+
+function suite(name: string, flags: () => readonly string[]): void {
+  describe(`events on ${name}`, { timeout: 300_000 }, () => {
+    let server: InProcess
+    before(async () => {
+      server = await startInProcess(allKinds, ['--event-ttl=2s', ...flags()], embedded)
+    })
+    after(() => server.stop())
+
+    const create = async (path: string, object: object) => {
+      const { status, body, text } = await server.client.post(path, object)
+      assert.equal(status, 201, text)
+      return body
+    }
+
+    /** The events after a version, until there are so many. */
+    const events = async (path: string, version: number, count: number): Promise<WatchEvent[]> => {
+      const seen: WatchEvent[] = []
+      const signal = AbortSignal.timeout(120_000)
+      for await (const event of server.client.watch(`${path}?watch=1&resourceVersion=${version}`, signal)) {
+        seen.push(event)
+        if (seen.length === count) return seen
+      }
+      return assert.fail(`only ${seen.length} of ${count} events came`)
+    }
+
+    it('goes in the watch as it was last, with a version of its own, and in all reads', async () => {
+      await create('/api/v1/namespaces', { metadata: { name: 'one' } })
+      const path = pathOf('one')
+      const kept = await create(pathOf('one', 'configmaps'), { metadata: { name: 'kept' } })
+      const made = await create(path, {
+        metadata: { name: 'one' },
+        involvedObject: { namespace: 'one' },
+        message: 'first',
+      })
+      const changed = await server.client.put(`${path}/one`, { ...made, message: 'second' })
+      assert.equal(changed.status, 200, changed.text)
+      const [event] = await events(path, versionOf(changed.body), 1)
+      assert.equal(event!.type, 'DELETED')
+      assert.ok(versionOf(event!.object) > versionOf(changed.body))
+      const { resourceVersion } = event!.object.metadata
+      assert.deepEqual(event!.object, { ...changed.body, metadata: { ...changed.body.metadata, resourceVersion } })
+      assert.equal((await server.client.get(`${path}/one`)).status, 404)
+      // A late update does not bring it back, though a PUT may create an event.
+      assert.equal((await server.client.put(`${path}/one`, changed.body)).status, 409)
+      assert.deepEqual((await server.client.get(path)).body.items, [])
+      const stays = await server.client.get(`${pathOf('one', 'configmaps')}/kept`)
+      assert.equal(stays.body.metadata.resourceVersion, kept.metadata.resourceVersion)
+    })
+
+    it('is told once to a client that comes again after every event', async () => {
+      await create('/api/v1/namespaces', { metadata: { name: 'many' } })
+      const path = pathOf('many')
+      const names = Array.from({ length: 12 }, (_, i) => `s-${String(i).padStart(2, '0')}`)
+      const start = versionOf((await server.client.get(path)).body)
+      await Promise.all(
+        names.map((name) => create(path, { metadata: { name }, involvedObject: { namespace: 'many' } })),
+      )
+      let version = start
+      const gone: string[] = []
+      for (let i = 0; i < 2 * names.length; i++) {
+        const [event] = await events(path, version, 1)
+        assert.ok(versionOf(event!.object) > version)
+        version = versionOf(event!.object)
+        if (event!.type === 'DELETED') gone.push(event!.object.metadata.name)
+      }
+      assert.deepEqual(gone.sort(), names)
+      const replayed = await events(path, start, 2 * names.length)
+      assert.equal(versionOf(replayed.at(-1)!.object), version)
+    })
+  })
+}
+
+// They wait for time to pass, and do so together.
+describe('both stores', { concurrency: true }, () => {
+  let cluster: Cluster
+  before(async () => {
+    cluster = await startEtcd()
+  })
+  after(() => cluster.stop())
+  suite('the embedded store', () => [])
+  suite('etcd', () => [`--etcd-servers=${cluster.endpoints}`])
+})

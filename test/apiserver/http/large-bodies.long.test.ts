@@ -1,0 +1,181 @@
+/**
+ * Bodies of about a megabyte with nearly as many values as a body may hold, in the forms that take longest: whatever
+ * becomes of them, others get their turn in between. Measured in processor time between two turns of the event loop of
+ * a server that runs in this process; the bound is above what it takes on a busy machine, and below what it took in one
+ * go on an idle one.
+ */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Json, JsonObject } from '../../../src/api/json/json.ts'
+import { giveAccount } from '../../support/accounts.ts'
+import { assertBrief } from '../../support/effort.ts'
+import { type InProcess, startInProcess } from '../../support/in-process.ts'
+import { collectionOf, define, undefine } from '../custom/definitions.ts'
+
+const boundMs = 150
+/** Of 45,000 members: a single pass over them that is not split is over it on a busy machine. */
+const patchBoundMs = 60
+/** Of a write of a custom object, in whatever form it is sent. */
+const customBoundMs = 45
+const most = 95_000
+
+let server: InProcess
+
+before(async () => {
+  server = await startInProcess()
+  await giveAccount(server.client)
+})
+after(async () => await server.stop())
+
+const list = <T>(count: number, item: (i: number) => T) => Array.from({ length: count }, (_, i) => item(i))
+const map = (count: number, entry: (i: number) => [string, unknown]) => Object.fromEntries(list(count, entry))
+const limits = (count: number) => ({
+  spec: { containers: [{ name: 'c', image: 'i', resources: { limits: map(count, (i) => [`a.b/r${i}`, '1']) } }] },
+})
+
+interface Shape {
+  readonly kind: 'Pod' | 'ConfigMap' | 'Secret'
+  readonly body: { readonly metadata?: object; readonly [member: string]: unknown }
+  /** What becomes of it, and how that is told. */
+  readonly status: number
+  readonly told: RegExp
+}
+
+const tooMany = { status: 413, told: /limit is 100000 values/ }
+
+const shapes: { readonly [what: string]: Shape } = {
+  limits: { kind: 'Pod', body: limits(most), ...tooMany },
+  'limits that are kept': { kind: 'Pod', body: limits(20_000), status: 201, told: /"a\.b\/r19999":"1"/ },
+  containers: {
+    kind: 'Pod',
+    body: { spec: { containers: list(30_000, (i) => ({ name: `c${i}`, image: 'i' })) } },
+    ...tooMany,
+  },
+  labels: { kind: 'ConfigMap', body: { metadata: { labels: map(most, (i) => [`k${i}`, 'v']) } }, ...tooMany },
+  'bad labels': {
+    kind: 'ConfigMap',
+    body: { metadata: { labels: map(most, (i) => [`k${i}_`, '-']) } },
+    status: 422,
+    told: /name part must consist/,
+  },
+  keys: { kind: 'ConfigMap', body: { data: map(most, (i) => [`k${i}`, 'v']) }, ...tooMany },
+  'keys that are kept': {
+    kind: 'ConfigMap',
+    body: { data: map(45_000, (i) => [`k${i}`, 'v']) },
+    status: 201,
+    told: /"k44999":"v"/,
+  },
+  'keys of a secret': { kind: 'Secret', body: { data: map(most, (i) => [`k${i}`, 'YQ==']) }, ...tooMany },
+}
+
+for (const [what, { kind, body, status, told }] of Object.entries(shapes)) {
+  test(`very many: ${what}`, { timeout: 300_000 }, async (t) => {
+    const all = `/api/v1/namespaces/default/${kind.toLowerCase()}s`
+    const raw = JSON.stringify({ apiVersion: 'v1', kind, ...body, metadata: { ...body.metadata, name: 'large' } })
+    const { stretch } = await assertBrief(boundMs, async () => {
+      const answer = await server.client.send(all, { method: 'POST', raw })
+      assert.equal(answer.status, status, answer.text.slice(0, 500))
+      assert.match(answer.text, told)
+      if (status === 201) assert.equal((await server.client.delete(`${all}/large`)).status, 200)
+    })
+    t.diagnostic(`${status} after ${stretch.toFixed(0)} ms at a stretch`)
+  })
+}
+
+const wide = `{${list(45_000, (i) => `"k${i}":"v"`).join(',')}}`
+const patches: { readonly [type: string]: string } = {
+  'application/merge-patch+json': `{"data":${wide}}`,
+  'application/strategic-merge-patch+json': `{"data":${wide}}`,
+  'application/json-patch+json': `[{"op":"add","path":"/data","value":${wide}}]`,
+  'application/apply-patch+yaml': `{"apiVersion":"v1","kind":"ConfigMap","data":${wide}}`,
+}
+
+for (const [type, raw] of Object.entries(patches)) {
+  test(`very many members: ${type}`, { timeout: 300_000 }, async (t) => {
+    await server.client.post('/api/v1/namespaces/default/configmaps', { metadata: { name: 'patched' } })
+    const path = '/api/v1/namespaces/default/configmaps/patched?dryRun=All&fieldManager=m'
+    const { stretch } = await assertBrief(patchBoundMs, async () => {
+      const answer = await server.client.send(path, { method: 'PATCH', raw, headers: { 'content-type': type } })
+      assert.equal(answer.status, 200, answer.text.slice(0, 500))
+      assert.match(answer.text, /"k44999":"v"/)
+    })
+    t.diagnostic(`${stretch.toFixed(0)} ms at a stretch`)
+  })
+}
+
+const embedded = { type: 'object', 'x-orch-embedded-resource': true, 'x-orch-preserve-unknown-fields': true }
+const item = { type: 'object', required: ['name'], properties: { name: { type: 'string' }, v: { type: 'string' } } }
+const customs: { readonly [what: string]: { readonly schema: JsonObject; readonly value: Json } } = {
+  'embedded objects': {
+    schema: { type: 'array', items: embedded },
+    value: list(11_000, () => ({
+      apiVersion: 'v1',
+      kind: 'A',
+      metadata: { labels: { a: 'b' }, annotations: { c: 'd' } },
+    })),
+  },
+  'elements of a set': {
+    schema: { type: 'array', 'x-orch-list-type': 'set', items: { type: 'string' } },
+    value: list(20_000, (i) => `e${i}`),
+  },
+  'elements with a key': {
+    schema: { type: 'array', 'x-orch-list-type': 'map', 'x-orch-list-map-keys': ['name'], items: item },
+    value: list(8000, (i) => ({ name: `e${i}`, v: 'x' })),
+  },
+}
+
+for (const [what, { schema, value }] of Object.entries(customs)) {
+  test(`very many parts of a custom object: ${what}`, { timeout: 300_000 }, async (t) => {
+    const { client } = server
+    const name = await define(client, { schema: { type: 'object', properties: { l: schema } } })
+    const body = { apiVersion: 'stable.example.com/v1', kind: 'Widget', metadata: { name: 'large' }, l: value }
+    const raw = JSON.stringify(body)
+    const large = `${collectionOf()}/large`
+    const type = (form: string) => ({ method: 'PATCH', headers: { 'content-type': `application/${form}` } })
+    const { stretch } = await assertBrief(customBoundMs, async () => {
+      const answers = [
+        await client.send(collectionOf(), { method: 'POST', raw }),
+        await client.send(large, { ...type('merge-patch+json'), raw: JSON.stringify({ l: value }) }),
+        await client.send(`${large}?fieldManager=m`, { ...type('apply-patch+yaml'), raw }),
+        await client.delete(large),
+      ]
+      assert.deepEqual(
+        answers.map(({ status }) => status),
+        [201, 200, 200, 200],
+        answers.map(({ text }) => text.slice(0, 200)).join(),
+      )
+    })
+    t.diagnostic(`${stretch.toFixed(0)} ms at a stretch`)
+    await undefine(client, name)
+  })
+}
+
+const addresses: { readonly [what: string]: readonly [path: string, body: object] } = {
+  'ranges that a policy leaves out': [
+    '/apis/networking.orch.io/v1/namespaces/default/networkpolicies?dryRun=All',
+    {
+      metadata: { name: 'a' },
+      spec: {
+        podSelector: {},
+        ingress: [
+          { from: [{ ipBlock: { cidr: '2001:db8::/32', except: list(50_000, (i) => `2001:db8:${i}::/64`) } }] },
+        ],
+      },
+    },
+  ],
+  'addresses of endpoints': [
+    '/apis/discovery.orch.io/v1/namespaces/default/endpointslices?dryRun=All',
+    {
+      metadata: { name: 'a' },
+      addressType: 'IPv6',
+      endpoints: list(1_000, (i) => ({ addresses: list(60, (j) => `2001:db8::${i}:${j}`) })),
+    },
+  ],
+}
+
+for (const [what, [path, body]] of Object.entries(addresses))
+  test(`${what}, tens of thousands of them`, { timeout: 300_000 }, async (t) => {
+    const { result, stretch } = await assertBrief(boundMs, () => server.client.post(path, body as JsonObject))
+    assert.ok([201, 422].includes(result.status), result.text.slice(0, 300))
+    t.diagnostic(`${result.status}, ${stretch.toFixed(0)} ms at a stretch`)
+  })

@@ -1,0 +1,112 @@
+/** Lists of many chunks: whatever the way and the form, and however slowly it is read, every byte is the object's. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
+import { request } from 'node:https'
+import { before, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { gunzipSync } from 'node:zlib'
+import { type Restartable, serve } from '../../support/in-process.ts'
+import { configMaps } from '../../support/paths.ts'
+import { caOf, openSocket } from '../../support/raw-http.ts'
+
+const chunk = 64 * 1024
+
+/** Sizes around that of a chunk, larger ones side by side, and many small ones: 5 MB. */
+const sizes = [
+  ...[1, 900_000, 900_000, chunk - 600, chunk - 300, chunk, chunk + 300, 1, 900_000],
+  ...Array.from({ length: 400 }, (_, i) => 1000 + i * 20),
+]
+
+const ending: (() => Promise<void>)[] = []
+test.after(async () => {
+  for (const end of ending) await end()
+})
+
+let server: Restartable
+let objects: { readonly [field: string]: unknown }[]
+
+before(async () => {
+  server = await serve({ after: (run) => ending.push(run) })
+  const client = server.client()
+  const created = await Promise.all(
+    sizes.map((size, i) => {
+      const name = `object-${String(i).padStart(4, '0')}`
+      // No two places of the list are alike.
+      const text = `${i}.`.repeat(size).slice(0, size)
+      return client.post(configMaps, { metadata: { name }, data: { text } })
+    }),
+  )
+  assert.ok(created.every(({ status }) => status === 201))
+  objects = created.map(({ body: { apiVersion, kind, ...rest } }) => rest)
+})
+
+async function readSlowly(body: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const parts: Uint8Array[] = []
+  for await (const part of body) {
+    parts.push(part)
+    await setImmediate()
+  }
+  return Buffer.concat(parts)
+}
+
+function assertWhole(json: string | Buffer): void {
+  const { kind, items } = JSON.parse(String(json))
+  assert.equal(kind, 'ConfigMapList')
+  assert.deepEqual(items, objects)
+}
+
+test('over HTTP/1.1', async () => {
+  const headers = { authorization: 'Bearer admin-token' }
+  const sent = request({ host: '127.0.0.1', port: server.port, path: configMaps, headers, ca: caOf(server) })
+  sent.end()
+  const [response] = (await once(sent, 'response')) as [IncomingMessage]
+  assertWhole(await readSlowly(response))
+})
+
+test('over HTTP/2, several at once', async () => {
+  const send = server.transport()
+  const ask = async (headers = {}) => {
+    const { signal } = new AbortController()
+    const { body } = await send({ method: 'GET', path: configMaps, headers, body: undefined, signal })
+    return await readSlowly(body)
+  }
+  const [plain, other, zipped] = await Promise.all([ask(), ask(), ask({ 'accept-encoding': 'gzip' })])
+  assertWhole(plain!)
+  assertWhole(other!)
+  assertWhole(gunzipSync(zipped!))
+})
+
+test('as a table', async () => {
+  const accept = 'application/json;as=Table;g=meta.orch.io;v=v1'
+  const { body } = await server.client().get(configMaps, { accept })
+  const metadataOf = (rows: { object: { metadata: object } }[]) => rows.map(({ object }) => object.metadata)
+  assert.deepEqual(
+    metadataOf(body.rows),
+    objects.map(({ metadata }) => metadata),
+  )
+})
+
+test('in pages, each just below or above a chunk', async () => {
+  const client = server.client()
+  const items: object[] = []
+  let token = ''
+  do {
+    const { body } = await client.get(`${configMaps}?limit=9&continue=${token}`)
+    items.push(...body.items)
+    token = body.metadata.continue ?? ''
+  } while (token !== '')
+  assert.deepEqual(items, objects)
+})
+
+test('a reader that leaves midway harms nobody', async () => {
+  const leaving = Array.from({ length: 5 }, async () => {
+    const socket = await openSocket(server, 'http/1.1')
+    socket.write(`GET ${configMaps} HTTP/1.1\r\nhost: a\r\nauthorization: Bearer admin-token\r\n\r\n`)
+    await once(socket, 'data')
+    socket.destroy()
+  })
+  const staying = server.client().get(configMaps)
+  await Promise.all(leaving)
+  assertWhole((await staying).text)
+})

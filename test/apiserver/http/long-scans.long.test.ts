@@ -1,0 +1,105 @@
+/**
+ * Requests that make the server look at very many objects: whatever the selector and the form, nobody waits long for
+ * them, and the answer is right. Measured in processor time between two turns of the event loop of a server that runs in
+ * this process; the bound is far above what it takes, and far below what it takes to go through all terms of a selector
+ * for each object.
+ */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { parse } from 'yaml'
+import { collection, fill, nameOf } from '../../../bench/objects.ts'
+import { configMap } from '../../../src/api/kinds/core/config-map.ts'
+import { namespace } from '../../../src/api/kinds/core/namespace.ts'
+import { assertBrief } from '../../support/effort.ts'
+import { type InProcess, startInProcess } from '../../support/in-process.ts'
+
+const count = 12_000
+const boundMs = 150
+const all = '/api/v1/configmaps'
+
+let server: InProcess
+
+before(async () => {
+  server = await startInProcess([namespace, configMap], [], (data) => fill(data, count))
+})
+after(async () => await server.stop())
+
+const many = (terms: number, term: (i: number) => string) => Array.from({ length: terms }, (_, i) => term(i)).join()
+const values = many(6000, (i) => `v${i}`)
+
+const selections: readonly (readonly [what: string, query: { [name: string]: string }, found: number])[] = [
+  ['a thousand fields that differ', { fieldSelector: many(1000, (i) => `metadata.name!=n${i}`) }, count],
+  ['a thousand labels that are absent', { labelSelector: many(1000, (i) => `!k${i}`) }, count],
+  ['a label that is none of thousands, and one that nobody has', { labelSelector: `ten notin (${values}),zz` }, 0],
+  ['a label that is one of thousands', { labelSelector: `ten in (${values},t17)` }, 10],
+  ['a label that all have', { labelSelector: 'app=bench' }, count],
+  ['a label that ten have', { labelSelector: 'ten=t17' }, 10],
+]
+
+for (const [what, selector, found] of selections) {
+  test(`a list by ${what}`, { timeout: 300_000 }, async (t) => {
+    const ask = async (more: { [name: string]: string }) =>
+      (await server.client.get(`${all}?${new URLSearchParams({ ...selector, ...more })}`)).body
+    const { result, stretch } = await assertBrief(boundMs, () => ask({ limit: '3' }))
+    t.diagnostic(`${stretch.toFixed(0)} ms at a stretch`)
+    assert.equal(result.items.length, Math.min(3, found))
+    assert.equal((await ask({})).items.length, found)
+  })
+}
+
+test('a watch from now by a selector that nobody matches', { timeout: 300_000 }, async () => {
+  const query = new URLSearchParams({
+    watch: '1',
+    timeoutSeconds: '1',
+    labelSelector: `${many(999, (i) => `!k${i}`)},zz`,
+  })
+  const { result } = await assertBrief(boundMs, () => server.client.get(`${all}?${query}`))
+  assert.equal(result.text, '')
+})
+
+const views = ['Table', 'PartialObjectMetadataList'] as const
+
+for (const as of views) {
+  test(`all of them as a ${as}`, { timeout: 300_000 }, async (t) => {
+    const accept = `application/json;as=${as};g=meta.orch.io;v=v1`
+    const { result, stretch } = await assertBrief(boundMs, () => server.client.get(all, { accept }))
+    t.diagnostic(`${stretch.toFixed(0)} ms at a stretch`)
+    const { kind, rows, items, metadata, columnDefinitions } = result.body
+    const names = (rows ?? items).map((item: { object?: object }) => nameIn(item.object ?? item))
+    assert.equal(kind, as)
+    assert.ok(Number(metadata.resourceVersion) > 0)
+    assert.deepEqual(
+      names,
+      Array.from({ length: count }, (_, i) => nameOf(i)),
+    )
+    if (as === 'Table') assert.ok(columnDefinitions.length >= 2 && rows[0].cells.length === columnDefinitions.length)
+  })
+}
+
+const nameIn = (object: object) => (object as { metadata: { name: string } }).metadata.name
+
+test('each form of a list says the same', { timeout: 300_000 }, async () => {
+  for (const query of ['?limit=120', '?limit=2', '?labelSelector=none']) {
+    const get = (accept: string, more = '') => server.client.get(`${collection}${query}${more}`, { accept })
+    const { body } = await get('application/json')
+    const pretty = (await get('application/json', '&pretty=true')).text
+    assert.deepEqual(JSON.parse(pretty), body)
+    assert.deepEqual(pretty.split('\n').map(trimmed).join(''), JSON.stringify(body).replaceAll('\n', ''))
+    const yaml = (await get('application/yaml')).text
+    assert.deepEqual(parse(yaml, { maxAliasCount: 0 }), body)
+    for (const as of views) {
+      const accept = (type: string) => `${type};as=${as};g=meta.orch.io;v=v1`
+      const plain = (await get(accept('application/json'))).body
+      assert.deepEqual(JSON.parse((await get(accept('application/json'), '&pretty=true')).text), plain)
+      assert.deepEqual(parse((await get(accept('application/yaml'))).text), plain)
+      assert.equal((plain.rows ?? plain.items).length, body.items.length)
+    }
+    const { status } = await get('application/json;as=PartialObjectMetadata;g=meta.orch.io;v=v1')
+    assert.equal(status, 406)
+  }
+})
+
+/** A line of indented JSON as it would be written without blanks. */
+function trimmed(line: string): string {
+  return line.trim().replace(/^("(?:[^"\\]|\\.)*"): /, '$1:')
+}

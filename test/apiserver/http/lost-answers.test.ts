@@ -1,0 +1,265 @@
+/**
+ * Writes whose answer from the store is lost: what can be found out is answered, and what cannot is a 504 without a
+ * time to try again, since clients (client-go: every verb, up to ten times) repeat by themselves what is answered with
+ * one. Each test has a server of its own, with a wire to etcd that loses answers.
+ */
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { MessagePort } from 'node:worker_threads'
+import { allKinds } from '../../../src/api/kinds/all.ts'
+import { type Cluster, startEtcd } from '../../support/etcd.ts'
+import type { Answer, HttpClient, WatchEvent } from '../../support/http-client.ts'
+import { embedded, serve, startInProcess } from '../../support/in-process.ts'
+import { kubectl } from '../../support/kubectl.ts'
+import { longTest } from '../../support/long.ts'
+import { type Ending, type ServerHandle, startServer } from '../../support/server.ts'
+import { startProxy, type Proxy as Wire } from '../../support/tcp-proxy.ts'
+
+const ending: (() => Promise<void>)[] = []
+const path = '/api/v1/namespaces/default/configmaps'
+
+let cluster: Cluster
+/** A server whose answers are never lost. */
+let witness: HttpClient
+
+before(async () => {
+  cluster = await startEtcd()
+  ending.unshift(() => cluster.stop())
+  const owner = { after: (run: () => Promise<void>) => void ending.unshift(run) }
+  witness = (await serve(owner, [`--etcd-servers=${cluster.endpoints}`])).client()
+})
+
+after(async () => {
+  for (const end of ending) await end()
+})
+
+interface Wired {
+  readonly server: ServerHandle
+  readonly client: HttpClient
+  readonly wire: Wire
+}
+
+async function startWired(t: Ending): Promise<Wired> {
+  const wire = await startProxy(cluster.endpoints[0]!)
+  t.after(() => wire.close())
+  const server = await startServer(t, [`--etcd-servers=${wire.endpoint}`])
+  return { server, client: server.client(), wire }
+}
+
+/** Everything that happens to objects with this label, as the witness tells it, until the test ends. */
+async function follow(t: Ending, label: string): Promise<{ seen: WatchEvent[]; until(count: number): Promise<void> }> {
+  const { body } = await witness.get(path)
+  const stop = new AbortController()
+  t.after(async () => stop.abort())
+  const query = `watch=1&labelSelector=${label}&resourceVersion=${body.metadata.resourceVersion}`
+  const seen: WatchEvent[] = []
+  const waiting = new Set<() => void>()
+  const reading = (async () => {
+    for await (const event of witness.watch(`${path}?${query}`, stop.signal)) {
+      seen.push(event)
+      for (const wake of waiting) wake()
+    }
+    throw new Error(`the watch of the witness ended after ${seen.length} events`)
+  })()
+  // Whoever still waits hears of it, and at the end of the test nobody may.
+  reading.catch(() => {})
+  return {
+    seen,
+    async until(count) {
+      while (seen.length < count) await Promise.race([new Promise<void>((wake) => void waiting.add(wake)), reading])
+    },
+  }
+}
+
+/** Lets what is under way reach etcd, loses the answer, and mends the wire. */
+async function loseAnswer({ wire }: Wired, happened: Promise<void>): Promise<void> {
+  await happened
+  wire.set('cut')
+  wire.set('pass')
+}
+
+function assertUnknown({ status, headers, text, body }: Answer): void {
+  assert.equal(status, 504, text)
+  assert.equal(body.reason, 'Timeout')
+  assert.equal(headers['retry-after'], undefined)
+  assert.equal(body.details?.retryAfterSeconds, undefined)
+}
+
+/**
+ * An update by kubectl whose answer is lost. Undefined where none was sent: on a busy machine kubectl is slow to start,
+ * and a server that has heard nothing from etcd for that long asks it first how recent its cache is, and never hears.
+ */
+async function loseUpdate(t: Ending, wired: Wired, name: string) {
+  const labels = { lost: name }
+  await witness.post(path, { metadata: { name, labels } })
+  // The server has heard of it before its wire goes mute: else it would ask etcd for the object, and never hear.
+  assert.equal((await wired.client.get(`${path}/${name}`)).status, 200)
+  const { seen, until } = await follow(t, `lost=${name}`)
+  wired.wire.set('mute')
+  const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, labels }, data: { a: '1' } }
+  // With --raw it is this one request; else kubectl would read first.
+  const replacing = kubectl(wired.server, ['replace', `--raw=${path}/${name}`, '-f', '-'], JSON.stringify(body))
+  const isSent = await Promise.race([until(1).then(() => true), replacing.then(ended, ended)])
+  wired.wire.set('cut')
+  wired.wire.set('pass')
+  if (!isSent) return undefined
+  const { code, stderr } = await replacing
+  return { code, stderr, happened: seen.length }
+}
+
+const ended = () => false
+
+describe('a write whose answer is lost', { timeout: 300_000, concurrency: true }, () => {
+  it('is found again where kubectl creates with a generated name: it is told, and there is one object', async (t) => {
+    const wired = await startWired(t)
+    const { seen, until } = await follow(t, 'lost=create')
+    const manifest = {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { generateName: 'g-', labels: { lost: 'create' } },
+    }
+    wired.wire.set('mute')
+    const creating = kubectl(wired.server, ['create', '--validate=false', '-f', '-'], JSON.stringify(manifest))
+    await loseAnswer(wired, until(1))
+    const { code, stdout, stderr } = await creating
+    assert.equal(code, 0, stderr)
+    assert.equal(stdout, `configmap/${seen[0]!.object.metadata.name} created\n`)
+    const { body } = await witness.get(`${path}?labelSelector=lost=create`)
+    assert.equal(body.items.length, 1)
+  })
+
+  longTest('is found again also where the new object has been changed by then', async (t) => {
+    const wired = await startWired(t)
+    const { until } = await follow(t, 'lost=changed')
+    wired.wire.set('mute')
+    const labels = { lost: 'changed' }
+    const creating = wired.client.post(path, { metadata: { name: 'changed', labels } })
+    await until(1)
+    const changed = await witness.put(`${path}/changed`, { metadata: { name: 'changed', labels }, data: { a: '1' } })
+    assert.equal(changed.status, 200)
+    await loseAnswer(wired, until(2))
+    const { status, body } = await creating
+    assert.equal(status, 201)
+    assert.equal(body.metadata.uid, changed.body.metadata.uid)
+    assert.ok(Number(body.metadata.resourceVersion) < Number(changed.body.metadata.resourceVersion))
+  })
+
+  it('is a 504 that kubectl does not repeat where an update may have been that of another', async (t) => {
+    const wired = await startWired(t)
+    for (let attempt = 0; ; attempt++) {
+      assert.ok(attempt < 5, 'in none of 5 attempts the update was sent to etcd')
+      const outcome = await loseUpdate(t, wired, `update-${attempt}`)
+      if (outcome === undefined) continue
+      assert.equal(outcome.code, 1)
+      assert.match(outcome.stderr, /may or may not have happened/)
+      assert.equal(outcome.happened, 1)
+      return
+    }
+  })
+
+  it('is made again, or a 409 if it names a version, where another was faster', async (t) => {
+    const wired = await startWired(t)
+    const versions: string[] = []
+    for (const name of ['faster-0', 'faster-1']) {
+      const { body } = await witness.post(path, { metadata: { name } })
+      versions.push(body.metadata.resourceVersion)
+      assert.equal((await wired.client.get(`${path}/${name}`)).status, 200)
+    }
+    wired.wire.set('deaf')
+    const data = { ours: '1' }
+    const latest = wired.client.put(`${path}/faster-0`, { metadata: { name: 'faster-0' }, data })
+    const named = { name: 'faster-1', resourceVersion: versions[1] }
+    const exact = wired.client.put(`${path}/faster-1`, { metadata: named, data })
+    // As below: they have been sent.
+    await wired.client.get(`${path}/faster-0?resourceVersion=0`)
+    await wired.client.get(`${path}/faster-0?resourceVersion=0`)
+    const theirs = []
+    for (const name of ['faster-0', 'faster-1'])
+      theirs.push(await witness.put(`${path}/${name}`, { metadata: { name }, data: { theirs: '1' } }))
+    wired.wire.set('cut')
+    wired.wire.set('pass')
+    const [made, refused] = [await latest, await exact]
+    assert.equal(made.status, 200, made.text)
+    assert.deepEqual(made.body.data, data)
+    assert.ok(Number(made.body.metadata.resourceVersion) > Number(theirs[0]!.body.metadata.resourceVersion))
+    assert.equal(refused.status, 409, refused.text)
+    assert.equal(refused.body.reason, 'Conflict')
+    assert.deepEqual((await witness.get(`${path}/faster-1`)).body.data, { theirs: '1' })
+  })
+
+  longTest('is done after all where it had not reached etcd', async (t) => {
+    const wired = await startWired(t)
+    await witness.post(path, { metadata: { name: 'unheard' } })
+    const { status } = await wired.client.get(`${path}/unheard`)
+    assert.equal(status, 200)
+    wired.wire.set('deaf')
+    const putting = wired.client.put(`${path}/unheard`, { metadata: { name: 'unheard' }, data: { a: '1' } })
+    const creating = wired.client.post(path, { metadata: { name: 'unheard-new' } })
+    // Answered from memory, on another connection but after the two above: they have been sent.
+    await wired.client.get(`${path}/unheard?resourceVersion=0`)
+    await wired.client.get(`${path}/unheard?resourceVersion=0`)
+    wired.wire.set('cut')
+    wired.wire.set('pass')
+    assert.equal((await putting).status, 200)
+    // A copy of this one might still be on its way.
+    const created = await creating
+    if (created.status !== 201) assertUnknown(created)
+    assert.deepEqual((await witness.get(`${path}/unheard`)).body.data, { a: '1' })
+  })
+
+  it('is a 504 without a time to try again when its deadline passes', async (t) => {
+    const wired = await startWired(t)
+    const { until } = await follow(t, 'lost=late')
+    wired.wire.set('mute')
+    const creating = wired.client.post(`${path}?timeout=1s`, {
+      metadata: { generateName: 'l-', labels: { lost: 'late' } },
+    })
+    await until(1)
+    assertUnknown(await creating)
+  })
+
+  longTest('is a 504 for a collection that is half deleted', async (t) => {
+    const wired = await startWired(t)
+    const labels = { lost: 'half' }
+    const names = Array.from({ length: 100 }, (_, i) => `half-${i}`)
+    await Promise.all(names.map((name) => witness.post(path, { metadata: { name, labels } })))
+    const { until } = await follow(t, 'lost=half')
+    const deleting = wired.client.delete(`${path}?labelSelector=lost=half`)
+    await until(1)
+    wired.wire.set('cut')
+    assertUnknown(await deleting)
+    const left = (await witness.get(`${path}?labelSelector=lost=half`)).body.items.length
+    assert.ok(left > 0 && left < names.length, `${left} are left`)
+  })
+
+  it('is a 504 on the embedded store when its thread dies on the way', async (t) => {
+    const { client, stop } = await startInProcess(allKinds, [], embedded)
+    t.after(stop)
+    killStoreThread(t)
+    const names = Array.from({ length: 200 }, (_, i) => `dying-${i}`)
+    const answers = await Promise.all(names.map((name) => client.post(path, { metadata: { name } })))
+    // Those that came when the thread was known to be dead were never sent to it.
+    const open = answers.filter(({ status }) => status !== 201 && status !== 503)
+    assert.notEqual(open.length, 0)
+    for (const answer of open) assertUnknown(answer)
+  })
+})
+
+/**
+ * Sends a message that no thread understands ahead of the next write, so that its error ends the thread with that write
+ * on its way. (A thread that is terminated in the midst of a transaction can hang for good.)
+ */
+function killStoreThread(t: Ending): void {
+  const { postMessage } = MessagePort.prototype
+  const restore = () => {
+    MessagePort.prototype.postMessage = postMessage
+  }
+  t.after(async () => restore())
+  MessagePort.prototype.postMessage = function (...args: [message: { type?: string }, options?: object]) {
+    if (args[0].type === 'commit') {
+      restore()
+      postMessage.call(this, null)
+    }
+    postMessage.apply(this, args)
+  }
+}

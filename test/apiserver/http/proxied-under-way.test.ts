@@ -1,0 +1,120 @@
+/**
+ * Requests that the server passes on to pods, services, nodes and aggregated servers each take a connection of the server.
+ * All of them together leave enough files to accept clients, however many objects one user reaches.
+ */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { ClientHttp2Session } from 'node:http2'
+import { createServer as createHttpsServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import type { Destination } from '../../../src/apiserver/outbound/connections.ts'
+import { noCredentials } from '../../../src/apiserver/outbound/credentials.ts'
+import { HttpsRelay } from '../../../src/apiserver/outbound/https-relay.ts'
+import { giveAccount } from '../../support/accounts.ts'
+import { authorityExtensions, certificatesIn } from '../../support/openssl-certificates.ts'
+import { openSession } from '../../support/raw-http.ts'
+import { startWithFew } from '../../support/server.ts'
+import { untilTrue } from '../../support/until.ts'
+
+const openFiles = 400
+const pods = '/api/v1/namespaces/default/pods'
+
+/** The status of a request whose answer goes on for good. */
+async function begin(session: ClientHttp2Session, path: string, token: string): Promise<number> {
+  const stream = session.request({ ':path': path, authorization: `Bearer ${token}` })
+  stream.on('error', () => {})
+  const [head] = (await once(stream, 'response')) as [{ ':status': number }]
+  if (head[':status'] !== 200) stream.close()
+  return head[':status']
+}
+
+test('requests to many pods at once leave files for other clients, and requests for other users', async (t) => {
+  const upstream = createServer((_, response) => void response.write('goes on'))
+  upstream.listen(0, '127.0.0.1')
+  await once(upstream, 'listening')
+  t.after(() => {
+    upstream.closeAllConnections()
+    upstream.close()
+  })
+  const { port } = upstream.address() as AddressInfo
+  const server = await startWithFew(t, openFiles, ['--allowed-proxy-cidrs=127.0.0.1/32'])
+  const client = server.client()
+  await giveAccount(client)
+  const rbac = '/apis/rbac.authorization.orch.io/v1/namespaces/default'
+  const rules = [{ apiGroups: [''], resources: ['pods/proxy'], verbs: ['get'] }]
+  await client.post(`${rbac}/roles`, { metadata: { name: 'proxy' }, rules })
+  const roleRef = { apiGroup: 'rbac.authorization.orch.io', kind: 'Role', name: 'proxy' }
+  const subjects = ['alice', 'bob'].map((name) => ({ kind: 'User', name }))
+  await client.post(`${rbac}/rolebindings`, { metadata: { name: 'proxy' }, roleRef, subjects })
+  const names = Array.from({ length: 8 }, (_, i) => `p${i}`)
+  for (const name of names) {
+    const spec = { nodeName: 'n', containers: [{ name: 'c', image: 'i' }] }
+    assert.equal((await client.post(pods, { metadata: { name }, spec })).status, 201)
+    const status = { phase: 'Running', podIP: '127.0.0.1', podIPs: [{ ip: '127.0.0.1' }] }
+    assert.equal((await client.put(`${pods}/${name}/status`, { metadata: { name }, status })).status, 200)
+  }
+  const statuses = new Map<number, number>()
+  for (const name of names) {
+    const session = openSession(server)
+    t.after(() => session.destroy())
+    session.on('error', () => {})
+    const all = Array.from({ length: 64 }, () => begin(session, `${pods}/${name}:${port}/proxy/`, 'alice-token'))
+    for (const status of await Promise.all(all)) statuses.set(status, (statuses.get(status) ?? 0) + 1)
+  }
+  t.diagnostic(JSON.stringify([...statuses]))
+  // Those that do not fit are told to come again; none fails for lack of files.
+  assert.deepEqual([...statuses.keys()].sort(), [200, 429])
+  assert.doesNotMatch(server.output(), /no file can be opened/)
+  const other = openSession(server)
+  t.after(() => other.destroy())
+  assert.equal(await begin(other, `${pods}/p0:${port}/proxy/`, 'bob-token'), 200)
+})
+
+/** An HTTPS server that keeps idle connections open for good, and a relay to it. */
+async function startUpstream(t: TestContext) {
+  const directory = mkdtempSync(join(tmpdir(), 'orch-proxied-'))
+  const make = certificatesIn(directory)
+  const authority = make({ subject: '/CN=authority', extensions: authorityExtensions })
+  const extensions = ['extendedKeyUsage=serverAuth', 'subjectAltName=IP:127.0.0.1']
+  const { certificate: cert, key } = make({ subject: '/CN=system:node:n', issuer: authority, extensions })
+  rmSync(directory, { recursive: true, force: true })
+  const upstream = createHttpsServer({ cert, key }, (_, response) => void response.end('done'))
+  upstream.keepAliveTimeout = 0
+  upstream.listen(0, '127.0.0.1')
+  await once(upstream, 'listening')
+  const { port } = upstream.address() as AddressInfo
+  const relay = new HttpsRelay()
+  t.after(() => {
+    relay.close()
+    upstream.closeAllConnections()
+    upstream.close()
+  })
+  const named = { host: '127.0.0.1', port, serverName: '127.0.0.1', hostHeader: `127.0.0.1:${port}` }
+  const send = async (to: Partial<Destination>) => {
+    const destination = { ...named, authority: undefined, credentials: noCredentials, ...to }
+    const request = { destination, method: 'GET', path: '/', headers: [], body: undefined, upgrade: undefined }
+    const limits = { isEndless: false, timeoutMs: 10_000, signal: new AbortController().signal }
+    const { body } = await relay.send({ ...request, ...limits })
+    assert.equal(String(await body.toArray()), 'done')
+  }
+  const open = () => new Promise<number>((resolve) => upstream.getConnections((_, count) => resolve(count)))
+  return { authority: authority.certificate, send, open }
+}
+
+// An idle connection would stay open for a minute, and count for nobody.
+test('a connection to a port that any user can choose is closed after its request', async (t) => {
+  const { send, open } = await startUpstream(t)
+  await send({ isUnverified: true })
+  await untilTrue(async () => (await open()) === 0)
+})
+
+test('few idle connections to a node agent are kept', async (t) => {
+  const { authority, send, open } = await startUpstream(t)
+  await Promise.all(Array.from({ length: 10 }, () => send({ authority, commonName: 'system:node:n' })))
+  await untilTrue(async () => (await open()) <= 2)
+})

@@ -1,0 +1,52 @@
+/** A listener that closes answers what clients have sent, on a machine that is slow as well. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as pause, setImmediate } from 'node:timers/promises'
+import { drainTime } from '../../../src/apiserver/transport/connection-limits.ts'
+import { closed, long, open, openListener } from '../../support/listener.ts'
+
+const request = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'
+const lastAnswer = /^HTTP\/1\.1 200 .*connection: close/is
+
+test('a process without a processor for long reads what has arrived before it ends connections', async (t) => {
+  const listener = await openListener(t, {})
+  const { port } = listener
+  const sockets = [await open(port, 'http/1.1'), await open(port, 'http/1.1')]
+  const answers = sockets.map((socket) => closed(t, socket))
+  const ended = listener.close(long)
+  await listenerIsShut(port)
+  for (const socket of sockets) socket.write(request)
+  blockFor(drainTime * 1.5)
+  for (const answer of await Promise.all(answers)) assert.match(answer, lastAnswer)
+  await ended
+})
+
+test('connections are not ended while slow clients send their requests one after another', async (t) => {
+  const listener = await openListener(t, {})
+  const { port } = listener
+  const sockets = [await open(port, 'http/1.1'), await open(port, 'http/1.1'), await open(port, 'http/1.1')]
+  const answers = sockets.map((socket) => closed(t, socket))
+  const ended = listener.close(long)
+  for (const socket of sockets) {
+    await pause(drainTime * 0.6)
+    socket.write(request)
+  }
+  for (const answer of await Promise.all(answers)) assert.match(answer, lastAnswer)
+  await ended
+})
+
+/** From then on its connections wait to be ended. */
+async function listenerIsShut(port: number): Promise<void> {
+  const connects = () =>
+    open(port, 'http/1.1').then(
+      (socket) => socket.destroy(),
+      () => undefined,
+    )
+  while ((await connects()) !== undefined);
+  await setImmediate()
+}
+
+function blockFor(ms: number): void {
+  const end = performance.now() + ms
+  while (performance.now() < end);
+}

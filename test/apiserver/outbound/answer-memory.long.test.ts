@@ -1,0 +1,128 @@
+/** The memory that answers of other servers take: what one destination sends never fails the calls to another. */
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import type { TLSSocket } from 'node:tls'
+import { AnswerMemory, type AnswerMemoryLimits } from '../../../src/apiserver/outbound/answer-memory.ts'
+import { HttpsCaller } from '../../../src/apiserver/outbound/https-caller.ts'
+import { answerRaw, flood, floods, type RawAnswers } from '../../support/raw-answers.ts'
+import { soon, untilTrue } from '../../support/until.ts'
+
+const mebibyte = 1024 * 1024
+
+function callerWith(limits?: AnswerMemoryLimits): HttpsCaller {
+  const caller = new HttpsCaller('test', new AnswerMemory(limits))
+  after(() => caller.close())
+  return caller
+}
+
+/** The size of the answer, or the fault of the call. */
+async function outcome(
+  caller: HttpsCaller,
+  { destination }: RawAnswers,
+  more: { timeoutMs?: number; signal?: AbortSignal } = {},
+) {
+  try {
+    const { body } = await caller.post({ destination, path: '/', body: '{}', timeoutMs: 60_000, ...more })
+    return body.length
+  } catch (error) {
+    return (error as { fault: string }).fault
+  }
+}
+
+const answerOf = (size: number) => (socket: TLSSocket) =>
+  void socket.write(`HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: ${size}\r\n\r\n${'x'.repeat(size)}`)
+/** All of an answer but its last byte. */
+const unfinished = (size: number) => (socket: TLSSocket) =>
+  void socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${size}\r\n\r\n${'x'.repeat(size - 1)}`)
+
+for (const [name, send] of Object.entries(floods))
+  test(`a flood of ${name} fails its own call, and no other`, async () => {
+    const caller = callerWith()
+    let sent = false
+    const hostile = await answerRaw({ after }, async (socket) => {
+      // A little less than all answers together could once have.
+      await send(socket, 64 * mebibyte - 1000)
+      sent = true
+    })
+    const honest = await answerRaw({ after }, answerOf(1000))
+    const attack = outcome(caller, hostile)
+    await soon(() => sent)
+    for (let i = 0; i < 10; i++) assert.equal(await outcome(caller, honest), 1000)
+    assert.equal(await attack, 'answer')
+  })
+
+test('unfinished answers of one destination leave the memory of another alone', async () => {
+  const caller = callerWith()
+  const stop = new AbortController()
+  let connections = 0
+  const hostile = await answerRaw({ after }, (socket) => {
+    connections++
+    unfinished(5 * mebibyte)(socket)
+  })
+  const honest = await answerRaw({ after }, answerOf(4 * mebibyte))
+  const attacks = Array.from({ length: 20 }, () => outcome(caller, hostile, { signal: stop.signal }))
+  await soon(() => connections === 20)
+  for (let i = 0; i < 5; i++) assert.equal(await outcome(caller, honest), 4 * mebibyte)
+  stop.abort()
+  for (const attack of attacks) assert.equal(await attack, 'aborted')
+})
+
+test('answers that exceed the share of their destination are read one after the other', async () => {
+  const limits = { poolBytes: 8 * mebibyte, shareBytes: 2 * mebibyte, reserveBytes: mebibyte / 4 }
+  const caller = callerWith(limits)
+  const honest = await answerRaw({ after }, answerOf(3 * mebibyte))
+  const sizes = await Promise.all(Array.from({ length: 30 }, () => outcome(caller, honest)))
+  assert.deepEqual(new Set(sizes), new Set([3 * mebibyte]))
+})
+
+test('a full pool is a fault of its own, and small answers do not need it', async () => {
+  const limits = { poolBytes: mebibyte, shareBytes: mebibyte, reserveBytes: mebibyte / 4 }
+  const caller = callerWith(limits)
+  const stop = new AbortController()
+  const taken: TLSSocket[] = []
+  const hostile = await Promise.all(
+    [1, 2].map(() =>
+      answerRaw({ after }, (socket) => {
+        taken.push(socket)
+        unfinished(3 * mebibyte)(socket)
+      }),
+    ),
+  )
+  const attacks = hostile.map((destination) => outcome(caller, destination, { signal: stop.signal }))
+  await soon(() => taken.length === 2)
+  const small = await answerRaw({ after }, answerOf(1000))
+  const large = await answerRaw({ after }, answerOf(3 * mebibyte))
+  // Only once the pool is full: until then a large answer is read.
+  await untilTrue(async () => (await outcome(caller, large, { timeoutMs: 300 })) === 'limit')
+  assert.equal(await outcome(caller, small), 1000)
+  stop.abort()
+  await Promise.all(attacks)
+  assert.equal(await outcome(caller, large), 3 * mebibyte)
+})
+
+test('a call that waited for a connection until its time was over was not failed by its destination', async () => {
+  const caller = callerWith()
+  const stop = new AbortController()
+  let connections = 0
+  const hanging = await answerRaw({ after }, () => connections++)
+  const attacks = Array.from({ length: 64 }, () => outcome(caller, hanging, { signal: stop.signal }))
+  await soon(() => connections === 64)
+  assert.equal(await outcome(caller, hanging, { timeoutMs: 100 }), 'limit')
+  stop.abort()
+  await Promise.all(attacks)
+  // Its connections are closed in a later turn.
+  await untilTrue(async () => (await outcome(caller, hanging, { timeoutMs: 100 })) === 'timeout')
+})
+
+test('memory is counted by what is kept of an answer', async () => {
+  const limits = { poolBytes: 0, shareBytes: mebibyte, reserveBytes: 256 * 1024 }
+  const caller = callerWith(limits)
+  // 200 KiB of body in chunks of 1,000 bytes, with extensions: twice as many bytes on the wire.
+  const honest = await answerRaw({ after }, async (socket) => {
+    socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n')
+    const chunk = `3e8;${'e'.repeat(900)}\r\n${'x'.repeat(1000)}\r\n`
+    await flood(socket, chunk, 210 * chunk.length)
+    socket.write('0\r\n\r\n')
+  })
+  assert.equal(await outcome(caller, honest), 210_000)
+})

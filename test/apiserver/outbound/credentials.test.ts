@@ -1,0 +1,27 @@
+/** Which credentials are for which host. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { credentialsFor, headersOf } from '../../../src/apiserver/outbound/credentials.ts'
+
+const names = ['s.n.svc', 's.n.svc:8443', '*.n.svc', '*.svc:9443', 'h.example.com:9443', '*']
+const configured = { byName: new Map(names.map((name) => [name, { token: name }])) }
+
+for (const [host, port, expected] of [
+  ['s.n.svc', 443, 's.n.svc'],
+  ['s.n.svc', 8443, 's.n.svc:8443'],
+  ['t.n.svc', 443, '*.n.svc'],
+  ['t.m.svc', 9443, '*.svc:9443'],
+  ['h.example.com', 9443, 'h.example.com:9443'],
+  ['h.example.com', 443, '*'],
+] as const)
+  test(`${host}:${port} gets those of ${expected}`, () => {
+    assert.equal(credentialsFor(configured, host, port).token, expected)
+  })
+
+test('nobody gets any where none are configured', () => {
+  assert.deepEqual(headersOf(credentialsFor({ byName: new Map() }, 'a', 443)), {})
+  const byDefault = { username: 'u', password: 'p' }
+  assert.deepEqual(headersOf(credentialsFor({ byName: new Map(), byDefault }, 'a', 443)), {
+    authorization: 'Basic dTpw',
+  })
+})

@@ -1,0 +1,274 @@
+/** Calls over real TLS: who is trusted, what is reused, and what a stranger is sent, which is nothing. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import type { ServerResponse } from 'node:http'
+import { Agent, createServer } from 'node:https'
+import type { AddressInfo, Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { AnswerMemory } from '../../../src/apiserver/outbound/answer-memory.ts'
+import { callErrorOf } from '../../../src/apiserver/outbound/call-error.ts'
+import { ConnectionPool } from '../../../src/apiserver/outbound/connection-pool.ts'
+import type { Destination } from '../../../src/apiserver/outbound/connections.ts'
+import { noCredentials } from '../../../src/apiserver/outbound/credentials.ts'
+import { HttpsCaller } from '../../../src/apiserver/outbound/https-caller.ts'
+import { runCall } from '../../../src/apiserver/outbound/one-call.ts'
+import { authorityExtensions, certificatesIn, type OpensslCertificate } from '../../support/openssl-certificates.ts'
+import { answerRaw } from '../../support/raw-answers.ts'
+import { soon } from '../../support/until.ts'
+
+const directory = mkdtempSync(join(tmpdir(), 'orch-outbound-'))
+after(() => rmSync(directory, { recursive: true, force: true }))
+const make = certificatesIn(directory)
+const caller = new HttpsCaller('test')
+after(() => caller.close())
+
+const serving = (name: string) => [
+  'extendedKeyUsage=serverAuth',
+  `subjectAltName=DNS:${name}`,
+  // With these OpenSSL would see who signed it.
+  'authorityKeyIdentifier=none',
+  'subjectKeyIdentifier=none',
+]
+const nameless = [...authorityExtensions, 'subjectKeyIdentifier=none', 'authorityKeyIdentifier=none']
+
+interface Served {
+  readonly port: number
+  readonly connections: () => number
+  readonly requests: () => number
+}
+
+async function serve(
+  { certificate, key }: OpensslCertificate,
+  answer: (response: ServerResponse, request: number) => void = (response) => response.end('{}'),
+): Promise<Served> {
+  let [connections, requests] = [0, 0]
+  const server = createServer({ cert: certificate, key }, (request, response) => {
+    requests++
+    request.resume().on('end', () => answer(response, requests))
+  })
+  server.on('secureConnection', () => connections++)
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo
+  return { port, connections: () => connections, requests: () => requests }
+}
+
+function to({ port }: Served, authority: OpensslCertificate, serverName = 'hook.n.svc'): Destination {
+  const place = { host: '127.0.0.1', port, serverName, hostHeader: serverName }
+  return { ...place, authority: authority.certificate, credentials: noCredentials }
+}
+
+const post = (destination: Destination) =>
+  caller.post({ destination, path: '/', body: '{}', timeoutMs: 10_000 }).then(({ status }) => status)
+
+test('connections are reused', async () => {
+  const authority = make({ subject: '/CN=authority', extensions: authorityExtensions })
+  const served = await serve(make({ subject: '/CN=hook', issuer: authority, extensions: serving('hook.n.svc') }))
+  for (let i = 0; i < 5; i++) assert.equal(await post(to(served, authority)), 200)
+  assert.deepEqual([served.connections(), served.requests()], [1, 5])
+  // Another bundle is another destination, whatever was verified before.
+  const other = make({ subject: '/CN=authority', extensions: authorityExtensions })
+  await assert.rejects(post(to(served, other)), /x509: certificate signed by unknown authority/)
+  await assert.rejects(post(to(served, authority, 'other.n.svc')), /x509: certificate is not valid for other.n.svc/)
+})
+
+test('an authority in the bundle is trusted although another has signed it', async () => {
+  const rootAuthority = make({ subject: '/CN=root', extensions: authorityExtensions })
+  const authority = make({ subject: '/CN=inner', issuer: rootAuthority, extensions: authorityExtensions })
+  const served = await serve(make({ subject: '/CN=hook', issuer: authority, extensions: serving('hook.n.svc') }))
+  assert.equal(await post(to(served, authority)), 200)
+})
+
+test('a certificate without names counts if the authority has signed it, and only then', async () => {
+  const authority = make({ subject: '/', extensions: nameless })
+  const served = await serve(make({ subject: '/', issuer: authority, extensions: serving('hook.n.svc') }))
+  assert.equal(await post(to(served, authority)), 200)
+  assert.equal(await post(to(served, authority)), 200)
+  assert.deepEqual([served.connections() <= 2, served.requests()], [true, 2])
+  await assert.rejects(post(to(served, authority, 'other.n.svc')), /x509: certificate is not valid for other.n.svc/)
+  await assert.rejects(post(to(served, make({ subject: '/', extensions: nameless }))), /unknown authority/)
+  assert.equal(served.requests(), 2)
+})
+
+test('a certificate that signed itself counts for itself alone', async () => {
+  const authority = make({ subject: '/', extensions: nameless })
+  const own = make({ subject: '/', extensions: serving('hook.n.svc') })
+  const served = await serve(own)
+  await assert.rejects(post(to(served, authority)), /unknown authority/)
+  assert.equal(served.requests(), 0)
+  assert.equal(await post(to(served, own)), 200)
+})
+
+test('a nameless certificate that is not for servers does not count', async () => {
+  const authority = make({ subject: '/', extensions: nameless })
+  const extensions = ['extendedKeyUsage=clientAuth', ...serving('hook.n.svc').slice(1)]
+  const served = await serve(make({ subject: '/', issuer: authority, extensions }))
+  await assert.rejects(post(to(served, authority)), /x509/)
+  assert.equal(served.requests(), 0)
+})
+
+test('running out of files is a limit of this server, not a failure of the other side', () => {
+  const outcomeOf = (code: string) =>
+    callErrorOf(Object.assign(new Error(code), { code }), { serverName: 'hook', isRepeatable: true }).fault
+  for (const code of ['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL']) assert.equal(outcomeOf(code), 'limit')
+  assert.equal(outcomeOf('ECONNREFUSED'), 'connection')
+})
+
+/** One connection to a server that answers no request. */
+async function singleConnection() {
+  let requests = 0
+  const { destination } = await answerRaw({ after }, () => requests++)
+  const { host, port, authority: ca } = destination
+  const pool = new ConnectionPool(new Agent({ maxSockets: 1 }), { host, port, ca })
+  after(() => pool.close())
+  const memory = new AnswerMemory()
+  const head = 'GET / HTTP/1.1\r\n\r\n'
+  /** Returns the fault of the call. */
+  const call = (timeoutMs: number, signal?: AbortSignal) =>
+    runCall({
+      ...{ pool, serverName: host, head, body: undefined, timeoutMs, signal, maxBytes: 1000 },
+      room: memory.roomFor(pool),
+    }).then(String, ({ fault }) => fault)
+  return { pool, call, requests: () => requests }
+}
+
+test('the pool reports each call that must wait for a connection', async () => {
+  const { pool } = await singleConnection()
+  const waits: string[] = []
+  const take = (name: string) => pool.take(() => waits.push(name))
+  const connection = await take('first')
+  pool.release(connection, { isReusable: true })
+  assert.equal(await take('idle'), connection)
+  assert.deepEqual(waits, [])
+  const [second, third] = [take('second'), take('third')]
+  assert.deepEqual(waits, ['second', 'third'])
+  pool.release(connection, { isReusable: true })
+  pool.release(await second, { isReusable: false })
+  // The connection is closed, so the third call makes another one.
+  const another = await third
+  assert.notEqual(another, connection)
+  pool.release(another, { isReusable: false })
+})
+
+test('a call that times out after it waited for a connection failed by a limit of this server', async () => {
+  const { call, requests } = await singleConnection()
+  const stop = new AbortController()
+  const first = call(600_000, stop.signal)
+  await soon(() => requests() === 1)
+  assert.equal(await call(50), 'limit')
+  stop.abort()
+  assert.equal(await first, 'aborted')
+})
+
+test('a call whose idle connection is closed, and that then waits, failed by a limit of this server', async () => {
+  const { pool, call, requests } = await singleConnection()
+  const stop = new AbortController()
+  const connection = await pool.take()
+  pool.release(connection, { isReusable: true })
+  // The idle connection closes after this call has chosen it, and another call makes the next one.
+  const waiting = call(50)
+  let other = Promise.resolve('')
+  connection.socket.once('close', () => {
+    other = call(600_000, stop.signal)
+  })
+  connection.socket.destroy()
+  assert.equal(await waiting, 'limit')
+  await soon(() => requests() === 1)
+  stop.abort()
+  assert.equal(await other, 'aborted')
+})
+
+test('a call that did not wait for a connection and times out was failed by the other side', async () => {
+  const { call } = await singleConnection()
+  assert.equal(await call(50), 'timeout')
+})
+
+test('calls share at most 64 connections, and a broken one breaks one call at most', async () => {
+  const authority = make({ subject: '/CN=authority', extensions: authorityExtensions })
+  const hook = make({ subject: '/CN=hook', issuer: authority, extensions: serving('hook.n.svc') })
+  const cut = Promise.withResolvers<void>()
+  const served = await serve(hook, (response, request) => {
+    if (request === 150) response.socket?.once('close', cut.resolve)
+    if (request === 5) response.destroy()
+    else if (request === 9) response.writeHead(200, { 'content-length': 10 }).write('{', () => response.destroy())
+    // As a server does that closes what is idle: the connection is cut once the answer is there.
+    else if (request === 150) response.end('{}', () => response.socket?.destroy())
+    else response.end('{}')
+  })
+  const outcomes = await Promise.allSettled(Array.from({ length: 150 }, () => post(to(served, authority))))
+  const failed = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason.message] : []))
+  assert.ok(served.connections() <= 66, `${served.connections()} connections`)
+  assert.ok(failed.includes('the connection was cut during the answer'))
+  assert.ok(failed.length <= 3, failed.join())
+  await cut.promise
+  for (let i = 0; i < 70; i++) assert.equal(await post(to(served, authority)), 200)
+})
+
+test('a POST that the other side may have read is not repeated; a GET is', async () => {
+  const authority = make({ subject: '/CN=authority', extensions: authorityExtensions })
+  const hook = make({ subject: '/CN=hook', issuer: authority, extensions: serving('hook.n.svc') })
+  const served = await serve(hook, (response, request) => {
+    if (request === 2 || request === 4) response.socket?.destroy()
+    else response.end('{}')
+  })
+  const destination = to(served, authority)
+  assert.equal(await post(destination), 200)
+  await assert.rejects(post(destination), /the connection was cut/)
+  assert.equal(served.requests(), 2)
+  assert.equal(await post(destination), 200)
+  const { status } = await caller.get({ destination, path: '/', timeoutMs: 10_000 })
+  assert.deepEqual([status, served.requests()], [200, 5])
+})
+
+test('a connection that the other side has closed, or is about to close, is not used again', async () => {
+  const authority = make({ subject: '/CN=authority', extensions: authorityExtensions })
+  const hook = make({ subject: '/CN=hook', issuer: authority, extensions: serving('hook.n.svc') })
+  let socket: Socket | null = null
+  const served = await serve(hook, (response, request) => {
+    socket = response.socket
+    if (request === 3) response.setHeader('keep-alive', 'timeout=1')
+    response.end('{}')
+  })
+  assert.equal(await post(to(served, authority)), 200)
+  const closed = once(socket!, 'close')
+  socket!.destroy()
+  await closed
+  assert.equal(await post(to(served, authority)), 200)
+  assert.deepEqual([served.connections(), served.requests()], [2, 2])
+  for (let i = 0; i < 3; i++) assert.equal(await post(to(served, authority)), 200)
+  assert.deepEqual([served.connections(), served.requests()], [3, 5])
+})
+
+test('what would end a header is not sent', async () => {
+  const authority = make({ subject: '/CN=authority', extensions: authorityExtensions })
+  const served = await serve(make({ subject: '/CN=hook', issuer: authority, extensions: serving('hook.n.svc') }))
+  const destination = { ...to(served, authority), credentials: { token: 'a\r\nx: y' } }
+  await assert.rejects(post(destination), /characters that cannot be sent/)
+  const path = '/a HTTP/1.1\r\nx: y'
+  await assert.rejects(
+    caller.post({ destination: to(served, authority), path, body: '{}', timeoutMs: 10_000 }),
+    /characters that cannot be sent/,
+  )
+  assert.equal(served.requests(), 0)
+})
+
+test('a call that is abandoned, or too late, ends at once and its connection is not used again', async () => {
+  const authority = make({ subject: '/CN=authority', extensions: authorityExtensions })
+  const hook = make({ subject: '/CN=hook', issuer: authority, extensions: serving('hook.n.svc') })
+  const stop = new AbortController()
+  const served = await serve(hook, (response, request) => {
+    if (request === 1) stop.abort()
+    else if (request > 2) response.end('{}')
+  })
+  const call = { destination: to(served, authority), path: '/', body: '{}', timeoutMs: 10_000 }
+  await assert.rejects(caller.post({ ...call, signal: stop.signal }), /abandoned/)
+  await assert.rejects(caller.post({ ...call, timeoutMs: 200 }), /no complete answer within 200 ms/)
+  assert.equal(await post(call.destination), 200)
+  assert.deepEqual([served.connections(), served.requests()], [3, 3])
+})

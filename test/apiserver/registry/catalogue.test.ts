@@ -1,0 +1,67 @@
+/** The catalogue: what is found, what is hidden, and that whoever keeps something made from it notices a change. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { configMap } from '../../../src/api/kinds/core/config-map.ts'
+import { secret } from '../../../src/api/kinds/core/secret.ts'
+import { vendorOf } from '../../../src/api/model/vendor.ts'
+import type { Kind } from '../../../src/api/schema/kind.ts'
+import { Catalogue, whileUnchanged } from '../../../src/apiserver/registry/catalogue/catalogue.ts'
+import type { ServedType } from '../../../src/apiserver/registry/catalogue/resource.ts'
+import { serveKind } from '../../../src/apiserver/registry/catalogue/served.ts'
+
+const vendor = vendorOf('orch')
+const served = (kind: Kind) => serveKind(kind, { vendor }, []) as ServedType
+
+test('types come, are replaced, and go; each time the generation moves on', () => {
+  const catalogue = new Catalogue(vendor)
+  const [first, second] = [served(configMap), served(configMap)]
+  const generations = [catalogue.generation]
+  catalogue.add([first])
+  generations.push(catalogue.generation)
+  assert.equal(catalogue.find('', 'v1', 'configmaps'), first)
+  catalogue.replace([first], [second, served(secret)])
+  generations.push(catalogue.generation)
+  assert.equal(catalogue.find('', 'v1', 'configmaps'), second)
+  assert.equal(catalogue.all().length, 2)
+  catalogue.remove([second])
+  generations.push(catalogue.generation)
+  assert.equal(catalogue.find('', 'v1', 'configmaps'), undefined)
+  assert.equal(new Set(generations).size, 4)
+})
+
+test('a place belongs to the type that came first, whether that is served or not', () => {
+  const catalogue = new Catalogue(vendor, (kind) => kind !== secret)
+  const first = served(configMap)
+  catalogue.add([first, served(secret)])
+  const { generation } = catalogue
+  for (const kind of [{ ...configMap }, { ...secret }]) {
+    assert.throws(() => catalogue.add([served(kind)]), /belongs to another type/)
+    assert.throws(() => catalogue.replace([], [served(kind)]), /belongs to another type/)
+  }
+  assert.throws(() => catalogue.replace([first], [served(configMap), served(configMap)]), /belongs to another type/)
+  assert.equal(catalogue.find('', 'v1', 'configmaps'), first)
+  assert.equal(catalogue.generation, generation)
+})
+
+test('a type that is not served is still stored', () => {
+  const catalogue = new Catalogue(vendor, (kind) => kind !== secret)
+  catalogue.add([served(configMap), served(secret)])
+  assert.equal(catalogue.find('', 'v1', 'secrets'), undefined)
+  assert.deepEqual(
+    catalogue.all().map(({ plural }) => plural),
+    ['configmaps'],
+  )
+  assert.equal(catalogue.stored('core', 'secrets')?.plural, 'secrets')
+})
+
+test('what is made from it is made once for each generation', () => {
+  const catalogue = new Catalogue(vendor)
+  let made = 0
+  const count = whileUnchanged([catalogue], () => {
+    made++
+    return catalogue.all().length
+  })
+  assert.deepEqual([count(), count(), made], [0, 0, 1])
+  catalogue.add([served(configMap)])
+  assert.deepEqual([count(), count(), made], [1, 1, 2])
+})

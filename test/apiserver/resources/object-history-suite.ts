@@ -1,0 +1,293 @@
+/**
+ * The past of objects through the API and orchctl: who changed what, how it was, putting it back; for those who may read
+ * the object and nobody else, and with no value of a Secret. Runs on any store that keeps a journal, and asks one server
+ * about what another one wrote where there are two. The journal itself: storage/store/suite/journal.ts.
+ */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { HttpClient } from '../../support/http-client.ts'
+import type { Restartable } from '../../support/in-process.ts'
+import { long, longTest } from '../../support/long.ts'
+import { configOf, orchctl } from '../../support/orchctl.ts'
+
+/** Two servers on one store, or one twice: the first is written to, the second is asked. */
+export function historySuite(server: Restartable, second: Restartable): void {
+  const admin = server.client()
+  const asked = second.client()
+  const alice = second.client('alice-token')
+  const env = { KUBECONFIG: configOf(second) }
+  const run = async (line: string) => await orchctl(line.split(' '), { env })
+
+  const maps = '/api/v1/namespaces/default/configmaps'
+  const ops = '/apis/ops.orch.io/v1'
+
+  async function patch(client: HttpClient, path: string, body: object) {
+    const headers = { 'content-type': 'application/merge-patch+json' }
+    const answer = await client.send(path, { method: 'PATCH', headers, raw: JSON.stringify(body) })
+    assert.equal(answer.status, 200, answer.text)
+    return answer.body
+  }
+
+  async function make(path: string, body: object) {
+    const answer = await admin.post(path, body)
+    assert.equal(answer.status, 201, answer.text)
+    return answer.body
+  }
+
+  const historyOf = (client: HttpClient, spec: object) => client.post(`${ops}/objecthistories`, { spec })
+  const stateOf = (client: HttpClient, spec: object) => client.post(`${ops}/paststates`, { spec })
+  const mapSpec = (name: string, more: object = {}) => ({ resource: 'configmaps', namespace: 'default', name, ...more })
+
+  test('each change with its user, manager, verb, time and fields', async () => {
+    const made = await make(maps, { metadata: { name: 'a' }, data: { k: '1', same: 'x' } })
+    const changed = await patch(admin, `${maps}/a?fieldManager=me`, { data: { k: '2', new: 'n' } })
+    const { status, body } = await historyOf(asked, mapSpec('a'))
+    assert.equal(status, 201)
+    const [second, first] = body.status.revisions
+    assert.equal(second.revision, changed.metadata.resourceVersion)
+    assert.deepEqual([second.user, second.manager, second.verb], ['admin', 'me', 'patch'])
+    assert.ok(Math.abs(Date.parse(second.time) - Date.now()) < 60_000)
+    assert.deepEqual(
+      second.changes.map(({ path, before, after: now }: { path: string; before?: string; after?: string }) => [
+        path,
+        before,
+        now,
+      ]),
+      [
+        ['.data.k', '1', '2'],
+        ['.data.new', undefined, 'n'],
+      ],
+    )
+    assert.deepEqual([first.revision, first.verb], [made.metadata.resourceVersion, 'create'])
+    const before = await historyOf(asked, mapSpec('a', { before: second.revision, limit: 1 }))
+    assert.deepEqual(
+      before.body.status.revisions.map(({ revision }: { revision: string }) => revision),
+      [first.revision],
+    )
+  })
+
+  test('a state at a revision and at a time, of one object and of all, with pages', async () => {
+    await make('/api/v1/namespaces', { metadata: { name: 'past' } })
+    const path = '/api/v1/namespaces/past/configmaps'
+    for (const name of ['a', 'b', 'c']) await make(path, { metadata: { name }, data: { v: 'old' } })
+    const then = (await admin.get(path)).body.metadata.resourceVersion
+    await patch(admin, `${path}/a`, { data: { v: 'new' } })
+    await admin.delete(`${path}/b`)
+    const spec = { resource: 'configmaps', namespace: 'past', revision: then }
+    const first = await stateOf(asked, { ...spec, limit: 2 })
+    assert.equal(first.status, 201, first.text)
+    const second = await stateOf(asked, { ...spec, limit: 2, continue: first.body.status.continue })
+    const items = [...first.body.status.items, ...second.body.status.items]
+    assert.deepEqual(
+      items.map(({ metadata, data }) => [metadata.name, data.v]),
+      [
+        ['a', 'old'],
+        ['b', 'old'],
+        ['c', 'old'],
+      ],
+    )
+    assert.equal(second.body.status.continue, undefined)
+    const one = await stateOf(asked, { ...spec, name: 'b' })
+    assert.equal(one.body.status.items[0].metadata.name, 'b')
+    assert.equal((await stateOf(asked, { ...spec, name: 'never' })).status, 404)
+    const now = await stateOf(asked, { resource: 'configmaps', namespace: 'past', time: new Date().toISOString() })
+    assert.deepEqual(
+      now.body.status.items.map(({ metadata }: { metadata: { name: string } }) => metadata.name),
+      ['a', 'c'],
+    )
+    assert.equal((await stateOf(asked, { ...spec, revision: undefined, time: '2001-01-01T00:00:00Z' })).status, 410)
+    for (const wrong of [
+      { revision: 'x' },
+      { time: 'x' },
+      { revision: '', time: '' },
+      { continue: 'objects/core/secrets/' },
+    ])
+      assert.equal((await stateOf(asked, { ...spec, ...wrong })).status, 400, JSON.stringify(wrong))
+    assert.equal((await stateOf(asked, { ...spec, revision: '99999999' })).status, 504)
+  })
+
+  longTest('an answer ends at 8 MiB, says that there is more, and the next one goes on there', async () => {
+    const page = 8 * 2 ** 20
+    const large = (letter: string) => ({ v: letter.repeat(900_000) })
+    await make('/api/v1/namespaces', { metadata: { name: 'large' } })
+    const path = '/api/v1/namespaces/large/configmaps'
+    for (let i = 0; i < 12; i++) await make(path, { metadata: { name: `m${10 + i}` }, data: large('a') })
+    for (let i = 0; i < 12; i++) await patch(admin, `${path}/m10`, { data: large('bc'[i % 2]!) })
+    const seen: string[] = []
+    for (let before = ''; ; ) {
+      const spec = { resource: 'configmaps', namespace: 'large', name: 'm10', limit: 100, before }
+      const { status } = (await historyOf(asked, spec)).body
+      const bytes = status.revisions.length * 900_000
+      assert.ok(bytes > 0 && bytes <= page + 900_000, `${status.revisions.length} changes`)
+      seen.push(...status.revisions.map(({ revision }: { revision: string }) => revision))
+      if (!status.more) break
+      before = seen.at(-1)!
+    }
+    assert.deepEqual([seen.length, new Set(seen).size], [13, 13])
+    const names: string[] = []
+    const spec = { resource: 'configmaps', namespace: 'large', revision: seen[0] }
+    for (let next: string | undefined = ''; next !== undefined; ) {
+      const { status }: { status: { items: { metadata: { name: string } }[]; continue?: string } } = (
+        await stateOf(asked, { ...spec, continue: next })
+      ).body
+      // Objects are read fifty at a time where the store lets them.
+      assert.ok(status.items.length > 0)
+      names.push(...status.items.map(({ metadata }) => metadata.name))
+      next = status.continue
+    }
+    assert.deepEqual(
+      names,
+      Array.from({ length: 12 }, (_, i) => `m${10 + i}`),
+    )
+  })
+
+  test('who may read the object may read its past, and nobody else', async () => {
+    const roles = '/apis/rbac.authorization.orch.io/v1/namespaces/default'
+    await make(maps, { metadata: { name: 'mine' }, data: { k: '1' } })
+    assert.equal((await historyOf(alice, mapSpec('mine'))).status, 403)
+    assert.equal((await stateOf(alice, { resource: 'configmaps', namespace: 'default', revision: '5' })).status, 403)
+    const rules = [{ apiGroups: [''], resources: ['configmaps'], resourceNames: ['mine'], verbs: ['get'] }]
+    await make(`${roles}/roles`, { metadata: { name: 'reader' }, rules })
+    const roleRef = { apiGroup: 'rbac.authorization.orch.io', kind: 'Role', name: 'reader' }
+    const subjects = [{ apiGroup: 'rbac.authorization.orch.io', kind: 'User', name: 'alice' }]
+    await make(`${roles}/rolebindings`, { metadata: { name: 'reader' }, roleRef, subjects })
+    assert.equal((await historyOf(alice, mapSpec('mine'))).status, 201)
+    assert.equal((await historyOf(alice, mapSpec('a'))).status, 403)
+    // One of the same name that is gone is not the one that the rule names.
+    const old = (await admin.get(`${maps}/mine`)).body.metadata.resourceVersion
+    await admin.delete(`${maps}/mine`)
+    assert.equal((await historyOf(alice, mapSpec('mine'))).status, 403)
+    assert.equal((await historyOf(asked, mapSpec('mine'))).body.status.revisions[0].deleted, true)
+    await make(maps, { metadata: { name: 'mine' } })
+    const { revisions } = (await historyOf(alice, mapSpec('mine'))).body.status
+    assert.deepEqual(
+      revisions.map(({ verb }: { verb: string }) => verb),
+      ['create'],
+    )
+    assert.equal((await stateOf(alice, mapSpec('mine', { revision: old }))).status, 404)
+    const earlier = await historyOf(alice, mapSpec('mine', { before: String(Number(old) + 1) }))
+    assert.deepEqual(earlier.body.status.revisions, [])
+    assert.equal((await stateOf(asked, mapSpec('mine', { revision: old }))).status, 201)
+    assert.equal((await historyOf(asked, { resource: 'nothing', name: 'x' })).status, 404)
+  })
+
+  test('of Secrets it says which keys changed, and no value anywhere', async () => {
+    const secrets = '/api/v1/namespaces/default/secrets'
+    const annotations = { 'example.com/applied': 'hidden-1' }
+    await make(secrets, {
+      metadata: { name: 's', annotations },
+      stringData: { 'pass.word': 'hidden-1', user: 'hidden-2' },
+    })
+    await patch(admin, `${secrets}/s`, { stringData: { 'pass.word': 'hidden-3' }, metadata: { labels: { a: 'b' } } })
+    const { body, text } = await historyOf(asked, { resource: 'secrets', namespace: 'default', name: 's' })
+    const [second] = body.status.revisions
+    // Labels too where the values are still in the store; nothing else.
+    const steps = [{ member: 'data' }, { member: 'pass.word' }]
+    assert.deepEqual(second.changes[0], { path: '.data["pass.word"]', steps, concealed: true })
+    for (const { path } of second.changes.slice(1)) assert.equal(path, '.metadata.labels')
+    for (const value of ['hidden-1', 'hidden-2', 'hidden-3']) {
+      assert.ok(!text.includes(value))
+      assert.ok(!text.includes(Buffer.from(value).toString('base64')))
+    }
+    const version = (await admin.get(`${secrets}/s`)).body.metadata.resourceVersion
+    assert.equal(
+      (await stateOf(asked, { resource: 'secrets', namespace: 'default', name: 's', revision: version })).status,
+      403,
+    )
+    assert.match((await run('undo secret s')).stderr, /keeps no values of Secrets/)
+    const blame = (await run('blame secret s')).stdout
+    assert.match(blame, new RegExp(`^${second.revision} .* \\.data\\["pass\\.word"\\]$`, 'm'))
+  })
+
+  test('undo puts back what a change touched, unless others have touched it since', async () => {
+    await make(maps, { metadata: { name: 'u' }, data: { k: '1', other: 'x' } })
+    const bad = await patch(admin, `${maps}/u`, { data: { k: 'broken' } })
+    await patch(admin, `${maps}/u`, { data: { other: 'y' } })
+    const undone = await run(`undo cm/u --revision=${bad.metadata.resourceVersion}`)
+    assert.equal(undone.code, 0, undone.stderr)
+    assert.deepEqual((await admin.get(`${maps}/u`)).body.data, { k: '1', other: 'y' })
+    const again = await run(`undo cm/u --revision=${bad.metadata.resourceVersion}`)
+    assert.match(again.stderr, /conflict: changed again since revision \d+, so nothing was undone: \.data\.k/)
+    assert.equal(again.code, 1)
+    assert.match((await run('undo cm/u --revision=3')).stderr, /revision 3 is no change of/)
+    await admin.delete(`${maps}/u`)
+    assert.match((await run('undo cm u')).stdout, /configmap\/u created again/)
+    assert.deepEqual((await admin.get(`${maps}/u`)).body.data, { k: '1', other: 'y' })
+  })
+
+  test('undo under contention: once, whatever others change beside it, and no change of theirs is lost', async () => {
+    await make(maps, { metadata: { name: 'busy' }, data: { k: 'good', n: '0' } })
+    const bad = await patch(admin, `${maps}/busy`, { data: { k: 'bad' } })
+    const writes = 40
+    const writing = (async () => {
+      for (let i = 1; i <= writes; i++) await patch(admin, `${maps}/busy`, { data: { n: String(i) } })
+    })()
+    const tries = await Promise.all(
+      Array.from({ length: 6 }, () => run(`undo cm/busy --revision=${bad.metadata.resourceVersion}`)),
+    )
+    await writing
+    assert.equal(tries.filter(({ code }) => code === 0).length, 1)
+    for (const { code, stderr } of tries)
+      if (code !== 0)
+        assert.match(stderr, /conflict: changed again since revision \d+, so nothing was undone: \.data\.k/)
+    assert.deepEqual((await admin.get(`${maps}/busy`)).body.data, { k: 'good', n: String(writes) })
+  })
+
+  test('blame and undo of a workload whose loops report: elements of lists, and no report is taken back', async () => {
+    const deployments = '/apis/apps/v1/namespaces/default/deployments'
+    const containers = [{ name: 'web', image: 'web:1' }]
+    const template = { metadata: { labels: { app: 'web' } }, spec: { containers } }
+    const spec = { selector: { matchLabels: { app: 'web' } }, template }
+    await make(deployments, { metadata: { name: 'web', annotations: { turn: '0' } }, spec })
+    const changed = await run('set image deploy/web web=web:2')
+    assert.equal(changed.code, 0, changed.stderr)
+    const { resourceVersion } = (await admin.get(`${deployments}/web`)).body.metadata
+    // The loop of Deployments numbers them in an annotation, with its status.
+    const reports = long ? 110 : 3
+    for (let i = 1; i <= reports; i++)
+      await patch(admin, `${deployments}/web/status`, {
+        metadata: { annotations: { turn: `${i}` } },
+        status: { replicas: i },
+      })
+    const blame = (await run('blame deploy web')).stdout
+    const row = /^(\d+) .* \.spec\.template\.spec\.containers\[name=web\]\.image$/m.exec(blame)
+    assert.equal(row?.[1], resourceVersion, blame)
+    assert.match(blame, /^\d+ .* \.spec\.template\.spec\.containers\[name=web\]\.name$/m)
+    assert.match((await run('undo deploy web')).stdout, new RegExp(`undone \\(revision ${resourceVersion}\\)`))
+    const { body } = await admin.get(`${deployments}/web`)
+    assert.equal(body.spec.template.spec.containers[0].image, 'web:1')
+    assert.equal(body.metadata.annotations.turn, `${reports}`)
+  })
+
+  test('undo of what created an object, or changed one that was there before, does nothing', async () => {
+    const headers = { 'content-type': 'application/apply-patch+yaml' }
+    const raw = JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'applied' }, data: { k: '1' } })
+    await admin.send(`${maps}/applied?fieldManager=me`, { method: 'PATCH', headers, raw })
+    assert.match((await run('undo cm/applied')).stderr, /revision \d+ created the object: use orchctl delete/)
+    const changed = await patch(admin, `${maps}/applied`, { data: { k: '2' } })
+    await admin.delete(`${maps}/applied`)
+    await make(maps, { metadata: { name: 'applied' }, data: { k: '2' } })
+    const undone = await run(`undo cm/applied --revision=${changed.metadata.resourceVersion}`)
+    assert.match(undone.stderr, /conflict: the object was created anew since/)
+  })
+
+  test('orchctl: history, blame, diff and get as of then', async () => {
+    const made = await make(maps, { metadata: { name: 'c' }, data: { k: '1', list: 'x' } })
+    await patch(admin, `${maps}/c?fieldManager=second`, { data: { k: '2' } })
+    const at = made.metadata.resourceVersion
+    const history = (await run('history cm/c')).stdout.split('\n')
+    assert.match(history[0]!, /^REVISION +TIME +USER +MANAGER +VERB +CHANGED$/)
+    assert.match(history[1]!, /^\d+ +\S+Z +admin +second +patch +\.data\.k$/)
+    assert.match(history[2]!, / create +created$/)
+    assert.match((await run('history cm c --values')).stdout, /\n? {2}\.data\.k: "1" -> "2"\n/)
+    const blame = (await run('blame cm c')).stdout
+    assert.match(blame, /^\d+ +\S+ +admin +second +\.data\.k$/m)
+    assert.match(blame, /^\d+ +\S+ +admin +\S+ +\.data\.list$/m)
+    assert.match((await run(`diff cm/c --at=${at}`)).stdout, /- {2}k: "1"\n\+ {2}k: "2"/)
+    assert.equal((await run(`get cm c --at=${at} -o jsonpath={.data.k}`)).stdout, '1')
+    assert.match((await run(`get cm --at=${at}`)).stdout, /^NAME +REVISION\n(.*\n)*c +\d+\n/)
+    assert.match((await run('get cm --at=soon')).stderr, /none of a resourceVersion/)
+    assert.match((await run(`get cm --at=${at} -w`)).stderr, /cannot be watched/)
+    assert.match((await run('history cm/never')).stderr, /No history of configmaps "never" found/)
+  })
+}

@@ -1,0 +1,7 @@
+/** The past of objects through the API and orchctl, on the store in memory. On etcd: object-history-etcd.long.test.ts. */
+import { after } from 'node:test'
+import { serve } from '../../support/in-process.ts'
+import { historySuite } from './object-history-suite.ts'
+
+const server = await serve({ after })
+historySuite(server, server)

@@ -1,0 +1,202 @@
+/** TLS, ALPN, and HTTP/1.1 that could be read in two ways: one answer at most, and the connection ends. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { connect } from 'node:tls'
+import { watchOver } from '../../support/alive.ts'
+import { type Restartable, serve } from '../../support/in-process.ts'
+import { configMaps } from '../../support/paths.ts'
+import { caOf, openSocket, sendBytes, sendHead, statusesOf, untilClosed } from '../../support/raw-http.ts'
+
+const admin = 'Authorization: Bearer admin-token'
+
+test('TLS from 1.2 on, HTTP/2 or HTTP/1.1 as the client asks', async (t) => {
+  const server = await serve(t)
+  for (const version of ['TLSv1', 'TLSv1.1'] as const) await assert.rejects(handshake(server, [], version), /version/i)
+  for (const version of ['TLSv1.2', 'TLSv1.3'] as const)
+    assert.equal(await handshake(server, ['h2', 'http/1.1'], version), 'h2')
+  assert.equal(await handshake(server, ['http/1.1', 'h2']), 'h2')
+  assert.equal(await handshake(server, ['http/1.1']), 'http/1.1')
+  assert.equal(await handshake(server, []), false)
+  await assert.rejects(handshake(server, ['gopher']), /alpn|protocol/i)
+  const plain = await openSocket(server, 'http/1.1')
+  plain.write(`GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
+  assert.match(await untilClosed(plain), /^HTTP\/1\.1 200 /)
+  await watchOver(server)()
+})
+
+function handshake(server: Restartable, alpn: string[], version?: 'TLSv1' | 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3') {
+  return new Promise<string | false | null>((resolve, reject) => {
+    const socket = connect({
+      host: '127.0.0.1',
+      port: server.port,
+      ca: caOf(server),
+      ...(alpn.length > 0 ? { ALPNProtocols: alpn } : {}),
+      ...(version === undefined ? {} : { minVersion: version, maxVersion: version, ciphers: 'DEFAULT@SECLEVEL=0' }),
+    })
+    socket.on('secureConnect', () => {
+      resolve(socket.alpnProtocol)
+      socket.destroy()
+    })
+    socket.on('error', reject)
+  })
+}
+
+const post = `POST ${configMaps} HTTP/1.1\r\nHost: x\r\n${admin}\r\nContent-Type: application/json\r\n`
+const get = `GET ${configMaps} HTTP/1.1\r\nHost: x\r\n${admin}\r\n`
+/** What an attacker wants to be read as a request of its own. */
+const smuggled = `DELETE /api/v1/namespaces/default/configmaps/kept HTTP/1.1\r\nHost: x\r\n${admin}\r\n\r\n`
+const chunked = 'Transfer-Encoding: chunked\r\n'
+const chunkedBody = (first: string) => `${post}${chunked}\r\n${first}\r\n0\r\n\r\n${smuggled}`
+
+const smuggling: { readonly [name: string]: string } = {
+  'a length and chunks': `${post}Content-Length: 4\r\n${chunked}\r\n0\r\n\r\n${smuggled}`,
+  'chunks and a length': `${post}${chunked}Content-Length: 4\r\n\r\n0\r\n\r\n${smuggled}`,
+  'two lengths': `${post}Content-Length: 0\r\nContent-Length: ${smuggled.length}\r\n\r\n${smuggled}`,
+  'two codings': `${post}Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n${smuggled}`,
+  'the same length twice': `${post}Content-Length: 2\r\nContent-Length: 2\r\n\r\n{}${smuggled}`,
+  'two lengths in one header': `${post}Content-Length: 2, 2\r\n\r\n{}${smuggled}`,
+  'a length with a sign': `${post}Content-Length: +2\r\n\r\n{}${smuggled}`,
+  'a negative length': `${post}Content-Length: -2\r\n\r\n{}${smuggled}`,
+  'a length in hexadecimal': `${post}Content-Length: 0x2\r\n\r\n{}${smuggled}`,
+  'a length with a space in it': `${post}Content-Length: 2 0\r\n\r\n{}${smuggled}`,
+  'an empty length': `${post}Content-Length: \r\n\r\n{}${smuggled}`,
+  'a length beyond 64 bits': `${post}Content-Length: 99999999999999999999\r\n\r\n{}${smuggled}`,
+  'a space before the colon': `${post}Content-Length : ${smuggled.length}\r\n\r\n${smuggled}`,
+  'a tab before the colon': `${post}Transfer-Encoding\t: chunked\r\n\r\n0\r\n\r\n${smuggled}`,
+  'an unknown transfer encoding': `${post}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n${smuggled}`,
+  'chunked, then another encoding': `${post}Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n${smuggled}`,
+  'a vertical tab before chunked': `${post}Transfer-Encoding: \x0bchunked\r\n\r\n0\r\n\r\n${smuggled}`,
+  'a folded header': `${get}X-A: b\r\n c\r\n\r\n${smuggled}`,
+  'a folded transfer encoding': `${post}Transfer-Encoding:\r\n chunked\r\n\r\n0\r\n\r\n${smuggled}`,
+  'a space before the first header': `GET ${configMaps} HTTP/1.1\r\n Host: x\r\n\r\n${smuggled}`,
+  'lines that end in LF': `${get.replaceAll('\r\n', '\n')}\n${smuggled}`,
+  'one line that ends in LF': `${get}X-A: b\n\r\n${smuggled}`,
+  'lines that end in CR': `${get.replaceAll('\r\n', '\r')}\r${smuggled}`,
+  'a bare CR in a value': `${get}X-A: b\rContent-Length: 5\r\n\r\n${smuggled}`,
+  'NUL in a value': `${get}X-A: b\0c\r\n\r\n${smuggled}`,
+  'NUL in a name': `${get}X\0A: b\r\n\r\n${smuggled}`,
+  'a header without a colon': `${get}X-A\r\n\r\n${smuggled}`,
+  'a header without a name': `${get}: b\r\n\r\n${smuggled}`,
+  'a name with a letter beyond ASCII': `${get}X-\u00e9: b\r\n\r\n${smuggled}`,
+  'no host': `GET ${configMaps} HTTP/1.1\r\n${admin}\r\n\r\n${smuggled}`,
+  'two hosts': `${get}Host: y\r\n\r\n`,
+  'a version that is none': `GET ${configMaps} HTTP/1.2.3\r\nHost: x\r\n\r\n${smuggled}`,
+  'version 2': `GET ${configMaps} HTTP/2.0\r\nHost: x\r\n\r\n${smuggled}`,
+  'version 0.9': `GET ${configMaps}\r\n\r\n${smuggled}`,
+  'a space in the target': `GET ${configMaps}/a b HTTP/1.1\r\nHost: x\r\n\r\n${smuggled}`,
+  'a TLS record inside': `\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03${smuggled}`,
+  'the preface of HTTP/2': `PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n${smuggled}`,
+  'a chunk size with a prefix': chunkedBody('0x2\r\n{}'),
+  'a chunk size with a sign': chunkedBody('+2\r\n{}'),
+  'a chunk size with a space': chunkedBody('2 \r\n{}'),
+  'a chunk size beyond 64 bits': chunkedBody('fffffffffffffffff\r\n{}'),
+  'an empty chunk size': chunkedBody('\r\n{}'),
+  'a chunk size that ends in LF': `${post}${chunked}\r\n2\n{}\r\n0\r\n\r\n${smuggled}`,
+  'a chunk longer than it says': chunkedBody('1\r\n{}'),
+  'a chunk with LF after it': `${post}${chunked}\r\n2\r\n{}\n0\r\n\r\n${smuggled}`,
+  'a chunk extension with a bare LF': chunkedBody('2;a\nb\r\n{}'),
+  'chunk extensions without end': chunkedBody(`2;${'a'.repeat(100_000)}\r\n{}`),
+}
+
+test(`${Object.keys(smuggling).length} requests that could be two`, { timeout: 300_000 }, async (t) => {
+  const server = await serve(t)
+  const client = server.client()
+  const assertAlive = watchOver(server)
+  await client.post(configMaps, { metadata: { name: 'kept' } })
+  for (const [name, bytes] of Object.entries(smuggling)) {
+    await t.test(name, async () => {
+      const text = await sendBytes(server, Buffer.from(bytes, 'latin1'))
+      const statuses = statusesOf(text)
+      assert.ok(statuses.length <= 1, text)
+      assert.ok(
+        statuses.every((status) => [400, 408, 413].includes(status)),
+        text.slice(0, 300),
+      )
+      await assertAlive()
+      assert.equal((await client.get(`${configMaps}/kept`)).status, 200)
+    })
+  }
+  await t.test('two requests in one write are two', async () => {
+    const last = get.replace('Host', 'Connection: close\r\nHost')
+    assert.deepEqual(statusesOf(await sendBytes(server, `${get}\r\n${last}\r\n`)), [200, 200])
+  })
+})
+
+test('upgrades are not taken', async (t) => {
+  const server = await serve(t)
+  const asked: [string, ...string[]][] = [
+    ['websocket', 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==', 'Sec-WebSocket-Version: 13'],
+    ['h2c', 'HTTP2-Settings: AAMAAABkAAQAAP__'],
+    ['SPDY/3.1'],
+  ]
+  for (const [upgrade, ...rest] of asked) {
+    const lines = [`GET ${configMaps} HTTP/1.1`, admin, `Upgrade: ${upgrade}`, ...rest]
+    const bytes = [...lines, 'Host: x', 'Connection: Upgrade, close', '', ''].join('\r\n')
+    assert.deepEqual(statusesOf(await sendBytes(server, bytes)), [200], upgrade)
+  }
+  const { status } = await sendHead(
+    server,
+    [`POST ${configMaps} HTTP/1.1`, admin, 'Expect: 200-maybe', 'Content-Length: 2'],
+    '{}',
+  )
+  assert.equal(status, 417)
+  await watchOver(server)()
+})
+
+test('what follows a request that would switch protocols is not read as a request', async (t) => {
+  const server = await serve(t)
+  const client = server.client()
+  await client.post(configMaps, { metadata: { name: 'kept' } })
+  const upgrade = 'Connection: Upgrade\r\nUpgrade: websocket\r\n'
+  const made = '{"metadata":{"generateName":"u-"}}'
+  const first = {
+    'without a body': [`${get}${upgrade}\r\n`, 200],
+    'with a length': [`${post}${upgrade}Content-Length: ${made.length}\r\n\r\n${made}`, 201],
+    'in chunks': [`${post}${upgrade}${chunked}\r\n${made.length.toString(16)}\r\n${made}\r\n0\r\n\r\n`, 201],
+  } as const
+  for (const [name, [bytes, status]] of Object.entries(first)) {
+    // The body of the second is what an attacker wants to be read: it comes when the first has been answered.
+    const socket = await openSocket(server, 'http/1.1')
+    socket.write(`${bytes}${post}Content-Length: ${smuggled.length}\r\n\r\n`)
+    socket.once('data', () => socket.write(smuggled))
+    assert.deepEqual(statusesOf(await untilClosed(socket)), [status], name)
+    // Nor is it when it comes before that.
+    const early = await openSocket(server, 'http/1.1')
+    early.write(`${bytes}${post}Content-Length: ${smuggled.length}\r\n\r\n`)
+    early.write(smuggled)
+    assert.deepEqual(statusesOf(await untilClosed(early)), [status], name)
+    assert.equal((await client.get(`${configMaps}/kept`)).status, 200, name)
+  }
+  await watchOver(server)()
+})
+
+test('a fault in what follows does not take the place of an answer', async (t) => {
+  const server = await serve(t)
+  const client = server.client()
+  const close = 'Connection: close\r\n'
+  const faults: [name: string, headers: string, followedBy: string, after: number[]][] = [
+    ['no-request', '', '\0\x01\r\n\r\n', [400]],
+    ['two-hosts', '', `${get}Host: y\r\n\r\n${get}\r\n`, [400]],
+    ['two-lengths', '', `${post}Content-Length: 2\r\n${chunked}\r\n`, [400]],
+    ['a-tunnel', '', 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n', [405]],
+    ['after-the-last', close, `${get}\r\n`, []],
+  ]
+  for (const [name, headers, followedBy, after] of faults) {
+    const body = JSON.stringify({ metadata: { name } })
+    const text = await sendBytes(server, `${post}${headers}Content-Length: ${body.length}\r\n\r\n${body}${followedBy}`)
+    assert.deepEqual(statusesOf(text), [201, ...after], name)
+    assert.equal((await client.get(`${configMaps}/${name}`)).status, 200, name)
+  }
+  await watchOver(server)()
+})
+
+test('a body that does not come is cut off by the time that the request has', async (t) => {
+  const server = await serve(t)
+  const assertAlive = watchOver(server)
+  const socket = await openSocket(server, 'http/1.1')
+  socket.write(
+    `POST ${configMaps}?timeout=300ms HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${admin}\r\nContent-Length: 100\r\n\r\n{`,
+  )
+  assert.deepEqual(statusesOf(await untilClosed(socket)), [504])
+  await assertAlive()
+})

@@ -1,0 +1,37 @@
+/** `--goaway-chance`: now and then a request over HTTP/2 is the last of its connection, and is answered like any other. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { connect } from 'node:http2'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { readServerFlags } from '../../../src/server/flags/command-line.ts'
+import { serve } from '../../support/in-process.ts'
+
+/** That none of so many is the last of its connection, at 2 %, happens once in 10^17 times. */
+const enough = 2000
+
+test('a connection is ended after some of its requests, which are all answered', async (t) => {
+  const server = await serve(t, ['--goaway-chance=0.02'])
+  const session = connect(server.url, { ca: readFileSync(join(server.directory, 'data/pki/ca.crt')) })
+  let told = false
+  session.on('goaway', (code) => {
+    assert.equal(code, 0)
+    told = true
+  })
+  let sent = 0
+  for (; !told && !session.closed && sent < enough; sent++) {
+    const stream = session.request({ ':path': '/livez' })
+    const [headers] = await once(stream, 'response')
+    assert.equal(headers[':status'], 200)
+    stream.resume()
+    await once(stream, 'close')
+  }
+  assert.ok(sent < enough, 'the connection lives on')
+  session.close()
+})
+
+test('a chance that would end most connections is refused', async () => {
+  for (const value of ['0.03', '-1', 'often', ''])
+    await assert.rejects(readServerFlags('apiserver', [`--goaway-chance=${value}`]), /--goaway-chance.*use 0 to 0\.02/)
+})

@@ -1,0 +1,171 @@
+/**
+ * Clients that hold a connection without using it are cut off: at the handshake, in the headers, in the body, idle, and
+ * when they do not take their answer. On HTTP/2 as on HTTP/1.1.
+ */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect as connectTcp } from 'node:net'
+import { test } from 'node:test'
+import type { ServerTransport } from '../../../src/apiserver/transport/server-transport.ts'
+import { endHeaders, endStream, frame, number, preface, requestFrame } from '../../support/http2-frames.ts'
+import { closed, listen, ok, open } from '../../support/listener.ts'
+
+/** Short, so that the test is. */
+const short = 300
+
+test('a handshake that does not come', { timeout: 300_000 }, async (t) => {
+  const socket = connectTcp(await listen(t, { times: { handshake: short } }), '127.0.0.1')
+  assert.equal(await closed(t, socket), '')
+})
+
+test('headers that do not end', { timeout: 300_000 }, async (t) => {
+  const socket = await open(await listen(t, { times: { headers: short } }), 'http/1.1')
+  socket.write('GET / HTTP/1.1\r\nHost: x\r\nX-A: b\r\n')
+  assert.match(await closed(t, socket), /^HTTP\/1\.1 408 /)
+})
+
+test('headers that come letter by letter', { timeout: 300_000 }, async (t) => {
+  const socket = await open(await listen(t, { times: { headers: short } }), 'http/1.1')
+  const timer = setInterval(() => socket.write('a'), 20)
+  t.after(() => clearInterval(timer))
+  socket.write('GET / HTTP/1.1\r\nHost: x\r\nX-A: ')
+  assert.match(await closed(t, socket), /^HTTP\/1\.1 408 /)
+})
+
+test('a body that does not end', { timeout: 300_000 }, async (t) => {
+  const socket = await open(await listen(t, { times: { headers: short, request: short } }), 'http/1.1')
+  socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc')
+  assert.match(await closed(t, socket), /^HTTP\/1\.1 200 /)
+})
+
+test('a connection without a request', { timeout: 300_000 }, async (t) => {
+  const socket = await open(await listen(t, { times: { headers: short, request: short } }), 'http/1.1')
+  await closed(t, socket)
+})
+
+test('a connection that is kept alive for nothing', { timeout: 300_000 }, async (t) => {
+  const socket = await open(await listen(t, { times: { idle: short } }), 'http/1.1')
+  socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+  assert.match(await closed(t, socket), /^HTTP\/1\.1 200 /)
+})
+
+test('HTTP/2 without a preface', { timeout: 300_000 }, async (t) => {
+  await closed(t, await open(await listen(t, { times: { headers: short } }), 'h2'))
+})
+
+test('HTTP/2 without a request', { timeout: 300_000 }, async (t) => {
+  const socket = await open(await listen(t, { times: { headers: short } }), 'h2')
+  socket.write(preface)
+  await closed(t, socket)
+})
+
+const ask = (stream: number, flags = endHeaders | endStream) => requestFrame(stream, { ':path': '/' }, flags)
+
+test('HTTP/2 with headers that do not end', { timeout: 300_000 }, async (t) => {
+  const port = await listen(t, { times: { headers: short } })
+  for (const begin of [preface, Buffer.concat([preface, ask(1)])]) {
+    const socket = await open(port, 'h2')
+    socket.write(Buffer.concat([begin, ask(3, endStream)]))
+    await closed(t, socket)
+  }
+})
+
+test('HTTP/2 with headers that go on and on', { timeout: 300_000 }, async (t) => {
+  const socket = await open(await listen(t, { times: { headers: short } }), 'h2')
+  socket.write(Buffer.concat([preface, ask(1), ask(3, endStream)]))
+  const timer = setInterval(() => socket.write(frame('continuation', 0, 3)), 20)
+  t.after(() => clearInterval(timer))
+  await closed(t, socket)
+})
+
+test('HTTP/2 after a request, for nothing but pings', { timeout: 300_000 }, async (t) => {
+  const socket = await open(await listen(t, { times: { idle: short } }), 'h2')
+  socket.write(Buffer.concat([preface, ask(1)]))
+  const timer = setInterval(() => socket.write(frame('ping', 0, 0, Buffer.alloc(8))), 20)
+  t.after(() => clearInterval(timer))
+  await closed(t, socket)
+})
+
+test('HTTP/2 with headers that are no request is kept, and told so', { timeout: 300_000 }, async (t) => {
+  const socket = await open(await listen(t, { times: { headers: short } }), 'h2')
+  t.after(() => socket.destroy())
+  const statuses: number[] = []
+  socket.on('data', (chunk: Buffer) => {
+    // The first headers that are sent begin with what is to be remembered of them; 400 is the twelfth of the numbered ones.
+    if (chunk.includes(Buffer.from([1, endHeaders | endStream, 0, 0, 0, 3, 0x20, 0x8c]))) statuses.push(400)
+  })
+  // A name in upper case.
+  const refused = requestFrame(3, { ':path': '/', 'X-A': 'b' }, endHeaders | endStream)
+  socket.write(Buffer.concat([preface, ask(1), refused]))
+  await new Promise((resolve) => setTimeout(resolve, 4 * short))
+  assert.deepEqual(statuses, [400])
+  assert.ok(!socket.closed)
+})
+
+const noWindow = frame('settings', 0, 0, Buffer.from([0, 4, 0, 0, 0, 0]))
+
+test('HTTP/2 with an answer that is not taken', { timeout: 300_000 }, async (t) => {
+  const socket = await open(await listen(t, { times: { stall: short } }), 'h2')
+  socket.write(Buffer.concat([preface, noWindow, ask(1)]))
+  await closed(t, socket)
+})
+
+test('HTTP/2 with one answer of two that is not taken', { timeout: 300_000 }, async (t) => {
+  const quiet = (transport: ServerTransport) =>
+    transport.target === '/quiet' ? transport.open(200, []) : ok(transport)
+  const socket = await open(await listen(t, { times: { stall: short }, onRequest: quiet }), 'h2')
+  t.after(() => socket.destroy())
+  const toQuiet = requestFrame(1, { ':path': '/quiet' }, endHeaders | endStream)
+  socket.write(Buffer.concat([preface, noWindow, toQuiet, ask(3)]))
+  const reset = frame('reset', 0, 3, number(8))
+  for (let read = Buffer.alloc(0); !read.includes(reset); )
+    read = Buffer.concat([read, (await once(socket, 'data'))[0]])
+})
+
+test('HTTP/1.1 with an answer that is not taken', { timeout: 300_000 }, async (t) => {
+  const answer = Buffer.alloc(32 * 1024 * 1024)
+  const gone = Promise.withResolvers<void>()
+  const port = await listen(t, {
+    times: { stall: short },
+    onRequest: (transport) => {
+      transport.signal.addEventListener('abort', () => gone.resolve())
+      transport.send(200, ['content-length', String(answer.length)], answer, false)
+    },
+  })
+  const socket = await open(port, 'http/1.1')
+  t.after(() => socket.destroy())
+  socket.pause()
+  socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+  await gone.promise
+})
+
+for (const alpn of ['http/1.1', 'h2'])
+  test(`${alpn}: an answer that is taken slowly, and one that has nothing to tell, are not cut off`, {
+    timeout: 300_000,
+  }, async (t) => {
+    const answer = Buffer.alloc(1024 * 1024)
+    const port = await listen(t, {
+      times: { stall: short, idle: short },
+      onRequest: (transport) => {
+        if (transport.target === '/quiet') transport.open(200, [])
+        else transport.send(200, ['content-length', String(answer.length)], answer, false)
+      },
+    })
+    const quiet = await open(port, alpn)
+    t.after(() => quiet.destroy())
+    const toQuiet = requestFrame(1, { ':path': '/quiet' }, endHeaders | endStream)
+    quiet.resume().write(alpn === 'h2' ? Buffer.concat([preface, toQuiet]) : 'GET /quiet HTTP/1.1\r\nHost: x\r\n\r\n')
+    const socket = await open(port, alpn)
+    t.after(() => socket.destroy())
+    let size = 0
+    if (alpn === 'h2') socket.on('data', (chunk) => (size += chunk.length))
+    socket.write(alpn === 'h2' ? Buffer.concat([preface, ask(1)]) : 'GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+    while (size < answer.length && !socket.destroyed) {
+      if (alpn === 'h2')
+        socket.write(Buffer.concat([frame('window', 0, 0, number(60_000)), frame('window', 0, 1, number(60_000))]))
+      else size += socket.read()?.length ?? 0
+      await new Promise((resolve) => setTimeout(resolve, short / 3))
+    }
+    assert.ok(size >= answer.length)
+    assert.ok(!quiet.closed)
+  })

@@ -1,0 +1,271 @@
+/** Loops: where keys come from, the first pass, waiting for a key, an orderly end, and what is said of missing rights. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { openLog } from '../../../src/base/telemetry/log.ts'
+import { type Loop, startLoop, startLoops } from '../../../src/client/reconcile/loop.ts'
+import { MissingRights } from '../../../src/client/reconcile/missing-rights.ts'
+import { atStart, every, fromCache } from '../../../src/client/reconcile/sources.ts'
+import { WorkQueueMetrics } from '../../../src/client/reconcile/work-queue-metrics.ts'
+import { StatusError } from '../../../src/client/requests/status-error.ts'
+
+function openRecords() {
+  const lines: string[] = []
+  const log = openLog({ write: (line) => lines.push(line) })
+  return { lines, records: { log, metrics: new WorkQueueMetrics(), missingRights: new MissingRights(log) } }
+}
+
+function start(t: TestContext, loop: Partial<Loop>) {
+  const { lines, records } = openRecords()
+  const seen: string[] = []
+  const reconcile: Loop['reconcile'] = async (key) => {
+    seen.push(key)
+    return 'done'
+  }
+  const running = startLoop({ name: 'things', sources: [], reconcile, ...loop }, records)
+  t.after(() => running.stop())
+  return { running, seen, lines, records }
+}
+
+const forbidden = new StatusError({
+  ...{ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', reason: 'Forbidden', code: 403 },
+  message: 'things is forbidden: cannot list things',
+})
+
+test('the first pass is over when each key that there was has been tried', async (t) => {
+  const { running, seen } = start(t, { sources: [atStart('a', 'b'), atStart('b', 'c')] })
+  await running.firstPass
+  assert.deepEqual(seen, ['a', 'b', 'c'])
+})
+
+test('a loop without keys has a first pass too, and one that is stopped before', async (t) => {
+  const { running } = start(t, {})
+  await running.firstPass
+  const { running: other } = start(t, {
+    sources: [atStart('a')],
+    reconcile: () => new Promise(() => {}),
+    concurrency: 0,
+  })
+  await other.stop()
+  await other.firstPass
+})
+
+test('a failure in the first pass is its outcome, and is tried again', async (t) => {
+  let tries = 0
+  const again = Promise.withResolvers<void>()
+  const { running, lines } = start(t, {
+    sources: [atStart('a')],
+    backoff: { firstMs: 1, longestMs: 1 },
+    reconcile: async () => {
+      if (++tries === 1) throw new Error('not yet')
+      again.resolve()
+      return 'done'
+    },
+  })
+  await assert.rejects(running.firstPass, /not yet/)
+  await again.promise
+  assert.equal(lines.filter((line) => line.includes('loop="things" key="a" error="not yet"')).length, 1)
+})
+
+test('keys of a cache: all that there are and should be, those that change, and all again after a reload', async (t) => {
+  let tell = (_key: string | undefined) => {}
+  const objects = ['widgets/a', 'widgets/ns/b']
+  const cache = {
+    prefix: 'widgets/',
+    all: () => objects.map((key) => ({ key })),
+    onChange: (listener: (key: string | undefined) => void) => {
+      tell = listener
+      return () => {
+        tell = () => assert.fail('told after the end')
+      }
+    },
+  }
+  const { running, seen } = start(t, { sources: [fromCache(cache, { expected: () => ['missing'] })] })
+  await running.firstPass
+  assert.deepEqual(seen.splice(0), ['a', 'ns/b', 'missing'])
+  tell('widgets/ns/c')
+  await running.settled('ns/c')
+  assert.deepEqual(seen.splice(0), ['ns/c'])
+  tell(undefined)
+  await running.settled('missing')
+  assert.deepEqual(seen, ['a', 'ns/b', 'missing'])
+})
+
+test('a timer names its key at once and then again and again, until the end', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { running, seen } = start(t, { sources: [every(1000, 'own')] })
+  await running.firstPass
+  for (let tick = 0; tick < 2; tick++) {
+    t.mock.timers.tick(1000)
+    await setImmediate()
+  }
+  assert.deepEqual(seen, ['own', 'own', 'own'])
+  await running.stop()
+  t.mock.timers.tick(5000)
+  await setImmediate()
+  assert.equal(seen.length, 3)
+})
+
+test('whoever waits for a key waits for the attempt that began after its change', async (t) => {
+  const steps: PromiseWithResolvers<'done'>[] = []
+  const { running } = start(t, {
+    reconcile: () => {
+      const step = Promise.withResolvers<'done'>()
+      steps.push(step)
+      return step.promise
+    },
+  })
+  await running.firstPass
+  assert.equal(running.settled('a'), undefined)
+  running.add('a')
+  const first = running.settled('a')!
+  running.add('a')
+  let second = false
+  const waiting = running.settled('a')!.then(() => {
+    second = true
+  })
+  steps[0]!.resolve('done')
+  await first
+  assert.equal(second, false)
+  await setImmediate()
+  steps[1]!.resolve('done')
+  await waiting
+  assert.equal(running.settled('a'), undefined)
+})
+
+test('the end waits for the step under way, then takes back what the loop did, once', async (t) => {
+  const order: string[] = []
+  const step = Promise.withResolvers<'done'>()
+  const { running } = start(t, {
+    sources: [atStart('a')],
+    reconcile: async (_key, signal) => {
+      signal.addEventListener('abort', () => order.push('aborted'))
+      await step.promise
+      order.push('step')
+      return 'done'
+    },
+    onStop: async () => {
+      order.push('taken back')
+    },
+  })
+  await setImmediate()
+  const stopping = running.stop()
+  step.resolve('done')
+  await stopping
+  assert.deepEqual(order, ['aborted', 'step', 'taken back'])
+})
+
+test('loops share a feed, which is run once, and begin when it is complete', async () => {
+  const { records } = openRecords()
+  const synced = Promise.withResolvers<void>()
+  let runs = 0
+  const feed = {
+    synced: synced.promise,
+    run: (signal: AbortSignal) => {
+      runs++
+      return new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
+    },
+  }
+  const seen: string[] = []
+  const loopOf = (name: string): Loop => ({
+    name,
+    sources: [{ feed, ...atStart(name) }],
+    reconcile: async (key) => {
+      seen.push(key)
+      return 'done'
+    },
+  })
+  const loops = startLoops([loopOf('one'), loopOf('two')], records)
+  await setImmediate()
+  assert.deepEqual([runs, seen], [1, []])
+  synced.resolve()
+  await loops.firstPass
+  assert.deepEqual(seen, ['one', 'two'])
+  await loops.stop()
+})
+
+test('what admission refuses is no right that a loop lacks', async (t) => {
+  for (const message of [
+    'pods "a" is forbidden: exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1',
+    'pods "a" is forbidden: it cannot run here (refused by the admission control PodSecurity)',
+    'admission webhook "w.example.com" denied the request: cannot do that',
+  ]) {
+    const refused = new StatusError({ ...forbidden.status, message })
+    const { running, lines, records } = start(t, {
+      sources: [atStart('a')],
+      reconcile: async () => {
+        throw refused
+      },
+    })
+    await assert.rejects(running.firstPass)
+    await setImmediate()
+    assert.equal(records.missingRights.note(), undefined)
+    assert.ok(lines.length > 0 && !lines.some((line) => line.includes('not permitted')), lines.join())
+  }
+})
+
+test('a loop that lacks a right says so once, until it has it', async (t) => {
+  let permitted = false
+  const { running, lines, records } = start(t, {
+    sources: [atStart('a', 'b')],
+    reconcile: async () => {
+      if (!permitted) throw forbidden
+      return 'done'
+    },
+  })
+  await assert.rejects(running.firstPass)
+  await setImmediate()
+  assert.equal(records.missingRights.note(), 'things is not permitted: things is forbidden: cannot list things')
+  assert.equal(lines.length, 1)
+  assert.match(lines[0]!, /not permitted to do its work.*loop="things".*cannot list things/)
+  permitted = true
+  for (const key of ['a', 'b']) {
+    assert.notEqual(records.missingRights.note(), undefined)
+    running.add(key)
+    await running.settled(key)
+  }
+  assert.equal(records.missingRights.note(), undefined)
+  assert.match(lines[1]!, /permitted again/)
+})
+
+test('a step that the server rejects is logged once, without a stack, until it succeeds', async (t) => {
+  const rejected = (name: string, why: string, code = 403) =>
+    new StatusError({
+      ...{ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', reason: 'Forbidden', code },
+      message: `pods "${name}" is forbidden: ${why}`,
+      details: { name, kind: 'pods' },
+    })
+  const failures = [
+    ...['web-a1', 'web-b2', 'web-c3'].map((name) => rejected(name, 'exceeded quota: small')),
+    rejected('web-d4', 'denied by the webhook'),
+    new Error('broken'),
+    undefined,
+    rejected('web-e5', 'exceeded quota: small'),
+  ]
+  const over = Promise.withResolvers<void>()
+  const { lines, running } = start(t, {
+    sources: [atStart('web')],
+    backoff: { firstMs: 1, longestMs: 1 },
+    reconcile: async () => {
+      if (failures.length === 0) over.resolve()
+      const failure = failures.shift()
+      if (failure !== undefined) throw failure
+      if (failures.length > 0) setImmediate().then(() => running.add('web'))
+      return 'done'
+    },
+  })
+  await over.promise
+  const told = lines.map((line) =>
+    /(warning|error) .*?error="(?:pods \\"([^"]*)\\" is forbidden: )?([^"]*)"(.*)/.exec(line),
+  )
+  assert.deepEqual(
+    told.map((match) => [match?.[1], match?.[3], match?.[4]?.includes('stack=')]),
+    [
+      ['warning', 'exceeded quota: small', false],
+      ['warning', 'denied by the webhook', false],
+      ['error', 'broken', true],
+      ['warning', 'exceeded quota: small', false],
+    ],
+    lines.join(''),
+  )
+})

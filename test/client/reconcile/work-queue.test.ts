@@ -1,0 +1,172 @@
+/** The work queue: keys once, failures again after a growing pause, so many at a time, and a clean end. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { TokenBucket } from '../../../src/client/reconcile/rate-limit.ts'
+import { type StepOutcome, WorkQueue } from '../../../src/client/reconcile/work-queue.ts'
+import { WorkQueueMetrics } from '../../../src/client/reconcile/work-queue-metrics.ts'
+
+/** A queue whose work ends when the test says how. */
+function begin(t: TestContext, concurrency = 2) {
+  const under = new Map<string, PromiseWithResolvers<StepOutcome>>()
+  const started: string[] = []
+  const errors: string[] = []
+  const metrics = new WorkQueueMetrics()
+  const queue = new WorkQueue({
+    meter: (state) => metrics.open('things', state),
+    work: (key) => {
+      assert.ok(!under.has(key), `${key} is worked on twice at once`)
+      started.push(key)
+      const work = Promise.withResolvers<StepOutcome>()
+      under.set(key, work)
+      return work.promise.finally(() => under.delete(key))
+    },
+    onError: (key, error) => errors.push(`${key}: ${(error as Error).message}`),
+    concurrency,
+    backoff: { firstMs: 100, longestMs: 400 },
+  })
+  const stop = new AbortController()
+  const running = queue.run(stop.signal)
+  const finish = async (key: string, outcome: StepOutcome | Error) => {
+    if (outcome instanceof Error) under.get(key)!.reject(outcome)
+    else under.get(key)!.resolve(outcome)
+    await setImmediate()
+  }
+  const end = async () => {
+    stop.abort()
+    for (const key of under.keys()) await finish(key, 'done')
+    await running
+  }
+  t.after(end)
+  /** What has been started since the last look. */
+  const taken = () => started.splice(0)
+  const count = (name: string) => {
+    const samples = metrics.metrics.flatMap((metric) =>
+      [...metric.samples()].map(({ metricName = metric.name, value }) => ({ metricName, value })),
+    )
+    return samples.find(({ metricName }) => metricName === name)?.value
+  }
+  return { queue, stop, running, finish, taken, errors, end, count }
+}
+
+test('a key waits once, and comes again if it is added while it is worked on', async (t) => {
+  const { queue, finish, taken } = begin(t)
+  for (const key of ['a', 'a', 'b', 'c', 'c']) queue.add(key)
+  assert.deepEqual(taken(), ['a', 'b'])
+  queue.add('a')
+  queue.add('a')
+  await finish('b', 'done')
+  assert.deepEqual(taken(), ['c'])
+  await finish('a', 'done')
+  assert.deepEqual(taken(), ['a'])
+  await finish('a', 'done')
+  await finish('c', 'done')
+  assert.deepEqual(taken(), [])
+})
+
+test('a failure comes again after a pause that grows to a limit and is forgotten with a success', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { queue, finish, taken, errors } = begin(t)
+  queue.add('a')
+  for (const longest of [100, 200, 400, 400]) {
+    assert.deepEqual(taken(), ['a'])
+    await finish('a', new Error('no'))
+    // Between half of the pause and all of it.
+    t.mock.timers.tick(longest / 2 - 1)
+    assert.deepEqual(taken(), [])
+    t.mock.timers.tick(longest / 2 + 1)
+  }
+  assert.equal(errors.length, 4)
+  assert.deepEqual(taken(), ['a'])
+  await finish('a', 'done')
+  queue.add('a')
+  await finish('a', 'later')
+  taken()
+  t.mock.timers.tick(100)
+  assert.deepEqual(taken(), ['a'])
+  assert.equal(errors.length, 4, 'not done yet is no failure')
+})
+
+test('a key that is to wait comes at once when it is added, and only once', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { queue, finish, taken } = begin(t)
+  queue.add('a')
+  await finish('a', { afterMs: 5000 })
+  taken()
+  queue.add('a')
+  assert.deepEqual(taken(), ['a'])
+  await finish('a', 'done')
+  t.mock.timers.tick(10_000)
+  assert.deepEqual(taken(), [])
+})
+
+test('its end waits for what is under way, and starts nothing more', async (t) => {
+  const { queue, stop, running, finish, taken } = begin(t, 1)
+  queue.add('a')
+  queue.add('b')
+  taken()
+  stop.abort()
+  let ended = false
+  const watched = running.then(() => {
+    ended = true
+  })
+  await setImmediate()
+  assert.equal(ended, false)
+  await finish('a', 'later')
+  await watched
+  queue.add('c')
+  assert.deepEqual(taken(), [])
+})
+
+test('a queue counts what it is given, what comes again, what waits and what is under way', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { queue, finish, count } = begin(t)
+  for (const key of ['a', 'a', 'b', 'c', 'c', 'd']) queue.add(key)
+  // Of `a` and `b`, which are under way, `a` is added again; `c` and `d` wait.
+  queue.add('a')
+  assert.deepEqual([count('workqueue_adds_total'), count('workqueue_depth')], [5, 3])
+  const longest = count('workqueue_longest_running_processor_seconds')!
+  assert.ok(longest > 0 && longest <= count('workqueue_unfinished_work_seconds')!)
+  await finish('b', new Error('no'))
+  assert.deepEqual([count('workqueue_retries_total'), count('workqueue_depth')], [1, 2])
+  for (const key of ['a', 'c', 'd', 'a']) await finish(key, 'done')
+  assert.equal(count('workqueue_depth'), 0)
+  assert.equal(count('workqueue_work_duration_seconds_count'), 5)
+  assert.equal(count('workqueue_queue_duration_seconds_count'), 5)
+  assert.equal(count('workqueue_unfinished_work_seconds'), 0)
+})
+
+test('no more keys begin than the rate allows, and work that returns nothing is done', async () => {
+  const started: string[] = []
+  const last = Promise.withResolvers<void>()
+  const queue = new WorkQueue({
+    work: async (key) => {
+      started.push(key)
+      if (key === 'e') last.resolve()
+    },
+    onError: (_, error) => assert.fail(String(error)),
+    rate: { perSecond: 20, burst: 3 },
+  })
+  const stop = new AbortController()
+  const running = queue.run(stop.signal)
+  for (const key of ['a', 'b', 'c', 'd', 'e']) queue.add(key)
+  await setImmediate()
+  assert.deepEqual(started, ['a', 'b', 'c'])
+  await last.promise
+  assert.deepEqual(started, ['a', 'b', 'c', 'd', 'e'])
+  stop.abort()
+  await running
+})
+
+test('a bucket of tokens fills by and by, up to its burst', () => {
+  let now = 0
+  const bucket = new TokenBucket({ perSecond: 10, burst: 2 }, () => now)
+  assert.deepEqual([bucket.take(), bucket.take(), bucket.take()], [0, 0, 100])
+  now += 50
+  assert.equal(bucket.take(), 50)
+  now += 50
+  assert.deepEqual([bucket.take(), bucket.take()], [0, 100])
+  now += 10_000
+  assert.deepEqual([bucket.take(), bucket.take(), bucket.take()], [0, 0, 100])
+  assert.throws(() => new TokenBucket({ perSecond: 0, burst: 1 }), RangeError)
+})

@@ -1,0 +1,81 @@
+/** With `--create-token-secrets` every account has one token Secret: not none, and never two. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { secrets } from '../../../src/cluster/controllers/account-token-secrets.ts'
+import { serviceAccounts } from '../../../src/cluster/controllers/service-account.ts'
+import { deaths, openLoopServer } from '../../support/loop-manager.ts'
+import { until } from '../../support/until.ts'
+
+const namespace = 'default'
+const options = { createTokenSecrets: true, issueToken: async ({ secret }: { secret: string }) => `token of ${secret}` }
+
+test('token Secrets of accounts', async (t) => {
+  const { client, start } = await openLoopServer(t)
+  const make = (name: string, rest: object = {}) =>
+    client.create(serviceAccounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { namespace, name }, ...rest })
+  const listed = async (name: string) =>
+    (await client.get(serviceAccounts, { namespace, name })).secrets?.map((each) => each.name) ?? []
+  const own = async (name: string) =>
+    (await client.list(secrets, { namespace })).items.filter(
+      ({ metadata }) => metadata.annotations?.['orch.io/service-account.name'] === name,
+    )
+  const settled = async (name: string) => {
+    await until(
+      () => listed(name),
+      (names) => names.length > 0,
+    )
+    const held = await until(
+      () => own(name),
+      (all) => all.length > 0 && all.every(({ data }) => data?.token),
+    )
+    assert.deepEqual(
+      await listed(name),
+      held.map(({ metadata }) => metadata.name),
+    )
+    assert.equal(held.length, 1)
+    return held[0]!
+  }
+
+  await t.test('the manager may be killed at any write', async () => {
+    for (const [i, death] of deaths(3).entries()) {
+      const name = `killed-${i}`
+      await make(name)
+      const dying = start(['serviceaccount-token'], { options, death })
+      await dying.killed
+      await dying.stop()
+      const next = start(['serviceaccount-token'], { options })
+      const { metadata, data } = await settled(name)
+      assert.equal(Buffer.from(data!.token!, 'base64').toString(), `token of ${metadata.name}`)
+      await next.stop()
+    }
+  })
+
+  await t.test('a Secret that is deleted is made again; a list of other Secrets stays', async () => {
+    const manager = start(['serviceaccount-token'], { options })
+    await make('again', { secrets: [{ name: 'mine' }] })
+    await until(
+      () => listed('again'),
+      (names) => names.length === 2,
+    )
+    const [first] = await own('again')
+    await client.delete(secrets, { namespace, name: first!.metadata.name! })
+    const [second] = await until(
+      () => own('again'),
+      (all) => all.length === 1,
+    )
+    await until(
+      () => listed('again'),
+      (names) => names.join() === `mine,${second!.metadata.name}`,
+    )
+    await manager.stop()
+  })
+
+  await t.test('without the flag nobody gets one, and without a key the loop does not run', async () => {
+    const manager = start(['serviceaccount-token'], { options: { issueToken: options.issueToken } })
+    await make('plain')
+    await manager.firstPass
+    await manager.stop()
+    await start(['serviceaccount-token'], { options: { createTokenSecrets: true } }).stop()
+    assert.deepEqual([await listed('plain'), (await own('plain')).length], [[], 0])
+  })
+})

@@ -1,0 +1,100 @@
+/** The table of control loops, and what `--controllers` makes of it. */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { clusterBindings } from '../../../src/apiserver/authz/rbac/defaults/bindings.ts'
+import { controllerRoles } from '../../../src/apiserver/authz/rbac/defaults/controller-roles.ts'
+import { namespacedRoles } from '../../../src/apiserver/authz/rbac/defaults/namespaced-roles.ts'
+import { controlLoops } from '../../../src/cluster/controllers/all.ts'
+import { chooseLoops } from '../../../src/cluster/controllers/choice.ts'
+import type { ControlLoop } from '../../../src/cluster/controllers/control-loop.ts'
+import { root } from '../../support/server.ts'
+
+test('loops are in the order of their names, each once', () => {
+  const names = controlLoops.map(({ name }) => name)
+  assert.deepEqual(names, [...new Set(names)].sort())
+})
+
+test('each account has a role', () => {
+  const roles = new Set([...controllerRoles, ...namespacedRoles].map(({ name }) => name))
+  const isBound = (role: string, account: string) =>
+    clusterBindings.some((binding) => binding.role === role && binding.subjects.some(({ name }) => name === account))
+  for (const { name, account, roles: own } of controlLoops) {
+    if (account === undefined) continue
+    if (own === undefined) assert.ok(roles.has(`system:controller:${account}`), `${name}: ${account}`)
+    else for (const role of own) assert.ok(isBound(role, account), `${name}: ${role}`)
+  }
+})
+
+test('events name the sources that kube-controller-manager names', () => {
+  const names: { readonly [loop: string]: string } = {
+    ...{ attachdetach: 'attachdetach-controller', cronjob: 'cronjob-controller', daemonset: 'daemonset-controller' },
+    ...{ deployment: 'deployment-controller', disruption: 'controllermanager', endpoint: 'endpoint-controller' },
+    endpointslice: 'endpoint-slice-controller',
+    endpointslicemirroring: 'endpoint-slice-mirroring-controller',
+    'ephemeral-volume': 'ephemeral_volume',
+    garbagecollector: 'garbage-collector-controller',
+    horizontalpodautoscaling: 'horizontal-pod-autoscaler',
+    ...{ job: 'job-controller', nodeipam: 'cidrAllocator', nodelifecycle: 'node-controller' },
+    'persistentvolume-binder': 'persistentvolume-controller',
+    'persistentvolume-expander': 'volume_expand',
+    ...{ replicaset: 'replicaset-controller', replicationcontroller: 'replication-controller' },
+    statefulset: 'statefulset-controller',
+  }
+  for (const { name, account, eventSource = account } of controlLoops)
+    if (names[name] !== undefined) assert.equal(eventSource, names[name], name)
+})
+
+test('each loop is described in docs/loops.md', () => {
+  const page = readFileSync(join(root, 'docs/loops.md'), 'utf8')
+  for (const { name } of controlLoops) assert.match(page, new RegExp(`^\\|.*\`${name}\``, 'm'))
+})
+
+const make = () => ({ notRunning: 'not in this test' })
+const loops: ControlLoop[] = [
+  { name: 'apple', make },
+  { name: 'berry', make },
+  { name: 'cherry', make, onByDefault: false },
+  { name: 'date', make, cluster: true },
+]
+
+for (const [words, wanted] of [
+  [['*'], ['apple', 'berry', 'date']],
+  [
+    ['*', 'cherry'],
+    ['apple', 'berry', 'cherry', 'date'],
+  ],
+  [
+    ['*', '-apple'],
+    ['berry', 'date'],
+  ],
+  [
+    ['-apple', '*', 'cherry'],
+    ['berry', 'cherry', 'date'],
+  ],
+  [['cherry'], ['cherry']],
+  [['apple', '-apple'], ['apple']],
+  [[], []],
+] as const)
+  test(`--controllers=${words.join()} is ${wanted.join()}`, () => {
+    assert.deepEqual(
+      chooseLoops(loops, words).map(({ name }) => name),
+      wanted,
+    )
+  })
+
+test('where there is no cluster, its loops run only if they are named', () => {
+  const chosen = (words: readonly string[]) => chooseLoops(loops, words, { cluster: false }).map(({ name }) => name)
+  assert.deepEqual(chosen(['*']), ['apple', 'berry'])
+  assert.deepEqual(chosen(['*', 'date']), ['apple', 'berry', 'date'])
+})
+
+test('an unknown name is an error that lists the known ones', () => {
+  for (const word of ['chery', '-chery'])
+    assert.throws(() => chooseLoops(loops, ['*', word]), {
+      name: 'UsageError',
+      message:
+        '--controllers: there is no control loop "chery"; did you mean cherry? There are: apple, berry, cherry, date',
+    })
+})

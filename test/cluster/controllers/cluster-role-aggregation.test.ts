@@ -1,0 +1,53 @@
+/** The loop that puts ClusterRoles together, in a real `orch up`, under the rights of its own account. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { ClusterRole } from '../../../src/api/kinds/rbac/cluster-role.ts'
+import { vendorOf } from '../../../src/api/model/vendor.ts'
+import { Client } from '../../../src/client/requests/client.ts'
+import { clusterRoles } from '../../../src/cluster/controllers/cluster-role-aggregation.ts'
+import { serveUp } from '../../support/in-process.ts'
+import { eventOf } from '../../support/resource-types.ts'
+
+const type = clusterRoles(vendorOf('orch'))
+const rule = (resource: string) => ({ verbs: ['get'], apiGroups: ['example.com'], resources: [resource] })
+
+test('a role has the rules of those that it selects, through others too, and loses them again', async (t) => {
+  const server = await serveUp(t)
+  const client = new Client(server.transport())
+  const make = (name: string, more: object) =>
+    client.create(type, {
+      apiVersion: 'rbac.authorization.orch.io/v1',
+      kind: 'ClusterRole',
+      metadata: { name },
+      ...more,
+    } as ClusterRole)
+  const until = async (name: string, resources: readonly string[]) => {
+    const found = await eventOf(client, type, {
+      name: { name },
+      fits: (event) => event.type !== 'BOOKMARK' && sorted(event.object as ClusterRole).join() === resources.join(),
+    })
+    assert.ok(found)
+  }
+
+  await make('top', { aggregationRule: { clusterRoleSelectors: [{ matchLabels: { to: 'top' } }] } })
+  await make('middle', {
+    metadata: { name: 'middle', labels: { to: 'top' } },
+    aggregationRule: {
+      clusterRoleSelectors: [{ matchExpressions: [{ key: 'to', operator: 'In', values: ['middle'] }] }],
+    },
+  })
+  await make('one', { metadata: { name: 'one', labels: { to: 'middle' } }, rules: [rule('a'), rule('b')] })
+  await make('two', { metadata: { name: 'two', labels: { to: 'middle' } }, rules: [rule('b'), rule('c')] })
+  await until('middle', ['a', 'b', 'c'])
+  await until('top', ['a', 'b', 'c'])
+  await client.delete(type, { name: 'two' })
+  await until('top', ['a', 'b'])
+
+  const view = await client.get(type, { name: 'view' })
+  assert.ok((view.rules ?? []).length > 5, 'the default roles are put together')
+  assert.doesNotMatch(server.output(), / error /)
+})
+
+function sorted({ rules = [] }: ClusterRole): string[] {
+  return rules.flatMap(({ resources = [] }) => resources).sort()
+}

@@ -1,0 +1,68 @@
+/** When schedules are due: fields, steps, names, days, zones and the days on which clocks change. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parseSchedule } from '../../../src/api/model/cron-schedule.ts'
+import { CronSchedule } from '../../../src/cluster/controllers/jobs/cron-schedule.ts'
+
+function read(text: string): CronSchedule {
+  const parsed = parseSchedule(text)
+  assert.ok(typeof parsed !== 'string', String(parsed))
+  return new CronSchedule(parsed)
+}
+
+const iso = (ms: number | undefined) => ms && new Date(ms).toISOString().slice(0, 19)
+
+/** The next times of a schedule in UTC. */
+function times(text: string, after: string, count = 1): (string | number | undefined)[] {
+  const schedule = read(text.includes('TZ=') ? text : `TZ=UTC ${text}`)
+  const found: (string | number | undefined)[] = []
+  let at: number | undefined = Date.parse(`${after}Z`)
+  for (let i = 0; i < count && at !== undefined; i++) {
+    at = schedule.next(at)
+    found.push(iso(at))
+  }
+  return found
+}
+
+for (const [text, after, ...wanted] of [
+  ['* * * * *', '2030-01-01T00:00:00', '2030-01-01T00:01:00', '2030-01-01T00:02:00'],
+  ['*/15 * * * *', '2030-01-01T00:16:10', '2030-01-01T00:30:00', '2030-01-01T00:45:00', '2030-01-01T01:00:00'],
+  ['5/20 3 * * *', '2030-01-01T03:05:00', '2030-01-01T03:25:00', '2030-01-01T03:45:00', '2030-01-02T03:05:00'],
+  ['0 0 31 * *', '2030-01-31T00:00:00', '2030-03-31T00:00:00'],
+  ['0 0 29 2 *', '2030-01-01T00:00:00', '2032-02-29T00:00:00'],
+  ['0 12 * jan,MAR mon-wed', '2030-01-31T00:00:00', '2030-03-04T12:00:00'],
+  // A date and a weekday: either will do. With a star it is the other alone.
+  ['0 0 13 * fri', '2030-09-06T00:00:00', '2030-09-13T00:00:00', '2030-09-20T00:00:00'],
+  ['0 0 13 * fri', '2030-10-11T00:00:00', '2030-10-13T00:00:00'],
+  ['0 0 */2 * fri', '2030-01-01T00:00:00', '2030-01-03T00:00:00', '2030-01-04T00:00:00'],
+  ['@weekly', '2030-01-01T00:00:00', '2030-01-06T00:00:00'],
+  ['@every 90m', '2030-01-01T00:00:00', '2030-01-01T01:30:00', '2030-01-01T03:00:00'],
+  ['0 0 30 2 *', '2030-01-01T00:00:00', undefined],
+  // Berlin: an hour is left out on 31 March, and comes twice on 27 October.
+  ['TZ=Europe/Berlin 30 2 * * *', '2030-03-30T00:00:00', '2030-03-30T01:30:00', '2030-04-01T00:30:00'],
+  [
+    'TZ=Europe/Berlin 30 2 * * *',
+    '2030-10-26T12:00:00',
+    '2030-10-27T00:30:00',
+    '2030-10-27T01:30:00',
+    '2030-10-28T01:30:00',
+  ],
+  ['CRON_TZ=Europe/Berlin 0 * * * *', '2030-10-27T00:00:00', '2030-10-27T01:00:00', '2030-10-27T02:00:00'],
+  ['TZ=Asia/Kathmandu 0 0 * * *', '2030-01-01T00:00:00', '2030-01-01T18:15:00'],
+] as const)
+  test(`${text} after ${after}`, () => {
+    assert.deepEqual(times(text, after, wanted.length), wanted)
+  })
+
+test('the latest time that has passed is found without going through all of them', () => {
+  const minutely = read('TZ=UTC * * * * *')
+  const since = Date.parse('2000-01-01T00:00:00Z')
+  const now = Date.parse('2030-05-05T05:05:30Z')
+  const before = process.cpuUsage().user
+  assert.equal(iso(minutely.latest(since, now)), '2030-05-05T05:05:00')
+  assert.ok(process.cpuUsage().user - before < 200_000)
+  assert.equal(iso(read('TZ=UTC 0 0 29 2 *').latest(since, now)), '2028-02-29T00:00:00')
+  assert.equal(iso(read('TZ=UTC @every 7s').latest(since, since + 20_000)), '2000-01-01T00:00:14')
+  assert.equal(minutely.latest(now, now + 1000), undefined)
+  assert.equal(minutely.count(since, { now, limit: 101 }), 101)
+})

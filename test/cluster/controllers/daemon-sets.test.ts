@@ -1,0 +1,260 @@
+/** DaemonSets: a pod on every node that fits, updates within their limits, revisions, failed pods. */
+import assert from 'node:assert/strict'
+import { after, afterEach, before, test } from 'node:test'
+import type { DaemonSet } from '../../../src/api/kinds/apps/daemon-set.ts'
+import type { Pod } from '../../../src/api/kinds/core/pod.ts'
+import {
+  controllerRevisions,
+  daemonSets,
+  nodes,
+  pods,
+} from '../../../src/cluster/controllers/workloads/resource-types.ts'
+import { long } from '../../support/long.ts'
+import { deaths, type LoopServer, loopServer, type Manager } from '../../support/loop-manager.ts'
+import { until, untilTrue } from '../../support/until.ts'
+import {
+  laggingWatch,
+  makeAllReady,
+  namespace,
+  selector,
+  setReady,
+  template,
+  untilObject,
+  untilPods,
+  withoutAccounts,
+} from '../../support/workloads.ts'
+
+const loops = ['daemonset']
+const endings: (() => Promise<void>)[] = []
+let server: LoopServer
+let readying = new AbortController()
+
+before(async () => {
+  server = await loopServer({ after: (run) => endings.push(run) }, withoutAccounts)
+  for (const name of ['n1', 'n2', 'n3']) await makeNode(name, { pool: 'all' })
+})
+after(async () => {
+  for (const end of endings) await end()
+})
+afterEach(async () => {
+  readying.abort()
+  readying = new AbortController()
+  await server.end()
+  for (const { metadata } of (await server.client.list(daemonSets, { namespace })).items)
+    await server.client.delete(daemonSets, { namespace, name: metadata.name! })
+})
+
+async function makeNode(name: string, labels: object, taints: readonly object[] = []): Promise<void> {
+  await server.client.create(nodes, { metadata: { name, labels: { ...labels } }, spec: { taints: [...taints] } })
+}
+
+async function make(name: string, spec: object = {}): Promise<DaemonSet> {
+  const whole = { selector: selector(name), template: template(name), ...spec }
+  return await server.client.create(daemonSets, { metadata: { name, namespace }, spec: whole })
+}
+
+async function change(name: string, spec: object): Promise<void> {
+  await server.client.patch(daemonSets, { namespace, name }, { patch: { merge: { spec } } })
+}
+
+async function settled(
+  name: string,
+  wanted: (status: NonNullable<DaemonSet['status']>) => boolean,
+): Promise<DaemonSet> {
+  return await untilObject(server.client, daemonSets, {
+    name,
+    wanted: ({ metadata, status = {} }) => status.observedGeneration === metadata.generation && wanted(status),
+  })
+}
+
+function nodeOf({ spec }: Pod): string | undefined {
+  const required = spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution
+  return required?.nodeSelectorTerms?.[0]?.matchFields?.[0]?.values?.[0]
+}
+
+const imageOf = ({ spec }: Pod) => spec?.containers?.[0]?.image
+const isReady = ({ status }: Pod) =>
+  status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True')
+const list = async (app: string) => (await server.client.list(pods, { namespace, labelSelector: `app=${app}` })).items
+
+test('every node that fits gets a pod, and loses it when it no longer fits', async () => {
+  void makeAllReady(server.client, readying.signal)
+  server.run(loops)
+  await makeNode('tainted', { pool: 'all' }, [{ key: 'k', value: 'v', effect: 'NoSchedule' }])
+  await makeNode('tired', { pool: 'all' }, [{ key: 'node.orch.io/memory-pressure', effect: 'NoSchedule' }])
+  await makeNode('other', { pool: 'other' })
+  const spec = { ...template('fits').spec, nodeSelector: { pool: 'all' } }
+  await make('fits', { template: { ...template('fits'), spec } })
+  const made = await untilPods(server.client, 'fits', 4)
+  assert.deepEqual(made.map(nodeOf).sort(), ['n1', 'n2', 'n3', 'tired'])
+  const [{ spec: madeSpec, metadata }] = made as [Pod]
+  assert.ok(
+    madeSpec?.tolerations?.some(({ key, effect }) => key === 'node.orch.io/not-ready' && effect === 'NoExecute'),
+  )
+  assert.match(metadata.labels?.['controller-revision-hash'] ?? '', /^[a-z0-9]+$/)
+  const whole = await settled('fits', ({ numberAvailable }) => numberAvailable === 4)
+  assert.equal(whole.status?.desiredNumberScheduled, 4)
+  assert.equal(whole.status?.updatedNumberScheduled, 4)
+  const relabel = (name: string, pool: string) =>
+    server.client.patch(nodes, { name }, { patch: { merge: { metadata: { labels: { pool } } } } })
+  await relabel('other', 'all')
+  await relabel('n1', 'none')
+  await untilTrue(async () => (await list('fits')).map(nodeOf).sort().join() === 'n2,n3,other,tired')
+  // A taint that keeps new pods away leaves those that are there.
+  const taints = [{ key: 'k', effect: 'NoSchedule' }]
+  await server.client.patch(nodes, { name: 'n2' }, { patch: { merge: { spec: { taints } } } })
+  await settled('fits', ({ desiredNumberScheduled, numberMisscheduled }) => {
+    return desiredNumberScheduled === 3 && numberMisscheduled === 1
+  })
+  const driving = [{ key: 'k', effect: 'NoExecute' }]
+  await server.client.patch(nodes, { name: 'n2' }, { patch: { merge: { spec: { taints: driving } } } })
+  await untilTrue(async () => (await list('fits')).map(nodeOf).sort().join() === 'n3,other,tired')
+  // A pod that waits for a node that is gone goes.
+  await server.client.delete(nodes, { name: 'other' })
+  await untilTrue(async () => (await list('fits')).map(nodeOf).sort().join() === 'n3,tired')
+  for (const name of ['tainted', 'tired']) await server.client.delete(nodes, { name })
+  await relabel('n1', 'all')
+  await server.client.patch(nodes, { name: 'n2' }, { patch: { merge: { spec: { taints: null } } } })
+})
+
+/** The fewest ready pods and the most pods at any event while an update is under way. */
+async function rolledOut(app: string): Promise<{ readonly least: number; readonly most: number }> {
+  const seen = { least: 3, most: 0 }
+  const ended = new AbortController()
+  const all = new Map<string, Pod>()
+  const { items, resourceVersion } = await server.client.list(pods, { namespace, labelSelector: `app=${app}` })
+  for (const pod of items) all.set(pod.metadata.name!, pod)
+  const options = { namespace, labelSelector: `app=${app}`, resourceVersion, signal: ended.signal }
+  const watching = async () => {
+    for await (const event of server.client.watch(pods, options)) {
+      if (event.type === 'BOOKMARK') continue
+      if (event.type === 'DELETED') all.delete(event.object.metadata.name!)
+      else all.set(event.object.metadata.name!, event.object)
+      seen.least = Math.min(seen.least, [...all.values()].filter(isReady).length)
+      seen.most = Math.max(seen.most, all.size)
+    }
+  }
+  const running = watching().catch(() => {})
+  await change(app, { template: template(app, 'two') })
+  await settled(
+    app,
+    ({ updatedNumberScheduled, numberAvailable }) => updatedNumberScheduled === 3 && numberAvailable === 3,
+  )
+  await untilTrue(async () => (await list(app)).every((pod) => imageOf(pod) === 'two'))
+  ended.abort()
+  await running
+  return seen
+}
+
+test('an update stays within maxUnavailable, or within maxSurge, at every event', async () => {
+  void makeAllReady(server.client, readying.signal)
+  server.run(loops)
+  await make('replaced')
+  await settled('replaced', ({ numberAvailable }) => numberAvailable === 3)
+  assert.deepEqual(await rolledOut('replaced'), { least: 2, most: 3 })
+  await make('surging', {
+    updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
+  })
+  await settled('surging', ({ numberAvailable }) => numberAvailable === 3)
+  assert.deepEqual(await rolledOut('surging'), { least: 3, most: 4 })
+  const { items } = await server.client.list(controllerRevisions, { namespace, labelSelector: 'app=surging' })
+  assert.deepEqual(items.map(({ revision }) => revision).sort(), [1, 2])
+})
+
+test('a revision is what programs in Go make of the template, and one of an earlier version still counts', async () => {
+  void makeAllReady(server.client, readying.signal)
+  server.run(loops)
+  const revisionsOf = async (app: string) =>
+    (await server.client.list(controllerRevisions, { namespace, labelSelector: `app=${app}` })).items
+  await make('noted')
+  await settled('noted', ({ numberAvailable }) => numberAvailable === 3)
+  const text = JSON.stringify((await revisionsOf('noted'))[0]?.data)
+  assert.ok(
+    text.startsWith('{"spec":{"template":{"$patch":"replace","metadata":{"creationTimestamp":null,"labels":{'),
+    text,
+  )
+  const earlier = JSON.parse(text.replaceAll('noted', 'earlier').replace('"creationTimestamp":null,', ''))
+  const labels = { app: 'earlier', 'controller-revision-hash': 'before' }
+  await server.client.create(controllerRevisions, {
+    ...{ metadata: { namespace, name: 'earlier-before', labels }, data: earlier, revision: 1 },
+  })
+  await make('earlier')
+  await settled('earlier', ({ numberAvailable }) => numberAvailable === 3)
+  assert.deepEqual(
+    (await revisionsOf('earlier')).map(({ metadata }) => metadata.name),
+    ['earlier-before'],
+  )
+})
+
+test('with OnDelete pods are replaced when someone deletes them; failed ones after a pause', async () => {
+  let now = Date.parse('2030-01-01T00:00:00Z')
+  const clock = { now: () => now, monotonic: () => now }
+  server.run(loops, { clock })
+  await make('manual', { updateStrategy: { type: 'OnDelete' } })
+  const [first, second] = await untilPods(server.client, 'manual', 3)
+  await change('manual', { template: template('manual', 'two') })
+  await settled('manual', ({ updatedNumberScheduled = 0 }) => updatedNumberScheduled === 0)
+  await server.client.delete(pods, { namespace, name: first!.metadata.name! })
+  await settled('manual', ({ updatedNumberScheduled }) => updatedNumberScheduled === 1)
+  const fail = async (name: string) => {
+    const patch = { merge: { status: { phase: 'Failed' } } }
+    await server.client.patch(pods, { namespace, name }, { patch, subresource: 'status' })
+  }
+  await fail(second!.metadata.name!)
+  await settled('manual', ({ updatedNumberScheduled }) => updatedNumberScheduled === 2)
+  const next = (await list('manual')).find((pod) => nodeOf(pod) === nodeOf(second!))!
+  await fail(next.metadata.name!)
+  await setReady(server.client, (await list('manual')).find((pod) => nodeOf(pod) !== nodeOf(second!))!, now)
+  await settled('manual', ({ numberReady }) => numberReady === 1)
+  assert.ok((await list('manual')).some(({ metadata }) => metadata.name === next.metadata.name))
+  now += 1000
+  await change('manual', { minReadySeconds: 1 })
+  await untilTrue(async () => !(await list('manual')).some(({ metadata }) => metadata.name === next.metadata.name))
+})
+
+test('nothing is made twice while the watch lags behind, nor after a manager was killed', async () => {
+  const lag = laggingWatch()
+  let created = 0
+  server.run(loops, {
+    through: (send) =>
+      lag.through(async (request) => {
+        if (request.method === 'POST' && request.path.endsWith('/pods')) created++
+        return await send(request)
+      }),
+  })
+  await make('slow', {
+    template: { ...template('slow'), spec: { ...template('slow').spec, nodeSelector: { no: 'node' } } },
+  })
+  await settled('slow', () => true)
+  lag.close()
+  await change('slow', { template: { spec: { nodeSelector: { no: null } } } })
+  await untilPods(server.client, 'slow', 3)
+  for (const minReadySeconds of [1, 2]) await change('slow', { minReadySeconds })
+  lag.open()
+  await settled('slow', ({ currentNumberScheduled }) => currentNumberScheduled === 3)
+  assert.equal(created, 3)
+  await server.end()
+  const ways = deaths(5)
+  for (const [i, death] of (long ? ways : [ways[6]!]).entries()) {
+    const name = `killed-${i}`
+    const dying = server.run(loops, { death }) as Manager
+    await make(name)
+    await dying.killed
+    await server.end()
+    server.run(loops)
+    await settled(name, ({ currentNumberScheduled }) => currentNumberScheduled === 3)
+    assert.deepEqual(
+      (
+        await until(
+          () => list(name),
+          ({ length }) => length === 3,
+        )
+      )
+        .map(nodeOf)
+        .sort(),
+      ['n1', 'n2', 'n3'],
+    )
+    await server.end()
+    await server.client.delete(daemonSets, { namespace, name })
+  }
+})

@@ -1,0 +1,326 @@
+/** Deployments: rollouts within their limits at every event, recreation, scaling, pauses, deadlines, history and rollback. */
+import assert from 'node:assert/strict'
+import { after, afterEach, before, test } from 'node:test'
+import type { Deployment } from '../../../src/api/kinds/apps/deployment.ts'
+import type { ReplicaSet } from '../../../src/api/kinds/apps/replica-set.ts'
+import type { Pod } from '../../../src/api/kinds/core/pod.ts'
+import { deployments, pods, replicaSets } from '../../../src/cluster/controllers/workloads/resource-types.ts'
+import { contentHash } from '../../../src/cluster/controllers/workloads/template-hash.ts'
+import { long } from '../../support/long.ts'
+import { deaths, type LoopServer, loopServer, type Manager } from '../../support/loop-manager.ts'
+import { until, untilTrue } from '../../support/until.ts'
+import {
+  makeAllReady,
+  namespace,
+  selector,
+  setReady,
+  template,
+  untilObject,
+  withoutAccounts,
+} from '../../support/workloads.ts'
+
+const loops = ['deployment', 'replicaset']
+const endings: (() => Promise<void>)[] = []
+let server: LoopServer
+let readying = new AbortController()
+
+before(async () => {
+  server = await loopServer({ after: (run) => endings.push(run) }, withoutAccounts)
+})
+after(async () => {
+  for (const end of endings) await end()
+})
+afterEach(async () => {
+  readying.abort()
+  readying = new AbortController()
+  await server.end()
+})
+
+function nodesReady(): void {
+  void makeAllReady(server.client, readying.signal)
+}
+
+async function make(name: string, spec: object = {}): Promise<Deployment> {
+  const whole = { replicas: 3, selector: selector(name), template: template(name), ...spec }
+  return await server.client.create(deployments, { metadata: { name, namespace }, spec: whole })
+}
+
+async function change(name: string, merge: object): Promise<Deployment> {
+  return await server.client.patch(deployments, { namespace, name }, { patch: { merge } })
+}
+
+const changeTemplate = (name: string, image: string) => change(name, { spec: { template: template(name, image) } })
+
+async function complete(name: string): Promise<Deployment> {
+  return await untilObject(server.client, deployments, { name, wanted: isComplete })
+}
+
+function isComplete({ metadata, spec, status = {} }: Deployment): boolean {
+  const wanted = spec?.replicas ?? 0
+  const { observedGeneration = 0, updatedReplicas = 0, replicas = 0, availableReplicas = 0 } = status
+  const isTold = status.conditions?.some(({ reason }) => reason === 'NewReplicaSetAvailable') ?? false
+  return (
+    isTold &&
+    observedGeneration >= metadata.generation! &&
+    [updatedReplicas, replicas, availableReplicas].every((count) => count === wanted)
+  )
+}
+
+async function setsOf(name: string): Promise<ReplicaSet[]> {
+  const { items } = await server.client.list(replicaSets, { namespace, labelSelector: `app=${name}` })
+  return items.sort((a, b) => revisionOf(a) - revisionOf(b))
+}
+
+const revisionOf = ({ metadata }: ReplicaSet | Deployment) =>
+  Number(metadata.annotations?.['deployment.orch.io/revision'] ?? 0)
+
+const imageOf = ({ spec }: Pod) => spec?.containers?.[0]?.image ?? ''
+const isReady = ({ status }: Pod) =>
+  status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True')
+
+/** Looks at all pods of an application after each event of a watch, until told to end. */
+async function watchPods(app: string, look: (all: readonly Pod[]) => void): Promise<() => Promise<void>> {
+  const ended = new AbortController()
+  const all = new Map<string, Pod>()
+  const { items, resourceVersion } = await server.client.list(pods, { namespace, labelSelector: `app=${app}` })
+  for (const pod of items) all.set(pod.metadata.name!, pod)
+  const options = { namespace, labelSelector: `app=${app}`, resourceVersion, signal: ended.signal }
+  const watching = async () => {
+    for await (const event of server.client.watch(pods, options)) {
+      if (event.type === 'BOOKMARK') continue
+      if (event.type === 'DELETED') all.delete(event.object.metadata.name!)
+      else all.set(event.object.metadata.name!, event.object)
+      look([...all.values()])
+    }
+  }
+  const running = watching().catch((error: unknown) => {
+    if (!ended.signal.aborted) throw error
+  })
+  return async () => {
+    ended.abort()
+    await running
+  }
+}
+
+test('a rollout stays within maxSurge and maxUnavailable at every event', async () => {
+  nodesReady()
+  server.run(loops)
+  const rollingUpdate = { maxSurge: 2, maxUnavailable: 1 }
+  await make('rolling', { replicas: 6, strategy: { type: 'RollingUpdate', rollingUpdate } })
+  await complete('rolling')
+  const seen = { most: 0, least: 6, events: 0 }
+  const end = await watchPods('rolling', (all) => {
+    seen.events++
+    seen.most = Math.max(seen.most, all.length)
+    seen.least = Math.min(seen.least, all.filter(isReady).length)
+  })
+  await changeTemplate('rolling', 'two')
+  const done = await complete('rolling')
+  await end()
+  assert.ok(seen.events >= 12, `${seen.events} events`)
+  assert.equal(seen.most, 8)
+  assert.ok(seen.least >= 5, `${seen.least} available`)
+  assert.equal(revisionOf(done), 2)
+  const sets = await setsOf('rolling')
+  assert.deepEqual(
+    sets.map((set) => [revisionOf(set), set.spec?.replicas]),
+    [
+      [1, 0],
+      [2, 6],
+    ],
+  )
+  for (const { metadata, spec } of sets) {
+    const hash = metadata.labels!['pod-template-hash']
+    assert.equal(metadata.name, `rolling-${hash}`)
+    assert.equal(spec?.selector?.matchLabels?.['pod-template-hash'], hash)
+    assert.equal(spec?.template?.metadata?.labels?.['pod-template-hash'], hash)
+  }
+  const { items } = await server.client.list(pods, { namespace, labelSelector: 'app=rolling' })
+  assert.ok(items.every((pod) => imageOf(pod) === 'two'))
+})
+
+test('the limits hold while the pods of ReplicaSets lag behind their sizes', async () => {
+  server.run(['deployment'])
+  const strategy = { type: 'RollingUpdate', rollingUpdate: { maxSurge: 3, maxUnavailable: 2 } }
+  await make('lagging', { replicas: 10, strategy })
+  const sizes = async () => (await setsOf('lagging')).map(({ spec }) => spec?.replicas)
+  const tell = async (revision: number, counts: { replicas: number; availableReplicas: number }) => {
+    const name = (await setsOf('lagging'))[revision - 1]!.metadata.name!
+    const status = { ...counts, readyReplicas: counts.availableReplicas, observedGeneration: 1 }
+    await server.client.patch(replicaSets, { namespace, name }, { patch: { merge: { status } }, subresource: 'status' })
+  }
+  await until(sizes, (told) => told.join() === '10')
+  await tell(1, { replicas: 10, availableReplicas: 10 })
+  await changeTemplate('lagging', 'two')
+  // The old ReplicaSet has ten pods yet: there is no room for more new ones.
+  await until(sizes, (told) => told.join() === '8,3')
+  await tell(2, { replicas: 3, availableReplicas: 1 })
+  // Of the ten that are available two are about to go, so one may go for the one that has come.
+  await until(sizes, (told) => told.join() === '7,3')
+  await tell(1, { replicas: 8, availableReplicas: 8 })
+  await until(sizes, (told) => told.join() === '7,5')
+})
+
+test('where pods are recreated, old and new ones are never there together', async () => {
+  nodesReady()
+  server.run(loops)
+  await make('again', { strategy: { type: 'Recreate' } })
+  await complete('again')
+  let together = 0
+  const end = await watchPods('again', (all) => {
+    if (new Set(all.map(imageOf)).size > 1) together++
+  })
+  await changeTemplate('again', 'two')
+  await complete('again')
+  await end()
+  assert.equal(together, 0)
+})
+
+test('a change of the size in the middle of a rollout is spread over the ReplicaSets', async () => {
+  server.run(loops)
+  const rollingUpdate = { maxSurge: 3, maxUnavailable: 2 }
+  await make('spread', { replicas: 10, strategy: { type: 'RollingUpdate', rollingUpdate } })
+  const list = async () => (await server.client.list(pods, { namespace, labelSelector: 'app=spread' })).items
+  for (const pod of await until(list, ({ length }) => length === 10)) await setReady(server.client, pod)
+  await complete('spread')
+  // The pods of the new template never become ready.
+  await changeTemplate('spread', 'two')
+  const sizes = async () => (await setsOf('spread')).map(({ spec }) => spec?.replicas)
+  await until(sizes, (told) => told.join() === '8,5')
+  await change('spread', { spec: { replicas: 15 } })
+  await until(sizes, (told) => told.join() === '11,7')
+  await change('spread', { spec: { replicas: 0 } })
+  await until(sizes, (told) => told.join() === '0,0')
+})
+
+test('a paused Deployment is scaled and not rolled out; history beyond the limit goes', async () => {
+  nodesReady()
+  server.run(loops)
+  await make('paused', { replicas: 1, revisionHistoryLimit: 1 })
+  await complete('paused')
+  await change('paused', { spec: { paused: true, replicas: 2, template: template('paused', 'two') } })
+  const held = await untilObject(server.client, deployments, {
+    name: 'paused',
+    wanted: ({ status }) => status?.availableReplicas === 2 && status.observedGeneration === 2,
+  })
+  const progress = held.status?.conditions?.find(({ type }) => type === 'Progressing')
+  assert.deepEqual([progress?.status, progress?.reason], ['Unknown', 'DeploymentPaused'])
+  assert.equal((await setsOf('paused')).length, 1)
+  await change('paused', { spec: { paused: false } })
+  await complete('paused')
+  for (const image of ['three', 'one']) {
+    await changeTemplate('paused', image)
+    await complete('paused')
+  }
+  // A template that is returned to while its ReplicaSet is there has that ReplicaSet; here it has gone.
+  await untilTrue(async () => (await setsOf('paused')).map(revisionOf).join() === '3,4')
+  await changeTemplate('paused', 'three')
+  await complete('paused')
+  const back = (await setsOf('paused')).at(-1)!
+  assert.equal(revisionOf(back), 5)
+  assert.equal(back.metadata.annotations?.['deployment.orch.io/revision-history'], '3')
+})
+
+test('an annotation of the old API asks for a return', async () => {
+  nodesReady()
+  server.run(loops)
+  await make('back', { replicas: 1 })
+  await complete('back')
+  await changeTemplate('back', 'two')
+  await complete('back')
+  const key = 'deprecated.deployment.rollback.to'
+  await change('back', { metadata: { annotations: { [key]: '1', cause: 'kept' } } })
+  const returned = await untilObject(server.client, deployments, {
+    name: 'back',
+    wanted: (each) => revisionOf(each) === 3 && isComplete(each),
+  })
+  assert.equal(returned.spec?.template?.spec?.containers?.[0]?.image, 'one')
+  assert.deepEqual(returned.spec?.template?.metadata?.labels, { app: 'back' })
+  assert.equal(returned.metadata.annotations?.[key], undefined)
+})
+
+test('a rollout that does not get on misses its deadline', async () => {
+  let now = Date.parse('2030-01-01T00:00:00Z')
+  const clock = { now: () => now, monotonic: () => now }
+  server.run(loops, { clock })
+  await make('stuck', { replicas: 1, progressDeadlineSeconds: 60 })
+  const condition = async () => {
+    const { status } = await server.client.get(deployments, { namespace, name: 'stuck' })
+    return status?.conditions?.find(({ type }) => type === 'Progressing')
+  }
+  await until(condition, (told) => told?.reason === 'ReplicaSetUpdated')
+  await server.end()
+  now += 61_000
+  server.run(loops, { clock })
+  const late = await until(condition, (told) => told?.status === 'False')
+  assert.equal(late?.reason, 'ProgressDeadlineExceeded')
+})
+
+test('a name that another ReplicaSet has leads to another name', async () => {
+  const { spec } = await make('taken', { replicas: 1 })
+  const name = `taken-${contentHash(spec?.template, undefined)}`
+  const other = { replicas: 0, selector: selector('other'), template: template('other') }
+  await server.client.create(replicaSets, { metadata: { name, namespace }, spec: other })
+  server.run(loops)
+  const told = await untilObject(server.client, deployments, {
+    name: 'taken',
+    wanted: ({ status }) => status?.updatedReplicas === 1,
+  })
+  assert.equal(told.status?.collisionCount, 1)
+})
+
+test('why pods cannot be made is told by the Deployment', async () => {
+  server.run(loops, {
+    through: (send) => async (request) =>
+      request.method === 'POST' && request.path.endsWith('/pods')
+        ? await send({ ...request, body: new TextEncoder().encode('{"metadata":{"name":"UPPER"}}') })
+        : await send(request),
+  })
+  await make('failing', { replicas: 1 })
+  await untilObject(server.client, deployments, {
+    name: 'failing',
+    wanted: ({ status }) =>
+      status?.conditions?.some(({ type, reason }) => type === 'ReplicaFailure' && reason === 'FailedCreate') ?? false,
+  })
+})
+
+test('the number after a revision of 64 bits is exact', async () => {
+  const name = 'large'
+  const key = 'deployment.orch.io/revision'
+  await server.client.create(replicaSets, {
+    metadata: { name, namespace, labels: { app: name }, annotations: { [key]: '3546343826724305832' } },
+    spec: { replicas: 0, selector: selector(name), template: template(name, 'old') },
+  })
+  server.run(loops)
+  await make(name, { replicas: 0 })
+  await untilObject(server.client, deployments, {
+    name,
+    wanted: ({ metadata }) => metadata.annotations?.[key] === '3546343826724305833',
+  })
+})
+
+test('managers that are killed at any write are followed by one that finishes', async () => {
+  nodesReady()
+  const ways = deaths(long ? 24 : 6)
+  for (const [i, death] of (long ? ways : [ways[5]!]).entries()) {
+    const name = `killed-${i}`
+    server.run(loops)
+    await make(name, { replicas: 2 })
+    await complete(name)
+    await server.end()
+    await changeTemplate(name, 'two')
+    const dying = server.run(loops, { death }) as Manager
+    await dying.killed
+    await server.end()
+    server.run(loops)
+    await complete(name)
+    assert.deepEqual(
+      (await setsOf(name)).map((set) => [revisionOf(set), set.spec?.replicas, set.status?.replicas]),
+      [
+        [1, 0, 0],
+        [2, 2, 2],
+      ],
+    )
+    await server.end()
+  }
+})

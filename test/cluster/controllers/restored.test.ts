@@ -1,0 +1,162 @@
+/**
+ * Control loops that delete objects while etcd is restored from a backup under their server. A restore brings deleted
+ * objects back with their old UIDs, and undoes deletions that were under way. No loop may act on what it saw before.
+ */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { ApiObject, OwnerReference } from '../../../src/api/model/object.ts'
+import type { Client, DeleteOptions } from '../../../src/client/requests/client.ts'
+import { isNotFound } from '../../../src/client/requests/status-error.ts'
+import { namespaces } from '../../../src/cluster/controllers/namespace.ts'
+import { type Cluster, startEtcd } from '../../support/etcd.ts'
+import { holdRequests } from '../../support/held-requests.ts'
+import { openLoopServer } from '../../support/loop-manager.ts'
+import { configMaps, secrets } from '../../support/resource-types.ts'
+import { until, untilTrue } from '../../support/until.ts'
+
+type Policy = NonNullable<DeleteOptions['propagationPolicy']>
+
+const policies: readonly Policy[] = ['Background', 'Foreground', 'Orphan']
+const dependentsEach = 4
+const namespace = 'default'
+
+const endings: (() => Promise<void>)[] = []
+let cluster: Cluster
+let server: Awaited<ReturnType<typeof openLoopServer>>
+
+before(async () => {
+  cluster = await startEtcd()
+  server = await openLoopServer({ after: (run) => endings.push(run) }, [`--etcd-servers=${cluster.endpoints}`])
+})
+after(async () => {
+  for (const end of endings) await end()
+  await cluster.stop()
+})
+
+/**
+ * Owners are Secrets and dependents are ConfigMaps: the collector follows each type by a watch of its own. The test holds
+ * the watch of Secrets back, so that the collector sees the restored dependents first.
+ */
+test('no dependent of a living owner is deleted after etcd is restored', { timeout: 300_000 }, async () => {
+  const { client, start } = server
+  const wire = holdRequests()
+  const manager = start(['garbagecollector'], wire)
+  await manager.firstPass
+  for (const policy of policies) await makeFamily(client, policy)
+  await caughtUp(client)
+  await cluster.save()
+  await untilTrue(() => answers(client))
+  const before = await dependents(client)
+  assert.equal(before.length, policies.length * dependentsEach)
+
+  // The deletion of this owner does not end before the restore; that of the second waits for a finalizer.
+  const finalizer = wire.hold(({ method, path }) => method === 'PATCH' && path.endsWith(ownerName('Orphan')))
+  for (const policy of policies)
+    await client.delete(secrets, { namespace, name: ownerName(policy) }, { propagationPolicy: policy })
+  await until(
+    () => dependents(client),
+    (left) => left.length === dependentsEach + 1 && left.every((each) => !each.endsWith(' kept')),
+  )
+  await untilTrue(async () => finalizer.count > 0)
+  const secretWatches = wire.hold(({ path }) => /^\/api\/v1\/secrets(\?|$)/.test(path))
+  await cluster.restore()
+  await untilTrue(() => answers(client))
+  await caughtUp(client)
+  assert.deepEqual(await dependents(client), before, 'while the owners are not listed')
+  await untilTrue(async () => secretWatches.count > 0)
+  finalizer.release()
+  secretWatches.release()
+  await caughtUp(client)
+  assert.deepEqual(await dependents(client), before, 'when the owners are listed')
+  const { items } = await client.list(secrets, { namespace })
+  assert.equal(items.filter(({ metadata }) => metadata.name?.startsWith('owner-')).length, policies.length)
+  await manager.stop()
+})
+
+test('a namespace whose deletion a restore has undone keeps its objects', { timeout: 300_000 }, async () => {
+  const { client, start } = server
+  const wire = holdRequests()
+  const deletions = wire.hold(({ method, path }) => method === 'DELETE' && path.includes('/doomed/configmaps'))
+  const manager = start(['namespace'], wire)
+  const name = 'doomed'
+  await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+  await client.create(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'kept', namespace: name } })
+  await cluster.save()
+  await untilTrue(() => answers(client))
+  await client.delete(namespaces, { name })
+  // The loop has read that the namespace is being deleted, and sends the deletion of its objects.
+  await untilTrue(async () => deletions.count > 0)
+  await cluster.restore()
+  await untilTrue(() => answers(client))
+  deletions.release()
+  await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'later' } })
+  await client.delete(namespaces, { name: 'later' })
+  await until(
+    async () => (await client.list(namespaces)).items,
+    (items) => !items.some(({ metadata }) => metadata.name === 'later'),
+    60_000,
+  )
+  await manager.stop()
+  assert.equal((await client.get(namespaces, { name })).metadata.deletionTimestamp, undefined)
+  const { items } = await client.list(configMaps, { namespace: name })
+  assert.deepEqual(
+    items.map(({ metadata }) => [metadata.name, metadata.deletionTimestamp]),
+    [['kept', undefined]],
+  )
+})
+
+const ownerName = (policy: Policy) => `owner-${policy.toLowerCase()}`
+
+/** An owner and its dependents. One dependent has a finalizer, which keeps a foreground deletion from ending. */
+async function makeFamily(client: Client, policy: Policy): Promise<void> {
+  const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: ownerName(policy), namespace } }
+  const { name, uid } = (await client.create(secrets, secret)).metadata
+  const reference = { apiVersion: 'v1', kind: 'Secret', name: name!, uid: uid!, blockOwnerDeletion: true }
+  for (let i = 0; i < dependentsEach; i++) {
+    const finalizers = policy === 'Foreground' && i === 0 ? ['example.com/hold'] : []
+    await makeMap(client, { name: `dependent-${policy.toLowerCase()}-${i}`, ownerReferences: [reference], finalizers })
+  }
+}
+
+async function makeMap(
+  client: Client,
+  metadata: { name: string; ownerReferences: OwnerReference[]; finalizers?: string[] },
+): Promise<void> {
+  await client.create(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...metadata, namespace } })
+}
+
+/** Each dependent with its identity, and whether it is as it was created. */
+async function dependents(client: Client): Promise<string[]> {
+  const { items } = await client.list(configMaps, { namespace })
+  return items.filter(({ metadata: { name = '' } }) => name.startsWith('dependent-')).map(describe)
+}
+
+function describe({ metadata }: ApiObject): string {
+  const { name, uid, deletionTimestamp, ownerReferences = [] } = metadata
+  const state = deletionTimestamp !== undefined ? 'deleted' : ownerReferences.length === 0 ? 'orphaned' : 'kept'
+  return `${name} ${uid} ${state}`
+}
+
+/** Waits until the collector has worked on an object that was created after all that was done before. */
+async function caughtUp(client: Client): Promise<void> {
+  const reference = { apiVersion: 'v1', kind: 'ConfigMap', name: 'never', uid: 'no-such-uid' }
+  await makeMap(client, { name: 'late', ownerReferences: [reference] })
+  await untilTrue(async () => !(await exists(client, 'late')))
+}
+
+async function exists(client: Client, name: string): Promise<boolean> {
+  try {
+    await client.get(configMaps, { name, namespace })
+    return true
+  } catch (error) {
+    if (!isNotFound(error)) throw error
+    return false
+  }
+}
+
+async function answers(client: Client): Promise<boolean> {
+  return await client.list(configMaps, { namespace }).then(
+    () => true,
+    () => false,
+  )
+}

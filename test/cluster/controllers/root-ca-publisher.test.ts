@@ -1,0 +1,71 @@
+/** Every namespace has the CA of the server in a ConfigMap, whatever happens to it. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isNotFound } from '../../../src/client/requests/status-error.ts'
+import { configMaps } from '../../../src/cluster/controllers/bootstrap-signer.ts'
+import { namespaces } from '../../../src/cluster/controllers/namespace.ts'
+import { deaths, openLoopServer } from '../../support/loop-manager.ts'
+import { until } from '../../support/until.ts'
+
+const name = 'kube-root-ca.crt'
+
+test('root CA', async (t) => {
+  const { client, start } = await openLoopServer(t)
+  const options = { rootAuthority: () => 'the CA' }
+  const makeNamespace = (namespace: string) =>
+    client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
+  const held = (namespace: string) =>
+    client.get(configMaps, { namespace, name }).then(
+      ({ data }) => JSON.stringify(data),
+      (error: unknown) => {
+        if (isNotFound(error)) return ''
+        throw error
+      },
+    )
+  const published = (namespace: string, text = 'the CA') =>
+    until(
+      () => held(namespace),
+      (told) => told === JSON.stringify({ 'ca.crt': text }),
+    )
+
+  await t.test('without a CA it does not run, and says so', async () => {
+    const manager = start(['root-ca-cert-publisher'])
+    await manager.firstPass
+    await manager.stop()
+    assert.equal(await held('default'), '')
+  })
+
+  await t.test('the manager may be killed at any write', async () => {
+    for (const death of deaths(3)) {
+      const dying = start(['root-ca-cert-publisher'], { options, death })
+      await dying.killed
+      await dying.stop()
+      const next = start(['root-ca-cert-publisher'], { options })
+      for (const namespace of ['default', 'kube-system', 'kube-public']) await published(namespace)
+      await next.stop()
+      for (const namespace of ['default', 'kube-system', 'kube-public'])
+        await client.delete(configMaps, { namespace, name })
+    }
+  })
+
+  await t.test('it is made, put right and made again; a namespace that is going does not stop the others', async () => {
+    const ca = { text: 'the CA' }
+    const manager = start(['root-ca-cert-publisher'], { options: { rootAuthority: () => ca.text } })
+    await makeNamespace('going')
+    await published('going')
+    await client.delete(namespaces, { name: 'going' })
+    await client.delete(configMaps, { namespace: 'going', name })
+    await makeNamespace('a')
+    await published('a')
+    const found = await client.get(configMaps, { namespace: 'a', name })
+    await client.update(configMaps, { ...found, data: { 'ca.crt': 'forged', more: 'x' } })
+    await published('a')
+    await client.delete(configMaps, { namespace: 'a', name })
+    await published('a')
+    assert.equal(await held('going'), '')
+    await manager.stop()
+    const next = start(['root-ca-cert-publisher'], { options: { rootAuthority: () => 'another' } })
+    await published('a', 'another')
+    await next.stop()
+  })
+})

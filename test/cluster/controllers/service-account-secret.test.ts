@@ -1,0 +1,186 @@
+/**
+ * Tokens that are kept in secrets, in a real `orch up`: the loop fills such a secret, the token lets its account in, and
+ * all of it goes with the account.
+ */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { vendorOf } from '../../../src/api/model/vendor.ts'
+import { Informer } from '../../../src/client/informers/informer.ts'
+import { Client } from '../../../src/client/requests/client.ts'
+import { serviceAccounts } from '../../../src/cluster/controllers/service-account.ts'
+import { secrets, tokenSecretLoop } from '../../../src/cluster/controllers/service-account-secret.ts'
+import { type Restartable, serve, serveUp } from '../../support/in-process.ts'
+import { eventOf } from '../../support/resource-types.ts'
+
+const namespace = 'default'
+const type = 'orch.io/service-account-token'
+
+test('tokens in secrets', async (t) => {
+  const server = await serveUp(t, ['-v=9'])
+  const client = new Client(server.transport())
+  const admin = server.client()
+
+  const makeAccount = (name: string) =>
+    client.create(serviceAccounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { namespace, name } })
+  const makeSecret = (name: string, account: string) => {
+    const metadata = { namespace, name, annotations: { 'orch.io/service-account.name': account } }
+    return client.create(secrets, { apiVersion: 'v1', kind: 'Secret', metadata, type })
+  }
+  const filled = async (name: string) => {
+    const event = await eventOf(client, secrets, {
+      name: { namespace, name },
+      fits: (each) => each.type !== 'BOOKMARK' && Boolean(each.object.data?.token),
+    })
+    assert.ok(event.type !== 'BOOKMARK')
+    return event.object
+  }
+  const textOf = (data: { [key: string]: string } | undefined, key: string) =>
+    Buffer.from(data?.[key] ?? '', 'base64').toString()
+
+  await t.test('a secret gets token, CA and namespace, and the token lets the account in', async () => {
+    const account = await makeAccount('kept')
+    await makeSecret('kept-token', 'kept')
+    const { data, metadata } = await filled('kept-token')
+    assert.equal(textOf(data, 'namespace'), namespace)
+    assert.equal(textOf(data, 'ca.crt'), readFileSync(join(server.directory, 'data/pki/ca.crt'), 'utf8'))
+    assert.equal(metadata.annotations?.['orch.io/service-account.uid'], account.metadata.uid)
+    const token = textOf(data, 'token')
+    const { body } = await admin.post('/apis/authentication.orch.io/v1/tokenreviews', { spec: { token } })
+    const { username, uid } = body.status.user
+    assert.deepEqual([username, uid], ['system:serviceaccount:default:kept', account.metadata.uid])
+    assert.deepEqual(body.status.audiences, ['https://orch.default.svc'])
+  })
+
+  await t.test('the token ends with its secret, and with another token in it', async () => {
+    await makeSecret('brief', 'kept')
+    const secret = await filled('brief')
+    const used = server.client(textOf(secret.data, 'token'))
+    assert.equal((await used.get('/api')).status, 200)
+    const other = { ...secret.data, token: Buffer.from('another').toString('base64') }
+    await client.update(secrets, { ...secret, data: other })
+    assert.equal((await used.get('/api')).status, 401)
+    const now = await client.get(secrets, { namespace, name: 'brief' })
+    await client.update(secrets, { ...now, data: secret.data! })
+    assert.equal((await used.get('/api')).status, 200)
+    await client.delete(secrets, { namespace, name: 'brief' })
+    assert.equal((await used.get('/api')).status, 401)
+  })
+
+  await t.test('secrets go with their account, and one of nobody goes at once', async () => {
+    const kept = await client.get(secrets, { namespace, name: 'kept-token' })
+    const used = server.client(textOf(kept.data, 'token'))
+    assert.equal((await used.get('/api')).status, 200)
+    await client.delete(serviceAccounts, { namespace, name: 'kept' })
+    assert.equal((await used.get('/api')).status, 401)
+    const gone = (name: string, resourceVersion: string) =>
+      eventOf(client, secrets, { name: { namespace, name }, resourceVersion, fits: (each) => each.type === 'DELETED' })
+    await gone('kept-token', kept.metadata.resourceVersion!)
+    const { metadata } = await makeSecret('nobodys', 'nobody')
+    await gone('nobodys', metadata.resourceVersion!)
+    assert.equal((await used.get('/api')).status, 401)
+  })
+
+  await t.test('a secret of another account of the same name goes too', async () => {
+    const { metadata } = await makeAccount('again')
+    const annotations = { 'orch.io/service-account.name': 'again', 'orch.io/service-account.uid': 'former' }
+    const made = await client.create(secrets, {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { namespace, name: 'former', annotations },
+      type,
+    })
+    const resourceVersion = made.metadata.resourceVersion!
+    const name = { namespace, name: 'former' }
+    await eventOf(client, secrets, { name, resourceVersion, fits: (each) => each.type === 'DELETED' })
+    assert.equal((await client.get(serviceAccounts, { namespace, name: 'again' })).metadata.uid, metadata.uid)
+  })
+
+  await t.test('a secret goes that names an account as none can be called', async () => {
+    for (const [i, account] of ['..%2f..%2fx', '..', 'a/b', 'A b'].entries()) {
+      const { metadata } = await makeSecret(`odd-${i}`, account)
+      const name = { namespace, name: `odd-${i}` }
+      const resourceVersion = metadata.resourceVersion!
+      await eventOf(client, secrets, { name, resourceVersion, fits: (each) => each.type === 'DELETED' })
+    }
+  })
+
+  assertQuiet(server)
+})
+
+const nameKey = 'orch.io/service-account.name'
+const uidKey = 'orch.io/service-account.uid'
+
+/** A loop of the test's own against a server without loops, a step at a time. `meanwhile` is when a token is issued. */
+async function openLoop(t: TestContext, meanwhile: (client: Client) => Promise<void>) {
+  const stop = new AbortController()
+  t.after(() => stop.abort())
+  const client = new Client((await serve(t)).transport())
+  const informers = {
+    secrets: new Informer(client, secrets, quiet),
+    accounts: new Informer(client, serviceAccounts, quiet),
+  }
+  const loop = tokenSecretLoop({
+    ...{ client, vendor: vendorOf('orch'), ...informers, authority: () => 'ca' },
+    issue: async ({ uid }) => {
+      await meanwhile(client)
+      return `token-of-${uid}`
+    },
+  })
+  for (const informer of Object.values(informers)) void informer.run(stop.signal)
+  await Promise.all(Object.values(informers).map(({ synced }) => synced))
+  return { client, informers, step: () => loop.reconcile('default/s', stop.signal) }
+}
+
+const quiet = { onError: () => {} }
+const secretOf = (account: string) => ({
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { namespace, name: 's', annotations: { [nameKey]: account } },
+  type,
+})
+const accountNamed = (name: string) => ({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { namespace, name } })
+const until = async (reached: () => boolean) => {
+  for (let i = 0; !reached(); i++) {
+    assert.ok(i < 3000)
+    await pause(10)
+  }
+}
+
+test('what another server has written into a secret meanwhile stays, for the account that it names', async (t) => {
+  const { client, informers, step } = await openLoop(t, async (by) => {
+    const now = await by.get(secrets, { namespace, name: 's' })
+    const annotations = { ...now.metadata.annotations, [uidKey]: 'former' }
+    await by.update(secrets, { ...now, metadata: { ...now.metadata, annotations }, data: { token: 'Zm9ybWVy' } })
+  })
+  await client.create(serviceAccounts, accountNamed('a'))
+  await client.create(secrets, secretOf('a'))
+  await until(() => informers.secrets.get({ namespace, name: 's' }) !== undefined)
+  await step()
+  const found = await client.get(secrets, { namespace, name: 's' })
+  assert.deepEqual([found.metadata.annotations?.[uidKey], found.data?.token], ['former', 'Zm9ybWVy'])
+  const seen = () => informers.secrets.get({ namespace, name: 's' })?.metadata.resourceVersion
+  await until(() => seen() === found.metadata.resourceVersion)
+  await step()
+  await assert.rejects(client.get(secrets, { namespace, name: 's' }), { code: 404 })
+})
+
+test('a secret is filled for the account that there is, not for one of which this copy has heard', async (t) => {
+  const { client, informers, step } = await openLoop(t, async () => {})
+  const { metadata } = await client.create(serviceAccounts, accountNamed('a'))
+  const known = { ...accountNamed('a'), metadata: { ...metadata, uid: 'former' } }
+  informers.accounts.get = () => known
+  await client.create(secrets, secretOf('a'))
+  await until(() => informers.secrets.get({ namespace, name: 's' }) !== undefined)
+  await step()
+  const { annotations } = (await client.get(secrets, { namespace, name: 's' })).metadata
+  assert.equal(annotations?.[uidKey], metadata.uid)
+})
+
+/** No token and no key was told, and no loop failed. */
+function assertQuiet(server: Restartable): void {
+  assert.doesNotMatch(server.output(), /eyJ|PRIVATE KEY/)
+  assert.doesNotMatch(server.output(), / error /)
+}

@@ -1,0 +1,165 @@
+/** The loops of storage protection, in a real `orch up`: what is deleted goes when nobody uses it, and not before. */
+import assert from 'node:assert/strict'
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import type { ApiObject } from '../../../src/api/model/object.ts'
+import { Client } from '../../../src/client/requests/client.ts'
+import type { ObjectName, ResourceType } from '../../../src/client/requests/resource-type.ts'
+import { isNotFound } from '../../../src/client/requests/status-error.ts'
+import { claims, volumes } from '../../../src/cluster/controllers/storage-protection.ts'
+import { serveUp } from '../../support/in-process.ts'
+import { eventOf } from '../../support/resource-types.ts'
+import { startUp } from '../../support/server.ts'
+
+const pods: ResourceType = { group: '', version: 'v1', plural: 'pods', namespaced: true }
+const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } }, storageClassName: '' }
+const namespace = 'default'
+
+async function begin(t: TestContext, flags: readonly string[] = []): Promise<Client> {
+  return new Client((await serveUp(t, flags)).transport())
+}
+
+const claim = (name: string) => ({
+  apiVersion: 'v1',
+  kind: 'PersistentVolumeClaim',
+  metadata: { name, namespace },
+  spec,
+})
+
+function pod(name: string, volume: object): ApiObject {
+  const volumes = [{ name: 'v', ...volume }]
+  const containers = [{ name: 'c', image: 'i' }]
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace },
+    spec: { containers, volumes, terminationGracePeriodSeconds: 0, automountServiceAccountToken: false },
+  }
+}
+
+async function gone<T extends ApiObject>(client: Client, type: ResourceType<T>, name: ObjectName): Promise<void> {
+  try {
+    const { metadata } = await client.get(type, name)
+    const fits = ({ type: event }: { type: string }) => event === 'DELETED'
+    await eventOf(client, type, { name, resourceVersion: metadata.resourceVersion!, fits })
+  } catch (error) {
+    if (!isNotFound(error)) throw error
+  }
+}
+
+test('a claim that no pod names goes at once', async (t) => {
+  const client = await begin(t)
+  const made = await client.create(claims, claim('free'))
+  assert.deepEqual(made.metadata.finalizers, ['orch.io/pvc-protection'])
+  await client.delete(claims, { namespace, name: 'free' })
+  await gone(client, claims, { namespace, name: 'free' })
+})
+
+test('a claim that a pod names stays until the pod is gone, and so does one for an ephemeral volume', async (t) => {
+  const client = await begin(t)
+  const users = {
+    used: { persistentVolumeClaim: { claimName: 'used' } },
+    'p-v': { ephemeral: { volumeClaimTemplate: { spec } } },
+  }
+  await client.create(claims, claim('free'))
+  for (const name of Object.keys(users)) await client.create(claims, claim(name))
+  await client.create(pods, pod('user', users.used))
+  await client.create(pods, pod('p', users['p-v']))
+  for (const name of [...Object.keys(users), 'free']) await client.delete(claims, { namespace, name })
+  // The loop has looked at all of them when the one without a user is gone.
+  await gone(client, claims, { namespace, name: 'free' })
+  for (const name of Object.keys(users)) {
+    const { metadata } = await client.get(claims, { namespace, name })
+    assert.ok(metadata.deletionTimestamp)
+    assert.deepEqual(metadata.finalizers, ['orch.io/pvc-protection'])
+  }
+  for (const name of ['user', 'p']) await client.delete(pods, { namespace, name })
+  for (const name of Object.keys(users)) await gone(client, claims, { namespace, name })
+})
+
+test('a volume goes when no claim is bound to it', async (t) => {
+  const client = await begin(t)
+  const volume = (name: string) => ({
+    apiVersion: 'v1',
+    kind: 'PersistentVolume',
+    metadata: { name },
+    spec: { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], hostPath: { path: '/d' } },
+  })
+  for (const name of ['bound', 'free']) await client.create(volumes, volume(name))
+  const user = claim('user')
+  await client.create(claims, { ...user, spec: { ...user.spec, volumeName: 'bound' } })
+  await eventOf(client, claims, {
+    name: { namespace, name: 'user' },
+    fits: (event) => event.type !== 'BOOKMARK' && event.object.status?.phase === 'Bound',
+  })
+  for (const name of ['bound', 'free']) await client.delete(volumes, { name })
+  await gone(client, volumes, { name: 'free' })
+  assert.ok((await client.get(volumes, { name: 'bound' })).metadata.deletionTimestamp)
+  await client.delete(claims, { namespace, name: 'user' })
+  await gone(client, volumes, { name: 'bound' })
+})
+
+test('what was made without protection gets it; other finalizers are left alone', async (t) => {
+  const client = await begin(t, ['--disable-admission-plugins=StorageObjectInUseProtection'])
+  const bare = claim('bare')
+  await client.create(claims, { ...bare, metadata: { ...bare.metadata, finalizers: ['example.com/mine'] } })
+  const name = { namespace, name: 'bare' }
+  const both = ['example.com/mine', 'orch.io/pvc-protection']
+  await eventOf(client, claims, {
+    name,
+    fits: (event) => event.type !== 'BOOKMARK' && event.object.metadata.finalizers?.join() === both.join(),
+  })
+  await client.delete(claims, name)
+  await eventOf(client, claims, {
+    name,
+    fits: (event) => event.type !== 'BOOKMARK' && event.object.metadata.finalizers?.join() === 'example.com/mine',
+  })
+  await client.patch(claims, name, { patch: { merge: { metadata: { finalizers: null } } } })
+  await gone(client, claims, name)
+})
+
+test('a claim of the default class gets a directory below the data directory, grows, and takes it along', async (t) => {
+  const server = await startUp(t)
+  const client = new Client(server.transport())
+  const name = { namespace, name: 'plain' }
+  const { storageClassName: _, ...plain } = spec
+  await client.create(claims, { ...claim('plain'), spec: plain } as never)
+  const bound = await eventOf(client, claims, {
+    name,
+    fits: (event) => event.type !== 'BOOKMARK' && event.object.status?.phase === 'Bound',
+  })
+  assert.ok(bound.type !== 'BOOKMARK')
+  assert.equal(bound.object.spec?.storageClassName, 'standard')
+  const volume = await client.get(volumes, { name: bound.object.spec?.volumeName ?? '' })
+  const path = volume.spec?.hostPath?.path ?? ''
+  assert.equal(path, `${server.directory}/data/volumes/${volume.metadata.name}`)
+  assert.ok(existsSync(path))
+  await client.patch(claims, name, { patch: { merge: { spec: { resources: { requests: { storage: '4Gi' } } } } } })
+  await eventOf(client, claims, {
+    name,
+    fits: (event) => event.type !== 'BOOKMARK' && event.object.status?.capacity?.storage === '4Gi',
+  })
+  await client.delete(claims, name)
+  await gone(client, claims, name)
+  await gone(client, volumes, { name: volume.metadata.name! })
+  assert.equal(existsSync(path), false)
+})
+
+test('--default-storage-class=false leaves the class out, --volume-directory says where volumes are', async (t) => {
+  const place = mkdtempSync(join(tmpdir(), 'orch-volumes-'))
+  t.after(() => rmSync(place, { recursive: true }))
+  const client = await begin(t, ['--default-storage-class=false', `--volume-directory=${place}/v`])
+  const classes = { group: 'storage.orch.io', version: 'v1', plural: 'storageclasses', namespaced: false }
+  assert.deepEqual((await client.list(classes)).items, [])
+  const metadata = { name: 'own' }
+  const own = { apiVersion: 'storage.orch.io/v1', kind: 'StorageClass', metadata, provisioner: 'orch.io/host-path' }
+  await client.create(classes, own)
+  await client.create(claims, { ...claim('elsewhere'), spec: { ...spec, storageClassName: 'own' } })
+  await eventOf(client, claims, {
+    name: { namespace, name: 'elsewhere' },
+    fits: (event) => event.type !== 'BOOKMARK' && event.object.status?.phase === 'Bound',
+  })
+  assert.equal(readdirSync(`${place}/v`).filter((file) => file.startsWith('pvc-')).length, 1)
+})

@@ -1,0 +1,96 @@
+/** Jobs that are deleted some time after they have finished. The clock is the test's own. */
+import assert from 'node:assert/strict'
+import { after, afterEach, before, test } from 'node:test'
+import type { ApiObject } from '../../../src/api/model/object.ts'
+import { jobs } from '../../../src/cluster/controllers/ttl-after-finished.ts'
+import { type LoopServer, loopServer } from '../../support/loop-manager.ts'
+import { untilTrue } from '../../support/until.ts'
+
+const endings: (() => Promise<void>)[] = []
+let server: LoopServer
+let now = Date.parse('2030-01-01T00:00:00Z')
+const clock = { now: () => now, monotonic: () => now }
+const loops = ['ttl-after-finished', 'garbagecollector']
+
+before(async () => {
+  server = await loopServer({ after: (run) => endings.push(run) })
+})
+after(async () => {
+  for (const end of endings) await end()
+})
+afterEach(async () => {
+  await server.end()
+})
+
+async function makeJob(name: string, ttlSecondsAfterFinished?: number): Promise<void> {
+  const template = { spec: { containers: [{ name: 'c', image: 'i' }], restartPolicy: 'Never' } }
+  const spec = { template, ...(ttlSecondsAfterFinished === undefined ? {} : { ttlSecondsAfterFinished }) }
+  await server.client.create(jobs, {
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: { name, namespace: 'default' },
+    spec,
+  } as ApiObject)
+}
+
+async function finish(name: string, type = 'Complete', lastTransitionTime = '2030-01-01T00:00:00Z'): Promise<void> {
+  const patch = { merge: { status: { conditions: [{ type, status: 'True', lastTransitionTime }] } } }
+  await server.client.patch(jobs, { name, namespace: 'default' }, { patch, subresource: 'status' })
+}
+
+async function names(): Promise<string[]> {
+  const { items } = await server.client.list(jobs, { namespace: 'default' })
+  return items.map(({ metadata }) => metadata.name ?? '')
+}
+
+test('a finished Job goes when its time is over, whether it failed or not; others stay', async () => {
+  await makeJob('complete', 60)
+  await makeJob('failed', 60)
+  await makeJob('longer', 61)
+  await makeJob('kept')
+  await makeJob('running', 0)
+  await finish('complete')
+  await finish('failed', 'Failed')
+  await finish('longer')
+  await finish('kept')
+  await makeJob('at-once', 0)
+  await finish('at-once')
+  server.run(loops, { clock })
+  await untilTrue(async () => !(await names()).includes('at-once'))
+  assert.deepEqual(await names(), ['complete', 'failed', 'kept', 'longer', 'running'])
+  await server.end()
+  now += 60_000
+  server.run(loops, { clock })
+  await untilTrue(async () => (await names()).length === 3)
+  assert.deepEqual(await names(), ['kept', 'longer', 'running'])
+})
+
+test('a Job goes in the foreground; a next manager finishes what the last one began', async () => {
+  await makeJob('begun', 0)
+  await finish('begun')
+  server.run(['ttl-after-finished'], { clock })
+  const isMarked = async () => {
+    const { metadata } = await server.client.get(jobs, { name: 'begun', namespace: 'default' })
+    return metadata.deletionTimestamp !== undefined && metadata.finalizers?.includes('foregroundDeletion') === true
+  }
+  await untilTrue(isMarked)
+  await server.end()
+  server.run(loops, { clock })
+  await untilTrue(async () => !(await names()).includes('begun'))
+})
+
+test('a Job that cannot be deleted does not hold up the others', async () => {
+  for (const name of ['broken', 'b', 'c']) {
+    await makeJob(name, 0)
+    await finish(name)
+  }
+  server.run(loops, {
+    clock,
+    through: (send) => async (request) => {
+      if (request.method === 'DELETE' && request.path.endsWith('/broken')) throw new Error('refused')
+      return await send(request)
+    },
+  })
+  await untilTrue(async () => !(await names()).some((name) => name === 'b' || name === 'c'))
+  assert.ok((await names()).includes('broken'))
+})

@@ -1,0 +1,206 @@
+/** Stages as data: what their expressions, delays and templates mean, and what is refused by its name. */
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import type { Json, JsonObject } from '../../../src/api/json/json.ts'
+import { removeTemporary, temporaryDirectory } from '../../../src/base/files/temporary-directory.ts'
+import { compileQuery } from '../../../src/cluster/nodes/stages/query.ts'
+import { readStage } from '../../../src/cluster/nodes/stages/read-stage.ts'
+import { readStageFiles } from '../../../src/cluster/nodes/stages/read-stage-files.ts'
+import { chooseStage, delayOf } from '../../../src/cluster/nodes/stages/stage.ts'
+import { compileTemplate } from '../../../src/cluster/nodes/stages/template.ts'
+
+const directory = temporaryDirectory('orch-test-stages-')
+after(() => removeTemporary(directory))
+
+const pod: JsonObject = {
+  metadata: {
+    name: 'a',
+    annotations: { 'example.com/wait': '90s', __proto__x: 'y' },
+    ownerReferences: [{ kind: 'Job' }],
+  },
+  spec: {
+    nodeName: 'n',
+    containers: [
+      { name: 'c', image: 'i' },
+      { name: 'd', image: 'j', ready: false },
+    ],
+  },
+  status: {
+    phase: 'Running',
+    conditions: [
+      { type: 'Ready', status: 'True' },
+      { type: 'Other', status: 'False' },
+    ],
+  },
+}
+
+test('expressions find what they say, and nothing in what is missing', () => {
+  for (const [text, wanted] of [
+    ['.status.phase', ['Running']],
+    ['.metadata.annotations["example.com/wait"]', ['90s']],
+    ['.metadata.ownerReferences.[].kind', ['Job']],
+    ['.spec.containers[].name', ['c', 'd']],
+    ['.spec.containers[1].name', ['d']],
+    ['.status.conditions.[] | select( .type == "Ready" ) | .status', ['True']],
+    ['.status.conditions[] | select(.type != "Ready") | .status', ['False']],
+    ['.status.nothing[].x, .status.phase', ['Running']],
+    ['.metadata.__proto__', []],
+    ['.metadata.constructor.name', []],
+  ] as const)
+    assert.deepEqual(compileQuery(text)(pod), wanted, text)
+})
+
+test('expressions that are not of this part of jq are refused', () => {
+  for (const text of [
+    '.a | length',
+    'map(.x)',
+    '.a + 1',
+    '',
+    '.a |',
+    '.a[',
+    'select(.a',
+    '.a b',
+    `.${'x'.repeat(2000)}`,
+  ])
+    assert.throws(() => compileQuery(text), { name: 'StageError', message: /is not supported/ }, text)
+})
+
+const stage = (spec: JsonObject, name = 's'): JsonObject => ({
+  ...{ apiVersion: 'kwok.x-k8s.io/v1alpha1', kind: 'Stage', metadata: { name } },
+  spec: { resourceRef: { kind: 'Pod' }, selector: {}, next: {}, ...spec },
+})
+const expression = (key: string, operator: string, values: string[] = []) => ({
+  selector: { matchExpressions: [{ key, operator, values }] },
+})
+
+test('selectors', () => {
+  const matches = (spec: JsonObject) => readStage(stage(spec)).matches(pod)
+  assert.ok(matches({}))
+  assert.ok(!matches({ selector: null }))
+  assert.ok(matches(expression('.status.phase', 'In', ['Running'])))
+  assert.ok(!matches(expression('.status.phase', 'NotIn', ['Running'])))
+  assert.ok(matches(expression('.status.podIP', 'DoesNotExist')))
+  assert.ok(!matches(expression('.metadata.name', 'DoesNotExist')))
+  assert.ok(matches({ selector: { matchAnnotations: { 'example.com/wait': '90s' } } }))
+  assert.ok(!matches({ selector: { matchLabels: { a: 'b' } } }))
+})
+
+test('what is not carried out is named', () => {
+  for (const [spec, message] of [
+    [{ resourceRef: { kind: 'Node' } }, /only stages of pods/],
+    [{ next: { patches: [] } }, /spec\.next\.patches is not supported/],
+    [{ immediateNextStage: true }, /spec\.immediateNextStage is not supported/],
+    [expression('.a', 'Near'), /operator "Near"/],
+    [{ next: { step: 'Fly' } }, /"Fly" is none of Start/],
+    [{ delay: { durationMilliseconds: -1 } }, /not a number from 0 on/],
+    [{ next: { event: { type: 'Odd' } } }, /neither Normal nor Warning/],
+  ] as const)
+    assert.throws(
+      () => readStage(stage(spec as JsonObject, 'odd')),
+      (error: Error) => {
+        assert.match(error.message, message)
+        return error.message.startsWith('stage "odd": ')
+      },
+    )
+})
+
+test('delays come from the stage, the object, a point in time and a count of failures', () => {
+  const now = Date.parse('2030-01-01T00:00:00Z')
+  const of = (delay: JsonObject, object: Json = pod) => delayOf(readStage(stage({ delay })).delay, object, now)
+  const from = (expressionFrom: string) => ({ expressionFrom })
+  assert.equal(of({ durationMilliseconds: 50 }), 50)
+  assert.equal(
+    of({ durationMilliseconds: 50, durationFrom: from('.metadata.annotations["example.com/wait"]') }),
+    90_000,
+  )
+  assert.equal(of({ durationMilliseconds: 50, durationFrom: from('.nothing') }), 50)
+  assert.equal(of({ durationFrom: from('.t') }, { t: '2030-01-01T00:00:05Z' }), 5000)
+  assert.equal(of({ durationFrom: from('.t') }, { t: '2029-01-01T00:00:05Z' }), 0)
+  assert.equal(of({ durationMilliseconds: 50, jitterDurationMilliseconds: 20 }), 20)
+  const jittered = of({ durationMilliseconds: 50, jitterDurationMilliseconds: 60 })
+  assert.ok(jittered >= 50 && jittered <= 60)
+  for (const [failures, wanted] of [
+    [0, 0],
+    [1, 10_000],
+    [3, 40_000],
+    [99, 300_000],
+  ] as const)
+    assert.equal(of({ durationMilliseconds: 10_000, backoffFrom: from('.n') }, { n: failures }), wanted)
+})
+
+test('of several stages one is drawn by weight', () => {
+  const stages = [readStage(stage({ weight: 1 }, 'rare')), readStage(stage({ weight: 1e9 }, 'often'))]
+  for (let i = 0; i < 20; i++) assert.equal(chooseStage(stages, pod)?.name, 'often')
+  assert.equal(chooseStage([readStage(stage({ selector: null }))], pod), undefined)
+})
+
+const functions = { Now: () => '2030-01-01T00:00:00Z' }
+const run = (text: string) => compileTemplate(text, new Set(['Now']))(pod, functions)
+
+test('templates', () => {
+  for (const [text, wanted] of [
+    ['a{{ .metadata.name }}b', 'aab'],
+    ['{{ $now := Now }}{{ $now | Quote }}', '"2030-01-01T00:00:00Z"'],
+    ['{{ range .spec.containers }}{{ .name }},{{ end }}', 'c,d,'],
+    ['{{ range $i, $c := .spec.containers }}{{ $i }}{{ $c.image }}{{ end }}', '0i1j'],
+    ['{{ range .spec.none }}x{{ else }}none{{ end }}', 'none'],
+    ['{{ if eq .status.phase "Failed" }}a{{ else if eq .status.phase "Running" }}b{{ else }}c{{ end }}', 'b'],
+    ['{{ with .status.phase }}{{ . }}{{ else }}x{{ end }}', 'Running'],
+    ['{{ $a := or .metadata.labels dict }}{{ or ( index $a "k" ) "d" }}', 'd'],
+    ['{{ (index .spec.containers 1).name }}', 'd'],
+    ['x {{- " y " -}} z', 'x y z'],
+    ['{{/* a comment */}}x', 'x'],
+    ['{{ $n := 1 }}{{ range .spec.containers }}{{ $n = add $n 1 }}{{ end }}{{ $n }}', '3'],
+    ['{{ "}}" }}', '}}'],
+    ['{{ .metadata.__proto__ }}', '<no value>'],
+    ['{{ eq .metadata.missing "x" }}{{ not .metadata.missing }}', 'falsetrue'],
+  ] as const)
+    assert.equal(run(text), wanted, text)
+})
+
+test('templates that cannot be carried out are refused when they are read, or bounded', () => {
+  for (const [text, message] of [
+    ['{{ fly }}', /line 1, column 4: function "fly" not defined/],
+    ['{{ template "x" }}', /template "x" not defined/],
+    ['{{ if .a }}', /\{\{if\}\} without \{\{end\}\}/],
+    ['{{ end }}', /unexpected \{\{end\}\}/],
+    ['{{ .a', /unclosed action/],
+    ['{{ $x }}', /undefined variable "\$x"/],
+    ['{{ ~ }}', /unexpected "~"/],
+    [`${'{{ if .metadata }}'.repeat(300)}`, /inside each other/],
+    ['{{ range 5 }}{{ end }}', /can't iterate over 5/],
+    [
+      `{{ $a := list ${'1 '.repeat(500)} }}{{ range $a }}{{ range $a }}x{{ end }}{{ end }}`,
+      /takes more than 100000 steps/,
+    ],
+    [
+      `{{ $a := "ab" }}{{ range list ${'1 '.repeat(99)} }}{{ $a = print $a $a }}{{ end }}`,
+      /more than 1048576 characters/,
+    ],
+  ] as const)
+    assert.throws(() => run(text), { name: 'StageError', message }, text)
+})
+
+test('files of stages are read whole, and their faults named with the file', () => {
+  const file = join(directory, 'stages.yaml')
+  writeFileSync(
+    file,
+    `# two\n---\n${JSON.stringify(stage({ next: { statusTemplate: 'phase: {{ .x }}' } }, 'one'))}\n---\n`,
+  )
+  const { stages, parseStatus } = readStageFiles([file], (each) => readFileSync(each, 'utf8'))
+  assert.deepEqual(
+    stages.map(({ name }) => name),
+    ['one'],
+  )
+  assert.deepEqual(parseStatus('phase: Running\npodIPs:\n- ip: "1"\n'), { phase: 'Running', podIPs: [{ ip: '1' }] })
+  for (const [text, message] of [
+    ['kind: Pod\napiVersion: v1\n', /stages\.yaml: it holds a Pod of v1, not a Stage/],
+    [JSON.stringify(stage({ next: { statusTemplate: '{{ fly }}' } }, 'two')), /stages\.yaml: stage "two": .*"fly"/],
+    ['a: [', /stages\.yaml: /],
+  ] as const) {
+    writeFileSync(file, text)
+    assert.throws(() => readStageFiles([file], (each) => readFileSync(each, 'utf8')), { name: 'StageError', message })
+  }
+})

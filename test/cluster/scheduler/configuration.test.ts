@@ -1,0 +1,113 @@
+/** The configuration of a kube-scheduler as settings, and what is said of one that cannot be taken. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Json, JsonObject } from '../../../src/api/json/json.ts'
+import { readConfiguration } from '../../../src/cluster/scheduler/configuration.ts'
+import { defaultProfile } from '../../../src/cluster/scheduler/profile.ts'
+import { placeOf, pod } from '../../support/scheduling.ts'
+
+const file = (rest: JsonObject = {}, version = 'kubescheduler.config.k8s.io/v1beta3'): Json => ({
+  ...{ apiVersion: version, kind: 'KubeSchedulerConfiguration', ...rest },
+})
+const withPlugins = (plugins: JsonObject) => readConfiguration(file({ profiles: [{ plugins }] })).profiles[0]!
+const names = (plugins: readonly { readonly name: string }[]) => plugins.map(({ name }) => name)
+const weights = (config: Json) =>
+  Object.fromEntries(readConfiguration(config).profiles[0]!.scores.map(({ plugin, weight }) => [plugin.name, weight]))
+
+test('an empty one is the default', () => {
+  const { profiles, percentageOfNodes, timing } = readConfiguration(file())
+  assert.deepEqual([percentageOfNodes, timing.firstBackoffMs, timing.maxBackoffMs], [0, 1000, 10_000])
+  assert.deepEqual(
+    profiles.map(({ schedulerName, filters, preempts }) => [schedulerName, names(filters), preempts]),
+    [['default-scheduler', names(defaultProfile.filters), true]],
+  )
+})
+
+test('weights are those of its version', () => {
+  const { TaintToleration, NodeAffinity, PodTopologySpread } = weights(file())
+  assert.deepEqual([TaintToleration, NodeAffinity, PodTopologySpread], [3, 2, 2])
+  const before = weights(file({}, 'kubescheduler.config.orch.io/v1beta2'))
+  assert.deepEqual([before.TaintToleration, before.NodeAffinity, before.PodTopologySpread], [1, 1, 2])
+})
+
+test('several profiles, back-offs and the share of nodes', () => {
+  const profiles = [{ schedulerName: 'a' }, { schedulerName: 'b' }]
+  const found = readConfiguration(file({ profiles, percentageOfNodesToScore: 30, podMaxBackoffSeconds: 60 }))
+  assert.deepEqual(
+    found.profiles.map(({ schedulerName }) => schedulerName),
+    ['a', 'b'],
+  )
+  assert.deepEqual([found.percentageOfNodes, found.timing.maxBackoffMs], [30, 60_000])
+})
+
+test('plugins are left out and added, at one point or at all', () => {
+  const noTaints = withPlugins({ filter: { disabled: [{ name: 'TaintToleration' }] } })
+  assert.equal(names(noTaints.filters).includes('TaintToleration'), false)
+  assert.equal(
+    noTaints.scores.some(({ plugin }) => plugin.name === 'TaintToleration'),
+    true,
+  )
+  const only = withPlugins({
+    score: { disabled: [{ name: '*' }], enabled: [{ name: 'ImageLocality', weight: 7 }] },
+    postFilter: { disabled: [{ name: '*' }] },
+  })
+  assert.deepEqual(
+    only.scores.map(({ plugin, weight }) => [plugin.name, weight]),
+    [['ImageLocality', 7]],
+  )
+  assert.equal(only.preempts, false)
+  const bare = withPlugins({ multiPoint: { disabled: [{ name: '*' }] } })
+  assert.deepEqual([bare.filters.length, bare.scores.length, bare.preempts], [0, 0, false])
+})
+
+test('the fullest node that fits is taken where that is asked for', () => {
+  const pluginConfig = [{ name: 'NodeResourcesFit', args: { scoringStrategy: { type: 'MostAllocated' } } }]
+  const plugins = { score: { disabled: [{ name: '*' }], enabled: [{ name: 'NodeResourcesFit' }] } }
+  const [profile] = readConfiguration(file({ profiles: [{ plugins, pluginConfig }] })).profiles
+  const cluster = { nodes: { a: {}, b: {} }, pods: [pod('other', { on: 'b', cpu: '2', memory: '1Gi' })] }
+  assert.equal(placeOf(cluster, pod('p', { cpu: '1', memory: '1Gi' }), profile), 'b')
+  assert.equal(placeOf(cluster, pod('p', { cpu: '1', memory: '1Gi' })), 'a')
+})
+
+for (const [config, pattern] of [
+  [null, /^the file must be an object$/],
+  [
+    { kind: 'KubeSchedulerConfiguration', apiVersion: 'v1' },
+    /^it must be of kind KubeSchedulerConfiguration in v1beta2/,
+  ],
+  [file({ leaderElection: {} }), /^leaderElection is not supported; supported here: apiVersion, kind, profiles/],
+  [file({ extenders: [] }), /^extenders is not supported/],
+  [file({ profiles: [{ schedulerName: 'a' }, { schedulerName: 'a' }] }), /^profiles: "a" is there more than once$/],
+  [file({ profiles: [{ plugins: { bind: {} } }] }), /^profiles\[0\]\.plugins\.bind is not supported/],
+  [
+    file({ profiles: [{ plugins: { score: { enabled: [{ name: 'Magic' }] } } }] }),
+    /^profiles\[0\]\.plugins\.score\.enabled\[0\]\.name: there is no plugin "Magic": NodeUnschedulable, /,
+  ],
+  [
+    file({ profiles: [{ pluginConfig: [{ name: 'NodeResourcesFit', args: { ignoredResources: [] } }] }] }),
+    /^profiles\[0\]\.pluginConfig\[0\]\.args\.ignoredResources is not supported/,
+  ],
+  [
+    file({ profiles: [{ pluginConfig: [{ name: 'toString' }] }] }),
+    /^profiles\[0\]\.pluginConfig\[0\]\.name: arguments are taken for NodeResourcesFit, InterPodAffinity, PodTopologySpread$/,
+  ],
+  [
+    file({
+      profiles: [
+        {
+          pluginConfig: [
+            {
+              name: 'PodTopologySpread',
+              args: { defaultingType: 'List', defaultConstraints: [{ topologyKey: 'zone' }] },
+            },
+          ],
+        },
+      ],
+    }),
+    /^profiles\[0\]\.pluginConfig\[0\]\.args\.defaultConstraints\[0\]\.whenUnsatisfiable must be a text$/,
+  ],
+  [file({ percentageOfNodesToScore: 101 }), /^percentageOfNodesToScore must be a number from 0 to 100$/],
+] as const)
+  test(`refused: ${String(pattern).slice(2, 60)}`, () => {
+    assert.throws(() => readConfiguration(config as Json), { message: pattern })
+  })

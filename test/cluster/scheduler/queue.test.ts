@@ -1,0 +1,156 @@
+/** Which Pod is tried when: by priority and time, after back-offs, and when something happens that could help it. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Heap } from '../../../src/base/collections/heap.ts'
+import { TaskPool } from '../../../src/base/concurrency/task-pool.ts'
+import { happened } from '../../../src/cluster/scheduler/plugin.ts'
+import { SchedulingQueue } from '../../../src/cluster/scheduler/queue.ts'
+import { pod } from '../../support/scheduling.ts'
+
+const { podGone, nodeAdded } = happened
+const isNew = { isChanged: true }
+
+function open() {
+  const clock = { now: 0 }
+  const queue = new SchedulingQueue(() => clock.now)
+  const add = (name: string, priority = 0) => queue.set(pod(name, { priority }), isNew)
+  const next = () => {
+    queue.refresh()
+    return queue.take()
+  }
+  /** Tries the next one, which fits nowhere. */
+  const refuse = (wokenBy: number) => {
+    const entry = next()!
+    queue.rest(entry, wokenBy)
+    return entry
+  }
+  return { clock, queue, add, next, refuse }
+}
+
+test('the more important first, then the older', () => {
+  const { clock, add, next } = open()
+  for (const [name, priority] of [
+    ['a', 0],
+    ['b', 5],
+    ['c', 0],
+    ['d', 5],
+  ] as const) {
+    add(name, priority)
+    clock.now++
+  }
+  assert.deepEqual(
+    [next(), next(), next(), next(), next()].map((each) => each?.pod.name),
+    ['b', 'd', 'a', 'c', undefined],
+  )
+})
+
+test('a pod that fits nowhere rests until something happens that could help it', () => {
+  const { clock, queue, add, next, refuse } = open()
+  add('a')
+  refuse(podGone)
+  clock.now = 5_000
+  assert.equal(next(), undefined)
+  queue.note(nodeAdded)
+  assert.equal(next(), undefined)
+  queue.note(podGone)
+  assert.equal(next()?.pod.name, 'a')
+})
+
+test('back-offs grow from one second to ten, whatever happens', () => {
+  const { clock, queue, add, next, refuse } = open()
+  add('a')
+  const waits: number[] = []
+  for (let i = 0; i < 6; i++) {
+    refuse(podGone)
+    queue.note(podGone)
+    queue.refresh()
+    const began = clock.now
+    assert.equal(next(), undefined)
+    clock.now += queue.nextMs! - 1
+    assert.equal(next(), undefined)
+    clock.now++
+    waits.push(clock.now - began)
+  }
+  assert.deepEqual(waits, [1_000, 2_000, 4_000, 8_000, 10_000, 10_000])
+})
+
+test('after a minute it is tried again in any case', () => {
+  const { clock, queue, add, next, refuse } = open()
+  add('a')
+  refuse(podGone)
+  assert.equal(queue.nextMs, 60_000)
+  clock.now = 59_999
+  assert.equal(next(), undefined)
+  clock.now = 60_000
+  assert.equal(next()?.pod.name, 'a')
+})
+
+test('what happens while a pod is being tried is not missed', () => {
+  const { clock, queue, add, next } = open()
+  add('a')
+  const entry = next()!
+  queue.note(podGone)
+  queue.rest(entry, podGone)
+  clock.now = 1_000
+  assert.equal(next()?.pod.name, 'a')
+})
+
+test('a pod that was changed is tried again, one whose status was changed is not', () => {
+  const { clock, queue, add, next, refuse } = open()
+  add('a')
+  const { pod: known } = refuse(0)
+  clock.now = 2_000
+  queue.set(known, { isChanged: false })
+  assert.equal(next(), undefined)
+  queue.set(known, isNew)
+  assert.equal(next()?.pod.name, 'a')
+})
+
+test('a pod that is gone is not tried, nor is it kept', () => {
+  const { queue, add, next } = open()
+  for (const name of ['a', 'b', 'c']) add(name)
+  const [a, b] = [next()!, next()!]
+  for (const name of ['a', 'b', 'c']) queue.remove(`default/${name}`)
+  queue.rest(a, ~0)
+  queue.retry(b)
+  queue.note(~0)
+  assert.equal(next(), undefined)
+  assert.deepEqual([queue.size, queue.nextMs], [0, undefined])
+})
+
+test('ten thousand pods that wait are looked at once for ten thousand happenings', () => {
+  const { clock, queue, add, next, refuse } = open()
+  for (let i = 0; i < 10_000; i++) add(`p${i}`)
+  for (let i = 0; i < 10_000; i++) refuse(podGone)
+  clock.now = 2_000
+  for (let i = 0; i < 10_000; i++) queue.note(podGone)
+  let count = 0
+  while (next() !== undefined) count++
+  assert.equal(count, 10_000)
+})
+
+test('a heap hands out its values in order', () => {
+  const heap = new Heap<number>((a, b) => a < b)
+  const values = Array.from({ length: 500 }, (_, i) => (i * 7919) % 503)
+  for (const value of values) heap.push(value)
+  assert.equal(heap.peek(), 0)
+  const found = Array.from({ length: 501 }, () => heap.pop())
+  assert.deepEqual(found, [...values.sort((a, b) => a - b), undefined])
+})
+
+test('a pool has no more tasks under way than it may, except for those that wait elsewhere', async () => {
+  const pool = new TaskPool(1)
+  const [first, outside] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  assert.equal(pool.room(), undefined)
+  pool.run(async () => {
+    await first.promise
+    await pool.outside(outside.promise)
+  })
+  const room = pool.room()
+  assert.notEqual(room, undefined)
+  first.resolve()
+  await room
+  assert.equal(pool.room(), undefined)
+  outside.resolve()
+  await pool.settled()
+})

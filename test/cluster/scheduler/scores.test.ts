@@ -1,0 +1,170 @@
+/** Which of the possible nodes is preferred, plugin by plugin: the numbers of kube-scheduler 1.23. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { nodesToFind } from '../../../src/cluster/scheduler/find-node.ts'
+import { type ClusterParts, type PodParts, placeOf, pod, scores } from '../../support/scheduling.ts'
+
+const web = { app: 'web' }
+const zones = { a: { labels: { zone: '1' } }, b: { labels: { zone: '1' } }, c: { labels: { zone: '2' } } }
+const mild = (...keys: string[]) => ({ spec: { taints: keys.map((key) => ({ key, effect: 'PreferNoSchedule' })) } })
+const like = (app: string) => ({ labelSelector: { matchLabels: { app } }, topologyKey: 'zone' })
+const preferred = (weight: number, podAffinityTerm: object) => ({
+  preferredDuringSchedulingIgnoredDuringExecution: [{ weight, podAffinityTerm }],
+})
+const ofNode = (weight: number, key: string) => ({
+  ...{ weight, preference: { matchExpressions: [{ key, operator: 'Exists' }] } },
+})
+const mb = 1024 * 1024
+
+interface Row {
+  readonly plugin: string
+  readonly name: string
+  readonly pod: PodParts
+  readonly cluster: ClusterParts
+  readonly wanted: readonly number[] | undefined
+}
+
+const rows: Row[] = [
+  {
+    plugin: 'NodeResourcesFit',
+    name: 'less requested is better: the mean of cpu and memory',
+    pod: { cpu: '3000m', memory: '5000' },
+    cluster: { nodes: { a: { cpu: '4000m', memory: '10000' }, b: { cpu: '6000m', memory: '10000' } } },
+    // ((4000-3000)*100/4000 + (10000-5000)*100/10000) / 2, and the same with 6000.
+    wanted: [37, 50],
+  },
+  {
+    plugin: 'NodeResourcesFit',
+    name: 'a pod that requests nothing counts as a small one',
+    pod: {},
+    cluster: {
+      nodes: { a: { cpu: '1', memory: '2000Mi' }, b: { cpu: '1', memory: '2000Mi' } },
+      pods: [pod('other', { on: 'a' })],
+    },
+    wanted: [80, 90],
+  },
+  {
+    plugin: 'NodeResourcesBalancedAllocation',
+    name: 'cpu and memory to about the same part',
+    pod: { cpu: '3000m', memory: '5000' },
+    cluster: { nodes: { a: { cpu: '4000m', memory: '10000' }, b: { cpu: '6000m', memory: '10000' } } },
+    // 75% and 50%: 1 - 0.25/2; 50% and 50%.
+    wanted: [87, 100],
+  },
+  {
+    plugin: 'TaintToleration',
+    name: 'fewer taints that only prefer',
+    pod: { tolerations: [{ key: 'ok', operator: 'Exists' }] },
+    cluster: { nodes: { a: mild('x', 'y'), b: mild('x', 'ok'), c: {} } },
+    wanted: [0, 50, 100],
+  },
+  { plugin: 'TaintToleration', name: 'no taints', pod: {}, cluster: { nodes: { a: {} } }, wanted: undefined },
+  {
+    plugin: 'NodeAffinity',
+    name: 'the sum of the weights of what matches',
+    pod: {
+      affinity: {
+        nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [ofNode(4, 'fast'), ofNode(1, 'new')] },
+      },
+    },
+    cluster: { nodes: { a: { labels: { fast: '', new: '' } }, b: { labels: { fast: '' } }, c: {} } },
+    wanted: [100, 80, 0],
+  },
+  {
+    plugin: 'ImageLocality',
+    name: 'images that are there, by size and by how many nodes have them',
+    pod: { containers: [{ name: 'c', image: 'example.com/big' }] },
+    cluster: {
+      nodes: { a: { images: [{ names: ['example.com/big:latest'], sizeBytes: 1000 * mb }] }, b: {} },
+    },
+    // Half of the nodes have it: (500 - 23) / (1000 - 23).
+    wanted: [48, 0],
+  },
+  {
+    plugin: 'InterPodAffinity',
+    name: 'near to those that it prefers',
+    pod: { affinity: { podAffinity: preferred(5, like('web')) } },
+    cluster: { nodes: zones, pods: [pod('w', { on: 'a', labels: web })] },
+    wanted: [100, 100, 0],
+  },
+  {
+    plugin: 'InterPodAffinity',
+    name: 'away from those that it prefers to be away from, and near to those that demand it',
+    pod: { labels: web, affinity: { podAntiAffinity: preferred(5, like('db')) } },
+    cluster: {
+      nodes: { ...zones, d: { labels: { zone: '3' } } },
+      pods: [
+        pod('db', { on: 'a', labels: { app: 'db' } }),
+        pod('fan', {
+          on: 'c',
+          affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [like('web')] } },
+        }),
+      ],
+    },
+    wanted: [0, 0, 100, 83],
+  },
+  {
+    plugin: 'PodTopologySpread',
+    name: 'fewer pods alike in the same zone',
+    pod: {
+      labels: web,
+      topologySpreadConstraints: [
+        { topologyKey: 'zone', maxSkew: 1, whenUnsatisfiable: 'ScheduleAnyway', labelSelector: { matchLabels: web } },
+      ],
+    },
+    cluster: {
+      nodes: { ...zones, d: {} },
+      pods: [
+        pod('1', { on: 'a', labels: web }),
+        pod('2', { on: 'b', labels: web }),
+        pod('3', { on: 'c', labels: web }),
+      ],
+    },
+    // 2 and 1 pods times ln(4): 3 and 1; a node without the label counts for nothing.
+    wanted: [33, 33, 100, 0],
+  },
+  {
+    plugin: 'PodTopologySpread',
+    name: 'pods of a workload are spread over hosts without saying so',
+    pod: { labels: web },
+    cluster: {
+      nodes: { a: {}, b: {} },
+      pods: [pod('1', { on: 'a', labels: web })],
+      workloadSelector: { matchLabels: web },
+    },
+    // 1 * ln(4) + 2 = 3, and 2: (3 + 2 - 3) / 3 and (3 + 2 - 2) / 3.
+    wanted: [66, 100],
+  },
+  {
+    plugin: 'PodTopologySpread',
+    name: 'a pod that belongs to nothing is not spread',
+    pod: { labels: web },
+    cluster: { nodes: { a: {}, b: {} } },
+    wanted: undefined,
+  },
+]
+
+for (const { plugin, name, pod: parts, cluster, wanted } of rows)
+  test(`${plugin}: ${name}`, () => {
+    assert.deepEqual(scores(plugin, cluster, pod('p', parts)), wanted)
+  })
+
+test('the highest sum of weighted scores wins', () => {
+  const nodes = { a: { cpu: '2' }, b: { cpu: '8', memory: '16Gi' } }
+  assert.equal(placeOf({ nodes }, pod('p', { cpu: '1', memory: '1Gi' })), 'b')
+})
+
+for (const [all, percentage, wanted] of [
+  [10, 0, 10],
+  [99, 50, 99],
+  [100, 0, 100],
+  [1000, 0, 420],
+  [1000, 40, 400],
+  [1000, 5, 100],
+  [5000, 0, 500],
+  [6000, 0, 300],
+  [6000, 100, 6000],
+] as const)
+  test(`of ${all} nodes at ${percentage}% it is enough to find ${wanted}`, () => {
+    assert.equal(nodesToFind(all, percentage), wanted)
+  })

@@ -1,0 +1,205 @@
+/**
+ * Caches that are added while the feed runs: whatever is written before, during and after their list is in them once,
+ * also where the list is ahead of the feed, and where the feed is lost meanwhile.
+ */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { encodeStored } from '../../../src/api/codec/stored.ts'
+import type { ApiObject } from '../../../src/api/model/object.ts'
+import { Caches } from '../../../src/storage/cache/caches.ts'
+import { jsonEvents } from '../../../src/storage/cache/event.ts'
+import { MemoryStore } from '../../../src/storage/store/memory.ts'
+import {
+  type Batch,
+  type ListRange,
+  RevisionGone,
+  type Snapshot,
+  type WatchOptions,
+} from '../../../src/storage/store/store.ts'
+import { assertBrief } from '../../support/effort.ts'
+
+const prefix = 'objects/core/widgets/'
+
+/** A store whose lists of widgets, and whose feed, can be held up; and whose feed can be lost. */
+class HeldStore extends MemoryStore {
+  holdList: Promise<void> | undefined
+  holdFeed: Promise<void> | undefined
+  lists = 0
+  loseFeed: (() => void) | undefined
+
+  override async list(range: ListRange): Promise<Snapshot> {
+    const snapshot = await super.list(range)
+    if (range.prefix !== prefix) return snapshot
+    this.lists++
+    // What is listed was read before the wait: what is written meanwhile is not in it.
+    await this.holdList
+    return snapshot
+  }
+
+  override async *watch(options: WatchOptions): AsyncGenerator<Batch> {
+    const lost = new Promise<never>((_, reject) => {
+      this.loseFeed = () => reject(new RevisionGone(1, 2))
+    })
+    lost.catch(() => {})
+    const batches = super.watch(options)[Symbol.asyncIterator]()
+    for (;;) {
+      const next = await Promise.race([batches.next(), lost])
+      if (next.done) return
+      await this.holdFeed
+      yield next.value
+    }
+  }
+}
+
+function storedValue(key: string, i: number): Buffer {
+  const name = key.slice(key.lastIndexOf('/') + 1)
+  const metadata = { name, uid: `uid-${name}`, creationTimestamp: '2026-01-01T00:00:00Z' }
+  const object = { apiVersion: 'v1', kind: 'Widget', metadata, i } as unknown as ApiObject
+  return encodeStored(key, { object, order: undefined, header: {} })
+}
+
+async function put(store: MemoryStore, name: string, i: number): Promise<void> {
+  const key = `${prefix}${name}`
+  const expected = (await store.get(key))?.revision ?? 0
+  await store.commit({ key, expected, value: storedValue(key, i) })
+}
+
+async function remove(store: MemoryStore, name: string): Promise<void> {
+  const key = `${prefix}${name}`
+  await store.commit({ key, expected: (await store.get(key))!.revision, value: undefined })
+}
+
+async function start(t: TestContext): Promise<{ store: HeldStore; caches: Caches }> {
+  const store = new HeldStore()
+  const caches = new Caches(store, { onError: () => {}, onUnreadable: ({ key }) => assert.fail(key) })
+  caches.add('core', 'others')
+  await caches.start()
+  t.after(async () => {
+    await caches.stop()
+    await store.close()
+  })
+  return { store, caches }
+}
+
+/** Its objects as `name=i`. */
+function contents(cache: ReturnType<Caches['add']>): string[] {
+  return [...cache.slices({ namespace: undefined })]
+    .flat()
+    .map(({ name, json }) => `${name}=${JSON.parse(String(json)).i}`)
+}
+
+async function atPresent(caches: Caches, store: MemoryStore): Promise<void> {
+  assert.ok(await caches.reached(await store.revision(), 5000))
+}
+
+test('what is written while a late cache is listed is in it, once, and told once to who watches from then on', async (t) => {
+  const { store, caches } = await start(t)
+  await put(store, 'kept', 1)
+  await put(store, 'changed', 1)
+  await put(store, 'gone', 1)
+  const hold = Promise.withResolvers<void>()
+  store.holdList = hold.promise
+  const cache = caches.add('core', 'widgets')
+  const filled = caches.fill(cache)
+  await put(store, 'changed', 2)
+  await remove(store, 'gone')
+  await put(store, 'new', 1)
+  await put(store, 'brief', 1)
+  await remove(store, 'brief')
+  await atPresent(caches, store)
+  hold.resolve()
+  await filled
+  assert.deepEqual(contents(cache), ['changed=2', 'kept=1', 'new=1'])
+
+  const watcher = cache.watch({ namespace: undefined, name: undefined, matches: undefined }, jsonEvents)
+  watcher.begin(caches.revision)
+  await put(store, 'new', 2)
+  await remove(store, 'kept')
+  await atPresent(caches, store)
+  const told = watcher.take(1e6).map((bytes) => JSON.parse(String(bytes)))
+  assert.deepEqual(
+    told.map(({ type, object }) => [type, object.metadata.name]),
+    [
+      ['MODIFIED', 'new'],
+      ['DELETED', 'kept'],
+    ],
+  )
+  assert.deepEqual(contents(cache), ['changed=2', 'new=2'])
+})
+
+test('a list that is ahead of the feed waits for it, and what the feed brings of before is not taken twice', async (t) => {
+  const { store, caches } = await start(t)
+  const hold = Promise.withResolvers<void>()
+  store.holdFeed = hold.promise
+  await put(store, 'a', 1)
+  await put(store, 'a', 2)
+  const cache = caches.add('core', 'widgets')
+  let isFilled = false
+  const filled = caches.fill(cache).then(() => {
+    isFilled = true
+  })
+  while (store.lists === 0) await new Promise(setImmediate)
+  await new Promise(setImmediate)
+  assert.equal(isFilled, false, 'the feed has not come to the revision of the list')
+  hold.resolve()
+  await filled
+  assert.deepEqual(contents(cache), ['a=2'])
+  assert.deepEqual(cache.eventsAfter(cache.floor, 10), [])
+})
+
+test('a late cache whose feed is lost while it is listed is listed again', async (t) => {
+  const { store, caches } = await start(t)
+  await put(store, 'a', 1)
+  const hold = Promise.withResolvers<void>()
+  store.holdList = hold.promise
+  const cache = caches.add('core', 'widgets')
+  const filled = caches.fill(cache)
+  store.loseFeed!()
+  await put(store, 'a', 2)
+  await put(store, 'b', 1)
+  const before = caches.revision
+  while (caches.revision === before || caches.fault !== undefined)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  hold.resolve()
+  await filled
+  assert.deepEqual(contents(cache), ['a=2', 'b=1'])
+})
+
+test('a cache that is removed is fed no more, ends its watches, and one that is added anew is another', async (t) => {
+  const { store, caches } = await start(t)
+  const cache = caches.add('core', 'widgets')
+  await caches.fill(cache)
+  assert.equal(caches.add('core', 'widgets'), cache)
+  const watcher = cache.watch({ namespace: undefined, name: undefined, matches: undefined }, jsonEvents)
+  watcher.begin(caches.revision)
+  caches.remove(cache)
+  assert.ok(watcher.closed)
+  assert.ok(cache.retired)
+  await put(store, 'a', 1)
+  await atPresent(caches, store)
+  assert.deepEqual(contents(cache), [])
+  const another = caches.add('core', 'widgets')
+  await caches.fill(another)
+  assert.notEqual(another, cache)
+  assert.deepEqual(contents(another), ['a=1'])
+})
+
+test('many changes at once are taken in bit by bit, and readers need not wait for all of them', async (t) => {
+  const { store, caches } = await start(t)
+  const cache = caches.add('core', 'widgets')
+  await caches.fill(cache)
+  cache.onChange(() => {
+    for (const end = performance.now() + 0.5; performance.now() < end; );
+  })
+  await assertBrief(25, async () => {
+    const hold = Promise.withResolvers<void>()
+    store.holdFeed = hold.promise
+    await put(store, 'first', 1)
+    const first = await store.revision()
+    for (let i = 0; i < 100; i++) await put(store, `many-${i}`, i)
+    hold.resolve()
+    assert.ok(await caches.reached(first, 5000))
+    assert.ok(caches.revision < (await store.revision()), 'the first is there before the last')
+    await atPresent(caches, store)
+  })
+})

@@ -1,0 +1,208 @@
+/** The ciphers, what a configuration may say, and what becomes of values that nobody can decrypt. */
+import assert from 'node:assert/strict'
+import { createDecipheriv, randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { encodeStored } from '../../../src/api/codec/stored.ts'
+import type { Json } from '../../../src/api/json/json.ts'
+import { vendorOf } from '../../../src/api/model/vendor.ts'
+import { readEncryptionFile } from '../../../src/server/store/encryption.ts'
+import { decrypt, encryptedStore } from '../../../src/storage/encryption/encrypted-store.ts'
+import { aescbc, aesgcm, identity, type Provider, secretbox } from '../../../src/storage/encryption/providers.ts'
+import { readEncryption } from '../../../src/storage/encryption/read-configuration.ts'
+import { rewriteAll } from '../../../src/storage/encryption/rewrite.ts'
+import { MemoryStore } from '../../../src/storage/store/memory.ts'
+
+const key = Buffer.alloc(32, 7)
+const value = Buffer.from('a value that nobody is to see')
+const providers: readonly Provider[] = [aesgcm('g:', key), aescbc('c:', key), await secretbox('s:', key)]
+
+for (const provider of providers)
+  test(`${provider.marker} gives back what was encrypted, and never writes the same twice`, () => {
+    const sealed = provider.encrypt('place', value)
+    assert.ok(sealed.toString('latin1').startsWith(provider.marker))
+    assert.ok(!sealed.includes('nobody'))
+    assert.notDeepEqual(provider.encrypt('place', value), sealed)
+    assert.deepEqual(provider.decrypt('place', sealed.subarray(2)), value)
+    assert.deepEqual(provider.decrypt('place', provider.encrypt('place', Buffer.alloc(0)).subarray(2)), Buffer.alloc(0))
+    for (const length of [0, 1, 12, 16, 24])
+      assert.throws(() => provider.decrypt('place', sealed.subarray(2, 2 + length)))
+  })
+
+test('damage is found by the ciphers that authenticate, and so is a value in another place by the one that binds it', () => {
+  for (const provider of [providers[0]!, providers[2]!]) {
+    const sealed = provider.encrypt('place', value)
+    sealed[30]! ^= 1
+    assert.throws(() => provider.decrypt('place', sealed.subarray(2)))
+  }
+  assert.throws(() => providers[0]!.decrypt('elsewhere', providers[0]!.encrypt('place', value).subarray(2)))
+})
+
+test('the layout is the one that kube-apiserver writes: vector, then padded blocks', () => {
+  const sealed = providers[1]!.encrypt('', value).subarray(2)
+  const decipher = createDecipheriv('aes-256-cbc', key, sealed.subarray(0, 16))
+  assert.deepEqual(Buffer.concat([decipher.update(sealed.subarray(16)), decipher.final()]), value)
+})
+
+const names = {
+  vendor: vendorOf('kubernetes'),
+  prefixOf: (resource: string) => `objects/core/${resource}/`,
+  isStoredValue: () => true,
+}
+const secret = key.toString('base64')
+const configured = (given: Json, resources: Json = ['secrets']) => ({
+  ...{ apiVersion: 'apiserver.config.k8s.io/v1', kind: 'EncryptionConfiguration' },
+  resources: [{ resources, providers: given }],
+})
+
+test('a configuration names providers in their order, each with its keys', async () => {
+  const keys = [
+    { name: 'new', secret },
+    { name: 'old', secret },
+  ]
+  const read = await readEncryption(configured([{ secretbox: { keys } }, { identity: {} }]), names)
+  assert.deepEqual(
+    read.get('objects/core/secrets/')!.map(({ marker }) => marker),
+    ['k8s:enc:secretbox:v1:new:', 'k8s:enc:secretbox:v1:old:', ''],
+  )
+})
+
+const named = (name: string) => ({ name, secret: randomBytes(32).toString('base64') })
+
+const refused: [Json, RegExp][] = [
+  [{ kind: 'EncryptionConfig' }, /kind EncryptionConfiguration in apiserver\.config\.k8s\.io\/v1/],
+  [configured([]), /resources\[0\]\.providers/],
+  [configured([{ kms: { name: 'k' } }]), /kms is not supported/],
+  [configured([{ rot13: {} }]), /unknown provider "rot13"/],
+  [configured([{ aesgcm: {}, identity: {} }]), /a provider has one name/],
+  [configured([{ aesgcm: { keys: [] } }]), /providers\[0\]\.aesgcm\.keys/],
+  [configured([{ aesgcm: { keys: [{ name: 'a:b', secret }] } }]), /keys\[0\]\.name/],
+  [configured([{ aesgcm: { keys: [{ name: 'a', secret: 'not base64!' }] } }]), /keys\[0\]\.secret: must be base64$/],
+  [configured([{ secretbox: { keys: [{ name: 'a', secret: 'c2hvcnQ=' }] } }]), /of 32 bytes, not 5/],
+  [configured([{ identity: {} }], ['*']), /without wildcards/],
+  [configured([{ identity: {} }], ['secrets', 'secrets']), /named twice/],
+]
+refused.push(
+  [
+    configured([{ aescbc: { keys: [named('a'), named('b'), named('a')] } }]),
+    /keys\[2\]\.name: two aescbc keys have the name "a"/,
+  ],
+  [
+    configured([{ aesgcm: { keys: [named('a')] } }, { identity: {} }, { aesgcm: { keys: [named('a')] } }]),
+    /providers\[2\]\.aesgcm\.keys\[0\]\.name: two aesgcm keys have the name "a"/,
+  ],
+)
+for (const [given, why] of refused)
+  test(`a configuration is refused: ${why.source}`, () => assert.rejects(readEncryption(given, names), why))
+
+test('only what is chosen is encrypted below, and all of it is read above, in lists, watches and conflicts', async () => {
+  const below = new MemoryStore()
+  const store = encryptedStore(below, new Map([['objects/core/secrets/', [aesgcm('x:enc:aesgcm:v1:a:', key)]]]))
+  const [hidden, open] = ['objects/core/secrets/ns/a', 'objects/core/configmaps/ns/a']
+  for (const each of [hidden, open]) await store.commit({ key: each, expected: 0, value })
+  assert.ok(!Buffer.from((await below.get(hidden))!.value).includes('nobody'))
+  assert.deepEqual((await below.get(open))!.value, value)
+  for (const prefix of ['', 'objects/core/secrets/', 'objects/core/secrets/ns/', 'objects/core/configmaps/'])
+    for (const entry of (await store.list({ prefix })).entries) assert.deepEqual(Buffer.from(entry.value), value)
+  const conflict = await store.commit({ key: hidden, expected: 0, value })
+  assert.ok(conflict.outcome === 'conflict' && Buffer.from(conflict.current!.value).equals(value))
+  await store.commit({ key: hidden, expected: (await store.get(hidden))!.revision, value: Buffer.from('second') })
+  const seen: string[] = []
+  const { signal } = new AbortController()
+  for await (const { changes } of store.watch({ prefix: '', after: 1, until: await store.revision(), signal }))
+    for (const { value, previous } of changes) seen.push(`${value} was ${previous?.value}`)
+  assert.deepEqual(seen, [`${value} was undefined`, `${value} was undefined`, `second was ${value}`])
+  await store.close()
+})
+
+test('a rewrite brings everything to the first key, tells what it cannot read, and forgets the history', async () => {
+  const below = new MemoryStore()
+  const [old, fresh] = [aesgcm('x:enc:aesgcm:v1:old:', key), aesgcm('x:enc:aesgcm:v1:new:', Buffer.alloc(32, 8))]
+  const lost = aesgcm('x:enc:aesgcm:v1:lost:', Buffer.alloc(32, 9))
+  const prefix = 'objects/core/secrets/'
+  for (const [name, provider] of Object.entries({ plain: identity, old, fresh, lost }))
+    await below.commit({ key: `${prefix}${name}`, expected: 0, value: provider.encrypt(`${prefix}${name}`, value) })
+  const encrypted = new Map([[prefix, [fresh, old, identity]]])
+  const options = { lifetimeOf: () => undefined, onProgress: () => {} }
+  const outcome = await rewriteAll(below, encrypted, options)
+  assert.deepEqual(outcome, { written: 2, current: 1, unreadable: [`${prefix}lost`] })
+  await assert.rejects(below.list({ prefix, revision: 4 }), /gone/)
+  const store = encryptedStore(below, new Map([[prefix, [fresh]]]))
+  for (const name of ['plain', 'old', 'fresh'])
+    assert.deepEqual(Buffer.from((await store.get(`${prefix}${name}`))!.value), value)
+  await store.close()
+})
+
+test('two providers may have keys of one name, since their values say which cipher wrote them', async () => {
+  const given = [{ aesgcm: { keys: [named('a')] } }, { aescbc: { keys: [named('a')] } }]
+  assert.equal((await readEncryption(configured(given), names)).get('objects/core/secrets/')!.length, 2)
+})
+
+test('a rewrite trusts the key that decrypts a value, not the name of the key', async () => {
+  const below = new MemoryStore()
+  const marker = 'x:enc:aesgcm:v1:same:'
+  const [old, fresh] = [aesgcm(marker, key), aesgcm(marker, Buffer.alloc(32, 8))]
+  const place = 'objects/core/secrets/a'
+  await below.commit({ key: place, expected: 0, value: old.encrypt(place, value) })
+  const options = { lifetimeOf: () => undefined, onProgress: () => {} }
+  const outcome = await rewriteAll(below, new Map([['objects/core/secrets/', [fresh, old]]]), options)
+  assert.deepEqual(outcome, { written: 1, current: 0, unreadable: [] })
+  assert.deepEqual(decrypt([fresh], place, (await below.get(place))!.value)!.plain, value)
+  await below.close()
+})
+
+/** Values as the server stores them, by their keys. */
+const storedValues: { readonly [key: string]: Buffer } = {
+  'objects/core/secrets/default/a': encodeStored('objects/core/secrets/default/a', {
+    object: {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'a', uid: 'u', creationTimestamp: '2026-01-01T00:00:00Z' },
+    },
+    order: undefined,
+    header: {},
+  }),
+  'meta/continue-key': randomBytes(32),
+  'meta/service-account-key': Buffer.from('-----BEGIN PRIVATE KEY-----\nshortened\n'),
+  'meta/authority': Buffer.from('{"certificate":"c","key":"k"}'),
+}
+
+for (const [place, stored] of Object.entries(storedValues))
+  test(`aescbc with a wrong key never decrypts ${place} to garbage`, async (t) => {
+    const directory = mkdtempSync(join(tmpdir(), 'orch-aescbc-'))
+    t.after(() => rmSync(directory, { recursive: true, force: true }))
+    const file = join(directory, 'encryption.json')
+    const keys = [{ name: 'k', secret }]
+    writeFileSync(file, JSON.stringify(configured([{ aescbc: { keys } }])))
+    const encrypted = await readEncryptionFile({ encryptionProviderConfig: file, profile: 'kubernetes' })
+    const configuredProviders = encrypted!.get(place.startsWith('meta/') ? place : 'objects/core/secrets/')!
+    const right = configuredProviders[0]!
+    assert.deepEqual(decrypt(configuredProviders, place, right.encrypt(place, stored))!.plain, stored)
+    // One in 256 values has valid padding under a wrong key: tries until there are some.
+    const wrong = aescbc(right.marker, Buffer.alloc(32, 8))
+    const unchecked = aescbc(right.marker, key)
+    for (let found = 0; found < 3; ) {
+      const sealed = wrong.encrypt(place, stored)
+      if (isDecrypted(unchecked, sealed)) found++
+      else continue
+      assert.equal(decrypt(configuredProviders, place, sealed), undefined)
+    }
+  })
+
+function isDecrypted(provider: Provider, sealed: Buffer): boolean {
+  try {
+    provider.decrypt('', sealed.subarray(provider.marker.length))
+    return true
+  } catch {
+    return false
+  }
+}
+
+test('a rewrite accepts keys that share a name unless the first key is one of them', async () => {
+  const read = (keys: readonly { name: string; secret: string }[]) =>
+    readEncryption(configured([{ aescbc: { keys: [...keys] } }]), { ...names, allowsSharedOldNames: true })
+  assert.equal((await read([named('new'), named('old'), named('old')])).get('objects/core/secrets/')!.length, 3)
+  await assert.rejects(read([named('old'), named('new'), named('old')]), /two aescbc keys have the name "old"/)
+})

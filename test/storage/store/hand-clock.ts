@@ -1,0 +1,31 @@
+/** A clock for the embedded store that stands still until it is moved. */
+import type { StoreClock } from '../../../src/storage/store/lmdb/owned.ts'
+
+/** Time that moves when told, and runs what is due. */
+export class HandClock implements StoreClock {
+  #now = 0
+  readonly #running = new Set<() => void>()
+
+  now(): number {
+    return this.#now
+  }
+
+  monotonic(): number {
+    return this.#now
+  }
+
+  every(_milliseconds: number, run: () => void): () => void {
+    this.#running.add(run)
+    return () => this.#running.delete(run)
+  }
+
+  /** Moves on by so many milliseconds. */
+  pass(milliseconds: number): void {
+    this.moveTo(this.#now + milliseconds)
+  }
+
+  moveTo(time: number): void {
+    this.#now = time
+    for (const run of this.#running) run()
+  }
+}

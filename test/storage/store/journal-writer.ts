@@ -1,0 +1,50 @@
+/** Writes with notes, and reads back what a journal says of them. */
+import assert from 'node:assert/strict'
+import type { Journal, Past, Store } from '../../../src/storage/store/store.ts'
+
+/** After every revision. */
+export const latest = Number.MAX_SAFE_INTEGER
+
+/** Writes keys one after the other, each on top of what it wrote before. */
+export class JournalWriter {
+  readonly #revisions = new Map<string, number>()
+  readonly #store: Store
+  readonly #time: () => number
+
+  constructor(store: Store, time: () => number = Date.now) {
+    this.#store = store
+    this.#time = time
+  }
+
+  /** Undefined deletes the key. */
+  async write(
+    key: string,
+    value: string | undefined,
+    { note = `note of ${value}`, store = this.#store }: { note?: string; store?: Store } = {},
+  ): Promise<number> {
+    const result = await store.commit({
+      key,
+      expected: this.#revisions.get(key) ?? 0,
+      value: value === undefined ? undefined : Buffer.from(value),
+      note: { time: this.#time(), text: Buffer.from(note) },
+    })
+    assert.ok(result.outcome === 'committed')
+    this.#revisions.set(key, value === undefined ? 0 : result.revision)
+    return result.revision
+  }
+}
+
+function told({ revision, deleted, value, note }: Past): unknown[] {
+  return [revision, deleted, value && Buffer.from(value).toString(), note && Buffer.from(note.text).toString()]
+}
+
+/** Of each change: revision, whether it is a deletion, value, text of the note. */
+export async function changesOf(journal: Journal, key: string, before = latest, limit = 100): Promise<unknown[][]> {
+  return (await journal.changes(key, before, limit)).map(told)
+}
+
+/** Keys and values as they were. */
+export async function stateAt(journal: Journal, revision: number): Promise<[string, string][]> {
+  const { entries } = await journal.list({ prefix: '', revision })
+  return entries.map(({ key, value }) => [key, Buffer.from(value).toString()])
+}

@@ -1,0 +1,45 @@
+/**
+ * A queue on the store: put, then delete in batches, while history is compacted behind it. The file must stop growing:
+ * what is deleted and forgotten is used again.
+ */
+import assert from 'node:assert/strict'
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { LmdbStore } from '../../../src/storage/store/lmdb/store.ts'
+import { temporaryDirectory } from './directory.ts'
+import { put, remove } from './operations.ts'
+
+const rounds = 60
+const perRound = 100
+const value = 'x'.repeat(2000)
+
+test('the file is bounded under churn', { timeout: 300_000 }, async () => {
+  const { directory, removeDirectory } = await temporaryDirectory()
+  const store = await LmdbStore.open({ directory })
+  try {
+    const sizes: number[] = []
+    for (let round = 0; round < rounds; round++) {
+      await churn(store, round)
+      sizes.push((await stat(join(directory, 'data.mdb'))).size)
+    }
+    // Written in all: 24 MB with history. After the first rounds the file has what one round needs.
+    assert.equal(Math.max(...sizes.slice(rounds / 2)), Math.max(...sizes.slice(0, rounds / 2)))
+    assert.ok(sizes.at(-1)! < 12 * 1024 * 1024, `the file has ${sizes.at(-1)} bytes`)
+    assert.equal((await store.list({ prefix: '' })).entries.length, 0)
+  } finally {
+    await store.close()
+    await removeDirectory()
+  }
+})
+
+/** Puts a round's keys and deletes them in batches, with compaction running at the same time. */
+async function churn(store: LmdbStore, round: number): Promise<void> {
+  const keys = Array.from({ length: perRound }, (_, i) => `queue/${round}/${i}`)
+  const revisions = await Promise.all(keys.map((key) => put(store, key, value, 0)))
+  const compacted = store.compact(await store.revision())
+  for (let i = 0; i < perRound; i += 25) {
+    await Promise.all(keys.slice(i, i + 25).map((key, j) => remove(store, key, revisions[i + j]!)))
+  }
+  await compacted
+}

@@ -1,0 +1,377 @@
+/** What only the embedded store promises: its directory, its format, kept history by time, damage and death told clearly. */
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { copyFile, readdir, rename, rm, stat, truncate, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import type { Worker } from 'node:worker_threads'
+import { LmdbStore } from '../../../src/storage/store/lmdb/store.ts'
+import {
+  formatVersion,
+  openTables,
+  readState,
+  revisionKey,
+  type Tables,
+  write,
+  writeState,
+} from '../../../src/storage/store/lmdb/tables.ts'
+import { RevisionGone, StoreError, ValueTooLarge } from '../../../src/storage/store/store.ts'
+import { temporaryDirectory } from './directory.ts'
+import { HandClock } from './hand-clock.ts'
+import { bytes, put, readChanges } from './operations.ts'
+
+async function inDirectory(run: (directory: string) => Promise<void>): Promise<void> {
+  const { directory, removeDirectory } = await temporaryDirectory()
+  try {
+    await run(join(directory, 'data'))
+  } finally {
+    await removeDirectory()
+  }
+}
+
+async function withStore(directory: string, run: (store: LmdbStore) => Promise<void>): Promise<void> {
+  const store = await LmdbStore.open({ directory })
+  try {
+    await run(store)
+  } finally {
+    await store.close()
+  }
+}
+
+/** The kernel takes a moment to end a process, and its locks with it. */
+async function opensSoon(directory: string): Promise<void> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      await withStore(directory, async () => {})
+      return
+    } catch (error) {
+      if (attempt === 100) throw error
+      await setTimeout(50)
+    }
+  }
+}
+
+async function replaceFile(path: string): Promise<void> {
+  await copyFile(path, `${path}.new`)
+  await rename(`${path}.new`, path)
+}
+
+const owner = fileURLToPath(new URL('./directory-owner.ts', import.meta.url))
+
+const refusal = (pattern: RegExp) => (error: unknown) => {
+  assert.ok(error instanceof StoreError)
+  assert.match(error.message, pattern)
+  return true
+}
+
+describe('the data directory', () => {
+  test('is for its owner only', () =>
+    inDirectory(async (directory) => {
+      await withStore(directory, async () => {
+        const mode = async (path: string) => (await stat(path)).mode & 0o777
+        assert.equal(await mode(directory), 0o700)
+        assert.equal(await mode(join(directory, 'data.mdb')), 0o600)
+        assert.equal(await mode(join(directory, 'lock.mdb')), 0o600)
+        assert.equal(await mode(join(directory, 'claim')), 0o600)
+      })
+    }))
+
+  test('may have a dot in its name, and nothing is put beside it', () =>
+    inDirectory(async (directory) => {
+      const dotted = join(directory, 'orch.d')
+      await withStore(dotted, async (store) => void (await put(store, 'a', '1', 0)))
+      await withStore(dotted, async (store) => assert.equal((await store.get('a'))?.key, 'a'))
+      assert.deepEqual(await readdir(directory), ['orch.d'])
+      assert.deepEqual((await readdir(dotted)).sort(), ['claim', 'data.mdb', 'lock.mdb'])
+    }))
+
+  test('has one store at a time', () =>
+    inDirectory(async (directory) => {
+      await withStore(directory, async () => {
+        await assert.rejects(LmdbStore.open({ directory }), refusal(/in use by another process/))
+      })
+      await withStore(directory, async (store) => assert.equal(await store.revision(), 1))
+    }))
+
+  test('has one store at a time in all namespaces, and is free when its process is gone', (t) =>
+    inDirectory(async (directory) => {
+      const elsewhere = (seconds: number) => {
+        const args = ['--net', '--pid', '--fork', '--kill-child', process.execPath, owner, directory, `${seconds}`]
+        const child = spawn('unshare', args, { stdio: ['ignore', 'pipe', 'pipe'] })
+        t.after(() => child.kill('SIGKILL'))
+        return child
+      }
+      const possible = spawnSync('unshare', ['--net', '--pid', '--fork', 'true'], { encoding: 'utf8' })
+      assert.equal(possible.status, 0, `this test needs unshare and the right to use it (root): ${possible.stderr}`)
+      await withStore(directory, async () => {
+        const [said] = await once(elsewhere(0).stdout, 'data')
+        assert.match(String(said), /in use by another process/)
+      })
+      const child = elsewhere(60)
+      const [said] = await once(child.stdout, 'data')
+      assert.match(String(said), /has it/)
+      await assert.rejects(LmdbStore.open({ directory }), refusal(/in use by another process/))
+      child.kill('SIGKILL')
+      await once(child, 'exit')
+      await opensSoon(directory)
+    }))
+
+  test('that another has written to in spite of that is given up within a second', () =>
+    inDirectory(async (directory) => {
+      const clock = new HandClock()
+      const failed = Promise.withResolvers<StoreError>()
+      const store = await LmdbStore.open({ directory, clock, onFailed: failed.resolve })
+      await put(store, 'a', '1', 0)
+      await inTables(directory, ({ meta }) => writeState(meta, { format: formatVersion, revision: 9, oldest: 1 }))
+      clock.moveTo(1000)
+      assert.match((await failed.promise).message, /another process has written/)
+      await assert.rejects(store.commit({ key: 'b', expected: 0, value: bytes('1') }), StoreError)
+      await store.close()
+    }))
+
+  for (const [what, away, why] of [
+    ['removed', (directory: string) => rm(directory, { recursive: true }), /removed or moved/],
+    ['moved', (directory: string) => rename(directory, `${directory}-moved`), /removed or moved/],
+    ['given another file', (directory: string) => replaceFile(join(directory, 'data.mdb')), /replaced/],
+  ] as const)
+    test(`that is ${what} under the store is given up within a second`, () =>
+      inDirectory(async (directory) => {
+        const clock = new HandClock()
+        const failed = Promise.withResolvers<StoreError>()
+        const store = await LmdbStore.open({ directory, clock, onFailed: failed.resolve })
+        await put(store, 'a', '1', 0)
+        await away(directory)
+        clock.moveTo(1000)
+        assert.match((await failed.promise).message, why)
+        await assert.rejects(store.commit({ key: 'b', expected: 0, value: bytes('1') }), why)
+        await store.close()
+      }))
+
+  test('is refused when a newer program wrote it, naming both formats', () =>
+    inDirectory(async (directory) => {
+      await withStore(directory, async (store) => void (await put(store, 'a', '1', 0)))
+      const tables = openTables(directory)
+      tables.root.transactionSync(() =>
+        write(tables.meta, Buffer.from('format'), Buffer.of(0, 0, 0, formatVersion + 1)),
+      )
+      await tables.root.close()
+      await assert.rejects(LmdbStore.open({ directory }), refusal(/format 4.*format 3/))
+    }))
+
+  test('is refused when its file is something else', () =>
+    inDirectory(async (directory) => {
+      await withStore(directory, async () => {})
+      await writeFile(join(directory, 'data.mdb'), Buffer.alloc(20_000, 'not a database'))
+      await assert.rejects(LmdbStore.open({ directory }), refusal(/data file/))
+    }))
+
+  test('with a file cut short gives errors, not a dead process', () =>
+    inDirectory(async (directory) => {
+      await withStore(directory, async (store) => {
+        await Promise.all(Array.from({ length: 300 }, (_, i) => put(store, `k/${i}`, 'x'.repeat(1000), 0)))
+      })
+      await truncate(join(directory, 'data.mdb'), 16 * 4096)
+      const failed = await LmdbStore.open({ directory }).then(
+        async (store) => {
+          const answer = await store.list({ prefix: '' }).then(
+            () => undefined,
+            (error: unknown) => error,
+          )
+          await store.close()
+          return answer
+        },
+        (error: unknown) => error,
+      )
+      assert.ok(failed instanceof StoreError)
+    }))
+})
+
+/** Changes records below the store. */
+async function inTables(directory: string, change: (tables: Tables) => void): Promise<void> {
+  const tables = openTables(directory)
+  tables.root.transactionSync(() => change(tables))
+  await tables.root.close()
+}
+
+describe('what the store adds to a value', () => {
+  const key = Buffer.from('b')
+
+  test('is checked: a record whose revision is not that of its key is no value, and can be deleted', () =>
+    inDirectory(async (directory) => {
+      await withStore(directory, async (store) => {
+        for (const name of ['a', 'b', 'c']) await put(store, name, name, 0)
+      })
+      await inTables(directory, ({ current }) => {
+        const held = Buffer.from(current.get(key)!)
+        held[7]! ^= 2
+        write(current, key, held)
+      })
+      await withStore(directory, async (store) => {
+        const { entries } = await store.list({ prefix: '' })
+        assert.deepEqual(
+          entries.map(({ key, value }) => [key, value.length]),
+          [
+            ['a', 1],
+            ['b', 0],
+            ['c', 1],
+          ],
+        )
+        const found = await store.get('b')
+        assert.equal(found?.value.length, 0)
+        assert.equal(
+          (await store.commit({ key: 'b', expected: found.revision, value: undefined })).outcome,
+          'committed',
+        )
+      })
+    }))
+
+  test('is checked in the log: a change that is not as it was written is told as damage, and compaction goes on', () =>
+    inDirectory(async (directory) => {
+      await withStore(directory, async (store) => {
+        await put(store, 'b', '2', await put(store, 'b', '1', 0))
+        await put(store, 'c', '1', 0)
+      })
+      await inTables(directory, ({ log }) => {
+        const record = Buffer.from(log.get(revisionKey(3))!)
+        record[11] = 'x'.charCodeAt(0)
+        write(log, revisionKey(3), record)
+      })
+      await withStore(directory, async (store) => {
+        await assert.rejects(readChanges(store, { after: 1, count: 3 }), refusal(/damaged: change 3 is not as it was/))
+        assert.equal((await readChanges(store, { after: 3, count: 1 })).length, 1)
+        await store.compact(store.revision())
+        assert.equal((await store.list({ prefix: '' })).entries.length, 2)
+      })
+    }))
+
+  test('may be absent: a directory of format 1 opens, is read, and is written on in format 3', () =>
+    inDirectory(async (directory) => {
+      await withStore(
+        directory,
+        async (store) => void (await put(store, 'a', 'old', await put(store, 'a', 'older', 0))),
+      )
+      await inTables(directory, unchecked)
+      await withStore(directory, async (store) => {
+        assert.equal((await store.list({ prefix: '', revision: 2 })).entries[0]?.value.toString(), 'older')
+        assert.equal((await readChanges(store, { after: 1, count: 2 })).length, 2)
+        assert.equal((await store.get('a'))?.revision, 3)
+        await put(store, 'a', 'new', 3)
+        assert.equal((await readChanges(store, { after: 1, count: 3 })).length, 3)
+      })
+      const tables = openTables(directory)
+      assert.equal(readState(tables.meta).format, formatVersion)
+      await tables.root.close()
+      await withStore(directory, async (store) => assert.equal((await store.get('a'))?.value.toString(), 'new'))
+    }))
+})
+
+/** Makes of a directory what the program before checks would have written. */
+function unchecked({ current, log, meta }: Tables): void {
+  for (const table of [current, log]) {
+    const records = [...table.getRange({})].map(({ key, value }) => [Buffer.from(key), Buffer.from(value)] as const)
+    for (const [key, record] of records) {
+      record.writeUInt16BE(0, 0)
+      write(table, key, record)
+    }
+  }
+  write(meta, Buffer.from('format'), Buffer.of(0, 0, 0, 1))
+  write(meta, Buffer.from('state'), Buffer.from(meta.get(Buffer.from('state'))!.subarray(0, 16)))
+}
+
+describe('the store thread', () => {
+  test('is not ended while it loads what cannot be interrupted', () => {
+    const leaver = fileURLToPath(new URL('./leaver.ts', import.meta.url))
+    const { status, stdout, stderr } = spawnSync(process.execPath, [leaver], { encoding: 'utf8' })
+    assert.deepEqual({ status, stdout, stderr }, { status: 3, stdout: 'loaded\n', stderr: '' })
+  })
+
+  test('refuses a value over the limit and takes the next one', () =>
+    inDirectory((directory) =>
+      withStore(directory, async (store) => {
+        const value = Buffer.alloc(8 * 1024 * 1024 + 1)
+        await assert.rejects(store.commit({ key: 'a', expected: 0, value }), ValueTooLarge)
+        await put(store, 'a', '1', 0)
+      }),
+    ))
+
+  test('close waits for the commits under way', () =>
+    inDirectory(async (directory) => {
+      const store = await LmdbStore.open({ directory })
+      const commits = Array.from({ length: 50 }, (_, i) => put(store, `k/${i}`, 'x', 0))
+      await store.close()
+      await Promise.all(commits)
+      await withStore(directory, async (next) => assert.equal((await next.list({ prefix: 'k/' })).entries.length, 50))
+    }))
+
+  test('that dies rejects what is under way as ambiguous, and everything later', () =>
+    inDirectory(async (directory) => {
+      const started = once(process, 'worker') as Promise<[Worker]>
+      const store = await LmdbStore.open({ directory })
+      const [worker] = await started
+      const after = await store.revision()
+      const watching = assert.rejects(readChanges(store, { after, count: 1 }), StoreError)
+      const dead = worker.terminate()
+      const commit = store.commit({ key: 'a', expected: 0, value: bytes('1') })
+      // Sent before the end was known or not at all: ambiguous only in the first case.
+      await assert.rejects(commit, refusal(/thread of the store has ended/))
+      await dead
+      await watching
+      await assert.rejects(store.commit({ key: 'a', expected: 0, value: bytes('1') }), refusal(/thread of the store/))
+      await assert.rejects(store.get('a'), refusal(/thread of the store/))
+      await assert.rejects(store.list({ prefix: '' }), refusal(/thread of the store/))
+      await store.close()
+    }))
+
+  test('tells its end once, though it was asked for something', () =>
+    inDirectory(async (directory) => {
+      const clock = new HandClock()
+      const told: string[] = []
+      const started = once(process, 'worker') as Promise<[Worker]>
+      const store = await LmdbStore.open({
+        ...{ directory, clock },
+        onFailed: () => void told.push('failed'),
+        onUpkeepError: ({ message }) => void told.push(message),
+      })
+      const [worker] = await started
+      const dead = worker.terminate()
+      // Asks it to delete what is due.
+      clock.moveTo(10_000)
+      await dead
+      await assert.rejects(store.get('a'), refusal(/thread of the store/))
+      assert.deepEqual(told, ['failed'])
+      await store.close()
+    }))
+})
+
+describe('history by time', () => {
+  test('is kept for historyMs and then forgotten, and a restart keeps it for as long again', () =>
+    inDirectory(async (directory) => {
+      const clock = new HandClock()
+      const store = await LmdbStore.open({ directory, historyMs: 1000, clock })
+      const first = await put(store, 'a', '1', 0)
+      clock.moveTo(100)
+      const second = await put(store, 'a', '2', first)
+      clock.moveTo(200)
+      const third = await put(store, 'a', '3', second)
+      clock.moveTo(1099)
+      assert.equal((await store.list({ prefix: '', revision: first })).entries.length, 1)
+      clock.moveTo(1100)
+      clock.moveTo(1201)
+      await assert.rejects(store.list({ prefix: '', revision: first }), RevisionGone)
+      assert.equal((await store.list({ prefix: '', revision: second })).entries.length, 1)
+      await store.close()
+
+      const later = new HandClock()
+      later.moveTo(5000)
+      const next = await LmdbStore.open({ directory, historyMs: 1000, clock: later })
+      later.moveTo(5999)
+      assert.equal((await next.list({ prefix: '', revision: second })).entries.length, 1)
+      later.moveTo(6001)
+      await assert.rejects(next.list({ prefix: '', revision: second }), RevisionGone)
+      assert.equal((await next.list({ prefix: '', revision: third })).entries.length, 1)
+      await next.close()
+    }))
+})

@@ -1,0 +1,42 @@
+/**
+ * The proof of the store contract, the same for every backend: each part in `suite/` turns promises of src/storage/store/store.ts
+ * into tests against a real store, and can be run alone; seeded random operations are compared with the model
+ * (MemoryStore) step by step. Revisions are compared by order and identity, never by number: a backend may leave gaps.
+ * `storeSuite` is all of it, with more seeds in the long form; `clusterSuite` is what several members could do otherwise than
+ * one, and in the long form all of it.
+ */
+import { describe } from 'node:test'
+import { long } from '../../support/long.ts'
+import { compareWithModel } from './model.ts'
+import { claimSuite } from './suite/claims.ts'
+import { commitSuite } from './suite/commits.ts'
+import { lifetimeSuite } from './suite/lifetimes.ts'
+import { listSuite } from './suite/lists.ts'
+import { type Open, provesOn } from './suite/prove.ts'
+import { watchSuite } from './suite/watches.ts'
+
+export type { Opened } from './suite/prove.ts'
+export { restartSuite } from './suite/restarts.ts'
+
+export function storeSuite(name: string, open: Open): void {
+  for (const part of [commitSuite, claimSuite, listSuite, watchSuite, lifetimeSuite]) part(name, open)
+  modelSuite(name, open, long ? [1, 2, 3] : [1])
+}
+
+/** For members of a backend that passes `storeSuite` when it is alone. */
+export function clusterSuite(name: string, open: Open): void {
+  if (long) storeSuite(name, open)
+  else {
+    for (const part of [commitSuite, watchSuite, lifetimeSuite]) part(name, open)
+    modelSuite(name, open, [1])
+  }
+}
+
+function modelSuite(name: string, open: Open, seeds: readonly number[]): void {
+  const prove = provesOn(open)
+  describe(`${name}: the model`, () => {
+    for (const seed of seeds) {
+      prove(`random operations give what the model gives (seed ${seed})`, (store) => compareWithModel(store, seed, 400))
+    }
+  })
+}

@@ -1,0 +1,201 @@
+/**
+ * The promises of a journal, for every store that keeps one over compaction and restarts: changes with their notes and old
+ * states, bounded by time and by size; values that are not for it go.
+ */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Retention, RevisionAhead, RevisionGone, type Store } from '../../../../src/storage/store/store.ts'
+import { untilTrue } from '../../../support/until.ts'
+import { changesOf, JournalWriter, stateAt } from '../journal-writer.ts'
+
+/** A store whose time is moved by hand. */
+export interface JournaledStore {
+  readonly store: Store
+  now(): number
+  /** Lets time go by, with what the store does in it: all that was written before is compacted when it is a second. */
+  pass(ms: number): Promise<void>
+  /** Closes it and opens it again. */
+  reopen(): Promise<JournaledStore>
+  close(): Promise<void>
+}
+
+export type OpenJournaled = (retention: Retention) => Promise<JournaledStore>
+
+export const hour: Retention = { time: 3_600_000, bytes: 2 ** 30, withoutValues: ['secret/'] }
+
+/** `rounds` of writes of a hundred keys are kept over compaction and a restart. */
+export function journalSuite(name: string, open: OpenJournaled, { rounds: count }: { rounds: number }): void {
+  test(`${name}: the changes of a key, and the states that were`, async () => {
+    const opened = await open(hour)
+    const { store } = opened
+    const writer = new JournalWriter(store, () => opened.now())
+    const first = await writer.write('a/x', 'one')
+    await writer.write('a/xy', 'another')
+    const second = await writer.write('a/x', 'two')
+    const third = await writer.write('a/x', undefined, { note: 'gone' })
+    const fourth = await writer.write('a/x', 'three')
+    const journal = store.journal!
+    for (const when of ['before', 'after'] as const) {
+      assert.deepEqual(
+        await changesOf(journal, 'a/x'),
+        [
+          [fourth, false, 'three', 'note of three'],
+          [third, true, undefined, 'gone'],
+          [second, false, 'two', 'note of two'],
+          [first, false, 'one', 'note of one'],
+        ],
+        `${when} compaction`,
+      )
+      assert.deepEqual(await changesOf(journal, 'a/x', third, 1), [[second, false, 'two', 'note of two']])
+      assert.deepEqual(await changesOf(journal, 'a/x', first), [])
+      assert.deepEqual(await changesOf(journal, 'a/none'), [])
+      assert.deepEqual(await stateAt(journal, first), [['a/x', 'one']])
+      assert.deepEqual(await stateAt(journal, third), [['a/xy', 'another']])
+      assert.deepEqual(await stateAt(journal, fourth), [
+        ['a/x', 'three'],
+        ['a/xy', 'another'],
+      ])
+      const page = await journal.list({ prefix: 'a/', revision: second, limit: 1 })
+      assert.deepEqual([page.entries.map(({ key }) => key), page.remaining > 0], [['a/x'], true])
+      const rest = await journal.list({ prefix: 'a/', revision: second, after: 'a/x' })
+      assert.deepEqual([rest.entries.map(({ key }) => key), rest.remaining], [['a/xy'], 0])
+      assert.equal(await journal.revisionAt(opened.now()), fourth)
+      assert.equal(await journal.revisionAt(1000), undefined)
+      await assert.rejects(stateAt(journal, fourth + 1000), RevisionAhead)
+      await opened.pass(4000)
+    }
+    await opened.close()
+  })
+
+  test(`${name}: ${100 * count} revisions over compaction and a restart can be read, and watches cannot`, async () => {
+    const opened = await open(hour)
+    const writer = new JournalWriter(opened.store, () => opened.now())
+    const keys = Array.from({ length: 100 }, (_, i) => `a/${String(i).padStart(3, '0')}`)
+    const rounds: number[] = []
+    for (let round = 0; round < count; round++) {
+      await Promise.all(keys.map((key) => writer.write(key, `${key} ${round}`)))
+      rounds.push(await opened.store.revision())
+      if (round % 10 === 0) await opened.pass(500)
+    }
+    await opened.pass(4000)
+    await opened.store.compact(await opened.store.revision())
+    const { store, close } = await opened.reopen()
+    const journal = store.journal!
+    const half = Math.floor(count / 2)
+    await assert.rejects(store.list({ prefix: '', revision: rounds[half]! }), RevisionGone)
+    for (const round of new Set([0, 1, half, count - 2, count - 1]))
+      assert.deepEqual(
+        await stateAt(journal, rounds[round]!),
+        keys.map((key) => [key, `${key} ${round}`]),
+      )
+    for (const key of count > 50 ? keys.slice(0, 20) : keys)
+      assert.deepEqual(
+        (await changesOf(journal, key)).map(([, , value]) => value),
+        rounds.map((_, round) => `${key} ${count - 1 - round}`),
+      )
+    await close()
+  })
+
+  test(`${name}: what is older than the retention goes, also while nothing is written; the state at its begin stays`, async () => {
+    const opened = await open({ ...hour, time: 10_000 })
+    const { store } = opened
+    const writer = new JournalWriter(store, () => opened.now())
+    const first = await writer.write('a/x', 'one')
+    await writer.write('a/x', 'two')
+    await opened.pass(6000)
+    const later = await writer.write('a/x', 'three')
+    await opened.pass(6000)
+    const journal = store.journal!
+    await untilTrue(async () => (await journal.oldest()) > first)
+    assert.deepEqual(
+      (await changesOf(journal, 'a/x')).map(([, , value, note]) => [value, note]),
+      [
+        ['three', 'note of three'],
+        ['two', undefined],
+      ],
+    )
+    await assert.rejects(journal.list({ prefix: '', revision: first }), RevisionGone)
+    await opened.pass(12_000)
+    await untilTrue(async () => (await journal.oldest()) >= later)
+    assert.deepEqual(
+      (await changesOf(journal, 'a/x')).map(([, , value]) => value),
+      ['three'],
+    )
+    await opened.close()
+  })
+
+  test(`${name}: the journal is bounded by its size`, async () => {
+    const bytes = 200_000
+    const opened = await open({ ...hour, bytes })
+    const { store } = opened
+    const writer = new JournalWriter(store, () => opened.now())
+    // One to a page.
+    const value = 'x'.repeat(3000)
+    const keys = Array.from({ length: 100 }, (_, i) => `a/${i}`)
+    const written: number[] = []
+    for (let i = 0; i < 4; i++)
+      for (const key of keys) written.push(await writer.write(key, `${value}${i}`, { note: 'n' }))
+    await opened.pass(4000)
+    // While the journal is cut short, a state is whole or gone.
+    for (const at of written.slice(100)) {
+      const found = await stateAt(store.journal!, at).catch((error) => error)
+      assert.ok(found instanceof RevisionGone || found.length === 100, `${found.length ?? found} at ${at}`)
+    }
+    // A reader held it up; it is gone on with after a minute at most.
+    await opened.pass(70_000)
+    const kept = async () => {
+      const oldest = await store.journal!.oldest()
+      return written.filter((revision) => revision > oldest).length
+    }
+    await untilTrue(async () => (await kept()) < 60)
+    assert.ok((await kept()) > 30, `${await kept()} changes of a page in ${bytes} bytes`)
+    // The oldest state is whole, unless it goes just then.
+    const oldestState = async () => await stateAt(store.journal!, await store.journal!.oldest())
+    await untilTrue(async () => {
+      const found = await oldestState().catch((error) => error)
+      assert.ok(found instanceof RevisionGone || found.length === 100, `${found.length ?? found}`)
+      return found.length === 100
+    })
+    await opened.close()
+  })
+
+  test(`${name}: values that are not for the journal are dropped, and their notes stay`, async () => {
+    const opened = await open(hour)
+    const writer = new JournalWriter(opened.store, () => opened.now())
+    for (const value of ['first', 'second', 'third']) await writer.write('secret/x', value, { note: 'note' })
+    await writer.write('other/x', 'seen')
+    await writer.write('other/x', 'seen again')
+    await opened.pass(4000)
+    const journal = opened.store.journal!
+    const values = async (key: string) => (await changesOf(journal, key)).map(([, , value, note]) => [value, note])
+    await untilTrue(async () => (await values('secret/x'))[2]![0] === undefined)
+    assert.deepEqual(await values('secret/x'), [
+      ['third', 'note'],
+      [undefined, 'note'],
+      [undefined, 'note'],
+    ])
+    assert.deepEqual(
+      (await values('other/x')).map(([value]) => value),
+      ['seen again', 'seen'],
+    )
+    await opened.close()
+  })
+
+  test(`${name}: a journal that is forgotten begins at the present, and goes on`, async () => {
+    const opened = await open(hour)
+    const writer = new JournalWriter(opened.store, () => opened.now())
+    const first = await writer.write('a/x', 'one')
+    const second = await writer.write('a/x', 'two')
+    await opened.store.compact(await opened.store.revision())
+    const journal = opened.store.journal!
+    await journal.forget()
+    assert.ok((await journal.oldest()) >= second)
+    await assert.rejects(stateAt(journal, first), RevisionGone)
+    const third = await writer.write('a/x', 'three')
+    assert.deepEqual(await changesOf(journal, 'a/x'), [
+      [third, false, 'three', 'note of three'],
+      [second, false, 'two', undefined],
+    ])
+    await opened.close()
+  })
+}

@@ -1,0 +1,61 @@
+/**
+ * What every server begins with (default roles, namespaces, API services), as a file of the embedded store: for servers
+ * that are processes of their own, which would spend a third of their first start on writing it. It is made once in a
+ * process of tests. As in `begun-store.ts`, keys and everything else under `meta/` are not in it: no two servers have a
+ * secret in common.
+ */
+import assert from 'node:assert/strict'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseFlags } from '../../src/base/flags/flags.ts'
+import { openLog } from '../../src/base/telemetry/log.ts'
+import { startApiServer } from '../../src/server/assembly/api-server.ts'
+import { serverFlags } from '../../src/server/flags/options.ts'
+import { LmdbStore } from '../../src/storage/store/lmdb/store.ts'
+import { MemoryStore } from '../../src/storage/store/memory.ts'
+
+const fileName = 'data.mdb'
+let begun: Promise<Uint8Array> | undefined
+
+/** Puts it where a server whose flags change nothing of it finds it at its first start. */
+export async function putBeginning(dataDirectory: string): Promise<void> {
+  begun ??= makeBeginning()
+  const file = await begun
+  await mkdir(dataDirectory, { mode: 0o700 })
+  await writeFile(join(dataDirectory, fileName), file, { mode: 0o600 })
+}
+
+async function makeBeginning(): Promise<Uint8Array> {
+  const directory = await mkdtemp(join(tmpdir(), 'orch-test-'))
+  try {
+    const objects = await beginInMemory(join(directory, 'memory'))
+    await keepOnDisk(objects, join(directory, 'disk'))
+    return await readFile(join(directory, 'disk', fileName))
+  } finally {
+    await rm(directory, { recursive: true, force: true })
+  }
+}
+
+/** What a server has in its store when it has started. */
+async function beginInMemory(dataDirectory: string): Promise<MemoryStore> {
+  const options = parseFlags(serverFlags, ['--secure-port=0', `--data-dir=${dataDirectory}`, '--admin-kubeconfig='])
+  const store = new MemoryStore()
+  const server = await startApiServer(options, { log: openLog(), store })
+  await server.stop()
+  return store.reopened()
+}
+
+async function keepOnDisk(objects: MemoryStore, directory: string): Promise<void> {
+  const { entries: all } = await objects.list({ prefix: '' })
+  // Keys stay each server's own.
+  const entries = all.filter(({ key }) => !key.startsWith('meta/'))
+  const store = await LmdbStore.open({ directory })
+  // Some at a time: the file is several times as long if all come at once.
+  for (let i = 0; i < entries.length; i += 20) {
+    const some = entries.slice(i, i + 20)
+    const commits = await Promise.all(some.map(({ key, value }) => store.commit({ key, expected: 0, value })))
+    assert.ok(commits.every(({ outcome }) => outcome === 'committed'))
+  }
+  await store.close()
+}

@@ -1,0 +1,51 @@
+/** Certificates for tests: valid now unless the test says otherwise, self-signed unless an authority is named. */
+import { type KeyObject, X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { CertifiedKey } from '../../src/api/pki/authority.ts'
+import { issueCertificate } from '../../src/api/pki/certificate.ts'
+import type { Usage } from '../../src/api/pki/certificate-template.ts'
+import { generateKey, keyFromPem, keyToPem, publicKeyOf } from '../../src/api/pki/keys.ts'
+import type { AlternativeNames } from '../../src/api/pki/names.ts'
+import type { Served } from './server.ts'
+
+export interface Wanted {
+  readonly commonName: string
+  readonly organizations?: readonly string[]
+  readonly usages: readonly Usage[]
+  readonly issuer?: { readonly certificate: string; readonly key: KeyObject }
+  readonly authority?: boolean
+  /** What a server is called. */
+  readonly names?: AlternativeNames
+  /** Milliseconds from now. */
+  readonly from?: number
+  readonly to?: number
+}
+
+const hour = 60 * 60 * 1000
+
+export async function makeIdentity(wanted: Wanted): Promise<CertifiedKey> {
+  const { commonName, organizations = [], usages, authority = false, from = -hour, to = hour } = wanted
+  const key = generateKey()
+  const certificate = issueCertificate({
+    subject: { commonName, organizations },
+    publicKey: publicKeyOf(key),
+    issuer: wanted.issuer ?? { certificate: 'self', key },
+    usages,
+    authority,
+    ...(wanted.names === undefined ? {} : { names: wanted.names }),
+    notBefore: Date.now() + from,
+    notAfter: Date.now() + to,
+  })
+  return { certificate: new X509Certificate(certificate).toString(), key: keyToPem(key) }
+}
+
+/** The pair that a server keeps under this name in its data directory: ca, serving or admin. */
+export function pairOf({ directory }: Pick<Served, 'directory'>, name: string): CertifiedKey {
+  const read = (ending: string) => readFileSync(join(directory, 'data/pki', `${name}.${ending}`), 'utf8')
+  return { certificate: read('crt'), key: read('key') }
+}
+
+export function asIssuer({ certificate, key }: CertifiedKey): { certificate: string; key: KeyObject } {
+  return { certificate, key: keyFromPem(key) }
+}

@@ -1,0 +1,203 @@
+/**
+ * A real server inside the test's own process, over TLS like any other, with its store in memory (`begun-store.ts`) unless
+ * its flags say of etcd or of history. `serve` is for tests that only send requests: it costs a tenth of a process of its own
+ * (`server.ts`), which is for those that end, kill, restart or measure the server. `startInProcess` is for what no flag can
+ * say and no answer tells: kinds that are made at run time, how many watches are under way.
+ */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { allKinds } from '../../src/api/kinds/all.ts'
+import type { Kind } from '../../src/api/schema/kind.ts'
+import { parseFlags } from '../../src/base/flags/flags.ts'
+import { openLog } from '../../src/base/telemetry/log.ts'
+import { HttpTransport } from '../../src/client/node/http-transport.ts'
+import { type ApiServer, startApiServer } from '../../src/server/assembly/api-server.ts'
+import { startOwnControlLoops } from '../../src/server/cluster/control-loops.ts'
+import { type ServerOptions, serverFlags } from '../../src/server/flags/options.ts'
+import { readSchedulerSettings } from '../../src/server/flags/scheduler-configuration.ts'
+import { upFlags } from '../../src/server/flags/up.ts'
+import { openConsole } from '../../src/server/program/console-link.ts'
+import { greeting } from '../../src/server/program/greeting.ts'
+import type { MemoryStore } from '../../src/storage/store/memory.ts'
+import type { Store } from '../../src/storage/store/store.ts'
+import { keepBeginning, openMemoryStore } from './begun-store.ts'
+import { HttpClient } from './http-client.ts'
+import { type Ending, noNodes, type Served, tokens } from './server.ts'
+
+export interface InProcess {
+  readonly server: ApiServer
+  readonly port: number
+  /** A client of an administrator. */
+  readonly client: HttpClient
+  /** The server's authority. */
+  readonly ca: string
+  readonly directory: string
+  /** Ends the server and removes all that it kept. */
+  stop(): Promise<void>
+}
+
+/** A server that can be started again, with other flags too: it finds the objects that were there, on the same port. */
+export interface Restartable extends Served {
+  /** Where it keeps its objects: for tests that put something there while it is stopped. Not where its flags name another. */
+  readonly store: Store
+  stop(): Promise<void>
+  restart(flags?: readonly string[]): Promise<void>
+}
+
+/** A server with these flags until the test ends. */
+export async function serve(t: Ending, flags: readonly string[] = []): Promise<Restartable> {
+  return await serveWith(t, flags, runServer)
+}
+
+/**
+ * The same with the control loops of `orch up`; those of a whole cluster, which make pods, only where `--controllers` names
+ * them, and nodes where the flags ask for some.
+ */
+export async function serveUp(t: Ending, flags: readonly string[] = []): Promise<Restartable> {
+  return await serveWith(t, flags, runAll)
+}
+
+/** Starts what these arguments ask for, on this store unless they name another. */
+type Run = (args: readonly string[], place: { store: MemoryStore; write: (line: string) => void }) => Promise<Started>
+type Started = Pick<ApiServer, 'url' | 'stop'>
+
+async function serveWith(t: Ending, flags: readonly string[], run: Run): Promise<Restartable> {
+  const directory = newDirectory()
+  let output = ''
+  const write = (line: string) => (output += line)
+  const start = (port: number, flags: readonly string[], store: MemoryStore) =>
+    run([...flagsFor(directory, port), `--admin-kubeconfig=${directory}/admin.kubeconfig`, ...flags], { store, write })
+  const way = [run.name, ...flags].join(' ')
+  let store = await openMemoryStore(way)
+  let running: Started | undefined = await start(0, flags, store)
+  await keepBeginning(way, store)
+  const { url } = running
+  const port = Number(new URL(url).port)
+  const stop = async () => {
+    const stopped = running
+    running = undefined
+    await stopped?.stop()
+    if (stopped !== undefined) store = store.reopened()
+  }
+  const clients = clientsOf({ url, port, authority: () => readFileSync(join(directory, 'data/pki/ca.crt'), 'utf8') })
+  t.after(async () => {
+    clients.close()
+    await stop()
+    rmSync(directory, { recursive: true, force: true })
+  })
+  return {
+    ...{ directory, url, port, stop },
+    get store() {
+      return store
+    },
+    ...{ client: clients.client, transport: clients.transport, credentials: clients.credentials },
+    output: () => output,
+    restart: async (next = flags) => {
+      await stop()
+      output = ''
+      running = await start(port, next, store)
+    },
+  }
+}
+
+const runServer: Run = async (args, { store, write }) => {
+  const options = parseFlags(serverFlags, args)
+  const { log, ...environment } = environmentOf(options, store, write)
+  const server = await startApiServer(options, { ...environment, log })
+  log.info('serving', { url: server.url, profile: options.profile })
+  return server
+}
+
+const runAll: Run = async (args, { store, write }) => {
+  const options = parseFlags({ ...serverFlags, ...upFlags }, [...noNodes(args), ...args])
+  const { defaultLimitRange: defaultLimits } = options
+  const environment = { ...environmentOf(options, store, write), defaultLimits, restrictsNodes: true }
+  const console = openConsole({ options, up: options }, {})
+  const server = await startApiServer(options, { ...environment, console: console.access })
+  write(greeting(server.url, options, console.address(server.url)))
+  // As for a server for tests: `*` leaves out the loops of a cluster.
+  const scheduler = await readSchedulerSettings(options.schedulerConfig)
+  const loops = startOwnControlLoops(
+    server,
+    { ...options, ephemeral: true },
+    scheduler === undefined ? {} : { scheduler },
+  )
+  const stop = async () => {
+    await loops.stop()
+    await server.stop()
+  }
+  return { url: server.url, stop }
+}
+
+function environmentOf(options: ServerOptions, store: MemoryStore, write: (line: string) => void) {
+  const { verbosity: level, loggingFormat: format } = options
+  return { log: openLog({ level, format, write }), ...(isInMemory(options) ? { store } : {}) }
+}
+
+/** Not on etcd, nor where history is to be forgotten: the store in memory keeps all of it. */
+function isInMemory({ etcdServers, historyDuration }: ServerOptions): boolean {
+  return etcdServers.length === 0 && historyDuration === parseFlags(serverFlags, []).historyDuration
+}
+
+/** Makes clients of a server, and closes them all. */
+function clientsOf({ url, port, authority }: { url: string; port: number; authority: () => string }) {
+  const clients = new Set<HttpClient | HttpTransport>()
+  const keep = <C extends HttpClient | HttpTransport>(client: C): C => {
+    clients.add(client)
+    return client
+  }
+  const credentials = (token = 'admin-token') => ({ server: url, authority: authority(), token: () => token })
+  return {
+    client: (token = 'admin-token') => keep(new HttpClient({ port, token, ca: authority() })),
+    transport: (token?: string) => keep(new HttpTransport(credentials(token))).send,
+    credentials,
+    close: () => {
+      for (const client of clients) client.close()
+    },
+  }
+}
+
+function newDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'orch-test-'))
+  writeFileSync(join(directory, 'tokens.csv'), tokens)
+  return directory
+}
+
+function flagsFor(directory: string, port = 0): readonly string[] {
+  return [`--secure-port=${port}`, `--data-dir=${directory}/data`, `--token-auth-file=${directory}/tokens.csv`]
+}
+
+/** In the place of `prepare`: the embedded store, empty. */
+export const embedded = async (): Promise<void> => {}
+
+/** `prepare` is given the directory of the data before the server opens it: with it the server has the embedded store. */
+export async function startInProcess(
+  kinds: readonly Kind[] = allKinds,
+  flags: readonly string[] = [],
+  prepare?: (data: string) => Promise<void>,
+): Promise<InProcess> {
+  const directory = newDirectory()
+  await prepare?.(join(directory, 'data'))
+  const options = parseFlags(serverFlags, [...flagsFor(directory), '--admin-kubeconfig=', ...flags])
+  const way = [...flags, ...kinds.map(({ kind }) => kind)].join(' ')
+  const store = await openMemoryStore(way)
+  const isElsewhere = prepare !== undefined || !isInMemory(options)
+  const server = await startApiServer(options, { log: openLog(), kinds, ...(isElsewhere ? {} : { store }) })
+  await keepBeginning(way, store)
+  const ca = readFileSync(join(directory, 'data/pki/ca.crt'), 'utf8')
+  const port = Number(new URL(server.url).port)
+  const client = new HttpClient({ port, token: 'admin-token', ca })
+  return {
+    server,
+    port,
+    client,
+    ca,
+    directory,
+    stop: async () => {
+      client.close()
+      await server.stop()
+      rmSync(directory, { recursive: true, force: true })
+    },
+  }
+}

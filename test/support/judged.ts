@@ -1,0 +1,26 @@
+/** Kinds whose status the server writes itself, a moment after it has heard of an object, and would write again. */
+import assert from 'node:assert/strict'
+import type { Kind } from '../../src/api/schema/kind.ts'
+import type { Answer, HttpClient } from './http-client.ts'
+
+const judgedKinds = ['CustomResourceDefinition', 'FlowSchema', 'APIService']
+
+export function isJudged({ kind }: Kind): boolean {
+  return judgedKinds.includes(kind)
+}
+
+/** The object once the server has said what there is to say of it; at once for other kinds. */
+export async function judged(client: HttpClient, kind: Kind, path: string): Promise<Answer> {
+  const ends = Date.now() + 30_000
+  for (;;) {
+    const read = await client.get(path)
+    if (!isJudged(kind) || read.status !== 200 || isSaid(kind, read.body.status.conditions ?? [])) return read
+    assert.ok(Date.now() < ends, `nothing is said of ${path}`)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
+
+/** A definition is named first and in use a moment later. */
+function isSaid({ kind }: Kind, conditions: readonly { readonly type: string }[]): boolean {
+  return conditions.length >= (kind === 'CustomResourceDefinition' ? 2 : 1)
+}

@@ -1,0 +1,73 @@
+/** A listener alone, with times and counts of the test's own, and connections to it. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import type { Socket } from 'node:net'
+import type { TestContext } from 'node:test'
+import { connect as connectTls, type TLSSocket } from 'node:tls'
+import { ConnectionCounts, type ConnectionMaxima } from '../../src/apiserver/transport/connection-counts.ts'
+import { maxConnectionsFor } from '../../src/apiserver/transport/connection-limits.ts'
+import { Listener } from '../../src/apiserver/transport/listener.ts'
+import type { ServerTransport } from '../../src/apiserver/transport/server-transport.ts'
+import { makeIdentity } from './identities.ts'
+
+/** Times so long that none is over within a test: which one cuts off is told by setting it alone. */
+export const long = 60_000
+const patient = { handshake: long, headers: long, request: long, idle: long, stall: long, check: 50 }
+
+export interface Wanted {
+  readonly times?: Partial<typeof patient>
+  readonly openFiles?: number
+  /** In the place of those that follow from the open files. */
+  readonly maxima?: Partial<ConnectionMaxima>
+  readonly onRequest?: (transport: ServerTransport) => void
+  /** What goes wrong is kept here; where it is left out nothing may. */
+  readonly faults?: unknown[]
+}
+
+/** Returns the port. */
+export async function listen(t: TestContext, wanted: Wanted): Promise<number> {
+  return (await openListener(t, wanted)).port
+}
+
+export async function openListener(
+  t: TestContext,
+  { times, openFiles, maxima, onRequest = ok, faults }: Wanted,
+): Promise<Listener> {
+  const { certificate: cert, key } = await makeIdentity({ commonName: 'localhost', usages: ['server auth'] })
+  const seen = faults ?? []
+  const listener = await Listener.open({
+    host: '127.0.0.1',
+    port: 0,
+    tls: { cert, key },
+    onRequest,
+    onError: (error) => seen.push(error),
+    times: { ...patient, ...times },
+    connections: new ConnectionCounts({ total: maxConnectionsFor(openFiles ?? 1024), perUser: 2000, ...maxima }),
+  })
+  t.after(async () => {
+    await listener.close(0)
+    if (faults === undefined) assert.deepEqual(seen, [])
+  })
+  return listener
+}
+
+export function ok(transport: ServerTransport): void {
+  transport.send(200, ['content-length', '2'], Buffer.from('ok'), false)
+}
+
+export async function open(port: number, alpn: string): Promise<TLSSocket> {
+  const socket = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols: [alpn] })
+  await once(socket, 'secureConnect')
+  return socket
+}
+
+/** Resolves with what the server sent when it closes the connection. */
+export async function closed(t: TestContext, socket: Socket): Promise<string> {
+  t.after(() => socket.destroy())
+  let text = ''
+  socket.on('data', (chunk) => (text += chunk.toString('latin1')))
+  socket.on('error', () => socket.destroy())
+  // A client that still sends may be told by a reset.
+  await new Promise((resolve) => socket.once('close', resolve))
+  return text
+}

@@ -1,0 +1,147 @@
+/**
+ * Control loops of the table in the test's own process, against a real server that runs none: each under its own account,
+ * as in `orch up`. A manager can be killed at any of its writes: from then on nothing that it sends reaches the server,
+ * and where `answered` is false the server has done that write and the manager never learns of it.
+ */
+
+import { serviceAccountGroups, serviceAccountName, type User } from '../../src/api/model/user.ts'
+import { vendorOf } from '../../src/api/model/vendor.ts'
+import { systemClock } from '../../src/base/time/clock.ts'
+import type { RunningLoops } from '../../src/client/reconcile/loop.ts'
+import { Client } from '../../src/client/requests/client.ts'
+import { type Transport, TransportError } from '../../src/client/requests/transport.ts'
+import { controlLoops } from '../../src/cluster/controllers/all.ts'
+import { chooseLoops } from '../../src/cluster/controllers/choice.ts'
+import type { LoopOptions } from '../../src/cluster/controllers/control-loop.ts'
+import { type ManagerParts, startControlLoops } from '../../src/cluster/controllers/manager.ts'
+import { startInProcess } from './in-process.ts'
+import type { Ending } from './server.ts'
+
+export interface Death {
+  /** How many writes reach the server. */
+  readonly writes: number
+  /** Whether the last of them is answered. */
+  readonly answered: boolean
+}
+
+export interface ManagerOptions extends Partial<Pick<ManagerParts, 'clock'>> {
+  readonly options?: Partial<LoopOptions>
+  readonly death?: Death
+  /** Changes what the server answers, as one of another version might. */
+  readonly alter?: (text: string) => string
+  /** What the loops' requests pass through on their way, such as a fault. */
+  readonly through?: (send: Transport) => Transport
+}
+
+export interface Manager extends RunningLoops {
+  /** Resolves when the write at which it is killed has been sent. */
+  readonly killed: Promise<void>
+}
+
+const noUid = { uid: '', extra: new Map() }
+const ofManager: User = { name: 'system:kube-controller-manager', groups: [], ...noUid }
+const admin: User = { name: 'admin', groups: ['system:masters'], ...noUid }
+
+export async function openLoopServer(t: Ending, flags: readonly string[] = []) {
+  const { server, stop, directory } = await startInProcess(undefined, flags)
+  const managers = new Set<Manager>()
+  t.after(async () => {
+    for (const manager of managers) await manager.stop()
+    await stop()
+  })
+  const vendor = vendorOf(flags.includes('--profile=kubernetes') ? 'kubernetes' : 'orch')
+  const start = (
+    names: readonly string[],
+    { options, death, alter, through = (send) => send, clock = systemClock }: ManagerOptions = {},
+  ): Manager => {
+    const killed = Promise.withResolvers<void>()
+    const whole = death === undefined ? (transport: Transport) => transport : dyingLine(death, killed.resolve)
+    const line = (transport: Transport) => whole(alter === undefined ? transport : alteringLine(transport, alter))
+    const running = startControlLoops(chooseLoops(controlLoops, names), {
+      clientAs: (account) =>
+        new Client(line(through(server.transport(account === undefined ? ofManager : accountOf(account)))), {
+          userAgent: account ?? 'manager',
+        }),
+      ...{ vendor, clock, records: server.loopRecords },
+      options: { quotaSyncMs: 60_000, ...options },
+    })
+    const manager = { ...running, killed: killed.promise }
+    managers.add(manager)
+    return manager
+  }
+  const as = (name: string, groups: readonly string[] = []) =>
+    new Client(server.transport({ name, groups: [...groups], ...noUid }))
+  return { server, vendor, directory, start, client: new Client(server.transport(admin)), as }
+}
+
+export interface LoopServer {
+  /** As an administrator. */
+  readonly client: Client
+  readonly directory: string
+  /** Starts these loops, as `--controllers` names them. */
+  run(names: readonly string[], options?: ManagerOptions): Manager
+  /** Ends the loops that were started last. */
+  end(): Promise<void>
+}
+
+/** The same for one manager at a time, which is ended and started again. */
+export async function loopServer(t: Ending, flags: readonly string[] = []): Promise<LoopServer> {
+  const { client, directory, start } = await openLoopServer(t, flags)
+  let running: Manager | undefined
+  return {
+    client,
+    directory,
+    run: (names, options) => {
+      running = start(names, options)
+      return running
+    },
+    end: async () => {
+      await running?.stop()
+      running = undefined
+    },
+  }
+}
+
+function accountOf(account: string): User {
+  return { name: serviceAccountName('kube-system', account), groups: serviceAccountGroups('kube-system'), ...noUid }
+}
+
+/** The same transport for all clients of a manager, until it is dead. */
+function dyingLine({ writes, answered }: Death, onKilled: () => void): (transport: Transport) => Transport {
+  let left = writes
+  const dead = () => new TransportError('the manager was killed')
+  return (transport) => async (request) => {
+    const isWrite = request.method !== 'GET' && !request.path.includes('reviews')
+    if (left < 0 || (isWrite && --left < 0)) {
+      left = -1
+      onKilled()
+      throw dead()
+    }
+    const answer = await transport(request)
+    if (!isWrite || left > 0 || answered) return answer
+    left = -1
+    onKilled()
+    for await (const _ of answer.body);
+    throw dead()
+  }
+}
+
+/** The server in this process sends whole events and lists. */
+function alteringLine(transport: Transport, alter: (text: string) => string): Transport {
+  return async (request) => {
+    const answer = await transport(request)
+    const { body } = answer
+    const altered = async function* () {
+      for await (const chunk of body) yield Buffer.from(alter(Buffer.from(chunk).toString()))
+    }
+    return { ...answer, body: altered() }
+  }
+}
+
+/** Every way in which a manager of so many writes can be killed. */
+export function deaths(writes: number): Death[] {
+  return Array.from({ length: writes }, (_, i) => [
+    { writes: i, answered: true },
+    { writes: i + 1, answered: false },
+  ]).flat()
+}

@@ -1,0 +1,39 @@
+/**
+ * One real manifest for every stored kind: `test/manifests/<group>.<plural>.yaml`, in the words of the kubernetes profile.
+ * A certificate request is made when it is needed: none is kept in a file.
+ */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseYaml } from '../../src/api/codec/yaml.ts'
+import type { ApiObject } from '../../src/api/model/object.ts'
+import type { ProfileName } from '../../src/api/model/vendor.ts'
+import type { Kind } from '../../src/api/schema/kind.ts'
+import { requestPem } from '../api/pki/encode.ts'
+import { root } from './server.ts'
+
+const directory = join(root, 'test/manifests')
+
+/** `apps.deployments` and so on. */
+export const manifestNames: readonly string[] = readdirSync(directory)
+  .map((file) => file.replace(/\.yaml$/, ''))
+  .sort()
+
+/** Which is that of a kind: `rbac.roles` for that of the group `rbac.authorization`. */
+export function manifestOf({ group, plural }: Kind): string {
+  return `${group.split('.')[0]}.${plural}`
+}
+
+/** The text of a manifest, as a user of this profile writes it. */
+export function manifest(name: string, profile: ProfileName): string {
+  const text = readFileSync(join(directory, `${name}.yaml`), 'utf8').replace(
+    'REQUEST',
+    Buffer.from(requestPem()).toString('base64'),
+  )
+  return profile === 'kubernetes'
+    ? text
+    : text.replaceAll(/k8s\.io|kubernetes\.io/g, 'orch.io').replaceAll('x-kubernetes-', 'x-orch-')
+}
+
+export function manifestObject(name: string, profile: ProfileName): ApiObject {
+  return parseYaml(Buffer.from(manifest(name, profile)), 1 << 20).value as unknown as ApiObject
+}

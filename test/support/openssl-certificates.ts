@@ -1,0 +1,53 @@
+/** Certificates made by the `openssl` program, as people make them, in a directory of the test's own. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { CertifiedKey } from '../../src/api/pki/authority.ts'
+import { openssl } from '../api/pki/openssl.ts'
+
+export interface WantedCertificate {
+  /** As openssl takes it: `/O=dev/CN=jane`. */
+  readonly subject: string
+  /** Who signs it; left out: itself. */
+  readonly issuer?: OpensslCertificate
+  /** Lines of extensions: `extendedKeyUsage=clientAuth`. */
+  readonly extensions?: readonly string[]
+  readonly days?: number
+}
+
+/** A certificate and its key, and the files that they are in. */
+export interface OpensslCertificate extends CertifiedKey {
+  readonly certificateFile: string
+  readonly keyFile: string
+}
+
+export const authorityExtensions = ['basicConstraints=critical,CA:TRUE', 'keyUsage=critical,keyCertSign']
+export const clientExtensions = ['basicConstraints=CA:FALSE', 'extendedKeyUsage=clientAuth']
+export const serverExtensions = ['extendedKeyUsage=serverAuth', 'subjectAltName=IP:127.0.0.1,DNS:localhost']
+
+/** Gives the maker of certificates in this directory. */
+export function certificatesIn(directory: string): (wanted: WantedCertificate) => OpensslCertificate {
+  let made = 0
+  return ({ subject, issuer, extensions = clientExtensions, days = 10 }) => {
+    const name = join(directory, `made-${++made}`)
+    const [certificateFile, keyFile] = [`${name}.crt`, `${name}.key`]
+    openssl([
+      ...[
+        'req',
+        '-x509',
+        '-newkey',
+        'ec',
+        '-pkeyopt',
+        'ec_paramgen_curve:P-256',
+        '-nodes',
+        '-utf8',
+        '-config',
+        '/dev/null',
+      ],
+      ...['-subj', subject, '-days', String(days), '-keyout', keyFile, '-out', certificateFile],
+      ...(issuer === undefined ? [] : ['-CA', issuer.certificateFile, '-CAkey', issuer.keyFile]),
+      ...extensions.flatMap((extension) => ['-addext', extension]),
+    ])
+    const read = (file: string) => readFileSync(file, 'utf8')
+    return { certificateFile, keyFile, certificate: read(certificateFile), key: read(keyFile) }
+  }
+}

@@ -1,0 +1,130 @@
+/** Requests in Protobuf, as a client of another maker sends and reads them (`protobuf-model.ts`). */
+import assert from 'node:assert/strict'
+import { get as httpGet } from 'node:https'
+import { type ProfileName, vendorOf } from '../../src/api/model/vendor.ts'
+import type { Answer, HttpClient } from './http-client.ts'
+import { readDocument, readEnvelope, readFrames, writeDocument } from './protobuf-model.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: documents are looked into freely
+export type Loose = any
+
+export interface ProtobufAnswer extends Omit<Answer, 'body'> {
+  /** The document, read as a message of the type that was expected, or as a Status. */
+  readonly body: Loose
+}
+
+export class ProtobufClient {
+  readonly mediaType: string
+  readonly #client: HttpClient
+  /** How the vendor's own keywords in a schema begin; the recorded facts say `x-orch-`. */
+  readonly #prefix: string
+
+  constructor(client: HttpClient, profile: ProfileName = 'orch') {
+    this.#client = client
+    this.mediaType = vendorOf(profile).protobufMediaType
+    this.#prefix = vendorOf(profile).extensionPrefix
+  }
+
+  /** `message` is what is expected: `core.v1.ConfigMap`. `as` are further parameters of the media type. */
+  async get(path: string, message: string, as = ''): Promise<ProtobufAnswer> {
+    return this.#read(await this.#client.get(path, { accept: `${this.mediaType}${as}` }), message)
+  }
+
+  async send(method: string, path: string, sent: SentDocument): Promise<ProtobufAnswer> {
+    const { document, message, answered = message } = sent
+    const headers = { 'content-type': this.mediaType, accept: this.mediaType }
+    const raw = writeDocument(renamed(document, this.#prefix, 'x-orch-'), message)
+    return this.#read(await this.#client.send(path, { method, headers, raw }), answered)
+  }
+
+  #read(answer: Answer, message: string): ProtobufAnswer {
+    assert.equal(answer.headers['content-type'], this.mediaType, answer.text.slice(0, 500))
+    const isStatus = readEnvelope(answer.bytes).type.kind === 'Status'
+    const { status, headers, text, bytes } = answer
+    const body = readDocument(bytes, isStatus ? 'meta.v1.Status' : message)
+    return { status, headers, text, bytes, body: renamed(body, 'x-orch-', this.#prefix) }
+  }
+}
+
+/** The document with keys that begin otherwise. */
+function renamed(document: Loose, from: string, to: string): Loose {
+  if (from === to || typeof document !== 'object' || document === null) return document
+  if (Array.isArray(document)) return document.map((item) => renamed(item, from, to))
+  const members = Object.entries(document)
+  return Object.fromEntries(
+    members.map(([key, value]) => [key.startsWith(from) ? to + key.slice(from.length) : key, renamed(value, from, to)]),
+  )
+}
+
+export interface SentDocument {
+  readonly document: Loose
+  readonly message: string
+  /** The type of the answer, where it is another. */
+  readonly answered?: string
+}
+
+/** The events of a watch in Protobuf, until the server ends it or `done` says that all were seen. */
+export async function watchFrames(
+  { port, ca }: { port: number; ca: string },
+  path: string,
+  { accept, message, done }: { accept: string; message: string; done: (events: readonly Loose[]) => boolean },
+): Promise<{ readonly contentType: string; readonly events: readonly Loose[] }> {
+  const headers = { authorization: 'Bearer admin-token', accept }
+  return await new Promise((resolve, reject) => {
+    const request = httpGet({ host: '127.0.0.1', port, path, ca, headers }, (response) => {
+      const events: Loose[] = []
+      let rest: Buffer = Buffer.alloc(0)
+      const finish = () => resolve({ contentType: response.headers['content-type'] ?? '', events })
+      response.on('data', (chunk: Buffer) => {
+        const frames = readFrames(Buffer.concat([rest, chunk]))
+        rest = frames.rest
+        for (const { type, object } of frames.events) {
+          const isStatus = readEnvelope(object).type.kind === 'Status'
+          events.push({ type, object: readDocument(object, isStatus ? 'meta.v1.Status' : message) })
+        }
+        if (!done(events)) return
+        finish()
+        request.destroy()
+      })
+      response.on('end', finish)
+      response.on('error', reject)
+    })
+    request.on('error', reject)
+  })
+}
+
+/**
+ * What differs between a document as JSON and as Protobuf: every member of the JSON must be there as it is, and what else
+ * is there in Protobuf must be zero, since plain values are written even if they are.
+ */
+export function differencesFromJson(json: Loose, protobuf: Loose, path = ''): string[] {
+  if (Array.isArray(json)) {
+    if (!Array.isArray(protobuf ?? []) || json.length !== (protobuf ?? []).length)
+      return [`${path}: ${JSON.stringify(json)} became ${JSON.stringify(protobuf)}`]
+    return json.flatMap((item, i) => differencesFromJson(item, protobuf[i], `${path}[${i}]`))
+  }
+  if (typeof json === 'object' && json !== null) {
+    const members = Object.entries(json).flatMap(([key, value]) =>
+      differencesFromJson(
+        value,
+        isObject(protobuf) && Object.hasOwn(protobuf, key) ? protobuf[key] : undefined,
+        `${path}.${key}`,
+      ),
+    )
+    const others = Object.entries(isObject(protobuf) ? protobuf : {}).filter(([key]) => !Object.hasOwn(json, key))
+    const unmeant = others.filter(([, value]) => !isZero(value))
+    const missing = isObject(protobuf) || Object.keys(json).length === 0 ? [] : [`${path} is missing`]
+    return [...members, ...unmeant.map(([key, value]) => `${path}.${key} is ${JSON.stringify(value)}`), ...missing]
+  }
+  if (json === null) return protobuf === undefined ? [] : [`${path}: null became ${JSON.stringify(protobuf)}`]
+  return json === protobuf ? [] : [`${path}: ${JSON.stringify(json)} became ${JSON.stringify(protobuf)}`]
+}
+
+function isObject(value: Loose): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function isZero(value: Loose): boolean {
+  if (value === '' || value === 0 || value === false) return true
+  return isObject(value) && Object.values(value).every(isZero)
+}

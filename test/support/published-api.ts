@@ -1,0 +1,155 @@
+/**
+ * The API as it is published: every kind in every version, its fields, their types and the values that they may have. It
+ * is kept in `test/data/published-api.txt`, a line for each kind and type, so that what changes is seen in a review:
+ *
+ *   apps/v1 deployments: Deployment Namespaced status,scale = T12
+ *   T12 Deployment: apiVersion string; spec T13; ...
+ *
+ * Types are numbered within the file alone. Written anew by `bin/node test/support/published-api.ts > test/data/published-api.txt`.
+ */
+import { allKinds } from '../../src/api/kinds/all.ts'
+import type { Kind } from '../../src/api/schema/kind.ts'
+import type { ObjectSchema, Schema } from '../../src/api/schema/schema.ts'
+
+export interface PublishedKind {
+  readonly head: string
+  /** Since when it is deprecated and when it may be gone, as API levels; '' where it is not, or that is not said. */
+  readonly until: string
+  readonly subresources: readonly string[]
+  readonly type: string
+}
+
+export interface PublishedApi {
+  /** By group, version and plural: `apps/v1 deployments`. */
+  readonly kinds: ReadonlyMap<string, PublishedKind>
+  /** The types of fields by type and field. */
+  readonly types: ReadonlyMap<string, ReadonlyMap<string, string>>
+}
+
+/** The API of this program, as text. */
+export function writeApi(kinds: readonly Kind[] = allKinds): string {
+  const types = new Types()
+  const lines = kinds.map((kind) => {
+    const { group, version, plural, scope, views, deprecated } = kind
+    const until = deprecated !== undefined && 'until' in deprecated ? ` until=${deprecated.until}` : ''
+    const subresources = Object.keys(views.subresources ?? {}).sort()
+    const head = `${group}/${version} ${plural}: ${kind.kind} ${scope}${until}`
+    return `${head} [${subresources}] = ${types.of(kind.schema)}`
+  })
+  return `${[...lines.sort(), '', ...types.lines()].join('\n')}\n`
+}
+
+class Types {
+  readonly #known = new Map<ObjectSchema, string>()
+  readonly #lines: string[] = []
+
+  of(schema: Schema): string {
+    if (schema.type === 'list') return `[${this.of(schema.items)}]`
+    if (schema.type === 'map') return `{${this.of(schema.values)}}`
+    if (schema.type === 'string') return schema.values === undefined ? 'string' : `string(${schema.values.join('|')})`
+    if (schema.type === 'integer') return `int${schema.bits}`
+    return schema.type === 'object' ? this.#object(schema) : schema.type
+  }
+
+  lines(): readonly string[] {
+    return this.#lines
+  }
+
+  #object(schema: ObjectSchema): string {
+    const before = this.#known.get(schema)
+    if (before !== undefined) return before
+    const label = `T${this.#known.size + 1}`
+    this.#known.set(schema, label)
+    const at = this.#lines.push('') - 1
+    const fields = Object.entries(schema.fields).map(([name, field]) => `${name} ${this.of(field.schema)}`)
+    this.#lines[at] = `${label} ${schema.name ?? '-'}: ${fields.join('; ')}`
+    return label
+  }
+}
+
+export function readApi(text: string): PublishedApi {
+  const kinds = new Map<string, PublishedKind>()
+  const types = new Map<string, ReadonlyMap<string, string>>()
+  const [first = '', second = ''] = text.split('\n\n')
+  for (const line of first.split('\n')) {
+    const [, place = '', head = '', until = '', subresources = '', type = ''] =
+      /^(\S+ \S+): (\S+ \S+)(?: until=(\S+))? \[(.*)\] = (.*)$/.exec(line) ?? []
+    kinds.set(place, { head, until, subresources: subresources.split(',').filter(Boolean), type })
+  }
+  for (const line of second.trim().split('\n')) {
+    const [, label = '', fields = ''] = /^(\S+) \S+: (.*)$/.exec(line) ?? []
+    types.set(
+      label,
+      new Map(
+        fields
+          .split('; ')
+          .filter(Boolean)
+          .map((field) => field.split(' ', 2) as [string, string]),
+      ),
+    )
+  }
+  return { kinds, types }
+}
+
+/** What was published `before` and is not `now`, against the rules of deprecation, at an API level such as `v1.23`. */
+export function vanished(before: PublishedApi, now: PublishedApi, level: string): string[] {
+  const lost: string[] = []
+  for (const [place, kind] of before.kinds) {
+    // Alpha versions may change in any release; others go when it was said that they would.
+    if (place.includes('alpha')) continue
+    const found = now.kinds.get(place)
+    if (found === undefined) {
+      if (kind.until === '' || minor(level) < minor(kind.until)) lost.push(place)
+      continue
+    }
+    if (found.head !== kind.head) lost.push(`${place}: was ${kind.head}, is ${found.head}`)
+    for (const name of kind.subresources) if (!found.subresources.includes(name)) lost.push(`${place}/${name}`)
+    lost.push(...new Comparison(before, now).lost(kind.type, found.type, place))
+  }
+  return lost
+}
+
+function minor(level: string): number {
+  return Number(level.split('.')[1])
+}
+
+class Comparison {
+  readonly #before: PublishedApi
+  readonly #now: PublishedApi
+  readonly #seen = new Set<string>()
+
+  constructor(before: PublishedApi, now: PublishedApi) {
+    this.#before = before
+    this.#now = now
+  }
+
+  lost(was: string, is: string, path: string): string[] {
+    const [inner, other] = [within(was), within(is)]
+    if (inner !== undefined && other !== undefined && was[0] === is[0]) return this.lost(inner, other, `${path}[]`)
+    if (was.startsWith('string(') && is.startsWith('string')) return lostValues(was, is, path)
+    const fields = this.#before.types.get(was)
+    const others = this.#now.types.get(is)
+    if (fields === undefined || others === undefined) return was === is ? [] : [`${path}: was ${was}, is ${is}`]
+    if (this.#seen.has(`${was} ${is}`)) return []
+    this.#seen.add(`${was} ${is}`)
+    return [...fields].flatMap(([name, type]) => {
+      const found = others.get(name)
+      return found === undefined ? [`${path}.${name}`] : this.lost(type, found, `${path}.${name}`)
+    })
+  }
+}
+
+/** The type of the elements of a list or map. */
+function within(type: string): string | undefined {
+  return /^[[{]/.test(type) ? type.slice(1, -1) : undefined
+}
+
+/** A field that any value may be in has lost none. */
+function lostValues(was: string, is: string, path: string): string[] {
+  if (is === 'string') return []
+  const allowed = is.slice('string('.length, -1).split('|')
+  const values = was.slice('string('.length, -1).split('|')
+  return values.filter((value) => !allowed.includes(value)).map((value) => `${path}: the value ${value}`)
+}
+
+if (import.meta.main) process.stdout.write(writeApi())

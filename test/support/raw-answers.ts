@@ -1,0 +1,81 @@
+/**
+ * A real TLS server whose answers are bytes: for answers that no HTTP library would write. It answers each request, whose
+ * body it does not read, by calling the test with the connection.
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createServer, type TLSSocket } from 'node:tls'
+import { noCredentials } from '../../src/apiserver/outbound/credentials.ts'
+import { authorityExtensions, certificatesIn } from './openssl-certificates.ts'
+import type { Ending } from './server.ts'
+
+export type AnswerRaw = (socket: TLSSocket) => void
+
+export interface RawAnswers {
+  readonly url: string
+  /** Base64 of the PEM of its authority. */
+  readonly caBundle: string
+  readonly destination: {
+    readonly host: string
+    readonly port: number
+    readonly serverName: string
+    readonly hostHeader: string
+    readonly authority: string
+    readonly credentials: typeof noCredentials
+  }
+}
+
+export async function answerRaw(t: Ending, answer: AnswerRaw): Promise<RawAnswers> {
+  const directory = mkdtempSync(join(tmpdir(), 'orch-raw-'))
+  const make = certificatesIn(directory)
+  const authority = make({ subject: '/CN=raw', extensions: authorityExtensions })
+  const extensions = ['extendedKeyUsage=serverAuth', 'subjectAltName=IP:127.0.0.1']
+  const { certificate: cert, key } = make({ subject: '/CN=raw', issuer: authority, extensions })
+  rmSync(directory, { recursive: true, force: true })
+  const sockets = new Set<TLSSocket>()
+  const server = createServer({ cert, key }, (socket) => {
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket))
+    socket.on('error', () => {})
+    socket.once('data', () => answer(socket))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(async () => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo
+  const address = `127.0.0.1:${port}`
+  return {
+    url: `https://${address}`,
+    caBundle: Buffer.from(authority.certificate).toString('base64'),
+    destination: {
+      ...{ host: '127.0.0.1', port, serverName: '127.0.0.1', hostHeader: address },
+      ...{ authority: authority.certificate, credentials: noCredentials },
+    },
+  }
+}
+
+/** Writes so many bytes of this, as fast as they are taken. Resolves when all are written or the connection is gone. */
+export async function flood(socket: TLSSocket, piece: string, bytes: number): Promise<void> {
+  const chunk = Buffer.from(piece.repeat(Math.ceil(65_536 / piece.length)), 'latin1')
+  for (let sent = 0; sent < bytes && !socket.destroyed; sent += chunk.length)
+    await new Promise((resolve) => socket.write(chunk.subarray(0, bytes - sent), resolve))
+}
+
+const ok = 'HTTP/1.1 200 OK\r\n'
+
+/** What a hostile server sends without end, or until it pauses. */
+export const floods: { readonly [name: string]: (socket: TLSSocket, bytes: number) => Promise<void> } = {
+  trailers: async (socket, bytes) => {
+    socket.write(`${ok}transfer-encoding: chunked\r\n\r\n0\r\n`)
+    await flood(socket, `x-trailer: ${'t'.repeat(500)}\r\n`, bytes)
+  },
+  'informational heads': (socket, bytes) => flood(socket, 'HTTP/1.1 103 Early Hints\r\n\r\n', bytes),
+  'chunk extensions': async (socket, bytes) => {
+    socket.write(`${ok}transfer-encoding: chunked\r\n\r\n`)
+    await flood(socket, `1;${'e'.repeat(1000)}\r\na\r\n`, bytes)
+  },
+}

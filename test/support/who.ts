@@ -1,0 +1,75 @@
+/** Who a server takes somebody for who comes with these credentials: asked over TLS, on a connection of its own. */
+import { Agent, request } from 'node:https'
+import type { CertifiedKey } from '../../src/api/pki/authority.ts'
+import { caOf } from './raw-http.ts'
+import type { Served } from './server.ts'
+
+export { until } from './until.ts'
+
+export interface Shown {
+  readonly certificate?: CertifiedKey
+  readonly token?: string
+  /** A value that is a list is sent as several headers. */
+  readonly headers?: { readonly [name: string]: string | string[] }
+  /** Left out: a connection for this one question. */
+  readonly agent?: Agent
+}
+
+export interface Told {
+  readonly status: number
+  /** What the server says of the user, where it says anything. */
+  readonly user?: string
+  readonly groups?: readonly string[]
+  readonly extra?: { readonly [key: string]: readonly string[] }
+  readonly text: string
+  readonly warnings: readonly string[]
+}
+
+/** Connections that are kept, with this certificate. */
+export function agentOf(server: Served, pair?: CertifiedKey): Agent {
+  const identity = pair === undefined ? {} : { cert: pair.certificate, key: pair.key }
+  return new Agent({ keepAlive: true, maxSockets: 1, ca: caOf(server), ...identity })
+}
+
+export async function whoIs(server: Served, shown: Shown): Promise<Told> {
+  const agent = shown.agent ?? agentOf(server, shown.certificate)
+  try {
+    return await ask(server, agent, shown)
+  } finally {
+    if (shown.agent === undefined) agent.destroy()
+  }
+}
+
+function ask(server: Served, agent: Agent, { token, headers = {} }: Shown): Promise<Told> {
+  const body = '{"apiVersion":"ops.orch.io/v1","kind":"WhoAmI"}'
+  const options = {
+    ...{ agent, method: 'POST', host: '127.0.0.1', port: server.port, path: '/apis/ops.orch.io/v1/whoamis' },
+    headers: {
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...headers,
+      'content-type': 'application/json',
+      'content-length': String(body.length),
+    },
+  }
+  return new Promise((resolve, reject) => {
+    const asking = request(options, (answer) => {
+      let text = ''
+      answer.on('data', (chunk) => (text += chunk))
+      answer.on('end', () => {
+        const warnings = answer.headersDistinct.warning ?? []
+        resolve({ status: answer.statusCode ?? 0, text, warnings, ...identityIn(text) })
+      })
+      answer.on('error', reject)
+    })
+    asking.on('error', reject)
+    // Node would write the headers in the encoding of a text that comes with them.
+    asking.end(Buffer.from(body))
+  })
+}
+
+function identityIn(text: string): Pick<Told, 'user' | 'groups' | 'extra'> {
+  const { kind, status } = JSON.parse(text)
+  if (kind !== 'WhoAmI') return {}
+  const { user, groups, extra } = status
+  return { user, groups, ...(extra === undefined ? {} : { extra }) }
+}

@@ -1,0 +1,92 @@
+/** What tests of workload loops share: templates, pods that become ready as by a node, watches that lag behind. */
+
+import type { Pod } from '../../src/api/kinds/core/pod.ts'
+import type { ObjectBase } from '../../src/api/model/object.ts'
+import type { Client } from '../../src/client/requests/client.ts'
+import type { ResourceType } from '../../src/client/requests/resource-type.ts'
+import type { Transport } from '../../src/client/requests/transport.ts'
+import { unlessGone } from '../../src/cluster/controllers/unless-gone.ts'
+import { controllerOf } from '../../src/cluster/controllers/workloads/ownership.ts'
+import { pods } from '../../src/cluster/controllers/workloads/resource-types.ts'
+import { until } from './until.ts'
+
+export const namespace = 'default'
+/** For servers that run no loop that makes service accounts, nor one that says of new nodes that they are ready. */
+export const withoutAccounts = ['--disable-admission-plugins=ServiceAccount,TaintNodesByCondition']
+
+/** A template of pods with the label `app`; another image makes it another template. */
+export function template(app: string, image = 'one') {
+  return { metadata: { labels: { app } }, spec: { containers: [{ name: 'c', image }] } }
+}
+
+export const selector = (app: string) => ({ matchLabels: { app } })
+
+/** The pods that an owner controls. */
+export async function podsOf(client: Client, owner: ObjectBase): Promise<Pod[]> {
+  const { items } = await client.list(pods, { namespace })
+  return items.filter((pod) => controllerOf(pod)?.uid === owner.metadata.uid)
+}
+
+/** The pods with a label `app`, when there are as many as wanted. */
+export async function untilPods(client: Client, app: string, count: number): Promise<Pod[]> {
+  return await until(
+    async () => (await client.list(pods, { namespace, labelSelector: `app=${app}` })).items,
+    (items) => items.length === count,
+  )
+}
+
+/** The object when it is there and as wanted. */
+export async function untilObject<T extends ObjectBase>(
+  client: Client,
+  type: ResourceType<T>,
+  { name, wanted }: { readonly name: string; readonly wanted: (object: T) => boolean },
+): Promise<T> {
+  const ask = () => unlessGone(client.get(type, { namespace, name }))
+  return (await until(ask, (object) => object !== undefined && wanted(object)))!
+}
+
+/** Says of a pod what its node would say: that it runs, and whether it is ready. */
+export async function setReady(client: Client, { metadata: { name = '' } }: Pod, since?: number): Promise<void> {
+  const lastTransitionTime = new Date(since ?? Date.now()).toISOString()
+  const status = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True', lastTransitionTime }] }
+  const patch = { merge: { status } }
+  await client.patch(pods, { namespace, name }, { patch, subresource: 'status' })
+}
+
+/** Makes every pod ready as soon as it is there, until the signal aborts. */
+export async function makeAllReady(client: Client, signal: AbortSignal): Promise<void> {
+  try {
+    for await (const event of client.watch(pods, { namespace, signal }))
+      if (event.type === 'ADDED' && event.object.status?.phase === 'Pending')
+        await setReady(client, event.object).catch(() => {})
+  } catch (error) {
+    if (!signal.aborted) throw error
+  }
+}
+
+/** A watch of pods whose events are held back while the gate is closed. */
+export function laggingWatch() {
+  let gate: PromiseWithResolvers<void> | undefined
+  return {
+    close: () => {
+      gate ??= Promise.withResolvers()
+    },
+    open: () => {
+      gate?.resolve()
+      gate = undefined
+    },
+    through:
+      (send: Transport): Transport =>
+      async (request) => {
+        const answer = await send(request)
+        if (!/^\/api\/v1\/pods\?.*watch=/.test(request.path)) return answer
+        const held = async function* () {
+          for await (const chunk of answer.body) {
+            await gate?.promise
+            yield chunk
+          }
+        }
+        return { ...answer, body: held() }
+      },
+  }
+}

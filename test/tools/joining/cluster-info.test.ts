@@ -1,0 +1,159 @@
+/** What a joining client believes: nothing but an HS256 signature by its own token over the very text. */
+import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
+import { createSecureServer, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
+import { test } from 'node:test'
+import { loadAll } from 'js-yaml'
+import { selfMadePair } from '../../../src/api/pki/self-made-pair.ts'
+import { pinsOf, trustCluster, verified } from '../../../src/tools/joining/cluster-info.ts'
+
+const token = { id: 'abcdef', secret: '0123456789abcdef' }
+const whole = 'abcdef.0123456789abcdef'
+const kubeconfig = 'apiVersion: v1\nkind: Config\n'
+const base64url = (text: string) => Buffer.from(text).toString('base64url')
+
+interface Forgery {
+  readonly header?: object
+  readonly key?: string
+  readonly text?: string
+  readonly payload?: string
+}
+
+function signature({
+  header = { alg: 'HS256', kid: 'abcdef' },
+  key = whole,
+  text = kubeconfig,
+  payload = '',
+}: Forgery) {
+  const head = base64url(JSON.stringify(header))
+  const signed = createHmac('sha256', key)
+    .update(`${head}.${base64url(text)}`)
+    .digest('base64url')
+  return `${head}.${payload}.${signed}`
+}
+
+const entry = (jws: string, text = kubeconfig) => ({ kubeconfig: text, 'jws-kubeconfig-abcdef': jws })
+
+test('a signature by the token is believed, and tells the profile', () => {
+  assert.equal(verified(entry(signature({})), token).vendor.profile, 'orch')
+  assert.equal(verified(entry(signature({ key: token.secret })), token).vendor.profile, 'kubernetes')
+})
+
+const none = `${base64url(JSON.stringify({ alg: 'none', kid: 'abcdef' }))}..`
+
+for (const [what, data, message] of [
+  ['alg none', entry(none), /not HS256/],
+  ['alg none, signed', entry(signature({ header: { alg: 'none', kid: 'abcdef' } })), /not HS256/],
+  ['HS512', entry(signature({ header: { alg: 'HS512', kid: 'abcdef' } })), /not HS256/],
+  ['hs256', entry(signature({ header: { alg: 'hs256', kid: 'abcdef' } })), /not HS256/],
+  ['no alg', entry(signature({ header: { kid: 'abcdef' } })), /not HS256/],
+  ['crit', entry(signature({ header: { alg: 'HS256', kid: 'abcdef', crit: ['b64'] } })), /not HS256/],
+  ['another kid', entry(signature({ header: { alg: 'HS256', kid: 'zzzzzz' } })), /another token/],
+  ['a payload inside', entry(signature({ payload: base64url(kubeconfig) })), /detached/],
+  ['a changed text', entry(signature({}), `${kubeconfig}x`), /not signed by this token/],
+  ['another token', entry(signature({ key: 'abcdef.ffffffffffffffff' })), /not signed by this token/],
+  ['an empty key', entry(signature({ key: '' })), /not signed by this token/],
+  ['no signature', entry('..'), /not HS256/],
+  ['odd bytes', entry('%%%'), /detached/],
+  ['no entry', { kubeconfig }, /is not signed by the token abcdef/],
+  ['no kubeconfig', { 'jws-kubeconfig-abcdef': signature({}) }, /no kubeconfig/],
+] as const)
+  test(`refused: ${what}`, () => {
+    assert.throws(() => verified(data, token), { name: 'JoinError', message })
+  })
+
+/** A server in between, which shows whatever certificate it has and answers with this. */
+async function impostor(t: { after(run: () => Promise<void>): void }, data: object) {
+  const { certificate: cert, key } = selfMadePair('impostor', { dns: ['localhost'], ips: ['127.0.0.1'] }, Date.now())
+  const seen: IncomingHttpHeaders[] = []
+  const server = createSecureServer({ cert, key })
+  server.on('error', () => {})
+  server.on('sessionError', () => {})
+  server.on('stream', (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {
+    seen.push(headers)
+    stream.respond({ ':status': 200, 'content-type': 'application/json' })
+    stream.end(JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: {}, data }))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(async () => {
+    server.close()
+  })
+  const { port } = server.address() as { port: number }
+  return { url: `https://127.0.0.1:${port}`, seen, certificate: cert }
+}
+
+const configWith = (certificate: string) =>
+  `clusters:\n- name: ""\n  cluster:\n    certificate-authority-data: ${Buffer.from(certificate).toString('base64')}\n`
+
+test('whoever is in between learns no token, and is refused', async (t) => {
+  const signal = AbortSignal.timeout(60_000)
+  const { certificate } = selfMadePair('true', { dns: [], ips: ['127.0.0.1'] }, Date.now())
+  const text = configWith(certificate)
+  const jws = signature({ text })
+  const between = await impostor(t, entry(jws, text))
+  // What is signed is true, so its CA does not know the impostor's certificate.
+  await assert.rejects(trustCluster({ server: between.url, token, pins: [], signal }), /is not reached/)
+  const forging = await impostor(t, entry(jws, configWith(between.certificate)))
+  await assert.rejects(trustCluster({ server: forging.url, token, pins: [], signal }), /not signed by this token/)
+  for (const headers of [...between.seen, ...forging.seen]) assert.equal(headers.authorization, undefined)
+  assert.equal(forging.seen.length, 1)
+})
+
+test('only the certificates that pins name are trusted, wherever in the bundle they are', async (t) => {
+  const signal = AbortSignal.timeout(60_000)
+  const holder = { text: '' }
+  const data = {
+    get kubeconfig() {
+      return holder.text
+    },
+    get 'jws-kubeconfig-abcdef'() {
+      return signature({ text: holder.text })
+    },
+  }
+  const server = await impostor(t, data)
+  const names = { dns: ['localhost'], ips: ['127.0.0.1'] }
+  const { certificate: real } = selfMadePair('true', names, Date.now())
+  const trust = (pins: readonly string[]) => trustCluster({ server: server.url, token, pins, signal })
+  const trustedForm = server.certificate.replaceAll(' CERTIFICATE-', ' TRUSTED CERTIFICATE-')
+  const others = [server.certificate, trustedForm, server.certificate.replaceAll(' CERTIFICATE-', ' X509 CERTIFICATE-')]
+  // The real CA is known to all. Whoever knows the token adds a CA of their own to it.
+  for (const other of others)
+    for (const bundle of [real + other, other + real, `${real}\n# text\n${other}`]) {
+      holder.text = configWith(bundle)
+      await assert.rejects(trust(pinsOf(real)), /is not reached/, 'the certificate of the impostor is not trusted')
+    }
+  for (const bundle of [real + server.certificate, server.certificate + real]) {
+    holder.text = configWith(bundle)
+    assert.equal((await trust(pinsOf(server.certificate))).authority, server.certificate)
+    assert.equal((await trust(pinsOf(bundle))).authority, bundle)
+  }
+  assert.throws(() => pinsOf('nothing'), /is not a certificate in PEM form/)
+})
+
+test('a pin of another CA is refused, though the token is right', async (t) => {
+  const signal = AbortSignal.timeout(60_000)
+  const holder = { text: '' }
+  const data = {
+    get kubeconfig() {
+      return holder.text
+    },
+    get 'jws-kubeconfig-abcdef'() {
+      return signature({ text: holder.text })
+    },
+  }
+  const server = await impostor(t, data)
+  const pins = [`sha256:${'0'.repeat(64)}`]
+  const told = async (text: string, message: RegExp) => {
+    holder.text = text
+    await assert.rejects(trustCluster({ server: server.url, token, pins, signal }), { name: 'JoinError', message })
+  }
+  const plain = configWith(server.certificate)
+  await told(plain, /--ca-cert-hash does not name/)
+  assert.equal(server.seen.length, 1)
+  // However it is written: by kubeadm, by hand, as JSON.
+  await told(`${plain}contexts: null\nusers: null\n`, /--ca-cert-hash does not name/)
+  await told(`# by hand\n'kind': 'Config' # quoted\n${plain}`, /--ca-cert-hash does not name/)
+  await told(JSON.stringify(loadAll(plain)[0]), /--ca-cert-hash does not name/)
+  await told(`${plain}kind: [Config`, /kubeconfig of cluster-info is not YAML: see line 5/)
+  await told('clusters: null', /names no CA/)
+})

@@ -1,0 +1,187 @@
+/** SPDY/3.1: streams both ways, half-closes, windows, back-pressure, and input that keeps to nothing. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { duplexPair } from 'node:stream'
+import { test } from 'node:test'
+import { constants, deflateRawSync, inflateSync } from 'node:zlib'
+import type { MultiplexedStream } from '../../src/wire/streaming/multiplexed-stream.ts'
+import { type OpenedStream, SpdyConnection } from '../../src/wire/streaming/spdy/connection.ts'
+import { dictionary } from '../../src/wire/streaming/spdy/dictionary.ts'
+import { EmptyHeaderBlocks, HeaderDecoder } from '../../src/wire/streaming/spdy/header-blocks.ts'
+import { headersOf, number, SpdyClient } from '../support/spdy-client.ts'
+import { soon } from '../support/until.ts'
+
+function connect(onStream?: (opened: OpenedStream) => void) {
+  const [near, far] = duplexPair()
+  const opened: OpenedStream[] = []
+  const keep = (stream: OpenedStream) => void opened.push(stream)
+  const connection = new SpdyConnection(near, { onStream: onStream ?? keep, idleMs: 60_000 })
+  return { connection, client: new SpdyClient(far), opened }
+}
+
+/** Up to its end. A loop over the stream would destroy it, and with it the way back. */
+async function textOf(stream: MultiplexedStream): Promise<string> {
+  let text = ''
+  stream.on('data', (chunk: Buffer) => (text += chunk.toString('latin1')))
+  await once(stream, 'end')
+  return text
+}
+
+test('streams carry headers and data both ways, and are closed on each side by itself', async () => {
+  const { connection, client, opened } = connect()
+  const [one, two] = [client.open({ streamtype: 'stdin', port: '80' }), client.open({ streamtype: 'error' })]
+  client.send(one, 'hello')
+  client.end(one)
+  await soon(() => opened.length === 2)
+  assert.deepEqual(
+    [...opened[0]!.headers],
+    [
+      ['streamtype', 'stdin'],
+      ['port', '80'],
+    ],
+  )
+  assert.equal(opened[1]!.headers.get('streamtype'), 'error')
+  assert.equal(await textOf(opened[0]!.stream), 'hello')
+  opened[0]!.stream.end('and back')
+  assert.equal(await client.ended(one), 'and back')
+  opened[1]!.stream.write('still open')
+  await soon(() => client.streams.get(two)!.text === 'still open')
+  assert.ok(client.streams.get(one)!.isReplied && client.streams.get(two)!.isReplied)
+  client.close()
+  await connection.closed
+  assert.ok(opened[1]!.stream.destroyed)
+})
+
+test('hundreds of streams, one after the other: their headers are one compressed stream', async () => {
+  const { connection, client } = connect(({ headers, stream }) => {
+    stream.resume()
+    stream.end(headers.get('requestid')!)
+  })
+  for (let i = 0; i < 500; i++) {
+    const id = client.open({ streamtype: 'data', requestid: `${i} ${'x'.repeat(i)}` })
+    client.end(id)
+    assert.ok((await client.ended(id)).startsWith(`${i} x`) || i === 0)
+  }
+  client.close()
+  await connection.closed
+})
+
+test('the empty header blocks that are sent are what zlib reads', () => {
+  const blocks = new EmptyHeaderBlocks()
+  const all = Buffer.concat([blocks.next(), blocks.next(), blocks.next()])
+  assert.deepEqual(inflateSync(all, { finishFlush: constants.Z_SYNC_FLUSH }), Buffer.alloc(12))
+})
+
+test('a ping comes back, a reset ends its stream, an end lets no further stream in', async () => {
+  const { connection, client, opened } = connect()
+  client.control(6, number(7))
+  const id = client.open({ a: 'b' })
+  await soon(() => opened.length === 1)
+  client.control(3, Buffer.concat([number(id), number(5)]))
+  await soon(() => opened[0]!.stream.destroyed)
+  assert.deepEqual(client.pings, [7])
+  const ending = connection.end()
+  await soon(() => client.hasGoneAway)
+  const late = client.open({ a: 'c' })
+  await soon(() => client.streams.get(late)!.isReset)
+  client.close()
+  await ending
+  assert.equal(opened.length, 1)
+})
+
+test('a slow reader holds the client back, and what it took is reported', async () => {
+  const { connection, client, opened } = connect()
+  const id = client.open({})
+  const sent = 2 * 1024 * 1024
+  for (let i = 0; i < sent; i += 16_384) client.send(id, Buffer.alloc(16_384))
+  await soon(() => opened.length === 1)
+  const { stream } = opened[0]!
+  await soon(() => stream.waitingBytes > 100_000)
+  for (let i = 0; i < 20; i++) await new Promise(setImmediate)
+  assert.ok(stream.waitingBytes < 300_000, `${stream.waitingBytes} bytes wait`)
+  client.end(id)
+  assert.equal((await textOf(stream)).length, sent)
+  await soon(() => (client.windows.get(0) ?? 0) > sent - 64 * 1024)
+  connection.destroy()
+  await connection.closed
+})
+
+test('windows hold from when the client shows that it keeps them', async () => {
+  const { connection, client, opened } = connect()
+  const id = client.open({})
+  client.control(4, Buffer.concat([number(1), number(7), number(1000)]))
+  await soon(() => opened.length === 1)
+  for (let i = 0; i < 5; i++) await new Promise(setImmediate)
+  opened[0]!.stream.end('x'.repeat(2500))
+  const { streams } = client
+  await soon(() => streams.get(id)!.text.length === 1000)
+  client.window(id, 700)
+  await soon(() => streams.get(id)!.text.length === 1700)
+  client.window(id, 5000)
+  assert.equal((await client.ended(id)).length, 2500)
+  connection.destroy()
+  await connection.closed
+})
+
+test('a stream whose windows are full ends with its connection', async () => {
+  const { connection, client, opened } = connect()
+  client.open({})
+  client.control(4, Buffer.concat([number(1), number(7), number(10)]))
+  await soon(() => opened.length === 1)
+  const written = new Promise<void>((resolve) => opened[0]!.stream.write('x'.repeat(100), () => resolve()))
+  connection.destroy()
+  await connection.closed
+  await written
+})
+
+const bomb = deflateRawSync(Buffer.alloc(1_000_000), { dictionary, finishFlush: constants.Z_SYNC_FLUSH })
+const head = Buffer.from([0x78, 0xbb, 0xe3, 0xc6, 0xa7, 0xc2])
+
+test('what is not SPDY, or too much of it, ends the connection and nothing else', async () => {
+  const openOf = (block: Buffer) => Buffer.concat([number(1), number(0), Buffer.from([0, 0]), block])
+  const faults: readonly ((client: SpdyClient) => void)[] = [
+    (client) => client.raw(Buffer.from('GET / HTTP/1.1\r\n\r\n')),
+    (client) => client.raw(Buffer.from([0x80, 2, 0, 1, 0, 0, 0, 4, 0, 0, 0, 1])),
+    (client) => client.raw(Buffer.from([0x80, 3, 0, 1, 0, 0xff, 0xff, 0xff])),
+    (client) => client.control(1, openOf(Buffer.concat([head, bomb]))),
+    (client) => client.control(1, openOf(Buffer.from('not compressed'))),
+    (client) => client.control(1, number(1)),
+    (client) => client.control(9, number(1)),
+    (client) => client.openAs(2, {}),
+    (client) => {
+      client.openAs(5, {})
+      client.openAs(3, {})
+    },
+    (client) => client.openAs(1, Object.fromEntries(Array.from({ length: 65 }, (_, i) => [`h${i}`, 'v']))),
+  ]
+  for (const [i, fault] of faults.entries()) {
+    const { connection, client } = connect()
+    fault(client)
+    if (i === 0) client.close()
+    await connection.closed
+    await soon(() => client.isClosed)
+  }
+})
+
+test('a header block that says it is longer than it is is refused', () => {
+  const cut = headersOf({ name: 'value' }).subarray(0, -2)
+  const block = deflateRawSync(cut, { dictionary, finishFlush: constants.Z_SYNC_FLUSH })
+  assert.throws(() => new HeaderDecoder().decode(Buffer.concat([head, block])), /cut off/)
+})
+
+test('streams are bounded in number, and one that nobody wants is refused alone', async () => {
+  const held: MultiplexedStream[] = []
+  const { connection, client } = connect(({ headers, stream }) => {
+    if (headers.get('a') === 'unwanted') throw new Error('nobody wants it')
+    held.push(stream)
+  })
+  const unwanted = client.open({ a: 'unwanted' })
+  await soon(() => client.streams.get(unwanted)!.isReset)
+  let last = 0
+  for (let i = 0; i < 1001; i++) last = client.open({})
+  await soon(() => client.streams.get(last)!.isReset)
+  assert.equal(held.length, 1000)
+  client.close()
+  await connection.closed
+  assert.ok(held.every((stream) => stream.destroyed))
+})
