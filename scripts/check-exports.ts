@@ -22,7 +22,7 @@ const whole =
   /(?:\bimport\s+(?:type\s+)?\*\s*as\s+[\w$]+\s+from|\bexport\s+\*\s+from|\bimport\(|new URL\()\s*'(\.[^']+)'/g
 
 /** How many exports that another room uses have no doc comment. */
-const undocumentedLimit = 48
+const undocumentedLimit = 47
 
 /** What users import (`orch/client`): everything in these files counts as used. */
 const { libraries } = (await import(new URL('./bundle.mjs', import.meta.url).href)) as {

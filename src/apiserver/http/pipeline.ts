@@ -14,11 +14,12 @@ export interface PipelineEnds {
   readonly onHandled: (exchange: Exchange) => void
 }
 
-/** Runs the steps in order, up to the one that answers; what one of them throws becomes the answer. */
+/** Runs the steps in order, up to the one that answers. Skips those that are undefined. What a step throws becomes the answer. */
 export function pipeline(
-  steps: readonly Step[],
+  all: readonly (Step | undefined)[],
   { answerError, onHandled }: PipelineEnds,
 ): (exchange: Exchange) => Promise<void> {
+  const steps = all.filter((step) => step !== undefined)
   return async (exchange) => {
     try {
       for (const step of steps) {

@@ -1,5 +1,4 @@
-/** The pipeline of this server: the steps that every request goes through, in this order. */
-
+/** The pipeline of this server: `steps` lists what every request passes. */
 import { ApiError } from '../../api/model/api-error.ts'
 import type { User } from '../../api/model/user.ts'
 import type { Vendor } from '../../api/model/vendor.ts'
@@ -50,8 +49,10 @@ export interface HandlingParts {
   readonly breakGlass: boolean
   /** The step that keeps the server from being overrun. */
   readonly limitRequests: Step
-  /** Steps that come before authentication, beside those that are always there. */
-  readonly early: readonly Step[]
+  /** Tells browsers to use TLS only, where the flags ask for it. */
+  readonly demandTls: Step | undefined
+  /** Answers requests for the console, where there is one. */
+  readonly serveConsole: Step | undefined
   /** Records requests, where somebody wants that. */
   readonly tracing: Tracing | undefined
   /** The longest time of a request that is not a watch. */
@@ -77,13 +78,30 @@ export function handleRequests(parts: HandlingParts): Handling {
     else log.error('a request failed', { ...fields, ...errorFields(error) })
   })
   const deadline = setDeadline(clock, parts.maxRequestMs, answerError)
-  const [become, mayThey, handOn] = [impersonate(authorizer, vendor), authorize(authorizer, vendor), dispatch(routes)]
-  const explain = explainAdmission(authorizer, vendor)
-  const bypass = breakGlass({ authorizer, vendor, isEnabled: parts.breakGlass, log })
-  const cors = allowOrigins(parts.isAllowedOrigin)
-  const guard = refuseForeignPages(parts.isAllowedOrigin)
-  const count: Step = (exchange) => metrics.begin(exchange)
+  const dispatchRequest = dispatch(routes)
   const { hooks } = parts
+  /** Every request passes these steps. The order of the lines is the order of execution. */
+  const steps = (authenticate: Step): readonly (Step | undefined)[] => [
+    stamp,
+    allowOrigins(parts.isAllowedOrigin),
+    tracing?.step,
+    resolveRequest,
+    hooks?.arrived,
+    (exchange) => metrics.begin(exchange),
+    deadline.step,
+    refuseForeignPages(parts.isAllowedOrigin),
+    parts.demandTls,
+    parts.serveConsole,
+    timed('authentication', authenticate),
+    audit.open,
+    impersonate(authorizer, vendor),
+    hooks?.identified,
+    parts.limitRequests,
+    timed('authorization', authorize(authorizer, vendor)),
+    explainAdmission(authorizer, vendor),
+    breakGlass({ authorizer, vendor, isEnabled: parts.breakGlass, log }),
+    dispatchRequest,
+  ]
   const slow = new SlowRequests(log, (exchange) => requestFields(exchange, clock))
   const onHandled = (exchange: Exchange) => {
     const now = clock.monotonic()
@@ -94,14 +112,8 @@ export function handleRequests(parts: HandlingParts): Handling {
     tracing?.onHandled(exchange)
     if (log.tells(3)) log.detail(3, 'request', requestFields(exchange, clock))
   }
-  const ends = { answerError, onHandled }
-  const record = tracing === undefined ? [] : [tracing.step]
-  const arrived = hooks ? [hooks.arrived] : []
-  const before = [stamp, cors, ...record, resolveRequest, ...arrived, count, deadline.step, guard, ...parts.early]
-  const known = [audit.open, become, ...(hooks ? [hooks.identified] : [])]
-  const after = [parts.limitRequests, timed('authorization', mayThey), explain, bypass, handOn]
   return {
-    handleAs: (identify) => pipeline([...before, timed('authentication', identify), ...known, ...after], ends),
+    handleAs: (authenticate) => pipeline(steps(authenticate), { answerError, onHandled }),
     close: deadline.close,
   }
 }

@@ -1,6 +1,7 @@
 /** An API server with what runs beside it: the control loops and what lets others join, where `orch up` asked for them. */
 import type { RunningLoops } from '../../client/reconcile/loop.ts'
-import { type ApiServer, type Environment, startApiServer } from '../assembly/api-server.ts'
+import { type ApiServer, startApiServer } from '../assembly/api-server.ts'
+import type { Environment } from '../assembly/environment.ts'
 import type { ServerCommandLine } from '../flags/command-line.ts'
 import { readFlagFile } from '../flags/read-flag-file.ts'
 import type { LoopFiles } from './control-loops.ts'

@@ -205,7 +205,7 @@ test('requests to a pod or node are limited per object, whatever the spelling of
 }, async (t) => {
   const { hanging, port } = await startBackend(t)
   // A server that may open 512 files passes 64 requests at a time to one object.
-  const limited = await startWithFew(t, 512, ['--allowed-proxy-cidrs=127.0.0.1/32'])
+  const limited = await startWithFew(t, 512, ['--allowed-proxy-cidrs=127.0.0.1/32', '--max-connections=100'])
   const admin = limited.client()
   await giveAccount(admin)
   const address = { ip: '127.0.0.1' }

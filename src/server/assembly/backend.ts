@@ -1,0 +1,206 @@
+/**
+ * Opens what requests are about: the caches of the store, what is served, who may use it, and what every write must pass.
+ */
+
+import { apiVersionOf, vendorOf } from '../../api/model/vendor.ts'
+import { QuotaActivity } from '../../apiserver/admission/quota/activity.ts'
+import { KnownWebhooks } from '../../apiserver/admission/webhook/known-webhooks.ts'
+import type { Authenticator } from '../../apiserver/authn/authenticator.ts'
+import { bootstrapTokens } from '../../apiserver/authn/bootstrap-tokens.ts'
+import type { DeniedCertificates } from '../../apiserver/authn/denied-certificates.ts'
+import { RequestPasser } from '../../apiserver/http/relay/pass-on.ts'
+import { underWayLimits } from '../../apiserver/http/relay/requests-under-way.ts'
+import { HttpsCaller } from '../../apiserver/outbound/https-caller.ts'
+import type { Address } from '../../apiserver/outbound/service-address.ts'
+import { systemNamespace } from '../../apiserver/upkeep/system-objects.ts'
+import { openFileLimit } from '../../base/limits/open-files.ts'
+import type { Log } from '../../base/telemetry/log.ts'
+import { systemClock } from '../../base/time/clock.ts'
+import { MissingRights } from '../../client/reconcile/missing-rights.ts'
+import { LocalNodes } from '../../cluster/node-port/local-nodes.ts'
+import type { ConsoleAccess } from '../../tools/console/access.ts'
+import { makeAdmission } from '../admission/admission.ts'
+import { ownWritesIn } from '../admission/admission-writes.ts'
+import { ownerTypesIn, servedTypesIn } from '../admission/admitted-types.ts'
+import { ScheduledBackups } from '../backup/scheduled.ts'
+import type { ServerOptions } from '../flags/options.ts'
+import type { Reloading } from '../flags/reloading.ts'
+import { isSpoken } from '../flags/runtime-config.ts'
+import { openAccess } from '../identity/authorization.ts'
+import type { FrontProxy } from '../identity/front-proxy.ts'
+import type { readIdentity } from '../identity/identity.ts'
+import type { ServerMetrics } from '../telemetry/metrics.ts'
+import { hasDuties, type WorkerPlace } from '../threads/worker-place.ts'
+import { startAggregation } from './aggregation.ts'
+import { openCaches } from './caches.ts'
+import { type CatalogueParts, openCatalogue } from './catalogue.ts'
+import { startCustomResources } from './custom-resources.ts'
+import type { AssemblyContext } from './environment.ts'
+import { openFlowControl } from './flow-control.ts'
+import type { Foundation } from './foundation.ts'
+import { maximaOf } from './listener.ts'
+import { readinessOf } from './readiness.ts'
+import { startUpkeep } from './upkeep.ts'
+import { openWays } from './ways-to-nodes.ts'
+
+/** The opened back end of a server. */
+export type Backend = Awaited<ReturnType<typeof openBackend>>
+
+/** The caches of the store, what control loops record, backups, and whether the server is ready. */
+function openState(options: ServerOptions, foundation: Foundation, context: AssemblyContext) {
+  const { log, clock, worker } = context
+  const { store, failed, notice, metrics } = foundation
+  const localNodes = new LocalNodes()
+  worker?.shareNodes(localNodes)
+  const kept = { historyMs: options.historyDuration, clock: systemClock }
+  const caches = openCaches(store, { failed, log, kept, sharing: worker?.sharing })
+  const missingRights = new MissingRights(log)
+  const loopRecords = { log, clock, metrics: metrics.workQueues, missingRights }
+  const backupSource = { store: foundation.raw, dataDir: options.etcdServers.length > 0 ? undefined : options.dataDir }
+  const backups = new ScheduledBackups(options, { source: backupSource, log, clock })
+  const readiness = readinessOf({ store, caches, failed, notice, missingRights, backups, stopping: context.stopping })
+  return { localNodes, caches, loopRecords, backupSource, backups, readiness }
+}
+
+/** What requests are about: the store and its caches, what is served, and who may do what with it. */
+export async function openBackend(options: ServerOptions, foundation: Foundation, context: AssemblyContext) {
+  const { log, clock, kinds, opened, worker } = context
+  const { vendor, metrics, audited, authorities, frontProxy } = foundation
+  const { localNodes, caches, loopRecords, backupSource, backups, readiness } = openState(options, foundation, context)
+  const listening: { address: Address | undefined } = { address: undefined }
+  const { catalogue, lookup, ways, registry, access, admission, identity, quotaActivity, ownWrites } = await openApi(
+    options,
+    {
+      ...foundation,
+      caches,
+      clock,
+      kinds,
+      log,
+      opened,
+      worker,
+      authenticator: context.authenticator,
+      furtherControls: context.restrictsNodes ? ['NodeRestriction'] : [],
+      console: context.console,
+      components: [readiness.store],
+      recentEvents: () => audited.recent.all(),
+      ownAddress: () => listening.address,
+      waysFor: openWays(options, { ...foundation, localNodes, ownAddress: () => listening.address, opened }),
+    },
+  )
+  const limitRequests = openFlowControl(options, { catalogue, lookup, clock: systemClock, metrics: metrics.flows })
+  opened.defer(() => caches.stop())
+  await caches.start()
+  const custom = await startCustomResources(catalogue, registry, {
+    ...{ records: loopRecords, metrics: metrics.conversions, lookup, opened },
+    ownAddress: () => listening.address,
+  })
+  if (hasDuties(worker)) {
+    await startUpkeep(catalogue, loopRecords, { ...context, ownWrites })
+    backups.start()
+    opened.defer(() => backups.stop())
+  }
+  const passer = openPasser(frontProxy, options)
+  const aggregationParts = { catalogue, lookup, vendor, frontProxy, authorities, loopRecords, passer }
+  const aggregation = await startAggregation(aggregationParts, context)
+  await access.policy.current()
+  return {
+    ...foundation,
+    identity,
+    authorizer: access.authorizer,
+    admission,
+    limitRequests,
+    catalogue,
+    custom,
+    aggregation,
+    ways,
+    passer,
+    caches,
+    readiness,
+    backupSource,
+    loopRecords,
+    localNodes,
+    listening,
+    quotaActivity,
+  }
+}
+
+/** Requests to other servers leave enough files for the connections of clients, over all workers. */
+function openPasser({ otherHeaders }: FrontProxy, options: ServerOptions): RequestPasser {
+  const limits = underWayLimits(openFileLimit() ?? usualOpenFiles, maximaOf(options).total, options.workers)
+  return new RequestPasser({ clock: systemClock, identityHeaders: otherHeaders, limits })
+}
+
+const usualOpenFiles = 1024
+
+interface ApiParts
+  extends Omit<CatalogueParts, 'access' | 'accounting' | 'authenticateToken' | 'controls' | 'webhooks'> {
+  readonly log: Log
+  readonly identify: Awaited<ReturnType<typeof readIdentity>>
+  readonly authenticator: Authenticator | undefined
+  readonly console: ConsoleAccess | undefined
+  readonly denied: DeniedCertificates
+  /** Admission controls that run unless a flag disables them, besides the default ones. */
+  readonly furtherControls: readonly string[]
+  readonly metrics: ServerMetrics
+  readonly reloading: Reloading
+  readonly opened: AsyncDisposableStack
+  readonly worker: WorkerPlace | undefined
+  /** Where this server listens; undefined before it does. */
+  readonly ownAddress: () => Address | undefined
+}
+
+/** What is served, who may use it, and what every write must pass: each needs the one before. */
+async function openApi(options: ServerOptions, parts: ApiParts) {
+  const vendor = vendorOf(options.profile)
+  const { catalogue, lookup, ways, registry } = await openCatalogue(options, {
+    ...parts,
+    access: () => access,
+    authenticateToken: () => identity.tokens,
+    accounting: () => accounting,
+    controls: () => controls,
+    webhooks: () => knownWebhooks.all(),
+  })
+  const knownWebhooks = new KnownWebhooks()
+  parts.metrics.admission.webhooks.showBreakers(() => knownWebhooks.all())
+  const { clock, accountTokens, identify, metrics, log, reloading } = parts
+  parts.denied.follow(lookup)
+  const identity = identify([
+    accountTokens.strategy({ lookup, clock, metrics: metrics.tokens }),
+    ...(options.enableBootstrapTokenAuth
+      ? [bootstrapTokens({ vendor, lookup, clock, namespace: systemNamespace })]
+      : []),
+    ...(parts.console === undefined ? [] : [parts.console.authenticate]),
+    ...(parts.authenticator === undefined ? [] : [parts.authenticator]),
+  ])
+  const access = await openAccess(options, { vendor, lookup, clock, log, reloading })
+  parts.opened.defer(() => access.close())
+  const { authorizer } = access
+  const servedTypes = servedTypesIn(catalogue)
+  const ownWrites = ownWritesIn({ catalogue, store: parts.store, admission: () => admission })
+  const own = { servedTypes, ownWrites, ownerType: ownerTypesIn(catalogue) }
+  const caller = new HttpsCaller('orch-admission')
+  parts.opened.defer(() => caller.close())
+  const { requestTimeout: requestLimitMs } = options
+  const imagePolicy = imagePolicyParts(options, parts)
+  const webhookParts = { caller, knownWebhooks, ownAddress: parts.ownAddress, requestLimitMs, ...imagePolicy }
+  const quotaActivity = new QuotaActivity()
+  const running = { access, furtherDefaults: parts.furtherControls }
+  const counting = { quotaActivity, clock, sharedRates: parts.worker?.limits.rates }
+  const admissionParts = { vendor, lookup, authorizer, ...running, ...own, ...webhookParts, ...counting, log }
+  const { admission, accounting, controls } = await makeAdmission(options, admissionParts, metrics.admission)
+  return { catalogue, lookup, ways, registry, access, admission, identity, quotaActivity, ownWrites }
+}
+
+/** What the image policy needs: its backend is opened where there is one. */
+function imagePolicyParts(options: ServerOptions, { reloading, opened }: ApiParts) {
+  return {
+    isEnabled: (group: string, version: string) =>
+      isSpoken(options.runtimeConfig, apiVersionOf(vendorOf(options.profile), group, version)),
+    openService: async (file: string) => {
+      const { webhookService } = await import('../identity/webhook-service.ts')
+      const service = webhookService('admission-control-config-file', file, reloading)
+      opened.defer(() => service.close())
+      return service
+    },
+  }
+}

@@ -1,0 +1,153 @@
+/** Opens how requests come in and are answered: the pipeline, the port, and the way in for this process itself. */
+
+import { setImmediate } from 'node:timers/promises'
+import type { DeniedCertificates } from '../../apiserver/authn/denied-certificates.ts'
+import { maySwitchProtocols } from '../../apiserver/http/request/request-info.ts'
+import { audit } from '../../apiserver/http/steps/audit.ts'
+import { authenticate } from '../../apiserver/http/steps/authenticate.ts'
+import { demandTls } from '../../apiserver/http/steps/connection-hints.ts'
+import type { Listener } from '../../apiserver/transport/listener.ts'
+import { Exposer } from '../../base/telemetry/exposition.ts'
+import { errorFields, type Log } from '../../base/telemetry/log.ts'
+import { systemClock } from '../../base/time/clock.ts'
+import { serveConsole } from '../../tools/console/console.ts'
+import { makeBackup } from '../backup/make-backup.ts'
+import type { Certificates } from '../certificates/certificates.ts'
+import type { ServerOptions } from '../flags/options.ts'
+import { spokenBy } from '../flags/runtime-config.ts'
+import { allMetrics } from '../telemetry/metrics.ts'
+import { openTracing } from '../telemetry/tracing.ts'
+import { hasDuties } from '../threads/worker-place.ts'
+import { readAllowedOrigins } from './allowed-origins.ts'
+import type { Backend } from './backend.ts'
+import type { AssemblyContext } from './environment.ts'
+import { InProcess } from './in-process-transport.ts'
+import { openListener } from './listener.ts'
+import { type Handling, handleRequests } from './request-handling.ts'
+import { servedPaths } from './served-paths.ts'
+import { advertisedUrl, servedUrl } from './server-urls.ts'
+import { startOwnService } from './upkeep.ts'
+
+/** The pipeline that every request passes. `advertisedHost` is known once the server listens. */
+async function openPipeline(
+  options: ServerOptions,
+  backend: Backend,
+  context: AssemblyContext & { readonly advertisedHost: () => string },
+): Promise<Handling> {
+  const { log, hooks, opened, worker, advertisedHost } = context
+  const { vendor, authorizer, admission, metrics, catalogue, readiness, aggregation } = backend
+  const shown = allMetrics(metrics, catalogue)
+  const exposer = worker === undefined ? new Exposer(shown) : worker.exposing(shown)
+  const paths = servedPaths({
+    catalogue,
+    exposer,
+    aggregation,
+    worker,
+    spoken: spokenBy(options.runtimeConfig, vendor),
+    ready: readiness.checks,
+    address: advertisedHost,
+    issuer: backend.accountTokens.policy.issuer,
+    keysAddress: options.serviceAccountJwksUri,
+    makeBackup: () => makeBackup(backend.backupSource),
+    profiling: options.profiling,
+  })
+  const routes = {
+    catalogue,
+    paths,
+    admission,
+    authorizer,
+    watchMetrics: metrics.watches,
+    minWatchMs: options.minRequestTimeout * 1000,
+    arrival: backend.custom?.arrival,
+    elsewhere: aggregation.handle.bind(aggregation),
+    passer: backend.passer,
+  }
+  return handleRequests({
+    vendor,
+    authorizer,
+    routes,
+    metrics: metrics.requests,
+    log,
+    hooks,
+    clock: systemClock,
+    breakGlass: options.enableBreakGlass,
+    audit: audit({ vendor, clock: systemClock, metrics: metrics.audit, ...backend.audited }),
+    limitRequests: backend.limitRequests,
+    demandTls: options.strictTransportSecurity === '' ? undefined : demandTls(options.strictTransportSecurity),
+    serveConsole: options.console ? serveConsole({ access: context.console, log }) : undefined,
+    tracing: await openTracing(options.tracingConfigFile, { vendor, log, metrics: metrics.traces, opened }),
+    maxRequestMs: options.requestTimeout,
+    isAllowedOrigin: await readAllowedOrigins(options.corsAllowedOrigins),
+  })
+}
+
+/** How requests come in and are answered: the pipeline, the port, and the way in for this process itself. */
+export async function openFrontend(options: ServerOptions, backend: Backend, context: AssemblyContext) {
+  const { log, opened, worker } = context
+  const { identity, metrics, readiness, certificates, aggregation } = backend
+  const handling = await openPipeline(options, backend, { ...context, advertisedHost: () => advertised.host })
+  opened.defer(() => handling.close())
+
+  const answering = {
+    handle: handling.handleAs(
+      authenticate(metrics.authentication.measured(identity.requests), identity.isSecretHeader),
+    ),
+    maySwitch: (target: string) => maySwitchProtocols(target) || aggregation.maySwitch(target),
+  }
+  const { earlyPort } = backend
+  const serving = { ...answering, clock: systemClock, log, counting: worker?.counting }
+  const listener = earlyPort?.listener ?? (await openListener(options, certificates, serving))
+  cutOffDenied(listener, backend.denied)
+  // What is under way still reads from the caches, so they go on until the last answer is sent.
+  opened.defer(() => listener.close(options.shutdownGrace, worker && (() => worker.allStoppedListening())))
+  opened.defer(() => endStreams(backend))
+  const inProcess = new InProcess(handling.handleAs, systemClock)
+  opened.defer(() => endOwnRequests(inProcess, options, log))
+  if (hasDuties(worker)) await startOwnService(options, { ...backend, port: listener.port, opened })
+  const url = servedUrl(options, listener.port)
+  const advertised = advertisedUrl(options, listener.port)
+  backend.listening.address = { host: url.hostname.replace(/^\[(.*)\]$/, '$1'), port: listener.port }
+  await certificates.writeAdminConfig(url.origin)
+  earlyPort?.takeOver(answering)
+  opened.defer(keepFresh(certificates, url.origin, { listener, log }))
+  opened.defer(async () => {
+    readiness.stopping()
+    // Those who ask for readiness at this moment are still answered.
+    await setImmediate()
+  })
+  return { url, advertised, inProcess }
+}
+
+/** Watches, and what leads to other servers, go on for as long as their clients like: nobody waits for that. */
+function endStreams({ caches, aggregation, ways }: Pick<Backend, 'caches' | 'aggregation' | 'ways'>): void {
+  caches.endWatches()
+  aggregation.endStreams()
+  ways.relay.endStreams()
+}
+
+/** Ends the connections of clients whose certificates are denied from now on. */
+function cutOffDenied(listener: Listener, denied: DeniedCertificates): void {
+  denied.onChange(() =>
+    listener.cutOff(({ certificate }) => {
+      const shown = certificate === undefined ? [] : [certificate.x509, ...certificate.sent]
+      return shown.some((each) => denied.has(each))
+    }),
+  )
+}
+
+async function endOwnRequests(inProcess: InProcess, { shutdownGrace }: ServerOptions, log: Log): Promise<void> {
+  const left = await inProcess.close(shutdownGrace)
+  if (left > 0) log.warn('requests of control loops did not end in time', { count: left })
+}
+
+/** Certificates of our own making are renewed before they run out. Gives what ends it. */
+function keepFresh(
+  certificates: Certificates,
+  url: string,
+  { listener, log }: { listener: Listener; log: Log },
+): () => Promise<void> {
+  return certificates.keepFresh(url, {
+    onRenewed: (tls) => listener.renew(tls),
+    onError: (error) => log.error('a certificate could not be renewed', errorFields(error)),
+  })
+}
