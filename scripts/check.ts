@@ -1,4 +1,4 @@
-/** Formatter, linter, types, layers and functions: everything that can be said of the code without running it. */
+/** Formatter, linter, types, layers, functions, exports and phrases: every check that does not run the code. */
 import { execFile } from 'node:child_process'
 import { dirname, join } from 'node:path'
 
@@ -14,6 +14,7 @@ const checks: readonly (readonly [string, readonly string[]])[] = [
   ['layers', [process.execPath, 'scripts/check-layers.ts']],
   ['functions', [process.execPath, 'scripts/check-functions.ts']],
   ['exports', [process.execPath, 'scripts/check-exports.ts']],
+  ['phrases', [process.execPath, 'scripts/check-phrases.ts']],
 ]
 
 export interface Check {

@@ -1,0 +1,24 @@
+/**
+ * Checks the texts of this repository for phrases that readers stumble over. Their number may only shrink: lower
+ * the limit below when it does. `--list` prints each occurrence. CONTRIBUTING.md says how to write instead.
+ */
+import { categories } from './texts.ts'
+
+const phrases =
+  /\b(?:whoever|who asks|nobody|somebody|told (?:of|from)|(?:is|are|was|were|be) (?:told|looked at|seen to|gone)|puts? up with|such a one|in its life|how it is|how they are|goes? by|only just|that which|let go|rests? on|no longer there)\b/gi
+
+/** How many of these phrases are left. */
+const limit = 1587
+
+/** Errors keep Kubernetes' own words, and commits are history. */
+const checked = Object.entries(categories).filter(([category]) => category !== 'errors' && category !== 'commits')
+
+const occurrences = checked.flatMap(([, find]) =>
+  find().flatMap(({ file, text }) => [...text.matchAll(phrases)].map(([phrase]) => `${file}: "${phrase}" in: ${text}`)),
+)
+if (process.argv.includes('--list')) for (const occurrence of occurrences) console.log(occurrence)
+console.log(`${occurrences.length} phrases that readers stumble over, ${limit} are allowed`)
+if (occurrences.length > limit) {
+  console.error('rewrite the new ones in plain English (--list prints all; CONTRIBUTING.md says how)')
+  process.exitCode = 1
+}

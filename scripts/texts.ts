@@ -1,0 +1,94 @@
+/**
+ * Finds the texts of this repository that people read, by category: comments, API descriptions, help, log messages, errors,
+ * test names, documentation and commit subjects. `sample-texts.ts` draws samples from them, `check-phrases.ts` checks them.
+ * Reads the sources as text, not as a syntax tree: a few texts that are put together from parts are missed.
+ */
+import { execFileSync } from 'node:child_process'
+import { globSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+
+const root = dirname(import.meta.dirname)
+
+/** A text, and the file that contains it. */
+export interface Text {
+  readonly file: string
+  readonly text: string
+}
+
+/** A string literal on one line, without its quotes. */
+const literal = String.raw`(?:'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|${'`'}((?:[^${'`'}\\]|\\.)*)${'`'})`
+
+const patterns = {
+  descriptions: new RegExp(String.raw`\bdoc:\s*${literal}`, 'g'),
+  help: new RegExp(String.raw`\b(?:help|about|summary):\s*${literal}`, 'g'),
+  logs: new RegExp(String.raw`\blog\.(?:info|warn|error|detail|verbose)\(\s*(?:\d+,\s*)?${literal}`, 'g'),
+  errors: new RegExp(
+    String.raw`\b(?:new [A-Z]\w*Error|badRequest|conflict|tooManyRequests|usage)\(\s*${literal}|\b(?:invalid|forbidden|refusal)\([^'"${'`'}\n]*(?:'[^'\n]*',\s*)?[^'"${'`'}\n]*,\s*${literal}`,
+    'g',
+  ),
+  tests: new RegExp(String.raw`^\s*(?:await )?(?:t\.)?test\(\s*${literal}`, 'gm'),
+}
+
+/** The categories, each with a function that finds its texts. */
+export const categories: { readonly [category: string]: () => readonly Text[] } = {
+  descriptions: () => inFiles('src/{api,apiserver}/**/*.ts', patterns.descriptions),
+  help: () => inFiles('src/{tools/cli,tools/joining,server}/**/*.ts', patterns.help),
+  logs: () => inFiles('src/**/*.ts', patterns.logs),
+  errors: () => inFiles('src/**/*.ts', patterns.errors),
+  comments: () => filesOf('{src,test,bench,scripts}/**/*.{ts,tsx}').flatMap(commentsOf),
+  tests: () => inFiles('test/**/*.test.ts', patterns.tests),
+  docs: () =>
+    filesOf('{*.md,docs/**/*.md}')
+      .filter(({ file }) => file !== 'CHANGELOG.md')
+      .flatMap(sentencesOf),
+  commits: () => commitSubjects(),
+}
+
+function filesOf(pattern: string): readonly Text[] {
+  const files = globSync(pattern, { cwd: root, exclude: ['node_modules/**', 'test/data/**'] }).sort()
+  return files.map((file) => ({ file, text: readFileSync(join(root, file), 'utf8') }))
+}
+
+function inFiles(glob: string, pattern: RegExp): readonly Text[] {
+  return filesOf(glob).flatMap(({ file, text }) =>
+    [...text.matchAll(pattern)].flatMap((match) => {
+      const found = match.slice(1).find((part) => part !== undefined)
+      return found === undefined || !isProse(found) ? [] : [{ file, text: found.replaceAll(/\\(['"`])/g, '$1') }]
+    }),
+  )
+}
+
+/** Whether a text has at least two words. */
+function isProse(text: string): boolean {
+  return /[a-z]+ [a-z]/i.test(text)
+}
+
+/** Doc comments, and lines of `//` that follow each other as one comment. */
+function commentsOf({ file, text }: Text): readonly Text[] {
+  const blocks = [...text.matchAll(/\/\*\*?([\s\S]*?)\*\//g)].map(([, block]) => block!.replaceAll(/^\s*\* ?/gm, ''))
+  const lines = [...text.matchAll(/(?:^[ \t]*\/\/ ?.*\n)+/gm)].map(([block]) => block.replaceAll(/^[ \t]*\/\/ ?/gm, ''))
+  return [...blocks, ...lines]
+    .map((comment) => ({ file, text: comment.replaceAll(/\s+/g, ' ').trim() }))
+    .filter((comment) => isProse(comment.text))
+}
+
+/** Sentences outside of code blocks, tables and headings. */
+function sentencesOf({ file, text }: Text): readonly Text[] {
+  const prose = text.replaceAll(/```[\s\S]*?```/g, '').replaceAll(/^(?:\||#|<).*$/gm, '')
+  return prose
+    .split(/\n\s*\n|\n(?=\s*(?:[-*]|\d+\.) )/)
+    .map((paragraph) => paragraph.replaceAll(/\s+/g, ' ').trim())
+    .flatMap((paragraph) => paragraph.split(/(?<=[.!?:]) (?=[A-Z`*[])/))
+    .filter((sentence) => sentence.length > 20 && isProse(sentence))
+    .map((sentence) => ({ file, text: sentence }))
+}
+
+/** The latest subjects. A clone without history has none. */
+function commitSubjects(): readonly Text[] {
+  try {
+    const subjects = execFileSync('git', ['log', '-200', '--no-merges', '--format=%s'], { cwd: root, encoding: 'utf8' })
+    return subjects.split('\n').flatMap((text) => (text === '' ? [] : [{ file: 'commit', text }]))
+  } catch {
+    return []
+  }
+}

@@ -1,0 +1,40 @@
+/** The tools that look after the texts of this repository: the sample for readers, and the hook for commit subjects. */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { root } from './support/server.ts'
+
+function run(command: string, args: readonly string[]) {
+  return spawnSync(command, args, { cwd: root, encoding: 'utf8', timeout: 60_000 })
+}
+
+test('a seed draws the same sample again, and another seed another one', () => {
+  const draw = (seed: number) => {
+    const { status, stdout, stderr } = run(process.execPath, [
+      'scripts/sample-texts.ts',
+      `--seed=${seed}`,
+      '--category=descriptions',
+    ])
+    assert.equal(status, 0, stderr)
+    return stdout.split('\n').filter((line) => line.startsWith('src/'))
+  }
+  const first = draw(1)
+  assert.equal(first.length, 30)
+  assert.deepEqual(draw(1), first)
+  assert.notDeepEqual(draw(2), first)
+})
+
+test('the hook rejects a commit subject of more than 72 characters', (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'orch-hook-'))
+  t.after(() => rmSync(directory, { recursive: true, force: true }))
+  const statusOf = (message: string) => {
+    const file = join(directory, 'message')
+    writeFileSync(file, message)
+    return run('scripts/hooks/commit-msg', [file]).status
+  }
+  assert.equal(statusOf(`${'x'.repeat(72)}\n\n${'y'.repeat(200)}\n`), 0)
+  assert.equal(statusOf(`${'x'.repeat(73)}\n`), 1)
+})
