@@ -1,18 +1,25 @@
-/** Binding: says which node a pod runs on. It is an action and is stored nowhere (`apiserver/resources/pod-binding.ts`). */
+/**
+ * Binding: assigns a pod to a node. A Binding is an action and is never stored (see
+ * `apiserver/resources/pod-binding.ts`).
+ */
 import { type FieldError, notSupported, required } from '../../model/field-error.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field } from '../../schema/schema.ts'
 import { objectReference } from './types/references.ts'
 
 const fields = {
-  target: field(2, objectReference, { zero: 'write', published: 'required', doc: 'The node.' }),
+  target: field(2, objectReference, {
+    zero: 'write',
+    published: 'required',
+    doc: 'Reference to the node that the pod is assigned to.',
+  }),
 }
 
 export type Binding = ObjectOf<typeof fields>
 
 export const binding = defineKind({
   names: { group: 'core', version: 'v1', kind: 'Binding', plural: 'bindings', scope: 'Namespaced' },
-  doc: 'Says which node a pod runs on. The pod is the one of its name.',
+  doc: 'Assigns a pod to a node. The Binding has the name of the pod.',
   fields,
   rules: { validate: checkTarget },
   life: { virtual: true, verbs: ['create'] },

@@ -1,6 +1,6 @@
 /**
- * ComponentStatus: whether a part that the server relies on is well. It is answered
- * (`apiserver/resources/component-statuses.ts`) and never stored. Health checks say the same and more, to machines.
+ * ComponentStatus: the health of a component that the server depends on. The server computes the status on each read
+ * (`apiserver/resources/component-statuses.ts`) and never stores it. The health endpoints report the same and more.
  */
 import { type Column, column, nameColumn } from '../../schema/columns.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
@@ -9,25 +9,37 @@ import { byType } from '../list-keys.ts'
 
 const condition = s.object(
   {
-    type: field(1, s.string(), { zero: 'write', published: 'required', doc: 'What the condition is about: Healthy.' }),
-    status: field(2, s.string(), { zero: 'write', published: 'required', doc: 'True, False or Unknown.' }),
-    message: field(3, s.string(), { doc: 'How it is, for people.' }),
-    error: field(4, s.string(), { doc: 'What is wrong.' }),
+    type: field(1, s.string(), {
+      zero: 'write',
+      published: 'required',
+      doc: 'Type of the condition. The only type is Healthy.',
+    }),
+    status: field(2, s.string(), {
+      zero: 'write',
+      published: 'required',
+      doc: 'Status of the condition: True, False or Unknown.',
+    }),
+    message: field(3, s.string(), { doc: 'Human-readable message about the health of the component.' }),
+    error: field(4, s.string(), { doc: 'Error code or message of a failed health check.' }),
   },
-  { name: 'ComponentCondition', doc: 'Something that is known of the state of a component.' },
+  { name: 'ComponentCondition', doc: 'A condition of a component.' },
 )
 
 const conditions = s.list(condition, byType)
 
-const fields = { conditions: field(2, conditions, { doc: 'What is known of it.' }) }
+const fields = { conditions: field(2, conditions, { doc: 'Conditions of the component.' }) }
 
 export type ComponentStatus = ObjectOf<typeof fields>
 
 const columns: readonly Column<ComponentStatus>[] = [
   nameColumn,
-  column('Status', 'Whether it is well.', (component) => wellness[healthOf(component).status ?? ''] ?? 'Unknown'),
-  column('Message', 'How it is.', (component) => healthOf(component).message ?? ''),
-  column('Error', 'What is wrong.', (component) => healthOf(component).error ?? ''),
+  column(
+    'Status',
+    'Health of the component: Healthy, Unhealthy or Unknown.',
+    (component) => wellness[healthOf(component).status ?? ''] ?? 'Unknown',
+  ),
+  column('Message', 'Message of the health check.', (component) => healthOf(component).message ?? ''),
+  column('Error', 'Error of a failed health check.', (component) => healthOf(component).error ?? ''),
 ]
 
 const wellness: { readonly [status: string]: string } = { True: 'Healthy', False: 'Unhealthy' }
@@ -45,7 +57,7 @@ export const componentStatus = defineKind({
     shortNames: ['cs'],
     scope: 'Cluster',
   },
-  doc: 'Whether a part that the server relies on is well. Health checks say more.',
+  doc: 'Health of a component that the server depends on. Deprecated since v1.19; use the health endpoints.',
   fields,
   life: { verbs: ['get', 'list'], virtual: true },
   views: { columns },

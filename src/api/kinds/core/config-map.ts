@@ -11,12 +11,14 @@ const maxTotalBytes = 1024 * 1024
 const fields = {
   immutable: field(4, s.boolean(), {
     zero: 'keep',
-    doc: 'Once true, the data cannot change any more, nor this field; only metadata can.',
+    doc: 'If true, data and binaryData cannot change, and this field cannot be unset. Metadata can still change.',
   }),
   data: field(2, s.map(s.string(), { key: checkConfigKey }), {
-    doc: 'Text, by key. A key is made of letters, digits, -, _ and dots, and is in data or in binaryData, not in both.',
+    doc: 'UTF-8 text by key. Keys consist of letters, digits, `-`, `_` and `.`, and must not also occur in binaryData.',
   }),
-  binaryData: field(3, s.map(s.bytes(), { key: checkConfigKey }), { doc: 'Bytes in base64, by key.' }),
+  binaryData: field(3, s.map(s.bytes(), { key: checkConfigKey }), {
+    doc: 'Base64-encoded bytes by key. Keys must not also occur in data.',
+  }),
 }
 
 export type ConfigMap = ObjectOf<typeof fields>
@@ -30,14 +32,14 @@ export const configMap = defineKind({
     shortNames: ['cm'],
     scope: 'Namespaced',
   },
-  doc: 'Configuration for programs to read, as text or bytes; one MiB at most. Nothing in it is secret.',
+  doc: 'Configuration data for pods, at most 1 MiB. Use a Secret for confidential data.',
   fields,
   rules: {
     validate: (object) => [...checkDisjoint(object), ...checkTotalSize(object)],
     validateUpdate: (next, previous) => (previous.immutable ? checkUnchanged(next, previous) : []),
   },
   views: {
-    columns: [nameColumn, column('Data', 'How many keys it holds.', countKeys), ageColumn],
+    columns: [nameColumn, column('Data', 'Number of keys in data and binaryData.', countKeys), ageColumn],
   },
 })
 

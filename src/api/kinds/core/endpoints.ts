@@ -1,6 +1,6 @@
 /**
- * Endpoints: the addresses behind a Service, of the same name. Each subset is every address of it at every port of it;
- * what is not ready is listed apart.
+ * Endpoints: the addresses behind the Service of the same name. A subset contains every combination of its addresses
+ * and ports. Addresses that are not ready are in a separate list.
  */
 import { at, child, type FieldError, type FieldPath, invalid, notSupported, required } from '../../model/field-error.ts'
 import { checkReachableAddress } from '../../model/ip-address.ts'
@@ -11,58 +11,71 @@ import { field, type InferFields, s } from '../../schema/schema.ts'
 import { objectReference } from './types/references.ts'
 
 const addressFields = {
-  ip: field(1, s.string(), { zero: 'write', published: 'required', doc: 'The address; none of this host alone.' }),
-  hostname: field(3, s.string(), { doc: 'The host name of it.' }),
-  nodeName: field(4, s.string(), { zero: 'keep', doc: 'The node that it is on.' }),
-  targetRef: field(2, objectReference, { doc: 'What answers there, such as a Pod.' }),
+  ip: field(1, s.string(), {
+    zero: 'write',
+    published: 'required',
+    doc: 'IP address of the endpoint. Must not be an unspecified, loopback or link-local address.',
+  }),
+  hostname: field(3, s.string(), { doc: 'Host name of the endpoint. Must be a DNS label.' }),
+  nodeName: field(4, s.string(), { zero: 'keep', doc: 'Name of the node that hosts the endpoint.' }),
+  targetRef: field(2, objectReference, { doc: 'Object that provides the endpoint, usually a Pod.' }),
 }
 
 type Address = InferFields<typeof addressFields>
 
 const address = s.object(addressFields, {
   name: 'EndpointAddress',
-  doc: 'One address.',
+  doc: 'An IP address of an endpoint.',
   atomic: true,
   check: checkAddress,
 })
 
 const portFields = {
-  name: field(1, s.string(), { doc: 'Its name in the Service; needed where there are several.' }),
-  port: field(2, s.int32(), { zero: 'write', published: 'required', doc: 'The number.' }),
-  protocol: field(3, s.string(), { default: 'TCP', doc: 'TCP, UDP or SCTP; TCP by default.' }),
+  name: field(1, s.string(), {
+    doc: 'Name of the port, matching the port name in the Service. Required if there is more than one port.',
+  }),
+  port: field(2, s.int32(), { zero: 'write', published: 'required', doc: 'Port number, from 1 to 65535.' }),
+  protocol: field(3, s.string(), { default: 'TCP', doc: 'Transport protocol: TCP, UDP or SCTP. Defaults to TCP.' }),
   appProtocol: field(4, s.string(), {
     zero: 'keep',
-    doc: 'What is spoken there, such as `example.com/own` or `http`.',
+    doc: 'Application protocol of the port, such as `http` or `example.com/my-protocol`.',
   }),
 }
 
 type Port = InferFields<typeof portFields>
 
-const port = s.object(portFields, { name: 'core.v1.EndpointPort', doc: 'One port.', atomic: true, check: checkPort })
+const port = s.object(portFields, {
+  name: 'core.v1.EndpointPort',
+  doc: 'A port of an endpoint.',
+  atomic: true,
+  check: checkPort,
+})
 
 const subsetFields = {
-  addresses: field(1, s.list(address), { doc: 'The addresses that requests are sent to.' }),
-  notReadyAddresses: field(2, s.list(address), { doc: 'Where they may not go yet.' }),
-  ports: field(3, s.list(port), { doc: 'The ports at each of the addresses.' }),
+  addresses: field(1, s.list(address), { doc: 'Addresses that are ready to receive traffic.' }),
+  notReadyAddresses: field(2, s.list(address), { doc: 'Addresses that are not ready to receive traffic.' }),
+  ports: field(3, s.list(port), { doc: 'Ports available at each address.' }),
 }
 
 type Subset = InferFields<typeof subsetFields>
 
 const subset = s.object(subsetFields, {
   name: 'EndpointSubset',
-  doc: 'Addresses that have the same ports.',
+  doc: 'A group of addresses that share the same ports.',
   check: checkSubset,
 })
 
 const fields = {
-  subsets: field(2, s.list(subset), { doc: 'All the addresses, by the ports that they have.' }),
+  subsets: field(2, s.list(subset), {
+    doc: 'All endpoints, grouped by their ports. Each address of a subset serves each port of the subset.',
+  }),
 }
 
 export type Endpoints = ObjectOf<typeof fields>
 
 const columns: readonly Column<Endpoints>[] = [
   nameColumn,
-  column('Endpoints', 'The addresses that requests are sent to.', ({ subsets = [] }) => listed(subsets)),
+  column('Endpoints', 'Addresses and ports that are ready to receive traffic.', ({ subsets = [] }) => listed(subsets)),
   ageColumn,
 ]
 
@@ -75,7 +88,7 @@ export const endpoints = defineKind({
     shortNames: ['ep'],
     scope: 'Namespaced',
   },
-  doc: 'The addresses behind a Service, of the same name.',
+  doc: 'Addresses and ports of the pods behind the Service of the same name.',
   fields,
   life: {
     createOnUpdate: true,
@@ -122,7 +135,7 @@ function checkPort({ name = '', port: number = 0, protocol = '', appProtocol }: 
 
 const maxShown = 3
 
-/** `10.0.0.1:80,10.0.0.2:80 + 3 more...`: the first, and how many there are besides. */
+/** Formats the first addresses and the number of the others: `10.0.0.1:80,10.0.0.2:80 + 3 more...`. */
 function listed(subsets: readonly Subset[]): string {
   if (subsets.length === 0) return '<none>'
   const shown: string[] = []

@@ -1,7 +1,7 @@
 /**
- * Event: a report of something that happened to an object. Two generations of reporters share the kind:
- * the older count repetitions in `count`, `firstTimestamp` and `lastTimestamp` and are hardly checked; the newer set
- * `eventTime`, count in `series`, and must say who they are and what they did.
+ * Event: a report of something that happened to an object. Two generations of reporters share the kind. Older reporters
+ * count repetitions in `count`, `firstTimestamp` and `lastTimestamp`, and their events are hardly validated. Newer
+ * reporters set `eventTime`, count in `series`, and must identify themselves and the action.
  */
 import { at, type FieldError, invalid, maxFaults, required } from '../../model/field-error.ts'
 import { checkFinalizerDomain } from '../../model/finalizers.ts'
@@ -15,54 +15,63 @@ import { objectReference } from './types/references.ts'
 
 export const eventSource = s.object(
   {
-    component: field(1, s.string(), { doc: 'The component that reports it.' }),
-    host: field(2, s.string(), { doc: 'The node that it runs on.' }),
+    component: field(1, s.string(), { doc: 'Name of the component that reports the event.' }),
+    host: field(2, s.string(), { doc: 'Name of the node on which the component runs.' }),
   },
-  { name: 'core.v1.EventSource', doc: 'The reporter of an event.' },
+  { name: 'core.v1.EventSource', doc: 'The component that reports an event.' },
 )
 
 const series = s.object(
   {
-    count: field(1, s.int32(), { doc: 'How often it happened, up to lastObservedTime.' }),
-    lastObservedTime: field(2, s.microTime(), { zero: 'write', doc: 'When it last happened.' }),
+    count: field(1, s.int32(), { doc: 'Number of occurrences up to lastObservedTime.' }),
+    lastObservedTime: field(2, s.microTime(), { zero: 'write', doc: 'Time of the last observed occurrence.' }),
   },
-  { name: 'EventSeries', doc: 'How often something happened that goes on happening.' },
+  { name: 'EventSeries', doc: 'Count and last time of a repeated event.' },
 )
 
 const fields = {
   metadata: field(1, objectMeta, {
     zero: 'write',
     published: 'required',
-    doc: 'Standard metadata: name, labels and others.',
+    doc: 'Standard object metadata, such as name and labels.',
   }),
   involvedObject: field(2, objectReference, {
     zero: 'write',
     published: 'required',
-    doc: 'The object that it happened to. It is in the namespace of the event.',
+    doc: 'The object that the event is about. Events about cluster-scoped objects belong in the namespace default.',
   }),
-  reason: field(3, s.string(), { doc: 'Why it happened, in one word for programs.' }),
-  message: field(4, s.string(), { doc: 'What happened, for people.' }),
-  source: field(5, eventSource, { zero: 'write', doc: 'The reporter. Newer reporters set reportingComponent.' }),
-  firstTimestamp: field(6, s.time(), { zero: 'write', doc: 'When it first happened. Newer reporters set eventTime.' }),
-  lastTimestamp: field(7, s.time(), { zero: 'write', doc: 'When it last happened. Newer reporters keep a series.' }),
-  count: field(8, s.int32(), { doc: 'How often it happened. Newer reporters keep a series.' }),
-  type: field(9, s.string(), { doc: 'Normal or Warning; there may be others one day.' }),
+  reason: field(3, s.string(), { doc: 'Machine-readable reason for the event, in CamelCase.' }),
+  message: field(4, s.string(), { doc: 'Human-readable description of the event.' }),
+  source: field(5, eventSource, {
+    zero: 'write',
+    doc: 'Component that reports the event. Newer reporters set reportingComponent instead.',
+  }),
+  firstTimestamp: field(6, s.time(), {
+    zero: 'write',
+    doc: 'Time of the first occurrence. Newer reporters set eventTime instead.',
+  }),
+  lastTimestamp: field(7, s.time(), {
+    zero: 'write',
+    doc: 'Time of the last occurrence. Newer reporters set series instead.',
+  }),
+  count: field(8, s.int32(), { doc: 'Number of occurrences. Newer reporters set series instead.' }),
+  type: field(9, s.string(), { doc: 'Type of the event: Normal or Warning. More types may be added in the future.' }),
   eventTime: field(10, s.microTime(), {
     zero: 'write',
-    doc: 'When it first happened. With it, reportingComponent, reportingInstance, action and reason are demanded.',
+    doc: 'Time of the first occurrence. If set, reportingComponent, reportingInstance, action and reason are required.',
   }),
-  series: field(11, series, { doc: 'How often it happened, if more than once.' }),
-  action: field(12, s.string(), { doc: 'What was done, or failed, to the object; at most 128 bytes.' }),
-  related: field(13, objectReference, { doc: 'Another object that took part in it.' }),
+  series: field(11, series, { doc: 'Number of occurrences and time of the last one, for a repeated event.' }),
+  action: field(12, s.string(), { doc: 'Action that was taken or that failed. At most 128 bytes.' }),
+  related: field(13, objectReference, { doc: 'Second object that is involved in the event.' }),
   reportingComponent: field(14, s.string(), {
     zero: 'write',
     published: 'optional',
-    doc: 'The controller that reports it, as a qualified name such as `example.com/scheduler`.',
+    doc: 'Name of the reporting controller as a qualified name, such as `example.com/scheduler`.',
   }),
   reportingInstance: field(15, s.string(), {
     zero: 'write',
     published: 'optional',
-    doc: 'The instance of the controller, such as its pod; at most 128 bytes.',
+    doc: 'Instance of the reporting controller, such as its pod name. At most 128 bytes.',
   }),
 }
 
@@ -78,7 +87,7 @@ export const event = defineKind({
     scope: 'Namespaced',
     form: () => [],
   },
-  doc: 'A report of something that happened to an object. Programs should not rely on events: they may be missing.',
+  doc: 'A report of something that happened to an object. Events may be missing, so programs should not rely on them.',
   fields,
   rules: {
     metadataLast: ({ through }) => through !== 'events/v1',
@@ -97,17 +106,22 @@ export const event = defineKind({
   },
   views: {
     columns: [
-      column('Last Seen', 'How long ago it last happened.', lastSeen),
-      column('Type', 'Normal or Warning.', ({ type }: Event) => type ?? ''),
-      column('Reason', 'Why it happened, in one word.', ({ reason }: Event) => reason ?? ''),
-      column('Object', 'The object that it happened to.', objectOf),
-      column('Subobject', 'The part of the object.', ({ involvedObject }: Event) => involvedObject?.fieldPath ?? '', 1),
-      column('Source', 'Who reports it.', reporterOf, 1),
-      column('Message', 'What happened.', ({ message = '' }: Event) => message.trim()),
-      column('First Seen', 'How long ago it first happened.', firstSeen, 1),
+      column('Last Seen', 'Time since the last occurrence.', lastSeen),
+      column('Type', 'Type of the event: Normal or Warning.', ({ type }: Event) => type ?? ''),
+      column('Reason', 'Machine-readable reason for the event.', ({ reason }: Event) => reason ?? ''),
+      column('Object', 'The object that the event is about.', objectOf),
+      column(
+        'Subobject',
+        'Part of the object that the event is about.',
+        ({ involvedObject }: Event) => involvedObject?.fieldPath ?? '',
+        1,
+      ),
+      column('Source', 'Component that reports the event.', reporterOf, 1),
+      column('Message', 'Human-readable description of the event.', ({ message = '' }: Event) => message.trim()),
+      column('First Seen', 'Time since the first occurrence.', firstSeen, 1),
       column(
         'Count',
-        'How often it happened.',
+        'Number of occurrences.',
         ({ series, count }: Event) => (series ? (series.count ?? 0) : count || 1),
         1,
       ),
@@ -148,7 +162,7 @@ function reporterOf({ source = {}, reportingComponent, reportingInstance }: Even
   return instance ? `${component}, ${instance}` : component
 }
 
-/** Events of objects without a namespace are in `default`. */
+/** Checks an event of an older reporter. Events about cluster-scoped objects belong in `default`. */
 function checkOlder({ metadata, involvedObject }: Event): FieldError[] {
   const namespace = involvedObject?.namespace ?? ''
   const agree = namespace === metadata.namespace || (namespace === '' && metadata.namespace === 'default')
@@ -157,10 +171,13 @@ function checkOlder({ metadata, involvedObject }: Event): FieldError[] {
 
 const maxWordLength = 128
 const maxMessageLength = 1024
-/** Where events of objects without a namespace may be. */
+/** Namespaces that may hold events about cluster-scoped objects. */
 const withoutNamespace = ['default', 'kube-system']
 
-/** Faults name the teller as its own API does, which clients are used to. */
+/**
+ * Checks an event of a newer reporter. Errors use the field name of the events group (`reportingController`) because
+ * clients expect that name.
+ */
 function checkNewer(object: Event): FieldError[] {
   const { metadata, involvedObject, reportingComponent: teller = '', reportingInstance, action, reason } = object
   const namespace = involvedObject?.namespace ?? ''
@@ -176,7 +193,7 @@ function checkNewer(object: Event): FieldError[] {
   ]
 }
 
-/** What the newest version of the API asks of a new event: the ways of older reporters are not accepted there. */
+/** Extra checks for events created through the events group, which rejects the fields of older reporters. */
 function checkStrictly({ eventTime, series, type = '', ...older }: Event): FieldError[] {
   const { firstTimestamp, lastTimestamp, count, source } = older
   const unset = { firstTimestamp, lastTimestamp, count, source: source?.component || source?.host }
@@ -189,7 +206,7 @@ function checkStrictly({ eventTime, series, type = '', ...older }: Event): Field
   ]
 }
 
-/** In the older forms any name will do. */
+/** Checks the name. The core API accepts any event name. */
 function checkNames({ metadata }: Event): FieldError[] {
   const { name = '', generateName: prefix = '' } = metadata
   return [
@@ -200,7 +217,7 @@ function checkNames({ metadata }: Event): FieldError[] {
   ]
 }
 
-/** In the older forms they need no domain. */
+/** Checks the domain of each finalizer. The core API accepts finalizers without a domain. */
 function checkFinalizers({ metadata }: Event, vendor: Vendor): FieldError[] {
   return (metadata.finalizers ?? [])
     .slice(0, maxFaults)

@@ -1,6 +1,6 @@
 /**
- * LimitRange: what the containers, pods and claims of a namespace may ask for, each by itself, and what containers get
- * that ask for nothing. Bounds that are not given follow from those that are.
+ * LimitRange: bounds on the resources of each container, pod and claim in a namespace, and defaults for containers that
+ * set none. Missing defaults are derived from the bounds.
  */
 import { randomUUID } from 'node:crypto'
 import {
@@ -28,34 +28,42 @@ const itemFields = {
   type: field(1, s.string(), {
     zero: 'write',
     published: 'required',
-    doc: 'What is limited: Container, Pod, PersistentVolumeClaim, or a custom type.',
+    doc: 'Type of object that the limits apply to: Container, Pod, PersistentVolumeClaim, or a qualified custom type.',
   }),
-  max: field(2, resourceList, { doc: 'The most of each resource.' }),
-  min: field(3, resourceList, { doc: 'The least of each resource.' }),
-  default: field(4, resourceList, { doc: 'The limits of a container that sets none; the most if unset.' }),
+  max: field(2, resourceList, { doc: 'Maximum amount of each resource.' }),
+  min: field(3, resourceList, { doc: 'Minimum amount of each resource.' }),
+  default: field(4, resourceList, {
+    doc: 'Default limit of each resource for containers that set none. Defaults to max.',
+  }),
   defaultRequest: field(5, resourceList, {
-    doc: 'The requests of a container that sets none; its limits if unset, else the least.',
+    doc: 'Default request of each resource for containers that set none. Defaults to the default limit, then to min.',
   }),
-  maxLimitRequestRatio: field(6, resourceList, { doc: 'How many times its request a limit may be at most.' }),
+  maxLimitRequestRatio: field(6, resourceList, {
+    doc: 'Maximum ratio of limit to request for each resource. Must be at least 1.',
+  }),
 }
 
 type Item = InferFields<typeof itemFields>
 
 const item = s.object(itemFields, {
   name: 'LimitRangeItem',
-  doc: 'Bounds for one kind of thing.',
+  doc: 'Resource bounds and defaults for one type of object.',
   fill: fillBounds,
   check: (value, path, { vendor }) => checkItem(value, path, vendor),
 })
 
 const spec = s.object(
   {
-    limits: field(1, s.list(item), { zero: 'write', published: 'required', doc: 'The bounds, one for each kind.' }),
+    limits: field(1, s.list(item), {
+      zero: 'write',
+      published: 'required',
+      doc: 'Resource bounds, at most one entry per type.',
+    }),
   },
-  { name: 'LimitRangeSpec', doc: 'The bounds that a LimitRange sets.', check: checkTypes },
+  { name: 'LimitRangeSpec', doc: 'Specification of a LimitRange.', check: checkTypes },
 )
 
-const fields = { spec: field(2, spec, { zero: 'write', doc: 'The bounds.' }) }
+const fields = { spec: field(2, spec, { zero: 'write', doc: 'Resource bounds and defaults for the namespace.' }) }
 
 export type LimitRange = ObjectOf<typeof fields>
 
@@ -68,7 +76,7 @@ export const limitRange = defineKind({
     shortNames: ['limits'],
     scope: 'Namespaced',
   },
-  doc: 'Limits and defaults for the resources that containers, pods and claims of a namespace request.',
+  doc: 'Resource limits and defaults for the containers, pods and claims of a namespace.',
   fields,
   rules: { prepareForCreate: ({ metadata }) => nameIt(metadata) },
   life: {
@@ -76,12 +84,12 @@ export const limitRange = defineKind({
   },
 })
 
-/** Nobody refers to one by its name, so that it need not have one of its own. Changes the metadata. */
+/** Generates a name if the metadata has none. A name is optional because no other object refers to a LimitRange. */
 function nameIt(metadata: LimitRange['metadata']): void {
   metadata.name ||= randomUUID()
 }
 
-/** The most is the default limit, and that the default request; else the least is. Changes the item. */
+/** Derives missing defaults: `default` from `max`, `defaultRequest` from `default` or else `min`. Mutates the item. */
 function fillBounds(bounds: Item): void {
   for (const name of amounts) roundResources(bounds[name])
   if (bounds.type !== 'Container') return
@@ -141,7 +149,10 @@ function isDefault(part: string): boolean {
   return part === 'default' || part === 'defaultRequest'
 }
 
-/** Pods have no limits of their own that could be missing; of claims only the storage can be bounded. */
+/**
+ * Rejects defaults for pods, because only containers set requests and limits, and rejects claim items that do not
+ * bound storage.
+ */
 function checkPlaces(bounds: Item, path: FieldPath): FieldError[] {
   const { type, min, max } = bounds
   const surplus = amounts.filter((part) => type === 'Pod' && isDefault(part) && hasAny(bounds[part]))
@@ -180,7 +191,9 @@ function checkOrder(bounds: Item, path: FieldPath, vendor: Vendor): FieldError[]
   return errors
 }
 
-/** What may not be above what, where the fault is reported, and what the two are called. */
+/**
+ * Pairs of amounts where `low` must not exceed `high`, the field that reports the error, and the names in the message.
+ */
 const orders = [
   { low: 'min', high: 'max', at: 'min', texts: ['min value', 'max value'] },
   { low: 'min', high: 'defaultRequest', at: 'defaultRequest', texts: ['min value', 'default request value'] },
@@ -206,7 +219,7 @@ function checkOrderOf(name: string, bounds: Item, path: FieldPath): FieldError[]
   })
 }
 
-/** Defaults that a pod may not have are refused as a whole. */
+/** Skips the defaults of a Pod item because `checkPlaces` already rejects them. */
 function isCompared({ type }: Item, part: string): boolean {
   return !(type === 'Pod' && isDefault(part))
 }
@@ -227,7 +240,7 @@ function checkRatio(name: string, { maxLimitRequestRatio, min, max }: Item, path
   ]
 }
 
-/** Whether a ratio is above that of two amounts; nothing is above a division by nothing. */
+/** Whether the ratio exceeds `most` divided by `least`. Always false if `least` is zero. */
 function isAbove(ratio: Quantity, most: Quantity, least: Quantity): boolean {
   return least.nanos !== 0n && Number(ratio.nanos) / Number(one.nanos) > Number(most.nanos) / Number(least.nanos)
 }
@@ -236,7 +249,7 @@ function shown(most: Quantity, least: Quantity): string {
   return (Number(most.nanos) / Number(least.nanos)).toFixed(6)
 }
 
-/** Where no more can be promised than there is, limit and request are the same. */
+/** Requires the default request to equal the default limit for resources that cannot be overcommitted. */
 function checkOvercommit(
   name: string,
   { type, default: limits, defaultRequest }: Item,

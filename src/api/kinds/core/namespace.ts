@@ -1,6 +1,7 @@
 /**
- * Namespace: a scope for names and for access. It is deleted in two steps: while `spec.finalizers` holds anything it
- * stays, Terminating, until a control loop has emptied it and taken its finalizer away through `finalize`.
+ * Namespace: a scope for object names and access control. Deletion has two phases: the namespace stays in phase
+ * Terminating while `spec.finalizers` is not empty. A controller deletes the content and then removes its finalizer
+ * through the `finalize` subresource.
  */
 import { at, type FieldError, type FieldPath, invalid } from '../../model/field-error.ts'
 import { checkFinalizerDomain, checkFinalizerForm } from '../../model/finalizers.ts'
@@ -16,37 +17,40 @@ import { keep, plainStatus, specAndStatus } from '../spec-and-status.ts'
 
 const condition = s.object(
   {
-    type: field(1, s.string(), { zero: 'write', doc: 'What the condition is about.' }),
-    status: field(2, s.string(), { zero: 'write', doc: 'True, False or Unknown.' }),
-    lastTransitionTime: field(4, s.time(), { zero: 'write', doc: 'When the status last changed.' }),
-    reason: field(5, s.string(), { doc: 'Why, in one word for programs.' }),
-    message: field(6, s.string(), { doc: 'Why, for people.' }),
+    type: field(1, s.string(), { zero: 'write', doc: 'Type of the condition.' }),
+    status: field(2, s.string(), { zero: 'write', doc: 'Status of the condition: True, False or Unknown.' }),
+    lastTransitionTime: field(4, s.time(), { zero: 'write', doc: 'Time the status last changed.' }),
+    reason: field(5, s.string(), { doc: 'Machine-readable reason for the last transition, in CamelCase.' }),
+    message: field(6, s.string(), { doc: 'Human-readable message about the last transition.' }),
   },
-  { name: 'NamespaceCondition', doc: 'Something that is known of the state of a namespace.' },
+  { name: 'NamespaceCondition', doc: 'A condition of a Namespace.' },
 )
 
 const spec = s.object(
   {
     finalizers: field(1, s.list(s.string()), {
-      doc: 'Finalizers that must be removed before the namespace is deleted. Changed only through the subresource finalize.',
+      doc: 'Finalizers that block deletion of the namespace. Changed only through the finalize subresource.',
     }),
   },
-  { name: 'NamespaceSpec', doc: 'What a namespace waits for before it goes.' },
+  { name: 'NamespaceSpec', doc: 'Specification of a Namespace.' },
 )
 
 const conditions = s.list(condition, byType)
 
 const status = s.object(
   {
-    phase: field(1, s.string(), { default: 'Active', doc: 'Active, or Terminating once it is being deleted.' }),
-    conditions: field(2, conditions, { doc: 'How its deletion gets on.' }),
+    phase: field(1, s.string(), {
+      default: 'Active',
+      doc: 'Lifecycle phase of the namespace: Active, or Terminating during deletion.',
+    }),
+    conditions: field(2, conditions, { doc: 'Conditions that report the progress of deletion.' }),
   },
-  { name: 'NamespaceStatus', doc: 'Where a namespace is in its life.' },
+  { name: 'NamespaceStatus', doc: 'Observed status of a Namespace.' },
 )
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', doc: 'What holds the namespace.' }),
-  status: field(3, status, { zero: 'write', doc: 'Where it is in its life. Set by the server.' }),
+  spec: field(2, spec, { zero: 'write', doc: 'Finalizers that block deletion of the namespace.' }),
+  status: field(3, status, { zero: 'write', doc: 'Observed status of the namespace. Set by the system.' }),
 }
 
 export type Namespace = ObjectOf<typeof fields>
@@ -61,7 +65,7 @@ export const namespace = defineKind({
     scope: 'Cluster',
     form: checkDnsLabel,
   },
-  doc: 'A scope for names and for access. Deleting it deletes everything in it.',
+  doc: 'A scope for object names and access control. Deleting a namespace deletes all objects in it.',
   fields,
   rules: specAndStatus<Namespace>({
     fillDefaults: (object, { vendor }) => labelWithName(object, vendor),
@@ -75,7 +79,7 @@ export const namespace = defineKind({
     verbs: verbsWithout('deletecollection'),
     holdsDeletion: (object) => (object.spec?.finalizers ?? []).length > 0,
     beginDeletion: (object) => {
-      // There is no grace period to wait for, only for the content to go.
+      // A namespace has no grace period: deletion waits only for its content to be removed.
       delete object.metadata.deletionGracePeriodSeconds
       object.status = { ...object.status, phase: 'Terminating' }
     },
@@ -83,7 +87,11 @@ export const namespace = defineKind({
   views: {
     columns: [
       nameColumn,
-      column('Status', 'Whether it is in use or being deleted.', (object: Namespace) => object.status?.phase ?? ''),
+      column(
+        'Status',
+        'Lifecycle phase of the namespace: Active or Terminating.',
+        (object: Namespace) => object.status?.phase ?? '',
+      ),
       ageColumn,
     ],
     selectable: (object) => ({ 'status.phase': object.status?.phase ?? '' }),
@@ -98,7 +106,7 @@ export const namespace = defineKind({
   },
 })
 
-/** Selectors on namespaces can rely on a label that holds the name. */
+/** Sets the name label, so that label selectors can match a namespace by name. */
 function labelWithName({ metadata }: Namespace, vendor: Vendor): void {
   if (metadata.name) metadata.labels = { ...metadata.labels, [vendorKey(vendor, 'metadata.name')]: metadata.name }
 }

@@ -1,6 +1,6 @@
 /**
- * Node: a machine that runs pods. Its agent creates it and reports its state; administrators taint and
- * labels it. The ranges of addresses for its pods, and what its provider calls it, are set once.
+ * Node: a machine that runs pods. The node agent creates the Node and reports its status. Administrators label and
+ * taint it. The pod address ranges and the provider ID can be set only once.
  */
 
 import { isObject, type Json, sameJson } from '../../json/json.ts'
@@ -32,24 +32,30 @@ import { checkResourceAmount } from './types/resource-names.ts'
 import { checkTaints, taint } from './types/taint.ts'
 
 const specFields = {
-  podCIDR: field(1, s.string(), { doc: 'The first of podCIDRs.' }),
-  podCIDRs: field(7, s.list(s.string(), { list: 'set', patch: 'merge' }), {
-    doc: 'The ranges of addresses for its pods, at most one of each family. Set once.',
+  podCIDR: field(1, s.string(), {
+    doc: 'Address range of the pods on this node in CIDR notation. Same as the first entry of podCIDRs.',
   }),
-  providerID: field(3, s.string(), { doc: 'What its provider calls it: `<provider>://<id>`. Set once.' }),
-  unschedulable: field(4, s.boolean(), { doc: 'Whether no new pods may come.' }),
-  taints: field(5, s.list(taint), { doc: 'What keeps pods away that do not tolerate it.' }),
-  configSource: field(6, nodeConfigSource, { doc: 'Not served: where the configuration of the agent is.' }),
-  externalID: field(2, s.string(), { doc: 'No longer used.' }),
+  podCIDRs: field(7, s.list(s.string(), { list: 'set', patch: 'merge' }), {
+    doc: 'Address ranges of the pods on this node in CIDR notation, at most one per IP family. Immutable once set.',
+  }),
+  providerID: field(3, s.string(), {
+    doc: 'ID that the cloud provider assigned to the node, as `<provider>://<id>`. Immutable once set.',
+  }),
+  unschedulable: field(4, s.boolean(), { doc: 'Whether the scheduler must not place new pods on this node.' }),
+  taints: field(5, s.list(taint), { doc: 'Taints that repel pods without a matching toleration.' }),
+  configSource: field(6, nodeConfigSource, {
+    doc: 'Source of the node agent configuration. Not supported: the server drops this field.',
+  }),
+  externalID: field(2, s.string(), { doc: 'Deprecated and unused.' }),
 }
 
 type NodeSpec = InferFields<typeof specFields>
 
-const spec = s.object(specFields, { name: 'NodeSpec', doc: 'How a node is to be used.', fill: agreeOnRanges })
+const spec = s.object(specFields, { name: 'NodeSpec', doc: 'Specification of a Node.', fill: agreeOnRanges })
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', doc: 'How it is to be used.' }),
-  status: field(3, nodeStatus, { zero: 'write', doc: 'How it is. Told by its agent.' }),
+  spec: field(2, spec, { zero: 'write', doc: 'Desired configuration of the node.' }),
+  status: field(3, nodeStatus, { zero: 'write', doc: 'Observed status, reported by the node agent.' }),
 }
 
 export type Node = ObjectOf<typeof fields>
@@ -59,15 +65,19 @@ const info = (name: string, doc: string, of: (status: NodeStatus) => string | un
 
 const columns: readonly Column<Node>[] = [
   nameColumn,
-  column('Status', 'Whether it is ready, and takes new pods.', stateOf),
-  column('Roles', 'What it is for, by its labels.', (node, _, vendor) => rolesOf(node, vendor) || '<none>'),
+  column('Status', 'Readiness of the node, and whether scheduling is disabled.', stateOf),
+  column('Roles', 'Roles of the node, taken from its labels.', (node, _, vendor) => rolesOf(node, vendor) || '<none>'),
   ageColumn,
-  column('Version', 'The version of its agent.', ({ status }) => status?.nodeInfo?.kubeletVersion ?? ''),
-  column('Internal-IP', 'Its address inside the cluster.', (node) => addressOf(node, 'InternalIP'), 1),
-  column('External-IP', 'Its address outside.', (node) => addressOf(node, 'ExternalIP'), 1),
-  info('OS-Image', 'Its operating system.', ({ nodeInfo }) => nodeInfo?.osImage),
-  info('Kernel-Version', 'The version of its kernel.', ({ nodeInfo }) => nodeInfo?.kernelVersion),
-  info('Container-Runtime', 'What runs its containers.', ({ nodeInfo }) => nodeInfo?.containerRuntimeVersion),
+  column('Version', 'Version of the node agent (kubelet).', ({ status }) => status?.nodeInfo?.kubeletVersion ?? ''),
+  column('Internal-IP', 'Internal IP address of the node.', (node) => addressOf(node, 'InternalIP'), 1),
+  column('External-IP', 'External IP address of the node.', (node) => addressOf(node, 'ExternalIP'), 1),
+  info('OS-Image', 'Operating system of the node.', ({ nodeInfo }) => nodeInfo?.osImage),
+  info('Kernel-Version', 'Kernel version of the node.', ({ nodeInfo }) => nodeInfo?.kernelVersion),
+  info(
+    'Container-Runtime',
+    'Container runtime of the node and its version.',
+    ({ nodeInfo }) => nodeInfo?.containerRuntimeVersion,
+  ),
 ]
 
 export const node = defineKind({
@@ -110,7 +120,7 @@ export const node = defineKind({
   },
 })
 
-/** Nodes had one range before they could have two: the first is written twice. Changes the spec. */
+/** Keeps `podCIDR`, the older field, equal to the first entry of `podCIDRs`. Mutates the spec. */
 function agreeOnRanges(wanted: NodeSpec): void {
   const { podCIDR, podCIDRs = [] } = wanted
   if (podCIDR !== undefined && podCIDRs[0] !== podCIDR) wanted.podCIDRs = [podCIDR]
@@ -128,7 +138,7 @@ function stateOf({ spec, status }: Node): string {
   return spec?.unschedulable ? `${state},SchedulingDisabled` : state
 }
 
-/** The ends of labels such as `node-role.orch.io/worker`, and the value of `orch.io/role`. */
+/** Returns the suffixes of labels such as `node-role.orch.io/worker`, and the value of the label `orch.io/role`. */
 function rolesOf({ metadata }: Node, vendor: Vendor): string {
   const prefix = vendorKey(vendor, '', 'node-role')
   const { labels = {} } = metadata
@@ -141,7 +151,7 @@ function addressOf({ status }: Node, wanted: string): string {
   return status?.addresses?.find(({ type }) => type === wanted)?.address ?? '<none>'
 }
 
-/** The status is written without a look at the spec, which nobody changes there. */
+/** Skips status updates because they cannot change the spec. */
 function checkSpec({ spec = {} }: Node, { subresource }: RuleContext): FieldError[] {
   if (subresource !== '') return []
   return [...checkTaints(spec.taints ?? [], 'metadata.taints'), ...checkRanges(spec.podCIDRs ?? [], 'spec.podCIDRs')]
@@ -192,7 +202,9 @@ function checkSetOnce(next: NodeSpec, previous: NodeSpec): FieldError[] {
   ]
 }
 
-/** An annotation in JSON, which schedulers read: the pods that had better run elsewhere, by their controllers. */
+/**
+ * Checks the preferAvoidPods annotation: JSON that asks schedulers to keep pods of certain controllers off this node.
+ */
 function checkAvoidedPods({ metadata }: Node, vendor: Vendor): FieldError[] {
   const key = vendorKey(vendor, 'preferAvoidPods', 'scheduler.alpha')
   const text = metadata.annotations?.[key] ?? ''
@@ -203,7 +215,7 @@ function checkAvoidedPods({ metadata }: Node, vendor: Vendor): FieldError[] {
   return entries.slice(0, maxFaults).flatMap((entry, i) => checkAvoided(entry, child(at(path, i), 'PodSignature')))
 }
 
-/** Undefined where the text is not of the form. */
+/** Returns undefined if the text is not valid JSON of the expected structure. */
 function avoidedPods(text: string): Json[] | undefined {
   try {
     const value = JSON.parse(text) as Json

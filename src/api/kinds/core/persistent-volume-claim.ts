@@ -1,6 +1,6 @@
 /**
- * PersistentVolumeClaim: the storage that somebody asks for. It is bound to a volume once, and from then on it may ask
- * for more; nothing else of what it asks for changes.
+ * PersistentVolumeClaim: a request for storage. A claim binds to one volume. A bound claim may request more storage;
+ * the rest of its spec is immutable.
  */
 
 import { sameJson } from '../../json/json.ts'
@@ -23,29 +23,40 @@ import { quantityIn } from './types/resources.ts'
 
 const condition = s.object(
   {
-    type: field(1, s.string(), { zero: 'write', published: 'required', doc: 'Resizing or FileSystemResizePending.' }),
-    status: field(2, s.string(), { zero: 'write', published: 'required', doc: 'True, False or Unknown.' }),
-    lastProbeTime: field(3, s.time(), { zero: 'write', doc: 'When it was last looked at.' }),
-    lastTransitionTime: field(4, s.time(), { zero: 'write', doc: 'When the status last changed.' }),
-    reason: field(5, s.string(), { doc: 'Why, in one word for programs.' }),
-    message: field(6, s.string(), { doc: 'Why, for people.' }),
+    type: field(1, s.string(), {
+      zero: 'write',
+      published: 'required',
+      doc: 'Type of the condition: Resizing or FileSystemResizePending.',
+    }),
+    status: field(2, s.string(), {
+      zero: 'write',
+      published: 'required',
+      doc: 'Status of the condition: True, False or Unknown.',
+    }),
+    lastProbeTime: field(3, s.time(), { zero: 'write', doc: 'Time the condition was last probed.' }),
+    lastTransitionTime: field(4, s.time(), { zero: 'write', doc: 'Time the status last changed.' }),
+    reason: field(5, s.string(), { doc: 'Machine-readable reason for the last transition, in CamelCase.' }),
+    message: field(6, s.string(), { doc: 'Human-readable message about the last transition.' }),
   },
-  { name: 'PersistentVolumeClaimCondition', doc: 'Something that is known of the state of a claim.' },
+  { name: 'PersistentVolumeClaimCondition', doc: 'A condition of a PersistentVolumeClaim.' },
 )
 
 const conditions = s.list(condition, byType)
 
 const statusFields = {
-  phase: field(1, s.string(), { default: 'Pending', doc: 'Pending, Bound, or Lost with its volume.' }),
-  accessModes: field(2, accessModes, { doc: 'How the volume may be mounted.' }),
-  capacity: field(3, resourceList, { doc: 'How much the volume holds.' }),
-  conditions: field(4, conditions, { doc: 'What else is known of it.' }),
+  phase: field(1, s.string(), {
+    default: 'Pending',
+    doc: 'Lifecycle phase of the claim: Pending, Bound, or Lost if its volume no longer exists. Defaults to Pending.',
+  }),
+  accessModes: field(2, accessModes, { doc: 'Access modes of the bound volume.' }),
+  capacity: field(3, resourceList, { doc: 'Actual capacity of the bound volume.' }),
+  conditions: field(4, conditions, { doc: 'Conditions of the claim, such as a resize in progress.' }),
   allocatedResources: field(5, resourceList, {
-    doc: 'How much is being made ready for it. Needs RecoverVolumeExpansionFailure.',
+    doc: 'Storage allocated to the claim during a resize. Requires the feature RecoverVolumeExpansionFailure.',
   }),
   resizeStatus: field(6, s.string(), {
     zero: 'keep',
-    doc: 'How far a growth has come. Needs RecoverVolumeExpansionFailure.',
+    doc: 'Progress of a resize operation. Requires the feature RecoverVolumeExpansionFailure.',
   }),
 }
 
@@ -53,7 +64,7 @@ type ClaimStatus = InferFields<typeof statusFields>
 
 const status = s.object(statusFields, {
   name: 'PersistentVolumeClaimStatus',
-  doc: 'What a claim has got.',
+  doc: 'Observed status of a PersistentVolumeClaim.',
   fill: ({ capacity, allocatedResources }) => {
     roundResources(capacity)
     roundResources(allocatedResources)
@@ -61,27 +72,27 @@ const status = s.object(statusFields, {
 })
 
 const fields = {
-  spec: field(2, persistentVolumeClaimSpec, { zero: 'write', doc: 'What is asked for.' }),
-  status: field(3, status, { zero: 'write', doc: 'What it has got. Set by the server.' }),
+  spec: field(2, persistentVolumeClaimSpec, { zero: 'write', doc: 'Requested storage.' }),
+  status: field(3, status, { zero: 'write', doc: 'Observed status of the claim, set by the volume controller.' }),
 }
 
 export type PersistentVolumeClaim = ObjectOf<typeof fields>
 
 const columns: readonly Column<PersistentVolumeClaim>[] = [
   nameColumn,
-  column('Status', 'Whether it has got a volume.', ({ metadata, status }) =>
+  column('Status', 'Lifecycle phase of the claim.', ({ metadata, status }) =>
     metadata.deletionTimestamp === undefined ? (status?.phase ?? '') : 'Terminating',
   ),
-  column('Volume', 'The volume that is bound to it.', ({ spec }) => spec?.volumeName ?? ''),
-  column('Capacity', 'How much the volume holds.', (claim) =>
+  column('Volume', 'Name of the bound volume.', ({ spec }) => spec?.volumeName ?? ''),
+  column('Capacity', 'Capacity of the bound volume.', (claim) =>
     isNamed(claim) ? (claim.status?.capacity?.storage ?? '0') : '',
   ),
-  column('Access Modes', 'How the volume may be mounted.', (claim) =>
+  column('Access Modes', 'Access modes of the bound volume.', (claim) =>
     isNamed(claim) ? abbreviateModes(claim.status?.accessModes) : '',
   ),
-  column('StorageClass', 'The class of the volume.', (claim, _, vendor) => classOf(claim, vendor)),
+  column('StorageClass', 'StorageClass of the claim.', (claim, _, vendor) => classOf(claim, vendor)),
   ageColumn,
-  column('VolumeMode', 'A file system or a raw device.', ({ spec }) => spec?.volumeMode ?? '<unset>', 1),
+  column('VolumeMode', 'Filesystem or Block.', ({ spec }) => spec?.volumeMode ?? '<unset>', 1),
 ]
 
 export const persistentVolumeClaim = defineKind({
@@ -93,7 +104,7 @@ export const persistentVolumeClaim = defineKind({
     shortNames: ['pvc'],
     scope: 'Namespaced',
   },
-  doc: 'A request for storage.',
+  doc: 'A request for storage, which binds to a PersistentVolume.',
   fields,
   rules: specAndStatus<PersistentVolumeClaim>({
     newStatus: () => ({ phase: 'Pending' }),
@@ -121,12 +132,12 @@ function classKey(vendor: Vendor): string {
   return vendorKey(vendor, 'storage-class', 'volume.beta')
 }
 
-/** The annotation is from before there was the field, and goes before it. */
+/** The annotation predates the field and takes precedence. */
 function classOf({ metadata, spec }: PersistentVolumeClaim, vendor: Vendor): string {
   return metadata.annotations?.[classKey(vendor)] ?? spec?.storageClassName ?? ''
 }
 
-/** What is behind a gate is dropped, unless it is there from a time when the gate was open. */
+/** Drops fields behind a disabled feature gate, unless the stored object already has them. */
 function keepAllButStatus(next: PersistentVolumeClaim, previous: PersistentVolumeClaim, context: RuleContext): void {
   keep(next, previous, 'spec')
   if (next.status === undefined || mayRecover(context)) return
@@ -138,7 +149,7 @@ function mayRecover({ gates }: RuleContext): boolean {
   return gates?.has('RecoverVolumeExpansionFailure') ?? false
 }
 
-/** The class may move from the old annotation to the field; else the annotation never changes. */
+/** The class may move from the old annotation to the field. Any other change of the annotation is rejected. */
 function checkClass(next: PersistentVolumeClaim, previous: PersistentVolumeClaim, vendor: Vendor): FieldError[] {
   if (movesClass(next, previous, vendor)) return []
   const key = classKey(vendor)
@@ -170,7 +181,7 @@ function checkSpecUpdate(
   ]
 }
 
-/** What is asked for now, but with those parts as they were that may change. */
+/** Returns the new spec with the previous values of the fields that may change. */
 function unchanging(
   next: PersistentVolumeClaim,
   previous: PersistentVolumeClaim,
@@ -187,7 +198,10 @@ function unchanging(
   return copy
 }
 
-/** A claim never shrinks; one whose growth failed may ask for less again, but for more than it has. */
+/**
+ * Rejects a smaller size. With RecoverVolumeExpansionFailure, a claim may shrink its request to a size above its
+ * capacity.
+ */
 function checkSize(
   { spec }: PersistentVolumeClaim,
   { spec: before, status }: PersistentVolumeClaim,

@@ -1,6 +1,6 @@
 /**
- * PersistentVolume: a piece of storage in the cluster, whose life is its own. A claim binds to it through `claimRef`.
- * Where its data is, and on which nodes, does not change once it is said.
+ * PersistentVolume: a piece of storage with a lifecycle independent of any pod. A claim binds to it through `claimRef`.
+ * The volume source and node affinity are immutable once set.
  */
 import { posix } from 'node:path'
 import { type Json, sameJson } from '../../json/json.ts'
@@ -20,35 +20,38 @@ import { fitsInterface } from './types/volumes/block-devices.ts'
 
 const status = s.object(
   {
-    phase: field(1, s.string(), { default: 'Pending', doc: 'Pending, Available, Bound, Released or Failed.' }),
-    message: field(2, s.string(), { doc: 'Why it is so, for people.' }),
-    reason: field(3, s.string(), { doc: 'Why it failed, in one word for programs.' }),
+    phase: field(1, s.string(), {
+      default: 'Pending',
+      doc: 'Lifecycle phase of the volume: Pending, Available, Bound, Released or Failed. Defaults to Pending.',
+    }),
+    message: field(2, s.string(), { doc: 'Human-readable message about the phase of the volume.' }),
+    reason: field(3, s.string(), { doc: 'Machine-readable reason for a failure, in CamelCase.' }),
   },
-  { name: 'PersistentVolumeStatus', doc: 'Where a volume is in its life.' },
+  { name: 'PersistentVolumeStatus', doc: 'Observed status of a PersistentVolume.' },
 )
 
 const fields = {
-  spec: field(2, persistentVolumeSpec, { zero: 'write', doc: 'What it offers and where it is.' }),
-  status: field(3, status, { zero: 'write', doc: 'Where it is in its life. Set by the server.' }),
+  spec: field(2, persistentVolumeSpec, { zero: 'write', doc: 'Properties and source of the volume.' }),
+  status: field(3, status, { zero: 'write', doc: 'Observed status of the volume, set by the volume controller.' }),
 }
 
 export type PersistentVolume = ObjectOf<typeof fields>
 
 const columns: readonly Column<PersistentVolume>[] = [
   nameColumn,
-  column('Capacity', 'How much it holds.', ({ spec }) => spec?.capacity?.storage ?? '0'),
-  column('Access Modes', 'How it may be mounted.', ({ spec }) => abbreviateModes(spec?.accessModes)),
+  column('Capacity', 'Storage capacity of the volume.', ({ spec }) => spec?.capacity?.storage ?? '0'),
+  column('Access Modes', 'Access modes that the volume supports.', ({ spec }) => abbreviateModes(spec?.accessModes)),
   column(
     'Reclaim Policy',
-    'What becomes of it when its claim is gone.',
+    'Reclaim policy: what happens to the volume after its claim is deleted.',
     ({ spec }) => spec?.persistentVolumeReclaimPolicy ?? '',
   ),
-  column('Status', 'Whether it is free, bound to a claim, or released.', phaseOf),
-  column('Claim', 'The claim that it is bound to.', ({ spec }) => claimOf(spec ?? {})),
-  column('StorageClass', 'The class that it belongs to.', (object, _, vendor) => classOf(object, vendor)),
-  column('Reason', 'Why it failed, in a word.', ({ status }) => status?.reason ?? ''),
+  column('Status', 'Lifecycle phase of the volume.', phaseOf),
+  column('Claim', 'Namespace and name of the claim that the volume is bound to.', ({ spec }) => claimOf(spec ?? {})),
+  column('StorageClass', 'StorageClass of the volume.', (object, _, vendor) => classOf(object, vendor)),
+  column('Reason', 'Machine-readable reason for a failure.', ({ status }) => status?.reason ?? ''),
   ageColumn,
-  column('VolumeMode', 'A file system or a raw device.', ({ spec }) => spec?.volumeMode ?? '<unset>', 1),
+  column('VolumeMode', 'Filesystem or Block.', ({ spec }) => spec?.volumeMode ?? '<unset>', 1),
 ]
 
 export const persistentVolume = defineKind({
@@ -60,7 +63,7 @@ export const persistentVolume = defineKind({
     shortNames: ['pv'],
     scope: 'Cluster',
   },
-  doc: 'A piece of storage in the cluster that exists independently of pods; a claim binds to it.',
+  doc: 'A piece of storage in the cluster with a lifecycle independent of any pod. Pods use it through a claim.',
   fields,
   rules: specAndStatus<PersistentVolume>({
     fillDefaults: ({ spec }) => {
@@ -100,12 +103,12 @@ function claimOf({ claimRef }: PersistentVolumeSpec): string {
   return claimRef ? `${claimRef.namespace ?? ''}/${claimRef.name ?? ''}` : ''
 }
 
-/** The annotation is from before there was the field, and goes before it. */
+/** The annotation predates the field and takes precedence. */
 function classOf({ metadata, spec }: PersistentVolume, vendor: Vendor): string {
   return metadata.annotations?.[vendorKey(vendor, 'storage-class', 'volume.beta')] ?? spec?.storageClassName ?? ''
 }
 
-/** How much it stores, and nothing else. */
+/** Requires a storage capacity and no other resource. */
 function checkCapacity(capacity: ResourceList = {}): FieldError[] {
   const path = 'spec.capacity'
   const names = Object.keys(capacity)
@@ -118,7 +121,7 @@ function checkCapacity(capacity: ResourceList = {}): FieldError[] {
   ]
 }
 
-/** Recycling deletes all that is below the path. */
+/** Rejects the Recycle policy for the host path `/` because recycling deletes everything below the path. */
 function checkRecycling({ hostPath, persistentVolumeReclaimPolicy: policy }: PersistentVolumeSpec): FieldError[] {
   if (policy !== 'Recycle' || !hostPath?.path || posix.normalize(hostPath.path) !== '/') return []
   return [forbidden('spec.persistentVolumeReclaimPolicy', "may not be 'Recycle' for a hostPath of '/'")]
@@ -130,7 +133,7 @@ function checkPortal({ metadata, spec }: PersistentVolume): FieldError[] {
   return [invalid('spec.iscsi.targetportal', iscsi.targetPortal, 'is too long together with the name of the volume')]
 }
 
-/** Sources whose mounts have always taken options, from before there was `mountOptions`. */
+/** Sources that support the mount options annotation, which predates the field `mountOptions`. */
 const mountedWithOptions = [
   'gcePersistentDisk',
   'awsElasticBlockStore',
@@ -153,7 +156,10 @@ function checkMountAnnotation({ metadata, spec = {} }: PersistentVolume, vendor:
   return unused ? [] : [forbidden(child('metadata.annotations', key), 'this volume type takes no mount options')]
 }
 
-/** Only the secret for growing a volume may come later, once: drivers learnt to grow after volumes were made. */
+/**
+ * Rejects any change of the source, except adding the expansion secret: CSI drivers gained expansion after volumes
+ * existed.
+ */
 function checkSameSource(next: PersistentVolumeSpec, previous: PersistentVolumeSpec): FieldError[] {
   const { controllerExpandSecretRef: added, ...csi } = next.csi ?? {}
   const grown = added && previous.csi && !previous.csi.controllerExpandSecretRef

@@ -1,4 +1,4 @@
-/** PodTemplate: a template for pods that is kept for others to use. */
+/** PodTemplate: a stored template for pods. */
 import { column, nameColumn } from '../../schema/columns.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field } from '../../schema/schema.ts'
@@ -7,7 +7,7 @@ import { templateWarnings } from '../pod-templates.ts'
 import { dropUnserved } from './types/pod-spec.ts'
 import { podTemplateSpec } from './types/pod-template-spec.ts'
 
-const fields = { template: field(2, podTemplateSpec, { zero: 'write', doc: 'What pods are made from.' }) }
+const fields = { template: field(2, podTemplateSpec, { zero: 'write', doc: 'Template for the pods.' }) }
 
 export type PodTemplate = ObjectOf<typeof fields>
 
@@ -19,7 +19,7 @@ export const podTemplate = defineKind({
     plural: 'podtemplates',
     scope: 'Namespaced',
   },
-  doc: 'A template for pods that is kept for others to use.',
+  doc: 'A stored template for creating pods.',
   fields,
   rules: countsGeneration(({ template }: PodTemplate) => template, {
     prepareForCreate: ({ template }, context) => dropUnserved(template?.spec, 'template.spec', context),
@@ -33,9 +33,9 @@ export const podTemplate = defineKind({
   views: {
     columns: [
       nameColumn,
-      column('Containers', 'The names of its containers.', (object: PodTemplate) => listed(object, 'name')),
-      column('Images', 'The images of its containers.', (object: PodTemplate) => listed(object, 'image')),
-      column('Pod Labels', 'The labels of the pods that are made from it.', (object: PodTemplate) => podLabels(object)),
+      column('Containers', 'Names of the containers.', (object: PodTemplate) => listed(object, 'name')),
+      column('Images', 'Images of the containers.', (object: PodTemplate) => listed(object, 'image')),
+      column('Pod Labels', 'Labels of the pods created from the template.', (object: PodTemplate) => podLabels(object)),
     ],
   },
 })

@@ -1,7 +1,7 @@
 /**
- * Pod: containers that run together on one node. Once it exists hardly anything of it can change; ephemeral containers
- * are added through a subresource of their own. It is deleted at once while no node runs it; else the node has a grace
- * period to stop it, which a later delete can only shorten.
+ * Pod: containers that run together on one node. Most of a pod is immutable after creation. Ephemeral containers are
+ * added through a separate subresource. An unassigned or finished pod is deleted immediately. Otherwise the node gets a
+ * grace period to stop the pod, which later delete requests can only shorten.
  */
 
 import { defined } from '../../json/json.ts'
@@ -30,8 +30,8 @@ import { qosClassOf } from './types/qos-class.ts'
 import type { Volume } from './types/volume.ts'
 
 const fields = {
-  spec: field(2, podSpec, { zero: 'write', doc: 'What it is made of and where it may run.' }),
-  status: field(3, podStatus, { zero: 'write', doc: 'How it is. Set by its node.' }),
+  spec: field(2, podSpec, { zero: 'write', doc: 'Desired behavior of the pod.' }),
+  status: field(3, podStatus, { zero: 'write', doc: 'Observed status, reported by the node agent.' }),
 }
 
 export type Pod = ObjectOf<typeof fields>
@@ -46,7 +46,7 @@ export const pod = defineKind({
     categories: ['all'],
     scope: 'Namespaced',
   },
-  doc: 'Containers that run together on one node.',
+  doc: 'A group of containers that run together on one node.',
   fields,
   rules: specAndStatus<Pod>({
     fillDefaults: fillPod,
@@ -68,14 +68,14 @@ export const pod = defineKind({
     rowConditions: podRowConditions,
     selectable: ({ spec = {}, status = {} }) => ({
       'spec.nodeName': spec.nodeName ?? '',
-      // What it was called once.
+      // Old name of the field, which clients still select by.
       'spec.host': spec.nodeName ?? '',
       'spec.restartPolicy': spec.restartPolicy ?? '',
       'spec.schedulerName': spec.schedulerName ?? '',
       'spec.serviceAccountName': spec.serviceAccountName ?? '',
       'status.phase': status.phase ?? '',
       'status.podIP': status.podIP ?? '',
-      // Known, and of no pod: one value cannot say what a list holds.
+      // Selectable but always empty, because a selector compares one value and this field is a list.
       'status.podIPs': '',
       'status.nominatedNodeName': status.nominatedNodeName ?? '',
     }),
@@ -90,14 +90,14 @@ export const pod = defineKind({
   },
 })
 
-/** Defaults that templates do not get: what they leave open is for the pod to fill in. */
+/** Fills defaults that apply to pods but not to pod templates. */
 function fillPod({ spec = {}, metadata }: Pod, { vendor }: RuleContext): void {
   dropOlderAnnotations(metadata, vendor)
   spec.enableServiceLinks ??= true
   for (const one of [...(spec.containers ?? []), ...(spec.initContainers ?? [])]) requestLimits(one)
 }
 
-/** Who sets a limit and no request asks for all of it. */
+/** Defaults missing requests to the limits. */
 function requestLimits({ resources }: Container): void {
   if (resources?.limits === undefined) return
   resources.requests = resources.requests ? { ...resources.limits, ...resources.requests } : { ...resources.limits }
@@ -112,7 +112,9 @@ function prepareNew(object: Pod, context: PrepareContext): void {
   if (Object.keys(annotations).length > 0) object.metadata.annotations = annotations
 }
 
-/** Old node agents drop the owners of pods when they write a status, and tell of deletions. */
+/**
+ * Keeps the owner references and the deletion timestamp, because old node agents send status updates with other values.
+ */
 function keepAllButStatus(next: Pod, previous: Pod): void {
   keep(next, previous, 'spec')
   const { ownerReferences: _o, deletionTimestamp: _d, ...metadata } = next.metadata
@@ -120,7 +122,10 @@ function keepAllButStatus(next: Pod, previous: Pod): void {
   next.metadata = { ...metadata, ...defined({ ownerReferences, deletionTimestamp }) }
 }
 
-/** An ephemeral container never changes, so nobody owns its fields. */
+/**
+ * Keeps the metadata as stored, including its field managers: ephemeral containers never change, so their fields need
+ * no owner.
+ */
 function keepAllButEphemeralContainers(next: Pod, previous: Pod, context: PrepareContext): void {
   const { ephemeralContainers } = next.spec ?? {}
   const { ephemeralContainers: _, ...spec } = previous.spec ?? {}
@@ -132,7 +137,7 @@ function keepAllButEphemeralContainers(next: Pod, previous: Pod, context: Prepar
 
 function checkPod({ metadata, spec = {} }: Pod, { vendor, subresource }: RuleContext): FieldError[] {
   const { annotations = {} } = metadata
-  // Who writes a status or a node has no part in the spec.
+  // Writes to status and binding do not change the spec, so they skip this check.
   const hasAccount = spec.serviceAccountName || subresource === 'status' || subresource === 'binding'
   return [
     ...checkPodAnnotations(annotations, spec, 'metadata.annotations', vendor),
@@ -142,7 +147,7 @@ function checkPod({ metadata, spec = {} }: Pod, { vendor, subresource }: RuleCon
   ]
 }
 
-/** Without an account there is nobody whose token it could be. */
+/** Rejects projected tokens in a pod without a service account. */
 function checkNoTokens(volumes: readonly Volume[]): FieldError[] {
   return volumes.flatMap(({ projected }, i) =>
     (projected?.sources ?? []).flatMap(({ serviceAccountToken }, j) =>
@@ -158,7 +163,7 @@ function checkNoTokens(volumes: readonly Volume[]): FieldError[] {
   )
 }
 
-/** The claim for an ephemeral volume is named after the pod and the volume; no other volume may use it. */
+/** The claim of an ephemeral volume is named after the pod and the volume. No other volume may use that claim. */
 function checkClaims(pod: string, volumes: readonly Volume[]): FieldError[] {
   const nameOf = ({ name = '', ephemeral }: Volume) => (ephemeral ? `${pod}-${name}` : undefined)
   const made = new Set(volumes.map(nameOf))
@@ -186,7 +191,7 @@ function checkNew({ metadata, spec = {} }: Pod, { vendor }: RuleContext): FieldE
   ]
 }
 
-/** A cost that makes no sense stays where it was let through once. */
+/** Accepts an invalid deletion cost if the stored pod already has one. */
 function checkCostUpdate({ metadata: next }: Pod, { metadata: previous }: Pod, vendor: Vendor): FieldError[] {
   const faults = checkDeletionCost(next.annotations ?? {}, 'metadata.annotations', vendor)
   const wasSound = checkDeletionCost(previous.annotations ?? {}, '', vendor).length === 0
@@ -203,14 +208,14 @@ function checkUpdate(next: Pod, previous: Pod, { vendor, subresource }: RuleCont
   if (subresource === 'status')
     return [...annotations, ...checkStatusUpdate(next.status ?? {}, previous.status ?? {}, previousSpec)]
   if (subresource === 'ephemeralcontainers') return checkEphemeralUpdate(nextSpec, previousSpec)
-  // The node is chosen, which no other write can do.
+  // Only the binding subresource may set the node name of an existing pod.
   if (subresource === 'binding') return annotations
   return [...annotations, ...checkSpecUpdate(nextSpec, previousSpec)]
 }
 
 const defaultGrace = 30
 
-/** A node needs time to stop a pod; where none runs it there is nothing to wait for. */
+/** A node needs time to stop a pod. An unassigned or finished pod needs no grace period. */
 function gracePeriod({ spec = {}, status = {} }: Pod, requested: number | undefined): number {
   const ended = status.phase === 'Succeeded' || status.phase === 'Failed'
   if (!spec.nodeName || ended) return 0

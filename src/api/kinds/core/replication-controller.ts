@@ -1,4 +1,4 @@
-/** ReplicationController: keeps a number of pods of one template running. ReplicaSet and Deployment came after it. */
+/** ReplicationController: keeps a number of identical pods running. Superseded by ReplicaSet and Deployment. */
 import { type FieldError, invalid, required } from '../../model/field-error.ts'
 import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
@@ -21,35 +21,37 @@ import { podTemplateSpec } from './types/pod-template-spec.ts'
 
 const spec = s.object(
   {
-    replicas: field(1, s.int32(), { zero: 'keep', default: 1, doc: 'The desired number of pods; 1 by default.' }),
+    replicas: field(1, s.int32(), { zero: 'keep', default: 1, doc: 'Desired number of pods. Defaults to 1.' }),
     minReadySeconds: field(4, s.int32(), {
-      doc: 'How long a pod must have been ready, without a crash, to count as available.',
+      doc: 'Seconds a pod must be ready, without a container crashing, before it counts as available. Defaults to 0.',
     }),
     selector: field(2, s.map(s.string(), { atomic: true }), {
-      doc: 'The labels of the pods that count; those of the template by default.',
+      doc: 'Labels of the pods to manage. Defaults to the labels of the template.',
     }),
-    template: field(3, podTemplateSpec, { doc: 'What missing pods are made from.' }),
+    template: field(3, podTemplateSpec, { doc: 'Template for new pods.' }),
   },
-  { name: 'ReplicationControllerSpec', doc: 'The desired pods.' },
+  { name: 'ReplicationControllerSpec', doc: 'Specification of a ReplicationController.' },
 )
 
 const conditions = conditionsOf('ReplicationControllerCondition', 'ReplicationController')
 
 const status = s.object(
   {
-    replicas: field(1, s.int32(), { zero: 'write', published: 'required', doc: 'How many pods there are.' }),
-    fullyLabeledReplicas: field(2, s.int32(), { doc: 'How many of them have all labels of the template.' }),
-    readyReplicas: field(4, s.int32(), { doc: 'How many of them are ready.' }),
-    availableReplicas: field(5, s.int32(), { doc: 'How many of them have been ready for long enough.' }),
-    observedGeneration: field(3, s.int64(), { doc: 'The generation that the controller has seen.' }),
-    conditions: field(6, conditions, { doc: 'What else is known of it.' }),
+    replicas: field(1, s.int32(), { zero: 'write', published: 'required', doc: 'Number of existing pods.' }),
+    fullyLabeledReplicas: field(2, s.int32(), { doc: 'Number of existing pods that have all labels of the template.' }),
+    readyReplicas: field(4, s.int32(), { doc: 'Number of ready pods.' }),
+    availableReplicas: field(5, s.int32(), {
+      doc: 'Number of pods that have been ready for at least minReadySeconds.',
+    }),
+    observedGeneration: field(3, s.int64(), { doc: 'Most recent generation observed by the controller.' }),
+    conditions: field(6, conditions, { doc: 'Conditions of the ReplicationController.' }),
   },
-  { name: 'ReplicationControllerStatus', doc: 'How many pods there are.' },
+  { name: 'ReplicationControllerStatus', doc: 'Observed status of a ReplicationController.' },
 )
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', doc: 'The desired pods.' }),
-  status: field(3, status, { zero: 'write', doc: 'How many there are. Set by the controller.' }),
+  spec: field(2, spec, { zero: 'write', doc: 'Desired number of pods and their template.' }),
+  status: field(3, status, { zero: 'write', doc: 'Observed status, set by the replication controller.' }),
 }
 
 export type ReplicationController = ObjectOf<typeof fields>
@@ -76,7 +78,7 @@ export const replicationController = defineKind({
     categories: ['all'],
     scope: 'Namespaced',
   },
-  doc: 'Keeps a number of pods of one template running.',
+  doc: 'Keeps a specified number of identical pods running. A Deployment is recommended instead.',
   fields,
   rules,
   life: {
@@ -85,19 +87,19 @@ export const replicationController = defineKind({
   views: {
     columns: [
       nameColumn,
-      countColumn('Desired', 'The desired number of pods.', ({ spec }: ReplicationController) => spec?.replicas),
-      countColumn('Current', 'How many pods there are.', ({ status }: ReplicationController) => status?.replicas),
-      countColumn('Ready', 'How many of them are ready.', ({ status }: ReplicationController) => status?.readyReplicas),
+      countColumn('Desired', 'Desired number of pods.', ({ spec }: ReplicationController) => spec?.replicas),
+      countColumn('Current', 'Number of existing pods.', ({ status }: ReplicationController) => status?.replicas),
+      countColumn('Ready', 'Number of ready pods.', ({ status }: ReplicationController) => status?.readyReplicas),
       ageColumn,
       ...containerColumns(({ spec }: ReplicationController) => spec?.template),
-      column('Selector', 'The labels of the pods that count.', selectorOf, 1),
+      column('Selector', 'Labels of the managed pods.', selectorOf, 1),
     ],
     selectable: ({ status }) => ({ 'status.replicas': String(status?.replicas ?? 0) }),
     subresources: { status: statusKeepingLabels, scale: scaleOf(selectorOf, rules.prepareForUpdate) },
   },
 })
 
-/** What the template says counts where the controller itself says nothing. */
+/** Defaults the selector and the labels to the labels of the template. */
 function fillFromTemplate({ metadata, spec }: ReplicationController): void {
   const labels = spec?.template?.metadata?.labels
   if (spec === undefined || labels === undefined) return

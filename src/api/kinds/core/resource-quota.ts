@@ -1,6 +1,6 @@
 /**
- * ResourceQuota: how much all objects of a namespace together may use, and how many there may be. It may be meant for
- * some pods only, its scopes. What is enforced, and what is in use, is in the status, which a control loop keeps.
+ * ResourceQuota: limits on the total resources and the number of objects in a namespace. Scopes restrict a quota to
+ * some pods. A controller maintains the status: the enforced limits and the current usage.
  */
 
 import { own } from '../../json/json.ts'
@@ -19,40 +19,50 @@ import {
 } from './types/resource-names.ts'
 
 const requirementFields = {
-  scopeName: field(1, s.string(), { zero: 'write', published: 'required', doc: 'The scope that it is about.' }),
+  scopeName: field(1, s.string(), {
+    zero: 'write',
+    published: 'required',
+    doc: 'Name of the scope that the requirement applies to.',
+  }),
   operator: field(2, s.string(), {
     zero: 'write',
     published: 'required',
-    doc: 'In, NotIn, Exists or DoesNotExist; all but Exists are for PriorityClass alone.',
+    doc: 'Operator: In, NotIn, Exists or DoesNotExist. Scopes other than PriorityClass support only Exists.',
   }),
-  values: field(3, s.list(s.string()), { doc: 'For In and NotIn: the names of classes.' }),
+  values: field(3, s.list(s.string()), {
+    doc: 'Names of PriorityClasses. Required for In and NotIn, and must be empty for Exists and DoesNotExist.',
+  }),
 }
 
 type Requirement = InferFields<typeof requirementFields>
 
 const requirement = s.object(requirementFields, {
   name: 'ScopedResourceSelectorRequirement',
-  doc: 'A scope, and what must hold for it.',
+  doc: 'A requirement on one scope of the quota.',
 })
 
 const scopeSelector = s.object(
-  { matchExpressions: field(1, s.list(requirement), { doc: 'What must hold, all of it.' }) },
-  { name: 'ScopeSelector', doc: 'The pods that are counted, where scopes alone cannot say it.', atomic: true },
+  {
+    matchExpressions: field(1, s.list(requirement), {
+      doc: 'Scope requirements. A pod must meet all of them to be counted.',
+    }),
+  },
+  { name: 'ScopeSelector', doc: 'Selects the pods that a quota counts, by scope requirements.', atomic: true },
 )
 
 const specFields = {
-  hard: field(1, resourceList, { doc: 'The most of each resource, such as `pods` or `requests.cpu`.' }),
+  hard: field(1, resourceList, { doc: 'Maximum amount of each resource, such as `pods` or `requests.cpu`.' }),
   scopes: field(2, s.list(s.string()), {
-    doc: 'Which pods are counted, those that all of these fit: Terminating, NotTerminating, BestEffort, NotBestEffort, PriorityClass or CrossNamespacePodAffinity. They never change.',
+    doc: 'Scopes of the pods to count: Terminating, NotTerminating, BestEffort, NotBestEffort, PriorityClass or CrossNamespacePodAffinity. A pod must match all of them. Immutable.',
   }),
-  scopeSelector: field(3, scopeSelector, { doc: 'Further conditions on the pods that are counted.' }),
+  scopeSelector: field(3, scopeSelector, { doc: 'Further requirements that a pod must meet to be counted.' }),
 }
 
 type Spec = InferFields<typeof specFields>
 
 const spec = s.object(specFields, {
   name: 'ResourceQuotaSpec',
-  doc: 'The limits that are wanted.',
+  doc: 'Specification of a ResourceQuota.',
   fill: ({ hard }) => roundResources(hard),
   check: (value, path, { vendor }) => [
     ...checkAmounts(value.hard, child(path, 'hard'), vendor),
@@ -63,12 +73,12 @@ const spec = s.object(specFields, {
 
 const status = s.object(
   {
-    hard: field(1, resourceList, { doc: 'The limits that are enforced.' }),
-    used: field(2, resourceList, { doc: 'How much is in use.' }),
+    hard: field(1, resourceList, { doc: 'Enforced limit of each resource.' }),
+    used: field(2, resourceList, { doc: 'Current usage of each resource in the namespace.' }),
   },
   {
     name: 'ResourceQuotaStatus',
-    doc: 'The limits that are enforced, and what is in use.',
+    doc: 'Observed status of a ResourceQuota.',
     fill: ({ hard, used }) => {
       roundResources(hard)
       roundResources(used)
@@ -81,8 +91,8 @@ const status = s.object(
 )
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', doc: 'The limits that are wanted.' }),
-  status: field(3, status, { zero: 'write', doc: 'What is enforced and in use. Set by the server.' }),
+  spec: field(2, spec, { zero: 'write', doc: 'Desired limits.' }),
+  status: field(3, status, { zero: 'write', doc: 'Enforced limits and current usage. Set by the quota controller.' }),
 }
 
 export type ResourceQuota = ObjectOf<typeof fields>
@@ -90,12 +100,10 @@ export type ResourceQuota = ObjectOf<typeof fields>
 const columns: readonly Column<ResourceQuota>[] = [
   nameColumn,
   ageColumn,
-  column('Request', 'How much is in use of what can be asked for.', (quota) =>
+  column('Request', 'Usage and limit of resource requests and object counts.', (quota) =>
     usage(quota, (name) => !name.startsWith('limits')),
   ),
-  column('Limit', 'How much is in use of what limits may add up to.', (quota) =>
-    usage(quota, (name) => name.startsWith('limits')),
-  ),
+  column('Limit', 'Usage and limit of resource limits.', (quota) => usage(quota, (name) => name.startsWith('limits'))),
 ]
 
 export const resourceQuota = defineKind({
@@ -107,7 +115,7 @@ export const resourceQuota = defineKind({
     shortNames: ['quota'],
     scope: 'Namespaced',
   },
-  doc: 'How much all objects of a namespace together may use, and how many there may be.',
+  doc: 'Limits on the total resources and the number of objects in a namespace.',
   fields,
   rules: specAndStatus<ResourceQuota>({
     newStatus: () => ({}),
@@ -138,7 +146,10 @@ function checkAmounts(list: ResourceList = {}, path: FieldPath, vendor: Vendor):
   return errors
 }
 
-/** The number of pods, for every scope; what pods ask for, for all but BestEffort, as these ask for nothing. */
+/**
+ * The resources that a quota with a given scope can count. BestEffort pods have no requests, so only their number
+ * counts.
+ */
 const counted: { readonly [scope: string]: (name: string) => boolean } = {
   Terminating: ofPods,
   NotTerminating: ofPods,
@@ -156,7 +167,10 @@ function isScope(scope: string): boolean {
   return Object.hasOwn(counted, scope)
 }
 
-/** Whether a scope leaves every limit a meaning: services, say, are not pods. Limits of others are theirs to judge. */
+/**
+ * Whether every standard resource in `hard` can be counted in this scope. For example, services have no scope. Custom
+ * resource names always fit.
+ */
 function fitsLimits(scope: string, { hard = {} }: Spec): boolean {
   if (!isScope(scope)) return true
   const counts = counted[scope]!
@@ -187,7 +201,7 @@ function checkScopes(wanted: Spec, path: FieldPath): FieldError[] {
   ]
 }
 
-/** Faults name the list, not the element, as clients of this field are used to. */
+/** Errors name the list, not the element, because clients expect that path. */
 function checkSelector(wanted: Spec, path: FieldPath): FieldError[] {
   const expressions = wanted.scopeSelector?.matchExpressions ?? []
   const names = new Set(expressions.map(({ scopeName = '' }) => scopeName))

@@ -1,4 +1,4 @@
-/** Secret: data that is nobody else's business, as bytes. Known types demand certain keys. */
+/** Secret: confidential data, stored as bytes. Some types require certain keys. */
 
 import { isObject, own, setKey } from '../../json/json.ts'
 import { parseNative } from '../../json/native-json.ts'
@@ -15,17 +15,17 @@ const maxDataBytes = 1024 * 1024
 const fields = {
   immutable: field(5, s.boolean(), {
     zero: 'keep',
-    doc: 'Once true, the data cannot change any more, nor this field; only metadata can.',
+    doc: 'If true, the data cannot change, and this field cannot be unset. Metadata can still change.',
   }),
   data: field(2, s.map(s.bytes(), { key: checkConfigKey }), {
-    doc: 'Bytes in base64, by key. A key is made of letters, digits, -, _ and dots.',
+    doc: 'Base64-encoded bytes by key. Keys consist of letters, digits, `-`, `_` and `.`.',
   }),
   stringData: field(4, s.map(s.string()), {
-    doc: 'A way to write data as plain text: it is moved into data, over what is there, and never read back.',
+    doc: 'Plain text by key, for writes only. The server merges it into data, overwriting existing keys.',
   }),
   type: field(3, s.string(), {
     default: 'Opaque',
-    doc: 'What the data is for. Some types demand certain keys. Cannot change.',
+    doc: 'Type of the Secret. Some types require certain keys. Immutable. Defaults to Opaque.',
   }),
 }
 
@@ -39,7 +39,7 @@ export const secret = defineKind({
     plural: 'secrets',
     scope: 'Namespaced',
   },
-  doc: 'Passwords, keys and the like, as bytes; one MiB at most.',
+  doc: 'Confidential data such as passwords and keys, at most 1 MiB.',
   fields,
   rules: {
     fillDefaults: foldStringData,
@@ -54,8 +54,8 @@ export const secret = defineKind({
   views: {
     columns: [
       nameColumn,
-      column('Type', 'What the secret is for.', (object: Secret) => object.type ?? ''),
-      column('Data', 'How many keys it holds.', (object: Secret) => Object.keys(object.data ?? {}).length),
+      column('Type', 'Type of the Secret.', (object: Secret) => object.type ?? ''),
+      column('Data', 'Number of keys in data.', (object: Secret) => Object.keys(object.data ?? {}).length),
       ageColumn,
     ],
     selectable: (object) => ({ type: object.type ?? '' }),
@@ -63,7 +63,7 @@ export const secret = defineKind({
   },
 })
 
-/** `stringData` is a way of writing `data`; it is never stored or returned. */
+/** Merges `stringData` into `data`. The server never stores or returns `stringData`. */
 function foldStringData(object: Secret): void {
   const text = object.stringData
   delete object.stringData
@@ -114,7 +114,7 @@ function checkJsonKey(object: Secret, key: string): FieldError[] {
   return isJsonObject(text) ? [] : [invalid(at('data', key), '<secret contents redacted>', 'must be a JSON object')]
 }
 
-/** `null` is an object without members to those who read it. */
+/** Accepts `null` because clients read it as an empty object. */
 function isJsonObject(text: string): boolean {
   try {
     const value = parseNative(text)

@@ -1,6 +1,6 @@
 /**
- * ServiceAccount: an identity for what runs in pods. Pods name one, or get the one called `default`; its secrets and
- * its secrets for pulling images come to them through it.
+ * ServiceAccount: an identity for processes that run in pods. A pod names an account or gets the account `default`. The
+ * account provides its pods with Secrets and image pull secrets.
  */
 import { ageColumn, type Column, column, nameColumn } from '../../schema/columns.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
@@ -12,13 +12,15 @@ import { objectReference } from './types/references.ts'
 const secrets = s.list(objectReference, byName)
 
 const fields = {
-  secrets: field(2, secrets, { doc: 'Secrets in its namespace that its pods may use. Only their names are kept.' }),
+  secrets: field(2, secrets, {
+    doc: 'Secrets in the same namespace that pods of this account may use. The server stores only their names.',
+  }),
   imagePullSecrets: field(3, s.list(localObjectReference), {
-    doc: 'Secrets with which the images of its pods are pulled, where a pod names none itself.',
+    doc: 'Secrets for pulling images, used by pods of this account that list no imagePullSecrets.',
   }),
   automountServiceAccountToken: field(4, s.boolean(), {
     zero: 'keep',
-    doc: 'Whether its pods get a token of it, where a pod says nothing itself; true if unset.',
+    doc: 'Whether to mount an API token into pods of this account. A pod can override the value. Unset means true.',
   }),
 }
 
@@ -26,7 +28,7 @@ export type ServiceAccount = ObjectOf<typeof fields>
 
 const columns: readonly Column<ServiceAccount>[] = [
   nameColumn,
-  column('Secrets', 'How many secrets its pods may use.', ({ secrets = [] }) => secrets.length),
+  column('Secrets', 'Number of Secrets that pods of this account may use.', ({ secrets = [] }) => secrets.length),
   ageColumn,
 ]
 
@@ -39,7 +41,7 @@ export const serviceAccount = defineKind({
     shortNames: ['sa'],
     scope: 'Namespaced',
   },
-  doc: 'An identity for what runs in pods.',
+  doc: 'An identity for processes that run in pods.',
   fields,
   rules: {
     prepareForCreate: keepNames,
@@ -53,7 +55,7 @@ export const serviceAccount = defineKind({
   },
 })
 
-/** Secrets are of its own namespace, so their names say everything. Changes the object. */
+/** Stores only the names because the Secrets are always in the namespace of the account. Mutates the object. */
 function keepNames(object: ServiceAccount): void {
   if (object.secrets) object.secrets = object.secrets.map(({ name }) => (name ? { name } : {}))
 }

@@ -1,6 +1,6 @@
 /**
- * Service: a name and an address for pods that do the same. Its addresses in the cluster and its ports on nodes are held
- * by it alone: see `claims`.
+ * Service: a stable name and address for a set of pods. The server reserves cluster IPs and node ports for one Service
+ * at a time: see `reservations`.
  */
 import { checkDns1035Label } from '../../model/names.ts'
 import { ageColumn, type Column, column, nameColumn } from '../../schema/columns.ts'
@@ -14,12 +14,16 @@ import { checkUpdate, prepareUpdate } from './types/service-update.ts'
 
 const columns: readonly Column<Service>[] = [
   nameColumn,
-  column('Type', 'Where it can be reached.', ({ spec }) => spec?.type ?? ''),
-  column('Cluster-IP', 'Its address in the cluster.', ({ spec }) => spec?.clusterIPs?.[0] ?? '<none>'),
-  column('External-IP', 'Where it is reached from outside.', externalAddresses),
-  column('Port(s)', 'Its ports, and those of nodes that lead there.', listedPorts),
+  column('Type', 'Type of the Service, which determines how it is exposed.', ({ spec }) => spec?.type ?? ''),
+  column(
+    'Cluster-IP',
+    'IP address of the Service inside the cluster.',
+    ({ spec }) => spec?.clusterIPs?.[0] ?? '<none>',
+  ),
+  column('External-IP', 'External addresses of the Service.', externalAddresses),
+  column('Port(s)', 'Ports of the Service and their node ports.', listedPorts),
   ageColumn,
-  column('Selector', 'The labels of the pods that answer.', listedSelector, 1),
+  column('Selector', 'Label selector of the pods behind the Service.', listedSelector, 1),
 ]
 
 export const service = defineKind({
@@ -33,7 +37,7 @@ export const service = defineKind({
     scope: 'Namespaced',
     form: checkDns1035Label,
   },
-  doc: 'A name and an address for pods that do the same.',
+  doc: 'A stable name and address for a set of pods.',
   fields: serviceFields,
   rules: specAndStatus<Service>({
     newStatus: () => ({ loadBalancer: {} }),
@@ -76,7 +80,7 @@ function externalAddresses({ spec = {}, status }: Service): string {
   return type === 'LoadBalancer' ? '<pending>' : '<none>'
 }
 
-/** `80/TCP,443:30443/TCP` */
+/** Formats the ports: `80/TCP,443:30443/TCP`. */
 function listedPorts({ spec = {} }: Service): string {
   const { ports = [] } = spec
   if (ports.length === 0) return '<none>'

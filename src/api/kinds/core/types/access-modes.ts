@@ -1,22 +1,22 @@
-/** How a volume may be mounted: the modes that volumes offer and claims ask for. */
+/** Access modes: how a volume may be mounted. Volumes offer modes and claims request them. */
 import { type FieldError, type FieldPath, forbidden, notSupported } from '../../../model/field-error.ts'
 import { s } from '../../../schema/schema.ts'
 
 export const accessModes = s.list(s.string())
 
-/** In the order in which people list them. */
+/** Abbreviations, in the usual display order. */
 const shortNames = new Map([
   ['ReadWriteOnce', 'RWO'],
   ['ReadOnlyMany', 'ROX'],
   ['ReadWriteMany', 'RWX'],
 ])
 
-/** Not served yet: a volume for one pod alone. */
+/** Not supported yet: access by a single pod. */
 const single = 'ReadWriteOncePod'
 
 const supported = [...shortNames.keys()].sort()
 
-/** Faults name the list, not the element, as clients of this field are used to. */
+/** Errors name the list, not the element, because clients expect that path. */
 export function checkAccessModes(modes: readonly string[] = [], path: FieldPath): FieldError[] {
   const shared = modes.includes(single) && modes.some((mode) => shortNames.has(mode))
   return [
@@ -25,7 +25,7 @@ export function checkAccessModes(modes: readonly string[] = [], path: FieldPath)
   ]
 }
 
-/** `RWO,ROX`: each mode once. */
+/** Returns abbreviations such as `RWO,ROX`, each mode once. */
 export function abbreviateModes(modes: readonly string[] = []): string {
   return [...shortNames].flatMap(([mode, short]) => (modes.includes(mode) ? [short] : [])).join(',')
 }

@@ -1,4 +1,4 @@
-/** PersistentVolumeClaimSpec: the storage that a claim asks for, or that a pod asks for by a template of a claim. */
+/** PersistentVolumeClaimSpec: the storage that a claim requests, or a claim template in a pod. */
 import { at, child, type FieldError, type FieldPath, invalid, required } from '../../../model/field-error.ts'
 import { sameJson } from '../../../json/json.ts'
 import { checkDnsSubdomain } from '../../../model/names.ts'
@@ -11,31 +11,38 @@ import { quantityIn, resourceRequirements } from './resources.ts'
 
 const fields = {
   accessModes: field(1, accessModes, {
-    doc: 'How the volume is to be mounted: ReadWriteOnce, ReadOnlyMany or ReadWriteMany.',
+    doc: 'Required access modes of the volume: ReadWriteOnce, ReadOnlyMany or ReadWriteMany. At least one.',
   }),
-  selector: field(4, labelSelector, { doc: 'Which volumes may be bound; any if unset.' }),
-  resources: field(2, resourceRequirements, { zero: 'write', doc: 'How much is needed, as requests.storage.' }),
-  volumeName: field(3, s.string(), { doc: 'The volume that is bound to the claim.' }),
+  selector: field(4, labelSelector, {
+    doc: 'Label selector of the volumes that may be bound. Unset matches any volume.',
+  }),
+  resources: field(2, resourceRequirements, {
+    zero: 'write',
+    doc: 'Required storage size, set as `requests.storage`.',
+  }),
+  volumeName: field(3, s.string(), { doc: 'Name of the PersistentVolume that is bound to the claim.' }),
   storageClassName: field(5, s.string(), {
     zero: 'keep',
-    doc: 'The class of the volume. Empty is a volume without a class; unset, the default class.',
+    doc: 'Name of the StorageClass. Empty requests a volume without a class. Unset selects the default class.',
   }),
   volumeMode: field(6, s.oneOf('Block', 'Filesystem'), {
     zero: 'keep',
     default: 'Filesystem',
-    doc: 'Whether it is used as a Filesystem or as a raw Block device.',
+    doc: 'How the volume is used: Filesystem or Block. Defaults to Filesystem.',
   }),
   dataSource: field(7, typedLocalObjectReference, {
-    doc: 'A snapshot or a claim whose content the volume starts with.',
+    doc: 'Snapshot or claim in the same namespace from which the new volume is populated.',
   }),
-  dataSourceRef: field(8, typedLocalObjectReference, { doc: 'Like dataSource, of any kind.' }),
+  dataSourceRef: field(8, typedLocalObjectReference, {
+    doc: 'Object of any kind from which the new volume is populated. Requires the feature AnyVolumeDataSource.',
+  }),
 }
 
 export type PersistentVolumeClaimSpec = InferFields<typeof fields>
 
 export const persistentVolumeClaimSpec = s.object(fields, {
   name: 'core.v1.PersistentVolumeClaimSpec',
-  doc: 'The requested storage: its size, its class and how it is used.',
+  doc: 'Specification of a PersistentVolumeClaim.',
   check: checkClaim,
 })
 
@@ -65,7 +72,7 @@ function checkStorage({ resources }: PersistentVolumeClaimSpec, path: FieldPath)
 
 type DataSource = NonNullable<PersistentVolumeClaimSpec['dataSource']>
 
-/** Of the kinds without a group only a claim can be copied. */
+/** Without an API group, the only valid kind is PersistentVolumeClaim. */
 function checkDataSource({ name = '', kind = '', apiGroup = '' }: DataSource, path: FieldPath): FieldError[] {
   return [
     ...(name === '' ? [required(child(path, 'name'))] : []),

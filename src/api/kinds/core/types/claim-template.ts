@@ -1,4 +1,7 @@
-/** A PersistentVolumeClaim inside another object, from which claims are made later; only then it is judged. */
+/**
+ * A PersistentVolumeClaim embedded in another object as a template. The server validates each claim when it is created,
+ * not the template.
+ */
 import { type ObjectSchema, unjudged } from '../../../schema/schema.ts'
 import { type PersistentVolumeClaim, persistentVolumeClaim } from '../persistent-volume-claim.ts'
 

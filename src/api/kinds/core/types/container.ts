@@ -1,6 +1,6 @@
 /**
- * Container and EphemeralContainer: what is run in a pod, with its ports, environment, resources, mounts and probes.
- * Rules that need the rest of the pod (its volumes, its other containers) are in the pod's spec.
+ * Container and EphemeralContainer: an image with its ports, environment, resources, mounts and probes. Rules that
+ * depend on the rest of the pod (its volumes and other containers) are in pod-containers.ts.
  */
 import {
   at,
@@ -26,58 +26,71 @@ import { checkContainerResources, resourceRequirements } from './resources.ts'
 import { securityContext } from './security-context.ts'
 
 const portFields = {
-  name: field(1, s.string(), { doc: 'The name of the port, by which Services and probes may call it.' }),
-  hostPort: field(2, s.int32(), { doc: 'The port of the node that leads to it; none if unset.' }),
-  containerPort: field(3, s.int32(), { zero: 'write', doc: 'The port in the container; from 1 to 65535.' }),
-  protocol: field(4, s.oneOf('SCTP', 'TCP', 'UDP'), { default: 'TCP', doc: 'TCP, UDP or SCTP.' }),
-  hostIP: field(5, s.string(), { doc: 'The address of the node to bind hostPort to; all if unset.' }),
+  name: field(1, s.string(), { doc: 'Name of the port, to which Services and probes can refer.' }),
+  hostPort: field(2, s.int32(), {
+    doc: 'Port of the node that forwards to the container port, from 1 to 65535. Unset exposes no node port.',
+  }),
+  containerPort: field(3, s.int32(), { zero: 'write', doc: 'Port number in the container, from 1 to 65535.' }),
+  protocol: field(4, s.oneOf('SCTP', 'TCP', 'UDP'), {
+    default: 'TCP',
+    doc: 'Transport protocol: TCP, UDP or SCTP. Defaults to TCP.',
+  }),
+  hostIP: field(5, s.string(), { doc: 'Node IP address to bind hostPort to. Unset binds all addresses.' }),
 }
 
 export type ContainerPort = InferFields<typeof portFields>
 
 const containerPort = s.object(portFields, {
   name: 'ContainerPort',
-  doc: 'A port that a container listens on.',
+  doc: 'A network port of a container.',
   check: checkPort,
 })
 
 const mountFields = {
-  name: field(1, s.string(), { zero: 'write', required: true, doc: 'The name of the volume.' }),
-  readOnly: field(2, s.boolean(), { doc: 'Whether it can only be read here.' }),
+  name: field(1, s.string(), { zero: 'write', required: true, doc: 'Name of a volume of the pod.' }),
+  readOnly: field(2, s.boolean(), {
+    doc: 'Whether the volume is mounted read-only in this container. Defaults to false.',
+  }),
   mountPath: field(3, s.string(), {
     zero: 'write',
     required: true,
-    doc: 'Where it is in the container; without a colon.',
+    doc: 'Path in the container at which the volume is mounted. Must not contain a colon.',
   }),
-  subPath: field(4, s.string(), { doc: 'The path in the volume to mount; its root if unset.' }),
+  subPath: field(4, s.string(), { doc: 'Path within the volume to mount. Defaults to the root of the volume.' }),
   mountPropagation: field(5, s.string(), {
     zero: 'keep',
-    doc: 'Which later mounts are seen: None, HostToContainer or Bidirectional. None if unset.',
+    doc: 'Propagation of mounts from and to the host: None, HostToContainer or Bidirectional. Unset means None.',
   }),
-  subPathExpr: field(6, s.string(), { doc: 'Like subPath, with $(NAME) for variables of the container.' }),
+  subPathExpr: field(6, s.string(), {
+    doc: 'Path within the volume to mount. References $(NAME) expand to environment variables.',
+  }),
 }
 
 export type VolumeMount = InferFields<typeof mountFields>
 
 const volumeMount = s.object(mountFields, {
   name: 'VolumeMount',
-  doc: 'A volume of the pod, or a part of it, as a directory or file in the container.',
+  doc: 'Mount of a volume, or of a path within it, into a container.',
 })
 
 const deviceFields = {
   name: field(1, s.string(), {
     zero: 'write',
     required: true,
-    doc: 'The name of the volume, which comes from a claim.',
+    doc: 'Name of a volume of the pod. The volume must come from a claim.',
   }),
-  devicePath: field(2, s.string(), { zero: 'write', required: true, doc: 'Where the device is in the container.' }),
+  devicePath: field(2, s.string(), {
+    zero: 'write',
+    required: true,
+    doc: 'Path in the container at which the block device appears.',
+  }),
 }
 
 export type VolumeDevice = InferFields<typeof deviceFields>
 
 const volumeDevice = s.object(deviceFields, {
   name: 'VolumeDevice',
-  doc: 'A volume of the pod as a block device in the container.',
+  doc: 'Mapping of a volume of the pod to a raw block device in a container.',
 })
 
 const ports = s.list(containerPort, {
@@ -93,55 +106,71 @@ const fields = {
   name: field(1, s.string(), {
     zero: 'write',
     required: true,
-    doc: 'The name of the container, of its own in the pod. It cannot change.',
+    doc: 'Name of the container, unique in the pod. Must be a DNS label. Immutable.',
   }),
-  image: field(2, s.string(), { doc: 'The image to run.' }),
+  image: field(2, s.string(), { doc: 'Container image to run.' }),
   command: field(3, s.list(s.string()), {
-    doc: 'What is run instead of the entry point of the image; $(NAME) stands for a variable.',
+    doc: 'Command that replaces the entrypoint of the image. References $(NAME) expand to environment variables.',
   }),
   args: field(4, s.list(s.string()), {
-    doc: 'The arguments instead of those of the image; $(NAME) stands for a variable.',
+    doc: 'Arguments that replace those of the image. References $(NAME) expand to environment variables.',
   }),
-  workingDir: field(5, s.string(), { doc: 'The directory to start in; that of the image if unset.' }),
-  ports: field(6, ports, { doc: 'The ports it listens on. For information; others are reachable too.' }),
+  workingDir: field(5, s.string(), {
+    doc: 'Working directory of the container. Defaults to the working directory of the image.',
+  }),
+  ports: field(6, ports, {
+    doc: 'Ports that the container listens on. Informational: unlisted ports are reachable too.',
+  }),
   envFrom: field(19, s.list(envFromSource), {
-    doc: 'Objects whose keys become environment variables; later ones win.',
+    doc: 'Sources whose keys all become environment variables. On duplicate keys, the last source takes precedence.',
   }),
   env: field(7, s.list(envVar, byName), {
-    doc: 'Environment variables; they win over envFrom.',
+    doc: 'Environment variables. They take precedence over variables from envFrom.',
   }),
   resources: field(8, resourceRequirements, {
     zero: 'write',
-    doc: 'What it is promised of resources, and may use at most.',
+    doc: 'Compute resources that the container requests, and their limits.',
   }),
-  volumeMounts: field(9, mounts, { doc: 'The volumes of the pod that it mounts.' }),
-  volumeDevices: field(21, devices, { doc: 'The volumes of the pod that it uses as raw devices.' }),
-  livenessProbe: field(10, probe, { doc: 'Tells whether it lives; if not, it is started again.' }),
-  readinessProbe: field(11, probe, { doc: 'Tells whether it can serve; if not, Services leave it out.' }),
-  startupProbe: field(22, probe, { doc: 'Tells whether it has started; the other probes wait for that.' }),
-  lifecycle: field(12, lifecycle, { doc: 'What is done once it has started and before it is stopped.' }),
+  volumeMounts: field(9, mounts, { doc: 'Volumes of the pod to mount into the container.' }),
+  volumeDevices: field(21, devices, { doc: 'Volumes of the pod to map to block devices in the container.' }),
+  livenessProbe: field(10, probe, {
+    doc: 'Probe that checks whether the container is alive. On failure, the container is restarted.',
+  }),
+  readinessProbe: field(11, probe, {
+    doc: 'Probe that checks whether the container can serve requests. On failure, Services stop routing to the pod.',
+  }),
+  startupProbe: field(22, probe, {
+    doc: 'Probe that checks whether the container has started. The other probes begin after it succeeds.',
+  }),
+  lifecycle: field(12, lifecycle, { doc: 'Actions to run after the container starts and before it stops.' }),
   terminationMessagePath: field(13, s.string(), {
     default: '/dev/termination-log',
-    doc: 'The file from which its last words are read.',
+    doc: 'File from which the termination message of the container is read. Defaults to /dev/termination-log.',
   }),
   terminationMessagePolicy: field(20, s.string(), {
     default: 'File',
-    doc: 'Where its last words are: File, or FallbackToLogsOnError if the file is empty.',
+    doc: 'Source of the termination message: File, or FallbackToLogsOnError if the file is empty. Defaults to File.',
   }),
   imagePullPolicy: field(14, s.oneOf('Always', 'IfNotPresent', 'Never'), {
-    doc: 'When the image is fetched: Always, IfNotPresent or Never. Always for the tag latest, else IfNotPresent.',
+    doc: 'When to pull the image: Always, IfNotPresent or Never. Defaults to Always for tag latest, else IfNotPresent.',
   }),
-  securityContext: field(15, securityContext, { doc: 'With which rights it runs; wins over that of the pod.' }),
-  stdin: field(16, s.boolean(), { doc: 'Whether its standard input is kept open.' }),
-  stdinOnce: field(17, s.boolean(), { doc: 'Whether standard input is closed after the first client has left.' }),
-  tty: field(18, s.boolean(), { doc: 'Whether it has a terminal; needs stdin.' }),
+  securityContext: field(15, securityContext, {
+    doc: 'Security settings of the container. They override those of the pod.',
+  }),
+  stdin: field(16, s.boolean(), { doc: 'Whether to keep standard input open. Defaults to false.' }),
+  stdinOnce: field(17, s.boolean(), {
+    doc: 'Whether to close standard input after the first client disconnects. Defaults to false.',
+  }),
+  tty: field(18, s.boolean(), {
+    doc: 'Whether to allocate a terminal for the container. Requires stdin. Defaults to false.',
+  }),
 }
 
 export type Container = InferFields<typeof fields>
 
 export const container = s.object(fields, {
   name: 'Container',
-  doc: 'A container: an image, and how it is run.',
+  doc: 'A container image and the settings to run it with.',
   fill: fillPullPolicy,
   check: checkContainer,
 })
@@ -150,19 +179,21 @@ const common = inlined(1, fields)
 
 const ephemeralFields = {
   ...common,
-  // Its absence is a fault of the container as a whole.
+  // A missing name is reported as an error of the whole container.
   name: { ...common.name, required: false, published: 'required' as const },
-  targetContainerName: field(2, s.string(), { doc: 'The container whose processes it sees; none if unset.' }),
+  targetContainerName: field(2, s.string(), {
+    doc: 'Name of the container whose process namespace is shared. Unset shares none.',
+  }),
 }
 
 export type EphemeralContainer = InferFields<typeof ephemeralFields>
 
 export const ephemeralContainer = s.object(ephemeralFields, {
   name: 'EphemeralContainer',
-  doc: 'A container that is put into a running pod to look into it. It is never started again.',
+  doc: 'A container added to a running pod for debugging. It is never restarted.',
   fill: fillPullPolicy,
   faultsAt: listedAlone,
-  // Of one without a name nothing else is reported.
+  // For a container without a name, report only the missing name.
   leavesUnjudged: ({ name }) => (name ? [] : Object.keys(ephemeralFields)),
   check: (value, path, context) =>
     value.name
@@ -171,13 +202,14 @@ export const ephemeralContainer = s.object(ephemeralFields, {
 })
 
 /**
- * As a container an ephemeral one is judged in a list of its own, and its faults are reported there, as clients expect.
+ * Returns the path at which errors of an ephemeral container are reported: element 0, because clients expect each one
+ * to be validated in a list by itself.
  */
 export function listedAlone(path: FieldPath): FieldPath {
   return at(path, 0)
 }
 
-/** An image that may change under its name is asked for each time. */
+/** Always pulls the tag `latest` because its image may change. */
 function fillPullPolicy(value: Container): void {
   value.imagePullPolicy ??= tagOf(value.image ?? '') === 'latest' ? 'Always' : 'IfNotPresent'
 }
@@ -219,7 +251,7 @@ function checkPortNames(all: readonly ContainerPort[], path: FieldPath): FieldEr
 
 const propagations = ['Bidirectional', 'HostToContainer', 'None']
 
-/** Faults in paths and propagation name the list, as clients are used to. */
+/** Errors in paths and propagation name the list, because clients expect that path. */
 function checkMounts({ volumeMounts = [], securityContext: rights }: Container, path: FieldPath): FieldError[] {
   return volumeMounts.flatMap(({ subPath = '', subPathExpr = '', mountPropagation: propagation }, i) => [
     ...checkDescendingPath(subPath, child(path, 'subPath')),

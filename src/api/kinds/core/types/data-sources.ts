@@ -1,13 +1,17 @@
 /**
- * What a claim's volume starts with: `dataSource`, which takes a claim or a snapshot, and `dataSourceRef`, which takes
- * any object but is behind the gate AnyVolumeDataSource. Where both are served they say the same.
+ * Data sources of a claim: `dataSource` names a claim or a snapshot, and `dataSourceRef` names any object.
+ * `dataSourceRef` requires the feature gate AnyVolumeDataSource. With the gate enabled, both fields have the same
+ * value.
  */
 import { groupName } from '../../../model/vendor.ts'
 import type { PrepareContext, RuleContext } from '../../../schema/context.ts'
 import { dropGated } from '../../../schema/gated-fields.ts'
 import type { PersistentVolumeClaimSpec } from './claim-spec.ts'
 
-/** What was there before stays, also when its gate was closed since. Changes the spec. */
+/**
+ * Drops unsupported data sources unless the stored claim already has them, for example from before the gate was
+ * disabled. Mutates the spec.
+ */
 export function agreeOnDataSources(
   spec: PersistentVolumeClaimSpec,
   previous: PersistentVolumeClaimSpec | undefined,

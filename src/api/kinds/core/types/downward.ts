@@ -1,28 +1,33 @@
-/** Selectors of what a container may learn about its own pod: fields of the pod, resources of its containers. */
+/** Downward API selectors: fields of the pod and resources of its containers that a container can read. */
 import { child, type FieldError, type FieldPath, invalid, notSupported, required } from '../../../model/field-error.ts'
 import { checkQualifiedName } from '../../../model/names.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
 
 const fieldSelectorFields = {
-  apiVersion: field(1, s.string(), { default: 'v1', doc: 'The API version that the path belongs to.' }),
-  fieldPath: field(2, s.string(), { zero: 'write', doc: 'The path of the field, such as metadata.name.' }),
+  apiVersion: field(1, s.string(), { default: 'v1', doc: 'API version of the field path. Defaults to v1.' }),
+  fieldPath: field(2, s.string(), { zero: 'write', doc: 'Path of the field, such as `metadata.name`.' }),
 }
 
 export type ObjectFieldSelector = InferFields<typeof fieldSelectorFields>
 
 export const objectFieldSelector = s.object(fieldSelectorFields, {
   name: 'ObjectFieldSelector',
-  doc: 'A field of the pod.',
+  doc: 'Selects a field of the pod.',
   atomic: true,
 })
 
 const resourceSelectorFields = {
-  containerName: field(1, s.string(), { doc: 'The container; needed in volumes.' }),
-  resource: field(2, s.string(), { zero: 'write', doc: 'Which amount, such as limits.cpu or requests.memory.' }),
+  containerName: field(1, s.string(), {
+    doc: 'Name of the container. Required in volumes. Defaults to the same container in environment variables.',
+  }),
+  resource: field(2, s.string(), {
+    zero: 'write',
+    doc: 'Resource to select, such as `limits.cpu` or `requests.memory`.',
+  }),
   divisor: field(3, s.quantity(), {
     zero: 'write',
     published: 'optional',
-    doc: 'The unit in which it is written; 0 is 1.',
+    doc: 'Unit of the exposed value, such as 1m or 1Mi. Unset or 0 means 1.',
   }),
 }
 
@@ -30,11 +35,11 @@ export type ResourceFieldSelector = InferFields<typeof resourceSelectorFields>
 
 export const resourceFieldSelector = s.object(resourceSelectorFields, {
   name: 'ResourceFieldSelector',
-  doc: 'A request or limit of a container, in units of the divisor.',
+  doc: 'Selects a resource request or limit of a container.',
   atomic: true,
 })
 
-/** Fields that can become the value of an environment variable. */
+/** Fields that environment variables can expose. */
 export const fieldsForEnvironment = [
   'metadata.name',
   'metadata.namespace',
@@ -46,7 +51,7 @@ export const fieldsForEnvironment = [
   'status.podIPs',
 ]
 
-/** Fields that can become a file. */
+/** Fields that volumes can expose. */
 export const fieldsForVolumes = [
   'metadata.annotations',
   'metadata.labels',
@@ -68,7 +73,10 @@ const resources = ['cpu', 'ephemeral-storage', 'memory']
 const selectableResources = ['limits', 'requests'].flatMap((list) => resources.map((name) => `${list}.${name}`))
 const hugePages = /^(?:limits|requests)\.hugepages-/
 
-/** `allowed`: what is asked for must be among these; single labels and annotations always are. */
+/**
+ * Checks that `allowed` contains the field. Single labels and annotations, such as `metadata.labels['app']`, are always
+ * allowed.
+ */
 export function checkFieldSelector(
   { apiVersion = '', fieldPath = '' }: ObjectFieldSelector,
   allowed: readonly string[],
@@ -92,7 +100,7 @@ function checkSubscript(field: string, key: string, path: FieldPath): FieldError
   return [invalid(child(path, 'fieldPath'), `${field}['${key}']`, 'this field has no subscripts')]
 }
 
-/** `named`: the container must be named, as there is none that is meant by itself. */
+/** Requires a container name if `named` is set, as in volumes, which belong to no single container. */
 export function checkResourceSelector(
   { containerName = '', resource = '', divisor = '0' }: ResourceFieldSelector,
   named: boolean,

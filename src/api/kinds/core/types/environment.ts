@@ -1,4 +1,4 @@
-/** The environment of a container: variables by name, and whole ConfigMaps and Secrets of them. */
+/** The environment of a container: single variables, and all keys of a ConfigMap or Secret. */
 import { child, type FieldError, type FieldPath, invalid, required } from '../../../model/field-error.ts'
 import { checkConfigKey, checkDnsSubdomain, checkEnvironmentName } from '../../../model/names.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
@@ -13,50 +13,52 @@ import { inlinedReference } from './local-references.ts'
 
 const keySelectorFields = {
   ...inlinedReference,
-  key: field(2, s.string(), { zero: 'write', doc: 'The key whose value is taken.' }),
+  key: field(2, s.string(), { zero: 'write', doc: 'Key to select.' }),
   optional: field(3, s.boolean(), { zero: 'keep', doc: 'Whether the object or the key may be missing.' }),
 }
 
 const configMapKeySelector = s.object(keySelectorFields, {
   name: 'ConfigMapKeySelector',
-  doc: 'A key of a ConfigMap.',
+  doc: 'Selects a key of a ConfigMap.',
   atomic: true,
   check: checkKeySelector,
 })
 
 const secretKeySelector = s.object(keySelectorFields, {
   name: 'SecretKeySelector',
-  doc: 'A key of a Secret.',
+  doc: 'Selects a key of a Secret.',
   atomic: true,
   check: checkKeySelector,
 })
 
 const sourceFields = {
-  fieldRef: field(1, objectFieldSelector, { doc: 'A field of the pod.' }),
-  resourceFieldRef: field(2, resourceFieldSelector, { doc: 'A resource of the container.' }),
-  configMapKeyRef: field(3, configMapKeySelector, { doc: 'A key of a ConfigMap.' }),
-  secretKeyRef: field(4, secretKeySelector, { doc: 'A key of a Secret.' }),
+  fieldRef: field(1, objectFieldSelector, { doc: 'Field of the pod.' }),
+  resourceFieldRef: field(2, resourceFieldSelector, { doc: 'Resource request or limit of the container.' }),
+  configMapKeyRef: field(3, configMapKeySelector, { doc: 'Key of a ConfigMap in the same namespace.' }),
+  secretKeyRef: field(4, secretKeySelector, { doc: 'Key of a Secret in the same namespace.' }),
 }
 
 type EnvVarSource = InferFields<typeof sourceFields>
 
 const envVarSource = s.object(sourceFields, {
   name: 'EnvVarSource',
-  doc: 'Where the value of a variable comes from.',
+  doc: 'Source of the value of an environment variable. Exactly one field must be set.',
   check: checkSource,
 })
 
 const variableFields = {
-  name: field(1, s.string(), { zero: 'write', required: true, doc: 'The name of the variable.' }),
-  value: field(2, s.string(), { doc: 'Its value; $(NAME) stands for a variable before it, $$ for a dollar.' }),
-  valueFrom: field(3, envVarSource, { doc: 'Where its value comes from, instead of value.' }),
+  name: field(1, s.string(), { zero: 'write', required: true, doc: 'Name of the environment variable.' }),
+  value: field(2, s.string(), {
+    doc: 'Value of the variable. References $(NAME) expand to variables defined before, and `$$` is a literal `$`.',
+  }),
+  valueFrom: field(3, envVarSource, { doc: 'Source of the value. Cannot be combined with value.' }),
 }
 
 export type EnvVar = InferFields<typeof variableFields>
 
 export const envVar = s.object(variableFields, {
   name: 'EnvVar',
-  doc: 'An environment variable: a name, and a value or where it comes from.',
+  doc: 'An environment variable of a container.',
   check: checkVariable,
 })
 
@@ -66,26 +68,26 @@ const wholeFields = {
 }
 const configMapEnvSource = s.object(wholeFields, {
   name: 'ConfigMapEnvSource',
-  doc: 'All keys of a ConfigMap.',
+  doc: 'Selects all keys of a ConfigMap.',
   check: checkWholeSource,
 })
 const secretEnvSource = s.object(wholeFields, {
   name: 'SecretEnvSource',
-  doc: 'All keys of a Secret.',
+  doc: 'Selects all keys of a Secret.',
   check: checkWholeSource,
 })
 
 const fromFields = {
-  prefix: field(1, s.string(), { doc: 'What is put before each key.' }),
-  configMapRef: field(2, configMapEnvSource, { doc: 'A ConfigMap.' }),
-  secretRef: field(3, secretEnvSource, { doc: 'A Secret.' }),
+  prefix: field(1, s.string(), { doc: 'Prefix added to each key to form the variable name.' }),
+  configMapRef: field(2, configMapEnvSource, { doc: 'ConfigMap whose keys become environment variables.' }),
+  secretRef: field(3, secretEnvSource, { doc: 'Secret whose keys become environment variables.' }),
 }
 
 export type EnvFromSource = InferFields<typeof fromFields>
 
 export const envFromSource = s.object(fromFields, {
   name: 'EnvFromSource',
-  doc: 'Variables from all the keys of a ConfigMap or Secret.',
+  doc: 'All keys of a ConfigMap or Secret as environment variables. Set either configMapRef or secretRef.',
   check: ({ prefix = '' }, path) =>
     prefix === '' ? [] : checkEnvironmentName(prefix).map((text) => invalid(child(path, 'prefix'), prefix, text)),
 })
@@ -121,7 +123,7 @@ function checkWholeSource({ name = '' }: InferFields<typeof wholeFields>, path: 
   return checkDnsSubdomain(name).map((text) => invalid(place, name, text))
 }
 
-/** Faults in the choice of the source name the list, as clients are used to. */
+/** Errors in the choice of source name the list, because clients expect that path. */
 export function checkEnvFrom(sources: readonly EnvFromSource[], path: FieldPath): FieldError[] {
   return sources.flatMap(({ configMapRef, secretRef }) => {
     if (configMapRef && secretRef) return [invalid(path, '', 'only one source may be given')]

@@ -1,36 +1,39 @@
-/** What is done to or in a container from outside: probes that ask how it is, and hooks in its life. */
+/** Probes and lifecycle hooks of a container. */
 import { child, type FieldError, type FieldPath, invalid, required } from '../../../model/field-error.ts'
 import { checkPortName } from '../../../model/names.ts'
 import { field, type InferFields, inlined, s } from '../../../schema/schema.ts'
 
 const execAction = s.object(
-  { command: field(1, s.list(s.string()), { doc: 'The command and its arguments; not run in a shell.' }) },
+  { command: field(1, s.list(s.string()), { doc: 'Command and its arguments, executed without a shell.' }) },
   {
     name: 'ExecAction',
-    doc: 'Runs a command in the container; it is well if the command ends with 0.',
+    doc: 'Runs a command in the container. Exit code 0 means success.',
     check: ({ command = [] }, path) => (command.length > 0 ? [] : [required(child(path, 'command'))]),
   },
 )
 
 const httpHeader = s.object(
   {
-    name: field(1, s.string(), { zero: 'write', doc: 'The name of the header.' }),
-    value: field(2, s.string(), { zero: 'write', doc: 'Its value.' }),
+    name: field(1, s.string(), { zero: 'write', doc: 'Name of the header.' }),
+    value: field(2, s.string(), { zero: 'write', doc: 'Value of the header.' }),
   },
-  { name: 'HTTPHeader', doc: 'A header of an HTTP request.' },
+  { name: 'HTTPHeader', doc: 'An HTTP request header.' },
 )
 
 const httpGetFields = {
-  path: field(1, s.string(), { default: '/', doc: 'The path to request.' }),
-  port: field(2, s.intOrString(), { zero: 'write', doc: 'The port, by number or name.' }),
-  host: field(3, s.string(), { doc: 'The host to connect to; the pod if unset.' }),
-  scheme: field(4, s.oneOf('HTTP', 'HTTPS'), { default: 'HTTP', doc: 'HTTP or HTTPS.' }),
-  httpHeaders: field(5, s.list(httpHeader), { doc: 'Further headers of the request.' }),
+  path: field(1, s.string(), { default: '/', doc: 'Path of the request. Defaults to /.' }),
+  port: field(2, s.intOrString(), { zero: 'write', doc: 'Port number, or name of a container port.' }),
+  host: field(3, s.string(), { doc: 'Host to connect to. Defaults to the pod IP.' }),
+  scheme: field(4, s.oneOf('HTTP', 'HTTPS'), {
+    default: 'HTTP',
+    doc: 'Scheme of the request: HTTP or HTTPS. Defaults to HTTP.',
+  }),
+  httpHeaders: field(5, s.list(httpHeader), { doc: 'Additional headers of the request.' }),
 }
 
 const httpGetAction = s.object(httpGetFields, {
   name: 'HTTPGetAction',
-  doc: 'Sends an HTTP GET; it is well if the answer is from 200 to 399.',
+  doc: 'Sends an HTTP GET request. A status code from 200 to 399 means success.',
   check: ({ port = 0, httpHeaders = [] }, path) => [
     ...checkPort(port, child(path, 'port')),
     ...httpHeaders.flatMap(({ name = '' }) => checkHeaderName(name, child(path, 'httpHeaders'))),
@@ -39,50 +42,62 @@ const httpGetAction = s.object(httpGetFields, {
 
 const tcpSocketAction = s.object(
   {
-    port: field(1, s.intOrString(), { zero: 'write', doc: 'The port, by number or name.' }),
-    host: field(2, s.string(), { doc: 'The host to connect to; the pod if unset.' }),
+    port: field(1, s.intOrString(), { zero: 'write', doc: 'Port number, or name of a container port.' }),
+    host: field(2, s.string(), { doc: 'Host to connect to. Defaults to the pod IP.' }),
   },
   {
     name: 'TCPSocketAction',
-    doc: 'Opens a connection; it is well if that succeeds.',
+    doc: 'Opens a TCP connection. An established connection means success.',
     check: ({ port = 0 }, path) => checkPort(port, child(path, 'port')),
   },
 )
 
 const grpcAction = s.object(
   {
-    port: field(1, s.int32(), { zero: 'write', doc: 'The port.' }),
-    service: field(2, s.string(), { zero: 'keep', default: '', doc: 'The service to check.' }),
+    port: field(1, s.int32(), { zero: 'write', doc: 'Port number of the gRPC server, from 1 to 65535.' }),
+    service: field(2, s.string(), {
+      zero: 'keep',
+      default: '',
+      doc: 'Service name to send in the health check request. Defaults to an empty string.',
+    }),
   },
   {
     name: 'GRPCAction',
-    doc: 'Asks the health service of a gRPC server.',
+    doc: 'Calls the health checking service of a gRPC server.',
     check: ({ port = 0 }, path) => checkPortNumber(port, child(path, 'port')),
   },
 )
 
 const handlerFields = {
   exec: field(1, execAction, { doc: 'Runs a command in the container.' }),
-  httpGet: field(2, httpGetAction, { doc: 'Sends an HTTP request.' }),
-  tcpSocket: field(3, tcpSocketAction, { doc: 'Opens a connection.' }),
+  httpGet: field(2, httpGetAction, { doc: 'Sends an HTTP GET request.' }),
+  tcpSocket: field(3, tcpSocketAction, { doc: 'Opens a TCP connection.' }),
 }
 
 const handlerNames = ['exec', 'httpGet', 'tcpSocket']
 const noun = 'handler type'
 
 const probeFields = {
-  ...inlined(1, { ...handlerFields, grpc: field(4, grpcAction, { doc: 'Asks a gRPC server.' }) }),
-  initialDelaySeconds: field(2, s.int32(), { doc: 'How long after the start the first try is made.' }),
-  timeoutSeconds: field(3, s.int32(), { default: 1, doc: 'How long a try may take.' }),
-  periodSeconds: field(4, s.int32(), { default: 10, doc: 'How often it is tried.' }),
+  ...inlined(1, {
+    ...handlerFields,
+    grpc: field(4, grpcAction, { doc: 'Calls the health checking service of a gRPC server.' }),
+  }),
+  initialDelaySeconds: field(2, s.int32(), {
+    doc: 'Seconds between the start of the container and the first probe. Defaults to 0.',
+  }),
+  timeoutSeconds: field(3, s.int32(), { default: 1, doc: 'Seconds after which a probe times out. Defaults to 1.' }),
+  periodSeconds: field(4, s.int32(), { default: 10, doc: 'Seconds between probes. Defaults to 10.' }),
   successThreshold: field(5, s.int32(), {
     default: 1,
-    doc: 'How many tries must go well in a row after one that failed.',
+    doc: 'Consecutive successes needed after a failure. Must be 1 for liveness and startup probes. Defaults to 1.',
   }),
-  failureThreshold: field(6, s.int32(), { default: 3, doc: 'How many tries must fail in a row.' }),
+  failureThreshold: field(6, s.int32(), {
+    default: 3,
+    doc: 'Consecutive failures after which the probe counts as failed. Defaults to 3.',
+  }),
   terminationGracePeriodSeconds: field(7, s.int64(), {
     zero: 'keep',
-    doc: 'How long the container may take to end when the probe fails; what the pod says if unset.',
+    doc: 'Seconds the container gets to terminate after a failed probe. Not supported: the server drops this field.',
   }),
 }
 
@@ -90,25 +105,27 @@ export type Probe = InferFields<typeof probeFields>
 
 export const probe = s.object(probeFields, {
   name: 'Probe',
-  doc: 'A question that is put to a container again and again.',
+  doc: 'A periodic health check of a container. Exactly one handler must be set.',
   choice: { among: [...handlerNames, 'grpc'], noun },
   check: checkTimes,
 })
 
 const lifecycleHandler = s.object(handlerFields, {
   name: 'LifecycleHandler',
-  doc: 'What is done at one point of the life of a container.',
+  doc: 'Action to run at a point in the lifecycle of a container. Exactly one handler must be set.',
   choice: { among: handlerNames, noun },
 })
 
 export const lifecycle = s.object(
   {
     postStart: field(1, lifecycleHandler, {
-      doc: 'Done right after the container has started; it is not ready before.',
+      doc: 'Runs immediately after the container starts. The container is not ready until the handler finishes.',
     }),
-    preStop: field(2, lifecycleHandler, { doc: 'Done before the container is stopped, within the grace period.' }),
+    preStop: field(2, lifecycleHandler, {
+      doc: 'Runs before the container is stopped. Its duration counts toward the grace period.',
+    }),
   },
-  { name: 'Lifecycle', doc: 'What is done after a container has started and before it is stopped.' },
+  { name: 'Lifecycle', doc: 'Actions to run after a container starts and before it stops.' },
 )
 
 const times = [
@@ -129,13 +146,13 @@ function checkTimes(value: Probe, path: FieldPath): FieldError[] {
   ]
 }
 
-/** A container is not ended because it is not ready. */
+/** Rejects a grace period on a readiness probe, because a failed readiness probe does not stop the container. */
 export function checkNoGracePeriod({ terminationGracePeriodSeconds: grace }: Probe, path: FieldPath): FieldError[] {
   const place = child(path, 'terminationGracePeriodSeconds')
   return grace === undefined ? [] : [invalid(place, grace, 'must not be set for readinessProbes')]
 }
 
-/** A probe of whether a container lives or has started must succeed only once. */
+/** Liveness and startup probes require a success threshold of 1. */
 export function checkOneSuccess({ successThreshold = 1 }: Probe, path: FieldPath): FieldError[] {
   return successThreshold === 1 ? [] : [invalid(child(path, 'successThreshold'), successThreshold, 'must be 1')]
 }
@@ -144,7 +161,7 @@ export function checkPortNumber(port: number, path: FieldPath): FieldError[] {
   return port >= 1 && port <= 65535 ? [] : [invalid(path, port, 'must be between 1 and 65535, inclusive')]
 }
 
-/** A port by its number, or by the name that it has elsewhere. */
+/** Checks a port given by number or by name. */
 export function checkPort(port: number | string, path: FieldPath): FieldError[] {
   if (typeof port === 'number') return checkPortNumber(port, path)
   return checkPortName(port).map((text) => invalid(path, port, text))

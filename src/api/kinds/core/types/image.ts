@@ -1,11 +1,14 @@
-/** References to images: `registry.example:5000/team/app:v1@sha256:...`. */
+/** Image references such as `registry.example:5000/team/app:v1@sha256:...`. */
 const longest = 512
 const pathPart = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*$/
 const host = /^[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?(?::[0-9]+)?$/
 const tagForm = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/
 const digestForm = /^[A-Za-z][A-Za-z0-9+._-]*:[0-9a-fA-F]{32,}$/
 
-/** The tag of an image: `latest` when neither tag nor digest is given, '' with a digest alone or when it is no image. */
+/**
+ * Returns the tag of an image reference. Returns `latest` if the reference has neither tag nor digest, and '' if it has
+ * only a digest or is invalid.
+ */
 export function tagOf(image: string): string {
   if (image.length > longest) return ''
   const [name = '', digest, more] = image.split('@')
@@ -17,7 +20,7 @@ export function tagOf(image: string): string {
   return tag ?? (digest === undefined ? 'latest' : '')
 }
 
-/** A first part with a dot, a colon or the name `localhost` is a host; the others are a path. */
+/** The first component is a host if it contains a dot or a colon or is `localhost`. The other components are a path. */
 function isRepository(name: string): boolean {
   const [first = '', ...rest] = name.split('/')
   const hasHost = rest.length > 0 && (/[.:]/.test(first) || first === 'localhost')

@@ -1,7 +1,4 @@
-/**
- * LoadBalancerStatus: where a Service or an Ingress can be reached from outside, as the load balancer controller
- * reports.
- */
+/** LoadBalancerStatus: external addresses of a Service or an Ingress, reported by the load balancer controller. */
 import { child, type FieldError, type FieldPath, invalid } from '../../../model/field-error.ts'
 import { parseIp } from '../../../model/ip-range.ts'
 import { checkDnsSubdomain } from '../../../model/names.ts'
@@ -9,35 +6,40 @@ import { field, type InferFields, s } from '../../../schema/schema.ts'
 
 const portStatus = s.object(
   {
-    port: field(1, s.int32(), { zero: 'write', doc: 'The number of the port.' }),
-    protocol: field(2, s.string(), { zero: 'write', doc: 'TCP, UDP or SCTP.' }),
-    error: field(3, s.string(), { zero: 'keep', doc: 'What is wrong with it, in one word for programs.' }),
+    port: field(1, s.int32(), { zero: 'write', doc: 'Number of the port.' }),
+    protocol: field(2, s.string(), { zero: 'write', doc: 'Transport protocol of the port: TCP, UDP or SCTP.' }),
+    error: field(3, s.string(), {
+      zero: 'keep',
+      doc: 'Machine-readable error of the port, in CamelCase. Unset if the port works.',
+    }),
   },
-  { name: 'PortStatus', doc: 'How one port is doing.' },
+  { name: 'PortStatus', doc: 'Status of one port of a load balancer.' },
 )
 
 const pointFields = {
-  ip: field(1, s.string(), { doc: 'The address, where there is one.' }),
-  hostname: field(2, s.string(), { doc: 'The host name, where that is what there is.' }),
-  ports: field(4, s.list(portStatus), { doc: 'How its ports are doing.' }),
+  ip: field(1, s.string(), { doc: 'IP address of the load balancer, if it has one.' }),
+  hostname: field(2, s.string(), { doc: 'Host name of the load balancer, if it is reached by name.' }),
+  ports: field(4, s.list(portStatus), { doc: 'Status of each port of the load balancer.' }),
 }
 
 type Point = InferFields<typeof pointFields>
 
-const point = s.object(pointFields, { name: 'LoadBalancerIngress', doc: 'A point to reach it at.', check: checkPoint })
+const point = s.object(pointFields, {
+  name: 'LoadBalancerIngress',
+  doc: 'An external address of a load balancer.',
+  check: checkPoint,
+})
 
 export const loadBalancerStatus = s.object(
-  { ingress: field(1, s.list(point), { doc: 'The points it can be reached at.' }) },
-  { name: 'core.v1.LoadBalancerStatus', doc: 'Where something can be reached from outside.' },
+  { ingress: field(1, s.list(point), { doc: 'External addresses of the load balancer.' }) },
+  { name: 'core.v1.LoadBalancerStatus', doc: 'Observed status of a load balancer.' },
 )
 
 function checkPoint({ ip = '', hostname = '' }: Point, path: FieldPath): FieldError[] {
   const isAddress = hostname !== '' && parseIp(hostname) !== undefined
   const place = child(path, 'hostname')
   return [
-    ...(ip === '' || parseIp(ip)
-      ? []
-      : [invalid(child(path, 'ip'), ip, 'must be a valid IP address')]),
+    ...(ip === '' || parseIp(ip) ? [] : [invalid(child(path, 'ip'), ip, 'must be a valid IP address')]),
     ...(hostname === '' ? [] : checkDnsSubdomain(hostname)).map((fault) => invalid(place, hostname, fault)),
     ...(isAddress ? [invalid(place, hostname, 'must be a DNS name, not an IP address')] : []),
   ]

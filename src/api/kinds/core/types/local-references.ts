@@ -1,28 +1,35 @@
-/** Ways to name another object from within the same namespace. */
+/** References to another object in the same namespace. */
 import { field, inlined, s } from '../../../schema/schema.ts'
 
-const name = field(1, s.string(), { doc: 'The name of the object.' })
+const name = field(1, s.string(), { doc: 'Name of the referenced object.' })
 
 const names = {
   name: 'core.v1.LocalObjectReference',
-  doc: 'An object in the same namespace, by name.',
+  doc: 'A reference to an object in the same namespace.',
   atomic: true,
 }
 
-/** Nobody checks that there is a name in it. */
+/** Allows an empty name. */
 export const localObjectReference = s.object({ name }, names)
 
-/** The same where a name is demanded. */
+/** Requires a name. */
 export const namedReference = s.object({ name: { ...name, required: true, published: 'optional' as const } }, names)
 
-/** The fields of a LocalObjectReference in a type that has them beside its own. */
+/** The fields of a LocalObjectReference, for types that embed them. */
 export const inlinedReference = inlined(1, { name })
 
 export const typedLocalObjectReference = s.object(
   {
-    apiGroup: field(1, s.string(), { zero: 'keep', doc: 'The group of the kind; the core group if unset.' }),
-    kind: field(2, s.string(), { zero: 'write', doc: 'The kind of the object.' }),
-    name: field(3, s.string(), { zero: 'write', doc: 'The name of the object.' }),
+    apiGroup: field(1, s.string(), {
+      zero: 'keep',
+      doc: 'API group of the referenced object. Unset means the core group.',
+    }),
+    kind: field(2, s.string(), { zero: 'write', doc: 'Kind of the referenced object.' }),
+    name: field(3, s.string(), { zero: 'write', doc: 'Name of the referenced object.' }),
   },
-  { name: 'core.v1.TypedLocalObjectReference', doc: 'An object of any kind in the same namespace.', atomic: true },
+  {
+    name: 'core.v1.TypedLocalObjectReference',
+    doc: 'A reference to an object of any kind in the same namespace.',
+    atomic: true,
+  },
 )

@@ -1,5 +1,6 @@
 /**
- * Configuration of the agent on a node through an object. It is known so that it can be read, and dropped when sent.
+ * Dynamic configuration of the node agent. The types exist so that stored objects decode. The server drops the fields
+ * on write.
  */
 import { field, s } from '../../../schema/schema.ts'
 
@@ -7,26 +8,26 @@ const needed = { zero: 'write', published: 'required' } as const
 
 const configMapNodeConfigSource = s.object(
   {
-    namespace: field(1, s.string(), { ...needed, doc: 'The namespace of the ConfigMap.' }),
-    name: field(2, s.string(), { ...needed, doc: 'Its name.' }),
-    uid: field(3, s.string(), { doc: 'Its uid.' }),
-    resourceVersion: field(4, s.string(), { doc: 'Its version.' }),
-    kubeletConfigKey: field(5, s.string(), { ...needed, doc: 'The key in it.' }),
+    namespace: field(1, s.string(), { ...needed, doc: 'Namespace of the ConfigMap.' }),
+    name: field(2, s.string(), { ...needed, doc: 'Name of the ConfigMap.' }),
+    uid: field(3, s.string(), { doc: 'UID of the ConfigMap.' }),
+    resourceVersion: field(4, s.string(), { doc: 'Resource version of the ConfigMap.' }),
+    kubeletConfigKey: field(5, s.string(), { ...needed, doc: 'Key of the ConfigMap that contains the configuration.' }),
   },
-  { name: 'ConfigMapNodeConfigSource', doc: 'A ConfigMap that configures an agent.' },
+  { name: 'ConfigMapNodeConfigSource', doc: 'A ConfigMap that contains the node agent configuration.' },
 )
 
 export const nodeConfigSource = s.object(
-  { configMap: field(2, configMapNodeConfigSource, { doc: 'The ConfigMap.' }) },
-  { name: 'NodeConfigSource', doc: 'Where the configuration of an agent is.' },
+  { configMap: field(2, configMapNodeConfigSource, { doc: 'ConfigMap that contains the configuration.' }) },
+  { name: 'NodeConfigSource', doc: 'Source of the node agent configuration.' },
 )
 
 export const nodeConfigStatus = s.object(
   {
-    assigned: field(1, nodeConfigSource, { doc: 'The configuration that it should use.' }),
-    active: field(2, nodeConfigSource, { doc: 'What it uses.' }),
-    lastKnownGood: field(3, nodeConfigSource, { doc: 'What it goes back to.' }),
-    error: field(4, s.string(), { doc: 'Why it does not use the assigned configuration.' }),
+    assigned: field(1, nodeConfigSource, { doc: 'Configuration that the node agent should use.' }),
+    active: field(2, nodeConfigSource, { doc: 'Configuration that the node agent currently uses.' }),
+    lastKnownGood: field(3, nodeConfigSource, { doc: 'Configuration that the node agent falls back to on errors.' }),
+    error: field(4, s.string(), { doc: 'Error that prevents use of the assigned configuration.' }),
   },
-  { name: 'NodeConfigStatus', doc: 'How far a new configuration of an agent has come.' },
+  { name: 'NodeConfigStatus', doc: 'Observed status of the node agent configuration.' },
 )

@@ -1,29 +1,34 @@
-/** NodeSelector: selects nodes. Its terms are alternatives; the requirements of a term must all be met. */
+/**
+ * NodeSelector: selects nodes by labels and fields. A node must match at least one term, and all requirements of that
+ * term.
+ */
 import { at, child, type FieldError, type FieldPath, forbidden, invalid, required } from '../../../model/field-error.ts'
 import { checkDnsSubdomain, checkQualifiedName } from '../../../model/names.ts'
 import { field, type Infer, s } from '../../../schema/schema.ts'
 
 const requirement = s.object(
   {
-    key: field(1, s.string(), { zero: 'write', doc: 'The label or field of the node.' }),
-    operator: field(2, s.string(), { zero: 'write', doc: 'In, NotIn, Exists, DoesNotExist, Gt or Lt.' }),
+    key: field(1, s.string(), { zero: 'write', doc: 'Label key or field path of the node.' }),
+    operator: field(2, s.string(), { zero: 'write', doc: 'Operator: In, NotIn, Exists, DoesNotExist, Gt or Lt.' }),
     values: field(3, s.list(s.string()), {
-      doc: 'What it is compared with: at least one for In and NotIn, one whole number for Gt and Lt, else none.',
+      doc: 'Values to compare: at least one for In and NotIn, one integer for Gt and Lt, otherwise none.',
     }),
   },
-  { name: 'NodeSelectorRequirement', doc: 'What must hold for one label or field of a node.' },
+  { name: 'NodeSelectorRequirement', doc: 'A requirement on one label or field of a node.' },
 )
 
 type Requirement = Infer<typeof requirement>
 
 export const nodeSelectorTerm = s.object(
   {
-    matchExpressions: field(1, s.list(requirement), { doc: 'What must hold for labels of the node.' }),
-    matchFields: field(2, s.list(requirement), { doc: 'What must hold for fields of the node: for metadata.name.' }),
+    matchExpressions: field(1, s.list(requirement), { doc: 'Requirements on the labels of the node.' }),
+    matchFields: field(2, s.list(requirement), {
+      doc: 'Requirements on the fields of the node. The only supported field is metadata.name.',
+    }),
   },
   {
     name: 'NodeSelectorTerm',
-    doc: 'Requirements that a node must meet, all of them. An empty term selects nothing.',
+    doc: 'Requirements that a node must all meet. An empty term matches no node.',
     atomic: true,
     check: ({ matchExpressions = [], matchFields = [] }, path) => [
       ...matchExpressions.flatMap((item, i) => checkExpression(item, at(child(path, 'matchExpressions'), i))),
@@ -36,13 +41,13 @@ export const nodeSelector = s.object(
   {
     nodeSelectorTerms: field(1, s.list(nodeSelectorTerm), {
       required: true,
-      doc: 'The terms, of which one is enough.',
+      doc: 'Alternative terms. A node must match at least one of them.',
     }),
   },
-  { name: 'core.v1.NodeSelector', doc: 'Selects the nodes that match one of the terms.', atomic: true },
+  { name: 'core.v1.NodeSelector', doc: 'Selects the nodes that match at least one of the terms.', atomic: true },
 )
 
-/** A requirement on labels. */
+/** Checks a requirement on labels. */
 function checkExpression(item: Requirement, path: FieldPath): FieldError[] {
   const { key = '' } = item
   const keyFaults = checkQualifiedName(key).map((text) => invalid(child(path, 'key'), key, text))
@@ -66,7 +71,7 @@ function checkOperator({ operator = '', values = [] }: Requirement, path: FieldP
   }
 }
 
-/** A requirement on fields, of which there is one: the name of the node. */
+/** Checks a requirement on fields. The only supported field is the node name. */
 function checkField(item: Requirement, path: FieldPath): FieldError[] {
   const { key = '', values = [] } = item
   const operatorFaults = checkFieldOperator(item, path)

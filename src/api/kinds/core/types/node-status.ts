@@ -1,4 +1,4 @@
-/** NodeStatus: what the agent on a node reports. */
+/** NodeStatus: the status that the node agent reports. */
 import { isExplicitlyEmpty } from '../../../schema/explicit-empty.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
 import { byType } from '../../list-keys.ts'
@@ -9,90 +9,98 @@ const always = { zero: 'write', published: 'required' } as const
 
 const condition = s.object(
   {
-    type: field(1, s.string(), { ...always, doc: 'What the condition is about, such as Ready.' }),
-    status: field(2, s.string(), { ...always, doc: 'True, False or Unknown.' }),
-    lastHeartbeatTime: field(3, s.time(), { zero: 'write', doc: 'When the agent last reported it.' }),
-    lastTransitionTime: field(4, s.time(), { zero: 'write', doc: 'When the status last changed.' }),
-    reason: field(5, s.string(), { doc: 'Why, in one word for programs.' }),
-    message: field(6, s.string(), { doc: 'Why, for people.' }),
+    type: field(1, s.string(), { ...always, doc: 'Type of the condition, such as Ready.' }),
+    status: field(2, s.string(), { ...always, doc: 'Status of the condition: True, False or Unknown.' }),
+    lastHeartbeatTime: field(3, s.time(), { zero: 'write', doc: 'Time the node agent last reported the condition.' }),
+    lastTransitionTime: field(4, s.time(), { zero: 'write', doc: 'Time the status last changed.' }),
+    reason: field(5, s.string(), { doc: 'Machine-readable reason for the last transition, in CamelCase.' }),
+    message: field(6, s.string(), { doc: 'Human-readable message about the last transition.' }),
   },
-  { name: 'NodeCondition', doc: 'Something that is known of the state of a node.' },
+  { name: 'NodeCondition', doc: 'A condition of a Node.' },
 )
 
 const address = s.object(
   {
-    type: field(1, s.string(), { ...always, doc: 'Hostname, InternalIP, ExternalIP, InternalDNS or ExternalDNS.' }),
-    address: field(2, s.string(), { ...always, doc: 'The address.' }),
+    type: field(1, s.string(), {
+      ...always,
+      doc: 'Type of the address: Hostname, InternalIP, ExternalIP, InternalDNS or ExternalDNS.',
+    }),
+    address: field(2, s.string(), { ...always, doc: 'IP address or host name.' }),
   },
-  { name: 'NodeAddress', doc: 'Where a node is reached.' },
+  { name: 'NodeAddress', doc: 'An address of a node.' },
 )
 
 const daemonEndpoint = s.object(
-  { Port: field(1, s.int32(), { ...always, doc: 'The port.' }) },
-  { name: 'DaemonEndpoint', doc: 'Where a program on a node is reached.' },
+  { Port: field(1, s.int32(), { ...always, doc: 'Port number.' }) },
+  { name: 'DaemonEndpoint', doc: 'Port of a daemon on a node.' },
 )
 
 const daemonEndpoints = s.object(
-  { kubeletEndpoint: field(1, daemonEndpoint, { zero: 'write', doc: 'Where the agent is reached.' }) },
-  { name: 'NodeDaemonEndpoints', doc: 'Where the programs on a node are reached.' },
+  { kubeletEndpoint: field(1, daemonEndpoint, { zero: 'write', doc: 'Port of the node agent (kubelet).' }) },
+  { name: 'NodeDaemonEndpoints', doc: 'Ports of the daemons on a node.' },
 )
 
 const text = (tag: number, doc: string) => field(tag, s.string(), { ...always, doc })
 
 const systemInfo = s.object(
   {
-    machineID: text(1, 'The id of the machine.'),
-    systemUUID: text(2, 'The id of the system.'),
-    bootID: text(3, 'Another one after each boot.'),
-    kernelVersion: text(4, 'The version of the kernel.'),
-    osImage: text(5, 'The operating system, for people.'),
-    containerRuntimeVersion: text(6, 'What runs the containers, and its version.'),
-    kubeletVersion: text(7, 'The version of the agent.'),
-    kubeProxyVersion: text(8, 'The version of the proxy.'),
-    operatingSystem: text(9, 'The operating system, in one word.'),
-    architecture: text(10, 'The architecture of the processor.'),
+    machineID: text(1, 'ID of the machine, unique in the cluster.'),
+    systemUUID: text(2, 'UUID of the system, reported by the hardware.'),
+    bootID: text(3, 'ID of the current boot, which changes at each boot.'),
+    kernelVersion: text(4, 'Kernel version of the node.'),
+    osImage: text(5, 'Human-readable name and version of the operating system.'),
+    containerRuntimeVersion: text(6, 'Name and version of the container runtime, as `<name>://<version>`.'),
+    kubeletVersion: text(7, 'Version of the node agent (kubelet).'),
+    kubeProxyVersion: text(8, 'Version of kube-proxy on the node.'),
+    operatingSystem: text(9, 'Operating system of the node, such as linux.'),
+    architecture: text(10, 'Processor architecture of the node, such as amd64.'),
   },
-  { name: 'NodeSystemInfo', doc: 'What a node is made of.' },
+  { name: 'NodeSystemInfo', doc: 'IDs and software versions of a node.' },
 )
 
 const image = s.object(
   {
-    names: field(1, s.list(s.string()), { doc: 'The names it is known by.' }),
-    sizeBytes: field(2, s.int64(), { doc: 'Its size.' }),
+    names: field(1, s.list(s.string()), { doc: 'Names of the image, including tags and digests.' }),
+    sizeBytes: field(2, s.int64(), { doc: 'Size of the image in bytes.' }),
   },
-  { name: 'ContainerImage', doc: 'An image that a node has.' },
+  { name: 'ContainerImage', doc: 'A container image stored on a node.' },
 )
 
 const attachedVolume = s.object(
-  { name: text(1, 'The name of the volume.'), devicePath: text(2, 'The device that it is.') },
-  { name: 'AttachedVolume', doc: 'A volume that is attached to a node.' },
+  {
+    name: text(1, 'Name of the attached volume.'),
+    devicePath: text(2, 'Device path at which the volume is available on the node.'),
+  },
+  { name: 'AttachedVolume', doc: 'A volume attached to a node.' },
 )
 
 const conditions = s.list(condition, byType)
 const addresses = s.list(address, byType)
 
 const fields = {
-  capacity: field(1, resourceList, { doc: 'How much of each resource it has.' }),
+  capacity: field(1, resourceList, { doc: 'Total amount of each resource of the node.' }),
   allocatable: field(2, resourceList, {
     emptyCounts: true,
-    doc: 'Resources that are available to pods. Defaults to the capacity.',
+    doc: 'Amount of each resource that is available to pods. Defaults to capacity.',
   }),
-  phase: field(3, s.string(), { doc: 'No longer used.' }),
-  conditions: field(4, conditions, { doc: 'What is known of its state.' }),
-  addresses: field(5, addresses, { doc: 'Where it is reached.' }),
-  daemonEndpoints: field(6, daemonEndpoints, { zero: 'write', doc: 'Where its programs are reached.' }),
-  nodeInfo: field(7, systemInfo, { zero: 'write', doc: 'What it is made of.' }),
-  images: field(8, s.list(image), { doc: 'The images that it has.' }),
-  volumesInUse: field(9, s.list(s.string()), { doc: 'The volumes that pods use there.' }),
-  volumesAttached: field(10, s.list(attachedVolume), { doc: 'The volumes that are attached.' }),
-  config: field(11, nodeConfigStatus, { doc: 'Not served: how far a new configuration of the agent has come.' }),
+  phase: field(3, s.string(), { doc: 'Deprecated and unused.' }),
+  conditions: field(4, conditions, { doc: 'Conditions of the node, such as Ready.' }),
+  addresses: field(5, addresses, { doc: 'IP addresses and host names of the node.' }),
+  daemonEndpoints: field(6, daemonEndpoints, { zero: 'write', doc: 'Ports of the daemons on the node.' }),
+  nodeInfo: field(7, systemInfo, { zero: 'write', doc: 'IDs and software versions of the node.' }),
+  images: field(8, s.list(image), { doc: 'Container images stored on the node.' }),
+  volumesInUse: field(9, s.list(s.string()), { doc: 'Names of the attachable volumes that pods on the node use.' }),
+  volumesAttached: field(10, s.list(attachedVolume), { doc: 'Volumes attached to the node.' }),
+  config: field(11, nodeConfigStatus, {
+    doc: 'Status of the node agent configuration. Not supported: the server drops this field.',
+  }),
 }
 
 export type NodeStatus = InferFields<typeof fields>
 
 export const nodeStatus = s.object(fields, {
   name: 'NodeStatus',
-  doc: 'What the agent on a node reports.',
+  doc: 'Observed status of a Node, reported by the node agent.',
   fill: (value) => {
     if (value.capacity !== undefined && !isExplicitlyEmpty(value, 'allocatable'))
       value.allocatable ??= { ...value.capacity }

@@ -1,6 +1,6 @@
 /**
- * PersistentVolumeSpec: a piece of storage, what it offers and where it is. Exactly one source says where; most are
- * those of volumes in Pods, with Secrets from any namespace.
+ * PersistentVolumeSpec: the properties and the source of a piece of storage. Exactly one source must be set. Most
+ * sources are also volume sources of Pods, but here they may refer to Secrets in any namespace.
  */
 import { child, type FieldError, type FieldPath, invalid, required } from '../../../model/field-error.ts'
 import { checkDnsLabel, checkDnsSubdomain } from '../../../model/names.ts'
@@ -35,12 +35,12 @@ const glusterfs = s.object(
     ...glusterfsFields,
     endpointsNamespace: field(4, s.string(), {
       zero: 'keep',
-      doc: 'The namespace of the Endpoints; that of the claim if unset.',
+      doc: 'Namespace of the Endpoints. Unset means the namespace of the claim.',
     }),
   },
   {
     name: 'GlusterfsPersistentVolumeSource',
-    doc: 'A volume of Glusterfs.',
+    doc: 'A Glusterfs volume.',
     check: ({ endpointsNamespace: name }, path) =>
       name === undefined
         ? []
@@ -53,24 +53,27 @@ const azureFile = s.object(
     ...azureFileFields,
     secretNamespace: field(4, s.string(), {
       zero: 'keep',
-      doc: 'The namespace of the Secret; that of the pod if unset.',
+      doc: 'Namespace of the Secret. Unset means the namespace of the pod.',
     }),
   },
   {
     name: 'AzureFilePersistentVolumeSource',
-    doc: 'A share of Azure.',
+    doc: 'An Azure Files share.',
     check: ({ secretNamespace }, path) => (secretNamespace === '' ? [required(child(path, 'secretNamespace'))] : []),
   },
 )
 
 const local = s.object(
   {
-    path: requiredText(1, 'The directory or device on the node, from the root.'),
-    fsType: field(2, s.string(), { zero: 'keep', doc: 'The file system to make if it is a device that has none.' }),
+    path: requiredText(1, 'Absolute path of the directory or block device on the node. Must not contain `..`.'),
+    fsType: field(2, s.string(), {
+      zero: 'keep',
+      doc: 'File system type to create if the path is an unformatted block device.',
+    }),
   },
   {
     name: 'LocalVolumeSource',
-    doc: 'Storage that is attached to one node.',
+    doc: 'Storage attached directly to one node.',
     check: ({ path = '' }, place) => checkNoBacksteps(path, child(place, 'path')),
   },
 )
@@ -87,19 +90,27 @@ const fullSecret = secretReference({ name: true, namespace: true })
 
 const csi = s.object(
   {
-    driver: field(1, s.string(), { zero: 'write', doc: 'The name of the driver.' }),
-    volumeHandle: requiredText(2, 'What the driver knows the volume by.'),
-    readOnly: flag(3, 'Whether it can only be read.'),
+    driver: field(1, s.string(), { zero: 'write', doc: 'Name of the CSI driver. At most 63 characters.' }),
+    volumeHandle: requiredText(2, 'ID of the volume in the storage system of the driver.'),
+    readOnly: flag(3, 'Whether the volume is read-only.'),
     fsType: fsType(4),
-    volumeAttributes: field(5, s.map(s.string()), { doc: 'Attributes for the driver.' }),
-    controllerPublishSecretRef: field(6, fullSecret, { doc: 'The Secret to attach it to a node with.' }),
-    nodeStageSecretRef: field(7, secretReference(), { doc: 'The Secret to prepare it on a node with.' }),
-    nodePublishSecretRef: field(8, fullSecret, { doc: 'The Secret to mount it for a pod with.' }),
-    controllerExpandSecretRef: field(9, fullSecret, { doc: 'The Secret to grow it with.' }),
+    volumeAttributes: field(5, s.map(s.string()), {
+      doc: 'Attributes passed to the driver when it publishes the volume.',
+    }),
+    controllerPublishSecretRef: field(6, fullSecret, {
+      doc: 'Secret that the CSI driver uses to attach the volume to a node.',
+    }),
+    nodeStageSecretRef: field(7, secretReference(), {
+      doc: 'Secret that the CSI driver uses to stage the volume on a node.',
+    }),
+    nodePublishSecretRef: field(8, fullSecret, {
+      doc: 'Secret that the CSI driver uses to publish the volume to a pod.',
+    }),
+    controllerExpandSecretRef: field(9, fullSecret, { doc: 'Secret that the CSI driver uses to expand the volume.' }),
   },
   {
     name: 'CSIPersistentVolumeSource',
-    doc: 'A volume of a driver of the Container Storage Interface.',
+    doc: 'A volume managed by a CSI driver.',
     check: (source, path) => [
       ...checkDriverName(source.driver ?? '', child(path, 'driver')),
       ...(['controllerPublishSecretRef', 'nodePublishSecretRef', 'controllerExpandSecretRef'] as const).flatMap(
@@ -109,7 +120,7 @@ const csi = s.object(
   },
 )
 
-/** A malformed namespace is reported beside the reference, not in it, as clients expect. */
+/** An invalid namespace is reported next to the reference, not inside it, because clients expect that path. */
 function checkSecret({ name, namespace }: Infer<typeof fullSecret>, path: FieldPath, reference: string): FieldError[] {
   const nameFaults = name ? checkDnsLabel(name) : []
   const namespaceFaults = namespace ? checkDnsLabel(namespace) : []
@@ -120,37 +131,39 @@ function checkSecret({ name, namespace }: Infer<typeof fullSecret>, path: FieldP
 }
 
 const sources = {
-  gcePersistentDisk: field(1, gcePersistentDisk, { doc: 'A disk of Google Compute Engine.' }),
-  awsElasticBlockStore: field(2, awsElasticBlockStore, { doc: 'A disk of the AWS Elastic Block Store.' }),
-  hostPath: field(3, hostPath, { doc: 'A directory of the node. For clusters of one node, and for tests.' }),
-  glusterfs: field(4, glusterfs, { doc: 'A volume of Glusterfs.' }),
-  nfs: field(5, nfs, { doc: 'A directory of an NFS server.' }),
-  rbd: field(6, rbdWith('RBDPersistentVolumeSource', secretReference()), { doc: 'An image of Ceph.' }),
+  gcePersistentDisk: field(1, gcePersistentDisk, { doc: 'Google Compute Engine persistent disk.' }),
+  awsElasticBlockStore: field(2, awsElasticBlockStore, { doc: 'AWS Elastic Block Store volume.' }),
+  hostPath: field(3, hostPath, {
+    doc: 'Directory on the node. Suitable only for tests on clusters with a single node.',
+  }),
+  glusterfs: field(4, glusterfs, { doc: 'Glusterfs volume.' }),
+  nfs: field(5, nfs, { doc: 'Directory exported by an NFS server.' }),
+  rbd: field(6, rbdWith('RBDPersistentVolumeSource', secretReference()), { doc: 'Ceph RBD image.' }),
   iscsi: field(7, iscsiWith('ISCSIPersistentVolumeSource', secretReference({ name: true })), {
-    doc: 'A device of an iSCSI target.',
+    doc: 'Disk of an iSCSI target.',
   }),
-  cinder: field(8, cinderWith('CinderPersistentVolumeSource', fullSecret), { doc: 'A disk of Cinder.' }),
-  cephfs: field(9, cephfsWith('CephFSPersistentVolumeSource', secretReference()), { doc: 'A directory of CephFS.' }),
-  fc: field(10, fc, { doc: 'A device on Fibre Channel.' }),
-  flocker: field(11, flocker, { doc: 'A dataset of Flocker.' }),
+  cinder: field(8, cinderWith('CinderPersistentVolumeSource', fullSecret), { doc: 'OpenStack Cinder volume.' }),
+  cephfs: field(9, cephfsWith('CephFSPersistentVolumeSource', secretReference()), { doc: 'CephFS directory.' }),
+  fc: field(10, fc, { doc: 'Fibre Channel disk.' }),
+  flocker: field(11, flocker, { doc: 'Flocker dataset.' }),
   flexVolume: field(12, flexVolumeWith('FlexPersistentVolumeSource', secretReference()), {
-    doc: 'A volume of a driver that is installed on the node.',
+    doc: 'Volume managed by a FlexVolume driver installed on the node.',
   }),
-  azureFile: field(13, azureFile, { doc: 'A share of Azure.' }),
-  vsphereVolume: field(14, vsphereVolume, { doc: 'A disk of vSphere.' }),
-  quobyte: field(15, quobyte, { doc: 'A volume of Quobyte.' }),
-  azureDisk: field(16, azureDisk, { doc: 'A disk of Azure.' }),
-  photonPersistentDisk: field(17, photonPersistentDisk, { doc: 'A disk of the Photon controller.' }),
-  portworxVolume: field(18, portworxVolume, { doc: 'A volume of Portworx.' }),
-  scaleIO: field(19, scaleIoWith('ScaleIOPersistentVolumeSource', secretReference()), { doc: 'A volume of ScaleIO.' }),
-  local: field(20, local, { doc: 'Storage that is attached to one node; nodeAffinity says which.' }),
+  azureFile: field(13, azureFile, { doc: 'Azure Files share.' }),
+  vsphereVolume: field(14, vsphereVolume, { doc: 'vSphere virtual disk.' }),
+  quobyte: field(15, quobyte, { doc: 'Quobyte volume.' }),
+  azureDisk: field(16, azureDisk, { doc: 'Azure data disk.' }),
+  photonPersistentDisk: field(17, photonPersistentDisk, { doc: 'Photon Controller persistent disk.' }),
+  portworxVolume: field(18, portworxVolume, { doc: 'Portworx volume.' }),
+  scaleIO: field(19, scaleIoWith('ScaleIOPersistentVolumeSource', secretReference()), { doc: 'ScaleIO volume.' }),
+  local: field(20, local, { doc: 'Storage attached directly to one node. Requires nodeAffinity.' }),
   storageos: field(21, storageOsWith('StorageOSPersistentVolumeSource', storageOsSecret), {
-    doc: 'A volume of StorageOS.',
+    doc: 'StorageOS volume.',
   }),
-  csi: field(22, csi, { doc: 'A volume of a driver of the Container Storage Interface.' }),
+  csi: field(22, csi, { doc: 'Volume managed by a CSI driver.' }),
 }
 
-/** In the order in which they count where there is more than one. */
+/** In order of precedence if more than one source is set. */
 export const sourceNames: readonly (keyof typeof sources)[] = [
   'hostPath',
   'gcePersistentDisk',
@@ -181,38 +194,42 @@ const nodeAffinity = s.object(
     required: field(1, nodeSelector, {
       required: true,
       published: 'optional',
-      doc: 'The nodes that can reach the volume.',
+      doc: 'Nodes from which the volume is accessible.',
     }),
   },
-  { name: 'VolumeNodeAffinity', doc: 'From which nodes a volume can be used.' },
+  { name: 'VolumeNodeAffinity', doc: 'Nodes from which a volume is accessible.' },
 )
 
 export const persistentVolumeSpec = s.object(
   {
-    capacity: field(1, resourceList, { doc: 'How much it holds, as `storage`.' }),
+    capacity: field(1, resourceList, {
+      doc: 'Storage capacity of the volume. The only allowed resource is `storage`.',
+    }),
     ...inlined(2, sources),
     accessModes: field(3, accessModes, {
       required: true,
       published: 'optional',
-      doc: 'How it can be mounted: ReadWriteOnce by one node, ReadOnlyMany or ReadWriteMany by many.',
+      doc: 'Access modes: ReadWriteOnce (one node), ReadOnlyMany and ReadWriteMany (many nodes). At least one.',
     }),
-    claimRef: field(4, objectReference, { doc: 'The claim that it is bound to. Set when it is bound.' }),
+    claimRef: field(4, objectReference, { doc: 'Claim that the volume is bound to. Set when the volume is bound.' }),
     persistentVolumeReclaimPolicy: field(5, s.oneOf('Delete', 'Recycle', 'Retain'), {
-      doc: 'What becomes of it when its claim is gone: Retain keeps it, Delete deletes it with its data, Recycle empties it.',
+      doc: 'Policy after the claim is deleted: Retain, Delete or Recycle (erase the data). Defaults to Retain.',
     }),
-    storageClassName: field(6, s.string(), { doc: 'The class it belongs to; empty: none.' }),
-    mountOptions: field(7, s.list(s.string()), { doc: 'Mount options, such as `ro`. They are not checked.' }),
+    storageClassName: field(6, s.string(), { doc: 'Name of the StorageClass of the volume. Empty means no class.' }),
+    mountOptions: field(7, s.list(s.string()), {
+      doc: 'Mount options, such as `ro`. The server does not validate them.',
+    }),
     volumeMode: field(8, s.oneOf('Block', 'Filesystem'), {
       zero: 'keep',
-      doc: 'Whether it is used as a Filesystem, the default, or as a raw Block device.',
+      doc: 'How the volume is used: Filesystem or Block. Defaults to Filesystem.',
     }),
     nodeAffinity: field(9, nodeAffinity, {
-      doc: 'The nodes it can be used from; any if unset. Cannot change once set.',
+      doc: 'Nodes from which the volume is accessible. Unset means all nodes. Immutable once set.',
     }),
   },
   {
     name: 'core.v1.PersistentVolumeSpec',
-    doc: 'What a volume offers and where it is.',
+    doc: 'Specification of a PersistentVolume.',
     choice: { among: sourceNames, noun: 'volume type' },
     fill: ({ capacity }) => roundResources(capacity),
     check: (spec, path) => {
@@ -229,7 +246,7 @@ export const persistentVolumeSpec = s.object(
 
 export type PersistentVolumeSpec = Infer<typeof persistentVolumeSpec>
 
-/** A volume that stands in another object: of what it may not say there at all, nothing else is judged. */
+/** A volume spec embedded in another object. Fields that are not allowed there are not validated further. */
 export const inlineVolumeSpec: typeof persistentVolumeSpec = {
   ...persistentVolumeSpec,
   leavesUnjudged: () => ['nodeAffinity', 'persistentVolumeReclaimPolicy', 'volumeMode'],

@@ -1,6 +1,7 @@
 /**
- * Annotations that say how a pod is run: mirrors of pods that a node runs by itself, which pods go first, and older ways
- * to choose profiles of seccomp and AppArmor. The seccomp annotations of a pod and the fields that replaced them are kept the same.
+ * Annotations that control how a pod runs: mirror pods (static pods that the node agent reports), the deletion cost,
+ * and the older form of seccomp and AppArmor profiles. The server keeps the seccomp annotations and the fields that
+ * replaced them in sync.
  */
 import { at, child, type FieldError, type FieldPath, forbidden, invalid } from '../../../model/field-error.ts'
 import { type Vendor, vendorKey } from '../../../model/vendor.ts'
@@ -16,12 +17,12 @@ function mirrorKey(vendor: Vendor): string {
   return vendorKey(vendor, 'config.mirror')
 }
 
-/** Of pods that are one too many, those with the lower cost go first. */
+/** When a controller scales down, pods with a lower cost are deleted first. */
 function deletionCostKey(vendor: Vendor): string {
   return vendorKey(vendor, 'pod-deletion-cost', 'controller')
 }
 
-/** What a pod said of its init containers before there were fields for them. Changes the metadata. */
+/** Removes alpha and beta annotations for init containers, which fields have replaced. Mutates the metadata. */
 export function dropOlderAnnotations(metadata: { annotations?: Annotations }, vendor: Vendor): void {
   if (metadata.annotations === undefined) return
   const older = ['pod.alpha', 'pod.beta'].flatMap((prefix) =>
@@ -99,12 +100,12 @@ export function checkDeletionCost(annotations: Annotations, path: FieldPath, ven
   return [invalid(at(path, key), text, 'must be a 32bit integer')]
 }
 
-/** Without a plus sign and without zeros before the number. */
+/** Whether the text is a 32-bit integer without plus sign or leading zeros. */
 function isCost(text: string): boolean {
   return /^(?:0|[1-9][0-9]{0,9}|-[0-9]{1,10})$/.test(text) && Number(text) >= minCost && Number(text) <= maxCost
 }
 
-/** What says how a pod was started cannot change. */
+/** Rejects changes to annotations that take effect only when a pod starts. */
 export function checkAnnotationUpdate(next: Annotations, previous: Annotations, vendor: Vendor): FieldError[] {
   const fixed = (key: string) => key === mirrorKey(vendor) || key.startsWith(appArmorKey(vendor, ''))
   const keys = new Set([...Object.keys(next), ...Object.keys(previous)].filter(fixed))
@@ -113,7 +114,9 @@ export function checkAnnotationUpdate(next: Annotations, previous: Annotations, 
     .map((key) => forbidden(at('metadata.annotations', key), 'may not be added, changed or removed'))
 }
 
-/** Gives a new pod the annotation for each field and the field for each annotation that stands alone. */
+/**
+ * Adds the missing half to a new pod: an annotation for each seccomp field, and a field for each seccomp annotation.
+ */
 export function pairSeccomp(annotations: Annotations, spec: PodSpec, vendor: Vendor): void {
   pairOne(annotations, seccompPodKey(vendor), spec)
   for (const [one] of allContainers(spec, '')) pairOne(annotations, seccompContainerKey(vendor, one.name ?? ''), one)
@@ -144,7 +147,7 @@ function profileOf(annotation: string): SeccompProfile | undefined {
   return file === undefined ? undefined : { type: 'Localhost', localhostProfile: file }
 }
 
-/** An annotation and the field beside it must say the same. */
+/** Requires each seccomp annotation to match its field. */
 export function checkSeccompPairs(
   annotations: Annotations,
   spec: PodSpec,
@@ -168,7 +171,7 @@ export function checkSeccompPairs(
   })
 }
 
-/** The part of a profile that the annotation contradicts. A type that there is not is reported as such. */
+/** Returns the field of the profile that contradicts the annotation. Unknown types are reported elsewhere. */
 function disagreement(annotation: string, { type, localhostProfile }: SeccompProfile): string | undefined {
   if (type === 'Localhost') {
     if (!annotation.startsWith('localhost/')) return 'type'

@@ -1,4 +1,4 @@
-/** The columns of pods: what a table shows of a pod and its containers at a glance. */
+/** Table columns for pods. */
 
 import { humanDuration } from '../../../../base/time/human-duration.ts'
 import type { ObjectMeta } from '../../../model/object.ts'
@@ -16,27 +16,35 @@ interface Pod {
 
 export const podColumns: readonly Column<Pod>[] = [
   nameColumn as Column<Pod>,
-  column('Ready', 'How many of its containers are ready.', (pod: Pod) => readyCount(pod)),
-  column('Status', 'How the pod and its containers are, in one word.', (pod: Pod) => statusWord(pod)),
-  column('Restarts', 'How often its containers were started again, and when last.', restarts),
+  column('Ready', 'Number of ready containers and total number of containers.', (pod: Pod) => readyCount(pod)),
+  column('Status', 'Summary of the state of the pod and its containers.', (pod: Pod) => statusWord(pod)),
+  column('Restarts', 'Number of container restarts and time since the last one.', restarts),
   ageColumn as Column<Pod>,
-  column('IP', 'Its address.', (pod: Pod) => pod.status?.podIP || '<none>', 1),
-  column('Node', 'The node that it runs on.', (pod: Pod) => pod.spec?.nodeName || '<none>', 1),
+  column('IP', 'IP address of the pod.', (pod: Pod) => pod.status?.podIP || '<none>', 1),
+  column('Node', 'Node on which the pod runs.', (pod: Pod) => pod.spec?.nodeName || '<none>', 1),
   column(
     'Nominated Node',
-    'A node where others make way for it.',
+    'Node on which lower-priority pods are being preempted for this pod.',
     (pod: Pod) => pod.status?.nominatedNodeName || '<none>',
     1,
   ),
-  column('Readiness Gates', 'How many of its readiness gates are open.', (pod: Pod) => openGates(pod), 1),
+  column(
+    'Readiness Gates',
+    'Number of readiness gates that are True and their total number.',
+    (pod: Pod) => openGates(pod),
+    1,
+  ),
 ]
 
 const ended = new Map<string, RowCondition>([
-  ['Succeeded', { type: 'Completed', status: 'True', reason: 'Succeeded', message: 'The pod has done its work.' }],
-  ['Failed', { type: 'Completed', status: 'True', reason: 'Failed', message: 'The pod has ended, and not well.' }],
+  [
+    'Succeeded',
+    { type: 'Completed', status: 'True', reason: 'Succeeded', message: 'The pod has completed successfully.' },
+  ],
+  ['Failed', { type: 'Completed', status: 'True', reason: 'Failed', message: 'The pod has failed.' }],
 ])
 
-/** A pod that has ended is marked, as some clients show only those that run. */
+/** Marks finished pods because some clients hide them. */
 export function podRowConditions({ status = {} }: Pod): readonly RowCondition[] {
   const condition = ended.get(status.phase ?? '')
   return condition === undefined ? [] : [condition]
@@ -58,7 +66,7 @@ function statusWord(pod: Pod): string {
   return initStatus(pod) ?? containersWord(pod)
 }
 
-/** What holds up the first init container that is not done; undefined when all are. */
+/** Returns the state of the first unfinished init container, or undefined if all have finished. */
 function initStatus({ spec = {}, status = {} }: Pod): string | undefined {
   const statuses = status.initContainerStatuses ?? []
   const i = statuses.findIndex(({ state }) => state?.terminated?.exitCode !== 0)
@@ -69,7 +77,7 @@ function initStatus({ spec = {}, status = {} }: Pod): string | undefined {
   return `Init:${i}/${(spec.initContainers ?? []).length}`
 }
 
-/** The word of the first container that has one; a pod that partly runs is not completed. */
+/** Returns the reason of the first container that has one. A pod with a running container is not Completed. */
 function containersWord({ status = {} }: Pod): string {
   const { containerStatuses = [], conditions = [] } = status
   const told = containerStatuses.map(containerWord).find((word) => word !== undefined)

@@ -1,4 +1,4 @@
-/** Rules for the containers of a pod taken together, and for their use of the pod's volumes and network. */
+/** Rules across the containers of a pod, and for their use of its volumes and network. */
 import {
   at,
   child,
@@ -27,7 +27,7 @@ export interface Containers {
 }
 
 interface TogetherContext extends RuleContext {
-  /** Whether each volume is known to have no fault. */
+  /** Whether all volumes are already known to be valid. */
   readonly sound: boolean
 }
 
@@ -52,7 +52,7 @@ export function checkContainersTogether(spec: Containers, path: FieldPath, conte
   ]
 }
 
-/** Every container of a pod with its place. */
+/** Returns every container of a pod with its field path. */
 export function allContainers(spec: Containers, path: FieldPath): [Container, FieldPath][] {
   const all: [Container, FieldPath][] = []
   for (const name of listNames) {
@@ -64,7 +64,7 @@ export function allContainers(spec: Containers, path: FieldPath): [Container, Fi
 
 const listNames = ['initContainers', 'containers', 'ephemeralContainers'] as const
 
-/** Volumes that can be mounted: those without a fault, each name once. */
+/** Returns the valid volumes by name. If a name repeats, the first valid volume wins. */
 function soundVolumes(volumes: readonly Volume[], context: TogetherContext): Map<string, Volume> {
   const sound = new Map<string, Volume>()
   const isSound = (one: Volume) => context.sound || validate(volume, one, context).length === 0
@@ -82,7 +82,7 @@ function checkVolumeNames(volumes: readonly Volume[], sound: ReadonlyMap<string,
   })
 }
 
-/** Names of init containers may not be those of containers, nor names of ephemeral ones those of either. */
+/** Container names must be unique across init, regular and ephemeral containers. */
 function checkContainerNames(spec: Containers, path: FieldPath): FieldError[] {
   const seen = new Set<string>()
   const checkName = (name: string, where: FieldPath): FieldError[] => {
@@ -94,7 +94,7 @@ function checkContainerNames(spec: Containers, path: FieldPath): FieldError[] {
   const faults = (['containers', 'initContainers'] as const).flatMap((list) =>
     (others[list] ?? []).flatMap(({ name = '' }, i) => checkName(name, at(child(path, list), i))),
   )
-  // A target is a container before it in the lists; what has no name has been reported for that.
+  // A target must precede the ephemeral container. Missing names are reported elsewhere.
   const ephemeral = ephemeralContainers.flatMap(({ name = '', targetContainerName: target = '' }, i) => {
     const where = at(child(path, 'ephemeralContainers'), i)
     const lost = target === '' || seen.has(target) ? [] : [notFound(child(where, 'targetContainerName'), target)]
@@ -106,8 +106,8 @@ function checkContainerNames(spec: Containers, path: FieldPath): FieldError[] {
 const notForInit = ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'] as const
 
 /**
- * They run one after the other, so only each by itself can use a host port twice; whichever it is, the fault names it as
- * the first, as clients are used to.
+ * Init containers run one at a time, so host ports conflict only within one container. Errors name the first init
+ * container, because clients expect that path.
  */
 function checkInitContainers({ initContainers = [] }: Containers, path: FieldPath): FieldError[] {
   return initContainers.flatMap((one, i) => [
@@ -162,14 +162,14 @@ function checkVolumeUse(
   ]
 }
 
-/** The mounts of a container, or its devices: each a volume by name at a place in the container. */
+/** The mounts or devices of a container: volumes by name, each with a path in the container. */
 interface Uses {
   readonly all: readonly { readonly name: string; readonly place: string }[]
   readonly names: ReadonlySet<string>
   readonly places: ReadonlySet<string>
 }
 
-/** Of a volume that is used several times, clients expect only the last place to count. */
+/** If a volume is used several times, only its last path counts, because clients expect that. */
 function usesOf(all: Uses['all']): Uses {
   const lastPlaces = new Map(all.map(({ name, place }) => [name, place]))
   return { all, names: new Set(lastPlaces.keys()), places: new Set(lastPlaces.values()) }
@@ -198,14 +198,14 @@ function checkDevices({ all }: Uses, volumes: ReadonlyMap<string, Volume>, path:
   })
 }
 
-/** Only what comes from a claim can be a block device. */
+/** Only a volume from a claim can be a block device. */
 function checkBlock(name: string, used: Volume | undefined, path: FieldPath): FieldError[] {
   if (used === undefined) return [notFound(path, name)]
   if (used.persistentVolumeClaim || used.ephemeral) return []
   return [invalid(path, name, 'block mode needs a volume of a persistentVolumeClaim or an ephemeral one')]
 }
 
-/** A volume is either mounted or a device, and so is a path. */
+/** A volume or path is either a mount or a device, never both. */
 function checkOverlap({ all }: Uses, others: Uses, { list, place: placeName }: { list: FieldPath; place: string }) {
   return all.flatMap(({ name, place }, i) => [
     ...(others.names.has(name) ? [invalid(child(at(list, i), 'name'), name, 'is a mount and a device')] : []),
@@ -213,7 +213,7 @@ function checkOverlap({ all }: Uses, others: Uses, { list, place: placeName }: {
   ])
 }
 
-/** On Windows either all containers of a pod are processes of the host or none; those that are use its network. */
+/** On Windows, all containers of a pod are host processes or none are. Host processes require the host network. */
 function checkHostProcesses(spec: Containers, path: FieldPath): FieldError[] {
   const ofPod = spec.securityContext?.windowsOptions?.hostProcess
   const choices = allContainers(spec, path).map(([one, where]) => {

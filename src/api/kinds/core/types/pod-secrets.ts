@@ -1,9 +1,9 @@
-/** The Secrets that a pod uses, wherever it names them: to pull images, in its environment, in its volumes. */
+/** Secrets that a pod refers to: as image pull secrets, in its environment and in its volumes. */
 import type { Container } from './container.ts'
 import type { PodSpec } from './pod-spec.ts'
 import type { Volume } from './volume.ts'
 
-/** The names of all Secrets that a pod refers to. */
+/** Returns the names of all Secrets that a pod refers to. */
 export function secretsOf({
   imagePullSecrets = [],
   initContainers = [],
@@ -25,7 +25,7 @@ function ofEnvironment({ env = [], envFrom = [] }: Container): string[] {
   ]
 }
 
-/** What a source of a volume may name a Secret by. */
+/** Fields of volume sources that refer to a Secret. */
 interface Source {
   readonly secretName?: string
   readonly secretRef?: { readonly name?: string }
@@ -42,7 +42,7 @@ function ofVolume({ name: _, ...sources }: Volume): string[] {
   )
 }
 
-/** Whether a volume or a variable is to come from a Secret that it does not name. */
+/** Whether a volume or environment variable refers to a Secret without a name. */
 export function usesNamelessSecret({
   initContainers = [],
   containers = [],

@@ -1,6 +1,6 @@
 /**
- * PodSpec: the containers of a pod, what they share and where they may run. It stands in pods and in the templates that
- * pods are made from. Defaults and rules that hold for pods alone are the pod's.
+ * PodSpec: the containers of a pod, their shared settings and scheduling constraints. Pods and pod templates both
+ * contain a PodSpec. Defaults and rules for pods only are in pod.ts.
  */
 import { dropGated } from '../../../schema/gated-fields.ts'
 import { at, child, type FieldError, type FieldPath, invalid, required } from '../../../model/field-error.ts'
@@ -20,43 +20,48 @@ import { podSecurityContext } from './security-context.ts'
 import { volume } from './volume.ts'
 
 const hostAlias = s.object(
-  { ip: field(1, s.string(), { doc: 'The address.' }), hostnames: field(2, s.list(s.string()), { doc: 'Its names.' }) },
-  { name: 'HostAlias', doc: 'Names that an address is known by inside the pod.' },
+  {
+    ip: field(1, s.string(), { doc: 'IP address of the entry.' }),
+    hostnames: field(2, s.list(s.string()), { doc: 'Host names that resolve to the IP address.' }),
+  },
+  { name: 'HostAlias', doc: 'An entry of the hosts file of a pod.' },
 )
 
 const dnsOption = s.object(
   {
-    name: field(1, s.string(), { doc: 'The name of the option.' }),
-    value: field(2, s.string(), { zero: 'keep', doc: 'Its value, if it has one.' }),
+    name: field(1, s.string(), { doc: 'Name of the resolver option.' }),
+    value: field(2, s.string(), { zero: 'keep', doc: 'Value of the resolver option, if it has one.' }),
   },
-  { name: 'PodDNSConfigOption', doc: 'An option of the resolver.' },
+  { name: 'PodDNSConfigOption', doc: 'A DNS resolver option.' },
 )
 
 const dnsConfigFields = {
-  nameservers: field(1, s.list(s.string()), { doc: 'Further DNS servers; at most 3.' }),
-  searches: field(2, s.list(s.string()), { doc: 'Further domains to search; at most 6.' }),
-  options: field(3, s.list(dnsOption), { doc: 'Further options.' }),
+  nameservers: field(1, s.list(s.string()), { doc: 'Additional DNS servers by IP address. At most 3.' }),
+  searches: field(2, s.list(s.string()), {
+    doc: 'Additional DNS search domains. At most 6, and at most 256 characters in total.',
+  }),
+  options: field(3, s.list(dnsOption), { doc: 'Additional DNS resolver options.' }),
 }
 
 type DnsConfig = InferFields<typeof dnsConfigFields>
 
 const dnsConfig = s.object(dnsConfigFields, {
   name: 'PodDNSConfig',
-  doc: 'Settings of the resolver beyond those of the DNS policy.',
+  doc: 'DNS settings of a pod, merged with those of the DNS policy.',
 })
 
 const readinessGate = s.object(
-  { conditionType: field(1, s.string(), { zero: 'write', doc: 'The type of the condition.' }) },
+  { conditionType: field(1, s.string(), { zero: 'write', doc: 'Type of the pod condition.' }) },
   {
     name: 'PodReadinessGate',
-    doc: 'A condition that must be true before the pod counts as ready.',
+    doc: 'A pod condition that must be True before the pod is ready.',
     check: ({ conditionType = '' }, path) => checkLabelKey(conditionType, child(path, 'conditionType')),
   },
 )
 
 const podOs = s.object(
-  { name: field(1, s.string(), { zero: 'write', doc: 'linux or windows.' }) },
-  { name: 'PodOS', doc: 'The operating system that the containers are made for.' },
+  { name: field(1, s.string(), { zero: 'write', doc: 'Name of the operating system: linux or windows.' }) },
+  { name: 'PodOS', doc: 'Operating system of the containers of a pod.' },
 )
 
 const spread = s.list(topologySpreadConstraint, {
@@ -68,87 +73,115 @@ const spread = s.list(topologySpreadConstraint, {
 
 const fields = {
   volumes: field(1, s.list(volume, { ...byName, retainKeys: true }), {
-    doc: 'The volumes that its containers can mount.',
+    doc: 'Volumes that the containers of the pod can mount.',
   }),
   initContainers: field(20, s.list(container, byName), {
-    doc: 'Containers that run before the others, one after the other, each to its end.',
+    doc: 'Containers that run to completion, one after the other, before the regular containers start.',
   }),
   containers: field(2, s.list(container, byName), {
     zero: 'write',
-    doc: 'Its containers; at least one. None can be added or taken away.',
+    doc: 'Containers of the pod. At least one is required. Containers cannot be added or removed later.',
   }),
   ephemeralContainers: field(34, s.list(ephemeralContainer, byName), {
-    doc: 'Containers put into it while it runs. Changed through the subresource ephemeralcontainers.',
+    doc: 'Debugging containers added to the running pod. Changed only through the ephemeralcontainers subresource.',
   }),
   restartPolicy: field(3, s.oneOf('Always', 'OnFailure', 'Never'), {
     default: 'Always',
-    doc: 'When containers that end are started again: Always, OnFailure or Never.',
+    doc: 'When to restart terminated containers: Always, OnFailure or Never. Defaults to Always.',
   }),
   terminationGracePeriodSeconds: field(4, s.int64(), {
     zero: 'keep',
     default: 30,
-    doc: 'How long it may take to end; 0 is at once.',
+    doc: 'Seconds the pod gets to terminate gracefully. 0 kills it immediately. Defaults to 30.',
   }),
   activeDeadlineSeconds: field(5, s.int64(), {
     zero: 'keep',
-    doc: 'How long it may run before it is ended as failed; for good if unset.',
+    doc: 'Seconds after which a running pod is terminated and marked as failed. At least 1. Unset means no limit.',
   }),
   dnsPolicy: field(6, s.oneOf('ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None'), {
     default: 'ClusterFirst',
-    doc: 'Where names are looked up: ClusterFirst, ClusterFirstWithHostNet, Default (as the node does) or None.',
+    doc: 'DNS policy: ClusterFirst, ClusterFirstWithHostNet, Default (as the node) or None. Defaults to ClusterFirst.',
   }),
-  nodeSelector: field(7, s.map(s.string(), { atomic: true }), { doc: 'Labels that its node must have.' }),
-  serviceAccountName: field(8, s.string(), { doc: 'The service account it acts as.' }),
-  serviceAccount: field(9, s.string(), { doc: 'An older name of serviceAccountName.' }),
+  nodeSelector: field(7, s.map(s.string(), { atomic: true }), { doc: 'Labels that a node must have to run the pod.' }),
+  serviceAccountName: field(8, s.string(), { doc: 'Name of the service account that the pod runs as.' }),
+  serviceAccount: field(9, s.string(), { doc: 'Deprecated alias of serviceAccountName.' }),
   automountServiceAccountToken: field(21, s.boolean(), {
     zero: 'keep',
-    doc: 'Whether a token of its account is mounted; as the account says if unset.',
+    doc: 'Whether to mount a service account token. Unset uses the value of the service account.',
   }),
-  nodeName: field(10, s.string(), { doc: 'The node it runs on. Usually the scheduler says so.' }),
-  hostNetwork: field(11, s.boolean(), { doc: 'Whether it is on the network of its node.' }),
-  hostPID: field(12, s.boolean(), { doc: 'Whether it sees the processes of its node.' }),
-  hostIPC: field(13, s.boolean(), { doc: 'Whether it shares the memory segments and semaphores of its node.' }),
+  nodeName: field(10, s.string(), { doc: 'Name of the node that runs the pod. Usually set by the scheduler.' }),
+  hostNetwork: field(11, s.boolean(), {
+    doc: 'Whether the pod uses the network namespace of the node. Defaults to false.',
+  }),
+  hostPID: field(12, s.boolean(), { doc: 'Whether the pod uses the PID namespace of the node. Defaults to false.' }),
+  hostIPC: field(13, s.boolean(), { doc: 'Whether the pod uses the IPC namespace of the node. Defaults to false.' }),
   shareProcessNamespace: field(27, s.boolean(), {
     zero: 'keep',
-    doc: 'Whether its containers see the processes of each other.',
+    doc: 'Whether all containers share one PID namespace. Cannot be combined with hostPID. Defaults to false.',
   }),
-  securityContext: field(14, podSecurityContext, { default: {}, doc: 'With which rights its containers run.' }),
-  imagePullSecrets: field(15, s.list(localObjectReference, byName), { doc: 'Secrets to fetch its images with.' }),
-  hostname: field(16, s.string(), { doc: 'Its host name; the name of the pod if unset.' }),
-  subdomain: field(17, s.string(), { doc: 'Makes its full name hostname.subdomain.namespace.svc.domain.' }),
-  affinity: field(18, affinity, { doc: 'What it wants of its place.' }),
-  schedulerName: field(19, s.string(), { default: 'default-scheduler', doc: 'The scheduler that chooses its node.' }),
-  tolerations: field(22, s.list(toleration), { doc: 'Taints that it tolerates.' }),
+  securityContext: field(14, podSecurityContext, {
+    default: {},
+    doc: 'Security settings for all containers. Settings of a container override them.',
+  }),
+  imagePullSecrets: field(15, s.list(localObjectReference, byName), {
+    doc: 'Secrets in the same namespace for pulling the images of the pod.',
+  }),
+  hostname: field(16, s.string(), {
+    doc: 'Host name of the pod. Must be a DNS label. Defaults to the name of the pod.',
+  }),
+  subdomain: field(17, s.string(), {
+    doc: 'Subdomain of the pod. Its full name becomes `<hostname>.<subdomain>.<namespace>.svc.<cluster domain>`.',
+  }),
+  affinity: field(18, affinity, { doc: 'Scheduling constraints relative to nodes and other pods.' }),
+  schedulerName: field(19, s.string(), {
+    default: 'default-scheduler',
+    doc: 'Name of the scheduler that assigns the pod to a node. Defaults to default-scheduler.',
+  }),
+  tolerations: field(22, s.list(toleration), { doc: 'Taints that the pod tolerates.' }),
   hostAliases: field(23, s.list(hostAlias, byIp), {
-    doc: 'Further lines of its hosts file.',
+    doc: 'Additional entries for the hosts file of the pod.',
   }),
-  priorityClassName: field(24, s.string(), { doc: 'How important it is, by the name of a PriorityClass.' }),
-  priority: field(25, s.int32(), { zero: 'keep', doc: 'How important it is; higher is more. Set from the class.' }),
-  dnsConfig: field(26, dnsConfig, { doc: 'Settings of its resolver.' }),
-  readinessGates: field(28, s.list(readinessGate), { doc: 'Further conditions that must be true before it is ready.' }),
+  priorityClassName: field(24, s.string(), {
+    doc: 'Name of the PriorityClass that determines the priority of the pod.',
+  }),
+  priority: field(25, s.int32(), {
+    zero: 'keep',
+    doc: 'Priority of the pod. Higher values are more important. Set from the PriorityClass.',
+  }),
+  dnsConfig: field(26, dnsConfig, { doc: 'DNS settings of the pod, merged with those of the DNS policy.' }),
+  readinessGates: field(28, s.list(readinessGate), {
+    doc: 'Additional conditions that must be True before the pod is ready.',
+  }),
   runtimeClassName: field(29, s.string(), {
     zero: 'keep',
-    doc: 'The RuntimeClass that runs it; the default one if unset.',
+    doc: 'Name of the RuntimeClass that runs the pod. Unset uses the default runtime.',
   }),
   enableServiceLinks: field(30, s.boolean(), {
     zero: 'keep',
-    doc: 'Whether the Services of its namespace are listed in environment variables.',
+    doc: 'Whether to expose the Services of the namespace as environment variables. Defaults to true.',
   }),
   preemptionPolicy: field(31, s.oneOf('PreemptLowerPriority', 'Never'), {
     zero: 'keep',
-    doc: 'Whether it may push out pods that are less important: PreemptLowerPriority or Never.',
+    doc: 'Preemption policy: PreemptLowerPriority or Never. Unset means PreemptLowerPriority.',
   }),
-  overhead: field(32, resourceList, { doc: 'What running it takes beyond its containers. Set from the RuntimeClass.' }),
-  topologySpreadConstraints: field(33, spread, { doc: 'How evenly pods like it are to be spread.' }),
-  setHostnameAsFQDN: field(35, s.boolean(), { zero: 'keep', doc: 'Whether its host name is its full name.' }),
-  os: field(36, podOs, { doc: 'The operating system of its containers.' }),
+  overhead: field(32, resourceList, {
+    doc: 'Resources needed to run the pod in addition to those of its containers. Set from the RuntimeClass.',
+  }),
+  topologySpreadConstraints: field(33, spread, {
+    doc: 'Constraints on how evenly matching pods are spread across topology domains.',
+  }),
+  setHostnameAsFQDN: field(35, s.boolean(), {
+    zero: 'keep',
+    doc: 'Whether the host name of the pod is its fully qualified domain name. Defaults to false.',
+  }),
+  os: field(36, podOs, { doc: 'Operating system of the containers. Not supported: the server drops this field.' }),
 }
 
 export type PodSpec = InferFields<typeof fields>
 
 export const podSpec = s.object(fields, {
   name: 'PodSpec',
-  doc: 'What a pod is made of and where it may run.',
+  doc: 'Specification of a pod.',
   fill: (spec) => {
     nameAccountTwice(spec)
     roundResources(spec.overhead)
@@ -157,7 +190,7 @@ export const podSpec = s.object(fields, {
   check: checkPodSpec,
 })
 
-/** The account has two names for older clients; the newer one counts. */
+/** Keeps `serviceAccount`, the older field, equal to `serviceAccountName`, which takes precedence. */
 function nameAccountTwice(spec: PodSpec): void {
   const account = spec.serviceAccountName ?? spec.serviceAccount
   if (account === undefined) return
@@ -165,13 +198,13 @@ function nameAccountTwice(spec: PodSpec): void {
   spec.serviceAccount = account
 }
 
-/** On the network of the host a port of a container is a port of the host. */
+/** With the host network, defaults each host port to its container port. */
 function openHostPorts({ containers = [], initContainers = [] }: PodSpec): void {
   for (const { ports = [] } of [...containers, ...initContainers])
     for (const port of ports) if (port.containerPort) port.hostPort ??= port.containerPort
 }
 
-/** Leaves out what is not served yet, or makes it the default: fields of features that are off. Changes the spec. */
+/** Drops fields of disabled features, or resets them to their defaults. Mutates the spec. */
 export function dropUnserved(spec: PodSpec = {}, path: FieldPath, { onDropped }: Reporting): void {
   const report = { path, onDropped }
   dropGated(spec, 'os', { ...report, feature: 'IdentifyPodOS' })
@@ -243,7 +276,7 @@ function checkDeadline({ activeDeadlineSeconds: deadline }: PodSpec, path: Field
   return [invalid(place, deadline, `must be between 1 and ${maxDeadline}, inclusive`)]
 }
 
-/** Where all names are looked up by this configuration alone and it has no server, nothing else of it is judged. */
+/** With policy None and no name server, reports only the missing name server. */
 function checkDns({ dnsPolicy, dnsConfig: config }: PodSpec, path: FieldPath): FieldError[] {
   if (dnsPolicy !== 'None') return config === undefined ? [] : checkDnsConfig(config, path)
   if (config === undefined) return [required(path, 'must be given when `dnsPolicy` is None')]
@@ -274,7 +307,7 @@ function checkDnsConfig({ nameservers = [], searches = [], options = [] }: DnsCo
   ]
 }
 
-/** Faults name the list, as clients are used to. */
+/** Errors name the list, because clients expect that path. */
 function checkHostAliases({ hostAliases = [] }: PodSpec, path: FieldPath): FieldError[] {
   return hostAliases.flatMap(({ ip = '', hostnames = [] }) => [
     ...checkIpAddress(ip).map((text) => invalid(child(path, 'ip'), ip, text)),

@@ -1,4 +1,4 @@
-/** PodTemplateSpec: what pods are made from by others, with the labels and annotations that they get. */
+/** PodTemplateSpec: a template from which controllers create pods. */
 import { child, type FieldError, type FieldPath, forbidden } from '../../../model/field-error.ts'
 import { checkAnnotations, checkLabels } from '../../../selectors/label-rules.ts'
 import type { Vendor } from '../../../model/vendor.ts'
@@ -10,33 +10,43 @@ import { type PodSpec, podSpec } from './pod-spec.ts'
 
 const fields = {
   metadata: field(1, objectMeta, { zero: 'write', doc: 'Labels and annotations of the pods.' }),
-  spec: field(2, podSpec, { zero: 'write', doc: 'What the pods are made of.' }),
+  spec: field(2, podSpec, { zero: 'write', doc: 'Specification of the pods.' }),
 }
 
 export type PodTemplateSpec = InferFields<typeof fields>
 
 export const podTemplateSpec = s.object(fields, {
   name: 'core.v1.PodTemplateSpec',
-  doc: 'What pods are made from.',
+  doc: 'Template for creating pods.',
   fill: fillTemplate,
   check: (template, path, context) => [
     ...checkTemplateMetadata(template, path, context),
-    ...checkSeccompPairs(template.metadata?.annotations ?? {}, template.spec ?? {}, child(path, 'spec'), context.vendor),
+    ...checkSeccompPairs(
+      template.metadata?.annotations ?? {},
+      template.spec ?? {},
+      child(path, 'spec'),
+      context.vendor,
+    ),
     ...checkTemplateSpec(template.spec ?? {}, child(path, 'spec')),
   ],
 })
 
-/** For those who complete their pods: of the template only the metadata is judged. */
+/** For controllers that complete the pod spec later: validates only the metadata of the template. */
 export const unjudgedTemplateSpec = s.object(
-  { ...fields, spec: field(2, unjudged(podSpec), { zero: 'write', doc: 'What the pods are made of.' }) },
-  { name: 'core.v1.PodTemplateSpec', doc: 'What pods are made from.', fill: fillTemplate, check: checkTemplateMetadata },
+  { ...fields, spec: field(2, unjudged(podSpec), { zero: 'write', doc: 'Specification of the pods.' }) },
+  {
+    name: 'core.v1.PodTemplateSpec',
+    doc: 'Template for creating pods.',
+    fill: fillTemplate,
+    check: checkTemplateMetadata,
+  },
 )
 
 function fillTemplate({ metadata }: PodTemplateSpec, { vendor }: { vendor: Vendor }): void {
   if (metadata !== undefined) dropOlderAnnotations(metadata, vendor)
 }
 
-/** Faults in labels and annotations leave out `metadata`, as clients are used to. */
+/** Errors in labels and annotations omit `metadata` from the path, because clients expect that path. */
 function checkTemplateMetadata(template: PodTemplateSpec, path: FieldPath, { vendor }: RuleContext): FieldError[] {
   const { metadata: { labels, annotations = {} } = {}, spec = {} } = template
   const place = child(path, 'annotations')

@@ -1,4 +1,4 @@
-/** What may change of a pod that exists: of its spec next to nothing, of its status what a node can have seen. */
+/** Rules for updating a pod: which fields of the spec and the status may change. */
 import {
   at,
   child,
@@ -19,12 +19,12 @@ import type { ContainerStatus, PodStatus } from './pod-status.ts'
 import { repeatedAt } from './repeated.ts'
 import type { Toleration } from './scheduling.ts'
 
-/** Images may change, the deadline may come sooner, tolerations may be added or last longer. */
+/** Images may change, the deadline may shorten, and tolerations may be added or extended. */
 export function checkSpecUpdate(next: PodSpec, previous: PodSpec): FieldError[] {
   const resized = (['containers', 'initContainers'] as const).find(
     (list) => next[list]?.length !== previous[list]?.length,
   )
-  // There is no use in listing what else has changed: containers can only be compared one by one.
+  // Reports nothing else, because the other checks compare containers by position.
   if (resized) return [forbidden(`spec.${resized}`, 'pod updates may not add or remove containers')]
   if (isLaterDeadline(next, previous)) return [invalid(deadlinePath, next.activeDeadlineSeconds, laterDeadline)]
   return [
@@ -39,7 +39,9 @@ export function checkSpecUpdate(next: PodSpec, previous: PodSpec): FieldError[] 
 const deadlinePath = 'spec.activeDeadlineSeconds'
 const laterDeadline = 'must not be negative, nor greater than the previous value'
 
-/** Clients expect to hear of such a deadline alone, and of one that is removed beside the rest. */
+/**
+ * An invalid deadline is reported alone. A removed deadline is reported along with other errors. Clients expect both.
+ */
 function isLaterDeadline({ activeDeadlineSeconds: next }: PodSpec, previous: PodSpec): boolean {
   return next !== undefined && (next < 0 || next > (previous.activeDeadlineSeconds ?? maxDeadline))
 }
@@ -54,16 +56,16 @@ function checkTolerationUpdate(next: readonly Toleration[], previous: readonly T
   return kept ? [] : [forbidden('spec.tolerations', 'existing ones may only change their tolerationSeconds')]
 }
 
-/** What a toleration is about, as a string to compare. */
+/** Returns a comparison key that ignores `tolerationSeconds`. */
 function withoutTime({ key, operator, value, effect }: Toleration): string {
   return JSON.stringify([key, operator, value, effect])
 }
 
-/** `next` with everything that may change as it was. */
+/** Returns `next` with the previous values of all fields that may change. */
 function withUpdatable(next: PodSpec, previous: PodSpec): PodSpec {
   const { activeDeadlineSeconds: _d, tolerations: _t, ...kept } = next
   const { activeDeadlineSeconds, tolerations, terminationGracePeriodSeconds: grace } = previous
-  // A negative grace period was let through once; it may be put right.
+  // Pods stored with a negative grace period may change it to 1.
   const mended = (grace ?? 0) < 0 && next.terminationGracePeriodSeconds === 1
   return {
     ...kept,
@@ -84,7 +86,7 @@ function withImages(next: PodSpec, previous: PodSpec, list: 'containers' | 'init
   return images === undefined ? {} : { [list]: images }
 }
 
-/** A name with blanks around it would be taken for another image. */
+/** Rejects leading or trailing whitespace in image names, which would name another image. */
 export function checkImageBlanks(spec: PodSpec, path: FieldPath): FieldError[] {
   const { ephemeralContainers = [], ...others } = spec
   const named = ephemeralContainers.flatMap((one, i): [Container, FieldPath][] =>
@@ -122,7 +124,7 @@ export function checkStatusUpdate(next: PodStatus, previous: PodStatus, { restar
     ),
     ...checkEnded(next, previous, { list: 'containerStatuses', policy: restartPolicy }),
     ...checkEnded(next, previous, { list: 'initContainerStatuses', policy: restartPolicy }),
-    // The kubelet never restarts ephemeral containers.
+    // The node agent never restarts ephemeral containers.
     ...checkEnded(next, previous, { list: 'ephemeralContainerStatuses', policy: 'Never' }),
     ...checkAddresses(next),
   ]
@@ -133,7 +135,7 @@ interface Ended {
   readonly policy: PodSpec['restartPolicy']
 }
 
-/** What has ended and is not started again stays so. Faults name the place that it had before. */
+/** Rejects restarting a container that has terminated for good. Errors name the previous index of the container. */
 function checkEnded(next: PodStatus, previous: PodStatus, { list, policy }: Ended): FieldError[] {
   if (policy === 'Always') return []
   const isFinal = (old: ContainerStatus) =>

@@ -1,4 +1,4 @@
-/** What is allowed in a pod but most likely a mistake, or will not work for long: a warning, not an error. */
+/** Warnings about valid pods that are probably mistakes or that use deprecated features. */
 import { at, child, type FieldPath } from '../../../model/field-error.ts'
 import { parseQuantity } from '../../../model/quantity.ts'
 import { type Vendor, vendorKey } from '../../../model/vendor.ts'
@@ -8,7 +8,7 @@ import type { PodSpec } from './pod-spec.ts'
 import { repeatedAt } from './repeated.ts'
 import type { Volume } from './volume.ts'
 
-/** A pod, or the template of one. */
+/** A pod or a pod template. */
 export interface PodParts {
   readonly spec?: PodSpec | undefined
   readonly annotations?: Annotations | undefined
@@ -16,7 +16,7 @@ export interface PodParts {
 
 type Annotations = { readonly [key: string]: string }
 
-/** `place` is where the pod or the template is. */
+/** Returns the warnings. `place` is the path of the pod or template. */
 export function podWarnings({ spec = {}, annotations }: PodParts, place: FieldPath, vendor: Vendor): string[] {
   const path = child(place, 'spec')
   return [
@@ -41,7 +41,7 @@ export function podWarnings({ spec = {}, annotations }: PodParts, place: FieldPa
   ]
 }
 
-/** Labels of nodes that have other names by now. */
+/** Returns deprecated node labels and their replacements. */
 function oldLabels(vendor: Vendor): Map<string, string> {
   return new Map([
     [vendorKey(vendor, 'arch', 'beta'), vendorKey(vendor, 'arch')],
@@ -61,7 +61,7 @@ function labelWarnings(spec: PodSpec, path: FieldPath, vendor: Vendor): string[]
     .map(([label, where]) => `${where}: ${label} is deprecated; use "${old.get(label)}" instead`)
 }
 
-/** Annotations that fields have replaced, and what to use instead. */
+/** Annotations that fields have replaced, with the advice for each. */
 const oldAnnotations: readonly (readonly [prefix: string, name: string, why: string])[] = [
   ['scheduler.alpha', 'critical-pod', 'non-functional in v1.16+; use the "priorityClassName" field instead'],
   ['security.alpha', 'sysctls', 'non-functional in v1.11+; use the "sysctls" field instead'],
@@ -87,7 +87,7 @@ function annotationWarnings(
 
 type Term = { matchExpressions?: { key?: string }[] }
 
-/** Every label of nodes that a pod asks for, with the place where it does. */
+/** Returns the node labels that a pod refers to, each with its field path. */
 function labelUses(spec: PodSpec, path: FieldPath): [string, FieldPath][] {
   const { nodeSelector = {}, affinity = {}, topologySpreadConstraints = [] } = spec
   const nodes = affinity.nodeAffinity ?? {}
@@ -145,7 +145,7 @@ function fractionWarnings(amounts: { readonly [name: string]: string }, path: Fi
     .map(([name, text]) => `${at(path, name)}: fractional byte value "${text}" is invalid, must be an integer`)
 }
 
-/** Names that occurred before, each with its place. */
+/** Returns the repeated names with their indexes. */
 function repeated(names: readonly (string | undefined)[]): [number, string][] {
   return names.length < 2 ? [] : Array.from(repeatedAt(names), (i) => [i, names[i]!])
 }

@@ -1,4 +1,6 @@
-/** Sources of volumes whose files come from objects: ConfigMaps, Secrets, the pod itself, tokens, or all together. */
+/**
+ * Volume sources whose files come from objects: ConfigMaps, Secrets, the pod, service account tokens, or a combination.
+ */
 import { child, type FieldError, type FieldPath, forbidden, invalid, required } from '../../../model/field-error.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
 import {
@@ -13,18 +15,21 @@ import { inlinedReference } from './local-references.ts'
 import { checkTokenLife } from './token-life.ts'
 
 const keyToPathFields = {
-  key: field(1, s.string(), { zero: 'write', required: true, doc: 'The key.' }),
+  key: field(1, s.string(), { zero: 'write', required: true, doc: 'Key to project.' }),
   path: field(2, s.string(), {
     zero: 'write',
     required: true,
-    doc: 'The path of the file in the volume, without dots that lead up.',
+    doc: 'Relative path of the file in the volume. Must not contain `..`.',
   }),
-  mode: field(3, s.int32(), { zero: 'keep', doc: 'The rights of the file; those of the volume if unset.' }),
+  mode: field(3, s.int32(), {
+    zero: 'keep',
+    doc: 'Permission bits of the file, from 0 to 0777 octal. Defaults to defaultMode of the volume.',
+  }),
 }
 
 const keyToPath = s.object(keyToPathFields, {
   name: 'KeyToPath',
-  doc: 'The file that a key becomes.',
+  doc: 'Maps a key to a file in the volume.',
   check: ({ path: file = '', mode }, path) => [
     ...checkFilePath(file, child(path, 'path')),
     ...checkMode(mode, child(path, 'mode')),
@@ -32,104 +37,118 @@ const keyToPath = s.object(keyToPathFields, {
 })
 
 const mode = (tag: number) =>
-  field(tag, s.int32(), { zero: 'keep', default: 0o644, doc: 'The rights of files that say nothing else.' })
+  field(tag, s.int32(), {
+    zero: 'keep',
+    default: 0o644,
+    doc: 'Permission bits of files without a mode, from 0 to 0777 octal. Defaults to 0644 octal.',
+  })
 const optional = (tag: number) =>
-  field(tag, s.boolean(), { zero: 'keep', doc: 'Whether it, or its keys, may be missing.' })
+  field(tag, s.boolean(), { zero: 'keep', doc: 'Whether the object or its keys may be missing.' })
 const items = field(2, s.list(keyToPath), {
-  doc: 'The keys to take, and their files; all, under their own names, if unset.',
+  doc: 'Keys to project and their file paths. Unset projects every key to a file of the same name.',
 })
 
 export const secretVolume = s.object(
   {
-    secretName: field(1, s.string(), { required: true, published: 'optional', doc: 'The name of the Secret.' }),
+    secretName: field(1, s.string(), { required: true, published: 'optional', doc: 'Name of the Secret. Required.' }),
     items,
     defaultMode: mode(3),
     optional: optional(4),
   },
-  { name: 'SecretVolumeSource', doc: 'The keys of a Secret as files.', check: checkDefaultMode },
+  { name: 'SecretVolumeSource', doc: 'Keys of a Secret as files.', check: checkDefaultMode },
 )
 
 const reference = { name: { ...inlinedReference.name, required: true, published: 'optional' as const } }
 
 export const configMapVolume = s.object(
   { ...reference, items, defaultMode: mode(3), optional: optional(4) },
-  { name: 'ConfigMapVolumeSource', doc: 'The keys of a ConfigMap as files.', check: checkDefaultMode },
+  { name: 'ConfigMapVolumeSource', doc: 'Keys of a ConfigMap as files.', check: checkDefaultMode },
 )
 
 const fileFields = {
-  path: field(1, s.string(), { zero: 'write', doc: 'The path of the file in the volume, without dots that lead up.' }),
-  fieldRef: field(2, objectFieldSelector, { doc: 'A field of the pod.' }),
-  resourceFieldRef: field(3, resourceFieldSelector, { doc: 'A resource of a container.' }),
-  mode: field(4, s.int32(), { zero: 'keep', doc: 'The rights of the file; those of the volume if unset.' }),
+  path: field(1, s.string(), { zero: 'write', doc: 'Relative path of the file in the volume. Must not contain `..`.' }),
+  fieldRef: field(2, objectFieldSelector, { doc: 'Field of the pod.' }),
+  resourceFieldRef: field(3, resourceFieldSelector, { doc: 'Resource request or limit of a container.' }),
+  mode: field(4, s.int32(), {
+    zero: 'keep',
+    doc: 'Permission bits of the file, from 0 to 0777 octal. Defaults to defaultMode of the volume.',
+  }),
 }
 
 type DownwardFile = InferFields<typeof fileFields>
 
 const downwardFile = s.object(fileFields, {
   name: 'DownwardAPIVolumeFile',
-  doc: 'A file with a field of the pod or a resource of one of its containers.',
+  doc: 'A file with the value of a pod field or a container resource. Set either fieldRef or resourceFieldRef.',
 })
 
 export const downwardVolume = s.object(
-  { items: field(1, s.list(downwardFile), { doc: 'The files.' }), defaultMode: mode(2) },
+  {
+    items: field(1, s.list(downwardFile), { doc: 'Files with pod fields or container resources.' }),
+    defaultMode: mode(2),
+  },
   {
     name: 'DownwardAPIVolumeSource',
-    doc: 'Fields of the pod as files.',
+    doc: 'Pod fields and container resources as files.',
     check: (value, path) => [...checkDefaultMode(value, path), ...checkDownwardFiles(value.items, path)],
   },
 )
 
 const secretProjection = s.object(
   { ...reference, items, optional: optional(4) },
-  { name: 'SecretProjection', doc: 'The keys of a Secret, as part of a volume.' },
+  { name: 'SecretProjection', doc: 'Keys of a Secret in a projected volume.' },
 )
 
 const configMapProjection = s.object(
   { ...reference, items, optional: optional(4) },
-  { name: 'ConfigMapProjection', doc: 'The keys of a ConfigMap, as part of a volume.' },
+  { name: 'ConfigMapProjection', doc: 'Keys of a ConfigMap in a projected volume.' },
 )
 
 const downwardProjection = s.object(
-  { items: field(1, s.list(downwardFile), { doc: 'The files.' }) },
+  { items: field(1, s.list(downwardFile), { doc: 'Files with pod fields or container resources.' }) },
   {
     name: 'DownwardAPIProjection',
-    doc: 'Fields of the pod, as part of a volume.',
+    doc: 'Pod fields and container resources in a projected volume.',
     check: (value, path) => checkDownwardFiles(value.items, path),
   },
 )
 
 const tokenFields = {
-  audience: field(1, s.string(), { doc: 'The audience of the token; the API server if unset.' }),
+  audience: field(1, s.string(), { doc: 'Audience of the token. Defaults to the API server.' }),
   expirationSeconds: field(2, s.int64(), {
     zero: 'keep',
     default: 3600,
-    doc: 'How long the token is valid; at least 600.',
+    doc: 'Lifetime of the token in seconds. At least 600. Defaults to 3600.',
   }),
-  path: field(3, s.string(), { zero: 'write', required: true, doc: 'The path of the file in the volume.' }),
+  path: field(3, s.string(), {
+    zero: 'write',
+    required: true,
+    doc: 'Relative path of the token file in the volume. Required.',
+  }),
 }
 
 const tokenProjection = s.object(tokenFields, {
   name: 'ServiceAccountTokenProjection',
-  doc: 'A token of the service account of the pod, renewed before it expires.',
+  doc: 'A service account token of the pod in a projected volume. The node agent renews the token before it expires.',
   check: ({ expirationSeconds }, path) => checkTokenLife(expirationSeconds, child(path, 'expirationSeconds')),
 })
 
 const projectionFields = {
   secret: field(1, secretProjection, { doc: 'Keys of a Secret.' }),
-  downwardAPI: field(2, downwardProjection, { doc: 'Fields of the pod.' }),
+  downwardAPI: field(2, downwardProjection, { doc: 'Pod fields and container resources.' }),
   configMap: field(3, configMapProjection, { doc: 'Keys of a ConfigMap.' }),
-  serviceAccountToken: field(4, tokenProjection, { doc: 'A token of the service account.' }),
+  serviceAccountToken: field(4, tokenProjection, { doc: 'Service account token of the pod.' }),
 }
 
 const projection = s.object(projectionFields, {
   name: 'VolumeProjection',
-  doc: 'One of the sources of a projected volume.',
+  doc: 'One source of a projected volume. At most one field may be set.',
   check: (value, path) =>
     Object.keys(value).length > 1 ? [forbidden(path, 'may not specify more than 1 volume type')] : [],
 })
 
 const projectedFields = {
-  sources: field(1, s.list(projection), { zero: 'write', published: 'optional', doc: 'What the files come from.' }),
+  sources: field(1, s.list(projection), { zero: 'write', published: 'optional', doc: 'Sources of the files.' }),
   defaultMode: mode(2),
 }
 
@@ -148,7 +167,7 @@ function checkDefaultMode({ defaultMode }: { defaultMode?: number }, path: Field
   return checkMode(defaultMode, child(path, 'defaultMode'))
 }
 
-/** Faults name the source, not the item, as clients are used to. */
+/** Errors name the source, not the item, because clients expect that path. */
 function checkDownwardFiles(files: readonly DownwardFile[] = [], path: FieldPath): FieldError[] {
   return files.flatMap((file) => checkDownwardFile(file, path))
 }
@@ -176,7 +195,7 @@ function checkDownwardSource(
   ]
 }
 
-/** Two sources may not make the same file. */
+/** Rejects two sources that write the same file. */
 function checkCollisions({ sources = [] }: InferFields<typeof projectedFields>, path: FieldPath): FieldError[] {
   const seen = new Set<string>()
   const errors: FieldError[] = []

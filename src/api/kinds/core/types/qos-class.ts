@@ -1,4 +1,4 @@
-/** The QoS class of a pod, by the resources it requests: pods that request least are evicted first. */
+/** The quality-of-service class of a pod. BestEffort pods are evicted first, Guaranteed pods last. */
 import { compareQuantities, quantitySign } from '../../../model/quantity.ts'
 import type { Container } from './container.ts'
 import type { PodSpec } from './pod-spec.ts'
@@ -7,7 +7,7 @@ import { quantityIn } from './resources.ts'
 
 const compute = ['cpu', 'memory']
 
-/** The QoS class of a pod, by what its containers request. */
+/** Returns the QoS class, based on the requests and limits of all containers. */
 export function qosClassOf({
   containers = [],
   initContainers = [],
@@ -21,7 +21,7 @@ function asks(list: ResourceList | undefined): boolean {
   return compute.some((name) => isPositive(list, name))
 }
 
-/** A request is never above its limit, so where all are equal to it their sums are, too. */
+/** Requests never exceed limits, so if they are equal in every container, the sums are equal too. */
 function isGuaranteed({ resources: { limits, requests } = {} }: Container): boolean {
   return compute.every((name) => {
     const limit = quantityIn(limits, name)

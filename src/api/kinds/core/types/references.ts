@@ -1,28 +1,32 @@
-/** References from one object to another. They are set and owned as a whole. */
+/** References from one object to another. A reference is atomic: a write replaces all of its fields. */
 import { field, s } from '../../../schema/schema.ts'
 
-/** To any object. Nobody checks that it is there. */
+/** A reference to any object. The server does not check that the object exists. */
 export const objectReference = s.object(
   {
-    kind: field(1, s.string(), { doc: 'Its kind.' }),
-    namespace: field(2, s.string(), { doc: 'Its namespace.' }),
-    name: field(3, s.string(), { doc: 'Its name.' }),
-    uid: field(4, s.string(), { doc: 'Its uid, which distinguishes it from others that had or will have its name.' }),
-    apiVersion: field(5, s.string(), { doc: 'Group and version of its kind.' }),
-    resourceVersion: field(6, s.string(), { doc: 'Its version.' }),
-    fieldPath: field(7, s.string(), { doc: 'The referenced part of it, such as `spec.containers{name}`.' }),
+    kind: field(1, s.string(), { doc: 'Kind of the referenced object.' }),
+    namespace: field(2, s.string(), { doc: 'Namespace of the referenced object.' }),
+    name: field(3, s.string(), { doc: 'Name of the referenced object.' }),
+    uid: field(4, s.string(), {
+      doc: 'UID of the referenced object, which distinguishes it from earlier and later objects of the same name.',
+    }),
+    apiVersion: field(5, s.string(), { doc: 'API group and version of the referenced object.' }),
+    resourceVersion: field(6, s.string(), { doc: 'Resource version of the referenced object.' }),
+    fieldPath: field(7, s.string(), {
+      doc: 'Path of the referenced part of the object, such as `spec.containers{name}`.',
+    }),
   },
-  { name: 'core.v1.ObjectReference', doc: 'An object, or a part of one.', atomic: true },
+  { name: 'core.v1.ObjectReference', doc: 'A reference to an object or to a part of it.', atomic: true },
 )
 
-/** To a Secret in any namespace; the places that use it differ in what they insist on. */
+/** Returns the schema of a reference to a Secret in any namespace. Callers choose which fields are required. */
 export function secretReference(required: { readonly name?: boolean; readonly namespace?: boolean } = {}) {
   const { name = false, namespace = false } = required
   return s.object(
     {
-      name: field(1, s.string(), { required: name, published: 'optional', doc: 'The name of the Secret.' }),
-      namespace: field(2, s.string(), { required: namespace, published: 'optional', doc: 'The namespace it is in.' }),
+      name: field(1, s.string(), { required: name, published: 'optional', doc: 'Name of the Secret.' }),
+      namespace: field(2, s.string(), { required: namespace, published: 'optional', doc: 'Namespace of the Secret.' }),
     },
-    { name: 'core.v1.SecretReference', doc: 'A Secret in any namespace.', atomic: true },
+    { name: 'core.v1.SecretReference', doc: 'A reference to a Secret in any namespace.', atomic: true },
   )
 }

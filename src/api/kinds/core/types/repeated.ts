@@ -1,9 +1,9 @@
-/** Elements that repeat one before them, in time that grows with the list alone: a request may hold very many. */
+/** Duplicate detection in linear time, because a request may contain very long lists. */
 
-/** The places of the names that occurred before; undefined is no name. */
+/** Returns the indexes of names that occurred before. Undefined entries are ignored. */
 export function repeatedAt(names: readonly (string | undefined)[]): Set<number> {
   const repeated = new Set<number>()
-  // One has none before it.
+  // A list of fewer than two names has no duplicates.
   if (names.length < 2) return repeated
   const seen = new Set<string>()
   for (let i = 0; i < names.length; i++) {

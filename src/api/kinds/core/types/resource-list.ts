@@ -1,4 +1,4 @@
-/** ResourceList: amounts by the name of a resource, such as `storage` or `cpu`. */
+/** ResourceList: amounts by resource name, such as `storage` or `cpu`. */
 import { setKey } from '../../../json/json.ts'
 import { formatQuantity, parseQuantity, roundUpToMilli } from '../../../model/quantity.ts'
 import { type Infer, s } from '../../../schema/schema.ts'
@@ -7,10 +7,10 @@ export const resourceList = s.map(s.quantity())
 
 export type ResourceList = Infer<typeof resourceList>
 
-/** How every amount is spelt that is finer than thousandths: as a fraction, with an exponent, in billionths, millionths. */
+/** Matches every spelling of an amount finer than a thousandth: a fraction, an exponent, or the suffix n or u. */
 const mayBeFine = /[.eEnu]/
 
-/** Amounts of resources are kept in thousandths; finer ones are rounded up. Changes the list. */
+/** Rounds amounts up to whole thousandths. Mutates the list. */
 export function roundResources(list: ResourceList = {}): void {
   for (const name of Object.keys(list)) {
     const text = list[name]!

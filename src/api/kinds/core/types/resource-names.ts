@@ -1,7 +1,7 @@
 /**
- * The names of resources, and what their amounts may be: those that the system knows itself (`cpu`, `requests.memory`),
- * pages of memory by their size (`hugepages-2Mi`), and those that nodes advertise (`example.com/gpu`). Which of them a
- * kind takes is its own to say.
+ * Rules for resource names and amounts. Names are standard (`cpu`, `requests.memory`), huge pages by size
+ * (`hugepages-2Mi`), or extended resources that nodes advertise (`example.com/gpu`). Each kind chooses which names it
+ * accepts.
  */
 import { type FieldError, type FieldPath, invalid } from '../../../model/field-error.ts'
 import { checkQualifiedName } from '../../../model/names.ts'
@@ -10,10 +10,10 @@ import { isVendorKey, type Vendor } from '../../../model/vendor.ts'
 
 const containerNames = new Set(['cpu', 'memory', 'ephemeral-storage'])
 
-/** What quotas count of pods, beside their number. */
+/** Compute resources of pods that quotas count. */
 export const computeNames = new Set(['cpu', 'memory', 'limits.cpu', 'limits.memory', 'requests.cpu', 'requests.memory'])
 
-/** Numbers of objects: never a fraction. */
+/** Object counts, which must be integers. */
 const countNames = new Set([
   'pods',
   'resourcequotas',
@@ -37,7 +37,7 @@ const quotaNames = new Set([
 
 const standardNames = new Set([...quotaNames, 'storage'])
 
-/** A name of any resource: qualified by a domain, or one that the system knows. */
+/** Accepts standard names and names qualified by a domain. */
 export function checkResourceName(name: string, path: FieldPath): FieldError[] {
   const faults = checkQualifiedName(name)
   if (faults.length > 0) return faults.map((text) => invalid(path, name, text))
@@ -46,7 +46,7 @@ export function checkResourceName(name: string, path: FieldPath): FieldError[] {
     : [invalid(path, name, 'must be a standard resource type or fully qualified')]
 }
 
-/** A name of what a container can use. */
+/** Accepts the resources that a container can use. */
 export function checkContainerResourceName(name: string, path: FieldPath, vendor: Vendor): FieldError[] {
   const errors = checkResourceName(name, path)
   if (!name.includes('/'))
@@ -58,7 +58,7 @@ export function checkContainerResourceName(name: string, path: FieldPath, vendor
     : [...errors, invalid(path, name, "doesn't follow the extended resource name standard")]
 }
 
-/** A name of what a quota can limit. */
+/** Accepts the resources that a quota can limit. */
 export function checkQuotaResourceName(name: string, path: FieldPath): FieldError[] {
   const known = name.includes('/') || isStandardForQuota(name)
   return [
@@ -74,10 +74,10 @@ export function isStandardForQuota(name: string): boolean {
 const nanosInOne = 1_000_000_000n
 const nanosInMilli = 1_000_000n
 
-/** How much of which resource: `['cpu', '500m']`. */
+/** A resource name and its amount: `['cpu', '500m']`. */
 export type Amount = readonly [name: string, text: string]
 
-/** Never negative, and whole where the resource cannot be split. */
+/** Rejects negative amounts, and fractions of indivisible resources. */
 export function checkResourceAmount([name, text]: Amount, path: FieldPath, vendor: Vendor): FieldError[] {
   if (text.startsWith('-') && quantitySign(quantityOf(text)) < 0)
     return [invalid(path, text, 'must be greater than or equal to 0')]
@@ -85,19 +85,21 @@ export function checkResourceAmount([name, text]: Amount, path: FieldPath, vendo
   return isInteger(quantityOf(text)) ? [] : [invalid(path, text, 'must be an integer')]
 }
 
-/** Kubernetes counts thousandths in 64 bits. An amount that overflows them is usually no multiple of 1000 any more. */
+/**
+ * Kubernetes stores thousandths in a signed 64-bit integer. After an overflow, the amount is rarely a multiple of 1000.
+ */
 function isInteger({ nanos }: Quantity): boolean {
   return nanos % nanosInOne === 0n && BigInt.asIntN(64, nanos / nanosInMilli) % 1000n === 0n
 }
 
-/** Every quantity in a decoded object can be read. */
+/** Parses a quantity of a decoded object. Decoding has already rejected invalid quantities. */
 export function quantityOf(text: string): Quantity {
   const quantity = parseQuantity(text)
   if (quantity === undefined) throw new TypeError(`${text} is no quantity`)
   return quantity
 }
 
-/** Whether storage can have this size: its bytes, as Kubernetes counts them in 64 bits, are not negative. */
+/** Whether a storage size is valid: its value in bytes is not negative, even when Kubernetes wraps it to 64 bits. */
 export function isStorageSize(text: string): boolean {
   return quantitySign(quantityOf(text)) >= 0 && int64Value(text) >= 0n
 }
@@ -112,18 +114,20 @@ function isQuotaHugePages(name: string): boolean {
   return isHugePages(name) || name.startsWith(`requests.${hugePages}`)
 }
 
-/** A resource that the system itself knows, as against one that a node advertises. */
+/** Whether the resource is standard, as opposed to advertised by a node. */
 function isNative(name: string, vendor: Vendor): boolean {
   return !name.includes('/') || isVendorKey(vendor, name)
 }
 
-/** Whether nodes advertise the resource, as `example.com/gpu`, and it is none of the vendor's own. */
+/**
+ * Whether the resource is extended: advertised by nodes, such as `example.com/gpu`, and outside the vendor's domain.
+ */
 export function isExtended(name: string, vendor: Vendor): boolean {
   const free = !isNative(name, vendor) && !name.startsWith('requests.')
   return free && checkQualifiedName(`requests.${name}`).length === 0
 }
 
-/** Whether more of it may be promised than there is: what is idle can be used by others. */
+/** Whether the resource can be overcommitted: limits may add up to more than the available amount. */
 export function canOvercommit(name: string, vendor: Vendor): boolean {
   return isNative(name, vendor) && !isHugePages(name)
 }

@@ -1,4 +1,4 @@
-/** ResourceRequirements: what a container may use at most, and what it is promised. */
+/** ResourceRequirements: resource requests and limits. */
 import {
   at,
   child,
@@ -25,16 +25,18 @@ import {
 } from './resource-names.ts'
 
 const fields = {
-  limits: field(1, resourceList, { doc: 'The most of each resource that may be used.' }),
-  requests: field(2, resourceList, { doc: 'What is promised of each resource; the limits if unset.' }),
+  limits: field(1, resourceList, { doc: 'Maximum amount of each resource.' }),
+  requests: field(2, resourceList, {
+    doc: 'Amount of each resource that is reserved. Unset requests of a container default to its limits.',
+  }),
 }
 
 export type ResourceRequirements = InferFields<typeof fields>
 
-/** Of a container or a claim: which names are allowed is theirs to say. */
+/** Used by containers and claims. Each of them checks which resource names are allowed. */
 export const resourceRequirements = s.object(fields, {
   name: 'ResourceRequirements',
-  doc: 'How much of each resource may be used at most, and how much is promised.',
+  doc: 'Resource requests and limits.',
   fill: ({ limits, requests }) => {
     roundResources(limits)
     roundResources(requests)
@@ -44,7 +46,7 @@ export const resourceRequirements = s.object(fields, {
 const computeResources = ['cpu', 'memory']
 const wholeNumber = /^[0-9]{1,15}$/
 
-/** The quantity under a name; every quantity in a decoded object can be read. */
+/** Returns the quantity for a resource name. Decoding has already rejected invalid quantities. */
 export function quantityIn(list: ResourceList | undefined, name: string): Quantity | undefined {
   const text = list && own(list, name)
   return typeof text === 'string' ? quantityOf(text) : undefined
@@ -74,7 +76,9 @@ function checkResourceList(list: ResourceList, path: FieldPath, vendor: Vendor):
   return errors
 }
 
-/** An amount is not negative, and whole where the resource cannot be split: into pieces, or into pages. */
+/**
+ * Amounts must not be negative. Indivisible resources need integers, and huge pages need multiples of the page size.
+ */
 function checkAmount([name, text]: Amount, path: FieldPath, vendor: Vendor): FieldError[] {
   if (!isHugePages(name)) return wholeNumber.test(text) ? [] : checkResourceAmount([name, text], path, vendor)
   const errors = checkResourceAmount([name, text], path, vendor)
@@ -86,14 +90,14 @@ function checkAmount([name, text]: Amount, path: FieldPath, vendor: Vendor): Fie
 function checkRequests(list: Required<ResourceRequirements>, path: FieldPath, vendor: Vendor): FieldError[] {
   const errors: FieldError[] = []
   for (const name of Object.keys(list.requests)) {
-    // Requests that are not given are the limits.
+    // Requests that equal their limits are valid, such as defaulted requests.
     if (own(list.limits, name) === list.requests[name]) continue
     for (const error of checkRequest(name, list, path, vendor)) errors.push(error)
   }
   return errors
 }
 
-/** A request is at most the limit; where there can be no more than there is, it is the limit. */
+/** A request must not exceed its limit. For resources that cannot be overcommitted, it must equal the limit. */
 function checkRequest(
   name: string,
   { limits = {}, requests = {} }: ResourceRequirements,

@@ -1,4 +1,4 @@
-/** Where a pod may run: affinity to nodes and to other pods, tolerations of taints, spread over a topology. */
+/** Scheduling constraints of a pod: affinity to nodes and pods, tolerations of taints, and topology spread. */
 import {
   at,
   child,
@@ -18,12 +18,16 @@ import { repeatedAt } from './repeated.ts'
 
 const preferredSchedulingTerm = s.object(
   {
-    weight: field(1, s.int32(), { zero: 'write', doc: 'How much the preference counts; from 1 to 100.' }),
-    preference: field(2, nodeSelectorTerm, { zero: 'write', published: 'required', doc: 'The nodes.' }),
+    weight: field(1, s.int32(), { zero: 'write', doc: 'Weight of the preference, from 1 to 100.' }),
+    preference: field(2, nodeSelectorTerm, {
+      zero: 'write',
+      published: 'required',
+      doc: 'Node selector term of the preferred nodes.',
+    }),
   },
   {
     name: 'PreferredSchedulingTerm',
-    doc: 'Nodes that are preferred, and how much.',
+    doc: 'A weighted preference for nodes.',
     check: ({ weight = 0 }, path) => checkWeight(weight, path),
   },
 )
@@ -31,85 +35,92 @@ const preferredSchedulingTerm = s.object(
 const nodeAffinity = s.object(
   {
     requiredDuringSchedulingIgnoredDuringExecution: field(1, nodeSelector, {
-      doc: 'The nodes that are possible at all. Not looked at again once the pod runs.',
+      doc: 'Nodes on which the pod may be scheduled. Later changes to node labels do not evict the pod.',
     }),
     preferredDuringSchedulingIgnoredDuringExecution: field(2, s.list(preferredSchedulingTerm), {
-      doc: 'The nodes that are better, by weight.',
+      doc: 'Weighted preferences for nodes.',
     }),
   },
-  { name: 'NodeAffinity', doc: 'The nodes that a pod may run on, and those that it likes.' },
+  { name: 'NodeAffinity', doc: 'Scheduling constraints relative to nodes.' },
 )
 
 const podAffinityTermFields = {
-  labelSelector: field(1, labelSelector, { doc: 'The other pods.' }),
-  namespaces: field(2, s.list(s.string()), { doc: 'Their namespaces; that of this pod if none are named.' }),
+  labelSelector: field(1, labelSelector, { doc: 'Label selector of the other pods.' }),
+  namespaces: field(2, s.list(s.string()), {
+    doc: 'Namespaces of the other pods. If namespaces and namespaceSelector are both unset, the namespace of this pod.',
+  }),
   topologyKey: field(3, s.string(), {
     zero: 'write',
-    doc: 'The label of nodes: those with the same value are one place.',
+    doc: 'Node label that defines a topology domain: nodes with equal values belong to the same domain. Required.',
   }),
   namespaceSelector: field(4, labelSelector, {
-    doc: 'Further namespaces of theirs, by labels; an empty one selects all.',
+    doc: 'Label selector of further namespaces of the other pods. An empty selector matches all namespaces.',
   }),
 }
 
 const podAffinityTerm = s.object(podAffinityTermFields, {
   name: 'PodAffinityTerm',
-  doc: 'Other pods, and the label of nodes that says what it means to be in the same place as they.',
+  doc: 'Label selector of other pods, and the topology key that defines which nodes count as near.',
   check: checkPodAffinityTerm,
 })
 
 const weightedPodAffinityTerm = s.object(
   {
-    weight: field(1, s.int32(), { zero: 'write', doc: 'How much the term counts; from 1 to 100.' }),
+    weight: field(1, s.int32(), { zero: 'write', doc: 'Weight of the term, from 1 to 100.' }),
     podAffinityTerm: field(2, podAffinityTerm, {
       zero: 'write',
       published: 'required',
-      doc: 'The other pods, and what a place is.',
+      doc: 'Label selector of the other pods, and the topology key.',
     }),
   },
   {
     name: 'WeightedPodAffinityTerm',
-    doc: 'Other pods that it should run near to, or away from, and their weight.',
+    doc: 'A weighted preference relative to other pods.',
     check: ({ weight = 0 }, path) => checkWeight(weight, path),
   },
 )
 
 const podAffinityFields = {
   requiredDuringSchedulingIgnoredDuringExecution: field(1, s.list(podAffinityTerm), {
-    doc: 'What must hold when a place is chosen. Not looked at again once the pod runs.',
+    doc: 'Constraints that must hold when the pod is scheduled. Later changes do not evict the pod.',
   }),
   preferredDuringSchedulingIgnoredDuringExecution: field(2, s.list(weightedPodAffinityTerm), {
-    doc: 'What is better, by weight.',
+    doc: 'Weighted preferences that the scheduler tries to meet.',
   }),
 }
 
-const podAffinity = s.object(podAffinityFields, { name: 'PodAffinity', doc: 'Pods that a pod wants to be near to.' })
+const podAffinity = s.object(podAffinityFields, {
+  name: 'PodAffinity',
+  doc: 'Other pods that should share a topology domain with a pod.',
+})
 const podAntiAffinity = s.object(podAffinityFields, {
   name: 'PodAntiAffinity',
-  doc: 'Pods that a pod wants to be away from.',
+  doc: 'Other pods that should not share a topology domain with a pod.',
 })
 
 export const affinity = s.object(
   {
-    nodeAffinity: field(1, nodeAffinity, { doc: 'The nodes it can or would run on.' }),
-    podAffinity: field(2, podAffinity, { doc: 'The pods it wants to be near to.' }),
-    podAntiAffinity: field(3, podAntiAffinity, { doc: 'The pods it wants to be away from.' }),
+    nodeAffinity: field(1, nodeAffinity, { doc: 'Scheduling constraints relative to nodes.' }),
+    podAffinity: field(2, podAffinity, { doc: 'Other pods that should share a topology domain with this pod.' }),
+    podAntiAffinity: field(3, podAntiAffinity, {
+      doc: 'Other pods that should not share a topology domain with this pod.',
+    }),
   },
-  { name: 'Affinity', doc: 'What a pod wants of its place.' },
+  { name: 'Affinity', doc: 'Scheduling constraints of a pod.' },
 )
 
 const tolerationFields = {
-  key: field(1, s.string(), { doc: 'The key of the taint; all keys if unset, with Exists.' }),
+  key: field(1, s.string(), { doc: 'Key of the taint. Unset with operator Exists matches all keys.' }),
   operator: field(2, s.oneOf('Equal', 'Exists'), {
-    doc: 'How value counts: Equal, the default, or Exists, for any value.',
+    doc: 'Operator: Equal compares the values, Exists matches any value. Defaults to Equal.',
   }),
-  value: field(3, s.string(), { doc: 'The value of the taint.' }),
+  value: field(3, s.string(), { doc: 'Value of the taint. Must be empty with operator Exists.' }),
   effect: field(4, s.oneOf('NoSchedule', 'PreferNoSchedule', 'NoExecute'), {
-    doc: 'The effect of the taint: NoSchedule, PreferNoSchedule or NoExecute; all if unset.',
+    doc: 'Effect of the taint: NoSchedule, PreferNoSchedule or NoExecute. Unset matches all effects.',
   }),
   tolerationSeconds: field(5, s.int64(), {
     zero: 'keep',
-    doc: 'How long a NoExecute taint is borne; for good if unset.',
+    doc: 'Seconds for which a NoExecute taint is tolerated. Unset means forever.',
   }),
 }
 
@@ -117,29 +128,32 @@ export type Toleration = InferFields<typeof tolerationFields>
 
 export const toleration = s.object(tolerationFields, {
   name: 'core.v1.Toleration',
-  doc: 'Taints that a pod tolerates, and for how long.',
+  doc: 'Matches taints that a pod tolerates.',
   check: (value, path) => [...checkTolerationKey(value, path), ...checkTolerationValue(value, path)],
 })
 
 const spreadFields = {
-  maxSkew: field(1, s.int32(), { zero: 'write', doc: 'By how many pods places may differ; above 0.' }),
+  maxSkew: field(1, s.int32(), {
+    zero: 'write',
+    doc: 'Maximum difference in the number of matching pods between topology domains. Must be greater than 0.',
+  }),
   topologyKey: field(2, s.string(), {
     zero: 'write',
     required: true,
-    doc: 'The label of nodes: those with the same value are one place.',
+    doc: 'Node label that defines a topology domain: nodes with equal values belong to the same domain. Required.',
   }),
   whenUnsatisfiable: field(3, s.string(), {
     zero: 'write',
-    doc: 'What is done where it cannot be met: DoNotSchedule or ScheduleAnyway.',
+    doc: 'Action if the constraint cannot be met: DoNotSchedule or ScheduleAnyway.',
   }),
-  labelSelector: field(4, freeLabelSelector, { doc: 'The pods that are counted.' }),
+  labelSelector: field(4, freeLabelSelector, { doc: 'Label selector of the pods to count.' }),
 }
 
 type SpreadConstraint = InferFields<typeof spreadFields>
 
 export const topologySpreadConstraint = s.object(spreadFields, {
   name: 'TopologySpreadConstraint',
-  doc: 'How evenly pods are to be spread over the places that a label of nodes distinguishes.',
+  doc: 'A constraint on how evenly pods are spread across topology domains.',
   check: checkSpread,
 })
 
@@ -188,7 +202,10 @@ function checkSpread({ maxSkew = 0, whenUnsatisfiable = '' }: SpreadConstraint, 
   ]
 }
 
-/** One constraint for each topology and way to take it. Of two the first is reported, as clients expect. */
+/**
+ * Each pair of topologyKey and whenUnsatisfiable must be unique. The first duplicate is reported, because clients
+ * expect that.
+ */
 export function checkRepeatedSpread(constraints: readonly SpreadConstraint[], path: FieldPath): FieldError[] {
   const names = constraints.map(({ topologyKey, whenUnsatisfiable }) => `{${topologyKey}, ${whenUnsatisfiable}}`)
   const last = names.length - 1

@@ -1,4 +1,4 @@
-/** Security contexts: with which rights a pod and its containers run. */
+/** Security contexts: the privileges of a pod and its containers. */
 import { at, child, duplicate, type FieldError, type FieldPath, invalid, required } from '../../../model/field-error.ts'
 import { checkDnsSubdomain } from '../../../model/names.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
@@ -7,35 +7,41 @@ import { repeatedAt } from './repeated.ts'
 
 const capabilities = s.object(
   {
-    add: field(1, s.list(s.string()), { doc: 'Capabilities that are added.' }),
-    drop: field(2, s.list(s.string()), { doc: 'Rights that are taken away.' }),
+    add: field(1, s.list(s.string()), { doc: 'Linux capabilities to add.' }),
+    drop: field(2, s.list(s.string()), { doc: 'Linux capabilities to drop.' }),
   },
-  { name: 'Capabilities', doc: 'Kernel capabilities that are added to the default ones, and those that are dropped.' },
+  { name: 'Capabilities', doc: 'Linux capabilities to add to the defaults of the runtime, and to drop from them.' },
 )
 
 export const seLinuxOptions = s.object(
   {
-    user: field(1, s.string(), { doc: 'The SELinux user.' }),
-    role: field(2, s.string(), { doc: 'The SELinux role.' }),
-    type: field(3, s.string(), { doc: 'The SELinux type.' }),
-    level: field(4, s.string(), { doc: 'The SELinux level.' }),
+    user: field(1, s.string(), { doc: 'SELinux user label.' }),
+    role: field(2, s.string(), { doc: 'SELinux role label.' }),
+    type: field(3, s.string(), { doc: 'SELinux type label.' }),
+    level: field(4, s.string(), { doc: 'SELinux level label.' }),
   },
-  { name: 'core.v1.SELinuxOptions', doc: 'The labels that SELinux knows a container by.' },
+  { name: 'core.v1.SELinuxOptions', doc: 'SELinux labels of a container.' },
 )
 
 const windowsFields = {
-  gmsaCredentialSpecName: field(1, s.string(), { zero: 'keep', doc: 'The name of the GMSA credential specification.' }),
-  gmsaCredentialSpec: field(2, s.string(), { zero: 'keep', doc: 'The GMSA credential specification itself.' }),
-  runAsUserName: field(3, s.string(), { zero: 'keep', doc: 'The Windows user that runs it.' }),
+  gmsaCredentialSpecName: field(1, s.string(), { zero: 'keep', doc: 'Name of the GMSA credential spec.' }),
+  gmsaCredentialSpec: field(2, s.string(), {
+    zero: 'keep',
+    doc: 'Content of the GMSA credential spec. At most 64 KiB.',
+  }),
+  runAsUserName: field(3, s.string(), {
+    zero: 'keep',
+    doc: 'Windows user that runs the container, as `user` or `DOMAIN\\user`. Defaults to the user of the image.',
+  }),
   hostProcess: field(4, s.boolean(), {
     zero: 'keep',
-    doc: 'Whether it is a process of the host; all containers of the pod, or none.',
+    doc: 'Whether the container runs as a host process. Must be the same for all containers of the pod.',
   }),
 }
 
 const windowsOptions = s.object(windowsFields, {
   name: 'WindowsSecurityContextOptions',
-  doc: 'Settings for Windows alone.',
+  doc: 'Security settings that apply only to Windows.',
   check: checkWindows,
 })
 
@@ -43,11 +49,11 @@ const seccompFields = {
   type: field(1, s.oneOf('Localhost', 'RuntimeDefault', 'Unconfined'), {
     zero: 'write',
     required: true,
-    doc: 'Localhost for a profile on the node, RuntimeDefault for that of the runtime, Unconfined for none.',
+    doc: 'Type of the profile: Localhost (a file on the node), RuntimeDefault or Unconfined.',
   }),
   localhostProfile: field(2, s.string(), {
     zero: 'keep',
-    doc: 'The file of the profile on the node; with Localhost alone.',
+    doc: 'Relative path of the profile file on the node. Required for type Localhost and not allowed otherwise.',
   }),
 }
 
@@ -55,73 +61,100 @@ export type SeccompProfile = InferFields<typeof seccompFields>
 
 const seccompProfile = s.object(seccompFields, {
   name: 'SeccompProfile',
-  doc: 'Which calls into the kernel are let through.',
+  doc: 'Seccomp profile: the allowed system calls.',
   check: checkSeccomp,
 })
 
 const containerFields = {
-  capabilities: field(1, capabilities, { doc: 'Kernel capabilities to add or drop.' }),
-  privileged: field(2, s.boolean(), { zero: 'keep', doc: 'Whether it may do all that root of the node may do.' }),
-  seLinuxOptions: field(3, seLinuxOptions, { doc: 'Its SELinux labels.' }),
-  windowsOptions: field(10, windowsOptions, { doc: 'Settings for Windows.' }),
-  runAsUser: field(4, s.int64(), { zero: 'keep', doc: 'The user id that runs it; that of the image if unset.' }),
-  runAsGroup: field(8, s.int64(), { zero: 'keep', doc: 'The group id that runs it; that of the runtime if unset.' }),
-  runAsNonRoot: field(5, s.boolean(), { zero: 'keep', doc: 'Whether it is refused to run as root.' }),
+  capabilities: field(1, capabilities, { doc: 'Linux capabilities to add or drop.' }),
+  privileged: field(2, s.boolean(), {
+    zero: 'keep',
+    doc: 'Whether the container runs in privileged mode, with root access to the node. Defaults to false.',
+  }),
+  seLinuxOptions: field(3, seLinuxOptions, { doc: 'SELinux labels of the container.' }),
+  windowsOptions: field(10, windowsOptions, { doc: 'Security settings that apply only to Windows.' }),
+  runAsUser: field(4, s.int64(), {
+    zero: 'keep',
+    doc: 'User ID that runs the container, from 0 to 2147483647. Defaults to the user of the image.',
+  }),
+  runAsGroup: field(8, s.int64(), {
+    zero: 'keep',
+    doc: 'Group ID that runs the container, from 0 to 2147483647. Defaults to the group of the runtime.',
+  }),
+  runAsNonRoot: field(5, s.boolean(), {
+    zero: 'keep',
+    doc: 'Whether the node agent must refuse to run the container as root.',
+  }),
   readOnlyRootFilesystem: field(6, s.boolean(), {
     zero: 'keep',
-    doc: 'Whether its root file system can only be read.',
+    doc: 'Whether the root file system of the container is read-only. Defaults to false.',
   }),
   allowPrivilegeEscalation: field(7, s.boolean(), {
     zero: 'keep',
-    doc: 'Whether a process may get more rights than its parent.',
+    doc: 'Whether a process can gain more privileges than its parent. False cannot be combined with privileged.',
   }),
-  procMount: field(9, s.string(), { zero: 'keep', doc: 'How /proc is mounted: Default or Unmasked.' }),
-  seccompProfile: field(11, seccompProfile, { doc: 'Which calls into the kernel are let through.' }),
+  procMount: field(9, s.string(), {
+    zero: 'keep',
+    doc: 'Type of the /proc mount: Default or Unmasked. Unmasked is not supported: the server resets it to Default.',
+  }),
+  seccompProfile: field(11, seccompProfile, { doc: 'Seccomp profile of the container: the allowed system calls.' }),
 }
 
 export type SecurityContext = InferFields<typeof containerFields>
 
 export const securityContext = s.object(containerFields, {
   name: 'SecurityContext',
-  doc: 'With which rights a container runs; what it says wins over what its pod says.',
+  doc: 'Security settings of a container. They override those of the pod.',
   check: (value, path) => [...checkIds(value, ['runAsUser', 'runAsGroup'], path), ...checkEscalation(value, path)],
 })
 
 const sysctlFields = {
-  name: field(1, s.string(), { zero: 'write', required: true, doc: 'The name of the parameter.' }),
-  value: field(2, s.string(), { zero: 'write', doc: 'Its value.' }),
+  name: field(1, s.string(), { zero: 'write', required: true, doc: 'Name of the kernel parameter.' }),
+  value: field(2, s.string(), { zero: 'write', doc: 'Value of the kernel parameter.' }),
 }
 
 const sysctl = s.object(sysctlFields, {
   name: 'Sysctl',
-  doc: 'A parameter of the kernel.',
+  doc: 'A kernel parameter.',
   check: ({ name = '' }, path) => (name === '' ? [] : checkSysctlName(name, child(path, 'name'))),
 })
 
 const podFields = {
-  seLinuxOptions: field(1, seLinuxOptions, { doc: 'The SELinux labels of all containers.' }),
-  windowsOptions: field(8, windowsOptions, { doc: 'Settings for Windows.' }),
-  runAsUser: field(2, s.int64(), { zero: 'keep', doc: 'The user id that runs them; that of the image if unset.' }),
-  runAsGroup: field(6, s.int64(), { zero: 'keep', doc: 'The group id that runs them; that of the runtime if unset.' }),
-  runAsNonRoot: field(3, s.boolean(), { zero: 'keep', doc: 'Whether they are refused to run as root.' }),
+  seLinuxOptions: field(1, seLinuxOptions, { doc: 'SELinux labels of all containers.' }),
+  windowsOptions: field(8, windowsOptions, { doc: 'Security settings that apply only to Windows.' }),
+  runAsUser: field(2, s.int64(), {
+    zero: 'keep',
+    doc: 'User ID that runs the containers, from 0 to 2147483647. Defaults to the user of the image.',
+  }),
+  runAsGroup: field(6, s.int64(), {
+    zero: 'keep',
+    doc: 'Group ID that runs the containers, from 0 to 2147483647. Defaults to the group of the runtime.',
+  }),
+  runAsNonRoot: field(3, s.boolean(), {
+    zero: 'keep',
+    doc: 'Whether the node agent must refuse to run the containers as root.',
+  }),
   supplementalGroups: field(4, s.list(s.int64()), {
     emptyCounts: true,
-    doc: 'Further groups of their first processes.',
+    doc: 'Additional group IDs for the first process of each container, from 0 to 2147483647.',
   }),
-  fsGroup: field(5, s.int64(), { zero: 'keep', doc: 'The group that owns the volumes, where they allow it.' }),
-  sysctls: field(7, s.list(sysctl), { doc: 'Parameters of the kernel for the pod alone.' }),
+  fsGroup: field(5, s.int64(), {
+    zero: 'keep',
+    doc: 'Group ID that owns the files of volumes that support ownership, from 0 to 2147483647.',
+  }),
+  sysctls: field(7, s.list(sysctl), { doc: 'Kernel parameters in the namespaces of the pod.' }),
   fsGroupChangePolicy: field(9, s.oneOf('Always', 'OnRootMismatch'), {
     zero: 'keep',
-    doc: "When fsGroup becomes the owner of files: Always, or OnRootMismatch if the volume's root has another owner.",
+    doc: 'When to apply fsGroup to volumes: Always, or OnRootMismatch if the root differs. Unset means Always.',
   }),
-  seccompProfile: field(10, seccompProfile, { doc: 'Which calls into the kernel are let through.' }),
+  seccompProfile: field(10, seccompProfile, { doc: 'Seccomp profile of the containers: the allowed system calls.' }),
 }
 
 export type PodSecurityContext = InferFields<typeof podFields>
 
 export const podSecurityContext = s.object(podFields, {
   name: 'PodSecurityContext',
-  doc: "The privileges of a pod's containers, and the owner of its volumes.",
+  doc: 'Security settings for all containers of a pod, and for its volumes.',
   check: (value, path) => [
     ...checkIds(value, ['fsGroup', 'runAsUser', 'runAsGroup'], path),
     ...(value.supplementalGroups ?? []).flatMap((id, i) => checkId(id, at(child(path, 'supplementalGroups'), i))),
@@ -197,7 +230,7 @@ function isWindowsDomain(name: string): boolean {
   return netBiosName.test(name) || name.split('.').every((part) => domainPart.test(part))
 }
 
-/** `DOMAIN\user` or `user`: a domain of NetBIOS or DNS, a user of at most 104 characters. */
+/** Accepts `DOMAIN\user` or `user`: a NetBIOS or DNS domain, and a user name of at most 104 characters. */
 function checkWindowsUser(user: string, path: FieldPath): FieldError[] {
   const parts = user.split('\\')
   const name = parts.at(-1)!

@@ -1,7 +1,7 @@
 /**
- * The addresses of a Service and their families: `clusterIP` is the first of `clusterIPs`, and each of them is of the
- * family at the same place of `ipFamilies`. How many there are `ipFamilyPolicy` says. A client may state as much of it
- * as it likes; `allocateAddresses` completes the rest from what the cluster has.
+ * Addresses and IP families of a Service. `clusterIP` equals the first entry of `clusterIPs`, and each entry belongs to
+ * the family at the same index of `ipFamilies`. `ipFamilyPolicy` determines how many families there are. Clients may
+ * set any of these fields, and `allocateAddresses` completes the others from the ranges of the cluster.
  */
 import { at, duplicate, type FieldError, invalid, notSupported, required } from '../../../model/field-error.ts'
 import { formatIp, type IpFamily, parseIp } from '../../../model/ip-range.ts'
@@ -10,7 +10,7 @@ import { checkIpAddress } from '../../../model/names.ts'
 import type { Allocator, Reservation } from '../../../schema/reservations.ts'
 import { isHeadless, isInCluster, type ServiceSpec } from './service-spec.ts'
 
-/** The pools that addresses come from. */
+/** Address pool of each family. */
 export const addressPools: { readonly [family in IpFamily]: string } = {
   IPv4: 'cluster-ips-v4',
   IPv6: 'cluster-ips-v6',
@@ -21,7 +21,7 @@ const policies = ['PreferDualStack', 'RequireDualStack', 'SingleStack']
 const policyPath = 'spec.ipFamilyPolicy'
 const ipsPath = 'spec.clusterIPs'
 
-/** What a Service holds of the pools of addresses. */
+/** Returns the addresses that a Service reserves. */
 export function heldAddresses(spec: ServiceSpec): Reservation[] {
   if (!isInCluster(spec)) return []
   return (spec.clusterIPs ?? []).flatMap((text) => {
@@ -30,7 +30,7 @@ export function heldAddresses(spec: ServiceSpec): Reservation[] {
   })
 }
 
-/** What must hold for addresses and families wherever they come from. */
+/** Checks the consistency of addresses and families, whether set by a client or by the server. */
 export function checkAddresses(spec: ServiceSpec): FieldError[] {
   if (!isInCluster(spec)) return []
   const errors = [...checkFirst(spec), ...checkFamilies(spec)]
@@ -83,7 +83,7 @@ function checkKinds(spec: ServiceSpec): FieldError[] {
   ]
 }
 
-/** Completes families and addresses, and says what this cluster cannot give. Changes `next`. */
+/** Completes families and addresses. Returns an error for each value that the cluster does not support. Mutates `next`. */
 export function allocateAddresses(
   next: ServiceSpec,
   previous: ServiceSpec | undefined,
@@ -102,8 +102,8 @@ export function allocateAddresses(
 }
 
 /**
- * A Service that prefers both families has what the cluster had when it was made: it neither gains nor loses an address
- * because the cluster has changed since, only where its owner changes it.
+ * A PreferDualStack Service keeps the addresses from its creation. If the ranges of the cluster change, it gains or
+ * loses addresses only when a client updates these fields.
  */
 function staysAsItWas(next: ServiceSpec, previous: ServiceSpec | undefined): boolean {
   return (
@@ -128,7 +128,8 @@ function settleFamilies(next: ServiceSpec, previous: ServiceSpec | undefined, al
   ]
   if (faults.length > 0) return faults
   const served = servedFamilies(allocator)
-  // What has no address and is written by somebody else may be of families that the cluster does not have.
+  // A headless Service without selector has no allocated address and externally managed endpoints, so it may use
+  // families that the cluster lacks.
   const missing = names ? [] : checkServed(next, served)
   if (missing.length > 0) return missing
   completeFamilies(next, names ? families : served, served)
@@ -142,12 +143,15 @@ function completeFamilies(next: ServiceSpec, possible: readonly string[], served
   next.ipFamilies = [...first, ...other]
 }
 
-/** The families of which the cluster has addresses, the primary one first. */
+/** Returns the families that the cluster has ranges for, the primary family first. */
 function servedFamilies({ pools }: Allocator): string[] {
   return pools.flatMap((name) => families.filter((family) => addressPools[family as IpFamily] === name))
 }
 
-/** To ask for one stack is to let the second address go; to leave that out without a word is not. Changes `next`. */
+/**
+ * Releases the second address if the policy is SingleStack. Otherwise, omitting the second address is an error. Mutates
+ * `next`.
+ */
 function checkReduced(next: ServiceSpec, previous: ServiceSpec): FieldError[] {
   const errors: FieldError[] = []
   for (const [name, noun] of [
@@ -173,7 +177,7 @@ function checkOneStack({ ipFamilyPolicy: policy, clusterIPs = [], ipFamilies = [
   ]
 }
 
-/** An address that is asked for says its family. Changes `next`. */
+/** Derives missing families from the requested addresses. Mutates `next`. */
 function inferFamilies(next: ServiceSpec, allocator: Allocator): FieldError[] {
   const served = servedFamilies(allocator)
   const { clusterIPs = [] } = next
@@ -202,7 +206,7 @@ function checkServed(
   ]
 }
 
-/** The places of `clusterIPs` that are new. What was there before stays, and validation sees to that. */
+/** Returns the indexes of `clusterIPs` to allocate. Existing addresses stay, and validation rejects changes to them. */
 function placesToFill(next: ServiceSpec, previous: ServiceSpec | undefined): number[] {
   const places = [...(next.ipFamilies ?? []).keys()]
   if (previous === undefined || !isInCluster(previous)) return places
@@ -227,7 +231,7 @@ function fillPlace(next: ServiceSpec, place: number, allocator: Allocator): Fiel
   return undefined
 }
 
-/** Addresses and families stay; a second one may come and go. */
+/** Primary addresses and families are immutable. The secondary ones may be added and removed. */
 export function checkAddressUpdate(next: ServiceSpec, previous: ServiceSpec): FieldError[] {
   if (!isInCluster(next) || !isInCluster(previous)) return []
   const [headless, wasHeadless] = [isHeadless(next), isHeadless(previous)]

@@ -1,12 +1,12 @@
-/** The ports of nodes that lead to a Service: those of its ports, and the one where balancers ask for its health. */
+/** Node ports of a Service: one for each of its ports, and one for load balancer health checks. */
 import { type FieldError, invalid, tooMany } from '../../../model/field-error.ts'
 import type { Allocator, Reservation } from '../../../schema/reservations.ts'
 import { isOnNodes, needsHealthCheck, needsNodePorts, type ServicePort, type ServiceSpec } from './service-spec.ts'
 
-/** The pool that they come from. */
+/** The pool of node ports. */
 export const portPool = 'node-ports'
 
-/** What a Service holds of the pool of ports. The same port of TCP and of UDP is one. */
+/** Returns the node ports that a Service reserves. TCP and UDP share a reservation of the same number. */
 export function heldPorts(spec: ServiceSpec): Reservation[] {
   const own = isOnNodes(spec) ? (spec.ports ?? []).map(({ nodePort = 0 }) => nodePort) : []
   const health = needsHealthCheck(spec) ? (spec.healthCheckNodePort ?? 0) : 0
@@ -14,7 +14,7 @@ export function heldPorts(spec: ServiceSpec): Reservation[] {
   return [...numbers].map((port) => ({ pool: portPool, value: String(port) }))
 }
 
-/** Gives a Service the ports of nodes that it needs. Changes `next`. The first that cannot be had ends it. */
+/** Allocates the node ports that a Service needs, and stops at the first error. Mutates `next`. */
 export function allocatePorts(
   next: ServiceSpec,
   previous: ServiceSpec | undefined,
@@ -28,7 +28,7 @@ export function allocatePorts(
   return fault === undefined ? [] : [fault]
 }
 
-/** Ports of the same number (DNS over TCP and UDP, say) share a port of nodes, if the Service is made with both. */
+/** On creation, ports of the same number (such as DNS over TCP and UDP) share a node port. */
 function allocateNodePorts(
   next: ServiceSpec,
   previous: ServiceSpec | undefined,
@@ -42,7 +42,7 @@ function allocateNodePorts(
     const { port: number = 0 } = port
     port.nodePort ||= shared.get(number) ?? 0
     const path = `spec.ports[${i}].nodePort`
-    // To be the same is for ports of the same number, or for what an update leaves as it was.
+    // Only ports of the same number, or unchanged ports of an update, may share a node port.
     const owner = previous === undefined ? `${number}/${port.nodePort}` : `/${port.nodePort}`
     const fault = port.nodePort && given.has(owner) ? undefined : takePort(port, path, allocator)
     if (fault !== undefined) return fault
@@ -54,7 +54,7 @@ function allocateNodePorts(
   return undefined
 }
 
-/** By the number of the port, the port of nodes that the first asks for. */
+/** Returns the requested node port for each port number. The first request for a number wins. */
 function sharedPorts(ports: readonly ServicePort[]): Map<number, number> {
   const asked = ports.filter(({ nodePort }) => nodePort)
   return new Map(asked.toReversed().map(({ port = 0, nodePort = 0 }) => [port, nodePort]))
@@ -71,7 +71,7 @@ function takePort(port: ServicePort, path: string, allocator: Allocator): FieldE
   return undefined
 }
 
-/** The port for health that an update leaves as it is. */
+/** Returns the health check port that an update leaves unchanged. */
 function keptHealthPort(next: ServiceSpec, previous: ServiceSpec | undefined): number | undefined {
   const keeps = previous !== undefined && needsHealthCheck(previous) && needsHealthCheck(next)
   return keeps ? previous.healthCheckNodePort : undefined
@@ -82,14 +82,16 @@ function allocateHealthPort(
   previous: ServiceSpec | undefined,
   allocator: Allocator,
 ): FieldError | undefined {
-  // One that it has stays, which is for validation to see to.
+  // Keeps an assigned port. Validation rejects changes.
   const keeps = previous !== undefined && needsHealthCheck(previous) && previous.healthCheckNodePort !== undefined
   if (!needsHealthCheck(next) || keeps) return undefined
   const port: ServicePort = { nodePort: next.healthCheckNodePort ?? 0 }
   const path = 'spec.healthCheckNodePort'
-  // What leads to its pods cannot tell how they are.
+  // A node port that forwards to the pods cannot serve health checks.
   const own = next.ports?.some(({ nodePort }) => nodePort && nodePort === port.nodePort)
-  const fault = own ? invalid(path, port.nodePort, 'provided port is already allocated') : takePort(port, path, allocator)
+  const fault = own
+    ? invalid(path, port.nodePort, 'provided port is already allocated')
+    : takePort(port, path, allocator)
   if (fault === undefined) next.healthCheckNodePort = port.nodePort!
   return fault
 }

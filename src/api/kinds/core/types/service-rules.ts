@@ -1,6 +1,4 @@
-/**
- * What a Service must be. Its addresses have rules of their own: service-addresses.ts. All faults are reported at once.
- */
+/** Validation of Services, except for addresses (see service-addresses.ts). Reports all errors at once. */
 import { at, child, duplicate, type FieldError, forbidden, invalid, required } from '../../../model/field-error.ts'
 import { checkReachableAddress } from '../../../model/ip-address.ts'
 import { parseRange } from '../../../model/ip-range.ts'
@@ -69,10 +67,10 @@ function checkExternalName({ externalName = '', ...spec }: ServiceSpec): FieldEr
   ]
 }
 
-/** Where the agents on nodes listen. */
+/** Port on which node agents listen. */
 const agentPort = 10250
 
-/** Some balancers open a port on nodes to everybody, whatever listens there. */
+/** Rejects the port of the node agent, because some load balancers would expose that port on every node. */
 function checkAgentPort(ports: readonly ServicePort[], nodeAgent: string): FieldError[] {
   return [...ports.entries()]
     .filter(([, { port }]) => port === agentPort)
@@ -87,7 +85,7 @@ function checkAgentPort(ports: readonly ServicePort[], nodeAgent: string): Field
 
 function checkPorts({ ports = [] }: ServiceSpec): FieldError[] {
   const seen = { name: new Set<string>(), nodePort: new Set<string>(), port: new Set<string>() }
-  /** Whether it was there before. */
+  /** Whether the value occurred before. */
   const repeats = (kind: keyof typeof seen, value: string) => seen[kind].size === seen[kind].add(value).size
   return ports.flatMap((port, i) => {
     const path = at('spec.ports', i)
@@ -113,7 +111,9 @@ function checkOnePort({ name = '', port = 0, targetPort = 0, appProtocol }: Serv
   ]
 }
 
-/** Some balancers cannot take several protocols at one address; a Service that has them already keeps them. */
+/**
+ * Rejects several protocols, which some load balancers do not support. A Service that already has several keeps them.
+ */
 export function checkOneProtocol(next: ServiceSpec, previous: ServiceSpec | undefined): FieldError[] {
   if (next.type !== 'LoadBalancer' || !hasSeveralProtocols(next)) return []
   if (previous !== undefined && hasSeveralProtocols(previous)) return []
@@ -126,7 +126,7 @@ function hasSeveralProtocols({ ports = [] }: ServiceSpec): boolean {
 
 const maxAffinity = 86400
 
-/** Defaults have seen to it that there is a time where one is needed, and none where it is not. */
+/** Defaulting has already set the timeout if it is needed, and removed it otherwise. */
 function checkAffinity({ sessionAffinity, sessionAffinityConfig }: ServiceSpec): FieldError[] {
   const seconds = sessionAffinityConfig?.clientIP?.timeoutSeconds
   if (sessionAffinity !== 'ClientIP' || seconds === undefined || (seconds > 0 && seconds <= maxAffinity)) return []
@@ -136,7 +136,7 @@ function checkAffinity({ sessionAffinity, sessionAffinityConfig }: ServiceSpec):
 
 const onlyBalancers = "may only be used when `type` is 'LoadBalancer'"
 
-/** In a field, or in the annotation that was there before it. */
+/** Checks the ranges in the field, or else in the annotation that the field replaced. */
 function checkSourceRanges(
   { type, loadBalancerSourceRanges: ranges = [] }: ServiceSpec,
   annotations: Annotations,
@@ -179,7 +179,9 @@ function checkTraffic(spec: ServiceSpec): FieldError[] {
 }
 
 function checkNoPolicy(policy = ''): FieldError[] {
-  return policy === '' ? [] : [invalid('spec.externalTrafficPolicy', policy, "may only be set when `type` is 'NodePort' or 'LoadBalancer'")]
+  return policy === ''
+    ? []
+    : [invalid('spec.externalTrafficPolicy', policy, "may only be set when `type` is 'NodePort' or 'LoadBalancer'")]
 }
 
 function checkNoHealthPort(port: number): FieldError[] {

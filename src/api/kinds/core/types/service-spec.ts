@@ -1,4 +1,4 @@
-/** The fields of a Service, and what follows from its type. What they must be is in service-rules.ts. */
+/** Fields of a Service, and properties that follow from its type. Validation is in service-rules.ts. */
 
 import type { ObjectOf } from '../../../schema/kind.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
@@ -8,18 +8,27 @@ import { loadBalancerStatus } from './load-balancer-status.ts'
 
 const port = s.object(
   {
-    name: field(1, s.string(), { doc: 'Its name in this Service; needed where there are several ports.' }),
-    protocol: field(2, s.oneOf('SCTP', 'TCP', 'UDP'), { default: 'TCP', doc: 'TCP, UDP or SCTP; TCP by default.' }),
+    name: field(1, s.string(), {
+      doc: 'Name of the port, unique in the Service. Must be a DNS label. Required if there is more than one port.',
+    }),
+    protocol: field(2, s.oneOf('SCTP', 'TCP', 'UDP'), {
+      default: 'TCP',
+      doc: 'Transport protocol: TCP, UDP or SCTP. Defaults to TCP.',
+    }),
     appProtocol: field(6, s.string(), {
       zero: 'keep',
-      doc: 'What is spoken there: a name of a standard service, or one with a domain of your own.',
+      doc: 'Application protocol of the port: a standard service name such as `http`, or a name with a domain prefix.',
     }),
-    port: field(3, s.int32(), { zero: 'write', published: 'required', doc: 'The port of the Service.' }),
+    port: field(3, s.int32(), {
+      zero: 'write',
+      published: 'required',
+      doc: 'Port number of the Service, from 1 to 65535.',
+    }),
     targetPort: field(4, s.intOrString(), {
-      doc: 'The port of the pods, by number or by its name there; the same as `port` by default.',
+      doc: 'Port number or port name of the pods. Defaults to the value of port.',
     }),
     nodePort: field(5, s.int32(), {
-      doc: 'The port of every node that leads here, for the types NodePort and LoadBalancer; the server chooses one if unset.',
+      doc: 'Port on every node for types NodePort and LoadBalancer. If unset, the server allocates a port.',
     }),
   },
   {
@@ -37,69 +46,77 @@ const clientIPConfig = s.object(
   {
     timeoutSeconds: field(1, s.int32(), {
       zero: 'keep',
-      doc: 'How long a client without connections comes back to the same pod; at most 86400, three hours by default.',
+      doc: 'Idle seconds after which a client may be sent to another pod, from 1 to 86400. Defaults to 10800.',
     }),
   },
-  { name: 'ClientIPConfig', doc: 'How clients are kept on a pod by their address.' },
+  { name: 'ClientIPConfig', doc: 'Settings of session affinity by client IP.' },
 )
 
 const sessionAffinityConfig = s.object(
-  { clientIP: field(1, clientIPConfig, { doc: 'For the affinity ClientIP.' }) },
-  { name: 'SessionAffinityConfig', doc: 'How clients are kept on a pod.' },
+  { clientIP: field(1, clientIPConfig, { doc: 'Settings for the session affinity ClientIP.' }) },
+  { name: 'SessionAffinityConfig', doc: 'Settings of session affinity.' },
 )
 
 const specFields = {
-  ports: field(1, ports, { doc: 'The ports that it has.' }),
+  ports: field(1, ports, {
+    doc: 'Ports of the Service. At least one is required unless the Service is headless or of type ExternalName.',
+  }),
   selector: field(2, s.map(s.string(), { atomic: true }), {
-    doc: 'The labels of the pods behind it. Without any, its Endpoints must be written by others.',
+    doc: 'Label selector of the pods behind the Service. Without a selector, its Endpoints are managed externally.',
   }),
   clusterIP: field(3, s.string(), {
-    doc: 'Its address in the cluster. The server chooses a free one; `None` for a Service that only has names.',
+    doc: 'Cluster IP address. If unset, the server allocates an address. `None` makes the Service headless.',
   }),
   clusterIPs: field(18, s.list(s.string()), {
-    doc: 'All its addresses, at most one of each family. The first is clusterIP.',
+    doc: 'IP addresses of the Service, at most one per IP family. The first entry equals clusterIP.',
   }),
   type: field(4, s.oneOf('ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'), {
     default: 'ClusterIP',
-    doc: 'Where it can be reached: in the cluster (ClusterIP), at a port of every node (NodePort), at a balancer outside (LoadBalancer); or another name for a host elsewhere (ExternalName).',
+    doc: 'How the Service is exposed: ClusterIP (in the cluster), NodePort (on every node), LoadBalancer, or ExternalName (alias of a host name). Defaults to ClusterIP.',
   }),
   externalIPs: field(5, s.list(s.string()), {
-    doc: "Further addresses at which nodes take requests for it. That they get there is not the server's doing.",
+    doc: 'Additional IP addresses at which nodes accept traffic. Administrators must route them to the nodes.',
   }),
   sessionAffinity: field(7, s.oneOf('ClientIP', 'None'), {
     default: 'None',
-    doc: 'ClientIP keeps a client on the same pod; None does not.',
+    doc: 'Session affinity: ClientIP sends requests of a client to the same pod, None does not. Defaults to None.',
   }),
-  loadBalancerIP: field(8, s.string(), { doc: 'The address that the balancer is to have, where it can be chosen.' }),
+  loadBalancerIP: field(8, s.string(), {
+    doc: 'Requested IP address of the load balancer, if the provider supports the choice.',
+  }),
   loadBalancerSourceRanges: field(9, s.list(s.string()), {
-    doc: 'The ranges of addresses that the balancer takes requests from; any by default.',
+    doc: 'Client address ranges in CIDR notation that may use the load balancer. Unset means all.',
   }),
-  externalName: field(10, s.string(), { doc: 'The host that an ExternalName stands for.' }),
+  externalName: field(10, s.string(), { doc: 'Host name that a Service of type ExternalName is an alias of.' }),
   externalTrafficPolicy: field(11, s.oneOf('Cluster', 'Local'), {
-    doc: 'Whether requests from outside go to any pod (Cluster) or to those on the node that they came to (Local).',
+    doc: 'Routing of external traffic: Cluster (any pod) or Local (pods on the receiving node). Defaults to Cluster.',
   }),
   healthCheckNodePort: field(12, s.int32(), {
-    doc: 'The node port at which a load balancer checks whether the node has pods; for externalTrafficPolicy Local.',
+    doc: 'Node port for health checks with externalTrafficPolicy Local. If unset, the server allocates a port.',
   }),
-  publishNotReadyAddresses: field(13, s.boolean(), { doc: 'Whether pods count that are not ready.' }),
-  sessionAffinityConfig: field(14, sessionAffinityConfig, { doc: 'How clients are kept on a pod.' }),
-  ipFamilies: field(19, s.list(s.string()), { doc: 'The families of its addresses: IPv4, IPv6, or both in order.' }),
+  publishNotReadyAddresses: field(13, s.boolean(), {
+    doc: 'Whether to publish the addresses of pods that are not ready. Defaults to false.',
+  }),
+  sessionAffinityConfig: field(14, sessionAffinityConfig, { doc: 'Settings of session affinity.' }),
+  ipFamilies: field(19, s.list(s.string()), {
+    doc: 'IP families of the addresses, in order of preference: IPv4, IPv6 or both.',
+  }),
   ipFamilyPolicy: field(17, s.string(), {
     zero: 'keep',
-    doc: 'SingleStack: addresses of one family; PreferDualStack: of both where the cluster has both; RequireDualStack: of both.',
+    doc: 'IP family policy: SingleStack, PreferDualStack (both families if the cluster has both) or RequireDualStack.',
   }),
   allocateLoadBalancerNodePorts: field(20, s.boolean(), {
     zero: 'keep',
-    doc: 'Whether a LoadBalancer gets ports of nodes; true by default.',
+    doc: 'Whether a Service of type LoadBalancer gets node ports. Defaults to true.',
   }),
   loadBalancerClass: field(21, s.string(), {
     zero: 'keep',
-    doc: "The load balancer implementation; the cluster's default if unset. It cannot change.",
+    doc: 'Name of the load balancer implementation. Unset means the default of the cluster. Immutable.',
   }),
   internalTrafficPolicy: field(22, s.oneOf('Cluster', 'Local'), {
     zero: 'keep',
     default: 'Cluster',
-    doc: 'Whether requests from pods go to any pod (Cluster) or to those on the same node (Local).',
+    doc: 'Routing of traffic from pods: Cluster (any pod) or Local (pods on the same node). Defaults to Cluster.',
   }),
 }
 
@@ -108,25 +125,28 @@ export type ServicePort = NonNullable<ServiceSpec['ports']>[number]
 
 const serviceSpec = s.object(specFields, {
   name: 'ServiceSpec',
-  doc: 'Which pods answer, and where they can be reached.',
+  doc: 'Specification of a Service.',
   fill: fillSpec,
-  // Where no policy may be, which one it is does not matter.
+  // If the type allows no policy, its value is not validated further.
   leavesUnjudged: (spec) => (isOnNodes(spec) ? [] : ['externalTrafficPolicy']),
 })
 
 const serviceStatus = s.object(
   {
-    loadBalancer: field(1, loadBalancerStatus, { zero: 'write', doc: 'The balancer, where there is one.' }),
-    conditions: field(2, conditions, { doc: 'What else is known of it.' }),
+    loadBalancer: field(1, loadBalancerStatus, {
+      zero: 'write',
+      doc: 'Observed status of the load balancer, for type LoadBalancer.',
+    }),
+    conditions: field(2, conditions, { doc: 'Conditions of the Service.' }),
   },
-  { name: 'ServiceStatus', doc: 'What has become of a Service.' },
+  { name: 'ServiceStatus', doc: 'Observed status of a Service.' },
 )
 
 export const serviceFields = {
-  spec: field(2, serviceSpec, { zero: 'write', doc: 'Which pods answer, and where they can be reached.' }),
+  spec: field(2, serviceSpec, { zero: 'write', doc: 'Ports, selector and exposure of the Service.' }),
   status: field(3, serviceStatus, {
     zero: 'write',
-    doc: 'The state of its load balancer. Set by the load balancer controller.',
+    doc: 'Observed status, set by the load balancer controller.',
   }),
 }
 
@@ -142,17 +162,17 @@ function fillSpec(spec: ServiceSpec): void {
   if (spec.type === 'LoadBalancer') spec.allocateLoadBalancerNodePorts ??= true
 }
 
-/** Whether it has addresses in the cluster, or at least names. */
+/** Whether the Service belongs to the cluster, as opposed to an external host name. */
 export function isInCluster({ type }: ServiceSpec): boolean {
   return type !== 'ExternalName'
 }
 
-/** Whether nodes take requests for it. */
+/** Whether the Service is exposed on nodes. */
 export function isOnNodes({ type }: ServiceSpec): boolean {
   return type === 'NodePort' || type === 'LoadBalancer'
 }
 
-/** Whether every port is to have a port of nodes; else those have one that ask for it. */
+/** Whether every port needs a node port. Otherwise only ports that request one have one. */
 export function needsNodePorts({ type, allocateLoadBalancerNodePorts = true }: ServiceSpec): boolean {
   return type === 'NodePort' || (type === 'LoadBalancer' && allocateLoadBalancerNodePorts)
 }
@@ -161,7 +181,7 @@ export function needsHealthCheck({ type, externalTrafficPolicy }: ServiceSpec): 
   return type === 'LoadBalancer' && externalTrafficPolicy === 'Local'
 }
 
-/** Whether it has names and no address. */
+/** Whether the Service is headless: it has DNS names but no address. */
 export function isHeadless({ clusterIPs = [] }: ServiceSpec): boolean {
   return clusterIPs.length === 1 && clusterIPs[0] === 'None'
 }

@@ -1,21 +1,21 @@
-/** What an update of a Service keeps although the client left it out, and what goes with a change of its type. */
+/** Values that an update of a Service keeps although the client omitted them, and values that a type change removes. */
 import { type FieldError, forbidden, invalid } from '../../../model/field-error.ts'
 import { sameJson } from '../../../json/json.ts'
 import { checkAddressUpdate } from './service-addresses.ts'
 import { isInCluster, isOnNodes, needsHealthCheck, type Service, type ServiceSpec } from './service-spec.ts'
 
-/** Changes `next`. */
+/** Completes an update from the stored Service. Mutates `next`. */
 export function prepareUpdate(next: Service, previous: Service): void {
   const [after = {}, before = {}] = [next.spec, previous.spec]
   keepAllocated(after, before)
   normalizeAddresses(after, before)
   dropByType(after, before)
   next.status = { ...previous.status }
-  // Whatever a status says of a balancer, no other type has one.
+  // Only type LoadBalancer has a load balancer, so other types get an empty status.
   if (after.type !== 'LoadBalancer') next.status.loadBalancer = {}
 }
 
-/** Values that the server chose are kept where a client, which may not know them, left them out. */
+/** Keeps allocated values that the client omitted, since it may not know them. */
 function keepAllocated(next: ServiceSpec, previous: ServiceSpec): void {
   if (isInCluster(next) && isInCluster(previous)) {
     next.clusterIP ||= previous.clusterIP ?? ''
@@ -26,7 +26,7 @@ function keepAllocated(next: ServiceSpec, previous: ServiceSpec): void {
     next.healthCheckNodePort ||= previous.healthCheckNodePort ?? 0
 }
 
-/** By the names of the ports, unless the client gives the port of nodes to another. */
+/** Matches ports by name. A node port stays free if the client assigns it to another port. */
 function keepNodePorts({ ports = [] }: ServiceSpec, { ports: before = [] }: ServiceSpec): void {
   const stated = new Set(ports.map(({ nodePort }) => nodePort))
   const byName = new Map(before.map(({ name = '', nodePort = 0 }) => [name, nodePort]))
@@ -36,7 +36,7 @@ function keepNodePorts({ ports = [] }: ServiceSpec, { ports: before = [] }: Serv
   }
 }
 
-/** A client that changes `clusterIP` alone means the whole list. */
+/** If a client changes only `clusterIP`, that address replaces the whole list. */
 function normalizeAddresses(next: ServiceSpec, previous: ServiceSpec): void {
   const untouched = sameJson(next.clusterIPs ?? [], previous.clusterIPs ?? [])
   if (!untouched || next.clusterIP === previous.clusterIP) return
@@ -44,7 +44,7 @@ function normalizeAddresses(next: ServiceSpec, previous: ServiceSpec): void {
   else delete next.clusterIPs
 }
 
-/** What the type before needed and the new one does not goes, unless the client has changed it and so means it. */
+/** Removes values that the new type does not use, unless the client changed them and so intends to set them. */
 function dropByType(next: ServiceSpec, previous: ServiceSpec): void {
   const left = (needs: (spec: ServiceSpec) => boolean) => needs(previous) && !needs(next)
   const drop = (...names: (keyof ServiceSpec)[]) => {
@@ -65,12 +65,12 @@ function nodePorts({ ports = [] }: ServiceSpec): Set<number> {
   return new Set(ports.flatMap(({ nodePort }) => nodePort || []))
 }
 
-/** Whether the client asks for no port of nodes that the Service did not have: some may have gone. */
+/** Whether the client requests no node port that the Service did not have before. */
 function isKnown(next: ReadonlySet<number>, previous: ReadonlySet<number>): boolean {
   return [...next].every((port) => previous.has(port))
 }
 
-/** Balancers have been told of it. */
+/** The port is immutable because load balancers already use it. */
 function checkHealthPortUpdate(next: ServiceSpec, previous: ServiceSpec): FieldError[] {
   if (!needsHealthCheck(next) || !needsHealthCheck(previous)) return []
   if (next.healthCheckNodePort === previous.healthCheckNodePort) return []

@@ -1,4 +1,4 @@
-/** Taint: what keeps pods away from a node, unless they tolerate it. */
+/** Taint: repels pods from a node unless they tolerate the taint. */
 import {
   at,
   child,
@@ -16,26 +16,26 @@ import { field, type InferFields, s } from '../../../schema/schema.ts'
 import { repeatedAt } from './repeated.ts'
 
 const fields = {
-  key: field(1, s.string(), { zero: 'write', published: 'required', doc: 'What it is called.' }),
-  value: field(2, s.string(), { doc: 'The value that tolerations may match.' }),
+  key: field(1, s.string(), { zero: 'write', published: 'required', doc: 'Key of the taint.' }),
+  value: field(2, s.string(), { doc: 'Value of the taint, which tolerations can match.' }),
   effect: field(3, s.string(), {
     zero: 'write',
     published: 'required',
-    doc: 'NoSchedule and PreferNoSchedule keep new pods away; NoExecute drives out those that run, too.',
+    doc: 'Effect: NoSchedule and PreferNoSchedule repel new pods, NoExecute also evicts running pods.',
   }),
-  timeAdded: field(4, s.time(), { doc: 'When it was added; of NoExecute alone.' }),
+  timeAdded: field(4, s.time(), { doc: 'Time the taint was added. Set only for effect NoExecute.' }),
 }
 
 export type Taint = InferFields<typeof fields>
 
 export const taint = s.object(fields, {
   name: 'core.v1.Taint',
-  doc: 'What keeps pods away from a node, unless they tolerate it.',
+  doc: 'Repels pods from a node unless they tolerate the taint.',
 })
 
 const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute']
 
-/** A key may be there several times, once for each effect. */
+/** The pair of key and effect must be unique. */
 export function checkTaints(taints: readonly Taint[], path: FieldPath): FieldError[] {
   const repeated = repeatedAt(taints.map(({ key = '', effect = '' }) => `${effect} ${key}`))
   return taints.slice(0, maxFaults).flatMap((one, i) => {

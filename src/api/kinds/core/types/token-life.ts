@@ -1,4 +1,4 @@
-/** How long a token of a service account is valid: what may be asked for. */
+/** Bounds on the requested lifetime of a service account token. */
 import { type FieldError, type FieldPath, invalid } from '../../../model/field-error.ts'
 
 const shortestLife = 600

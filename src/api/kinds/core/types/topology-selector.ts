@@ -1,5 +1,5 @@
 /**
- * TopologySelectorTerm: places that labels of nodes distinguish, such as zones. All requirements of a term must be met.
+ * TopologySelectorTerm: selects topology domains, such as zones, by node labels. All requirements of a term must hold.
  */
 import { at, child, duplicate, type FieldError, type FieldPath, required } from '../../../model/field-error.ts'
 import { checkLabelKey } from '../../../selectors/label-rules.ts'
@@ -8,22 +8,30 @@ import { repeatedAt } from './repeated.ts'
 
 const requirement = s.object(
   {
-    key: field(1, s.string(), { zero: 'write', doc: 'The label of the nodes.' }),
-    values: field(2, s.list(s.string()), { zero: 'write', published: 'required', doc: 'The values that will do.' }),
+    key: field(1, s.string(), { zero: 'write', doc: 'Key of the node label.' }),
+    values: field(2, s.list(s.string()), {
+      zero: 'write',
+      published: 'required',
+      doc: 'Allowed values of the label. At least one.',
+    }),
   },
-  { name: 'TopologySelectorLabelRequirement', doc: 'What the value of one label must be.' },
+  { name: 'TopologySelectorLabelRequirement', doc: 'A requirement on one node label.' },
 )
 
 type Requirement = Infer<typeof requirement>
 
 export const topologySelectorTerm = s.object(
-  { matchLabelExpressions: field(1, s.list(requirement), { doc: 'What must hold for labels.' }) },
-  { name: 'core.v1.TopologySelectorTerm', doc: 'Places, by labels of their nodes.', atomic: true },
+  {
+    matchLabelExpressions: field(1, s.list(requirement), {
+      doc: 'Requirements on node labels. All of them must hold.',
+    }),
+  },
+  { name: 'core.v1.TopologySelectorTerm', doc: 'Selects topology domains by node labels.', atomic: true },
 )
 
 type Term = Infer<typeof topologySelectorTerm>
 
-/** No two terms say the same, and none says nothing. */
+/** Rejects empty terms and equivalent terms. */
 export function checkTopologyTerms(terms: readonly Term[] = [], path: FieldPath): FieldError[] {
   const repeated = repeatedAt(terms.map(meaningOf))
   return terms.flatMap((term, i) => {
@@ -34,7 +42,7 @@ export function checkTopologyTerms(terms: readonly Term[] = [], path: FieldPath)
   })
 }
 
-/** What a term selects, as a text to compare: neither the order of keys nor that of values counts. */
+/** Returns a comparison key that ignores the order of labels and values. */
 function meaningOf({ matchLabelExpressions: requirements = [] }: Term): string {
   const byKey = new Map(requirements.map(({ key = '', values = [] }) => [key, [...new Set(values)].sort()]))
   return JSON.stringify([...byKey].sort(([a], [b]) => (a < b ? -1 : 1)))

@@ -1,4 +1,4 @@
-/** Volume: a directory that the containers of a pod can mount, and where its content comes from. */
+/** Volume: a directory that the containers of a pod can mount, and the source of its content. */
 import { child, type FieldError, type FieldPath, forbidden, invalid, required } from '../../../model/field-error.ts'
 import { checkAnnotations, checkLabels } from '../../../selectors/label-rules.ts'
 import { checkDnsLabel, checkDnsSubdomain } from '../../../model/names.ts'
@@ -17,12 +17,12 @@ import * as systems from './volumes/storage-systems.ts'
 
 const emptyDir = s.object(
   {
-    medium: field(1, s.string(), { doc: 'Where it is: empty for the disk of the node, Memory for its memory.' }),
-    sizeLimit: field(2, s.quantity(), { zero: 'keep', doc: 'How much it may hold; unbounded if unset.' }),
+    medium: field(1, s.string(), { doc: 'Storage medium: empty for the disk of the node, Memory for RAM.' }),
+    sizeLimit: field(2, s.quantity(), { zero: 'keep', doc: 'Maximum size of the directory. Unset means no limit.' }),
   },
   {
     name: 'EmptyDirVolumeSource',
-    doc: 'A directory that is empty at first and goes with the pod.',
+    doc: 'A directory that is empty at first and is deleted together with the pod.',
     check: ({ sizeLimit = '0' }, path) =>
       quantitySign(parseQuantity(sizeLimit)!) < 0 ? [forbidden(child(path, 'sizeLimit'), 'must not be negative')] : [],
   },
@@ -30,40 +30,47 @@ const emptyDir = s.object(
 
 const gitRepo = s.object(
   {
-    repository: field(1, s.string(), { zero: 'write', required: true, doc: 'The address of the repository.' }),
-    revision: field(2, s.string(), { doc: 'The commit to check out.' }),
-    directory: field(3, s.string(), { doc: 'The directory to clone into; empty for one named after the repository.' }),
+    repository: field(1, s.string(), { zero: 'write', required: true, doc: 'URL of the Git repository.' }),
+    revision: field(2, s.string(), { doc: 'Commit to check out.' }),
+    directory: field(3, s.string(), {
+      doc: 'Relative path of the directory to clone into. Empty creates a directory named after the repository.',
+    }),
   },
   {
     name: 'GitRepoVolumeSource',
-    doc: 'A clone of a repository. Deprecated: clone into an emptyDir from an init container.',
+    doc: 'A clone of a Git repository. Deprecated: clone into an emptyDir from an init container instead.',
     check: ({ directory = '' }, path) => checkDescendingPath(directory, child(path, 'directory')),
   },
 )
 
-const glusterfs = s.object(shares.glusterfsFields, { name: 'GlusterfsVolumeSource', doc: 'A volume of Glusterfs.' })
+const glusterfs = s.object(shares.glusterfsFields, { name: 'GlusterfsVolumeSource', doc: 'A Glusterfs volume.' })
 
-const azureFile = s.object(shares.azureFileFields, { name: 'AzureFileVolumeSource', doc: 'A share of Azure.' })
+const azureFile = s.object(shares.azureFileFields, { name: 'AzureFileVolumeSource', doc: 'An Azure Files share.' })
 
 const claim = s.object(
   {
-    claimName: field(1, s.string(), { zero: 'write', required: true, doc: 'The name of the claim.' }),
-    readOnly: field(2, s.boolean(), { doc: 'Whether it can only be read.' }),
+    claimName: field(1, s.string(), { zero: 'write', required: true, doc: 'Name of a claim in the same namespace.' }),
+    readOnly: field(2, s.boolean(), { doc: 'Whether the volume is mounted read-only. Defaults to false.' }),
   },
-  { name: 'PersistentVolumeClaimVolumeSource', doc: 'The volume that a claim in the same namespace is bound to.' },
+  { name: 'PersistentVolumeClaimVolumeSource', doc: 'The volume bound to a claim in the same namespace.' },
 )
 
 const csi = s.object(
   {
-    driver: field(1, s.string(), { zero: 'write', doc: 'The name of the driver.' }),
-    readOnly: field(2, s.boolean(), { zero: 'keep', doc: 'Whether it can only be read.' }),
-    fsType: field(3, s.string(), { zero: 'keep', doc: 'The file system on it. The driver chooses if unset.' }),
-    volumeAttributes: field(4, s.map(s.string()), { doc: 'Attributes for the driver.' }),
-    nodePublishSecretRef: field(5, localObjectReference, { doc: 'The Secret to mount it with.' }),
+    driver: field(1, s.string(), { zero: 'write', doc: 'Name of the CSI driver. At most 63 characters.' }),
+    readOnly: field(2, s.boolean(), { zero: 'keep', doc: 'Whether the volume is read-only. Defaults to false.' }),
+    fsType: field(3, s.string(), {
+      zero: 'keep',
+      doc: 'File system type of the volume. If unset, the driver chooses the type.',
+    }),
+    volumeAttributes: field(4, s.map(s.string()), { doc: 'Attributes passed to the driver.' }),
+    nodePublishSecretRef: field(5, localObjectReference, {
+      doc: 'Secret in the same namespace that the CSI driver uses to publish the volume.',
+    }),
   },
   {
     name: 'CSIVolumeSource',
-    doc: 'A volume that a driver makes for the pod alone.',
+    doc: 'A volume that a CSI driver creates for one pod.',
     check: ({ driver = '', nodePublishSecretRef: secret }, path) => [
       ...systems.checkDriverName(driver, child(path, 'driver')),
       ...(secret ? checkSecretName(secret.name, path) : []),
@@ -72,13 +79,20 @@ const csi = s.object(
 )
 
 const templateFields = {
-  metadata: field(1, objectMeta, { zero: 'write', doc: 'Labels and annotations of the claim.' }),
-  spec: field(2, persistentVolumeClaimSpec, { zero: 'write', published: 'required', doc: 'The spec of the claim.' }),
+  metadata: field(1, objectMeta, {
+    zero: 'write',
+    doc: 'Labels and annotations of the claim. No other metadata is allowed.',
+  }),
+  spec: field(2, persistentVolumeClaimSpec, {
+    zero: 'write',
+    published: 'required',
+    doc: 'Specification of the claim.',
+  }),
 }
 
 const claimTemplate = s.object(templateFields, {
   name: 'PersistentVolumeClaimTemplate',
-  doc: 'The claim that is made for the pod.',
+  doc: 'Template of the claim that is created for the pod.',
   check: ({ metadata = {} }, path) => checkTemplateMetadata(metadata, child(path, 'metadata')),
 })
 
@@ -87,55 +101,55 @@ const ephemeral = s.object(
     volumeClaimTemplate: field(1, claimTemplate, {
       required: true,
       published: 'optional',
-      doc: 'The claim that is made; its name is that of the pod, a dash and that of the volume.',
+      doc: 'Template of the claim. The claim is named `<pod name>-<volume name>`.',
     }),
   },
-  { name: 'EphemeralVolumeSource', doc: 'A volume whose claim is created and deleted with the pod.' },
+  { name: 'EphemeralVolumeSource', doc: 'A volume from a claim that is created and deleted together with the pod.' },
 )
 
-/** A source that needs a Secret names one in the namespace of the pod. */
+/** Builds a source whose Secret is in the namespace of the pod. */
 const inNamespace = <S extends Schema>(
   source: (name: string, reference: typeof localObjectReference) => S,
   name: string,
 ) => source(name, localObjectReference)
 
 const sources = {
-  hostPath: field(1, hostPath, { doc: 'A file or directory of the node.' }),
-  emptyDir: field(2, emptyDir, { doc: 'A directory that goes with the pod.' }),
-  gcePersistentDisk: field(3, disks.gcePersistentDisk, { doc: 'A disk of Google Compute Engine.' }),
-  awsElasticBlockStore: field(4, disks.awsElasticBlockStore, { doc: 'A disk of the AWS Elastic Block Store.' }),
-  gitRepo: field(5, gitRepo, { doc: 'A clone of a repository. Deprecated.' }),
-  secret: field(6, secretVolume, { doc: 'The keys of a Secret as files.' }),
-  nfs: field(7, shares.nfs, { doc: 'A directory of an NFS server.' }),
-  iscsi: field(8, inNamespace(iscsiWith, 'ISCSIVolumeSource'), { doc: 'A device of an iSCSI target.' }),
-  glusterfs: field(9, glusterfs, { doc: 'A volume of Glusterfs.' }),
-  persistentVolumeClaim: field(10, claim, { doc: 'The volume of a claim.' }),
-  rbd: field(11, inNamespace(rbdWith, 'RBDVolumeSource'), { doc: 'An image of Ceph.' }),
+  hostPath: field(1, hostPath, { doc: 'File or directory on the node.' }),
+  emptyDir: field(2, emptyDir, { doc: 'Temporary directory that is deleted together with the pod.' }),
+  gcePersistentDisk: field(3, disks.gcePersistentDisk, { doc: 'Google Compute Engine persistent disk.' }),
+  awsElasticBlockStore: field(4, disks.awsElasticBlockStore, { doc: 'AWS Elastic Block Store volume.' }),
+  gitRepo: field(5, gitRepo, { doc: 'Clone of a Git repository. Deprecated.' }),
+  secret: field(6, secretVolume, { doc: 'Keys of a Secret as files.' }),
+  nfs: field(7, shares.nfs, { doc: 'Directory exported by an NFS server.' }),
+  iscsi: field(8, inNamespace(iscsiWith, 'ISCSIVolumeSource'), { doc: 'Disk of an iSCSI target.' }),
+  glusterfs: field(9, glusterfs, { doc: 'Glusterfs volume.' }),
+  persistentVolumeClaim: field(10, claim, { doc: 'Volume bound to a claim in the same namespace.' }),
+  rbd: field(11, inNamespace(rbdWith, 'RBDVolumeSource'), { doc: 'Ceph RBD image.' }),
   flexVolume: field(12, inNamespace(systems.flexVolumeWith, 'FlexVolumeSource'), {
-    doc: 'A volume of a driver that is installed on the node.',
+    doc: 'Volume managed by a FlexVolume driver installed on the node.',
   }),
-  cinder: field(13, disks.cinderWith('CinderVolumeSource', namedReference), { doc: 'A disk of Cinder.' }),
-  cephfs: field(14, inNamespace(shares.cephfsWith, 'CephFSVolumeSource'), { doc: 'A directory of CephFS.' }),
-  flocker: field(15, systems.flocker, { doc: 'A dataset of Flocker.' }),
-  downwardAPI: field(16, downwardVolume, { doc: 'Fields of the pod as files.' }),
-  fc: field(17, fc, { doc: 'A device on Fibre Channel.' }),
-  azureFile: field(18, azureFile, { doc: 'A share of Azure.' }),
-  configMap: field(19, configMapVolume, { doc: 'The keys of a ConfigMap as files.' }),
-  vsphereVolume: field(20, disks.vsphereVolume, { doc: 'A disk of vSphere.' }),
-  quobyte: field(21, shares.quobyte, { doc: 'A volume of Quobyte.' }),
-  azureDisk: field(22, disks.azureDisk, { doc: 'A disk of Azure.' }),
-  photonPersistentDisk: field(23, disks.photonPersistentDisk, { doc: 'A disk of the Photon controller.' }),
-  projected: field(26, projectedVolume, { doc: 'Files from several sources together.' }),
-  portworxVolume: field(24, systems.portworxVolume, { doc: 'A volume of Portworx.' }),
-  scaleIO: field(25, inNamespace(systems.scaleIoWith, 'ScaleIOVolumeSource'), { doc: 'A volume of ScaleIO.' }),
+  cinder: field(13, disks.cinderWith('CinderVolumeSource', namedReference), { doc: 'OpenStack Cinder volume.' }),
+  cephfs: field(14, inNamespace(shares.cephfsWith, 'CephFSVolumeSource'), { doc: 'CephFS directory.' }),
+  flocker: field(15, systems.flocker, { doc: 'Flocker dataset.' }),
+  downwardAPI: field(16, downwardVolume, { doc: 'Pod fields and container resources as files.' }),
+  fc: field(17, fc, { doc: 'Fibre Channel disk.' }),
+  azureFile: field(18, azureFile, { doc: 'Azure Files share.' }),
+  configMap: field(19, configMapVolume, { doc: 'Keys of a ConfigMap as files.' }),
+  vsphereVolume: field(20, disks.vsphereVolume, { doc: 'vSphere virtual disk.' }),
+  quobyte: field(21, shares.quobyte, { doc: 'Quobyte volume.' }),
+  azureDisk: field(22, disks.azureDisk, { doc: 'Azure data disk.' }),
+  photonPersistentDisk: field(23, disks.photonPersistentDisk, { doc: 'Photon Controller persistent disk.' }),
+  projected: field(26, projectedVolume, { doc: 'Files from several sources in one volume.' }),
+  portworxVolume: field(24, systems.portworxVolume, { doc: 'Portworx volume.' }),
+  scaleIO: field(25, inNamespace(systems.scaleIoWith, 'ScaleIOVolumeSource'), { doc: 'ScaleIO volume.' }),
   storageos: field(27, systems.storageOsWith('StorageOSVolumeSource', namedReference), {
-    doc: 'A volume of StorageOS.',
+    doc: 'StorageOS volume.',
   }),
-  csi: field(28, csi, { doc: 'A volume that a driver makes for the pod alone.' }),
-  ephemeral: field(29, ephemeral, { doc: 'A volume whose claim is created with the pod.' }),
+  csi: field(28, csi, { doc: 'Volume that a CSI driver creates for this pod.' }),
+  ephemeral: field(29, ephemeral, { doc: 'Volume from a claim that is created and deleted together with the pod.' }),
 }
 
-/** In the order in which they count where there is more than one. */
+/** In order of precedence if more than one source is set. */
 const sourceNames: readonly (keyof typeof sources)[] = [
   'emptyDir',
   'hostPath',
@@ -169,7 +183,11 @@ const sourceNames: readonly (keyof typeof sources)[] = [
 ]
 
 const fields = {
-  name: field(1, s.string(), { zero: 'write', required: true, doc: 'The name by which containers mount it.' }),
+  name: field(1, s.string(), {
+    zero: 'write',
+    required: true,
+    doc: 'Name of the volume, unique in the pod. Must be a DNS label.',
+  }),
   ...inlined(2, sources),
 }
 
@@ -177,7 +195,7 @@ export type Volume = InferFields<typeof fields>
 
 export const volume = s.object(fields, {
   name: 'Volume',
-  doc: 'A directory for the containers of a pod, by name.',
+  doc: 'A named volume that the containers of a pod can mount.',
   choice: { among: sourceNames, noun: 'volume type' },
   fill: (value) => {
     if (sourceNames.every((name) => value[name] === undefined)) value.emptyDir = {}
@@ -190,13 +208,13 @@ export const volume = s.object(fields, {
   ],
 })
 
-/** A missing name is reported at its own place, a wrong one at the volume's, as clients expect. */
+/** A missing name is reported in the reference, an invalid name next to it, because clients expect those paths. */
 function checkSecretName(name = '', path: FieldPath): FieldError[] {
   if (name === '') return [required(child(path, 'nodePublishSecretRef.name'))]
   return checkDnsSubdomain(name).map((text) => invalid(child(path, 'name'), name, text))
 }
 
-/** The claim gets its name and its owner from the pod; labels and annotations are all that a template can add. */
+/** Rejects all metadata except labels and annotations, because the claim gets its name and owner from the pod. */
 function checkTemplateMetadata(metadata: Infer<typeof objectMeta>, path: FieldPath): FieldError[] {
   const { labels, annotations, ...others } = metadata
   return [

@@ -1,17 +1,24 @@
-/** Devices on a storage network as the content of volumes. */
+/** Volume sources on block devices of a storage network. */
 import { child, type FieldError, type FieldPath, invalid, required } from '../../../../model/field-error.ts'
 import { field, type Schema, s } from '../../../../schema/schema.ts'
 import { checkByte, flag, fsType, readOnly, requiredText, secretRef } from './fields.ts'
 
 export const fc = s.object(
   {
-    targetWWNs: field(1, s.list(s.string()), { doc: 'The worldwide names of the targets; they need a lun.' }),
-    lun: field(2, s.int32(), { zero: 'keep', doc: 'The number of the unit at the target.' }),
+    targetWWNs: field(1, s.list(s.string()), {
+      doc: 'World Wide Names of the Fibre Channel targets. Requires lun and cannot be combined with wwids.',
+    }),
+    lun: field(2, s.int32(), {
+      zero: 'keep',
+      doc: 'Logical unit number at the target, from 0 to 255. Required with targetWWNs.',
+    }),
     fsType: fsType(3),
     readOnly: readOnly(4),
-    wwids: field(5, s.list(s.string()), { doc: 'The worldwide ids of the device, instead of targets and lun.' }),
+    wwids: field(5, s.list(s.string()), {
+      doc: 'World Wide Identifiers of the disk. Cannot be combined with targetWWNs.',
+    }),
   },
-  { name: 'FCVolumeSource', doc: 'A device on Fibre Channel.', check: checkFc },
+  { name: 'FCVolumeSource', doc: 'A Fibre Channel disk.', check: checkFc },
 )
 
 function checkFc(
@@ -29,38 +36,44 @@ function checkFc(
 export function rbdWith<S extends Schema>(name: string, reference: S) {
   return s.object(
     {
-      monitors: field(1, s.list(s.string()), { required: true, doc: 'The monitors of the cluster.' }),
-      image: requiredText(2, 'The name of the image.'),
+      monitors: field(1, s.list(s.string()), { required: true, doc: 'Addresses of the Ceph monitors.' }),
+      image: requiredText(2, 'Name of the RBD image.'),
       fsType: fsType(3),
-      pool: field(4, s.string(), { default: 'rbd', doc: 'The pool of the image.' }),
-      user: field(5, s.string(), { default: 'admin', doc: 'The user to map it as.' }),
+      pool: field(4, s.string(), { default: 'rbd', doc: 'Ceph pool of the image. Defaults to rbd.' }),
+      user: field(5, s.string(), { default: 'admin', doc: 'Ceph user. Defaults to admin.' }),
       keyring: field(6, s.string(), {
         default: '/etc/ceph/keyring',
-        doc: 'The file on the node with the key of the user.',
+        doc: 'Path of the keyring on the node. Defaults to /etc/ceph/keyring.',
       }),
       secretRef: secretRef(7, reference),
       readOnly: readOnly(8),
     },
-    { name, doc: 'An image of Ceph as a block device.' },
+    { name, doc: 'A Ceph RBD image as a block device.' },
   )
 }
 
 export function iscsiWith<S extends Schema>(name: string, reference: S) {
   return s.object(
     {
-      targetPortal: requiredText(1, 'The address of the target, with a port if it is not 3260.'),
-      iqn: requiredText(2, 'The name of the target.'),
-      lun: field(3, s.int32(), { zero: 'write', doc: 'The number of the unit at the target.' }),
-      iscsiInterface: field(4, s.string(), { default: 'default', doc: 'The interface of the node to go through.' }),
+      targetPortal: requiredText(1, 'Address of the iSCSI target, with a port if it is not 3260.'),
+      iqn: requiredText(2, 'Name of the target in iqn, eui or naa format.'),
+      lun: field(3, s.int32(), { zero: 'write', doc: 'Logical unit number at the target, from 0 to 255.' }),
+      iscsiInterface: field(4, s.string(), {
+        default: 'default',
+        doc: 'iSCSI interface of the node. Defaults to default.',
+      }),
       fsType: fsType(5),
       readOnly: readOnly(6),
-      portals: field(7, s.list(s.string()), { doc: 'Further addresses of the target.' }),
-      chapAuthDiscovery: flag(8, 'Whether to identify when targets are looked for.'),
-      chapAuthSession: flag(11, 'Whether to identify when a session begins.'),
+      portals: field(7, s.list(s.string()), { doc: 'Additional addresses of the iSCSI target.' }),
+      chapAuthDiscovery: flag(8, 'Whether to use CHAP authentication for discovery. If true, secretRef is required.'),
+      chapAuthSession: flag(11, 'Whether to use CHAP authentication for sessions. If true, secretRef is required.'),
       secretRef: secretRef(10, reference),
-      initiatorName: field(12, s.string(), { zero: 'keep', doc: 'The name to go by instead of that of the node.' }),
+      initiatorName: field(12, s.string(), {
+        zero: 'keep',
+        doc: 'Custom iSCSI initiator name. Unset uses the initiator of the node.',
+      }),
     },
-    { name, doc: 'A device that an iSCSI target offers.', check: (iscsi, path) => checkIscsi(iscsi, path) },
+    { name, doc: 'A disk of an iSCSI target.', check: (iscsi, path) => checkIscsi(iscsi, path) },
   )
 }
 
@@ -86,7 +99,9 @@ function checkIscsi(iscsi: Iscsi, path: FieldPath): FieldError[] {
 
 const maxInterfaceNameLength = 64
 
-/** With an initiator of its own, the node names an interface after the volume and the portal. */
+/**
+ * With a custom initiator, the node creates an interface named `<volume>:<portal>`, which must fit the length limit.
+ */
 export function fitsInterface(
   volume: string,
   { initiatorName, targetPortal = '' }: { initiatorName?: string; targetPortal?: string },

@@ -1,18 +1,20 @@
-/** Disks that a cloud attaches to a node as the content of volumes. */
+/** Volume sources on disks that a cloud provider attaches to a node. */
 import { child, type FieldError, type FieldPath, notSupported } from '../../../../model/field-error.ts'
 import { field, type Schema, s } from '../../../../schema/schema.ts'
 import { checkByte, fsType, readOnly, requiredText, secretRef, text } from './fields.ts'
 
-const partition = field(3, s.int32(), { doc: 'The number of the partition; 0 is the whole disk.' })
+const partition = field(3, s.int32(), {
+  doc: 'Number of the partition to mount, from 0 to 255. 0 means the whole disk.',
+})
 
 export const gcePersistentDisk = s.object(
-  { pdName: requiredText(1, 'The name of the disk.'), fsType: fsType(2), partition, readOnly: readOnly(4) },
-  { name: 'GCEPersistentDiskVolumeSource', doc: 'A disk of Google Compute Engine.', check: checkPartition },
+  { pdName: requiredText(1, 'Name of the disk.'), fsType: fsType(2), partition, readOnly: readOnly(4) },
+  { name: 'GCEPersistentDiskVolumeSource', doc: 'A Google Compute Engine persistent disk.', check: checkPartition },
 )
 
 export const awsElasticBlockStore = s.object(
-  { volumeID: requiredText(1, 'The id of the disk.'), fsType: fsType(2), partition, readOnly: readOnly(4) },
-  { name: 'AWSElasticBlockStoreVolumeSource', doc: 'A disk of the AWS Elastic Block Store.', check: checkPartition },
+  { volumeID: requiredText(1, 'ID of the EBS volume.'), fsType: fsType(2), partition, readOnly: readOnly(4) },
+  { name: 'AWSElasticBlockStoreVolumeSource', doc: 'An AWS Elastic Block Store volume.', check: checkPartition },
 )
 
 function checkPartition({ partition = 0 }: { partition?: number }, path: FieldPath): FieldError[] {
@@ -21,22 +23,30 @@ function checkPartition({ partition = 0 }: { partition?: number }, path: FieldPa
 
 export const azureDisk = s.object(
   {
-    diskName: requiredText(1, 'The name of the disk.'),
-    diskURI: requiredText(2, 'The address of the disk.'),
+    diskName: requiredText(1, 'Name of the disk.'),
+    diskURI: requiredText(2, 'URI of the disk.'),
     cachingMode: field(3, s.oneOf('None', 'ReadOnly', 'ReadWrite'), {
       zero: 'keep',
       default: 'ReadWrite',
-      doc: 'What the host keeps in memory: None, ReadOnly or ReadWrite.',
+      doc: 'Host caching mode: None, ReadOnly or ReadWrite. Defaults to ReadWrite.',
     }),
-    fsType: field(4, s.string(), { zero: 'keep', default: 'ext4', doc: 'The file system on it.' }),
-    readOnly: field(5, s.boolean(), { zero: 'keep', default: false, doc: 'Whether it can only be read.' }),
+    fsType: field(4, s.string(), {
+      zero: 'keep',
+      default: 'ext4',
+      doc: 'File system type of the disk. Defaults to ext4.',
+    }),
+    readOnly: field(5, s.boolean(), {
+      zero: 'keep',
+      default: false,
+      doc: 'Whether the disk is mounted read-only. Defaults to false.',
+    }),
     kind: field(6, s.oneOf('Dedicated', 'Managed', 'Shared'), {
       zero: 'keep',
       default: 'Shared',
-      doc: 'Where the disk lives: in a Shared account, in one that is Dedicated to it, or Managed by Azure.',
+      doc: 'Storage account of the disk: Shared, Dedicated or Managed by Azure. Defaults to Shared.',
     }),
   },
-  { name: 'AzureDiskVolumeSource', doc: 'A disk of Azure.', check: checkAddress },
+  { name: 'AzureDiskVolumeSource', doc: 'An Azure data disk.', check: checkAddress },
 )
 
 function checkAddress({ diskURI = '', kind }: { diskURI?: string; kind?: string }, path: FieldPath): FieldError[] {
@@ -50,27 +60,27 @@ function checkAddress({ diskURI = '', kind }: { diskURI?: string; kind?: string 
 
 export const vsphereVolume = s.object(
   {
-    volumePath: requiredText(1, 'Where the disk is: its datastore and path.'),
+    volumePath: requiredText(1, 'Path of the virtual disk, including its datastore.'),
     fsType: fsType(2),
-    storagePolicyName: text(3, 'The storage policy of the disk, by name.'),
-    storagePolicyID: text(4, 'The storage policy of the disk, by id.'),
+    storagePolicyName: text(3, 'Name of the storage policy.'),
+    storagePolicyID: text(4, 'ID of the storage policy.'),
   },
-  { name: 'VsphereVirtualDiskVolumeSource', doc: 'A disk of vSphere.' },
+  { name: 'VsphereVirtualDiskVolumeSource', doc: 'A vSphere virtual disk.' },
 )
 
 export const photonPersistentDisk = s.object(
-  { pdID: requiredText(1, 'The id of the disk.'), fsType: fsType(2) },
-  { name: 'PhotonPersistentDiskVolumeSource', doc: 'A disk of the Photon controller.' },
+  { pdID: requiredText(1, 'ID of the persistent disk.'), fsType: fsType(2) },
+  { name: 'PhotonPersistentDiskVolumeSource', doc: 'A Photon Controller persistent disk.' },
 )
 
 export function cinderWith<S extends Schema>(name: string, reference: S) {
   return s.object(
     {
-      volumeID: requiredText(1, 'The id of the disk.'),
+      volumeID: requiredText(1, 'ID of the Cinder volume.'),
       fsType: fsType(2),
       readOnly: readOnly(3),
       secretRef: secretRef(4, reference),
     },
-    { name, doc: 'A disk of Cinder, of OpenStack.' },
+    { name, doc: 'An OpenStack Cinder volume.' },
   )
 }

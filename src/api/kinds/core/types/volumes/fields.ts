@@ -1,4 +1,4 @@
-/** Fields that many sources of volumes have, and the forms they share. */
+/** Fields and checks that several volume sources share. */
 import { type FieldError, type FieldPath, invalid } from '../../../../model/field-error.ts'
 import { field, type Schema, s } from '../../../../schema/schema.ts'
 
@@ -7,10 +7,10 @@ export const requiredText = (tag: number, doc: string) => field(tag, s.string(),
 export const flag = (tag: number, doc: string) => field(tag, s.boolean(), { doc })
 
 export const fsType = (tag: number) =>
-  text(tag, 'The file system on it, such as ext4 or xfs. The node chooses if unset.')
-export const readOnly = (tag: number) => flag(tag, 'Whether it can only be read.')
+  text(tag, 'File system type of the volume, such as ext4 or xfs. If unset, the node chooses the type.')
+export const readOnly = (tag: number) => flag(tag, 'Whether the volume is mounted read-only. Defaults to false.')
 export const secretRef = <S extends Schema>(tag: number, reference: S) =>
-  field(tag, reference, { doc: 'The Secret to identify with.' })
+  field(tag, reference, { doc: 'Secret with the credentials for the storage system.' })
 
 export function checkByte(value: number, path: FieldPath): FieldError[] {
   return value >= 0 && value <= 255 ? [] : [invalid(path, value, 'must be between 0 and 255, inclusive')]

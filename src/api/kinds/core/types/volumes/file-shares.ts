@@ -1,58 +1,58 @@
-/** File systems on the network as the content of volumes. */
+/** Volume sources on network file systems. */
 import { child, type FieldError, type FieldPath, invalid, required } from '../../../../model/field-error.ts'
 import { field, type Schema, s } from '../../../../schema/schema.ts'
 import { readOnly, requiredText, secretRef, text } from './fields.ts'
 
 export const nfs = s.object(
   {
-    server: requiredText(1, 'The host that exports it.'),
-    path: requiredText(2, 'The exported directory, from the root.'),
+    server: requiredText(1, 'Host name or IP address of the NFS server.'),
+    path: requiredText(2, 'Absolute path of the exported directory.'),
     readOnly: readOnly(3),
   },
   {
     name: 'NFSVolumeSource',
-    doc: 'A directory that an NFS server exports.',
+    doc: 'A directory exported by an NFS server.',
     check: ({ path = '' }, place) =>
       path.startsWith('/') ? [] : [invalid(child(place, 'path'), path, 'must be an absolute path')],
   },
 )
 
 export const glusterfsFields = {
-  endpoints: requiredText(1, 'The Endpoints that list the hosts of the cluster.'),
-  path: requiredText(2, 'The name of the volume.'),
+  endpoints: requiredText(1, 'Name of the Endpoints object that lists the Glusterfs servers.'),
+  path: requiredText(2, 'Name of the Glusterfs volume.'),
   readOnly: readOnly(3),
 }
 
 export const azureFileFields = {
-  secretName: requiredText(1, 'The Secret with the name and key of the account.'),
-  shareName: requiredText(2, 'The name of the share.'),
+  secretName: requiredText(1, 'Name of the Secret with the name and key of the Azure storage account.'),
+  shareName: requiredText(2, 'Name of the Azure Files share.'),
   readOnly: readOnly(3),
 }
 
 export function cephfsWith<S extends Schema>(name: string, reference: S) {
   return s.object(
     {
-      monitors: field(1, s.list(s.string()), { required: true, doc: 'The monitors of the cluster.' }),
-      path: text(2, 'The directory to mount; the root if unset.'),
-      user: text(3, 'The user to mount as; admin if unset.'),
-      secretFile: text(4, 'The file on the node with the key of the user.'),
+      monitors: field(1, s.list(s.string()), { required: true, doc: 'Addresses of the Ceph monitors.' }),
+      path: text(2, 'Directory to mount. Defaults to the root of the file system.'),
+      user: text(3, 'Ceph user. Defaults to admin.'),
+      secretFile: text(4, 'Path on the node of the file with the key of the user.'),
       secretRef: secretRef(5, reference),
       readOnly: readOnly(6),
     },
-    { name, doc: 'A directory of CephFS.' },
+    { name, doc: 'A CephFS directory.' },
   )
 }
 
 export const quobyte = s.object(
   {
-    registry: requiredText(1, 'The registries, as host:port, separated by commas.'),
-    volume: requiredText(2, 'The name of the volume.'),
+    registry: requiredText(1, 'Addresses of the Quobyte registries as `host:port`, separated by commas.'),
+    volume: requiredText(2, 'Name of the Quobyte volume.'),
     readOnly: readOnly(3),
-    user: text(4, 'The user to mount as.'),
-    group: text(5, 'The group to mount as.'),
-    tenant: text(6, 'The tenant that owns the volume.'),
+    user: text(4, 'User to mount the volume as.'),
+    group: text(5, 'Group to mount the volume as.'),
+    tenant: text(6, 'Tenant that owns the volume. At most 64 characters.'),
   },
-  { name: 'QuobyteVolumeSource', doc: 'A volume of Quobyte.', check: checkQuobyte },
+  { name: 'QuobyteVolumeSource', doc: 'A Quobyte volume.', check: checkQuobyte },
 )
 
 const maxTenantLength = 64

@@ -1,4 +1,4 @@
-/** A path on the node itself as the content of a volume. */
+/** Volume source on a path of the node. */
 import { child, type FieldError, type FieldPath, invalid, notSupported } from '../../../../model/field-error.ts'
 import { field, s } from '../../../../schema/schema.ts'
 import { requiredText } from './fields.ts'
@@ -16,16 +16,16 @@ const hostPathTypes = [
 
 export const hostPath = s.object(
   {
-    path: requiredText(1, 'The path on the node. Links are followed.'),
+    path: requiredText(1, 'Path on the node. Must not contain `..`. Symbolic links are followed.'),
     type: field(2, s.string(), {
       zero: 'keep',
       default: '',
-      doc: 'What must be there: Directory, File, Socket, CharDevice or BlockDevice; with OrCreate it is made. Empty: anything.',
+      doc: 'Required type of the path: Directory, DirectoryOrCreate, File, FileOrCreate, Socket, CharDevice or BlockDevice. Empty skips the check.',
     }),
   },
   {
     name: 'HostPathVolumeSource',
-    doc: 'A file or directory of the node. A pod that can write to it may control the node.',
+    doc: 'A file or directory on the node. A pod with write access to it may be able to control the node.',
     check: ({ path = '', type = '' }, place) => {
       if (path === '') return []
       const typeFaults = hostPathTypes.includes(type) ? [] : [notSupported(child(place, 'type'), type, hostPathTypes)]

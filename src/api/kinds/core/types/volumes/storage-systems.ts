@@ -1,4 +1,4 @@
-/** Storage systems with volumes of their own, and drivers, as the content of volumes. */
+/** Volume sources on storage systems and volume drivers. */
 import {
   at,
   child,
@@ -16,12 +16,12 @@ import { flag, fsType, readOnly, requiredText, secretRef, text } from './fields.
 
 export const flocker = s.object(
   {
-    datasetName: text(1, 'The name of the dataset. Deprecated: use its id.'),
-    datasetUUID: text(2, 'The id of the dataset.'),
+    datasetName: text(1, 'Name of the dataset. Deprecated: use datasetUUID. Exactly one of the two must be set.'),
+    datasetUUID: text(2, 'UUID of the dataset.'),
   },
   {
     name: 'FlockerVolumeSource',
-    doc: 'A dataset of Flocker.',
+    doc: 'A Flocker dataset.',
     check: ({ datasetName = '', datasetUUID = '' }, path) => [
       ...(datasetName === '' && datasetUUID === ''
         ? [required(path, 'either datasetName or datasetUUID is needed')]
@@ -35,32 +35,35 @@ export const flocker = s.object(
 )
 
 export const portworxVolume = s.object(
-  { volumeID: requiredText(1, 'The id of the volume.'), fsType: fsType(2), readOnly: readOnly(3) },
-  { name: 'PortworxVolumeSource', doc: 'A volume of Portworx.' },
+  { volumeID: requiredText(1, 'ID of the Portworx volume.'), fsType: fsType(2), readOnly: readOnly(3) },
+  { name: 'PortworxVolumeSource', doc: 'A Portworx volume.' },
 )
 
-/** In these two the name of the volume is required, though the published schema does not say so. */
+/** ScaleIO and StorageOS require a volume name, although the published schema declares it as optional. */
 const volumeName = (tag: number) =>
-  field(tag, s.string(), { required: true, published: 'optional', doc: 'The name of the volume. Needed.' })
+  field(tag, s.string(), { required: true, published: 'optional', doc: 'Name of the volume. Required.' })
 
 export function scaleIoWith<S extends Schema>(name: string, reference: S) {
   return s.object(
     {
-      gateway: requiredText(1, 'The address of the gateway of the API.'),
-      system: requiredText(2, 'The name of the storage system.'),
-      secretRef: field(3, reference, { published: 'required', doc: 'The Secret to identify with.' }),
-      sslEnabled: flag(4, 'Whether to speak to the gateway over TLS.'),
-      protectionDomain: text(5, 'The protection domain of the storage.'),
-      storagePool: text(6, 'The pool in the protection domain.'),
+      gateway: requiredText(1, 'Address of the ScaleIO API gateway.'),
+      system: requiredText(2, 'Name of the ScaleIO storage system.'),
+      secretRef: field(3, reference, {
+        published: 'required',
+        doc: 'Secret with the credentials for the ScaleIO system.',
+      }),
+      sslEnabled: flag(4, 'Whether to use TLS for the connection to the gateway. Defaults to false.'),
+      protectionDomain: text(5, 'ScaleIO protection domain of the storage.'),
+      storagePool: text(6, 'ScaleIO storage pool in the protection domain.'),
       storageMode: field(7, s.string(), {
         default: 'ThinProvisioned',
-        doc: 'How space is taken: ThinProvisioned or ThickProvisioned.',
+        doc: 'Storage allocation mode: ThinProvisioned or ThickProvisioned. Defaults to ThinProvisioned.',
       }),
       volumeName: volumeName(8),
-      fsType: field(9, s.string(), { default: 'xfs', doc: 'The file system on it.' }),
+      fsType: field(9, s.string(), { default: 'xfs', doc: 'File system type of the volume. Defaults to xfs.' }),
       readOnly: readOnly(10),
     },
-    { name, doc: 'A volume of ScaleIO.' },
+    { name, doc: 'A ScaleIO volume.' },
   )
 }
 
@@ -68,14 +71,14 @@ export function storageOsWith<S extends Schema>(name: string, reference: S) {
   return s.object(
     {
       volumeName: volumeName(1),
-      volumeNamespace: text(2, 'The scope of the name within StorageOS; the namespace of the pod if unset.'),
+      volumeNamespace: text(2, 'Scope of the volume name within StorageOS. Defaults to the namespace of the pod.'),
       fsType: fsType(3),
       readOnly: readOnly(4),
       secretRef: secretRef(5, reference),
     },
     {
       name,
-      doc: 'A volume of StorageOS.',
+      doc: 'A StorageOS volume.',
       check: ({ volumeName = '', volumeNamespace = '' }, path) => [
         ...checkLabel(volumeName, child(path, 'volumeName')),
         ...checkLabel(volumeNamespace, child(path, 'volumeNamespace')),
@@ -84,7 +87,7 @@ export function storageOsWith<S extends Schema>(name: string, reference: S) {
   )
 }
 
-/** A name that is not there is no fault here. */
+/** Accepts an empty name. Another check reports missing names. */
 function checkLabel(name: string, path: FieldPath): FieldError[] {
   return name === '' ? [] : checkDnsLabel(name).map((fault) => invalid(path, name, fault))
 }
@@ -92,17 +95,22 @@ function checkLabel(name: string, path: FieldPath): FieldError[] {
 export function flexVolumeWith<S extends Schema>(name: string, reference: S) {
   return s.object(
     {
-      driver: requiredText(1, 'The name of the driver.'),
+      driver: requiredText(1, 'Name of the FlexVolume driver.'),
       fsType: fsType(2),
       secretRef: secretRef(3, reference),
       readOnly: readOnly(4),
-      options: field(5, s.map(s.string()), { doc: 'Options for the driver.' }),
+      options: field(5, s.map(s.string()), {
+        doc: 'Options passed to the driver. Keys in the domain of the system are reserved.',
+      }),
     },
-    { name, doc: 'A volume of a driver that is installed on the node.', check: checkFlexOptions },
+    { name, doc: 'A volume managed by a FlexVolume driver installed on the node.', check: checkFlexOptions },
   )
 }
 
-/** The node passes information about the Pod to a driver in options of the vendor's own. */
+/**
+ * Rejects keys in the vendor's domain, because the node agent uses them to pass information about the pod to the
+ * driver.
+ */
 function checkFlexOptions(
   { options = {} }: { options?: { [key: string]: string } },
   path: FieldPath,
@@ -115,7 +123,7 @@ function checkFlexOptions(
 
 const maxDriverNameLength = 63
 
-/** The name of a CSI driver: a DNS subdomain, whose letters may be capital. */
+/** Checks the name of a CSI driver: a DNS subdomain that may contain upper-case letters. */
 export function checkDriverName(name: string, path: FieldPath): FieldError[] {
   return [
     ...(name === '' ? [required(path)] : []),
