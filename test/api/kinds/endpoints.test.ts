@@ -1,4 +1,4 @@
-/** Endpoints: every rule of addresses and ports, what is filled in, creation by PUT, and the column of addresses. */
+/** Endpoints: validation of addresses and ports, defaults, creation by PUT, and the address column. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'
@@ -13,7 +13,7 @@ function create(...subsets: JsonObject[]) {
   return createBy(endpoints, { metadata: { name: 'e' }, subsets })
 }
 
-test('addresses are those that mean the same on every host', () => {
+test('unspecified, loopback and link-local addresses are rejected', () => {
   for (const ip of ['', 'x', '10.0.0.256', '10.0.0.1%eth0', '::1', '127.1.2.3', '169.254.9.9', 'fe80::1'])
     assert.deepEqual(create({ addresses: [{ ip }] }).faults, ['Invalid subsets[0].addresses[0].ip'], ip)
   for (const ip of ['224.0.0.1', 'ff02::1', 'ff12::9', '0.0.0.0', '::', '::ffff:127.0.0.1'])
@@ -35,18 +35,18 @@ const bad: readonly (readonly [subset: JsonObject, ...faults: string[]])[] = [
   [{ addresses: [good], ports: [{ port: 1 }, { port: 2, name: 'b' }] }, 'Required subsets[0].ports[0].name'],
 ]
 
-test('subsets, addresses and ports are held to their rules', () => {
+test('invalid subsets, addresses and ports are rejected', () => {
   for (const [subset, ...faults] of bad) assert.deepEqual(create(subset).faults, faults, JSON.stringify(subset))
   const second = create({ addresses: [good] }, { addresses: [{ ip: 'x' }], ports: [{ port: 0 }] })
   assert.deepEqual(second.faults, ['Invalid subsets[1].addresses[0].ip', 'Invalid subsets[1].ports[0].port'])
 })
 
-test('a port is one of TCP unless it says otherwise', () => {
+test('the protocol of a port defaults to TCP', () => {
   const { object } = create({ addresses: [good, good], ports: [{ port: 80, protocol: '' }] })
   assert.deepEqual(asJson(object).subsets, [{ addresses: [good, good], ports: [{ port: 80, protocol: 'TCP' }] }])
 })
 
-test('endpoints go through the server: made by PUT, listed, deleted', async (t) => {
+test('the server creates endpoints by PUT, lists and deletes them', async (t) => {
   const client = (await serve(t)).client()
   const path = '/api/v1/namespaces/default/endpoints'
   const two = [{ ip: '10.0.0.1' }, { ip: 'fd00::2' }]

@@ -1,4 +1,4 @@
-/** Event: what is demanded of older and newer tellers, what a table shows, what it is found by, its ways through the server. */
+/** Event: validation for older and newer reporters, table columns, field selectors, and requests to the server. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'
@@ -23,7 +23,7 @@ function sent(fields: JsonObject, namespace = 'ns'): JsonObject {
   return { apiVersion: 'v1', kind: 'Event', metadata: { name: 'e', namespace }, ...fields }
 }
 
-test('what is not sent is written as unset', () => {
+test('fields that are not sent are returned as unset', () => {
   const { object } = createBy(kind, sent({ series: {} }))
   const { metadata: _, apiVersion: _v, kind: _k, ...fields } = asJson(object) as JsonObject
   assert.deepEqual(fields, {
@@ -41,35 +41,75 @@ test('what is not sent is written as unset', () => {
 const place = ['Invalid involvedObject.namespace']
 const nobody = ['Invalid reportingController', 'Required reportingController']
 const rows: readonly (readonly [what: string, namespace: string, fields: JsonObject, faults: readonly string[]])[] = [
-  ['older: nothing but the namespace', 'ns', { involvedObject: { namespace: 'ns' } }, []],
-  ['older: any type, any length', 'ns', { involvedObject: about, type: 'Odd', message: 'm'.repeat(2000) }, []],
-  ['older: no namespace', 'ns', { involvedObject: { name: 'p' } }, place],
-  ['older: no object', 'ns', {}, place],
-  ['older: no namespace, in default', 'default', { involvedObject: { kind: 'Node', name: 'n' } }, []],
-  ['older: no namespace, in kube-system', 'kube-system', { involvedObject: { name: 'n' } }, place],
-  ['older: another namespace', 'default', { involvedObject: about }, place],
-  ['newer: complete', 'ns', newer, []],
-  ['newer: any type', 'ns', { ...newer, type: 'Odd' }, []],
-  ['newer: any namespace', 'other', newer, []],
-  ['newer: no namespace', 'ns', { ...newer, involvedObject: { name: 'n' } }, place],
-  ['newer: no namespace, in default', 'default', { ...newer, involvedObject: { name: 'n' } }, []],
-  ['newer: no namespace, in kube-system', 'kube-system', { ...newer, involvedObject: {} }, []],
+  ['older reporter: only a namespace is required', 'ns', { involvedObject: { namespace: 'ns' } }, []],
   [
-    'newer: nothing but the time',
+    'older reporter: any type and length is accepted',
+    'ns',
+    { involvedObject: about, type: 'Odd', message: 'm'.repeat(2000) },
+    [],
+  ],
+  [
+    'older reporter: an event about a cluster-scoped object outside default is rejected',
+    'ns',
+    { involvedObject: { name: 'p' } },
+    place,
+  ],
+  ['older reporter: an event without an object is rejected', 'ns', {}, place],
+  [
+    'older reporter: an event about a cluster-scoped object in default is accepted',
+    'default',
+    { involvedObject: { kind: 'Node', name: 'n' } },
+    [],
+  ],
+  [
+    'older reporter: an event about a cluster-scoped object in kube-system is rejected',
+    'kube-system',
+    { involvedObject: { name: 'n' } },
+    place,
+  ],
+  ['older reporter: an object in another namespace is rejected', 'default', { involvedObject: about }, place],
+  ['newer reporter: a complete event is accepted', 'ns', newer, []],
+  ['newer reporter: any type is accepted', 'ns', { ...newer, type: 'Odd' }, []],
+  ['newer reporter: an object in another namespace is accepted', 'other', newer, []],
+  [
+    'newer reporter: an event about a cluster-scoped object outside default is rejected',
+    'ns',
+    { ...newer, involvedObject: { name: 'n' } },
+    place,
+  ],
+  [
+    'newer reporter: an event about a cluster-scoped object in default is accepted',
+    'default',
+    { ...newer, involvedObject: { name: 'n' } },
+    [],
+  ],
+  [
+    'newer reporter: an event about a cluster-scoped object in kube-system is accepted',
+    'kube-system',
+    { ...newer, involvedObject: {} },
+    [],
+  ],
+  [
+    'newer reporter: an event with only the time is rejected',
     'ns',
     { involvedObject: about, eventTime },
     [...nobody, 'Required action', 'Required reason', 'Required reportingInstance'].sort(),
   ],
-  ['newer: nobody', 'ns', { ...newer, reportingComponent: '' }, nobody],
-  ['newer: a teller without a good name', 'ns', { ...newer, reportingComponent: 'a/b/c' }, nobody.slice(0, 1)],
+  ['newer reporter: a missing reportingComponent is rejected', 'ns', { ...newer, reportingComponent: '' }, nobody],
   [
-    'newer: as long as can be, in bytes',
+    'newer reporter: an invalid reportingComponent is rejected',
+    'ns',
+    { ...newer, reportingComponent: 'a/b/c' },
+    nobody.slice(0, 1),
+  ],
+  [
+    'newer reporter: texts of the maximum length in bytes are accepted',
     'ns',
     { ...newer, action: 'é'.repeat(64), reason: 'r'.repeat(128), message: 'm'.repeat(1024) },
     [],
   ],
   [
-    'newer: too long',
+    'newer reporter: longer texts are rejected',
     'ns',
     {
       ...newer,
@@ -85,7 +125,7 @@ const rows: readonly (readonly [what: string, namespace: string, fields: JsonObj
 for (const [what, namespace, fields, faults] of rows)
   test(what, () => assert.deepEqual(createBy(kind, sent(fields, namespace)).faults, faults))
 
-test('an update is judged as a new one is, and may change anything', () => {
+test('an update is validated like a new event and may change any field', () => {
   const { object } = createBy(kind, sent(newer))
   const changed = { ...newer, reason: 'Other', type: 'Odd', count: 3, series: { count: 1 } }
   assert.deepEqual(updateBy(kind, object, sent(changed)).faults, [])
@@ -96,24 +136,24 @@ test('an update is judged as a new one is, and may change anything', () => {
 const first = '2030-01-02T03:03:05Z'
 const last = '2030-01-02T03:03:55Z'
 const cells: readonly (readonly [what: string, fields: JsonObject, shown: JsonObject])[] = [
-  ['nothing', {}, { 'Last Seen': '<unknown>', 'First Seen': '<unknown>', Object: '', Source: '', Count: 1 }],
+  ['an empty event', {}, { 'Last Seen': '<unknown>', 'First Seen': '<unknown>', Object: '', Source: '', Count: 1 }],
   [
-    'an older one',
+    'an event of an older reporter',
     { involvedObject: about, firstTimestamp: first, lastTimestamp: last, count: 3, source: { component: 'c' } },
     { 'Last Seen': '10s', 'First Seen': '60s', Object: 'pod/p', Source: 'c', Count: 3 },
   ],
   [
-    'an older one that happened once',
+    'an event of an older reporter that occurred once',
     { involvedObject: { kind: 'Node' }, firstTimestamp: first, source: { component: 'c', host: 'h' } },
     { 'Last Seen': '60s', 'First Seen': '60s', Object: 'node', Source: 'c, h', Count: 1 },
   ],
   [
-    'a newer one',
+    'an event of a newer reporter',
     newer,
     { 'Last Seen': '4m5s', 'First Seen': '4m5s', Object: 'pod/p', Source: 'example.com/teller, teller-1', Count: 1 },
   ],
   [
-    'a series',
+    'a repeated event',
     { ...newer, count: 9, lastTimestamp: first, series: { count: 2, lastObservedTime: '2030-01-02T03:04:04.000000Z' } },
     {
       'Last Seen': '1s',
@@ -126,7 +166,7 @@ const cells: readonly (readonly [what: string, fields: JsonObject, shown: JsonOb
 ]
 
 for (const [what, fields, shown] of cells)
-  test(`cells of ${what}`, () => {
+  test(`table cells of ${what}`, () => {
     const { object } = createBy(kind, sent(fields))
     const row = kind.views.columns!.map(
       ({ name, cell }) => [name, cell(object, ruleContext.now, vendorOf('orch'))] as const,
@@ -135,7 +175,7 @@ for (const [what, fields, shown] of cells)
     assert.deepEqual(seen, shown)
   })
 
-test('a teller is found by either name', () => {
+test('an event can be selected by source and by reportingComponent', () => {
   const selected = (fields: JsonObject) => kind.views.selectable!(createBy(kind, sent(fields)).object)
   const { source, reportingComponent } = selected(newer)
   assert.deepEqual([source, reportingComponent], ['example.com/teller', 'example.com/teller'])
@@ -160,7 +200,7 @@ const client = (await serve({ after })).client()
 const path = '/api/v1/namespaces/default/events'
 const told = { involvedObject: { kind: 'ConfigMap', name: 'told', namespace: 'default' } }
 
-test('a PUT creates it, the next one changes it', async () => {
+test('a PUT creates an event and the next PUT updates it', async () => {
   const body = sent({ ...told, count: 1 }, 'default')
   const created = await client.put(`${path}/e`, body)
   assert.deepEqual([created.status, created.body.count], [201, 1])
@@ -169,14 +209,14 @@ test('a PUT creates it, the next one changes it', async () => {
   assert.equal((await client.put(`${path}/other`, { ...body, metadata: { name: 'other', uid: 'x' } })).status, 409)
 })
 
-test('any name that can stand in a path will do', async () => {
+test('any name that is valid in a path is accepted', async () => {
   for (const name of ['Upper_Case', 'a:b', 'é', '~', 'n'.repeat(512)]) {
     const { status, body } = await client.post(path, { ...told, metadata: { name } })
     assert.deepEqual([status, body.metadata?.name], [201, name], name)
     assert.equal((await client.get(`${path}/${encodeURIComponent(name)}`)).body.metadata.name, name)
   }
   const generated = await client.post(path, { ...told, metadata: { generateName: `${'a'.repeat(57)}\u{1f600}` } })
-  assert.match(generated.body.metadata.name, /^a{57}[a-z0-9]{5}$/, 'a character is cut off whole')
+  assert.match(generated.body.metadata.name, /^a{57}[a-z0-9]{5}$/, 'a multi-byte character is never split')
   for (const name of ['a/b', '..', 'a\0', 'n'.repeat(513), 'é'.repeat(257)]) {
     const metadata = { name }
     const { status, body } = await client.post(path, { ...told, metadata })
@@ -184,7 +224,7 @@ test('any name that can stand in a path will do', async () => {
   }
 })
 
-test('the events of an object are listed and watched by it', async (t) => {
+test('the events of an object can be listed and watched by field selector', async (t) => {
   const mine = { involvedObject: { ...told.involvedObject, name: 'mine' } }
   const query = 'fieldSelector=involvedObject.name=mine,involvedObject.kind=ConfigMap,involvedObject.uid='
   const stop = new AbortController()
@@ -201,7 +241,7 @@ test('the events of an object are listed and watched by it', async (t) => {
   assert.deepEqual([refused.status, refused.body.reason], [400, 'BadRequest'])
 })
 
-test('it goes at once, however its deletion is asked for', async () => {
+test('an event is deleted immediately with every propagation policy', async () => {
   for (const policy of ['Orphan', 'Foreground', 'Background']) {
     await client.post(path, { ...told, metadata: { name: 'going', finalizers: ['orphan'] } })
     assert.equal((await client.delete(`${path}/going?propagationPolicy=${policy}`)).status, 200, policy)
@@ -209,7 +249,7 @@ test('it goes at once, however its deletion is asked for', async () => {
   }
 })
 
-test('names are DNS names for the newer form alone; finalizers need a domain there alone', async () => {
+test('only the events group requires DNS names and finalizers with a domain', async () => {
   const newerPath = '/apis/events.orch.io/v1/namespaces/default/events'
   const { reportingComponent: reportingController, involvedObject: _, ...fields } = newer
   const strict = { ...fields, reportingController, regarding: told.involvedObject, type: 'Normal' }
@@ -227,7 +267,7 @@ test('names are DNS names for the newer form alone; finalizers need a domain the
   assert.deepEqual([await patch(newerPath), await patch(path)], [422, 200])
 })
 
-test('the newer form judges metadata beside the rest, and tells a count of none', async () => {
+test('the events group reports metadata errors with the others and returns a missing count as 0', async () => {
   const newerPath = '/apis/events.orch.io/v1/namespaces/default/events'
   const refused = await client.post(newerPath, { metadata: {}, regarding: { namespace: 'default' } })
   const fields = refused.body.details.causes.map(({ field }: { field: string }) => field)

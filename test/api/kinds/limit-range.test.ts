@@ -1,4 +1,4 @@
-/** LimitRange: which bounds follow from which, and every rule that they are held to. */
+/** LimitRange: derived defaults and validation. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'
@@ -27,7 +27,7 @@ const filled: readonly (readonly [sent: JsonObject, added: JsonObject])[] = [
   [{ max: { cpu: '0.00001' } }, { max: { cpu: '1m' }, default: { cpu: '1m' }, defaultRequest: { cpu: '1m' } }],
 ]
 
-test('what containers get follows from their bounds', () => {
+test('defaults of containers are derived from their bounds', () => {
   for (const [sent, added] of filled) {
     const { object, faults } = create({ type: 'Container', ...sent })
     assert.deepEqual(faults, [], JSON.stringify(sent))
@@ -41,7 +41,7 @@ test('what containers get follows from their bounds', () => {
     assert.deepEqual(asJson(create(item).object).spec, { limits: [item] })
 })
 
-/** What is wrong with a single item, at paths below it. */
+/** Invalid items with the expected errors. Paths are relative to the item. */
 const bad: readonly (readonly [item: JsonObject, ...faults: string[]])[] = [
   [{ max: { cpu: '1' } }, 'Invalid type'],
   [{ type: 'a b' }, 'Invalid type'],
@@ -88,7 +88,7 @@ const bad: readonly (readonly [item: JsonObject, ...faults: string[]])[] = [
   ],
 ]
 
-test('bounds are held to their rules', () => {
+test('invalid bounds are rejected', () => {
   for (const [item, ...faults] of bad) {
     const told = faults.map((fault) => fault.replace(' ', ' spec.limits[0].')).sort()
     assert.deepEqual(create(item).faults, told, JSON.stringify(item))
@@ -104,13 +104,13 @@ test('bounds are held to their rules', () => {
     assert.deepEqual(create(item).faults, [], JSON.stringify(item))
 })
 
-test('one that nobody names gets a name', () => {
+test('a LimitRange without a name gets a generated one', () => {
   const { object, faults } = createBy(limitRange, { metadata: {}, spec: { limits: [] } })
   assert.deepEqual(faults, [])
   assert.match(object.metadata.name!, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
 })
 
-test('a range goes through the server: made by PUT, without a generation, with the usual columns', async (t) => {
+test('the server creates a LimitRange by PUT, sets no generation and shows the default columns', async (t) => {
   const client = (await serve(t)).client()
   const path = '/api/v1/namespaces/default/limitranges'
   const range = { metadata: { name: 'l' }, spec: { limits: [{ type: 'Pod', max: { cpu: '1.50' } }] } }

@@ -1,4 +1,4 @@
-/** Namespace: its state is what the server says unless it is said well, and its finalizers have names. */
+/** Namespace: phase, finalizers and deletion. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { serve } from '../../support/in-process.ts'
@@ -6,7 +6,7 @@ import { serve } from '../../support/in-process.ts'
 const client = (await serve({ after })).client()
 const namespaces = '/api/v1/namespaces'
 
-test('a namespace without a state is active', async () => {
+test('an empty phase defaults to Active', async () => {
   await client.post(namespaces, { metadata: { name: 'a' } })
   for (const status of [{}, null, undefined, { phase: '' }]) {
     const { status: code, body } = await client.put(`${namespaces}/a/status`, { metadata: { name: 'a' }, status })
@@ -18,7 +18,7 @@ test('a namespace without a state is active', async () => {
   assert.equal((await client.put(`${namespaces}/a/status`, { metadata: { name: 'a' } })).status, 422)
 })
 
-test('only a status is judged by the state that it tells', async () => {
+test('only a status update validates the phase', async () => {
   const object = { metadata: { name: 'told', deletionTimestamp: '2030-01-01T00:00:00Z' } }
   await client.post(namespaces, { metadata: { name: 'told' } })
   for (const [path, ...fields] of [
@@ -30,7 +30,7 @@ test('only a status is judged by the state that it tells', async () => {
   }
 })
 
-test('a finalizer has a domain, or is one that everybody knows', async () => {
+test('a finalizer needs a domain unless it is a standard one', async () => {
   const cases: readonly (readonly [finalizer: string | null, ...fields: string[]])[] = [
     ['orch'],
     ['orphan'],
@@ -62,7 +62,7 @@ async function faultsOf(object: object): Promise<string[]> {
   return body.details.causes.map(({ field }: { field: string }) => field).sort()
 }
 
-test('what cannot be created in one that is going is refused by the name that was sent, drawn or not', async () => {
+test('an error in a terminating namespace reports the requested name or generateName', async () => {
   await client.post('/api/v1/namespaces', { metadata: { name: 'going' } })
   await client.delete('/api/v1/namespaces/going')
   const path = '/api/v1/namespaces/going/configmaps'
@@ -77,7 +77,7 @@ test('what cannot be created in one that is going is refused by the name that wa
   }
 })
 
-test('the first deletion marks even a namespace that nothing holds; an update or a second deletion ends it', async () => {
+test('the first deletion only marks an empty namespace, and a later update or deletion removes it', async () => {
   for (const [name, end] of [
     ['twice', () => client.delete(`${namespaces}/twice`)],
     ['again', () => client.put(`${namespaces}/again/finalize`, { metadata: { name: 'again' }, spec: {} })],
@@ -91,7 +91,7 @@ test('the first deletion marks even a namespace that nothing holds; an update or
   }
 })
 
-test('a PUT without generateName leaves none, also through a sub-resource', async () => {
+test('a PUT without generateName removes it, also through a subresource', async () => {
   const { body } = await client.post(namespaces, { metadata: { generateName: 'drawn-' } })
   const { name } = body.metadata
   assert.equal(body.metadata.generateName, 'drawn-')
@@ -99,7 +99,7 @@ test('a PUT without generateName leaves none, also through a sub-resource', asyn
   assert.equal(finalized.body.metadata.generateName, undefined)
 })
 
-test('the first deletion has no grace period, a later one that waits for finalizers has one that is over', async () => {
+test('the first deletion sets no grace period, and a later deletion that waits for finalizers sets it to 0', async () => {
   const metadata = { name: 'held', finalizers: ['example.com/held'] }
   await client.post(namespaces, { metadata })
   await client.put(`${namespaces}/held/finalize`, { metadata, spec: { finalizers: [] } })

@@ -1,4 +1,4 @@
-/** Node: taints, ranges of addresses, what is set once, its status and its columns. */
+/** Node: taints, pod address ranges, immutable fields, status and table columns. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'
@@ -10,7 +10,7 @@ import { createBy, updateBy } from './rules.ts'
 const sent = (spec: JsonObject, more: JsonObject = {}) => ({ metadata: { name: 'n' }, spec, ...more })
 const create = (spec: JsonObject, more: JsonObject = {}) => createBy(node, sent(spec, more))
 
-test('the first range is told twice', () => {
+test('podCIDR equals the first entry of podCIDRs', () => {
   const cases: readonly (readonly [sent: JsonObject, podCIDRs: string[]])[] = [
     [{ podCIDR: '10.0.0.0/24' }, ['10.0.0.0/24']],
     [{ podCIDRs: ['fd00::/64', '10.0.0.0/8'] }, ['fd00::/64', '10.0.0.0/8']],
@@ -50,7 +50,7 @@ const bad: readonly (readonly [spec: JsonObject, ...faults: string[]])[] = [
   ],
 ]
 
-test('taints and ranges are held to their rules', () => {
+test('invalid taints, ranges and amounts are rejected', () => {
   for (const [spec, ...faults] of bad) assert.deepEqual(create(spec).faults, faults, JSON.stringify(spec))
   const twice = ['NoSchedule', 'NoExecute'].map((effect) => ({ key: 'k', effect }))
   assert.deepEqual(create({ taints: twice }).faults, [])
@@ -73,7 +73,7 @@ test('an extended resource beyond 64 bits is rejected', () => {
   assert.deepEqual(faultsOf('9223372036854775'), [])
 })
 
-test('avoided pods are told by their controllers', () => {
+test('the preferAvoidPods annotation must be JSON that names controllers', () => {
   const key = 'scheduler.alpha.orch.io/preferAvoidPods'
   const faultsOf = (text: string) => createBy(node, { metadata: { name: 'n', annotations: { [key]: text } } }).faults
   const entry = (podController: object) => JSON.stringify({ preferAvoidPods: [{ podSignature: { podController } }] })
@@ -85,7 +85,7 @@ test('avoided pods are told by their controllers', () => {
   assert.deepEqual([...faultsOf(entry({ controller: true })), ...faultsOf('{}'), ...faultsOf('')], [])
 })
 
-test('ranges and the id of the provider are set once', () => {
+test('pod ranges and the provider ID are immutable once set', () => {
   const before = create({}).object
   const ranges = { podCIDRs: ['10.0.0.0/24'], providerID: 'c://1' }
   assert.deepEqual(updateBy(node, before, sent(ranges)).faults, [])
@@ -103,7 +103,7 @@ test('ranges and the id of the provider are set once', () => {
   assert.deepEqual(told, ['Duplicate status.addresses[2]'])
 })
 
-test('the configuration of the agent is not taken', () => {
+test('the node agent configuration is dropped', () => {
   const configSource = { configMap: { name: 'c', namespace: 'n', kubeletConfigKey: 'k' } }
   const status = { config: { assigned: configSource } }
   const { object } = create({ configSource }, { status })
@@ -113,7 +113,7 @@ test('the configuration of the agent is not taken', () => {
   assert.equal('config' in (reported.status as object), false)
 })
 
-test('a node goes through the server: a given status, status apart, selectors, table', async (t) => {
+test('the server creates, updates, selects, lists and deletes a node', async (t) => {
   const client = (await serve(t)).client()
   const path = '/api/v1/nodes'
   const addresses = [
@@ -156,7 +156,7 @@ test('a node goes through the server: a given status, status apart, selectors, t
   assert.deepEqual([deleted.status, deleted.body.kind], [200, 'Status'])
 })
 
-test('what pods can get is what the node has, unless it says otherwise', () => {
+test('allocatable defaults to capacity unless it is sent', () => {
   const statusOf = (status: JsonObject) => asJson(create({}, { status }).object).status as JsonObject
   const capacity = { cpu: '2', storage: '0.0001' }
   assert.deepEqual(statusOf({ capacity }).allocatable, { cpu: '2', storage: '1m' })

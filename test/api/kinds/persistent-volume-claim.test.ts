@@ -1,4 +1,4 @@
-/** PersistentVolumeClaim: what is asked for and may change, data sources and gates, its status and its columns. */
+/** PersistentVolumeClaim: validation, updates, data sources and feature gates, status and table columns. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'
@@ -41,7 +41,7 @@ const bad: readonly (readonly [spec: JsonObject, ...faults: string[]])[] = [
   [{ dataSource: { kind: 'PersistentVolumeClaim' } }, 'Required spec.dataSource.name'],
 ]
 
-test('what is asked for is held to its rules, and completed', () => {
+test('invalid claims are rejected, and valid ones get their defaults', () => {
   for (const [spec, ...faults] of bad) assert.deepEqual(create(spec).faults, faults, JSON.stringify(spec))
   const { object, faults } = createBy(persistentVolumeClaim, claim({}, { status: { phase: 'Bound' } }))
   assert.deepEqual([specOf(object).volumeMode, object.status, faults], ['Filesystem', { phase: 'Pending' }, []])
@@ -52,7 +52,7 @@ const snapshot = { apiGroup: 'snapshot.storage.orch.io', kind: 'VolumeSnapshot',
 const thing = { apiGroup: 'example.com', kind: 'Thing', name: 't' }
 const core = { kind: 'Pod', name: 'p' }
 
-test('dataSource takes a claim or a snapshot and drops the rest; dataSourceRef needs its gate', () => {
+test('dataSource accepts only a claim or a snapshot, and dataSourceRef requires its feature gate', () => {
   const sources = (spec: JsonObject, gates: ReadonlySet<FeatureGate>) => {
     const { object, faults } = create(spec, gates)
     const { dataSource, dataSourceRef } = specOf(object)
@@ -75,7 +75,7 @@ test('dataSource takes a claim or a snapshot and drops the rest; dataSourceRef n
   }
 })
 
-test('a source from a time when the gate was open stays', () => {
+test('a stored dataSourceRef is kept after its gate is disabled', () => {
   const { object } = create({ dataSourceRef: thing }, anySource)
   const next = updateBy(persistentVolumeClaim, object, claim({ dataSource: thing, dataSourceRef: thing }))
   assert.deepEqual([next.faults, specOf(next.object).dataSourceRef], [[], thing])
@@ -86,7 +86,7 @@ function bound(spec: JsonObject, status: JsonObject = {}): ApiObject {
   return { ...object, status: { phase: 'Bound', capacity: { storage: '1Gi' }, ...status } }
 }
 
-test('what is asked for stays, but for the volume, once, and for more of a bound claim', () => {
+test('only the volume name of a pending claim and the size of a bound claim may change', () => {
   const update = (before: ApiObject, spec: JsonObject, gates: ReadonlySet<FeatureGate> = new Set()) =>
     updateBy(persistentVolumeClaim, before, claim(spec), { gates }).faults
   const pending = create({}).object
@@ -115,7 +115,7 @@ test('what is asked for stays, but for the volume, once, and for more of a bound
   assert.deepEqual(update(grown, size('1Gi'), recovery), [shrunk])
 })
 
-test('a class may move from the old annotation to the field', () => {
+test('the class may move from the old annotation to the field', () => {
   const before = createBy(persistentVolumeClaim, claim({}, { annotations: { [betaClass]: 'slow' } })).object
   const update = (spec: JsonObject, annotations: JsonObject) =>
     updateBy(persistentVolumeClaim, before, claim(spec, { annotations })).faults
@@ -129,7 +129,7 @@ test('a class may move from the old annotation to the field', () => {
   assert.deepEqual(update({ storageClassName: 'slow' }, { [betaClass]: 'fast' }), ['Forbidden spec', place])
 })
 
-test('the status: sizes, and what is behind its gate', () => {
+test('status updates check sizes and drop gated fields', () => {
   const report = (before: ApiObject, status: JsonObject, gates: ReadonlySet<FeatureGate>) =>
     updateBy(persistentVolumeClaim, before, claim({}, { status }), { subresource: 'status', gates })
   const { object } = create({})
@@ -150,7 +150,7 @@ test('the status: sizes, and what is behind its gate', () => {
   assert.deepEqual(report(object, { resizeStatus: '' }, recovery).faults, [])
 })
 
-test('a claim goes through the server: status apart, table, gates', async (t) => {
+test('the server creates, updates, lists and deletes a claim', async (t) => {
   const server = await serve(t, ['--feature-gates=AnyVolumeDataSource=true'])
   const client = server.client()
   const path = '/api/v1/namespaces/default/persistentvolumeclaims'
@@ -168,7 +168,7 @@ test('a claim goes through the server: status apart, table, gates', async (t) =>
   assert.deepEqual([deleted.status, deleted.body.kind], [200, 'PersistentVolumeClaim'])
 })
 
-test('a status with a capacity beyond 64 bits is refused', () => {
+test('a status with a capacity beyond 64 bits is rejected', () => {
   const { object } = create(base)
   const told = (memory: string) =>
     updateBy(persistentVolumeClaim, object, claim(base, { status: { capacity: { memory } } }), {

@@ -1,4 +1,4 @@
-/** PersistentVolume: its sources and their rules as tables, what may change, and its ways through the server. */
+/** PersistentVolume: validation tables of its sources, updates, and requests to the server. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'
@@ -15,7 +15,7 @@ const iscsi = { targetPortal: '10.0.0.1:3260', iqn: 'iqn.2020-01.org.example:dis
 const csi = { driver: 'csi.example.org', volumeHandle: 'h' }
 const secretRef = { name: 's', namespace: 'n' }
 
-/** The least that each source takes, and what is written beside it. */
+/** The minimal form of each source, and the defaults that the server adds. */
 const good: { readonly [source: string]: readonly [sent: JsonObject, added?: JsonObject] } = {
   hostPath: [{ path: '/d' }, { type: '' }],
   gcePersistentDisk: [{ pdName: 'd' }],
@@ -50,7 +50,7 @@ const good: { readonly [source: string]: readonly [sent: JsonObject, added?: Jso
   csi: [csi],
 }
 
-test('every source is taken with the least it needs, and completed', () => {
+test('every source is accepted in its minimal form and gets its defaults', () => {
   assert.deepEqual(Object.keys(good), sourceNames)
   for (const [name, [sent, added]] of Object.entries(good)) {
     const { object, faults } = create({ [name]: sent, nodeAffinity })
@@ -68,7 +68,7 @@ test('a volume has exactly one source', () => {
   assert.deepEqual(create({ nfs, csi: {}, fc: {} }).faults, ['Forbidden spec.csi', 'Forbidden spec.fc'])
 })
 
-/** What is wrong with a source, at paths below it. */
+/** Invalid sources with the expected errors. Paths are relative to the source. */
 const bad: readonly (readonly [source: string, sent: JsonObject, faults: readonly string[]])[] = [
   ['hostPath', { type: 'Folder' }, ['Required path']],
   ['hostPath', { path: '../a', type: 'Folder' }, ['Invalid path', 'NotSupported type']],
@@ -119,7 +119,7 @@ const bad: readonly (readonly [source: string, sent: JsonObject, faults: readonl
   ],
 ]
 
-test('every source is held to its rules', () => {
+test('invalid sources are rejected', () => {
   for (const [name, sent, faults] of bad) {
     const expected = faults.map((fault) =>
       fault.replace(/^(\w+) ?/, (_, kind) => `${kind} spec.${name}${fault.includes(' ') ? '.' : ''}`),
@@ -128,7 +128,7 @@ test('every source is held to its rules', () => {
   }
 })
 
-test('capacity, modes, policy and class are checked', () => {
+test('invalid capacity, access modes, reclaim policy and class are rejected', () => {
   const faultsOf = (spec: JsonObject) => create({ nfs, ...spec }).faults
   assert.deepEqual(faultsOf({ capacity: {} }), ['NotSupported spec.capacity', 'Required spec.capacity'])
   assert.deepEqual(faultsOf({ capacity: { storage: '1', cpu: '0' } }), [
@@ -156,12 +156,12 @@ test('capacity, modes, policy and class are checked', () => {
   assert.deepEqual(create({ local: { path: '/d' } }).faults, ['Required spec.nodeAffinity'])
 })
 
-test('capacity is kept in thousandths, rounded up', () => {
+test('capacity is rounded up to thousandths', () => {
   assert.deepEqual(specOf(create({ nfs, capacity: { storage: '1.0001' } }).object).capacity, { storage: '1001m' })
   assert.deepEqual(specOf(create({ nfs, capacity: { storage: '2048Mi' } }).object).capacity, { storage: '2Gi' })
 })
 
-test('node affinity needs terms whose requirements make sense', () => {
+test('invalid node affinity terms are rejected', () => {
   const path = 'spec.nodeAffinity.required'
   const faultsOf = (affinity: JsonObject) =>
     create({ nfs, nodeAffinity: affinity }).faults.map((fault) => fault.replace(`${path}.nodeSelectorTerms[0]`, '~'))
@@ -183,7 +183,7 @@ test('node affinity needs terms whose requirements make sense', () => {
   assert.deepEqual(named({ key: 'spec.x', operator: 'In', values: ['a'] }), ['Invalid ~.matchFields[0].key'])
 })
 
-test('mount options in an annotation are for the sources that always took them', () => {
+test('the mount options annotation is accepted only for sources that predate the field', () => {
   const annotations = { 'volume.beta.orch.io/mount-options': 'ro' }
   const faultsOf = (spec: JsonObject) =>
     createBy(persistentVolume, volume({ ...base, ...spec }, { annotations })).faults
@@ -191,7 +191,7 @@ test('mount options in an annotation are for the sources that always took them',
   assert.deepEqual(faultsOf({ csi }), ['Forbidden metadata.annotations.volume.beta.orch.io/mount-options'])
 })
 
-test('the source, its mode and its nodes stay; the rest may change', () => {
+test('the source, the volume mode and the node affinity are immutable', () => {
   const secret = { controllerExpandSecretRef: secretRef }
   const cases: readonly (readonly [from: JsonObject, to: JsonObject, faults: readonly string[]])[] = [
     [{ nfs }, { nfs, capacity: { storage: '1' }, accessModes: ['ReadOnlyMany'], mountOptions: ['x'] }, []],
@@ -221,7 +221,7 @@ test('the source, its mode and its nodes stay; the rest may change', () => {
   }
 })
 
-test('a volume goes through the server: defaults, status, table, deletion', async (t) => {
+test('the server creates, updates, lists and deletes a volume', async (t) => {
   const client = (await serve(t)).client()
   const path = '/api/v1/persistentvolumes'
   const sent = { ...volume({ ...base, nfs, claimRef: { namespace: 'n', name: 'c' } }), status: { phase: 'Bound' } }
@@ -271,12 +271,12 @@ function specOf(object: Parameters<typeof asJson>[0]): JsonObject {
   return asJson(object).spec as JsonObject
 }
 
-test('a capacity beyond 64 bits is refused', () => {
+test('a capacity beyond 64 bits is rejected', () => {
   const faults = (storage: string) =>
     createBy(persistentVolume, { metadata: { name: 'v' }, spec: { ...base, nfs, capacity: { storage } } }).faults
   assert.deepEqual(faults('12345678901234567890'), ['Invalid spec.capacity[storage]'])
   assert.deepEqual(faults('9223372036854775807'), [])
-  // Kubernetes counts as zero bytes what a large suffix takes beyond 64 bits, and accepts it.
+  // Kubernetes treats a value with a large suffix beyond 64 bits as zero bytes, and accepts it.
   for (const storage of ['12E', '100P', '1e30']) assert.deepEqual(faults(storage), [], storage)
   assert.deepEqual(faults('-12E'), ['Invalid spec.capacity[storage]'])
 })

@@ -1,4 +1,4 @@
-/** The life of a pod in the server: its subresources, its deletion with and without a node, what watchers see of it. */
+/** Pod lifecycle in the server: subresources, deletion with and without a node, and watch events. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'
@@ -9,11 +9,11 @@ import { serve } from '../../support/in-process.ts'
 const path = '/api/v1/namespaces/default/pods'
 const main = { name: 'main', image: 'app:1' }
 
-test('the life of a pod', async (t) => {
+test('pod lifecycle', async (t) => {
   const server = await serve(t, [noControls])
   const client = server.client()
 
-  await t.test('its status is written through the subresource alone', async () => {
+  await t.test('the status changes only through the status subresource', async () => {
     const created = await client.post(path, pod('a', {}, { status: { phase: 'Running' } }))
     assert.deepEqual([created.status, created.body.status], [201, { phase: 'Pending', qosClass: 'BestEffort' }])
     const sent = { ...pod('a', { hostname: 'x' }), status: { phase: 'Running', podIP: '10.0.0.1' } }
@@ -28,7 +28,7 @@ test('the life of a pod', async (t) => {
     assert.deepEqual(kept.body.status, written.body.status)
   })
 
-  await t.test('ephemeral containers are only added, and through their subresource', async () => {
+  await t.test('ephemeral containers can only be added, and only through their subresource', async () => {
     const before = await client.post(path, pod('b'))
     const debug = { name: 'debug', image: 'tools', targetContainerName: 'main' }
     const added = await client.put(`${path}/b/ephemeralcontainers`, {
@@ -44,7 +44,7 @@ test('the life of a pod', async (t) => {
     assert.equal((await client.get(`${path}/b/ephemeralcontainers`)).body.kind, 'Pod')
   })
 
-  await t.test('elements that occur twice in a keyed list are kept and can be changed', async () => {
+  await t.test('duplicate elements of a keyed list are kept and can be updated', async () => {
     const env = [
       { name: 'A', value: '1' },
       { name: 'A', value: '2' },
@@ -56,7 +56,7 @@ test('the life of a pod', async (t) => {
     assert.deepEqual([relabelled.status, relabelled.body.spec.containers[0].env], [200, env])
   })
 
-  await t.test('tolerations are added to, and last longer or shorter', async () => {
+  await t.test('tolerations can be added and their seconds changed, but none removed', async () => {
     const tolerations = [{ key: 'a', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 5 }]
     await client.post(path, pod('l', { tolerations }))
     const more = [{ operator: 'Exists' }, { effect: 'NoExecute', operator: 'Exists', key: 'a', tolerationSeconds: 9 }]
@@ -66,7 +66,7 @@ test('the life of a pod', async (t) => {
     assert.deepEqual(faultsOf(fewer), ['FieldValueForbidden spec.tolerations'])
   })
 
-  await t.test('without a node it goes at once, and watchers are told first', async () => {
+  await t.test('deleting an unassigned pod removes it immediately after a MODIFIED event', async () => {
     const created = await client.post(path, pod('d'))
     const since = created.body.metadata.resourceVersion
     const deleted = await client.delete(`${path}/d`)
@@ -85,7 +85,7 @@ test('the life of a pod', async (t) => {
     ])
   })
 
-  await t.test('on a node it has its grace period, which can only get shorter', async () => {
+  await t.test('deleting an assigned pod starts a grace period that can only be shortened', async () => {
     await client.post(path, pod('e', { nodeName: 'n', terminationGracePeriodSeconds: 60 }))
     const graceAfter = async (query: string) => {
       const { body } = await client.delete(`${path}/e${query}`)
@@ -103,32 +103,29 @@ test('the life of a pod', async (t) => {
     assert.equal((await client.get(`${path}/e`)).status, 404)
   })
 
-  await t.test(
-    'a negative period counts as a second, also where one runs; a pod that has ended needs none',
-    async () => {
-      for (const [name, first] of [
-        ['f', '?gracePeriodSeconds=-7'],
-        ['f2', '?gracePeriodSeconds=20'],
-      ] as const) {
-        await client.post(path, pod(name, { nodeName: 'n' }))
-        assert.equal((await client.delete(`${path}/${name}${first}`)).status, 200)
-        assert.equal((await client.delete(`${path}/${name}?gracePeriodSeconds=-1`)).status, 200)
-        assert.equal((await client.get(`${path}/${name}`)).body.metadata.deletionGracePeriodSeconds, 1)
-      }
-      await client.post(path, pod('g', { nodeName: 'n' }))
-      await client.put(`${path}/g/status`, { ...pod('g'), status: { phase: 'Succeeded' } })
-      await client.delete(`${path}/g`)
-      assert.equal((await client.get(`${path}/g`)).status, 404)
-    },
-  )
+  await t.test('a negative grace period counts as 1 second, and a finished pod is deleted immediately', async () => {
+    for (const [name, first] of [
+      ['f', '?gracePeriodSeconds=-7'],
+      ['f2', '?gracePeriodSeconds=20'],
+    ] as const) {
+      await client.post(path, pod(name, { nodeName: 'n' }))
+      assert.equal((await client.delete(`${path}/${name}${first}`)).status, 200)
+      assert.equal((await client.delete(`${path}/${name}?gracePeriodSeconds=-1`)).status, 200)
+      assert.equal((await client.get(`${path}/${name}`)).body.metadata.deletionGracePeriodSeconds, 1)
+    }
+    await client.post(path, pod('g', { nodeName: 'n' }))
+    await client.put(`${path}/g/status`, { ...pod('g'), status: { phase: 'Succeeded' } })
+    await client.delete(`${path}/g`)
+    assert.equal((await client.get(`${path}/g`)).status, 404)
+  })
 
-  await t.test('finalizers hold it after the grace period, and the last one lets it go', async () => {
+  await t.test('finalizers keep a pod after the grace period until the last one is removed', async () => {
     const held = pod('h', { nodeName: 'n' })
     await client.post(path, { ...held, metadata: { name: 'h', finalizers: ['example.org/f'] } })
     await client.delete(`${path}/h?gracePeriodSeconds=5`)
     const freed = await mergePatch(client, `${path}/h`, { metadata: { finalizers: null } })
     assert.deepEqual([freed.status, freed.body.metadata.deletionGracePeriodSeconds], [200, 5])
-    assert.equal((await client.get(`${path}/h`)).status, 200, 'the node still stops it')
+    assert.equal((await client.get(`${path}/h`)).status, 200, 'the pod remains until the grace period ends')
 
     await client.post(path, { ...held, metadata: { name: 'i', finalizers: ['example.org/f'] } })
     await client.delete(`${path}/i?gracePeriodSeconds=0`)
@@ -137,7 +134,7 @@ test('the life of a pod', async (t) => {
     assert.equal((await client.get(`${path}/i`)).status, 404)
   })
 
-  await t.test('it is selected by where it is and how it is', async () => {
+  await t.test('pods can be selected by node, restart policy, service account and phase', async () => {
     await client.post(path, pod('j', { nodeName: 'here', restartPolicy: 'Never', serviceAccountName: 'acc' }))
     const namesBy = async (selector: string) => {
       const { body } = await client.get(`${path}?fieldSelector=${encodeURIComponent(selector)}`)
@@ -149,7 +146,7 @@ test('the life of a pod', async (t) => {
     assert.equal(await namesBy('spec.hostNetwork=true'), 400)
   })
 
-  await t.test('what will not work for long comes with a warning', async () => {
+  await t.test('creating a pod with a deprecated volume returns a warning', async () => {
     const volumes = [{ name: 'v', gitRepo: { repository: 'r' } }]
     const { status, headers } = await client.post(path, pod('k', { volumes }))
     assert.equal(status, 201)

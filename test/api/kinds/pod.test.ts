@@ -1,4 +1,4 @@
-/** Pod: its defaults and rules as tables, what may change, how it is shown. */
+/** Pod: defaults, validation tables, updates and table columns. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json, JsonObject } from '../../../src/api/json/json.ts'
@@ -10,7 +10,7 @@ import { createBy, ruleContext, updateBy } from './rules.ts'
 
 const main = { name: 'main', image: 'app:1' }
 
-test('a pod is completed', () => {
+test('a new pod gets its defaults', () => {
   const { spec, status } = made({ containers: [main] })
   assert.deepEqual(spec, {
     containers: [
@@ -32,14 +32,14 @@ test('a pod is completed', () => {
   assert.deepEqual(status, { phase: 'Pending', qosClass: 'BestEffort' })
 })
 
-test('zero values that were sent stay where they mean something', () => {
+test('explicit zero values are kept in fields where they differ from unset', () => {
   const kept = { terminationGracePeriodSeconds: 0, automountServiceAccountToken: false, enableServiceLinks: false }
   const { spec } = made({ containers: [{ ...main, stdin: false }], hostNetwork: false, ...kept })
   for (const [name, value] of Object.entries(kept)) assert.equal(spec[name], value)
   assert.equal('hostNetwork' in spec || 'stdin' in partOf(spec, 'containers'), false)
 })
 
-test('fields of features that are off are left out, or have their default', () => {
+test('fields of disabled features are dropped or reset to their defaults', () => {
   const probe = { grpc: { port: 80 }, terminationGracePeriodSeconds: 5 }
   const sent = { ...main, livenessProbe: probe, securityContext: { procMount: 'Unmasked' } }
   const kept = createBy(podTemplate, template({ spec: { containers: [sent] } })).object
@@ -55,7 +55,7 @@ test('fields of features that are off are left out, or have their default', () =
   }
 })
 
-test('the older name of the account is kept the same as the newer', () => {
+test('serviceAccount and serviceAccountName get the same value', () => {
   const accounts = (spec: JsonObject) => {
     const { serviceAccount, serviceAccountName } = made({ containers: [main], ...spec }).spec
     return [serviceAccount, serviceAccountName]
@@ -65,7 +65,7 @@ test('the older name of the account is kept the same as the newer', () => {
   assert.deepEqual(accounts({}), [undefined, undefined])
 })
 
-test('the tag of an image', () => {
+test('tagOf returns the tag of an image reference', () => {
   const cases = [
     ['app', 'latest'],
     ['host:5000/app', 'latest'],
@@ -82,7 +82,7 @@ test('the tag of an image', () => {
   for (const [image, tag] of cases) assert.equal(tagOf(image), tag, image.slice(0, 50))
 })
 
-test('an image that can change is pulled each time', () => {
+test('the tag latest defaults the pull policy to Always', () => {
   const policyOf = (container: JsonObject) =>
     partOf(made({ containers: [{ name: 'c', ...container }] }).spec, 'containers').imagePullPolicy
   assert.equal(policyOf({ image: 'app' }), 'Always')
@@ -90,7 +90,7 @@ test('an image that can change is pulled each time', () => {
   assert.equal(policyOf({ image: 'app', imagePullPolicy: 'Never' }), 'Never')
 })
 
-test('on the network of the host ports of containers are ports of the host', () => {
+test('with the host network, host ports default to container ports', () => {
   const ports = [{ containerPort: 80 }, { containerPort: 53, protocol: 'UDP', hostPort: 53 }]
   const containers = [{ ...main, ports }]
   const portsOf = (spec: JsonObject) => partOf(made(spec).spec, 'containers').ports
@@ -101,7 +101,7 @@ test('on the network of the host ports of containers are ports of the host', () 
   ])
 })
 
-test('who sets a limit and no request asks for all of it, but not in a template', () => {
+test('requests default to limits in a pod but not in a template', () => {
   const resources = { limits: { cpu: '0.0005', 'example.org/gpu': '2' }, requests: { memory: '1Mi' } }
   const limits = { cpu: '1m', 'example.org/gpu': '2' }
   const containers = [{ ...main, resources }]
@@ -113,7 +113,7 @@ test('who sets a limit and no request asks for all of it, but not in a template'
   assert.equal(templateSpec.enableServiceLinks, undefined)
 })
 
-test('the quality of a pod', () => {
+test('the QoS class follows from requests and limits', () => {
   const full = { cpu: '1', memory: '1Gi' }
   const cases: readonly (readonly [string, ...JsonObject[]])[] = [
     ['BestEffort', {}],
@@ -132,7 +132,7 @@ test('the quality of a pod', () => {
 
 const ref = (fieldPath: string) => ({ name: 'V', valueFrom: { fieldRef: { fieldPath } } })
 
-/** What is wrong with a container, at paths below it. */
+/** Invalid containers with the expected errors. Paths are relative to the container. */
 const badContainers: readonly (readonly [sent: JsonObject, ...faults: string[]])[] = [
   [{ name: '', image: '' }, 'Required image', 'Required name'],
   [{ ports: [{ name: '1-2', containerPort: 1 }] }, 'Invalid ports[0].name'],
@@ -219,7 +219,7 @@ const badContainers: readonly (readonly [sent: JsonObject, ...faults: string[]])
   ],
 ]
 
-test('containers: what is wrong is named', () => {
+test('invalid containers are rejected with the path of each error', () => {
   for (const [sent, ...faults] of badContainers) {
     const got = createBy(pod, asPod({ containers: [{ ...main, ...sent }] })).faults
     assert.deepEqual(got, faults.map(below('spec.containers[0]')).sort(), JSON.stringify(sent))
@@ -232,7 +232,7 @@ function withHostPorts(...ports: readonly number[]): JsonObject {
 
 const iscsiName = 'iqn.2001-04.com.example:a'
 
-/** What is wrong with a pod, at paths below its spec. */
+/** Invalid pod specs with the expected errors. Paths are relative to the spec. */
 const badSpecs: readonly (readonly [sent: JsonObject, ...faults: string[]])[] = [
   [
     { containers: [main, { ...main, image: 'b:1' }], initContainers: [main] },
@@ -338,14 +338,14 @@ const badSpecs: readonly (readonly [sent: JsonObject, ...faults: string[]])[] = 
   ],
 ]
 
-test('specs: what is wrong is named', () => {
+test('invalid specs are rejected with the path of each error', () => {
   for (const [sent, ...faults] of badSpecs) {
     const got = createBy(pod, asPod({ containers: [main], ...sent })).faults
     assert.deepEqual(got, faults.map(below('spec')).sort(), JSON.stringify(sent))
   }
 })
 
-test('ephemeral containers: what is wrong with a container is told as of a list of its own', () => {
+test('errors in an ephemeral container name element 0 of a separate list', () => {
   const sent = asPod({ containers: [main] })
   const { object } = createBy(pod, sent)
   const cases: readonly (readonly [sent: JsonObject, ...faults: string[]])[] = [
@@ -379,7 +379,7 @@ test('ephemeral containers: what is wrong with a container is told as of a list 
 
 const claimSpec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } }
 
-/** Sources with what is written beside what was sent, and what is wrong with them, at paths below the volume. */
+/** Volume sources with the stored form or the expected errors. Paths are relative to the volume. */
 const volumes: readonly (readonly [sent: JsonObject, added: JsonObject | undefined, ...faults: string[]])[] = [
   [{}, { emptyDir: {} }],
   [{ secret: { secretName: 'S S' } }, { secret: { secretName: 'S S', defaultMode: 420 } }],
@@ -456,7 +456,7 @@ const volumes: readonly (readonly [sent: JsonObject, added: JsonObject | undefin
   ],
 ]
 
-test('volumes are completed, and what is wrong is named', () => {
+test('volumes get their defaults, and invalid volumes are rejected', () => {
   for (const [sent, added, ...faults] of volumes) {
     const outcome = createBy(pod, asPod({ containers: [main], volumes: [{ name: 'v', ...sent }] }))
     assert.deepEqual(outcome.faults, faults.map(below('spec.volumes[0]')).sort(), JSON.stringify(sent))
@@ -464,7 +464,7 @@ test('volumes are completed, and what is wrong is named', () => {
   }
 })
 
-test('mounts and devices use volumes of the pod that are sound', () => {
+test('mounts and devices must refer to valid volumes of the pod', () => {
   const all = [
     { name: 'dir', emptyDir: {} },
     { name: 'claim', persistentVolumeClaim: { claimName: 'c' } },
@@ -521,7 +521,7 @@ test('mounts and devices use volumes of the pod that are sound', () => {
   }
 })
 
-test('the claim of an ephemeral volume is its own', () => {
+test('no other volume may use the claim of an ephemeral volume', () => {
   const ephemeral = { volumeClaimTemplate: { spec: claimSpec } }
   const claim = (claimName: string) => ({ name: 'c', persistentVolumeClaim: { claimName } })
   const faultsOf = (claimName: string) =>
@@ -530,7 +530,7 @@ test('the claim of an ephemeral volume is its own', () => {
   assert.deepEqual(faultsOf('other'), [])
 })
 
-test('of a spec that exists next to nothing may change', () => {
+test('an update may change only images, the deadline and tolerations', () => {
   const before = { containers: [main], activeDeadlineSeconds: 10, tolerations: [{ key: 'a', operator: 'Exists' }] }
   const cases: readonly (readonly [change: JsonObject, ...faults: string[]])[] = [
     [{}],
@@ -559,14 +559,14 @@ test('of a spec that exists next to nothing may change', () => {
   }
 })
 
-test('a grace period below zero may be put right', () => {
+test('a negative grace period may be changed to 1', () => {
   const { object } = createBy(pod, asPod({ containers: [main], terminationGracePeriodSeconds: -5 }))
   const faultsOf = (seconds: number) =>
     updateBy(pod, object, asPod({ containers: [main], terminationGracePeriodSeconds: seconds })).faults
   assert.deepEqual([faultsOf(1), faultsOf(2)], [[], ['Forbidden spec']])
 })
 
-test('a status tells what a node can have seen', () => {
+test('a status update cannot restart finished containers or set invalid addresses', () => {
   const ended = { name: 'c', state: { terminated: { exitCode: 0 } } }
   const failed = { name: 'c', state: { terminated: { exitCode: 1 } } }
   const runs = { name: 'c', state: { running: {} } }
@@ -634,7 +634,7 @@ test('a status tells what a node can have seen', () => {
   }
 })
 
-test('the address of a pod is the first of its addresses', () => {
+test('podIP equals the first entry of podIPs', () => {
   const addresses = (status: JsonObject) => {
     const sent = asPod({ containers: [main] })
     const { object } = createBy(pod, sent)
@@ -650,7 +650,7 @@ test('the address of a pod is the first of its addresses', () => {
   assert.deepEqual(addresses({ podIP: '10.0.0.1', podIPs: [{ ip: '::1' }] }), ['10.0.0.1', [{ ip: '10.0.0.1' }]])
 })
 
-test('annotations of seccomp and the fields beside them say the same', () => {
+test('seccomp annotations and fields are kept in sync', () => {
   const podKey = 'seccomp.security.alpha.orch.io/pod'
   const mainKey = 'container.seccomp.security.alpha.orch.io/main'
   const local = { seccompProfile: { type: 'Localhost', localhostProfile: 'a/b' } }
@@ -668,14 +668,14 @@ test('annotations of seccomp and the fields beside them say the same', () => {
     'Forbidden spec.securityContext.seccompProfile.type',
     `Invalid metadata.annotations.${podKey}`,
   ])
-  // Only new pods are asked.
+  // The check applies only to new pods.
   assert.deepEqual(
     updateBy(pod, createBy(pod, asPod({ containers: [main], securityContext: local })).object, both).faults,
     [],
   )
 })
 
-test('what a pod costs to delete is a number', () => {
+test('the deletion cost must be a 32-bit integer', () => {
   const key = 'controller.orch.io/pod-deletion-cost'
   const sent = (cost: string) => asPod({ containers: [main] }, { annotations: { [key]: cost } })
   const fault = `Invalid metadata.annotations[${key}]`
@@ -691,7 +691,7 @@ test('what a pod costs to delete is a number', () => {
   assert.deepEqual(createBy(podTemplate, inTemplate).faults, [`Invalid template.annotations[${key}]`])
 })
 
-test('annotations that say how a pod is run are checked and stay', () => {
+test('mirror and AppArmor annotations are validated and immutable', () => {
   const armor = 'container.apparmor.security.beta.orch.io/'
   const faultsOf = (annotations: JsonObject, spec: JsonObject = {}) =>
     createBy(pod, asPod({ containers: [main], ...spec }, { annotations })).faults
@@ -704,7 +704,7 @@ test('annotations that say how a pod is run are checked and stay', () => {
   assert.deepEqual(next.faults, [`Forbidden metadata.annotations[${armor}main]`])
 })
 
-test('what older versions said of init containers in annotations is dropped, of pods and of templates', () => {
+test('obsolete init container annotations are dropped from pods and templates', () => {
   const older = ['alpha', 'beta'].flatMap((stage) =>
     ['init-containers', 'init-container-statuses'].map((name) => [`pod.${stage}.orch.io/${name}`, 'x']),
   )
@@ -722,7 +722,7 @@ test('what older versions said of init containers in annotations is dropped, of 
   }
 })
 
-test('a token in a volume is that of an account, which the pod names by then', () => {
+test('a projected token requires a service account', () => {
   const sources = [{ secret: { name: 's' } }, { serviceAccountToken: { path: 't' } }]
   const spec = { containers: [main], volumes: [{ name: 'v', projected: { sources } }] }
   const fault = 'Forbidden spec.volumes[0].projected.sources[1].serviceAccountToken'
@@ -734,14 +734,14 @@ test('a token in a volume is that of an account, which the pod names by then', (
   assert.deepEqual([updated(''), updated('status'), updated('binding')], [[fault], [], []])
 })
 
-test('a status that tells of a deletion changes nothing about it', () => {
+test('a status update cannot set the deletion timestamp', () => {
   const { object } = createBy(pod, asPod({ containers: [main] }))
   const sent = asPod({ containers: [main] }, { deletionTimestamp: '2030-01-01T00:00:00Z' })
   const { faults, object: next } = updateBy(pod, object, sent, { subresource: 'status' })
   assert.deepEqual([faults, next.metadata.deletionTimestamp], [[], undefined])
 })
 
-test('a template is checked like a pod, without ephemeral containers', () => {
+test('a template is validated like a pod and rejects ephemeral containers', () => {
   const metadata = { labels: { 'a b': 'c' } }
   const spec = { containers: [{ name: 'c' }], ephemeralContainers: [{ ...main, name: 'e' }] }
   assert.deepEqual(createBy(podTemplate, template({ metadata, spec })).faults, [
@@ -751,7 +751,7 @@ test('a template is checked like a pod, without ephemeral containers', () => {
   ])
 })
 
-test('the generation of a template rises with its changes', () => {
+test('the generation of a template increases only when the template changes', () => {
   const { object } = createBy(podTemplate, template({ spec: { containers: [main] } }))
   const same = updateBy(podTemplate, object, template({ spec: { containers: [main] } }))
   const changed = updateBy(podTemplate, object, template({ spec: { containers: [{ ...main, tty: true }] } }))
@@ -759,7 +759,7 @@ test('the generation of a template rises with its changes', () => {
   assert.deepEqual(generations, [1, 1, 2])
 })
 
-test('what a pod gets away with for now is told', () => {
+test('deprecated or suspicious settings cause warnings', () => {
   const warningsOf = (spec: JsonObject) => {
     const { object, faults } = createBy(pod, asPod({ containers: [main], ...spec }))
     assert.deepEqual(faults, [])
@@ -777,12 +777,12 @@ test('what a pod gets away with for now is told', () => {
     'spec.containers[0].resources.requests[memory]',
     'spec.containers[0].env[1].name',
   ])
-  // Of a pod it is a fault; templates that are not judged have only the warning.
+  // A duplicate volume is an error in a pod, but only a warning in a template that is not validated.
   const twice = createBy(pod, asPod({ containers: [main], volumes: [{ name: 'v' }, { name: 'v' }] })).object
   assert.deepEqual(pod.rules.warnings!(twice, undefined, ruleContext), ['spec.volumes[1].name: duplicate name "v"'])
 })
 
-test('a pod is also selected by what its fields were called once', () => {
+test('a pod can be selected by the old field name spec.host', () => {
   const selectable = pod.views.selectable!(createBy(pod, asPod({ containers: [main], nodeName: 'n' })).object)
   assert.deepEqual([selectable['spec.nodeName'], selectable['spec.host'], selectable['status.podIPs']], ['n', 'n', ''])
 })
@@ -790,7 +790,7 @@ test('a pod is also selected by what its fields were called once', () => {
 const now = Date.parse('2030-01-01T00:10:00Z')
 const ended = (terminated: JsonObject) => ({ state: { terminated: { exitCode: 0, ...terminated } } })
 
-/** Statuses, and what is shown of them: ready, status, restarts. */
+/** Pod statuses with the expected cells: ready, status, restarts. */
 const shown: readonly (readonly [status: JsonObject, ...cells: string[]])[] = [
   [{ phase: 'Pending' }, '0/2', 'Pending', '0'],
   [{ phase: 'Failed', reason: 'Evicted' }, '0/2', 'Evicted', '0'],
@@ -844,7 +844,7 @@ const shown: readonly (readonly [status: JsonObject, ...cells: string[]])[] = [
   ],
 ]
 
-test('a table tells how a pod is', () => {
+test('the table columns summarize the state of a pod', () => {
   const spec = {
     containers: [main, main],
     initContainers: [main],
@@ -890,7 +890,7 @@ function specOf(object: ApiObject): JsonObject {
   return asJson(object).spec as JsonObject
 }
 
-/** The first element of a list. */
+/** Returns the first element of a list. */
 function partOf(spec: JsonObject, list: string): JsonObject {
   return (spec[list] as JsonObject[])[0]!
 }

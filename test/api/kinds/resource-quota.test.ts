@@ -1,4 +1,4 @@
-/** ResourceQuota: what can be limited, scopes and their selectors, the status and its columns. */
+/** ResourceQuota: resource names, scopes and their selectors, status and table columns. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'
@@ -40,7 +40,7 @@ const bad: readonly (readonly [spec: JsonObject, ...faults: string[]])[] = [
   [{ ...selector({ scopeName: 'PriorityClass', operator: 'Exists' }), hard: { services: '1' } }, 'Invalid ~'],
 ]
 
-test('limits, scopes and selectors are held to their rules', () => {
+test('invalid limits, scopes and selectors are rejected', () => {
   for (const [spec, ...faults] of bad) {
     const told = faults.map((fault) => fault.replace('~', 'spec.scopeSelector.matchExpressions'))
     assert.deepEqual(create(spec).faults, told, JSON.stringify(spec))
@@ -60,7 +60,7 @@ test('limits, scopes and selectors are held to their rules', () => {
     assert.deepEqual(create(spec).faults, [], JSON.stringify(spec))
 })
 
-test('scopes never change, whatever their order; limits and selectors do', () => {
+test('scopes are immutable apart from their order, while limits and selectors may change', () => {
   const before = create({ hard: pods, scopes: ['BestEffort', 'Terminating'] }).object
   const update = (spec: JsonObject) => updateBy(resourceQuota, before, quota(spec)).faults
   assert.deepEqual(update({ hard: { pods: '9' }, scopes: ['Terminating', 'BestEffort'] }), [])
@@ -70,13 +70,13 @@ test('scopes never change, whatever their order; limits and selectors do', () =>
   assert.deepEqual(update({ hard: pods }), ['Invalid spec.scopes'])
 })
 
-test('many scopes and limits are judged in no more than their number', async () => {
+test('validation of many scopes and limits takes linear time', async () => {
   const scopes = Array.from({ length: 30_000 }, (_, i) => `s${i}`)
   const hard = Object.fromEntries(scopes.map((scope) => [`example.com/${scope}`, '1']))
   await assertCheap(5_000, () => assert.ok(create({ hard, scopes }).faults.length > 0))
 })
 
-test('a quota goes through the server: status apart, table, deletion', async (t) => {
+test('the server creates, updates, lists and deletes a quota', async (t) => {
   const client = (await serve(t)).client()
   const path = '/api/v1/namespaces/default/resourcequotas'
   const made = await client.post(path, quota({ hard: { pods: '3', cpu: '1500m' } }, { used: { pods: '1' } }))

@@ -1,4 +1,4 @@
-/** ServiceAccount: of its secrets only the names are kept; its lists merge by their own ways; its columns. */
+/** ServiceAccount: stored secret names, strategic merge of its lists, and table columns. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { serviceAccount } from '../../../src/api/kinds/core/service-account.ts'
@@ -9,7 +9,7 @@ import { createBy, updateBy } from './rules.ts'
 const client = (await serve({ after })).client()
 const path = '/api/v1/namespaces/default/serviceaccounts'
 
-test('of secrets the names are kept, by every way', () => {
+test('only the names of secrets are stored, on create and on update', () => {
   const sent = { metadata: { name: 'a' }, secrets: [{ name: 's', namespace: 'n', kind: 'Secret' }, { uid: 'u' }] }
   const { object, faults } = createBy(serviceAccount, sent)
   assert.deepEqual([asJson(object).secrets, faults], [[{ name: 's' }, {}], []])
@@ -18,7 +18,7 @@ test('of secrets the names are kept, by every way', () => {
   assert.equal(asJson(createBy(serviceAccount, { metadata: { name: 'a' } }).object).secrets, undefined)
 })
 
-test('an account goes through the server: patches, table, deletion', async () => {
+test('the server creates, patches, lists and deletes a service account', async () => {
   const sent = { metadata: { name: 'a' }, secrets: [{ name: 'x' }, { name: 'y' }], imagePullSecrets: [{ name: 'p' }] }
   const created = await client.post(path, { ...sent, automountServiceAccountToken: false })
   assert.deepEqual([created.status, created.body.automountServiceAccountToken], [201, false])

@@ -1,7 +1,6 @@
 /**
- * Service: its defaults and rules by type as tables, its addresses and their families on clusters of one family and of
- * both, its node ports, what may change, and what tables show. That nobody gets what another holds is shown by
- * test/apiserver/http/service-allocation.long.test.ts.
+ * Service: defaults and validation by type, addresses on single-stack and dual-stack clusters, node ports, updates and
+ * table columns. test/apiserver/http/service-allocation.long.test.ts tests that two Services never get the same value.
  */
 import assert from 'node:assert/strict'
 import { describe, it, test } from 'node:test'
@@ -16,7 +15,7 @@ import { createBy, type Outcome, updateBy } from './rules.ts'
 const v4 = 'cluster-ips-v4'
 const v6 = 'cluster-ips-v6'
 
-/** Gives the values in order, from 10.0.0.1, fd00::1 and 30001 on; `taken` is held by others. */
+/** Returns values in order, starting at 10.0.0.1, fd00::1 and 30001. Other Services hold the values in `taken`. */
 function pools(families: readonly string[], taken: readonly string[] = []): Allocator {
   const drawn = new Map<string, number>()
   const asked = new Set<string>()
@@ -66,7 +65,7 @@ function created(spec: Sent, allocator = single()): ApiObject {
   return object
 }
 
-/** A patch of the spec: undefined takes a field away. */
+/** Updates some fields of the spec. Null removes a field. */
 function update(previous: ApiObject, change: JsonObject, allocator = single()): Outcome {
   const { spec } = asJson(previous) as { spec: JsonObject }
   const next = { ...spec, ...change }
@@ -89,7 +88,7 @@ const inCluster = {
   ipFamilyPolicy: 'SingleStack',
 }
 
-test('what each type is completed with', () => {
+test('each type gets its defaults', () => {
   const rows: readonly (readonly [Sent, JsonObject])[] = [
     [{ ports }, { ...inCluster, type: 'ClusterIP', ports: [port] }],
     [
@@ -143,7 +142,7 @@ test('what each type is completed with', () => {
   for (const [sent, stored] of rows) assert.deepEqual(specOf(created(sent)), stored)
 })
 
-test('what fields are completed with', () => {
+test('fields get their defaults', () => {
   const withTimeout = (timeoutSeconds: number) => ({ clientIP: { timeoutSeconds } })
   const rows: readonly (readonly [Sent, JsonObject])[] = [
     [{ sessionAffinity: 'ClientIP' }, { sessionAffinityConfig: withTimeout(10800) }],
@@ -248,11 +247,11 @@ const bad: readonly (readonly [sent: Sent, ...faults: string[]])[] = [
   ],
 ]
 
-test('what is wrong is told, all at once', () => {
+test('invalid Services are rejected with all errors at once', () => {
   for (const [sent, ...faults] of bad) assert.deepEqual(create(sent).faults, faults, JSON.stringify(sent))
 })
 
-test('what looks odd and is fine', () => {
+test('unusual but valid Services are accepted', () => {
   for (const sent of [
     { ports, externalName: 'c.example' },
     { type: 'ExternalName', externalName: 'c.example.' },
@@ -275,7 +274,7 @@ test('what looks odd and is fine', () => {
 interface AddressRow {
   readonly on: () => Allocator
   readonly sent: Sent
-  /** What is stored: addresses, families, policy; or what is refused. */
+  /** The stored addresses, families and policy, or the expected error. */
   readonly gives:
     | readonly [ips: readonly string[], families: readonly string[], policy: string]
     | readonly [fault: string]
@@ -371,7 +370,7 @@ const addressRows: readonly AddressRow[] = [
   { on: () => pools([v4], ['10.0.0.9']), sent: { clusterIP: mapped }, gives: ['Invalid spec.clusterIPs'] },
 ]
 
-test('addresses and families are completed from what is asked for and what the cluster has', () => {
+test('addresses and families are completed from the request and the ranges of the cluster', () => {
   for (const { on, sent, gives } of addressRows) {
     const { object, faults } = create({ ports, ...sent }, on())
     const told = JSON.stringify(sent)
@@ -386,7 +385,7 @@ test('addresses and families are completed from what is asked for and what the c
   }
 })
 
-test('node ports: those that are asked for, shared ones, and the one for health checks', () => {
+test('node ports are allocated on request, shared by equal ports, and allocated for health checks', () => {
   const given = (spec: JsonObject) => (spec.ports as JsonObject[]).map(({ nodePort }) => nodePort)
   const dns = (tcp: JsonObject, udp: JsonObject) => ({
     ports: [
@@ -418,8 +417,8 @@ test('node ports: those that are asked for, shared ones, and the one for health 
   assert.deepEqual(create(health, taken()).faults, ['Invalid spec.healthCheckNodePort'])
 })
 
-describe('update', () => {
-  it('keeps what the server chose where the client leaves it out', () => {
+describe('an update', () => {
+  it('keeps allocated values that the client omits', () => {
     const before = created({ ...balancer, externalTrafficPolicy: 'Local', ...two({}, {}) })
     const bare = {
       clusterIP: null,
@@ -448,7 +447,7 @@ describe('update', () => {
     )
   })
 
-  it('takes another clusterIP for a change of the list, and goes on judging', () => {
+  it('replaces the address list if only clusterIP changes, and reports the other errors too', () => {
     const { faults } = update(created({ ports }), { clusterIP: '10.0.0.77', clusterIPs: null, ports: [{ port: 0 }] })
     assert.deepEqual(faults, [
       'Invalid spec.clusterIPs[0]',
@@ -457,7 +456,7 @@ describe('update', () => {
     ])
   })
 
-  it('draws a node port for each new port, and drops those of a type that has none', () => {
+  it('allocates a node port for each new port, and drops node ports if the type has none', () => {
     const before = created({ ...nodePort, ...two({}, {}) })
     const numbers = (spec: JsonObject) => (spec.ports as JsonObject[]).map((each) => each.nodePort)
     const dns = [
@@ -471,7 +470,7 @@ describe('update', () => {
     assert.deepEqual([fewer.faults, numbers(specOf(fewer.object))], [[], [undefined]])
   })
 
-  it('gives a node port to another port where the client says so', () => {
+  it('moves a node port to another port at the request of the client', () => {
     const before = created({ ...nodePort, ...two({}, {}) })
     const { object } = update(before, {
       ports: [
@@ -483,7 +482,7 @@ describe('update', () => {
     assert.equal(numbers[1], 30001)
   })
 
-  it('drops what the new type does not have, unless it was changed', () => {
+  it('drops values that the new type does not use, unless the client changed them', () => {
     const before = created({ ...balancer, externalTrafficPolicy: 'Local', loadBalancerClass: 'a.example/b' })
     assert.deepEqual(specOf(update(before, { type: 'ClusterIP' }).object), specOf(created({ ports })))
     const toExternal = update(before, { type: 'ExternalName', externalName: 'a.example' })
@@ -502,7 +501,7 @@ describe('update', () => {
     ])
   })
 
-  it('to one stack lets the second address go, to both takes one', () => {
+  it('releases the second address for SingleStack and allocates one for dual-stack', () => {
     const both = created({ ports, ipFamilyPolicy: 'PreferDualStack' }, dual())
     const down = update(both, { ipFamilyPolicy: 'SingleStack' }, dual())
     assert.deepEqual(
@@ -511,7 +510,7 @@ describe('update', () => {
     )
     const up = update(down.object, { ipFamilyPolicy: 'RequireDualStack' }, dual())
     assert.deepEqual([up.faults, specOf(up.object).clusterIPs], [[], ['10.0.0.1', 'fd00::1']])
-    // On a cluster that has lost a family, or gained one, what prefers both stays as it was.
+    // A PreferDualStack Service keeps its addresses if the cluster loses or gains a family.
     assert.deepEqual(specOf(update(both, { sessionAffinity: 'None' }, single()).object), specOf(both))
     const alone = created({ ports, ipFamilyPolicy: 'PreferDualStack' })
     assert.deepEqual(specOf(update(alone, {}, dual()).object), specOf(alone))
@@ -558,13 +557,13 @@ describe('update', () => {
     [created({ ports }), { clusterIP: '' }],
     [created(headless), { ipFamilies: ['IPv6'], ipFamilyPolicy: 'SingleStack' }],
   ]
-  it('refuses what may not change', () => {
+  it('rejects changes to immutable fields', () => {
     for (const [stored, change, ...faults] of rows)
       assert.deepEqual(update(stored, change, dual()).faults, faults, JSON.stringify(change))
   })
 })
 
-test('status is written through its own way, and goes with the balancer', () => {
+test('the status changes only through its subresource and is cleared if the type is not LoadBalancer', () => {
   const before = created(balancer)
   const ingress = [{ ip: '1.2.3.4', ports: [{ port: 80, protocol: 'TCP' }] }, { hostname: 'lb.example.com' }]
   const status = (list: JsonObject[], spec: JsonObject = {}) =>
@@ -589,7 +588,7 @@ test('status is written through its own way, and goes with the balancer', () => 
   assert.deepEqual(shown(update(unbalanced, { selector: { a: 'b' } }).object), { loadBalancer: {} })
 })
 
-test('what a table shows', () => {
+test('the table columns show type, addresses, ports and selector', () => {
   const cells = (spec: Sent, status?: JsonObject) => {
     const object = Object.assign(created(spec), status && { status })
     return service.views.columns!.slice(1).map(({ cell }) => cell(object, 0, vendorOf('orch')))
@@ -618,7 +617,7 @@ test('what a table shows', () => {
   for (const [found, wanted] of rows) assert.deepEqual(found, wanted)
 })
 
-test('through the server: names, PUT that creates, patches of ports, deletion', async (t) => {
+test('the server validates names, creates by PUT, merges ports and deletes a Service', async (t) => {
   const client = (await serve(t)).client()
   const path = '/api/v1/namespaces/default/services'
   const post = (name: string) => client.post(path, { metadata: { name }, spec: { ports } })

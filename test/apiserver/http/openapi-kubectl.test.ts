@@ -11,7 +11,7 @@ const server = await serve({ after }, ['--profile=kubernetes'])
 test('explain tells the type and the sense of a field', async () => {
   const { stdout, stderr } = await kubectl(server, ['explain', 'configmap.data'])
   assert.match(stdout, /FIELD:\s+data <map\[string\]string>/, stderr)
-  assert.match(stdout, /DESCRIPTION:\s+Text, by key\./)
+  assert.match(stdout, /DESCRIPTION:\s+UTF-8 text by key\./)
 })
 
 test('explain walks through the types inside', async () => {

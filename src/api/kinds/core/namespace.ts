@@ -19,7 +19,7 @@ const condition = s.object(
   {
     type: field(1, s.string(), { zero: 'write', doc: 'Type of the condition.' }),
     status: field(2, s.string(), { zero: 'write', doc: 'Status of the condition: True, False or Unknown.' }),
-    lastTransitionTime: field(4, s.time(), { zero: 'write', doc: 'Time the status last changed.' }),
+    lastTransitionTime: field(4, s.time(), { zero: 'write', doc: 'Time the status of the condition last changed.' }),
     reason: field(5, s.string(), { doc: 'Machine-readable reason for the last transition, in CamelCase.' }),
     message: field(6, s.string(), { doc: 'Human-readable message about the last transition.' }),
   },

@@ -41,12 +41,14 @@ const specFields = {
   providerID: field(3, s.string(), {
     doc: 'ID that the cloud provider assigned to the node, as `<provider>://<id>`. Immutable once set.',
   }),
-  unschedulable: field(4, s.boolean(), { doc: 'Whether the scheduler must not place new pods on this node.' }),
+  unschedulable: field(4, s.boolean(), {
+    doc: 'Whether the node is unschedulable: the scheduler places no new pods on it.',
+  }),
   taints: field(5, s.list(taint), { doc: 'Taints that repel pods without a matching toleration.' }),
   configSource: field(6, nodeConfigSource, {
     doc: 'Source of the node agent configuration. Not supported: the server drops this field.',
   }),
-  externalID: field(2, s.string(), { doc: 'Deprecated and unused.' }),
+  externalID: field(2, s.string(), { doc: 'External ID of the node. Deprecated and unused.' }),
 }
 
 type NodeSpec = InferFields<typeof specFields>

@@ -34,7 +34,7 @@ const condition = s.object(
       doc: 'Status of the condition: True, False or Unknown.',
     }),
     lastProbeTime: field(3, s.time(), { zero: 'write', doc: 'Time the condition was last probed.' }),
-    lastTransitionTime: field(4, s.time(), { zero: 'write', doc: 'Time the status last changed.' }),
+    lastTransitionTime: field(4, s.time(), { zero: 'write', doc: 'Time the status of the condition last changed.' }),
     reason: field(5, s.string(), { doc: 'Machine-readable reason for the last transition, in CamelCase.' }),
     message: field(6, s.string(), { doc: 'Human-readable message about the last transition.' }),
   },
@@ -92,7 +92,7 @@ const columns: readonly Column<PersistentVolumeClaim>[] = [
   ),
   column('StorageClass', 'StorageClass of the claim.', (claim, _, vendor) => classOf(claim, vendor)),
   ageColumn,
-  column('VolumeMode', 'Filesystem or Block.', ({ spec }) => spec?.volumeMode ?? '<unset>', 1),
+  column('VolumeMode', 'Volume mode: Filesystem or Block.', ({ spec }) => spec?.volumeMode ?? '<unset>', 1),
 ]
 
 export const persistentVolumeClaim = defineKind({

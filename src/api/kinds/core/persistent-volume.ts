@@ -51,7 +51,7 @@ const columns: readonly Column<PersistentVolume>[] = [
   column('StorageClass', 'StorageClass of the volume.', (object, _, vendor) => classOf(object, vendor)),
   column('Reason', 'Machine-readable reason for a failure.', ({ status }) => status?.reason ?? ''),
   ageColumn,
-  column('VolumeMode', 'Filesystem or Block.', ({ spec }) => spec?.volumeMode ?? '<unset>', 1),
+  column('VolumeMode', 'Volume mode: Filesystem or Block.', ({ spec }) => spec?.volumeMode ?? '<unset>', 1),
 ]
 
 export const persistentVolume = defineKind({

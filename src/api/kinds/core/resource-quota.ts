@@ -100,10 +100,12 @@ export type ResourceQuota = ObjectOf<typeof fields>
 const columns: readonly Column<ResourceQuota>[] = [
   nameColumn,
   ageColumn,
-  column('Request', 'Usage and limit of resource requests and object counts.', (quota) =>
+  column('Request', 'Usage and hard limit of each request and object count.', (quota) =>
     usage(quota, (name) => !name.startsWith('limits')),
   ),
-  column('Limit', 'Usage and limit of resource limits.', (quota) => usage(quota, (name) => name.startsWith('limits'))),
+  column('Limit', 'Usage and hard limit of each resource limit, such as limits.cpu.', (quota) =>
+    usage(quota, (name) => name.startsWith('limits')),
+  ),
 ]
 
 export const resourceQuota = defineKind({

@@ -32,10 +32,10 @@ const secretKeySelector = s.object(keySelectorFields, {
 })
 
 const sourceFields = {
-  fieldRef: field(1, objectFieldSelector, { doc: 'Field of the pod.' }),
-  resourceFieldRef: field(2, resourceFieldSelector, { doc: 'Resource request or limit of the container.' }),
-  configMapKeyRef: field(3, configMapKeySelector, { doc: 'Key of a ConfigMap in the same namespace.' }),
-  secretKeyRef: field(4, secretKeySelector, { doc: 'Key of a Secret in the same namespace.' }),
+  fieldRef: field(1, objectFieldSelector, { doc: 'Pod field that provides the value.' }),
+  resourceFieldRef: field(2, resourceFieldSelector, { doc: 'Resource request or limit that provides the value.' }),
+  configMapKeyRef: field(3, configMapKeySelector, { doc: 'ConfigMap key that provides the value.' }),
+  secretKeyRef: field(4, secretKeySelector, { doc: 'Secret key that provides the value.' }),
 }
 
 type EnvVarSource = InferFields<typeof sourceFields>

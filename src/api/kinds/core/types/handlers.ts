@@ -80,7 +80,7 @@ const noun = 'handler type'
 const probeFields = {
   ...inlined(1, {
     ...handlerFields,
-    grpc: field(4, grpcAction, { doc: 'Calls the health checking service of a gRPC server.' }),
+    grpc: field(4, grpcAction, { doc: 'Sends a gRPC health check request.' }),
   }),
   initialDelaySeconds: field(2, s.int32(), {
     doc: 'Seconds between the start of the container and the first probe. Defaults to 0.',

@@ -67,8 +67,8 @@ export const configMapVolume = s.object(
 
 const fileFields = {
   path: field(1, s.string(), { zero: 'write', doc: 'Relative path of the file in the volume. Must not contain `..`.' }),
-  fieldRef: field(2, objectFieldSelector, { doc: 'Field of the pod.' }),
-  resourceFieldRef: field(3, resourceFieldSelector, { doc: 'Resource request or limit of a container.' }),
+  fieldRef: field(2, objectFieldSelector, { doc: 'Pod field to write to the file.' }),
+  resourceFieldRef: field(3, resourceFieldSelector, { doc: 'Resource request or limit to write to the file.' }),
   mode: field(4, s.int32(), {
     zero: 'keep',
     doc: 'Permission bits of the file, from 0 to 0777 octal. Defaults to defaultMode of the volume.',
@@ -134,10 +134,10 @@ const tokenProjection = s.object(tokenFields, {
 })
 
 const projectionFields = {
-  secret: field(1, secretProjection, { doc: 'Keys of a Secret.' }),
-  downwardAPI: field(2, downwardProjection, { doc: 'Pod fields and container resources.' }),
-  configMap: field(3, configMapProjection, { doc: 'Keys of a ConfigMap.' }),
-  serviceAccountToken: field(4, tokenProjection, { doc: 'Service account token of the pod.' }),
+  secret: field(1, secretProjection, { doc: 'Secret keys to project.' }),
+  downwardAPI: field(2, downwardProjection, { doc: 'Pod fields and container resources to project.' }),
+  configMap: field(3, configMapProjection, { doc: 'ConfigMap keys to project.' }),
+  serviceAccountToken: field(4, tokenProjection, { doc: 'Service account token to project.' }),
 }
 
 const projection = s.object(projectionFields, {

@@ -100,7 +100,7 @@ const podAntiAffinity = s.object(podAffinityFields, {
 
 export const affinity = s.object(
   {
-    nodeAffinity: field(1, nodeAffinity, { doc: 'Scheduling constraints relative to nodes.' }),
+    nodeAffinity: field(1, nodeAffinity, { doc: 'Scheduling constraints of the pod relative to nodes.' }),
     podAffinity: field(2, podAffinity, { doc: 'Other pods that should share a topology domain with this pod.' }),
     podAntiAffinity: field(3, podAntiAffinity, {
       doc: 'Other pods that should not share a topology domain with this pod.',

@@ -72,7 +72,7 @@ const containerFields = {
     doc: 'Whether the container runs in privileged mode, with root access to the node. Defaults to false.',
   }),
   seLinuxOptions: field(3, seLinuxOptions, { doc: 'SELinux labels of the container.' }),
-  windowsOptions: field(10, windowsOptions, { doc: 'Security settings that apply only to Windows.' }),
+  windowsOptions: field(10, windowsOptions, { doc: 'Windows settings of the container.' }),
   runAsUser: field(4, s.int64(), {
     zero: 'keep',
     doc: 'User ID that runs the container, from 0 to 2147483647. Defaults to the user of the image.',
@@ -121,7 +121,7 @@ const sysctl = s.object(sysctlFields, {
 
 const podFields = {
   seLinuxOptions: field(1, seLinuxOptions, { doc: 'SELinux labels of all containers.' }),
-  windowsOptions: field(8, windowsOptions, { doc: 'Security settings that apply only to Windows.' }),
+  windowsOptions: field(8, windowsOptions, { doc: 'Windows settings of all containers.' }),
   runAsUser: field(2, s.int64(), {
     zero: 'keep',
     doc: 'User ID that runs the containers, from 0 to 2147483647. Defaults to the user of the image.',

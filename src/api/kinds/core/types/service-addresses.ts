@@ -83,7 +83,7 @@ function checkKinds(spec: ServiceSpec): FieldError[] {
   ]
 }
 
-/** Completes families and addresses. Returns an error for each value that the cluster does not support. Mutates `next`. */
+/** Completes families and addresses. Returns errors for values that the cluster does not support. Mutates `next`. */
 export function allocateAddresses(
   next: ServiceSpec,
   previous: ServiceSpec | undefined,

@@ -97,7 +97,9 @@ const specFields = {
   publishNotReadyAddresses: field(13, s.boolean(), {
     doc: 'Whether to publish the addresses of pods that are not ready. Defaults to false.',
   }),
-  sessionAffinityConfig: field(14, sessionAffinityConfig, { doc: 'Settings of session affinity.' }),
+  sessionAffinityConfig: field(14, sessionAffinityConfig, {
+    doc: 'Settings of session affinity, such as its timeout.',
+  }),
   ipFamilies: field(19, s.list(s.string()), {
     doc: 'IP families of the addresses, in order of preference: IPv4, IPv6 or both.',
   }),
