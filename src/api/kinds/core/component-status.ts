@@ -57,7 +57,7 @@ export const componentStatus = defineKind({
     shortNames: ['cs'],
     scope: 'Cluster',
   },
-  doc: 'Health of a component that the server depends on. Deprecated since v1.19; use the health endpoints.',
+  doc: 'Health of a component that the server depends on. Deprecated since v1.19. Use the health endpoints instead.',
   fields,
   life: { verbs: ['get', 'list'], virtual: true },
   views: { columns },

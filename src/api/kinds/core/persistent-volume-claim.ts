@@ -1,6 +1,6 @@
 /**
- * PersistentVolumeClaim: a request for storage. A claim binds to one volume. A bound claim may request more storage;
- * the rest of its spec is immutable.
+ * PersistentVolumeClaim: a request for storage. A claim binds to one volume. A bound claim may request more storage.
+ * The rest of its spec is immutable.
  */
 
 import { sameJson } from '../../json/json.ts'

@@ -202,8 +202,8 @@ export const ephemeralContainer = s.object(ephemeralFields, {
 })
 
 /**
- * Returns the path at which errors of an ephemeral container are reported: element 0, because clients expect each one
- * to be validated in a list by itself.
+ * Returns the path at which errors of an ephemeral container are reported. The path ends in `[0]` because clients
+ * expect each ephemeral container to be validated in a separate list.
  */
 export function listedAlone(path: FieldPath): FieldPath {
   return at(path, 0)

@@ -1,7 +1,6 @@
 /**
- * Annotations that control how a pod runs: mirror pods (static pods that the node agent reports), the deletion cost,
- * and the older form of seccomp and AppArmor profiles. The server keeps the seccomp annotations and the fields that
- * replaced them in sync.
+ * Annotations that control how a pod runs. They mark mirrors of static pods, set the deletion cost, and select seccomp
+ * and AppArmor profiles. The server keeps the seccomp annotations in sync with the fields that replaced them.
  */
 import { at, child, type FieldError, type FieldPath, forbidden, invalid } from '../../../model/field-error.ts'
 import { type Vendor, vendorKey } from '../../../model/vendor.ts'
