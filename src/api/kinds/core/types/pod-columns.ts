@@ -39,9 +39,9 @@ export const podColumns: readonly Column<Pod>[] = [
 const ended = new Map<string, RowCondition>([
   [
     'Succeeded',
-    { type: 'Completed', status: 'True', reason: 'Succeeded', message: 'The pod has completed successfully.' },
+    { type: 'Completed', status: 'True', reason: 'Succeeded', message: 'The pod has finished without a failure.' },
   ],
-  ['Failed', { type: 'Completed', status: 'True', reason: 'Failed', message: 'The pod has failed.' }],
+  ['Failed', { type: 'Completed', status: 'True', reason: 'Failed', message: 'The pod has finished with a failure.' }],
 ])
 
 /** Marks finished pods because some clients hide them. */

@@ -19,7 +19,7 @@ import type { ContainerStatus, PodStatus } from './pod-status.ts'
 import { repeatedAt } from './repeated.ts'
 import type { Toleration } from './scheduling.ts'
 
-/** Images may change, the deadline may be shortened, and tolerations may be added or change their `tolerationSeconds`. */
+/** Images may change, the deadline may be shortened, and tolerations may be added or change `tolerationSeconds`. */
 export function checkSpecUpdate(next: PodSpec, previous: PodSpec): FieldError[] {
   const resized = (['containers', 'initContainers'] as const).find(
     (list) => next[list]?.length !== previous[list]?.length,
