@@ -1,16 +1,20 @@
-/** Conditions of workloads: what is known of their state, one entry per type. */
+/** Conditions of workloads, at most one per type. */
 import { field, s } from '../schema/schema.ts'
 import { byType } from './list-keys.ts'
 
-/** `name` is that of the published type, `of` the kind that it is about. */
+/** Returns the list type. `name` is the name of the published condition type, `of` the kind that has the conditions. */
 export function conditionsOf(name: string, of: string) {
-  return s.list(s.object(conditionFields, { name, doc: `Something that is known of the state of a ${of}.` }), byType)
+  return s.list(s.object(conditionFields, { name, doc: `Observed condition of the ${of}.` }), byType)
 }
 
 export const conditionFields = {
-  type: field(1, s.string(), { zero: 'write', published: 'required', doc: 'What the condition is about.' }),
-  status: field(2, s.string(), { zero: 'write', published: 'required', doc: 'True, False or Unknown.' }),
-  lastTransitionTime: field(3, s.time(), { zero: 'write', doc: 'When the status last changed.' }),
-  reason: field(4, s.string(), { doc: 'Why, in one word for programs.' }),
-  message: field(5, s.string(), { doc: 'Why, for people.' }),
+  type: field(1, s.string(), { zero: 'write', published: 'required', doc: 'Type of the condition.' }),
+  status: field(2, s.string(), {
+    zero: 'write',
+    published: 'required',
+    doc: 'Status of the condition: `True`, `False` or `Unknown`.',
+  }),
+  lastTransitionTime: field(3, s.time(), { zero: 'write', doc: 'Time the status last changed.' }),
+  reason: field(4, s.string(), { doc: 'Machine-readable reason for the last transition, in CamelCase.' }),
+  message: field(5, s.string(), { doc: 'Human-readable details about the last transition.' }),
 }

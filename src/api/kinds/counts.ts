@@ -1,4 +1,4 @@
-/** Rules for numbers that several kinds share: counts, and counts that may be written as a percentage. */
+/** Validation of numbers that several kinds share: counts, and counts that may be percentages. */
 import { type FieldError, type FieldPath, invalid } from '../model/field-error.ts'
 
 export type IntOrPercent = number | string
@@ -7,12 +7,12 @@ export function notNegative(value: number | bigint | undefined, path: FieldPath)
   return value === undefined || value >= 0 ? [] : [invalid(path, value, 'must be greater than or equal to 0')]
 }
 
-/** Several of them that are fields of one object. */
+/** Rejects negative values in the named fields of an object. */
 export function noneNegative<T extends object>(object: T, names: readonly (keyof T & string)[], path: FieldPath) {
   return names.flatMap((name) => notNegative(object[name] as number | bigint | undefined, `${path}.${name}`))
 }
 
-/** A whole number from 0 on, or a percentage such as `25%`. */
+/** Accepts a non-negative integer or a percentage such as `25%`. */
 export function checkIntOrPercent(value: IntOrPercent, path: FieldPath): FieldError[] {
   if (typeof value === 'number') return notNegative(value, path)
   return percentIn(value) === undefined
@@ -25,7 +25,7 @@ export function checkNotAboveAll(value: IntOrPercent, path: FieldPath): FieldErr
   return percent !== undefined && percent > 100 ? [invalid(path, value, 'must not be greater than 100%')] : []
 }
 
-/** What is written is nothing: 0, `0%`, or a text that is neither a percentage nor a number. */
+/** Reports whether the value is zero: 0, `0%`, or a string that is neither a percentage nor a number. */
 export function isNone(value: IntOrPercent): boolean {
   return (typeof value === 'string' ? (percentIn(value) ?? numberIn(value)) : value) === 0
 }
@@ -38,18 +38,18 @@ function numberIn(text: string): number {
   return /^[+-]?[0-9]+$/.test(text) ? Number(text) : 0
 }
 
-/** A number that only ever grows, such as how often a name was taken already. */
+/** Rejects a decrease of a counter, such as a collision count. */
 export function notLess(next: number | undefined, previous: number | undefined, path: FieldPath): FieldError[] {
   if (previous === undefined || (next ?? 0) >= previous) return []
   return [invalid(path, next ?? 0, 'cannot be decremented')]
 }
 
-/** A part of a whole; `of` names the whole in messages. */
+/** Rejects a value above the limit. `of` names the limit in the error message. */
 export function notAbove(value = 0, limit = 0, { path, of }: { path: FieldPath; of: string }): FieldError[] {
   return value > limit ? [invalid(path, value, `cannot be greater than ${of}`)] : []
 }
 
-/** Several parts of `status.replicas`, by their names. */
+/** Rejects values of the named status fields that exceed `status.replicas`. */
 export function partsOfReplicas<T extends { replicas?: number }>(status: T, names: readonly (keyof T & string)[]) {
   return names.flatMap((name) =>
     notAbove(status[name] as number | undefined, status.replicas, { path: `status.${name}`, of: 'status.replicas' }),

@@ -1,6 +1,6 @@
 /**
- * The generation of an object: the number of changes to what its clients ask for. A controller reports in the status
- * which generation it has seen.
+ * The generation of an object counts changes of its desired state. A controller reports in the status which generation
+ * it has observed.
  */
 import { sameJson } from '../json/json.ts'
 import type { ObjectMeta } from '../model/object.ts'
@@ -10,7 +10,9 @@ interface Counted {
   metadata: ObjectMeta
 }
 
-/** Rules by which the generation counts the changes of a part of the object; `rules` are the kind's other rules. */
+/**
+ * Returns rules that increment the generation if `part` of the object changes. `rules` are the other rules of the kind.
+ */
 export function countsGeneration<T extends Counted>(part: (object: T) => unknown, rules: KindRules<T> = {}) {
   return {
     ...rules,
@@ -25,18 +27,18 @@ export function countsGeneration<T extends Counted>(part: (object: T) => unknown
   } satisfies KindRules<T>
 }
 
-/** Gives a new object its first generation. Changes the object. */
+/** Sets the first generation of a new object in place. */
 export function beginGeneration(object: Counted): void {
   object.metadata.generation = 1
 }
 
-/** `part` returns what clients ask for: mostly the spec. Changes `next`. */
+/** Increments the generation in `next` if `part`, usually the spec, has changed. */
 export function countGeneration<T extends Counted>(next: T, previous: T, part: (object: T) => unknown): void {
   const { generation = 1 } = previous.metadata
   next.metadata.generation = sameJson(part(next), part(previous)) ? generation : generation + 1
 }
 
-/** Whether an update asks for something else; a new object does. */
+/** Reports whether the update changes the desired state. True for new objects. */
 export function isNewGeneration(next: Counted, previous: Counted | undefined): boolean {
   return next.metadata.generation !== previous?.metadata.generation
 }

@@ -1,4 +1,4 @@
-/** Rules that several kinds share for fields that may not change. */
+/** Validation of immutable fields that several kinds share. */
 
 import { sameJson } from '../json/json.ts'
 import { type FieldError, forbidden, invalid } from '../model/field-error.ts'
@@ -7,7 +7,7 @@ export function immutableField(path: string, next: unknown, previous: unknown): 
   return sameJson(next, previous) ? [] : [invalid(path, next, 'field is immutable')]
 }
 
-/** For kinds with `immutable: true`: neither the mark nor the data may change. */
+/** For kinds with an `immutable` field: once it is true, neither this field nor the data may change. */
 export function forbiddenChange(path: string, next: unknown, previous: unknown): FieldError[] {
   if (sameJson(next, previous)) return []
   return [forbidden(path, 'field is immutable when `immutable` is set')]

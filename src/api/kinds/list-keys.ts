@@ -1,10 +1,10 @@
-/** How lists of objects are merged: by the field that tells their elements apart, in apply and in strategic patches. */
+/** Merge keys of object lists, for apply and strategic merge patches. */
 
 export const byType = mergedBy('type')
 export const byName = mergedBy('name')
 export const byIp = mergedBy('ip')
 
-/** The options of a list whose elements have a key; in a patch they are told apart by its first field. */
+/** Returns the options of a list that is merged by keys. Strategic merge patches use only the first key. */
 export function mergedBy<const K extends readonly [string, ...string[]]>(...keys: K) {
   return { list: 'map', keys, patch: 'merge', mergeKey: keys[0] } as const
 }

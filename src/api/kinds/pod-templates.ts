@@ -1,7 +1,4 @@
-/**
- * What kinds share that make pods from a template: how the template and the selector of its pods must fit together,
- * what is warned of, and the columns that show what is run.
- */
+/** Shared by kinds with a pod template: checks that selector and template match, warnings, and table columns. */
 import { at, child, type FieldError, type FieldPath, forbidden, invalid, notSupported } from '../model/field-error.ts'
 import type { Vendor } from '../model/vendor.ts'
 import { type Column, column } from '../schema/columns.ts'
@@ -17,7 +14,10 @@ interface Selecting {
   template?: PodTemplateSpec
 }
 
-/** The pods that are made from the template are selected. A selector that makes no sense is for others to refuse. */
+/**
+ * Rejects a selector that does not match the template's labels. Accepts an invalid selector because other checks report
+ * it.
+ */
 export function checkMatches({ selector, template }: Selecting, path: FieldPath): FieldError[] {
   const labels = template?.metadata?.labels
   if (selects(selector, labels) !== false) return []
@@ -25,13 +25,13 @@ export function checkMatches({ selector, template }: Selecting, path: FieldPath)
   return [invalid(place, labels ?? {}, '`selector` does not match template `labels`')]
 }
 
-/** A selector of pods chooses some, not all. `kind` is for messages. */
+/** Rejects an empty selector, which would match all pods. The error message names `kind`. */
 export function checkNotEmpty(selector: LabelSelector | undefined, path: FieldPath, kind: string): FieldError[] {
   if (selector === undefined || !isEmptySelector(selector)) return []
   return [invalid(path, {}, `empty selector is invalid for ${kind.toLowerCase()}`)]
 }
 
-/** Both, for kinds that also report a selector that makes no sense as a whole. */
+/** Performs both checks, for kinds that also reject an invalid selector as a whole. */
 export function checkSelected(spec: Selecting, path: FieldPath, kind: string): FieldError[] {
   const { selector } = spec
   const place = child(path, 'selector')
@@ -42,7 +42,7 @@ export function checkSelected(spec: Selecting, path: FieldPath, kind: string): F
   ]
 }
 
-/** With a selector that makes no sense there is no telling what the template should be: it is not judged. */
+/** Skips validation of the template if the selector is invalid, because the required labels are unknown. */
 export function templateUnjudged({ selector }: Selecting): readonly string[] {
   return isMalformed(selector) ? ['template'] : []
 }
@@ -51,7 +51,7 @@ function isMalformed(selector: LabelSelector | undefined): boolean {
   return selector !== undefined && requirementsOf(selector) === undefined
 }
 
-/** Pods that are kept running never end by themselves. */
+/** Requires pods that run indefinitely: restart policy `Always` and no deadline. */
 export function checkRunsForever(spec: PodSpec = {}, path: FieldPath, kind: string): FieldError[] {
   const { restartPolicy = 'Always', activeDeadlineSeconds } = spec
   return [
@@ -62,7 +62,7 @@ export function checkRunsForever(spec: PodSpec = {}, path: FieldPath, kind: stri
   ]
 }
 
-/** What pods on several nodes share of these disks they can only read. */
+/** Requires read-only GCE disks because several nodes can mount them only for reading. */
 export function checkSharedDisks(volumes: readonly Volume[] = [], path: FieldPath): FieldError[] {
   const why = 'must be true for replicated pods > 1; GCE PD can only be mounted on multiple machines if it is read-only'
   return volumes.flatMap(({ gcePersistentDisk: disk }, i) =>
@@ -70,7 +70,7 @@ export function checkSharedDisks(volumes: readonly Volume[] = [], path: FieldPat
   )
 }
 
-/** The warnings about the template of an object that asks for something new. */
+/** Returns warnings about the pod template of a changed object. */
 export function templateWarnings(
   template: PodTemplateSpec | undefined,
   { path, vendor }: { path: FieldPath; vendor: Vendor },
@@ -78,19 +78,19 @@ export function templateWarnings(
   return podWarnings({ spec: template?.spec, annotations: template?.metadata?.annotations }, path, vendor)
 }
 
-/** The names and the images of the containers; in wide tables alone. */
+/** Returns columns for container names and images, shown only in wide tables. */
 export function containerColumns<T>(templateOf: (object: T) => PodTemplateSpec | undefined): Column<T>[] {
   const listed = (part: 'name' | 'image') => (object: T) =>
     (templateOf(object)?.spec?.containers ?? []).map((one) => one[part] ?? '').join(',')
   return [
-    column('Containers', 'The names of the containers.', listed('name'), 1),
-    column('Images', 'The images of the containers.', listed('image'), 1),
+    column('Containers', 'Names of the containers.', listed('name'), 1),
+    column('Images', 'Images of the containers.', listed('image'), 1),
   ]
 }
 
-/** The pods that count; in wide tables alone. */
+/** Returns the column of the pod selector, shown only in wide tables. */
 export function selectorColumn<T>(selectorOf: (object: T) => LabelSelector | undefined): Column<T> {
-  const doc = 'The labels of the pods that count.'
+  const doc = 'Label selector of the pods.'
   return column('Selector', doc, (object: T) => selectorText(selectorOf(object)) || '<none>', 1)
 }
 

@@ -1,4 +1,4 @@
-/** What kinds share that run a number of replicas: the sub-resource `scale`, through which autoscalers change it. */
+/** The `scale` subresource of kinds with replicas, which autoscalers use. */
 
 import { defined, isObject, type JsonObject, own } from '../json/json.ts'
 import { invalidObject } from '../model/api-error.ts'
@@ -13,7 +13,10 @@ interface Scalable {
   status?: { replicas?: number } | undefined
 }
 
-/** `selectorOf` writes which pods count as a query does; `prepareForUpdate` is that of the kind itself. */
+/**
+ * Returns the `scale` subresource. `selectorOf` returns the pod selector in query syntax; `prepareForUpdate` is the
+ * rule of the kind itself.
+ */
 export function scaleOf<T extends Scalable>(
   selectorOf: (object: T) => string,
   prepareForUpdate: Subresource<T>['prepareForUpdate'],
@@ -30,7 +33,7 @@ export function scaleOf<T extends Scalable>(
         const replicas = spec?.replicas ?? 0
         assertSound(metadata, replicas)
         object.spec = { ...object.spec, replicas }
-        // Of the metadata only the fields that identify the object count.
+        // Only the identifying fields of the metadata are used.
         const { uid, resourceVersion } = metadata
         object.metadata = { ...object.metadata, ...defined({ uid }) }
         if (resourceVersion === undefined) delete object.metadata.resourceVersion
@@ -41,7 +44,7 @@ export function scaleOf<T extends Scalable>(
   }
 }
 
-/** An applied Scale too counts only by its number and the fields that identify the object. */
+/** Keeps only the replicas and the identifying metadata of an applied Scale. */
 function configOf(config: JsonObject): JsonObject {
   const { name, namespace, uid, resourceVersion } = part(config, 'metadata')
   const { replicas } = part(config, 'spec')
@@ -56,7 +59,7 @@ function part(config: JsonObject, name: string): JsonObject {
   return isObject(value) ? value : {}
 }
 
-/** A Scale is judged as an object of its own, which is in a namespace. */
+/** Validates a Scale as a separate, namespaced object. */
 function assertSound({ namespace, name = '' }: ObjectMeta, replicas: number): void {
   const faults = [
     ...(namespace ? [] : [required('metadata.namespace')]),

@@ -1,6 +1,6 @@
 /**
- * What kinds share that have a `spec`, which clients write, and a `status`, which is reported through a subresource of
- * its own: neither way of writing changes the other part.
+ * Shared by kinds with a `spec`, which clients write, and a `status`, which is written through the `status`
+ * subresource. A write of one never changes the other.
  */
 import { defined } from '../json/json.ts'
 import type { ObjectMeta } from '../model/object.ts'
@@ -13,17 +13,17 @@ interface SpecAndStatus {
   status?: unknown
 }
 
-/** The rules of such a kind: those that any kind may have, and what is said of its status. */
+/** The rules of such a kind, plus the initial status and the generation. */
 interface StatusRules<T extends SpecAndStatus> extends Omit<KindRules<T>, 'readOnly'> {
-  /** Returns the status of a new object, after `prepareForCreate`. Where it is left out, clients may send one. */
+  /** Returns the status of a new object, after `prepareForCreate`. If unset, clients may send a status. */
   readonly newStatus?: (object: T, context: PrepareContext) => NonNullable<T['status']>
-  /** Returns the part of an object whose changes its generation counts. Where it is left out, there is no generation. */
+  /** Returns the part of an object whose changes increment the generation. If unset, the kind has no generation. */
   readonly generation?: (object: T) => unknown
 }
 
 type Prepared<T> = KindRules<T> & Required<Pick<KindRules<T>, 'prepareForCreate' | 'prepareForUpdate'>>
 
-/** Rules by which the status of a new object is the server's, and an update of the object leaves its status alone. */
+/** Returns rules that set the initial status on creation and preserve the status on updates. */
 export function specAndStatus<T extends SpecAndStatus & { metadata: ObjectMeta }>(definition: StatusRules<T>) {
   const { newStatus, generation, ...others } = definition
   const rules: Prepared<T> = {
@@ -45,12 +45,12 @@ function setStatus(object: SpecAndStatus, status: unknown): void {
   object.status = status
 }
 
-/** Leaves one of the two as it is stored. Changes `next`. */
+/** Copies the stored spec or status to `next`. */
 export function keep(next: SpecAndStatus, previous: SpecAndStatus, part: 'spec' | 'status'): void {
   next[part] = previous[part]
 }
 
-/** The subresource `status` where it needs no rules of its own. */
+/** The `status` subresource without additional rules. */
 export const plainStatus: Subresource<SpecAndStatus> = {
   verbs: ['get', 'update', 'patch'],
   readOnly: ['spec'],
@@ -59,7 +59,7 @@ export const plainStatus: Subresource<SpecAndStatus> = {
 
 const metadataOfClients = ['labels', 'annotations', 'ownerReferences', 'finalizers'].map((name) => `metadata.${name}`)
 
-/** The subresource `status` where the metadata cannot be written through it either. */
+/** A `status` subresource that also preserves labels, annotations, owner references and finalizers. */
 export const statusAlone: Subresource<SpecAndStatus & { metadata: ObjectMeta }> = {
   verbs: ['get', 'update', 'patch'],
   readOnly: [...metadataOfClients, 'spec'],
@@ -71,7 +71,7 @@ export const statusAlone: Subresource<SpecAndStatus & { metadata: ObjectMeta }> 
   },
 }
 
-/** The same where not even the start of its name can be. */
+/** Like `statusAlone`, but also preserves `generateName`. */
 export const statusAndNothingElse: Subresource<SpecAndStatus & { metadata: ObjectMeta }> = {
   verbs: ['get', 'update', 'patch'],
   readOnly: [...metadataOfClients, 'metadata.generateName', 'spec'],

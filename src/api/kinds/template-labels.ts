@@ -1,6 +1,6 @@
 /**
- * Labels of a Job or ReplicationController that has none of its own: those of its pod template. Kubernetes fills them in
- * whenever it reads such an object, so a write of the status that leaves them out cannot remove them either.
+ * A Job or ReplicationController without labels takes the labels of its pod template. Kubernetes applies this default
+ * on every read, so a status update that omits the labels cannot remove them.
  */
 import type { ObjectMeta } from '../model/object.ts'
 import type { Subresource } from '../schema/kind.ts'
@@ -12,7 +12,7 @@ interface Templated {
   status?: object
 }
 
-/** The subresource `status` of such a kind. */
+/** The `status` subresource of such a kind. */
 export const statusKeepingLabels: Subresource<Templated> = {
   ...plainStatus,
   prepareForUpdate: (next, previous) => {

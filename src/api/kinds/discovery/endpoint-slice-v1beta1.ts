@@ -1,6 +1,6 @@
 /**
- * EndpointSlice as v1beta1 has it: the place of an endpoint is recorded in `topology`, a map by labels of nodes. Zone
- * and node have fields of their own in the stored version.
+ * EndpointSlice v1beta1: records the location of an endpoint in `topology`, a map keyed by node labels. The stored
+ * version has separate fields for zone and node.
  */
 import { defined } from '../../json/json.ts'
 import { type Vendor, vendorKey } from '../../model/vendor.ts'
@@ -11,26 +11,28 @@ import { type Endpoint, hints, nodeName, sharedFields } from './types/endpoint.t
 
 const endpointFields = {
   ...sharedFields,
-  topology: field(5, s.map(s.string()), { doc: 'Its place, by labels of nodes such as zone and host name.' }),
+  topology: field(5, s.map(s.string()), {
+    doc: 'Location of the endpoint, keyed by node labels such as zone and host name.',
+  }),
   nodeName,
-  hints: field(7, hints, { doc: 'The zones that it is best for. Not supported yet: it is dropped.' }),
+  hints: field(7, hints, { doc: 'Zones that should use the endpoint. Unsupported: the server drops this field.' }),
 }
 
 type OlderEndpoint = InferFields<typeof endpointFields>
 
-const endpoint = s.object(endpointFields, { name: 'Endpoint', doc: 'One of those behind a Service.' })
+const endpoint = s.object(endpointFields, { name: 'Endpoint', doc: 'An endpoint of a Service.' })
 
 const fields = {
   addressType,
   endpoints: field(2, s.list(endpoint), {
     zero: 'write',
     published: 'required',
-    doc: 'The endpoints; at most 1000.',
+    doc: 'Endpoints of the slice, at most 1000.',
   }),
   ports: field(3, s.list(portOf({})), {
     zero: 'write',
     published: 'optional',
-    doc: 'The ports that each of them has.',
+    doc: 'Ports of every endpoint in the slice, each with a unique name.',
   }),
 }
 
@@ -64,7 +66,7 @@ function olderEndpoint({ deprecatedTopology, zone, ...rest }: Endpoint, vendor: 
   return { ...rest, ...(Object.keys(topology).length === 0 ? {} : { topology }) }
 }
 
-/** The host name stays where it is another one than the node's. */
+/** Keeps a host name in the topology that differs from the node name. */
 function storedEndpoint({ topology = {}, ...rest }: OlderEndpoint, vendor: Vendor): Endpoint {
   const [host, zoneKey] = [vendorKey(vendor, 'hostname'), vendorKey(vendor, 'zone', 'topology')]
   const { [zoneKey]: zone, [host]: hostname, ...other } = topology

@@ -1,4 +1,4 @@
-/** EndpointSlice: some of the endpoints behind a Service, all with addresses of one type and the same ports. */
+/** EndpointSlice: a subset of the endpoints of a Service. All have the same address type and the same ports. */
 
 import type { Steps } from '../../../base/concurrency/time-slice.ts'
 import { sameJson } from '../../json/json.ts'
@@ -31,29 +31,38 @@ const maxPorts = 20_000
 const addressTypes = ['FQDN', 'IPv4', 'IPv6']
 
 const portFields = {
-  name: field(1, s.string(), { zero: 'keep', default: '', doc: 'Its name; each port has another one.' }),
+  name: field(1, s.string(), {
+    zero: 'keep',
+    default: '',
+    doc: 'Name of the port, unique within the slice. Empty by default.',
+  }),
   protocol: field(2, s.oneOf('SCTP', 'TCP', 'UDP'), {
     zero: 'keep',
     default: 'TCP',
-    doc: 'TCP, the default, UDP or SCTP.',
+    doc: 'Transport protocol: `TCP` (the default), `UDP` or `SCTP`.',
   }),
-  port: field(3, s.int32(), { zero: 'keep', doc: 'Its number; every port if unset.' }),
+  port: field(3, s.int32(), { zero: 'keep', doc: 'Port number. Unset means all ports.' }),
   appProtocol: field(4, s.string(), {
     zero: 'keep',
-    doc: 'What is spoken there, such as `http` or `example.com/own`.',
+    doc: 'Application protocol of the port, such as `http` or `example.com/custom`.',
   }),
 }
 
 type Port = InferFields<typeof portFields>
 
-/** Versions differ in whether a port is owned as a whole. */
+/** The port type. `atomic` differs between versions: v1 ports are owned as a whole. */
 export const portOf = (options: { readonly atomic?: boolean }) =>
-  s.object(portFields, { name: 'EndpointPort', doc: 'A port of the endpoints.', check: checkPort, ...options })
+  s.object(portFields, {
+    name: 'EndpointPort',
+    doc: 'A port of every endpoint in a slice.',
+    check: checkPort,
+    ...options,
+  })
 
 export const addressType = field(4, s.string(), {
   zero: 'write',
   published: 'required',
-  doc: 'What its addresses are: IPv4, IPv6 or FQDN. Cannot change.',
+  doc: 'Type of the addresses: `IPv4`, `IPv6` or `FQDN`. Immutable.',
 })
 
 const fields = {
@@ -61,12 +70,12 @@ const fields = {
   endpoints: field(2, s.list(endpoint), {
     zero: 'write',
     published: 'required',
-    doc: 'The endpoints; at most 1000.',
+    doc: 'Endpoints of the slice, at most 1000.',
   }),
   ports: field(3, s.list(portOf({ atomic: true })), {
     zero: 'write',
     published: 'optional',
-    doc: 'The ports that each of them has.',
+    doc: 'Ports of every endpoint in the slice, each with a unique name.',
   }),
 }
 
@@ -75,12 +84,12 @@ export type EndpointSlice = ObjectOf<typeof fields>
 const maxShown = 3
 const columns: readonly Column<EndpointSlice>[] = [
   nameColumn,
-  column('AddressType', 'What its addresses are.', ({ addressType }) => addressType ?? ''),
-  column('Ports', 'The ports.', ({ ports = [] }) => {
+  column('AddressType', 'Type of the addresses.', ({ addressType }) => addressType ?? ''),
+  column('Ports', 'Ports of the endpoints.', ({ ports = [] }) => {
     const shown = ports.map(({ port, name }) => (port === undefined ? (name ?? '*') : String(port)))
     return joinSome(shown, { most: maxShown }) || '<unset>'
   }),
-  column('Endpoints', 'The addresses.', ({ endpoints = [] }) => {
+  column('Endpoints', 'Addresses of the endpoints.', ({ endpoints = [] }) => {
     const shown = endpoints.flatMap(({ addresses = [] }) => addresses)
     return joinSome(shown, { most: maxShown }) || '<unset>'
   }),
@@ -95,7 +104,7 @@ export const endpointSlice = defineKind({
     plural: 'endpointslices',
     scope: 'Namespaced',
   },
-  doc: 'Some of the endpoints behind a Service, with the same ports.',
+  doc: 'A subset of the endpoints of a Service, with the same address type and ports.',
   fields,
   rules: countsGeneration(counted, {
     prepareForCreate: (object, context) => {
@@ -114,20 +123,20 @@ export const endpointSlice = defineKind({
   views: { columns },
 })
 
-/** What the generation counts the changes of: labels say which Service the slice belongs to. */
+/** The parts whose changes increment the generation. Labels are included because they assign the slice to a Service. */
 function counted({ metadata, endpoints, ports }: EndpointSlice) {
   return [endpoints, ports, metadata.labels ?? {}]
 }
 
-/** Hints are a feature that is off. */
+/** Drops the hints because their feature gate is disabled. */
 function dropHints({ endpoints = [] }: EndpointSlice, { onDropped }: PrepareContext): void {
   for (const [i, endpoint] of endpoints.entries())
     dropGated(endpoint, 'hints', { path: at('endpoints', i), feature: 'TopologyAwareHints', onDropped })
 }
 
 /**
- * Only the older version can set the topology. Endpoints that are written otherwise lose it, but keep the node that it
- * named.
+ * Drops the topology, which only v1beta1 can set. A write through another version moves a known node name from the
+ * topology to `nodeName`.
  */
 function dropTopology(next: EndpointSlice, previous: EndpointSlice | undefined, context: PrepareContext): void {
   const { endpoints = [] } = next

@@ -1,6 +1,6 @@
 /**
- * Event as the group `events` has it: the objects of the core kind in other words. What only the older form has is
- * called deprecated here; nothing is lost in either direction.
+ * Event in the `events` group: an alternative representation of the core Event. Fields that exist only in the core
+ * version carry the prefix `deprecated`, so conversion loses nothing.
  */
 import { defined } from '../../json/json.ts'
 import { defineVersion, type ObjectOf } from '../../schema/kind.ts'
@@ -13,30 +13,32 @@ const series = s.object(
     count: field(1, s.int32(), {
       zero: 'write',
       required: true,
-      doc: 'How often it happened, up to lastObservedTime.',
+      doc: 'Number of occurrences in the series up to lastObservedTime.',
     }),
-    lastObservedTime: field(2, s.microTime(), { zero: 'write', required: true, doc: 'When it last happened.' }),
+    lastObservedTime: field(2, s.microTime(), { zero: 'write', required: true, doc: 'Time of the last occurrence.' }),
   },
-  { name: 'EventSeries', doc: 'How often something happened that goes on happening.' },
+  { name: 'EventSeries', doc: 'Statistics of an event that occurs repeatedly.' },
 )
 
 const fields = {
-  eventTime: field(2, s.microTime(), { zero: 'write', published: 'required', doc: 'When it first happened.' }),
-  series: field(3, series, { doc: 'How often it happened, if more than once.' }),
+  eventTime: field(2, s.microTime(), { zero: 'write', published: 'required', doc: 'Time of the first occurrence.' }),
+  series: field(3, series, { doc: 'Statistics of a repeated event. Unset if the event occurred once.' }),
   reportingController: field(4, s.string(), {
-    doc: 'The controller that reports it, as a qualified name such as `example.com/scheduler`.',
+    doc: 'Name of the reporting controller as a qualified name, such as `example.com/scheduler`.',
   }),
-  reportingInstance: field(5, s.string(), { doc: 'The instance of the controller, such as its pod.' }),
-  action: field(6, s.string(), { doc: 'What was done, or failed, to the object; at most 128 bytes.' }),
-  reason: field(7, s.string(), { doc: 'Why it was done, in one word for programs; at most 128 bytes.' }),
-  regarding: field(8, objectReference, { zero: 'write', doc: 'The object that it happened to.' }),
-  related: field(9, objectReference, { doc: 'Another object that took part in it.' }),
-  note: field(10, s.string(), { doc: 'What happened, for people; at most 1 kB.' }),
-  type: field(11, s.string(), { doc: 'Normal or Warning; there may be others one day.' }),
-  deprecatedSource: field(12, eventSource, { zero: 'write', doc: 'The source of the older form.' }),
-  deprecatedFirstTimestamp: field(13, s.time(), { zero: 'write', doc: 'The firstTimestamp of the older form.' }),
-  deprecatedLastTimestamp: field(14, s.time(), { zero: 'write', doc: 'The lastTimestamp of the older form.' }),
-  deprecatedCount: field(15, s.int32(), { doc: 'The count of the older form.' }),
+  reportingInstance: field(5, s.string(), {
+    doc: 'Instance of the reporting controller, such as the name of its pod.',
+  }),
+  action: field(6, s.string(), { doc: 'Action taken or attempted on the object, at most 128 bytes.' }),
+  reason: field(7, s.string(), { doc: 'Machine-readable reason for the action, at most 128 bytes.' }),
+  regarding: field(8, objectReference, { zero: 'write', doc: 'Object that the event is about.' }),
+  related: field(9, objectReference, { doc: 'Another object involved in the event.' }),
+  note: field(10, s.string(), { doc: 'Human-readable description of the event, at most 1 kB.' }),
+  type: field(11, s.string(), { doc: 'Type of the event: `Normal` or `Warning`. Future versions may add types.' }),
+  deprecatedSource: field(12, eventSource, { zero: 'write', doc: 'Source of the event in the core version.' }),
+  deprecatedFirstTimestamp: field(13, s.time(), { zero: 'write', doc: 'The firstTimestamp of the core version.' }),
+  deprecatedLastTimestamp: field(14, s.time(), { zero: 'write', doc: 'The lastTimestamp of the core version.' }),
+  deprecatedCount: field(15, s.int32(), { doc: 'The count of the core version.' }),
 }
 
 export type Event = ObjectOf<typeof fields>
@@ -51,7 +53,7 @@ const conversion = {
         regarding: involvedObject,
         note: message,
         series: series && { count: 0, ...series },
-        // The core kind shows these even when they are empty.
+        // The core version shows these fields even if they are empty.
         reportingController: reportingComponent || undefined,
         reportingInstance: reportingInstance || undefined,
         deprecatedSource: source,
@@ -81,7 +83,7 @@ const conversion = {
 
 const parts = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath']
 
-/** What field selectors call the fields here, and what the core kind calls them. */
+/** Field selector names in this group, mapped to those of the core kind. */
 const selectable = {
   ...Object.fromEntries(parts.map((part) => [`regarding.${part}`, `involvedObject.${part}`])),
   reason: 'reason',
@@ -91,7 +93,7 @@ const selectable = {
 
 export const eventV1 = defineVersion(coreEvent, { group: 'events', version: 'v1', fields, selectable, ...conversion })
 
-/** The same fields under looser rules: those of the core kind. */
+/** The fields of v1, validated by the looser rules of the core kind. */
 export const eventV1beta1 = defineVersion(coreEvent, {
   group: 'events',
   version: 'v1beta1',

@@ -1,5 +1,6 @@
 /**
- * FlowSchema: which requests make up flows, and the priority level that these have. Flows of one level share it fairly.
+ * FlowSchema: selects requests, divides them into flows and assigns them to a priority level. The flows of a level
+ * share its capacity fairly.
  */
 
 import { sameJson } from '../../json/json.ts'
@@ -17,15 +18,20 @@ const lastPrecedence = 10_000
 const methods = ['ByNamespace', 'ByUser']
 
 const reference = s.object(
-  { name: field(1, s.string(), { zero: 'write', doc: 'The name of the level.' }) },
-  { name: 'PriorityLevelConfigurationReference', doc: 'A priority level.' },
+  { name: field(1, s.string(), { zero: 'write', doc: 'Name of the PriorityLevelConfiguration.' }) },
+  { name: 'PriorityLevelConfigurationReference', doc: 'Reference to a PriorityLevelConfiguration.' },
 )
 
 const distinguisher = s.object(
-  { type: field(1, s.string(), { zero: 'write', doc: 'ByUser or ByNamespace.' }) },
+  {
+    type: field(1, s.string(), {
+      zero: 'write',
+      doc: 'How requests are divided into flows: `ByUser` or `ByNamespace`.',
+    }),
+  },
   {
     name: 'FlowDistinguisherMethod',
-    doc: 'What distinguishes the flows of a schema.',
+    doc: 'Method that divides the requests of a FlowSchema into flows.',
     check: ({ type = '' }, path) => (methods.includes(type) ? [] : [notSupported(child(path, 'type'), type, methods)]),
   },
 )
@@ -34,18 +40,22 @@ const specFields = {
   priorityLevelConfiguration: field(1, reference, {
     zero: 'write',
     published: 'required',
-    doc: 'The level that the requests have.',
+    doc: 'Priority level of the matching requests.',
   }),
   matchingPrecedence: field(2, s.int32(), {
-    doc: 'Of the schemas that a request is for, the one with the least counts; from 1 to 10000, 1000 by default.',
+    doc: 'Precedence among matching FlowSchemas: the lowest number wins. From 1 to 10000; defaults to 1000.',
   }),
-  distinguisherMethod: field(3, distinguisher, { doc: 'What distinguishes its flows; they are one if unset.' }),
-  rules: field(4, s.list(policyRulesWithSubjects), { doc: 'The requests that it is for; one rule is enough.' }),
+  distinguisherMethod: field(3, distinguisher, {
+    doc: 'Method that divides the matching requests into flows. If unset, all requests form one flow.',
+  }),
+  rules: field(4, s.list(policyRulesWithSubjects), {
+    doc: 'Rules that select requests. A request matches the schema if any rule matches.',
+  }),
 }
 
 const spec = s.object(specFields, {
   name: 'FlowSchemaSpec',
-  doc: 'Which requests make up flows, and at which level.',
+  doc: 'Specification of a FlowSchema: the matching requests and their priority level.',
   fill: (value) => {
     if (!value.matchingPrecedence) value.matchingPrecedence = 1000
   },
@@ -53,8 +63,8 @@ const spec = s.object(specFields, {
 })
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', doc: 'Which requests make up flows, and at which level.' }),
-  status: field(3, conditionsStatus('FlowSchema'), { zero: 'write', doc: 'What is known of its state.' }),
+  spec: field(2, spec, { zero: 'write', doc: 'Requests that the schema matches and their priority level.' }),
+  status: field(3, conditionsStatus('FlowSchema'), { zero: 'write', doc: 'Observed status of the FlowSchema.' }),
 }
 
 export type FlowSchema = ObjectOf<typeof fields>
@@ -63,19 +73,23 @@ const columns: readonly Column<FlowSchema>[] = [
   nameColumn,
   column(
     'PriorityLevel',
-    'The level that the requests have.',
+    'Priority level of the matching requests.',
     ({ spec }) => spec?.priorityLevelConfiguration?.name || '<none>',
   ),
-  column('MatchingPrecedence', 'The lower, the sooner it counts.', ({ spec }) => spec?.matchingPrecedence ?? 0),
+  column(
+    'MatchingPrecedence',
+    'Precedence among matching schemas: the lowest number wins.',
+    ({ spec }) => spec?.matchingPrecedence ?? 0,
+  ),
   column(
     'DistinguisherMethod',
-    'What distinguishes its flows.',
+    'Method that divides the requests into flows.',
     ({ spec }) => spec?.distinguisherMethod?.type ?? '<none>',
   ),
   ageColumn,
   column(
     'MissingPL',
-    'Whether there is no such level.',
+    'Whether the priority level does not exist.',
     ({ status }) => status?.conditions?.find(({ type }) => type === 'Dangling')?.status ?? '?',
   ),
 ]
@@ -88,7 +102,7 @@ export const flowSchema = defineKind({
     plural: 'flowschemas',
     scope: 'Cluster',
   },
-  doc: 'Which requests make up flows, and the priority level that these have.',
+  doc: 'Selects requests, divides them into flows and assigns them to a priority level.',
   fields,
   rules: specAndStatus<FlowSchema>({
     newStatus: () => ({}),

@@ -1,5 +1,6 @@
 /**
- * PriorityLevelConfiguration: how many requests of a level are carried out at once, and what becomes of further ones.
+ * PriorityLevelConfiguration: limits how many requests of a priority level run concurrently, and queues or rejects the
+ * excess.
  */
 
 import { sameJson } from '../../json/json.ts'
@@ -22,20 +23,20 @@ import { mandatoryLevels } from './types/mandatory.ts'
 const types = ['Exempt', 'Limited']
 const responses = ['Queue', 'Reject']
 const maxQueues = 10_000_000
-/** How many bits there are to draw a hand of queues by. */
+/** Number of hash bits available for dealing a hand of queues. */
 const maxBits = 60
 
 const queuingFields = {
-  queues: field(1, s.int32(), { doc: 'How many queues there are; 64 by default.' }),
+  queues: field(1, s.int32(), { doc: 'Number of queues, from 1 to 10000000. Defaults to 64.' }),
   handSize: field(2, s.int32(), {
-    doc: 'How many queues a flow may use, drawn by its name; 8 by default. Few keep a flood away from others.',
+    doc: 'Number of queues that shuffle sharding assigns to each flow. Must not exceed `queues`; defaults to 8.',
   }),
-  queueLengthLimit: field(3, s.int32(), { doc: 'How many requests a queue holds; 50 by default.' }),
+  queueLengthLimit: field(3, s.int32(), { doc: 'Maximum number of waiting requests per queue. Defaults to 50.' }),
 }
 
 const queuing = s.object(queuingFields, {
   name: 'QueuingConfiguration',
-  doc: 'The queues that requests wait in.',
+  doc: 'Queues for requests that exceed the concurrency limit.',
   fill: (value) => {
     value.queues ||= 64
     value.handSize ||= 8
@@ -44,50 +45,55 @@ const queuing = s.object(queuingFields, {
 })
 
 const responseFields = {
-  type: field(1, s.string(), { zero: 'write', doc: 'Queue, or Reject.' }),
-  queuing: field(2, queuing, { doc: 'The queues, for Queue.' }),
+  type: field(1, s.string(), { zero: 'write', doc: 'What happens to requests over the limit: `Queue` or `Reject`.' }),
+  queuing: field(2, queuing, {
+    doc: 'Configuration of the queues. Required for type `Queue`, forbidden for `Reject`.',
+  }),
 }
 
 const limitResponse = s.object(responseFields, {
   name: 'LimitResponse',
-  doc: 'What becomes of a request that is one too many.',
+  doc: 'Handling of requests that exceed the concurrency limit.',
 })
 
 const limitedFields = {
   assuredConcurrencyShares: field(1, s.int32(), {
-    doc: 'Its share of the requests that run at the same time, relative to other levels; 30 by default.',
+    doc: "Share of the server's concurrency, relative to the other priority levels. Must be positive; defaults to 30.",
   }),
   limitResponse: field(2, limitResponse, {
     zero: 'write',
     published: 'optional',
-    doc: 'What becomes of a request that is one too many.',
+    doc: 'Handling of requests that exceed the concurrency limit.',
   }),
 }
 
 const limited = s.object(limitedFields, {
   name: 'LimitedPriorityLevelConfiguration',
-  doc: 'How many requests of a level run at the same time.',
+  doc: 'Limits of a priority level.',
   fill: (value) => {
     value.assuredConcurrencyShares ||= 30
   },
 })
 
 const specFields = {
-  type: field(1, s.string(), { zero: 'write', doc: 'Limited, or Exempt, which is never held up.' }),
-  limited: field(2, limited, { doc: 'The limits, for Limited.' }),
+  type: field(1, s.string(), {
+    zero: 'write',
+    doc: '`Limited`, or `Exempt` for requests that are never queued or rejected.',
+  }),
+  limited: field(2, limited, { doc: 'Limits of the level. Required for type `Limited`, forbidden for `Exempt`.' }),
 }
 
 const spec = s.object(specFields, {
   name: 'PriorityLevelConfigurationSpec',
-  doc: 'How many requests of the level run at the same time.',
+  doc: 'Specification of a priority level.',
   check: checkSpec,
 })
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', doc: 'How many requests of the level run at the same time.' }),
+  spec: field(2, spec, { zero: 'write', doc: 'Desired limits of the priority level.' }),
   status: field(3, conditionsStatus('PriorityLevelConfiguration'), {
     zero: 'write',
-    doc: 'What is known of its state.',
+    doc: 'Observed status of the priority level.',
   }),
 }
 
@@ -98,15 +104,15 @@ const queued = (name: string, doc: string, part: keyof typeof queuingFields) =>
 
 const columns: readonly Column<PriorityLevelConfiguration>[] = [
   nameColumn,
-  column('Type', 'Whether it is limited.', ({ spec }) => spec?.type ?? ''),
+  column('Type', 'Whether the level is limited or exempt.', ({ spec }) => spec?.type ?? ''),
   column(
     'AssuredConcurrencyShares',
-    'Its share of all that is carried out at once.',
+    "Share of the server's concurrency.",
     ({ spec }) => spec?.limited?.assuredConcurrencyShares ?? '<none>',
   ),
-  queued('Queues', 'How many queues there are.', 'queues'),
-  queued('HandSize', 'How many queues a flow may use.', 'handSize'),
-  queued('QueueLengthLimit', 'How many requests a queue holds.', 'queueLengthLimit'),
+  queued('Queues', 'Number of queues.', 'queues'),
+  queued('HandSize', 'Number of queues per flow.', 'handSize'),
+  queued('QueueLengthLimit', 'Maximum number of waiting requests per queue.', 'queueLengthLimit'),
   ageColumn,
 ]
 
@@ -118,7 +124,7 @@ export const priorityLevelConfiguration = defineKind({
     plural: 'prioritylevelconfigurations',
     scope: 'Cluster',
   },
-  doc: 'How many requests of a priority level run at the same time.',
+  doc: 'A priority level and its limits on concurrent requests.',
   fields,
   rules: specAndStatus<PriorityLevelConfiguration>({
     newStatus: () => ({}),
@@ -150,7 +156,7 @@ function checkExempt({ metadata, spec = {} }: PriorityLevelConfiguration): Field
   ]
 }
 
-/** What is there but does not count is refused unseen. */
+/** Rejects settings that do not apply to the type without validating them. */
 function checkSpec({ type = '', limited }: InferFields<typeof specFields>, path: FieldPath): FieldError[] {
   const place = child(path, 'limited')
   if (type === 'Exempt') return limited ? [forbidden(place, 'must be nil if the type is not Limited')] : []
@@ -185,7 +191,7 @@ function checkQueuing(value: InferFields<typeof queuingFields>, path: FieldPath)
   ]
 }
 
-/** A hand is drawn by so many bits of a hash that there are enough for every one of its cards. */
+/** Each queue of a hand is dealt from bits of one hash, so the hash must have enough bits for the whole hand. */
 function faultOfHand(queues: number, handSize: number): string | undefined {
   if (handSize <= 0) return 'must be positive'
   if (handSize > queues) return `should not be greater than queues (${queues})`

@@ -1,4 +1,4 @@
-/** Condition: what is known of the state of an object, one entry per type, in the form that newer kinds share. */
+/** Condition: the condition type of newer kinds, at most one entry per type. */
 import {
   at,
   child,
@@ -16,23 +16,29 @@ import { repeatedAt } from '../core/types/repeated.ts'
 import { byType } from '../list-keys.ts'
 
 const fields = {
-  type: field(1, s.string(), { zero: 'write', doc: 'What the condition is about.' }),
-  status: field(2, s.string(), { zero: 'write', doc: 'True, False or Unknown.' }),
-  observedGeneration: field(3, s.int64(), { doc: 'The generation of the object that it was seen at.' }),
+  type: field(1, s.string(), { zero: 'write', doc: 'Type of the condition, as a qualified name.' }),
+  status: field(2, s.string(), { zero: 'write', doc: 'Status of the condition: `True`, `False` or `Unknown`.' }),
+  observedGeneration: field(3, s.int64(), { doc: 'Generation of the object on which the condition is based.' }),
   lastTransitionTime: field(4, s.time(), {
     zero: 'write',
     published: 'required',
-    doc: 'When the status last changed.',
+    doc: 'Time the status last changed.',
   }),
-  reason: field(5, s.string(), { zero: 'write', doc: 'Why, in one word for programs.' }),
-  message: field(6, s.string(), { zero: 'write', doc: 'Why, for people.' }),
+  reason: field(5, s.string(), {
+    zero: 'write',
+    doc: 'Machine-readable reason for the last transition, in CamelCase. At most 1024 characters.',
+  }),
+  message: field(6, s.string(), {
+    zero: 'write',
+    doc: 'Human-readable details about the last transition, at most 32768 characters.',
+  }),
 }
 
 export type Condition = InferFields<typeof fields>
 
 const condition = s.object(fields, {
   name: 'meta.v1.Condition',
-  doc: 'Something that is known of the state of an object.',
+  doc: 'A condition of an object.',
 })
 
 export const conditions = s.list(condition, byType)

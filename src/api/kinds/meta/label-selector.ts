@@ -1,29 +1,31 @@
-/** LabelSelector as a field of objects: labels that must match, and expressions that must hold. */
+/** LabelSelector as a field: required labels and label expressions. */
 import { child, type FieldError, type FieldPath, forbidden, invalid, required } from '../../model/field-error.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
 import { checkLabelKey, checkLabels } from '../../selectors/label-rules.ts'
 
 const requirementFields = {
-  key: field(1, s.string(), { zero: 'write', doc: 'The key of the label.' }),
-  operator: field(2, s.string(), { zero: 'write', doc: 'In, NotIn, Exists or DoesNotExist.' }),
-  values: field(3, s.list(s.string()), { doc: 'The values for In and NotIn; none for the others.' }),
+  key: field(1, s.string(), { zero: 'write', doc: 'Key of the label.' }),
+  operator: field(2, s.string(), { zero: 'write', doc: 'Operator: `In`, `NotIn`, `Exists` or `DoesNotExist`.' }),
+  values: field(3, s.list(s.string()), {
+    doc: 'Values to compare with. Required for `In` and `NotIn`, forbidden for `Exists` and `DoesNotExist`.',
+  }),
 }
 
 const requirementNames = {
   name: 'meta.v1.LabelSelectorRequirement',
-  doc: 'What must hold for the value of one label.',
+  doc: 'A requirement on the value of one label.',
 }
 
 const selectorNames = {
   name: 'meta.v1.LabelSelector',
-  doc: 'Selects objects by their labels. All that it says must hold; an empty one selects everything.',
+  doc: 'Selects objects by their labels. All requirements must be met; an empty selector matches all objects.',
   atomic: true,
 }
 
-const matchLabels = field(1, s.map(s.string()), { doc: 'Labels that must be there, with their values.' })
-const expressionsDoc = { doc: 'What else must hold for labels.' }
+const matchLabels = field(1, s.map(s.string()), { doc: 'Labels that an object must have, with these exact values.' })
+const expressionsDoc = { doc: 'Further requirements on labels. All of them must be met.' }
 
-/** Its form is not checked: the controller that selects by it interprets it. */
+/** A selector without validation. The controller that uses the selector interprets it. */
 export const freeLabelSelector = s.object(
   { matchLabels, matchExpressions: field(2, s.list(s.object(requirementFields, requirementNames)), expressionsDoc) },
   selectorNames,

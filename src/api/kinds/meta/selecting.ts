@@ -1,4 +1,4 @@
-/** A LabelSelector at work: what it asks of labels, and the same written as a query writes it. */
+/** Evaluates a LabelSelector and converts it to the query syntax. */
 
 import { checkLabelValue, checkQualifiedName } from '../../model/names.ts'
 import { LabelMatcher, type Labels, type Requirement } from '../../selectors/label-selector.ts'
@@ -7,7 +7,10 @@ import type { LabelSelector } from './label-selector.ts'
 
 type Expression = NonNullable<LabelSelector['matchExpressions']>[number]
 
-/** Whether labels are selected. No selector selects nothing, an empty one everything; undefined where it makes no sense. */
+/**
+ * Reports whether the selector matches the labels, or undefined if the selector is invalid. An unset selector matches
+ * nothing, an empty selector matches everything.
+ */
 export function selects(selector: LabelSelector | undefined, labels: Labels): boolean | undefined {
   if (selector === undefined) return false
   const requirements = requirementsOf(selector)
@@ -18,7 +21,7 @@ export function isEmptySelector({ matchLabels = {}, matchExpressions = [] }: Lab
   return Object.keys(matchLabels).length + matchExpressions.length === 0
 }
 
-/** Undefined where an expression or a label could never be one. */
+/** Returns the requirements of the selector, or undefined if an expression or label is invalid. */
 export function requirementsOf({ matchLabels = {}, matchExpressions = [] }: LabelSelector): Requirement[] | undefined {
   const equal = Object.entries(matchLabels).map(([key, value]): Requirement => ({ op: 'in', key, values: [value] }))
   const further = matchExpressions.map(requirementOf).filter((each) => each !== undefined)
@@ -45,7 +48,10 @@ function isSound(requirement: Requirement): boolean {
   return !('values' in requirement) || requirement.values.every((value) => checkLabelValue(value).length === 0)
 }
 
-/** `a=b,c in (d,e),!f`, in the order of the keys; empty where nothing is asked for or it makes no sense. */
+/**
+ * Returns the selector in query syntax, such as `a=b,c in (d,e),!f`, sorted by key. Returns an empty string for an
+ * empty or invalid selector.
+ */
 export function selectorText(selector: LabelSelector | undefined): string {
   return selector === undefined || requirementsOf(selector) === undefined ? '' : textOf(selector)
 }

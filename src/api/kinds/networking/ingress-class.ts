@@ -1,4 +1,4 @@
-/** IngressClass: a sort of Ingress, and the controller that carries out those of it. The controller stays. */
+/** IngressClass: names the controller that implements the Ingresses of this class. The controller is immutable. */
 import {
   child,
   type FieldError,
@@ -20,20 +20,26 @@ const maxControllerLength = 250
 const pathForm = /^[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/
 
 const parametersFields = {
-  apiGroup: field(1, s.string(), { zero: 'keep', doc: 'The group of its kind; the core group if unset.' }),
-  kind: field(2, s.string(), { zero: 'write', doc: 'Its kind.' }),
-  name: field(3, s.string(), { zero: 'write', doc: 'Its name.' }),
+  apiGroup: field(1, s.string(), {
+    zero: 'keep',
+    doc: 'API group of the referenced object. Unset means the core group.',
+  }),
+  kind: field(2, s.string(), { zero: 'write', doc: 'Kind of the referenced object.' }),
+  name: field(3, s.string(), { zero: 'write', doc: 'Name of the referenced object.' }),
   scope: field(4, s.oneOf('Cluster', 'Namespace'), {
     zero: 'keep',
     default: 'Cluster',
-    doc: 'Whether it is in a Namespace or not: Cluster, the default.',
+    doc: 'Scope of the referenced object: `Cluster` (the default) or `Namespace`.',
   }),
-  namespace: field(5, s.string(), { zero: 'keep', doc: 'Its namespace, where it has one.' }),
+  namespace: field(5, s.string(), {
+    zero: 'keep',
+    doc: 'Namespace of the referenced object. Required if scope is `Namespace`, forbidden if scope is `Cluster`.',
+  }),
 }
 
 const parameters = s.object(parametersFields, {
   name: 'IngressClassParametersReference',
-  doc: 'An object with further settings for the controller.',
+  doc: 'Reference to an object with additional configuration for an ingress controller.',
   check: (value, path) => [...checkTypedReference(value, path), ...checkNamespace(value, child(path, 'namespace'))],
 })
 
@@ -42,18 +48,22 @@ const spec = s.object(
     controller: field(1, s.string(), {
       required: true,
       published: 'optional',
-      doc: 'The controller, as a domain and a path such as `example.com/controller`. Cannot change.',
+      doc: 'Domain-prefixed name of the controller, such as `example.com/ingress`. At most 250 characters. Immutable.',
     }),
-    parameters: field(2, parameters, { doc: 'An object with further settings.' }),
+    parameters: field(2, parameters, {
+      doc: 'Reference to an object with additional configuration for the controller.',
+    }),
   },
   {
     name: 'IngressClassSpec',
-    doc: 'The controller of the Ingresses of this class, and its settings.',
+    doc: 'Specification of an IngressClass: the controller and its parameters.',
     check: ({ controller = '' }, path) => checkController(controller, child(path, 'controller')),
   },
 )
 
-const fields = { spec: field(2, spec, { zero: 'write', doc: 'The controller and its settings.' }) }
+const fields = {
+  spec: field(2, spec, { zero: 'write', doc: 'Specification of the class: the controller and its parameters.' }),
+}
 
 export type IngressClass = ObjectOf<typeof fields>
 
@@ -65,7 +75,7 @@ export const ingressClass = defineKind({
     plural: 'ingressclasses',
     scope: 'Cluster',
   },
-  doc: 'A class of Ingresses, and the controller that implements them.',
+  doc: 'A class of Ingresses and the controller that implements them.',
   fields,
   rules: countsGeneration(({ spec }: IngressClass) => spec, {
     validateUpdate: (next, previous) =>
@@ -74,14 +84,14 @@ export const ingressClass = defineKind({
   views: {
     columns: [
       nameColumn,
-      column('Controller', 'The controller.', ({ spec }: IngressClass) => spec?.controller ?? ''),
-      column('Parameters', 'An object with further settings.', parametersOf),
+      column('Controller', 'Controller that implements the class.', ({ spec }: IngressClass) => spec?.controller ?? ''),
+      column('Parameters', 'Object with additional configuration for the controller.', parametersOf),
       ageColumn,
     ],
   },
 })
 
-/** `Kind.group/name`. */
+/** Formats the parameters reference as `Kind.group/name`. */
 function parametersOf({ spec }: IngressClass): string {
   if (spec?.parameters === undefined) return '<none>'
   const { kind = '', apiGroup, name = '' } = spec.parameters

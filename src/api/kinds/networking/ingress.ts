@@ -1,6 +1,6 @@
 /**
- * Ingress: which requests from outside go to which Services, by host and path. Its class names the controller in
- * charge, and that one reports through `status` where it can be reached.
+ * Ingress: routes external HTTP requests to Services by host and path. The ingress class names the responsible
+ * controller, which reports the external addresses in `status`.
  */
 import { type FieldError, invalid } from '../../model/field-error.ts'
 import { type Vendor, vendorKey } from '../../model/vendor.ts'
@@ -17,25 +17,25 @@ const status = s.object(
     loadBalancer: field(1, loadBalancerStatus, {
       zero: 'write',
       published: 'optional',
-      doc: 'Where it can be reached.',
+      doc: 'External addresses of the load balancer that serves the Ingress.',
     }),
   },
-  { name: 'IngressStatus', doc: 'Where it can be reached.' },
+  { name: 'IngressStatus', doc: 'Observed status of an Ingress.' },
 )
 
 const fields = {
-  spec: field(2, ingressSpec, { zero: 'write', doc: 'Which requests go where.' }),
-  status: field(3, status, { zero: 'write', doc: 'Where it can be reached. Reported by the controller.' }),
+  spec: field(2, ingressSpec, { zero: 'write', doc: 'Desired routing: rules, default backend and TLS settings.' }),
+  status: field(3, status, { zero: 'write', doc: 'Observed status, reported by the ingress controller.' }),
 }
 
 export type Ingress = ObjectOf<typeof fields>
 
 const columns: readonly Column<Ingress>[] = [
   nameColumn,
-  column('Class', 'The IngressClass of the controller in charge.', ({ spec }) => spec?.ingressClassName ?? '<none>'),
-  column('Hosts', 'The hosts that it is for.', hostsOf),
-  column('Address', 'Where it can be reached.', addressesOf),
-  column('Ports', 'The ports that are listened on.', ({ spec }) => (spec?.tls?.length ? '80, 443' : '80')),
+  column('Class', 'IngressClass of the responsible controller.', ({ spec }) => spec?.ingressClassName ?? '<none>'),
+  column('Hosts', 'Hosts that the rules match.', hostsOf),
+  column('Address', 'External addresses of the Ingress.', addressesOf),
+  column('Ports', 'Ports on which the Ingress accepts traffic.', ({ spec }) => (spec?.tls?.length ? '80, 443' : '80')),
   ageColumn,
 ]
 
@@ -49,7 +49,7 @@ export const ingress = defineKind({
     scope: 'Namespaced',
     faultGroup: 'extensions',
   },
-  doc: 'Which requests from outside go to which Services, by host and path.',
+  doc: 'Rules that route external HTTP requests to Services by host and path.',
   fields,
   rules: specAndStatus<Ingress>({
     newStatus: () => ({ loadBalancer: {} }),
@@ -75,7 +75,7 @@ function addressesOf({ status }: Ingress): string {
   return [...new Set(points.flatMap(({ ip, hostname }) => ip || hostname || []))].sort().join()
 }
 
-/** The annotation is from before there was the field. */
+/** Rejects an Ingress that sets both the legacy class annotation and `ingressClassName`. */
 function checkOneClass({ metadata, spec }: Ingress, vendor: Vendor): FieldError[] {
   const key = vendorKey(vendor, 'ingress.class')
   const annotation = metadata.annotations?.[key]

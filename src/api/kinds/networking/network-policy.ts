@@ -1,4 +1,7 @@
-/** NetworkPolicy: which traffic the pods that it selects may have. Without any for a pod, it may have all. */
+/**
+ * NetworkPolicy: the traffic allowed to and from the selected pods. A pod that no policy selects may send and receive
+ * all traffic.
+ */
 import { at, child, type FieldError, type FieldPath, invalid, notSupported } from '../../model/field-error.ts'
 import { checkPortName } from '../../model/names.ts'
 import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
@@ -16,43 +19,53 @@ const portFields = {
   protocol: field(1, s.oneOf('TCP', 'UDP', 'SCTP'), {
     zero: 'keep',
     default: 'TCP',
-    doc: 'TCP, the default, UDP or SCTP.',
+    doc: 'Transport protocol: `TCP` (the default), `UDP` or `SCTP`.',
   }),
-  port: field(2, s.intOrString(), { zero: 'keep', doc: 'The port, by number or by name; all if unset.' }),
-  endPort: field(3, s.int32(), { zero: 'keep', doc: 'The last port of a range that begins with port.' }),
+  port: field(2, s.intOrString(), { zero: 'keep', doc: 'Port by number or by name. Unset means all ports.' }),
+  endPort: field(3, s.int32(), {
+    zero: 'keep',
+    doc: 'Last port of a range that starts at `port`, which must then be a number. Must not be less than `port`.',
+  }),
 }
 
 const port = s.object(portFields, {
   name: 'NetworkPolicyPort',
-  doc: 'A port, or a range of ports.',
+  doc: 'A port or a range of ports that a rule allows.',
   check: (value, path) => [...checkPort(value, child(path, 'port')), ...checkEndPort(value, child(path, 'endPort'))],
 })
 
-const ports = field(1, s.list(port), { doc: 'The ports; all if there are none.' })
+const ports = field(1, s.list(port), { doc: 'Ports that the rule allows. Empty means all ports.' })
 
 const ingressRule = s.object(
   {
     ports,
-    from: field(2, s.list(networkPolicyPeer), { doc: 'Where it may come from; anywhere if nothing is named.' }),
+    from: field(2, s.list(networkPolicyPeer), { doc: 'Allowed sources of the traffic. Empty means any source.' }),
   },
-  { name: 'NetworkPolicyIngressRule', doc: 'Traffic that may come in.' },
+  { name: 'NetworkPolicyIngressRule', doc: 'A rule that allows incoming traffic.' },
 )
 
 const egressRule = s.object(
-  { ports, to: field(2, s.list(networkPolicyPeer), { doc: 'The allowed destinations; everywhere if unset.' }) },
-  { name: 'NetworkPolicyEgressRule', doc: 'Outgoing traffic that is allowed.' },
+  {
+    ports,
+    to: field(2, s.list(networkPolicyPeer), {
+      doc: 'Allowed destinations of the traffic. Empty means any destination.',
+    }),
+  },
+  { name: 'NetworkPolicyEgressRule', doc: 'A rule that allows outgoing traffic.' },
 )
 
 const specFields = {
   podSelector: field(1, labelSelector, {
     zero: 'write',
     published: 'required',
-    doc: 'The pods that it is for, by labels. An empty one selects all of the namespace.',
+    doc: 'Label selector of the pods to which the policy applies. An empty selector matches all pods in the namespace.',
   }),
-  ingress: field(2, s.list(ingressRule), { doc: 'What may come in.' }),
-  egress: field(3, s.list(egressRule), { doc: 'The outgoing traffic that is allowed.' }),
+  ingress: field(2, s.list(ingressRule), {
+    doc: 'Rules for incoming traffic. Traffic is allowed if any rule matches.',
+  }),
+  egress: field(3, s.list(egressRule), { doc: 'Rules for outgoing traffic. Traffic is allowed if any rule matches.' }),
   policyTypes: field(4, s.list(s.string()), {
-    doc: 'What it rules: Ingress, Egress or both. By default Ingress, and Egress where there are rules for that.',
+    doc: 'Restricted directions: `Ingress`, `Egress` or both. Defaults to `Ingress`, plus `Egress` with egress rules.',
   }),
 }
 
@@ -60,7 +73,7 @@ type Spec = InferFields<typeof specFields>
 
 const spec = s.object(specFields, {
   name: 'NetworkPolicySpec',
-  doc: 'Which pods may have which traffic.',
+  doc: 'Specification of a NetworkPolicy: the selected pods and their allowed traffic.',
   fill: (value) => {
     if ((value.policyTypes ?? []).length === 0)
       value.policyTypes = (value.egress ?? []).length === 0 ? ['Ingress'] : ['Ingress', 'Egress']
@@ -68,7 +81,7 @@ const spec = s.object(specFields, {
   check: checkTypes,
 })
 
-const fields = { spec: field(2, spec, { zero: 'write', doc: 'Which pods may have which traffic.' }) }
+const fields = { spec: field(2, spec, { zero: 'write', doc: 'Selected pods and the traffic they are allowed.' }) }
 
 export type NetworkPolicy = ObjectOf<typeof fields>
 
@@ -82,7 +95,7 @@ export const networkPolicy = defineKind({
     scope: 'Namespaced',
     faultGroup: 'extensions',
   },
-  doc: 'Which traffic the pods that it selects may have.',
+  doc: 'Network traffic that the selected pods may send and receive.',
   fields,
   rules: countsGeneration(({ spec }: NetworkPolicy) => spec),
   views: {
@@ -90,7 +103,7 @@ export const networkPolicy = defineKind({
       nameColumn,
       column(
         'Pod-Selector',
-        'The pods that it is for.',
+        'Label selector of the pods to which the policy applies.',
         ({ spec }: NetworkPolicy) => selectorText(spec?.podSelector) || '<none>',
       ),
       ageColumn,

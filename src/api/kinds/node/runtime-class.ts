@@ -1,6 +1,6 @@
 /**
- * RuntimeClass: a way to run containers that nodes are set up for. Pods name it; what it costs beyond their containers
- * and on which nodes it is available is said here. Its handler cannot change.
+ * RuntimeClass: a container runtime configuration that nodes provide and pods select by name. Declares the overhead per
+ * pod and the nodes that support the runtime. The handler is immutable.
  */
 import { child, duplicate, type FieldError, type FieldPath, invalid } from '../../model/field-error.ts'
 import { checkDnsLabel } from '../../model/names.ts'
@@ -15,16 +15,23 @@ import { toleration as podToleration, type Toleration } from '../core/types/sche
 import { immutableField } from '../immutable.ts'
 
 const overhead = s.object(
-  { podFixed: field(1, resourceList, { doc: 'What each pod takes beyond its containers, by resource.' }) },
+  {
+    podFixed: field(1, resourceList, {
+      doc: 'Fixed resources that each pod consumes in addition to its containers, by resource name.',
+    }),
+  },
   {
     name: 'Overhead',
-    doc: 'What running pods this way costs.',
+    doc: 'Resource overhead of running a pod.',
     fill: ({ podFixed }) => roundResources(podFixed),
     check: ({ podFixed = {} }, path, { vendor }) => checkContainerResources({ limits: podFixed }, path, vendor),
   },
 )
 
-/** Faults are reported one step deeper than the list is, as clients expect: `tolerations.tolerations[0]`. */
+/**
+ * Reports faults one level deeper than the list, such as `tolerations.tolerations[0]`, because clients expect this
+ * path.
+ */
 const toleration: ObjectSchema<Toleration> = {
   ...podToleration,
   faultsAt: stepDown,
@@ -37,23 +44,27 @@ function stepDown(path: FieldPath): FieldPath {
 }
 
 const schedulingFields = {
-  nodeSelector: field(1, s.map(s.string(), { atomic: true }), { doc: 'The labels of the nodes that can run pods so.' }),
-  tolerations: field(2, s.list(toleration), { doc: 'The taints of these nodes that such pods put up with.' }),
+  nodeSelector: field(1, s.map(s.string(), { atomic: true }), {
+    doc: 'Labels of the nodes that support the runtime, added to the node selector of pods of this class.',
+  }),
+  tolerations: field(2, s.list(toleration), { doc: 'Tolerations added to pods of this class.' }),
 }
 
 const scheduling = s.object(schedulingFields, {
   name: 'Scheduling',
-  doc: 'The nodes that can run pods this way.',
+  doc: 'Constraints that place pods on nodes that support the runtime.',
   check: checkScheduling,
 })
 
 const fields = {
   handler: field(2, s.string(), {
     zero: 'write',
-    doc: 'What nodes call it in their configuration, as a DNS label. Cannot change.',
+    doc: 'Name of the runtime handler in the configuration of the nodes, as a DNS label. Immutable.',
   }),
-  overhead: field(3, overhead, { doc: 'What it costs beyond the containers.' }),
-  scheduling: field(4, scheduling, { doc: 'The nodes that can do it; all if unset.' }),
+  overhead: field(3, overhead, { doc: 'Resource overhead of pods of this class.' }),
+  scheduling: field(4, scheduling, {
+    doc: 'Constraints that place pods on nodes that support the runtime. Unset means that all nodes support it.',
+  }),
 }
 
 export type RuntimeClass = ObjectOf<typeof fields>
@@ -66,7 +77,7 @@ export const runtimeClass = defineKind({
     plural: 'runtimeclasses',
     scope: 'Cluster',
   },
-  doc: 'A way to run containers that nodes are set up for.',
+  doc: 'A container runtime configuration that pods can select.',
   fields,
   rules: {
     validate: ({ handler = '' }) => checkDnsLabel(handler).map((fault) => invalid('handler', handler, fault)),
@@ -99,7 +110,7 @@ function checkScheduling(
   ]
 }
 
-/** What it tolerates: for how long does not make it another. */
+/** Identifies a toleration by all fields except `tolerationSeconds`. */
 function textOf({ key, operator, value, effect }: Toleration): string {
   return JSON.stringify([key, operator, value, effect])
 }

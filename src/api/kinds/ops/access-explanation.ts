@@ -1,6 +1,6 @@
 /**
- * AccessExplanation: why somebody may do this, or why not. It is answered (`apiserver/resources/access-questions.ts`) and never
- * stored.
+ * AccessExplanation: explains why a user may or may not perform an action. Computed on request by
+ * `apiserver/resources/access-questions.ts` and never stored.
  */
 
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
@@ -11,43 +11,47 @@ const words = s.list(s.string())
 
 const rule = s.object(
   {
-    verbs: field(1, words, { doc: 'What may be done.' }),
-    apiGroups: field(2, words, { doc: 'In which API groups.' }),
-    resources: field(3, words, { doc: 'To which resources.' }),
-    resourceNames: field(4, words, { doc: 'To objects of which names.' }),
-    nonResourceURLs: field(5, words, { doc: 'To which paths.' }),
+    verbs: field(1, words, { doc: 'Verbs that the rule permits.' }),
+    apiGroups: field(2, words, { doc: 'API groups that the rule covers.' }),
+    resources: field(3, words, { doc: 'Resources that the rule covers.' }),
+    resourceNames: field(4, words, { doc: 'Names of the objects that the rule covers. Empty means all objects.' }),
+    nonResourceURLs: field(5, words, { doc: 'Non-resource URLs that the rule covers.' }),
   },
   { name: 'ExplainedRule', doc: 'A rule of a role.' },
 )
 
 const nearRule = s.object(
   {
-    rule: field(1, rule, { doc: 'The rule.' }),
-    role: field(2, s.string(), { doc: 'The role that it is in: `ClusterRole/view`.' }),
-    binding: field(3, s.string(), { doc: 'The binding that it came by: `RoleBinding/default/readers`.' }),
-    lacks: field(4, words, { doc: 'What of the request it does not allow: verb, apiGroup, resource, name or path.' }),
+    rule: field(1, rule, { doc: 'Rule that nearly permits the request.' }),
+    role: field(2, s.string(), { doc: 'Role that contains the rule, such as `ClusterRole/view`.' }),
+    binding: field(3, s.string(), { doc: 'Binding that grants the role, such as `RoleBinding/default/readers`.' }),
+    lacks: field(4, words, {
+      doc: 'Parts of the request that the rule does not cover: `verb`, `apiGroup`, `resource`, `name` or `path`.',
+    }),
   },
-  { name: 'NearRule', doc: 'A rule that the user has and that nearly allows the request.' },
+  { name: 'NearRule', doc: 'A rule that the user has and that nearly permits the request.' },
 )
 
 const status = s.object(
   {
-    allowed: field(1, s.boolean(), { zero: 'write', doc: 'Whether it would be allowed.' }),
-    reason: field(2, s.string(), { doc: 'Why.' }),
-    nearRules: field(3, s.list(nearRule), { doc: 'The rules that come nearest, where it would not.' }),
-    smallestRule: field(4, rule, { doc: 'The smallest rule that would allow it.' }),
+    allowed: field(1, s.boolean(), { zero: 'write', doc: 'Whether the action is allowed.' }),
+    reason: field(2, s.string(), { doc: 'Reason for the decision.' }),
+    nearRules: field(3, s.list(nearRule), {
+      doc: 'Rules that come closest to permitting the action, if it is denied.',
+    }),
+    smallestRule: field(4, rule, { doc: 'Minimal rule that would permit the action.' }),
   },
-  { name: 'AccessExplanationStatus', doc: 'The explanation.' },
+  { name: 'AccessExplanationStatus', doc: 'Explanation of an access decision.' },
 )
 
 const spec = s.object(subjectFields, {
   name: 'AccessExplanationSpec',
-  doc: 'The user and the action; the requesting user, where no user and no group is named.',
+  doc: 'User and action to explain. Defaults to the requesting user if no user or group is given.',
 })
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', doc: 'The question.' }),
-  status: field(3, status, { zero: 'write', doc: 'The answer. Filled in by the server.' }),
+  spec: field(2, spec, { zero: 'write', doc: 'User and action to explain.' }),
+  status: field(3, status, { zero: 'write', doc: 'Explanation, filled in by the server.' }),
 }
 
 export type AccessExplanation = ObjectOf<typeof fields>
@@ -60,7 +64,7 @@ export const accessExplanation = defineKind({
     plural: 'accessexplanations',
     scope: 'Cluster',
   },
-  doc: 'Asks why a user may or may not do something. The answer is in the status; nothing is stored.',
+  doc: 'Explains why a user may or may not perform an action. The answer is in the status; nothing is stored.',
   fields,
   rules: { validate: (object) => checkQuestion(object.spec ?? {}) },
   life: { virtual: true },

@@ -1,6 +1,6 @@
 /**
- * AdmissionControl: a built-in admission control, and whether it runs on the server that answers. It is shown
- * (`apiserver/resources/admission-controls.ts`) and never stored.
+ * AdmissionControl: a built-in admission control and whether it is enabled on the responding server. Computed by
+ * `apiserver/resources/admission-controls.ts` and never stored.
  */
 import { type Column, column, nameColumn } from '../../schema/columns.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
@@ -8,39 +8,39 @@ import { field, s } from '../../schema/schema.ts'
 
 const spec = s.object(
   {
-    position: field(1, s.int32(), { doc: 'The place of the control in the order in which controls run.' }),
-    byDefault: field(2, s.boolean(), { zero: 'write', doc: 'Whether the control runs unless a flag disables it.' }),
+    position: field(1, s.int32(), { doc: 'Position of the control in the order of execution.' }),
+    byDefault: field(2, s.boolean(), { zero: 'write', doc: 'Whether the control is enabled by default.' }),
   },
-  { name: 'AdmissionControlSpec', doc: 'The control.' },
+  { name: 'AdmissionControlSpec', doc: 'Description of an admission control.' },
 )
 
 const status = s.object(
   {
-    enabled: field(1, s.boolean(), { zero: 'write', doc: 'Whether the control runs on this server.' }),
+    enabled: field(1, s.boolean(), { zero: 'write', doc: 'Whether the control is enabled on this server.' }),
     steps: field(2, s.list(s.string()), {
-      doc: 'The steps that an enabled control takes part in: `mutate`, `validate`.',
+      doc: 'Admission phases in which the enabled control takes part: `mutate`, `validate`.',
     }),
   },
-  { name: 'AdmissionControlStatus', doc: 'The state of a control on one server.' },
+  { name: 'AdmissionControlStatus', doc: 'State of an admission control on one server.' },
 )
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', doc: 'The control.' }),
-  status: field(3, status, { zero: 'write', doc: 'Its state on the server that answered.' }),
+  spec: field(2, spec, { zero: 'write', doc: 'Position and default of the control.' }),
+  status: field(3, status, { zero: 'write', doc: 'State of the control on the responding server.' }),
 }
 
 export type AdmissionControl = ObjectOf<typeof fields>
 
 const columns: readonly Column<AdmissionControl>[] = [
   nameColumn,
-  column('Enabled', 'Whether the control runs.', (object) => String(object.status?.enabled ?? false)),
-  column('Default', 'Whether it runs by default.', (object) => String(object.spec?.byDefault ?? false)),
-  column('Steps', 'mutate, validate or both.', (object) => (object.status?.steps ?? []).join(',')),
+  column('Enabled', 'Whether the control is enabled.', (object) => String(object.status?.enabled ?? false)),
+  column('Default', 'Whether the control is enabled by default.', (object) => String(object.spec?.byDefault ?? false)),
+  column('Steps', 'Admission phases: mutate, validate or both.', (object) => (object.status?.steps ?? []).join(',')),
 ]
 
 export const admissionControl = defineKind({
   names: { group: 'ops', version: 'v1', kind: 'AdmissionControl', plural: 'admissioncontrols', scope: 'Cluster' },
-  doc: 'A built-in admission control, and whether it runs on the server that answers.',
+  doc: 'A built-in admission control and whether it is enabled on the responding server.',
   fields,
   life: { virtual: true, verbs: ['get', 'list'] },
   views: { columns },

@@ -1,24 +1,24 @@
 /**
- * AuditEvent: a request that the server that answers has recorded lately: who did what, and how it ended. It is shown
- * (`apiserver/resources/audit-events.ts`) from memory and never stored; its name is the `Audit-Id` of the answer.
+ * AuditEvent: a recent request that the responding server recorded: its user, action and outcome. Served from memory by
+ * `apiserver/resources/audit-events.ts` and never stored. Its name is the `Audit-Id` of the response.
  */
 import { type Column, column, nameColumn } from '../../schema/columns.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'
 
 const fields = {
-  time: field(2, s.microTime(), { doc: 'When the request arrived.' }),
-  user: field(3, s.string(), { doc: 'The user who sent the request.' }),
-  impersonated: field(4, s.string(), { doc: 'The user as whom it was made, where that is another one.' }),
-  verb: field(5, s.string(), { doc: 'The verb, such as create.' }),
+  time: field(2, s.microTime(), { doc: 'Time the server received the request.' }),
+  user: field(3, s.string(), { doc: 'User who sent the request.' }),
+  impersonated: field(4, s.string(), { doc: 'Impersonated user, if any.' }),
+  verb: field(5, s.string(), { doc: 'Verb of the request, such as `create`.' }),
   resource: field(6, s.string(), {
-    doc: 'The resource with its group and sub-resource, such as deployments.apps/scale.',
+    doc: 'Resource of the request with group and subresource, such as `deployments.apps/scale`.',
   }),
-  namespace: field(7, s.string(), { doc: 'The namespace of the object.' }),
-  object: field(8, s.string(), { doc: 'The name of the object.' }),
-  code: field(9, s.int32(), { doc: 'The code of the answer.' }),
+  namespace: field(7, s.string(), { doc: 'Namespace of the object.' }),
+  object: field(8, s.string(), { doc: 'Name of the object.' }),
+  code: field(9, s.int32(), { doc: 'HTTP status code of the response.' }),
   event: field(10, s.any({ name: 'runtime.RawExtension', doc: 'An event of the audit log.' }), {
-    doc: 'The whole event, as the audit log has it.',
+    doc: 'Complete event in the format of the audit log.',
   }),
 }
 
@@ -26,17 +26,19 @@ export type AuditEventObject = ObjectOf<typeof fields>
 
 const columns: readonly Column<AuditEventObject>[] = [
   nameColumn,
-  column('Time', 'When the request arrived.', (event) => event.time ?? ''),
-  column('User', 'Who sent it.', (event) => event.user ?? ''),
-  column('Verb', 'What was asked for.', (event) => event.verb ?? ''),
-  column('Resource', 'Of which resource.', (event) => event.resource ?? ''),
-  column('Object', 'Of which object.', ({ namespace, object = '' }) => (namespace ? `${namespace}/${object}` : object)),
-  column('Code', 'The code of the answer.', (event) => String(event.code ?? '')),
+  column('Time', 'Time the server received the request.', (event) => event.time ?? ''),
+  column('User', 'User who sent the request.', (event) => event.user ?? ''),
+  column('Verb', 'Verb of the request.', (event) => event.verb ?? ''),
+  column('Resource', 'Resource of the request.', (event) => event.resource ?? ''),
+  column('Object', 'Namespace and name of the object.', ({ namespace, object = '' }) =>
+    namespace ? `${namespace}/${object}` : object,
+  ),
+  column('Code', 'HTTP status code of the response.', (event) => String(event.code ?? '')),
 ]
 
 export const auditEvent = defineKind({
   names: { group: 'ops', version: 'v1', kind: 'AuditEvent', plural: 'auditevents', scope: 'Cluster' },
-  doc: 'A request that the server that answers has recorded lately.',
+  doc: 'A recent request that the responding server recorded.',
   fields,
   life: { virtual: true, verbs: ['get', 'list'] },
   views: { columns },

@@ -1,49 +1,49 @@
 /**
- * CertificateDenyList: client certificates that no longer count, although their authority vouches for them and they
- * have not expired. All lists count together; every server acts on them at once (`apiserver/authn/denied-certificates.ts`).
+ * CertificateDenyList: client certificates that are rejected although they are trusted and have not expired. All lists
+ * apply together, and every server enforces them immediately (`apiserver/authn/denied-certificates.ts`).
  */
 import { child, type FieldError, type FieldPath, invalid, required, tooMany } from '../../model/field-error.ts'
 import { ageColumn, type Column, column, nameColumn } from '../../schema/columns.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
 
-/** Of one list; there may be several. */
+/** Limit per list. A cluster can have several lists. */
 const maxCertificates = 10_000
 
 const certificateFields = {
   serialNumber: field(1, s.string(), {
-    doc: 'The serial number in hexadecimal, as openssl prints it (`4A:3F` or `4a3f`): of whichever authority.',
+    doc: 'Serial number in hexadecimal, such as `4A:3F` or `4a3f`. Matches certificates of any issuer.',
   }),
   fingerprint: field(2, s.string(), {
-    doc: 'The SHA-256 of the certificate in hexadecimal, with or without colons. That of an intermediate authority denies all that it has signed.',
+    doc: 'SHA-256 fingerprint in hexadecimal. The fingerprint of an intermediate CA denies all certificates it issued.',
   }),
-  reason: field(3, s.string(), { doc: 'Why, for people.' }),
+  reason: field(3, s.string(), { doc: 'Human-readable reason for the denial.' }),
 }
 
 const certificate = s.object(certificateFields, {
   name: 'DeniedCertificate',
-  doc: 'A certificate, by its serial number or by its fingerprint.',
+  doc: 'A denied certificate, identified by either serial number or fingerprint.',
   check: checkCertificate,
 })
 
 const specFields = {
-  certificates: field(1, s.list(certificate), { doc: 'The certificates that do not count.' }),
+  certificates: field(1, s.list(certificate), { doc: 'Denied certificates, at most 10000 per list.' }),
 }
 
 const spec = s.object(specFields, {
   name: 'CertificateDenyListSpec',
-  doc: 'Which certificates are denied.',
+  doc: 'Specification of a CertificateDenyList.',
   check: checkCount,
 })
 
-const fields = { spec: field(2, spec, { zero: 'write', doc: 'Which certificates are denied.' }) }
+const fields = { spec: field(2, spec, { zero: 'write', doc: 'Denied certificates.' }) }
 
 export type CertificateDenyList = ObjectOf<typeof fields>
 
 const columns: readonly Column<CertificateDenyList>[] = [
   nameColumn,
   {
-    ...column('Certificates', 'How many it denies.', (object) => object.spec?.certificates?.length ?? 0),
+    ...column('Certificates', 'Number of denied certificates.', (object) => object.spec?.certificates?.length ?? 0),
     type: 'integer',
   },
   ageColumn,
@@ -57,12 +57,12 @@ export const certificateDenyList = defineKind({
     plural: 'certificatedenylists',
     scope: 'Cluster',
   },
-  doc: 'Client certificates that are no longer accepted. Servers apply it within a second, and close the connections of clients that use one.',
+  doc: 'Rejected client certificates. Servers apply the list within a second and close affected connections.',
   fields,
   views: { columns },
 })
 
-/** In the one spelling in which numbers are compared: digits in lower case, without colons and leading zeros. */
+/** Normalizes a hexadecimal number for comparison: lower case, without colons and leading zeros. */
 export function plainHex(text: string): string {
   return text
     .replaceAll(':', '')

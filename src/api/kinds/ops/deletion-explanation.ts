@@ -1,61 +1,68 @@
 /**
- * DeletionExplanation: what the deletion of an object waits for, and since when. It is answered
- * (`apiserver/resources/deletion-explanation.ts`) and never stored.
+ * DeletionExplanation: reports what blocks the deletion of an object. Computed on request by
+ * `apiserver/resources/deletion-explanation.ts` and never stored.
  */
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'
 
 const dependent = s.object(
   {
-    apiVersion: field(1, s.string(), { doc: 'The API group and version.' }),
-    kind: field(2, s.string(), { doc: 'The kind.' }),
-    namespace: field(3, s.string(), { doc: 'The namespace; empty for an object without one.' }),
-    name: field(4, s.string(), { doc: 'The name.' }),
-    blocks: field(5, s.boolean(), { zero: 'write', doc: 'Whether a foreground deletion of the owner waits for it.' }),
-    deletionTimestamp: field(6, s.string(), { doc: 'When its own deletion began, where it has.' }),
-    finalizers: field(7, s.list(s.string()), { doc: 'The finalizers that hold it.' }),
+    apiVersion: field(1, s.string(), { doc: 'API group and version of the dependent.' }),
+    kind: field(2, s.string(), { doc: 'Kind of the dependent.' }),
+    namespace: field(3, s.string(), { doc: 'Namespace of the dependent. Empty for cluster-scoped objects.' }),
+    name: field(4, s.string(), { doc: 'Name of the dependent.' }),
+    blocks: field(5, s.boolean(), {
+      zero: 'write',
+      doc: 'Whether the dependent blocks foreground deletion of its owner.',
+    }),
+    deletionTimestamp: field(6, s.string(), {
+      doc: 'Time the deletion of the dependent was requested. Unset if it is not being deleted.',
+    }),
+    finalizers: field(7, s.list(s.string()), { doc: 'Finalizers of the dependent that are still pending.' }),
   },
-  { name: 'DependentObject', doc: 'An object that names the deleted one as its owner.' },
+  { name: 'DependentObject', doc: 'An object that lists the deleted object as its owner.' },
 )
 
 const reason = s.object(
   {
-    finalizer: field(1, s.string(), { doc: 'The finalizer; empty where the deletion waits for something else.' }),
-    message: field(2, s.string(), { doc: 'What has to happen before the object can go.' }),
+    finalizer: field(1, s.string(), { doc: 'Finalizer that blocks the deletion. Empty if something else blocks it.' }),
+    message: field(2, s.string(), { doc: 'What must happen before the object can be removed.' }),
   },
-  { name: 'DeletionReason', doc: 'Something that a deletion waits for.' },
+  { name: 'DeletionReason', doc: 'A reason why an object has not been removed yet.' },
 )
 
 const status = s.object(
   {
     deleting: field(1, s.boolean(), { zero: 'write', doc: 'Whether the object is being deleted.' }),
-    since: field(2, s.string(), { doc: 'When the deletion began.' }),
-    reasons: field(3, s.list(reason), { doc: 'What the deletion waits for.' }),
-    dependents: field(4, s.list(dependent), { doc: 'The first 100 objects that it owns, blocking ones first.' }),
+    since: field(2, s.string(), { doc: 'Time the deletion was requested.' }),
+    reasons: field(3, s.list(reason), { doc: 'Reasons why the object has not been removed yet.' }),
+    dependents: field(4, s.list(dependent), {
+      doc: 'Dependents of the object, blocking ones first. At most 100 are listed.',
+    }),
     dependentCount: field(5, s.int32(), {
       zero: 'write',
-      doc: 'The number of objects that it owns and that the caller may list.',
+      doc: 'Total number of dependents that the requesting user may list.',
     }),
     hiddenTypes: field(6, s.list(s.string()), {
-      doc: 'Types that the caller may not list; dependents may be among them.',
+      doc: 'Resource types that the requesting user may not list. They may contain further dependents.',
     }),
   },
-  { name: 'DeletionExplanationStatus', doc: 'What the deletion waits for.' },
+  { name: 'DeletionExplanationStatus', doc: 'Explanation of what blocks a deletion.' },
 )
 
 const spec = s.object(
   {
-    group: field(1, s.string(), { doc: 'The API group of the object; empty for the core group.' }),
-    resource: field(2, s.string(), { doc: 'The resource type in the plural.', required: true }),
-    namespace: field(3, s.string(), { doc: 'The namespace of the object; empty for an object without one.' }),
-    name: field(4, s.string(), { doc: 'The name of the object.', required: true }),
+    group: field(1, s.string(), { doc: 'API group of the object. Empty means the core group.' }),
+    resource: field(2, s.string(), { doc: 'Plural name of the resource type.', required: true }),
+    namespace: field(3, s.string(), { doc: 'Namespace of the object. Empty for cluster-scoped objects.' }),
+    name: field(4, s.string(), { doc: 'Name of the object.', required: true }),
   },
-  { name: 'DeletionExplanationSpec', doc: 'The object.' },
+  { name: 'DeletionExplanationSpec', doc: 'Reference to the object whose deletion is explained.' },
 )
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', doc: 'The object in question.' }),
-  status: field(3, status, { zero: 'write', doc: 'The answer. Filled in by the server.' }),
+  spec: field(2, spec, { zero: 'write', doc: 'Object whose deletion is explained.' }),
+  status: field(3, status, { zero: 'write', doc: 'Explanation, filled in by the server.' }),
 }
 
 export type DeletionExplanation = ObjectOf<typeof fields>
@@ -68,7 +75,7 @@ export const deletionExplanation = defineKind({
     plural: 'deletionexplanations',
     scope: 'Cluster',
   },
-  doc: 'A question: what does the deletion of an object wait for? The answer comes at once; nothing is stored.',
+  doc: 'Explains what blocks the deletion of an object. The answer is in the status; nothing is stored.',
   fields,
   life: { virtual: true },
 })

@@ -1,45 +1,51 @@
 /**
- * PastState: an object, or the objects of a type, as they were at a resourceVersion or a time. It is answered
- * (`apiserver/resources/past-state.ts`) from the journal of the store and never stored. Whoever may get or list them may ask.
+ * PastState: an object, or all objects of a type, at an earlier resourceVersion or time. Read from the journal by
+ * `apiserver/resources/past-state.ts` and never stored. Requires permission to get or list the objects.
  */
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'
 
-const object = s.any({ name: 'runtime.RawExtension', doc: 'An object as it was.' })
+const object = s.any({ name: 'runtime.RawExtension', doc: 'An earlier state of an object.' })
 
 const status = s.object(
   {
-    revision: field(1, s.string(), { doc: 'The resourceVersion whose state this is.' }),
-    items: field(2, s.list(object), { zero: 'write', doc: 'The objects, in the order of their names.' }),
-    continue: field(3, s.string(), { doc: 'Where the rest begins, if this is not all: ask again with it.' }),
+    revision: field(1, s.string(), { doc: 'resourceVersion of the returned state.' }),
+    items: field(2, s.list(object), { zero: 'write', doc: 'Objects in that state, sorted by name.' }),
+    continue: field(3, s.string(), { doc: 'Token for requesting the next objects. Unset on the last page.' }),
   },
-  { name: 'PastStateStatus', doc: 'The objects as they were.' },
+  { name: 'PastStateStatus', doc: 'Objects in an earlier state.' },
 )
 
 const spec = s.object(
   {
-    group: field(1, s.string(), { doc: 'The API group; empty for the core group.' }),
-    resource: field(2, s.string(), { doc: 'The resource type in the plural.', required: true }),
-    namespace: field(3, s.string(), { doc: 'The namespace; empty for all, or for a type without namespaces.' }),
-    name: field(4, s.string(), { doc: 'The name of the object; empty for all of them.' }),
-    revision: field(5, s.string(), { doc: 'The resourceVersion; this or the time.' }),
-    time: field(6, s.string(), { doc: 'The time, as in 2026-11-16T12:00:00Z.' }),
-    limit: field(7, s.int32(), { doc: 'The most objects in the answer: 500 at most.' }),
-    continue: field(8, s.string(), { doc: 'Where to go on, from the answer before.' }),
+    group: field(1, s.string(), { doc: 'API group of the objects. Empty means the core group.' }),
+    resource: field(2, s.string(), { doc: 'Plural name of the resource type.', required: true }),
+    namespace: field(3, s.string(), {
+      doc: 'Namespace of the objects. Empty means all namespaces; must be empty for cluster-scoped types.',
+    }),
+    name: field(4, s.string(), { doc: 'Name of the object. Empty means all objects.' }),
+    revision: field(5, s.string(), {
+      doc: 'resourceVersion of the requested state. Mutually exclusive with `time`; one of the two is required.',
+    }),
+    time: field(6, s.string(), {
+      doc: 'Time of the requested state, such as `2026-11-16T12:00:00Z`. Mutually exclusive with `revision`.',
+    }),
+    limit: field(7, s.int32(), { doc: 'Maximum number of objects to return, at most 500. Defaults to 500.' }),
+    continue: field(8, s.string(), { doc: 'Continue token of the previous response.' }),
   },
-  { name: 'PastStateSpec', doc: 'What is asked for, and as of when.' },
+  { name: 'PastStateSpec', doc: 'Selection of objects and the point in time.' },
 )
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', doc: 'What is asked for.' }),
-  status: field(3, status, { zero: 'write', doc: 'The answer. Filled in by the server.' }),
+  spec: field(2, spec, { zero: 'write', doc: 'Selection of objects and the point in time.' }),
+  status: field(3, status, { zero: 'write', doc: 'Objects in the requested state, filled in by the server.' }),
 }
 
 export type PastState = ObjectOf<typeof fields>
 
 export const pastState = defineKind({
   names: { group: 'ops', version: 'v1', kind: 'PastState', plural: 'paststates', scope: 'Cluster' },
-  doc: 'A question: how were these objects at a revision or a time? The answer comes at once; nothing is stored.',
+  doc: 'Returns objects as of an earlier resourceVersion or time. The answer is in the status; nothing is stored.',
   fields,
   life: { virtual: true },
 })

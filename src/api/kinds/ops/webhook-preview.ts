@@ -1,6 +1,6 @@
 /**
- * WebhookPreview: which of the objects that exist now a webhook configuration would match. It is answered
- * (`apiserver/resources/webhook-preview.ts`) and never stored.
+ * WebhookPreview: lists the existing objects that a webhook configuration would match. Computed on request by
+ * `apiserver/resources/webhook-preview.ts` and never stored.
  */
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'
@@ -8,41 +8,45 @@ import { mutatingWebhookOf } from '../admissionregistration/mutating-webhook-con
 
 const matchedType = s.object(
   {
-    group: field(1, s.string(), { zero: 'write', doc: 'The API group; empty for the core group.' }),
-    resource: field(2, s.string(), { doc: 'The resource type.' }),
-    count: field(3, s.int32(), { zero: 'write', doc: 'The number of matching objects that the caller may list.' }),
-    names: field(4, s.list(s.string()), { doc: 'The first 100 of them: `name` or `namespace/name`.' }),
+    group: field(1, s.string(), { zero: 'write', doc: 'API group of the objects. Empty means the core group.' }),
+    resource: field(2, s.string(), { doc: 'Plural name of the resource type.' }),
+    count: field(3, s.int32(), { zero: 'write', doc: 'Number of matching objects that the requesting user may list.' }),
+    names: field(4, s.list(s.string()), {
+      doc: 'Matching objects as `name` or `namespace/name`. At most 100 are listed.',
+    }),
   },
-  { name: 'PreviewedType', doc: 'The matching objects of one type.' },
+  { name: 'PreviewedType', doc: 'Matching objects of one resource type.' },
 )
 
 const previewed = s.object(
   {
-    name: field(1, s.string(), { doc: 'The name of the webhook.' }),
-    types: field(2, s.list(matchedType), { doc: 'The types with matching objects.' }),
+    name: field(1, s.string(), { doc: 'Name of the webhook.' }),
+    types: field(2, s.list(matchedType), { doc: 'Resource types with matching objects.' }),
   },
-  { name: 'PreviewedWebhook', doc: 'What a webhook would match.' },
+  { name: 'PreviewedWebhook', doc: 'Objects that one webhook would match.' },
 )
 
 const status = s.object(
   {
-    webhooks: field(1, s.list(previewed), { zero: 'write', doc: 'One entry per webhook.' }),
-    hiddenTypes: field(2, s.list(s.string()), { doc: 'Types that rules match and that the caller may not list.' }),
+    webhooks: field(1, s.list(previewed), { zero: 'write', doc: 'Matching objects, one entry per webhook.' }),
+    hiddenTypes: field(2, s.list(s.string()), {
+      doc: 'Resource types that the rules match but that the requesting user may not list.',
+    }),
   },
-  { name: 'WebhookPreviewStatus', doc: 'The matching objects.' },
+  { name: 'WebhookPreviewStatus', doc: 'Objects that a webhook configuration would match.' },
 )
 
-/** A type that is published with the configurations, and not once more here. */
+/** Refers to the type that is published with the webhook configurations instead of publishing it twice. */
 const webhook = { ...mutatingWebhookOf('v1'), name: 'admissionregistration.v1.MutatingWebhook' }
 
 const spec = s.object(
-  { webhooks: field(1, s.list(webhook), { doc: 'The webhooks, as in a configuration.' }) },
-  { name: 'WebhookPreviewSpec', doc: 'The configuration.' },
+  { webhooks: field(1, s.list(webhook), { doc: 'Webhooks, in the format of a webhook configuration.' }) },
+  { name: 'WebhookPreviewSpec', doc: 'Webhook configuration to preview.' },
 )
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', doc: 'The configuration.' }),
-  status: field(3, status, { zero: 'write', doc: 'The answer. Filled in by the server.' }),
+  spec: field(2, spec, { zero: 'write', doc: 'Webhook configuration to preview.' }),
+  status: field(3, status, { zero: 'write', doc: 'Matching objects, filled in by the server.' }),
 }
 
 export type WebhookPreview = ObjectOf<typeof fields>
@@ -55,7 +59,7 @@ export const webhookPreview = defineKind({
     plural: 'webhookpreviews',
     scope: 'Cluster',
   },
-  doc: 'A question: which objects would a webhook configuration match? The answer comes at once; nothing is stored.',
+  doc: 'Lists the objects that a webhook configuration would match. The answer is in the status; nothing is stored.',
   fields,
   life: { virtual: true },
 })

@@ -1,6 +1,6 @@
 /**
- * WhoCan: all subjects that may do something, and why. It is answered (`apiserver/resources/access-questions.ts`) and never
- * stored.
+ * WhoCan: lists the subjects that may perform an action, and the roles that permit it. Computed on request by
+ * `apiserver/resources/access-questions.ts` and never stored.
  */
 
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
@@ -9,36 +9,41 @@ import { checkQuestion, questionFields } from '../authorization/review.ts'
 
 const subject = s.object(
   {
-    kind: field(1, s.string(), { doc: 'User, Group or ServiceAccount.' }),
-    name: field(2, s.string(), { doc: 'The name.' }),
-    namespace: field(3, s.string(), { doc: 'The namespace of a service account.' }),
-    role: field(4, s.string(), { doc: 'The role that allows it: `ClusterRole/view`.' }),
-    binding: field(5, s.string(), { doc: 'The binding that it came by: `RoleBinding/default/readers`.' }),
+    kind: field(1, s.string(), { doc: 'Kind of the subject: `User`, `Group` or `ServiceAccount`.' }),
+    name: field(2, s.string(), { doc: 'Name of the subject.' }),
+    namespace: field(3, s.string(), { doc: 'Namespace of the service account.' }),
+    role: field(4, s.string(), { doc: 'Role that permits the action, such as `ClusterRole/view`.' }),
+    binding: field(5, s.string(), { doc: 'Binding that grants the role, such as `RoleBinding/default/readers`.' }),
   },
-  { name: 'WhoCanSubject', doc: 'A subject that may do it, and why.' },
+  { name: 'WhoCanSubject', doc: 'A subject that may perform the action, and the role that permits it.' },
 )
 
 const status = s.object(
   {
-    subjects: field(1, s.list(subject), { zero: 'write', doc: 'All subjects that roles and bindings allow to do it.' }),
-    incomplete: field(2, s.boolean(), { zero: 'write', doc: 'Whether there may be more.' }),
-    notes: field(3, s.list(s.string()), { doc: 'Other users that may do it, or why the list may be incomplete.' }),
+    subjects: field(1, s.list(subject), {
+      zero: 'write',
+      doc: 'Subjects that may perform the action through roles and bindings.',
+    }),
+    incomplete: field(2, s.boolean(), { zero: 'write', doc: 'Whether the list of subjects may be incomplete.' }),
+    notes: field(3, s.list(s.string()), {
+      doc: 'Other users who may perform the action, or reasons why the list may be incomplete.',
+    }),
   },
-  { name: 'WhoCanStatus', doc: 'The subjects that may do it.' },
+  { name: 'WhoCanStatus', doc: 'Subjects that may perform the action.' },
 )
 
-const spec = s.object(questionFields, { name: 'WhoCanSpec', doc: 'What would be done.' })
+const spec = s.object(questionFields, { name: 'WhoCanSpec', doc: 'Action to look up.' })
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', doc: 'The question.' }),
-  status: field(3, status, { zero: 'write', doc: 'The answer. Filled in by the server.' }),
+  spec: field(2, spec, { zero: 'write', doc: 'Action to look up.' }),
+  status: field(3, status, { zero: 'write', doc: 'Subjects that may perform the action, filled in by the server.' }),
 }
 
 export type WhoCan = ObjectOf<typeof fields>
 
 export const whoCan = defineKind({
   names: { group: 'ops', version: 'v1', kind: 'WhoCan', plural: 'whocans', scope: 'Cluster' },
-  doc: 'Asks who may do something, and why. The answer is in the status; nothing is stored.',
+  doc: 'Lists who may perform an action, and why. The answer is in the status; nothing is stored.',
   fields,
   rules: { validate: (object) => checkQuestion(object.spec ?? {}) },
   life: { virtual: true },

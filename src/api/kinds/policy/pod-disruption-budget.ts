@@ -1,9 +1,9 @@
 /**
- * PodDisruptionBudget: how many of some pods may be taken away at once by those who ask (`pods/eviction`).
+ * PodDisruptionBudget: limits how many pods can be evicted concurrently through `pods/eviction`.
  *
- * An empty selector means all pods of the namespace in v1, and none in v1beta1. So v1 shows one that v1beta1 wrote as a
- * selector by a label that no pod has, and v1beta1 one that v1 wrote as one by the absence of that label. In v1 a
- * strategic merge patch replaces the selector.
+ * An empty selector means all pods of the namespace in v1, but no pods in v1beta1. The conversion therefore uses a
+ * reserved label that no pod has. v1 shows an empty v1beta1 selector as a requirement for the label. v1beta1 shows an
+ * empty v1 selector as a requirement for its absence. In v1 a strategic merge patch replaces the selector.
  */
 
 import { sameJson } from '../../json/json.ts'
@@ -23,15 +23,18 @@ import { plainStatus, specAndStatus } from '../spec-and-status.ts'
 
 const minAvailable = field(1, s.intOrString(), {
   zero: 'keep',
-  doc: 'How many of the pods must be left: a number or a percentage. Not together with maxUnavailable.',
+  doc: 'Minimum number or percentage of pods that must stay available. Mutually exclusive with maxUnavailable.',
 })
 const maxUnavailable = field(3, s.intOrString(), {
   zero: 'keep',
-  doc: 'How many of the pods may be missing: a number or a percentage.',
+  doc: 'Maximum number or percentage of pods that may be unavailable. Mutually exclusive with minAvailable.',
 })
 
-const selector = { doc: 'Which pods it is about; none if unset.' }
-const specNames = { name: 'PodDisruptionBudgetSpec', doc: 'How many of which pods may be missing.' }
+const selector = { doc: 'Label selector of the pods that the budget covers. Unset selects no pods.' }
+const specNames = {
+  name: 'PodDisruptionBudgetSpec',
+  doc: 'Specification of a PodDisruptionBudget: the covered pods and how many of them may be unavailable.',
+}
 
 const specFields = {
   minAvailable,
@@ -45,26 +48,26 @@ const specV1beta1 = s.object({ minAvailable, selector: field(2, labelSelector, s
 const count = (tag: number, doc: string) => field(tag, s.int32(), { zero: 'write', published: 'required', doc })
 
 const statusFields = {
-  observedGeneration: field(1, s.int64(), { doc: 'The generation that the controller has seen.' }),
+  observedGeneration: field(1, s.int64(), { doc: 'Generation that the controller last observed.' }),
   disruptedPods: field(2, s.map(s.time()), {
-    doc: 'Pods that were granted to be taken away and are still there, with the time of that.',
+    doc: 'Pods whose eviction was approved but that still exist, with the approval time.',
   }),
-  disruptionsAllowed: count(3, 'How many pods may be taken away now.'),
-  currentHealthy: count(4, 'How many of the pods are well.'),
-  desiredHealthy: count(5, 'How many of them must be.'),
-  expectedPods: count(6, 'How many pods there are.'),
-  conditions: field(7, conditions, { doc: 'What else is known of it, such as whether any may be taken away.' }),
+  disruptionsAllowed: count(3, 'Number of pods that may currently be evicted.'),
+  currentHealthy: count(4, 'Number of healthy pods.'),
+  desiredHealthy: count(5, 'Minimum number of healthy pods that the budget requires.'),
+  expectedPods: count(6, 'Total number of pods that the budget covers.'),
+  conditions: field(7, conditions, { doc: 'Conditions of the budget, such as whether disruptions are allowed.' }),
 }
 
 const status = s.object(statusFields, {
   name: 'PodDisruptionBudgetStatus',
-  doc: 'How many of the pods may be taken away now.',
+  doc: 'Observed status of a PodDisruptionBudget.',
 })
 
-const specDoc = { zero: 'write', doc: 'How many of which pods may be missing.' } as const
+const specDoc = { zero: 'write', doc: 'Covered pods and how many of them may be unavailable.' } as const
 const statusField = field(3, status, {
   zero: 'write',
-  doc: 'How many of the pods may be disrupted now. Set by the controller, and reduced by each eviction.',
+  doc: 'Observed status. The controller computes it, and each eviction decrements the number of allowed disruptions.',
 })
 
 const fields = { spec: field(2, spec, specDoc), status: statusField }
@@ -83,7 +86,7 @@ export const podDisruptionBudget = defineKind({
     scope: 'Namespaced',
     form: checkPathSegment,
   },
-  doc: 'How many of some pods may be taken away at once.',
+  doc: 'Limits how many pods of a set can be evicted concurrently.',
   fields,
   rules: specAndStatus<PodDisruptionBudget>({
     fillDefaults: ({ spec }, { vendor }) => dropMark(spec, vendor),
@@ -97,15 +100,27 @@ export const podDisruptionBudget = defineKind({
   views: {
     columns: [
       nameColumn,
-      column('Min Available', 'How many of the pods must be left.', ({ spec }: PodDisruptionBudget) => {
-        return String(spec?.minAvailable ?? 'N/A')
-      }),
-      column('Max Unavailable', 'How many of the pods may be missing.', ({ spec }: PodDisruptionBudget) => {
-        return String(spec?.maxUnavailable ?? 'N/A')
-      }),
-      countColumn('Allowed Disruptions', 'How many pods may be taken away now.', ({ status }: PodDisruptionBudget) => {
-        return status?.disruptionsAllowed
-      }),
+      column(
+        'Min Available',
+        'Minimum number or percentage of pods that must remain available.',
+        ({ spec }: PodDisruptionBudget) => {
+          return String(spec?.minAvailable ?? 'N/A')
+        },
+      ),
+      column(
+        'Max Unavailable',
+        'Maximum number or percentage of pods that may be unavailable.',
+        ({ spec }: PodDisruptionBudget) => {
+          return String(spec?.maxUnavailable ?? 'N/A')
+        },
+      ),
+      countColumn(
+        'Allowed Disruptions',
+        'Number of pods that may currently be evicted.',
+        ({ status }: PodDisruptionBudget) => {
+          return status?.disruptionsAllowed
+        },
+      ),
       ageColumn,
     ],
     subresources: { status: plainStatus },
@@ -126,7 +141,7 @@ export const podDisruptionBudgetV1beta1 = defineVersion(podDisruptionBudget, {
 
 type Operator = 'Exists' | 'DoesNotExist'
 
-/** The label that no pod has: with `Exists` it selects none, with `DoesNotExist` all. */
+/** Returns the reserved label key that no pod has. `Exists` on it matches no pods, `DoesNotExist` matches all pods. */
 function markKey(vendor: Vendor): string {
   return vendorKey(vendor, 'deprecated-v1beta1-empty-selector-match', 'pdb')
 }
@@ -154,7 +169,7 @@ function fromV1beta1(selector: LabelSelector, vendor: Vendor): LabelSelector {
   return isMarked(selector, 'DoesNotExist', vendor) ? {} : withoutMark(selector, vendor)
 }
 
-/** The label is for these two meanings, and never beside anything else. */
+/** Removes the reserved label from selectors that contain anything else. */
 function dropMark(spec: InferFields<typeof specFields> | undefined, vendor: Vendor): void {
   if (spec?.selector === undefined || isMarked(spec.selector, 'Exists', vendor)) return
   spec.selector = withoutMark(spec.selector, vendor)
@@ -184,7 +199,7 @@ function checkLimit(value: number | string | undefined, path: FieldPath): FieldE
   return value === undefined ? [] : [...checkIntOrPercent(value, path), ...checkNotAboveAll(value, path)]
 }
 
-/** Through v1beta1 the counts were never judged. */
+/** Validates the status. v1beta1 never validated the counts. */
 function checkStatus(value: PodDisruptionBudgetStatus, { through }: RuleContext): FieldError[] {
   const counts = ['disruptionsAllowed', 'currentHealthy', 'desiredHealthy', 'expectedPods'] as const
   return [

@@ -1,5 +1,6 @@
 /**
- * PodSecurityPolicy: what pods may request. It is deprecated, and only the admission control of its name reads it.
+ * PodSecurityPolicy: security settings that pods may request. The kind is deprecated, and only the admission control of
+ * the same name uses it.
  */
 
 import type { Json } from '../../json/json.ts'
@@ -29,22 +30,22 @@ const texts = s.list(s.string())
 
 const hostPortRange = s.object(
   {
-    min: field(1, s.int32(), { zero: 'write', published: 'required', doc: 'The first port.' }),
-    max: field(2, s.int32(), { zero: 'write', published: 'required', doc: 'The last port.' }),
+    min: field(1, s.int32(), { zero: 'write', published: 'required', doc: 'First port of the range.' }),
+    max: field(2, s.int32(), { zero: 'write', published: 'required', doc: 'Last port of the range.' }),
   },
-  { name: 'HostPortRange', doc: 'Ports from one to another.' },
+  { name: 'HostPortRange', doc: 'An inclusive range of host ports.' },
 )
 
 const seLinuxRules = ['MustRunAs', 'RunAsAny']
 
 const seLinux = s.object(
   {
-    rule: field(1, s.string(), { zero: 'write', doc: 'One of MustRunAs, RunAsAny.' }),
-    seLinuxOptions: field(2, seLinuxOptions, { doc: 'The labels that must be used.' }),
+    rule: field(1, s.string(), { zero: 'write', doc: 'Rule for SELinux labels: `MustRunAs` or `RunAsAny`.' }),
+    seLinuxOptions: field(2, seLinuxOptions, { doc: 'SELinux labels that pods must use, for rule `MustRunAs`.' }),
   },
   {
     name: 'SELinuxStrategyOptions',
-    doc: 'Which SELinux labels pods may have.',
+    doc: 'Restriction on the SELinux labels of pods.',
     check: ({ rule = '' }, path) =>
       seLinuxRules.includes(rule) ? [] : [notSupported(child(path, 'rule'), rule, seLinuxRules)],
   },
@@ -54,109 +55,131 @@ const groups = ['MayRunAs', 'MustRunAs', 'RunAsAny']
 
 const runAsUser = idRule({
   name: 'RunAsUserStrategyOptions',
-  doc: 'Which users pods may run as.',
+  doc: 'Restriction on the user IDs of containers.',
   rules: ['MustRunAs', 'MustRunAsNonRoot', 'RunAsAny'],
   written: true,
 })
 const runAsGroup = idRule({
   name: 'RunAsGroupStrategyOptions',
-  doc: 'Which groups pods may run as.',
+  doc: 'Restriction on the primary group IDs of containers.',
   rules: groups,
   written: true,
   strict: true,
 })
 const supplementalGroups = idRule({
   name: 'SupplementalGroupsStrategyOptions',
-  doc: 'Which further groups pods may have.',
+  doc: 'Restriction on the supplemental groups of pods.',
   rules: groups,
 })
 const fsGroup = idRule({
   name: 'FSGroupStrategyOptions',
-  doc: 'The groups that may own the files of volumes.',
+  doc: 'Restriction on the fsGroup of pods.',
   rules: groups,
 })
 
 const allowedHostPath = s.object(
   {
-    pathPrefix: field(1, s.string(), { doc: 'What paths must begin with.' }),
-    readOnly: field(2, s.boolean(), { doc: 'Whether they can only be mounted to be read.' }),
+    pathPrefix: field(1, s.string(), { doc: 'Path prefix that host paths must have.' }),
+    readOnly: field(2, s.boolean(), { doc: 'Whether the host paths may only be mounted read-only.' }),
   },
-  { name: 'AllowedHostPath', doc: 'Paths of the host that may be mounted.' },
+  { name: 'AllowedHostPath', doc: 'Host paths that pods may mount.' },
 )
 const allowedFlexVolume = s.object(
-  { driver: field(1, s.string(), { zero: 'write', doc: 'The name of the driver.' }) },
+  { driver: field(1, s.string(), { zero: 'write', doc: 'Name of the FlexVolume driver.' }) },
   {
     name: 'AllowedFlexVolume',
-    doc: 'A driver of flexVolume that may be used.',
+    doc: 'A FlexVolume driver that pods may use.',
     check: ({ driver = '' }, path) => (driver === '' ? [required(child(path, 'driver'), 'must specify a driver')] : []),
   },
 )
 const allowedCsiDriver = s.object(
-  { name: field(1, s.string(), { zero: 'write', doc: 'The name of the driver.' }) },
-  { name: 'AllowedCSIDriver', doc: 'A CSI driver that may be used in line.' },
+  { name: field(1, s.string(), { zero: 'write', doc: 'Name of the CSI driver.' }) },
+  { name: 'AllowedCSIDriver', doc: 'A CSI driver that pods may use for inline volumes.' },
 )
 
 const runtimeClassFields = {
   allowedRuntimeClassNames: field(1, texts, {
     zero: 'write',
     published: 'required',
-    doc: 'The RuntimeClasses that may be named; * for all.',
+    doc: 'Names of the RuntimeClasses that pods may use. `*` allows all and must be the only entry.',
   }),
-  defaultRuntimeClassName: field(2, s.string(), { zero: 'keep', doc: 'The one of pods that name none.' }),
+  defaultRuntimeClassName: field(2, s.string(), {
+    zero: 'keep',
+    doc: 'Name of the RuntimeClass for pods that specify none. Must be an allowed name.',
+  }),
 }
 
 const runtimeClass = s.object(runtimeClassFields, {
   name: 'RuntimeClassStrategyOptions',
-  doc: 'Which RuntimeClasses pods may have.',
+  doc: 'Restriction on the RuntimeClasses of pods.',
   check: checkRuntimeClass,
 })
 
-/** Parts that are always written, and that are published as required. */
+/** Options of fields that are always written and published as required. */
 const part = { zero: 'write', published: 'required' } as const
 
 const specFields = {
-  privileged: field(1, s.boolean(), { doc: 'Whether pods may be privileged.' }),
-  defaultAddCapabilities: field(2, texts, { doc: 'Rights of the kernel that containers get unasked.' }),
-  requiredDropCapabilities: field(3, texts, { doc: 'Rights of the kernel that are taken from containers.' }),
-  allowedCapabilities: field(4, texts, { doc: 'Kernel capabilities that containers may request; * for all.' }),
-  volumes: field(5, texts, { doc: 'The kinds of volumes that may be used; * for all.' }),
-  hostNetwork: field(6, s.boolean(), { doc: 'Whether pods may use the network of the host.' }),
-  hostPorts: field(7, s.list(hostPortRange), { doc: 'The ports of the host that may be used.' }),
-  hostPID: field(8, s.boolean(), { doc: 'Whether pods may see the processes of the host.' }),
-  hostIPC: field(9, s.boolean(), { doc: 'Whether pods may share the memory segments of the host.' }),
-  seLinux: field(10, seLinux, { ...part, doc: 'Which SELinux labels pods may have.' }),
-  runAsUser: field(11, runAsUser, { ...part, doc: 'Which users pods may run as.' }),
-  runAsGroup: field(22, runAsGroup, { doc: 'Which groups pods may run as; any if unset.' }),
-  supplementalGroups: field(12, supplementalGroups, { ...part, doc: 'Which further groups pods may have.' }),
-  fsGroup: field(13, fsGroup, { ...part, doc: 'The groups that may own the files of volumes.' }),
+  privileged: field(1, s.boolean(), { doc: 'Whether containers may run in privileged mode.' }),
+  defaultAddCapabilities: field(2, texts, { doc: 'Linux capabilities that are added to containers by default.' }),
+  requiredDropCapabilities: field(3, texts, { doc: 'Linux capabilities that are always dropped from containers.' }),
+  allowedCapabilities: field(4, texts, {
+    doc: 'Linux capabilities that containers may request. `*` allows all capabilities.',
+  }),
+  volumes: field(5, texts, { doc: 'Volume types that pods may use. `*` allows all types.' }),
+  hostNetwork: field(6, s.boolean(), { doc: 'Whether pods may use the host network.' }),
+  hostPorts: field(7, s.list(hostPortRange), { doc: 'Ranges of host ports that pods may use.' }),
+  hostPID: field(8, s.boolean(), { doc: 'Whether pods may share the process namespace of the host.' }),
+  hostIPC: field(9, s.boolean(), { doc: 'Whether pods may share the IPC namespace of the host.' }),
+  seLinux: field(10, seLinux, { ...part, doc: 'Restriction on the SELinux labels of pods.' }),
+  runAsUser: field(11, runAsUser, { ...part, doc: 'Restriction on the user IDs of containers.' }),
+  runAsGroup: field(22, runAsGroup, {
+    doc: 'Restriction on the primary group IDs of containers. Unset allows all groups.',
+  }),
+  supplementalGroups: field(12, supplementalGroups, {
+    ...part,
+    doc: 'Restriction on the supplemental groups of pods.',
+  }),
+  fsGroup: field(13, fsGroup, { ...part, doc: 'Restriction on the fsGroup of pods.' }),
   readOnlyRootFilesystem: field(14, s.boolean(), {
-    doc: 'Whether containers must have a root that cannot be written.',
+    doc: 'Whether containers must run with a read-only root filesystem.',
   }),
   defaultAllowPrivilegeEscalation: field(15, s.boolean(), {
     zero: 'keep',
-    doc: 'Whether processes may gain rights in pods that do not say.',
+    doc: 'Default for allowPrivilegeEscalation of containers that do not set it.',
   }),
   allowPrivilegeEscalation: field(16, s.boolean(), {
     zero: 'keep',
     default: true,
-    doc: 'Whether pods may request that processes can gain privileges; true by default.',
+    doc: 'Whether containers may allow privilege escalation. Defaults to true.',
   }),
-  allowedHostPaths: field(17, s.list(allowedHostPath), { doc: 'Paths of the host that may be mounted; all if unset.' }),
-  allowedFlexVolumes: field(18, s.list(allowedFlexVolume), { doc: 'Drivers of flexVolume that may be used.' }),
-  allowedCSIDrivers: field(23, s.list(allowedCsiDriver), { doc: 'CSI drivers that may be used in line.' }),
-  allowedUnsafeSysctls: field(19, texts, { doc: 'Unsafe kernel parameters that may be set, as patterns.' }),
-  forbiddenSysctls: field(20, texts, { doc: 'Kernel parameters that may not be set, as patterns.' }),
-  allowedProcMountTypes: field(21, texts, { doc: 'How /proc may be mounted. Not offered yet: it is left out.' }),
-  runtimeClass: field(24, runtimeClass, { doc: 'Which RuntimeClasses pods may have; any if unset.' }),
+  allowedHostPaths: field(17, s.list(allowedHostPath), {
+    doc: 'Host paths that pods may mount. Empty allows all host paths.',
+  }),
+  allowedFlexVolumes: field(18, s.list(allowedFlexVolume), {
+    doc: 'FlexVolume drivers that pods may use. Empty allows all drivers.',
+  }),
+  allowedCSIDrivers: field(23, s.list(allowedCsiDriver), {
+    doc: 'CSI drivers that pods may use for inline volumes. Empty allows all drivers.',
+  }),
+  allowedUnsafeSysctls: field(19, texts, {
+    doc: 'Unsafe sysctls that pods may set: names, or prefixes followed by `*`.',
+  }),
+  forbiddenSysctls: field(20, texts, { doc: 'Sysctls that pods must not set: names, or prefixes followed by `*`.' }),
+  allowedProcMountTypes: field(21, texts, {
+    doc: 'Types of /proc mounts that containers may use. Unsupported: the server drops this field.',
+  }),
+  runtimeClass: field(24, runtimeClass, {
+    doc: 'Restriction on the RuntimeClasses of pods. Unset allows all classes.',
+  }),
 }
 
 const spec = s.object(specFields, {
   name: 'PodSecurityPolicySpec',
-  doc: 'What pods may request.',
+  doc: 'Specification of a PodSecurityPolicy: the security settings that pods may request.',
   check: checkSpec,
 })
 
-const fields = { spec: field(2, spec, { zero: 'write', doc: 'What pods may request.' }) }
+const fields = { spec: field(2, spec, { zero: 'write', doc: 'Security settings that pods may request.' }) }
 
 export type PodSecurityPolicy = ObjectOf<typeof fields>
 type Spec = InferFields<typeof specFields>
@@ -174,7 +197,7 @@ export const podSecurityPolicy = defineKind({
     scope: 'Cluster',
     faultGroup: 'extensions',
   },
-  doc: 'What pods may request. Deprecated.',
+  doc: 'Security settings that pods may request. Deprecated.',
   fields,
   rules: {
     prepareForCreate: ({ spec = {} }) => dropUnoffered(spec),
@@ -185,26 +208,29 @@ export const podSecurityPolicy = defineKind({
   views: {
     columns: [
       nameColumn,
-      shown('Priv', 'Whether pods may be privileged.', ({ privileged = false }) => String(privileged)),
-      shown('Caps', 'Rights of the kernel that may be asked for.', ({ allowedCapabilities: all = [] }) =>
+      shown('Priv', 'Whether containers may run in privileged mode.', ({ privileged = false }) => String(privileged)),
+      shown('Caps', 'Linux capabilities that containers may request.', ({ allowedCapabilities: all = [] }) =>
         all.join(','),
       ),
-      shown('SELinux', 'Which SELinux labels pods may have.', ({ seLinux: { rule = '' } = {} }) => rule),
-      shown('RunAsUser', 'Which users pods may run as.', ({ runAsUser: { rule = '' } = {} }) => rule),
-      shown('FsGroup', 'Which groups files may be given to.', ({ fsGroup: { rule = '' } = {} }) => rule),
-      shown('SupGroup', 'Which further groups pods may have.', ({ supplementalGroups: { rule = '' } = {} }) => rule),
+      shown('SELinux', 'Rule for SELinux labels.', ({ seLinux: { rule = '' } = {} }) => rule),
+      shown('RunAsUser', 'Rule for user IDs.', ({ runAsUser: { rule = '' } = {} }) => rule),
+      shown('FsGroup', 'Rule for the fsGroup.', ({ fsGroup: { rule = '' } = {} }) => rule),
+      shown('SupGroup', 'Rule for supplemental groups.', ({ supplementalGroups: { rule = '' } = {} }) => rule),
       shown(
         'ReadOnlyRootFs',
-        'Whether the root cannot be written.',
+        'Whether the root filesystem must be read-only.',
         ({ readOnlyRootFilesystem = false }) => readOnlyRootFilesystem,
       ),
-      shown('Volumes', 'The kinds of volumes that may be used.', ({ volumes = [] }) => volumes.join(',')),
+      shown('Volumes', 'Volume types that pods may use.', ({ volumes = [] }) => volumes.join(',')),
     ],
   },
   deprecated: { since: 'v1.21', until: 'v1.25' },
 })
 
-/** Without a warning, as recorded: the kind itself is deprecated, and every write of it warns of that. */
+/**
+ * Drops unsupported fields without a warning, as kube-apiserver does: every write already warns that the kind is
+ * deprecated.
+ */
 function dropUnoffered(spec: Spec): void {
   delete spec.allowedProcMountTypes
 }
@@ -235,7 +261,7 @@ const volumeKinds = new Set(
   portworxVolume projected quobyte rbd scaleIO secret storageos vsphereVolume`.split(/\s+/),
 )
 
-/** Faults leave out `spec`, as clients are used to. */
+/** Error paths omit `spec` because clients expect that. */
 function checkCapabilities(value: Spec): FieldError[] {
   const dropped = new Set(value.requiredDropCapabilities)
   const all = value.allowedCapabilities?.includes('*') && dropped.size > 0
@@ -256,7 +282,7 @@ function checkEscalation(
   return [invalid(path, true, 'cannot be true unless allowPrivilegeEscalation is')]
 }
 
-/** After one without a prefix none is judged. */
+/** Stops at the first path without a prefix. */
 function checkHostPaths(paths: NonNullable<Spec['allowedHostPaths']>, path: FieldPath): FieldError[] {
   const prefixes = paths.map(({ pathPrefix = '' }) => pathPrefix)
   const missing = prefixes.indexOf('')
@@ -287,7 +313,7 @@ function checkRuntimeClass(value: InferFields<typeof runtimeClassFields>, path: 
   ]
 }
 
-/** Profiles of AppArmor and seccomp are named in annotations: one that is the default, and those that are allowed. */
+/** Validates the AppArmor and seccomp profiles in annotations: the default profile and the allowed profiles. */
 function checkProfiles(annotations: { readonly [key: string]: string }, vendor: Vendor): FieldError[] {
   const check = (system: 'apparmor.security.beta' | 'seccomp.security.alpha', which: string) => {
     const key = vendorKey(vendor, which, system)

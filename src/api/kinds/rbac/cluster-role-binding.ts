@@ -1,4 +1,4 @@
-/** ClusterRoleBinding: grants a ClusterRole everywhere to users, groups and service accounts. */
+/** ClusterRoleBinding: grants a ClusterRole to users, groups and service accounts in the whole cluster. */
 import { checkPathSegment } from '../../model/names.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { bindingColumns, bindingFields, checkBinding, checkSameRole } from './types/binding.ts'
@@ -14,7 +14,7 @@ export const clusterRoleBinding = defineKind({
     scope: 'Cluster',
     form: checkPathSegment,
   },
-  doc: 'Gives a ClusterRole in all namespaces and outside of them to users, groups and service accounts.',
+  doc: 'Grants a ClusterRole to users, groups and service accounts throughout the cluster.',
   fields: bindingFields,
   rules: {
     validate: (object, { vendor }) => checkBinding(object, { roles: ['ClusterRole'], namespaced: false }, vendor),

@@ -1,6 +1,6 @@
 /**
- * ClusterRole: what may be done in all namespaces and outside of them, or, given by a RoleBinding, in one. With an
- * aggregation rule a controller combines its rules from those of others.
+ * ClusterRole: permissions in the whole cluster, or in one namespace if granted by a RoleBinding. If a ClusterRole has
+ * an aggregation rule, a controller combines its rules from other ClusterRoles.
  */
 import { at, type FieldError, invalid, required } from '../../model/field-error.ts'
 import { checkPathSegment } from '../../model/names.ts'
@@ -13,15 +13,17 @@ import { checkRules, policyRules } from './types/policy-rule.ts'
 const aggregationRule = s.object(
   {
     clusterRoleSelectors: field(1, s.list(labelSelector), {
-      doc: 'Label selectors of the ClusterRoles whose rules are combined: those that one of the selectors matches.',
+      doc: 'Label selectors of the ClusterRoles to aggregate. A ClusterRole is included if any selector matches it.',
     }),
   },
-  { name: 'AggregationRule', doc: 'Which ClusterRoles a role takes its rules from.' },
+  { name: 'AggregationRule', doc: 'Selection of ClusterRoles whose rules are aggregated into one role.' },
 )
 
 const fields = {
   rules: policyRules,
-  aggregationRule: field(3, aggregationRule, { doc: 'Where its rules come from, if not from here.' }),
+  aggregationRule: field(3, aggregationRule, {
+    doc: 'Selects the ClusterRoles whose rules are aggregated here. If set, a controller overwrites `rules`.',
+  }),
 }
 
 export type ClusterRole = ObjectOf<typeof fields>
@@ -35,7 +37,7 @@ export const clusterRole = defineKind({
     scope: 'Cluster',
     form: checkPathSegment,
   },
-  doc: 'Permissions in all namespaces and on resources outside of namespaces.',
+  doc: 'Permissions in all namespaces and on cluster-scoped resources.',
   fields,
   rules: {
     validate: (object) => [...checkRules(object.rules ?? [], { namespaced: false }), ...checkAggregation(object)],

@@ -1,4 +1,4 @@
-/** RoleBinding: grants a Role, or a ClusterRole within its namespace, to users, groups and service accounts. */
+/** RoleBinding: grants a Role, or a ClusterRole limited to its namespace, to users, groups and service accounts. */
 import { checkPathSegment } from '../../model/names.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { bindingColumns, bindingFields, checkBinding, checkSameRole } from './types/binding.ts'
@@ -16,7 +16,7 @@ export const roleBinding = defineKind({
     scope: 'Namespaced',
     form: checkPathSegment,
   },
-  doc: 'Gives a role in its namespace to users, groups and service accounts.',
+  doc: 'Grants a role to users, groups and service accounts within one namespace.',
   fields: bindingFields,
   rules: {
     validate: (object, { vendor }) => checkBinding(object, { roles, namespaced: true }, vendor),

@@ -1,4 +1,4 @@
-/** Role: permissions in its namespace, for the subjects that a RoleBinding grants it to. */
+/** Role: permissions in one namespace, granted by a RoleBinding. */
 import { checkPathSegment } from '../../model/names.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { checkRules, policyRules } from './types/policy-rule.ts'

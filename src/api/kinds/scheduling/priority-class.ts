@@ -1,6 +1,6 @@
 /**
- * PriorityClass: a name for how important pods are. The names that begin with `system-` are for the classes that every
- * cluster has; their numbers lie above all others.
+ * PriorityClass: maps a name to a pod priority. Names with the prefix `system-` are reserved for the built-in classes,
+ * whose values exceed all others.
  */
 import { type FieldError, forbidden, notSupported, required } from '../../model/field-error.ts'
 import { ageColumn, type Column, column, nameColumn } from '../../schema/columns.ts'
@@ -9,38 +9,38 @@ import { field, s } from '../../schema/schema.ts'
 import { beginGeneration } from '../generation.ts'
 import { immutableField } from '../immutable.ts'
 
-/** The highest number that is not the system's. */
+/** The highest value that a user-defined class may have. */
 const highestValue = 1_000_000_000
 const systemPrefix = 'system-'
 const preemptionPolicies = ['PreemptLowerPriority', 'Never']
 
-/** The classes that every cluster has. */
+/** The built-in priority classes. */
 export const systemPriorityClasses = [
   {
     name: 'system-node-critical',
     value: 2_000_001_000,
-    description: 'For pods that must not be moved away from their node, the most important of all.',
+    description: 'For the most critical pods, which must stay on their node.',
   },
   {
     name: 'system-cluster-critical',
     value: 2_000_000_000,
-    description: 'For pods that must run in the cluster, and may move to another node if need be.',
+    description: 'For critical pods of the cluster, which may be rescheduled to another node.',
   },
 ] as const
 
 const fields = {
   value: field(2, s.int32(), {
     zero: 'write',
-    doc: 'How important the pods are: the higher, the more. At most 1000000000. Cannot change.',
+    doc: 'Priority of the pods: higher values take precedence. At most 1000000000 if user-defined. Immutable.',
   }),
   globalDefault: field(3, s.boolean(), {
-    doc: 'Whether it is the class of pods that name none. There should be one such class.',
+    doc: 'Whether the class applies to pods that name no class. At most one class should set this.',
   }),
-  description: field(4, s.string(), { doc: 'When to use the class, for people.' }),
+  description: field(4, s.string(), { doc: 'Human-readable guidance on when to use the class.' }),
   preemptionPolicy: field(5, s.string(), {
     zero: 'keep',
     default: 'PreemptLowerPriority',
-    doc: 'Whether pods of lower priority are preempted: PreemptLowerPriority, the default, or Never. Cannot change.',
+    doc: 'Whether the pods preempt pods of lower priority: `PreemptLowerPriority` (the default) or `Never`. Immutable.',
   }),
 }
 
@@ -48,11 +48,11 @@ export type PriorityClass = ObjectOf<typeof fields>
 
 const columns: readonly Column<PriorityClass>[] = [
   nameColumn,
-  { ...column('Value', 'How important the pods are.', ({ value }) => value ?? 0), type: 'integer' },
+  { ...column('Value', 'Priority of the pods.', ({ value }) => value ?? 0), type: 'integer' },
   {
     ...column(
       'Global-Default',
-      'Whether it is the class of pods that name none.',
+      'Whether the class applies to pods that name no class.',
       (object) => object.globalDefault ?? false,
     ),
     type: 'boolean',
@@ -69,7 +69,7 @@ export const priorityClass = defineKind({
     shortNames: ['pc'],
     scope: 'Cluster',
   },
-  doc: 'A name for how important pods are.',
+  doc: 'Maps a name to the priority of pods.',
   fields,
   rules: {
     prepareForCreate: beginGeneration,

@@ -1,4 +1,4 @@
-/** CSIDriver: a driver of the Container Storage Interface, and what it needs of those who call it. */
+/** CSIDriver: a Container Storage Interface driver and its requirements. */
 
 import { type Json, sameJson } from '../../json/json.ts'
 import { at, child, duplicate, type FieldError, type FieldPath, notSupported } from '../../model/field-error.ts'
@@ -13,12 +13,15 @@ const lifecycleModes = ['Persistent', 'Ephemeral']
 
 const tokenRequest = s.object(
   {
-    audience: field(1, s.string(), { zero: 'write', doc: 'The audience of the token; empty: the API server.' }),
-    expirationSeconds: field(2, s.int64(), { zero: 'keep', doc: 'How long the token is valid; at least 600.' }),
+    audience: field(1, s.string(), {
+      zero: 'write',
+      doc: 'Intended audience of the token. An empty string means the API server.',
+    }),
+    expirationSeconds: field(2, s.int64(), { zero: 'keep', doc: 'Lifetime of the token in seconds, at least 600.' }),
   },
   {
     name: 'TokenRequest',
-    doc: 'A token of the service account of a pod that the driver wants.',
+    doc: "A request for a token of the pod's service account, which the driver receives.",
   },
 )
 
@@ -27,38 +30,38 @@ const spec = s.object(
     attachRequired: field(1, s.boolean(), {
       zero: 'keep',
       default: true,
-      doc: 'Whether a volume must be attached to a node before it is mounted there; true by default.',
+      doc: 'Whether a volume must be attached to a node before it can be mounted. Defaults to true. Immutable.',
     }),
     podInfoOnMount: field(2, s.boolean(), {
       zero: 'keep',
       default: false,
-      doc: 'Whether the driver gets information about the pod that it mounts for.',
+      doc: 'Whether the driver receives pod information when it mounts a volume. Defaults to false. Immutable.',
     }),
     volumeLifecycleModes: field(3, s.list(s.string(), { list: 'set' }), {
-      doc: 'What volumes it can make: Persistent, the default, and Ephemeral, which live with a pod.',
+      doc: 'Supported volume lifecycles: `Persistent` (the default) and `Ephemeral` (inline volumes). Immutable.',
     }),
     storageCapacity: field(4, s.boolean(), {
       zero: 'keep',
       default: false,
-      doc: 'Whether it reports how much storage is left, and the scheduler is to heed that.',
+      doc: 'Whether the driver reports storage capacity and the scheduler takes it into account. Defaults to false.',
     }),
     fsGroupPolicy: field(5, s.oneOf('File', 'None', 'ReadWriteOnceWithFSType'), {
       zero: 'keep',
       default: 'ReadWriteOnceWithFSType',
-      doc: "Whether the group of the pod becomes the owner of a volume's files: ReadWriteOnceWithFSType, File or None.",
+      doc: "When files get the pod's fsGroup: `ReadWriteOnceWithFSType` (the default), `File` or `None`. Immutable.",
     }),
     tokenRequests: field(6, s.list(tokenRequest), {
-      doc: "The tokens of the pod's service account that the driver receives when it mounts.",
+      doc: "Tokens of the pod's service account that the driver receives when it mounts a volume.",
     }),
     requiresRepublish: field(7, s.boolean(), {
       zero: 'keep',
       default: false,
-      doc: 'Whether it is called again and again to bring a mounted volume up to date.',
+      doc: 'Whether the node agent calls the driver periodically to update mounted volumes. Defaults to false.',
     }),
   },
   {
     name: 'CSIDriverSpec',
-    doc: 'What a driver can do and what it needs.',
+    doc: 'Specification of a CSIDriver: its capabilities and requirements.',
     fill: (value) => {
       if (value.volumeLifecycleModes === undefined || value.volumeLifecycleModes.length === 0)
         value.volumeLifecycleModes = ['Persistent']
@@ -71,7 +74,7 @@ const spec = s.object(
 )
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', published: 'required', doc: 'What it can do and what it needs.' }),
+  spec: field(2, spec, { zero: 'write', published: 'required', doc: 'Capabilities and requirements of the driver.' }),
 }
 
 export type CSIDriver = ObjectOf<typeof fields>
@@ -90,7 +93,7 @@ export const csiDriver = defineKind({
     plural: 'csidrivers',
     scope: 'Cluster',
   },
-  doc: 'A driver of the Container Storage Interface: its name is that of the object.',
+  doc: 'A Container Storage Interface driver. The object has the name of the driver.',
   fields,
   rules: {
     prepareForUpdate: countChanges,
@@ -108,22 +111,26 @@ export const csiDriver = defineKind({
       nameColumn,
       flag(
         'AttachRequired',
-        'Whether its volumes are attached before they are mounted.',
+        'Whether volumes must be attached before they are mounted.',
         (spec) => spec.attachRequired,
       ),
       flag(
         'PodInfoOnMount',
-        'Whether it gets information about the pod that it mounts for.',
+        'Whether the driver receives pod information when it mounts a volume.',
         (spec) => spec.podInfoOnMount,
       ),
-      flag('StorageCapacity', 'Whether it reports how much storage is left.', (spec) => spec.storageCapacity),
-      column('TokenRequests', 'Whom the tokens are for that it is given.', ({ spec }: CSIDriver) =>
+      flag('StorageCapacity', 'Whether the driver reports storage capacity.', (spec) => spec.storageCapacity),
+      column('TokenRequests', 'Audiences of the tokens that the driver receives.', ({ spec }: CSIDriver) =>
         spec?.tokenRequests === undefined ? '<unset>' : spec.tokenRequests.map(({ audience = '' }) => audience).join(),
       ),
-      flag('RequiresRepublish', 'Whether it is called again and again.', (spec) => spec.requiresRepublish),
+      flag(
+        'RequiresRepublish',
+        'Whether the driver is called periodically for mounted volumes.',
+        (spec) => spec.requiresRepublish,
+      ),
       column(
         'Modes',
-        'What volumes it can make.',
+        'Volume lifecycles that the driver supports.',
         ({ spec }: CSIDriver) => spec?.volumeLifecycleModes?.join() || '<none>',
       ),
       ageColumn,
@@ -131,7 +138,7 @@ export const csiDriver = defineKind({
   },
 })
 
-/** Only what nodes must hear of counts, from none. */
+/** Increments the generation only for changes that nodes must apply. A new object has no generation. */
 function countChanges(next: CSIDriver, previous: CSIDriver): void {
   const asked = ({ spec }: CSIDriver) => [spec?.tokenRequests ?? [], spec?.requiresRepublish ?? false] as Json
   if (sameJson(asked(next), asked(previous))) return
@@ -142,7 +149,7 @@ function checkModes(modes: readonly string[], path: FieldPath): FieldError[] {
   return modes.filter((mode) => !lifecycleModes.includes(mode)).map((mode) => notSupported(path, mode, lifecycleModes))
 }
 
-/** Of one whose audience has its token already nothing else is judged. */
+/** Reports a repeated audience without validating the rest of the entry. */
 function checkTokenRequests(requests: readonly Infer<typeof tokenRequest>[], path: FieldPath): FieldError[] {
   const repeated = repeatedAt(requests.map(({ audience = '' }) => audience))
   return requests.flatMap(({ audience = '', expirationSeconds }, i) =>

@@ -1,6 +1,4 @@
-/**
- * CSINode: the drivers of the Container Storage Interface that are installed on a node. It has the name of the node.
- */
+/** CSINode: the Container Storage Interface drivers installed on a node. The object has the name of the node. */
 
 import { sameJson } from '../../json/json.ts'
 import {
@@ -27,45 +25,55 @@ const allocatable = s.object(
   {
     count: field(1, s.int32(), {
       zero: 'keep',
-      doc: 'How many volumes of the driver the node can have at once; as many as one likes if unset.',
+      doc: 'Maximum number of volumes of the driver that the node can use at once. Unset means no limit.',
     }),
   },
   {
     name: 'VolumeNodeResources',
-    doc: 'How many volumes fit on a node.',
+    doc: 'Volume limits of a driver on a node.',
     check: ({ count = 0 }, path) =>
       count >= 0 ? [] : [invalid(child(path, 'count'), count, 'must be greater than or equal to 0')],
   },
 )
 
 const driverFields = {
-  name: field(1, s.string(), { zero: 'write', doc: 'The name of the driver.' }),
-  nodeID: field(2, s.string(), { zero: 'write', required: true, doc: 'What the driver calls the node.' }),
+  name: field(1, s.string(), { zero: 'write', doc: 'Name of the driver.' }),
+  nodeID: field(2, s.string(), {
+    zero: 'write',
+    required: true,
+    doc: 'ID of the node in the terms of the driver, at most 256 characters.',
+  }),
   topologyKeys: field(3, s.list(s.string()), {
     zero: 'write',
     published: 'optional',
-    doc: 'The labels of the node by which the driver distinguishes places.',
+    doc: 'Keys of the node labels that the driver uses for topology.',
   }),
-  allocatable: field(4, allocatable, { doc: 'How many volumes of the driver fit on the node.' }),
+  allocatable: field(4, allocatable, { doc: 'Volume limits of the driver on the node.' }),
 }
 
-const driver = s.object(driverFields, { name: 'CSINodeDriver', doc: 'A driver on a node.', check: checkDriver })
+const driver = s.object(driverFields, { name: 'CSINodeDriver', doc: 'A CSI driver on a node.', check: checkDriver })
 
 type Driver = InferFields<typeof driverFields>
 
 const drivers = s.list(driver, byName)
 
 const spec = s.object(
-  { drivers: field(1, drivers, { zero: 'write', published: 'required', doc: 'The drivers on the node, by name.' }) },
+  {
+    drivers: field(1, drivers, {
+      zero: 'write',
+      published: 'required',
+      doc: 'CSI drivers on the node, each with a unique name.',
+    }),
+  },
   {
     name: 'CSINodeSpec',
-    doc: 'The drivers on a node.',
+    doc: 'Specification of a CSINode.',
     check: ({ drivers = [] }, path) => checkNames(drivers, child(path, 'drivers')),
   },
 )
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', published: 'required', doc: 'The drivers on the node.' }),
+  spec: field(2, spec, { zero: 'write', published: 'required', doc: 'CSI drivers on the node.' }),
 }
 
 export type CSINode = ObjectOf<typeof fields>
@@ -78,7 +86,7 @@ export const csiNode = defineKind({
     plural: 'csinodes',
     scope: 'Cluster',
   },
-  doc: 'The drivers of the Container Storage Interface on the node of this name.',
+  doc: 'Container Storage Interface drivers installed on the node of the same name.',
   fields,
   rules: {
     validateUpdate: ({ spec: next }, { spec: previous }) =>
@@ -92,7 +100,7 @@ export const csiNode = defineKind({
     columns: [
       nameColumn,
       {
-        ...column('Drivers', 'How many drivers are on the node.', ({ spec }: CSINode) => spec?.drivers?.length ?? 0),
+        ...column('Drivers', 'Number of drivers on the node.', ({ spec }: CSINode) => spec?.drivers?.length ?? 0),
         type: 'integer',
       },
       ageColumn,
@@ -110,7 +118,7 @@ function checkDriver({ name = '', nodeID = '', topologyKeys = [] }: Driver, path
   ]
 }
 
-/** Faults name the driver, not the list in it, as clients of this field are used to. */
+/** Reports faults at the driver instead of its topologyKeys because clients expect that. */
 function checkTopologyKeys(keys: readonly string[], path: FieldPath): FieldError[] {
   const repeated = repeatedAt(keys)
   return keys
@@ -127,7 +135,7 @@ function checkNames(drivers: readonly Driver[], path: FieldPath): FieldError[] {
   return [...repeatedAt(names)].map((i) => duplicate(child(at(path, i), 'name'), names[i]!))
 }
 
-/** A driver comes and goes as a whole. */
+/** Drivers can be added and removed but not changed. */
 function checkSameDrivers(next: readonly Driver[], previous: readonly Driver[]): FieldError[] {
   const stored = new Map(previous.map((each) => [each.name, each]))
   return next.flatMap((each, i) => {

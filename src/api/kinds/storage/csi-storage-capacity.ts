@@ -1,5 +1,6 @@
 /**
- * CSIStorageCapacity: how much storage of a class is left in one place. A driver writes it, and the scheduler reads it.
+ * CSIStorageCapacity: the available capacity of a storage class in one topology segment. Reported by the CSI driver and
+ * used by the scheduler.
  */
 import { type FieldError, invalid } from '../../model/field-error.ts'
 import { checkDnsSubdomain } from '../../model/names.ts'
@@ -11,14 +12,17 @@ import { labelSelector } from '../meta/label-selector.ts'
 
 const fields = {
   nodeTopology: field(2, labelSelector, {
-    doc: 'The nodes that can reach the storage, by labels; none if unset, all if empty. Cannot change.',
+    doc: 'Label selector of the nodes with access to the storage. Unset matches no nodes, empty all nodes. Immutable.',
   }),
   storageClassName: field(3, s.string(), {
     zero: 'write',
-    doc: 'The class whose storage it is about. Cannot change.',
+    doc: 'Name of the StorageClass to which the capacity applies. Immutable.',
   }),
-  capacity: field(4, s.quantity(), { zero: 'keep', doc: 'How much is left; not known if unset.' }),
-  maximumVolumeSize: field(5, s.quantity(), { zero: 'keep', doc: 'How large a volume can be at most.' }),
+  capacity: field(4, s.quantity(), { zero: 'keep', doc: 'Available capacity. Unset means unknown.' }),
+  maximumVolumeSize: field(5, s.quantity(), {
+    zero: 'keep',
+    doc: 'Maximum size of a single volume. Unset means unknown.',
+  }),
 }
 
 export type CSIStorageCapacity = ObjectOf<typeof fields>
@@ -31,7 +35,7 @@ export const csiStorageCapacity = defineKind({
     plural: 'csistoragecapacities',
     scope: 'Namespaced',
   },
-  doc: 'How much storage of a class is left in one place, as its driver reports.',
+  doc: 'Available capacity of a storage class in one topology segment, reported by its CSI driver.',
   fields,
   rules: {
     validate: ({ storageClassName: name = '', capacity = '0' }) => [

@@ -1,6 +1,6 @@
 /**
- * StorageClass: a sort of storage that volumes are made of on demand. What a volume was made by does not change under
- * it: provisioner, parameters, policy and mode stay.
+ * StorageClass: provisions volumes on demand. The provisioner, parameters, reclaim policy and volume binding mode are
+ * immutable, so they describe existing volumes correctly.
  */
 
 import { sameJson } from '../../json/json.ts'
@@ -21,31 +21,33 @@ const fields = {
   provisioner: field(2, s.string(), {
     required: true,
     zero: 'write',
-    doc: 'The provisioner of the volumes, as a qualified name such as `example.com/disks`.',
+    doc: 'Provisioner of the volumes as a qualified name, such as `example.com/disks`. Immutable.',
   }),
-  parameters: field(3, s.map(s.string()), { doc: 'Parameters for the provisioner; at most 512.' }),
+  parameters: field(3, s.map(s.string()), {
+    doc: 'Parameters for the provisioner, at most 512 entries and 256 KiB in total. Immutable.',
+  }),
   reclaimPolicy: field(4, s.string(), {
     zero: 'keep',
     default: 'Delete',
-    doc: 'What becomes of a volume when its claim is gone: Delete, the default, or Retain.',
+    doc: 'What happens to a volume when its claim is deleted: `Delete` (the default) or `Retain`. Immutable.',
   }),
   mountOptions: field(5, s.list(s.string()), {
-    doc: 'Mount options of the volumes, such as `ro`. They are not checked.',
+    doc: 'Mount options of the volumes, such as `ro`. The server does not validate them.',
   }),
-  allowVolumeExpansion: field(6, s.boolean(), { zero: 'keep', doc: 'Whether claims may grow.' }),
+  allowVolumeExpansion: field(6, s.boolean(), { zero: 'keep', doc: 'Whether claims of this class may be expanded.' }),
   volumeBindingMode: field(7, s.oneOf('Immediate', 'WaitForFirstConsumer'), {
     zero: 'keep',
     default: 'Immediate',
-    doc: 'When a claim gets its volume: Immediate, the default, or WaitForFirstConsumer, once a pod uses it.',
+    doc: 'When claims are bound: `Immediate` (the default) or, with `WaitForFirstConsumer`, once a pod uses them. Immutable.',
   }),
   allowedTopologies: field(8, s.list(topologySelectorTerm), {
-    doc: 'The places that volumes may be made in, of which one will do; any if unset.',
+    doc: 'Topologies in which volumes may be provisioned; one must match. Unset means no restriction.',
   }),
 }
 
 export type StorageClass = ObjectOf<typeof fields>
 
-/** Whether a claim that names no class is of this one. The older of the two annotations counts as well. */
+/** Reports whether claims that name no class use this one. Also honors the older beta annotation. */
 function isDefaultClass({ metadata }: Pick<StorageClass, 'metadata'>, vendor: Vendor): boolean {
   const marks = ['storageclass', 'storageclass.beta'].map((part) => vendorKey(vendor, 'is-default-class', part))
   return marks.some((mark) => metadata.annotations?.[mark] === 'true')
@@ -56,20 +58,20 @@ const columns: readonly Column<StorageClass>[] = [
     ...nameColumn,
     cell: (object, _, vendor) => `${object.metadata.name}${isDefaultClass(object, vendor) ? ' (default)' : ''}`,
   },
-  column('Provisioner', 'Who makes the volumes.', ({ provisioner }) => provisioner ?? ''),
+  column('Provisioner', 'Provisioner of the volumes.', ({ provisioner }) => provisioner ?? ''),
   column(
     'ReclaimPolicy',
-    'What becomes of a volume when its claim is gone.',
+    'What happens to a volume when its claim is deleted.',
     ({ reclaimPolicy }) => reclaimPolicy ?? 'Delete',
   ),
   column(
     'VolumeBindingMode',
-    'When a claim gets its volume.',
+    'When claims are bound and volumes provisioned.',
     ({ volumeBindingMode }) => volumeBindingMode ?? 'Immediate',
   ),
   column(
     'AllowVolumeExpansion',
-    'Whether claims may grow.',
+    'Whether claims may be expanded.',
     ({ allowVolumeExpansion }) => allowVolumeExpansion ?? false,
   ),
   ageColumn,
@@ -84,7 +86,7 @@ export const storageClass = defineKind({
     shortNames: ['sc'],
     scope: 'Cluster',
   },
-  doc: 'A class of storage from which volumes are provisioned on demand, and its provisioner.',
+  doc: 'A class of storage whose provisioner creates volumes on demand.',
   fields,
   rules: {
     validate: (object) => [
@@ -124,7 +126,7 @@ function checkParameters(parameters: { readonly [key: string]: string }): FieldE
   ]
 }
 
-/** An empty one is a policy that nobody named, and is kept. */
+/** Accepts an empty policy, which means that none was specified. */
 function checkReclaimPolicy(policy: string): FieldError[] {
   if (policy === '' || reclaimPolicies.includes(policy)) return []
   return [notSupported('reclaimPolicy', policy, reclaimPolicies)]

@@ -1,6 +1,6 @@
 /**
- * VolumeAttachment: the wish that a volume be attached to a node, and whether it is. The wish never changes; who
- * attaches reports through `status` how it went.
+ * VolumeAttachment: a request to attach a volume to a node. The spec is immutable, and the attacher reports the outcome
+ * in `status`.
  */
 
 import { keysOf } from '../../json/json.ts'
@@ -26,15 +26,18 @@ const maxMessageLength = 1024
 const maxMetadataBytes = 256 * 1024
 
 const sourceFields = {
-  persistentVolumeName: field(1, s.string(), { zero: 'keep', doc: 'The name of the PersistentVolume.' }),
+  persistentVolumeName: field(1, s.string(), {
+    zero: 'keep',
+    doc: 'Name of the PersistentVolume. Mutually exclusive with inlineVolumeSpec.',
+  }),
   inlineVolumeSpec: field(2, inlineVolumeSpec, {
-    doc: 'A volume that a pod names itself, in the form of a PersistentVolume. For volumes that move to a CSI driver.',
+    doc: 'Inline volume of a pod as a PersistentVolume spec, for volumes that are migrated to a CSI driver.',
   }),
 }
 
 const source = s.object(sourceFields, {
   name: 'VolumeAttachmentSource',
-  doc: 'The volume to attach, named in one of two ways.',
+  doc: 'Volume to attach: either a PersistentVolume or an inline volume.',
   leavesUnjudged: ({ persistentVolumeName }) => (persistentVolumeName === undefined ? [] : ['inlineVolumeSpec']),
   check: checkSource,
 })
@@ -46,14 +49,14 @@ const spec = s.object(
     attacher: field(1, s.string(), {
       required: true,
       zero: 'write',
-      doc: 'The driver that is to attach it, by name.',
+      doc: 'Name of the driver that attaches the volume.',
     }),
-    source: field(2, source, { zero: 'write', published: 'required', doc: 'The volume.' }),
-    nodeName: field(3, s.string(), { zero: 'write', doc: 'The node.' }),
+    source: field(2, source, { zero: 'write', published: 'required', doc: 'Volume to attach.' }),
+    nodeName: field(3, s.string(), { zero: 'write', doc: 'Name of the node to which the volume is attached.' }),
   },
   {
     name: 'VolumeAttachmentSpec',
-    doc: 'Which volume is to be attached to which node. It never changes.',
+    doc: 'Specification of a VolumeAttachment: the volume and the node. Immutable.',
     check: ({ nodeName = '' }, path) =>
       checkDnsSubdomain(nodeName).map((fault) => invalid(child(path, 'nodeName'), nodeName, fault)),
   },
@@ -61,12 +64,14 @@ const spec = s.object(
 
 const volumeError = s.object(
   {
-    time: field(1, s.time(), { zero: 'write', published: 'optional', doc: 'When it went wrong.' }),
-    message: field(2, s.string(), { doc: 'What went wrong, for people; at most 1024 bytes. No secrets in it.' }),
+    time: field(1, s.time(), { zero: 'write', published: 'optional', doc: 'Time of the error.' }),
+    message: field(2, s.string(), {
+      doc: 'Human-readable error message, at most 1024 bytes. Must not contain secrets.',
+    }),
   },
   {
     name: 'VolumeError',
-    doc: 'What went wrong, and when.',
+    doc: 'An error of an attach or detach operation.',
     check: ({ message = '' }, path) =>
       Buffer.byteLength(message) > maxMessageLength ? [tooLong(child(path, 'message'), maxMessageLength)] : [],
   },
@@ -75,30 +80,35 @@ const volumeError = s.object(
 const status = s.object(
   {
     attached: field(1, s.boolean(), { zero: 'write', doc: 'Whether the volume is attached.' }),
-    attachmentMetadata: field(2, s.map(s.string()), { doc: 'Information that the mounter needs, by key.' }),
-    attachError: field(3, volumeError, { doc: 'What went wrong when it was last attached.' }),
-    detachError: field(4, volumeError, { doc: 'What went wrong when it was last detached.' }),
+    attachmentMetadata: field(2, s.map(s.string()), {
+      doc: 'Information about the attached volume that is needed to mount it, at most 256 KiB.',
+    }),
+    attachError: field(3, volumeError, { doc: 'Error of the last attempt to attach the volume.' }),
+    detachError: field(4, volumeError, { doc: 'Error of the last attempt to detach the volume.' }),
   },
   {
     name: 'VolumeAttachmentStatus',
-    doc: 'Whether the volume is attached. Reported by the attacher.',
+    doc: 'Observed status of a VolumeAttachment, reported by the attacher.',
     check: ({ attachmentMetadata = {} }, path) => checkMetadata(attachmentMetadata, child(path, 'attachmentMetadata')),
   },
 )
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', published: 'required', doc: 'Which volume, which node. It never changes.' }),
-  status: field(3, status, { zero: 'write', doc: 'Whether it is attached. Reported by the attacher.' }),
+  spec: field(2, spec, { zero: 'write', published: 'required', doc: 'Volume and node. Immutable.' }),
+  status: field(3, status, { zero: 'write', doc: 'Observed status, reported by the attacher.' }),
 }
 
 export type VolumeAttachment = ObjectOf<typeof fields>
 
 const columns: readonly Column<VolumeAttachment>[] = [
   nameColumn,
-  { ...column('Attacher', 'The driver that attaches it.', ({ spec }) => spec?.attacher ?? ''), format: 'name' },
-  column('PV', 'The PersistentVolume.', ({ spec }) => spec?.source?.persistentVolumeName ?? ''),
-  column('Node', 'The node.', ({ spec }) => spec?.nodeName ?? ''),
-  { ...column('Attached', 'Whether it is attached.', ({ status }) => status?.attached ?? false), type: 'boolean' },
+  { ...column('Attacher', 'Driver that attaches the volume.', ({ spec }) => spec?.attacher ?? ''), format: 'name' },
+  column('PV', 'Name of the PersistentVolume.', ({ spec }) => spec?.source?.persistentVolumeName ?? ''),
+  column('Node', 'Node to which the volume is attached.', ({ spec }) => spec?.nodeName ?? ''),
+  {
+    ...column('Attached', 'Whether the volume is attached.', ({ status }) => status?.attached ?? false),
+    type: 'boolean',
+  },
   ageColumn,
 ]
 
@@ -110,7 +120,7 @@ export const volumeAttachment = defineKind({
     plural: 'volumeattachments',
     scope: 'Cluster',
   },
-  doc: 'A request to attach a volume to a node, and its state.',
+  doc: 'A request to attach a volume to a node, and its status.',
   fields,
   rules: specAndStatus<VolumeAttachment>({
     newStatus: () => ({ attached: false }),
@@ -137,7 +147,7 @@ function checkSource({ persistentVolumeName: name, inlineVolumeSpec: inline }: S
     : []
 }
 
-/** The form of names that no update can change is judged once. */
+/** Validates immutable names only on creation. */
 function checkNames({ spec = {} }: VolumeAttachment): FieldError[] {
   const { attacher = '', source: { persistentVolumeName: name } = {} } = spec
   const faults = name === undefined ? [] : checkDnsSubdomain(name)
@@ -147,7 +157,7 @@ function checkNames({ spec = {} }: VolumeAttachment): FieldError[] {
   ]
 }
 
-/** A volume that stands in no object of its own is one of a CSI driver, and has nothing that only such objects have. */
+/** Requires a CSI volume without the fields that apply only to PersistentVolume objects. */
 function checkInline(inline: PersistentVolumeSpec, path: FieldPath): FieldError[] {
   const place = child(path, 'inlineVolumeSpec')
   const { volumeMode = 'Filesystem', persistentVolumeReclaimPolicy: policy = 'Retain' } = inline

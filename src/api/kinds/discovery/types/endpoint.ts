@@ -1,13 +1,22 @@
 /**
- * Endpoint: one of those behind a Service. Versions differ in where they record its place: the stored one has fields
- * for zone and node, and what is left of the older `topology` map in `deprecatedTopology`.
+ * Endpoint: one backend of a Service. Versions record its location differently: the stored version has fields for zone
+ * and node, and keeps other entries of the v1beta1 `topology` map in `deprecatedTopology`.
  */
-import { at, child, type FieldError, type FieldPath, invalid, maxFaults, required, tooMany } from '../../../model/field-error.ts'
+import {
+  at,
+  child,
+  type FieldError,
+  type FieldPath,
+  invalid,
+  maxFaults,
+  required,
+  tooMany,
+} from '../../../model/field-error.ts'
 import { checkReachableAddress } from '../../../model/ip-address.ts'
 import { formatIp, type IpFamily, parseIp } from '../../../model/ip-range.ts'
-import { checkLabels } from '../../../selectors/label-rules.ts'
 import { checkDnsLabel, checkDnsSubdomain } from '../../../model/names.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
+import { checkLabels } from '../../../selectors/label-rules.ts'
 import { objectReference } from '../../core/types/references.ts'
 
 const maxAddresses = 100
@@ -15,55 +24,68 @@ const maxTopology = 16
 
 const conditions = s.object(
   {
-    ready: field(1, s.boolean(), { zero: 'keep', doc: 'Whether it can take requests; unset is as true.' }),
-    serving: field(2, s.boolean(), { zero: 'keep', doc: 'The same, whether or not it is about to end.' }),
-    terminating: field(3, s.boolean(), { zero: 'keep', doc: 'Whether it is about to end.' }),
+    ready: field(1, s.boolean(), {
+      zero: 'keep',
+      doc: 'Whether the endpoint is ready to receive traffic. Unset means true.',
+    }),
+    serving: field(2, s.boolean(), {
+      zero: 'keep',
+      doc: 'Whether the endpoint can serve traffic, even while it terminates. Unset means the value of `ready`.',
+    }),
+    terminating: field(3, s.boolean(), {
+      zero: 'keep',
+      doc: 'Whether the endpoint is terminating. Unset means false.',
+    }),
   },
-  { name: 'EndpointConditions', doc: 'How an endpoint is doing.' },
+  { name: 'EndpointConditions', doc: 'Observed conditions of an endpoint.' },
 )
 
 const zone = s.object(
-  { name: field(1, s.string(), { zero: 'write', doc: 'The name of the zone.' }) },
-  { name: 'ForZone', doc: 'A zone.' },
+  { name: field(1, s.string(), { zero: 'write', doc: 'Name of the zone.' }) },
+  { name: 'ForZone', doc: 'A zone that should use the endpoint.' },
 )
 
 export const hints = s.object(
-  { forZones: field(1, s.list(zone), { doc: 'The zones that it is to serve.' }) },
-  { name: 'EndpointHints', doc: 'The zones that an endpoint is best for.' },
+  { forZones: field(1, s.list(zone), { doc: 'Zones that should use the endpoint.' }) },
+  { name: 'EndpointHints', doc: 'Hints about the zones that should use an endpoint.' },
 )
 
-/** What all versions have before the fields in which they differ. */
+/** The first fields of all versions. The fields after them differ. */
 export const sharedFields = {
   addresses: field(1, s.list(s.string(), { list: 'set' }), {
     zero: 'write',
     published: 'required',
-    doc: 'Where it is, all meaning the same; at most 100.',
+    doc: 'Interchangeable addresses of the endpoint, from 1 to 100, of the type that addressType names.',
   }),
-  conditions: field(2, conditions, { zero: 'write', published: 'optional', doc: 'How it is doing.' }),
-  hostname: field(3, s.string(), { zero: 'keep', doc: 'The host name it goes by in DNS.' }),
-  targetRef: field(4, objectReference, { doc: 'What answers there, such as a Pod.' }),
+  conditions: field(2, conditions, {
+    zero: 'write',
+    published: 'optional',
+    doc: 'Observed conditions of the endpoint.',
+  }),
+  hostname: field(3, s.string(), { zero: 'keep', doc: 'Host name of the endpoint in DNS.' }),
+  targetRef: field(4, objectReference, { doc: 'Object that serves the endpoint, such as a Pod.' }),
 }
 
-export const nodeName = field(6, s.string(), { zero: 'keep', doc: 'The node it is on.' })
+export const nodeName = field(6, s.string(), { zero: 'keep', doc: 'Name of the node that hosts the endpoint.' })
 
 const endpointFields = {
   ...sharedFields,
   deprecatedTopology: field(5, s.map(s.string()), {
-    doc: 'Its place as the older version records it. Cannot be set here.',
+    doc: 'Location of the endpoint as written through v1beta1. Read-only in v1.',
   }),
   nodeName,
-  zone: field(7, s.string(), { zero: 'keep', doc: 'The zone it is in.' }),
-  hints: field(8, hints, { doc: 'The zones that it is best for. Not supported yet: it is dropped.' }),
+  zone: field(7, s.string(), { zero: 'keep', doc: 'Name of the zone that contains the endpoint.' }),
+  hints: field(8, hints, { doc: 'Zones that should use the endpoint. Unsupported: the server drops this field.' }),
 }
 
 export type Endpoint = InferFields<typeof endpointFields>
 
 export const endpoint = s.object(endpointFields, {
   name: 'Endpoint',
-  doc: 'One of those behind a Service.',
+  doc: 'An endpoint of a Service.',
 })
 
-/** `type` is that of the addresses: IPv4, IPv6 or FQDN. */
+/** Validates an endpoint whose addresses have the given type: IPv4, IPv6 or FQDN. */
 export function checkEndpoint(value: Endpoint, path: FieldPath, type: string): FieldError[] {
   const { addresses = [], nodeName, hostname, deprecatedTopology: topology = {} } = value
   const place = child(path, 'deprecatedTopology')
@@ -107,7 +129,7 @@ function checkIp(address: string, family: IpFamily): string[] {
   ]
 }
 
-/** The dot of the root may stand at the end. */
+/** Accepts a trailing dot, which denotes the DNS root. */
 function checkDomain(address: string): string[] {
   const name = address.endsWith('.') ? address.slice(0, -1) : address
   const faults = checkDnsSubdomain(name)

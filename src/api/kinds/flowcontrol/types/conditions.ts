@@ -1,31 +1,33 @@
-/** The conditions in the status of both kinds of flow control: one of each type. */
+/** Conditions in the status of FlowSchema and PriorityLevelConfiguration, one per type. */
 import { at, child, duplicate, type FieldError, type FieldPath, required } from '../../../model/field-error.ts'
 import { field, s } from '../../../schema/schema.ts'
 import { repeatedAt } from '../../core/types/repeated.ts'
 
-/** The status of a kind, under whose name the types are published. */
+/** Returns the status type of the given kind. The kind's name prefixes the names of the published types. */
 export function conditionsStatus(kind: string) {
   const condition = s.object(
     {
-      type: field(1, s.string(), { doc: 'What the condition is about.' }),
-      status: field(2, s.string(), { doc: 'True, False or Unknown.' }),
+      type: field(1, s.string(), { doc: 'Type of the condition.' }),
+      status: field(2, s.string(), { doc: 'Status of the condition: `True`, `False` or `Unknown`.' }),
       lastTransitionTime: field(3, s.time(), {
         zero: 'write',
         published: 'optional',
-        doc: 'When the status last changed.',
+        doc: 'Time the status last changed.',
       }),
-      reason: field(4, s.string(), { doc: 'Why, in one word for programs.' }),
-      message: field(5, s.string(), { doc: 'Why, for people.' }),
+      reason: field(4, s.string(), { doc: 'Machine-readable reason for the last transition, in CamelCase.' }),
+      message: field(5, s.string(), { doc: 'Human-readable details about the last transition.' }),
     },
-    { name: `${kind}Condition`, doc: 'Something that is known of its state.' },
+    { name: `${kind}Condition`, doc: 'A condition of a flow control object.' },
   )
   return s.object(
     {
-      conditions: field(1, s.list(condition, { list: 'map', keys: ['type'] }), { doc: 'What is known of its state.' }),
+      conditions: field(1, s.list(condition, { list: 'map', keys: ['type'] }), {
+        doc: 'Current conditions, at most one per type.',
+      }),
     },
     {
       name: `${kind}Status`,
-      doc: 'What is known of its state.',
+      doc: 'Observed status of a flow control object.',
       check: ({ conditions = [] }, path) => checkTypes(conditions, child(path, 'conditions')),
     },
   )

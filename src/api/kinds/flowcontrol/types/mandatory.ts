@@ -1,6 +1,6 @@
 /**
- * What flow control is built on: the level that is never held up and the one for whatever nothing else is for, each with
- * the schema that leads to it. Objects of these names say exactly this.
+ * The mandatory flow control objects: the exempt level, the catch-all level for requests that no other schema matches,
+ * and a FlowSchema for each. Objects with these names must have exactly these specs.
  */
 import type { Json } from '../../../json/json.ts'
 import { superusers } from '../../../model/user.ts'
@@ -12,7 +12,7 @@ const everything = {
 }
 const groups = (...names: string[]) => names.map((name) => ({ kind: 'Group', group: { name } }))
 
-/** The specs of the FlowSchemas that every cluster has. */
+/** Specs of the mandatory FlowSchemas. */
 export const mandatoryFlowSchemas: ReadonlyMap<string, Json> = new Map<string, Json>([
   [
     'exempt',
@@ -33,7 +33,7 @@ export const mandatoryFlowSchemas: ReadonlyMap<string, Json> = new Map<string, J
   ],
 ])
 
-/** The specs of the priority levels that every cluster has. */
+/** Specs of the mandatory priority levels. */
 export const mandatoryLevels: ReadonlyMap<string, Json> = new Map<string, Json>([
   ['exempt', { type: 'Exempt' }],
   ['catch-all', { type: 'Limited', limited: { assuredConcurrencyShares: 5, limitResponse: { type: 'Reject' } } }],

@@ -1,4 +1,4 @@
-/** PolicyRulesWithSubjects: requests, by their senders and what they are for. `*` alone stands for all. */
+/** PolicyRulesWithSubjects: selects requests by sender and target. A single `*` matches everything. */
 import {
   at,
   child,
@@ -19,31 +19,40 @@ const set = (tag: number, doc: string) =>
   field(tag, s.list(s.string(), { list: 'set' }), { zero: 'write', published: 'required', doc })
 
 const resourceFields = {
-  verbs: set(1, 'What is done, such as `get`.'),
-  apiGroups: set(2, 'The groups of the resources; empty is the core group.'),
-  resources: set(3, 'The resources, such as `pods` or `pods/log`.'),
-  clusterScope: field(4, s.boolean(), { doc: 'Whether requests outside of namespaces match too.' }),
+  verbs: set(1, 'Verbs that match, such as `get`; `*` matches all verbs and must be the only entry.'),
+  apiGroups: set(
+    2,
+    'API groups that match; an empty string means the core group, `*` matches all groups and must be the only entry.',
+  ),
+  resources: set(
+    3,
+    'Resources that match, such as `pods` or `pods/log`; `*` matches all resources and must be the only entry.',
+  ),
+  clusterScope: field(4, s.boolean(), { doc: 'Whether requests without a namespace match. Defaults to false.' }),
   namespaces: field(5, s.list(s.string(), { list: 'set' }), {
     zero: 'write',
     published: 'optional',
-    doc: 'The namespaces of the requests.',
+    doc: 'Namespaces that match; `*` matches all namespaces. Required unless clusterScope is true.',
   }),
 }
 
 const resourceRule = s.object(resourceFields, {
   name: 'ResourcePolicyRule',
-  doc: 'Requests for resources.',
+  doc: 'A rule that selects requests for resources.',
   check: checkResourceRule,
 })
 
 const nonResourceFields = {
-  verbs: set(1, 'What is done, such as `get`.'),
-  nonResourceURLs: set(6, 'The paths, such as `/healthz`; `/*` at the end stands for all below.'),
+  verbs: set(1, 'Verbs that match, such as `get`; `*` matches all verbs and must be the only entry.'),
+  nonResourceURLs: set(
+    6,
+    'URL paths that match, such as `/healthz`. A trailing `/*` matches all subpaths, `*` matches all paths.',
+  ),
 }
 
 const nonResourceRule = s.object(nonResourceFields, {
   name: 'NonResourcePolicyRule',
-  doc: 'Requests for paths that are no resources.',
+  doc: 'A rule that selects requests for non-resource URLs.',
   check: ({ verbs = [], nonResourceURLs: urls = [] }, path) => [
     ...checkVerbs(verbs, child(path, 'verbs')),
     ...checkUrls(urls, child(path, 'nonResourceURLs')),
@@ -51,14 +60,22 @@ const nonResourceRule = s.object(nonResourceFields, {
 })
 
 const rulesFields = {
-  subjects: field(1, s.list(subject), { zero: 'write', published: 'required', doc: 'The senders of the requests.' }),
-  resourceRules: field(2, s.list(resourceRule), { doc: 'Their requests for resources.' }),
-  nonResourceRules: field(3, s.list(nonResourceRule), { doc: 'Their requests for other paths.' }),
+  subjects: field(1, s.list(subject), {
+    zero: 'write',
+    published: 'required',
+    doc: 'Users, groups and service accounts whose requests match. At least one is required.',
+  }),
+  resourceRules: field(2, s.list(resourceRule), {
+    doc: 'Rules for resource requests. Required if nonResourceRules is empty.',
+  }),
+  nonResourceRules: field(3, s.list(nonResourceRule), {
+    doc: 'Rules for non-resource requests. Required if resourceRules is empty.',
+  }),
 }
 
 export const policyRulesWithSubjects = s.object(rulesFields, {
   name: 'PolicyRulesWithSubjects',
-  doc: 'Requests, by their sender and what they are for.',
+  doc: 'Rules that select requests by sender and target.',
   check: checkRules,
 })
 

@@ -1,4 +1,6 @@
-/** Subject: whose requests a flow is made of: those of a user, a group, or a service account. */
+/** Subject: the sender of requests that a flow schema matches: a user, a group or a service account. */
+
+import { keysOf } from '../../../json/json.ts'
 import {
   child,
   type FieldError,
@@ -8,47 +10,49 @@ import {
   notSupported,
   required,
 } from '../../../model/field-error.ts'
-import { keysOf } from '../../../json/json.ts'
 import { checkDnsLabel, checkDnsSubdomain } from '../../../model/names.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
 
 const user = s.object(
-  { name: field(1, s.string(), { zero: 'write', required: true, doc: 'The name; `*` is every user.' }) },
-  { name: 'UserSubject', doc: 'A user.' },
+  { name: field(1, s.string(), { zero: 'write', required: true, doc: 'User name; `*` matches all users.' }) },
+  { name: 'UserSubject', doc: 'A user whose requests match.' },
 )
 
 const group = s.object(
-  { name: field(1, s.string(), { zero: 'write', required: true, doc: 'The name; `*` is every group.' }) },
-  { name: 'GroupSubject', doc: 'A group.' },
+  { name: field(1, s.string(), { zero: 'write', required: true, doc: 'Group name; `*` matches all groups.' }) },
+  { name: 'GroupSubject', doc: 'A group whose requests match.' },
 )
 
 const accountFields = {
-  namespace: field(1, s.string(), { zero: 'write', doc: 'The namespace.' }),
-  name: field(2, s.string(), { zero: 'write', doc: 'The name; `*` is every account of the namespace.' }),
+  namespace: field(1, s.string(), { zero: 'write', doc: 'Namespace of the service account.' }),
+  name: field(2, s.string(), {
+    zero: 'write',
+    doc: 'Name of the service account; `*` matches all service accounts in the namespace.',
+  }),
 }
 
 const serviceAccount = s.object(accountFields, {
   name: 'ServiceAccountSubject',
-  doc: 'A service account.',
+  doc: 'A service account whose requests match.',
   check: checkAccount,
 })
 
-/** The kinds, and the member that each needs. */
+/** The field that each kind of subject requires. */
 const members = { Group: 'group', ServiceAccount: 'serviceAccount', User: 'user' } as const
 const kinds = keysOf(members)
 
 const subjectFields = {
-  kind: field(1, s.string(), { zero: 'write', doc: 'User, Group or ServiceAccount.' }),
-  user: field(2, user, { doc: 'The user.' }),
-  group: field(3, group, { doc: 'The group.' }),
-  serviceAccount: field(4, serviceAccount, { doc: 'The service account.' }),
+  kind: field(1, s.string(), { zero: 'write', doc: 'Kind of the subject: `User`, `Group` or `ServiceAccount`.' }),
+  user: field(2, user, { doc: 'User, for kind `User`.' }),
+  group: field(3, group, { doc: 'Group, for kind `Group`.' }),
+  serviceAccount: field(4, serviceAccount, { doc: 'Service account, for kind `ServiceAccount`.' }),
 }
 
 type Subject = InferFields<typeof subjectFields>
 
 export const subject = s.object(subjectFields, {
   name: 'Subject',
-  doc: 'The sender of requests, in the member that is named after the kind.',
+  doc: 'Sender of requests. Only the field that corresponds to the kind may be set.',
   leavesUnjudged: ({ kind }) => kinds.filter((each) => each !== kind).map((each) => members[each]),
   check: checkSubject,
 })

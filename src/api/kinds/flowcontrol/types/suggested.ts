@@ -1,6 +1,7 @@
 /**
- * The levels and schemas that a server is given to begin with, beside the mandatory ones: those of kube-apiserver 1.23.
- * Nodes, elections and the control loops each have seats of their own, all others share what is left by user.
+ * The suggested priority levels and FlowSchemas of kube-apiserver 1.23. A new server creates them in addition to the
+ * mandatory ones. Nodes, leader elections and controllers have separate levels; all other requests share the remaining
+ * levels by user.
  */
 import type { Json } from '../../../json/json.ts'
 import { authenticatedUsers, nodesGroup, unauthenticatedUsers } from '../../../model/user.ts'
@@ -14,7 +15,7 @@ const level = (shares: number, queues: number, handSize: number): Json => ({
   },
 })
 
-/** The specs of the suggested priority levels. */
+/** Specs of the suggested priority levels. */
 export const suggestedLevels: ReadonlyMap<string, Json> = new Map([
   ['system', level(30, 64, 6)],
   ['node-high', level(40, 64, 6)],
@@ -47,7 +48,7 @@ const schema = ({ level, precedence, flows }: Place, rules: { readonly [member: 
   rules: [rules],
 })
 
-/** The specs of the suggested FlowSchemas. */
+/** Specs of the suggested FlowSchemas. */
 export function suggestedFlowSchemas(vendor: Vendor): ReadonlyMap<string, Json> {
   const leases = (verbs: string[]) => inNamespaces(verbs, groupName(vendor, 'coordination'), ['leases'])
   return new Map([
@@ -97,7 +98,7 @@ function highLevel(precedence: number): Place {
   return { level: 'workload-high', precedence, flows: 'ByNamespace' }
 }
 
-/** All requests of the subjects. */
+/** Matches all requests of the subjects. */
 function whole(place: Place, subjects: Json[]): Json {
   return schema(place, { subjects, ...everything })
 }
@@ -106,7 +107,7 @@ function election(precedence: number, subjects: Json[], resourceRules: Json[]): 
   return schema({ level: 'leader-election', precedence, flows: 'ByUser' }, { subjects, resourceRules })
 }
 
-/** Elections from before there were Leases. */
+/** Matches leader elections through Endpoints and ConfigMaps, which predate Leases. */
 function older(namespaces: string[]) {
   return { ...inNamespaces(electing, '', ['endpoints', 'configmaps']), namespaces }
 }

@@ -1,4 +1,4 @@
-/** IngressBackend: where requests go, a port of a Service or an object of any other kind. */
+/** IngressBackend: the destination of requests, either a Service port or an object of another kind. */
 import { child, type FieldError, type FieldPath, invalid, required } from '../../../model/field-error.ts'
 import { checkDns1035Label, checkPortName } from '../../../model/names.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
@@ -7,31 +7,33 @@ import { typedLocalObjectReference } from '../../core/types/local-references.ts'
 import { checkTypedReference } from './typed-reference.ts'
 
 const portFields = {
-  name: field(1, s.string(), { doc: 'The name of the port.' }),
-  number: field(2, s.int32(), { doc: 'The number of the port.' }),
+  name: field(1, s.string(), { doc: 'Name of the Service port. Mutually exclusive with `number`.' }),
+  number: field(2, s.int32(), { doc: 'Number of the Service port. Mutually exclusive with `name`.' }),
 }
 
-const port = s.object(portFields, { name: 'ServiceBackendPort', doc: 'A port of a Service, by name or by number.' })
+const port = s.object(portFields, { name: 'ServiceBackendPort', doc: 'A Service port, given by name or by number.' })
 
 const serviceFields = {
-  name: field(1, s.string(), { zero: 'write', doc: 'The name of the Service, in the same namespace.' }),
-  port: field(2, port, { zero: 'write', published: 'optional', doc: 'Its port.' }),
+  name: field(1, s.string(), { zero: 'write', doc: 'Name of the Service, in the same namespace as the Ingress.' }),
+  port: field(2, port, { zero: 'write', published: 'optional', doc: 'Port of the Service.' }),
 }
 
 type Service = InferFields<typeof serviceFields>
 
-const service = s.object(serviceFields, { name: 'IngressServiceBackend', doc: 'A port of a Service.' })
+const service = s.object(serviceFields, { name: 'IngressServiceBackend', doc: 'A Service and one of its ports.' })
 
 const backendFields = {
-  service: field(4, service, { doc: 'A port of a Service.' }),
-  resource: field(3, typedLocalObjectReference, { doc: 'An object of any kind in the same namespace.' }),
+  service: field(4, service, { doc: 'Service that receives the requests. Mutually exclusive with `resource`.' }),
+  resource: field(3, typedLocalObjectReference, {
+    doc: 'Object in the same namespace that receives the requests. Mutually exclusive with `service`.',
+  }),
 }
 
 type Backend = InferFields<typeof backendFields>
 
 export const ingressBackend = s.object(backendFields, {
   name: 'IngressBackend',
-  doc: 'Where requests go: either a Service or a resource.',
+  doc: 'Destination of requests: either a Service or another object.',
   check: checkBackend,
 })
 

@@ -1,4 +1,4 @@
-/** IngressSpec: which requests from outside go where, by host and path. */
+/** IngressSpec: routing of external requests by host and path. */
 import {
   at,
   child,
@@ -14,23 +14,31 @@ import { field, type InferFields, inlined, s } from '../../../schema/schema.ts'
 import { ingressBackend } from './backend.ts'
 
 const pathTypes = ['Exact', 'ImplementationSpecific', 'Prefix']
-/** What a path may not have that is compared step by step: it would mean another path to some. */
+/**
+ * Sequences that Exact and Prefix paths must not contain because clients and proxies may normalize them differently.
+ */
 const ambiguous = ['//', '/./', '/../', '%2f', '%2F']
 const ambiguousEnds = ['/..', '/.']
 
 const pathFields = {
-  path: field(1, s.string(), { doc: 'The path, from the root.' }),
+  path: field(1, s.string(), {
+    doc: 'Path to match. Must start with `/`, but may be empty for path type `ImplementationSpecific`.',
+  }),
   pathType: field(3, s.string(), {
     zero: 'keep',
     published: 'required',
-    doc: 'How it is compared: Exact, Prefix (step by step), or ImplementationSpecific, as the class has it.',
+    doc: 'How the path matches: `Exact`, `Prefix` (by segment) or `ImplementationSpecific` (up to the controller).',
   }),
-  backend: field(2, ingressBackend, { zero: 'write', published: 'required', doc: 'Where the requests go.' }),
+  backend: field(2, ingressBackend, {
+    zero: 'write',
+    published: 'required',
+    doc: 'Backend that receives the matching requests.',
+  }),
 }
 
 const httpPath = s.object(pathFields, {
   name: 'HTTPIngressPath',
-  doc: 'Requests for a path, and where they go.',
+  doc: 'A path and the backend that receives the requests for it.',
   leavesUnjudged: ({ pathType }) => (pathType === undefined ? ['backend'] : []),
   check: checkPath,
 })
@@ -40,12 +48,12 @@ const http = s.object(
     paths: field(1, s.list(httpPath), {
       zero: 'write',
       published: 'required',
-      doc: 'The paths, and where requests for them go.',
+      doc: 'Paths and their backends. At least one is required.',
     }),
   },
   {
     name: 'HTTPIngressRuleValue',
-    doc: 'Where requests go by their path.',
+    doc: 'HTTP routing rules by path.',
     check: ({ paths = [] }, path) => (paths.length === 0 ? [required(child(path, 'paths'))] : []),
   },
 )
@@ -53,25 +61,25 @@ const http = s.object(
 const rule = s.object(
   {
     host: field(1, s.string(), {
-      doc: 'The requested host; every host if unset. `*.example.com` matches one more label.',
+      doc: 'Host name that the rule matches. Unset matches all hosts; `*` in `*.example.com` matches one DNS label.',
     }),
-    ...inlined(2, { http: field(1, http, { doc: 'Where requests for it go.' }) }),
+    ...inlined(2, { http: field(1, http, { doc: 'HTTP routing rules for the host.' }) }),
   },
   {
     name: 'IngressRule',
-    doc: 'Requests for a host, and where they go.',
+    doc: 'Routing rules for one host.',
     check: ({ host = '' }, path) => (host === '' ? [] : checkRuleHost(host, child(path, 'host'))),
   },
 )
 
 const tls = s.object(
   {
-    hosts: field(1, s.list(s.string()), { doc: 'The hosts that the certificate is for.' }),
-    secretName: field(2, s.string(), { doc: 'The Secret with the certificate and its key.' }),
+    hosts: field(1, s.list(s.string()), { doc: 'Host names that the certificate covers.' }),
+    secretName: field(2, s.string(), { doc: 'Name of the Secret with the TLS certificate and its private key.' }),
   },
   {
     name: 'IngressTLS',
-    doc: 'A certificate for hosts.',
+    doc: 'A TLS certificate and the hosts it is used for.',
     check: ({ hosts = [], secretName: name = '' }, path) => [
       ...hosts.flatMap((host, i) => checkHost(host, at(child(path, 'hosts'), i))),
       ...(name === '' ? [] : checkDnsSubdomain(name)).map((fault) => invalid(child(path, 'secretName'), name, fault)),
@@ -80,15 +88,20 @@ const tls = s.object(
 )
 
 const specFields = {
-  ingressClassName: field(4, s.string(), { zero: 'keep', doc: 'The IngressClass of the controller in charge.' }),
-  defaultBackend: field(1, ingressBackend, { doc: 'Where requests go that no rule is for.' }),
-  tls: field(2, s.list(tls), { doc: 'The certificates to use, by host.' }),
-  rules: field(3, s.list(rule), { doc: 'Which requests go where.' }),
+  ingressClassName: field(4, s.string(), {
+    zero: 'keep',
+    doc: 'Name of the IngressClass whose controller implements this Ingress.',
+  }),
+  defaultBackend: field(1, ingressBackend, { doc: 'Default backend for requests that match no rule.' }),
+  tls: field(2, s.list(tls), { doc: 'TLS certificates, by host.' }),
+  rules: field(3, s.list(rule), {
+    doc: 'Routing rules by host. Requests that match no rule go to the default backend.',
+  }),
 }
 
 export const ingressSpec = s.object(specFields, {
   name: 'IngressSpec',
-  doc: 'Which requests go where.',
+  doc: 'Specification of an Ingress: rules, default backend and TLS settings.',
   check: checkSpec,
 })
 

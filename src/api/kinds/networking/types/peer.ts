@@ -1,29 +1,41 @@
-/** NetworkPolicyPeer: a source or destination of traffic: pods by labels, or a range of addresses. */
+/** NetworkPolicyPeer: a source or destination of traffic, given by label selectors or by an IP range. */
 import type { Steps } from '../../../../base/concurrency/time-slice.ts'
+import { partsPerStep } from '../../../json/large-json.ts'
 import { at, child, type FieldError, type FieldPath, forbidden, invalid, required } from '../../../model/field-error.ts'
 import { isStrictlyWithin, parseRange } from '../../../model/ip-range.ts'
-import { partsPerStep } from '../../../json/large-json.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
 import { labelSelector } from '../../meta/label-selector.ts'
 
 const blockFields = {
-  cidr: field(1, s.string(), { zero: 'write', required: true, doc: 'The range, such as `10.0.0.0/8`.' }),
-  except: field(2, s.list(s.string()), { doc: 'Ranges within it that are excluded.' }),
+  cidr: field(1, s.string(), {
+    zero: 'write',
+    required: true,
+    doc: 'IP range in CIDR notation, such as `10.0.0.0/8`.',
+  }),
+  except: field(2, s.list(s.string()), {
+    doc: 'IP ranges to exclude, in CIDR notation. Each must lie strictly within `cidr`.',
+  }),
 }
 
-const ipBlock = s.object(blockFields, { name: 'IPBlock', doc: 'A range of addresses.', check: checkBlock })
+const ipBlock = s.object(blockFields, {
+  name: 'IPBlock',
+  doc: 'An IP range with optional exceptions.',
+  check: checkBlock,
+})
 
 const peerFields = {
   podSelector: field(1, labelSelector, {
-    doc: 'The pods, by labels: of the namespaces that are selected, else of the same one. An empty one selects all.',
+    doc: 'Label selector of pods, by default in the namespace of the policy. An empty selector matches all pods.',
   }),
-  namespaceSelector: field(2, labelSelector, { doc: 'The namespaces, by labels. An empty one selects all.' }),
-  ipBlock: field(3, ipBlock, { doc: 'A range of addresses. Neither of the others may be set then.' }),
+  namespaceSelector: field(2, labelSelector, {
+    doc: 'Label selector of namespaces. An empty selector matches all namespaces.',
+  }),
+  ipBlock: field(3, ipBlock, { doc: 'IP range of the peer. Mutually exclusive with the selectors.' }),
 }
 
 export const networkPolicyPeer = s.object(peerFields, {
   name: 'NetworkPolicyPeer',
-  doc: 'The source or the destination of traffic.',
+  doc: 'A source or destination of traffic.',
   check: checkPeer,
 })
 
@@ -33,7 +45,7 @@ function checkPeer(peer: InferFields<typeof peerFields>, path: FieldPath): Field
   return isSelected ? [forbidden(path, 'may not specify both ipBlock and another peer')] : []
 }
 
-/** Of ranges that cannot be read the first is reported. */
+/** Stops at the first unparsable range, so at most one of those is reported. */
 function* checkBlock(
   { cidr = '', except = [] }: InferFields<typeof blockFields>,
   path: FieldPath,

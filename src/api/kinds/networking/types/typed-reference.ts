@@ -1,4 +1,4 @@
-/** References to an object of any kind, by group, kind and name: what an Ingress and its class point to. */
+/** References to an object of any kind by group, kind and name, used by Ingress and IngressClass. */
 import { child, type FieldError, type FieldPath, invalid, required } from '../../../model/field-error.ts'
 import { checkDnsSubdomain, checkPathSegment } from '../../../model/names.ts'
 

@@ -1,29 +1,32 @@
-/** Which users and groups a policy lets pods run as: a rule, and ranges of ids for those that need some. */
+/** Restrictions on user and group IDs: a rule, and ranges of IDs for the rules that need them. */
 import { at, child, type FieldError, type FieldPath, invalid, notSupported } from '../../../model/field-error.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
 
 const rangeFields = {
-  min: field(1, s.int64(), { zero: 'write', published: 'required', doc: 'The first id.' }),
-  max: field(2, s.int64(), { zero: 'write', published: 'required', doc: 'The last id.' }),
+  min: field(1, s.int64(), { zero: 'write', published: 'required', doc: 'First ID of the range.' }),
+  max: field(2, s.int64(), { zero: 'write', published: 'required', doc: 'Last ID of the range.' }),
 }
 
-const idRange = s.object(rangeFields, { name: 'IDRange', doc: 'Ids from one to another.' })
+const idRange = s.object(rangeFields, { name: 'IDRange', doc: 'An inclusive range of IDs.' })
 
 interface IdRule {
   readonly name: string
   readonly doc: string
   readonly rules: readonly string[]
-  /** Whether the rule is always written; else an empty one is left out. */
+  /** Whether the rule is written even if it is empty. */
   readonly written?: boolean
-  /** Whether ranges must be there with rules that use them, and with no other. */
+  /** Whether rules that use ranges require them, and other rules forbid them. */
   readonly strict?: boolean
 }
 
-/** The type of such a rule. */
+/** Returns the type of an ID restriction with the given rules. */
 export function idRule({ name, doc, rules, written = false, strict = false }: IdRule) {
   const fields = {
-    rule: field(1, s.string(), { zero: written ? 'write' : 'omit', doc: `One of ${rules.join(', ')}.` }),
-    ranges: field(2, s.list(idRange), { doc: 'The ids that are allowed.' }),
+    rule: field(1, s.string(), {
+      zero: written ? 'write' : 'omit',
+      doc: `Rule for the IDs: one of ${rules.map((each) => `\`${each}\``).join(', ')}.`,
+    }),
+    ranges: field(2, s.list(idRange), { doc: 'Ranges of allowed IDs.' }),
   }
   return s.object(fields, {
     name,

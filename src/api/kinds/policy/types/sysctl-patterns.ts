@@ -1,6 +1,6 @@
 /**
- * Patterns of kernel parameters in a policy: names, or beginnings of names that end with `*`. What is allowed and what
- * is forbidden may not overlap. Found in time that grows with the lists: names are short, and beginnings are looked up.
+ * Sysctl patterns of a policy: names, or prefixes followed by `*`. Allowed and forbidden patterns must not overlap. The
+ * check takes time linear in the number of patterns: it looks up each prefix of a name in a set.
  */
 import { at, type FieldError, type FieldPath, forbidden, invalid } from '../../../model/field-error.ts'
 
@@ -29,7 +29,7 @@ function isPattern(pattern: string): boolean {
   return lastPart.test(parts.at(-1)!) && parts.slice(0, -1).every((each) => part.test(each))
 }
 
-/** Of two patterns that overlap the fault is reported at the narrower; of two equal ones at the allowed one. */
+/** Reports an overlap at the narrower of the two patterns, or at the allowed pattern if both are equal. */
 export function checkOverlap(
   allowed: readonly string[],
   banned: readonly string[],
@@ -48,7 +48,7 @@ export function checkOverlap(
 
 interface Names {
   readonly exact: ReadonlySet<string>
-  /** What patterns begin with. */
+  /** Prefixes of the patterns that end with `*`. */
   readonly begins: ReadonlySet<string>
 }
 
@@ -72,13 +72,13 @@ function isCovered(name: string, names: Names): boolean {
   return (!isOpen(name) && names.exact.has(name)) || isBegun(beginning(name), names)
 }
 
-/** Whether a pattern covers more than this one does. */
+/** Reports whether a pattern covers more names than the given one. */
 function isNarrower(name: string, names: Names): boolean {
   if (!isOpen(name)) return isBegun(name, names)
   return name !== '*' && isBegun(name.slice(0, -2), names)
 }
 
-/** Whether a pattern begins as this text does. */
+/** Reports whether any pattern is a prefix of the text. */
 function isBegun(text: string, { begins }: Names): boolean {
   if (text.length > longest) return false
   for (let length = 0; length <= text.length; length++) if (begins.has(text.slice(0, length))) return true

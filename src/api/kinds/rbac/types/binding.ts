@@ -1,4 +1,6 @@
-/** What RoleBinding and ClusterRoleBinding share: the role they give, to whom, and that the role never changes. */
+/** Fields and validation that RoleBinding and ClusterRoleBinding share. The referenced role is immutable. */
+
+import { sameJson } from '../../../json/json.ts'
 import {
   at,
   child,
@@ -8,7 +10,6 @@ import {
   notSupported,
   required,
 } from '../../../model/field-error.ts'
-import { sameJson } from '../../../json/json.ts'
 import { checkDnsSubdomain, checkPathSegment } from '../../../model/names.ts'
 import { groupName, type Vendor } from '../../../model/vendor.ts'
 import { ageColumn, type Column, column, nameColumn } from '../../../schema/columns.ts'
@@ -20,16 +21,16 @@ const subjectKinds = ['ServiceAccount', 'User', 'Group']
 const groupOf = (vendor: Vendor) => groupName(vendor, 'rbac.authorization')
 
 const refFields = {
-  apiGroup: field(1, s.string(), { zero: 'write', doc: 'The group of the role; that of this kind by default.' }),
-  kind: field(2, s.string(), { zero: 'write', doc: 'Role or ClusterRole.' }),
-  name: field(3, s.string(), { zero: 'write', doc: 'The name of the role.' }),
+  apiGroup: field(1, s.string(), { zero: 'write', doc: 'API group of the role. Defaults to the RBAC group.' }),
+  kind: field(2, s.string(), { zero: 'write', doc: 'Kind of the role: `Role` or `ClusterRole`.' }),
+  name: field(3, s.string(), { zero: 'write', doc: 'Name of the role.' }),
 }
 
 type RoleRef = InferFields<typeof refFields>
 
 const roleRef = s.object(refFields, {
   name: 'RoleRef',
-  doc: 'The role that is granted.',
+  doc: 'Reference to the granted role.',
   atomic: true,
   fill: (value, { vendor }) => {
     if (!value.apiGroup) value.apiGroup = groupOf(vendor)
@@ -37,19 +38,21 @@ const roleRef = s.object(refFields, {
 })
 
 const subjectFields = {
-  kind: field(1, s.string(), { zero: 'write', doc: 'User, Group or ServiceAccount.' }),
+  kind: field(1, s.string(), { zero: 'write', doc: 'Kind of the subject: `User`, `Group` or `ServiceAccount`.' }),
   apiGroup: field(2, s.string(), {
-    doc: 'The group of its kind; that of this kind by default for users and groups, empty for service accounts.',
+    doc: 'API group of the subject: the RBAC group for users and groups (the default), empty for service accounts.',
   }),
-  name: field(3, s.string(), { zero: 'write', doc: 'Its name.' }),
-  namespace: field(4, s.string(), { doc: 'The namespace of a service account.' }),
+  name: field(3, s.string(), { zero: 'write', doc: 'Name of the subject.' }),
+  namespace: field(4, s.string(), {
+    doc: 'Namespace of the service account. Required for service accounts in a ClusterRoleBinding.',
+  }),
 }
 
 type Subject = InferFields<typeof subjectFields>
 
 const subject = s.object(subjectFields, {
   name: 'Subject',
-  doc: 'A subject that the role is granted to.',
+  doc: 'A user, group or service account to which the role is granted.',
   atomic: true,
   fill: (value, { vendor }) => {
     if (!value.apiGroup && (value.kind === 'User' || value.kind === 'Group')) value.apiGroup = groupOf(vendor)
@@ -57,8 +60,8 @@ const subject = s.object(subjectFields, {
 })
 
 export const bindingFields = {
-  subjects: field(2, s.list(subject), { doc: 'The subjects that the role is granted to.' }),
-  roleRef: field(3, roleRef, { zero: 'write', published: 'required', doc: 'The role. Cannot change.' }),
+  subjects: field(2, s.list(subject), { doc: 'Users, groups and service accounts to which the role is granted.' }),
+  roleRef: field(3, roleRef, { zero: 'write', published: 'required', doc: 'Role that the binding grants. Immutable.' }),
 }
 
 export type Binding = ObjectOf<typeof bindingFields>
@@ -67,13 +70,13 @@ const of = ({ subjects = [] }: Binding, kind: string) => subjects.filter((each) 
 
 export const bindingColumns: readonly Column<Binding>[] = [
   nameColumn,
-  column('Role', 'The role that is granted.', ({ roleRef }) => `${roleRef?.kind ?? ''}/${roleRef?.name ?? ''}`),
+  column('Role', 'Role that the binding grants.', ({ roleRef }) => `${roleRef?.kind ?? ''}/${roleRef?.name ?? ''}`),
   ageColumn,
-  column('Users', 'The users that have it.', (object) => namesOf(of(object, 'User')), 1),
-  column('Groups', 'The groups that have it.', (object) => namesOf(of(object, 'Group')), 1),
+  column('Users', 'Users to which the role is granted.', (object) => namesOf(of(object, 'User')), 1),
+  column('Groups', 'Groups to which the role is granted.', (object) => namesOf(of(object, 'Group')), 1),
   column(
     'ServiceAccounts',
-    'The service accounts that have it.',
+    'Service accounts to which the role is granted.',
     (object) =>
       of(object, 'ServiceAccount')
         .map(({ namespace = '', name = '' }) => `${namespace}/${name}`)
@@ -87,9 +90,9 @@ function namesOf(subjects: readonly Subject[]): string {
 }
 
 interface BindingRules {
-  /** The kinds of roles that it can give. */
+  /** The kinds of roles that the binding can grant. */
   readonly roles: readonly string[]
-  /** Whether a service account that names no namespace is in that of the binding. */
+  /** Whether the namespace of a service account is optional because the binding has one. */
   readonly namespaced: boolean
 }
 

@@ -1,4 +1,4 @@
-/** PolicyRule: what may be done with what. Rules only ever allow. */
+/** PolicyRule: permits verbs on resources or URLs. There are no deny rules. */
 import { at, child, type FieldError, type FieldPath, invalid, required } from '../../../model/field-error.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
 
@@ -6,30 +6,37 @@ const fields = {
   verbs: field(1, s.list(s.string()), {
     zero: 'write',
     published: 'required',
-    doc: 'What may be done, such as `get` or `list`; `*` is everything.',
+    doc: 'Verbs that the rule permits, such as `get` or `list`; `*` permits all verbs.',
   }),
-  apiGroups: field(2, s.list(s.string()), { doc: 'The groups of the resources; empty is the core group, `*` all.' }),
+  apiGroups: field(2, s.list(s.string()), {
+    doc: 'API groups of the resources. An empty string means the core group, `*` all groups.',
+  }),
   resources: field(3, s.list(s.string()), {
-    doc: 'The resources, such as `pods` or `pods/log`; `*` is all, `*/log` that subresource of all.',
+    doc: 'Resources that the rule covers, such as `pods` or `pods/log`. `*` means all, `*/log` all log subresources.',
   }),
-  resourceNames: field(4, s.list(s.string()), { doc: 'The names of the objects; all if there are none.' }),
+  resourceNames: field(4, s.list(s.string()), {
+    doc: 'Names of the objects that the rule covers. Empty means all objects.',
+  }),
   nonResourceURLs: field(5, s.list(s.string()), {
-    doc: 'Paths that are no resources, such as `/metrics`; `*` at the end stands for the rest. In ClusterRoles alone.',
+    doc: 'Non-resource URLs that the rule covers, such as `/metrics` or `/logs/*`. Allowed only in ClusterRoles.',
   }),
 }
 
 export type PolicyRule = InferFields<typeof fields>
 
-const policyRule = s.object(fields, { name: 'PolicyRule', doc: 'What may be done with what.' })
+const policyRule = s.object(fields, {
+  name: 'PolicyRule',
+  doc: 'A rule that permits verbs on resources or non-resource URLs.',
+})
 
 export const policyRules = field(2, s.list(policyRule), {
   zero: 'write',
   published: 'optional',
-  doc: 'What the role allows.',
+  doc: 'Rules that the role consists of. A request is permitted if any rule matches.',
 })
 
 interface RoleScope {
-  /** Whether the role is for one namespace. */
+  /** Whether the role is namespaced. */
   readonly namespaced: boolean
 }
 
