@@ -1,6 +1,6 @@
 /**
- * Defaults of a schema that a user wrote: what they make of a value counts against the same limits as what is sent. What
- * would become too large is found while the defaults are filled in, and never made.
+ * Defaults of user-defined schemas. Defaulted values count against the same size limits as the values that clients
+ * send. The limits are enforced while defaults are applied, so an oversized object is never built.
  */
 
 import type { Json } from '../json/json.ts'
@@ -11,8 +11,8 @@ import { fillSteps, hasDefaults, Room, sizeSteps } from './defaults.ts'
 import type { ObjectSchema } from './schema.ts'
 
 /**
- * Changes `value`. Gives the fault where it would become too large; it is of no use then. Yields where it can be
- * interrupted.
+ * Applies defaults to `value` in place. Returns an error if the value would exceed a limit; the value must not be used
+ * then. Yields wherever it can be interrupted.
  */
 export function* fillWithinLimits(
   schema: ObjectSchema,

@@ -1,22 +1,22 @@
-/** The columns of a kind in a table: what people see of an object at a glance. */
+/** The columns of a kind in tables, which are what `kubectl get` prints. */
 import { humanDuration } from '../../base/time/human-duration.ts'
 import type { Json } from '../json/json.ts'
 import type { ApiObject } from '../model/object.ts'
 import type { Vendor } from '../model/vendor.ts'
 
-/** A column of the table in which clients print objects. */
+/** A column of the table that clients print. */
 export interface Column<T = ApiObject> {
   readonly name: string
   readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date'
   readonly format: string
   readonly description: string
-  /** 0: always shown; above: only in wide tables. */
+  /** 0 means always shown. Columns with a higher priority appear only in wide tables. */
   readonly priority: number
-  /** The cell of an object; `now` is the wall clock in milliseconds. */
+  /** Returns the cell for an object; `now` is the current time in milliseconds. */
   readonly cell: (object: T, now: number, vendor: Vendor) => Json
 }
 
-/** A word about a row as a whole, by which clients may leave it out or mark it. */
+/** A condition of a whole row. Clients may use it to hide or highlight the row. */
 export interface RowCondition {
   readonly type: string
   readonly status: 'True' | 'False' | 'Unknown'
@@ -24,29 +24,29 @@ export interface RowCondition {
   readonly message: string
 }
 
-/** A column of text or numbers; with a priority above 0 only wide tables show it. */
+/** Returns a column of text or numbers. Columns with a priority above 0 appear only in wide tables. */
 export function column<T>(name: string, description: string, cell: Column<T>['cell'], priority = 0): Column<T> {
   return { name, type: 'string', format: '', description, priority, cell }
 }
 
-/** The name of the object. */
+/** The column with the name of the object. */
 export const nameColumn: Column<ApiObject> = {
   name: 'Name',
   type: 'string',
   format: 'name',
-  description: 'The name of the object, unique among its kind in its namespace.',
+  description: 'Name of the object, unique within its kind and namespace.',
   priority: 0,
   cell: ({ metadata }) => metadata.name ?? '',
 }
 
-/** When the object was created. */
+/** The column with the age of the object. */
 export const ageColumn: Column<ApiObject> = column(
   'Age',
-  'How long ago the object was created.',
+  'Time since the object was created.',
   ({ metadata }: ApiObject, now) => ago(metadata.creationTimestamp, now),
 )
 
-/** How long ago a time was, if it is known. */
+/** Returns the time since `time` in human-readable form, or `<unknown>`. */
 export function ago(time: string | null | undefined, now: number): string {
   return time ? humanDuration(now - Date.parse(time)) : '<unknown>'
 }
@@ -55,10 +55,10 @@ const createdColumn: Column<ApiObject> = {
   name: 'Created At',
   type: 'date',
   format: '',
-  description: 'When the object was created.',
+  description: 'Time the object was created.',
   priority: 0,
   cell: ({ metadata }) => metadata.creationTimestamp ?? null,
 }
 
-/** For kinds that define none. */
+/** The columns of kinds that define no columns. */
 export const defaultColumns: readonly Column[] = [nameColumn, createdColumn]

@@ -1,16 +1,16 @@
 /**
- * Whether a node of a schema, or any below it, is of some sort: a reader that acts on such nodes only leaves the rest
- * alone. Determined once per node and remembered for as long as the node is there: a schema never changes.
+ * Finds out whether a schema or any nested schema has some property, so that a caller can skip the rest. Results are
+ * cached per schema node, which is safe because schemas are immutable.
  */
 import type { Schema } from './schema.ts'
 
-/** Returns a test whether a schema or any part of it is wanted; the results are cached. */
+/** Returns a function that reports whether `isWanted` holds for a schema or any part of it. Results are cached. */
 export function containsSchema(isWanted: (schema: Schema) => boolean): (schema: Schema) => boolean {
   const known = new WeakMap<Schema, boolean>()
   const find = (schema: Schema): boolean => {
     const found = known.get(schema)
     if (found !== undefined) return found
-    // A schema that holds itself is taken to have some: that costs a look, never a miss.
+    // Recursive schemas count as a match: this costs an unnecessary visit but never misses a part.
     known.set(schema, true)
     const has = isWanted(schema) || below(schema).some(find)
     known.set(schema, has)

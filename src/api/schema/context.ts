@@ -1,39 +1,39 @@
-/** What the rules of a kind or type may need to know besides the value. */
+/** The context in which the rules of a kind or type are evaluated. */
 import type { TimeSlice } from '../../base/concurrency/time-slice.ts'
 import type { Gates } from '../model/feature-gates.ts'
 import type { User } from '../model/user.ts'
 import type { Vendor } from '../model/vendor.ts'
 
-/** What rules may depend on besides the object. */
+/** Context for rules, besides the object itself. */
 export interface RuleContext {
   readonly vendor: Vendor
-  /** The subresource that is written through; '' for the object itself. */
+  /** The subresource of the request; empty for the object itself. */
   readonly subresource: string
-  /** The version that is written through, with the short id of its group: `core/v1`, `events/v1`. */
+  /** Group ID and version of the request, such as `core/v1` or `events/v1`. */
   readonly through?: string
-  /** The features that are on. */
+  /** The feature gates. */
   readonly gates?: Gates
 }
 
-/** What rules that take long may need besides: how to let others have a turn. */
+/** Context for long-running rules, which must yield to other requests. */
 export interface JudgeContext extends RuleContext {
   readonly pace: TimeSlice
-  /** Whether all other rules were complied with: some things can only be judged of a sound object. */
+  /** Whether the object passed all other rules. Some rules can evaluate only valid objects. */
   readonly isSound: boolean
 }
 
-/** What rules that prepare an object for the store may need besides: who writes it, and when. */
+/** Context for rules that prepare an object for the store: the writer and the time. */
 export interface PrepareContext extends RuleContext {
   readonly user: User
-  /** Whether the server itself writes it, and not a client. */
+  /** Whether the server itself writes the object, rather than a client. */
   readonly own?: boolean
-  /** The wall clock in milliseconds. */
+  /** The current time in milliseconds. */
   readonly now: number
-  /** Called for every field that the object loses because its feature is off. */
+  /** Called for every field that is dropped because its feature gate is disabled. */
   readonly onDropped?: ((field: DroppedField) => void) | undefined
 }
 
-/** A field that was removed, and the feature gate that it needs. */
+/** A dropped field and the feature gate that it requires. */
 export interface DroppedField {
   readonly path: string
   readonly feature: string

@@ -1,9 +1,9 @@
 /**
- * Reads a JSON value against a schema: the first reader of the schema language.
+ * Decodes a JSON value by a schema.
  *
- * Returns a fresh value in its normal form: known fields only, every value of its type, nulls and zero values treated as
- * the field says, single values written one way (read-scalars.ts). A value of a wrong type is a 400 that names the
- * place. Fields that the schema does not know are left out and reported; the caller decides what that means.
+ * Returns a new value in normal form: known fields only, all values of the declared type, nulls and zero values handled
+ * as the field specifies, scalars in canonical form (read-scalars.ts). A value of the wrong type causes a 400 error
+ * that names its path. Unknown fields are omitted and reported; the caller decides how to handle them.
  */
 
 import { memoizeByObject } from '../../base/collections/memoize-by-object.ts'
@@ -19,24 +19,27 @@ import type { AnySchema, Field, ListSchema, MapSchema, ObjectSchema, Schema } fr
 
 export interface Decoded {
   readonly value: Json
-  /** Paths of the fields that the schema does not know. */
+  /** Paths of the unknown fields. */
   readonly unknown: readonly FieldPath[]
 }
 
 export interface DecodeOptions {
-  /** Needed by types that are read by what is published of them. */
+  /** Required for types whose published description is used for decoding. */
   readonly vendor?: Vendor
-  /** In users' schemas null is kept where it is not allowed, for validation to refuse; unless there is a default. */
+  /**
+   * Keeps disallowed nulls in values of user-defined schemas, so that validation can reject them. A field with a
+   * default does not keep a null.
+   */
   readonly keepsNull?: boolean
 }
 
-/** Reads JSON by a schema: unknown fields are left out and reported, values of the wrong type are refused. */
+/** Decodes JSON by a schema. Omits and reports unknown fields, throws if a value has the wrong type. */
 export function decode(schema: Schema, value: Json, options: DecodeOptions = {}): Decoded {
   const decoder = new Decoder(options)
   return { value: decoder.read(schema, value, ''), unknown: decoder.unknown }
 }
 
-/** The same, with a yield where it can be interrupted. */
+/** Like `decode`, but yields wherever it can be interrupted. */
 export function* decodeSteps(schema: Schema, value: Json, options: DecodeOptions = {}): Generator<void, Decoded> {
   const decoder = new Decoder(options)
   return { value: yield* decoder.readSteps(schema, value, ''), unknown: decoder.unknown }
@@ -50,7 +53,7 @@ interface NamedField {
   readonly field: Field
 }
 
-/** The fields of an object as a list: every object of every request goes through it. */
+/** The fields of an object schema as a list, cached because every object of every request needs it. */
 const fieldsOf = memoizeByObject(({ fields }: ObjectSchema) => {
   const all: NamedField[] = Object.entries(fields).map(([name, field]) => ({ name, field }))
   return new PresentFields(all, ({ field }) => field.zero === 'write')
@@ -99,7 +102,7 @@ class Decoder {
     }
   }
 
-  /** Takes large values apart; what is not large is read at once. */
+  /** Decodes a large value in steps, and any other value at once. */
   *readSteps(schema: Schema, value: Json, path: FieldPath): Generator<void, Json> {
     if (!isLarge(value) || (schema.lenient && !matchesType(schema, value))) return this.read(schema, value, path)
     yield
@@ -128,7 +131,7 @@ class Decoder {
     return result
   }
 
-  /** What an object begins with: what its schema does not know, where that is kept; elsewhere it is reported. */
+  /** Returns the unknown fields if the schema preserves them. Otherwise reports them and returns an empty object. */
   #unknownKept(schema: ObjectSchema, value: JsonObject, path: FieldPath): JsonObject {
     const result: JsonObject = {}
     for (const key of Object.keys(value)) {
@@ -148,7 +151,9 @@ class Decoder {
     return this.#keepsNull && schema.lenient === true && preset === undefined
   }
 
-  /** A value of the form that its description gives it, or of one of its forms. Without a vendor it is taken as it is. */
+  /**
+   * Decodes a value by its description or by the matching alternative. Without a vendor, returns the value unchanged.
+   */
   #readPruned(schema: AnySchema, value: Json, path: FieldPath): Json {
     const { described, alternatives } = schema
     if (described === undefined && alternatives === undefined) return this.#withoutMembers(value, path)
@@ -161,7 +166,9 @@ class Decoder {
     return typeof value === 'boolean' && alternatives?.boolean !== undefined ? value : wrongType(path, value, 'object')
   }
 
-  /** A value of another type than its schema wants, or of which it says nothing: no member of it is known. */
+  /**
+   * Removes and reports all members of a value whose schema describes none, or whose type does not match the schema.
+   */
   #withoutMembers(value: Json, path: FieldPath): Json {
     if (Array.isArray(value)) return value.map((item, i) => this.#withoutMembers(item, at(path, i)))
     if (!isObject(value)) return value
@@ -210,7 +217,7 @@ class Decoder {
     return items
   }
 
-  /** Most parts of what is large are not. */
+  /** Decodes small items at once, since most parts of a large value are small. */
   *#readItemSteps(schema: Schema, item: Json, path: FieldPath): Generator<void, Json> {
     return isLarge(item) ? yield* this.readSteps(schema, item, path) : this.#readItem(schema, item, path)
   }
@@ -219,7 +226,7 @@ class Decoder {
     return item === null && !schema.lenient ? this.#zeroOf(schema) : this.read(schema, item, path)
   }
 
-  /** What stands for a value that was sent as null or not at all. */
+  /** Returns the value that replaces a null or missing value. */
   #zeroOf(schema: Schema): Json {
     switch (schema.type) {
       case 'string':
@@ -254,7 +261,7 @@ function setField(result: JsonObject, { name, field }: NamedField, item: Json): 
   else if (field.emptyCounts) noteExplicitEmpty(result, name)
 }
 
-/** Lists and maps that are there only because a field is written in any case. */
+/** Lists and maps that were added only because their field is always written. */
 const unsent = new WeakSet<object>()
 
 function asUnsent<T extends JsonObject | Json[]>(empty: T): T {
@@ -262,7 +269,10 @@ function asUnsent<T extends JsonObject | Json[]>(empty: T): T {
   return empty
 }
 
-/** Whether this very list or map stands for one that was not sent. Who sends an empty one has said something. */
+/**
+ * Reports whether this list or map was added because none was sent. An empty list or map that a client sent is
+ * different.
+ */
 export function isUnsent(value: Json): boolean {
   return typeof value === 'object' && value !== null && unsent.has(value)
 }
@@ -273,7 +283,7 @@ function isZero(value: Json): boolean {
   return Array.isArray(value) ? value.length === 0 : !hasKeys(value)
 }
 
-/** Without an array of the keys. */
+/** Avoids allocating an array of the keys. */
 function hasKeys(object: JsonObject): boolean {
   for (const _ in object) return true
   return false

@@ -1,8 +1,8 @@
 /**
- * Fills in defaults: those that the schema states, and those that its types work out from sibling fields.
+ * Applies defaults: from the schema, and derived from sibling fields by a type.
  *
- * A user who writes a schema decides how much a few bytes become: defaults have defaults below them. So what they add to
- * a value is counted while they are filled in, and stops where a limit is reached (`Room`).
+ * In a user-defined schema, defaults can contain further defaults and turn a few bytes into many. Their size is
+ * therefore counted while they are applied, up to a limit (`Room`).
  */
 
 import { memoizeByObject } from '../../base/collections/memoize-by-object.ts'
@@ -13,7 +13,7 @@ import type { RuleContext } from './context.ts'
 import { PresentFields } from './present-fields.ts'
 import type { ObjectSchema, Schema } from './schema.ts'
 
-/** Whether anything in the schema has a default. Most of a kind has none, and is not walked. */
+/** Reports whether a schema contains any default. Parts without defaults, the majority, are skipped. */
 export const hasDefaults = containsSchema(
   (schema) =>
     schema.ifNull !== undefined ||
@@ -21,14 +21,14 @@ export const hasDefaults = containsSchema(
       (schema.fill !== undefined || Object.values(schema.fields).some((field) => field.default !== undefined))),
 )
 
-/** How large a value is. */
+/** Size of a value. */
 export interface Size {
   readonly bytes: number
-  /** Members and elements, with the value itself. */
+  /** Number of members and elements, including the value itself. */
   readonly values: number
 }
 
-/** How much more may be filled in. */
+/** Remaining capacity for defaults. */
 export class Room {
   #bytes: number
   #values: number
@@ -38,7 +38,7 @@ export class Room {
     this.#values = values
   }
 
-  /** Whether there was room for it. */
+  /** Reserves the size and reports whether it was available. */
   take({ bytes, values }: Size): boolean {
     this.#bytes -= bytes
     this.#values -= values
@@ -46,17 +46,17 @@ export class Room {
   }
 }
 
-/** What is needed to fill in defaults. */
+/** Context for applying defaults. */
 export interface Filling {
   readonly context: RuleContext
-  /** Without it there is no limit. */
+  /** If unset, the size is unlimited. */
   readonly room?: Room
 }
 
-/** The steps to a place in a value, the last one first. */
+/** A path in reverse order: the last element comes first. */
 type Steps = (string | number)[]
 
-/** The fields of an object that have a default, and those below which there are some. */
+/** The fields that have a default, and the fields with defaults further below. */
 const concerned = memoizeByObject((schema: ObjectSchema) => {
   const fields = Object.entries(schema.fields)
   const below = fields.flatMap(([name, { schema }]) => (hasDefaults(schema) ? [{ name, schema }] : []))
@@ -69,8 +69,8 @@ const concerned = memoizeByObject((schema: ObjectSchema) => {
 })
 
 /**
- * Changes `value`, which must be freshly decoded and nobody else's. Gives the steps to the place where there was no room
- * left for a default, the last one first; undefined: all are filled in.
+ * Applies defaults to `value` in place; the value must be newly decoded and not shared. Returns the path at which the
+ * capacity was exhausted, last element first, or undefined if all defaults were applied.
  */
 export function fillDefaults(schema: Schema, value: Json, filling: Filling): Steps | undefined {
   if (!hasDefaults(schema)) return undefined
@@ -86,7 +86,7 @@ export function fillDefaults(schema: Schema, value: Json, filling: Filling): Ste
   }
 }
 
-/** The same, with a yield where it can be interrupted. */
+/** Like `fillDefaults`, but yields wherever it can be interrupted. */
 export function* fillSteps(schema: Schema, value: Json, filling: Filling): Generator<void, Steps | undefined> {
   if (!hasDefaults(schema) || !isLarge(value)) return fillDefaults(schema, value, filling)
   yield
@@ -117,7 +117,7 @@ function* partSteps(schema: Schema, whole: Json[] | JsonObject, filling: Filling
   return undefined
 }
 
-/** Whether `fillDefaults` would add nothing. */
+/** Reports whether `fillDefaults` would leave the value unchanged. */
 export function hasAllDefaults(schema: Schema, value: Json): boolean {
   if (!hasDefaults(schema)) return true
   switch (schema.type) {
@@ -136,7 +136,7 @@ function isFilled(schema: Schema, item: Json): boolean {
   return !(item === null && schema.ifNull !== undefined) && hasAllDefaults(schema, item)
 }
 
-/** What a type works out from sibling fields is not known before it is worked out. */
+/** Returns false for types with derived defaults, because those are unknown until they are computed. */
 function objectHasAll(schema: ObjectSchema, value: JsonObject): boolean {
   if (schema.fill !== undefined) return false
   const { stated, below } = concerned(schema)
@@ -148,7 +148,7 @@ function objectHasAll(schema: ObjectSchema, value: JsonObject): boolean {
   return true
 }
 
-/** The elements of a list, or the values of a map: nulls get their default first. */
+/** Applies defaults to the elements of a list or the values of a map. Nulls are replaced first. */
 function fillAll(schema: Schema, whole: Json[] | JsonObject, filling: Filling): Steps | undefined {
   for (const [key, item] of Array.isArray(whole) ? whole.entries() : Object.entries(whole)) {
     const value = fillNull(schema, { whole, key, item: item! }, filling)
@@ -164,7 +164,7 @@ interface PartToFill {
   readonly item: Json
 }
 
-/** An element or value, or its default where it is null; undefined where there is no room for that. */
+/** Returns the item, or its default if it is null. Returns undefined if the capacity is exhausted. */
 function fillNull({ ifNull }: Schema, { whole, key, item }: PartToFill, { room }: Filling): Json | undefined {
   if (item !== null || ifNull === undefined) return item
   if (room?.take(sizeOf(ifNull)) === false) return undefined
@@ -173,7 +173,7 @@ function fillNull({ ifNull }: Schema, { whole, key, item }: PartToFill, { room }
   return value
 }
 
-/** First what the fields state, then what depends on siblings, then what lies below. */
+/** Applies the fields' own defaults first, then derived defaults, then the defaults of nested values. */
 function fillObject(schema: ObjectSchema, value: JsonObject, filling: Filling): Steps | undefined {
   const none = fillMembers(schema, value, filling)
   if (none !== undefined) return none
@@ -185,7 +185,7 @@ function fillObject(schema: ObjectSchema, value: JsonObject, filling: Filling): 
   return undefined
 }
 
-/** What an object itself lacks. */
+/** Applies the defaults of the object's direct members. */
 function fillMembers(schema: ObjectSchema, value: JsonObject, filling: Filling): Steps | undefined {
   for (const { name, value: given, size } of concerned(schema).stated) {
     if (own(value, name) !== undefined) continue
@@ -196,7 +196,7 @@ function fillMembers(schema: ObjectSchema, value: JsonObject, filling: Filling):
   return undefined
 }
 
-/** A copy that is nobody else's. */
+/** Returns a deep copy. */
 export function copyOf(value: Json): Json {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map(copyOf)
@@ -205,14 +205,14 @@ export function copyOf(value: Json): Json {
   return copy
 }
 
-/** How large a value is as JSON, about: what must be escaped in texts is not looked for. `more` bytes are added. */
+/** Returns the approximate size of a value as JSON. Escape sequences are not counted; `more` bytes are added. */
 export function sizeOf(value: Json | undefined, more = 0): Size {
   const size = { bytes: more, values: 0 }
   addSize(value, size)
   return size
 }
 
-/** The same, with a yield where it can be interrupted. */
+/** Like `sizeOf`, but yields wherever it can be interrupted. */
 export function* sizeSteps(value: Json | undefined): Generator<void, Size> {
   if (typeof value !== 'object' || value === null || !isLarge(value)) return sizeOf(value)
   yield

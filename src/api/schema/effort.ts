@@ -1,11 +1,14 @@
-/** What it takes to judge a value: kept by `validate`, counted by rules that can take long. */
+/** The effort spent on validating a value: owned by `validate`, counted by expensive rules. */
 
-/** What was done so far to judge one value, by those of its rules that can take long. */
+/** The effort that expensive rules have spent on one value so far. */
 export interface Effort {
-  /** Whether no fault was found so far: then the parts of a value are known to be sound when the whole is judged. */
+  /**
+   * Reports whether no error has been found yet. If so, the parts of a value are valid when the value as a whole is
+   * checked.
+   */
   readonly isClean: () => boolean
   steps: number
   began: number | undefined
-  /** No more is done: what is left unjudged is refused. */
+  /** Whether the budget is exhausted. The remaining parts are rejected without validation. */
   spent: boolean
 }

@@ -1,9 +1,10 @@
 /**
- * A note that a list or map was sent as an empty one, for the few fields where that says something although it is not
- * stored: a pod with `supplementalGroups: []` wants no groups, one without the field takes those that a policy gives.
+ * Records that a client sent an empty list or map, for the few fields where this is significant although it is not
+ * stored. For example, a pod with `supplementalGroups: []` requests no groups, while a pod without the field gets the
+ * groups of the policy.
  *
- * The note is a member of the object under a symbol. A copy by spread keeps it; who encodes, compares or merges objects
- * goes through their keys and does not meet it. A change that is made as JSON drops it, as it drops the empty list.
+ * The record is a symbol property of the object. Copies by spread preserve it; encoding, comparing and merging ignore
+ * it because they iterate over string keys. A change made through JSON drops the record together with the empty list.
  */
 const statedEmpty = Symbol('stated as empty')
 
@@ -15,7 +16,7 @@ export function noteExplicitEmpty(object: object & Noted, field: string): void {
   object[statedEmpty] = [...(object[statedEmpty] ?? []), field]
 }
 
-/** Whether this field, which must say `emptyCounts`, was sent as an empty list or map. */
+/** Reports whether the field, which must have the `emptyCounts` option, was sent as an empty list or map. */
 export function isExplicitlyEmpty(object: (object & Noted) | undefined, field: string): boolean {
   return object?.[statedEmpty]?.includes(field) === true
 }

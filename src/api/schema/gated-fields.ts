@@ -1,18 +1,18 @@
 /**
- * Fields whose feature is off. Objects lose them on the way to the store, as in kube-apiserver; unlike there, the client
- * is warned.
+ * Fields whose feature gate is disabled. They are dropped before an object is stored, as in kube-apiserver. Unlike
+ * kube-apiserver, the server warns the client.
  */
 import { child, type FieldPath } from '../model/field-error.ts'
 import type { PrepareContext } from './context.ts'
 
-/** Where a gated field is, and the feature gate of Kubernetes that it needs. */
+/** The location of a gated field and the Kubernetes feature gate that it requires. */
 export interface GatedField {
-  /** The path of the object that has the field. */
+  /** The path of the object that contains the field. */
   readonly path: FieldPath
   readonly feature: string
 }
 
-/** Removes a field from an object, and reports it if the object had it. */
+/** Removes the field from the object and reports it if it was set. */
 export function dropGated<T extends object>(
   owner: T | undefined,
   name: keyof T & string,

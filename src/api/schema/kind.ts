@@ -1,11 +1,10 @@
 /**
- * What a kind is, in one value that is written once in `kinds/`: its names, its fields, and three groups that all may
- * be left out. `rules` prepare and judge writes, `life` is what can be done with its objects and how they end, `views`
- * are what is seen of them besides. A kind without these groups is plain data.
+ * The definition of a kind, written once in `kinds/`: names, fields and three optional groups. `rules` prepare and
+ * validate writes, `life` describes the verbs and the lifecycle of objects, `views` describes tables, selectors and
+ * subresources. A kind without these groups is plain data.
  *
- * Functions in the groups are given objects of the kind's own type, `ObjectOf<typeof fields>`, so `fields` is a
- * constant of its own above the kind. Rules for a part of an object go to the type of that part instead: see `check` in
- * schema.ts.
+ * Functions in the groups receive objects of the type `ObjectOf<typeof fields>`, so `fields` must be a separate
+ * constant above the kind. Rules for a part of an object belong to the type of that part: see `check` in schema.ts.
  */
 import type { Steps } from '../../base/concurrency/time-slice.ts'
 import { defined, type JsonObject } from '../json/json.ts'
@@ -21,175 +20,179 @@ import type { KindReservations } from './reservations.ts'
 import { type Fields, field, type InferFields, type ObjectSchema, s } from './schema.ts'
 import { typeMeta } from './type-meta.ts'
 
-/** Whether the objects of a kind are in namespaces. */
+/** Whether objects of a kind are namespaced. */
 export type Scope = 'Namespaced' | 'Cluster'
 
-/** The type of the objects of a kind with these fields. */
+/** The type of objects with these fields. */
 export type ObjectOf<F extends Fields> = { apiVersion: string; kind: string; metadata: ObjectMeta } & InferFields<F>
 
-/** All that is to be said of a kind: what its file in `kinds/` writes. Groups that have nothing to say are left out. */
+/** The definition of a kind, as written in its file in `kinds/`. Empty groups are omitted. */
 export interface KindDefinition<T> {
   readonly names: KindNames
-  /** What the kind is for, in a sentence or two. */
+  /** Purpose of the kind in one or two sentences. */
   readonly doc: string
   readonly rules?: KindRules<T>
   readonly life?: KindLife<T>
   readonly views?: KindViews<T>
-  /** What its objects hold that no others may hold. */
+  /** Values that only one object at a time may hold. */
   readonly reservations?: KindReservations<T>
-  /** Its users get a warning that says what to use instead. */
+  /** If set, clients receive a warning that names the replacement. */
   readonly deprecated?: Deprecation
 }
 
-/** What the kind is called, and how its objects are. */
+/** The names of the kind and the format of its object names. */
 export interface KindNames {
-  /** The short id of the group: `core`, `storage`, ... */
+  /** The short ID of the group, such as `core` or `storage`. */
   readonly group: string
   readonly version: string
   readonly kind: string
   readonly plural: string
-  /** One object of the kind on the command line; the kind in lower case is understood anyway. */
+  /** The singular name on the command line. The lower-case kind is always accepted. */
   readonly singular?: string
-  /** The kind of lists; the kind with `List` after it unless said otherwise. */
+  /** The kind of lists. Defaults to the kind with the suffix `List`. */
   readonly listKind?: string
   readonly shortNames?: readonly string[]
   readonly categories?: readonly string[]
   readonly scope: Scope
-  /** The group, as on the wire, that the answer to an invalid object names, where clients know it by an older one. */
+  /** The group name in error responses for invalid objects, if clients expect an older group. */
   readonly faultGroup?: string
-  /** The form of its objects' names; a DNS subdomain unless said otherwise. */
+  /** Validates object names. Defaults to DNS subdomains. */
   readonly form?: NameCheck
 }
 
-/** How a write is prepared and judged, beyond what the schema says. */
+/** Preparation and validation of writes, beyond the schema. */
 export interface KindRules<T> {
-  /** Fields, by path, that writes to the main resource cannot set: they are neither changed nor owned. */
+  /** Paths of the fields that writes to the main resource cannot set. Such writes neither change nor own them. */
   readonly readOnly?: readonly string[]
-  /** Defaults that depend on other fields or on the vendor. Changes the object, which is freshly decoded. */
+  /** Applies defaults that depend on other fields or on the vendor. Modifies the newly decoded object in place. */
   readonly fillDefaults?: (object: T, context: RuleContext) => void
-  /** Sets what the server decides on creation. Changes the object. */
+  /** Sets the server-managed fields of a new object in place. */
   readonly prepareForCreate?: (object: T, context: PrepareContext) => void
-  /** Restores what an update may not touch. Changes `next`. */
+  /** Restores the fields that an update must not change. Modifies `next` in place. */
   readonly prepareForUpdate?: (next: T, previous: T, context: PrepareContext) => void
-  /** Whether the metadata of a new object is judged only where nothing else is wrong with it. */
+  /** Whether the metadata of a new object is validated only if the rest is valid. */
   readonly metadataLast?: (context: RuleContext) => boolean
-  /** In steps where it looks at much. */
+  /** Returns a generator if validation is expensive. */
   readonly validate?: (object: T, context: RuleContext) => FieldError[] | Steps<FieldError[]>
-  /** Rules for new objects alone: what is stored is not judged by them again. */
+  /** Rules for new objects only. Existing objects are not validated against them again. */
   readonly validateCreate?: (object: T, context: RuleContext) => FieldError[]
   readonly validateUpdate?: (next: T, previous: T, context: RuleContext) => FieldError[]
-  /** What takes long to judge, or needs what must be loaded first. Asked whatever the other rules find. */
+  /** Expensive or asynchronous rules. Called even if other rules report errors. */
   readonly judge?: (object: T, previous: T | undefined, context: JudgeContext) => Promise<FieldError[]>
-  /** Fills in what every version of a valid object shows, once it has been judged. Changes the object. */
+  /** Adds fields that every version of a valid object shows, after validation. Modifies the object in place. */
   readonly canonicalize?: (object: T) => void
-  /** What the writer of a valid object should know; `previous` is undefined for a new one. */
+  /** Returns warnings for the client that wrote a valid object; `previous` is undefined for new objects. */
   readonly warnings?: (object: T, previous: T | undefined, context: RuleContext) => string[]
 }
 
-/** What can be done with its objects, and how they end. */
+/** The verbs that a kind supports, and the lifecycle of its objects. */
 export interface KindLife<T> {
-  /** What can be asked of it; everything unless said otherwise. */
+  /** The supported verbs. Defaults to all verbs. */
   readonly verbs?: readonly Verb[]
-  /** Its objects are not stored: an endpoint in `resources/` answers. */
+  /** Whether objects are never stored and an endpoint in `resources/` handles requests. */
   readonly virtual?: boolean
-  /** Its objects have no name, whatever is sent: nor has the answer to one that is invalid. */
+  /** Whether objects have no name. Names that clients send are ignored, also in errors for invalid objects. */
   readonly nameless?: boolean
-  /** A PUT to a name that does not exist creates it. */
+  /** Whether a PUT to a missing name creates the object. */
   readonly createOnUpdate?: boolean
-  /** A PUT must name the version that it is based on. */
+  /** Whether a PUT requires a resourceVersion. */
   readonly needsVersion?: boolean
-  /** Finalizers may be names without a domain. */
+  /** Whether finalizers may be names without a domain. */
   readonly plainFinalizers?: boolean
-  /** Whether patches may be strategic merges; true unless said otherwise. */
+  /** Whether strategic merge patches are supported. Defaults to true. */
   readonly strategicPatch?: boolean
-  /** What a delete answers with; a Status unless said otherwise. */
+  /** The body of the response to a delete. Defaults to a Status. */
   readonly deleteAnswers?: 'object' | 'status'
-  /** Whether an object belongs to every cluster, so that it cannot be deleted. */
+  /** Reports whether the object is a built-in of every cluster and cannot be deleted. */
   readonly permanent?: (object: T) => boolean
-  /** Its objects record a moment: the store deletes each some time after it was last written (`--event-ttl`). */
+  /** Whether objects expire: the store deletes them some time after the last write (`--event-ttl`). */
   readonly expires?: boolean
-  /** A deletion that does not say what happens to the objects it owns keeps them. */
+  /** Whether a deletion without a propagation policy orphans the dependents. */
   readonly orphansByDefault?: boolean
-  /** Warning shown when a delete omits propagationPolicy. */
+  /** Warning for deletions without a propagation policy. */
   readonly orphanWarning?: string
-  /** Members whose values are secret: history keeps which of them changed, and not the values. */
+  /** Fields with confidential values. The history records which of them changed, but not the values. */
   readonly secretFields?: readonly string[]
-  /** Its objects never own others: however a deletion is asked for, there is nobody to orphan or to wait for. */
+  /** Whether objects never have dependents, so that the propagation policy of a deletion has no effect. */
   readonly ownsNothing?: boolean
   /**
-   * For kinds that are stopped before they are gone: how many seconds a deletion waits for that. `requested` is what
-   * the client asks for, if it does. Others are gone at once.
+   * Returns the grace period of a deletion in seconds, for kinds that must terminate first. `requested` is the grace
+   * period that the client requested, if any. Objects of other kinds are removed immediately.
    */
   readonly gracePeriod?: (object: T, requested: number | undefined) => number
-  /** Whether deletion must wait although no finalizer is left in the metadata. */
+  /** Reports whether the deletion must wait even if the metadata has no finalizers left. */
   readonly holdsDeletion?: (object: T) => boolean
   /**
-   * The type whose objects have a meaning only with the object of this name, where that name alone says which it is.
+   * Returns the type whose objects exist only together with the object of this name, for kinds whose names identify a
+   * type.
    */
   readonly contents?: (name: string) => { readonly group: string; readonly plural: string } | undefined
-  /** What else changes when a deletion begins. Changes `next`, which is marked as being deleted. */
+  /** Makes further changes when a deletion starts. Modifies `next`, which is already marked as terminating. */
   readonly beginDeletion?: (next: T, previous: T, context: PrepareContext) => void
 }
 
-/** What is seen of its objects besides the objects themselves. */
+/** The representations of objects besides the objects themselves. */
 export interface KindViews<T> {
-  /** What a table shows of an object; name and creation time unless said otherwise. */
+  /** The table columns. Defaults to name and creation time. */
   readonly columns?: readonly Column<T>[]
-  /** What the row of an object says of it beside its cells: that it has ended, say. */
+  /** Returns the conditions of an object's table row, such as completion. */
   readonly rowConditions?: (object: T) => readonly RowCondition[]
-  /** Annotations that the rows of a table leave out: they are there for clients of older versions alone. */
+  /** Annotations that table rows omit because only older clients need them. */
   readonly rowsWithout?: readonly string[]
-  /** Values that field selectors may ask for, beside metadata.name and metadata.namespace. */
+  /** Returns the fields that field selectors support, besides metadata.name and metadata.namespace. */
   readonly selectable?: (object: T) => { [path: FieldPath]: string }
-  /** Subresources that are views of the object itself, each with the fields it may change. */
+  /** Subresources that are views of the object, each with its writable fields. */
   readonly subresources?: { readonly [name: string]: Subresource<T> }
-  /** Its lists are as those of custom resources: items carry their apiVersion and kind, and `continue` may be empty. */
+  /**
+   * Whether lists are like those of custom resources: items have apiVersion and kind, and `continue` may be an empty
+   * string.
+   */
   readonly typedItems?: boolean
-  /** Messages do not show its values. */
+  /** Whether error messages omit values. */
   readonly confidential?: boolean
 }
 
-/** Why a version should not be used any more. */
+/** Why a version is deprecated. */
 export type Deprecation = BuiltInDeprecation | { readonly warning: string }
 
 export interface BuiltInDeprecation {
-  /** The API level since which it is deprecated: `v1.22`. */
+  /** The API level that deprecated the version, such as `v1.22`. */
   readonly since: string
-  /** The API level from which it may be gone, where that is known. */
+  /** The API level that may remove the version, if known. */
   readonly until?: string
-  /** What to use instead: the short id of the group, the version and the kind. */
+  /** The replacement: group ID, version and kind. */
   readonly instead?: { readonly group: string; readonly version: string; readonly kind: string }
 }
 
-/** A sub-resource that is a view of the object. */
+/** A subresource that is a view of the object. */
 export interface Subresource<T> {
   readonly verbs: readonly ('get' | 'update' | 'patch')[]
-  /** Keeps of `next` only what this subresource may change. Changes `next`. */
+  /** Restores all fields that this subresource must not change. Modifies `next` in place. */
   readonly prepareForUpdate: (next: T, previous: T, context: PrepareContext) => void
-  /** Fields, by path, that writes through this subresource cannot set. */
+  /** Paths of the fields that writes through this subresource cannot set. */
   readonly readOnly: readonly string[]
-  /** Where it shows the object as one of another kind, such as Scale. */
+  /** Represents the object as another kind, such as Scale. */
   readonly as?: ShownAs<T>
 }
 
-/** How an object is shown as one of another kind, as ReplicationController is as Scale. */
+/** Represents an object as another kind. For example, ReplicationController is represented as Scale. */
 export interface ShownAs<T> {
   readonly kind: Kind
   readonly read: (object: T) => ApiObject
-  /** Why a reader cannot be shown it; undefined: it can. Writers are shown what there is. */
+  /** Returns why the representation cannot be read, or undefined if it can. Writers always receive it. */
   readonly unreadable?: ((object: T) => string | undefined) | undefined
-  /** Writes what was sent into the object. Changes `object`. */
+  /** Copies the sent representation to `object` in place. */
   readonly write: (sent: ApiObject, object: T) => void
   /**
-   * What an applied configuration of that kind says of the object itself. Where it is left out nothing can be applied.
+   * Converts an applied configuration of the other kind to one of the object itself. If unset, apply is unsupported.
    */
   readonly configOf?: (config: JsonObject) => JsonObject
 }
 
-/** Who defines a kind: this program, in a file of `kinds/`, or a user, with a CustomResourceDefinition. */
+/** The origin of a kind: a file in `kinds/` or a CustomResourceDefinition. */
 export type KindOrigin = 'built-in' | 'custom'
 
-/** A kind as the rest of the server sees it: its names at the top, every group there, rules on any object. */
+/** A kind as used by the rest of the server: names at the top level, all groups present, rules for any object. */
 export interface Kind extends KindNames {
   readonly origin: KindOrigin
   readonly form: NameCheck
@@ -200,91 +203,91 @@ export interface Kind extends KindNames {
   readonly views: KindViews<ApiObject>
   readonly reservations?: KindReservations<ApiObject>
   readonly deprecated?: Deprecation
-  /** What field selectors call the fields of this version, and what the stored version calls them. */
+  /** Maps field selector names of this version to those of the stored version. */
   readonly selectorNames?: { readonly [path: FieldPath]: FieldPath }
-  /** Of a version that is not the stored one. */
+  /** Conversion of a version that is not the stored version. */
   readonly conversion?: Conversion & { readonly stored: Kind }
-  /** Of a kind whose definition may change while its objects stay. */
+  /** For kinds whose definition can change while objects exist. */
   readonly evolution?: Evolution
 }
 
-/** A kind whose objects have a type that is known when the program is compiled. */
+/** A kind whose object type is known at compile time. */
 export interface KindOf<T> extends Kind {
-  /** Carries the type of the objects; never present at run time. */
+  /** Carries the type of the objects. Never set at run time. */
   readonly infer?: T
 }
 
-/** An object as the store or a cache has it. */
+/** An object in the encoding of the store or a cache. */
 export interface StoredJson {
   readonly json: Buffer
-  /** The schema (`Evolution.schemaId`) by which the object was complete when it was written, if that is known. */
+  /** The schema (`Evolution.schemaId`) for which the object was complete when it was written, if known. */
   readonly completeFor?: string | undefined
 }
 
-/** An object that is ready to be stored, and the schema by which it is complete, if that is known. */
+/** An object ready for storage, and the schema for which it is complete, if known. */
 export interface ReadyToStore {
   readonly object: ApiObject
   readonly completeFor: string | undefined
 }
 
-/** How objects are read that were stored under another definition of the kind, or in another of its versions. */
+/** Reads objects that were stored under an earlier definition of the kind or in another version. */
 export interface Evolution {
-  /** Differs wherever the definition does: encoded forms of an object are kept under it. */
+  /** Identifies the definition. Cached encodings of objects are keyed by this ID. */
   readonly id: string
   /**
-   * Identifies the schema of this version, and how this program reads schemas. An object that was complete for it when
-   * it was written is shown as it is stored.
+   * Identifies the schema of this version and the schema interpreter of this program. An object that was complete for
+   * this schema when it was written is served as stored.
    */
   readonly schemaId: string
-  /** The apiVersion that objects have in the store, whichever version they are written through. */
+  /** The apiVersion of stored objects, regardless of the version through which they are written. */
   readonly storedAs: string
-  /** Whether a webhook makes one version from another: then whatever goes from one to another may have to wait. */
+  /** Whether a webhook converts between versions, so that conversion may have to wait. */
   readonly remote: boolean
-  /** A complete object of this version as it is stored: what the stored version does not know is lost. */
+  /** Converts a complete object of this version to its stored form. Fields unknown to the stored version are lost. */
   readonly store: (object: ApiObject) => Steps<ReadyToStore>
-  /** An object as this version has it now. */
+  /** Converts an object to the current form of this version. */
   readonly read: (object: ApiObject) => Steps<ApiObject>
   /**
-   * The same from JSON to JSON: the very bytes where nothing differs. Each object is looked at once, as a rule. Where a
-   * webhook is needed for it, `prepare` has been waited for just before.
+   * Like `read`, but from JSON to JSON. Returns the same buffer if nothing changes. Each object is normally inspected
+   * only once. If conversion needs a webhook, the caller must await `prepare` first.
    */
   readonly readJson: (stored: StoredJson) => Buffer
-  /** The same in steps, for large objects: from then on `readJson` has it. */
+  /** Like `readJson`, but in steps for large objects. `readJson` returns the result from then on. */
   readonly readSteps: (stored: StoredJson) => Steps<Buffer>
-  /** Asks the webhook about those that it has to be asked about, many at a time; undefined where there are none. */
+  /** Calls the webhook for all objects that need conversion, in batches. Returns undefined if none does. */
   readonly prepare: (all: readonly StoredJson[]) => Promise<void> | undefined
-  /** A value of another version in this one, for those who merge: known fields only, without defaults. */
+  /** Converts a value from another version for merging: known fields only, without defaults. */
   readonly convert: (object: JsonObject) => Steps<JsonObject>
   /**
-   * Whether this object is read without the defaults that it lacks, as they would make it too large. Without an object:
-   * whether that was found of any so far.
+   * Reports whether the object is read without its missing defaults because they would make it too large. Without an
+   * argument, reports whether any such object has been found.
    */
   readonly lacksDefaults: (json?: Buffer) => boolean
 }
 
 /**
- * By what the members of its objects are ordered in JSON: the fields of its types. Those of a kind that users define
- * stand in the byte order of their keys.
+ * Returns the schema that determines the order of members in JSON. Custom objects use the byte order of keys instead.
  */
 export function orderOf({ schema, origin }: Kind): ObjectSchema | undefined {
   return origin === 'built-in' ? schema : undefined
 }
 
-/** The way between a version and the stored one. Pure functions; the apiVersion of what they give does not count. */
+/**
+ * Conversion between a version and the stored version. Both functions are pure. The apiVersion of their results is
+ * ignored.
+ */
 export interface Conversion<T = ApiObject, S = ApiObject> {
   readonly fromStored: (object: S, vendor: Vendor) => T
   /**
-   * `previous` is what is stored before a write: what this version cannot say may be taken from there, so that a
-   * version that is written back as it was read changes nothing.
+   * Converts an object to the stored version. `previous` is the stored object before the write. Fields that this
+   * version cannot represent may be copied from it, so that an unmodified update changes nothing.
    */
   readonly toStored: (object: T, vendor: Vendor, previous?: S) => S
-  /** Why a reader cannot be shown this version of a stored object; undefined: it can. */
+  /** Returns why this version of a stored object cannot be read, or undefined if it can. */
   readonly unreadable?: ((object: S) => string | undefined) | undefined
 }
 
-/**
- * Makes a kind from its definition. Its rules are written for the type of its own objects, `ObjectOf<typeof fields>`.
- */
+/** Creates a kind from its definition. Rules are typed for `ObjectOf<typeof fields>`. */
 export function defineKind<F extends Fields>(
   definition: KindDefinition<ObjectOf<F>> & { readonly fields: F },
 ): KindOf<ObjectOf<F>> {
@@ -301,38 +304,35 @@ export function defineKind<F extends Fields>(
     views,
     ...defined({ reservations, deprecated }),
   }
-  // The registry hands a kind's rules only objects that were decoded by its schema, so the narrower type holds.
+  // The registry passes only objects decoded by this schema to the rules, so the narrower type holds.
   return kind as unknown as Kind
 }
 
-/** The schema of whole objects: what all have, and the fields of this kind. */
+/** Returns the schema of whole objects: the common fields and the fields of this kind. */
 function schemaOf(name: string, doc: string, fields: Fields): ObjectSchema {
-  const metadata = field(1, objectMeta, { zero: 'write', doc: 'Standard metadata: name, labels and others.' })
+  const metadata = field(1, objectMeta, { zero: 'write', doc: 'Standard object metadata, such as name and labels.' })
   return s.object({ ...typeMeta, metadata, ...fields }, { name, doc })
 }
 
 export interface VersionDefinition<F extends Fields, S> extends Partial<Conversion<ObjectOf<F>, S>> {
-  /** The short id of its group, where that is another one than that of the stored version. */
+  /** The short ID of the group, if it differs from that of the stored version. */
   readonly group?: string
   readonly version: string
   readonly fields: F
   readonly deprecated?: Deprecation
-  /** What becomes of owned objects, where that is not as in the stored version. */
+  /** Default propagation policy, if it differs from that of the stored version. */
   readonly life?: Pick<KindLife<S>, 'orphansByDefault'>
-  /**
-   * Values that field selectors may ask for, where they have other paths than in the stored version: its path of each.
-   */
+  /** Maps field selector names to those of the stored version, if they differ. */
   readonly selectable?: { readonly [path: FieldPath]: FieldPath }
-  /** Defaults of this version, beside those of the stored one. */
+  /** Applies the defaults of this version, in addition to those of the stored version. */
   readonly fillDefaults?: (object: ObjectOf<F>, context: RuleContext) => void
 }
 
 /**
- * Makes another version of a kind: its own fields, and the conversions to the stored version and back, which may be
- * left out where objects are the same in both. Everything else is as in the stored version, which sees every object
- * before it is judged, stored or shown in a table: so of the rules only the defaults are a version's own, and which
- * fields cannot be set is the same; the functions of `life` and `views` are given stored objects. A deprecation is of
- * one version.
+ * Creates another version of a kind from its fields and conversions. The conversions may be omitted if both versions
+ * have the same fields. Everything else is inherited from the stored version: objects are converted before validation,
+ * storage and table output. A version therefore has only defaults among its rules, and the functions of `life` and
+ * `views` receive stored objects. Deprecation applies to one version only.
  */
 export function defineVersion<F extends Fields, S>(
   stored: KindOf<S>,
@@ -349,7 +349,7 @@ export function defineVersion<F extends Fields, S>(
   if (definition.fromStored === undefined) assertSameFields(stored, version, fields)
   const { deprecated, selectable: selectorNames } = definition
   const { deprecated: _, ...shared } = stored
-  // The registry hands a version's functions only objects that were decoded by its schema or the stored one's.
+  // The registry passes only objects decoded by this schema or the stored version's schema to these functions.
   return {
     ...shared,
     group,
@@ -366,7 +366,7 @@ function unchanged<T>(object: T): T {
   return object
 }
 
-/** A version whose objects are not converted has the fields of the stored version. */
+/** Requires that a version without conversions has the fields of the stored version. */
 function assertSameFields({ kind, schema }: Kind, version: string, fields: Fields): void {
   const differing = Object.keys({ ...schema.fields, ...fields }).find(
     (name) => !isCommon(name) && Object.hasOwn(schema.fields, name) !== Object.hasOwn(fields, name),

@@ -1,10 +1,10 @@
-/** Whether a JSON value is of the type that a schema names, whatever else the schema demands of it. */
+/** Checks whether a JSON value has the type of a schema, regardless of other constraints. */
 
 import { isObject, type Json, own } from '../json/json.ts'
 import { at, child, type FieldPath } from '../model/field-error.ts'
 import type { Schema } from './schema.ts'
 
-/** Whether a value has the type that the schema asks for. */
+/** Reports whether a value has the type of the schema. */
 export function matchesType(schema: Schema, value: Json): boolean {
   if (value === null) return schema.nullable === true || schema.type === 'any'
   switch (schema.type) {
@@ -33,12 +33,15 @@ export function matchesType(schema: Schema, value: Json): boolean {
   }
 }
 
-/** Whether a value is a whole number of 64 bits. Beyond what is exact, one that is written as 1e20 is none. */
+/**
+ * Reports whether a value is a 64-bit integer. Numbers in exponent notation beyond the exact range, such as 1e20, are
+ * not.
+ */
 export function isInt64(value: Json): boolean {
   return typeof value === 'bigint' ? BigInt.asIntN(64, value) === value : Number.isSafeInteger(value)
 }
 
-/** The first place in a value that is not of the type that its schema names; undefined where all are. */
+/** Returns the path of the first value whose type does not match the schema, or undefined if all match. */
 export function firstMisfit(schema: Schema, value: Json, path: FieldPath): FieldPath | undefined {
   if (value === null || schema.anyType) return undefined
   if (!matchesType(schema, value)) return path

@@ -1,23 +1,23 @@
 /**
- * The types that all groups share beside the metadata of an object: lists and their metadata, the answer Status, the
- * options of a delete, the events of a watch, and what discovery answers with. None of them is stored.
+ * Types that all groups share besides object metadata: lists and list metadata, Status, delete options, watch events
+ * and discovery responses. None of them is stored.
  */
 import { field, type ObjectSchema, s } from './schema.ts'
 import { typeMeta } from './type-meta.ts'
 
 export const listMeta = s.object(
   {
-    selfLink: field(1, s.string(), { doc: 'No longer filled in.' }),
+    selfLink: field(1, s.string(), { doc: 'Deprecated. The server never sets this field.' }),
     resourceVersion: field(2, s.string(), {
-      doc: 'The version at which the list was made; a watch can start from it.',
+      doc: 'Version of the list. Pass it to a watch to receive later changes.',
     }),
-    continue: field(3, s.string(), { doc: 'Sent back as `continue` it yields the next part; empty at the end.' }),
+    continue: field(3, s.string(), { doc: 'Token for requesting the next page. Empty on the last page.' }),
     remainingItemCount: field(4, s.int64(), {
       zero: 'keep',
-      doc: 'How many items are left after this part; unknown when a selector was used.',
+      doc: 'Number of items after this page. Unset on the last page and for lists with selectors.',
     }),
   },
-  { name: 'meta.v1.ListMeta', doc: 'What every list has beside its items.' },
+  { name: 'meta.v1.ListMeta', doc: 'Metadata of a list.' },
 )
 
 interface ListedKind {
@@ -26,43 +26,43 @@ interface ListedKind {
   readonly schema: ObjectSchema
 }
 
-/** The list of a kind: what a GET of its collection answers with. */
+/** Returns the list type of a kind, the response to a GET of its collection. */
 export function listOf({ kind, schema, listKind = `${kind}List` }: ListedKind): ObjectSchema {
   return s.object(
     {
       ...typeMeta,
-      metadata: field(1, listMeta, { zero: 'write', doc: 'The version of the list and where it goes on.' }),
+      metadata: field(1, listMeta, { zero: 'write', doc: 'Version of the list and continue token.' }),
       items: field(2, s.list(schema), {
         required: true,
         zero: 'write',
-        doc: 'The objects, in the order of their names.',
+        doc: 'Objects of the list, sorted by name.',
       }),
     },
-    { name: listKind, doc: `A list of objects of the kind ${kind}.` },
+    { name: listKind, doc: `A list of ${kind} objects.` },
   )
 }
 
 const statusCause = s.object(
   {
-    reason: field(1, s.string(), { doc: 'What is wrong, in one word for programs.' }),
-    message: field(2, s.string(), { doc: 'What is wrong, for people.' }),
+    reason: field(1, s.string(), { doc: 'Machine-readable cause of the error.' }),
+    message: field(2, s.string(), { doc: 'Human-readable description of the cause.' }),
     field: field(3, s.string(), {
-      doc: 'The field it is about, as a path such as `metadata.name` or `items[0].name`.',
+      doc: 'Path of the invalid field, such as `metadata.name` or `items[0].name`.',
     }),
   },
-  { name: 'meta.v1.StatusCause', doc: 'One thing that was wrong with a request.' },
+  { name: 'meta.v1.StatusCause', doc: 'A single cause of a failed request.' },
 )
 
 const statusDetails = s.object(
   {
-    name: field(1, s.string(), { doc: 'The name of the object.' }),
-    group: field(2, s.string(), { doc: 'The group of the object.' }),
-    kind: field(3, s.string(), { doc: 'The kind of the object, or its resource type.' }),
-    uid: field(6, s.string(), { doc: 'The uid of the object.' }),
-    causes: field(4, s.list(statusCause), { doc: 'All that was wrong.' }),
-    retryAfterSeconds: field(5, s.int32(), { doc: 'When it is worth trying again.' }),
+    name: field(1, s.string(), { doc: 'Name of the object.' }),
+    group: field(2, s.string(), { doc: 'API group of the object.' }),
+    kind: field(3, s.string(), { doc: 'Kind of the object, or its resource type.' }),
+    uid: field(6, s.string(), { doc: 'UID of the object.' }),
+    causes: field(4, s.list(statusCause), { doc: 'Causes of the failure.' }),
+    retryAfterSeconds: field(5, s.int32(), { doc: 'Number of seconds to wait before retrying.' }),
   },
-  { name: 'meta.v1.StatusDetails', doc: 'What an answer is about.' },
+  { name: 'meta.v1.StatusDetails', doc: 'Object and causes to which a Status refers.' },
 )
 
 export const status = s.object(
@@ -70,147 +70,168 @@ export const status = s.object(
     ...typeMeta,
     metadata: field(1, listMeta, {
       zero: 'write',
-      doc: 'Empty, but for a place to continue from where a list broke off.',
+      doc: 'List metadata. Empty except for the continue token of an expired list.',
     }),
-    status: field(2, s.string(), { doc: 'Success or Failure.' }),
-    message: field(3, s.string(), { doc: 'What happened, for people.' }),
-    reason: field(4, s.string(), { doc: 'Why it failed, in one word for programs.' }),
-    details: field(5, statusDetails, { doc: 'The object and the fields that it is about.' }),
-    code: field(6, s.int32(), { doc: 'The HTTP status code.' }),
+    status: field(2, s.string(), { doc: 'Outcome of the request: `Success` or `Failure`.' }),
+    message: field(3, s.string(), { doc: 'Human-readable description of the outcome.' }),
+    reason: field(4, s.string(), { doc: 'Machine-readable reason for the failure.' }),
+    details: field(5, statusDetails, { doc: 'Object and fields to which the status refers.' }),
+    code: field(6, s.int32(), { doc: 'HTTP status code of the response.' }),
   },
-  { name: 'meta.v1.Status', doc: 'The answer where there is no object to answer with: what was done, or why not.' },
+  {
+    name: 'meta.v1.Status',
+    doc: 'Response of requests that return no object: success, or the reason for the failure.',
+  },
 )
 
 const preconditions = s.object(
   {
-    uid: field(1, s.string(), { zero: 'keep', doc: 'Delete only the object with this uid.' }),
-    resourceVersion: field(2, s.string(), { zero: 'keep', doc: 'Delete only while the object has this version.' }),
+    uid: field(1, s.string(), { zero: 'keep', doc: 'Delete only the object with this UID.' }),
+    resourceVersion: field(2, s.string(), { zero: 'keep', doc: 'Delete only the object with this resourceVersion.' }),
   },
-  { name: 'meta.v1.Preconditions', doc: 'Conditions that must hold for the request to be executed.' },
+  { name: 'meta.v1.Preconditions', doc: 'Preconditions of a request. If any fails, the response is 409 Conflict.' },
 )
 
 export const deleteOptions = s.object(
   {
     ...typeMeta,
-    gracePeriodSeconds: field(1, s.int64(), { zero: 'keep', doc: 'How long the object may take to end; 0: none.' }),
-    preconditions: field(2, preconditions, { doc: 'What must hold, or the answer is 409.' }),
+    gracePeriodSeconds: field(1, s.int64(), {
+      zero: 'keep',
+      doc: 'Time in seconds for the object to terminate gracefully. 0 means immediately.',
+    }),
+    preconditions: field(2, preconditions, {
+      doc: 'Conditions that must hold, otherwise the response is 409 Conflict.',
+    }),
     orphanDependents: field(3, s.boolean(), {
       zero: 'keep',
-      doc: 'An older way to say propagationPolicy: true is Orphan, false is Background.',
+      doc: 'Deprecated: use propagationPolicy. True means `Orphan`, false means `Background`.',
     }),
     propagationPolicy: field(4, s.string(), {
       zero: 'keep',
-      doc: 'What happens to the objects that this one owns: Orphan keeps them, Background deletes them afterwards, Foreground before.',
+      doc: 'Handling of dependents: `Orphan` keeps them, `Background` deletes them after and `Foreground` before the object.',
     }),
-    dryRun: field(5, s.list(s.string()), { doc: 'With `All`, everything is checked and nothing is deleted.' }),
+    dryRun: field(5, s.list(s.string()), { doc: 'If set to `All`, the request is validated but nothing is deleted.' }),
   },
-  { name: 'meta.v1.DeleteOptions', doc: 'How to delete.' },
+  { name: 'meta.v1.DeleteOptions', doc: 'Options of a delete request.' },
 )
 
 /** The published type of patches. */
 export const patch = s.any({
   name: 'meta.v1.Patch',
-  doc: 'A change to an object, in the form that the content type names.',
+  doc: 'A change to an object in the format that the content type specifies.',
 })
 
 const rawExtension = s.any({ name: 'runtime.RawExtension', doc: 'An object of any kind.' })
 
 export const watchEvent = s.object(
   {
-    type: field(1, s.string(), { required: true, doc: 'ADDED, MODIFIED, DELETED, BOOKMARK or ERROR.' }),
+    type: field(1, s.string(), {
+      required: true,
+      doc: 'Type of the event: `ADDED`, `MODIFIED`, `DELETED`, `BOOKMARK` or `ERROR`.',
+    }),
     object: field(2, rawExtension, {
       required: true,
-      doc: 'The object after the change, or as it was last; for an ERROR a Status, for a BOOKMARK only a version.',
+      doc: 'Object after the change, or its last state if deleted. A Status for `ERROR`, only a version for `BOOKMARK`.',
     }),
   },
-  { name: 'meta.v1.WatchEvent', doc: 'One event of a watch.' },
+  { name: 'meta.v1.WatchEvent', doc: 'An event of a watch.' },
 )
 
 const serverAddress = s.object(
   {
-    clientCIDR: field(1, s.string(), { zero: 'write', doc: 'The addresses of the clients that this is for.' }),
+    clientCIDR: field(1, s.string(), { zero: 'write', doc: 'IP range of the clients, in CIDR notation.' }),
     serverAddress: field(2, s.string(), {
       zero: 'write',
-      doc: 'Where they find the server: a host, or host and port.',
+      doc: 'Address of the server for these clients: host, or host and port.',
     }),
   },
-  { name: 'meta.v1.ServerAddressByClientCIDR', doc: 'The address of the server as certain clients see it.' },
+  { name: 'meta.v1.ServerAddressByClientCIDR', doc: 'Address of the server for clients in an IP range.' },
 )
 
 const groupVersion = s.object(
   {
-    groupVersion: field(1, s.string(), { zero: 'write', doc: 'Group and version as apiVersion writes them.' }),
-    version: field(2, s.string(), { zero: 'write', doc: 'The version alone.' }),
+    groupVersion: field(1, s.string(), { zero: 'write', doc: 'Group and version in the format of apiVersion.' }),
+    version: field(2, s.string(), { zero: 'write', doc: 'Version without the group.' }),
   },
-  { name: 'meta.v1.GroupVersionForDiscovery', doc: 'A version of a group.' },
+  { name: 'meta.v1.GroupVersionForDiscovery', doc: 'A version of an API group.' },
 )
 
 export const apiGroup = s.object(
   {
     ...typeMeta,
-    name: field(1, s.string(), { zero: 'write', doc: 'The name of the group.' }),
-    versions: field(2, s.list(groupVersion), { zero: 'write', doc: 'The versions of the group that are served.' }),
-    preferredVersion: field(3, groupVersion, { doc: 'The version to use if nothing speaks for another.' }),
-    serverAddressByClientCIDRs: field(4, s.list(serverAddress), { doc: 'Where clients find the server.' }),
+    name: field(1, s.string(), { zero: 'write', doc: 'Name of the API group.' }),
+    versions: field(2, s.list(groupVersion), { zero: 'write', doc: 'Served versions of the group.' }),
+    preferredVersion: field(3, groupVersion, { doc: 'Recommended version of the group.' }),
+    serverAddressByClientCIDRs: field(4, s.list(serverAddress), {
+      doc: 'Addresses of the server, by client IP range.',
+    }),
   },
-  { name: 'meta.v1.APIGroup', doc: 'A group of kinds and its versions.' },
+  { name: 'meta.v1.APIGroup', doc: 'An API group and its versions.' },
 )
 
 export const apiGroupList = s.object(
-  { ...typeMeta, groups: field(1, s.list(apiGroup), { zero: 'write', doc: 'The groups.' }) },
-  { name: 'meta.v1.APIGroupList', doc: 'All groups but the core group.' },
+  { ...typeMeta, groups: field(1, s.list(apiGroup), { zero: 'write', doc: 'API groups, except the core group.' }) },
+  { name: 'meta.v1.APIGroupList', doc: 'A list of all API groups except the core group.' },
 )
 
 export const apiVersions = s.object(
   {
     ...typeMeta,
-    versions: field(1, s.list(s.string()), { zero: 'write', doc: 'The versions of the core group.' }),
+    versions: field(1, s.list(s.string()), { zero: 'write', doc: 'Versions of the core group.' }),
     serverAddressByClientCIDRs: field(2, s.list(serverAddress), {
       zero: 'write',
-      doc: 'Where clients find the server.',
+      doc: 'Addresses of the server, by client IP range.',
     }),
   },
-  { name: 'meta.v1.APIVersions', doc: 'The versions of the core group.' },
+  { name: 'meta.v1.APIVersions', doc: 'Versions of the core API group.' },
 )
 
 const apiResource = s.object(
   {
-    name: field(1, s.string(), { zero: 'write', doc: 'The resource type as in paths, a subresource after a slash.' }),
-    singularName: field(6, s.string(), { zero: 'write', doc: 'Its singular, for people.' }),
-    namespaced: field(2, s.boolean(), { zero: 'write', doc: 'Whether its objects live in namespaces.' }),
-    group: field(8, s.string(), { doc: 'The group of its kind, where that is another one.' }),
-    version: field(9, s.string(), { doc: 'The version of its kind, where that is another one.' }),
-    kind: field(3, s.string(), { zero: 'write', doc: 'The kind of its objects.' }),
-    verbs: field(4, s.list(s.string(), { wrapped: true }), { zero: 'write', doc: 'What can be done with it.' }),
-    shortNames: field(5, s.list(s.string()), { doc: 'Short forms of its name for the command line.' }),
-    categories: field(7, s.list(s.string()), { doc: 'Names that stand for several resource types, such as `all`.' }),
-    storageVersionHash: field(10, s.string(), { doc: 'Tells by change that objects are stored in another version.' }),
+    name: field(1, s.string(), {
+      zero: 'write',
+      doc: 'Plural name of the resource type, as in URL paths. A subresource follows after a slash.',
+    }),
+    singularName: field(6, s.string(), { zero: 'write', doc: 'Singular name of the resource type, for display.' }),
+    namespaced: field(2, s.boolean(), { zero: 'write', doc: 'Whether the resource type is namespaced.' }),
+    group: field(8, s.string(), { doc: 'API group of the kind, if it differs from that of the list.' }),
+    version: field(9, s.string(), { doc: 'Version of the kind, if it differs from that of the list.' }),
+    kind: field(3, s.string(), { zero: 'write', doc: 'Kind of the objects.' }),
+    verbs: field(4, s.list(s.string(), { wrapped: true }), {
+      zero: 'write',
+      doc: 'Verbs that the resource type supports.',
+    }),
+    shortNames: field(5, s.list(s.string()), { doc: 'Short names for the command line.' }),
+    categories: field(7, s.list(s.string()), { doc: 'Groups of resource types that include this one, such as `all`.' }),
+    storageVersionHash: field(10, s.string(), {
+      doc: 'Hash of the storage version. A changed hash indicates a different storage version.',
+    }),
   },
-  { name: 'meta.v1.APIResource', doc: 'A resource type that is served, or a subresource.' },
+  { name: 'meta.v1.APIResource', doc: 'A served resource type or subresource.' },
 )
 
 export const apiResourceList = s.object(
   {
     ...typeMeta,
-    groupVersion: field(1, s.string(), { zero: 'write', doc: 'The group and version of the resource types.' }),
-    resources: field(2, s.list(apiResource), { zero: 'write', doc: 'The resource types.' }),
+    groupVersion: field(1, s.string(), { zero: 'write', doc: 'Group and version of the resource types.' }),
+    resources: field(2, s.list(apiResource), { zero: 'write', doc: 'Resource types of the group version.' }),
   },
-  { name: 'meta.v1.APIResourceList', doc: 'The resource types of one version of a group.' },
+  { name: 'meta.v1.APIResourceList', doc: 'Resource types of one API group version.' },
 )
 
 const always = (doc: string) => field(0, s.string(), { zero: 'write', doc })
 
 export const versionInfo = s.object(
   {
-    major: always('The first number of the API level.'),
-    minor: always('The second number of the API level.'),
-    gitVersion: always('The API level, and the version of the server after it.'),
-    gitCommit: always('The commit that the server was built from.'),
-    gitTreeState: always('Whether that was exactly the commit.'),
-    buildDate: always('When it was built.'),
-    goVersion: always('The runtime.'),
-    compiler: always('The engine.'),
-    platform: always('Operating system and processor.'),
+    major: always('Major number of the API level.'),
+    minor: always('Minor number of the API level.'),
+    gitVersion: always('API level, followed by the version of the server.'),
+    gitCommit: always('Git commit from which the server was built.'),
+    gitTreeState: always('Whether the build matched the commit exactly (`clean`).'),
+    buildDate: always('Time of the build.'),
+    goVersion: always('Version of the language runtime.'),
+    compiler: always('Engine that runs the server.'),
+    platform: always('Operating system and processor architecture.'),
   },
-  { name: 'version.Info', doc: 'What the server is.' },
+  { name: 'version.Info', doc: 'Version information of the server.' },
 )

@@ -1,13 +1,13 @@
 /**
- * From JSON to a complete object: the one way by which everything comes in that is to be stored, whether a client sent
- * it, a patch or an apply made it, a control changed it as JSON, or the server writes it itself.
+ * Turns JSON into a complete object. Everything that is stored passes through here: requests, results of patch and
+ * apply, JSON changes by admission controls, and writes of the server itself.
  *
- * A complete object is in the normal form of its schema (known fields only, each of its type: decode.ts), names each
- * owner once, and has all its defaults: first those that the schema states, then those that its kind works out. What is
- * judged and stored is besides in the stored version, and complete there. Whether it is valid is for the rules to say;
- * whether it is of the kind that was asked for, and what to do about unknown fields, is for its caller.
+ * A complete object is in the normal form of its schema (known fields of the right types: decode.ts), lists each owner
+ * once and has all defaults: first those of the schema, then those of the kind. Objects are validated and stored in the
+ * stored version, where they are complete as well. Validity is left to the rules. The caller checks the kind and
+ * handles unknown fields.
  *
- * Work on a large object is done in steps, between which others have their turn: `pace.run(completeSteps(...))`.
+ * Large objects are processed in steps, so that other requests can run in between: `pace.run(normalizeSteps(...))`.
  */
 
 import type { JsonObject } from '../json/json.ts'
@@ -21,24 +21,24 @@ import { type DecodeOptions, decodeSteps } from './decode.ts'
 import { fillDefaults } from './defaults.ts'
 import type { Kind } from './kind.ts'
 
-/** A version of a kind, as objects of it are completed. */
+/** A version of a kind, for completing objects. */
 export interface ObjectType {
   readonly kind: Kind
   readonly apiVersion: string
   readonly context: RuleContext
 }
 
-/** A complete object, and what was wrong with what was sent. */
+/** A complete object, and problems of the input. */
 export interface Normalized {
-  /** Fresh, and nobody else's. */
+  /** A new object that is not shared. */
   readonly object: ApiObject
-  /** Paths of the fields that the schema does not know. */
+  /** Paths of the unknown fields. */
   readonly unknown: readonly FieldPath[]
-  /** Whether an owner was named more than once. */
+  /** Whether an owner was listed more than once. */
   readonly ownersRepeated: boolean
 }
 
-/** A value of a wrong type is a 400 that names the place. */
+/** Returns the complete object. A value of the wrong type causes a 400 error that names its path. */
 export function* normalizeSteps(
   { kind, context }: ObjectType,
   value: JsonObject,
@@ -57,7 +57,7 @@ export function* normalizeSteps(
   return { object, unknown, ownersRepeated }
 }
 
-/** What the schemas of users make of an object is bounded; those of built-in kinds add little to it. */
+/** Limits the defaults of user-defined schemas. Built-in kinds add little and need no limit. */
 function* fill(kind: Kind, object: ApiObject, context: RuleContext): Generator<void, void> {
   if (kind.origin === 'built-in') {
     fillDefaults(kind.schema, asJson(object), { context })
@@ -70,13 +70,13 @@ function* fill(kind: Kind, object: ApiObject, context: RuleContext): Generator<v
 }
 
 /**
- * The kind's own defaults once more, when what they depend on has been set: a name that was drawn. Changes `object`.
+ * Applies the kind's defaults again after their inputs were set, such as a generated name. Modifies `object` in place.
  */
 export function refillDefaults({ kind, context }: ObjectType, object: ApiObject): void {
   kind.rules.fillDefaults?.(object, context)
 }
 
-/** A client that names an owner twice means it once. Changes the object. */
+/** Merges duplicate owner references in place. */
 function mergeOwners({ metadata }: ApiObject): boolean {
   const owners = metadata.ownerReferences
   if (owners === undefined || owners.length < 2) return false
@@ -90,12 +90,15 @@ function identityOf({ apiVersion, kind, name, uid, controller, blockOwnerDeletio
   return JSON.stringify([apiVersion, kind, name, uid, controller, blockOwnerDeletion])
 }
 
-/** A version, and the one that is stored where that is another. */
+/** A version, and the stored version if it differs. */
 export interface VersionType extends ObjectType {
   readonly stored: ObjectType | undefined
 }
 
-/** A complete object of this version as one of the stored version. `previous` is what is stored, if anything is. */
+/**
+ * Converts a complete object of this version to a complete object of the stored version. `previous` is the stored
+ * object, if any.
+ */
 export function* storedSteps(
   version: VersionType,
   object: ApiObject,
@@ -107,7 +110,7 @@ export function* storedSteps(
   return (yield* normalizeSteps(version.stored, asJson(converted))).object
 }
 
-/** The same object, only converted: what those who merely look at it may be given. */
+/** Converts the object without completing it, for callers that only inspect it. */
 export function inStoredForm(version: VersionType, object: ApiObject, previous?: ApiObject): ApiObject {
   const { kind, stored, context } = version
   if (kind.conversion === undefined || stored === undefined) return object

@@ -1,87 +1,96 @@
-/** The schema of the metadata that every object carries. */
+/** The schema of object metadata. */
 import { field, s } from './schema.ts'
 
 const ownerReference = s.object(
   {
-    apiVersion: field(5, s.string(), { zero: 'write', doc: 'The group and version of the owner.' }),
-    kind: field(1, s.string(), { zero: 'write', doc: 'The kind of the owner.' }),
-    name: field(3, s.string(), { zero: 'write', doc: 'The name of the owner.' }),
-    uid: field(4, s.string(), { zero: 'write', doc: 'The uid of the owner: another object of its name is not it.' }),
+    apiVersion: field(5, s.string(), { zero: 'write', doc: 'API group and version of the owner.' }),
+    kind: field(1, s.string(), { zero: 'write', doc: 'Kind of the owner.' }),
+    name: field(3, s.string(), { zero: 'write', doc: 'Name of the owner.' }),
+    uid: field(4, s.string(), {
+      zero: 'write',
+      doc: 'UID of the owner. A later object of the same name has a different UID.',
+    }),
     controller: field(6, s.boolean(), {
       zero: 'keep',
-      doc: 'Whether this owner manages the object; at most one does.',
+      doc: 'Whether this owner is the managing controller. At most one owner can be.',
     }),
     blockOwnerDeletion: field(7, s.boolean(), {
       zero: 'keep',
-      doc: 'Whether a foreground deletion of the owner waits until this object is gone.',
+      doc: 'Whether the object blocks foreground deletion of the owner.',
     }),
   },
   {
     name: 'meta.v1.OwnerReference',
-    doc: 'Names an object that this one belongs to, in the same namespace or without one.',
+    doc: 'Reference to an owner of the object. The owner must be cluster-scoped or in the same namespace.',
     atomic: true,
   },
 )
 
 const fieldsV1 = s.any({
   name: 'meta.v1.FieldsV1',
-  doc: 'A set of fields as a tree: `f:<name>` is a field, `k:<keys>` and `v:<value>` are elements of lists, `.` is the thing itself.',
+  doc: 'A tree of fields: `f:<name>` is a field, `k:<keys>` and `v:<value>` are list elements, `.` is the node itself.',
 })
 
 const managedFieldsEntry = s.object(
   {
-    manager: field(1, s.string(), { doc: 'The manager of the fields.' }),
-    operation: field(2, s.string(), { doc: 'How they were written: Apply or Update.' }),
-    apiVersion: field(3, s.string(), { doc: 'The group and version in which they were written.' }),
-    time: field(4, s.time(), { doc: 'When this manager last changed its fields.' }),
-    fieldsType: field(6, s.string(), { doc: 'The form of the set of fields: FieldsV1.' }),
-    fieldsV1: field(7, fieldsV1, { doc: 'The fields that this manager owns.' }),
-    subresource: field(8, s.string(), { doc: 'The subresource that was written through, if any.' }),
+    manager: field(1, s.string(), { doc: 'Name of the field manager.' }),
+    operation: field(2, s.string(), { doc: 'Operation that created this entry: `Apply` or `Update`.' }),
+    apiVersion: field(3, s.string(), { doc: 'API group and version in which the fields were written.' }),
+    time: field(4, s.time(), { doc: 'Time this manager last changed its fields.' }),
+    fieldsType: field(6, s.string(), { doc: 'Format of the field set: `FieldsV1`.' }),
+    fieldsV1: field(7, fieldsV1, { doc: 'Fields that this manager owns.' }),
+    subresource: field(8, s.string(), { doc: 'Subresource through which the fields were written, if any.' }),
   },
   {
     name: 'meta.v1.ManagedFieldsEntry',
-    doc: 'Which fields of the object one manager owns by one kind of write.',
+    doc: 'Fields of an object that one manager owns through one operation.',
   },
 )
 
 export const objectMeta = s.object(
   {
-    name: field(1, s.string(), { doc: 'Unique among the objects of its kind in its namespace. Cannot change.' }),
-    generateName: field(2, s.string(), { doc: 'A prefix from which the server generates a name if none is set.' }),
-    namespace: field(3, s.string(), { doc: 'The namespace of the object; empty for kinds that have none.' }),
-    selfLink: field(4, s.string(), { doc: 'No longer filled in.' }),
-    uid: field(5, s.string(), { doc: 'Set by the server; no other object ever has it.' }),
+    name: field(1, s.string(), { doc: 'Name of the object, unique within its kind and namespace. Immutable.' }),
+    generateName: field(2, s.string(), { doc: 'Prefix from which the server generates a name if none is set.' }),
+    namespace: field(3, s.string(), { doc: 'Namespace of the object. Empty for cluster-scoped objects.' }),
+    selfLink: field(4, s.string(), { doc: 'Deprecated. The server never sets this field.' }),
+    uid: field(5, s.string(), { doc: 'Globally unique ID of the object. Set by the server.' }),
     resourceVersion: field(6, s.string(), {
-      doc: 'Changes with every write. Opaque; an update that sends it succeeds only while it is current.',
+      doc: 'Opaque version that changes with every write. An update that includes it succeeds only if it is current.',
     }),
-    generation: field(7, s.int64(), { doc: 'Counts the changes of the desired state. Set by the server.' }),
-    creationTimestamp: field(8, s.time(), { doc: 'When the object was created. Set by the server.' }),
+    generation: field(7, s.int64(), {
+      doc: 'Number of the desired state, incremented with each change to it. Set by the server.',
+    }),
+    creationTimestamp: field(8, s.time(), { doc: 'Time the object was created. Set by the server.' }),
     deletionTimestamp: field(9, s.time(), {
-      doc: 'When its deletion was requested, or is due. The object is deleted once it has no finalizers.',
+      doc: 'Time of the deletion request plus the grace period. The object is removed once it has no finalizers.',
     }),
     deletionGracePeriodSeconds: field(10, s.int64(), {
       zero: 'keep',
-      doc: 'How many seconds the object may take to end after its deletion was requested.',
+      doc: 'Seconds that the object may take to terminate after its deletion was requested.',
     }),
-    labels: field(11, s.map(s.string()), { doc: 'Keys and values that selectors choose objects by.' }),
-    annotations: field(12, s.map(s.string()), { doc: 'Keys and values for tools; nothing is selected by them.' }),
+    labels: field(11, s.map(s.string()), {
+      doc: 'Key-value pairs for organizing objects. Label selectors match them.',
+    }),
+    annotations: field(12, s.map(s.string()), {
+      doc: 'Key-value pairs with arbitrary data for tools. Selectors cannot match them.',
+    }),
     ownerReferences: field(
       13,
       s.list(ownerReference, { list: 'map', keys: ['uid'], patch: 'merge', mergeKey: 'uid' }),
       {
-        doc: 'The objects that this one belongs to. When all are gone it is deleted.',
+        doc: 'Owners of the object. When all owners are deleted, the garbage collector deletes the object.',
       },
     ),
     finalizers: field(14, s.list(s.string(), { list: 'set', patch: 'merge' }), {
-      doc: 'Names of cleanups that must happen before the object is deleted; the responsible controller removes each.',
+      doc: 'Cleanups that must finish before the object is removed. The responsible controllers remove the entries.',
     }),
-    clusterName: field(15, s.string(), { doc: 'Not used.' }),
+    clusterName: field(15, s.string(), { doc: 'Unused.' }),
     managedFields: field(17, s.list(managedFieldsEntry), {
-      doc: 'Which manager owns which fields. Kept by the server.',
+      doc: 'Field managers and the fields that they own. Maintained by the server.',
     }),
   },
   {
     name: 'meta.v1.ObjectMeta',
-    doc: 'What every object has beside its own fields: its name, its labels, its history.',
+    doc: 'Metadata of an object.',
   },
 )

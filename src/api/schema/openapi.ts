@@ -1,9 +1,9 @@
 /**
- * Writes a schema as OpenAPI schema objects: the reader of the schema language for people and their tools.
+ * Writes schemas as OpenAPI schema objects.
  *
- * A type with a name becomes a definition and is referred to; one without is written where it stands. The markers that
- * say how lists and maps are merged carry the vendor's prefix. Version 2 and version 3 differ only in where definitions
- * live, in what may stand beside a reference, and in how a value of two types is described.
+ * A named type becomes a definition and is referenced; an unnamed type is written inline. Merge markers of lists and
+ * maps have the vendor's prefix. Versions 2 and 3 differ only in the location of definitions, in the keywords allowed
+ * next to a reference, and in the description of values with two types.
  */
 import { compareUtf8 } from '../../base/collections/utf8-order.ts'
 import type { JsonObject } from '../json/json.ts'
@@ -12,7 +12,7 @@ import type { AnySchema, Field, ListSchema, ObjectSchema, Schema } from './schem
 
 export type OpenApiVersion = 2 | 3
 
-/** Collects the definitions that one document needs. */
+/** Collects the definitions of one document. */
 export class Definitions {
   readonly vendor: Vendor
   readonly version: OpenApiVersion
@@ -23,24 +23,24 @@ export class Definitions {
     this.version = version
   }
 
-  /** The schema as it stands in the document. `home` is the package that short names belong to: `core.v1`. */
+  /** Returns the schema as it appears in the document. `home` is the package of short names, such as `core.v1`. */
   write(schema: Schema, home: string): JsonObject {
     const named = publishedType(schema)
     return named === undefined ? this.#inline(schema, home) : this.#refer(schema, named, home)
   }
 
-  /** Notes the kinds, by group, version and name, that are written as this type, if the document defines it. */
+  /** Records the kinds (group, version and kind) that use this type, if the document defines it. */
   mark(schema: ObjectSchema, home: string, kinds: readonly JsonObject[]): void {
     const definition = this.#found.get(this.#fullName(schema.name!, home))
     if (definition !== undefined) definition[this.marker('group-version-kind')] = [...kinds]
   }
 
-  /** The name of an extension of the vendor's own. */
+  /** Returns the name of a vendor extension. */
   marker(name: string): string {
     return `${this.vendor.extensionPrefix}${name}`
   }
 
-  /** Names and definitions, in the order of the names. */
+  /** Returns names and definitions, sorted by name. */
   entries(): [string, JsonObject][] {
     return [...this.#found].sort(([a], [b]) => (a < b ? -1 : 1))
   }
@@ -49,7 +49,7 @@ export class Definitions {
     const full = this.#fullName(name, home)
     if (!this.#found.has(full)) {
       const definition: JsonObject = doc === undefined ? {} : { description: doc }
-      // Known before it is written, so that a type may contain itself.
+      // Registered before it is written, so that a type may contain itself.
       this.#found.set(full, definition)
       Object.assign(definition, this.#inline(schema, packageOf(name) ?? home))
     }
@@ -107,7 +107,7 @@ export class Definitions {
       return publish({ version: this.version, writeField: (field) => this.#field(field, home) })
     const fields = Object.entries(schema.fields)
     const required = fields.filter(([, field]) => isRequired(field)).map(([name]) => name)
-    // Properties are a map, and maps stand in the order of their keys.
+    // Properties are a map, and maps are sorted by key.
     const sorted = fields.toSorted(([a], [b]) => compareUtf8(a, b))
     const properties = sorted.map(([name, field]) => [name, this.#field(field, home)] as const)
     return {
@@ -128,7 +128,7 @@ export class Definitions {
     }
     if (this.version === 2 || written.$ref === undefined || Object.keys(beside).length === 0)
       return { ...beside, ...written }
-    // In version 3 nothing may stand beside a reference.
+    // Version 3 allows no other keywords next to a reference.
     return { ...beside, allOf: [written] }
   }
 
@@ -147,20 +147,20 @@ interface PublishedType {
   readonly doc: string | undefined
 }
 
-/** The name under which a type is published, if it is. */
+/** Returns the name under which a type is published, if any. */
 function publishedType(schema: Schema): PublishedType | undefined {
   switch (schema.type) {
     case 'time':
       return schema.micro
-        ? { name: 'meta.v1.MicroTime', doc: 'A time as in RFC 3339, to the microsecond.' }
-        : { name: 'meta.v1.Time', doc: 'A time as in RFC 3339, to the second.' }
+        ? { name: 'meta.v1.MicroTime', doc: 'An RFC 3339 timestamp with microseconds.' }
+        : { name: 'meta.v1.Time', doc: 'An RFC 3339 timestamp with seconds.' }
     case 'quantity':
       return {
         name: 'api.resource.Quantity',
-        doc: 'A number with a unit: `100m`, `1.5`, `2Gi`, `5e3`. Read exactly, never rounded down.',
+        doc: 'A number with an optional unit or exponent, such as `100m`, `1.5`, `2Gi` or `5e3`. Parsed exactly.',
       }
     case 'intOrString':
-      return { name: 'util.intstr.IntOrString', doc: 'A whole number, or a text such as a name or a percentage.' }
+      return { name: 'util.intstr.IntOrString', doc: 'An integer, or a string such as a name or a percentage.' }
     case 'any':
     case 'object':
       return schema.name === undefined ? undefined : { name: schema.name, doc: schema.doc }
@@ -177,16 +177,15 @@ function publishedType(schema: Schema): PublishedType | undefined {
   }
 }
 
-/** `meta.v1` of `meta.v1.ObjectMeta`; undefined for a short name. */
+/** Returns `meta.v1` for `meta.v1.ObjectMeta`, and undefined for a short name. */
 function packageOf(name: string): string | undefined {
   const dot = name.lastIndexOf('.')
   return dot < 0 ? undefined : name.slice(0, dot)
 }
 
 /**
- * A reader may rely on a field that validation demands, and on a value that is always written. Objects and times that
- * are always written may be empty, so nobody has to send them. Where clients were promised otherwise, that promise
- * counts.
+ * Reports whether a field is published as required: if validation requires it, or if it is always written. Objects and
+ * times that are always written may be empty and are optional for clients. An explicit `published` takes precedence.
  */
 function isRequired({ required, zero, schema, published }: Field): boolean {
   if (published !== undefined) return published === 'required'

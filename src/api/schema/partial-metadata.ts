@@ -1,6 +1,6 @@
 /**
- * Objects of which only the metadata is shown, and lists of such. They are views of any kind (`as=` in a media type) and
- * published nowhere; in Protobuf a list of the older version has its fields under other numbers.
+ * Objects reduced to their metadata, and lists of them. They are representations of any kind (`as=` in a media type)
+ * and are not published. In Protobuf, v1beta1 lists use different field numbers.
  */
 import { listMeta } from './meta-types.ts'
 import { objectMeta } from './object-meta.ts'
@@ -11,10 +11,10 @@ export const partialObjectMetadata = s.object({ ...typeMeta, metadata: field(1, 
 
 const numbers = { v1: { metadata: 1, items: 2 }, v1beta1: { metadata: 2, items: 1 } }
 
-/** The versions in which objects can be shown without everything but metadata. */
+/** The versions that support metadata-only objects. */
 export type PartialVersion = keyof typeof numbers
 
-/** The schema of a list of objects that have metadata only. */
+/** Returns the schema of a list of metadata-only objects. */
 export function partialObjectMetadataList(version: PartialVersion): ObjectSchema {
   const { metadata, items } = numbers[version]
   return s.object({

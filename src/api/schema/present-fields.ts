@@ -1,28 +1,28 @@
 /**
- * The fields of an object schema that concern one value: those that it has, and those that count although they are
- * absent. A user may define thousands of fields and send thousands of objects that have none of them; to look for each
- * field in each object would take as long as both together.
+ * Selects the fields of an object schema that are relevant to one value: fields that are present and fields that
+ * matter if absent. Users may define thousands of fields and send thousands of objects with few of them. Checking each
+ * field on each object would take time proportional to the product.
  */
 import type { JsonObject } from '../json/json.ts'
 
-/** Up to here it is quicker to look for all. */
+/** Up to this number of fields, checking all of them is faster. */
 const few = 64
 
-/** Fields of an object schema that some reader cares for, and which of them concern a value. */
+/** The fields of an object schema that a caller processes. */
 export class PresentFields<T extends { readonly name: string }> {
   readonly #all: readonly T[]
   readonly #places: ReadonlyMap<string, number>
-  /** Places of those that count although they are absent. */
+  /** Indexes of the fields that matter if absent. */
   readonly #always: readonly number[]
 
-  /** In the order of the schema. */
+  /** Takes the fields in schema order. */
   constructor(all: readonly T[], countsAbsent: (field: T) => boolean) {
     this.#all = all
     this.#places = new Map(all.length <= few ? [] : all.map(({ name }, place) => [name, place]))
     this.#always = all.flatMap((field, place) => (countsAbsent(field) ? [place] : []))
   }
 
-  /** In the order of the schema; others may be among them. */
+  /** Returns the relevant fields in schema order. May include fields that are absent. */
   of(value: JsonObject): readonly T[] {
     if (this.#all.length <= few) return this.#all
     const places = new Set(this.#always)

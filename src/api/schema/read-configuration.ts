@@ -1,11 +1,12 @@
 /**
- * Reads a part of a configuration file, such as that of one admission control, by a schema as kinds have it. What the schema does not know,
- * values of wrong types and broken rules are errors that name the field; the caller adds the file.
+ * Reads a part of a configuration file, such as that of one admission control, by a schema like those of kinds. Unknown
+ * fields, values of the wrong type and violated rules are errors that name the field. The caller adds the name of the
+ * file.
  *
- *   const fields = { limits: field(1, s.list(limit), { required: true, doc: 'What is limited.' }) }
- *   const { limits = [] } = readConfiguration(value, {
- *     vendor, group: 'eventratelimit.admission', versions: ['v1alpha1'], kind: 'Configuration', fields,
- *   })
+ *     const fields = { limits: field(1, s.list(limit), { required: true, doc: 'Limits to enforce.' }) }
+ *     const { limits = [] } = readConfiguration(value, {
+ *       vendor, group: 'eventratelimit.admission', versions: ['v1alpha1'], kind: 'Configuration', fields,
+ *     })
  */
 import { isObject, type Json, type JsonObject, own } from '../json/json.ts'
 import { apiVersionOf, type Vendor } from '../model/vendor.ts'
@@ -14,7 +15,7 @@ import { type Fields, type InferFields, s } from './schema.ts'
 import { validate } from './validate.ts'
 
 export interface ConfigurationForm<F extends Fields> extends ConfigurationFields<F> {
-  /** The short id of its group: `apiserver.config`. */
+  /** The short ID of the group, such as `apiserver.config`. */
   readonly group: string
   readonly versions: readonly string[]
   readonly kind: string
@@ -25,7 +26,7 @@ export interface ConfigurationFields<F extends Fields> {
   readonly fields: F
 }
 
-/** The configuration, if it is of this kind and all of it is understood. */
+/** Returns the configuration. Throws if the kind is wrong or a field is unknown or invalid. */
 export function readConfiguration<F extends Fields>(value: Json, form: ConfigurationForm<F>): InferFields<F> {
   const { vendor, group, versions, kind } = form
   if (!isObject(value)) throw new Error('its configuration must be an object')
@@ -36,7 +37,7 @@ export function readConfiguration<F extends Fields>(value: Json, form: Configura
   return readFields(withoutType(value), form)
 }
 
-/** The same for a configuration that does not say of which kind it is. */
+/** Like `readConfiguration`, for configurations without apiVersion and kind. */
 export function readFields<F extends Fields>(value: Json, { vendor, fields }: ConfigurationFields<F>): InferFields<F> {
   const schema = s.object(fields)
   const { value: read, unknown } = decode(schema, value)

@@ -1,6 +1,6 @@
 /**
- * Reads single values of JSON as their schema wants them: integers of a size, base64, times and quantities, checked and
- * written one way. A value of a wrong type is a 400 that names the place.
+ * Decodes scalars: integers of a given size, base64, times and quantities. Returns them in canonical form. A value of
+ * the wrong type causes a 400 error that names its path.
  */
 import { shorten } from '../../base/text/shorten.ts'
 import { isObject, type Json, typeName } from '../json/json.ts'
@@ -27,19 +27,16 @@ export function readBase64(value: string, path: FieldPath): string {
   return canonical
 }
 
-/** Where a pattern is quicker than decoding the bytes. */
+/** Up to this length, matching a pattern is faster than decoding the bytes. */
 const short = 64
 const canonicalForm = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?$/
 
-/**
- * The last letters of a padded text, which may hold bits that belong to no byte: `YR==` and `YQ==` are the same `a`.
- */
+/** Matches the last characters of padded base64, which may contain unused bits: `YR==` and `YQ==` both mean `a`. */
 const paddedEnd = /^[A-Za-z0-9+/]{2}(?:=|[A-Za-z0-9+/])=$/
 
 /**
- * The one way to write these bytes; undefined when the text is not base64. Node takes anything for base64 and drops
- * what it cannot read, so a text counts only if it is its own encoding, but for what its last letters hold beyond the
- * bytes.
+ * Returns the canonical base64, or undefined if the text is not base64. Node ignores invalid characters, so the text
+ * must equal its re-encoding, except for unused bits in the last characters.
  */
 function canonicalBase64(text: string): string | undefined {
   if (text.length <= short && canonicalForm.test(text)) return text
@@ -56,7 +53,7 @@ export function readTime(value: string, micro: boolean, path: FieldPath): string
   throw badRequest(`${path}: ${JSON.stringify(shorten(value, 100))} is not a time: use RFC 3339, as in ${form}`)
 }
 
-/** A number is a quantity without a suffix. */
+/** Accepts a number as a quantity without a suffix. */
 export function readQuantity(value: Json, path: FieldPath): string {
   if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'bigint')
     return wrongType(path, value, 'quantity')
@@ -73,7 +70,7 @@ export function wrongType(path: FieldPath, value: Json, wanted: string): never {
   throw badRequest(`${path || 'the body'}: expected ${wanted}, got ${typeName(value)}`)
 }
 
-/** Clients look for the first words, which are those of the reference. */
+/** Clients match the first words, which are those of kube-apiserver. */
 const forms = {
   map: ['cannot restore map from', 'object'],
   slice: ['cannot restore slice from', 'array'],

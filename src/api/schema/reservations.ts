@@ -1,48 +1,53 @@
 /**
- * Values that one object at a time may hold: cluster addresses, ports of nodes, names of custom resources. A kind says what
- * its objects hold (`held`); the registry writes it down with the object, in one step, so that nobody else takes it
- * (docs/decisions/0014). Addresses and ports come from pools that the server is told of by its flags, and the kind gives
- * its objects what they need of them (`allocate`); what is not given out is refused where another has it (`refusal`).
+ * Values that only one object at a time may hold: cluster IPs, node ports, names of custom resources. A kind lists the
+ * values of an object (`held`). The registry records them atomically with the object, so that no other object can take
+ * them (docs/decisions/0014). Addresses and ports come from pools that are configured by flags, and the kind assigns
+ * them (`allocate`). Values that are not allocated are rejected if another object holds them (`refusal`).
  */
 import type { FieldError } from '../model/field-error.ts'
 
-/** A value of a pool: `{ pool: 'node-ports', value: '30080' }`. A value has one spelling. */
+/** A value of a pool, such as `{ pool: 'node-ports', value: '30080' }`. Each value has only one spelling. */
 export interface Reservation {
   readonly pool: string
   readonly value: string
 }
 
 interface Holding<T> {
-  /** What an object holds. Depends on the object alone: what it says when the object goes is what is let go. */
+  /**
+   * Returns the values that an object holds. Must depend only on the object, because its deletion releases the same
+   * values.
+   */
   readonly held: (object: T) => readonly Reservation[]
 }
 
-/** What its objects hold is given out; no sub-resource changes it. */
+/** A kind whose objects receive their values from a pool. No subresource changes them. */
 interface Allocating<T> extends Holding<T> {
-  /** Gives the object what it needs, and says what it cannot have. Changes `next`; it is not validated yet. */
+  /**
+   * Assigns values to the object and returns errors for unavailable ones. Modifies `next`, which is not validated yet.
+   */
   readonly allocate: (next: T, previous: T | undefined, allocator: Allocator) => FieldError[]
 }
 
-/** Its objects say themselves what they hold. */
+/** A kind whose objects name the values themselves. */
 interface Asking<T> extends Holding<T> {
-  /** What is said of a value that another object holds. */
+  /** Returns the error for a value that another object holds. */
   readonly refusal: (claim: Reservation) => FieldError
 }
 
 /** How a kind reserves values. */
 export type KindReservations<T> = Allocating<T> | Asking<T>
 
-/** What a kind is given to allocate with, for one write. What it does with it is tried out only: nothing is taken yet. */
+/** Allocates values for one write. Allocations are tentative until the write is committed. */
 export interface Allocator {
-  /** The names of the pools that there are, in the order of the flags. */
+  /** The names of the configured pools, in the order of the flags. */
   readonly pools: readonly string[]
-  /** How many values an object may hold at most. */
+  /** Maximum number of values per object. */
   readonly most: number
-  /** A value that nobody holds; undefined: the pool is full. The next call gives another. */
+  /** Returns a free value, or undefined if the pool is exhausted. Each call returns a different value. */
   draw(pool: string): string | undefined
   /**
-   * Why the object cannot have a value that it asks for: it is of no pool, or another holds it, or it was asked for or
-   * drawn before. Undefined: it can. What the object holds already it keeps.
+   * Returns why the object cannot have a requested value: it is outside the pool, held by another object, or already
+   * requested or drawn. Returns undefined if the value is available or the object already holds it.
    */
   refuse(pool: string, value: string): string | undefined
 }

@@ -1,17 +1,17 @@
 /**
  * The schema language: a closed union of nodes that describes the fields of a kind once.
  *
- * Everything that needs to know a field is a reader of this structure: decoding, defaults, validation, merging,
- * OpenAPI, Protobuf, tables. A reader is an exhaustive switch on `type`, so a new node breaks the build at each of
- * them. Kinds write it with the constructors in `s` and `field`; custom resources are turned into it at run time.
+ * All code that depends on fields reads this structure: decoding, defaults, validation, merging, OpenAPI, Protobuf,
+ * tables. Each reader is an exhaustive switch on `type`, so a new node type fails to compile until every reader
+ * supports it. Kinds use the constructors in `s` and `field`; custom resources are translated at run time.
  *
- *   s.object({
- *     data: field(2, s.map(s.string(), { key: checkConfigKey }), { doc: 'Text, by key.' }),
- *     immutable: field(4, s.boolean(), { zero: 'keep', doc: 'Whether the data may never change again.' }),
- *   })
+ *     s.object({
+ *       data: field(2, s.map(s.string(), { key: checkConfigKey }), { doc: 'Text, by key.' }),
+ *       immutable: field(4, s.boolean(), { zero: 'keep', doc: 'Whether the data is immutable.' }),
+ *     })
  *
- * Types that are published under a name carry it: `NamespaceSpec` is one of the kind's own group and version,
- * `meta.v1.ObjectMeta` one of another. The vendor's part of the published name is not theirs to know.
+ * Published types have a name: `NamespaceSpec` belongs to the group and version of its kind, `meta.v1.ObjectMeta` to
+ * another package. The vendor's prefix of the published name is added later.
  */
 
 import type { Steps } from '../../base/concurrency/time-slice.ts'
@@ -38,40 +38,41 @@ export type Schema<T = unknown> =
   | ObjectSchema<T>
 
 interface Typed<T> {
-  /** Carries the TypeScript type of the values; never present at run time. */
+  /** Carries the TypeScript type of the values. Never set at run time. */
   readonly infer?: T
   /**
-   * Rules for the value beyond its type; for an object those that span several fields. It is called after defaults,
-   * with a value that fits the schema, but even when `required` fields are missing (those are reported anyway): every
-   * field of an object may be undefined. One that looks at much does so in steps, between which others have their turn.
+   * Validates the value beyond its type; for an object, the relations between fields. Called after defaulting with a
+   * value that matches the schema. Required fields may still be missing (they are reported separately), so every field
+   * of an object may be undefined. Expensive checks return a generator, so that other requests can run between its
+   * steps.
    *
-   * Written in place, it gets the type of the value from the fields before it. As a function of its own it names that
-   * type: `InferFields<typeof fields>` of a constant `fields`, not `Infer<typeof schema>`, because a schema whose type
-   * depends on a function that names it is a circle to the compiler.
+   * An inline function gets the type of the value from the fields before it. A separate function must name that type as
+   * `InferFields<typeof fields>` of a constant `fields`, not as `Infer<typeof schema>`, because the compiler rejects
+   * the circular type.
    *
-   *   const fields = { min: field(1, s.int32()), max: field(2, s.int32()) }
-   *   export const range = s.object(fields, { name: 'Range', doc: 'From min to max.', check: checkRange })
-   *   function checkRange({ min = 0, max = 0 }: InferFields<typeof fields>, path: FieldPath): FieldError[] {...}
+   *     const fields = { min: field(1, s.int32()), max: field(2, s.int32()) }
+   *     export const range = s.object(fields, { name: 'Range', doc: 'From min to max.', check: checkRange })
+   *     function checkRange({ min = 0, max = 0 }: InferFields<typeof fields>, path: FieldPath): FieldError[] {...}
    */
   check?(value: T, path: FieldPath, context: RuleContext, effort?: Effort): FieldError[] | Steps<FieldError[]>
   /**
-   * For schemas that users write: a value of another type passes decoding, is kept, and validation refuses
-   * it; null is left out, unless it is allowed. Faults name a list, not the element.
+   * For user-defined schemas: decoding keeps values of the wrong type for validation to reject, and drops nulls that
+   * are not allowed. Errors name the list instead of the element.
    */
   readonly lenient?: boolean
-  /** Null is a value like any other. */
+  /** Whether null is a valid value. */
   readonly nullable?: boolean
-  /** For schemas that users write: what a null becomes that is an element of a list or a value of a map. */
+  /** For user-defined schemas: replaces nulls in lists and maps. */
   readonly ifNull?: Json
-  /** Values of any other type are kept as they are, and are no fault. */
+  /** Whether values of any other type are valid and kept unchanged. */
   readonly anyType?: boolean
-  /** For schemas that users write: what is wrong with the type of a value, which may be nothing. */
+  /** For user-defined schemas: returns the errors for a value of the wrong type, possibly none. */
   misfit?(value: Json, path: FieldPath): FieldError[]
-  /** Whether the parts of a value are not judged, since the value as a whole is wrong. */
+  /** Reports whether to skip validation of the parts because the value as a whole is invalid. */
   skipsParts?(value: Json): boolean
 }
 
-/** A type that is published under a name of its own, with what it is for. */
+/** A type that is published under a name, with its description. */
 interface Named {
   readonly name?: string
   readonly doc?: string
@@ -84,7 +85,7 @@ export interface StringSchema<T = unknown> extends Typed<T> {
 export interface BooleanSchema<T = unknown> extends Typed<T> {
   readonly type: 'boolean'
 }
-/** Whole numbers. */
+/** Integers. */
 export interface IntegerSchema<T = unknown> extends Typed<T> {
   readonly type: 'integer'
   readonly bits: 32 | 64
@@ -92,13 +93,13 @@ export interface IntegerSchema<T = unknown> extends Typed<T> {
 export interface NumberSchema<T = unknown> extends Typed<T> {
   readonly type: 'number'
 }
-/** Base64 in JSON, raw in Protobuf. */
+/** Base64 in JSON, raw bytes in Protobuf. */
 export interface BytesSchema<T = unknown> extends Typed<T> {
   readonly type: 'bytes'
-  /** Published as a list that is owned as a whole, which bytes are anyway: clients may look for the mark. */
+  /** Whether the type is published as an atomic list. Bytes are always atomic, but clients may look for the marker. */
   readonly atomic?: boolean
 }
-/** RFC 3339; `micro` keeps six decimals, else whole seconds. */
+/** RFC 3339 times, with six decimals if `micro` is set, otherwise with whole seconds. */
 export interface TimeSchema<T = unknown> extends Typed<T> {
   readonly type: 'time'
   readonly micro: boolean
@@ -109,52 +110,56 @@ export interface QuantitySchema<T = unknown> extends Typed<T> {
 export interface IntOrStringSchema<T = unknown> extends Typed<T> {
   readonly type: 'intOrString'
 }
-/** Any JSON, kept as it is. */
+/** Any JSON, kept unchanged. */
 export interface AnySchema<T = unknown> extends Typed<T>, Named {
   readonly type: 'any'
-  /** Objects in it are owned key by key by apply, lists as a whole; else the value is owned as a whole. */
+  /**
+   * Whether apply tracks the ownership of each object key. Otherwise the value is owned as a whole; lists always are.
+   */
   readonly granular?: boolean
-  /** Published as a value of any type, and not as an object. */
+  /** Whether the type is published without a type instead of as an object. */
   readonly untyped?: boolean
-  /** The members of its objects stay in the order in which they were sent. */
+  /** Whether the members of objects keep the order in which they were sent. */
   readonly asSent?: boolean
-  /** What is published of its fields, for one that is read elsewhere; in Protobuf the message that it is. */
+  /** The published fields of a type that is decoded elsewhere. In Protobuf, the fields of its message. */
   readonly described?: (vendor: Vendor) => ObjectSchema
-  /** What its description or its alternatives do not know is left out when it is read; else it is kept as it is. */
+  /**
+   * Whether decoding drops members that are in neither the description nor the alternatives. Otherwise they are kept.
+   */
   readonly pruned?: boolean
-  /** In Protobuf a message with a field for each form that the value may have, and not JSON in bytes. */
+  /** In Protobuf, a message with one field per possible form of the value, instead of JSON in bytes. */
   readonly alternatives?: Alternatives
 }
 
-/** The fields of the forms: `true` or `false`, a list, or an object of this type. */
+/** The Protobuf fields of the forms: a boolean, a list, or an object of this type. */
 export interface Alternatives {
   readonly boolean?: number
   readonly list?: { readonly tag: number; readonly items: Schema }
   readonly object: { readonly tag: number; readonly schema: Schema }
 }
-/** Objects whose keys are chosen by users. */
+/** Objects with arbitrary keys. */
 export interface MapSchema<T = unknown> extends Typed<T> {
   readonly type: 'map'
   readonly values: Schema
   readonly key?: NameCheck
-  /** Owned and replaced as a whole by apply. */
+  /** Whether apply owns and replaces the map as a whole. */
   readonly atomic?: boolean
 }
 /** Lists. */
 export interface ListSchema<T = unknown> extends Typed<T> {
   readonly type: 'list'
   readonly items: Schema
-  /** How apply sees the list: one value, a set of scalars, or a map by the fields in `keys`. */
+  /** How apply treats the list: as an atomic value, as a set of scalars, or as a map keyed by the fields in `keys`. */
   readonly list: 'atomic' | 'set' | 'map'
   readonly keys?: readonly string[]
-  /** Elements of a set or keyed list that occur twice are refused; else that is left to the rules of the kind. */
+  /** Whether duplicates in a set or keyed list are rejected. Otherwise the rules of the kind decide. */
   readonly unique?: boolean
-  /** How a strategic merge patch sees it: replaced, or merged by `mergeKey` (scalars: by value). */
+  /** How a strategic merge patch treats the list: replace it, or merge it by `mergeKey` (scalars by value). */
   readonly patch?: 'merge' | 'replace'
   readonly mergeKey?: string
-  /** In Protobuf a message whose field 1 are the elements. So is every list in a map, which needs no word. */
+  /** In Protobuf, a message whose field 1 contains the elements. Lists in maps are always wrapped. */
   readonly wrapped?: boolean
-  /** Published, so that clients who merge say in a patch which keys of an element are left, and drop all others. */
+  /** Published so that clients list in a patch which keys of an element to retain, and all others are dropped. */
   readonly retainKeys?: boolean
 }
 /** Objects with known fields. */
@@ -162,38 +167,40 @@ export interface ObjectSchema<T = unknown> extends Typed<T>, Named {
   readonly type: 'object'
   readonly fields: Fields
   readonly atomic?: boolean
-  /** Fields that are not described are kept, not pruned. */
+  /** Whether unknown fields are preserved instead of pruned. */
   readonly open?: boolean
-  /** A whole object inside a custom one: it has a type and metadata of its own. */
+  /** Whether this is a complete object embedded in a custom resource, with its own type and metadata. */
   readonly embedded?: boolean
-  /** Fields of which exactly one must be there. */
+  /** Exactly one of these fields must be set. */
   readonly choice?: Choice
-  /** The fields that are not judged, given the others: a fault elsewhere leaves nothing to say of them. */
+  /** Returns the fields to skip in validation because an error elsewhere makes them meaningless. */
   leavesUnjudged?(value: T): readonly string[]
-  /** Its fields are kept as they are, whatever the rules of their types say. */
+  /** Whether the rules of the field types are not applied. */
   readonly unjudged?: boolean
-  /** How it is published, where that is not by its fields: a user's schema is, as its author wrote it. */
+  /** Publishes the type in a custom form, such as a user-defined schema as its author wrote it. */
   readonly publish?: Publish
-  /** Where faults of the fields are reported, if that is not where the object is. */
+  /** Returns the path at which errors of the fields are reported, if it differs from that of the object. */
   faultsAt?(path: FieldPath): FieldPath
-  /** Defaults that depend on sibling fields. Changes the value, which is freshly decoded. */
+  /** Applies defaults that depend on sibling fields. Modifies the newly decoded value in place. */
   fill?(value: T, context: RuleContext): void
 }
 
-/** Writes a type for a document of OpenAPI. */
+/** Writes a type for an OpenAPI document. */
 export type Publish = (publishing: Publishing) => JsonObject
 
-/** What `Publish` has at hand. */
+/** Context of `Publish`. */
 export interface Publishing {
   readonly version: 2 | 3
-  /** Writes a field whose type is published under a name of its own. */
+  /** Writes a field whose type is published under a name. */
   readonly writeField: (field: Field) => JsonObject
 }
 
-/** The first of these fields that is there, in this order, is the one that counts; further ones are refused unseen. */
+/**
+ * A choice of one field. The first field of `among` that is set counts; further ones are rejected without validation.
+ */
 export interface Choice {
   readonly among: readonly string[]
-  /** What one of them is called in messages: `volume type`. */
+  /** The noun for one of the fields in error messages, such as `volume type`. */
   readonly noun: string
 }
 
@@ -202,30 +209,30 @@ export interface Field<T = unknown> {
   readonly schema: Schema<T>
   /** The Protobuf field number. */
   readonly tag: number
-  /** The number of the Protobuf message that holds the field, where JSON has it flat in the object itself. */
+  /** The field number of the nested Protobuf message that contains the field, if JSON has it inline. */
   readonly within?: number
-  /** An absent or zero value is an error of validation. */
+  /** Whether validation rejects a missing or zero value. */
   readonly required: boolean
-  /** What the published description says of it where that differs from what validation and writing show. */
+  /** Overrides whether the field is published as required. */
   readonly published?: 'required' | 'optional'
   /**
-   * What happens to a zero value (`false`, `0`, `""`, empty list or map, empty object): `omit` drops it, as if it had
-   * not been sent; `keep` keeps one that was sent; `write` puts it there even if not sent.
+   * How a zero value (`false`, `0`, `""`, empty list, map or object) is handled: `omit` drops it as if it had not been
+   * sent, `keep` keeps it if it was sent, `write` adds it even if it was not sent.
    */
   readonly zero: 'omit' | 'keep' | 'write'
-  /** An empty list or map that was sent is dropped, but is noted for rules that need it: see `explicit-empty.ts`. */
+  /** Whether an empty list or map that was sent is recorded before it is dropped: see `explicit-empty.ts`. */
   readonly emptyCounts?: boolean
   readonly default?: Json
   /**
-   * How a strategic merge patch sees an object here, where it does not merge it: as one whole; or it merges it, and is
-   * told that clients who merge say which keys are left.
+   * How a strategic merge patch treats an object in this field: `replace` replaces it as a whole, `retainKeys` merges
+   * it and lets the patch list the keys to retain.
    */
   readonly patch?: 'replace' | 'retainKeys'
-  /** What the field is for, in a sentence or two. */
+  /** Purpose of the field in one or two sentences. */
   readonly doc?: string
 }
 
-/** Fields by their names. */
+/** Fields by name. */
 export interface Fields {
   readonly [name: string]: Field
 }
@@ -245,7 +252,7 @@ export interface FieldOptions {
   readonly doc?: string
 }
 
-/** Makes a field; `tag` is its Protobuf number. */
+/** Creates a field; `tag` is its Protobuf field number. */
 export function field<S extends Schema>(tag: number, schema: S, options: FieldOptions = {}): Field & { schema: S } {
   const zero = options.zero ?? (schema.type === 'object' ? 'keep' : 'omit')
   return {
@@ -261,12 +268,12 @@ export function field<S extends Schema>(tag: number, schema: S, options: FieldOp
   }
 }
 
-/** The same type where what it holds is not judged, since others complete it before it is used. */
+/** Returns the type without validation of its content, for values that are completed before use. */
 export function unjudged<T>({ check: _check, choice: _choice, ...schema }: ObjectSchema<T>): ObjectSchema<T> {
   return { ...schema, unjudged: true }
 }
 
-/** Fields that JSON has flat and Protobuf in a message of its own, under this number. */
+/** Marks fields that are inline in JSON but belong to a nested Protobuf message with this field number. */
 export function inlined<F extends Fields>(within: number, fields: F): F {
   return Object.fromEntries(Object.entries(fields).map(([name, inner]) => [name, { ...inner, within }])) as unknown as F
 }
@@ -275,7 +282,7 @@ type ListOptions =
   | { list?: 'atomic' | 'set'; unique?: boolean; patch?: 'merge'; wrapped?: boolean }
   | { list: 'map'; keys: readonly string[]; unique?: boolean; patch?: 'merge'; mergeKey?: string; retainKeys?: boolean }
 
-/** Makes schemas. */
+/** Constructors of schemas. */
 export const s = {
   string: (): StringSchema<string> => ({ type: 'string' }),
   oneOf: <const V extends string>(...values: readonly V[]): StringSchema<V> => ({ type: 'string', values }),

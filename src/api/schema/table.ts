@@ -1,4 +1,4 @@
-/** Tables of objects, for people: a view of any kind (`as=Table` in a media type) that is published nowhere. */
+/** Tables of objects for display: a representation of any kind (`as=Table` in a media type) that is not published. */
 import { listMeta } from './meta-types.ts'
 import { field, type ObjectSchema, type Schema, s } from './schema.ts'
 import { typeMeta } from './type-meta.ts'
@@ -18,7 +18,7 @@ const rowCondition = s.object({
   message: field(4, s.string()),
 })
 
-/** A row; `object` is the type of what it carries of its object. */
+/** Returns the schema of a row; `object` is the type of the object in the row. */
 export function tableRow(object: Schema): ObjectSchema {
   return s.object({
     cells: field(1, s.list(s.any())),
@@ -27,7 +27,7 @@ export function tableRow(object: Schema): ObjectSchema {
   })
 }
 
-/** The schema of a table whose rows carry these objects. */
+/** Returns the schema of a table with objects of this type. */
 export function tableOf(object: Schema): ObjectSchema {
   return s.object({
     ...typeMeta,

@@ -1,9 +1,9 @@
-/** RFC 3339 times, in and out: any offset is accepted, what is kept is UTC. */
+/** Parses and normalizes RFC 3339 times. Accepts any UTC offset and returns UTC. */
 const form = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(Z|[+-]\d\d:\d\d)$/
 
 /**
- * The time in UTC with whole seconds; undefined when it is not a time. One that is `micro` has six decimals, in what is
- * sent as in what is kept.
+ * Returns the time in UTC with whole seconds, or undefined if it is invalid. If `micro` is set, input and result have
+ * six decimals.
  */
 export function normalTime(text: string, micro: boolean): string | undefined {
   if (text.length > 40) return undefined
@@ -13,7 +13,7 @@ export function normalTime(text: string, micro: boolean): string | undefined {
   if (Number.isNaN(whole)) return undefined
   const iso = new Date(whole).toISOString()
   if (iso.length !== 24) return undefined
-  // Date.parse lets 31 February slide into March; an invalid date must not become another one.
+  // Date.parse turns 31 February into a day in March. Reject such dates instead.
   if (!isCalendarDay(Number(match[1]), Number(match[2]), Number(match[3]))) return undefined
   return `${iso.slice(0, 19)}${micro ? `.${match[7]}` : ''}Z`
 }

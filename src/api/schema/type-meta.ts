@@ -1,9 +1,9 @@
-/** The two fields that say what a document is. They are in its JSON only: in Protobuf the envelope carries them. */
+/** The fields that identify the type of an object. They exist only in JSON; in Protobuf the envelope contains them. */
 import { field, s } from './schema.ts'
 
-/** The two fields that say what type an object is. */
+/** The fields kind and apiVersion. */
 export const typeMeta = {
-  kind: field(0, s.string(), { doc: 'The kind of the object. It follows from the path and cannot change.' }),
+  kind: field(0, s.string(), { doc: 'Kind of the object, determined by the request path. Immutable.' }),
   apiVersion: field(0, s.string(), {
     doc: 'APIVersion defines the group and version of this representation of the object.',
   }),

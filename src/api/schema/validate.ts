@@ -1,6 +1,6 @@
 /**
- * Checks a decoded value against what its schema demands beyond types: required fields, listed values, map keys,
- * unique list elements, choices of one field among several, and the rules of its types.
+ * Validates a decoded value beyond its types: required fields, allowed values, map keys, unique list elements, choices
+ * of one field, and the rules of its types.
  */
 
 import { memoizeByObject } from '../../base/collections/memoize-by-object.ts'
@@ -27,7 +27,7 @@ import { matchesType } from './matches-type.ts'
 import { PresentFields } from './present-fields.ts'
 import type { Choice, Field, ListSchema, MapSchema, ObjectSchema, Schema } from './schema.ts'
 
-/** Most of a kind has no rules, and is not walked. */
+/** Reports whether a schema contains any rule. Parts without rules, the majority, are skipped. */
 const hasRules = containsSchema((schema) => {
   if (schema.check !== undefined || schema.lenient) return true
   switch (schema.type) {
@@ -50,7 +50,7 @@ interface CheckedField {
   readonly hasRules: boolean
 }
 
-/** The fields of an object that have something to be checked, in the order of the schema. */
+/** The fields of an object schema that need validation, in schema order. */
 const checkedFields = memoizeByObject(({ fields, choice }: ObjectSchema) => {
   const all: CheckedField[] = Object.entries(fields)
     .map(([name, field]) => ({ name, field, hasRules: hasRules(field.schema) }))
@@ -58,14 +58,14 @@ const checkedFields = memoizeByObject(({ fields, choice }: ObjectSchema) => {
   return new PresentFields(all, ({ field }) => field.required === true)
 })
 
-/** Returns everything that the schema finds wrong with a decoded value. */
+/** Returns all errors of a decoded value. */
 export function validate(schema: Schema, value: Json, context: RuleContext): FieldError[] {
   const validation = new Validation(context)
   validation.check(schema, value, '')
   return validation.errors
 }
 
-/** The same, with a yield where it can be interrupted. */
+/** Like `validate`, but yields wherever it can be interrupted. */
 export function* validateSteps(schema: Schema, value: Json, context: RuleContext): Generator<void, FieldError[]> {
   const validation = new Validation(context)
   yield* validation.checkSteps(schema, value, '')
@@ -73,11 +73,11 @@ export function* validateSteps(schema: Schema, value: Json, context: RuleContext
 }
 
 class Validation {
-  /** What was found so far, in the order of the schema. */
+  /** Errors found so far, in schema order. */
   readonly errors: FieldError[] = []
   readonly #context: RuleContext
   readonly #effort: Effort = { isClean: () => this.errors.length === 0, steps: 0, began: undefined, spent: false }
-  /** The words of faults that are reported once. */
+  /** Texts of the errors that are reported only once. */
   readonly #reported = new Set<string>()
 
   constructor(context: RuleContext) {
@@ -90,7 +90,7 @@ class Validation {
     this.#checkWhole(schema, value, path)
   }
 
-  /** Takes large values apart; what is not large is checked at once. */
+  /** Validates a large value in steps, and any other value at once. */
   *checkSteps(schema: Schema, value: Json, path: FieldPath): Generator<void, void> {
     if (!this.#isLookedAt(schema)) return
     if (!isLarge(value)) return this.check(schema, value, path)
@@ -99,7 +99,7 @@ class Validation {
     yield* this.#checkWholeSteps(schema, value, path)
   }
 
-  /** Others have their turn. What they do in it is no effort for this value. */
+  /** Yields to other requests. The time they take does not count as effort for this value. */
   *#rest(): Generator<void, void> {
     if (this.#effort.began === undefined) return yield
     const before = threadMicroseconds()
@@ -111,7 +111,7 @@ class Validation {
     return hasRules(schema) && this.errors.length < maxFaults
   }
 
-  /** Whether the parts of a value are to be looked into. One of another type than its schema's is reported. */
+  /** Reports whether the parts of a value are to be validated. A value of the wrong type is reported as an error. */
   #hasJudgedParts(schema: Schema, value: Json, path: FieldPath): boolean {
     if (!schema.lenient || schema.anyType || matchesType(schema, value))
       return value !== null && !schema.skipsParts?.(value)
@@ -120,7 +120,7 @@ class Validation {
     return false
   }
 
-  /** The rule of the type itself, once its parts are judged. */
+  /** Applies the rule of the type itself, after its parts were validated. */
   #checkWhole(schema: Schema, value: Json, path: FieldPath): void {
     const found = this.#askRule(schema, value, path)
     this.#report(Array.isArray(found) ? found : runToCompletion(found))
@@ -170,7 +170,7 @@ class Validation {
     }
   }
 
-  /** Of what is large, which is an object, a map or a list. */
+  /** Validates a large value: an object, a map or a list. */
   *#checkTypeSteps(schema: Schema, value: Json, path: FieldPath): Generator<void, void> {
     if (schema.type === 'map' && isObject(value)) yield* this.#checkMapSteps(schema, value, path)
     else if (schema.type === 'list' && Array.isArray(value)) yield* this.#checkListSteps(schema, value, path)
@@ -193,7 +193,10 @@ class Validation {
     this.#checkChosen(judged)
   }
 
-  /** The value of a field where that is to be looked into. Whether it may be there, or must be, is said here. */
+  /**
+   * Returns the value of a field if it needs validation. Reports a missing required field and a forbidden second
+   * choice.
+   */
   #partOf(judged: JudgedObject, checked: CheckedField): Json | undefined {
     const { value, path, choice, chosen, unjudged } = judged
     const { name, field, hasRules } = checked
@@ -229,7 +232,7 @@ class Validation {
     }
   }
 
-  /** Gives the place of what is under the key. */
+  /** Validates the key and returns the path of its value. */
   #checkKey(schema: MapSchema, key: string, path: FieldPath): FieldPath {
     const place = schema.lenient ? child(path, key) : at(path, key)
     for (const text of schema.key?.(key) ?? []) this.errors.push(invalid(place, key, text))
@@ -261,12 +264,12 @@ class Validation {
   }
 }
 
-/** An object whose fields are judged. */
+/** An object whose fields are being validated. */
 interface JudgedObject {
   readonly value: JsonObject
   readonly path: FieldPath
   readonly choice: Choice | undefined
-  /** Those that it has of the fields that it may have one of. */
+  /** The fields of the choice that are set. */
   readonly chosen: readonly string[]
   readonly unjudged: readonly string[] | undefined
 }
@@ -286,12 +289,12 @@ function isMissing(item: Json | undefined): boolean {
   return item === undefined || item === '' || item === null
 }
 
-/** An empty text that is always written was not sent; any other is one that was. */
+/** Reports whether an empty string was added by the decoder because the field is always written. */
 function isUnsent(item: Json, field: Field): boolean {
   return item === '' && field.zero === 'write'
 }
 
-/** What makes an element of a set or keyed list itself, as a string to compare. */
+/** Returns the identity of an element of a set or keyed list, as a string for comparison. */
 function identityOf(schema: ListSchema, item: Json): string {
   if (schema.list === 'set' || !isObject(item)) return textOf(item)
   return textOf(schema.keys?.map((key) => own(item, key) ?? null) ?? [])
