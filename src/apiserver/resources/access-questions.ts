@@ -1,6 +1,7 @@
 /**
- * What people ask about rights beyond yes and no, each a permission of its own: `whoamis` tells who one is,
- * `accessexplanations` why something is allowed or not, `whocans` everybody who may do it.
+ * Questions about permissions that need more than yes or no. Each is a separate resource with its own permission:
+ * `whoamis` returns the identity of the caller, `accessexplanations` explains a decision, `whocans` lists everyone who
+ * may perform an action.
  */
 
 import { accessExplanation } from '../../api/kinds/ops/access-explanation.ts'
@@ -16,14 +17,17 @@ import { attributesOf, type ReviewParts, userOf } from './access-reviews.ts'
 
 export function accessQuestions(parts: ReviewParts): Endpoint[] {
   return [
-    question(whoAmI, 'Returns the requesting user.', ({ object, user }) => ({ ...object, status: statusOf(user) })),
+    question(whoAmI, 'Returns the identity of the requesting user.', ({ object, user }) => ({
+      ...object,
+      status: statusOf(user),
+    })),
     question(accessExplanation, 'Explains why an action is allowed or denied.', async ({ object, user }) => {
       const { spec = {} } = object
       const { user: name = '', groups = [] } = spec
       const about = name === '' && groups.length === 0 ? user : userOf(spec)
       return { ...object, status: await explain(parts, about, attributesOf(spec)) }
     }),
-    question(whoCan, 'Lists the subjects that may do something.', async ({ object }) => {
+    question(whoCan, 'Lists the subjects that may perform an action.', async ({ object }) => {
       const { spec = {} } = object
       return { ...object, status: await listHolders(parts, attributesOf(spec)) }
     }),
@@ -63,7 +67,7 @@ function tell({ rule, binding, lacks }: NearRule) {
   return { rule: rule.stored, ...pathsOf(binding), lacks: [...lacks] }
 }
 
-/** `ClusterRole/view`, `RoleBinding/default/readers` */
+/** Formats paths such as `ClusterRole/view` and `RoleBinding/default/readers`. */
 function pathsOf({ kind, namespace, name, role }: Binding) {
   return { role: `${role.kind}/${role.name}`, binding: [kind, namespace, name].filter((part) => part !== '').join('/') }
 }
@@ -85,7 +89,7 @@ async function listHolders({ access }: ReviewParts, attributes: ResourceAttribut
     incomplete: full,
     notes: [
       `members of ${superusers} may do everything; other modes than RBAC may allow more`,
-      ...(full ? [`only the first ${maxHolders} are told`] : []),
+      ...(full ? [`only the first ${maxHolders} subjects are listed`] : []),
     ],
   }
 }

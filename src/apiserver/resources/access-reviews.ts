@@ -1,7 +1,7 @@
 /**
- * The access reviews: may somebody do this? Answered by the same authorizer that decides on requests, as it would
- * decide now. `subjectaccessreviews` asks about anybody, `localsubjectaccessreviews` about anybody in one namespace,
- * and `selfsubjectaccessreviews` about who asks.
+ * The access reviews, which report whether a user may perform an action. The authorizer of the server decides, as it
+ * would for a request. `subjectaccessreviews` covers any user, `localsubjectaccessreviews` any user in one namespace,
+ * and `selfsubjectaccessreviews` the caller.
  */
 
 import type { Question, SubjectSpec } from '../../api/kinds/authorization/review.ts'
@@ -21,24 +21,28 @@ import type { Endpoint, EndpointRequest } from '../registry/catalogue/endpoint.t
 
 export interface ReviewParts {
   readonly vendor: Vendor
-  /** Asked when a review comes: what decides needs the catalogue, which needs the endpoints. */
+  /** Called lazily, because authorization needs the catalogue and the catalogue needs the endpoints. */
   readonly access: () => Access
 }
 
 export function accessReviews(parts: ReviewParts): Endpoint[] {
   return [
-    review(subjectAccessReview, 'Decides whether a user may do something.', async ({ object }) => {
+    review(subjectAccessReview, 'Decides whether a user may perform an action.', async ({ object }) => {
       const { metadata, spec } = object
       return { ...object, metadata, status: await decide(parts, userOf(spec ?? {}), spec ?? {}) }
     }),
-    review(localSubjectAccessReview, 'Decides whether a user may do something in a namespace.', async (request) => {
-      const { metadata, spec } = request.object
-      assertNamespace(request)
-      return { ...request.object, metadata, status: await decide(parts, userOf(spec ?? {}), spec ?? {}) }
-    }),
+    review(
+      localSubjectAccessReview,
+      'Decides whether a user may perform an action in a namespace.',
+      async (request) => {
+        const { metadata, spec } = request.object
+        assertNamespace(request)
+        return { ...request.object, metadata, status: await decide(parts, userOf(spec ?? {}), spec ?? {}) }
+      },
+    ),
     review(
       selfSubjectAccessReview,
-      'Decides whether the requesting user may do something.',
+      'Decides whether the requesting user may perform an action.',
       async ({ object, user }) => {
         const { metadata, spec } = object
         return { ...object, metadata, status: await decide(parts, user, spec ?? {}) }
@@ -51,7 +55,7 @@ function review<T>(kind: KindOf<T>, doc: string, answer: Endpoint<T>['answer']):
   return { kind, subresource: '', verbs: ['create'], type: undefined, admits: 'CREATE', doc, answer }
 }
 
-/** The user that a review asks about. */
+/** Returns the user that a review is about. */
 export function userOf({ user = '', uid = '', groups = [], extra = {} }: SubjectSpec): User {
   return { name: user, uid, groups, extra: new Map(Object.entries(extra)) }
 }
@@ -61,7 +65,7 @@ async function decide({ access }: ReviewParts, user: User, question: Question) {
   return statusOf(decision)
 }
 
-/** Exactly one of the two is there. */
+/** Returns the attributes of the action. Exactly one of the two fields is set. */
 export function attributesOf(question: Question): ResourceAttributes | PathAttributes {
   const { resourceAttributes: asked, nonResourceAttributes: path } = question
   if (asked === undefined) return { resource: false, verb: path?.verb ?? '', path: path?.path ?? '' }
@@ -78,7 +82,7 @@ function statusOf({ verdict, reason }: Decision) {
   }
 }
 
-/** The question is about the namespace that the caller may ask about. */
+/** Requires the namespace of the request, for which the caller is authorized. */
 function assertNamespace({ object, namespace }: EndpointRequest<SubjectAccessReview>): void {
   const asked = object.spec?.resourceAttributes?.namespace ?? ''
   if (asked !== namespace) throw badRequest(`spec.resourceAttributes.namespace must match namespace: ${namespace}`)

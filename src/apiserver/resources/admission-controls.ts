@@ -1,4 +1,6 @@
-/** `admissioncontrols`: the built-in admission controls in the order in which they run, and which of them are enabled here. */
+/**
+ * `admissioncontrols`: the built-in admission controls in execution order, and whether they are enabled on this server.
+ */
 
 import { admissionControl } from '../../api/kinds/ops/admission-control.ts'
 import { notFound } from '../../api/model/api-error.ts'
@@ -8,7 +10,7 @@ import type { Endpoint } from '../registry/catalogue/endpoint.ts'
 
 export interface AdmissionControlParts {
   readonly vendor: Vendor
-  /** In the order in which they run; known once the server has made them. */
+  /** Returns the controls in execution order. Available once the server has created them. */
   readonly controls: () => readonly ControlState[]
 }
 
@@ -21,7 +23,7 @@ export function admissionControls({ vendor, controls }: AdmissionControlParts): 
     verbs: ['get', 'list'],
     type: undefined,
     admits: undefined,
-    doc: 'Shows the built-in admission controls, and which of them are enabled on this server.',
+    doc: 'Lists the built-in admission controls and whether they are enabled on this server.',
     answer: ({ verb, name }) => {
       const all = controls().map(describe)
       if (verb === 'list') return { apiVersion, kind: `${kind}List`, metadata: {}, items: all }

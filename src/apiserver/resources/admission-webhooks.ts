@@ -1,4 +1,4 @@
-/** `admissionwebhooks`: the admission webhooks that this server calls, with the state of their breakers here. */
+/** `admissionwebhooks`: the admission webhooks that this server calls, with the state of their circuit breakers. */
 
 import { admissionWebhook } from '../../api/kinds/ops/admission-webhook.ts'
 import { notFound } from '../../api/model/api-error.ts'
@@ -22,7 +22,7 @@ export function admissionWebhooks({ vendor, webhooks }: AdmissionWebhookParts): 
     verbs: ['get', 'list'],
     type: undefined,
     admits: undefined,
-    doc: 'Shows the admission webhooks that this server calls, and the state of their circuit breakers.',
+    doc: 'Lists the admission webhooks that this server calls, with the state of their circuit breakers.',
     answer: ({ verb, name }) => {
       if (verb === 'list') return { apiVersion, kind: `${kind}List`, metadata: {}, items: webhooks().map(describe) }
       const found = webhooks().find((webhook) => nameOf(webhook) === name)
@@ -32,7 +32,7 @@ export function admissionWebhooks({ vendor, webhooks }: AdmissionWebhookParts): 
   }
 }
 
-/** `validating:policy:pods.policy.example.com` */
+/** Returns a name such as `validating:policy:pods.policy.example.com`. */
 function nameOf({ phase, configuration, name }: Webhook): string {
   return `${phase}:${configuration}:${name}`
 }

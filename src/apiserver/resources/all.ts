@@ -1,4 +1,7 @@
-/** The only list of endpoints: what is answered without being stored. Adding one is its file, its test and a line here. */
+/**
+ * The list of all endpoints, which answer requests without storing objects. To add one, write its file and test, and
+ * add a line here.
+ */
 import type { Lookup, StoredType } from '../../api/model/lookup.ts'
 import type { Endpoint } from '../registry/catalogue/endpoint.ts'
 import type { Resource } from '../registry/catalogue/resource.ts'
@@ -33,15 +36,15 @@ export interface EndpointParts
     WebhookPreviewParts,
     HistoryParts {
   readonly lookup: Lookup
-  /** The ways to nodes and pods. */
+  /** Connections to nodes and pods. */
   readonly ways: WaysToNodes
-  /** The stored kinds, for those who write to them. */
+  /** Returns a stored kind, for endpoints that write to it. */
   readonly stored: (type: StoredType) => Resource
-  /** The parts that the server relies on. */
+  /** The components on which the server depends. */
   readonly components: readonly Component[]
 }
 
-/** Every endpoint. */
+/** Returns all endpoints. */
 export function allEndpoints(parts: EndpointParts): Endpoint[] {
   const { lookup, ways, components } = parts
   return [

@@ -1,8 +1,8 @@
 /**
- * The addresses that this server connects to because a Node's or a Pod's status names them. Refused by default: addresses of
- * this machine, on every port; addresses of the local link and of metadata services, where clouds hand out credentials; and
- * IPv6 addresses that stand for an IPv4 address. `--allowed-proxy-cidrs` allows ranges of these; it never allows the
- * server's own port, and an IPv6 address that stands for a refused IPv4 address is refused within an allowed range too.
+ * Decides which addresses from the status of Nodes and Pods this server may connect to. Rejected by default: addresses
+ * of this machine, on every port; link-local addresses and metadata services, where clouds hand out credentials; IPv6
+ * addresses that embed an IPv4 address. `--allowed-proxy-cidrs` allows ranges of these, but never the port of this
+ * server. An IPv6 address that embeds a rejected IPv4 address stays rejected even within an allowed range.
  */
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
@@ -11,17 +11,17 @@ import { type IpAddress, type IpRange, isWithin, parseIp, parseRange } from '../
 import { CallError } from '../outbound/call-error.ts'
 import type { Address } from '../outbound/service-address.ts'
 
-/** What the policy goes by. */
+/** Configuration of the policy. */
 export interface AddressPolicyParts {
-  /** Ranges that a flag allows. */
+  /** Ranges allowed by a flag. */
   readonly allowed: readonly IpRange[]
-  /** Where this server listens; undefined before it does. */
+  /** Returns the address on which this server listens, or undefined before it listens. */
   readonly ownAddress: () => Address | undefined
-  /** Further addresses of this server; '' for none. */
+  /** The advertised address of this server; empty if none. */
   readonly advertised: string
 }
 
-/** Loopback, unspecified and "this network" addresses: the kernel keeps all of these on the machine. */
+/** Loopback, unspecified and "this network" addresses: the kernel routes all of them to the machine itself. */
 const thisMachine = rangesOf('0.0.0.0/8', '127.0.0.0/8', '::/128', '::1/128')
 
 const refused = [
@@ -29,8 +29,8 @@ const refused = [
   ...rangesOf('169.254.0.0/16', 'fe80::/10'),
   // Multicast, reserved and broadcast.
   ...rangesOf('224.0.0.0/4', '240.0.0.0/4', 'ff00::/8'),
-  // Metadata and host services: Alibaba, Azure, Oracle (with all of IETF's protocol assignments), Amazon, Google, Scaleway,
-  // Akamai; and site-local addresses, which are no longer used.
+  // Metadata and host services: Alibaba, Azure, Oracle (with all IETF protocol assignments), Amazon, Google, Scaleway,
+  // Akamai. Also the deprecated site-local addresses.
   ...rangesOf('100.100.100.200/32', '168.63.129.16/32', '192.0.0.0/24'),
   ...rangesOf('fd00:ec2::/32', 'fd20:ce::/32', 'fd00:42::/32'),
   ...rangesOf('fd00:c1::/32', 'fd00:a9fe:a9fe::/48', 'fd00:100::/32', 'fec0::/10'),
@@ -38,37 +38,37 @@ const refused = [
 
 interface Embedding {
   readonly contains: (number: bigint) => boolean
-  /** The IPv4 addresses that such an address may stand for. */
+  /** Returns the IPv4 addresses that such an address may embed. */
   readonly embedded: (number: bigint) => readonly bigint[]
 }
 
 const lowBits = (number: bigint) => [number & 0xffffffffn]
 
-/** IPv6 addresses that a machine or a router turns into IPv4 ones. */
+/** IPv6 addresses that a machine or router translates to IPv4. */
 const embeddings: readonly Embedding[] = [
   // IPv4-compatible (::/96) and IPv4-translated (::ffff:0:0:0/96).
   { contains: (number) => number >> 32n === 0n && number > 1n, embedded: lowBits },
   { contains: (number) => number >> 32n === 0xffff0000n, embedded: lowBits },
-  // NAT64, with its well-known prefix and with the one for local use.
+  // NAT64, with the well-known prefix and the prefix for local use.
   { contains: within('64:ff9b::/96'), embedded: lowBits },
   {
     contains: within('64:ff9b:1::/48'),
     embedded: (number) => [...lowBits(number), (((number >> 64n) & 0xffffn) << 16n) | ((number >> 40n) & 0xffffn)],
   },
-  // 6to4 and Teredo, which has the address of its server too.
+  // 6to4 and Teredo. Teredo also embeds the address of its server.
   { contains: within('2002::/16'), embedded: (number) => [(number >> 80n) & 0xffffffffn] },
   {
     contains: within('2001::/32'),
     embedded: (number) => [~number & 0xffffffffn, (number >> 64n) & 0xffffffffn],
   },
-  // ISATAP, below any prefix.
+  // ISATAP, with any prefix.
   {
     contains: (number) => [0x5efen, 0x2005efen].includes((number >> 32n) & 0xffffffffn),
     embedded: lowBits,
   },
 ]
 
-/** Decides which addresses of nodes and pods may be connected to. */
+/** Decides which addresses of nodes and pods the server may connect to. */
 export class AddressPolicy {
   readonly #parts: AddressPolicyParts
 
@@ -80,14 +80,14 @@ export class AddressPolicy {
     const family = isIP(address)
     const ip = parseIp(address)
     if (family === 0 || ip === undefined) return false
-    // An IPv4 address that is written as an IPv6 one (::ffff:a.b.c.d) has a spelling of its own to be allowed by.
+    // Rejects IPv4-mapped IPv6 addresses (::ffff:a.b.c.d): the IPv4 notation must be used.
     if (family === 6 && ip.family === 'IPv4') return false
     return this.#isAllowedIp(ip, port)
   }
 
   /**
-   * The address of a host, by which it is to be connected to: resolved once, so that what was checked is what is used.
-   * Throws CallError where it may not be connected to, or does not exist.
+   * Returns the IP address of a host. Connecting by this address ensures that the checked address is the one used.
+   * Throws CallError if the address is not allowed or the host does not exist.
    */
   async resolve(host: string, port: number): Promise<string> {
     const addresses = isIP(host) === 0 ? await resolve(host) : [host]
@@ -118,7 +118,7 @@ export class AddressPolicy {
   }
 }
 
-/** The message for an address that may not be connected to. */
+/** The error message for an address that is not allowed. */
 export const notAllowed =
   'address not allowed: it is of this machine, of the local link, of a metadata service or an IPv4 address within IPv6 (--allowed-proxy-cidrs)'
 

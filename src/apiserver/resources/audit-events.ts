@@ -1,4 +1,4 @@
-/** `auditevents`: the requests that this server has recorded lately, the newest first. */
+/** `auditevents`: the recent requests that this server recorded, newest first. */
 
 import { isObject, type Json, type JsonObject, own } from '../../api/json/json.ts'
 import { auditEvent } from '../../api/kinds/ops/audit-event.ts'
@@ -8,7 +8,7 @@ import type { Endpoint } from '../registry/catalogue/endpoint.ts'
 
 export interface AuditEventParts {
   readonly vendor: Vendor
-  /** Their texts, from the oldest to the newest. */
+  /** Returns the events as JSON texts, oldest first. */
   readonly recentEvents: () => readonly string[]
 }
 
@@ -21,7 +21,7 @@ export function auditEvents({ vendor, recentEvents }: AuditEventParts): Endpoint
     verbs: ['get', 'list'],
     type: undefined,
     admits: undefined,
-    doc: 'Shows the requests that this server has recorded lately.',
+    doc: 'Lists the recent requests that this server recorded.',
     answer: ({ verb, name }) => {
       const all = recentEvents()
       if (verb === 'list')
@@ -60,7 +60,7 @@ function describe(text: string) {
   }
 }
 
-/** `deployments.apps/scale` */
+/** Returns a name such as `deployments.apps/scale`. */
 function resourceIn(reference: JsonObject): string {
   const [resource, group, subresource] = ['resource', 'apiGroup', 'subresource'].map((key) => textIn(reference, key))
   return `${resource}${group && `.${group}`}${subresource && `/${subresource}`}`

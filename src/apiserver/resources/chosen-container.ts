@@ -1,13 +1,16 @@
-/** Which container of a pod a request means, and which node the pod is on. */
+/** Determines the container and the node to which a pod request refers. */
 import type { Pod } from '../../api/kinds/core/pod.ts'
 import { badRequest } from '../../api/model/api-error.ts'
 
-/** The node that a pod is on; '' before it is on any. */
+/** Returns the node of a pod; empty if the pod is not scheduled. */
 export function nodeOf({ spec }: Pod): string {
   return spec?.nodeName ?? ''
 }
 
-/** The one that is asked for; of a pod with one container that one. Any other pod must be asked for one of its own. */
+/**
+ * Returns the requested container, or the only container of the pod. Throws if the container does not exist, or if no
+ * name is given and the pod has several containers.
+ */
 export function chooseContainer({ metadata, spec }: Pod, wanted: string): string {
   const { initContainers = [], containers = [], ephemeralContainers = [] } = spec ?? {}
   const names = [...initContainers, ...containers, ...ephemeralContainers].map(({ name = '' }) => name)

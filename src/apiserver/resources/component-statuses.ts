@@ -1,20 +1,20 @@
 /**
- * `componentstatuses`: whether the parts that this server relies on are well, each asked at this moment. There is one
- * that it knows of, its store; whoever else is part of the cluster, such as a scheduler, does not tell it.
+ * `componentstatuses`: the health of the components on which this server depends, checked on each request. The store is
+ * the only one: other cluster components, such as the scheduler, do not report to the server.
  */
 import { type ComponentStatus, componentStatus } from '../../api/kinds/core/component-status.ts'
 import { notFound } from '../../api/model/api-error.ts'
 import type { ApiObject } from '../../api/model/object.ts'
 import type { Endpoint } from '../registry/catalogue/endpoint.ts'
 
-/** A part of the server, by the name that it is shown under. */
+/** A component of the server. */
 export interface Component {
   readonly name: string
-  /** What is wrong with it; undefined when it is well. */
+  /** Returns the problem of the component, or undefined if it is healthy. */
   readonly check: () => string | undefined | Promise<string | undefined>
 }
 
-/** As Statuses name them. */
+/** The resource as Status objects name it. */
 const componentsRef = { group: '', plural: 'componentstatuses' }
 
 export function componentStatuses(components: readonly Component[]): Endpoint {
@@ -24,7 +24,7 @@ export function componentStatuses(components: readonly Component[]): Endpoint {
     verbs: ['get', 'list'],
     type: undefined,
     admits: undefined,
-    doc: 'Reports whether the components that the server relies on are healthy.',
+    doc: 'Reports the health of the components on which the server depends.',
     answer: ({ verb, name }) => (verb === 'list' ? listAll(components) : showOne(components, name)),
   }
 }

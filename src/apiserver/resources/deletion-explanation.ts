@@ -1,7 +1,7 @@
 /**
- * `deletionexplanations`: what the deletion of an object waits for: finalizers, dependents, a grace period, and what a
- * namespace still holds. The caller must be permitted to get the object; only dependents that the caller may list are
- * named. The caches of this server are all that is looked at.
+ * `deletionexplanations`: reports what blocks the deletion of an object: finalizers, dependents, a grace period or the
+ * content of a namespace. The caller must have permission to get the object, and sees only dependents that the caller
+ * may list. The answer comes entirely from the caches of this server.
  */
 
 import {
@@ -27,7 +27,7 @@ export function deletionExplanation(parts: VisibleTypesParts): Endpoint {
     verbs: ['create'],
     type: undefined,
     admits: 'CREATE',
-    doc: 'Reports what the deletion of an object waits for.',
+    doc: 'Reports what blocks the deletion of an object.',
     answer: async ({ object, user }) => {
       const { spec = {} } = object as DeletionExplanation
       return { ...object!, status: await explain(parts, spec, user) }
@@ -68,7 +68,9 @@ async function explain(
 
 type Dependent = NonNullable<NonNullable<DeletionExplanation['status']>['dependents']>[number]
 
-/** The objects that name this one as their owner. Those of an object in a namespace are there too. */
+/**
+ * Returns the objects that list this one as their owner. Dependents of a namespaced object are in the same namespace.
+ */
 async function dependentsOf(
   parts: VisibleTypesParts,
   { metadata: { uid = '', namespace } }: ApiObject,
@@ -82,7 +84,7 @@ async function dependentsOf(
     for (const slice of type.cache.slices({ namespace: isNamespaced ? namespace : undefined }))
       for (const stored of slice) {
         if (pace.charge(4)) await pace.yieldIfDue()
-        // Parsing each object would take ten times as long as a search for the UID.
+        // Parsing each object would take ten times as long as searching for the UID.
         if (!stored.json.includes(uid)) continue
         const dependent = dependentIn(type, stored, uid)
         if (dependent !== undefined && (await visible.mayList(type, stored.namespace))) found.push(dependent)
@@ -103,7 +105,7 @@ function dependentIn(type: Resource, stored: StoredJson, uid: string): Dependent
   }
 }
 
-/** The deletionTimestamp is when a grace period ends, not when it began. */
+/** Subtracts the grace period, because deletionTimestamp is the end of it. */
 function beganAt({ metadata: { deletionTimestamp, deletionGracePeriodSeconds = 0 } }: ApiObject): string | undefined {
   if (deletionTimestamp === undefined) return undefined
   return timestamp(Date.parse(deletionTimestamp) - deletionGracePeriodSeconds * 1000)
@@ -118,7 +120,10 @@ function reasonsOf(object: ApiObject, dependents: readonly Dependent[]) {
   return [
     ...finalizers.map((finalizer) => ({ finalizer, message: meaningOf(finalizer, dependents) })),
     ...(grace > 0 ? [{ message: `its containers may take until ${deletionTimestamp} to stop` }] : []),
-    ...(spec.finalizers ?? []).map((finalizer) => ({ finalizer, message: 'the content of the namespace goes first' })),
+    ...(spec.finalizers ?? []).map((finalizer) => ({
+      finalizer,
+      message: 'the content of the namespace must be deleted first',
+    })),
     ...(status.conditions ?? [])
       .filter(({ type = '', status }) => type.startsWith('Namespace') && status === 'True')
       .map(({ message = '' }) => ({ message })),
@@ -136,7 +141,7 @@ function meaningOf(finalizer: string, dependents: readonly Dependent[]): string 
   if (finalizer === 'foregroundDeletion')
     return `the garbage collector deletes its dependents first; ${blocking} block it`
   if (finalizer === 'orphan')
-    return `the garbage collector takes it out of the owners of its dependents first; ${dependents.length} name it`
+    return `the garbage collector removes it from the owner references of its ${dependents.length} dependents first`
   if (finalizer.endsWith('/pvc-protection')) return 'no Pod may use the claim'
   if (finalizer.endsWith('/pv-protection')) return 'no claim may be bound to the volume'
   return 'the controller that set this finalizer must remove it'

@@ -1,4 +1,7 @@
-/** `nodes/proxy`: a request to the agent of a node, as this server's own, or to another port of its machine. */
+/**
+ * `nodes/proxy`: proxies a request to the agent of a node with the credentials of this server, or to another port of
+ * the node.
+ */
 import { node } from '../../api/kinds/core/node.ts'
 import { badRequest } from '../../api/model/api-error.ts'
 import type { Endpoint } from '../registry/catalogue/endpoint.ts'
@@ -16,7 +19,7 @@ export function nodeConnections(ways: WaysToNodes): Endpoint[] {
       type: undefined,
       admits: 'CONNECT',
       connects: { kind: 'NodeProxyOptions', options: { path: 'text' }, takesPath: true },
-      doc: 'Passes a request on to the agent of a Node.',
+      doc: 'Proxies a request to the agent of a Node.',
       answer: async (request) => {
         const name = proxiedName(request.name, 'node')
         const found = await ways.node(name)

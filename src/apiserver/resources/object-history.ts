@@ -1,4 +1,4 @@
-/** `objecthistories`: the changes of an object with who made them, from the journal of the store. */
+/** `objecthistories`: the changes of an object and their authors, from the journal of the store. */
 
 import { isObject, type Json } from '../../api/json/json.ts'
 import { type JsonChange, pathText } from '../../api/json/json-changes.ts'
@@ -15,7 +15,7 @@ import type { VisibleTypesParts } from './visible-types.ts'
 const limits = { default: 20, max: 100 }
 
 export interface HistoryParts extends VisibleTypesParts {
-  /** Whether values of Secrets are kept and shown. */
+  /** Whether values of Secrets are recorded and shown. */
   readonly showsSecrets: boolean
 }
 
@@ -26,7 +26,7 @@ export function objectHistory(parts: HistoryParts): Endpoint {
     verbs: ['create'],
     type: undefined,
     admits: 'CREATE',
-    doc: 'Reports who changed an object, when, and what.',
+    doc: 'Lists who changed an object, when and how.',
     answer: async ({ object, user }) => {
       const { spec = {} } = object as ObjectHistory
       return { ...object!, status: await answer(parts, spec, user) }
@@ -71,7 +71,7 @@ function shownChange(change: PastChange, { life }: Kind, concealed: readonly str
     revision: formatVersion(revision),
     ...(time === undefined ? { beyond: true } : { time: new Date(time).toISOString() }),
     ...(note && { user: note.user, manager: note.manager, verb: note.verb, subresource: note.subresource }),
-    // The store itself says no more than when it was.
+    // The store records only the time of an expiration.
     ...(note === undefined && deleted && life.expires ? { verb: 'expire' } : {}),
     ...(note?.created ? { created: true } : {}),
     ...(object?.metadata.uid === undefined ? {} : { uid: object.metadata.uid }),
@@ -89,7 +89,10 @@ function shown({ path, before, after }: JsonChange) {
   }
 }
 
-/** The places that the writer noted; of all others what is known, as long as it is not secret. */
+/**
+ * Returns the changes without confidential values: the paths that the writer recorded, and the changes of all other
+ * fields.
+ */
 function withoutValues({ note, changes = [] }: PastChange, concealed: readonly string[]) {
   const isSecret = ({ path: [first] }: JsonChange) =>
     first === undefined || ('member' in first && concealed.includes(first.member))
@@ -99,14 +102,14 @@ function withoutValues({ note, changes = [] }: PastChange, concealed: readonly s
   ]
 }
 
-/** A place as notes have it: a field and, after the first dot, a key of it. */
+/** Converts a recorded path: a field and, after the first dot, one of its keys. */
 function concealedPlace(place: string) {
   const dot = place.indexOf('.')
   const steps = [{ member: place.slice(0, dot) }, { member: place.slice(dot + 1) }]
   return { path: pathText(steps), steps, concealed: true }
 }
 
-/** A change of something that annotations lie within. */
+/** Removes annotations from the values of a change. */
 function withoutQuotes({ path, before, after }: JsonChange): JsonChange {
   const drop = (value: Json | undefined): Json | undefined => {
     if (!isObject(value)) return value
@@ -116,7 +119,10 @@ function withoutQuotes({ path, before, after }: JsonChange): JsonChange {
   return { path, before: drop(before), after: drop(after) }
 }
 
-/** What clients note of an object's own content, as kubectl does in an annotation. */
+/**
+ * Reports whether a change is within annotations, which may repeat the object's content as kubectl's last-applied
+ * annotation does.
+ */
 function mayQuote({ path }: JsonChange): boolean {
   return path.some((step) => 'member' in step && step.member === 'annotations')
 }

@@ -1,13 +1,14 @@
 /**
- * Who may see the past of objects: whoever may see them now. Of an object that is there that is `get` of it; of one that
- * is gone, `get` of its whole type in that namespace, since no rule that names the object can mean it any more.
+ * Authorization for the history of objects. The history of an existing object requires `get` on that object. The
+ * history of a deleted object requires `get` on the whole type in its namespace, because rules that name the object may
+ * now refer to a different one.
  */
 import { forbiddenError, notFound } from '../../api/model/api-error.ts'
 import { shownName, type User } from '../../api/model/user.ts'
 import { keyOf, type Resource, waitForCaches } from '../registry/catalogue/resource.ts'
 import { storedTypes, VisibleTypes, type VisibleTypesParts } from './visible-types.ts'
 
-/** What is asked about. */
+/** The objects whose history is requested. */
 export interface PastSubject {
   readonly group?: string | undefined
   readonly resource?: string | undefined
@@ -15,13 +16,13 @@ export interface PastSubject {
   readonly name?: string | undefined
 }
 
-/** What the caller may see of it: all incarnations of the name, or the one that is there. */
+/** What the caller may see: all objects that ever had the name, or only the existing one. */
 export interface PastAccess {
   readonly type: Resource
   readonly sees: 'all' | 'present'
 }
 
-/** Throws 404 for a type that is not served and 403 where the caller may not read. */
+/** Throws 404 if the type is not served, and 403 if the caller may not read it. */
 export async function pastAccess(
   parts: VisibleTypesParts,
   { group = '', resource = '', namespace = '', name = '' }: PastSubject,

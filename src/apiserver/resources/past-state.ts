@@ -1,4 +1,4 @@
-/** `paststates`: objects as they were at a revision or a time, from the journal of the store. */
+/** `paststates`: objects as of an earlier revision or time, from the journal of the store. */
 import { type PastState, pastState as stateKind } from '../../api/kinds/ops/past-state.ts'
 import { badRequest, forbiddenError, notFound } from '../../api/model/api-error.ts'
 import { asJson } from '../../api/model/object.ts'
@@ -19,7 +19,7 @@ export function pastState(parts: HistoryParts): Endpoint {
     verbs: ['create'],
     type: undefined,
     admits: 'CREATE',
-    doc: 'Reports how objects were at a revision or a time.',
+    doc: 'Returns objects as of an earlier revision or time.',
     answer: async ({ object, user }) => {
       const { spec = {} } = object as PastState
       return { ...object!, status: await answer(parts, spec, user) }
@@ -37,7 +37,7 @@ async function answer(parts: HistoryParts, spec: Spec, user: User) {
   const leave = type.historyReaders.enter(user.name)
   try {
     const revision = await revisionOf(type, spec)
-    // Whoever may see the present object alone is not shown another one of its name.
+    // A caller who may see only the existing object must not see an earlier object of the same name.
     if (sees === 'present' && revision < (await lastDeletion(type, { namespace, name }))) throw notFound(type, name)
     if (after !== '' && !after.startsWith(type.cache.prefix)) throw badRequest('spec.continue is not from an answer')
     const { items, next } = await pastObjects(type, {

@@ -1,6 +1,6 @@
 /**
- * `pods/binding`, and `bindings` which says the same in an older way: gives a pod its node, once. Of the rest of the
- * pod only annotations of the Binding are taken over, and that it is scheduled is noted in its status.
+ * `pods/binding`, and its older equivalent `bindings`: assigns a pod to a node, once. Otherwise only the annotations of
+ * the Binding are copied to the pod, and the PodScheduled condition is set.
  */
 import { type Binding, binding as kind } from '../../api/kinds/core/binding.ts'
 import { type Pod, pod } from '../../api/kinds/core/pod.ts'
@@ -50,7 +50,7 @@ async function bind({ stored }: PodBindingParts, request: EndpointRequest<Bindin
   const resource = stored(pods)
   const options = { namespace, subresource: 'binding', optionsKind: 'UpdateOptions', signal: abandoned() } as const
   const context = { ...ownWrite(resource, options), dryRun }
-  // Nobody owns what a Binding sets: it is no part of what somebody wants of the pod.
+  // No field manager owns the fields that a Binding sets, because they are not part of anyone's desired state.
   const named = namesVersion(sent)
   await updateObject(context, name, (previous) => ({ object: bound(previous, sent, resource), managed: true, named }))
   return successStatus(201)
@@ -79,7 +79,7 @@ function bound(previous: Pod, sent: Binding, resource: Resource): Pod {
   }
 }
 
-/** Why the pod cannot be given a node. */
+/** Returns why the pod cannot be assigned to a node. */
 function obstacle({ metadata, spec = {} }: Pod): string | undefined {
   if (metadata.deletionTimestamp) return `pod ${metadata.name} is being deleted, cannot be assigned to a host`
   return spec.nodeName ? `pod ${metadata.name} is already assigned to node "${spec.nodeName}"` : undefined
@@ -90,7 +90,7 @@ type Condition = NonNullable<PodStatus['conditions']>[number]
 
 function withScheduled(status: PodStatus, now: string): PodStatus {
   const { conditions = [] } = status
-  // As it is stored: a time that nobody knows is null.
+  // In stored form: unknown times are null.
   const scheduled = { type: 'PodScheduled', status: 'True', lastProbeTime: null, lastTransitionTime: now }
   const before = conditions.findIndex(({ type }) => type === scheduled.type)
   const known = scheduled as unknown as Condition

@@ -1,6 +1,6 @@
 /**
- * `pods/exec`, `attach`, `portforward` and `proxy`: ways into a pod. The first three go to the agent of its node, which
- * speaks with the client itself once the protocol is switched; a proxied request goes to the pod.
+ * `pods/exec`, `attach`, `portforward` and `proxy`: connections to a pod. The first three go to the agent of the pod's
+ * node, which talks to the client directly after the protocol switch. A proxied request goes to the pod itself.
  */
 import { type Pod, pod } from '../../api/kinds/core/pod.ts'
 import { pods } from '../../api/kinds/stored-types.ts'
@@ -15,7 +15,7 @@ import { proxiedName, proxiedPort, proxiedScheme } from './proxied-name.ts'
 import { passThroughProxy } from './proxied-requests.ts'
 import { agentErrors, proxyErrors, type WaysToNodes } from './ways-to-nodes.ts'
 
-/** As Statuses name them. */
+/** The resource as Status objects name it. */
 const podsRef = { group: '', plural: 'pods' }
 
 const streams = { stdin: 'flag', stdout: 'flag', stderr: 'flag', tty: 'flag', container: 'text' } as const
@@ -36,7 +36,7 @@ export function podConnections(lookup: Lookup, ways: WaysToNodes): Endpoint[] {
     options: { ports: 'numbers' },
     needsCreate: true,
   })
-  const proxy = way('proxy', 'Passes a request on to a Pod.', {
+  const proxy = way('proxy', 'Proxies a request to a Pod.', {
     kind: 'PodProxyOptions',
     options: { path: 'text' },
     takesPath: true,
@@ -56,7 +56,7 @@ interface Means {
 }
 
 const opened: readonly Verb[] = ['create', 'get']
-/** A request of any method can be passed on. */
+/** Requests of any method can be proxied. */
 export const proxied: readonly Verb[] = ['create', 'delete', 'get', 'patch', 'update']
 
 function way(subresource: string, doc: string, connects: Connection): Omit<Endpoint, 'answer'> {
@@ -69,7 +69,7 @@ async function findPod({ lookup }: Means, { namespace, name }: { namespace: stri
   return found.object
 }
 
-/** Options as admission has left them, under the names that agents know. */
+/** The options after admission, under the names that agents expect. */
 type CommandOptions = ApiObject & {
   readonly stdin?: boolean
   readonly stdout?: boolean
@@ -123,7 +123,7 @@ async function throughProxy(means: Means, request: EndpointRequest): Promise<Pas
   return passThroughProxy(request, { ways, to, destination, errors: proxyErrors(`pod "${name}"`) })
 }
 
-/** By number; the first that the pod names where none is asked for. */
+/** Returns the port by number, or the first port of the pod if none is requested. */
 function portOf({ spec }: Pod, asked: string): number | undefined {
   if (asked === '') return spec?.containers?.flatMap(({ ports = [] }) => ports)[0]?.containerPort
   if (/^\d{1,5}$/.test(asked) && Number(asked) >= 1 && Number(asked) <= 0xffff) return Number(asked)

@@ -1,9 +1,9 @@
 /**
- * `pods/eviction`: deletes a pod if the disruption budget that it counts for allows that. What the budget allows is
- * taken from its status by compare-and-set before the pod is deleted, so that of any number who ask at once, on any
- * number of servers, only so many are let through. Who is refused may try again: 429.
+ * `pods/eviction`: deletes a pod if its disruption budget allows it. The allowance is decremented in the budget's
+ * status by compare-and-set before the pod is deleted, so concurrent requests on any number of servers cannot exceed
+ * it. Rejected callers receive 429 and may retry.
  *
- * A pod that has ended, or is going already, disrupts nobody; nor does one that has not started.
+ * Pods that have finished, are terminating or have not started are not subject to a budget.
  */
 import { type Pod, pod } from '../../api/kinds/core/pod.ts'
 import { selects } from '../../api/kinds/meta/selecting.ts'
@@ -42,12 +42,12 @@ export function podEviction(parts: PodEvictionParts): Endpoint<Eviction> {
     type: eviction,
     alsoTakes: [evictionV1beta1],
     admits: 'CREATE',
-    doc: 'Deletes a Pod if its disruption budget allows that.',
+    doc: 'Deletes a Pod if its disruption budget allows it.',
     answer: (request) => evict(parts, request),
   }
 }
 
-/** How often a pod is looked at anew that changes while it is decided on. */
+/** Maximum number of attempts if the pod changes during the decision. */
 const maxLooks = 20
 
 async function evict(parts: PodEvictionParts, request: EndpointRequest<Eviction>): Promise<ApiObject> {
@@ -63,19 +63,19 @@ async function evict(parts: PodEvictionParts, request: EndpointRequest<Eviction>
   throw serviceUnavailable(`pods "${name}" is changed too often; try again`)
 }
 
-/** The options are those of the pod's deletion: where there is no pod nobody asks what is wrong with them. */
+/** Checks that the pod exists before validating the options, so that a missing pod is reported first. */
 async function assertExists({ lookup }: PodEvictionParts, { namespace, name }: EndpointRequest): Promise<void> {
   if ((await lookup.getLatest(pods, { namespace, name })) === undefined)
     throw notFound({ group: '', plural: 'pods' }, name)
 }
 
-/** Whether it is done; else the pod has changed meanwhile, and is to be looked at anew. */
+/** Returns true if the pod was deleted, or false if it changed in the meantime and must be examined again. */
 async function evictOnce(parts: PodEvictionParts, request: EndpointRequest, options: JudgedDeleteOptions) {
   const { namespace, name } = request
   const found = await parts.lookup.getLatest(pods, { namespace, name })
   if (found === undefined) throw notFound({ group: '', plural: 'pods' }, name)
   const { object } = found
-  // Before a budget is charged for what would be refused.
+  // Checked before the budget is charged for a deletion that would fail.
   assertPreconditions(parts.stored(pods), object, options)
   const leave = await askLeave(parts, request, object)
   const { resourceVersion: version } = object.metadata
@@ -100,11 +100,11 @@ async function deletePod({ stored }: PodEvictionParts, request: EndpointRequest,
   await deleteObject({ ...write, dryRun }, name, options)
 }
 
-/** On what terms a pod may go. */
+/** The terms on which a pod may be evicted. */
 interface Leave {
-  /** Only as it was seen: in another state the budget might count. */
+  /** Whether only the examined version of the pod may be deleted, because the budget might apply to a later one. */
   readonly ofThisVersion: boolean
-  /** The budget that did not have to be asked. */
+  /** The name of the budget that was not charged. */
   readonly budget?: string
   /** Whether a budget was charged. */
   readonly taken?: boolean
@@ -126,7 +126,7 @@ async function askLeave(parts: PodEvictionParts, request: EndpointRequest, objec
 
 const tooManyBudgets = 'it has more than one PodDisruptionBudget, which eviction does not support'
 
-/** A pod without labels counts for nobody. */
+/** Returns the matching budgets. No budget matches a pod without labels. */
 function budgetsOf(lookup: Lookup, { metadata }: Pod): PodDisruptionBudget[] {
   const { labels = {}, namespace } = metadata
   if (Object.keys(labels).length === 0) return []
@@ -140,7 +140,9 @@ function isReady({ status = {} }: Pod): boolean {
   return status.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false
 }
 
-/** What is not well does not count: it may go while enough others are. */
+/**
+ * Reports whether enough other pods are healthy, so that an unhealthy pod can be evicted without charging the budget.
+ */
 function hasEnough({ status = {} }: PodDisruptionBudget): boolean {
   const { currentHealthy = 0, desiredHealthy = 0 } = status
   return desiredHealthy > 0 && currentHealthy >= desiredHealthy
@@ -158,7 +160,7 @@ async function takeFrom({ stored }: PodEvictionParts, request: EndpointRequest, 
   })
 }
 
-/** How many granted disruptions may be waiting to be seen by the controller. */
+/** Maximum number of approved evictions that the controller has not yet observed. */
 const mostWaiting = 2000
 
 function assertLeft({ metadata }: ApiObject, status: PodDisruptionBudgetStatus): void {
@@ -188,7 +190,10 @@ function refused(message: string, retryAfterSeconds?: number): ApiError {
   })
 }
 
-/** The status with one disruption less allowed. The pod is noted, so that it is not taken for well while it goes. */
+/**
+ * Returns the status with one allowed disruption less. Records the pod, so that it does not count as healthy while it
+ * terminates.
+ */
 function withDisruption(status: PodDisruptionBudgetStatus, name: string, now: string): PodDisruptionBudgetStatus {
   const disruptionsAllowed = (status.disruptionsAllowed ?? 0) - 1
   return {

@@ -1,6 +1,6 @@
 /**
- * `pods/log`: what a container has printed. A pod that is on no node has printed nothing; for any other its node is asked.
- * What the node refuses is reported in a Status.
+ * `pods/log`: the output of a container, fetched from the pod's node. A pod without a node has no output. An error of
+ * the node is returned as a Status.
  */
 import { pod } from '../../api/kinds/core/pod.ts'
 import { pods } from '../../api/kinds/stored-types.ts'
@@ -12,7 +12,7 @@ import type { Endpoint } from '../registry/catalogue/endpoint.ts'
 import { chooseContainer, nodeOf } from './chosen-container.ts'
 import { agentErrors, type WaysToNodes } from './ways-to-nodes.ts'
 
-/** As Statuses name them. */
+/** The resource as Status objects name it. */
 const podsRef = { group: '', plural: 'pods' }
 
 export function podLog(lookup: Lookup, ways: WaysToNodes): Endpoint {
@@ -23,7 +23,7 @@ export function podLog(lookup: Lookup, ways: WaysToNodes): Endpoint {
     type: undefined,
     admits: undefined,
     streamsText: true,
-    doc: 'Reads what a container of a Pod has printed.',
+    doc: 'Returns the log of a container of a Pod.',
     answer: async ({ namespace, name, query }) => {
       const faults = checkOptions(query)
       const found = await lookup.getLatest(pods, { namespace, name })
@@ -33,7 +33,8 @@ export function podLog(lookup: Lookup, ways: WaysToNodes): Endpoint {
       const nodeName = nodeOf(found.object)
       if (nodeName === '') return undefined
       const node = await ways.node(nodeName, 'pods')
-      // The caller asks for exactly this: who may read the log decides whether to believe what answers.
+      // Requested explicitly by the caller: users who may read the log may skip verification of the node's
+      // certificate.
       const isUnverified = ['true', '1'].includes(query.get('insecureSkipTLSVerifyBackend') ?? '')
       return new PassOn({
         to: `node ${nodeName}`,
@@ -49,11 +50,11 @@ export function podLog(lookup: Lookup, ways: WaysToNodes): Endpoint {
   }
 }
 
-/** What a number in the query may be at least. */
+/** Minimum values of numeric query parameters. */
 const least: { readonly [option: string]: number } = { tailLines: 0, limitBytes: 1, sinceSeconds: 1 }
 const passed = ['follow', 'previous', 'timestamps', 'sinceSeconds', 'sinceTime', 'tailLines', 'limitBytes']
 
-/** The options, as the agent of a node takes them. */
+/** Returns the options in the query format of the node agent. */
 function agentQuery(query: URLSearchParams): string {
   const given = passed.flatMap((option) => {
     const value = query.get(option) ?? ''
@@ -62,7 +63,7 @@ function agentQuery(query: URLSearchParams): string {
   return given.length === 0 ? '' : `?${new URLSearchParams(given)}`
 }
 
-/** As the agent says it. */
+/** Converts an error response of the agent. */
 function refusalOf(name: string, status: number, text: string): ApiError {
   if (status === 400) return badRequest(text)
   if (status === 500) return internalError(text)

@@ -1,9 +1,9 @@
-/** Names in proxied paths: `web`, `web:8080` or `https:web:8080`, where the port may be a name. */
+/** Names in proxy paths, such as `web`, `web:8080` or `https:web:8080`. The port may be a name. */
 import { badRequest } from '../../api/model/api-error.ts'
 
 const schemes = ['', 'http', 'https']
 
-/** The name of the object; `what` is its kind in the message. */
+/** Returns the name of the object; `what` is its kind in error messages. */
 export function proxiedName(text: string, what: string): string {
   const parts = text.split(':')
   const [scheme = '', name = ''] = parts.length === 3 ? parts : ['', parts[0]]
@@ -11,13 +11,13 @@ export function proxiedName(text: string, what: string): string {
   throw badRequest(`invalid ${what} request ${JSON.stringify(text.slice(0, 100))}: use [scheme:]name[:port]`)
 }
 
-/** `http`, `https`, or '' where it names none. */
+/** Returns `http`, `https`, or an empty string if no scheme is given. */
 export function proxiedScheme(text: string): string {
   const parts = text.split(':')
   return parts.length === 3 ? parts[0]! : ''
 }
 
-/** The port that such a name asks for, by number or name; '' where it names none. */
+/** Returns the number or name of the port, or an empty string if none is given. */
 export function proxiedPort(text: string): string {
   return text.split(':').length === 1 ? '' : (text.split(':').at(-1) ?? '')
 }

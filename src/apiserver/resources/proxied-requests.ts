@@ -1,6 +1,6 @@
 /**
- * A request that is passed on to a pod, a service or a node as it is, and whose redirects stay below its own path. So do the
- * links of pages that come back.
+ * Proxies a request unchanged to a pod, a service or a node. Redirects and links in returned pages are rewritten to
+ * stay below the proxy path.
  */
 import type { Destination } from '../outbound/connections.ts'
 import { type PassageErrors, PassOn } from '../outbound/passage.ts'
@@ -11,7 +11,7 @@ interface ProxiedTo {
   readonly ways: WaysToNodes
   readonly destination: () => Destination | Promise<Destination>
   readonly errors: PassageErrors
-  /** The object behind the path, by which requests under way are counted, however the path is spelled. */
+  /** The proxied object. Concurrent requests are counted per object, regardless of the spelling of the path. */
   readonly to: string
 }
 
@@ -28,17 +28,17 @@ export function passThroughProxy(request: EndpointRequest, { ways, destination, 
   })
 }
 
-/** A redirect to another path of the same server; undefined for any other. */
+/** Returns the rewritten redirect to another path of the same server, or undefined for other redirects. */
 function redirectBelow(base: string, location: string): string | undefined {
   if (!isPathOfServer(location) || /[^\x21-\x7e]/.test(location)) return undefined
   const { pathname, search } = new URL(location, 'http://server')
   return `${base}${pathname}${search}`
 }
 
-/** A link to a path of the same server, unless it leads below the base already. */
+/** Rewrites a link to a path of the same server, unless it is already below the base. */
 function linkBelow(base: string, link: string): string | undefined {
   if (!isPathOfServer(link) || link === base || link.startsWith(`${base}/`)) return undefined
-  // What ends a value of an attribute does not get into the page by way of a path.
+  // Escapes characters that could terminate an HTML attribute.
   return base.replace(/["'<>\s]/g, (character) => `%${character.charCodeAt(0).toString(16)}`) + link
 }
 

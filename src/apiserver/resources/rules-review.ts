@@ -1,9 +1,9 @@
 /**
- * `selfsubjectrulesreviews`: what one may do in a namespace, for programs that show or hide what there is to do. It
- * tells what the modes can tell, and whether there may be more.
+ * `selfsubjectrulesreviews`: the actions that the caller may perform in a namespace, for programs that show or hide
+ * actions. Reports the rules that the authorization modes can list, and whether the list may be incomplete.
  *
- * A user may have thousands of roles with many rules each. So the rules of a role are written as JSON once, in turns
- * with other work, and an answer only joins what was written.
+ * A user may have thousands of roles with many rules each. The rules of a role are therefore encoded as JSON once,
+ * yielding to other requests, and a response only joins the encoded texts.
  */
 
 import { stringifyJson, WrittenJson } from '../../api/codec/json.ts'
@@ -28,7 +28,7 @@ export function rulesReview({ access }: ReviewParts): Endpoint<SelfSubjectRulesR
     verbs: ['create'],
     type: undefined,
     admits: 'CREATE',
-    doc: 'Lists what the requesting user may do in a namespace.',
+    doc: 'Lists the actions that the requesting user may perform in a namespace.',
     answer: async ({ object, user }) => {
       const { namespace = '' } = object.spec ?? {}
       if (namespace === '') throw badRequest('no namespace on request: set spec.namespace')
@@ -38,25 +38,25 @@ export function rulesReview({ access }: ReviewParts): Endpoint<SelfSubjectRulesR
         incomplete,
         ...(notes.length === 0 ? {} : { evaluationError: notes.join(', ') }),
       }
-      // What was asked is not told again.
+      // The response omits the spec of the request, as kube-apiserver does.
       return { ...object, metadata: {}, spec: {}, status }
     },
   }
 }
 
-/** The rules of one role: the elements of the two lists of an answer, as JSON. */
+/** The rules of one role as JSON: the elements of the two lists in a response. */
 interface Written {
   readonly resources: string
   readonly paths: string
 }
 
-/** What writing one rule costs, in units of a pace. */
+/** Cost of encoding one rule, in units of a time slice. */
 const unitsPerRule = 5
 
 class WrittenRules {
   readonly #known = new WeakMap<readonly PolicyRule[], Written>()
 
-  /** Rules that occur in several of these lists are told once for each. */
+  /** Joins the encoded rules. Rules that occur in several roles are repeated. */
   async join(roles: readonly (readonly PolicyRule[])[]) {
     const pace = new TimeSlice()
     const texts: Written[] = []

@@ -1,7 +1,6 @@
 /**
- * `serviceaccounts/token`: makes a token of the account, for the audiences and the time that are asked for, and bound
- * to a Pod or Secret where one is named. Nothing is stored: the token is good for as long as what it depends on is
- * there.
+ * `serviceaccounts/token`: issues a token for the account, with the requested audiences and lifetime, optionally bound
+ * to a Pod or Secret. The token is not stored: it stays valid as long as the objects that it depends on exist.
  */
 
 import { type TokenRequest, tokenRequest } from '../../api/kinds/authentication/token-request.ts'
@@ -20,17 +19,17 @@ import type { Endpoint, EndpointRequest } from '../registry/catalogue/endpoint.t
 export interface ServiceAccountTokenParts {
   readonly lookup: Lookup
   readonly clock: Clock
-  /** Whom a token is meant for that is asked for without saying. */
+  /** The default audiences of a token. */
   readonly audiences: readonly string[]
   readonly tokens: TokenPolicy
 }
 
-/** How tokens are made here. */
+/** How tokens are issued. */
 export interface TokenPolicy {
   readonly issuer: TokenIssuer
-  /** No token is valid for longer; undefined: there is no limit. */
+  /** Maximum lifetime of a token in seconds; undefined means no limit. */
   readonly longestSeconds: number | undefined
-  /** Whether tokens of pods that do not renew theirs yet are good for longer than they say. */
+  /** Whether tokens of pods are extended for clients that do not refresh them yet. */
   readonly extendExpiration: boolean
 }
 
@@ -66,7 +65,7 @@ async function answer(parts: ServiceAccountTokenParts, request: EndpointRequest<
   return { ...sent, metadata: sent.metadata, spec, status }
 }
 
-/** What is asked for, with what the server decides. */
+/** Returns the requested spec with the server's defaults and limits. */
 function completed(parts: ServiceAccountTokenParts, spec: Spec, warn: EndpointRequest['warn']) {
   const { audiences = [], expirationSeconds: asked = 3600 } = spec
   const { longestSeconds = Number.POSITIVE_INFINITY } = parts.tokens
@@ -116,7 +115,7 @@ function otherUid(uid: string): string {
   return `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have been deleted and then recreated`
 }
 
-/** A year: long enough for programs that read their token once and never again. */
+/** One year, for programs that read their token only once. */
 const extendedSeconds = 365 * 24 * 3600
 
 function isExtended(

@@ -1,4 +1,4 @@
-/** `services/proxy`: a request to one of the pods behind a Service, another one each time. */
+/** `services/proxy`: proxies a request to a randomly chosen pod of a Service. */
 import type { Endpoints } from '../../api/kinds/core/endpoints.ts'
 import type { Pod } from '../../api/kinds/core/pod.ts'
 import { service } from '../../api/kinds/core/service.ts'
@@ -20,13 +20,13 @@ export function serviceConnections(lookup: Lookup, ways: WaysToNodes): Endpoint[
       type: undefined,
       admits: 'CONNECT',
       connects: { kind: 'ServiceProxyOptions', options: { path: 'text' }, takesPath: true },
-      doc: 'Passes a request on to a Pod behind a Service.',
+      doc: 'Proxies a request to a Pod of a Service.',
       answer: async (request) => {
         const { namespace, name: asked } = request
         const place = { namespace, name: proxiedName(asked, 'service') }
         const port = await portName(lookup, place, proxiedPort(asked))
         const found = await lookup.getLatest(endpoints, place)
-        // Kubernetes names the resource of the request, not the Endpoints that it lacks.
+        // Kubernetes reports the requested Service as missing, not its Endpoints.
         if (found === undefined) throw notFound({ group: '', plural: 'services' }, place.name)
         const { subsets = [] } = found.object
         const all = subsets.flatMap((subset) => podsBehind(lookup, { namespace, port }, subset))
@@ -46,7 +46,7 @@ interface Place {
   readonly name: string
 }
 
-/** Endpoints know ports by name: a number is looked up in the Service. */
+/** Returns the name of a port, because Endpoints identify ports by name. A number is looked up in the Service. */
 async function portName(lookup: Lookup, place: Place, port: string): Promise<string> {
   if (!/^[0-9]+$/.test(port)) return port
   const found = await lookup.getLatest(services, place)
@@ -66,11 +66,11 @@ interface PodBehind {
 
 interface WantedPort {
   readonly namespace: string
-  /** Its name; '' where the Service's only port has none. */
+  /** Name of the port; empty if the Service has one unnamed port. */
   readonly port: string
 }
 
-/** Addresses that are not those of pods of the namespace are not connected to: anything might be there. */
+/** Ignores addresses that do not belong to a pod of the namespace, because anything could listen there. */
 function podsBehind(lookup: Lookup, wanted: WantedPort, { addresses = [], ports = [] }: Subset): PodBehind[] {
   const port = ports.find(({ name = '' }) => name === wanted.port)?.port
   if (port === undefined) return []

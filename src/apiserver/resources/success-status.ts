@@ -1,4 +1,4 @@
-/** The answer of an action that is done and has nothing to show. */
+/** Returns the Status of a successful action without a result. */
 import type { ApiObject } from '../../api/model/object.ts'
 
 export function successStatus(code: number): ApiObject {

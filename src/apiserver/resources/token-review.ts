@@ -1,7 +1,7 @@
 /**
- * `tokenreviews`: says whose a token is, as the server itself would decide if it came with a request. Only the
- * strategies that judge tokens are asked, and the anonymous user is nobody. A token counts if it is meant for one of
- * the audiences in question; one that names nobody is meant for this server.
+ * `tokenreviews`: returns the user of a token, as the server would authenticate it. Only token authenticators are used,
+ * and the anonymous user does not count. A token must be issued for one of the requested audiences. A token without
+ * audiences is meant for this server.
  */
 
 import { tokenReview as kind, type TokenReview } from '../../api/kinds/authentication/token-review.ts'
@@ -11,9 +11,9 @@ import { type AuthenticationOutcome, type Authenticator, noHeaders } from '../au
 import type { Endpoint } from '../registry/catalogue/endpoint.ts'
 
 export interface TokenReviewParts {
-  /** The strategies for tokens, without an anonymous user; known once the catalogue is. */
+  /** Returns the token authenticators, without the anonymous user. Available once the catalogue exists. */
   readonly authenticateToken: () => Authenticator
-  /** Whom a token that says nothing else is meant for: this server. */
+  /** Default audiences: those of this server. */
   readonly audiences: readonly string[]
 }
 

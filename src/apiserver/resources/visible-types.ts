@@ -1,4 +1,4 @@
-/** For answers about objects of many types: every stored type, and which of them the caller may list. */
+/** For endpoints that report on objects of many types: all stored types, and which of them the caller may list. */
 
 import type { User } from '../../api/model/user.ts'
 import type { Access } from '../authz/access.ts'
@@ -6,17 +6,17 @@ import type { Resource, ServedType } from '../registry/catalogue/resource.ts'
 
 export interface VisibleTypesParts {
   readonly access: () => Access
-  /** Everything that is served. */
+  /** Returns all served types. */
   readonly served: () => readonly ServedType[]
 }
 
-/** Every stored kind once. */
+/** Returns each stored kind once. */
 export function storedTypes({ served }: VisibleTypesParts): Resource[] {
   const stored = served().flatMap((type) => (type.endpoint === undefined ? [type.stored ?? type] : []))
   return [...new Map(stored.map((resource) => [`${resource.kind.group}/${resource.plural}`, resource])).values()]
 }
 
-/** What one caller may list, asked once per type and namespace. */
+/** Determines what one caller may list. Decisions are cached per type and namespace. */
 export class VisibleTypes {
   readonly #parts: VisibleTypesParts
   readonly #user: User

@@ -1,7 +1,7 @@
 /**
- * The ways from this server to nodes and pods. A node that runs in this process is reached where the list of such nodes
- * says (`cluster/node-port/local-nodes.ts`); any other where its status says, if that leads away from this machine. What a status
- * says is never believed beyond that.
+ * Connections from this server to nodes and pods. A node that runs in this process is reached through the list of local
+ * nodes (`cluster/node-port/local-nodes.ts`). Any other node is reached through the addresses in its status, unless
+ * they lead back to this machine. Nothing else in a status is trusted.
  */
 import { isIP } from 'node:net'
 import type { Node } from '../../api/kinds/core/node.ts'
@@ -22,38 +22,38 @@ export interface WayParts {
   readonly lookup: Lookup
   readonly relay: HttpsRelay
   readonly localNodes: LocalNodes
-  /** How this server and the agents of nodes know each other. */
+  /** Returns how this server and the node agents authenticate each other. */
   readonly trust: () => Promise<AgentTrust>
-  /** The same for nodes of this process, whatever flags say about others. */
+  /** The same for nodes of this process, independent of flags. */
   readonly localTrust: () => Promise<AgentTrust>
   /** Whether the certificate of an agent must name its node. */
   readonly requiresNodeSubject: boolean
-  /** Types of addresses of nodes, the preferred first. */
+  /** Types of node addresses, in order of preference. */
   readonly addressTypes: readonly string[]
-  /** How long the beginning of a node's answer may take. */
+  /** Timeout for the start of a node's response. */
   readonly timeoutMs: number
-  /** Which addresses may be connected to. */
+  /** The policy for allowed addresses. */
   readonly addresses: AddressPolicy
 }
 
-/** How this server and the agents of nodes know each other. */
+/** How this server and the node agents authenticate each other. */
 export interface AgentTrust {
-  /** The authorities that may vouch for agents, as PEM. */
+  /** The CA certificates that sign the agents' certificates, as PEM. */
   readonly authority: string
-  /** As whom this server comes to agents. */
+  /** The client credentials of this server. */
   readonly credentials: Credentials
 }
 
 const defaultAgentPort = 10250
 
-/** Where a request to a pod or a node goes besides: how it is spoken to. */
+/** The scheme and port of a request to a pod or a node. */
 export interface Target {
-  /** `http`, `https`, or '' for the first. */
+  /** `http`, `https`, or empty for `http`. */
   readonly scheme: string
   readonly port: number
 }
 
-/** Finds where nodes and pods are connected to. */
+/** Finds the network destinations of nodes and pods. */
 export class WaysToNodes {
   readonly relay: HttpsRelay
   readonly timeoutMs: number
@@ -65,14 +65,16 @@ export class WaysToNodes {
     this.timeoutMs = parts.timeoutMs
   }
 
-  /** The Node, as recent as the caller needs it. Throws a 404 of this type of object. */
+  /**
+   * Returns the Node as of the latest revision. Throws a 404 that names the given resource type if it does not exist.
+   */
   async node(name: string, plural: 'nodes' | 'pods' = 'nodes'): Promise<Node> {
     const found = await this.#parts.lookup.getLatest(nodes, { namespace: '', name })
     if (found === undefined) throw notFound({ group: '', plural }, name)
     return found.object
   }
 
-  /** The agent of a node. */
+  /** Returns the destination of a node's agent. */
   async toAgent(node: Node): Promise<Destination> {
     const { localNodes, trust, localTrust, requiresNodeSubject } = this.#parts
     const { name = '' } = node.metadata
@@ -88,7 +90,7 @@ export class WaysToNodes {
     return { host: address, port, serverName: host, hostHeader: hostHeader(host, port), ...named, ...(await trust()) }
   }
 
-  /** Any other port of a node's machine. */
+  /** Returns the destination of any other port of a node. */
   async toNode(node: Node, target: Target): Promise<Destination> {
     if (this.#parts.localNodes.find(node.metadata.name ?? '') !== undefined)
       throw new CallError('connection', 'a simulated node has no other ports')
@@ -96,7 +98,7 @@ export class WaysToNodes {
     return { ...bare(address, target), hostHeader: hostHeader(host, target.port) }
   }
 
-  /** A port of a pod. Throws where the pod has no address, or one that nobody is proxied to. */
+  /** Returns the destination of a pod's port. Throws if the pod has no address or the address is not allowed. */
   toPod(pod: Pod, target: Target): Destination {
     const { name = '', namespace = '' } = pod.metadata
     const { status, spec } = pod
@@ -111,7 +113,7 @@ export class WaysToNodes {
     return { ...destination, plain: () => local.connect({ namespace, name }, target.port) }
   }
 
-  /** The first address of the preferred types that can be reached. */
+  /** Returns the first reachable address, in order of preference. */
   async #reachable({ status }: Node, port: number): Promise<{ host: string; address: string }> {
     const { addressTypes, addresses } = this.#parts
     const known = status?.addresses ?? []
@@ -129,12 +131,15 @@ export class WaysToNodes {
   }
 }
 
-/** The port of a node's agent. */
+/** Returns the port of a node's agent. */
 export function agentPort({ status }: Node): number {
   return status?.daemonEndpoints?.kubeletEndpoint?.Port || defaultAgentPort
 }
 
-/** Without credentials: it may be anybody's. As what it serves is the user's own, its certificate is not verified. */
+/**
+ * Sends no credentials, because the server at the address is untrusted. Skips certificate verification, because users
+ * run these servers themselves.
+ */
 function bare(address: string, { scheme, port }: Target): Destination {
   const named = { host: address, port, serverName: address, hostHeader: hostHeader(address, port) }
   const anybody = { ...named, authority: undefined, credentials: noCredentials }
@@ -145,7 +150,7 @@ function hostHeader(host: string, port: number): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
 }
 
-/** What is answered where an agent could not be asked. */
+/** Returns the errors for an agent that cannot be reached. */
 export function agentErrors(node: string): PassageErrors {
   return {
     noAnswer: ({ fault, message }) =>
@@ -157,7 +162,7 @@ export function agentErrors(node: string): PassageErrors {
   }
 }
 
-/** The same for pods and services. */
+/** Returns the errors for a pod or service that cannot be reached. */
 export function proxyErrors(what: string): PassageErrors {
   return {
     noAnswer: ({ fault, message }) =>

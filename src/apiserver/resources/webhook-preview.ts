@@ -1,7 +1,7 @@
 /**
- * `webhookpreviews`: which of the objects that exist now a webhook configuration would match, by its rules and
- * selectors, whatever is done with them. Only what the caller may list is counted; what the caches hold is all that is
- * looked at.
+ * `webhookpreviews`: lists the existing objects that a webhook configuration would match by its rules and selectors,
+ * for any operation. Counts only objects that the caller may list. The answer comes entirely from the caches of this
+ * server.
  */
 
 import { webhookPreview as previewKind, type WebhookPreview } from '../../api/kinds/ops/webhook-preview.ts'
@@ -47,7 +47,7 @@ export function webhookPreview(parts: WebhookPreviewParts): Endpoint<WebhookPrev
   }
 }
 
-/** One answer. */
+/** Computes one response. */
 class Preview {
   readonly #parts: WebhookPreviewParts
   readonly #visible: VisibleTypes
@@ -103,13 +103,13 @@ class Preview {
   }
 }
 
-/** Every stored kind once, but for webhook configurations, which no webhook is asked about. */
+/** Returns each stored kind once, except webhook configurations, for which no webhooks are called. */
 function reviewedTypes(parts: WebhookPreviewParts): Resource[] {
   const group = groupName(parts.vendor, 'admissionregistration')
   return storedTypes(parts).filter((resource) => resource.group !== group)
 }
 
-/** Whether a rule names the type in any version, for the objects themselves. */
+/** Reports whether a rule matches the type in any version, without subresources. */
 function ruledBy(webhook: Webhook, resource: Resource): boolean {
   const namespaced = resource.kind.scope === 'Namespaced'
   return resource.versions.some((version) =>

@@ -16,7 +16,7 @@ import { typeMeta } from '../../../api/schema/type-meta.ts'
 const metaFields = {
   apiVersion: typeMeta.apiVersion,
   kind: typeMeta.kind,
-  metadata: field(1, objectMeta, { doc: 'What every object has: its name, labels, owners and history.' }),
+  metadata: field(1, objectMeta, { doc: 'Standard object metadata, such as name and labels.' }),
 }
 
 /** Kept as text until somebody asks: most kinds are never explained. */
