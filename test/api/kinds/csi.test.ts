@@ -1,4 +1,4 @@
-/** CSIDriver, CSINode and CSIStorageCapacity: their defaults, rules, what may change, and what tables show. */
+/** CSIDriver, CSINode and CSIStorageCapacity: defaults, validation, immutable fields, and tables. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'
@@ -19,14 +19,14 @@ const defaults = {
   requiresRepublish: false,
 }
 
-test('CSIDriver: what is left out is filled in, also without a spec', () => {
+test('CSIDriver: defaults are applied even without a spec', () => {
   for (const sent of [named({}), named({ spec: { volumeLifecycleModes: [] } })]) {
     const { object, faults } = createBy(csiDriver, sent)
     assert.deepEqual([faults, asJson(object).spec], [[], defaults])
   }
 })
 
-test('CSIDriver: every rule is held', () => {
+test('CSIDriver: the fields are validated', () => {
   const life = 'spec.tokenRequests[0].expirationSeconds'
   const cases: readonly (readonly [spec: JsonObject, faults: readonly string[]])[] = [
     [{ fsGroupPolicy: '' }, ['NotSupported spec.fsGroupPolicy']],
@@ -40,7 +40,7 @@ test('CSIDriver: every rule is held', () => {
   expectFaults(csiDriver, cases)
 })
 
-test('CSIDriver: how it is called may change, and is counted; what it is stays', () => {
+test('CSIDriver: only changes that nodes must apply increment the generation, and other settings are immutable', () => {
   const { object } = createBy(csiDriver, named({}))
   const update = (spec: JsonObject) => updateBy(csiDriver, object, named({ spec }))
   for (const [name, value] of Object.entries({
@@ -60,7 +60,7 @@ test('CSIDriver: how it is called may change, and is counted; what it is stays',
   assert.deepEqual(counted({ tokenRequests: [{ audience: 'a' }] }), [[], 1])
 })
 
-test('CSIDriver: a table shows what it needs', () => {
+test('CSIDriver: the table shows its settings', () => {
   const shown = (spec: JsonObject) => cellsOf(csiDriver, createBy(csiDriver, named({ spec })).object).slice(1, 7)
   assert.deepEqual(shown({}), [true, false, false, '<unset>', false, 'Persistent'])
   const tokenRequests = [{ audience: 'x' }, { audience: 'y' }]
@@ -74,7 +74,7 @@ test('CSIDriver: a table shows what it needs', () => {
   ])
 })
 
-test('CSINode: every rule is held', () => {
+test('CSINode: the fields are validated', () => {
   const driver = (more: JsonObject) => ({ drivers: [{ name: 'a', nodeID: 'n', ...more }] })
   const first = 'spec.drivers[0]'
   const cases: readonly (readonly [spec: JsonObject, faults: readonly string[]])[] = [
@@ -100,7 +100,7 @@ test('CSINode: every rule is held', () => {
   expectFaults(csiNode, cases)
 })
 
-test('CSINode: drivers come and go, and do not change', () => {
+test('CSINode: drivers can be added and removed but not changed', () => {
   const drivers = [
     { name: 'a', nodeID: 'n' },
     { name: 'b', nodeID: 'n' },
@@ -113,7 +113,7 @@ test('CSINode: drivers come and go, and do not change', () => {
   assert.deepEqual(cellsOf(csiNode, object).slice(0, 2), ['x', 2])
 })
 
-test('CSIStorageCapacity: the class and the amount are checked', () => {
+test('CSIStorageCapacity: the class and the capacity are validated', () => {
   const faultsOf = (sent: JsonObject) => createBy(csiStorageCapacity, named(sent)).faults
   assert.deepEqual(faultsOf({}), ['Invalid storageClassName'])
   assert.deepEqual(faultsOf({ storageClassName: 'fast', capacity: '0', maximumVolumeSize: '-1' }), [])
@@ -127,7 +127,7 @@ test('CSIStorageCapacity: the class and the amount are checked', () => {
   ])
 })
 
-test('CSIStorageCapacity: amounts may change, class and place not', () => {
+test('CSIStorageCapacity: capacities may change, but class and topology are immutable', () => {
   const sent = { storageClassName: 'a', nodeTopology: { matchLabels: { b: 'c' } }, capacity: '1024Gi' }
   const { object } = createBy(csiStorageCapacity, named(sent))
   assert.equal(asJson(object).capacity, '1Ti')
@@ -149,7 +149,7 @@ function expectFaults(kind: Kind, cases: readonly (readonly [spec: JsonObject, f
     assert.deepEqual(createBy(kind, named({ spec })).faults, faults, JSON.stringify(spec).slice(0, 200))
 }
 
-test('who sends an empty list owns it, and who sends none owns nothing', async (t) => {
+test('a client that sends an empty list owns it, and a client that sends none owns nothing', async (t) => {
   const client = (await serve(t)).client()
   const path = '/apis/storage.orch.io/v1/csinodes'
   const owned = async (name: string, spec: JsonObject) =>
@@ -173,7 +173,7 @@ test('who sends an empty list owns it, and who sends none owns nothing', async (
   assert.ok(patched.body.metadata.managedFields[0].fieldsV1['f:spec']['f:drivers']['k:{"name":"a.b"}'])
 })
 
-test('of a token whose audience has one already nothing else is judged', () => {
+test('a token request with a repeated audience is not validated further', () => {
   const tokenRequests = [{ audience: 'a' }, { audience: 'a', expirationSeconds: 1 }]
   assert.deepEqual(createBy(csiDriver, { metadata: { name: 'd' }, spec: { tokenRequests } }).faults, [
     'Duplicate spec.tokenRequests[1].audience',

@@ -1,4 +1,4 @@
-/** EndpointSlice: addresses by type, ports, limits, the topology of the older version, and what a table shows. */
+/** EndpointSlice: addresses by type, ports, limits, the topology of v1beta1, and table columns. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'
@@ -9,7 +9,7 @@ import { cellsOf, createBy, ruleContext, updateBy } from './rules.ts'
 
 const ten = { addresses: ['10.0.0.1'] }
 
-test('what is left out is filled in', () => {
+test('defaults are applied', () => {
   const { object, faults } = create({ endpoints: [ten], ports: [{}] })
   assert.deepEqual(faults, [])
   const { endpoints, ports, metadata } = asJson(object)
@@ -39,7 +39,7 @@ const addresses: { readonly [type: string]: { readonly good: readonly string[]; 
   FQDN: { good: ['a.example.com', 'a.example.com.', '10.0.0.1'], bad: ['host', 'A_b.example.com', '.', 'a..b'] },
 }
 
-test('addresses are of the type that is told, and others can reach them', () => {
+test('addresses must have the declared type and be reachable', () => {
   for (const [addressType, { good, bad }] of Object.entries(addresses)) {
     assert.deepEqual(create({ addressType, endpoints: [{ addresses: [...good] }] }).faults, [], addressType)
     const told = create({ addressType, endpoints: [{ addresses: [...bad] }] }).faults
@@ -54,7 +54,7 @@ test('addresses are of the type that is told, and others can reach them', () => 
     assert.deepEqual(create({ addressType, endpoints: [ten] }).faults, ['NotSupported addressType'], addressType)
 })
 
-test('endpoints and ports are held to their rules', () => {
+test('endpoints and ports are validated', () => {
   const cases: readonly (readonly [sent: JsonObject, faults: readonly string[]])[] = [
     [{ endpoints: [{}] }, ['Required endpoints[0].addresses']],
     [{ endpoints: [{ ...ten, zone: 'a b', conditions: { ready: false } }] }, []],
@@ -88,7 +88,7 @@ test('endpoints and ports are held to their rules', () => {
   for (const [sent, faults] of cases) assert.deepEqual(create(sent).faults, faults, JSON.stringify(sent).slice(0, 200))
 })
 
-test('hints are dropped; the type of addresses stays; labels are counted too', () => {
+test('hints are dropped, addressType is immutable, and label changes increment the generation', () => {
   const hints = { forZones: [{ name: 'a' }] }
   const { object } = create({ endpoints: [{ ...ten, hints }] })
   assert.deepEqual(asJson(object).endpoints, [{ ...ten, conditions: {} }])
@@ -110,7 +110,7 @@ test('hints are dropped; the type of addresses stays; labels are counted too', (
 const zone = 'topology.orch.io/zone'
 const host = 'orch.io/hostname'
 
-test('the older version tells the place of an endpoint in one map', () => {
+test('v1beta1 represents the location of an endpoint as a topology map', () => {
   const pairs: readonly (readonly [older: JsonObject, stored: JsonObject])[] = [
     [
       { ...ten, topology: { [zone]: 'z', [host]: 'n', rack: 'r' } },
@@ -137,7 +137,7 @@ test('the older version tells the place of an endpoint in one map', () => {
   assert.deepEqual(shown, [{ ...ten, nodeName: 'n', topology: { [host]: 'n' } }])
 })
 
-test('the newer version does not set topology, and keeps the node that was told there', () => {
+test('v1 cannot set the topology but keeps the node name from it', () => {
   const deprecatedTopology = { [host]: 'n', rack: 'r' }
   assert.deepEqual(asJson(create({ endpoints: [{ ...ten, deprecatedTopology }] }).object).endpoints, [
     { ...ten, conditions: {} },
@@ -151,7 +151,7 @@ test('the newer version does not set topology, and keeps the node that was told 
   assert.deepEqual(endpointsOf({ ...moved, deprecatedTopology: { [host]: 'other' } }), [{ ...moved, conditions: {} }])
 })
 
-test('a topology of the older version is bounded and made of labels', () => {
+test('a v1beta1 topology has a maximum size and must consist of labels', () => {
   const faultsOf = (deprecatedTopology: JsonObject) => {
     const object = { ...create({}).object, endpoints: [{ ...ten, conditions: {}, deprecatedTopology }] }
     return updateBy(endpointSlice, object, asJson(object)).faults
@@ -162,7 +162,7 @@ test('a topology of the older version is bounded and made of labels', () => {
   assert.deepEqual(faultsOf(many(17)), ['TooMany endpoints[0].deprecatedTopology'])
 })
 
-test('a table shows the first ports and addresses', () => {
+test('the table shows the first ports and addresses', () => {
   const shown = (sent: JsonObject) => cellsOf(endpointSlice, create(sent).object).slice(1, 4)
   assert.deepEqual(shown({}), ['IPv4', '<unset>', '<unset>'])
   const ports = [{ name: 'a', port: 80 }, { name: 'b' }]

@@ -1,4 +1,7 @@
-/** FlowSchema and PriorityLevelConfiguration: defaults, rules as tables, status apart, mandatory objects, tables. */
+/**
+ * FlowSchema and PriorityLevelConfiguration: defaults, validation, the status subresource, mandatory objects and
+ * tables.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'
@@ -25,7 +28,7 @@ const specs: readonly (readonly [spec: JsonObject, faults: readonly string[]])[]
   [{ ...to, distinguisherMethod: {} }, ['NotSupported distinguisherMethod.type']],
 ]
 
-test('a schema leads to a level, at a place in the order', () => {
+test('a FlowSchema needs a priority level and a valid precedence', () => {
   for (const [spec, faults] of specs) expectFaults(spec, faults, 'spec.')
   assert.deepEqual(asJson(createBy(flowSchema, schema(to)).object).spec, { ...to, matchingPrecedence: 1000 })
 })
@@ -47,7 +50,7 @@ const subjectCases: readonly (readonly [subject: JsonObject, faults: readonly st
   [{}, ['NotSupported kind']],
 ]
 
-test('a subject is what its kind says', () => {
+test('a subject must have the field of its kind', () => {
   for (const [subject, faults] of subjectCases)
     expectFaults(
       { ...to, rules: [{ subjects: [subject], resourceRules: [resource] }] },
@@ -72,7 +75,7 @@ const resourceCases: readonly (readonly [change: JsonObject, faults: readonly st
   [{ namespaces: ['a', 'B'] }, ['Invalid namespaces[1]']],
 ]
 
-test('a rule is about resources in namespaces', () => {
+test('resource rules are validated', () => {
   for (const [change, faults] of resourceCases) {
     const rules = [{ subjects, resourceRules: [{ ...resource, ...change }] }]
     expectFaults({ ...to, rules }, faults, 'spec.rules[0].resourceRules[0].')
@@ -80,7 +83,7 @@ test('a rule is about resources in namespaces', () => {
   expectFaults({ ...to, rules: [{}] }, ['Required rules[0]', 'Required rules[0].subjects'], 'spec.')
 })
 
-test('or about paths', () => {
+test('non-resource rules are validated', () => {
   const urls = (nonResourceURLs: string[], faults: readonly string[]) =>
     expectFaults(
       { ...to, rules: [{ subjects, nonResourceRules: [{ verbs: ['get'], nonResourceURLs }] }] },
@@ -124,7 +127,7 @@ const levels: readonly (readonly [spec: JsonObject, faults: readonly string[]])[
   [queue({ queues: 10_000, handSize: 9 }), [ofQueue('handSize')]],
 ]
 
-test('a level is limited by shares, and further requests wait or go', () => {
+test('a priority level is limited by shares and queues or rejects further requests', () => {
   for (const [spec, faults] of levels) {
     const told = createBy(level, schema(spec)).faults
     assert.deepEqual(
@@ -142,7 +145,7 @@ test('a level is limited by shares, and further requests wait or go', () => {
   })
 })
 
-test('the mandatory ones say exactly what they must', () => {
+test('mandatory objects must have their fixed spec', () => {
   for (const [name, spec] of mandatoryFlowSchemas) {
     assert.deepEqual(createBy(flowSchema, schema(spec as JsonObject, name)).faults, [], name)
     assert.deepEqual(createBy(flowSchema, schema({ ...(spec as JsonObject), rules: [] }, name)).faults, [
@@ -158,7 +161,7 @@ test('the mandatory ones say exactly what they must', () => {
   assert.deepEqual(createBy(level, schema(queue({}), 'catch-all')).faults, ['Invalid spec'])
 })
 
-test('status is written apart, and holds one condition of a type', () => {
+test('the status is written through its subresource and has one condition per type', () => {
   const { object } = createBy(flowSchema, { ...schema(to), status: { conditions: [{ type: 'A' }] } })
   assert.deepEqual([asJson(object).status, object.metadata.generation], [{}, 1])
   const status = (...conditions: JsonObject[]) =>
@@ -182,7 +185,7 @@ test('status is written apart, and holds one condition of a type', () => {
   assert.equal(updateBy(flowSchema, object, schema({ ...to, matchingPrecedence: 2 })).object.metadata.generation, 2)
 })
 
-test('tables show what counts', () => {
+test('tables show the main settings', () => {
   const shown = (spec: JsonObject) => cellsOf(level, createBy(level, schema(spec)).object).slice(1, 6)
   assert.deepEqual(shown(queue({})), ['Limited', 30, 64, 8, 50])
   assert.deepEqual(shown({ type: 'Exempt' }), ['Exempt', ...Array(4).fill('<none>')])
@@ -207,7 +210,7 @@ function ofQueue(name: string): string {
   return `Invalid limited.limitResponse.queuing.${name}`
 }
 
-test('a schema says whether its level exists, from its first moment on and whenever that changes', async (t) => {
+test('a FlowSchema reports whether its priority level exists, on creation and after every change', async (t) => {
   const client = (await serve(t)).client()
   const schemas = `/apis/flowcontrol.apiserver.orch.io/v1beta2/flowschemas`
   const levels = `/apis/flowcontrol.apiserver.orch.io/v1beta2/prioritylevelconfigurations`
@@ -234,7 +237,7 @@ test('a schema says whether its level exists, from its first moment on and whene
   await client.delete(`${levels}/mine`)
   assert.match(await said('a', 'True'), /^Dangling NotFound 20/)
   const { body } = await client.get(`${schemas}/a`)
-  // Their order is that of their times, which may be the same.
+  // Entries are sorted by time, and their times may be equal.
   const managers = body.metadata.managedFields.map(
     ({ manager, subresource = '' }: JsonObject) => `${manager} ${subresource}`,
   )

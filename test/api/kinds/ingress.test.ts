@@ -1,4 +1,4 @@
-/** Ingress and IngressClass: hosts, paths and backends as tables, what may change, and what tables show. */
+/** Ingress and IngressClass: validation of hosts, paths and backends, immutable fields, and tables. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'
@@ -10,7 +10,7 @@ import { cellsOf, createBy, updateBy } from './rules.ts'
 const service = { service: { name: 'svc', port: { number: 80 } } }
 const least = { defaultBackend: service }
 
-/** What is wrong with the path of a rule, at places below it. */
+/** Expected faults of a path in a rule, relative to that path. */
 const paths: readonly (readonly [path: JsonObject, faults: readonly string[]])[] = [
   [{ pathType: 'Prefix', path: '/a/', backend: service }, []],
   [{ pathType: 'ImplementationSpecific', backend: service }, []],
@@ -26,7 +26,7 @@ const paths: readonly (readonly [path: JsonObject, faults: readonly string[]])[]
   [{ pathType: 'Exact', path: '/' }, ['Invalid backend']],
 ]
 
-test('paths are held to the rules of their type', () => {
+test('paths are validated by their type', () => {
   for (const [sent, faults] of paths) {
     const { faults: told } = create({ rules: [{ http: { paths: [sent] } }] })
     assert.deepEqual(
@@ -57,14 +57,14 @@ const backends: readonly (readonly [backend: JsonObject, faults: readonly string
   [{}, ['Invalid ']],
 ]
 
-test('a backend is one port of a service, or one object', () => {
+test('a backend is either a service port or an object', () => {
   for (const [defaultBackend, faults] of backends) {
     const expected = faults.map((fault) => fault.replace(' ', ' spec.defaultBackend'))
     assert.deepEqual(create({ defaultBackend }).faults, expected, JSON.stringify(defaultBackend))
   }
 })
 
-test('hosts are names, with a star for the first label at most', () => {
+test('hosts are DNS names, optionally with a wildcard as the first label', () => {
   const good = ['*.example.com', '*.com', 'a.b-c', `${'a'.repeat(63)}.b`, '']
   const bad = [
     '*',
@@ -91,7 +91,7 @@ test('hosts are names, with a star for the first label at most', () => {
   assert.deepEqual(tls({ secretName: 'a/b' }), ['Invalid spec.tls[0].secretName'])
 })
 
-test('an ingress says something, and names its class once', () => {
+test('an Ingress needs a backend or rules, and sets its class only once', () => {
   assert.deepEqual(create({}).faults, ['Invalid spec'])
   assert.deepEqual(createBy(ingress, { metadata: { name: 'i' } }).faults, ['Invalid spec'])
   assert.deepEqual(create({ ...least, ingressClassName: '' }).faults, ['Invalid spec.ingressClassName'])
@@ -105,7 +105,7 @@ test('an ingress says something, and names its class once', () => {
   assert.deepEqual(updateBy(ingress, object, both({ annotations })).faults, [])
 })
 
-test('the wish is counted, the status is written apart', () => {
+test('spec changes increment the generation, and the status is written through its subresource', () => {
   const { object } = createBy(ingress, {
     ...ingressOf(least),
     status: { loadBalancer: { ingress: [{ ip: '1.2.3.4' }] } },
@@ -130,7 +130,7 @@ test('the wish is counted, the status is written apart', () => {
   assert.equal(cellsOf(ingress, written.object)[3], '10.0.0.1,10.0.0.2,lb.example.com')
 })
 
-test('a table shows class, hosts and ports of an ingress', () => {
+test('the table shows class, hosts and ports of an Ingress', () => {
   const shown = (spec: JsonObject) => cellsOf(ingress, create(spec).object).slice(1, 5)
   const hosts = (...names: string[]) => ({ rules: names.map((host) => ({ host })) })
   assert.deepEqual(shown(least), ['<none>', '*', '', '80'])
@@ -139,7 +139,7 @@ test('a table shows class, hosts and ports of an ingress', () => {
   assert.equal(shown(hosts('a', 'b', 'c', 'd', 'e'))[1], 'a,b,c + 2 more...')
 })
 
-test('the controller of a class is a domain and a path, and stays', () => {
+test('the controller of an IngressClass is a domain-prefixed path and immutable', () => {
   const faultsOf = (controller: string) => createClass({ controller }).faults
   const good = ['example.com/a', "example.com/a/B_c~d!$&'()*+,;=:/%20%zz", `example.com/${'p'.repeat(238)}`]
   for (const controller of good) assert.deepEqual(faultsOf(controller), [], controller)
@@ -167,7 +167,7 @@ test('the controller of a class is a domain and a path, and stays', () => {
   assert.deepEqual([changed.faults, changed.object.metadata.generation], [[], 2])
 })
 
-test('the parameters of a class are an object in a namespace or in none', () => {
+test('the parameters of an IngressClass need a namespace depending on their scope', () => {
   const cases: readonly (readonly [parameters: JsonObject, faults: readonly string[]])[] = [
     [{ kind: 'A', name: 'b' }, []],
     [{}, ['Required kind', 'Required name']],

@@ -1,4 +1,4 @@
-/** NetworkPolicy: ports, peers and address blocks as tables, its defaults, and what a table shows of it. */
+/** NetworkPolicy: validation of ports, peers and IP blocks, defaults, and table columns. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'
@@ -67,7 +67,7 @@ const peers: readonly (readonly [peer: JsonObject, faults: readonly string[]])[]
   [block('10.0.0.0/8', '10.0.0.0/8', 'x', 'y'), ['Invalid .ipBlock.except[0]', 'Invalid .ipBlock.except[1]']],
 ]
 
-test('a peer is pods by labels, or a block of addresses', () => {
+test('a peer is either a label selector or an IP block', () => {
   for (const [peer, faults] of peers) {
     const { faults: told } = create({ egress: [{ to: [peer] }] })
     assert.deepEqual(
@@ -79,7 +79,7 @@ test('a peer is pods by labels, or a block of addresses', () => {
   }
 })
 
-test('what it rules follows from its rules where it is not told', () => {
+test('policyTypes defaults to the directions that have rules', () => {
   const types = (spec: JsonObject) => (asJson(create(spec).object).spec as JsonObject).policyTypes
   assert.deepEqual(types({}), ['Ingress'])
   assert.deepEqual(types({ egress: [], policyTypes: [] }), ['Ingress'])
@@ -89,7 +89,7 @@ test('what it rules follows from its rules where it is not told', () => {
   assert.deepEqual(create({ policyTypes: ['Ingress', 'Egress', 'X'] }).faults, ['Invalid spec.policyTypes'])
 })
 
-test('changes of the wish are counted; a table shows the pods', () => {
+test('spec changes increment the generation, and the table shows the pod selector', () => {
   const { object } = create({})
   assert.equal(object.metadata.generation, 1)
   const matchExpressions = [{ key: 'e', operator: 'NotIn', values: ['g', 'f'] }]

@@ -1,4 +1,4 @@
-/** PodDisruptionBudget: its rules and columns, and what an empty selector and a patch of it mean in each version. */
+/** PodDisruptionBudget: validation and columns, and the meaning of empty selectors and patches in each version. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'
@@ -11,7 +11,7 @@ const zero = { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expe
 const mark = 'pdb.orch.io/deprecated-v1beta1-empty-selector-match'
 const marked = (operator: string) => ({ matchExpressions: [{ key: mark, operator }] })
 
-test('every rule is told with its place', () => {
+test('faults are reported with their path', () => {
   const cases: readonly (readonly [spec: JsonObject, faults: readonly string[]])[] = [
     [{}, []],
     [{ minAvailable: 0, selector: {} }, []],
@@ -28,7 +28,7 @@ test('every rule is told with its place', () => {
   for (const [spec, faults] of cases) assert.deepEqual(create(spec).faults, faults, JSON.stringify(spec))
 })
 
-test('the metadata of a new one is judged where nothing else is wrong, that of a changed one always', () => {
+test('metadata is validated last on create, and along with the rest on update', () => {
   const metadata = { name: 'p', labels: { 'a b': '' } }
   assert.deepEqual(createBy(kind, { metadata, spec: { minAvailable: -1 } }).faults, ['Invalid spec.minAvailable'])
   assert.deepEqual(createBy(kind, { metadata, spec: {} }).faults, ['Invalid metadata.labels'])
@@ -38,14 +38,14 @@ test('the metadata of a new one is judged where nothing else is wrong, that of a
   ])
 })
 
-test('nothing may be taken away at first; changes of the spec are counted', () => {
+test('a new budget allows no disruptions, and spec changes increment the generation', () => {
   const { object } = createBy(kind, { ...objectOf({ minAvailable: 1 }), status: { disruptionsAllowed: 3 } })
   assert.deepEqual([asJson(object).status, object.metadata.generation], [zero, 1])
   const changed = updateBy(kind, object, { ...objectOf({ minAvailable: 2 }), status: { disruptionsAllowed: 9 } })
   assert.deepEqual([changed.object.status, changed.object.metadata.generation], [zero, 2])
 })
 
-test('a status is judged field by field; through v1beta1 the counts are not', () => {
+test('each status field is validated, except for the counts in v1beta1', () => {
   const { object } = create({})
   const write = (status: JsonObject) =>
     updateBy(kind, object, { ...objectOf({}), status }, { subresource: 'status' }).faults
@@ -72,19 +72,19 @@ test('a status is judged field by field; through v1beta1 the counts are not', ()
   assert.deepEqual(kind.rules.validateUpdate!(next, object, older), [])
 })
 
-test('the label that marks an empty selector is never beside anything else', () => {
+test('the reserved label of empty selectors is removed from other selectors', () => {
   const selectorOf = (selector: JsonObject) => (create({ selector }).object.spec as JsonObject).selector
   assert.deepEqual(selectorOf(marked('Exists')), marked('Exists'))
   assert.deepEqual(selectorOf(marked('DoesNotExist')), {})
   assert.deepEqual(selectorOf({ matchLabels: { [mark]: 'x', a: 'b' } }), { matchLabels: { a: 'b' } })
 })
 
-test('a table shows the limits', () => {
+test('the table shows the limits', () => {
   assert.deepEqual(cellsOf(kind, create({ minAvailable: '10%' }).object), ['p', '10%', 'N/A', 0, '<unknown>'])
   assert.deepEqual(cellsOf(kind, create({ maxUnavailable: 0 }).object).slice(1, 3), ['N/A', '0'])
 })
 
-test('budgets on the server', async (t) => {
+test('PodDisruptionBudgets on a server', async (t) => {
   const client = (await serve(t)).client()
   const at = (version: string, name = '') => `/apis/policy/${version}/namespaces/default/poddisruptionbudgets${name}`
   const post = (version: string, name: string, spec: JsonObject) =>
@@ -92,7 +92,7 @@ test('budgets on the server', async (t) => {
   const selectorIn = async (version: string, name: string) =>
     (await client.get(at(version, `/${name}`))).body.spec.selector
 
-  await t.test('an empty selector means all in v1 and none in v1beta1, and each says so in its words', async () => {
+  await t.test('an empty selector means all pods in v1 and none in v1beta1, and is converted accordingly', async () => {
     await post('v1', 'all', { selector: {} })
     await post('v1beta1', 'none', { selector: {} })
     await post('v1beta1', 'unset', {})
@@ -102,7 +102,7 @@ test('budgets on the server', async (t) => {
     assert.deepEqual(seen, [{}, marked('DoesNotExist'), marked('Exists'), {}, undefined, undefined])
   })
 
-  await t.test('what was read through one version and written through it stays', async () => {
+  await t.test('reading and writing back through one version changes nothing', async () => {
     for (const [version, name] of [
       ['v1beta1', 'all'],
       ['v1', 'none'],
@@ -112,7 +112,7 @@ test('budgets on the server', async (t) => {
     }
   })
 
-  await t.test('a strategic patch replaces the selector in v1 and merges it in v1beta1', async () => {
+  await t.test('a strategic merge patch replaces the selector in v1 and merges it in v1beta1', async () => {
     await post('v1', 'p', {
       selector: { matchLabels: { a: '1' }, matchExpressions: [{ key: 'k', operator: 'Exists' }] },
     })
@@ -127,7 +127,7 @@ test('budgets on the server', async (t) => {
     assert.deepEqual((await patch('v1', { c: '3' })).body.spec.selector, { matchLabels: { c: '3' } })
   })
 
-  await t.test('a PUT names the version that it is based on; names may be almost anything', async () => {
+  await t.test('a PUT requires a resourceVersion, and names can contain almost any character', async () => {
     const blind = await client.put(at('v1', '/p'), { metadata: { name: 'p' }, spec: {} })
     assert.deepEqual([blind.status, blind.body.details.causes[0].field], [422, 'metadata.resourceVersion'])
     assert.equal((await post('v1', 'Not A Name', {})).status, 201)

@@ -1,4 +1,4 @@
-/** PodSecurityPolicy: its defaults and rules, patterns of kernel parameters that may not overlap, and its columns. */
+/** PodSecurityPolicy: defaults and validation, overlapping sysctl patterns, and table columns. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'
@@ -12,14 +12,14 @@ import { cellsOf, createBy, updateBy } from './rules.ts'
 const any = { rule: 'RunAsAny' }
 const least = { seLinux: any, runAsUser: any, supplementalGroups: any, fsGroup: any }
 
-test('privilege escalation is allowed by default; what is not offered is left out', () => {
+test('privilege escalation is allowed by default, and unsupported fields are dropped', () => {
   const { object, faults } = create({ allowedProcMountTypes: ['Default'] })
   assert.deepEqual([faults, asJson(object).spec], [[], { ...least, allowPrivilegeEscalation: true }])
   const changed = updateBy(kind, object, objectOf({ allowedProcMountTypes: ['Default'] }))
   assert.deepEqual(changed.object.spec, object.spec)
 })
 
-test('every rule is told with its place', () => {
+test('faults are reported with their path', () => {
   const rule = (name: string, value: JsonObject) => ({ [name]: value })
   const range = (min: number, max: number) => ({ rule: 'MustRunAs', ranges: [{ min, max }] })
   const cases: readonly (readonly [spec: JsonObject, faults: readonly string[]])[] = [
@@ -76,7 +76,7 @@ test('every rule is told with its place', () => {
   for (const [spec, faults] of cases) assert.deepEqual(create(spec).faults, faults, JSON.stringify(spec))
 })
 
-test('what is allowed and what is forbidden may not overlap', async () => {
+test('allowed and forbidden sysctls must not overlap', async () => {
   const cases: readonly (readonly [allowed: string[], banned: string[], faults: readonly string[]])[] = [
     [['a.b'], ['a.c', 'a.b.c'], []],
     [['a.b'], ['a.b'], ['a[0]']],
@@ -99,7 +99,7 @@ test('what is allowed and what is forbidden may not overlap', async () => {
   await assertCheap(10_000, () => checkOverlap(many('a*'), many('b*'), { allowed: 'a', banned: 'b' }))
 })
 
-test('profiles in annotations are checked', () => {
+test('profiles in annotations are validated', () => {
   const faultsOf = (annotations: JsonObject) =>
     createBy(kind, { ...objectOf({}), metadata: { name: 'p', annotations } }).faults
   const appArmor = 'apparmor.security.beta.orch.io'
@@ -119,7 +119,7 @@ test('profiles in annotations are checked', () => {
     assert.deepEqual(faultsOf({ [key]: 'odd' }), [`Invalid metadata.annotations[${key}]`])
 })
 
-test('a table shows what is allowed', () => {
+test('the table shows the allowed settings', () => {
   const { object } = create({
     privileged: true,
     allowedCapabilities: ['A', 'B'],
@@ -140,7 +140,7 @@ test('a table shows what is allowed', () => {
   assert.deepEqual(cellsOf(kind, create({}).object).slice(1, 3), ['false', ''])
 })
 
-test('it is deprecated, and a delete answers with it', async (t) => {
+test('the kind is deprecated, and a delete returns the object', async (t) => {
   const client = (await serve(t)).client()
   const path = '/apis/policy/v1beta1/podsecuritypolicies'
   const made = await client.post(path, objectOf({}))

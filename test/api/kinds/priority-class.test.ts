@@ -1,4 +1,4 @@
-/** PriorityClass: its numbers and names, what may change, and what a table shows of it. */
+/** PriorityClass: validation of values and names, immutable fields, and table columns. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'
@@ -7,7 +7,7 @@ import { asJson } from '../../../src/api/model/object.ts'
 import { serve } from '../../support/in-process.ts'
 import { cellsOf, createBy, updateBy } from './rules.ts'
 
-test('numbers, names and policies are checked', () => {
+test('values, names and preemption policies are validated', () => {
   const cases: readonly (readonly [name: string, sent: JsonObject, faults: readonly string[]])[] = [
     ['a', {}, []],
     ['a', { value: -(2 ** 31) }, []],
@@ -25,12 +25,12 @@ test('numbers, names and policies are checked', () => {
   for (const [name, sent, faults] of cases) assert.deepEqual(create(sent, name).faults, faults, JSON.stringify(sent))
 })
 
-test('the classes of the system are valid', () => {
+test('the built-in classes are valid', () => {
   for (const { name, value, description } of systemPriorityClasses)
     assert.deepEqual(create({ value, description }, name).faults, [])
 })
 
-test('the classes of the system are there, and cannot be deleted', async (t) => {
+test('the built-in classes exist and cannot be deleted', async (t) => {
   const client = (await serve(t)).client()
   const home = '/apis/scheduling.orch.io/v1/priorityclasses'
   for (const { name, value } of systemPriorityClasses) {
@@ -43,7 +43,7 @@ test('the classes of the system are there, and cannot be deleted', async (t) => 
   assert.equal((await client.get(home)).body.items.length, systemPriorityClasses.length)
 })
 
-test('what is left out is filled in; the number and the policy stay', () => {
+test('defaults are applied, and the value and the preemption policy are immutable', () => {
   const { object } = create({})
   const { value, preemptionPolicy, metadata } = asJson(object)
   assert.deepEqual([value, preemptionPolicy, metadata], [0, 'PreemptLowerPriority', { name: 'a', generation: 1 }])
@@ -53,13 +53,13 @@ test('what is left out is filled in; the number and the policy stay', () => {
   assert.deepEqual(faultsOf({ preemptionPolicy: 'Never' }), ['Invalid preemptionPolicy'])
 })
 
-test('an update is judged by what it changes alone', () => {
+test('an update is validated only for changed fields', () => {
   const { object } = create({ value: 1 })
   const { faults } = updateBy(priorityClass, object, { metadata: { name: 'a' }, value: 2e9, preemptionPolicy: 'X' })
   assert.deepEqual(faults, ['Forbidden value', 'Invalid preemptionPolicy'])
 })
 
-test('a table shows number and default', () => {
+test('the table shows the value and the global default', () => {
   assert.deepEqual(cellsOf(priorityClass, create({ value: -5 }).object).slice(0, 3), ['a', -5, false])
   assert.deepEqual(cellsOf(priorityClass, create({ globalDefault: true }).object).slice(0, 3), ['a', 0, true])
 })

@@ -1,4 +1,4 @@
-/** Role, ClusterRole and their bindings: rules and subjects as tables, their defaults, what may change, and tables. */
+/** Role, ClusterRole and their bindings: validation of rules and subjects, defaults, immutable fields, and tables. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'
@@ -27,7 +27,7 @@ const rules: readonly (readonly [rule: JsonObject, inRole: readonly string[], in
   [{ nonResourceURLs: ['/x'] }, ['Invalid nonResourceURLs', 'Required verbs'], ['Required verbs']],
 ]
 
-test('a rule is about resources, or in a ClusterRole about paths', () => {
+test('a rule is about resources or, in a ClusterRole, about non-resource URLs', () => {
   for (const [rule, inRole, inClusterRole] of rules) {
     const expected = (faults: readonly string[]) => faults.map((fault) => fault.replace(' ', ' rules[0].'))
     assert.deepEqual(createBy(role, named({ rules: [rule] })).faults, expected(inRole), JSON.stringify(rule))
@@ -40,7 +40,7 @@ test('a rule is about resources, or in a ClusterRole about paths', () => {
   assert.deepEqual(createBy(role, named({})).faults, [])
 })
 
-test('an aggregation rule needs selectors that make sense', () => {
+test('an aggregation rule needs valid selectors', () => {
   const faultsOf = (aggregationRule: JsonObject) => createBy(clusterRole, named({ aggregationRule })).faults
   const place = 'aggregationRule.clusterRoleSelectors'
   assert.deepEqual(faultsOf({}), [`Required ${place}`])
@@ -52,7 +52,7 @@ test('an aggregation rule needs selectors that make sense', () => {
   ])
 })
 
-test('names may hold colons and capitals, and are one step of a path', () => {
+test('names may contain colons and capital letters but must be a single path segment', () => {
   for (const kind of [role, clusterRole, roleBinding, clusterRoleBinding]) {
     assert.deepEqual(kind.form('System:Reader:v1_x'), [])
     assert.deepEqual(
@@ -64,7 +64,7 @@ test('names may hold colons and capitals, and are one step of a path', () => {
 
 const roleRef = { kind: 'ClusterRole', name: 'r' }
 
-test('groups are filled in by the kind of the subject', () => {
+test('apiGroup defaults depend on the kind of the subject', () => {
   const kinds = ['User', 'Group', 'ServiceAccount']
   const { object, faults } = createBy(
     roleBinding,
@@ -79,7 +79,7 @@ test('groups are filled in by the kind of the subject', () => {
   )
 })
 
-test('a binding gives a role that there can be to somebody that there can be', () => {
+test('the role and the subjects of a binding are validated', () => {
   const subject = (one: JsonObject) => ({ roleRef, subjects: [one] })
   const cases: readonly (readonly [sent: JsonObject, faults: readonly string[], inCluster?: readonly string[]])[] = [
     [{ roleRef: { kind: 'Role', name: 'A:b' } }, [], ['NotSupported roleRef.kind']],
@@ -103,7 +103,7 @@ test('a binding gives a role that there can be to somebody that there can be', (
   }
 })
 
-test('subjects come and go, the role stays', () => {
+test('subjects may change, but the role is immutable', () => {
   for (const kind of [roleBinding, clusterRoleBinding]) {
     const { object } = createBy(kind, named({ roleRef }))
     const faultsOf = (sent: JsonObject) => updateBy(kind, object, named(sent)).faults
@@ -115,7 +115,7 @@ test('subjects come and go, the role stays', () => {
   }
 })
 
-test('a wide table shows who has the role', () => {
+test('the wide table shows the subjects of a binding', () => {
   const subjects = [
     { kind: 'User', name: 'u' },
     { kind: 'Group', name: 'g' },

@@ -1,4 +1,4 @@
-/** RuntimeClass: its rules, its handler that stays, its other version, and what a table shows of it. */
+/** RuntimeClass: validation, the immutable handler, v1beta1, and table columns. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'
@@ -44,11 +44,11 @@ const cases: readonly (readonly [sent: JsonObject, faults: readonly string[]])[]
   ],
 ]
 
-test('every rule is held', () => {
+test('the fields of a RuntimeClass are validated', () => {
   for (const [sent, faults] of cases) assert.deepEqual(create(sent).faults, faults, JSON.stringify(sent))
 })
 
-test('the handler stays, the rest may change; overhead is kept in thousandths', () => {
+test('only the handler is immutable, and the overhead is rounded up to thousandths', () => {
   const { object } = create({ overhead: { podFixed: { cpu: '0.0001' } } })
   assert.deepEqual(asJson(object).overhead, { podFixed: { cpu: '1m' } })
   const faultsOf = (sent: JsonObject) => updateBy(runtimeClass, object, classOf(sent)).faults
@@ -56,7 +56,7 @@ test('the handler stays, the rest may change; overhead is kept in thousandths', 
   assert.deepEqual(faultsOf({ handler: 'other' }), ['Invalid handler'])
 })
 
-test('a table shows the handler', () => {
+test('the table shows the handler', () => {
   assert.deepEqual(cellsOf(runtimeClass, create({}).object).slice(0, 2), ['a', 'runc'])
 })
 

@@ -1,4 +1,4 @@
-/** StorageClass: its defaults, its rules, what may change, and what a table shows of it. */
+/** StorageClass: defaults, validation, immutable fields, and table columns. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'
@@ -8,7 +8,7 @@ import { cellsOf, createBy, updateBy } from './rules.ts'
 
 const provisioner = 'example.com/disks'
 
-test('the least that it takes is completed', () => {
+test('defaults are applied to a minimal class', () => {
   const { object, faults } = create({})
   assert.deepEqual(faults, [])
   const { reclaimPolicy, volumeBindingMode } = asJson(object)
@@ -44,11 +44,11 @@ const cases: readonly (readonly [sent: JsonObject, faults: readonly string[]])[]
   ],
 ]
 
-test('every rule is held, all faults are told at once', () => {
+test('the fields are validated, and all faults are reported at once', () => {
   for (const [sent, faults] of cases) assert.deepEqual(create(sent).faults, faults, JSON.stringify(sent).slice(0, 200))
 })
 
-test('what volumes were made by stays; the rest may change', () => {
+test('the provisioning settings are immutable, and other fields may change', () => {
   const previous = create({ parameters: { a: '1' }, reclaimPolicy: 'Retain' }).object
   const faultsOf = (change: JsonObject) =>
     updateBy(storageClass, previous, classOf({ parameters: { a: '1' }, reclaimPolicy: 'Retain', ...change })).faults
@@ -62,7 +62,7 @@ test('what volumes were made by stays; the rest may change', () => {
   assert.deepEqual(faultsOf({ volumeBindingMode: 'WaitForFirstConsumer' }), ['Invalid volumeBindingMode'])
 })
 
-test('a table shows which one is the default', () => {
+test('the table marks the default class', () => {
   const shown = (annotations: JsonObject) => {
     const { object } = createBy(storageClass, {
       ...classOf({ allowVolumeExpansion: true }),

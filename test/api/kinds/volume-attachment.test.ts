@@ -1,4 +1,4 @@
-/** VolumeAttachment: its two ways to name a volume, its status, what may change, and what a table shows of it. */
+/** VolumeAttachment: PersistentVolumes and inline volumes, status, immutable fields, and table columns. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'
@@ -44,7 +44,7 @@ const cases: readonly (readonly [change: JsonObject, faults: readonly string[]])
     { source: { inlineVolumeSpec: { ...inline, persistentVolumeReclaimPolicy: 'Delete' } } },
     [within('Forbidden', 'persistentVolumeReclaimPolicy')],
   ],
-  // What may not be said there at all is not judged any further.
+  // Forbidden fields are not validated further.
   [
     { source: { inlineVolumeSpec: { ...inline, nodeAffinity: {}, persistentVolumeReclaimPolicy: 'X' } } },
     ['nodeAffinity', 'persistentVolumeReclaimPolicy'].map((name) => within('Forbidden', name)),
@@ -55,7 +55,7 @@ const cases: readonly (readonly [change: JsonObject, faults: readonly string[]])
   ],
 ]
 
-test('every rule of the wish is held', () => {
+test('the spec is validated', () => {
   for (const [change, faults] of cases)
     assert.deepEqual(create({ ...spec, ...change }).faults, faults, JSON.stringify(change))
   const nothing = createBy(volumeAttachment, { metadata: { name: 'a' } }).faults
@@ -67,7 +67,7 @@ test('every rule of the wish is held', () => {
   ])
 })
 
-test('a new one is not attached, whatever was sent; the wish never changes', () => {
+test('a new attachment is never attached, and its spec is immutable', () => {
   const { object } = createBy(volumeAttachment, { ...attachment(spec), status: { attached: true } })
   assert.deepEqual(asJson(object).status, { attached: false })
   const update = (change: JsonObject) => updateBy(volumeAttachment, object, attachment({ ...spec, ...change }))
@@ -77,7 +77,7 @@ test('a new one is not attached, whatever was sent; the wish never changes', () 
   assert.deepEqual(asJson(written.object).status, { attached: false })
 })
 
-test('through status goes the status alone, not the wish nor the metadata', () => {
+test('the status subresource changes only the status, not the spec or the metadata', () => {
   const { object } = createBy(volumeAttachment, attachment(spec, { labels: { a: 'b' } }))
   const sent = {
     ...attachment({ ...spec, nodeName: 'other' }, { labels: { c: 'd' }, annotations: { e: 'f' }, finalizers: ['g/h'] }),
@@ -91,7 +91,7 @@ test('through status goes the status alone, not the wish nor the metadata', () =
   assert.deepEqual(rest.status, { attached: true, attachError: { message: 'm'.repeat(1024), time: null } })
 })
 
-test('messages and metadata of the status are bounded', () => {
+test('messages and metadata in the status have a maximum size', () => {
   const { object } = create(spec)
   const faultsOf = (status: JsonObject) =>
     updateBy(volumeAttachment, object, { ...attachment(spec), status }, { subresource: 'status' }).faults
@@ -103,7 +103,7 @@ test('messages and metadata of the status are bounded', () => {
   assert.deepEqual(faultsOf({ attachmentMetadata: { a: 'x'.repeat(256 * 1024 - 1) } }), [])
 })
 
-test('a table shows volume, node and state', () => {
+test('the table shows volume, node and state', () => {
   const { object } = create(spec)
   assert.deepEqual(cellsOf(volumeAttachment, object).slice(0, 5), ['a', 'csi.example.com', 'pv-1', 'node-1', false])
 })
@@ -129,7 +129,7 @@ function within(fault: string, name: string): string {
   return `${fault} spec.source.inlineVolumeSpec.${name}`
 }
 
-test('an update judges what it could have changed: the form of names is for the creation', () => {
+test('the format of names is validated only on creation', () => {
   const { object } = create(spec)
   const changed = (sent: JsonObject) => updateBy(volumeAttachment, object, attachment(sent)).faults
   assert.deepEqual(changed({ ...spec, attacher: 'Bad_', source: { persistentVolumeName: 'Bad_' } }), ['Invalid spec'])

@@ -1,4 +1,4 @@
-/** What a complete object is, and that another version comes to the same. */
+/** Completion of objects: defaults, unknown fields, and conversion to the stored version. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'
@@ -42,12 +42,12 @@ const stored = typeOf(box)
 const whole = (value: JsonObject) =>
   runToCompletion(normalizeSteps(stored, { apiVersion: 'v2', kind: 'Box', ...value }))
 
-test('defaults of the schema come before those that the kind works out from them', () => {
+test('schema defaults are applied before the defaults that the kind derives from them', () => {
   const { object } = whole({ metadata: { name: 'a' } })
   assert.deepEqual([object.size, object.double, object.title], [3, 6, 'a'])
 })
 
-test('what nobody knows is left out and reported; an owner counts once', () => {
+test('unknown fields are dropped and reported, and duplicate owners are merged', () => {
   const owner = { apiVersion: 'v1', kind: 'Pod', name: 'p', uid: 'u' }
   const other = { ...owner, controller: true }
   const { object, unknown, ownersRepeated } = whole({ metadata: { ownerReferences: [owner, other, owner] }, x: 1 })
@@ -58,18 +58,18 @@ test('what nobody knows is left out and reported; an owner counts once', () => {
   assert.equal(whole({ metadata: { ownerReferences: [owner, other] } }).ownersRepeated, false)
 })
 
-test('a value of a wrong type is refused with its place', () => {
+test('a value of the wrong type is rejected with its path', () => {
   assert.throws(() => whole({ size: 'x' }), { code: 400, message: /^size: / })
 })
 
-test('what depends on the name is filled in again when the name is drawn', () => {
+test('defaults that depend on the name are applied again after the name is generated', () => {
   const { object } = whole({ metadata: { generateName: 'a-' } })
   object.metadata.name = 'a-12345'
   refillDefaults(stored, object)
   assert.equal(object.title, 'a-12345')
 })
 
-test('an object of another version is complete in the stored one', () => {
+test('an object of another version is completed in the stored version', () => {
   const version = { ...typeOf(older), stored }
   const sent = runToCompletion(
     normalizeSteps(version, { apiVersion: 'v1', kind: 'Box', metadata: { name: 'a' }, width: 5 }),

@@ -1,4 +1,4 @@
-/** Decoding of quantities, times and bytes: read in their forms, written one way, refused with the place named. */
+/** Decoding of quantities, times and bytes: accepted formats, canonical forms, and errors with paths. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Json, type JsonObject, sameJson } from '../../../src/api/json/json.ts'
@@ -8,14 +8,14 @@ import { field, s } from '../../../src/api/schema/schema.ts'
 
 const schema = s.object({ amounts: field(1, s.map(s.quantity())), limit: field(2, s.quantity()) })
 
-test('a quantity field takes text and numbers and gives canonical text', () => {
+test('a quantity field accepts strings and numbers and returns canonical strings', () => {
   const amounts = { a: '1024Mi', b: ' 0.1 ', c: 1000, d: 1.5, e: 2n ** 60n, f: null, g: '0' }
   const { value } = decode(schema, { amounts, limit: '0' })
   const expected = { a: '1Gi', b: '100m', c: '1k', d: '1500m', e: '1152921504606846976', f: '0', g: '0' }
   assert.deepEqual(value, { amounts: expected, limit: '0' })
 })
 
-test('what is no quantity is a 400 that names the place', () => {
+test('an invalid quantity is a 400 error that names its path', () => {
   const bad: Json[] = ['1GB', '', {}, [], true, '1'.repeat(1000)]
   for (const value of bad) {
     assert.throws(() => decode(schema, { amounts: { storage: value } }), {
@@ -28,12 +28,12 @@ test('what is no quantity is a 400 that names the place', () => {
 
 const times = s.object({ at: field(1, s.time()), exactly: field(2, s.microTime()) })
 
-test('a time is kept in UTC, to the second or to the microsecond', () => {
+test('a time is converted to UTC, with seconds or microseconds', () => {
   const sent = { at: '2020-01-01T01:30:00.999+01:30', exactly: '2020-01-01T01:30:00.000120+01:30' }
   assert.deepEqual(decode(times, sent).value, { at: '2020-01-01T00:00:00Z', exactly: '2020-01-01T00:00:00.000120Z' })
 })
 
-test('a time to the microsecond is sent with six decimals', () => {
+test('a microsecond time requires six decimals', () => {
   for (const decimals of ['', '.1', '.12345', '.1234567'])
     assert.throws(() => decode(times, { exactly: `2020-01-01T00:00:00${decimals}Z` }), {
       code: 400,
@@ -41,7 +41,7 @@ test('a time to the microsecond is sent with six decimals', () => {
     })
 })
 
-test('base64 is read strictly, but for bits beyond the last byte, and written one way', () => {
+test('base64 is decoded strictly, except for unused bits in the last character, and made canonical', () => {
   const bytes = s.object({ b: field(1, s.bytes(), { zero: 'keep' }) })
   const read = (b: string) => (decode(bytes, { b }).value as JsonObject).b
   const taken = [
@@ -72,7 +72,7 @@ test('base64 is read strictly, but for bits beyond the last byte, and written on
     assert.throws(() => read(sent), { code: 400 }, sent)
 })
 
-test('an empty list that counts is noted, in copies too, and is nowhere in the value', () => {
+test('a significant empty list is recorded, survives copies, and does not appear in the value', () => {
   const groups = s.object({
     ids: field(1, s.list(s.int32()), { emptyCounts: true }),
     more: field(2, s.list(s.int32())),

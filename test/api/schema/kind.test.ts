@@ -1,4 +1,4 @@
-/** What a kind and its further versions are made of. */
+/** Definition of kinds and versions. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { defineKind, defineVersion, type ObjectOf } from '../../../src/api/schema/kind.ts'
@@ -17,7 +17,7 @@ const stored = defineKind({
 type Note = ObjectOf<typeof note>
 const unchanged = { fromStored: (object: Note) => object, toStored: (object: Note) => object }
 
-test('a kind that says only what it is called is plain data, named as a DNS subdomain is', () => {
+test('a kind without groups is plain data, and its names are DNS subdomains', () => {
   const plain = defineKind({
     names: { group: 'core', version: 'v1', kind: 'Plain', plural: 'plains', scope: 'Namespaced' },
     doc: 'Nothing.',
@@ -28,7 +28,7 @@ test('a kind that says only what it is called is plain data, named as a DNS subd
   assert.notDeepEqual(plain.form('A'), [])
 })
 
-test('a version is as the stored one in all that it does not name, but for its rules and its deprecation', () => {
+test('a version inherits everything from the stored version except rules and deprecation', () => {
   const fillDefaults = () => {}
   const version = defineVersion(stored, { version: 'v2', fields: note, fillDefaults, ...unchanged })
   const own = new Set(['version', 'schema', 'rules', 'conversion', 'deprecated'])
@@ -40,7 +40,7 @@ test('a version is as the stored one in all that it does not name, but for its r
   assert.equal(version.conversion?.stored, stored)
 })
 
-test('a version may be in another group, and select by other paths', () => {
+test('a version may have a different group and different field selectors', () => {
   const version = defineVersion(stored, {
     group: 'other',
     version: 'v1',

@@ -1,4 +1,4 @@
-/** What a configuration file says of a control: all of it is understood, or an error names the field. */
+/** Reading configuration files: a configuration is fully understood, or an error names the field. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json } from '../../../src/api/json/json.ts'
@@ -12,7 +12,7 @@ const fields = { limits: field(1, s.list(limit), { required: true }) }
 const form = { vendor, group: 'example.admission', versions: ['v1beta1', 'v1'], kind: 'Configuration', fields }
 const type = { apiVersion: 'example.admission.orch.io/v1', kind: 'Configuration' }
 
-test('a configuration is read by its schema, in each of its versions', () => {
+test('a configuration is read by its schema in each supported version', () => {
   const limits = [{ qps: 5, type: 'Server' }]
   assert.deepEqual(readConfiguration({ ...type, limits }, form), { limits })
   assert.deepEqual(readConfiguration({ ...type, apiVersion: 'example.admission.orch.io/v1beta1', limits }, form), {
@@ -22,21 +22,21 @@ test('a configuration is read by its schema, in each of its versions', () => {
 })
 
 for (const [what, value, told] of [
-  ['no object', 'text', /must be an object/],
+  ['a value that is not an object', 'text', /must be an object/],
   [
-    'another kind',
+    'a different kind',
     { ...type, kind: 'Other' },
     /must be of kind Configuration in example\.admission\.orch\.io\/v1beta1 or/,
   ],
-  ['another version', { ...type, apiVersion: 'v1' }, /must be of kind Configuration/],
+  ['a different version', { ...type, apiVersion: 'v1' }, /must be of kind Configuration/],
   ['an unknown field', { ...type, limits: [{ qps: 1, burts: 2 }] }, /unknown field "limits\[0\]\.burts"/],
-  ['a wrong type', { ...type, limits: [{ qps: 'many' }] }, /limits\[0\]\.qps/],
-  ['a field that is missing', { ...type, limits: [{ type: 'User' }] }, /limits\[0\]\.qps: Required value/],
-  ['a value that is not listed', { ...type, limits: [{ qps: 1, type: 'Nobody' }] }, /limits\[0\]\.type: Unsupported/],
+  ['a value of the wrong type', { ...type, limits: [{ qps: 'many' }] }, /limits\[0\]\.qps/],
+  ['a missing required field', { ...type, limits: [{ type: 'User' }] }, /limits\[0\]\.qps: Required value/],
+  ['an unlisted value', { ...type, limits: [{ qps: 1, type: 'Nobody' }] }, /limits\[0\]\.type: Unsupported/],
   [
     '__proto__',
     JSON.parse(`{"__proto__": 1, "apiVersion": "${type.apiVersion}", "kind": "Configuration"}`),
     /__proto__/,
   ],
 ] as [string, Json, RegExp][])
-  test(`${what} is an error that says so`, () => assert.throws(() => readConfiguration(value, form), told))
+  test(`${what} is rejected with a matching error`, () => assert.throws(() => readConfiguration(value, form), told))

@@ -1,4 +1,4 @@
-/** Validation of what a schema demands beyond types: choices among fields, and listed values. */
+/** Validation beyond types: choices of one field, and allowed values. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json } from '../../../src/api/json/json.ts'
@@ -11,7 +11,7 @@ const part = s.object({ name: field(1, s.string(), { required: true }) })
 const fields = { x: field(1, part), y: field(2, part), z: field(3, part), other: field(4, part) }
 const choice = s.object(fields, { choice: { among: ['y', 'x', 'z'], noun: 'letter' } })
 
-test('exactly one field of a choice is there; the first in its order counts, further ones are not looked into', () => {
+test('a choice requires exactly one field, and fields after the first are rejected without validation', () => {
   assert.deepEqual(faults(choice, {}), ['FieldValueRequired '])
   assert.deepEqual(faults(choice, { other: { name: 'a' } }), ['FieldValueRequired '])
   assert.deepEqual(faults(choice, { z: { name: 'a' }, other: { name: 'b' } }), [])
@@ -22,7 +22,7 @@ test('exactly one field of a choice is there; the first in its order counts, fur
   assert.deepEqual(faults(choice, { x: { name: 'a' }, y: {} }), ['FieldValueForbidden x', 'FieldValueRequired y.name'])
 })
 
-test('an empty text is a value like any other where it was sent, and none where it is only written', () => {
+test('an empty string is a value if it was sent, but not if the decoder added it', () => {
   const mode = s.oneOf('A', 'B')
   const listed = s.object({
     kept: field(1, mode, { zero: 'keep' }),

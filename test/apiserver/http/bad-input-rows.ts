@@ -205,7 +205,9 @@ export const identity: Rows = {
       ['apiserver/authn/service-account-tokens.test.ts', 'a secret: deleted, and made again'],
     ],
   },
-  'reviews of tokens': { held: [['apiserver/resources/endpoints.test.ts', 'a TokenReview tells whose a token is']] },
+  'reviews of tokens': {
+    held: [['apiserver/resources/endpoints.test.ts', 'a TokenReview returns the user of a token']],
+  },
   'a certificate request for system:masters': {
     held: [['apiserver/admission/certificate-subject-restriction.test.ts', 'cannot be asked for']],
   },
@@ -456,8 +458,8 @@ export const requests: Rows = {
     held: [
       ['clients/conformance.test.ts', 'immutable is for good, until the object is deleted'],
       ['api/kinds/certificate-signing-request.test.ts', 'the main path changes neither spec nor status'],
-      ['api/kinds/storage-class.test.ts', 'what volumes were made by stays'],
-      ['api/kinds/ingress.test.ts', 'the controller of a class is a domain and a path, and stays'],
+      ['api/kinds/storage-class.test.ts', 'the provisioning settings are immutable'],
+      ['api/kinds/ingress.test.ts', 'the controller of an IngressClass is a domain-prefixed path and immutable'],
     ],
   },
   'paths in volumes': { here: ['volumes'] },

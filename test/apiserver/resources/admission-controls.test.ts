@@ -1,4 +1,4 @@
-/** `admissioncontrols`: every control there is, in its order, and what the flags have made of it. */
+/** `admissioncontrols`: lists all controls in execution order and the effect of flags on them. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { allControls } from '../../../src/apiserver/admission/controls/all.ts'
@@ -6,7 +6,7 @@ import { serve, serveUp } from '../../support/in-process.ts'
 
 const path = '/apis/ops.orch.io/v1/admissioncontrols'
 
-test('the controls that run are those that the flags say, in their order', async (t) => {
+test('flags determine which controls are enabled, in execution order', async (t) => {
   const flags = ['--enable-admission-plugins=AlwaysPullImages', '--disable-admission-plugins=LimitRanger']
   const client = (await serve(t, flags)).client()
   const { items } = (await client.get(path)).body as {
@@ -44,7 +44,7 @@ test('orch up also runs NodeRestriction unless a flag disables it', async (t) =>
   assert.deepEqual(await stateOf(), [true, false])
 })
 
-test('a disabled webhook control is reported at start, where its configurations are served', async (t) => {
+test('a disabled webhook control is logged at startup if its configurations are served', async (t) => {
   const disable = '--disable-admission-plugins='
   const server = await serve(t, [`${disable}MutatingAdmissionWebhook`])
   const warned = () => server.output().match(/\w+ is disabled: \w+ are stored, but their webhooks are never called/g)

@@ -1,4 +1,6 @@
-/** Which addresses of nodes and pods the server connects to. Nothing is sent: the check is a function. */
+/**
+ * The addresses of nodes and pods that the server may connect to. These tests call the check directly and send nothing.
+ */
 import assert from 'node:assert/strict'
 import { networkInterfaces } from 'node:os'
 import { test } from 'node:test'
@@ -25,23 +27,23 @@ test('addresses of other machines are allowed', () => {
   allowedBy(standard, ['10.9.8.7', '192.0.2.1', '100.100.100.201', '172.16.0.1', '2001:db8::1', 'fd12::1', '2a00::5'])
 })
 
-test('what is not an address is refused', () => {
+test('invalid addresses are rejected', () => {
   refusedBy(standard, ['', 'localhost', '10.0.0', '010.0.0.1', '0x7f.0.0.1', 'fe80::1%eth0', '2001:db8::1%1', '[::1]'])
 })
 
-test('loopback, unspecified, link-local, multicast and reserved addresses are refused in every spelling', () => {
+test('loopback, unspecified, link-local, multicast and reserved addresses are rejected in every spelling', () => {
   refusedBy(standard, ['127.0.0.1', '127.9.9.9', '0.0.0.0', '0.1.2.3', '169.254.169.254', '169.254.0.23'])
   refusedBy(standard, ['224.0.0.1', '240.0.0.1', '255.255.255.255'])
   refusedBy(standard, ['::', '::1', '0:0:0:0:0:0:0:1', '0::0001', 'fe80::1', 'FEBF::1', 'ff02::1'])
 })
 
-test('metadata services are refused', () => {
+test('metadata services are rejected', () => {
   refusedBy(standard, ['100.100.100.200', '168.63.129.16', '192.0.0.192', 'fd00:ec2::254', 'FD00:0EC2:0::fe'])
   refusedBy(standard, ['fd00:ec2::23', 'fd20:ce::254', 'fd00:42::42'])
   refusedBy(standard, ['fd00:c1::a9fe:a9fe', 'fd00:a9fe:a9fe::1', 'fd00:100::100:200', 'fec0::1'])
 })
 
-/** What an IPv4 address looks like within IPv6; each of these in a second spelling too. */
+/** IPv6 addresses that embed an IPv4 address, some in several spellings. */
 const embeddings = (a: string, b: string) => [
   ...[`::ffff:${a}:${b}`, `0:0:0:0:0:FFFF:${a}:${b}`, `::ffff:0:${a}:${b}`, `::${a}:${b}`],
   ...[
@@ -54,19 +56,19 @@ const embeddings = (a: string, b: string) => [
   ...[`2a00:1:2:3:0:5efe:${a}:${b}`, `2a00:1:2:3:200:5efe:${a}:${b}`],
 ]
 
-test('IPv6 addresses that embed an IPv4 address are refused, whatever that one is', () => {
+test('IPv6 addresses that embed an IPv4 address are rejected for any IPv4 address', () => {
   refusedBy(standard, [...embeddings('7f00', '1'), ...embeddings('a9fe', 'a9fe'), ...embeddings('a09', '807')])
   refusedBy(standard, ['::ffff:127.0.0.1', '::127.0.0.1', '64:ff9b::169.254.169.254', '::FFFF:0A00:0001'])
 })
 
-test('every address of this machine is refused on every port', () => {
+test('every address of this machine is rejected on every port', () => {
   const local = Object.values(networkInterfaces()).flatMap((all) => all ?? [])
   const addresses = ['10.1.2.3', '198.51.100.7', ...local.map(({ address }) => address)]
   for (const port of [6443, 10250, 80, 2379])
     for (const address of addresses) assert.equal(standard.isAllowed(address, port), false, address)
 })
 
-test('a flag allows ranges, but never the own port and never a refused address in disguise', () => {
+test('a flag allows ranges, but never the server port or an embedded address that is rejected', () => {
   const loose = policy('127.0.0.0/8, 10.1.2.3/32,169.254.0.0/16,64:ff9b::/96,2002::/16,::1/128')
   allowedBy(loose, ['127.0.0.1', '10.1.2.3', '169.254.1.1', '::1', '64:ff9b::a09:807', '2002:a09:807::1'])
   refusedBy(loose, ['100.100.100.200', '::ffff:127.0.0.1', '64:ff9b::c000:c0', '2002:6464:64c8::1', '::2', '0.0.0.0'])
@@ -77,7 +79,7 @@ test('a flag allows ranges, but never the own port and never a refused address i
   assert.throws(() => policy('::ffff:0:0/96'), /is not a range of addresses/)
 })
 
-test('a name is allowed if all its addresses are, and numbers that resolvers read as addresses are checked', async () => {
+test('a host name is allowed if all its addresses are, and numeric host names are checked as addresses', async () => {
   for (const host of ['localhost', '127.1', '2130706433', '0x7f.1', '0177.0.0.1'])
     await assert.rejects(standard.resolve(host, 10250), /address not allowed|no such host/, host)
   assert.equal(await standard.resolve('192.0.2.1', 10250), '192.0.2.1')

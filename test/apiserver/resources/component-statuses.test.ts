@@ -1,4 +1,4 @@
-/** ComponentStatus: what the server relies on is asked when it is asked for, and can only be read. */
+/** ComponentStatus: the server checks its components on each request, and the resource is read-only. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ApiObject } from '../../../src/api/model/object.ts'
@@ -7,7 +7,7 @@ import { serve } from '../../support/in-process.ts'
 
 const path = '/api/v1/componentstatuses'
 
-test('the store is well, in every form, and nothing else is told of', async (t) => {
+test('the store is reported as healthy in every format, and no other component is listed', async (t) => {
   const client = (await serve(t)).client()
   const conditions = [{ type: 'Healthy', status: 'True', message: 'ok' }]
   const list = await client.get(path)
@@ -52,7 +52,7 @@ test('the store is well, in every form, and nothing else is told of', async (t) 
   assert.equal((await client.get(`${path}?watch=1`)).status, 405)
 })
 
-test('what is wrong is told', async () => {
+test('a failing component is reported as unhealthy', async () => {
   const { answer } = componentStatuses([{ name: 'store', check: () => 'the store does not answer' }])
   const user = { name: 'u', uid: '', groups: [], extra: new Map() }
   const { signal } = new AbortController()

@@ -1,6 +1,6 @@
 /**
- * Ways through to pods, nodes and services: authorized by their method, met by admission, and answered with what is
- * missing; over plain requests and those that want to speak another protocol.
+ * Connections to pods, nodes and services: authorized by method, subject to admission, and rejected with the missing
+ * part. Covers plain requests and protocol upgrades.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -68,12 +68,12 @@ const answers: readonly (readonly [method: string, path: string, status: number,
   ['GET', `${services}/empty:81/proxy/x`, 503, /no service port 81 found for service "empty"/],
   ['GET', `${services}/none-yet/proxy`, 503, /no endpoints available for service "none-yet"/],
   ['GET', `${services}/full:other/proxy`, 503, /no endpoints available for service "full:other"/],
-  // Nobody knows what is at an address that is not a pod's, or that the pod no longer has.
+  // The server at an address is unknown if the address never was, or no longer is, that of the pod.
   ['GET', `${services}/stray/proxy`, 503, /no endpoints available for service "stray"/],
   ['GET', `${services}/full:80/proxy`, 503, /no endpoints available for service "full:80"/],
 ]
 
-test('each is told what is missing', async () => {
+test('each rejected request reports the missing part', async () => {
   for (const [method, path, status, told] of answers) {
     const answer = await client.send(path, { method, raw: 'anything at all', headers: { accept: 'image/png' } })
     assert.equal(answer.status, status, `${method} ${path}: ${answer.text}`)
@@ -82,14 +82,14 @@ test('each is told what is missing', async () => {
   }
   const missing = await client.get(`${services}/none/proxy`)
   assert.deepEqual(missing.body.details, { name: 'none', kind: 'services' })
-  // What a client asks for in vain is no fault of the server.
+  // Client errors are not logged as server errors.
   assert.match(server.output(), /warning a request was answered with 503 .*services\/none-yet\/proxy/)
   assert.doesNotMatch(server.output(), /error a request failed .*\/proxy/)
   const log = await client.get(`${pods}/bound/log`)
   assert.deepEqual([log.status, log.body.reason], [500, 'InternalError'])
 })
 
-test('only a proxy has paths below it, and each has its methods', async () => {
+test('only proxies have subpaths, and each subresource has its methods', async () => {
   for (const [method, path, status] of [
     ['GET', `${pods}/one/exec/more`, 404],
     ['GET', `${pods}/one/status/more`, 404],
@@ -101,7 +101,7 @@ test('only a proxy has paths below it, and each has its methods', async () => {
     assert.equal((await client.send(path, { method })).status, status, `${method} ${path}`)
 })
 
-test('the verb of the method is needed, on the sub-resource', async () => {
+test('each method requires its verb on the subresource', async () => {
   const bob = server.client('bob-token')
   for (const [method, path, verb, what] of [
     ['POST', `${pods}/one/exec`, 'create', 'pods/exec'],
@@ -115,14 +115,14 @@ test('the verb of the method is needed, on the sub-resource', async () => {
   }
 })
 
-test('admission is asked before anything is looked for', async (t) => {
+test('admission runs before any object is looked up', async (t) => {
   const denying = (await serve(t, ['--enable-admission-plugins=AlwaysDeny'])).client()
   for (const path of [`${pods}/none/exec`, `${pods}/none/proxy/x`, `${core}/nodes/none/proxy`])
     assert.equal((await denying.get(path)).status, 403, path)
   assert.equal((await denying.get(`${pods}/none/log`)).status, 404)
 })
 
-test('a wish for another protocol gets the same Status, and no hang', async () => {
+test('an upgrade request gets the same Status and does not hang', async () => {
   const upgrades = [
     [
       'Upgrade: websocket',
@@ -151,7 +151,7 @@ test('a wish for another protocol gets the same Status, and no hang', async () =
     }
 })
 
-test('discovery names the kinds of their options', async () => {
+test('discovery reports the kinds of the options', async () => {
   const { body } = await client.get(core)
   const kinds = Object.fromEntries(
     body.resources.map(({ name, kind, verbs }: { name: string; kind: string; verbs: string[] }) => [
@@ -164,7 +164,7 @@ test('discovery names the kinds of their options', async () => {
   assert.deepEqual(kinds['services/proxy'][0], 'ServiceProxyOptions')
 })
 
-test('options are read off the query, as admission sees them', () => {
+test('the options for admission are parsed from the query', () => {
   const { connects: exec } = podConnections(undefined as never, undefined as never).find(
     ({ subresource }) => subresource === 'exec',
   )!
@@ -184,7 +184,7 @@ test('options are read off the query, as admission sees them', () => {
   assert.equal(connectOptions(proxy!, read('proxy')).path, '/')
 })
 
-/** A plain HTTP server behind the proxies. It answers `/hang` only when the test ends the response. */
+/** Starts a plain HTTP server behind the proxies. It answers `/hang` only when the test ends the response. */
 async function startBackend(t: TestContext) {
   const hanging: ServerResponse[] = []
   const backend = createServer(({ url }, response) => {
@@ -204,7 +204,7 @@ test('requests to a pod or node are limited per object, whatever the spelling of
   timeout: 300_000,
 }, async (t) => {
   const { hanging, port } = await startBackend(t)
-  // A server that may open 512 files passes 64 requests at a time to one object.
+  // A server that may open 512 files proxies at most 64 concurrent requests to one object.
   const limited = await startWithFew(t, 512, ['--allowed-proxy-cidrs=127.0.0.1/32', '--max-connections=100'])
   const admin = limited.client()
   await giveAccount(admin)

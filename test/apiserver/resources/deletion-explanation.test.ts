@@ -1,4 +1,4 @@
-/** What a deletion waits for: as the server explains it, and as `orchctl delete` says it while it waits. */
+/** Explanations of pending deletions, from the server and in the output of `orchctl delete`. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { DeletionExplanation } from '../../../src/api/kinds/ops/deletion-explanation.ts'
@@ -18,7 +18,7 @@ const explanations: ResourceType = {
 }
 const hold = ['example.com/hold']
 
-test('a deletion that waits says for what, since when, and to whom it may be said', async (t) => {
+test('a pending deletion is explained with reasons and time, within the permissions of the caller', async (t) => {
   const served = await serve({ after: (run) => t.after(run) })
   const client = new Client(served.transport())
   const make = (name: string, metadata: object = {}) => {
@@ -54,7 +54,7 @@ test('a deletion that waits says for what, since when, and to whom it may be sai
     ],
   )
 
-  // Who may ask about some object, and get it, does not learn of others.
+  // A user who may ask about one object must not learn about others.
   const roles = { group: 'rbac.authorization.orch.io', version: 'v1', namespaced: false }
   const rbac = 'rbac.authorization.orch.io'
   const rules = [{ apiGroups: ['ops.orch.io'], resources: ['deletionexplanations'], verbs: ['create'] }]

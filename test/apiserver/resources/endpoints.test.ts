@@ -1,4 +1,4 @@
-/** What is answered without being stored, and views of objects as other kinds: TokenReview, pods/log, scale. */
+/** Endpoints without storage, and views of objects as other kinds: TokenReview, pods/log, scale. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { giveAccount } from '../../support/accounts.ts'
@@ -10,7 +10,7 @@ await giveAccount(client)
 
 const reviews = '/apis/authentication.orch.io/v1/tokenreviews'
 
-test('a TokenReview tells whose a token is, and is not stored', async () => {
+test('a TokenReview returns the user of a token and is not stored', async () => {
   const review = async (spec: object) => (await client.post(reviews, { spec })).body.status
   assert.deepEqual(await review({ token: 'alice-token' }), {
     authenticated: true,
@@ -23,7 +23,7 @@ test('a TokenReview tells whose a token is, and is not stored', async () => {
   assert.deepEqual([answer.status, answer.body.status.user.groups], [201, ['system:authenticated']])
 })
 
-test('a TokenReview can be created and nothing else', async () => {
+test('a TokenReview supports only create', async () => {
   for (const [method, path, status] of [
     ['GET', reviews, 405],
     ['DELETE', reviews, 405],
@@ -37,7 +37,7 @@ test('a TokenReview can be created and nothing else', async () => {
   assert.equal((await client.post(`${reviews}?dryRun=Some`, { spec: { token: 'x' } })).status, 422)
 })
 
-test('who may not create reviews is refused before the body is read', async () => {
+test('a user without permission to create reviews is rejected before the body is parsed', async () => {
   const refused = await server.client('bob-token').send(reviews, { method: 'POST', raw: '{not json' })
   assert.equal(refused.status, 403)
 })
@@ -48,7 +48,7 @@ const pod = (name: string, containers: readonly string[], nodeName?: string) => 
   spec: { containers: containers.map((one) => ({ name: one, image: 'i' })), ...(nodeName ? { nodeName } : {}) },
 })
 
-test('the log of a pod: which container, which lines, which node', async () => {
+test('the log of a pod depends on container, line options and node', async () => {
   await client.post(pods, pod('one', ['c']))
   await client.post(pods, pod('two', ['c', 'd']))
   await client.post(pods, pod('bound', ['c'], 'far'))
@@ -76,7 +76,7 @@ const controller = {
   spec: { template: { metadata: { labels: { app: 'a' } }, spec: { containers: [{ name: 'c', image: 'i' }] } } },
 }
 
-test('the scale of a controller is a view of it, by every verb', async () => {
+test('the scale of a controller can be read, updated and patched', async () => {
   await client.post(controllers, controller)
   const scale = `${controllers}/rc/scale`
   const read = await client.get(scale)
@@ -98,7 +98,7 @@ test('the scale of a controller is a view of it, by every verb', async () => {
   assert.deepEqual([owner.apiVersion, owner.fieldsV1], ['v1', { 'f:spec': { 'f:replicas': {} } }])
 })
 
-test('a scale that is wrong, stale or of another object is refused', async () => {
+test('an invalid or stale scale, or one of another object, is rejected', async () => {
   const scale = `${controllers}/rc/scale`
   const put = (metadata: object, replicas: number) =>
     client.put(scale, { metadata: { name: 'rc', namespace: 'default', ...metadata }, spec: { replicas } })
@@ -111,7 +111,7 @@ test('a scale that is wrong, stale or of another object is refused', async () =>
   assert.equal((await client.send(scale, { method: 'DELETE' })).status, 405)
 })
 
-test('discovery tells the kind of a view, and its group where that is another one', async () => {
+test('discovery reports the kind of a view, and its group if it differs', async () => {
   const { body } = await client.get('/api/v1')
   const find = (wanted: string) => body.resources.find(({ name }: { name: string }) => name === wanted)
   assert.deepEqual(find('replicationcontrollers/scale'), {
@@ -126,7 +126,7 @@ test('discovery tells the kind of a view, and its group where that is another on
   assert.deepEqual(find('pods/log').verbs, ['get'])
 })
 
-test('events of the group events are the objects of the core group, in other words', async () => {
+test('events in the events group are the objects of the core group', async () => {
   const events = '/apis/events.orch.io/v1/namespaces/default/events'
   const sent = {
     metadata: { name: 'e' },
@@ -153,13 +153,13 @@ test('events of the group events are the objects of the core group, in other wor
   ])
 })
 
-test('a deprecated version warns its users', async () => {
+test('a deprecated version returns a warning', async () => {
   const old = await client.get('/apis/events.orch.io/v1beta1/events')
   assert.match(String(old.headers.warning), /events\.orch\.io\/v1beta1 Event is deprecated in v1\.22\+/)
   assert.equal((await client.get('/apis/events.orch.io/v1/events')).headers.warning, undefined)
 })
 
-test('a review reports what is wrong with its metadata beside all else', async () => {
+test('a review reports metadata faults together with all others', async () => {
   const review = async (path: string, spec: object) => {
     const sent = { metadata: { name: 'x', labels: { a: 'b' } }, spec }
     const { body } = await client.post(`/apis/authorization.orch.io/v1/${path}`, sent)
@@ -176,7 +176,7 @@ test('a review reports what is wrong with its metadata beside all else', async (
   ])
 })
 
-test('a token is bound to an object by its name', async () => {
+test('a token can be bound only to a named object', async () => {
   await client.post('/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'binder' } })
   const path = '/api/v1/namespaces/default/serviceaccounts/binder/token'
   for (const kind of ['Secret', 'Pod'])

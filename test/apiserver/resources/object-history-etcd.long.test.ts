@@ -1,4 +1,4 @@
-/** The past of objects through the API and orchctl on etcd: one server is written to, another one is asked. */
+/** Object history through the API and orchctl on etcd: one server is written to, another one is queried. */
 import { after } from 'node:test'
 import { startEtcd } from '../../support/etcd.ts'
 import { serve } from '../../support/in-process.ts'
@@ -7,5 +7,5 @@ import { historySuite } from './object-history-suite.ts'
 const cluster = await startEtcd()
 const start = () => serve({ after }, [`--etcd-servers=${cluster.endpoints}`, '--history-retention=1h'])
 historySuite(await start(), await start())
-// After the servers, which end in the order in which they were started.
+// Stops etcd after the servers, which stop in the order in which they were started.
 after(() => cluster.stop())

@@ -1,7 +1,7 @@
 /**
- * The past of objects through the API and orchctl: who changed what, how it was, putting it back; for those who may read
- * the object and nobody else, and with no value of a Secret. Runs on any store that keeps a journal, and asks one server
- * about what another one wrote where there are two. The journal itself: storage/store/suite/journal.ts.
+ * Object history through the API and orchctl: changes, earlier states and undo, limited to users who may read the
+ * object and without values of Secrets. Runs on any store with a journal. With two servers, queries one about writes of
+ * the other. Tests of the journal itself: storage/store/suite/journal.ts.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -10,7 +10,7 @@ import type { Restartable } from '../../support/in-process.ts'
 import { long, longTest } from '../../support/long.ts'
 import { configOf, orchctl } from '../../support/orchctl.ts'
 
-/** Two servers on one store, or one twice: the first is written to, the second is asked. */
+/** Takes two servers on one store, or the same server twice: the first is written to, the second is queried. */
 export function historySuite(server: Restartable, second: Restartable): void {
   const admin = server.client()
   const asked = second.client()
@@ -38,7 +38,7 @@ export function historySuite(server: Restartable, second: Restartable): void {
   const stateOf = (client: HttpClient, spec: object) => client.post(`${ops}/paststates`, { spec })
   const mapSpec = (name: string, more: object = {}) => ({ resource: 'configmaps', namespace: 'default', name, ...more })
 
-  test('each change with its user, manager, verb, time and fields', async () => {
+  test('each change is listed with user, manager, verb, time and fields', async () => {
     const made = await make(maps, { metadata: { name: 'a' }, data: { k: '1', same: 'x' } })
     const changed = await patch(admin, `${maps}/a?fieldManager=me`, { data: { k: '2', new: 'n' } })
     const { status, body } = await historyOf(asked, mapSpec('a'))
@@ -66,7 +66,7 @@ export function historySuite(server: Restartable, second: Restartable): void {
     )
   })
 
-  test('a state at a revision and at a time, of one object and of all, with pages', async () => {
+  test('earlier states are returned by revision and by time, for one object and for lists with pages', async () => {
     await make('/api/v1/namespaces', { metadata: { name: 'past' } })
     const path = '/api/v1/namespaces/past/configmaps'
     for (const name of ['a', 'b', 'c']) await make(path, { metadata: { name }, data: { v: 'old' } })
@@ -106,7 +106,7 @@ export function historySuite(server: Restartable, second: Restartable): void {
     assert.equal((await stateOf(asked, { ...spec, revision: '99999999' })).status, 504)
   })
 
-  longTest('an answer ends at 8 MiB, says that there is more, and the next one goes on there', async () => {
+  longTest('a response ends at 8 MiB, reports that more exists, and the next one continues there', async () => {
     const page = 8 * 2 ** 20
     const large = (letter: string) => ({ v: letter.repeat(900_000) })
     await make('/api/v1/namespaces', { metadata: { name: 'large' } })
@@ -130,7 +130,7 @@ export function historySuite(server: Restartable, second: Restartable): void {
       const { status }: { status: { items: { metadata: { name: string } }[]; continue?: string } } = (
         await stateOf(asked, { ...spec, continue: next })
       ).body
-      // Objects are read fifty at a time where the store lets them.
+      // Depending on the store, objects are read fifty at a time.
       assert.ok(status.items.length > 0)
       names.push(...status.items.map(({ metadata }) => metadata.name))
       next = status.continue
@@ -141,7 +141,7 @@ export function historySuite(server: Restartable, second: Restartable): void {
     )
   })
 
-  test('who may read the object may read its past, and nobody else', async () => {
+  test('the history of an object requires permission to read the object', async () => {
     const roles = '/apis/rbac.authorization.orch.io/v1/namespaces/default'
     await make(maps, { metadata: { name: 'mine' }, data: { k: '1' } })
     assert.equal((await historyOf(alice, mapSpec('mine'))).status, 403)
@@ -153,7 +153,7 @@ export function historySuite(server: Restartable, second: Restartable): void {
     await make(`${roles}/rolebindings`, { metadata: { name: 'reader' }, roleRef, subjects })
     assert.equal((await historyOf(alice, mapSpec('mine'))).status, 201)
     assert.equal((await historyOf(alice, mapSpec('a'))).status, 403)
-    // One of the same name that is gone is not the one that the rule names.
+    // A rule that names the object does not cover a deleted object of the same name.
     const old = (await admin.get(`${maps}/mine`)).body.metadata.resourceVersion
     await admin.delete(`${maps}/mine`)
     assert.equal((await historyOf(alice, mapSpec('mine'))).status, 403)
@@ -171,7 +171,7 @@ export function historySuite(server: Restartable, second: Restartable): void {
     assert.equal((await historyOf(asked, { resource: 'nothing', name: 'x' })).status, 404)
   })
 
-  test('of Secrets it says which keys changed, and no value anywhere', async () => {
+  test('the history of a Secret lists changed keys but never values', async () => {
     const secrets = '/api/v1/namespaces/default/secrets'
     const annotations = { 'example.com/applied': 'hidden-1' }
     await make(secrets, {
@@ -181,7 +181,7 @@ export function historySuite(server: Restartable, second: Restartable): void {
     await patch(admin, `${secrets}/s`, { stringData: { 'pass.word': 'hidden-3' }, metadata: { labels: { a: 'b' } } })
     const { body, text } = await historyOf(asked, { resource: 'secrets', namespace: 'default', name: 's' })
     const [second] = body.status.revisions
-    // Labels too where the values are still in the store; nothing else.
+    // Labels are also listed if the values are still in the store, but nothing else.
     const steps = [{ member: 'data' }, { member: 'pass.word' }]
     assert.deepEqual(second.changes[0], { path: '.data["pass.word"]', steps, concealed: true })
     for (const { path } of second.changes.slice(1)) assert.equal(path, '.metadata.labels')
@@ -199,7 +199,7 @@ export function historySuite(server: Restartable, second: Restartable): void {
     assert.match(blame, new RegExp(`^${second.revision} .* \\.data\\["pass\\.word"\\]$`, 'm'))
   })
 
-  test('undo puts back what a change touched, unless others have touched it since', async () => {
+  test('undo reverts the fields of a change unless they have changed since', async () => {
     await make(maps, { metadata: { name: 'u' }, data: { k: '1', other: 'x' } })
     const bad = await patch(admin, `${maps}/u`, { data: { k: 'broken' } })
     await patch(admin, `${maps}/u`, { data: { other: 'y' } })
@@ -215,7 +215,7 @@ export function historySuite(server: Restartable, second: Restartable): void {
     assert.deepEqual((await admin.get(`${maps}/u`)).body.data, { k: '1', other: 'y' })
   })
 
-  test('undo under contention: once, whatever others change beside it, and no change of theirs is lost', async () => {
+  test('under contention, undo takes effect once and loses no concurrent change', async () => {
     await make(maps, { metadata: { name: 'busy' }, data: { k: 'good', n: '0' } })
     const bad = await patch(admin, `${maps}/busy`, { data: { k: 'bad' } })
     const writes = 40
@@ -233,7 +233,7 @@ export function historySuite(server: Restartable, second: Restartable): void {
     assert.deepEqual((await admin.get(`${maps}/busy`)).body.data, { k: 'good', n: String(writes) })
   })
 
-  test('blame and undo of a workload whose loops report: elements of lists, and no report is taken back', async () => {
+  test('blame and undo of a Deployment handle list elements and leave the reported status alone', async () => {
     const deployments = '/apis/apps/v1/namespaces/default/deployments'
     const containers = [{ name: 'web', image: 'web:1' }]
     const template = { metadata: { labels: { app: 'web' } }, spec: { containers } }
@@ -242,7 +242,7 @@ export function historySuite(server: Restartable, second: Restartable): void {
     const changed = await run('set image deploy/web web=web:2')
     assert.equal(changed.code, 0, changed.stderr)
     const { resourceVersion } = (await admin.get(`${deployments}/web`)).body.metadata
-    // The loop of Deployments numbers them in an annotation, with its status.
+    // The Deployment controller writes a revision annotation together with the status.
     const reports = long ? 110 : 3
     for (let i = 1; i <= reports; i++)
       await patch(admin, `${deployments}/web/status`, {
@@ -259,7 +259,7 @@ export function historySuite(server: Restartable, second: Restartable): void {
     assert.equal(body.metadata.annotations.turn, `${reports}`)
   })
 
-  test('undo of what created an object, or changed one that was there before, does nothing', async () => {
+  test('undo rejects a creation, and a change of an earlier object of the same name', async () => {
     const headers = { 'content-type': 'application/apply-patch+yaml' }
     const raw = JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'applied' }, data: { k: '1' } })
     await admin.send(`${maps}/applied?fieldManager=me`, { method: 'PATCH', headers, raw })
@@ -271,7 +271,7 @@ export function historySuite(server: Restartable, second: Restartable): void {
     assert.match(undone.stderr, /conflict: the object was created anew since/)
   })
 
-  test('orchctl: history, blame, diff and get as of then', async () => {
+  test('orchctl supports history, blame, diff and get for earlier states', async () => {
     const made = await make(maps, { metadata: { name: 'c' }, data: { k: '1', list: 'x' } })
     await patch(admin, `${maps}/c?fieldManager=second`, { data: { k: '2' } })
     const at = made.metadata.resourceVersion

@@ -1,4 +1,4 @@
-/** The past of objects through the API and orchctl, on the store in memory. On etcd: object-history-etcd.long.test.ts. */
+/** Object history through the API and orchctl, on the in-memory store. On etcd: object-history-etcd.long.test.ts. */
 import { after } from 'node:test'
 import { serve } from '../../support/in-process.ts'
 import { historySuite } from './object-history-suite.ts'

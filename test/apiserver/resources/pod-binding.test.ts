@@ -1,4 +1,4 @@
-/** pods/binding and bindings: a pod gets its node once, and nothing else of it changes. */
+/** pods/binding and bindings: assign a pod to a node once and change nothing else. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'
@@ -24,7 +24,7 @@ const bindingOf = (name: string, node: string, metadata: JsonObject = {}) => ({
 const bind = (name: string, node: string, metadata: JsonObject = {}, query = '') =>
   client.post(`${pods}/${name}/binding${query}`, bindingOf(name, node, metadata))
 
-test('a pod gets its node, the annotations of the Binding, and is noted as scheduled', async () => {
+test('binding a pod sets its node, the annotations of the Binding and the PodScheduled condition', async () => {
   const made = await make('a')
   assert.equal((await bind('a', 'n1', {}, '?dryRun=All')).status, 201)
   assert.equal((await client.get(`${pods}/a`)).body.spec.nodeName, undefined)
@@ -38,7 +38,7 @@ test('a pod gets its node, the annotations of the Binding, and is noted as sched
   assert.deepEqual(body.metadata.managedFields, (made.metadata as JsonObject).managedFields)
 })
 
-test('it gets one once', async () => {
+test('a pod can be bound only once', async () => {
   await make('b')
   const answers = await Promise.all(['n1', 'n2', 'n3'].map((node) => bind('b', node)))
   assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 409, 409])
@@ -47,7 +47,7 @@ test('it gets one once', async () => {
   assert.match(again.body.message, /pod b is already assigned to node "n[123]"/)
 })
 
-test('a uid and a version say which pod is meant', async () => {
+test('a UID and a resourceVersion act as preconditions', async () => {
   const made = await make('c')
   const { uid, resourceVersion } = made.metadata as { uid: string; resourceVersion: string }
   assert.equal((await bind('c', 'n1', { uid: 'other' })).status, 409)
@@ -56,7 +56,7 @@ test('a uid and a version say which pod is meant', async () => {
   assert.equal((await bind('c', 'n1', { uid, resourceVersion })).status, 201)
 })
 
-test('what is not sound is refused, and nothing is bound', async () => {
+test('an invalid Binding is rejected and binds nothing', async () => {
   await make('d')
   const post = (body: JsonObject) => client.post(`${pods}/d/binding`, body)
   assert.deepEqual((await post({ metadata: { name: 'd' } })).body.details.causes[0].field, 'target.name')
@@ -69,7 +69,7 @@ test('what is not sound is refused, and nothing is bound', async () => {
   assert.equal((await client.get(`${pods}/d`)).body.spec.nodeName, undefined)
 })
 
-test('a pod that is going gets none', async () => {
+test('binding a terminating pod is rejected', async () => {
   await make('e')
   const headers = { 'content-type': 'application/merge-patch+json' }
   await client.send(`${pods}/e`, { method: 'PATCH', body: { metadata: { finalizers: ['example.com/x'] } }, headers })
@@ -77,7 +77,7 @@ test('a pod that is going gets none', async () => {
   assert.match((await bind('e', 'n1')).body.message, /is being deleted/)
 })
 
-test('bindings say the same', async () => {
+test('the bindings resource behaves like pods/binding', async () => {
   await make('f')
   assert.deepEqual((await client.post(`${namespace}/bindings`, bindingOf('f', 'n1'))).body, success)
   assert.equal((await client.get(`${pods}/f`)).body.spec.nodeName, 'n1')

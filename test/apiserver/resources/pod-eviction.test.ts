@@ -1,4 +1,4 @@
-/** pods/eviction: who may go without a budget being asked, what budgets grant, and that they never grant too much. */
+/** pods/eviction: pods that no budget covers, the allowance of budgets, and that it is never exceeded. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'
@@ -14,7 +14,7 @@ const pods = '/api/v1/namespaces/default/pods'
 const budgets = '/apis/policy/v1/namespaces/default/poddisruptionbudgets'
 const success = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 }
 
-/** A pod on a node, whose label and phase are given; it is ready if it runs. */
+/** Creates a pod on a node with the given label and phase. A running pod is ready. */
 async function running(name: string, app: string, phase = 'Running', at: HttpClient = client): Promise<JsonObject> {
   const spec = { nodeName: 'n1', containers: [{ name: 'c', image: 'i' }] }
   await at.post(pods, { metadata: { name, labels: { app } }, spec })
@@ -49,7 +49,7 @@ const isGoing = async (name: string) => {
 }
 const statusOf = async (name: string) => (await client.get(`${budgets}/${name}`)).body.status
 
-test('without a budget a pod goes, in both versions of the body and with its options', async () => {
+test('a pod without a budget is evicted, with either version of the body and with delete options', async () => {
   for (const [name, version] of [
     ['a', 'policy/v1'],
     ['b', 'policy/v1beta1'],
@@ -61,7 +61,7 @@ test('without a budget a pod goes, in both versions of the body and with its opt
   }
 })
 
-test('a dry run deletes nothing, wherever it is asked for', async () => {
+test('a dry run deletes nothing, whether set in the query or in the delete options', async () => {
   await running('dry', 'dry')
   assert.equal((await evict('dry', {}, '?dryRun=All')).status, 201)
   assert.equal((await evict('dry', { deleteOptions: { dryRun: ['All'] } })).status, 201)
@@ -69,7 +69,7 @@ test('a dry run deletes nothing, wherever it is asked for', async () => {
   assert.equal(await isGoing('dry'), false)
 })
 
-test('what is not sound is refused', async () => {
+test('an invalid Eviction is rejected', async () => {
   await running('odd', 'odd')
   assert.equal((await evict('odd', { metadata: { name: 'other' } })).status, 400)
   assert.equal((await evict('odd', { apiVersion: 'v1', kind: 'Pod' })).status, 400)
@@ -82,7 +82,7 @@ test('what is not sound is refused', async () => {
   assert.equal(await isGoing('odd'), false)
 })
 
-test('a budget is charged once per pod, and then refuses', async () => {
+test('a budget is charged once per pod and then rejects evictions', async () => {
   const pod = await running('one', 'charged')
   await running('two', 'charged')
   await budget('charged', 'charged', { disruptionsAllowed: 1, currentHealthy: 2, desiredHealthy: 1, expectedPods: 2 })
@@ -105,11 +105,11 @@ test('a budget is charged once per pod, and then refuses', async () => {
   ])
   assert.equal((await evict('two', {}, '?dryRun=All')).status, 429)
   assert.equal(await isGoing('two'), false)
-  // It is going already: that costs nobody anything.
+  // The pod is already terminating, so the budget is not charged.
   assert.equal((await evict('one')).status, 201)
 })
 
-test('a budget whose controller has not seen it yet refuses for a while', async () => {
+test('a budget that its controller has not observed yet rejects evictions temporarily', async () => {
   await running('young', 'young')
   await client.post(budgets, { metadata: { name: 'young' }, spec: { selector: { matchLabels: { app: 'young' } } } })
   const refused = await evict('young')
@@ -117,7 +117,7 @@ test('a budget whose controller has not seen it yet refuses for a while', async 
   assert.match(refused.body.details.causes[0].message, /still being processed/)
 })
 
-test('who disrupts nobody is not asked for', async () => {
+test('pods that are not running and ready are evicted without charging the budget', async () => {
   await budget('strict', 'strict', { disruptionsAllowed: 0, currentHealthy: 1, desiredHealthy: 1, expectedPods: 1 })
   for (const phase of ['Pending', 'Succeeded', 'Failed', 'Unready']) {
     const name = phase.toLowerCase()
@@ -132,7 +132,7 @@ test('who disrupts nobody is not asked for', async () => {
   assert.equal((await evict('needed')).status, 429)
 })
 
-test('what cannot be decided is refused', async () => {
+test('an eviction with several budgets, or with too many unconfirmed evictions, is rejected', async () => {
   await running('between', 'between')
   for (const name of ['first', 'second']) await budget(name, 'between', { disruptionsAllowed: 5 })
   const refused = await evict('between')
@@ -144,7 +144,7 @@ test('what cannot be decided is refused', async () => {
   assert.equal((await evict('crowded')).status, 403)
 })
 
-test('of many who ask at once on two servers, no more are let through than the budget grants', async (t) => {
+test('concurrent evictions on two servers never exceed the budget', async (t) => {
   const etcd = await startEtcd()
   t.after(() => etcd.stop())
   const flags = [`--etcd-servers=${etcd.endpoints.join(',')}`]
