@@ -58,7 +58,7 @@ export const objectMeta = s.object(
       doc: 'Opaque version that changes with every write. An update that includes it succeeds only if it is current.',
     }),
     generation: field(7, s.int64(), {
-      doc: 'Number of the desired state, incremented with each change to it. Set by the server.',
+      doc: 'Sequence number of the desired state, incremented with each change to it. Set by the server.',
     }),
     creationTimestamp: field(8, s.time(), { doc: 'Time the object was created. Set by the server.' }),
     deletionTimestamp: field(9, s.time(), {

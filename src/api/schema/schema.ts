@@ -175,7 +175,7 @@ export interface ObjectSchema<T = unknown> extends Typed<T>, Named {
   readonly choice?: Choice
   /** Returns the fields to skip in validation because an error elsewhere makes them meaningless. */
   leavesUnjudged?(value: T): readonly string[]
-  /** Whether the rules of the field types are not applied. */
+  /** Whether to skip the rules of the field types. */
   readonly unjudged?: boolean
   /** Publishes the type in a custom form, such as a user-defined schema as its author wrote it. */
   readonly publish?: Publish
@@ -188,7 +188,7 @@ export interface ObjectSchema<T = unknown> extends Typed<T>, Named {
 /** Writes a type for an OpenAPI document. */
 export type Publish = (publishing: Publishing) => JsonObject
 
-/** Context of `Publish`. */
+/** The arguments of a `Publish` function. */
 export interface Publishing {
   readonly version: 2 | 3
   /** Writes a field whose type is published under a name. */

@@ -1,4 +1,4 @@
-/** `objecthistories`: the changes of an object and their authors, from the journal of the store. */
+/** `objecthistories`: the changes to an object and their authors, from the journal of the store. */
 
 import { isObject, type Json } from '../../api/json/json.ts'
 import { type JsonChange, pathText } from '../../api/json/json-changes.ts'

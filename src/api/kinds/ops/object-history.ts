@@ -1,5 +1,5 @@
 /**
- * ObjectHistory: the changes of an object, newest first, with author, time, verb and changed fields. Read from the
+ * ObjectHistory: the changes to an object, newest first, with author, time, verb and changed fields. Read from the
  * journal by `apiserver/resources/object-history.ts` and never stored. Requires permission to get the object.
  */
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
@@ -44,18 +44,18 @@ const revision = s.object(
     }),
     created: field(11, s.boolean(), { doc: 'Whether the change created the object.' }),
   },
-  { name: 'HistoryRevision', doc: 'A change of the object.' },
+  { name: 'HistoryRevision', doc: 'A change to the object.' },
 )
 
 const status = s.object(
   {
-    revisions: field(1, s.list(revision), { zero: 'write', doc: 'Changes of the object, newest first.' }),
+    revisions: field(1, s.list(revision), { zero: 'write', doc: 'Changes to the object, newest first.' }),
     more: field(2, s.boolean(), {
       doc: 'Whether older changes exist. To get them, set `before` to the oldest revision in this response.',
     }),
     oldest: field(3, s.string(), { doc: 'Oldest resourceVersion in the recorded history.' }),
   },
-  { name: 'ObjectHistoryStatus', doc: 'Changes of an object.' },
+  { name: 'ObjectHistoryStatus', doc: 'Changes to an object.' },
 )
 
 const spec = s.object(
@@ -74,7 +74,7 @@ const spec = s.object(
 
 const fields = {
   spec: field(2, spec, { zero: 'write', doc: 'Object and range of changes to return.' }),
-  status: field(3, status, { zero: 'write', doc: 'Changes of the object, filled in by the server.' }),
+  status: field(3, status, { zero: 'write', doc: 'Changes to the object, filled in by the server.' }),
 }
 
 export type ObjectHistory = ObjectOf<typeof fields>

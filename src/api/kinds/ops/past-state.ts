@@ -21,7 +21,7 @@ const spec = s.object(
     group: field(1, s.string(), { doc: 'API group of the objects. Empty means the core group.' }),
     resource: field(2, s.string(), { doc: 'Plural name of the resource type.', required: true }),
     namespace: field(3, s.string(), {
-      doc: 'Namespace of the objects. Empty means all namespaces; must be empty for cluster-scoped types.',
+      doc: 'Namespace of the objects. Empty for all namespaces and for cluster-scoped types.',
     }),
     name: field(4, s.string(), { doc: 'Name of the object. Empty means all objects.' }),
     revision: field(5, s.string(), {

@@ -55,7 +55,10 @@ const statusFields = {
   disruptionsAllowed: count(3, 'Number of pods that may currently be evicted.'),
   currentHealthy: count(4, 'Number of healthy pods.'),
   desiredHealthy: count(5, 'Minimum number of healthy pods that the budget requires.'),
-  expectedPods: count(6, 'Total number of pods that the budget covers.'),
+  expectedPods: count(
+    6,
+    'Expected number of pods, from the scale of their controllers or the number of matching pods.',
+  ),
   conditions: field(7, conditions, { doc: 'Conditions of the budget, such as whether disruptions are allowed.' }),
 }
 

@@ -25,7 +25,7 @@ const ipBlock = s.object(blockFields, {
 
 const peerFields = {
   podSelector: field(1, labelSelector, {
-    doc: 'Label selector of pods, by default in the namespace of the policy. An empty selector matches all pods.',
+    doc: 'Label selector of pods, in the policy namespace unless namespaceSelector is set. Empty matches all pods.',
   }),
   namespaceSelector: field(2, labelSelector, {
     doc: 'Label selector of namespaces. An empty selector matches all namespaces.',
