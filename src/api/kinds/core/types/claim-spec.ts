@@ -1,6 +1,7 @@
 /** PersistentVolumeClaimSpec: the storage that a claim requests, or a claim template in a pod. */
-import { at, child, type FieldError, type FieldPath, invalid, required } from '../../../model/field-error.ts'
+
 import { sameJson } from '../../../json/json.ts'
+import { at, child, type FieldError, type FieldPath, invalid, required } from '../../../model/field-error.ts'
 import { checkDnsSubdomain } from '../../../model/names.ts'
 import { quantitySign } from '../../../model/quantity.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'

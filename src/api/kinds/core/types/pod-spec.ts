@@ -2,13 +2,14 @@
  * PodSpec: the containers of a pod, their shared settings and scheduling constraints. Pods and pod templates both
  * contain a PodSpec. Defaults and rules for pods only are in pod.ts.
  */
-import { dropGated } from '../../../schema/gated-fields.ts'
+
 import { at, child, type FieldError, type FieldPath, invalid, required } from '../../../model/field-error.ts'
-import { checkLabelKey, checkLabels } from '../../../selectors/label-rules.ts'
 import { checkDnsLabel, checkDnsSubdomain, checkIpAddress, type NameCheck } from '../../../model/names.ts'
-import type { RuleContext, PrepareContext } from '../../../schema/context.ts'
+import type { PrepareContext, RuleContext } from '../../../schema/context.ts'
 import type { Effort } from '../../../schema/effort.ts'
+import { dropGated } from '../../../schema/gated-fields.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
+import { checkLabelKey, checkLabels } from '../../../selectors/label-rules.ts'
 import { byIp, byName } from '../../list-keys.ts'
 import { container, ephemeralContainer } from './container.ts'
 import { localObjectReference } from './local-references.ts'

@@ -1,10 +1,10 @@
 /** PodTemplateSpec: a template from which controllers create pods. */
 import { child, type FieldError, type FieldPath, forbidden } from '../../../model/field-error.ts'
-import { checkAnnotations, checkLabels } from '../../../selectors/label-rules.ts'
 import type { Vendor } from '../../../model/vendor.ts'
 import type { RuleContext } from '../../../schema/context.ts'
 import { objectMeta } from '../../../schema/object-meta.ts'
 import { field, type InferFields, s, unjudged } from '../../../schema/schema.ts'
+import { checkAnnotations, checkLabels } from '../../../selectors/label-rules.ts'
 import { checkDeletionCost, checkPodAnnotations, checkSeccompPairs, dropOlderAnnotations } from './pod-annotations.ts'
 import { type PodSpec, podSpec } from './pod-spec.ts'
 

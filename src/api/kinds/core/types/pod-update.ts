@@ -1,4 +1,6 @@
 /** Rules for updating a pod: which fields of the spec and the status may change. */
+
+import { sameJson } from '../../../json/json.ts'
 import {
   at,
   child,
@@ -10,7 +12,6 @@ import {
   notJudged,
 } from '../../../model/field-error.ts'
 import { parseIp } from '../../../model/ip-range.ts'
-import { sameJson } from '../../../json/json.ts'
 import { checkDnsSubdomain, checkIpAddress, checkQualifiedName } from '../../../model/names.ts'
 import { type Container, listedAlone } from './container.ts'
 import { allContainers } from './pod-containers.ts'

@@ -1,4 +1,6 @@
 /** ResourceRequirements: resource requests and limits. */
+
+import { own } from '../../../json/json.ts'
 import {
   at,
   child,
@@ -9,7 +11,6 @@ import {
   maxFaults,
   required,
 } from '../../../model/field-error.ts'
-import { own } from '../../../json/json.ts'
 import { compareQuantities, parseQuantity, type Quantity } from '../../../model/quantity.ts'
 import type { Vendor } from '../../../model/vendor.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'

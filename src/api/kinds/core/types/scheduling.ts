@@ -9,9 +9,9 @@ import {
   notSupported,
   required,
 } from '../../../model/field-error.ts'
-import { checkLabelKey } from '../../../selectors/label-rules.ts'
 import { checkDnsLabel, checkLabelValue } from '../../../model/names.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
+import { checkLabelKey } from '../../../selectors/label-rules.ts'
 import { freeLabelSelector, labelSelector } from '../../meta/label-selector.ts'
 import { nodeSelector, nodeSelectorTerm } from './node-selector.ts'
 import { repeatedAt } from './repeated.ts'

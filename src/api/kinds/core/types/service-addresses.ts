@@ -3,9 +3,10 @@
  * the family at the same index of `ipFamilies`. `ipFamilyPolicy` determines how many families there are. Clients may
  * set any of these fields, and `allocateAddresses` completes the others from the ranges of the cluster.
  */
+
+import { sameJson } from '../../../json/json.ts'
 import { at, duplicate, type FieldError, invalid, notSupported, required } from '../../../model/field-error.ts'
 import { formatIp, type IpFamily, parseIp } from '../../../model/ip-range.ts'
-import { sameJson } from '../../../json/json.ts'
 import { checkIpAddress } from '../../../model/names.ts'
 import type { Allocator, Reservation } from '../../../schema/reservations.ts'
 import { isHeadless, isInCluster, type ServiceSpec } from './service-spec.ts'

@@ -2,10 +2,10 @@
 import { at, child, duplicate, type FieldError, forbidden, invalid, required } from '../../../model/field-error.ts'
 import { checkReachableAddress } from '../../../model/ip-address.ts'
 import { parseRange } from '../../../model/ip-range.ts'
-import { checkLabels } from '../../../selectors/label-rules.ts'
 import { checkDnsLabel, checkDnsSubdomain, checkQualifiedName, type NameCheck } from '../../../model/names.ts'
 import { vendorKey } from '../../../model/vendor.ts'
 import type { RuleContext } from '../../../schema/context.ts'
+import { checkLabels } from '../../../selectors/label-rules.ts'
 import { checkPort, checkPortNumber } from './handlers.ts'
 import { checkAddresses } from './service-addresses.ts'
 import {

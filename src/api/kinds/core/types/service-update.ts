@@ -1,6 +1,7 @@
 /** Values that an update of a Service keeps although the client omitted them, and values that a type change removes. */
-import { type FieldError, forbidden, invalid } from '../../../model/field-error.ts'
+
 import { sameJson } from '../../../json/json.ts'
+import { type FieldError, forbidden, invalid } from '../../../model/field-error.ts'
 import { checkAddressUpdate } from './service-addresses.ts'
 import { isInCluster, isOnNodes, needsHealthCheck, type Service, type ServiceSpec } from './service-spec.ts'
 

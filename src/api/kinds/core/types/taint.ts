@@ -10,9 +10,9 @@ import {
   notSupported,
   required,
 } from '../../../model/field-error.ts'
-import { checkLabelKey } from '../../../selectors/label-rules.ts'
 import { checkLabelValue } from '../../../model/names.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
+import { checkLabelKey } from '../../../selectors/label-rules.ts'
 import { repeatedAt } from './repeated.ts'
 
 const fields = {

@@ -2,8 +2,8 @@
  * TopologySelectorTerm: selects topology domains, such as zones, by node labels. All requirements of a term must hold.
  */
 import { at, child, duplicate, type FieldError, type FieldPath, required } from '../../../model/field-error.ts'
-import { checkLabelKey } from '../../../selectors/label-rules.ts'
 import { field, type Infer, s } from '../../../schema/schema.ts'
+import { checkLabelKey } from '../../../selectors/label-rules.ts'
 import { repeatedAt } from './repeated.ts'
 
 const requirement = s.object(

@@ -1,10 +1,10 @@
 /** Volume: a directory that the containers of a pod can mount, and the source of its content. */
 import { child, type FieldError, type FieldPath, forbidden, invalid, required } from '../../../model/field-error.ts'
-import { checkAnnotations, checkLabels } from '../../../selectors/label-rules.ts'
 import { checkDnsLabel, checkDnsSubdomain } from '../../../model/names.ts'
 import { parseQuantity, quantitySign } from '../../../model/quantity.ts'
 import { objectMeta } from '../../../schema/object-meta.ts'
 import { field, type Infer, type InferFields, inlined, type Schema, s } from '../../../schema/schema.ts'
+import { checkAnnotations, checkLabels } from '../../../selectors/label-rules.ts'
 import { persistentVolumeClaimSpec } from './claim-spec.ts'
 import { checkDescendingPath } from './file-paths.ts'
 import { localObjectReference, namedReference } from './local-references.ts'
