@@ -3,6 +3,7 @@
  * buffer is bounded: what comes while it is full is lost, and counted. A batch is on its way while the next gathers; a
  * rate bounds how often one is sent.
  */
+import { type RateLimit, TokenBucket } from '../../base/limits/token-bucket.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import type { SinkFaults } from './sink.ts'
 
@@ -13,7 +14,7 @@ export interface BatchOptions {
   readonly maxSize: number
   readonly maxWaitMs: number
   /** Batches per second, and how many may go at once after a pause; undefined: no limit. */
-  readonly rate: { readonly perSecond: number; readonly burst: number } | undefined
+  readonly rate: RateLimit | undefined
   /** The length of a batch in characters at most. */
   readonly maxLength: number
 }
@@ -23,12 +24,10 @@ export class Batches {
   readonly #options: BatchOptions
   readonly #send: (events: readonly string[]) => Promise<void>
   readonly #faults: SinkFaults
-  readonly #clock: Clock
+  readonly #bucket: TokenBucket | undefined
   #waiting: string[] = []
   #timer: NodeJS.Timeout | undefined
   #sending: Promise<void> | undefined
-  #allowance: number
-  #countedAt: number
 
   constructor(
     options: BatchOptions,
@@ -37,9 +36,7 @@ export class Batches {
     this.#options = options
     this.#send = send
     this.#faults = faults
-    this.#clock = clock
-    this.#allowance = options.rate?.burst ?? 0
-    this.#countedAt = clock.monotonic()
+    if (options.rate !== undefined) this.#bucket = new TokenBucket(options.rate, () => clock.monotonic())
   }
 
   add(event: string): void {
@@ -72,7 +69,7 @@ export class Batches {
   /** All that waited when it began, in as many batches as that takes. */
   async #drain(): Promise<void> {
     do {
-      const pause = this.#pause()
+      const pause = this.#bucket?.reserve() ?? 0
       if (pause > 0) await new Promise((resolve) => setTimeout(resolve, pause).unref())
       await this.#sendOne()
     } while (this.#waiting.length >= this.#options.maxSize)
@@ -96,15 +93,5 @@ export class Batches {
       if (length > maxLength) return Math.max(1, i)
     }
     return most
-  }
-
-  /** How long to wait until the rate allows one more batch, which is then counted. */
-  #pause(): number {
-    const { rate } = this.#options
-    if (rate === undefined) return 0
-    const now = this.#clock.monotonic()
-    this.#allowance = Math.min(rate.burst, this.#allowance + ((now - this.#countedAt) / 1000) * rate.perSecond) - 1
-    this.#countedAt = now
-    return this.#allowance >= 0 ? 0 : (-this.#allowance / rate.perSecond) * 1000
   }
 }

@@ -5,6 +5,9 @@
  * A bucket is one number: the time at which it will be full again (the generic cell rate algorithm). So a worker takes from
  * it with one atomic exchange, holds no lock, and can end at any moment. Where two workers reuse the same room at the
  * same moment, one event more may pass.
+ *
+ * `TokenBucket` cannot be used here: its two fields, the tokens and the time of the last refill, cannot be changed together
+ * in one atomic exchange.
  */
 import { createHash, randomBytes } from 'node:crypto'
 

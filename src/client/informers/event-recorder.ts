@@ -9,6 +9,7 @@
 
 import type { Event } from '../../api/kinds/core/event.ts'
 import type { ApiObject, ObjectBase } from '../../api/model/object.ts'
+import { TokenBucket } from '../../base/limits/token-bucket.ts'
 import { shorten } from '../../base/text/shorten.ts'
 import { type Clock, systemClock } from '../../base/time/clock.ts'
 import type { Client } from '../requests/client.ts'
@@ -41,8 +42,8 @@ const maxRemembered = 4096
 const maxWaiting = 1000
 const maxAlike = 10
 const alikeMs = 10 * 60_000
-const burst = 25
-const refillMs = 5 * 60_000
+/** Of the Events about one object. */
+const rate = { perSecond: 1 / (5 * 60), burst: 25 }
 const maxMessage = 1024
 const combined = '(combined from similar events): '
 
@@ -58,17 +59,12 @@ interface Alike {
   last: number
 }
 
-interface Allowance {
-  left: number
-  at: number
-}
-
 /** Records Events about objects; those that repeat are counted in one. */
 export class EventRecorder {
   readonly #options: EventRecorderOptions & { readonly clock: Clock }
   readonly #written = new Map<string, Written>()
   readonly #alike = new Map<string, Alike>()
-  readonly #allowances = new Map<string, Allowance>()
+  readonly #buckets = new Map<string, TokenBucket>()
   readonly #stopped = new AbortController()
   #waiting = 0
   #writes: Promise<void> = Promise.resolve()
@@ -104,11 +100,10 @@ export class EventRecorder {
 
   /** A burst, and then one from time to time. */
   #mayReport(about: string): boolean {
-    const now = this.#options.clock.monotonic()
-    const known = this.#allowances.get(about)
-    const left = known === undefined ? burst : Math.min(burst, known.left + (now - known.at) / refillMs)
-    remember(this.#allowances, about, { left: left < 1 ? left : left - 1, at: now })
-    return left >= 1
+    const { clock } = this.#options
+    const bucket = this.#buckets.get(about) ?? new TokenBucket(rate, () => clock.monotonic())
+    remember(this.#buckets, about, bucket)
+    return bucket.take() === 0
   }
 
   /** The message, or the one that stands for all further messages about the same. */

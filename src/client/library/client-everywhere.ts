@@ -3,6 +3,7 @@
 export type { Status, StatusDetails } from '../../api/model/api-error.ts'
 export type { ApiObject, ObjectBase, ObjectMeta, OwnerReference } from '../../api/model/object.ts'
 export type { Backoff } from '../../base/concurrency/backoff.ts'
+export type { RateLimit } from '../../base/limits/token-bucket.ts'
 export { changeObject } from '../informers/change-object.ts'
 export { EventRecorder, type EventRecorderOptions, type Happening } from '../informers/event-recorder.ts'
 export type { ChangeHandler, Informer, ObjectChange } from '../informers/informer.ts'
@@ -15,7 +16,6 @@ export {
   withinTerm,
 } from '../informers/leader-election.ts'
 export type { Index, IndexFunction } from '../informers/object-index.ts'
-export type { RateLimit } from '../reconcile/rate-limit.ts'
 export { type StepOutcome, WorkQueue, type WorkQueueOptions } from '../reconcile/work-queue.ts'
 export {
   type ApplyOptions,

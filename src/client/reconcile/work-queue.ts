@@ -7,8 +7,8 @@
  * What waits is bounded by the number of keys there are: objects in the store.
  */
 import { type Backoff, backoffMs } from '../../base/concurrency/backoff.ts'
+import { type RateLimit, TokenBucket } from '../../base/limits/token-bucket.ts'
 import { systemClock, type TimerClock } from '../../base/time/clock.ts'
-import { type RateLimit, TokenBucket } from './rate-limit.ts'
 
 /** Done; or to be looked at again: after the usual growing pause, or after a time. */
 export type StepOutcome = 'done' | 'later' | { readonly afterMs: number }
@@ -79,7 +79,7 @@ export class WorkQueue {
   constructor(options: WorkQueueOptions) {
     this.#options = options
     this.#series = (options.meter ?? noMeter)(this)
-    if (options.rate !== undefined) this.#bucket = new TokenBucket(options.rate)
+    if (options.rate !== undefined) this.#bucket = new TokenBucket(options.rate, () => performance.now())
   }
 
   get depth(): number {

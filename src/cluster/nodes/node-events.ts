@@ -6,9 +6,9 @@
 
 import type { Pod } from '../../api/kinds/core/pod.ts'
 import type { Vendor } from '../../api/model/vendor.ts'
+import { TokenBucket } from '../../base/limits/token-bucket.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import { EventRecorder, type Happening } from '../../client/informers/event-recorder.ts'
-import { TokenBucket } from '../../client/reconcile/rate-limit.ts'
 import type { Client } from '../../client/requests/client.ts'
 
 export interface NodeEventParts {

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { TokenBucket } from '../../../src/client/reconcile/rate-limit.ts'
 import { type StepOutcome, WorkQueue } from '../../../src/client/reconcile/work-queue.ts'
 import { WorkQueueMetrics } from '../../../src/client/reconcile/work-queue-metrics.ts'
 
@@ -156,17 +155,4 @@ test('no more keys begin than the rate allows, and work that returns nothing is 
   assert.deepEqual(started, ['a', 'b', 'c', 'd', 'e'])
   stop.abort()
   await running
-})
-
-test('a bucket of tokens fills by and by, up to its burst', () => {
-  let now = 0
-  const bucket = new TokenBucket({ perSecond: 10, burst: 2 }, () => now)
-  assert.deepEqual([bucket.take(), bucket.take(), bucket.take()], [0, 0, 100])
-  now += 50
-  assert.equal(bucket.take(), 50)
-  now += 50
-  assert.deepEqual([bucket.take(), bucket.take()], [0, 100])
-  now += 10_000
-  assert.deepEqual([bucket.take(), bucket.take(), bucket.take()], [0, 0, 100])
-  assert.throws(() => new TokenBucket({ perSecond: 0, burst: 1 }), RangeError)
 })

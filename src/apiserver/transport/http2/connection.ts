@@ -8,7 +8,8 @@
  * its connection. So does one that sends more frames without a request or a body than `idleFrames` allows.
  */
 import type { Socket } from 'node:net'
-import { Allowance } from '../../../base/limits/allowance.ts'
+import { TokenBucket } from '../../../base/limits/token-bucket.ts'
+import { systemClock } from '../../../base/time/clock.ts'
 import { assertFits, dateHeader } from '../../../wire/http/answer-headers.ts'
 import { Http2Connection } from '../../../wire/http2/connection.ts'
 import {
@@ -69,8 +70,8 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
   #returnable = 0
   /** Whether the client is to be told that nothing is remembered of what is sent to it. */
   #tellsMemory = true
-  readonly #resets = new Allowance(resets)
-  readonly #idleFrames = new Allowance(idleFrames)
+  readonly #resets = new TokenBucket(resets, systemClock.monotonic)
+  readonly #idleFrames = new TokenBucket(idleFrames, systemClock.monotonic)
   /** When its last request was over; at first when it began. */
   #idleSince = performance.now()
   /** When it was first seen that headers have begun and not ended, in which stream. */
@@ -162,7 +163,7 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
   }
 
   #begin(head: Required<FrameHead>, headers: string[] | undefined): void {
-    this.#idleFrames.earn(frameEarnings.request)
+    this.#idleFrames.add(frameEarnings.request)
     const request = headers && readHead(headers)
     const body = isLast(head) ? undefined : new Http2Body((bytes) => this.#taken(stream, bytes))
     const stream = new Http2Transport(this, request ?? noRequest, body)
@@ -270,7 +271,7 @@ export class ServerConnection extends Http2Connection<Http2Transport> implements
 
   protected override onBodySent(bytes: number): void {
     const { answerFrame, usefulFrameBytes, answerKiB } = frameEarnings
-    this.#idleFrames.earn(Math.min(1, bytes / usefulFrameBytes) * answerFrame + (bytes / 1024) * answerKiB)
+    this.#idleFrames.add(Math.min(1, bytes / usefulFrameBytes) * answerFrame + (bytes / 1024) * answerKiB)
   }
 
   #sayGoodbye(code: ErrorCode): void {

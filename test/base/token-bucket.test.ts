@@ -1,0 +1,59 @@
+/** Token buckets: a burst, a steady rate, and the three ways to pay. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { TokenBucket } from '../../src/base/limits/token-bucket.ts'
+
+test('take returns the wait for the next token, and refills up to the burst', () => {
+  let now = 0
+  const bucket = new TokenBucket({ perSecond: 10, burst: 2 }, () => now)
+  assert.deepEqual([bucket.take(), bucket.take(), bucket.take()], [0, 0, 100])
+  now += 50
+  assert.equal(bucket.take(), 50)
+  now += 50
+  assert.deepEqual([bucket.take(), bucket.take()], [0, 100])
+  now += 10_000
+  assert.deepEqual([bucket.take(), bucket.take(), bucket.take()], [0, 0, 100])
+})
+
+test('reserve takes tokens in advance, so that waits add up', () => {
+  let now = 0
+  const bucket = new TokenBucket({ perSecond: 10, burst: 1 }, () => now)
+  assert.deepEqual([bucket.reserve(), bucket.reserve(), bucket.reserve()], [0, 100, 200])
+  now += 200
+  assert.equal(bucket.reserve(), 100)
+})
+
+test('spend reads the clock only when the bucket is empty', () => {
+  let now = 0
+  let reads = 0
+  const clock = () => {
+    reads++
+    return now
+  }
+  const bucket = new TokenBucket({ perSecond: 100, burst: 1000 }, clock)
+  assert.equal(reads, 1)
+  for (let i = 0; i < 1000; i++) assert.equal(bucket.spend(1), true)
+  assert.equal(reads, 1)
+  assert.equal(bucket.spend(1), false)
+  assert.equal(reads, 2)
+  now += 1000
+  assert.equal(bucket.spend(50), true)
+  assert.equal(bucket.spend(1000), false)
+})
+
+test('added tokens count up to the burst', () => {
+  const bucket = new TokenBucket({ perSecond: 1, burst: 10 }, () => 0)
+  bucket.add(100)
+  assert.equal(bucket.spend(10), true)
+  bucket.add(2.5)
+  assert.deepEqual([bucket.spend(2), bucket.spend(1)], [true, false])
+})
+
+test('a limit that would never allow anything is rejected', () => {
+  for (const limit of [
+    { perSecond: 0, burst: 1 },
+    { perSecond: 1, burst: 0 },
+    { perSecond: Number.NaN, burst: 1 },
+  ])
+    assert.throws(() => new TokenBucket(limit, () => 0), RangeError)
+})
