@@ -5,6 +5,7 @@
  */
 import { join } from 'node:path'
 import { vendorOf } from '../api/model/vendor.ts'
+import { BoundedMap } from '../base/collections/bounded-map.ts'
 import { repeat, type TimerClock } from '../base/time/clock.ts'
 import { prefixOf } from '../storage/cache/caches.ts'
 import { reservationsPrefix } from '../storage/cache/reservations.ts'
@@ -12,10 +13,10 @@ import { MemoryStore } from '../storage/store/memory.ts'
 import type { Entry, Store } from '../storage/store/store.ts'
 import { lifetimeOf, type StoredSnapshot, withoutMeta } from './snapshots.ts'
 
-/** What servers begin with, by how they were started. */
-const beginnings = new Map<string, StoredSnapshot>()
 /** Those of the last sets of flags. */
 const maxBeginnings = 50
+/** What servers begin with, by how they were started. */
+const beginnings = new BoundedMap<string, StoredSnapshot>(maxBeginnings)
 
 export interface StoreParts {
   readonly kind: 'memory' | 'temporary'
@@ -58,8 +59,6 @@ export function knownBeginning(way: string): StoredSnapshot | undefined {
 /** Keeps what a server that was started in this way, and that nobody has talked to yet, has in its store. */
 export function keepBeginning(way: string, snapshot: StoredSnapshot): void {
   if (beginnings.has(way)) return
-  const oldest = beginnings.size >= maxBeginnings ? beginnings.keys().next().value : undefined
-  if (oldest !== undefined) beginnings.delete(oldest)
   beginnings.set(way, withoutMeta(snapshot))
 }
 

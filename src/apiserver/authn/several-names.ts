@@ -4,6 +4,7 @@
  * fingerprints are remembered is bounded: the oldest go first.
  */
 import type { X509Certificate } from 'node:crypto'
+import { BoundedMap } from '../../base/collections/bounded-map.ts'
 import type { Log } from '../../base/telemetry/log.ts'
 import type { AuthenticationOutcome } from './authenticator.ts'
 
@@ -12,7 +13,7 @@ const maxLogged = 1024
 /** Refuses certificates with several common names, and logs each once. */
 export class SeveralNames {
   readonly #log: Log
-  readonly #logged = new Set<string>()
+  readonly #logged = new BoundedMap<string, true>(maxLogged)
 
   constructor(log: Log) {
     this.#log = log
@@ -25,8 +26,7 @@ export class SeveralNames {
   }
 
   #report(fingerprint: string): void {
-    this.#logged.add(fingerprint)
-    if (this.#logged.size > maxLogged) this.#logged.delete(this.#logged.values().next().value!)
+    this.#logged.set(fingerprint, true)
     this.#log.warn('refused a client certificate with several common names: issue one with a single common name', {
       fingerprint,
     })

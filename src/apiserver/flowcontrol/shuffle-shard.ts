@@ -4,12 +4,13 @@
  * process: nobody can choose a name that shares its queues with those of a given victim.
  */
 import { hash, randomBytes } from 'node:crypto'
+import { BoundedMap } from '../../base/collections/bounded-map.ts'
 
 const salt = randomBytes(16).toString('hex')
 
 /** Of so many flows it is remembered what they have drawn. */
 const maxRemembered = 4096
-const hashes = new Map<string, bigint>()
+const hashes = new BoundedMap<string, bigint>(maxRemembered)
 
 /** A number by which hands are drawn: the same for the same flow as long as the process lives. */
 export function hashFlow(schema: string, distinguisher: string): bigint {
@@ -22,7 +23,7 @@ export function hashFlow(schema: string, distinguisher: string): bigint {
 export class Dealer {
   readonly #deckSize: number
   readonly #handSize: number
-  readonly #hands = new Map<bigint, readonly number[]>()
+  readonly #hands = new BoundedMap<bigint, readonly number[]>(maxRemembered)
 
   constructor(deckSize: number, handSize: number) {
     this.#deckSize = deckSize
@@ -34,10 +35,9 @@ export class Dealer {
   }
 }
 
-function remembered<K, V>(known: Map<K, V>, key: K, make: (key: K) => V): V {
+function remembered<K, V>(known: BoundedMap<K, V>, key: K, make: (key: K) => V): V {
   const found = known.get(key)
   if (found !== undefined) return found
-  if (known.size >= maxRemembered) known.clear()
   const made = make(key)
   known.set(key, made)
   return made

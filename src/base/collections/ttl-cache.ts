@@ -3,6 +3,7 @@
  * way shares it. How many are remembered is bounded: the oldest go first.
  */
 import type { Clock } from '../time/clock.ts'
+import { BoundedMap } from './bounded-map.ts'
 
 /** A value and how long it is kept. */
 export interface Answer<V> {
@@ -16,7 +17,7 @@ const maxAnswers = 8192
 /** Keeps values for a time, within a bounded number. */
 export class TtlCache<V> {
   readonly #clock: Clock
-  readonly #answers = new Map<string, { readonly value: V; readonly until: number }>()
+  readonly #answers = new BoundedMap<string, { readonly value: V; readonly until: number }>(maxAnswers)
   readonly #pending = new Map<string, Promise<V>>()
 
   constructor(clock: Clock) {
@@ -36,12 +37,8 @@ export class TtlCache<V> {
 
   async #find(key: string, find: () => Promise<Answer<V>>): Promise<V> {
     const { value, ttlMs } = await find()
-    this.#answers.delete(key)
     if (ttlMs > 0) this.#answers.set(key, { value, until: this.#clock.monotonic() + ttlMs })
-    if (this.#answers.size > maxAnswers) {
-      const [oldest] = this.#answers.keys()
-      this.#answers.delete(oldest!)
-    }
+    else this.#answers.delete(key)
     return value
   }
 }

@@ -9,6 +9,7 @@
 
 import type { Event } from '../../api/kinds/core/event.ts'
 import type { ApiObject, ObjectBase } from '../../api/model/object.ts'
+import { BoundedMap } from '../../base/collections/bounded-map.ts'
 import { TokenBucket } from '../../base/limits/token-bucket.ts'
 import { shorten } from '../../base/text/shorten.ts'
 import { type Clock, systemClock } from '../../base/time/clock.ts'
@@ -62,9 +63,9 @@ interface Alike {
 /** Records Events about objects; those that repeat are counted in one. */
 export class EventRecorder {
   readonly #options: EventRecorderOptions & { readonly clock: Clock }
-  readonly #written = new Map<string, Written>()
-  readonly #alike = new Map<string, Alike>()
-  readonly #buckets = new Map<string, TokenBucket>()
+  readonly #written = new BoundedMap<string, Written>(maxRemembered)
+  readonly #alike = new BoundedMap<string, Alike>(maxRemembered)
+  readonly #buckets = new BoundedMap<string, TokenBucket>(maxRemembered)
   readonly #stopped = new AbortController()
   #waiting = 0
   #writes: Promise<void> = Promise.resolve()
@@ -102,7 +103,7 @@ export class EventRecorder {
   #mayReport(about: string): boolean {
     const { clock } = this.#options
     const bucket = this.#buckets.get(about) ?? new TokenBucket(rate, () => clock.monotonic())
-    remember(this.#buckets, about, bucket)
+    this.#buckets.set(about, bucket)
     return bucket.take() === 0
   }
 
@@ -115,7 +116,7 @@ export class EventRecorder {
     alike.last = now
     const text = shorten(message, maxMessage - combined.length)
     if (alike.messages.size < maxAlike) alike.messages.add(text)
-    remember(this.#alike, key, alike)
+    this.#alike.set(key, alike)
     return alike.messages.has(text) ? text : `${combined}${[...alike.messages].at(-1)}`
   }
 
@@ -127,7 +128,7 @@ export class EventRecorder {
     const event = this.#eventOf(object, happening)
     await this.#options.client.create(events, event, { signal: this.#stopped.signal })
     const { name = '', namespace = '' } = event.metadata
-    remember(this.#written, key, { name, namespace, first: this.#options.clock.now(), count: 1 })
+    this.#written.set(key, { name, namespace, first: this.#options.clock.now(), count: 1 })
   }
 
   /** Whether the Event was there to be counted up. */
@@ -163,13 +164,6 @@ export class EventRecorder {
       source: { component: this.#options.component },
     }
   }
-}
-
-/** Puts an entry in as the newest; the oldest goes where there are too many. */
-function remember<T>(entries: Map<string, T>, key: string, value: T): void {
-  entries.delete(key)
-  entries.set(key, value)
-  if (entries.size > maxRemembered) entries.delete(entries.keys().next().value!)
 }
 
 function timestamp(ms: number): string {

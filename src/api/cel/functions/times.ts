@@ -1,4 +1,5 @@
 /** The parts of timestamps, in UTC or a time zone, and of durations. */
+import { BoundedMap } from '../../../base/collections/bounded-map.ts'
 import { define, type Functions, type Implementation, type Overload } from '../overload.ts'
 import { offsetOf } from '../time-text.ts'
 import { CelError, type Duration, type Timestamp, toInt } from '../values.ts'
@@ -28,8 +29,8 @@ function floorDivide(a: bigint, b: bigint): bigint {
 }
 
 /** Making one takes long: those of the zones that rules name are kept. */
-const formats = new Map<string, Intl.DateTimeFormat>()
 const maxFormats = 50
+const formats = new BoundedMap<string, Intl.DateTimeFormat>(maxFormats)
 
 function formatOf(timeZone: string): Intl.DateTimeFormat {
   const known = formats.get(timeZone)
@@ -42,7 +43,6 @@ function formatOf(timeZone: string): Intl.DateTimeFormat {
   } catch {
     throw new CelError(`unknown time zone ${timeZone}`)
   }
-  if (formats.size >= maxFormats) formats.clear()
   formats.set(timeZone, made)
   return made
 }

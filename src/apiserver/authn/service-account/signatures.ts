@@ -10,6 +10,7 @@ import { parseJson } from '../../../api/codec/json.ts'
 import { isObject, type JsonObject } from '../../../api/json/json.ts'
 import { parseNative } from '../../../api/json/native-json.ts'
 import { legacyTokenIssuer, type Vendor } from '../../../api/model/vendor.ts'
+import { BoundedMap } from '../../../base/collections/bounded-map.ts'
 import { readClaims, type TokenClaims } from './claims.ts'
 import type { VerifyingKey } from './keys.ts'
 
@@ -33,8 +34,8 @@ export class Signatures {
   readonly #vendor: Vendor
   readonly #keys: readonly VerifyingKey[]
   readonly #issuers: ReadonlySet<string>
-  /** By hash; the one that was used last is the last. */
-  readonly #known = new Map<string, SignedToken>()
+  /** By hash. */
+  readonly #known = new BoundedMap<string, SignedToken>(maxKnown)
 
   constructor({ vendor, keys, issuers }: SignatureOptions) {
     this.#vendor = vendor
@@ -45,19 +46,10 @@ export class Signatures {
   /** 'foreign': of another kind or of somebody else. Undefined: it says that it is ours, and is not. */
   verify(token: string): SignedToken | 'foreign' | Promise<SignedToken | undefined> {
     const key = hash('sha256', token, 'base64')
-    const known = this.#known.get(key)
-    if (known !== undefined) {
-      this.#remember(known)
-      return known
-    }
+    const known = this.#known.use(key)
+    if (known !== undefined) return known
     const header = this.#ownHeader(token)
     return header === undefined ? 'foreign' : this.#verifyAnew(token, key, header)
-  }
-
-  #remember(token: SignedToken): void {
-    this.#known.delete(token.hash)
-    this.#known.set(token.hash, token)
-    if (this.#known.size > maxKnown) this.#known.delete(this.#known.keys().next().value!)
   }
 
   /** The header of a token that names us as its issuer, before anything of it is believed. */
@@ -79,7 +71,7 @@ export class Signatures {
       const claims = verified && this.#claimsOf(verified.payload)
       if (claims === undefined) continue
       const signed = { hash: key, claims }
-      this.#remember(signed)
+      this.#known.set(key, signed)
       return signed
     }
     return undefined

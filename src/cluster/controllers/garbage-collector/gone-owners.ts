@@ -9,6 +9,7 @@
 
 import { groupOf } from '../../../api/model/api-version.ts'
 import type { ApiObject, OwnerReference } from '../../../api/model/object.ts'
+import { BoundedMap } from '../../../base/collections/bounded-map.ts'
 import type { Clock } from '../../../base/time/clock.ts'
 import type { Client } from '../../../client/requests/client.ts'
 import { type DiscoveredType, discover } from '../../../client/requests/discovery.ts'
@@ -22,7 +23,7 @@ export class GoneOwners {
   readonly #client: Client
   readonly #clock: Clock
   /** Until when each is remembered, on the monotonic clock. */
-  readonly #gone = new Map<string, number>()
+  readonly #gone = new BoundedMap<string, number>(maxRemembered)
 
   constructor(client: Client, clock: Clock) {
     this.#client = client
@@ -33,8 +34,6 @@ export class GoneOwners {
   note({ type, namespace, name, uid }: OwnerNode): void {
     const { group, kind } = type!
     this.#gone.set(keyOf({ group, kind, namespace, name, uid }), this.#clock.monotonic() + rememberedMs)
-    const [oldest] = this.#gone.keys()
-    if (this.#gone.size > maxRemembered) this.#gone.delete(oldest!)
   }
 
   forgetAll(): void {

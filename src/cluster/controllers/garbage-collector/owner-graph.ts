@@ -8,6 +8,7 @@
 
 import { groupOf } from '../../../api/model/api-version.ts'
 import type { ObjectMeta, OwnerReference } from '../../../api/model/object.ts'
+import { BoundedMap } from '../../../base/collections/bounded-map.ts'
 import { TimeSlice } from '../../../base/concurrency/time-slice.ts'
 import type { DiscoveredType } from '../../../client/requests/discovery.ts'
 
@@ -240,12 +241,11 @@ export function waitsOf({ deletionTimestamp, finalizers = [] }: ObjectMeta): Wai
 
 /** One copy of strings that many objects have, such as namespaces. */
 class SharedStrings {
-  #known = new Map<string, string>()
+  readonly #known = new BoundedMap<string, string>(maxShared)
 
   get(text: string): string {
     const known = this.#known.get(text)
     if (known !== undefined) return known
-    if (this.#known.size >= maxShared) this.#known = new Map()
     this.#known.set(text, text)
     return text
   }

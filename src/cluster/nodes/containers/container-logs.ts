@@ -6,6 +6,7 @@
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import type { Container } from '../../../api/kinds/core/types/container.ts'
 import type { ContainerStatus } from '../../../api/kinds/core/types/pod-status.ts'
+import { BoundedMap } from '../../../base/collections/bounded-map.ts'
 import { shorten } from '../../../base/text/shorten.ts'
 import { ContainerLog } from '../../node-port/container-log.ts'
 
@@ -28,7 +29,7 @@ interface Line {
 }
 
 export class ContainerLogs {
-  readonly #held = new Map<string, Held>()
+  readonly #held = new BoundedMap<string, Held>(maxLogs)
 
   /** The log of the instance of this number; undefined where there has been none. */
   log(pod: Pod, container: Container, instance: 'last' | 'previous'): ContainerLog | undefined {
@@ -45,9 +46,7 @@ export class ContainerLogs {
       log: new ContainerLog(),
       lines: 0,
     }
-    this.#held.delete(key)
     this.#held.set(key, known)
-    if (this.#held.size > maxLogs) this.#held.delete(this.#held.keys().next().value!)
     extend(known, pod, lines)
     return known.log
   }

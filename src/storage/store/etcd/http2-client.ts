@@ -9,6 +9,7 @@
  * whether the other side can have read the request at all.
  */
 import type { Socket } from 'node:net'
+import { BoundedMap } from '../../../base/collections/bounded-map.ts'
 import { Http2Connection, Http2Stream } from '../../../wire/http2/connection.ts'
 import {
   errorCodes,
@@ -86,7 +87,7 @@ export type { Stream }
 export class Http2Client extends Http2Connection<Stream> {
   /** When something was received last, on the monotonic clock. */
   heard = performance.now()
-  readonly #blocks = new Map<string, string[]>()
+  readonly #blocks = new BoundedMap<string, string[]>(keptBlocks)
   /** Streams that may not begin yet. */
   readonly #waiting = new Set<Stream>()
   readonly #onSettings: () => void
@@ -220,7 +221,6 @@ export class Http2Client extends Http2Connection<Stream> {
     const known = this.#blocks.get(text)
     if (known !== undefined) return known
     const headers = decoder.decode(block)
-    if (this.#blocks.size >= keptBlocks) this.#blocks.clear()
     if (headers !== undefined) this.#blocks.set(text, headers)
     return headers
   }

@@ -3,6 +3,7 @@
  * layout is that of the lmdb that is pinned in package.json (data version 2), little-endian.
  */
 import { readSync } from 'node:fs'
+import { BoundedMap } from '../../../base/collections/bounded-map.ts'
 
 /** Where a page's own data begins. */
 export const pageHeader = 24
@@ -100,7 +101,7 @@ const maxChunks = 64
 export class PageReader {
   readonly pageSize: number
   readonly #descriptor: number
-  readonly #chunks = new Map<number, Buffer>()
+  readonly #chunks = new BoundedMap<number, Buffer>(maxChunks)
 
   constructor(descriptor: number, pageSize: number) {
     this.#descriptor = descriptor
@@ -122,7 +123,6 @@ export class PageReader {
     const known = this.#chunks.get(index)
     if (known !== undefined) return known
     const chunk = readAt(this.#descriptor, index * chunkBytes, chunkBytes)
-    if (this.#chunks.size >= maxChunks) this.#chunks.delete(this.#chunks.keys().next().value!)
     this.#chunks.set(index, chunk)
     return chunk
   }
