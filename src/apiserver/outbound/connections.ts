@@ -13,6 +13,7 @@ import {
   type SecureContext,
   type SecureContextOptions,
 } from 'node:tls'
+import { BoundedMap } from '../../base/collections/bounded-map.ts'
 import { CallError, wrongCommonName } from './call-error.ts'
 import { ConnectionPool } from './connection-pool.ts'
 import type { Credentials } from './credentials.ts'
@@ -46,8 +47,8 @@ const maxDestinations = 256
 
 export class Connections {
   readonly #maxPerDestination: number
-  /** By destination; those used last come last. */
-  readonly #agents = new Map<string, Agent>()
+  /** By destination; the least recently used are evicted. */
+  readonly #agents = new BoundedMap<string, Agent>(maxDestinations)
   /** For calls, which need less than an agent does for them. */
   readonly #pools = new WeakMap<Agent, ConnectionPool>()
   readonly #keys = new WeakMap<Destination, string>()
@@ -60,9 +61,7 @@ export class Connections {
   agentOf(destination: Destination): Agent {
     const key = this.#keyOf(destination)
     const agent = this.#agents.get(key) ?? new Agent(this.#optionsOf(destination))
-    this.#agents.delete(key)
-    this.#agents.set(key, agent)
-    if (this.#agents.size > maxDestinations) this.#retireOldest()
+    this.#keep(key, agent)
     return agent
   }
 
@@ -93,7 +92,7 @@ export class Connections {
     const { authority } = destination
     if (authority === undefined || destination.commonName !== undefined) return false
     if (this.#agents.get(key) instanceof NamelessCertificateAgent) return false
-    this.#agents.set(key, new NamelessCertificateAgent(this.#optionsOf(destination), authority))
+    this.#keep(key, new NamelessCertificateAgent(this.#optionsOf(destination), authority))
     return true
   }
 
@@ -111,12 +110,12 @@ export class Connections {
     return key
   }
 
-  /** The destination that was not used for longest: what is under way goes on, its connections are not used again. */
-  #retireOldest(): void {
-    const [key = ''] = this.#agents.keys()
-    const agent = this.#agents.get(key)
-    this.#agents.delete(key)
-    if (agent === undefined) return
+  #keep(key: string, agent: Agent): void {
+    for (const evicted of this.#agents.set(key, agent)) this.#retire(evicted)
+  }
+
+  /** Requests that are under way go on. Idle connections are closed, and no later request uses a connection. */
+  #retire(agent: Agent): void {
     this.#pools.get(agent)?.close()
     agent.maxFreeSockets = 0
     for (const sockets of Object.values(agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy()
