@@ -2,11 +2,14 @@
  * Reads DER, just enough to walk a certificate: definite minimal lengths and one-byte tags, nothing else. It never
  * looks beyond the bytes given, refuses more than `maxDerBytes`, and throws `MalformedDer` where an element does not
  * fill its place exactly. What the elements mean is left to the callers.
+ *
+ * The console runs it in browsers, so it uses nothing of Node: bytes are a Uint8Array, and stay a Buffer where they are one.
  */
 import { MalformedInput } from './malformed-input.ts'
 
 export const maxDerBytes = 128 * 1024
 
+/** The tags that certificates and requests use. */
 export const tags = {
   boolean: 0x01,
   integer: 0x02,
@@ -21,11 +24,12 @@ export const tags = {
   set: 0x31,
 } as const
 
-export interface Element {
+/** One element: its tag and its bytes. */
+export interface Element<Bytes extends Uint8Array = Buffer> {
   readonly tag: number
-  readonly content: Buffer
+  readonly content: Bytes
   /** The element as it stands, with tag and length. */
-  readonly whole: Buffer
+  readonly whole: Bytes
 }
 
 /** Bytes that are not the expected DER. */
@@ -34,46 +38,48 @@ export class MalformedDer extends MalformedInput {
 }
 
 /** The one element that `bytes` are, with nothing after it. */
-export function readWhole(bytes: Buffer, tag: number): Element {
+export function readWhole<Bytes extends Uint8Array>(bytes: Bytes, tag: number): Element<Bytes> {
   const [element, ...rest] = readSeveral(bytes)
   if (rest.length > 0) throw new MalformedDer('bytes follow the end')
   return expectTag(element, tag)
 }
 
 /** The elements that `bytes` are, one after the other. */
-export function readSeveral(bytes: Buffer): Element[] {
+export function readSeveral<Bytes extends Uint8Array>(bytes: Bytes): Element<Bytes>[] {
   if (bytes.length > maxDerBytes)
     throw new MalformedDer(`${bytes.length} bytes are more than the ${maxDerBytes} allowed`)
   return readAll(bytes)
 }
 
 /** The elements inside a constructed one; they fill it exactly. */
-export function childrenOf(parent: Element): Element[] {
+export function childrenOf<Bytes extends Uint8Array>(parent: Element<Bytes>): Element<Bytes>[] {
   return readAll(parent.content)
 }
 
 /** The element, which must have this tag. Throws MalformedDer. */
-export function expectTag(element: Element | undefined, tag: number): Element {
+export function expectTag<Bytes extends Uint8Array>(element: Element<Bytes> | undefined, tag: number): Element<Bytes> {
   if (element?.tag === tag) return element
   throw new MalformedDer(`expected tag ${hex(tag)}, found ${element === undefined ? 'the end' : hex(element.tag)}`)
 }
 
-function readAll(bytes: Buffer): Element[] {
-  const elements: Element[] = []
+function readAll<Bytes extends Uint8Array>(bytes: Bytes): Element<Bytes>[] {
+  const elements: Element<Bytes>[] = []
+  // A part of a Buffer is a Buffer.
+  const part = (start: number, end: number) => bytes.subarray(start, end) as Bytes
   for (let at = 0; at < bytes.length; ) {
     const tag = bytes[at] as number
     if ((tag & 0x1f) === 0x1f) throw new MalformedDer('a tag of several bytes')
     const start = at + 1 + lengthBytes(bytes, at + 1)
     const end = start + readLength(bytes, at + 1)
     if (end > bytes.length) throw new MalformedDer('an element is longer than what holds it')
-    elements.push({ tag, content: bytes.subarray(start, end), whole: bytes.subarray(at, end) })
+    elements.push({ tag, content: part(start, end), whole: part(at, end) })
     at = end
   }
   return elements
 }
 
 // A length below 128 is one byte; a longer one is 0x80 + the count of the bytes that follow, of which three are plenty.
-function lengthBytes(bytes: Buffer, at: number): number {
+function lengthBytes(bytes: Uint8Array, at: number): number {
   const first = bytes[at]
   if (first === undefined) throw new MalformedDer('the bytes end before a length')
   if (first < 0x80) return 1
@@ -82,11 +88,11 @@ function lengthBytes(bytes: Buffer, at: number): number {
   return 1 + count
 }
 
-function readLength(bytes: Buffer, at: number): number {
+function readLength(bytes: Uint8Array, at: number): number {
   const first = bytes[at] as number
   if (first < 0x80) return first
   const count = first & 0x7f
-  const length = bytes.readUIntBE(at + 1, count)
+  const length = bytes.subarray(at + 1, at + 1 + count).reduce((sum, byte) => 256 * sum + byte, 0)
   if (length < 0x80 || length < 2 ** (8 * (count - 1))) throw new MalformedDer('a length is not in its shortest form')
   return length
 }

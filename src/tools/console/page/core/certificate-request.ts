@@ -2,6 +2,7 @@
  * Reads certificate requests (PKCS#10) in the browser, to show what they ask for: subject, names and key. The server has
  * verified them when they were created; here nothing is decided, so what cannot be read is an error to show.
  */
+import { childrenOf, type Element, readWhole, tags } from '../../../../api/pki/der.ts'
 import type { JudgedRequest } from '../../../../api/pki/requested-names.ts'
 
 export interface DecodedRequest extends JudgedRequest {
@@ -9,58 +10,29 @@ export interface DecodedRequest extends JudgedRequest {
   readonly key: string
 }
 
-interface Element {
-  readonly tag: number
-  readonly content: Uint8Array
-}
-
-const maxBytes = 128 * 1024
+type Part = Element<Uint8Array> | undefined
 
 /** `encoded` is the base64 of a PEM text, as in `spec.request`. */
 export function decodeRequest(encoded: string): DecodedRequest {
   const pem = atob(encoded)
   const [, body = ''] = /-----BEGIN CERTIFICATE REQUEST-----([^-]*)-----END/.exec(pem) ?? []
   const bytes = Uint8Array.from(atob(body.replaceAll(/\s/g, '')), (character) => character.charCodeAt(0))
-  if (bytes.length === 0 || bytes.length > maxBytes) throw new Error('this is no certificate request')
-  const [info] = children(only(bytes))
+  if (bytes.length === 0) throw new Error('this is no certificate request')
+  const [info] = children(readWhole(bytes, tags.sequence))
   const [, subject, key, attributes] = children(info)
   return { subject: readSubject(subject), key: readKey(key), names: readNames(attributes) }
 }
 
-function readElements(bytes: Uint8Array): Element[] {
-  const elements: Element[] = []
-  for (let at = 0; at < bytes.length; ) {
-    const tag = bytes[at]!
-    let length = bytes[at + 1] ?? 0
-    let start = at + 2
-    if (length >= 0x80) {
-      const count = length & 0x7f
-      if (count === 0 || count > 3) throw new Error('a length that cannot be read')
-      length = 0
-      for (let i = 0; i < count; i++) length = length * 256 + (bytes[start + i] ?? 0)
-      start += count
-    }
-    if (start + length > bytes.length) throw new Error('an element is longer than what holds it')
-    elements.push({ tag, content: bytes.subarray(start, start + length) })
-    at = start + length
-  }
-  return elements
-}
-
-function only(bytes: Uint8Array): Element | undefined {
-  return readElements(bytes)[0]
-}
-
-function children(element: Element | undefined): Element[] {
+function children(element: Part): Element<Uint8Array>[] {
   if (element === undefined) throw new Error('an element is missing')
-  return readElements(element.content)
+  return childrenOf(element)
 }
 
-function hex(element: Element | undefined): string {
+function hex(element: Part): string {
   return [...(element?.content ?? [])].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
-function readSubject(name: Element | undefined): JudgedRequest['subject'] {
+function readSubject(name: Part): JudgedRequest['subject'] {
   const parts = children(name).flatMap((set) => children(set).map((pair) => children(pair)))
   const texts = (wanted: string) =>
     parts.filter(([id]) => hex(id) === wanted).map(([, value]) => new TextDecoder().decode(value?.content))
@@ -73,13 +45,13 @@ const curves: { readonly [id: string]: string } = {
   '2b81040023': 'P-521',
 }
 
-function readKey(key: Element | undefined): string {
+function readKey(key: Part): string {
   const [algorithm, bits] = children(key)
   const [id, parameters] = children(algorithm)
   if (hex(id) === '2a8648ce3d0201') return `EC ${curves[hex(parameters)] ?? ''}`.trim()
   if (hex(id) === '2b6570') return 'Ed25519'
   if (hex(id) !== '2a864886f70d010101') return 'of another kind'
-  const [modulus] = children(only(bits!.content.subarray(1)))
+  const [modulus] = children(readWhole(bits!.content.subarray(1), tags.sequence))
   const bytes = modulus?.content ?? new Uint8Array()
   return `RSA ${8 * (bytes[0] === 0 ? bytes.length - 1 : bytes.length)} bits`
 }
@@ -87,14 +59,14 @@ function readKey(key: Element | undefined): string {
 const extensionRequest = '2a864886f70d01090e'
 const alternativeNames = '551d11'
 
-function readNames(attributes: Element | undefined): JudgedRequest['names'] {
+function readNames(attributes: Part): JudgedRequest['names'] {
   const extensions = (attributes === undefined ? [] : children(attributes))
     .map((attribute) => children(attribute))
     .filter(([id]) => hex(id) === extensionRequest)
     .flatMap(([, values]) => children(children(values)[0]).map((extension) => children(extension)))
   const names = extensions
     .filter(([id]) => hex(id) === alternativeNames)
-    .flatMap((parts) => children(only(parts.at(-1)!.content)))
+    .flatMap((parts) => children(readWhole(parts.at(-1)!.content, tags.sequence)))
   const texts = (tag: number) =>
     names.filter((name) => name.tag === tag).map(({ content }) => new TextDecoder('latin1').decode(content))
   const known = [0x81, 0x82, 0x86, 0x87]

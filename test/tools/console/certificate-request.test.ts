@@ -1,0 +1,42 @@
+/** The console shows in a certificate request the same subject and names as the server reads from it. */
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { readCertificateRequest } from '../../../src/api/pki/certificate-request.ts'
+import { judgedPart } from '../../../src/api/pki/requested-names.ts'
+import { decodeRequest } from '../../../src/tools/console/page/core/certificate-request.ts'
+import { openssl, temporaryDirectory } from '../../api/pki/openssl.ts'
+
+const names = 'DNS:a.example,DNS:b.example,IP:10.0.0.1,IP:2001:db8::1,email:x@example.com,URI:spiffe://a/b,RID:1.2.3.4'
+
+function requestBy(t: TestContext, keyOptions: readonly string[]): Buffer {
+  const file = join(temporaryDirectory(t), 'key')
+  const options = ['-subj', '/O=one/O=two/CN=jane', '-addext', `subjectAltName=${names}`]
+  return Buffer.from(openssl(['req', '-new', '-nodes', '-keyout', file, '-newkey', ...keyOptions, ...options]))
+}
+
+for (const { keyOptions, key } of [
+  { keyOptions: ['ec', '-pkeyopt', 'ec_paramgen_curve:P-256'], key: 'EC P-256' },
+  { keyOptions: ['rsa:2048'], key: 'RSA 2048 bits' },
+  { keyOptions: ['ed25519'], key: 'Ed25519' },
+])
+  test(`a request with the key ${key} is read as the server reads it`, (t) => {
+    const pem = requestBy(t, keyOptions)
+    const decoded = decodeRequest(pem.toString('base64'))
+    const { subject, names: expected } = judgedPart(readCertificateRequest(pem))
+    const { der: _, ...shownNames } = expected as typeof expected & { der: unknown }
+    assert.deepEqual(decoded, { subject, names: shownNames, key })
+    assert.equal(decoded.names.dns.length, 2)
+    assert.equal(decoded.names.others, 1)
+  })
+
+test('bytes that are no request are an error', () => {
+  const asPem = (bytes: Buffer) =>
+    btoa(`-----BEGIN CERTIFICATE REQUEST-----\n${bytes.toString('base64')}\n-----END CERTIFICATE REQUEST-----\n`)
+  for (const encoded of [
+    btoa('no request'),
+    asPem(Buffer.from('3003020100', 'hex')),
+    asPem(Buffer.alloc(200_000, 0x30)),
+  ])
+    assert.throws(() => decodeRequest(encoded), Error)
+})
