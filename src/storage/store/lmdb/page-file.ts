@@ -1,6 +1,7 @@
 /**
  * The data file as pages, read without lmdb: its two meta pages, the records of its trees, and pages by number. The
  * layout is that of the lmdb that is pinned in package.json (data version 2), little-endian.
+ * `lmdb-format.test.ts` fails when another version is pinned, and says what to compare.
  */
 import { readSync } from 'node:fs'
 import { BoundedMap } from '../../../base/collections/bounded-map.ts'

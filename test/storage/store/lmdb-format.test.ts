@@ -1,0 +1,30 @@
+/**
+ * `page-file.ts`, `page-check.ts` and `free-list.ts` read the file format of lmdb by themselves. They are correct for the
+ * version of lmdb that they were compared with, so another version needs another comparison.
+ */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { root } from '../../support/server.ts'
+
+/** Change it only after the comparison that `whatToCheck` describes. */
+const comparedVersion = '3.5.6'
+
+const whatToCheck = [
+  `src/storage/store/lmdb/{page-file,page-check,free-list}.ts were compared with lmdb ${comparedVersion}.`,
+  'Before you change `comparedVersion`, compare dependencies/lmdb/libraries/liblmdb/mdb.c of both versions:',
+  'MDB_MAGIC and MDB_DATA_VERSION, the structs MDB_meta, MDB_db, MDB_page and MDB_node with their flags,',
+  'the entries of the free list (mdb_freelist_save, mdb_page_alloc), and me_maxfreepgs_to_load (50000).',
+  'Then run the long form of the store tests: ORCH_LONG=1 npm test -- test/storage.',
+].join('\n')
+
+test('the data file is read in the format of the pinned lmdb', () => {
+  const pinned = readPackage('package.json').dependencies?.lmdb
+  const installed = readPackage('node_modules/lmdb/package.json').version
+  assert.deepEqual({ pinned, installed }, { pinned: comparedVersion, installed: comparedVersion }, whatToCheck)
+})
+
+function readPackage(path: string): { version?: string; dependencies?: { [name: string]: string } } {
+  return JSON.parse(readFileSync(join(root, path), 'utf8'))
+}
