@@ -1,9 +1,9 @@
 /** The columns of a custom kind in tables: its name, and those that its definition asks for, or else its age. */
 import { stringifyJson } from '../../../api/codec/json.ts'
 import type { Json } from '../../../api/json/json.ts'
+import { type ColumnPath, parseColumnPath } from '../../../api/jsonpath/columns.ts'
 import { type ApiObject, asJson } from '../../../api/model/object.ts'
 import { ago, type Column, nameColumn } from '../../../api/schema/columns.ts'
-import { type JsonPath, parseJsonPath } from './json-path.ts'
 
 export interface PrinterColumn {
   readonly name?: string
@@ -29,7 +29,7 @@ export function columnsOf(columns: readonly PrinterColumn[]): Column[] {
 
 function columnOf(column: PrinterColumn): Column | undefined {
   const { name = '', type = '', format = '', description = '', priority = 0, jsonPath = '' } = column
-  const path = parseJsonPath(jsonPath)
+  const path = parseColumnPath(jsonPath)
   if (path === undefined) return undefined
   const show = shows[type] ?? asText
   return {
@@ -42,7 +42,7 @@ function columnOf(column: PrinterColumn): Column | undefined {
   }
 }
 
-function cellOf(path: JsonPath, object: ApiObject, show: (value: Json) => Json): Json {
+function cellOf(path: ColumnPath, object: ApiObject, show: (value: Json) => Json): Json {
   const value = path(asJson(object))
   return value === undefined || value === null ? null : show(value)
 }

@@ -141,10 +141,7 @@ function textAt(value: Json, field: string): string {
 
 async function hasValue(text: string): Promise<Condition> {
   const match = /^(\{.*\}|[^=]+?)(?:=(.*))?$/s.exec(text)
-  const [{ parsePath }, { valuesAt, plainText }] = await Promise.all([
-    import('../../../api/jsonpath/parse.ts'),
-    import('../../../api/jsonpath/evaluate.ts'),
-  ])
+  const { parsePath, valuesAt, plainText } = await import('../../../api/jsonpath/templates.ts')
   const path = parsePath(match![1]!)
   const wanted = match![2]
   return (object) => {

@@ -146,10 +146,7 @@ export async function customRows(
   columns: readonly { readonly heading: string; readonly path: string }[],
   objects: readonly Json[],
 ): Promise<string[][]> {
-  const [{ parsePath }, { valuesAt }] = await Promise.all([
-    import('../../../api/jsonpath/parse.ts'),
-    import('../../../api/jsonpath/evaluate.ts'),
-  ])
+  const { parsePath, valuesAt } = await import('../../../api/jsonpath/templates.ts')
   const paths = columns.map(({ path }) => parsePath(path))
   return objects.map((object) =>
     paths.map((path) => {

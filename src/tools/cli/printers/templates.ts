@@ -41,11 +41,8 @@ async function parse({ language, text = '' }: TemplateOutput): Promise<Fill> {
     const { readGoTemplate } = await import('./go-template.ts')
     return readGoTemplate(text)
   }
-  const [{ parseTemplate }, jsonpath] = await Promise.all([
-    import('../../../api/jsonpath/parse.ts'),
-    import('../../../api/jsonpath/evaluate.ts'),
-  ])
-  const parts = parseTemplate(text)
+  const jsonpath = await import('../../../api/jsonpath/templates.ts')
+  const parts = jsonpath.parseTemplate(text)
   if (language === 'jsonpath') return (value, how) => jsonpath.fillTemplate(parts, value, how)
   const { printDocument } = await import('./objects.ts')
   return async (value, how) => await printDocument(jsonpath.templateValues(parts, value, how), 'json')

@@ -1,8 +1,7 @@
 /** `--sort-by`: objects in the order of one of their fields. Numbers and quantities by size, texts as people count. */
 
 import type { Json } from '../../../../api/json/json.ts'
-import { plainText, valuesAt } from '../../../../api/jsonpath/evaluate.ts'
-import { parsePath } from '../../../../api/jsonpath/parse.ts'
+import { parsePath, plainText, valuesAt } from '../../../../api/jsonpath/templates.ts'
 import { parseQuantity } from '../../../../api/model/quantity.ts'
 import { UsageError } from '../../../../base/flags/flags.ts'
 

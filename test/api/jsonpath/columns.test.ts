@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Json } from '../../../src/api/json/json.ts'
-import { parseJsonPath } from '../../../src/apiserver/custom/objects/json-path.ts'
+import { parseColumnPath } from '../../../src/api/jsonpath/columns.ts'
 
 const object: Json = {
   metadata: { annotations: { 'a.b/c': 'dotted' } },
@@ -56,15 +56,15 @@ describe('paths', () => {
     ['.constructor.name', undefined],
   ]
   for (const [path, value] of found)
-    test(`${path} finds ${JSON.stringify(value)}`, () => assert.deepEqual(parseJsonPath(path)!(object), value))
+    test(`${path} finds ${JSON.stringify(value)}`, () => assert.deepEqual(parseColumnPath(path)!(object), value))
 })
 
 describe('no paths', () => {
   for (const text of ['', '.spec[', 'spec', '..', '.a[x]', '.a[?(b)]', '.a[]', '.a b', `.${'a'.repeat(1001)}`])
-    test(JSON.stringify(text.slice(0, 20)), () => assert.equal(parseJsonPath(text), undefined))
+    test(JSON.stringify(text.slice(0, 20)), () => assert.equal(parseColumnPath(text), undefined))
 })
 
 test('a search that never ends is given up', () => {
   const wide = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`k${i}`, { a: [1, 2, { b: i }] }]))
-  assert.equal(parseJsonPath(`${'..*'.repeat(20)}..nothing`)!(wide), undefined)
+  assert.equal(parseColumnPath(`${'..*'.repeat(20)}..nothing`)!(wide), undefined)
 })
