@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { libraries } from './bundle.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
-const kindsFile = 'client/library/kinds.d.ts'
+const kindsFile = 'client/requests/built-in-kinds.d.ts'
 
 /** Makes the declarations in a directory, which is made anew. */
 export async function declare(directory = join(root, 'types')) {

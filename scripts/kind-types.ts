@@ -37,7 +37,7 @@ export function kindTypes(names: readonly string[]): string {
 }
 
 const head = `/** The built-in kinds: the types of their objects, and the values that say to a client where they are. */
-import type { ResourceType } from '../requests/resource-type.js'
+import type { ResourceType } from './resource-type.js'
 import type { ObjectMeta } from '../../api/model/object.js'
 `
 
@@ -45,7 +45,7 @@ function referenceName({ $ref }: JsonObject): string {
   return String($ref).slice('#/definitions/'.length)
 }
 
-/** The kind, or where that is taken, with its version: as in src/client/library/kinds.ts. */
+/** The kind, or where that is taken, with its version: as in src/client/requests/built-in-kinds.ts. */
 function publicName({ kind, version }: Kind, taken: Set<string>): string {
   const name = taken.has(kind) ? `${kind}V${version.slice(1)}` : kind
   taken.add(name)

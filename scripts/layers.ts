@@ -83,6 +83,7 @@ export const only: { readonly [room: string]: readonly string[] } = {
 
 /** Rooms whose types these may name besides, in type-only imports, which leave nothing in a bundle. */
 export const onlyTypes: { readonly [room: string]: readonly string[] } = {
+  'client/requests': ['api/kinds'],
   'client/informers': ['api/kinds'],
   'cluster/volumes': ['api/kinds'],
   'cluster/scheduler': ['api/kinds'],

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Worker } from 'node:worker_threads'
-import * as kinds from '../../src/client/library/kinds.ts'
+import * as kinds from '../../src/client/requests/built-in-kinds.ts'
 import { startTestServer } from '../../src/testing/testing.ts'
 import { until } from '../support/until.ts'
 

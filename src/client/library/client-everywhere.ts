@@ -17,6 +17,7 @@ export {
 } from '../informers/leader-election.ts'
 export type { Index, IndexFunction } from '../informers/object-index.ts'
 export { type StepOutcome, WorkQueue, type WorkQueueOptions } from '../reconcile/work-queue.ts'
+export * from '../requests/built-in-kinds.ts'
 export {
   type ApplyOptions,
   type CallOptions,
@@ -45,4 +46,3 @@ export type { FollowOptions as WatchOptions } from '../requests/resume-watch.ts'
 export { isConflict, isExpired, isInvalid, isNotFound, StatusError } from '../requests/status-error.ts'
 export { type Transport, TransportError, type TransportRequest, type TransportResponse } from '../requests/transport.ts'
 export type { WatchEvent } from '../requests/watch.ts'
-export * from './kinds.ts'

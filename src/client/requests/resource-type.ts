@@ -1,5 +1,6 @@
 /** What a client asks for: a resource type as it stands in paths, and a place in it. */
 import type { ApiObject, ObjectBase } from '../../api/model/object.ts'
+import type { Vendor } from '../../api/model/vendor.ts'
 
 /** A type as it is addressed in URLs. */
 export interface ResourceType<T extends ObjectBase = ApiObject> {
@@ -44,6 +45,14 @@ type AnyType = Omit<ResourceType, 'objects'>
 /** `configmaps`, `leases.coordination.orch.io`. */
 export function typeName({ group, plural }: AnyType): string {
   return group === '' ? plural : `${plural}.${group}`
+}
+
+/** The type with the name that its group has in this vendor's domain: for callers that know the server's vendor. */
+export function inDomainOf<T extends ObjectBase>(
+  { groupDomain }: Pick<Vendor, 'groupDomain'>,
+  { inServerDomain, ...type }: ResourceType<T>,
+): ResourceType<T> {
+  return inServerDomain ? { ...type, group: `${type.group}.${groupDomain}` } : type
 }
 
 /** A sub-resource that is of a kind of its own, as a type: `subresource<Scale>(Deployment, 'scale')`. */

@@ -1,10 +1,10 @@
 /** The declarations of the package: what users write against them compiles, and says what the definitions say. */
 import assert from 'node:assert/strict'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import * as kinds from '../../../src/client/library/kinds.ts'
+import * as kinds from '../../../src/client/requests/built-in-kinds.ts'
 import { codeInDocs } from '../../support/library.ts'
 import { long } from '../../support/long.ts'
 import { orchctl } from '../../support/orchctl.ts'
@@ -94,8 +94,11 @@ if (long)
     const script = (await import(new URL('../../../scripts/declare.mjs', import.meta.url).href)) as {
       declare(directory: string): Promise<void>
     }
-    mkdirSync(join(directory, 'types'))
-    await script.declare(join(directory, 'types'))
+    // Declarations are renamed into place, so they are made on the file system of the sources.
+    const made = join(root, `types.${process.pid}.test`)
+    t.after(() => rmSync(made, { recursive: true, force: true }))
+    await script.declare(made)
+    cpSync(made, join(directory, 'types'), { recursive: true })
     writeFileSync(join(directory, 'package.json'), JSON.stringify({ type: 'module' }))
     writeFileSync(join(directory, 'crd.yaml'), crd)
     const generated = await orchctl(['generate', 'types', '-f', join(directory, 'crd.yaml')])
@@ -109,14 +112,22 @@ if (long)
   })
 
 /** They hold what definitions leave open and the package describes: any JSON, references. */
-const moreInPackage = ['ControllerRevision', 'CustomResourceDefinition', 'PersistentVolume', 'VolumeAttachment']
+const moreInPackage = [
+  'AuditEvent',
+  'ControllerRevision',
+  'CustomResourceDefinition',
+  'ObjectHistory',
+  'PastState',
+  'PersistentVolume',
+  'VolumeAttachment',
+]
 
 /** Whatever the package calls a Pod is one to the sources: no field is missing or of another type. */
 function comparison(): string {
   const names = Object.keys(kinds)
   assert.ok(names.length > 70)
   const alike = names.filter((name) => !moreInPackage.includes(name))
-  return `import * as ours from '${root}/src/library/kinds.ts'
+  return `import * as ours from '${root}/src/client/requests/built-in-kinds.ts'
 import * as theirs from 'orch/client'
 type Missing<A, B> = [Exclude<keyof A, keyof B>] extends [never] ? true : false
 ${alike.map((name) => `export const a${name}: ours.${name} = {} as theirs.${name}`).join('\n')}
@@ -132,7 +143,7 @@ async function compile(directory: string): Promise<string> {
       compilerOptions: {
         ...{ skipLibCheck: false, noUnusedLocals: false, exactOptionalPropertyTypes: false },
         paths: {
-          'orch/client': [join(directory, 'types/library/client.d.ts')],
+          'orch/client': [join(directory, 'types/client/library/client.d.ts')],
           widget: [join(directory, 'widget.ts')],
         },
         typeRoots: [join(root, 'node_modules/@types')],

@@ -1,8 +1,11 @@
 /**
- * The built-in kinds as users of `orch/client` name them: `Pod` is the type of the objects, and the value that says to the
- * client where they are. The version that is stored has the plain name, another has its own after it: `CronJobV1beta1`.
- * Only types come from `kinds/`. What is in the package (`types/`) is written out from the same definitions, with their
- * descriptions: scripts/declare.mjs. `test/client/library/kinds.test.ts` compares this list with what is served.
+ * The built-in kinds as clients address them, the only table of them outside `api/kinds/`. Loops, the scheduler, nodes,
+ * commands and users of `orch/client` take their resource types from here: `Pod` is both the type of the objects and the
+ * value to pass to a client. The stored version has the plain name, other versions have theirs appended: `CronJobV1beta1`.
+ *
+ * Only types come from `api/kinds/`, so that a bundle has none of the definitions and only those rows that it uses.
+ * `test/client/built-in-kinds.test.ts` compares each row with the definition and prints the rows that are missing.
+ * `scripts/declare.mjs` replaces the declarations of this file by ones with the descriptions from the definitions.
  */
 
 import type {
@@ -91,26 +94,27 @@ import type { csiStorageCapacity } from '../../api/kinds/storage/csi-storage-cap
 import type { storageClass } from '../../api/kinds/storage/storage-class.ts'
 import type { volumeAttachment } from '../../api/kinds/storage/volume-attachment.ts'
 import type { ObjectBase } from '../../api/model/object.ts'
-import type { ResourceType } from '../requests/resource-type.ts'
+import type { ResourceType } from './resource-type.ts'
 
 type ObjectsOf<K extends { readonly infer?: unknown }> = NonNullable<K['infer']>
 
-/** A kind in namespaces. */
+/** A kind in namespaces. Bundles leave out the calls whose result is unused. */
+/* @__NO_SIDE_EFFECTS__ */
 function namespaced<T extends ObjectBase>(groupVersion: string, kind: string, plural: string): ResourceType<T> {
   return { ...typeOf(groupVersion), kind, plural, namespaced: true }
 }
 
 /** A kind without namespaces. */
+/* @__NO_SIDE_EFFECTS__ */
 function clusterWide<T extends ObjectBase>(groupVersion: string, kind: string, plural: string): ResourceType<T> {
   return { ...typeOf(groupVersion), kind, plural, namespaced: false }
 }
 
-/** Groups from before groups had domains. */
-const bareGroups = ['', 'apps', 'autoscaling', 'batch', 'policy']
-
+/** Splits the group from the version. Groups from before groups had domains are the same on every server. */
 function typeOf(groupVersion: string): Pick<ResourceType, 'group' | 'version' | 'inServerDomain'> {
   const [version = '', group = ''] = groupVersion.split('/').reverse()
-  return { group, version, ...(bareGroups.includes(group) ? {} : { inServerDomain: true }) }
+  const isBare = ['', 'apps', 'autoscaling', 'batch', 'policy'].includes(group)
+  return { group, version, ...(isBare ? {} : { inServerDomain: true }) }
 }
 
 export type Binding = ObjectsOf<typeof binding>

@@ -1,0 +1,48 @@
+/** The table of kinds that clients use has one row for each definition, with the same names. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { allKinds } from '../../src/api/kinds/all.ts'
+import { groupName, profileNames, vendorOf } from '../../src/api/model/vendor.ts'
+import type { Kind } from '../../src/api/schema/kind.ts'
+import * as table from '../../src/client/requests/built-in-kinds.ts'
+import { inDomainOf, type ResourceType } from '../../src/client/requests/resource-type.ts'
+
+const rows: [string, ResourceType][] = Object.entries<ResourceType>(table)
+
+test('every kind has a row', () => {
+  const hasRow = (kind: Kind) => rows.some(([, row]) => isOf(row, kind))
+  const missing = allKinds.filter((kind) => !hasRow(kind)).map(rowFor)
+  assert.equal(missing.join(''), '', `add to src/client/requests/built-in-kinds.ts:\n${missing.join('')}`)
+})
+
+for (const profile of profileNames)
+  test(`every row names a kind as a server with the profile ${profile} serves it`, () => {
+    const vendor = vendorOf(profile)
+    const served = allKinds.map(({ group, version, kind, plural, scope }) => ({
+      ...{ group: groupName(vendor, group), version, plural, namespaced: scope === 'Namespaced', kind },
+    }))
+    assert.deepEqual(new Set(rows.map(([, row]) => inDomainOf(vendor, row))), new Set(served))
+    assert.equal(rows.length, served.length)
+  })
+
+test('a kind has its own name, and a version that is not stored has its version after it', () => {
+  for (const [name, { kind = '', version }] of rows) {
+    const suffix = `V${version.slice(1)}`
+    assert.ok(name === kind || name === `${kind}${suffix}`, name)
+  }
+})
+
+function isOf(row: ResourceType, { group, version, kind }: Kind): boolean {
+  return row.kind === kind && row.version === version && row.group === (group === 'core' ? '' : group)
+}
+
+/** The row of a kind, as it stands in the table. */
+function rowFor({ group, version, kind, plural, scope }: Kind): string {
+  const name = kind in table ? `${kind}V${version.slice(1)}` : kind
+  const row = scope === 'Namespaced' ? 'namespaced' : 'clusterWide'
+  const groupVersion = group === 'core' ? version : `${group}/${version}`
+  const definition = `${kind[0]!.toLowerCase()}${name.slice(1)}`
+  return `export type ${name} = ObjectsOf<typeof ${definition}>
+export const ${name} = ${row}<${name}>('${groupVersion}', '${kind}', '${plural}')
+`
+}
