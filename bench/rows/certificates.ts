@@ -2,6 +2,7 @@
  * Certificates: 1,000 requests of node agents that are approved and signed by a controller manager in a process of its
  * own, from the first request to the last certificate, beside the signing alone. Each takes three writes and a review.
  */
+
 import { createPrivateKey } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,9 +12,10 @@ import { generateKey } from '../../src/api/pki/keys.ts'
 import { makeRequest } from '../../src/api/pki/make-request.ts'
 import { signRequest } from '../../src/api/pki/sign-request.ts'
 import { HttpTransport } from '../../src/client/node/http-transport.ts'
+import * as kinds from '../../src/client/requests/built-in-kinds.ts'
 import { Client as OrchClient } from '../../src/client/requests/client.ts'
+import { inDomainOf } from '../../src/client/requests/resource-type.ts'
 import { watch } from '../../src/client/requests/watch.ts'
-import { certificateRequests } from '../../src/cluster/controllers/certificate-requests.ts'
 import { type Bench, token } from '../servers.ts'
 import { perSecond, type Row, short } from '../table.ts'
 import { cpuOf } from '../usage.ts'
@@ -22,7 +24,7 @@ const count = 1000
 const atOnce = 50
 const usages = ['client auth', 'digital signature', 'key encipherment']
 const vendor = vendorOf('orch')
-const type = certificateRequests(vendor)
+const type = inDomainOf(vendor, kinds.CertificateSigningRequest)
 
 export const certificateRows = {
   name: 'certificates',

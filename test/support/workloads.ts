@@ -2,12 +2,12 @@
 
 import type { Pod } from '../../src/api/kinds/core/pod.ts'
 import type { ObjectBase } from '../../src/api/model/object.ts'
+import * as kinds from '../../src/client/requests/built-in-kinds.ts'
 import type { Client } from '../../src/client/requests/client.ts'
 import type { ResourceType } from '../../src/client/requests/resource-type.ts'
 import type { Transport } from '../../src/client/requests/transport.ts'
 import { unlessGone } from '../../src/cluster/controllers/unless-gone.ts'
 import { controllerOf } from '../../src/cluster/controllers/workloads/ownership.ts'
-import { pods } from '../../src/cluster/controllers/workloads/resource-types.ts'
 import { until } from './until.ts'
 
 export const namespace = 'default'
@@ -23,14 +23,14 @@ export const selector = (app: string) => ({ matchLabels: { app } })
 
 /** The pods that an owner controls. */
 export async function podsOf(client: Client, owner: ObjectBase): Promise<Pod[]> {
-  const { items } = await client.list(pods, { namespace })
+  const { items } = await client.list(kinds.Pod, { namespace })
   return items.filter((pod) => controllerOf(pod)?.uid === owner.metadata.uid)
 }
 
 /** The pods with a label `app`, when there are as many as wanted. */
 export async function untilPods(client: Client, app: string, count: number): Promise<Pod[]> {
   return await until(
-    async () => (await client.list(pods, { namespace, labelSelector: `app=${app}` })).items,
+    async () => (await client.list(kinds.Pod, { namespace, labelSelector: `app=${app}` })).items,
     (items) => items.length === count,
   )
 }
@@ -50,13 +50,13 @@ export async function setReady(client: Client, { metadata: { name = '' } }: Pod,
   const lastTransitionTime = new Date(since ?? Date.now()).toISOString()
   const status = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True', lastTransitionTime }] }
   const patch = { merge: { status } }
-  await client.patch(pods, { namespace, name }, { patch, subresource: 'status' })
+  await client.patch(kinds.Pod, { namespace, name }, { patch, subresource: 'status' })
 }
 
 /** Makes every pod ready as soon as it is there, until the signal aborts. */
 export async function makeAllReady(client: Client, signal: AbortSignal): Promise<void> {
   try {
-    for await (const event of client.watch(pods, { namespace, signal }))
+    for await (const event of client.watch(kinds.Pod, { namespace, signal }))
       if (event.type === 'ADDED' && event.object.status?.phase === 'Pending')
         await setReady(client, event.object).catch(() => {})
   } catch (error) {

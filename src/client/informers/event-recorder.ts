@@ -13,11 +13,9 @@ import { BoundedMap } from '../../base/collections/bounded-map.ts'
 import { TokenBucket } from '../../base/limits/token-bucket.ts'
 import { shorten } from '../../base/text/shorten.ts'
 import { type Clock, systemClock } from '../../base/time/clock.ts'
+import * as kinds from '../requests/built-in-kinds.ts'
 import type { Client } from '../requests/client.ts'
-import type { ResourceType } from '../requests/resource-type.ts'
 import { isNotFound } from '../requests/status-error.ts'
-
-const events: ResourceType<Event & ApiObject> = { group: '', version: 'v1', plural: 'events', namespaced: true }
 
 /** What an Event tells of an object. */
 export interface Happening {
@@ -126,7 +124,7 @@ export class EventRecorder {
     const isCounted = known !== undefined && (await this.#count(known))
     if (isCounted) return
     const event = this.#eventOf(object, happening)
-    await this.#options.client.create(events, event, { signal: this.#stopped.signal })
+    await this.#options.client.create(kinds.Event, event, { signal: this.#stopped.signal })
     const { name = '', namespace = '' } = event.metadata
     this.#written.set(key, { name, namespace, first: this.#options.clock.now(), count: 1 })
   }
@@ -137,7 +135,11 @@ export class EventRecorder {
     const merge = { count: known.count, lastTimestamp: timestamp(this.#options.clock.now()) }
     try {
       const { name, namespace } = known
-      await this.#options.client.patch(events, { name, namespace }, { patch: { merge }, signal: this.#stopped.signal })
+      await this.#options.client.patch(
+        kinds.Event,
+        { name, namespace },
+        { patch: { merge }, signal: this.#stopped.signal },
+      )
       return true
     } catch (error) {
       if (isNotFound(error)) return false

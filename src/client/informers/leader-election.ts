@@ -12,8 +12,9 @@
 import type { Lease } from '../../api/kinds/coordination/lease.ts'
 import { pause, withDeadline } from '../../base/concurrency/abort.ts'
 import { type Clock, systemClock } from '../../base/time/clock.ts'
+import * as kinds from '../requests/built-in-kinds.ts'
 import type { Client } from '../requests/client.ts'
-import type { ObjectName, ResourceType } from '../requests/resource-type.ts'
+import type { ObjectName } from '../requests/resource-type.ts'
 import { isConflict, isNotFound, StatusError } from '../requests/status-error.ts'
 import { type Transport, TransportError } from '../requests/transport.ts'
 
@@ -33,11 +34,6 @@ export interface ElectionOptions {
   readonly onLeader?: (identity: string) => void
 }
 
-/** The type of Leases. */
-export const leases: ResourceType<Lease> = {
-  ...{ group: 'coordination', inServerDomain: true, version: 'v1' },
-  ...{ kind: 'Lease', plural: 'leases', namespaced: true },
-}
 const defaults = {
   clock: systemClock as Clock,
   timing: { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 },
@@ -155,7 +151,7 @@ class Candidate {
     try {
       const late = () => new TransportError('the lease could not be given up in time')
       await withDeadline({ ms: timing.retryPeriodMs, outer: undefined, late }, (signal) =>
-        client.update(leases, { ...held, spec }, { signal }),
+        client.update(kinds.Lease, { ...held, spec }, { signal }),
       )
     } catch (error) {
       // Nothing depends on it: it runs out by itself.
@@ -181,7 +177,7 @@ class Candidate {
 
   async #attempt(now: number, signal: AbortSignal): Promise<boolean> {
     const { client, lease: name, identity } = this.#options
-    const found = await client.get(leases, name, { signal }).catch((error: unknown) => {
+    const found = await client.get(kinds.Lease, name, { signal }).catch((error: unknown) => {
       if (isNotFound(error)) return undefined
       throw error
     })
@@ -193,7 +189,7 @@ class Candidate {
       this.#tellLeader(holderIdentity)
       return false
     }
-    const updated = await client.update(leases, { ...found, spec: this.#nextSpec(found) }, { signal })
+    const updated = await client.update(kinds.Lease, { ...found, spec: this.#nextSpec(found) }, { signal })
     this.#seen = { lease: updated, since: now }
     this.#tellLeader(identity)
     return true
@@ -208,7 +204,7 @@ class Candidate {
     }
     try {
       this.#seen = {
-        lease: await client.create(leases, { metadata: { ...lease }, spec }, { signal }),
+        lease: await client.create(kinds.Lease, { metadata: { ...lease }, spec }, { signal }),
         since: this.#now(),
       }
       this.#tellLeader(identity)

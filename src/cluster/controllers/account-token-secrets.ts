@@ -13,13 +13,11 @@ import { type Vendor, vendorKey } from '../../api/model/vendor.ts'
 import { changeObject } from '../../client/informers/change-object.ts'
 import type { Informer } from '../../client/informers/informer.ts'
 import type { StepOutcome } from '../../client/reconcile/work-queue.ts'
+import * as kinds from '../../client/requests/built-in-kinds.ts'
 import type { Client } from '../../client/requests/client.ts'
-import type { ObjectName, ResourceType } from '../../client/requests/resource-type.ts'
+import type { ObjectName } from '../../client/requests/resource-type.ts'
 import { isSettledAlready } from './already-settled.ts'
-import { serviceAccounts } from './service-account.ts'
 import { unlessGone } from './unless-gone.ts'
-
-export const secrets: ResourceType<Secret> = { group: '', version: 'v1', plural: 'secrets', namespaced: true }
 
 export interface TokenSecretMaking {
   readonly client: Client
@@ -37,11 +35,11 @@ export async function ensureTokenSecret(
   const known = parts.accounts.get(name)
   if (known === undefined || hasListed(parts, known, parts.secrets.objects())) return 'done'
   // The copies may be old: a Secret that was just made must not be made again.
-  const account = await unlessGone(parts.client.get(serviceAccounts, name, { signal }))
+  const account = await unlessGone(parts.client.get(kinds.ServiceAccount, name, { signal }))
   if (account === undefined || account.metadata.deletionTimestamp !== undefined) return 'done'
   const { namespace = '' } = account.metadata
   const fieldSelector = `type=${vendorKey(parts.vendor, 'service-account-token')}`
-  const { items } = await parts.client.list(secrets, { namespace, fieldSelector, signal })
+  const { items } = await parts.client.list(kinds.Secret, { namespace, fieldSelector, signal })
   if (hasListed(parts, account, items)) return 'done'
   const own = items.filter((secret) => isOf(parts.vendor, secret, account)).map(({ metadata }) => metadata.name!)
   const secret = own.sort()[0] ?? (await make(parts, account, signal))
@@ -78,7 +76,7 @@ async function make(
   const metadata = { namespace, name: generateName(`${name}-token-`), annotations }
   const type = vendorKey(vendor, 'service-account-token')
   try {
-    await client.create(secrets, { apiVersion: 'v1', kind: 'Secret', metadata, type }, { signal })
+    await client.create(kinds.Secret, { apiVersion: 'v1', kind: 'Secret', metadata, type }, { signal })
     return metadata.name
   } catch (error) {
     if (isSettledAlready(error)) return undefined
@@ -96,7 +94,7 @@ export async function unlist(
     const left = (now.secrets ?? []).filter((each) => !names.has(each.name ?? ''))
     return left.length === (now.secrets ?? []).length ? undefined : { ...now, secrets: left }
   }
-  await unlessGone(changeObject(client, serviceAccounts, { name, change, signal }))
+  await unlessGone(changeObject(client, kinds.ServiceAccount, { name, change, signal }))
 }
 
 async function list(
@@ -109,5 +107,5 @@ async function list(
     if (now.metadata.uid !== uid || held.some((each) => each.name === secret)) return undefined
     return { ...now, secrets: [...held, { name: secret }] }
   }
-  await unlessGone(changeObject(client, serviceAccounts, { name: { namespace, name }, change, signal }))
+  await unlessGone(changeObject(client, kinds.ServiceAccount, { name: { namespace, name }, change, signal }))
 }

@@ -1,53 +1,45 @@
 /** The table of control loops: every loop that `--controllers` may name, in the order of their names. */
+
 import { clusterInfo } from '../../api/model/bootstrap-token.ts'
 import { claimProtection, volumeProtection } from '../../api/model/protection.ts'
-import { autoscalers, autoscalingLoop, defaultAutoscaling } from './autoscaling/horizontal-pod-autoscaling.ts'
-import { bootstrapSignerLoop, configMaps } from './bootstrap-signer.ts'
-import { tokenSecrets, tokenSelection } from './bootstrap-token-secrets.ts'
-import { certificateRequests } from './certificate-requests.ts'
-import { clusterRoleAggregationLoop, clusterRoles } from './cluster-role-aggregation.ts'
+import * as kinds from '../../client/requests/built-in-kinds.ts'
+import { inDomainOf } from '../../client/requests/resource-type.ts'
+import { autoscalingLoop, defaultAutoscaling } from './autoscaling/horizontal-pod-autoscaling.ts'
+import { bootstrapSignerLoop } from './bootstrap-signer.ts'
+import { tokenSelection } from './bootstrap-token-secrets.ts'
+import { clusterRoleAggregationLoop } from './cluster-role-aggregation.ts'
 import type { ControlLoop } from './control-loop.ts'
 import { csrApprovingLoop } from './csr-approving.ts'
 import { csrCleanerLoop } from './csr-cleaner.ts'
 import { csrSigningLoop } from './csr-signing.ts'
-import { disruptionLoop, podDisruptionBudgets } from './disruption.ts'
+import { disruptionLoop } from './disruption.ts'
 import { endpointLoop } from './endpoints/endpoint.ts'
 import { endpointSliceLoop } from './endpoints/endpoint-slice.ts'
 import { endpointSliceMirroringLoop } from './endpoints/endpoint-slice-mirroring.ts'
-import { endpointSlices, endpoints, services } from './endpoints/service-endpoints.ts'
-import { ephemeralVolumeLoop, pods } from './ephemeral-volume.ts'
+import { ephemeralVolumeLoop } from './ephemeral-volume.ts'
 import { garbageCollectorLoop } from './garbage-collector/garbage-collector.ts'
-import { cronJobLoop, cronJobs } from './jobs/cron-job.ts'
+import { cronJobLoop } from './jobs/cron-job.ts'
 import { jobLoop } from './jobs/job.ts'
-import { namespaceLoop, namespaces } from './namespace.ts'
+import { namespaceLoop } from './namespace.ts'
 import { nodeIpamLoop } from './nodes/node-ipam.ts'
-import { defaultNodeHealth, leases, nodeLeaseNamespace, nodeLifecycleLoop } from './nodes/node-lifecycle.ts'
+import { defaultNodeHealth, nodeLeaseNamespace, nodeLifecycleLoop } from './nodes/node-lifecycle.ts'
 import { nodeTtlLoop } from './nodes/node-ttl.ts'
 import { podGcLoop } from './nodes/pod-gc.ts'
-import { resourceQuotaLoop, resourceQuotas } from './resource-quota.ts'
+import { resourceQuotaLoop } from './resource-quota.ts'
 import { rootCaName, rootCaPublisherLoop } from './root-ca-publisher.ts'
 import { makeScheduler } from './scheduler.ts'
-import { serviceAccountLoop, serviceAccounts } from './service-account.ts'
-import { secrets, tokenSecretLoop, tokenSecretType } from './service-account-secret.ts'
-import { claimProtectionLoop, claims, volumeProtectionLoop, volumes } from './storage-protection.ts'
+import { serviceAccountLoop } from './service-account.ts'
+import { tokenSecretLoop, tokenSecretType } from './service-account-secret.ts'
+import { claimProtectionLoop, volumeProtectionLoop } from './storage-protection.ts'
 import { tokenCleanerLoop } from './token-cleaner.ts'
-import { jobs, ttlAfterFinishedLoop } from './ttl-after-finished.ts'
-import { attachDetachLoop, csiDrivers, volumeAttachments } from './volumes/attach-detach.ts'
+import { ttlAfterFinishedLoop } from './ttl-after-finished.ts'
+import { attachDetachLoop } from './volumes/attach-detach.ts'
 import { volumeBinderLoop } from './volumes/binder.ts'
 import { volumeExpanderLoop } from './volumes/expander.ts'
 import { hostPathProvisionerLoop } from './volumes/host-path-provisioner.ts'
-import { nodes, storageClasses } from './volumes/parts.ts'
 import { daemonSetLoop } from './workloads/daemonset/daemonset.ts'
 import { deploymentLoop } from './workloads/deployment/deployment.ts'
 import { replicaSetLoop, replicationControllerLoop } from './workloads/replica-loop.ts'
-import {
-  controllerRevisions,
-  daemonSets,
-  deployments,
-  replicaSets,
-  replicationControllers,
-  statefulSets,
-} from './workloads/resource-types.ts'
 import { statefulSetLoop } from './workloads/statefulset/statefulset.ts'
 
 /** All control loops. */
@@ -57,9 +49,12 @@ export const controlLoops: readonly ControlLoop[] = [
     account: 'attachdetach-controller',
     make: ({ client, recorder, informer, vendor, clock }) =>
       attachDetachLoop({
-        ...{ client, recorder, vendor, clock, pods: informer(pods), nodes: informer(nodes) },
-        ...{ claims: informer(claims), volumes: informer(volumes) },
-        ...{ attachments: informer(volumeAttachments(vendor)), drivers: informer(csiDrivers(vendor)) },
+        ...{ client, recorder, vendor, clock, pods: informer(kinds.Pod), nodes: informer(kinds.Node) },
+        ...{ claims: informer(kinds.PersistentVolumeClaim), volumes: informer(kinds.PersistentVolume) },
+        ...{
+          attachments: informer(inDomainOf(vendor, kinds.VolumeAttachment)),
+          drivers: informer(inDomainOf(vendor, kinds.CSIDriver)),
+        },
       }),
   },
   {
@@ -69,8 +64,8 @@ export const controlLoops: readonly ControlLoop[] = [
     make: ({ client, informer, vendor, clock }) => {
       const { namespace, name } = clusterInfo
       return bootstrapSignerLoop({
-        ...{ client, vendor, clock, tokens: informer(tokenSecrets, tokenSelection(vendor)) },
-        configMaps: informer(configMaps, { namespace, fieldSelector: `metadata.name=${name}` }),
+        ...{ client, vendor, clock, tokens: informer(kinds.Secret, tokenSelection(vendor)) },
+        configMaps: informer(kinds.ConfigMap, { namespace, fieldSelector: `metadata.name=${name}` }),
       })
     },
   },
@@ -78,26 +73,36 @@ export const controlLoops: readonly ControlLoop[] = [
     name: 'clusterrole-aggregation',
     account: 'clusterrole-aggregation-controller',
     make: ({ client, informer, vendor }) =>
-      clusterRoleAggregationLoop({ client, informer: informer(clusterRoles(vendor)) }),
+      clusterRoleAggregationLoop({ client, informer: informer(inDomainOf(vendor, kinds.ClusterRole)) }),
   },
   {
     name: 'cronjob',
     account: 'cronjob-controller',
     cluster: true,
     make: ({ client, recorder, informer, clock }) =>
-      cronJobLoop({ client, recorder, clock, cronJobs: informer(cronJobs), jobs: informer(jobs) }),
+      cronJobLoop({ client, recorder, clock, cronJobs: informer(kinds.CronJob), jobs: informer(kinds.Job) }),
   },
   {
     name: 'csrapproving',
     account: 'certificate-controller',
     make: ({ client, informer, vendor, clock }) =>
-      csrApprovingLoop({ client, vendor, clock, informer: informer(certificateRequests(vendor)) }),
+      csrApprovingLoop({
+        client,
+        vendor,
+        clock,
+        informer: informer(inDomainOf(vendor, kinds.CertificateSigningRequest)),
+      }),
   },
   {
     name: 'csrcleaner',
     account: 'certificate-controller',
     make: ({ client, informer, vendor, clock }) =>
-      csrCleanerLoop({ client, vendor, clock, informer: informer(certificateRequests(vendor)) }),
+      csrCleanerLoop({
+        client,
+        vendor,
+        clock,
+        informer: informer(inDomainOf(vendor, kinds.CertificateSigningRequest)),
+      }),
   },
   {
     name: 'csrsigning',
@@ -105,7 +110,13 @@ export const controlLoops: readonly ControlLoop[] = [
     make: ({ client, informer, vendor, clock, options: { signing } }) => {
       if (signing === undefined)
         return { notRunning: 'there is no CA to sign with: name one with --cluster-signing-cert-file and -key-file' }
-      return csrSigningLoop({ client, vendor, clock, informer: informer(certificateRequests(vendor)), ...signing })
+      return csrSigningLoop({
+        client,
+        vendor,
+        clock,
+        informer: informer(inDomainOf(vendor, kinds.CertificateSigningRequest)),
+        ...signing,
+      })
     },
   },
   {
@@ -115,8 +126,8 @@ export const controlLoops: readonly ControlLoop[] = [
     cluster: true,
     make: ({ client, recorder, informer, vendor, clock }) =>
       daemonSetLoop({
-        ...{ client, recorder, vendor, clock, sets: informer(daemonSets), pods: informer(pods) },
-        ...{ nodes: informer(nodes), revisions: informer(controllerRevisions) },
+        ...{ client, recorder, vendor, clock, sets: informer(kinds.DaemonSet), pods: informer(kinds.Pod) },
+        ...{ nodes: informer(kinds.Node), revisions: informer(kinds.ControllerRevision) },
       }),
   },
   {
@@ -126,8 +137,8 @@ export const controlLoops: readonly ControlLoop[] = [
     syncs: { flag: 'deployment', default: 5 },
     make: ({ client, recorder, informer, vendor, clock }) =>
       deploymentLoop({
-        ...{ client, recorder, vendor, clock, deployments: informer(deployments) },
-        ...{ replicaSets: informer(replicaSets), pods: informer(pods) },
+        ...{ client, recorder, vendor, clock, deployments: informer(kinds.Deployment) },
+        ...{ replicaSets: informer(kinds.ReplicaSet), pods: informer(kinds.Pod) },
       }),
   },
   {
@@ -137,12 +148,12 @@ export const controlLoops: readonly ControlLoop[] = [
     cluster: true,
     make: ({ client, recorder, informer, clock }) =>
       disruptionLoop({
-        ...{ client, recorder, clock, budgets: informer(podDisruptionBudgets), pods: informer(pods) },
-        replicaSets: informer(replicaSets),
+        ...{ client, recorder, clock, budgets: informer(kinds.PodDisruptionBudget), pods: informer(kinds.Pod) },
+        replicaSets: informer(kinds.ReplicaSet),
         scaled: {
-          '/ReplicationController': informer(replicationControllers),
-          'apps/Deployment': informer(deployments),
-          'apps/StatefulSet': informer(statefulSets),
+          '/ReplicationController': informer(kinds.ReplicationController),
+          'apps/Deployment': informer(kinds.Deployment),
+          'apps/StatefulSet': informer(kinds.StatefulSet),
         },
       }),
   },
@@ -154,7 +165,7 @@ export const controlLoops: readonly ControlLoop[] = [
     make: ({ client, recorder, informer, vendor, options: { endpointBatchMs = 0 } }) =>
       endpointLoop({
         ...{ client, recorder, vendor, batchMs: endpointBatchMs },
-        ...{ services: informer(services), pods: informer(pods), endpoints: informer(endpoints) },
+        ...{ services: informer(kinds.Service), pods: informer(kinds.Pod), endpoints: informer(kinds.Endpoints) },
       }),
   },
   {
@@ -166,8 +177,8 @@ export const controlLoops: readonly ControlLoop[] = [
     make: ({ client, recorder, informer, vendor, clock, options: { sliceBatchMs = 0, maxEndpointsPerSlice = 100 } }) =>
       endpointSliceLoop({
         ...{ client, recorder, vendor, clock, batchMs: sliceBatchMs, maxPerSlice: maxEndpointsPerSlice },
-        ...{ services: informer(services), pods: informer(pods), nodes: informer(nodes) },
-        slices: informer(endpointSlices(vendor)),
+        ...{ services: informer(kinds.Service), pods: informer(kinds.Pod), nodes: informer(kinds.Node) },
+        slices: informer(inDomainOf(vendor, kinds.EndpointSlice)),
       }),
   },
   {
@@ -178,7 +189,11 @@ export const controlLoops: readonly ControlLoop[] = [
     make: ({ client, recorder, informer, vendor, clock, options: { mirroringBatchMs = 0, maxMirrored = 1000 } }) =>
       endpointSliceMirroringLoop({
         ...{ client, recorder, vendor, clock, batchMs: mirroringBatchMs, maxPerSubset: maxMirrored },
-        ...{ services: informer(services), endpoints: informer(endpoints), slices: informer(endpointSlices(vendor)) },
+        ...{
+          services: informer(kinds.Service),
+          endpoints: informer(kinds.Endpoints),
+          slices: informer(inDomainOf(vendor, kinds.EndpointSlice)),
+        },
       }),
   },
   {
@@ -187,7 +202,12 @@ export const controlLoops: readonly ControlLoop[] = [
     eventSource: 'ephemeral_volume',
     syncs: { flag: 'ephemeralvolume', default: 5 },
     make: ({ client, recorder, informer }) =>
-      ephemeralVolumeLoop({ client, recorder, pods: informer(pods), claims: informer(claims) }),
+      ephemeralVolumeLoop({
+        client,
+        recorder,
+        pods: informer(kinds.Pod),
+        claims: informer(kinds.PersistentVolumeClaim),
+      }),
   },
   {
     name: 'garbagecollector',
@@ -201,7 +221,14 @@ export const controlLoops: readonly ControlLoop[] = [
     account: 'horizontal-pod-autoscaler',
     cluster: true,
     make: ({ client, recorder, informer, vendor, clock, options: { autoscaling = defaultAutoscaling } }) =>
-      autoscalingLoop({ client, recorder, vendor, clock, ...autoscaling, autoscalers: informer(autoscalers) }),
+      autoscalingLoop({
+        client,
+        recorder,
+        vendor,
+        clock,
+        ...autoscaling,
+        autoscalers: informer(kinds.HorizontalPodAutoscaler),
+      }),
   },
   {
     name: 'host-path-provisioner',
@@ -211,9 +238,9 @@ export const controlLoops: readonly ControlLoop[] = [
       if (directory === undefined)
         return { notRunning: 'there is no directory for volumes: name one with --volume-directory' }
       const objects = {
-        claims: informer(claims),
-        volumes: informer(volumes),
-        classes: informer(storageClasses(vendor)),
+        claims: informer(kinds.PersistentVolumeClaim),
+        volumes: informer(kinds.PersistentVolume),
+        classes: informer(inDomainOf(vendor, kinds.StorageClass)),
       }
       return hostPathProvisionerLoop({ client, recorder, vendor, directory, ...objects })
     },
@@ -223,14 +250,14 @@ export const controlLoops: readonly ControlLoop[] = [
     account: 'job-controller',
     cluster: true,
     make: ({ client, recorder, informer, vendor, clock }) =>
-      jobLoop({ client, recorder, vendor, clock, jobs: informer(jobs), pods: informer(pods) }),
+      jobLoop({ client, recorder, vendor, clock, jobs: informer(kinds.Job), pods: informer(kinds.Pod) }),
   },
   {
     name: 'namespace',
     account: 'namespace-controller',
     syncs: { flag: 'namespace', default: 10 },
     make: ({ client, informer, vendor, clock }) =>
-      namespaceLoop({ client, informer: informer(namespaces), finalizer: vendor.namespaceFinalizer, clock }),
+      namespaceLoop({ client, informer: informer(kinds.Namespace), finalizer: vendor.namespaceFinalizer, clock }),
   },
   {
     name: 'nodeipam',
@@ -240,7 +267,7 @@ export const controlLoops: readonly ControlLoop[] = [
     make: ({ client, recorder, informer, options: { podRanges } }) => {
       if (podRanges === undefined)
         return { notRunning: 'it needs --allocate-node-cidrs and --cluster-cidr', isUsual: true }
-      return nodeIpamLoop({ client, recorder, nodes: informer(nodes), ...podRanges })
+      return nodeIpamLoop({ client, recorder, nodes: informer(kinds.Node), ...podRanges })
     },
   },
   {
@@ -249,8 +276,8 @@ export const controlLoops: readonly ControlLoop[] = [
     cluster: true,
     make: ({ client, recorder, informer, vendor, clock, options: { nodeHealth = defaultNodeHealth } }) =>
       nodeLifecycleLoop({
-        ...{ client, recorder, vendor, clock, ...nodeHealth, nodes: informer(nodes), pods: informer(pods) },
-        leases: informer(leases(vendor), { namespace: nodeLeaseNamespace }),
+        ...{ client, recorder, vendor, clock, ...nodeHealth, nodes: informer(kinds.Node), pods: informer(kinds.Pod) },
+        leases: informer(inDomainOf(vendor, kinds.Lease), { namespace: nodeLeaseNamespace }),
       }),
   },
   {
@@ -259,10 +286,10 @@ export const controlLoops: readonly ControlLoop[] = [
     eventSource: 'persistentvolume-controller',
     make: ({ client, recorder, informer, vendor, clock }) => {
       const objects = {
-        claims: informer(claims),
-        volumes: informer(volumes),
-        classes: informer(storageClasses(vendor)),
-        pods: informer(pods),
+        claims: informer(kinds.PersistentVolumeClaim),
+        volumes: informer(kinds.PersistentVolume),
+        classes: informer(inDomainOf(vendor, kinds.StorageClass)),
+        pods: informer(kinds.Pod),
       }
       return volumeBinderLoop({ client, recorder, vendor, clock, ...objects })
     },
@@ -272,26 +299,37 @@ export const controlLoops: readonly ControlLoop[] = [
     account: 'expand-controller',
     eventSource: 'volume_expand',
     make: ({ client, recorder, informer, vendor, clock }) =>
-      volumeExpanderLoop({ client, recorder, vendor, clock, claims: informer(claims), volumes: informer(volumes) }),
+      volumeExpanderLoop({
+        client,
+        recorder,
+        vendor,
+        clock,
+        claims: informer(kinds.PersistentVolumeClaim),
+        volumes: informer(kinds.PersistentVolume),
+      }),
   },
   {
     name: 'podgc',
     account: 'pod-garbage-collector',
     cluster: true,
     make: ({ client, informer, clock, options: { maxEndedPods = 12_500 } }) =>
-      podGcLoop({ client, clock, pods: informer(pods), nodes: informer(nodes), maxEnded: maxEndedPods }),
+      podGcLoop({ client, clock, pods: informer(kinds.Pod), nodes: informer(kinds.Node), maxEnded: maxEndedPods }),
   },
   {
     name: 'pv-protection',
     account: 'pv-protection-controller',
     make: ({ client, informer, vendor }) =>
-      volumeProtectionLoop({ client, informer: informer(volumes), finalizer: volumeProtection(vendor) }),
+      volumeProtectionLoop({ client, informer: informer(kinds.PersistentVolume), finalizer: volumeProtection(vendor) }),
   },
   {
     name: 'pvc-protection',
     account: 'pvc-protection-controller',
     make: ({ client, informer, vendor }) =>
-      claimProtectionLoop({ client, informer: informer(claims), finalizer: claimProtection(vendor) }),
+      claimProtectionLoop({
+        client,
+        informer: informer(kinds.PersistentVolumeClaim),
+        finalizer: claimProtection(vendor),
+      }),
   },
   {
     name: 'replicaset',
@@ -299,7 +337,14 @@ export const controlLoops: readonly ControlLoop[] = [
     cluster: true,
     syncs: { flag: 'replicaset', default: 5 },
     make: ({ client, recorder, informer, vendor, clock }) =>
-      replicaSetLoop({ client, recorder, vendor, clock, owners: informer(replicaSets), pods: informer(pods) }),
+      replicaSetLoop({
+        client,
+        recorder,
+        vendor,
+        clock,
+        owners: informer(kinds.ReplicaSet),
+        pods: informer(kinds.Pod),
+      }),
   },
   {
     name: 'replicationcontroller',
@@ -308,7 +353,14 @@ export const controlLoops: readonly ControlLoop[] = [
     syncs: { flag: 'rc', default: 5 },
     make: ({ client, recorder, informer, vendor, clock }) =>
       replicationControllerLoop({
-        ...{ client, recorder, vendor, clock, owners: informer(replicationControllers), pods: informer(pods) },
+        ...{
+          client,
+          recorder,
+          vendor,
+          clock,
+          owners: informer(kinds.ReplicationController),
+          pods: informer(kinds.Pod),
+        },
       }),
   },
   {
@@ -317,7 +369,7 @@ export const controlLoops: readonly ControlLoop[] = [
     syncs: { flag: 'resource-quota', default: 5 },
     make: ({ client, informer, vendor, clock, options: { quotaSyncMs, whileStill } }) =>
       resourceQuotaLoop({
-        ...{ client, informer: informer(resourceQuotas), vendor, clock, quietMs: quotaSyncMs },
+        ...{ client, informer: informer(kinds.ResourceQuota), vendor, clock, quietMs: quotaSyncMs },
         ...(whileStill === undefined ? {} : { whileStill }),
       }),
   },
@@ -328,8 +380,8 @@ export const controlLoops: readonly ControlLoop[] = [
       if (rootAuthority === undefined)
         return { notRunning: 'there is no CA to publish: name a file of certificates with --root-ca-file' }
       return rootCaPublisherLoop({
-        ...{ client, vendor, authority: rootAuthority, namespaces: informer(namespaces) },
-        configMaps: informer(configMaps, { fieldSelector: `metadata.name=${rootCaName}` }),
+        ...{ client, vendor, authority: rootAuthority, namespaces: informer(kinds.Namespace) },
+        configMaps: informer(kinds.ConfigMap, { fieldSelector: `metadata.name=${rootCaName}` }),
       })
     },
   },
@@ -344,7 +396,7 @@ export const controlLoops: readonly ControlLoop[] = [
     name: 'serviceaccount',
     account: 'service-account-controller',
     make: ({ client, informer }) =>
-      serviceAccountLoop({ client, namespaces: informer(namespaces), accounts: informer(serviceAccounts) }),
+      serviceAccountLoop({ client, namespaces: informer(kinds.Namespace), accounts: informer(kinds.ServiceAccount) }),
   },
   {
     name: 'serviceaccount-token',
@@ -353,8 +405,8 @@ export const controlLoops: readonly ControlLoop[] = [
       if (issueToken === undefined)
         return { notRunning: 'there is no key to sign tokens with: name one with --service-account-private-key-file' }
       return tokenSecretLoop({
-        ...{ client, vendor, accounts: informer(serviceAccounts) },
-        secrets: informer(secrets, { fieldSelector: `type=${tokenSecretType(vendor)}` }),
+        ...{ client, vendor, accounts: informer(kinds.ServiceAccount) },
+        secrets: informer(kinds.Secret, { fieldSelector: `type=${tokenSecretType(vendor)}` }),
         authority: rootAuthority ?? (() => ''),
         issue: issueToken,
         ...(createTokenSecrets ? { makeSecrets: true } : {}),
@@ -368,8 +420,8 @@ export const controlLoops: readonly ControlLoop[] = [
     syncs: { flag: 'statefulset', default: 5 },
     make: ({ client, recorder, informer, vendor, clock }) =>
       statefulSetLoop({
-        ...{ client, recorder, vendor, clock, sets: informer(statefulSets), pods: informer(pods) },
-        ...{ claims: informer(claims), revisions: informer(controllerRevisions) },
+        ...{ client, recorder, vendor, clock, sets: informer(kinds.StatefulSet), pods: informer(kinds.Pod) },
+        ...{ claims: informer(kinds.PersistentVolumeClaim), revisions: informer(kinds.ControllerRevision) },
       }),
   },
   {
@@ -377,17 +429,17 @@ export const controlLoops: readonly ControlLoop[] = [
     onByDefault: false,
     account: 'token-cleaner',
     make: ({ client, informer, vendor, clock }) =>
-      tokenCleanerLoop({ client, clock, informer: informer(tokenSecrets, tokenSelection(vendor)) }),
+      tokenCleanerLoop({ client, clock, informer: informer(kinds.Secret, tokenSelection(vendor)) }),
   },
   {
     name: 'ttl',
     account: 'ttl-controller',
     cluster: true,
-    make: ({ client, informer, vendor }) => nodeTtlLoop({ client, vendor, nodes: informer(nodes) }),
+    make: ({ client, informer, vendor }) => nodeTtlLoop({ client, vendor, nodes: informer(kinds.Node) }),
   },
   {
     name: 'ttl-after-finished',
     account: 'ttl-after-finished-controller',
-    make: ({ client, informer, clock }) => ttlAfterFinishedLoop({ client, informer: informer(jobs), clock }),
+    make: ({ client, informer, clock }) => ttlAfterFinishedLoop({ client, informer: informer(kinds.Job), clock }),
   },
 ]

@@ -6,6 +6,7 @@
  * A signature depends on nothing but the kubeconfig and the token, so it can be made again at any time and is written
  * only where it differs.
  */
+
 import { createHmac } from 'node:crypto'
 import type { ConfigMap } from '../../api/kinds/core/config-map.ts'
 import {
@@ -21,14 +22,11 @@ import type { Informer } from '../../client/informers/informer.ts'
 import type { Loop } from '../../client/reconcile/loop.ts'
 import { fromInformer } from '../../client/reconcile/sources.ts'
 import type { StepOutcome } from '../../client/reconcile/work-queue.ts'
+import * as kinds from '../../client/requests/built-in-kinds.ts'
 import type { Client } from '../../client/requests/client.ts'
-import type { ResourceType } from '../../client/requests/resource-type.ts'
 import { isConflict } from '../../client/requests/status-error.ts'
 import { endOf, type Secret, textIn } from './bootstrap-token-secrets.ts'
 import { unlessGone } from './unless-gone.ts'
-
-/** The type of ConfigMaps. */
-export const configMaps: ResourceType<ConfigMap> = { group: '', version: 'v1', plural: 'configmaps', namespaced: true }
 
 export interface BootstrapSignerParts {
   readonly client: Client
@@ -105,7 +103,7 @@ function sameData(one: Data, other: Data): boolean {
 
 async function write({ client }: BootstrapSignerParts, next: ConfigMap, signal: AbortSignal): Promise<void> {
   try {
-    await unlessGone(client.update(configMaps, next, { signal }))
+    await unlessGone(client.update(kinds.ConfigMap, next, { signal }))
   } catch (error) {
     // Somebody has changed it meanwhile: that change comes here too.
     if (!isConflict(error)) throw error

@@ -3,14 +3,12 @@
 import type { Secret } from '../../api/kinds/core/secret.ts'
 import { bootstrapTokenType, tokenEnd } from '../../api/model/bootstrap-token.ts'
 import type { Vendor } from '../../api/model/vendor.ts'
-import type { ResourceType, Selection } from '../../client/requests/resource-type.ts'
+import type { Selection } from '../../client/requests/resource-type.ts'
 
 export type { Secret }
 
 /** The namespace of the cluster's own parts. */
 const systemNamespace = 'kube-system'
-
-export const tokenSecrets: ResourceType<Secret> = { group: '', version: 'v1', plural: 'secrets', namespaced: true }
 
 export function tokenSelection(vendor: Vendor): Selection {
   return { namespace: systemNamespace, fieldSelector: `type=${bootstrapTokenType(vendor)}` }

@@ -1,18 +1,11 @@
-/** What the loops on certificate requests share: the type, its conditions, and how a request is read. */
+/** What the loops on certificate requests share: the conditions of a request, and how a request is read. */
 
 import type { CertificateSigningRequest } from '../../api/kinds/certificates/certificate-signing-request.ts'
-import { groupName, type Vendor } from '../../api/model/vendor.ts'
 import { type CertificateRequest, readCertificateRequest } from '../../api/pki/certificate-request.ts'
 import { MalformedInput } from '../../api/pki/malformed-input.ts'
-import type { ResourceType } from '../../client/requests/resource-type.ts'
 
 export type { CertificateSigningRequest }
 export type Condition = NonNullable<NonNullable<CertificateSigningRequest['status']>['conditions']>[number]
-
-export function certificateRequests(vendor: Vendor): ResourceType<CertificateSigningRequest> {
-  const group = groupName(vendor, 'certificates')
-  return { group, version: 'v1', plural: 'certificatesigningrequests', namespaced: false }
-}
 
 export function hasCondition({ status }: CertificateSigningRequest, type: string): boolean {
   return (status?.conditions ?? []).some((condition) => condition.type === type)

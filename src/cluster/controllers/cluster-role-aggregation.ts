@@ -5,7 +5,6 @@
 
 import { type Json, sameJson } from '../../api/json/json.ts'
 import type { ClusterRole } from '../../api/kinds/rbac/cluster-role.ts'
-import { groupName, type Vendor } from '../../api/model/vendor.ts'
 import { LabelMatcher, requirementsOf } from '../../api/selectors/label-selector.ts'
 import { changeObject } from '../../client/informers/change-object.ts'
 import type { Informer } from '../../client/informers/informer.ts'
@@ -13,12 +12,7 @@ import type { Loop } from '../../client/reconcile/loop.ts'
 import { fromInformer } from '../../client/reconcile/sources.ts'
 import type { StepOutcome } from '../../client/reconcile/work-queue.ts'
 import type { Client } from '../../client/requests/client.ts'
-import type { ResourceType } from '../../client/requests/resource-type.ts'
 import { isNotFound } from '../../client/requests/status-error.ts'
-
-export function clusterRoles(vendor: Vendor): ResourceType<ClusterRole> {
-  return { group: groupName(vendor, 'rbac.authorization'), version: 'v1', plural: 'clusterroles', namespaced: false }
-}
 
 export interface AggregationParts {
   readonly client: Client

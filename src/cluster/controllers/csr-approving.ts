@@ -21,12 +21,12 @@ import type { Informer } from '../../client/informers/informer.ts'
 import type { Loop } from '../../client/reconcile/loop.ts'
 import { fromInformer } from '../../client/reconcile/sources.ts'
 import type { StepOutcome } from '../../client/reconcile/work-queue.ts'
-import type { ResourceType } from '../../client/requests/resource-type.ts'
+import * as kinds from '../../client/requests/built-in-kinds.ts'
+import { inDomainOf, type ResourceType } from '../../client/requests/resource-type.ts'
 import { isConflict } from '../../client/requests/status-error.ts'
 import {
   type CertificateSigningRequest,
   type Condition,
-  certificateRequests,
   decodeRequest,
   isPending,
   newCondition,
@@ -128,7 +128,9 @@ async function decide(
   const conditions = [...(request.status?.conditions ?? []), verdict]
   const next = { ...request, status: { ...request.status, conditions } }
   try {
-    await unlessGone(client.update(certificateRequests(vendor), next, { subresource: 'approval', signal }))
+    await unlessGone(
+      client.update(inDomainOf(vendor, kinds.CertificateSigningRequest), next, { subresource: 'approval', signal }),
+    )
   } catch (error) {
     // Somebody has changed it meanwhile: that change comes here too.
     if (!isConflict(error)) throw error

@@ -3,6 +3,7 @@
  * that nobody decided about after a day, and each when its certificate has expired. A request is deleted only as it was
  * seen. Where the time is not over it is looked at again when it is, and now and then before, as clocks are set.
  */
+
 import { X509Certificate } from 'node:crypto'
 import type { Vendor } from '../../api/model/vendor.ts'
 import type { Clock } from '../../base/time/clock.ts'
@@ -10,9 +11,11 @@ import type { Informer } from '../../client/informers/informer.ts'
 import type { Loop } from '../../client/reconcile/loop.ts'
 import { fromInformer } from '../../client/reconcile/sources.ts'
 import type { StepOutcome } from '../../client/reconcile/work-queue.ts'
+import * as kinds from '../../client/requests/built-in-kinds.ts'
 import type { Client } from '../../client/requests/client.ts'
+import { inDomainOf } from '../../client/requests/resource-type.ts'
 import { isConflict } from '../../client/requests/status-error.ts'
-import { type CertificateSigningRequest, certificateRequests } from './certificate-requests.ts'
+import type { CertificateSigningRequest } from './certificate-requests.ts'
 import { unlessGone } from './unless-gone.ts'
 
 export interface CleanerParts {
@@ -78,7 +81,7 @@ async function remove(
   const { name = '', uid = '', resourceVersion = '' } = metadata
   const options = { preconditions: { uid, resourceVersion }, signal }
   try {
-    await unlessGone(client.delete(certificateRequests(vendor), { name }, options))
+    await unlessGone(client.delete(inDomainOf(vendor, kinds.CertificateSigningRequest), { name }, options))
   } catch (error) {
     // It was changed meanwhile, and comes again.
     if (!isConflict(error)) throw error

@@ -19,15 +19,11 @@ import type { Informer } from '../../client/informers/informer.ts'
 import type { Loop } from '../../client/reconcile/loop.ts'
 import { fromInformer } from '../../client/reconcile/sources.ts'
 import type { StepOutcome } from '../../client/reconcile/work-queue.ts'
+import * as kinds from '../../client/requests/built-in-kinds.ts'
 import type { Client } from '../../client/requests/client.ts'
+import { inDomainOf } from '../../client/requests/resource-type.ts'
 import { isConflict } from '../../client/requests/status-error.ts'
-import {
-  type CertificateSigningRequest,
-  certificateRequests,
-  decodeRequest,
-  hasCondition,
-  newCondition,
-} from './certificate-requests.ts'
+import { type CertificateSigningRequest, decodeRequest, hasCondition, newCondition } from './certificate-requests.ts'
 import { unlessGone } from './unless-gone.ts'
 
 /** The authority of each signer, as it is now; a signer without one signs nothing. */
@@ -103,7 +99,9 @@ async function write(
   signal: AbortSignal,
 ): Promise<StepOutcome> {
   try {
-    await unlessGone(client.update(certificateRequests(vendor), next, { subresource: 'status', signal }))
+    await unlessGone(
+      client.update(inDomainOf(vendor, kinds.CertificateSigningRequest), next, { subresource: 'status', signal }),
+    )
   } catch (error) {
     // Somebody has changed it meanwhile: that change comes here too.
     if (!isConflict(error)) throw error

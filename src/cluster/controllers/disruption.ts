@@ -19,8 +19,9 @@ import type { Informer } from '../../client/informers/informer.ts'
 import type { Loop } from '../../client/reconcile/loop.ts'
 import { fromInformer } from '../../client/reconcile/sources.ts'
 import type { StepOutcome } from '../../client/reconcile/work-queue.ts'
+import * as kinds from '../../client/requests/built-in-kinds.ts'
 import type { Client } from '../../client/requests/client.ts'
-import { nameOfKey, type ResourceType, subresource } from '../../client/requests/resource-type.ts'
+import { nameOfKey, subresource } from '../../client/requests/resource-type.ts'
 import { isConflict, isNotFound } from '../../client/requests/status-error.ts'
 import { type Counted, demandOf, disruptedPods, failedStatus, needsScale, statusOf } from './disruption-budget.ts'
 import { ScaleTypes } from './scale-types.ts'
@@ -28,10 +29,6 @@ import { PodSelection } from './selected-pods.ts'
 import { unlessGone } from './unless-gone.ts'
 import { controllerOf } from './workloads/ownership.ts'
 import { StepSpacing } from './workloads/step-spacing.ts'
-
-export const podDisruptionBudgets: ResourceType<PodDisruptionBudget> = {
-  ...{ group: 'policy', version: 'v1', plural: 'poddisruptionbudgets', namespaced: true, kind: 'PodDisruptionBudget' },
-}
 
 /** An object that says how many pods it wants. */
 export type Scaled = ObjectBase & { readonly spec?: { readonly replicas?: number } }
@@ -108,7 +105,7 @@ async function write(
 ): Promise<boolean> {
   if (sameJson((budget.status ?? {}) as Json, status as Json)) return true
   try {
-    await client.update(podDisruptionBudgets, { ...budget, status }, { subresource: 'status', signal })
+    await client.update(kinds.PodDisruptionBudget, { ...budget, status }, { subresource: 'status', signal })
     return true
   } catch (error) {
     if (isNotFound(error)) return true

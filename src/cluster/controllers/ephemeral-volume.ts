@@ -10,12 +10,10 @@ import type { Informer } from '../../client/informers/informer.ts'
 import type { Loop } from '../../client/reconcile/loop.ts'
 import { fromInformer } from '../../client/reconcile/sources.ts'
 import type { StepOutcome } from '../../client/reconcile/work-queue.ts'
+import * as kinds from '../../client/requests/built-in-kinds.ts'
 import type { Client } from '../../client/requests/client.ts'
-import { nameOfKey, type ResourceType } from '../../client/requests/resource-type.ts'
+import { nameOfKey } from '../../client/requests/resource-type.ts'
 import { StatusError } from '../../client/requests/status-error.ts'
-import { claims } from './storage-protection.ts'
-
-export const pods: ResourceType<Pod> = { group: '', version: 'v1', plural: 'pods', namespaced: true }
 
 export interface EphemeralVolumeParts {
   readonly client: Client
@@ -72,12 +70,12 @@ async function ensureClaim(
   const known = informer.get({ namespace, name })
   if (known !== undefined) return isOwn(known, pod) ? undefined : notOwn(known)
   try {
-    await client.create(claims, claimOf(pod, volume), { signal })
+    await client.create(kinds.PersistentVolumeClaim, claimOf(pod, volume), { signal })
     return undefined
   } catch (error) {
     if (!(error instanceof StatusError)) throw error
     if (error.reason !== 'AlreadyExists') return error.message
-    const claim = await client.get(claims, { namespace, name }, { signal })
+    const claim = await client.get(kinds.PersistentVolumeClaim, { namespace, name }, { signal })
     return isOwn(claim, pod) ? undefined : notOwn(claim)
   }
 }

@@ -19,20 +19,14 @@ import type { Informer } from '../../client/informers/informer.ts'
 import type { Loop } from '../../client/reconcile/loop.ts'
 import { fromInformer } from '../../client/reconcile/sources.ts'
 import type { StepOutcome } from '../../client/reconcile/work-queue.ts'
+import * as kinds from '../../client/requests/built-in-kinds.ts'
 import type { Client, List } from '../../client/requests/client.ts'
 import { type DiscoveredType, discover } from '../../client/requests/discovery.ts'
 import { metadataForm } from '../../client/requests/metadata-form.ts'
-import { type ResourceType, typeName } from '../../client/requests/resource-type.ts'
+import { typeName } from '../../client/requests/resource-type.ts'
 import { isConflict, isExpired } from '../../client/requests/status-error.ts'
 import { conditionsOf, isEmpty, newSweep, type Sweep, withConditions } from './namespace-conditions.ts'
 import { unlessGone } from './unless-gone.ts'
-
-export const namespaces: ResourceType<Namespace> = {
-  group: '',
-  version: 'v1',
-  plural: 'namespaces',
-  namespaced: false,
-}
 
 export interface NamespaceLoopParts {
   readonly client: Client
@@ -58,7 +52,7 @@ async function reconcile(parts: NamespaceLoopParts, name: string, signal: AbortS
   const known = parts.informer.get({ name })
   if (known === undefined || !isOurs(parts, known)) return 'done'
   // The copy may be old: another namespace may have the name by now.
-  const namespace = await unlessGone(parts.client.get(namespaces, { name }, { signal }))
+  const namespace = await unlessGone(parts.client.get(kinds.Namespace, { name }, { signal }))
   if (namespace === undefined || !isOurs(parts, namespace)) return 'done'
   const isGoing = new SharedLookup(() => isStillGoing(parts, namespace, signal))
   const sweep = await empty(parts, { name, isGoing: () => isGoing.ask(), signal })
@@ -72,7 +66,7 @@ async function reconcile(parts: NamespaceLoopParts, name: string, signal: AbortS
 
 /** Whether this very namespace still waits for us, as the store has it now. */
 async function isStillGoing(parts: NamespaceLoopParts, { metadata }: Namespace, signal: AbortSignal): Promise<boolean> {
-  const now = await unlessGone(parts.client.get(namespaces, { name: metadata.name! }, { signal }))
+  const now = await unlessGone(parts.client.get(kinds.Namespace, { name: metadata.name! }, { signal }))
   return now !== undefined && now.metadata.uid === metadata.uid && isOurs(parts, now)
 }
 
@@ -200,7 +194,7 @@ async function release(parts: NamespaceLoopParts, namespace: Namespace, signal: 
 
 async function remove({ client }: NamespaceLoopParts, { metadata }: Namespace, signal: AbortSignal): Promise<void> {
   const { name, uid } = metadata
-  await unlessGone(client.delete(namespaces, { name: name! }, { preconditions: { uid: uid! }, signal }))
+  await unlessGone(client.delete(kinds.Namespace, { name: name! }, { preconditions: { uid: uid! }, signal }))
 }
 
 interface Change {
@@ -214,5 +208,5 @@ async function change(parts: NamespaceLoopParts, { metadata }: Namespace, { chan
   const name = { name: metadata.name! }
   const guarded = (object: Namespace) =>
     object.metadata.uid === metadata.uid && isOurs(parts, object) ? change(object) : undefined
-  return await unlessGone(changeObject(parts.client, namespaces, { name, change: guarded, ...options }))
+  return await unlessGone(changeObject(parts.client, kinds.Namespace, { name, change: guarded, ...options }))
 }

@@ -6,10 +6,11 @@
 
 import type { Vendor } from '../../api/model/vendor.ts'
 import type { Clock } from '../../base/time/clock.ts'
+import * as kinds from '../../client/requests/built-in-kinds.ts'
 import type { Client } from '../../client/requests/client.ts'
-import { leases, nodeLeaseNamespace } from './nodes/node-lifecycle.ts'
+import { inDomainOf } from '../../client/requests/resource-type.ts'
+import { nodeLeaseNamespace } from './nodes/node-lifecycle.ts'
 import { unlessGone } from './unless-gone.ts'
-import { nodes } from './workloads/resource-types.ts'
 
 export interface LivenessParts {
   readonly client: Client
@@ -23,11 +24,13 @@ const minLeaseMs = 40_000
 /** Reads the Node and its Lease from the server: an outdated answer could give a node's identity to somebody else. */
 export async function isNodeAlive(parts: LivenessParts, name: string, signal: AbortSignal): Promise<boolean> {
   const { client, vendor } = parts
-  const node = await unlessGone(client.get(nodes, { name }, { signal }))
+  const node = await unlessGone(client.get(kinds.Node, { name }, { signal }))
   if (node === undefined) return false
   const ready = (node.status?.conditions ?? []).find(({ type }) => type === 'Ready')
   if (ready?.status === 'True' || ready?.status === 'False') return true
-  const lease = await unlessGone(client.get(leases(vendor), { namespace: nodeLeaseNamespace, name }, { signal }))
+  const lease = await unlessGone(
+    client.get(inDomainOf(vendor, kinds.Lease), { namespace: nodeLeaseNamespace, name }, { signal }),
+  )
   const { renewTime = '', leaseDurationSeconds = 0 } = lease?.spec ?? {}
   return parts.clock.now() - Date.parse(renewTime) < Math.max(minLeaseMs, leaseDurationSeconds * 1000)
 }

@@ -26,18 +26,12 @@ import type { Informer } from '../../client/informers/informer.ts'
 import type { Loop } from '../../client/reconcile/loop.ts'
 import { fromInformer } from '../../client/reconcile/sources.ts'
 import type { StepOutcome } from '../../client/reconcile/work-queue.ts'
+import * as kinds from '../../client/requests/built-in-kinds.ts'
 import type { Client } from '../../client/requests/client.ts'
-import { nameOfKey, type ResourceType } from '../../client/requests/resource-type.ts'
+import { nameOfKey } from '../../client/requests/resource-type.ts'
 import { isConflict } from '../../client/requests/status-error.ts'
 import { countUsage } from './quota-usage.ts'
 import { unlessGone } from './unless-gone.ts'
-
-export const resourceQuotas: ResourceType<ResourceQuota & ApiObject> = {
-  group: '',
-  version: 'v1',
-  plural: 'resourcequotas',
-  namespaced: true,
-}
 
 export interface ResourceQuotaLoopParts {
   readonly client: Client
@@ -152,7 +146,7 @@ async function recentQuota(
   signal: AbortSignal,
 ): Promise<(ResourceQuota & ApiObject) | undefined> {
   const fieldSelector = `metadata.name=${name}`
-  for await (const { items } of client.pages(resourceQuotas, { namespace, fieldSelector, signal }))
+  for await (const { items } of client.pages(kinds.ResourceQuota, { namespace, fieldSelector, signal }))
     if (items[0] !== undefined) return items[0]
   return undefined
 }
@@ -182,7 +176,7 @@ async function write(
   status: { readonly hard: Amounts; readonly used: Amounts },
 ): Promise<StepOutcome> {
   try {
-    await unlessGone(client.update(resourceQuotas, { ...quota, status }, { subresource: 'status' }))
+    await unlessGone(client.update(kinds.ResourceQuota, { ...quota, status }, { subresource: 'status' }))
     return 'done'
   } catch (error) {
     if (isConflict(error)) return 'later'

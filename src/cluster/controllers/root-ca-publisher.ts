@@ -10,9 +10,9 @@ import type { Informer } from '../../client/informers/informer.ts'
 import type { Loop } from '../../client/reconcile/loop.ts'
 import { every, fromInformer } from '../../client/reconcile/sources.ts'
 import type { StepOutcome } from '../../client/reconcile/work-queue.ts'
+import * as kinds from '../../client/requests/built-in-kinds.ts'
 import type { Client } from '../../client/requests/client.ts'
 import { isSettledAlready } from './already-settled.ts'
-import { configMaps } from './bootstrap-signer.ts'
 
 export const rootCaName = 'kube-root-ca.crt'
 
@@ -58,8 +58,8 @@ async function publish(parts: RootCaParts, namespace: string, signal: AbortSigna
   const now = parts.configMaps.get({ namespace, name: rootCaName })
   if (now?.data?.['ca.crt'] === data['ca.crt'] && Object.keys(now.data).length === 1) return 'done'
   try {
-    if (now === undefined) await parts.client.create(configMaps, newConfigMap(parts, namespace, data), { signal })
-    else await parts.client.update(configMaps, { ...now, data }, { signal })
+    if (now === undefined) await parts.client.create(kinds.ConfigMap, newConfigMap(parts, namespace, data), { signal })
+    else await parts.client.update(kinds.ConfigMap, { ...now, data }, { signal })
   } catch (error) {
     if (!isSettledAlready(error)) throw error
   }

@@ -18,14 +18,12 @@ import type { Informer } from '../../client/informers/informer.ts'
 import type { Loop } from '../../client/reconcile/loop.ts'
 import { fromInformer } from '../../client/reconcile/sources.ts'
 import type { StepOutcome } from '../../client/reconcile/work-queue.ts'
+import * as kinds from '../../client/requests/built-in-kinds.ts'
 import type { Client } from '../../client/requests/client.ts'
 import { nameOfKey, type ObjectName, objectKey } from '../../client/requests/resource-type.ts'
 import { isConflict } from '../../client/requests/status-error.ts'
-import { ensureTokenSecret, secrets, unlist } from './account-token-secrets.ts'
-import { serviceAccounts } from './service-account.ts'
+import { ensureTokenSecret, unlist } from './account-token-secrets.ts'
 import { unlessGone } from './unless-gone.ts'
-
-export { secrets } from './account-token-secrets.ts'
 
 /** The type of such Secrets. */
 export function tokenSecretType(vendor: Vendor): string {
@@ -108,7 +106,7 @@ async function missingSecrets(
 ): Promise<Set<string>> {
   const missing = new Set<string>()
   for (const name of names)
-    if ((await unlessGone(client.get(secrets, { namespace, name }, { signal }))) === undefined) missing.add(name)
+    if ((await unlessGone(client.get(kinds.Secret, { namespace, name }, { signal }))) === undefined) missing.add(name)
   return missing
 }
 
@@ -143,7 +141,7 @@ async function recentAccount(
   signal: AbortSignal,
 ): Promise<ServiceAccount | undefined> {
   if (checkDnsSubdomain(name.name).length > 0) return undefined
-  return await unlessGone(client.get(serviceAccounts, name, { signal }))
+  return await unlessGone(client.get(kinds.ServiceAccount, name, { signal }))
 }
 
 /** A Secret without a UID is of whichever account has the name. */
@@ -155,7 +153,7 @@ function isOf(parts: TokenSecretParts, secret: Secret, { metadata }: ServiceAcco
 /** Only as it was seen: one that was changed meanwhile comes again. */
 async function remove({ client }: TokenSecretParts, { metadata }: Secret, signal: AbortSignal): Promise<void> {
   const { uid = '', resourceVersion = '', namespace = '', name = '' } = metadata
-  const deletion = client.delete(secrets, { namespace, name }, { preconditions: { uid, resourceVersion }, signal })
+  const deletion = client.delete(kinds.Secret, { namespace, name }, { preconditions: { uid, resourceVersion }, signal })
   await unlessGone(deletion).catch((error: unknown) => {
     if (!isConflict(error)) throw error
   })
@@ -193,5 +191,5 @@ async function fill(
     const data = { ...now.data, ...fixedData(parts, namespace), token: now.data?.token || base64(token) }
     return { ...now, metadata: { ...now.metadata, annotations }, data }
   }
-  await unlessGone(changeObject(parts.client, secrets, { name: { namespace, name: secret }, change, signal }))
+  await unlessGone(changeObject(parts.client, kinds.Secret, { name: { namespace, name: secret }, change, signal }))
 }

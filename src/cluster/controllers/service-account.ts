@@ -10,16 +10,9 @@ import type { Informer } from '../../client/informers/informer.ts'
 import type { Loop } from '../../client/reconcile/loop.ts'
 import { fromInformer } from '../../client/reconcile/sources.ts'
 import type { StepOutcome } from '../../client/reconcile/work-queue.ts'
+import * as kinds from '../../client/requests/built-in-kinds.ts'
 import type { Client } from '../../client/requests/client.ts'
-import type { ResourceType } from '../../client/requests/resource-type.ts'
 import { isSettledAlready } from './already-settled.ts'
-
-export const serviceAccounts: ResourceType<ServiceAccount> = {
-  group: '',
-  version: 'v1',
-  plural: 'serviceaccounts',
-  namespaced: true,
-}
 
 export interface ServiceAccountLoopParts {
   readonly client: Client
@@ -47,7 +40,7 @@ async function reconcile(parts: ServiceAccountLoopParts, namespace: string, sign
   if (parts.accounts.get({ namespace, name: defaultAccount }) !== undefined) return 'done'
   const metadata = { name: defaultAccount, namespace }
   try {
-    await parts.client.create(serviceAccounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata }, { signal })
+    await parts.client.create(kinds.ServiceAccount, { apiVersion: 'v1', kind: 'ServiceAccount', metadata }, { signal })
   } catch (error) {
     if (!isSettledAlready(error)) throw error
   }

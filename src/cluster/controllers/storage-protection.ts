@@ -10,26 +10,17 @@
 
 import type { PersistentVolume } from '../../api/kinds/core/persistent-volume.ts'
 import type { PersistentVolumeClaim } from '../../api/kinds/core/persistent-volume-claim.ts'
-import type { Pod } from '../../api/kinds/core/pod.ts'
 import type { ApiObject } from '../../api/model/object.ts'
 import { changeObject } from '../../client/informers/change-object.ts'
 import type { Informer } from '../../client/informers/informer.ts'
 import type { Loop } from '../../client/reconcile/loop.ts'
 import { fromInformer } from '../../client/reconcile/sources.ts'
 import type { StepOutcome } from '../../client/reconcile/work-queue.ts'
+import * as kinds from '../../client/requests/built-in-kinds.ts'
 import type { Client } from '../../client/requests/client.ts'
-import { nameOfKey, type ResourceType } from '../../client/requests/resource-type.ts'
+import { nameOfKey } from '../../client/requests/resource-type.ts'
 import { claimNames } from '../volumes/pod-claims.ts'
 import { unlessGone } from './unless-gone.ts'
-
-const core = { group: '', version: 'v1' }
-export const claims: ResourceType<PersistentVolumeClaim> = {
-  ...core,
-  plural: 'persistentvolumeclaims',
-  namespaced: true,
-}
-export const volumes: ResourceType<PersistentVolume> = { ...core, plural: 'persistentvolumes', namespaced: false }
-const pods: ResourceType<Pod> = { ...core, plural: 'pods', namespaced: true }
 
 export interface ProtectionParts<T extends ApiObject> {
   readonly client: Client
@@ -104,7 +95,7 @@ async function usedByPod(
   { metadata: { name = '', namespace = '' } }: PersistentVolumeClaim,
   signal: AbortSignal,
 ): Promise<boolean> {
-  for await (const { items } of client.pages(pods, { namespace, signal }))
+  for await (const { items } of client.pages(kinds.Pod, { namespace, signal }))
     if (items.some((pod) => claimNames(pod).includes(name))) return true
   return false
 }

@@ -2,15 +2,17 @@
  * Deletes bootstrap tokens that have expired; one whose `expiration` cannot be read counts as expired, as it does when
  * somebody uses it. A Secret is deleted only as it was seen: one whose time was extended meanwhile stays.
  */
+
 import type { Clock } from '../../base/time/clock.ts'
 import type { Informer } from '../../client/informers/informer.ts'
 import type { Loop } from '../../client/reconcile/loop.ts'
 import { fromInformer } from '../../client/reconcile/sources.ts'
 import type { StepOutcome } from '../../client/reconcile/work-queue.ts'
+import * as kinds from '../../client/requests/built-in-kinds.ts'
 import type { Client } from '../../client/requests/client.ts'
 import { nameOfKey } from '../../client/requests/resource-type.ts'
 import { isConflict } from '../../client/requests/status-error.ts'
-import { endOf, type Secret, tokenSecrets } from './bootstrap-token-secrets.ts'
+import { endOf, type Secret } from './bootstrap-token-secrets.ts'
 import { unlessGone } from './unless-gone.ts'
 
 export interface TokenCleanerParts {
@@ -42,7 +44,7 @@ async function remove({ client }: TokenCleanerParts, { metadata }: Secret, signa
   const { namespace = '', name = '', uid = '', resourceVersion = '' } = metadata
   const options = { preconditions: { uid, resourceVersion }, signal }
   try {
-    await unlessGone(client.delete(tokenSecrets, { namespace, name }, options))
+    await unlessGone(client.delete(kinds.Secret, { namespace, name }, options))
   } catch (error) {
     // It was changed meanwhile, and comes again.
     if (!isConflict(error)) throw error

@@ -10,12 +10,11 @@ import type { Informer } from '../../client/informers/informer.ts'
 import type { Loop } from '../../client/reconcile/loop.ts'
 import { fromInformer } from '../../client/reconcile/sources.ts'
 import type { StepOutcome } from '../../client/reconcile/work-queue.ts'
+import * as kinds from '../../client/requests/built-in-kinds.ts'
 import type { Client } from '../../client/requests/client.ts'
-import { nameOfKey, type ObjectName, type ResourceType } from '../../client/requests/resource-type.ts'
+import { nameOfKey, type ObjectName } from '../../client/requests/resource-type.ts'
 import { isConflict } from '../../client/requests/status-error.ts'
 import { unlessGone } from './unless-gone.ts'
-
-export const jobs: ResourceType<Job & ApiObject> = { group: 'batch', version: 'v1', plural: 'jobs', namespaced: true }
 
 export interface TtlAfterFinishedParts {
   readonly client: Client
@@ -43,13 +42,13 @@ async function reconcile(
   if (due === undefined) return 'done'
   if (due > clock.now()) return { afterMs: Math.min(due - clock.now(), maxPauseMs) }
   // The copy may be old: the time may have been made longer, or another Job may have the name by now.
-  const job = await unlessGone(client.get(jobs, name, { signal }))
+  const job = await unlessGone(client.get(kinds.Job, name, { signal }))
   const dueNow = dueAt(job)
   if (job === undefined || dueNow === undefined) return 'done'
   if (dueNow > clock.now()) return { afterMs: Math.min(dueNow - clock.now(), maxPauseMs) }
   const preconditions = { uid: job.metadata.uid!, resourceVersion: job.metadata.resourceVersion! }
   try {
-    await unlessGone(client.delete(jobs, name, { propagationPolicy: 'Foreground', preconditions, signal }))
+    await unlessGone(client.delete(kinds.Job, name, { propagationPolicy: 'Foreground', preconditions, signal }))
     return 'done'
   } catch (error) {
     if (isConflict(error)) return 'later'

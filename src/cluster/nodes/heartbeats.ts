@@ -12,14 +12,13 @@ import type { Vendor } from '../../api/model/vendor.ts'
 import { compareUtf8 } from '../../base/collections/utf8-order.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import type { Informer } from '../../client/informers/informer.ts'
-import { leases } from '../../client/informers/leader-election.ts'
 import type { Loop } from '../../client/reconcile/loop.ts'
 import { atStart, fromInformer } from '../../client/reconcile/sources.ts'
 import type { StepOutcome } from '../../client/reconcile/work-queue.ts'
+import * as kinds from '../../client/requests/built-in-kinds.ts'
 import type { Client } from '../../client/requests/client.ts'
 import { isConflict, isNotFound, StatusError } from '../../client/requests/status-error.ts'
 import { type NodeDescription, nodeObject, nodeStatus } from './node-object.ts'
-import { nodes } from './types.ts'
 
 export interface HeartbeatParts {
   readonly nodes: ReadonlyMap<string, NodeDescription>
@@ -100,10 +99,10 @@ async function register(
   signal: AbortSignal,
 ): Promise<Node> {
   try {
-    return await client.create(nodes, nodeObject(description, vendor, clock.now()), { signal })
+    return await client.create(kinds.Node, nodeObject(description, vendor, clock.now()), { signal })
   } catch (error) {
     if (!(error instanceof StatusError) || error.reason !== 'AlreadyExists') throw error
-    return await client.get(nodes, { name: description.name }, { signal })
+    return await client.get(kinds.Node, { name: description.name }, { signal })
   }
 }
 
@@ -115,7 +114,7 @@ async function report(
   const next = nodeStatus(description, node.status, clock.now())
   if (!isDue(node, next, clock.now())) return
   try {
-    await client.update(nodes, { ...node, status: next }, { subresource: 'status', signal })
+    await client.update(kinds.Node, { ...node, status: next }, { subresource: 'status', signal })
   } catch (error) {
     // The copy was old: the change that made it so brings the node here again.
     if (!isConflict(error) && !isNotFound(error)) throw error
@@ -146,18 +145,18 @@ interface Renewal {
 
 async function renew({ client, node, lease, now }: Renewal, signal: AbortSignal): Promise<Lease> {
   const name = { namespace: leaseNamespace, name: node.metadata.name! }
-  const known = lease ?? (await orMissing(client.get(leases, name, { signal })))
+  const known = lease ?? (await orMissing(client.get(kinds.Lease, name, { signal })))
   const spec = { holderIdentity: name.name, leaseDurationSeconds: leaseSeconds, renewTime: microTime(now) }
   try {
     if (known !== undefined)
-      return await client.update(leases, { ...known, spec: { ...known.spec, ...spec } }, { signal })
+      return await client.update(kinds.Lease, { ...known, spec: { ...known.spec, ...spec } }, { signal })
   } catch (error) {
     // Somebody else changed or deleted it.
     if (isConflict(error)) return await renew({ client, node, lease: undefined, now }, signal)
     if (!isNotFound(error)) throw error
   }
   const owner = { apiVersion: 'v1', kind: 'Node', name: name.name, uid: node.metadata.uid! }
-  return await client.create(leases, { metadata: { ...name, ownerReferences: [owner] }, spec }, { signal })
+  return await client.create(kinds.Lease, { metadata: { ...name, ownerReferences: [owner] }, spec }, { signal })
 }
 
 async function orMissing<T>(found: Promise<T>): Promise<T | undefined> {

@@ -16,10 +16,10 @@ import { changeObject } from '../../client/informers/change-object.ts'
 import { Informer } from '../../client/informers/informer.ts'
 import { type RunningLoops, startLoops } from '../../client/reconcile/loop.ts'
 import { every, fromInformer } from '../../client/reconcile/sources.ts'
+import * as kinds from '../../client/requests/built-in-kinds.ts'
 import { Client } from '../../client/requests/client.ts'
 import type { ResourceType } from '../../client/requests/resource-type.ts'
 import { StatusError } from '../../client/requests/status-error.ts'
-import { configMaps } from '../../cluster/controllers/bootstrap-signer.ts'
 import { unlessGone } from '../../cluster/controllers/unless-gone.ts'
 import type { ApiServer } from '../assembly/api-server.ts'
 import type { ServerOptions } from '../flags/options.ts'
@@ -34,7 +34,7 @@ export function startClusterInfo(server: ApiServer, options: ServerOptions & UpO
   const vendor = vendorOf(options.profile)
   const client = new Client(server.transport(self), { userAgent: vendor.managers.server })
   const { log } = server.loopRecords
-  const informer = new Informer(client, configMaps, {
+  const informer = new Informer(client, kinds.ConfigMap, {
     selection: { namespace: clusterInfo.namespace, fieldSelector: `metadata.name=${clusterInfo.name}` },
     onError: (error) => log.error('the watch of cluster-info was lost; it is resumed', errorFields(error)),
   })
@@ -70,14 +70,18 @@ async function keepConfigMap(client: Client, wanted: WantedInfo, signal: AbortSi
   const kubeconfig = publicConfig(wanted)
   const metadata = { ...clusterInfo }
   const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { kubeconfig } }
-  if (wanted.isMissing) await createMissing(client, configMaps, { object, signal })
+  if (wanted.isMissing) await createMissing(client, kinds.ConfigMap, { object, signal })
   const change = (found: typeof object & ApiObject) => {
     const now = found.data?.kubeconfig ?? ''
     const isTrue = wanted.keepsAddress ? now.includes(base64(wanted.authority)) : now === kubeconfig
     return isTrue ? undefined : { ...found, data: { ...found.data, kubeconfig } }
   }
   await unlessGone(
-    changeObject(client, configMaps as ResourceType<typeof object & ApiObject>, { name: clusterInfo, change, signal }),
+    changeObject(client, kinds.ConfigMap as ResourceType<typeof object & ApiObject>, {
+      name: clusterInfo,
+      change,
+      signal,
+    }),
   )
 }
 

@@ -9,13 +9,13 @@ import { type Vendor, vendorOf } from '../../api/model/vendor.ts'
 import { removeTemporary, temporaryDirectory } from '../../base/files/temporary-directory.ts'
 import { errorFields, type Log } from '../../base/telemetry/log.ts'
 import type { Loop } from '../../client/reconcile/loop.ts'
+import * as kinds from '../../client/requests/built-in-kinds.ts'
 import { Client } from '../../client/requests/client.ts'
 import type { Transport } from '../../client/requests/transport.ts'
 import type { ControlLoop, LoopContext } from '../../cluster/controllers/control-loop.ts'
 import type { NodePort } from '../../cluster/node-port/node-port.ts'
 import { type Simulation, simulateNodes } from '../../cluster/nodes/simulation.ts'
 import { readStageFiles } from '../../cluster/nodes/stages/read-stage-files.ts'
-import { nodes, pods } from '../../cluster/nodes/types.ts'
 import type { ApiServer } from '../assembly/api-server.ts'
 import type { ServerOptions } from '../flags/options.ts'
 import type { UpOptions } from '../flags/up.ts'
@@ -49,7 +49,7 @@ export function simulatedNodes(
       ...(volumeDirectory === undefined ? {} : { volumeDirectory }),
       nodes: ownNodes(ownNodeNames(options.nodes), { capacity: options.nodeCapacity, port: () => port.number }),
       ...{ vendor, clock: server.clock },
-      ...{ pods: context.informer(pods), nodeObjects: context.informer(nodes) },
+      ...{ pods: context.informer(kinds.Pod), nodeObjects: context.informer(kinds.Node) },
       clientOf: nodeClients((user) => within(server.transport(user)), vendor),
       ...(stages === undefined ? {} : { stages }),
       onError: (error) => context.log.warn('a simulated node failed at an event or a volume', errorFields(error)),

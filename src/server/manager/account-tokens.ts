@@ -6,8 +6,9 @@
 
 import { groupName, type Vendor } from '../../api/model/vendor.ts'
 import type { Clock } from '../../base/time/clock.ts'
+import * as kinds from '../../client/requests/built-in-kinds.ts'
 import type { Client } from '../../client/requests/client.ts'
-import { objectPath, type ResourceType } from '../../client/requests/resource-type.ts'
+import { objectPath } from '../../client/requests/resource-type.ts'
 import { StatusError } from '../../client/requests/status-error.ts'
 import type { Transport } from '../../client/requests/transport.ts'
 
@@ -15,8 +16,6 @@ const namespace = 'kube-system'
 const lifeSeconds = 3600
 /** A token is replaced when this part of its life is over. */
 const usedPart = 0.8
-
-const serviceAccounts: ResourceType = { group: '', version: 'v1', plural: 'serviceaccounts', namespaced: true }
 
 export interface AccountTokenParts {
   /** May create service accounts and their tokens. */
@@ -65,13 +64,13 @@ export class AccountTokens {
     const { client, vendor } = this.#parts
     const name = { namespace, name: account }
     await client
-      .create(serviceAccounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: name })
+      .create(kinds.ServiceAccount, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: name })
       .catch((error: unknown) => {
         if (!(error instanceof StatusError) || error.reason !== 'AlreadyExists') throw error
       })
     const response = await client.open({
       method: 'POST',
-      path: objectPath(serviceAccounts, name, 'token'),
+      path: objectPath(kinds.ServiceAccount, name, 'token'),
       body: {
         ...{ apiVersion: `${groupName(vendor, 'authentication')}/v1`, kind: 'TokenRequest' },
         spec: { expirationSeconds: lifeSeconds },

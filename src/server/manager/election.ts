@@ -1,11 +1,13 @@
 /** The election of the manager that works: as whom this process stands, what it says in the log and in an Event. */
+
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { errorFields, type Log } from '../../base/telemetry/log.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import { EventRecorder } from '../../client/informers/event-recorder.ts'
-import { type ElectionTiming, leadOnce, leases, type Term } from '../../client/informers/leader-election.ts'
+import { type ElectionTiming, leadOnce, type Term } from '../../client/informers/leader-election.ts'
 import type { RunningLoops } from '../../client/reconcile/loop.ts'
+import * as kinds from '../../client/requests/built-in-kinds.ts'
 import type { Client } from '../../client/requests/client.ts'
 import type { ObjectName } from '../../client/requests/resource-type.ts'
 
@@ -57,7 +59,7 @@ async function tell(client: Client, { lease, identity, clock, log }: Elected): P
   const onError = (error: unknown) => log.warn('an event could not be written', errorFields(error))
   const recorder = new EventRecorder({ client, component: 'kube-controller-manager', clock, onError })
   try {
-    const object = await client.get(leases, lease)
+    const object = await client.get(kinds.Lease, lease)
     recorder.record(object, { type: 'Normal', reason: 'LeaderElection', message: `${identity} became leader` })
     await recorder.flush()
   } catch (error) {

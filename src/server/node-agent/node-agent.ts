@@ -2,6 +2,7 @@
  * `orch node-agent`: one simulated node in a process of its own, which joins a cluster with a bootstrap token and talks to
  * its API server over TLS, as the user of its node, like any other node agent.
  */
+
 import { join, resolve } from 'node:path'
 import type { Vendor } from '../../api/model/vendor.ts'
 import { makePrivateDirectory } from '../../base/files/files.ts'
@@ -12,12 +13,12 @@ import { Informer } from '../../client/informers/informer.ts'
 import { startLoops } from '../../client/reconcile/loop.ts'
 import { MissingRights } from '../../client/reconcile/missing-rights.ts'
 import { WorkQueueMetrics } from '../../client/reconcile/work-queue-metrics.ts'
+import * as kinds from '../../client/requests/built-in-kinds.ts'
 import { Client } from '../../client/requests/client.ts'
 import type { NodePort } from '../../cluster/node-port/node-port.ts'
 import { rangeOfName } from '../../cluster/nodes/pods/addresses.ts'
 import { type PodStages, type Simulation, simulateNodes } from '../../cluster/nodes/simulation.ts'
 import { readStageFiles } from '../../cluster/nodes/stages/read-stage-files.ts'
-import { nodes, pods } from '../../cluster/nodes/types.ts'
 import type { NodeAgentOptions } from '../flags/node-agent.ts'
 import { readFlagFile } from '../flags/read-flag-file.ts'
 import { learnVendor } from '../manager/learn-vendor.ts'
@@ -84,11 +85,14 @@ function startNode(options: NodeAgentOptions, { credentials, vendor, clock, log,
   const podRange = options.podCidr || rangeOfName(name)
   const client = new Client(credentials.transport.send, { userAgent: vendor.nodeAgent })
   const onError = (error: unknown) => log.warn('the node agent has lost its watch or an event', errorFields(error))
-  const podInformer = new Informer(client, pods, { selection: { fieldSelector: `spec.nodeName=${name}` }, onError })
+  const podInformer = new Informer(client, kinds.Pod, {
+    selection: { fieldSelector: `spec.nodeName=${name}` },
+    onError,
+  })
   const simulation: Simulation = simulateNodes({
     nodes: [{ name, address, capacity, labels, taints, podRange, port }],
     pods: podInformer,
-    nodeObjects: new Informer(client, nodes, { selection: { fieldSelector: `metadata.name=${name}` }, onError }),
+    nodeObjects: new Informer(client, kinds.Node, { selection: { fieldSelector: `metadata.name=${name}` }, onError }),
     ...{ clientOf: () => client, vendor, clock, volumeDirectory: directory, onError },
     ...(stages === undefined ? {} : { stages }),
   })

@@ -3,6 +3,7 @@
  * and knows the API server only as a client does: what it reads and writes goes through the server's pipeline as the
  * agents of its nodes (decision 0051). The server starts it (`simulation-host.ts`) and replaces it when it ends.
  */
+
 import { getPriority, setPriority } from 'node:os'
 import { pipeline } from 'node:stream'
 import { getHeapStatistics } from 'node:v8'
@@ -13,13 +14,13 @@ import { errorFields } from '../../base/telemetry/log.ts'
 import { systemClock } from '../../base/time/clock.ts'
 import { Informer } from '../../client/informers/informer.ts'
 import { type LoopRecords, type RunningLoops, startLoops } from '../../client/reconcile/loop.ts'
+import * as kinds from '../../client/requests/built-in-kinds.ts'
 import { Client } from '../../client/requests/client.ts'
 import { type ResourceType, typeName } from '../../client/requests/resource-type.ts'
 import { localNode } from '../../cluster/node-port/local-nodes.ts'
 import { type NodePort, openNodePort } from '../../cluster/node-port/node-port.ts'
 import type { ServingCertificate } from '../../cluster/node-port/serving-contexts.ts'
 import { type PodStages, type Simulation, simulateNodes } from '../../cluster/nodes/simulation.ts'
-import { nodes, pods } from '../../cluster/nodes/types.ts'
 import { heartbeatMs } from '../threads/heartbeat.ts'
 import { PortStream } from '../threads/port-stream.ts'
 import type { FromThread, SimulationData, ToThread } from './messages.ts'
@@ -75,10 +76,10 @@ class SimulationThread {
   #simulate(stages: PodStages | undefined): Simulation {
     const { nodes: names, capacity, volumeDirectory } = this.#data
     const { log } = this.#records
-    const podInformer = this.#informer(pods)
+    const podInformer = this.#informer(kinds.Pod)
     const simulation = simulateNodes({
       ...{ nodes: ownNodes(names, { capacity, port: () => this.#port }), vendor: this.#vendor, clock: systemClock },
-      ...{ pods: podInformer, nodeObjects: this.#informer(nodes), clientOf: (node) => this.#clientOf(node) },
+      ...{ pods: podInformer, nodeObjects: this.#informer(kinds.Node), clientOf: (node) => this.#clientOf(node) },
       ...(volumeDirectory === undefined ? {} : { volumeDirectory }),
       ...(stages === undefined ? {} : { stages }),
       onError: (error) => log.warn('a simulated node failed at an event or a volume', errorFields(error)),

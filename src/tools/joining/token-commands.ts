@@ -1,7 +1,7 @@
 /** `orch token create|list|delete`: the bootstrap tokens of a cluster, with which clients join it. */
+
 import { randomInt, X509Certificate } from 'node:crypto'
 import { homedir } from 'node:os'
-import type { Secret } from '../../api/kinds/core/secret.ts'
 import {
   bootstrapTokenType,
   joinGroup,
@@ -17,14 +17,13 @@ import { parserFor } from '../../client/node/config-parser.ts'
 import { HttpTransport, type HttpTransportOptions } from '../../client/node/http-transport.ts'
 import { readClientConfig } from '../../client/node/kubeconfig.ts'
 import { usualFiles } from '../../client/node/kubeconfig-files.ts'
+import * as kinds from '../../client/requests/built-in-kinds.ts'
 import { Client } from '../../client/requests/client.ts'
-import type { ResourceType } from '../../client/requests/resource-type.ts'
 import { isNotFound } from '../../client/requests/status-error.ts'
 import { pinsOf } from './cluster-info.ts'
 import { JoinError } from './join-error.ts'
 
 const namespace = 'kube-system'
-const secrets: ResourceType<Secret> = { group: '', version: 'v1', plural: 'secrets', namespaced: true }
 const alphabet = 'abcdefghijklmnopqrstuvwxyz0123456789'
 
 const connectionFlags = {
@@ -114,7 +113,7 @@ async function createToken(
   }
   const metadata = { namespace, name: tokenSecretName(id) }
   const type = bootstrapTokenType(vendor)
-  await client.create(secrets, { apiVersion: 'v1', kind: 'Secret', metadata, type, stringData })
+  await client.create(kinds.Secret, { apiVersion: 'v1', kind: 'Secret', metadata, type, stringData })
   print(quiet ? token : joinCommand(config, token))
 }
 
@@ -138,7 +137,7 @@ function newToken(): string {
 }
 
 async function listTokens({ client, vendor }: Cluster, print: (line: string) => void): Promise<void> {
-  const { items } = await client.list(secrets, { namespace, fieldSelector: `type=${bootstrapTokenType(vendor)}` })
+  const { items } = await client.list(kinds.Secret, { namespace, fieldSelector: `type=${bootstrapTokenType(vendor)}` })
   const rows = items.map((secret) => {
     const read = (key: string) => Buffer.from(secret.data?.[key] ?? '', 'base64').toString()
     const usages = ['authentication', 'signing'].filter((usage) => read(`usage-bootstrap-${usage}`) === 'true')
@@ -178,7 +177,7 @@ async function deleteToken({ client }: Cluster, word: string, print: (line: stri
   const id = tokenForm.exec(word)?.[1] ?? word
   if (!/^[a-z0-9]{6}$/.test(id)) throw new UsageError('the id of a token has six of a-z and 0-9')
   try {
-    await client.delete(secrets, { namespace, name: tokenSecretName(id) })
+    await client.delete(kinds.Secret, { namespace, name: tokenSecretName(id) })
     print(`token ${id} is deleted`)
   } catch (error) {
     if (isNotFound(error)) throw new JoinError(`there is no token ${id}`)

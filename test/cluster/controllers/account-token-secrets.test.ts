@@ -1,8 +1,8 @@
 /** With `--create-token-secrets` every account has one token Secret: not none, and never two. */
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { secrets } from '../../../src/cluster/controllers/account-token-secrets.ts'
-import { serviceAccounts } from '../../../src/cluster/controllers/service-account.ts'
+import * as kinds from '../../../src/client/requests/built-in-kinds.ts'
 import { deaths, openLoopServer } from '../../support/loop-manager.ts'
 import { until } from '../../support/until.ts'
 
@@ -12,11 +12,16 @@ const options = { createTokenSecrets: true, issueToken: async ({ secret }: { sec
 test('token Secrets of accounts', async (t) => {
   const { client, start } = await openLoopServer(t)
   const make = (name: string, rest: object = {}) =>
-    client.create(serviceAccounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { namespace, name }, ...rest })
+    client.create(kinds.ServiceAccount, {
+      apiVersion: 'v1',
+      kind: 'ServiceAccount',
+      metadata: { namespace, name },
+      ...rest,
+    })
   const listed = async (name: string) =>
-    (await client.get(serviceAccounts, { namespace, name })).secrets?.map((each) => each.name) ?? []
+    (await client.get(kinds.ServiceAccount, { namespace, name })).secrets?.map((each) => each.name) ?? []
   const own = async (name: string) =>
-    (await client.list(secrets, { namespace })).items.filter(
+    (await client.list(kinds.Secret, { namespace })).items.filter(
       ({ metadata }) => metadata.annotations?.['orch.io/service-account.name'] === name,
     )
   const settled = async (name: string) => {
@@ -58,7 +63,7 @@ test('token Secrets of accounts', async (t) => {
       (names) => names.length === 2,
     )
     const [first] = await own('again')
-    await client.delete(secrets, { namespace, name: first!.metadata.name! })
+    await client.delete(kinds.Secret, { namespace, name: first!.metadata.name! })
     const [second] = await until(
       () => own('again'),
       (all) => all.length === 1,

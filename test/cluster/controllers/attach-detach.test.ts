@@ -1,18 +1,17 @@
 /** Volumes of Pods that are attached to their nodes, as far as this side of it goes: attachments and what nodes are told. */
+
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, afterEach, before, test } from 'node:test'
 import { vendorOf } from '../../../src/api/model/vendor.ts'
 import { systemClock } from '../../../src/base/time/clock.ts'
-import { pods } from '../../../src/cluster/controllers/ephemeral-volume.ts'
-import { claims, volumes } from '../../../src/cluster/controllers/storage-protection.ts'
-import { csiDrivers, volumeAttachments } from '../../../src/cluster/controllers/volumes/attach-detach.ts'
-import { nodes } from '../../../src/cluster/controllers/volumes/parts.ts'
+import * as kinds from '../../../src/client/requests/built-in-kinds.ts'
+import { inDomainOf } from '../../../src/client/requests/resource-type.ts'
 import { type LoopServer, loopServer } from '../../support/loop-manager.ts'
 import { until } from '../../support/until.ts'
 
 const vendor = vendorOf('orch')
-const attachments = volumeAttachments(vendor)
+const attachments = inDomainOf(vendor, kinds.VolumeAttachment)
 const namespace = 'default'
 const driver = 'disk.example.com'
 const loops = ['attachdetach', 'persistentvolume-binder']
@@ -22,7 +21,7 @@ let server: LoopServer
 before(async () => {
   server = await loopServer({ after: (run) => endings.push(run) }, ['--disable-admission-plugins=ServiceAccount'])
   for (const name of ['node-1', 'node-2'])
-    await server.client.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name } })
+    await server.client.create(kinds.Node, { apiVersion: 'v1', kind: 'Node', metadata: { name } })
 })
 after(async () => {
   for (const end of endings) await end()
@@ -37,13 +36,13 @@ function nameOf(handle: string, node: string, by = driver): string {
 
 async function makeStorage(name: string, by = driver): Promise<void> {
   const shared = { accessModes: ['ReadWriteOnce'], storageClassName: '' }
-  await server.client.create(volumes, {
+  await server.client.create(kinds.PersistentVolume, {
     apiVersion: 'v1',
     kind: 'PersistentVolume',
     metadata: { name },
     spec: { ...shared, capacity: { storage: '1Gi' }, csi: { driver: by, volumeHandle: `h-${name}` } },
   } as never)
-  await server.client.create(claims, {
+  await server.client.create(kinds.PersistentVolumeClaim, {
     apiVersion: 'v1',
     kind: 'PersistentVolumeClaim',
     metadata: { name, namespace },
@@ -52,7 +51,7 @@ async function makeStorage(name: string, by = driver): Promise<void> {
 }
 
 async function makePod(name: string, claimName: string, nodeName: string): Promise<void> {
-  await server.client.create(pods, {
+  await server.client.create(kinds.Pod, {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { name, namespace },
@@ -64,7 +63,7 @@ async function makePod(name: string, claimName: string, nodeName: string): Promi
 }
 
 async function removePod(name: string): Promise<void> {
-  await server.client.delete(pods, { namespace, name }, { gracePeriodSeconds: 0 })
+  await server.client.delete(kinds.Pod, { namespace, name }, { gracePeriodSeconds: 0 })
 }
 
 async function attached(): Promise<string[]> {
@@ -86,7 +85,7 @@ async function setAttached(name: string): Promise<void> {
 
 async function untilNode(name: string, ...volumeNames: string[]): Promise<void> {
   const told = async () =>
-    (await server.client.get(nodes, { name })).status?.volumesAttached?.map((each) => each.name) ?? []
+    (await server.client.get(kinds.Node, { name })).status?.volumesAttached?.map((each) => each.name) ?? []
   await until(told, (found) => found.join() === volumeNames.join())
 }
 
@@ -128,7 +127,10 @@ test('a driver that need not be asked is not', async () => {
   server.run(loops)
   const quiet = 'quiet.example.com'
   const object = { apiVersion: 'storage.orch.io/v1', kind: 'CSIDriver', metadata: { name: quiet } }
-  await server.client.create(csiDrivers(vendor), { ...object, spec: { attachRequired: false } } as never)
+  await server.client.create(inDomainOf(vendor, kinds.CSIDriver), {
+    ...object,
+    spec: { attachRequired: false },
+  } as never)
   await makeStorage('q', quiet)
   await makeStorage('l')
   await makePod('q', 'q', 'node-1')
@@ -143,7 +145,7 @@ test('a volume in use stays attached until it is unmounted, or for six minutes, 
   const clock = { now: systemClock.now, monotonic: () => now }
   const setInUse = (...volumesInUse: string[]) =>
     server.client.patch(
-      nodes,
+      kinds.Node,
       { name: 'node-1' },
       { patch: { merge: { status: { volumesInUse } } }, subresource: 'status' },
     )

@@ -1,15 +1,15 @@
 /** Autoscalers: what they ask for by the metrics of an aggregated server, and what they say without one. */
+
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import type { HorizontalPodAutoscaler } from '../../../src/api/kinds/autoscaling/horizontal-pod-autoscaler.ts'
 import type { Pod } from '../../../src/api/kinds/core/pod.ts'
 import { timestamp } from '../../../src/api/model/object.ts'
 import { systemClock } from '../../../src/base/time/clock.ts'
+import * as kinds from '../../../src/client/requests/built-in-kinds.ts'
 import type { Transport } from '../../../src/client/requests/transport.ts'
-import { autoscalers } from '../../../src/cluster/controllers/autoscaling/horizontal-pod-autoscaling.ts'
 import { replicasFor, usageOf } from '../../../src/cluster/controllers/autoscaling/resource-usage.ts'
 import { limitReplicas } from '../../../src/cluster/controllers/autoscaling/scaling-limits.ts'
-import { deployments, pods } from '../../../src/cluster/controllers/workloads/resource-types.ts'
 import { type LoopServer, loopServer } from '../../support/loop-manager.ts'
 import { until } from '../../support/until.ts'
 
@@ -33,14 +33,14 @@ async function makeTarget(app: string, replicas: number): Promise<void> {
   const template = { metadata: { labels: { app } }, spec }
   const selector = { matchLabels: { app } }
   const metadata = { name: app, namespace }
-  await server.client.create(deployments, { metadata, spec: { replicas, selector, template } } as never)
+  await server.client.create(kinds.Deployment, { metadata, spec: { replicas, selector, template } } as never)
   for (let i = 0; i < replicas; i++) {
     const name = `${app}-${i}`
-    await server.client.create(pods, { metadata: { name, namespace, labels: { app } }, spec } as never)
+    await server.client.create(kinds.Pod, { metadata: { name, namespace, labels: { app } }, spec } as never)
     const past = timestamp(systemClock.now() - 3_600_000)
     const conditions = [{ type: 'Ready', status: 'True', lastTransitionTime: past }]
     const patch = { merge: { status: { phase: 'Running', startTime: past, conditions } } }
-    await server.client.patch(pods, { namespace, name }, { patch, subresource: 'status' })
+    await server.client.patch(kinds.Pod, { namespace, name }, { patch, subresource: 'status' })
   }
 }
 
@@ -50,7 +50,7 @@ async function makeAutoscaler(name: string, more: object = {}): Promise<void> {
   ]
   const scaleTargetRef = { apiVersion: 'apps/v1', kind: 'Deployment', name }
   const object = { metadata: { name, namespace }, spec: { scaleTargetRef, maxReplicas: 10, metrics, ...more } }
-  await server.client.create(autoscalers, object as never)
+  await server.client.create(kinds.HorizontalPodAutoscaler, object as never)
 }
 
 /** The metrics API of another server: every pod uses so much. */
@@ -60,7 +60,7 @@ const measuring =
   async (request) => {
     if (!request.path.startsWith('/apis/metrics.orch.io/v1beta1/')) return await send(request)
     const app = /app%3D([a-z]+)/.exec(request.path)?.[1] ?? ''
-    const { items } = await server.client.list(pods, { namespace, labelSelector: `app=${app}` })
+    const { items } = await server.client.list(kinds.Pod, { namespace, labelSelector: `app=${app}` })
     const containers = [{ name: 'c', usage: { cpu: cpu() } }]
     const measured = items.map(({ metadata: { name } }) => ({ metadata: { name, namespace }, containers }))
     const body = JSON.stringify({
@@ -97,7 +97,7 @@ const external = 'external.metrics.orch.io/v1beta1/namespaces/default'
 
 async function untilStatus(name: string, wanted: (status: NonNullable<HorizontalPodAutoscaler['status']>) => boolean) {
   return await until(
-    () => server.client.get(autoscalers, { namespace, name }),
+    () => server.client.get(kinds.HorizontalPodAutoscaler, { namespace, name }),
     ({ status = {} }) => wanted(status),
   )
 }
@@ -115,7 +115,7 @@ test('without a metrics API the condition says so, and the limits are kept all t
   await makeTarget('few', 1)
   await makeAutoscaler('few', { minReplicas: 3 })
   await untilStatus('few', ({ desiredReplicas }) => desiredReplicas === 3)
-  assert.equal((await server.client.get(deployments, { namespace, name: 'few' })).spec?.replicas, 3)
+  assert.equal((await server.client.get(kinds.Deployment, { namespace, name: 'few' })).spec?.replicas, 3)
   await makeAutoscaler('gone')
   await untilStatus('gone', (each) => reasonOf(each, 'AbleToScale') === 'FailedGetScale')
 })
@@ -125,7 +125,7 @@ test('a target is scaled by what its pods use', async () => {
   await makeTarget('busy', 2)
   await makeAutoscaler('busy')
   const { status } = await untilStatus('busy', ({ desiredReplicas }) => desiredReplicas === 4)
-  assert.equal((await server.client.get(deployments, { namespace, name: 'busy' })).spec?.replicas, 4)
+  assert.equal((await server.client.get(kinds.Deployment, { namespace, name: 'busy' })).spec?.replicas, 4)
   assert.equal(status?.currentMetrics?.[0]?.resource?.current?.averageUtilization, 100)
   assert.equal(reasonOf(status!, 'ScalingActive'), 'ValidMetricFound')
   assert.equal(reasonOf(status!, 'AbleToScale'), 'SucceededRescale')

@@ -1,10 +1,10 @@
 /** `cluster-info` carries a signature of every token that may sign, and of no other; jose is the judge. */
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compactVerify } from 'jose'
 import { clusterInfo } from '../../../src/api/model/bootstrap-token.ts'
-import { configMaps } from '../../../src/cluster/controllers/bootstrap-signer.ts'
-import { tokenSecrets } from '../../../src/cluster/controllers/bootstrap-token-secrets.ts'
+import * as kinds from '../../../src/client/requests/built-in-kinds.ts'
 import { openLoopServer } from '../../support/loop-manager.ts'
 import { until } from '../../support/until.ts'
 
@@ -19,12 +19,12 @@ for (const profile of ['orch', 'kubernetes'] as const)
     const type = profile === 'orch' ? 'bootstrap.orch.io/token' : 'bootstrap.kubernetes.io/token'
     const make = (id: string, changes: { [key: string]: string } = {}) => {
       const texts = { 'token-id': id, 'token-secret': secret, 'usage-bootstrap-signing': 'true', ...changes }
-      return client.create(tokenSecrets, {
+      return client.create(kinds.Secret, {
         ...{ apiVersion: 'v1', kind: 'Secret', metadata: { namespace, name: `bootstrap-token-${id}` }, type },
         data: Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, base64(text)])),
       })
     }
-    const info = async () => (await client.get(configMaps, clusterInfo)).data ?? {}
+    const info = async () => (await client.get(kinds.ConfigMap, clusterInfo)).data ?? {}
     const signers = async () =>
       Object.keys(await info())
         .filter((each) => each.startsWith('jws-'))
@@ -32,7 +32,7 @@ for (const profile of ['orch', 'kubernetes'] as const)
         .sort()
     const signedBy = (...ids: string[]) => until(signers, (told) => told.join() === ids.sort().join())
     const kubeconfig = 'apiVersion: v1\nkind: Config\n# ü\n'
-    await client.create(configMaps, {
+    await client.create(kinds.ConfigMap, {
       ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...clusterInfo }, data: { kubeconfig, note: 'mine' } },
     })
 
@@ -51,7 +51,7 @@ for (const profile of ['orch', 'kubernetes'] as const)
       await signedBy('first0')
       await make('second')
       await signedBy('first0', 'second')
-      await client.delete(tokenSecrets, { namespace, name: 'bootstrap-token-second' })
+      await client.delete(kinds.Secret, { namespace, name: 'bootstrap-token-second' })
       await signedBy('first0')
       assert.equal((await info()).note, 'mine')
     })
@@ -67,8 +67,8 @@ for (const profile of ['orch', 'kubernetes'] as const)
         return await compactVerify(whole, key, { algorithms: ['HS256'] })
       }
       await verify(kubeconfig)
-      const found = await client.get(configMaps, clusterInfo)
-      await client.update(configMaps, { ...found, data: { ...found.data, kubeconfig: 'other' } })
+      const found = await client.get(kinds.ConfigMap, clusterInfo)
+      await client.update(kinds.ConfigMap, { ...found, data: { ...found.data, kubeconfig: 'other' } })
       await until(
         async () =>
           verify('other').then(
@@ -80,9 +80,9 @@ for (const profile of ['orch', 'kubernetes'] as const)
     })
 
     await t.test('a signature that somebody changed or added is put right', async () => {
-      const found = await client.get(configMaps, clusterInfo)
+      const found = await client.get(kinds.ConfigMap, clusterInfo)
       const forged = { ...found.data, 'jws-kubeconfig-first0': 'forged', 'jws-kubeconfig-nobody': 'forged' }
-      await client.update(configMaps, { ...found, data: forged })
+      await client.update(kinds.ConfigMap, { ...found, data: forged })
       await until(
         info,
         (data) =>

@@ -1,14 +1,16 @@
 /** The loop that puts ClusterRoles together, in a real `orch up`, under the rights of its own account. */
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ClusterRole } from '../../../src/api/kinds/rbac/cluster-role.ts'
 import { vendorOf } from '../../../src/api/model/vendor.ts'
+import * as kinds from '../../../src/client/requests/built-in-kinds.ts'
 import { Client } from '../../../src/client/requests/client.ts'
-import { clusterRoles } from '../../../src/cluster/controllers/cluster-role-aggregation.ts'
+import { inDomainOf } from '../../../src/client/requests/resource-type.ts'
 import { serveUp } from '../../support/in-process.ts'
 import { eventOf } from '../../support/resource-types.ts'
 
-const type = clusterRoles(vendorOf('orch'))
+const type = inDomainOf(vendorOf('orch'), kinds.ClusterRole)
 const rule = (resource: string) => ({ verbs: ['get'], apiGroups: ['example.com'], resources: [resource] })
 
 test('a role has the rules of those that it selects, through others too, and loses them again', async (t) => {

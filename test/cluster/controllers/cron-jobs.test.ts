@@ -1,12 +1,12 @@
 /** CronJobs by a clock of the test's own: what is due, late, forbidden, replaced, suspended, and what is kept. */
+
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import type { CronJob } from '../../../src/api/kinds/batch/cron-job.ts'
 import type { Job } from '../../../src/api/kinds/batch/job.ts'
 import { timestamp } from '../../../src/api/model/object.ts'
 import { systemClock } from '../../../src/base/time/clock.ts'
-import { cronJobs } from '../../../src/cluster/controllers/jobs/cron-job.ts'
-import { jobs } from '../../../src/cluster/controllers/jobs/job.ts'
+import * as kinds from '../../../src/client/requests/built-in-kinds.ts'
 import { long } from '../../support/long.ts'
 import { deaths, type LoopServer, loopServer } from '../../support/loop-manager.ts'
 import { until } from '../../support/until.ts'
@@ -37,14 +37,14 @@ async function makeCronJob(name: string, { suspend = false, ...spec }: Spec = {}
   const template = { spec: { containers: [{ name: 'c', image: 'i' }], restartPolicy: 'Never' } }
   const jobTemplate = { metadata: { labels: { of: name } }, spec: { template } }
   const object = { metadata: { name, namespace }, spec: { schedule: '* * * * *', jobTemplate, suspend: true, ...spec } }
-  await server.client.create(cronJobs, object as never)
+  await server.client.create(kinds.CronJob, object as never)
   const status = { lastScheduleTime: timestamp(now - lastMs) }
-  await server.client.patch(cronJobs, { namespace, name }, { patch: { merge: { status } }, subresource: 'status' })
-  await server.client.patch(cronJobs, { namespace, name }, { patch: { merge: { spec: { suspend } } } })
+  await server.client.patch(kinds.CronJob, { namespace, name }, { patch: { merge: { status } }, subresource: 'status' })
+  await server.client.patch(kinds.CronJob, { namespace, name }, { patch: { merge: { spec: { suspend } } } })
 }
 
 async function jobsOf(name: string): Promise<Job[]> {
-  return (await server.client.list(jobs, { namespace, labelSelector: `of=${name}` })).items
+  return (await server.client.list(kinds.Job, { namespace, labelSelector: `of=${name}` })).items
 }
 
 async function untilJobs(name: string, ...wanted: number[]): Promise<Job[]> {
@@ -61,7 +61,7 @@ async function untilJobs(name: string, ...wanted: number[]): Promise<Job[]> {
 
 async function untilStatus(name: string, wanted: (status: NonNullable<CronJob['status']>) => boolean) {
   return await until(
-    () => server.client.get(cronJobs, { namespace, name }),
+    () => server.client.get(kinds.CronJob, { namespace, name }),
     ({ status = {} }) => wanted(status),
   )
 }
@@ -70,14 +70,14 @@ async function finish(name: string, type = 'Complete', at = now): Promise<void> 
   const time = timestamp(at)
   const conditions = [{ type, status: 'True', lastTransitionTime: time }]
   const status = { startTime: time, conditions, ...(type === 'Complete' ? { completionTime: time } : {}) }
-  await server.client.patch(jobs, { namespace, name }, { patch: { merge: { status } }, subresource: 'status' })
+  await server.client.patch(kinds.Job, { namespace, name }, { patch: { merge: { status } }, subresource: 'status' })
 }
 
 /** The clock goes on, and the CronJob is looked at. */
 async function pass(name: string, ms = minute): Promise<void> {
   now += ms
   const patch = { merge: { metadata: { annotations: { at: String(now) } } } }
-  await server.client.patch(cronJobs, { namespace, name }, { patch })
+  await server.client.patch(kinds.CronJob, { namespace, name }, { patch })
 }
 
 async function untilEvent(name: string, reason: string): Promise<void> {
@@ -145,19 +145,19 @@ test('Replace deletes no Job that is not its own, whatever the status says', asy
   const template = { spec: { containers: [{ name: 'c', image: 'i' }], restartPolicy: 'Never' } }
   const others = await Promise.all(
     ['kube-system', namespace].map((place) =>
-      server.client.create(jobs, { metadata: { name: 'other', namespace: place }, spec: { template } } as never),
+      server.client.create(kinds.Job, { metadata: { name: 'other', namespace: place }, spec: { template } } as never),
     ),
   )
   await makeCronJob('greedy', { concurrencyPolicy: 'Replace' })
   const named = others.map(({ metadata }) => ({ namespace: metadata.namespace, name: 'other', uid: metadata.uid }))
   const active = [...named, { name: 'other' }, { namespace, name: '../x', uid: 'u' }]
   const patch = { merge: { status: { active } } }
-  await server.client.patch(cronJobs, { namespace, name: 'greedy' }, { patch, subresource: 'status' })
+  await server.client.patch(kinds.CronJob, { namespace, name: 'greedy' }, { patch, subresource: 'status' })
   run()
   await untilJobs('greedy', now)
   await untilStatus('greedy', (status) => status.active?.map(({ name }) => name).join() === `greedy-${now / minute}`)
   for (const { metadata } of others)
-    assert.equal((await server.client.get(jobs, metadata as never)).metadata.uid, metadata.uid)
+    assert.equal((await server.client.get(kinds.Job, metadata as never)).metadata.uid, metadata.uid)
 })
 
 test('a Job that is deleted leaves the status', async () => {
@@ -166,7 +166,7 @@ test('a Job that is deleted leaves the status', async () => {
   await untilJobs('gone', now)
   await untilStatus('gone', ({ active }) => active?.length === 1)
   const name = `gone-${now / minute}`
-  await server.client.delete(jobs, { namespace, name }, { propagationPolicy: 'Background' })
+  await server.client.delete(kinds.Job, { namespace, name }, { propagationPolicy: 'Background' })
   await untilStatus('gone', ({ active = [] }) => active.length === 0)
   await untilEvent('gone', 'MissingJob')
 })

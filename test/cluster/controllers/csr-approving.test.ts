@@ -1,20 +1,20 @@
 /** Requests of node agents are approved where the requester may get such certificates; nothing else ever is. */
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ApiObject } from '../../../src/api/model/object.ts'
 import { vendorOf } from '../../../src/api/model/vendor.ts'
 import { generateKey } from '../../../src/api/pki/keys.ts'
 import { makeRequest } from '../../../src/api/pki/make-request.ts'
+import * as kinds from '../../../src/client/requests/built-in-kinds.ts'
 import type { Client } from '../../../src/client/requests/client.ts'
-import {
-  type CertificateSigningRequest,
-  certificateRequests,
-} from '../../../src/cluster/controllers/certificate-requests.ts'
+import { inDomainOf } from '../../../src/client/requests/resource-type.ts'
+import type { CertificateSigningRequest } from '../../../src/cluster/controllers/certificate-requests.ts'
 import { openLoopServer } from '../../support/loop-manager.ts'
 import { eventOf } from '../../support/resource-types.ts'
 
 const vendor = vendorOf('orch')
-const requests = certificateRequests(vendor)
+const requests = inDomainOf(vendor, kinds.CertificateSigningRequest)
 const key = generateKey()
 const bindings = {
   group: 'rbac.authorization.orch.io',

@@ -1,20 +1,20 @@
 /** Old requests go, by the clock; younger ones stay. */
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { vendorOf } from '../../../src/api/model/vendor.ts'
 import { issueCertificate } from '../../../src/api/pki/certificate.ts'
 import { generateKey, publicKeyOf } from '../../../src/api/pki/keys.ts'
 import { makeRequest } from '../../../src/api/pki/make-request.ts'
+import * as kinds from '../../../src/client/requests/built-in-kinds.ts'
+import { inDomainOf } from '../../../src/client/requests/resource-type.ts'
 import { isNotFound } from '../../../src/client/requests/status-error.ts'
-import {
-  type CertificateSigningRequest,
-  certificateRequests,
-} from '../../../src/cluster/controllers/certificate-requests.ts'
+import type { CertificateSigningRequest } from '../../../src/cluster/controllers/certificate-requests.ts'
 import { openLoopServer } from '../../support/loop-manager.ts'
 import { until } from '../../support/until.ts'
 
 const vendor = vendorOf('orch')
-const requests = certificateRequests(vendor)
+const requests = inDomainOf(vendor, kinds.CertificateSigningRequest)
 const key = generateKey()
 const minute = 60_000
 const hour = 60 * minute

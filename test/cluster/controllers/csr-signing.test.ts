@@ -1,22 +1,22 @@
 /** Approved requests become certificates, or fail with every rule that they break; whoever is killed in between. */
+
 import assert from 'node:assert/strict'
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { test } from 'node:test'
 import { vendorOf } from '../../../src/api/model/vendor.ts'
 import { generateKey } from '../../../src/api/pki/keys.ts'
 import { makeRequest } from '../../../src/api/pki/make-request.ts'
+import * as kinds from '../../../src/client/requests/built-in-kinds.ts'
 import type { Client } from '../../../src/client/requests/client.ts'
-import {
-  type CertificateSigningRequest,
-  certificateRequests,
-} from '../../../src/cluster/controllers/certificate-requests.ts'
+import { inDomainOf } from '../../../src/client/requests/resource-type.ts'
+import type { CertificateSigningRequest } from '../../../src/cluster/controllers/certificate-requests.ts'
 import type { SigningAuthorities } from '../../../src/cluster/controllers/csr-signing.ts'
 import { openssl } from '../../api/pki/openssl.ts'
 import { openLoopServer } from '../../support/loop-manager.ts'
 import { eventOf } from '../../support/resource-types.ts'
 
 const vendor = vendorOf('orch')
-const requests = certificateRequests(vendor)
+const requests = inDomainOf(vendor, kinds.CertificateSigningRequest)
 const key = generateKey()
 const clientUsages = ['client auth', 'digital signature', 'key encipherment']
 const hour = 3_600_000

@@ -1,14 +1,10 @@
 /** DaemonSets: a pod on every node that fits, updates within their limits, revisions, failed pods. */
+
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import type { DaemonSet } from '../../../src/api/kinds/apps/daemon-set.ts'
 import type { Pod } from '../../../src/api/kinds/core/pod.ts'
-import {
-  controllerRevisions,
-  daemonSets,
-  nodes,
-  pods,
-} from '../../../src/cluster/controllers/workloads/resource-types.ts'
+import * as kinds from '../../../src/client/requests/built-in-kinds.ts'
 import { long } from '../../support/long.ts'
 import { deaths, type LoopServer, loopServer, type Manager } from '../../support/loop-manager.ts'
 import { until, untilTrue } from '../../support/until.ts'
@@ -40,28 +36,28 @@ afterEach(async () => {
   readying.abort()
   readying = new AbortController()
   await server.end()
-  for (const { metadata } of (await server.client.list(daemonSets, { namespace })).items)
-    await server.client.delete(daemonSets, { namespace, name: metadata.name! })
+  for (const { metadata } of (await server.client.list(kinds.DaemonSet, { namespace })).items)
+    await server.client.delete(kinds.DaemonSet, { namespace, name: metadata.name! })
 })
 
 async function makeNode(name: string, labels: object, taints: readonly object[] = []): Promise<void> {
-  await server.client.create(nodes, { metadata: { name, labels: { ...labels } }, spec: { taints: [...taints] } })
+  await server.client.create(kinds.Node, { metadata: { name, labels: { ...labels } }, spec: { taints: [...taints] } })
 }
 
 async function make(name: string, spec: object = {}): Promise<DaemonSet> {
   const whole = { selector: selector(name), template: template(name), ...spec }
-  return await server.client.create(daemonSets, { metadata: { name, namespace }, spec: whole })
+  return await server.client.create(kinds.DaemonSet, { metadata: { name, namespace }, spec: whole })
 }
 
 async function change(name: string, spec: object): Promise<void> {
-  await server.client.patch(daemonSets, { namespace, name }, { patch: { merge: { spec } } })
+  await server.client.patch(kinds.DaemonSet, { namespace, name }, { patch: { merge: { spec } } })
 }
 
 async function settled(
   name: string,
   wanted: (status: NonNullable<DaemonSet['status']>) => boolean,
 ): Promise<DaemonSet> {
-  return await untilObject(server.client, daemonSets, {
+  return await untilObject(server.client, kinds.DaemonSet, {
     name,
     wanted: ({ metadata, status = {} }) => status.observedGeneration === metadata.generation && wanted(status),
   })
@@ -75,7 +71,8 @@ function nodeOf({ spec }: Pod): string | undefined {
 const imageOf = ({ spec }: Pod) => spec?.containers?.[0]?.image
 const isReady = ({ status }: Pod) =>
   status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True')
-const list = async (app: string) => (await server.client.list(pods, { namespace, labelSelector: `app=${app}` })).items
+const list = async (app: string) =>
+  (await server.client.list(kinds.Pod, { namespace, labelSelector: `app=${app}` })).items
 
 test('every node that fits gets a pod, and loses it when it no longer fits', async () => {
   void makeAllReady(server.client, readying.signal)
@@ -96,25 +93,25 @@ test('every node that fits gets a pod, and loses it when it no longer fits', asy
   assert.equal(whole.status?.desiredNumberScheduled, 4)
   assert.equal(whole.status?.updatedNumberScheduled, 4)
   const relabel = (name: string, pool: string) =>
-    server.client.patch(nodes, { name }, { patch: { merge: { metadata: { labels: { pool } } } } })
+    server.client.patch(kinds.Node, { name }, { patch: { merge: { metadata: { labels: { pool } } } } })
   await relabel('other', 'all')
   await relabel('n1', 'none')
   await untilTrue(async () => (await list('fits')).map(nodeOf).sort().join() === 'n2,n3,other,tired')
   // A taint that keeps new pods away leaves those that are there.
   const taints = [{ key: 'k', effect: 'NoSchedule' }]
-  await server.client.patch(nodes, { name: 'n2' }, { patch: { merge: { spec: { taints } } } })
+  await server.client.patch(kinds.Node, { name: 'n2' }, { patch: { merge: { spec: { taints } } } })
   await settled('fits', ({ desiredNumberScheduled, numberMisscheduled }) => {
     return desiredNumberScheduled === 3 && numberMisscheduled === 1
   })
   const driving = [{ key: 'k', effect: 'NoExecute' }]
-  await server.client.patch(nodes, { name: 'n2' }, { patch: { merge: { spec: { taints: driving } } } })
+  await server.client.patch(kinds.Node, { name: 'n2' }, { patch: { merge: { spec: { taints: driving } } } })
   await untilTrue(async () => (await list('fits')).map(nodeOf).sort().join() === 'n3,other,tired')
   // A pod that waits for a node that is gone goes.
-  await server.client.delete(nodes, { name: 'other' })
+  await server.client.delete(kinds.Node, { name: 'other' })
   await untilTrue(async () => (await list('fits')).map(nodeOf).sort().join() === 'n3,tired')
-  for (const name of ['tainted', 'tired']) await server.client.delete(nodes, { name })
+  for (const name of ['tainted', 'tired']) await server.client.delete(kinds.Node, { name })
   await relabel('n1', 'all')
-  await server.client.patch(nodes, { name: 'n2' }, { patch: { merge: { spec: { taints: null } } } })
+  await server.client.patch(kinds.Node, { name: 'n2' }, { patch: { merge: { spec: { taints: null } } } })
 })
 
 /** The fewest ready pods and the most pods at any event while an update is under way. */
@@ -122,11 +119,11 @@ async function rolledOut(app: string): Promise<{ readonly least: number; readonl
   const seen = { least: 3, most: 0 }
   const ended = new AbortController()
   const all = new Map<string, Pod>()
-  const { items, resourceVersion } = await server.client.list(pods, { namespace, labelSelector: `app=${app}` })
+  const { items, resourceVersion } = await server.client.list(kinds.Pod, { namespace, labelSelector: `app=${app}` })
   for (const pod of items) all.set(pod.metadata.name!, pod)
   const options = { namespace, labelSelector: `app=${app}`, resourceVersion, signal: ended.signal }
   const watching = async () => {
-    for await (const event of server.client.watch(pods, options)) {
+    for await (const event of server.client.watch(kinds.Pod, options)) {
       if (event.type === 'BOOKMARK') continue
       if (event.type === 'DELETED') all.delete(event.object.metadata.name!)
       else all.set(event.object.metadata.name!, event.object)
@@ -157,7 +154,7 @@ test('an update stays within maxUnavailable, or within maxSurge, at every event'
   })
   await settled('surging', ({ numberAvailable }) => numberAvailable === 3)
   assert.deepEqual(await rolledOut('surging'), { least: 3, most: 4 })
-  const { items } = await server.client.list(controllerRevisions, { namespace, labelSelector: 'app=surging' })
+  const { items } = await server.client.list(kinds.ControllerRevision, { namespace, labelSelector: 'app=surging' })
   assert.deepEqual(items.map(({ revision }) => revision).sort(), [1, 2])
 })
 
@@ -165,7 +162,7 @@ test('a revision is what programs in Go make of the template, and one of an earl
   void makeAllReady(server.client, readying.signal)
   server.run(loops)
   const revisionsOf = async (app: string) =>
-    (await server.client.list(controllerRevisions, { namespace, labelSelector: `app=${app}` })).items
+    (await server.client.list(kinds.ControllerRevision, { namespace, labelSelector: `app=${app}` })).items
   await make('noted')
   await settled('noted', ({ numberAvailable }) => numberAvailable === 3)
   const text = JSON.stringify((await revisionsOf('noted'))[0]?.data)
@@ -175,7 +172,7 @@ test('a revision is what programs in Go make of the template, and one of an earl
   )
   const earlier = JSON.parse(text.replaceAll('noted', 'earlier').replace('"creationTimestamp":null,', ''))
   const labels = { app: 'earlier', 'controller-revision-hash': 'before' }
-  await server.client.create(controllerRevisions, {
+  await server.client.create(kinds.ControllerRevision, {
     ...{ metadata: { namespace, name: 'earlier-before', labels }, data: earlier, revision: 1 },
   })
   await make('earlier')
@@ -194,11 +191,11 @@ test('with OnDelete pods are replaced when someone deletes them; failed ones aft
   const [first, second] = await untilPods(server.client, 'manual', 3)
   await change('manual', { template: template('manual', 'two') })
   await settled('manual', ({ updatedNumberScheduled = 0 }) => updatedNumberScheduled === 0)
-  await server.client.delete(pods, { namespace, name: first!.metadata.name! })
+  await server.client.delete(kinds.Pod, { namespace, name: first!.metadata.name! })
   await settled('manual', ({ updatedNumberScheduled }) => updatedNumberScheduled === 1)
   const fail = async (name: string) => {
     const patch = { merge: { status: { phase: 'Failed' } } }
-    await server.client.patch(pods, { namespace, name }, { patch, subresource: 'status' })
+    await server.client.patch(kinds.Pod, { namespace, name }, { patch, subresource: 'status' })
   }
   await fail(second!.metadata.name!)
   await settled('manual', ({ updatedNumberScheduled }) => updatedNumberScheduled === 2)
@@ -255,6 +252,6 @@ test('nothing is made twice while the watch lags behind, nor after a manager was
       ['n1', 'n2', 'n3'],
     )
     await server.end()
-    await server.client.delete(daemonSets, { namespace, name })
+    await server.client.delete(kinds.DaemonSet, { namespace, name })
   }
 })

@@ -1,10 +1,11 @@
 /** Deployments: rollouts within their limits at every event, recreation, scaling, pauses, deadlines, history and rollback. */
+
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import type { Deployment } from '../../../src/api/kinds/apps/deployment.ts'
 import type { ReplicaSet } from '../../../src/api/kinds/apps/replica-set.ts'
 import type { Pod } from '../../../src/api/kinds/core/pod.ts'
-import { deployments, pods, replicaSets } from '../../../src/cluster/controllers/workloads/resource-types.ts'
+import * as kinds from '../../../src/client/requests/built-in-kinds.ts'
 import { contentHash } from '../../../src/cluster/controllers/workloads/template-hash.ts'
 import { long } from '../../support/long.ts'
 import { deaths, type LoopServer, loopServer, type Manager } from '../../support/loop-manager.ts'
@@ -42,17 +43,17 @@ function nodesReady(): void {
 
 async function make(name: string, spec: object = {}): Promise<Deployment> {
   const whole = { replicas: 3, selector: selector(name), template: template(name), ...spec }
-  return await server.client.create(deployments, { metadata: { name, namespace }, spec: whole })
+  return await server.client.create(kinds.Deployment, { metadata: { name, namespace }, spec: whole })
 }
 
 async function change(name: string, merge: object): Promise<Deployment> {
-  return await server.client.patch(deployments, { namespace, name }, { patch: { merge } })
+  return await server.client.patch(kinds.Deployment, { namespace, name }, { patch: { merge } })
 }
 
 const changeTemplate = (name: string, image: string) => change(name, { spec: { template: template(name, image) } })
 
 async function complete(name: string): Promise<Deployment> {
-  return await untilObject(server.client, deployments, { name, wanted: isComplete })
+  return await untilObject(server.client, kinds.Deployment, { name, wanted: isComplete })
 }
 
 function isComplete({ metadata, spec, status = {} }: Deployment): boolean {
@@ -67,7 +68,7 @@ function isComplete({ metadata, spec, status = {} }: Deployment): boolean {
 }
 
 async function setsOf(name: string): Promise<ReplicaSet[]> {
-  const { items } = await server.client.list(replicaSets, { namespace, labelSelector: `app=${name}` })
+  const { items } = await server.client.list(kinds.ReplicaSet, { namespace, labelSelector: `app=${name}` })
   return items.sort((a, b) => revisionOf(a) - revisionOf(b))
 }
 
@@ -82,11 +83,11 @@ const isReady = ({ status }: Pod) =>
 async function watchPods(app: string, look: (all: readonly Pod[]) => void): Promise<() => Promise<void>> {
   const ended = new AbortController()
   const all = new Map<string, Pod>()
-  const { items, resourceVersion } = await server.client.list(pods, { namespace, labelSelector: `app=${app}` })
+  const { items, resourceVersion } = await server.client.list(kinds.Pod, { namespace, labelSelector: `app=${app}` })
   for (const pod of items) all.set(pod.metadata.name!, pod)
   const options = { namespace, labelSelector: `app=${app}`, resourceVersion, signal: ended.signal }
   const watching = async () => {
-    for await (const event of server.client.watch(pods, options)) {
+    for await (const event of server.client.watch(kinds.Pod, options)) {
       if (event.type === 'BOOKMARK') continue
       if (event.type === 'DELETED') all.delete(event.object.metadata.name!)
       else all.set(event.object.metadata.name!, event.object)
@@ -135,7 +136,7 @@ test('a rollout stays within maxSurge and maxUnavailable at every event', async 
     assert.equal(spec?.selector?.matchLabels?.['pod-template-hash'], hash)
     assert.equal(spec?.template?.metadata?.labels?.['pod-template-hash'], hash)
   }
-  const { items } = await server.client.list(pods, { namespace, labelSelector: 'app=rolling' })
+  const { items } = await server.client.list(kinds.Pod, { namespace, labelSelector: 'app=rolling' })
   assert.ok(items.every((pod) => imageOf(pod) === 'two'))
 })
 
@@ -147,7 +148,11 @@ test('the limits hold while the pods of ReplicaSets lag behind their sizes', asy
   const tell = async (revision: number, counts: { replicas: number; availableReplicas: number }) => {
     const name = (await setsOf('lagging'))[revision - 1]!.metadata.name!
     const status = { ...counts, readyReplicas: counts.availableReplicas, observedGeneration: 1 }
-    await server.client.patch(replicaSets, { namespace, name }, { patch: { merge: { status } }, subresource: 'status' })
+    await server.client.patch(
+      kinds.ReplicaSet,
+      { namespace, name },
+      { patch: { merge: { status } }, subresource: 'status' },
+    )
   }
   await until(sizes, (told) => told.join() === '10')
   await tell(1, { replicas: 10, availableReplicas: 10 })
@@ -180,7 +185,7 @@ test('a change of the size in the middle of a rollout is spread over the Replica
   server.run(loops)
   const rollingUpdate = { maxSurge: 3, maxUnavailable: 2 }
   await make('spread', { replicas: 10, strategy: { type: 'RollingUpdate', rollingUpdate } })
-  const list = async () => (await server.client.list(pods, { namespace, labelSelector: 'app=spread' })).items
+  const list = async () => (await server.client.list(kinds.Pod, { namespace, labelSelector: 'app=spread' })).items
   for (const pod of await until(list, ({ length }) => length === 10)) await setReady(server.client, pod)
   await complete('spread')
   // The pods of the new template never become ready.
@@ -199,7 +204,7 @@ test('a paused Deployment is scaled and not rolled out; history beyond the limit
   await make('paused', { replicas: 1, revisionHistoryLimit: 1 })
   await complete('paused')
   await change('paused', { spec: { paused: true, replicas: 2, template: template('paused', 'two') } })
-  const held = await untilObject(server.client, deployments, {
+  const held = await untilObject(server.client, kinds.Deployment, {
     name: 'paused',
     wanted: ({ status }) => status?.availableReplicas === 2 && status.observedGeneration === 2,
   })
@@ -230,7 +235,7 @@ test('an annotation of the old API asks for a return', async () => {
   await complete('back')
   const key = 'deprecated.deployment.rollback.to'
   await change('back', { metadata: { annotations: { [key]: '1', cause: 'kept' } } })
-  const returned = await untilObject(server.client, deployments, {
+  const returned = await untilObject(server.client, kinds.Deployment, {
     name: 'back',
     wanted: (each) => revisionOf(each) === 3 && isComplete(each),
   })
@@ -245,7 +250,7 @@ test('a rollout that does not get on misses its deadline', async () => {
   server.run(loops, { clock })
   await make('stuck', { replicas: 1, progressDeadlineSeconds: 60 })
   const condition = async () => {
-    const { status } = await server.client.get(deployments, { namespace, name: 'stuck' })
+    const { status } = await server.client.get(kinds.Deployment, { namespace, name: 'stuck' })
     return status?.conditions?.find(({ type }) => type === 'Progressing')
   }
   await until(condition, (told) => told?.reason === 'ReplicaSetUpdated')
@@ -260,9 +265,9 @@ test('a name that another ReplicaSet has leads to another name', async () => {
   const { spec } = await make('taken', { replicas: 1 })
   const name = `taken-${contentHash(spec?.template, undefined)}`
   const other = { replicas: 0, selector: selector('other'), template: template('other') }
-  await server.client.create(replicaSets, { metadata: { name, namespace }, spec: other })
+  await server.client.create(kinds.ReplicaSet, { metadata: { name, namespace }, spec: other })
   server.run(loops)
-  const told = await untilObject(server.client, deployments, {
+  const told = await untilObject(server.client, kinds.Deployment, {
     name: 'taken',
     wanted: ({ status }) => status?.updatedReplicas === 1,
   })
@@ -277,7 +282,7 @@ test('why pods cannot be made is told by the Deployment', async () => {
         : await send(request),
   })
   await make('failing', { replicas: 1 })
-  await untilObject(server.client, deployments, {
+  await untilObject(server.client, kinds.Deployment, {
     name: 'failing',
     wanted: ({ status }) =>
       status?.conditions?.some(({ type, reason }) => type === 'ReplicaFailure' && reason === 'FailedCreate') ?? false,
@@ -287,13 +292,13 @@ test('why pods cannot be made is told by the Deployment', async () => {
 test('the number after a revision of 64 bits is exact', async () => {
   const name = 'large'
   const key = 'deployment.orch.io/revision'
-  await server.client.create(replicaSets, {
+  await server.client.create(kinds.ReplicaSet, {
     metadata: { name, namespace, labels: { app: name }, annotations: { [key]: '3546343826724305832' } },
     spec: { replicas: 0, selector: selector(name), template: template(name, 'old') },
   })
   server.run(loops)
   await make(name, { replicas: 0 })
-  await untilObject(server.client, deployments, {
+  await untilObject(server.client, kinds.Deployment, {
     name,
     wanted: ({ metadata }) => metadata.annotations?.[key] === '3546343826724305833',
   })

@@ -1,13 +1,13 @@
 /** Disruption budgets and evictions: what the loop allows is what evictions take. */
+
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import type { PodDisruptionBudget } from '../../../src/api/kinds/policy/pod-disruption-budget.ts'
 import type { ApiObject, ObjectBase } from '../../../src/api/model/object.ts'
 import { systemClock } from '../../../src/base/time/clock.ts'
+import * as kinds from '../../../src/client/requests/built-in-kinds.ts'
 import { subresource } from '../../../src/client/requests/resource-type.ts'
 import { StatusError } from '../../../src/client/requests/status-error.ts'
-import { podDisruptionBudgets as budgets } from '../../../src/cluster/controllers/disruption.ts'
-import { deployments, pods, replicaSets } from '../../../src/cluster/controllers/workloads/resource-types.ts'
 import { type LoopServer, loopServer } from '../../support/loop-manager.ts'
 import { until, untilTrue } from '../../support/until.ts'
 
@@ -39,13 +39,13 @@ const ownedBy = ({ apiVersion, kind, metadata }: ObjectBase) => [
 async function makePods(app: string, replicas: number, options: { made?: number; ready?: number } = {}): Promise<void> {
   const { made = replicas, ready = made } = options
   const spec = { replicas, selector: { matchLabels: { app } }, template: template(app) }
-  const deployment = await server.client.create(deployments, { metadata: { name: app, namespace }, spec } as never)
+  const deployment = await server.client.create(kinds.Deployment, { metadata: { name: app, namespace }, spec } as never)
   const metadata = { name: app, namespace, ownerReferences: ownedBy(deployment) }
-  const set = await server.client.create(replicaSets, { metadata, spec: { ...spec, replicas: 1 } } as never)
+  const set = await server.client.create(kinds.ReplicaSet, { metadata, spec: { ...spec, replicas: 1 } } as never)
   for (let i = 0; i < made; i++) {
     const name = `${app}-${i}`
     const pod = { ...template(app), metadata: { name, namespace, labels: { app }, ownerReferences: ownedBy(set) } }
-    await server.client.create(pods, pod as never)
+    await server.client.create(kinds.Pod, pod as never)
     await setReady(name, i < ready)
   }
 }
@@ -53,17 +53,20 @@ async function makePods(app: string, replicas: number, options: { made?: number;
 async function setReady(name: string, ready: boolean): Promise<void> {
   const conditions = [{ type: 'Ready', status: ready ? 'True' : 'False' }]
   const patch = { merge: { status: { phase: 'Running', conditions } } }
-  await server.client.patch(pods, { namespace, name }, { patch, subresource: 'status' })
+  await server.client.patch(kinds.Pod, { namespace, name }, { patch, subresource: 'status' })
 }
 
 async function makeBudget(name: string, spec: object): Promise<void> {
   const selector = { matchLabels: { app: name } }
-  await server.client.create(budgets, { metadata: { name, namespace }, spec: { selector, ...spec } } as never)
+  await server.client.create(kinds.PodDisruptionBudget, {
+    metadata: { name, namespace },
+    spec: { selector, ...spec },
+  } as never)
 }
 
 async function untilBudget(name: string, wanted: string): Promise<PodDisruptionBudget> {
   return await until(
-    () => server.client.get(budgets, { namespace, name }),
+    () => server.client.get(kinds.PodDisruptionBudget, { namespace, name }),
     ({ status = {} }) => countsOf(status) === wanted,
   )
 }
@@ -75,7 +78,7 @@ const countsOf = (status: NonNullable<PodDisruptionBudget['status']>) =>
 async function evict(name: string): Promise<number> {
   const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name, namespace } }
   try {
-    await server.client.create(subresource<ApiObject>(pods, 'eviction'), eviction)
+    await server.client.create(subresource<ApiObject>(kinds.Pod, 'eviction'), eviction)
     return 201
   } catch (error) {
     assert.ok(error instanceof StatusError)
@@ -95,7 +98,7 @@ test('what a budget allows follows its pods, and what evictions take is not allo
   assert.equal(after.status?.conditions?.[0]?.reason, 'InsufficientPods')
   // The eviction has told the numbers before the loop has seen that the pod is gone.
   await untilTrue(async () => {
-    const { status } = await server.client.get(budgets, { namespace, name: 'web' })
+    const { status } = await server.client.get(kinds.PodDisruptionBudget, { namespace, name: 'web' })
     return Object.keys(status?.disruptedPods ?? {}).length === 0
   })
   assert.equal(await evict('web-1'), 429)
@@ -124,7 +127,7 @@ test('a pod whose eviction was granted counts as gone for two minutes', async ()
   await server.end()
   const status = { disruptedPods: { 'late-0': new Date(clock.now()).toISOString().replace(/\.\d+/, '') } }
   await server.client.patch(
-    budgets,
+    kinds.PodDisruptionBudget,
     { namespace, name: 'late' },
     { patch: { merge: { status } }, subresource: 'status' },
   )
@@ -141,10 +144,10 @@ test('a budget whose pods cannot be counted allows nothing', async () => {
   server.run(['disruption'])
   const controller = { apiVersion: 'example.com/v1', kind: 'Widget', name: 'w', uid: 'w', controller: true }
   const metadata = { name: 'odd', namespace, labels: { app: 'odd' }, ownerReferences: [controller] }
-  await server.client.create(pods, { ...template('odd'), metadata } as never)
+  await server.client.create(kinds.Pod, { ...template('odd'), metadata } as never)
   await makeBudget('odd', { maxUnavailable: 1 })
   await until(
-    () => server.client.get(budgets, { namespace, name: 'odd' }),
+    () => server.client.get(kinds.PodDisruptionBudget, { namespace, name: 'odd' }),
     ({ status }) => status?.conditions?.[0]?.reason === 'SyncFailed',
   )
   await makeBudget('web-2', { minAvailable: 0 })

@@ -1,19 +1,20 @@
 /** Endpoints and EndpointSlices that follow the pods of Services. Pods become ready by a write of their status. */
+
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import type { EndpointSlice } from '../../../src/api/kinds/discovery/endpoint-slice.ts'
 import { vendorOf } from '../../../src/api/model/vendor.ts'
+import * as kinds from '../../../src/client/requests/built-in-kinds.ts'
+import { inDomainOf } from '../../../src/client/requests/resource-type.ts'
 import type { Transport } from '../../../src/client/requests/transport.ts'
-import { endpointSlices, endpoints, services } from '../../../src/cluster/controllers/endpoints/service-endpoints.ts'
 import { TriggerTimes } from '../../../src/cluster/controllers/endpoints/trigger-times.ts'
 import { truncateSubsets } from '../../../src/cluster/controllers/endpoints/truncate-subsets.ts'
-import { nodes, pods } from '../../../src/cluster/controllers/workloads/resource-types.ts'
 import { long } from '../../support/long.ts'
 import { deaths, type LoopServer, loopServer } from '../../support/loop-manager.ts'
 import { until } from '../../support/until.ts'
 
 const vendor = vendorOf('orch')
-const slices = endpointSlices(vendor)
+const slices = inDomainOf(vendor, kinds.EndpointSlice)
 const namespace = 'default'
 const events = { group: '', version: 'v1', plural: 'events', namespaced: true }
 const loops = ['endpoint', 'endpointslice']
@@ -23,7 +24,7 @@ let server: LoopServer
 before(async () => {
   server = await loopServer({ after: (run) => endings.push(run) }, ['--disable-admission-plugins=ServiceAccount'])
   const labels = { 'topology.orch.io/zone': 'west' }
-  await server.client.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-1', labels } })
+  await server.client.create(kinds.Node, { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-1', labels } })
 })
 after(async () => {
   for (const end of endings) await end()
@@ -38,7 +39,7 @@ interface ServiceOptions {
 }
 
 async function makeService(name: string, { spec = {}, ports = [{ port: 80, targetPort: 8080 }] }: ServiceOptions = {}) {
-  await server.client.create(services, {
+  await server.client.create(kinds.Service, {
     apiVersion: 'v1',
     kind: 'Service',
     metadata: { name, namespace, labels: { team: 'a' } },
@@ -47,7 +48,7 @@ async function makeService(name: string, { spec = {}, ports = [{ port: 80, targe
 }
 
 async function makePod(name: string, app: string, more: object = {}): Promise<void> {
-  await server.client.create(pods, {
+  await server.client.create(kinds.Pod, {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { name, namespace, labels: { app } },
@@ -66,7 +67,7 @@ async function setStatus(
 ): Promise<void> {
   const conditions = [{ type: 'Ready', status: ready ? 'True' : 'False', lastTransitionTime: since }]
   const status = { phase, podIP: ip, podIPs: [{ ip }], conditions }
-  await server.client.patch(pods, { namespace, name }, { patch: { merge: { status } }, subresource: 'status' })
+  await server.client.patch(kinds.Pod, { namespace, name }, { patch: { merge: { status } }, subresource: 'status' })
 }
 
 async function readyPod(name: string, app: string, ip: string, more: object = {}): Promise<void> {
@@ -76,7 +77,7 @@ async function readyPod(name: string, app: string, ip: string, more: object = {}
 
 /** The subsets, shortened: `10.0.0.1 10.0.0.2|10.0.0.3 :web=8080`. */
 async function subsets(name: string): Promise<string | undefined> {
-  const { items } = await server.client.list(endpoints, { namespace, fieldSelector: `metadata.name=${name}` })
+  const { items } = await server.client.list(kinds.Endpoints, { namespace, fieldSelector: `metadata.name=${name}` })
   const ips = (list: readonly { ip?: string }[] = []) => list.map(({ ip }) => ip).join(' ')
   return items[0] === undefined
     ? undefined
@@ -116,11 +117,11 @@ test('both carry the time of the change that caused them to be written', async (
   server.run(loops)
   await makeService('timed')
   const key = 'endpoints.orch.io/last-change-trigger-time'
-  const { metadata } = await server.client.get(services, { namespace, name: 'timed' })
+  const { metadata } = await server.client.get(kinds.Service, { namespace, name: 'timed' })
   const created = metadata.creationTimestamp!
   const untilTimed = async (wanted: string) => {
     const found = async () => {
-      const { items } = await server.client.list(endpoints, { namespace, fieldSelector: 'metadata.name=timed' })
+      const { items } = await server.client.list(kinds.Endpoints, { namespace, fieldSelector: 'metadata.name=timed' })
       const all = [items[0], (await slicesOf('timed'))[0]]
       return all.map((each) => each?.metadata.annotations?.[key] ?? (each === undefined ? 'missing' : 'none')).join()
     }
@@ -133,7 +134,7 @@ test('both carry the time of the change that caused them to be written', async (
   await untilTimed('2041-01-01T00:00:00Z')
   // Labels have no time of their own.
   await server.client.patch(
-    services,
+    kinds.Service,
     { namespace, name: 'timed' },
     { patch: { merge: { metadata: { labels: { team: 'b' } } } } },
   )
@@ -184,7 +185,7 @@ test('both follow the pods: as they come, become ready, end, change their labels
   await setStatus('w-1', '10.1.0.1', { phase: 'Succeeded', ready: false })
   await untilBoth('web', '10.1.0.2| :=8080', '10.1.0.2+')
   const patch = { merge: { metadata: { labels: { app: 'other' } } } }
-  await server.client.patch(pods, { namespace, name: 'w-2' }, { patch })
+  await server.client.patch(kinds.Pod, { namespace, name: 'w-2' }, { patch })
   await untilBoth('web', '', '')
 })
 
@@ -201,7 +202,7 @@ test('ports by name, headless Services, hostnames, and pods that are not ready b
   const [slice] = await slicesOf('named')
   assert.equal(slice?.endpoints?.[0]?.hostname, 'n')
   assert.equal(slice?.metadata.labels?.['service.orch.io/headless'], '')
-  const { metadata } = await server.client.get(endpoints, { namespace, name: 'named' })
+  const { metadata } = await server.client.get(kinds.Endpoints, { namespace, name: 'named' })
   assert.equal(metadata.labels?.['service.orch.io/headless'], '')
 })
 
@@ -211,19 +212,19 @@ test('a Service without a selector is left to others; its Endpoints go with it, 
   await makeService('kept')
   const subset = { addresses: [{ ip: '10.9.0.1' }], ports: [{ port: 1 }] }
   const object = { apiVersion: 'v1', kind: 'Endpoints', metadata: { name: 'manual', namespace }, subsets: [subset] }
-  await server.client.create(endpoints, object)
+  await server.client.create(kinds.Endpoints, object)
   await until(
     () => subsets('kept'),
     (found) => found === '',
   )
-  await server.client.delete(endpoints, { namespace, name: 'kept' })
+  await server.client.delete(kinds.Endpoints, { namespace, name: 'kept' })
   await until(
     () => subsets('kept'),
     (found) => found === '',
   )
   assert.equal(await subsets('manual'), '10.9.0.1| :=1')
   assert.deepEqual(await slicesOf('manual'), [])
-  await server.client.delete(services, { namespace, name: 'manual' })
+  await server.client.delete(kinds.Service, { namespace, name: 'manual' })
   await until(
     () => subsets('manual'),
     (found) => found === undefined,
@@ -242,7 +243,8 @@ test('many pods are spread over slices; those that go are taken from the slices 
   )
   assert.ok(found.every(({ endpoints = [] }) => endpoints.length <= 3))
   assert.ok(found.length <= 4, `${found.length} slices`)
-  for (const name of names.slice(1)) await server.client.delete(pods, { namespace, name }, { gracePeriodSeconds: 0 })
+  for (const name of names.slice(1))
+    await server.client.delete(kinds.Pod, { namespace, name }, { gracePeriodSeconds: 0 })
   const left = await until(
     () => slicesOf('many'),
     (slices) => listed(slices) === '10.3.0.0+' && slices.length === 1,
@@ -322,7 +324,7 @@ test('of too many addresses ready ones stay first, and each subset keeps its sha
 const mirrored = 'endpointslicemirroring-controller.orch.io'
 
 async function makeEndpoints(name: string, addresses: object, metadata: object = {}): Promise<void> {
-  await server.client.create(endpoints, {
+  await server.client.create(kinds.Endpoints, {
     apiVersion: 'v1',
     kind: 'Endpoints',
     metadata: { name, namespace, ...metadata },
@@ -352,7 +354,7 @@ test('Endpoints that others write are copied into slices, for as long as their S
     assert.deepEqual(ports, [{ name: 'db', port: 5432, protocol: 'TCP' }])
   }
   const merge = { subsets: [{ addresses: [{ ip: '10.9.0.3' }], ports: [{ name: 'db', port: 5433 }] }] }
-  await server.client.patch(endpoints, { namespace, name: 'db' }, { patch: { merge } })
+  await server.client.patch(kinds.Endpoints, { namespace, name: 'db' }, { patch: { merge } })
   const [changed, ...more] = await untilListed('db', '10.9.0.3+')
   assert.deepEqual([changed?.ports?.[0]?.port, more], [5433, []])
   assert.ok(
@@ -360,7 +362,7 @@ test('Endpoints that others write are copied into slices, for as long as their S
     'a slice is used again',
   )
   await server.client.patch(
-    services,
+    kinds.Service,
     { namespace, name: 'db' },
     { patch: { merge: { spec: { selector: { app: 'db' } } } } },
   )
@@ -388,7 +390,7 @@ test('Endpoints without a Service, of an election, or that say so are not copied
   )
   assert.match(String((reports[0] as { message?: string }).message), /A max of 2 addresses .* 1 addresses were skipped/)
   for (const name of ['no-service', 'skipped', 'elected']) assert.deepEqual(await slicesOf(name), [], name)
-  await server.client.delete(endpoints, { namespace, name: 'too-many' })
+  await server.client.delete(kinds.Endpoints, { namespace, name: 'too-many' })
   await untilListed('too-many', '')
   assert.deepEqual(await slicesOf('too-many'), [])
 })

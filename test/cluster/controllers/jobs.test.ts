@@ -1,13 +1,13 @@
 /** Jobs, whose pods end by a write of their status: completions, failures, numbers, suspension, deadlines. */
+
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import type { Job } from '../../../src/api/kinds/batch/job.ts'
 import type { Pod } from '../../../src/api/kinds/core/pod.ts'
 import { systemClock } from '../../../src/base/time/clock.ts'
+import * as kinds from '../../../src/client/requests/built-in-kinds.ts'
 import type { Transport } from '../../../src/client/requests/transport.ts'
 import { formatIndexes } from '../../../src/cluster/controllers/jobs/completion-indexes.ts'
-import { jobs } from '../../../src/cluster/controllers/jobs/job.ts'
-import { pods } from '../../../src/cluster/controllers/workloads/resource-types.ts'
 import { long } from '../../support/long.ts'
 import { deaths, type LoopServer, loopServer } from '../../support/loop-manager.ts'
 import { until } from '../../support/until.ts'
@@ -34,11 +34,11 @@ async function makeJob(name: string, spec: object = {}, restartPolicy = 'Never')
     spec: { restartPolicy, containers: [{ name: 'c', image: 'i' }], terminationGracePeriodSeconds: 0 },
   }
   const object = { metadata: { name, namespace }, spec: { template, ...spec } }
-  await server.client.create(jobs, object as never)
+  await server.client.create(kinds.Job, object as never)
 }
 
 async function podsOf(job: string): Promise<Pod[]> {
-  return (await server.client.list(pods, { namespace, labelSelector: `job-name=${job}` })).items
+  return (await server.client.list(kinds.Pod, { namespace, labelSelector: `job-name=${job}` })).items
 }
 
 async function untilPods(job: string, wanted: (found: Pod[]) => boolean): Promise<Pod[]> {
@@ -50,14 +50,14 @@ const isActive = ({ status }: Pod) => status?.phase === 'Pending' || status?.pha
 async function end(pod: Pod, phase = 'Succeeded'): Promise<void> {
   const { name = '' } = pod.metadata
   await server.client.patch(
-    pods,
+    kinds.Pod,
     { namespace, name },
     { patch: { merge: { status: { phase } } }, subresource: 'status' },
   )
 }
 
 async function untilJob(name: string, wanted: (job: Job) => boolean): Promise<Job> {
-  return await until(() => server.client.get(jobs, { namespace, name }), wanted)
+  return await until(() => server.client.get(kinds.Job, { namespace, name }), wanted)
 }
 
 const has =
@@ -68,7 +68,7 @@ const has =
 /** Something about the Job changes, so that it is looked at by the clock as it is now. */
 async function touch(name: string): Promise<void> {
   const patch = { merge: { metadata: { annotations: { at: String(nowMs) } } } }
-  await server.client.patch(jobs, { namespace, name }, { patch })
+  await server.client.patch(kinds.Job, { namespace, name }, { patch })
 }
 
 test('as many pods as must succeed do, never more than may run at once', async () => {
@@ -123,7 +123,7 @@ test('a slow watch makes no pod twice', async (t) => {
   await untilJob('slow', ({ status }) => status?.active === 3)
   for (const value of ['1', '2', '3']) {
     const patch = { merge: { metadata: { annotations: { value } } } }
-    await server.client.patch(jobs, { namespace, name: 'slow' }, { patch })
+    await server.client.patch(kinds.Job, { namespace, name: 'slow' }, { patch })
   }
   await makeJob('after-slow', { parallelism: 0 })
   await untilJob('after-slow', ({ status }) => status?.startTime !== undefined)
@@ -192,7 +192,7 @@ test('restarts of containers count where they are restarted in place', async () 
   const [first] = await untilPods('restarting', (found) => found.length === 2)
   const containerStatuses = [{ name: 'c', restartCount: 2, ready: false, image: 'i', imageID: '' }]
   const patch = { merge: { status: { phase: 'Running', containerStatuses } } }
-  await server.client.patch(pods, { namespace, name: first!.metadata.name! }, { patch, subresource: 'status' })
+  await server.client.patch(kinds.Pod, { namespace, name: first!.metadata.name! }, { patch, subresource: 'status' })
   const { status } = await untilJob('restarting', has('Failed'))
   assert.equal(status?.conditions?.[0]?.reason, 'BackoffLimitExceeded')
   await untilPods('restarting', (found) => found.length === 0)
@@ -218,7 +218,7 @@ test('a suspended Job has no pods; its time begins anew when it goes on', async 
   const { status } = await untilJob('pausing', has('Suspended'))
   assert.deepEqual([status?.startTime, (await podsOf('pausing')).length], [undefined, 0])
   const suspend = (value: boolean) =>
-    server.client.patch(jobs, { namespace, name: 'pausing' }, { patch: { merge: { spec: { suspend: value } } } })
+    server.client.patch(kinds.Job, { namespace, name: 'pausing' }, { patch: { merge: { spec: { suspend: value } } } })
   await suspend(false)
   await untilPods('pausing', (found) => found.length === 1)
   const started = await untilJob('pausing', (job) => has('Suspended', 'False')(job) && job.status?.active === 1)
@@ -236,15 +236,18 @@ test('pods without an owner that a Job selects are adopted; its own are deleted 
   run()
   const labels = { run: 'adopting' }
   const template = { metadata: { labels }, spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] } }
-  await server.client.create(pods, { metadata: { name: 'orphan', namespace, labels }, spec: template.spec } as never)
+  await server.client.create(kinds.Pod, {
+    metadata: { name: 'orphan', namespace, labels },
+    spec: template.spec,
+  } as never)
   const spec = { manualSelector: true, selector: { matchLabels: labels }, template, parallelism: 2, completions: 9 }
-  await server.client.create(jobs, { metadata: { name: 'adopting', namespace }, spec } as never)
-  const find = async () => (await server.client.list(pods, { namespace, labelSelector: 'run=adopting' })).items
+  await server.client.create(kinds.Job, { metadata: { name: 'adopting', namespace }, spec } as never)
+  const find = async () => (await server.client.list(kinds.Pod, { namespace, labelSelector: 'run=adopting' })).items
   // The loop may make the second pod before it has adopted the first.
   const ownersOf = async () => (await find()).map(({ metadata }) => metadata.ownerReferences?.[0]?.name).join()
   await until(ownersOf, (owners) => owners === 'adopting,adopting')
   const patch = { merge: { spec: { parallelism: 1 } } }
-  await server.client.patch(jobs, { namespace, name: 'adopting' }, { patch })
+  await server.client.patch(kinds.Job, { namespace, name: 'adopting' }, { patch })
   await until(find, (all) => all.filter(({ metadata }) => metadata.deletionTimestamp === undefined).length === 1)
 })
 

@@ -1,14 +1,15 @@
 /** A namespace with a thousand objects of twenty kinds, and the loops that have a part in its end. */
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ApiObject } from '../../../src/api/model/object.ts'
+import * as kinds from '../../../src/client/requests/built-in-kinds.ts'
 import { discover } from '../../../src/client/requests/discovery.ts'
-import { namespaces } from '../../../src/cluster/controllers/namespace.ts'
 import { loopServer } from '../../support/loop-manager.ts'
 import { manifestObject } from '../../support/manifests.ts'
 import { untilTrue } from '../../support/until.ts'
 
-const kinds = [
+const pluralNames = [
   ...['controllerrevisions', 'daemonsets', 'deployments', 'replicasets', 'statefulsets'].map(
     (plural) => `apps.${plural}`,
   ),
@@ -25,27 +26,28 @@ const namespace = 'crowded'
 test('a namespace with 1,000 objects of 20 kinds goes with all of them, across a restart of the manager', async (t) => {
   const { client, run, end } = await loopServer({ after: (end) => t.after(end) })
   const { types } = await discover(client)
-  await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
+  await client.create(kinds.Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
   const typeOf = ({ apiVersion, kind }: ApiObject) =>
     types.find((type) => type.kind === kind && [type.group, type.version].filter(Boolean).join('/') === apiVersion)!
-  assert.equal(kinds.length, 20)
-  for (const name of kinds) {
+  assert.equal(pluralNames.length, 20)
+  for (const name of pluralNames) {
     const object = manifestObject(name, 'orch')
     const named = (i: number) => ({ ...object, metadata: { ...object.metadata, name: `x-${i}`, namespace } })
     await Promise.all(Array.from({ length: each }, (_, i) => client.create(typeOf(object), named(i))))
   }
-  await client.delete(namespaces, { name: namespace })
+  await client.delete(kinds.Namespace, { name: namespace })
   const loops = ['namespace', 'pvc-protection', 'garbagecollector']
-  const isThere = async () => (await client.list(namespaces)).items.some(({ metadata }) => metadata.name === namespace)
+  const isThere = async () =>
+    (await client.list(kinds.Namespace)).items.some(({ metadata }) => metadata.name === namespace)
   const left = async () => {
-    const counts = kinds.map(
+    const counts = pluralNames.map(
       async (name) => (await client.list(typeOf(manifestObject(name, 'orch')), { namespace })).items.length,
     )
     return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0)
   }
-  assert.ok((await left()) >= each * kinds.length)
+  assert.ok((await left()) >= each * pluralNames.length)
   run(loops)
-  await untilTrue(async () => (await left()) < (each * kinds.length) / 2)
+  await untilTrue(async () => (await left()) < (each * pluralNames.length) / 2)
   await end()
   run(loops)
   await untilTrue(async () => !(await isThere()))

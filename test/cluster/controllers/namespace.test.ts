@@ -1,10 +1,11 @@
 /** The namespace loop, in a real `orch up`: a deleted namespace is emptied and goes, or says what holds it. */
+
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Namespace } from '../../../src/api/kinds/core/namespace.ts'
+import * as kinds from '../../../src/client/requests/built-in-kinds.ts'
 import { Client } from '../../../src/client/requests/client.ts'
 import { isNotFound, StatusError } from '../../../src/client/requests/status-error.ts'
-import { namespaces } from '../../../src/cluster/controllers/namespace.ts'
 import { serveUp } from '../../support/in-process.ts'
 import { kubectl } from '../../support/kubectl.ts'
 import { longTest } from '../../support/long.ts'
@@ -17,7 +18,7 @@ async function begin(t: TestContext, flags: readonly string[] = []) {
 }
 
 async function createNamespace(client: Client, name: string): Promise<Namespace> {
-  return await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+  return await client.create(kinds.Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
 }
 
 /** This many objects in all: every third a Secret. */
@@ -32,8 +33,8 @@ async function fill(client: Client, namespace: string, count: number): Promise<v
 
 async function gone(client: Client, name: string): Promise<void> {
   try {
-    const { metadata } = await client.get(namespaces, { name })
-    await eventOf(client, namespaces, {
+    const { metadata } = await client.get(kinds.Namespace, { name })
+    await eventOf(client, kinds.Namespace, {
       name: { name },
       resourceVersion: metadata.resourceVersion!,
       fits: ({ type }) => type === 'DELETED',
@@ -47,7 +48,7 @@ async function gone(client: Client, name: string): Promise<void> {
 async function heldConditions(client: Client, name: string): Promise<Map<string, string>> {
   const isHeld = ({ status }: Namespace) =>
     status?.conditions?.some(({ type, status }) => type === 'NamespaceFinalizersRemaining' && status === 'True')
-  const event = await eventOf(client, namespaces, {
+  const event = await eventOf(client, kinds.Namespace, {
     name: { name },
     fits: (event) => event.type !== 'BOOKMARK' && isHeld(event.object) === true,
   })
@@ -72,12 +73,12 @@ test('a namespace with 300 objects vanishes with all of them, and its name can b
   const { client, server } = await begin(t)
   await createNamespace(client, 'full')
   await fill(client, 'full', 300)
-  await client.delete(namespaces, { name: 'full' })
+  await client.delete(kinds.Namespace, { name: 'full' })
   await gone(client, 'full')
   for (const type of [configMaps, secrets]) assert.deepEqual((await client.list(type, { namespace: 'full' })).items, [])
   await createNamespace(client, 'full')
   await client.create(configMaps, configMap('again', {}, 'full'))
-  assert.equal((await client.get(namespaces, { name: 'full' })).status?.phase, 'Active')
+  assert.equal((await client.get(kinds.Namespace, { name: 'full' })).status?.phase, 'Active')
   assert.doesNotMatch(server.output(), / error /)
 })
 
@@ -86,7 +87,7 @@ test('other namespaces are left alone', async (t) => {
   for (const name of ['a', 'ab']) await createNamespace(client, name)
   await fill(client, 'a', 6)
   await fill(client, 'ab', 6)
-  await client.delete(namespaces, { name: 'a' })
+  await client.delete(kinds.Namespace, { name: 'a' })
   await gone(client, 'a')
   const { items } = await client.list(configMaps, { namespace: 'ab' })
   assert.equal(items.filter(({ metadata }) => metadata.name !== 'kube-root-ca.crt').length, 4)
@@ -97,7 +98,7 @@ test('what holds a namespace is told in its conditions; it goes when that goes',
   await createNamespace(client, 'held')
   await hold(client, 'held')
   await fill(client, 'held', 12)
-  await client.delete(namespaces, { name: 'held' })
+  await client.delete(kinds.Namespace, { name: 'held' })
   const conditions = await heldConditions(client, 'held')
   assert.deepEqual([...conditions].sort(), [
     ['NamespaceContentRemaining', 'True SomeResourcesRemain'],
@@ -131,7 +132,7 @@ test('nothing that is created while its namespace is deleted is left behind', as
       }),
     )
     await enough.promise
-    await client.delete(namespaces, { name })
+    await client.delete(kinds.Namespace, { name })
     await Promise.all(writers)
     await gone(client, name)
     assert.deepEqual((await client.list(configMaps, { namespace: name })).items, [])
@@ -155,18 +156,18 @@ async function writeUntilRefused(client: Client, prefix: string, namespace: stri
 test("another's finalizer on the namespace itself is waited for", async (t) => {
   const { client } = await begin(t)
   const spec = { finalizers: ['example.com/wait'] }
-  await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'waits' }, spec })
+  await client.create(kinds.Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'waits' }, spec })
   await fill(client, 'waits', 3)
-  await client.delete(namespaces, { name: 'waits' })
+  await client.delete(kinds.Namespace, { name: 'waits' })
   const isReleased = ({ spec }: Namespace) => spec?.finalizers?.length === 1
-  const event = await eventOf(client, namespaces, {
+  const event = await eventOf(client, kinds.Namespace, {
     name: { name: 'waits' },
     fits: (event) => event.type !== 'BOOKMARK' && isReleased(event.object),
   })
   assert.ok(event.type !== 'BOOKMARK')
   assert.deepEqual(event.object.spec?.finalizers, ['example.com/wait'])
   assert.deepEqual((await client.list(configMaps, { namespace: 'waits' })).items, [])
-  await client.update(namespaces, { ...event.object, spec: { finalizers: [] } }, { subresource: 'finalize' })
+  await client.update(kinds.Namespace, { ...event.object, spec: { finalizers: [] } }, { subresource: 'finalize' })
   await gone(client, 'waits')
 })
 
@@ -176,7 +177,7 @@ longTest('a server that is killed in the middle goes on after its restart', asyn
   for (const name of ['many', 'held']) await createNamespace(client, name)
   await fill(client, 'many', 300)
   await hold(client, 'held')
-  for (const name of ['held', 'many']) await client.delete(namespaces, { name })
+  for (const name of ['held', 'many']) await client.delete(kinds.Namespace, { name })
   await server.kill()
   await server.restart()
   const again = new Client(server.transport())
@@ -199,5 +200,5 @@ test('kubectl delete namespace waits until it is gone, and says so', async (t) =
   await fill(client, 'by-kubectl', 30)
   const { stdout } = await kubectl(server, ['delete', 'namespace', 'by-kubectl', '--timeout=100s'])
   assert.equal(stdout, 'namespace "by-kubectl" deleted\n')
-  await assert.rejects(client.get(namespaces, { name: 'by-kubectl' }), isNotFound)
+  await assert.rejects(client.get(kinds.Namespace, { name: 'by-kubectl' }), isNotFound)
 })

@@ -1,4 +1,5 @@
 /** Nodes that are lost, tainted, emptied and deleted, and the addresses that they get. The clock is the test's own. */
+
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import type { Node } from '../../../src/api/kinds/core/node.ts'
@@ -7,12 +8,12 @@ import { parseRange } from '../../../src/api/model/ip-range.ts'
 import { timestamp } from '../../../src/api/model/object.ts'
 import { vendorOf } from '../../../src/api/model/vendor.ts'
 import { systemClock } from '../../../src/base/time/clock.ts'
+import * as kinds from '../../../src/client/requests/built-in-kinds.ts'
+import { inDomainOf } from '../../../src/client/requests/resource-type.ts'
 import { CidrPool } from '../../../src/cluster/controllers/nodes/cidr-pool.ts'
 import { EvictionRates } from '../../../src/cluster/controllers/nodes/eviction-rates.ts'
-import { leases } from '../../../src/cluster/controllers/nodes/node-lifecycle.ts'
 import { evictingTaints, toleratedMs } from '../../../src/cluster/controllers/nodes/node-taints.ts'
 import { stepFor } from '../../../src/cluster/controllers/nodes/node-ttl.ts'
-import { nodes, pods } from '../../../src/cluster/controllers/workloads/resource-types.ts'
 import { type LoopServer, loopServer } from '../../support/loop-manager.ts'
 import { until } from '../../support/until.ts'
 
@@ -35,17 +36,17 @@ after(async () => {
 })
 afterEach(async () => {
   await server.end()
-  for (const name of await allNodes()) await server.client.delete(nodes, { name })
-  for (const { metadata } of (await server.client.list(pods, { namespace })).items)
-    await server.client.delete(pods, { namespace, name: metadata.name! }, { gracePeriodSeconds: 0 })
+  for (const name of await allNodes()) await server.client.delete(kinds.Node, { name })
+  for (const { metadata } of (await server.client.list(kinds.Pod, { namespace })).items)
+    await server.client.delete(kinds.Pod, { namespace, name: metadata.name! }, { gracePeriodSeconds: 0 })
 })
 
 async function allNodes(): Promise<string[]> {
-  return (await server.client.list(nodes)).items.map(({ metadata }) => metadata.name!)
+  return (await server.client.list(kinds.Node)).items.map(({ metadata }) => metadata.name!)
 }
 
 async function makeNode(name: string, ready: string | undefined = 'True'): Promise<void> {
-  await server.client.create(nodes, { metadata: { name } })
+  await server.client.create(kinds.Node, { metadata: { name } })
   if (ready !== '') await report(name, ready)
 }
 
@@ -54,25 +55,25 @@ async function report(name: string, status: string, more: object[] = []): Promis
   const time = timestamp(clock.now())
   const ready = { type: 'Ready', status, lastHeartbeatTime: time, lastTransitionTime: time }
   const patch = { merge: { status: { conditions: [ready, ...more] } } }
-  await server.client.patch(nodes, { name }, { patch, subresource: 'status' })
+  await server.client.patch(kinds.Node, { name }, { patch, subresource: 'status' })
 }
 
 /** A change of the node that says nothing of its health. */
 async function touch(name: string): Promise<void> {
   const patch = { merge: { metadata: { annotations: { at: String(passedMs) } } } }
-  await server.client.patch(nodes, { name }, { patch })
+  await server.client.patch(kinds.Node, { name }, { patch })
 }
 
 async function makePod(name: string, nodeName: string, more: object = {}): Promise<void> {
   const spec = { nodeName, containers: [{ name: 'c', image: 'i' }], terminationGracePeriodSeconds: 0, ...more }
-  await server.client.create(pods, { metadata: { name, namespace }, spec } as never)
+  await server.client.create(kinds.Pod, { metadata: { name, namespace }, spec } as never)
   const conditions = [{ type: 'Ready', status: 'True' }]
   const patch = { merge: { status: { phase: 'Running', conditions } } }
-  await server.client.patch(pods, { namespace, name }, { patch, subresource: 'status' })
+  await server.client.patch(kinds.Pod, { namespace, name }, { patch, subresource: 'status' })
 }
 
 async function podNames(): Promise<string> {
-  const { items } = await server.client.list(pods, { namespace })
+  const { items } = await server.client.list(kinds.Pod, { namespace })
   return items
     .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
     .map(({ metadata }) => metadata.name)
@@ -88,7 +89,7 @@ const taintsOf = ({ spec }: Node) =>
 
 async function untilTaints(name: string, wanted: string): Promise<Node> {
   return await until(
-    () => server.client.get(nodes, { name }),
+    () => server.client.get(kinds.Node, { name }),
     (node) => taintsOf(node) === wanted,
   )
 }
@@ -103,9 +104,13 @@ test('conditions become taints, and go with them; those of others stay', async (
   ])
   await untilTaints('t-1', 'disk-pressure:NoSchedule')
   const taints = [{ key: 'example.com/own', effect: 'NoSchedule' }]
-  await server.client.patch(nodes, { name: 't-1' }, { patch: { merge: { spec: { unschedulable: true, taints } } } })
+  await server.client.patch(
+    kinds.Node,
+    { name: 't-1' },
+    { patch: { merge: { spec: { unschedulable: true, taints } } } },
+  )
   await untilTaints('t-1', 'disk-pressure:NoSchedule own:NoSchedule unschedulable:NoSchedule')
-  await server.client.patch(nodes, { name: 't-1' }, { patch: { merge: { spec: { unschedulable: null } } } })
+  await server.client.patch(kinds.Node, { name: 't-1' }, { patch: { merge: { spec: { unschedulable: null } } } })
   await report('t-1', 'False')
   const node = await untilTaints('t-1', 'not-ready:NoExecute not-ready:NoSchedule own:NoSchedule')
   assert.ok(evictingTaints(node)[0]?.timeAdded !== undefined)
@@ -122,11 +127,13 @@ test('a node that is not heard of is lost; a Lease that is renewed is enough', a
   const leaseName = { name: 'leased', namespace: 'kube-node-lease' }
   const spec = { holderIdentity: 'leased', renewTime: micro() }
   const kind = { apiVersion: 'coordination.orch.io/v1', kind: 'Lease' }
-  await server.client.create(leases(vendor), { ...kind, metadata: leaseName, spec })
+  await server.client.create(inDomainOf(vendor, kinds.Lease), { ...kind, metadata: leaseName, spec })
   passedMs += 30_000
-  await server.client.patch(leases(vendor), leaseName, { patch: { merge: { spec: { renewTime: micro() } } } })
+  await server.client.patch(inDomainOf(vendor, kinds.Lease), leaseName, {
+    patch: { merge: { spec: { renewTime: micro() } } },
+  })
   // The loop has seen the Lease when it has seen a later change of a node.
-  await server.client.patch(nodes, { name: 'leased' }, { patch: { merge: { spec: { unschedulable: true } } } })
+  await server.client.patch(kinds.Node, { name: 'leased' }, { patch: { merge: { spec: { unschedulable: true } } } })
   await untilTaints('leased', 'unschedulable:NoSchedule')
   passedMs += 11_000
   for (const name of ['silent', 'leased', 'never']) await touch(name)
@@ -135,16 +142,16 @@ test('a node that is not heard of is lost; a Lease that is renewed is enough', a
   assert.deepEqual([ready?.status, ready?.reason], ['Unknown', 'NodeStatusUnknown'])
   await until(podNames, (names) => names === 'kept')
   await until(
-    () => server.client.get(pods, { namespace, name: 'kept' }),
+    () => server.client.get(kinds.Pod, { namespace, name: 'kept' }),
     ({ status }) => status?.conditions?.[0]?.status === 'False',
   )
-  const { status } = await server.client.get(nodes, { name: 'leased' })
+  const { status } = await server.client.get(kinds.Node, { name: 'leased' })
   assert.equal(status?.conditions?.[0]?.status, 'True')
   passedMs += 20_000
   await report('leased', 'True')
   await touch('never')
   const never = await until(
-    () => server.client.get(nodes, { name: 'never' }),
+    () => server.client.get(kinds.Node, { name: 'never' }),
     (node) => (node.status?.conditions ?? []).length > 0,
   )
   assert.equal(never.status?.conditions?.[0]?.reason, 'NodeStatusNeverUpdated')
@@ -160,11 +167,11 @@ test('pods stay on a tainted node for as long as they tolerate it', async () => 
   })
   await makePod('goes', 'e-1')
   const taints = [{ key, effect: 'NoExecute', timeAdded: timestamp(clock.now()) }]
-  await server.client.patch(nodes, { name: 'e-1' }, { patch: { merge: { spec: { taints } } } })
+  await server.client.patch(kinds.Node, { name: 'e-1' }, { patch: { merge: { spec: { taints } } } })
   await until(podNames, (names) => names === 'a-while stays')
   passedMs += 301_000
   const patch = { merge: { metadata: { annotations: { looked: 'at' } } } }
-  await server.client.patch(pods, { namespace, name: 'a-while' }, { patch })
+  await server.client.patch(kinds.Pod, { namespace, name: 'a-while' }, { patch })
   await until(podNames, (names) => names === 'stays')
 })
 
@@ -232,15 +239,15 @@ test('pods of nodes that are gone are deleted after a while, and so are those th
   await makeNode('g-1')
   await makePod('there', 'g-1')
   await makePod('lost', 'nowhere')
-  await server.client.create(pods, {
+  await server.client.create(kinds.Pod, {
     metadata: { name: 'unbound', namespace },
     spec: { containers: [{ name: 'c', image: 'i' }], terminationGracePeriodSeconds: 60 },
   } as never)
-  await server.client.delete(pods, { namespace, name: 'unbound' })
+  await server.client.delete(kinds.Pod, { namespace, name: 'unbound' })
   await until(podNames, (names) => names === 'lost there')
   passedMs += 41_000
   const patch = { merge: { metadata: { labels: { looked: 'at' } } } }
-  await server.client.patch(pods, { namespace, name: 'lost' }, { patch })
+  await server.client.patch(kinds.Pod, { namespace, name: 'lost' }, { patch })
   await until(podNames, (names) => names === 'there')
 })
 
@@ -250,7 +257,7 @@ test('of pods that have ended the oldest go', async () => {
     await makePod(name, 'o-1')
     if (name === 'o-4') continue
     const patch = { merge: { status: { phase: 'Succeeded' } } }
-    await server.client.patch(pods, { namespace, name }, { patch, subresource: 'status' })
+    await server.client.patch(kinds.Pod, { namespace, name }, { patch, subresource: 'status' })
   }
   server.run(['podgc'], { clock, options: { maxEndedPods: 1 } })
   await until(podNames, (names) => names === 'o-3 o-4')
@@ -261,20 +268,21 @@ test('every node gets a range of its own, and none that Services or others have'
     ranges: [parseRange('10.244.0.0/22')!, parseRange('fd00::/62')!],
     ...{ ipv4Bits: 24, ipv6Bits: 64, services: [parseRange('10.244.0.0/25')!] },
   }
-  await server.client.create(nodes, {
+  await server.client.create(kinds.Node, {
     metadata: { name: 'r-0' },
     spec: { podCIDR: '10.244.2.0/24', podCIDRs: ['10.244.2.0/24', 'fd00:0:0:1::/64'] },
   })
   server.run(['nodeipam'], { options: { podRanges } })
   for (const name of ['r-1', 'r-2', 'r-3']) await makeNode(name, '')
-  const ranges = async () => (await server.client.list(nodes)).items.flatMap(({ spec }) => spec?.podCIDRs?.join() ?? [])
+  const ranges = async () =>
+    (await server.client.list(kinds.Node)).items.flatMap(({ spec }) => spec?.podCIDRs?.join() ?? [])
   const found = await until(ranges, (all) => all.length === 3)
   assert.deepEqual(found.sort(), [
     '10.244.1.0/24,fd00::/64',
     '10.244.2.0/24,fd00:0:0:1::/64',
     '10.244.3.0/24,fd00:0:0:2::/64',
   ])
-  await server.client.delete(nodes, { name: 'r-0' })
+  await server.client.delete(kinds.Node, { name: 'r-0' })
   await until(ranges, (all) => all.length === 3 && all.some((each) => each.startsWith('10.244.2.0/24')))
 })
 
@@ -295,7 +303,7 @@ test('nodes are told a longer time the more of them there are', async () => {
   server.run(['ttl'])
   await makeNode('ttl-1', '')
   await until(
-    () => server.client.get(nodes, { name: 'ttl-1' }),
+    () => server.client.get(kinds.Node, { name: 'ttl-1' }),
     ({ metadata }) => metadata.annotations?.['node.alpha.orch.io/ttl'] === '0',
   )
 })

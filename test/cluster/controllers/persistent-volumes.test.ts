@@ -1,4 +1,5 @@
 /** Claims and volumes: which binds to which, their phases, what becomes of volumes, and those that are made for claims. */
+
 import assert from 'node:assert/strict'
 import {
   existsSync,
@@ -17,11 +18,10 @@ import type { PersistentVolumeClaim } from '../../../src/api/kinds/core/persiste
 import type { Pod } from '../../../src/api/kinds/core/pod.ts'
 import type { ApiObject } from '../../../src/api/model/object.ts'
 import { systemClock } from '../../../src/base/time/clock.ts'
+import * as kinds from '../../../src/client/requests/built-in-kinds.ts'
 import type { ResourceType } from '../../../src/client/requests/resource-type.ts'
 import { isNotFound } from '../../../src/client/requests/status-error.ts'
 import type { Transport } from '../../../src/client/requests/transport.ts'
-import { pods } from '../../../src/cluster/controllers/ephemeral-volume.ts'
-import { claims, volumes } from '../../../src/cluster/controllers/storage-protection.ts'
 import { holdRequests } from '../../support/held-requests.ts'
 import { type LoopServer, loopServer } from '../../support/loop-manager.ts'
 import { until, untilTrue } from '../../support/until.ts'
@@ -78,7 +78,7 @@ async function makeVolume(
     hostPath: { path: `/x/${name}` },
   }
   const object = { apiVersion: 'v1', kind: 'PersistentVolume', metadata: { name, labels }, spec: { ...own, ...spec } }
-  return await server.client.create(volumes, object as PersistentVolume)
+  return await server.client.create(kinds.PersistentVolume, object as PersistentVolume)
 }
 
 async function makeClaim(
@@ -92,7 +92,7 @@ async function makeClaim(
     metadata: { name, namespace, annotations },
     spec: { ...own, ...spec },
   }
-  return await server.client.create(claims, object as PersistentVolumeClaim)
+  return await server.client.create(kinds.PersistentVolumeClaim, object as PersistentVolumeClaim)
 }
 
 async function makeClass(name: string, more: object = {}): Promise<void> {
@@ -105,12 +105,13 @@ async function makeClass(name: string, more: object = {}): Promise<void> {
   await server.client.create(classes, { ...object, ...more })
 }
 
-const claim = (name: string) => server.client.get(claims, { namespace, name })
-const volume = (name: string) => server.client.get(volumes, { name })
+const claim = (name: string) => server.client.get(kinds.PersistentVolumeClaim, { namespace, name })
+const volume = (name: string) => server.client.get(kinds.PersistentVolume, { name })
 
 async function claimIn(phase: string, name: string): Promise<PersistentVolumeClaim> {
   const find = async () =>
-    (await server.client.list(claims, { namespace, fieldSelector: `metadata.name=${name}` })).items[0]
+    (await server.client.list(kinds.PersistentVolumeClaim, { namespace, fieldSelector: `metadata.name=${name}` }))
+      .items[0]
   return (await until(find, (found) => found?.status?.phase === phase))!
 }
 
@@ -198,7 +199,7 @@ test('phases: Released with Retain; Failed where nobody can delete it; a claim t
     await makeVolume(name, { spec: { persistentVolumeReclaimPolicy: policy } })
     await makeClaim(name, { spec: { volumeName: name } })
     await claimIn('Bound', name)
-    await server.client.delete(claims, { namespace, name })
+    await server.client.delete(kinds.PersistentVolumeClaim, { namespace, name })
   }
   await volumeIn('Released', 'p-keep')
   await volumeIn('Failed', 'p-fail')
@@ -207,8 +208,12 @@ test('phases: Released with Retain; Failed where nobody can delete it; a claim t
   await makeClaim('p-lost', { spec: { volumeName: 'p-lost' } })
   await claimIn('Bound', 'p-lost')
   await volumeIn('Bound', 'p-lost')
-  await server.client.delete(volumes, { name: 'p-lost' })
-  await server.client.patch(volumes, { name: 'p-lost' }, { patch: { merge: { metadata: { finalizers: null } } } })
+  await server.client.delete(kinds.PersistentVolume, { name: 'p-lost' })
+  await server.client.patch(
+    kinds.PersistentVolume,
+    { name: 'p-lost' },
+    { patch: { merge: { metadata: { finalizers: null } } } },
+  )
   await claimIn('Lost', 'p-lost')
   await eventOf('p-lost', 'ClaimLost')
 })
@@ -251,9 +256,9 @@ test('the provisioner: a directory of mode 0700, bound, removed with its claim a
   writeFileSync(join(outside, 'precious'), 'kept')
   symlinkSync(outside, join(path, 'link'))
   await eventOf('d', 'ProvisioningSucceeded')
-  await server.client.delete(claims, { namespace, name: 'd' })
-  await gone(claims, 'd')
-  await gone(volumes, `pvc-${metadata.uid}`)
+  await server.client.delete(kinds.PersistentVolumeClaim, { namespace, name: 'd' })
+  await gone(kinds.PersistentVolumeClaim, 'd')
+  await gone(kinds.PersistentVolume, `pvc-${metadata.uid}`)
   assert.equal(existsSync(path), false)
   assert.deepEqual(readdirSync(outside), ['precious'])
   await untilTrue(async () => readdirSync(root).length === 0)
@@ -268,11 +273,11 @@ async function abandonedVolume(name: string): Promise<{ volume: string; file: st
   writeFileSync(file, 'precious')
   await server.end()
   await server.client.patch(
-    claims,
+    kinds.PersistentVolumeClaim,
     { namespace, name },
     { patch: { merge: { metadata: { uid: metadata.uid, finalizers: null } } } },
   )
-  await server.client.delete(claims, { namespace, name })
+  await server.client.delete(kinds.PersistentVolumeClaim, { namespace, name })
   return { volume: spec!.volumeName!, file }
 }
 
@@ -287,13 +292,13 @@ test('the provisioner removes no data by an outdated copy of a volume', async ()
   const { firstPass } = server.run(['host-path-provisioner'], { options: { volumeDirectory: root }, ...wire })
   await untilTrue(async () => lists.count > 0)
   const patch = { merge: { spec: { persistentVolumeReclaimPolicy: 'Retain' } } }
-  await server.client.patch(volumes, { name }, { patch })
+  await server.client.patch(kinds.PersistentVolume, { name }, { patch })
   lists.release()
   await firstPass
   assert.ok(existsSync(file))
   watches.release()
   await server.client.patch(
-    volumes,
+    kinds.PersistentVolume,
     { name },
     { patch: { merge: { spec: { persistentVolumeReclaimPolicy: 'Delete' } } } },
   )
@@ -316,7 +321,7 @@ test('the provisioner does not take a directory of another machine for one that 
   rmdirSync(root)
   renameSync(away, root)
   begin()
-  await gone(volumes, name)
+  await gone(kinds.PersistentVolume, name)
   assert.equal(existsSync(file), false)
 })
 
@@ -330,7 +335,7 @@ test('the provisioner removes nothing that it did not make, and one volume that 
   const stranger = join(server.directory, 'stranger')
   mkdirSync(stranger)
   const name = `pvc-${'0'.repeat(8)}-0000-0000-0000-${'0'.repeat(12)}`
-  await server.client.create(volumes, {
+  await server.client.create(kinds.PersistentVolume, {
     apiVersion: 'v1',
     kind: 'PersistentVolume',
     metadata: { name, annotations: { 'pv.orch.io/provisioned-by': 'orch.io/host-path' } },
@@ -341,12 +346,12 @@ test('the provisioner removes nothing that it did not make, and one volume that 
     },
   } as PersistentVolume)
   await volumeIn('Failed', name)
-  await server.client.delete(claims, { namespace, name: 's' })
-  await gone(volumes, spec!.volumeName!)
+  await server.client.delete(kinds.PersistentVolumeClaim, { namespace, name: 's' })
+  await gone(kinds.PersistentVolume, spec!.volumeName!)
   assert.ok(existsSync(stranger))
   assert.ok(metadata.uid)
-  await server.client.delete(claims, { namespace, name: 's-other' })
-  await gone(claims, 's-other')
+  await server.client.delete(kinds.PersistentVolumeClaim, { namespace, name: 's-other' })
+  await gone(kinds.PersistentVolumeClaim, 's-other')
 })
 
 test('a claim that waits for its first Pod gets its volume on the node that was selected, within the topologies', async () => {
@@ -374,14 +379,14 @@ test('a claim that waits for its first Pod gets its volume on the node that was 
       volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'w' } }],
     },
   }
-  await server.client.create(pods, pod as Pod)
+  await server.client.create(kinds.Pod, pod as Pod)
   const waits = await eventOf('w', 'WaitForPodScheduled')
   assert.equal((waits as ApiObject & { message: string }).message, 'waiting for pod first to be scheduled')
-  await server.client.delete(pods, { namespace, name: 'first' })
+  await server.client.delete(kinds.Pod, { namespace, name: 'first' })
   assert.equal((await claim('w')).status?.phase, 'Pending')
   const select = (name: string, to: string) =>
     server.client.patch(
-      claims,
+      kinds.PersistentVolumeClaim,
       { namespace, name },
       { patch: { merge: { metadata: { annotations: { 'volume.orch.io/selected-node': to } } } } },
     )
@@ -462,7 +467,7 @@ test('an ephemeral volume: its claim has the spec of the template, is owned by i
     },
   })
   await makeClaim('q-taken')
-  await server.client.create(pods, pod('q', 'taken', 'free') as never)
+  await server.client.create(kinds.Pod, pod('q', 'taken', 'free') as never)
   assert.match(
     String((await eventOf('q', 'FailedBinding')).message),
     /ephemeral volume taken: .*not created for the pod/,
@@ -473,9 +478,9 @@ test('an ephemeral volume: its claim has the spec of the template, is owned by i
   assert.deepEqual(made.metadata.labels, { a: 'b' })
   const { volumeName, volumeMode, ...own } = made.spec ?? {}
   assert.deepEqual(own, spec)
-  await server.client.delete(pods, { namespace, name: 'q' }, { gracePeriodSeconds: 0 })
-  await gone(claims, 'q-free')
-  await gone(volumes, volumeName!)
+  await server.client.delete(kinds.Pod, { namespace, name: 'q' }, { gracePeriodSeconds: 0 })
+  await gone(kinds.PersistentVolumeClaim, 'q-free')
+  await gone(kinds.PersistentVolume, volumeName!)
   assert.equal(volumeMode, 'Filesystem')
   assert.ok(await claim('q-taken'))
 })
@@ -501,8 +506,8 @@ test('a manager that ends after any of its writes is finished by the next', asyn
     const { spec, metadata } = await isBound
     assert.equal(spec?.volumeName, `pvc-${metadata.uid}`)
     await volumeIn('Bound', spec!.volumeName!)
-    await server.client.delete(claims, { namespace, name })
-    await gone(volumes, spec!.volumeName!)
+    await server.client.delete(kinds.PersistentVolumeClaim, { namespace, name })
+    await gone(kinds.PersistentVolume, spec!.volumeName!)
     await server.end()
   }
 })
@@ -512,22 +517,22 @@ test('a claim that is deleted before it is told its volume leaves the volume fre
   begin((send) => async (request) => {
     if (!isTold && request.method === 'PUT' && request.path.endsWith('/persistentvolumeclaims/hasty')) {
       isTold = true
-      await server.client.delete(claims, { namespace, name: 'hasty' })
-      await gone(claims, 'hasty')
+      await server.client.delete(kinds.PersistentVolumeClaim, { namespace, name: 'hasty' })
+      await gone(kinds.PersistentVolumeClaim, 'hasty')
     }
     return await send(request)
   })
   await makeVolume('held', { className: 'hasty' })
   await makeClaim('hasty', { className: 'hasty' })
   await volumeIn('Released', 'held')
-  await server.client.delete(volumes, { name: 'held' })
-  await gone(volumes, 'held')
+  await server.client.delete(kinds.PersistentVolume, { name: 'held' })
+  await gone(kinds.PersistentVolume, 'held')
 })
 
 test('a claim that asks for more gets it: a volume of our own grows, others are left to their controllers', async () => {
   const grow = (name: string) =>
     server.client.patch(
-      claims,
+      kinds.PersistentVolumeClaim,
       { namespace, name },
       { patch: { merge: { spec: { resources: { requests: { storage: '5Gi' } } } } } },
     )

@@ -1,9 +1,10 @@
 /** ReplicaSets and ReplicationControllers: the right number of pods, adopted and released, created once, deleted in order. */
+
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import type { ReplicaSet } from '../../../src/api/kinds/apps/replica-set.ts'
+import * as kinds from '../../../src/client/requests/built-in-kinds.ts'
 import type { ResourceType } from '../../../src/client/requests/resource-type.ts'
-import { pods, replicaSets, replicationControllers } from '../../../src/cluster/controllers/workloads/resource-types.ts'
 import { long } from '../../support/long.ts'
 import { deaths, type LoopServer, loopServer } from '../../support/loop-manager.ts'
 import { until, untilTrue } from '../../support/until.ts'
@@ -34,11 +35,11 @@ afterEach(async () => {
 
 async function makeSet(app: string, replicas: number, more: object = {}): Promise<ReplicaSet> {
   const spec = { replicas, selector: selector(app), template: template(app), ...more }
-  return await server.client.create(replicaSets, { metadata: { name: app, namespace }, spec })
+  return await server.client.create(kinds.ReplicaSet, { metadata: { name: app, namespace }, spec })
 }
 
 async function scale(app: string, replicas: number): Promise<void> {
-  await server.client.patch(replicaSets, { namespace, name: app }, { patch: { merge: { spec: { replicas } } } })
+  await server.client.patch(kinds.ReplicaSet, { namespace, name: app }, { patch: { merge: { spec: { replicas } } } })
 }
 
 const namesOf = (all: readonly { metadata: { name?: string } }[]) =>
@@ -55,7 +56,7 @@ test('pods are created and deleted, and counted in the status', async () => {
     assert.deepEqual(metadata.ownerReferences, [{ ...owner, controller: true, blockOwnerDeletion: true }])
   }
   await setReady(server.client, made[0]!)
-  const told = await untilObject(server.client, replicaSets, {
+  const told = await untilObject(server.client, kinds.ReplicaSet, {
     name: 'counted',
     wanted: ({ status }) => status?.readyReplicas === 1,
   })
@@ -64,7 +65,7 @@ test('pods are created and deleted, and counted in the status', async () => {
   // What is ready stays; of the others the cheaper one goes.
   const annotations = { 'controller.orch.io/pod-deletion-cost': '-1' }
   const patch = { merge: { metadata: { annotations } } }
-  await server.client.patch(pods, { namespace, name: made[2]!.metadata.name! }, { patch })
+  await server.client.patch(kinds.Pod, { namespace, name: made[2]!.metadata.name! }, { patch })
   await scale('counted', 2)
   assert.deepEqual(namesOf(await untilPods(server.client, 'counted', 2)), namesOf(made.slice(0, 2)))
   await scale('counted', 0)
@@ -74,7 +75,7 @@ test('pods are created and deleted, and counted in the status', async () => {
 test('a pod of another namespace that names the set as its controller is none of its pods', async () => {
   const { apiVersion, kind, metadata } = await makeSet('copied', 1)
   const owner = { apiVersion, kind, name: 'copied', uid: metadata.uid!, controller: true }
-  await server.client.create(pods, {
+  await server.client.create(kinds.Pod, {
     metadata: { name: 'foreign', namespace: 'kube-system', labels: { app: 'copied' }, ownerReferences: [owner] },
     spec: template('copied').spec,
   } as never)
@@ -82,36 +83,39 @@ test('a pod of another namespace that names the set as its controller is none of
   await untilPods(server.client, 'copied', 1)
   await scale('copied', 0)
   await untilPods(server.client, 'copied', 0)
-  await server.client.get(pods, { namespace: 'kube-system', name: 'foreign' })
+  await server.client.get(kinds.Pod, { namespace: 'kube-system', name: 'foreign' })
 })
 
 test('what ends or is deleted is replaced', async () => {
   server.run(['replicaset'])
   await makeSet('replaced', 2)
   const [first, second] = await untilPods(server.client, 'replaced', 2)
-  await server.client.delete(pods, { namespace, name: first!.metadata.name! })
+  await server.client.delete(kinds.Pod, { namespace, name: first!.metadata.name! })
   const patch = { merge: { status: { phase: 'Failed' } } }
-  await server.client.patch(pods, { namespace, name: second!.metadata.name! }, { patch, subresource: 'status' })
+  await server.client.patch(kinds.Pod, { namespace, name: second!.metadata.name! }, { patch, subresource: 'status' })
   await untilPods(server.client, 'replaced', 3)
-  await untilObject(server.client, replicaSets, { name: 'replaced', wanted: ({ status }) => status?.replicas === 2 })
+  await untilObject(server.client, kinds.ReplicaSet, {
+    name: 'replaced',
+    wanted: ({ status }) => status?.replicas === 2,
+  })
 })
 
 test('orphans are adopted; what is no longer selected is released and replaced', async () => {
   const orphan = { metadata: { name: 'orphan', namespace, labels: { app: 'adopting' } }, spec: template('x').spec }
-  await server.client.create(pods, orphan)
+  await server.client.create(kinds.Pod, orphan)
   server.run(['replicaset'])
   const set = await makeSet('adopting', 1)
   await untilTrue(async () => namesOf(await podsOf(server.client, set)).includes('orphan'))
   assert.equal((await untilPods(server.client, 'adopting', 1)).length, 1)
   const patch = { merge: { metadata: { labels: { app: 'other' } } } }
-  await server.client.patch(pods, { namespace, name: 'orphan' }, { patch })
+  await server.client.patch(kinds.Pod, { namespace, name: 'orphan' }, { patch })
   await untilPods(server.client, 'adopting', 1)
   await untilTrue(async () => {
-    const { metadata } = await server.client.get(pods, { namespace, name: 'orphan' })
+    const { metadata } = await server.client.get(kinds.Pod, { namespace, name: 'orphan' })
     return metadata.ownerReferences === undefined
   })
   // One that is surplus is adopted, and then deleted as any other.
-  await server.client.create(pods, { ...orphan, metadata: { ...orphan.metadata, name: 'late' } })
+  await server.client.create(kinds.Pod, { ...orphan, metadata: { ...orphan.metadata, name: 'late' } })
   await untilPods(server.client, 'adopting', 1)
 })
 
@@ -136,9 +140,9 @@ test('a full quota is told in an Event and a condition, and tried seldom', async
     ({ status }) => (status as { used?: object } | undefined)?.used !== undefined,
   )
   const spec = { replicas: 500, selector: selector('many'), template: template('many') }
-  await client.create(replicaSets, { metadata: { name: 'many', namespace: where }, spec })
+  await client.create(kinds.ReplicaSet, { metadata: { name: 'many', namespace: where }, spec })
   const told = await until(
-    async () => await client.get(replicaSets, { namespace: where, name: 'many' }),
+    async () => await client.get(kinds.ReplicaSet, { namespace: where, name: 'many' }),
     ({ status }) => status?.replicas === 2 && (status.conditions ?? []).length === 1,
   )
   const [condition] = told.status!.conditions!
@@ -149,10 +153,14 @@ test('a full quota is told in an Event and a condition, and tried seldom', async
     (await client.list(events, { namespace: where })).items.some(({ reason }) => reason === 'FailedCreate'),
   )
   assert.ok(attempts < 30, `${attempts} attempts`)
-  await client.patch(replicaSets, { namespace: where, name: 'many' }, { patch: { merge: { spec: { replicas: 5 } } } })
+  await client.patch(
+    kinds.ReplicaSet,
+    { namespace: where, name: 'many' },
+    { patch: { merge: { spec: { replicas: 5 } } } },
+  )
   await client.delete(quotas, { namespace: where, name: 'q' })
   const healed = await until(
-    async () => await client.get(replicaSets, { namespace: where, name: 'many' }),
+    async () => await client.get(kinds.ReplicaSet, { namespace: where, name: 'many' }),
     ({ status }) => status?.replicas === 5 && status.conditions === undefined,
   )
   assert.equal(healed.status?.fullyLabeledReplicas, 5)
@@ -169,7 +177,7 @@ test('nothing is created or deleted twice while the watch lags behind', async ()
       }),
   })
   await makeSet('slow', 0)
-  await untilObject(server.client, replicaSets, {
+  await untilObject(server.client, kinds.ReplicaSet, {
     name: 'slow',
     wanted: ({ status }) => status?.observedGeneration === 1,
   })
@@ -179,14 +187,14 @@ test('nothing is created or deleted twice while the watch lags behind', async ()
   // Each change of the set is a step that sees none of the pods.
   for (const n of ['1', '2', '3']) {
     const patch = { merge: { spec: { minReadySeconds: Number(n) } } }
-    const { metadata } = await server.client.patch(replicaSets, { namespace, name: 'slow' }, { patch })
-    await untilObject(server.client, replicaSets, {
+    const { metadata } = await server.client.patch(kinds.ReplicaSet, { namespace, name: 'slow' }, { patch })
+    await untilObject(server.client, kinds.ReplicaSet, {
       name: 'slow',
       wanted: ({ status }) => status?.observedGeneration === metadata.generation,
     })
   }
   lag.open()
-  await untilObject(server.client, replicaSets, { name: 'slow', wanted: ({ status }) => status?.replicas === 3 })
+  await untilObject(server.client, kinds.ReplicaSet, { name: 'slow', wanted: ({ status }) => status?.replicas === 3 })
   assert.deepEqual(writes, ['POST', 'POST', 'POST'])
   lag.close()
   await scale('slow', 1)
@@ -206,7 +214,7 @@ test('a manager that is killed at any write is followed by one that finishes', a
     await (first as unknown as { killed: Promise<void> }).killed
     await server.end()
     server.run(['replicaset'])
-    await untilObject(server.client, replicaSets, { name: app, wanted: ({ status }) => status?.replicas === 3 })
+    await untilObject(server.client, kinds.ReplicaSet, { name: app, wanted: ({ status }) => status?.replicas === 3 })
     assert.equal((await untilPods(server.client, app, 3)).length, 3)
     await server.end()
   }
@@ -218,7 +226,7 @@ test('pods count as available when they have been ready for long enough', async 
   await makeSet('patient', 1, { minReadySeconds: 30 })
   const [made] = await untilPods(server.client, 'patient', 1)
   await setReady(server.client, made!, now)
-  const ready = await untilObject(server.client, replicaSets, {
+  const ready = await untilObject(server.client, kinds.ReplicaSet, {
     name: 'patient',
     wanted: ({ status }) => status?.readyReplicas === 1,
   })
@@ -226,11 +234,11 @@ test('pods count as available when they have been ready for long enough', async 
   now += 30_000
   await scale('patient', 1)
   await server.client.patch(
-    replicaSets,
+    kinds.ReplicaSet,
     { namespace, name: 'patient' },
     { patch: { merge: { metadata: { labels: { looked: 'again' } } } } },
   )
-  await untilObject(server.client, replicaSets, {
+  await untilObject(server.client, kinds.ReplicaSet, {
     name: 'patient',
     wanted: ({ status }) => status?.availableReplicas === 1,
   })
@@ -239,10 +247,10 @@ test('pods count as available when they have been ready for long enough', async 
 test('a ReplicationController does the same', async () => {
   server.run(['replicationcontroller'])
   const spec = { replicas: 2, selector: { app: 'older' }, template: template('older') }
-  const made = await server.client.create(replicationControllers, { metadata: { name: 'older', namespace }, spec })
+  const made = await server.client.create(kinds.ReplicationController, { metadata: { name: 'older', namespace }, spec })
   await untilPods(server.client, 'older', 2)
   assert.equal((await podsOf(server.client, made)).length, 2)
-  await untilObject(server.client, replicationControllers, {
+  await untilObject(server.client, kinds.ReplicationController, {
     name: 'older',
     wanted: ({ status }) => status?.replicas === 2 && status.observedGeneration === 1,
   })

@@ -1,15 +1,13 @@
 /** The loop of quotas: what is wanted is enforced, what is there is counted, and what is wrong is counted anew. */
+
 import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { vendorOf } from '../../../src/api/model/vendor.ts'
 import { Informer } from '../../../src/client/informers/informer.ts'
+import * as kinds from '../../../src/client/requests/built-in-kinds.ts'
 import { Client } from '../../../src/client/requests/client.ts'
-import {
-  type ResourceQuotaLoopParts,
-  resourceQuotaLoop,
-  resourceQuotas,
-} from '../../../src/cluster/controllers/resource-quota.ts'
+import { type ResourceQuotaLoopParts, resourceQuotaLoop } from '../../../src/cluster/controllers/resource-quota.ts'
 import { serve, serveUp } from '../../support/in-process.ts'
 
 const client = (await serveUp({ after }, ['--resource-quota-sync-period=1s'])).client()
@@ -103,7 +101,7 @@ async function openLoop(t: TestContext, parts: Partial<ResourceQuotaLoopParts> =
   t.after(() => stop.abort())
   const server = await serve(t)
   const own = new Client(server.transport())
-  const informer = new Informer(own, resourceQuotas, { onError: () => {} })
+  const informer = new Informer(own, kinds.ResourceQuota, { onError: () => {} })
   void informer.run(stop.signal)
   await informer.synced
   let now = 0

@@ -2,12 +2,13 @@
  * Control loops that delete objects while etcd is restored from a backup under their server. A restore brings deleted
  * objects back with their old UIDs, and undoes deletions that were under way. No loop may act on what it saw before.
  */
+
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { ApiObject, OwnerReference } from '../../../src/api/model/object.ts'
+import * as kinds from '../../../src/client/requests/built-in-kinds.ts'
 import type { Client, DeleteOptions } from '../../../src/client/requests/client.ts'
 import { isNotFound } from '../../../src/client/requests/status-error.ts'
-import { namespaces } from '../../../src/cluster/controllers/namespace.ts'
 import { type Cluster, startEtcd } from '../../support/etcd.ts'
 import { holdRequests } from '../../support/held-requests.ts'
 import { openLoopServer } from '../../support/loop-manager.ts'
@@ -79,25 +80,25 @@ test('a namespace whose deletion a restore has undone keeps its objects', { time
   const deletions = wire.hold(({ method, path }) => method === 'DELETE' && path.includes('/doomed/configmaps'))
   const manager = start(['namespace'], wire)
   const name = 'doomed'
-  await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+  await client.create(kinds.Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
   await client.create(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'kept', namespace: name } })
   await cluster.save()
   await untilTrue(() => answers(client))
-  await client.delete(namespaces, { name })
+  await client.delete(kinds.Namespace, { name })
   // The loop has read that the namespace is being deleted, and sends the deletion of its objects.
   await untilTrue(async () => deletions.count > 0)
   await cluster.restore()
   await untilTrue(() => answers(client))
   deletions.release()
-  await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'later' } })
-  await client.delete(namespaces, { name: 'later' })
+  await client.create(kinds.Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'later' } })
+  await client.delete(kinds.Namespace, { name: 'later' })
   await until(
-    async () => (await client.list(namespaces)).items,
+    async () => (await client.list(kinds.Namespace)).items,
     (items) => !items.some(({ metadata }) => metadata.name === 'later'),
     60_000,
   )
   await manager.stop()
-  assert.equal((await client.get(namespaces, { name })).metadata.deletionTimestamp, undefined)
+  assert.equal((await client.get(kinds.Namespace, { name })).metadata.deletionTimestamp, undefined)
   const { items } = await client.list(configMaps, { namespace: name })
   assert.deepEqual(
     items.map(({ metadata }) => [metadata.name, metadata.deletionTimestamp]),

@@ -1,9 +1,9 @@
 /** Every namespace has the CA of the server in a ConfigMap, whatever happens to it. */
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import * as kinds from '../../../src/client/requests/built-in-kinds.ts'
 import { isNotFound } from '../../../src/client/requests/status-error.ts'
-import { configMaps } from '../../../src/cluster/controllers/bootstrap-signer.ts'
-import { namespaces } from '../../../src/cluster/controllers/namespace.ts'
 import { deaths, openLoopServer } from '../../support/loop-manager.ts'
 import { until } from '../../support/until.ts'
 
@@ -13,9 +13,9 @@ test('root CA', async (t) => {
   const { client, start } = await openLoopServer(t)
   const options = { rootAuthority: () => 'the CA' }
   const makeNamespace = (namespace: string) =>
-    client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
+    client.create(kinds.Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
   const held = (namespace: string) =>
-    client.get(configMaps, { namespace, name }).then(
+    client.get(kinds.ConfigMap, { namespace, name }).then(
       ({ data }) => JSON.stringify(data),
       (error: unknown) => {
         if (isNotFound(error)) return ''
@@ -44,7 +44,7 @@ test('root CA', async (t) => {
       for (const namespace of ['default', 'kube-system', 'kube-public']) await published(namespace)
       await next.stop()
       for (const namespace of ['default', 'kube-system', 'kube-public'])
-        await client.delete(configMaps, { namespace, name })
+        await client.delete(kinds.ConfigMap, { namespace, name })
     }
   })
 
@@ -53,14 +53,14 @@ test('root CA', async (t) => {
     const manager = start(['root-ca-cert-publisher'], { options: { rootAuthority: () => ca.text } })
     await makeNamespace('going')
     await published('going')
-    await client.delete(namespaces, { name: 'going' })
-    await client.delete(configMaps, { namespace: 'going', name })
+    await client.delete(kinds.Namespace, { name: 'going' })
+    await client.delete(kinds.ConfigMap, { namespace: 'going', name })
     await makeNamespace('a')
     await published('a')
-    const found = await client.get(configMaps, { namespace: 'a', name })
-    await client.update(configMaps, { ...found, data: { 'ca.crt': 'forged', more: 'x' } })
+    const found = await client.get(kinds.ConfigMap, { namespace: 'a', name })
+    await client.update(kinds.ConfigMap, { ...found, data: { 'ca.crt': 'forged', more: 'x' } })
     await published('a')
-    await client.delete(configMaps, { namespace: 'a', name })
+    await client.delete(kinds.ConfigMap, { namespace: 'a', name })
     await published('a')
     assert.equal(await held('going'), '')
     await manager.stop()

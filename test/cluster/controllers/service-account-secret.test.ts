@@ -2,6 +2,7 @@
  * Tokens that are kept in secrets, in a real `orch up`: the loop fills such a secret, the token lets its account in, and
  * all of it goes with the account.
  */
+
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,9 +10,9 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { vendorOf } from '../../../src/api/model/vendor.ts'
 import { Informer } from '../../../src/client/informers/informer.ts'
+import * as kinds from '../../../src/client/requests/built-in-kinds.ts'
 import { Client } from '../../../src/client/requests/client.ts'
-import { serviceAccounts } from '../../../src/cluster/controllers/service-account.ts'
-import { secrets, tokenSecretLoop } from '../../../src/cluster/controllers/service-account-secret.ts'
+import { tokenSecretLoop } from '../../../src/cluster/controllers/service-account-secret.ts'
 import { type Restartable, serve, serveUp } from '../../support/in-process.ts'
 import { eventOf } from '../../support/resource-types.ts'
 
@@ -24,13 +25,13 @@ test('tokens in secrets', async (t) => {
   const admin = server.client()
 
   const makeAccount = (name: string) =>
-    client.create(serviceAccounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { namespace, name } })
+    client.create(kinds.ServiceAccount, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { namespace, name } })
   const makeSecret = (name: string, account: string) => {
     const metadata = { namespace, name, annotations: { 'orch.io/service-account.name': account } }
-    return client.create(secrets, { apiVersion: 'v1', kind: 'Secret', metadata, type })
+    return client.create(kinds.Secret, { apiVersion: 'v1', kind: 'Secret', metadata, type })
   }
   const filled = async (name: string) => {
-    const event = await eventOf(client, secrets, {
+    const event = await eventOf(client, kinds.Secret, {
       name: { namespace, name },
       fits: (each) => each.type !== 'BOOKMARK' && Boolean(each.object.data?.token),
     })
@@ -60,23 +61,27 @@ test('tokens in secrets', async (t) => {
     const used = server.client(textOf(secret.data, 'token'))
     assert.equal((await used.get('/api')).status, 200)
     const other = { ...secret.data, token: Buffer.from('another').toString('base64') }
-    await client.update(secrets, { ...secret, data: other })
+    await client.update(kinds.Secret, { ...secret, data: other })
     assert.equal((await used.get('/api')).status, 401)
-    const now = await client.get(secrets, { namespace, name: 'brief' })
-    await client.update(secrets, { ...now, data: secret.data! })
+    const now = await client.get(kinds.Secret, { namespace, name: 'brief' })
+    await client.update(kinds.Secret, { ...now, data: secret.data! })
     assert.equal((await used.get('/api')).status, 200)
-    await client.delete(secrets, { namespace, name: 'brief' })
+    await client.delete(kinds.Secret, { namespace, name: 'brief' })
     assert.equal((await used.get('/api')).status, 401)
   })
 
   await t.test('secrets go with their account, and one of nobody goes at once', async () => {
-    const kept = await client.get(secrets, { namespace, name: 'kept-token' })
+    const kept = await client.get(kinds.Secret, { namespace, name: 'kept-token' })
     const used = server.client(textOf(kept.data, 'token'))
     assert.equal((await used.get('/api')).status, 200)
-    await client.delete(serviceAccounts, { namespace, name: 'kept' })
+    await client.delete(kinds.ServiceAccount, { namespace, name: 'kept' })
     assert.equal((await used.get('/api')).status, 401)
     const gone = (name: string, resourceVersion: string) =>
-      eventOf(client, secrets, { name: { namespace, name }, resourceVersion, fits: (each) => each.type === 'DELETED' })
+      eventOf(client, kinds.Secret, {
+        name: { namespace, name },
+        resourceVersion,
+        fits: (each) => each.type === 'DELETED',
+      })
     await gone('kept-token', kept.metadata.resourceVersion!)
     const { metadata } = await makeSecret('nobodys', 'nobody')
     await gone('nobodys', metadata.resourceVersion!)
@@ -86,7 +91,7 @@ test('tokens in secrets', async (t) => {
   await t.test('a secret of another account of the same name goes too', async () => {
     const { metadata } = await makeAccount('again')
     const annotations = { 'orch.io/service-account.name': 'again', 'orch.io/service-account.uid': 'former' }
-    const made = await client.create(secrets, {
+    const made = await client.create(kinds.Secret, {
       apiVersion: 'v1',
       kind: 'Secret',
       metadata: { namespace, name: 'former', annotations },
@@ -94,8 +99,8 @@ test('tokens in secrets', async (t) => {
     })
     const resourceVersion = made.metadata.resourceVersion!
     const name = { namespace, name: 'former' }
-    await eventOf(client, secrets, { name, resourceVersion, fits: (each) => each.type === 'DELETED' })
-    assert.equal((await client.get(serviceAccounts, { namespace, name: 'again' })).metadata.uid, metadata.uid)
+    await eventOf(client, kinds.Secret, { name, resourceVersion, fits: (each) => each.type === 'DELETED' })
+    assert.equal((await client.get(kinds.ServiceAccount, { namespace, name: 'again' })).metadata.uid, metadata.uid)
   })
 
   await t.test('a secret goes that names an account as none can be called', async () => {
@@ -103,7 +108,7 @@ test('tokens in secrets', async (t) => {
       const { metadata } = await makeSecret(`odd-${i}`, account)
       const name = { namespace, name: `odd-${i}` }
       const resourceVersion = metadata.resourceVersion!
-      await eventOf(client, secrets, { name, resourceVersion, fits: (each) => each.type === 'DELETED' })
+      await eventOf(client, kinds.Secret, { name, resourceVersion, fits: (each) => each.type === 'DELETED' })
     }
   })
 
@@ -119,8 +124,8 @@ async function openLoop(t: TestContext, meanwhile: (client: Client) => Promise<v
   t.after(() => stop.abort())
   const client = new Client((await serve(t)).transport())
   const informers = {
-    secrets: new Informer(client, secrets, quiet),
-    accounts: new Informer(client, serviceAccounts, quiet),
+    secrets: new Informer(client, kinds.Secret, quiet),
+    accounts: new Informer(client, kinds.ServiceAccount, quiet),
   }
   const loop = tokenSecretLoop({
     ...{ client, vendor: vendorOf('orch'), ...informers, authority: () => 'ca' },
@@ -151,31 +156,31 @@ const until = async (reached: () => boolean) => {
 
 test('what another server has written into a secret meanwhile stays, for the account that it names', async (t) => {
   const { client, informers, step } = await openLoop(t, async (by) => {
-    const now = await by.get(secrets, { namespace, name: 's' })
+    const now = await by.get(kinds.Secret, { namespace, name: 's' })
     const annotations = { ...now.metadata.annotations, [uidKey]: 'former' }
-    await by.update(secrets, { ...now, metadata: { ...now.metadata, annotations }, data: { token: 'Zm9ybWVy' } })
+    await by.update(kinds.Secret, { ...now, metadata: { ...now.metadata, annotations }, data: { token: 'Zm9ybWVy' } })
   })
-  await client.create(serviceAccounts, accountNamed('a'))
-  await client.create(secrets, secretOf('a'))
+  await client.create(kinds.ServiceAccount, accountNamed('a'))
+  await client.create(kinds.Secret, secretOf('a'))
   await until(() => informers.secrets.get({ namespace, name: 's' }) !== undefined)
   await step()
-  const found = await client.get(secrets, { namespace, name: 's' })
+  const found = await client.get(kinds.Secret, { namespace, name: 's' })
   assert.deepEqual([found.metadata.annotations?.[uidKey], found.data?.token], ['former', 'Zm9ybWVy'])
   const seen = () => informers.secrets.get({ namespace, name: 's' })?.metadata.resourceVersion
   await until(() => seen() === found.metadata.resourceVersion)
   await step()
-  await assert.rejects(client.get(secrets, { namespace, name: 's' }), { code: 404 })
+  await assert.rejects(client.get(kinds.Secret, { namespace, name: 's' }), { code: 404 })
 })
 
 test('a secret is filled for the account that there is, not for one of which this copy has heard', async (t) => {
   const { client, informers, step } = await openLoop(t, async () => {})
-  const { metadata } = await client.create(serviceAccounts, accountNamed('a'))
+  const { metadata } = await client.create(kinds.ServiceAccount, accountNamed('a'))
   const known = { ...accountNamed('a'), metadata: { ...metadata, uid: 'former' } }
   informers.accounts.get = () => known
-  await client.create(secrets, secretOf('a'))
+  await client.create(kinds.Secret, secretOf('a'))
   await until(() => informers.secrets.get({ namespace, name: 's' }) !== undefined)
   await step()
-  const { annotations } = (await client.get(secrets, { namespace, name: 's' })).metadata
+  const { annotations } = (await client.get(kinds.Secret, { namespace, name: 's' })).metadata
   assert.equal(annotations?.[uidKey], metadata.uid)
 })
 

@@ -2,12 +2,12 @@
  * The account loop, in a real `orch up`: every namespace has a default account, and one that is deleted comes back; and a
  * manager that is killed in the middle.
  */
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import * as kinds from '../../../src/client/requests/built-in-kinds.ts'
 import { Client } from '../../../src/client/requests/client.ts'
 import { TransportError } from '../../../src/client/requests/transport.ts'
-import { namespaces } from '../../../src/cluster/controllers/namespace.ts'
-import { serviceAccounts } from '../../../src/cluster/controllers/service-account.ts'
 import { serveUp } from '../../support/in-process.ts'
 import { deaths, openLoopServer } from '../../support/loop-manager.ts'
 import { eventOf } from '../../support/resource-types.ts'
@@ -16,16 +16,16 @@ import { until } from '../../support/until.ts'
 test('every namespace has a default account, and gets it back when it is deleted', async (t) => {
   const server = await serveUp(t)
   const client = new Client(server.transport())
-  await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'fresh' } })
+  await client.create(kinds.Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'fresh' } })
   const added = ({ type }: { type: string }) => type === 'ADDED'
   for (const namespace of ['default', 'kube-system', 'kube-public', 'kube-node-lease', 'fresh'])
-    await eventOf(client, serviceAccounts, { name: { namespace, name: 'default' }, fits: added })
+    await eventOf(client, kinds.ServiceAccount, { name: { namespace, name: 'default' }, fits: added })
 
   const name = { namespace: 'fresh', name: 'default' }
-  const first = await client.get(serviceAccounts, name)
+  const first = await client.get(kinds.ServiceAccount, name)
   const resourceVersion = first.metadata.resourceVersion!
-  await client.delete(serviceAccounts, name)
-  const again = await eventOf(client, serviceAccounts, { name, resourceVersion, fits: added })
+  await client.delete(kinds.ServiceAccount, name)
+  const again = await eventOf(client, kinds.ServiceAccount, { name, resourceVersion, fits: added })
   assert.ok(again.type !== 'BOOKMARK' && again.object.metadata.uid !== first.metadata.uid)
   assert.doesNotMatch(server.output(), / error /)
 })
@@ -34,9 +34,13 @@ test('a namespace that is going gets no account, and goes', async (t) => {
   const server = await serveUp(t)
   const client = new Client(server.transport())
   for (let i = 0; i < 20; i++) {
-    const made = await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: `n${i}` } })
-    await client.delete(namespaces, { name: `n${i}` })
-    await eventOf(client, namespaces, {
+    const made = await client.create(kinds.Namespace, {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: `n${i}` },
+    })
+    await client.delete(kinds.Namespace, { name: `n${i}` })
+    await eventOf(client, kinds.Namespace, {
       name: { name: `n${i}` },
       resourceVersion: made.metadata.resourceVersion!,
       fits: ({ type }) => type === 'DELETED',
@@ -48,7 +52,8 @@ test('a namespace that is going gets no account, and goes', async (t) => {
 test('the manager may be killed at any write, and a broken namespace does not stop the others', async (t) => {
   const { start, client } = await openLoopServer(t)
   const names = ['default', 'kube-system', 'kube-public', 'kube-node-lease']
-  const accounts = async () => (await client.list(serviceAccounts, {})).items.map(({ metadata }) => metadata.namespace)
+  const accounts = async () =>
+    (await client.list(kinds.ServiceAccount, {})).items.map(({ metadata }) => metadata.namespace)
   for (const death of deaths(names.length)) {
     const dying = start(['serviceaccount'], { death })
     await dying.killed
@@ -57,7 +62,7 @@ test('the manager may be killed at any write, and a broken namespace does not st
     const made = await until(accounts, (found) => found.length >= names.length)
     assert.deepEqual(made.toSorted(), names.toSorted())
     await next.stop()
-    for (const namespace of names) await client.delete(serviceAccounts, { namespace, name: 'default' })
+    for (const namespace of names) await client.delete(kinds.ServiceAccount, { namespace, name: 'default' })
   }
   const isRefused = (path: string) => path.includes('/namespaces/default/')
   const running = start(['serviceaccount'], {

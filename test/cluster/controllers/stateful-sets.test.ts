@@ -1,10 +1,10 @@
 /** StatefulSets: pods in their order with names and claims of their own, updates by partition, revisions and their history. */
+
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import type { StatefulSet } from '../../../src/api/kinds/apps/stateful-set.ts'
 import type { Pod } from '../../../src/api/kinds/core/pod.ts'
-import { claims } from '../../../src/cluster/controllers/storage-protection.ts'
-import { controllerRevisions, pods, statefulSets } from '../../../src/cluster/controllers/workloads/resource-types.ts'
+import * as kinds from '../../../src/client/requests/built-in-kinds.ts'
 import { long } from '../../support/long.ts'
 import { deaths, type LoopServer, loopServer, type Manager } from '../../support/loop-manager.ts'
 import { until } from '../../support/until.ts'
@@ -43,15 +43,15 @@ function nodesReady(): void {
 
 async function make(name: string, spec: object = {}): Promise<StatefulSet> {
   const whole = { replicas: 3, serviceName: 'web', selector: selector(name), template: template(name), ...spec }
-  return await server.client.create(statefulSets, { metadata: { name, namespace }, spec: whole })
+  return await server.client.create(kinds.StatefulSet, { metadata: { name, namespace }, spec: whole })
 }
 
 async function change(name: string, spec: object): Promise<void> {
-  await server.client.patch(statefulSets, { namespace, name }, { patch: { merge: { spec } } })
+  await server.client.patch(kinds.StatefulSet, { namespace, name }, { patch: { merge: { spec } } })
 }
 
 async function settled(name: string, wanted: (status: NonNullable<StatefulSet['status']>) => boolean) {
-  return await untilObject(server.client, statefulSets, {
+  return await untilObject(server.client, kinds.StatefulSet, {
     name,
     wanted: ({ metadata, status = {} }) => status.observedGeneration === metadata.generation && wanted(status),
   })
@@ -64,10 +64,10 @@ const imageOf = ({ spec }: Pod) => spec?.containers?.[0]?.image
 async function historyOf(app: string): Promise<{ readonly events: string[]; readonly end: () => Promise<void> }> {
   const events: string[] = []
   const ended = new AbortController()
-  const { resourceVersion } = await server.client.list(pods, { namespace, labelSelector: `app=${app}` })
+  const { resourceVersion } = await server.client.list(kinds.Pod, { namespace, labelSelector: `app=${app}` })
   const options = { namespace, labelSelector: `app=${app}`, resourceVersion, signal: ended.signal }
   const watching = async () => {
-    for await (const event of server.client.watch(pods, options)) {
+    for await (const event of server.client.watch(kinds.Pod, options)) {
       if (event.type === 'ADDED') events.push(`+${event.object.metadata.name}`)
       if (event.type === 'DELETED') events.push(`-${event.object.metadata.name}`)
     }
@@ -99,7 +99,7 @@ test('pods come one after the other when the one before is ready, and go in the 
   }
   const { status } = await settled('web', ({ availableReplicas }) => availableReplicas === 3)
   assert.equal(status?.currentRevision, status?.updateRevision)
-  const last = await server.client.get(pods, { namespace, name: 'web-2' })
+  const last = await server.client.get(kinds.Pod, { namespace, name: 'web-2' })
   assert.equal(status?.collisionCount, 0)
   assert.equal(last.metadata.generateName, 'web-')
   assert.equal(last.spec?.hostname, 'web-2')
@@ -119,7 +119,7 @@ test('pods come one after the other when the one before is ready, and go in the 
   )
   await end()
   assert.deepEqual(events, ['-web-2', '-web-1', '-web-0'])
-  const left = (await server.client.list(claims, { namespace })).items
+  const left = (await server.client.list(kinds.PersistentVolumeClaim, { namespace })).items
   assert.deepEqual(left.map(({ metadata }) => metadata.name).sort(), ['data-web-0', 'data-web-1', 'data-web-2'])
   assert.deepEqual(left[0]?.metadata.labels, { app: 'web' })
 })
@@ -137,9 +137,9 @@ test('an update goes from the highest ordinal down to the partition, and its rev
   assert.equal(half.status?.currentRevision, first.status?.currentRevision)
   assert.equal(half.status?.currentReplicas, 2)
   // One below the partition that is deleted comes back as it was.
-  const { uid } = (await server.client.get(pods, { namespace, name: 'rolled-0' })).metadata
-  await server.client.delete(pods, { namespace, name: 'rolled-0' })
-  const back = await untilObject(server.client, pods, {
+  const { uid } = (await server.client.get(kinds.Pod, { namespace, name: 'rolled-0' })).metadata
+  await server.client.delete(kinds.Pod, { namespace, name: 'rolled-0' })
+  const back = await untilObject(server.client, kinds.Pod, {
     name: 'rolled-0',
     wanted: ({ metadata }) => metadata.uid !== uid,
   })
@@ -160,10 +160,10 @@ test('with OnDelete pods are replaced when someone deletes them; failed ones are
   await settled('manual', ({ availableReplicas }) => availableReplicas === 2)
   await change('manual', { template: template('manual', 'two') })
   await settled('manual', ({ updatedReplicas = 0, currentReplicas }) => updatedReplicas === 0 && currentReplicas === 2)
-  await server.client.delete(pods, { namespace, name: 'manual-0' })
+  await server.client.delete(kinds.Pod, { namespace, name: 'manual-0' })
   await settled('manual', ({ updatedReplicas, readyReplicas }) => updatedReplicas === 1 && readyReplicas === 2)
   const patch = { merge: { status: { phase: 'Failed' } } }
-  await server.client.patch(pods, { namespace, name: 'manual-1' }, { patch, subresource: 'status' })
+  await server.client.patch(kinds.Pod, { namespace, name: 'manual-1' }, { patch, subresource: 'status' })
   await settled('manual', ({ updatedReplicas, readyReplicas }) => updatedReplicas === 2 && readyReplicas === 2)
 })
 
@@ -178,7 +178,10 @@ test('in parallel pods wait for nobody', async () => {
 test('a number of pods that was a slip can be taken back while they are made', async () => {
   server.run(loops)
   await make('slip', { podManagementPolicy: 'Parallel', replicas: 1_000_000 })
-  await untilObject(server.client, statefulSets, { name: 'slip', wanted: ({ status }) => (status?.replicas ?? 0) > 0 })
+  await untilObject(server.client, kinds.StatefulSet, {
+    name: 'slip',
+    wanted: ({ status }) => (status?.replicas ?? 0) > 0,
+  })
   await change('slip', { replicas: 0 })
   await settled('slip', ({ replicas }) => replicas === 0)
   await untilPods(server.client, 'slip', 0)
@@ -186,11 +189,11 @@ test('a number of pods that was a slip can be taken back while they are made', a
 
 test('a pod without its labels gets them back; a strange one with a name of the set is adopted', async () => {
   const metadata = { name: 'lost-0', namespace, labels: { app: 'lost' } }
-  await server.client.create(pods, { metadata, spec: template('lost').spec })
+  await server.client.create(kinds.Pod, { metadata, spec: template('lost').spec })
   server.run(loops)
   const set = await make('lost', { replicas: 1, updateStrategy: { type: 'OnDelete' } })
-  await setReady(server.client, await server.client.get(pods, { namespace, name: 'lost-0' }))
-  const adopted = await untilObject(server.client, pods, {
+  await setReady(server.client, await server.client.get(kinds.Pod, { namespace, name: 'lost-0' }))
+  const adopted = await untilObject(server.client, kinds.Pod, {
     name: 'lost-0',
     wanted: ({ metadata }) => metadata.labels?.['statefulset.orch.io/pod-name'] === 'lost-0',
   })
@@ -202,12 +205,12 @@ test('old revisions beyond the limit go, and one that is returned to gets a new 
   server.run(loops)
   await make('kept', { replicas: 1, revisionHistoryLimit: 1 })
   const revisions = async () =>
-    (await server.client.list(controllerRevisions, { namespace, labelSelector: 'app=kept' })).items
+    (await server.client.list(kinds.ControllerRevision, { namespace, labelSelector: 'app=kept' })).items
       .map(({ revision = 0 }) => revision)
       .sort()
   for (const image of ['one', 'two', 'three', 'two']) {
     await change('kept', { template: template('kept', image) })
-    await untilObject(server.client, pods, { name: 'kept-0', wanted: (pod) => imageOf(pod) === image })
+    await untilObject(server.client, kinds.Pod, { name: 'kept-0', wanted: (pod) => imageOf(pod) === image })
     await settled('kept', ({ currentRevision, updateRevision }) => currentRevision === updateRevision)
   }
   await until(revisions, (told) => told.join() === '3,4')
@@ -235,7 +238,7 @@ test('nothing is made twice while the watch lags behind, nor after a manager was
     await server.end()
     server.run(loops)
     await settled(name, ({ availableReplicas }) => availableReplicas === 2)
-    const { items } = await server.client.list(controllerRevisions, { namespace, labelSelector: `app=${name}` })
+    const { items } = await server.client.list(kinds.ControllerRevision, { namespace, labelSelector: `app=${name}` })
     assert.equal(items.length, 1)
     await server.end()
   }

@@ -1,14 +1,15 @@
 /** The loops of storage protection, in a real `orch up`: what is deleted goes when nobody uses it, and not before. */
+
 import assert from 'node:assert/strict'
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import type { ApiObject } from '../../../src/api/model/object.ts'
+import * as kinds from '../../../src/client/requests/built-in-kinds.ts'
 import { Client } from '../../../src/client/requests/client.ts'
 import type { ObjectName, ResourceType } from '../../../src/client/requests/resource-type.ts'
 import { isNotFound } from '../../../src/client/requests/status-error.ts'
-import { claims, volumes } from '../../../src/cluster/controllers/storage-protection.ts'
 import { serveUp } from '../../support/in-process.ts'
 import { eventOf } from '../../support/resource-types.ts'
 import { startUp } from '../../support/server.ts'
@@ -51,10 +52,10 @@ async function gone<T extends ApiObject>(client: Client, type: ResourceType<T>, 
 
 test('a claim that no pod names goes at once', async (t) => {
   const client = await begin(t)
-  const made = await client.create(claims, claim('free'))
+  const made = await client.create(kinds.PersistentVolumeClaim, claim('free'))
   assert.deepEqual(made.metadata.finalizers, ['orch.io/pvc-protection'])
-  await client.delete(claims, { namespace, name: 'free' })
-  await gone(client, claims, { namespace, name: 'free' })
+  await client.delete(kinds.PersistentVolumeClaim, { namespace, name: 'free' })
+  await gone(client, kinds.PersistentVolumeClaim, { namespace, name: 'free' })
 })
 
 test('a claim that a pod names stays until the pod is gone, and so does one for an ephemeral volume', async (t) => {
@@ -63,20 +64,21 @@ test('a claim that a pod names stays until the pod is gone, and so does one for 
     used: { persistentVolumeClaim: { claimName: 'used' } },
     'p-v': { ephemeral: { volumeClaimTemplate: { spec } } },
   }
-  await client.create(claims, claim('free'))
-  for (const name of Object.keys(users)) await client.create(claims, claim(name))
+  await client.create(kinds.PersistentVolumeClaim, claim('free'))
+  for (const name of Object.keys(users)) await client.create(kinds.PersistentVolumeClaim, claim(name))
   await client.create(pods, pod('user', users.used))
   await client.create(pods, pod('p', users['p-v']))
-  for (const name of [...Object.keys(users), 'free']) await client.delete(claims, { namespace, name })
+  for (const name of [...Object.keys(users), 'free'])
+    await client.delete(kinds.PersistentVolumeClaim, { namespace, name })
   // The loop has looked at all of them when the one without a user is gone.
-  await gone(client, claims, { namespace, name: 'free' })
+  await gone(client, kinds.PersistentVolumeClaim, { namespace, name: 'free' })
   for (const name of Object.keys(users)) {
-    const { metadata } = await client.get(claims, { namespace, name })
+    const { metadata } = await client.get(kinds.PersistentVolumeClaim, { namespace, name })
     assert.ok(metadata.deletionTimestamp)
     assert.deepEqual(metadata.finalizers, ['orch.io/pvc-protection'])
   }
   for (const name of ['user', 'p']) await client.delete(pods, { namespace, name })
-  for (const name of Object.keys(users)) await gone(client, claims, { namespace, name })
+  for (const name of Object.keys(users)) await gone(client, kinds.PersistentVolumeClaim, { namespace, name })
 })
 
 test('a volume goes when no claim is bound to it', async (t) => {
@@ -87,37 +89,40 @@ test('a volume goes when no claim is bound to it', async (t) => {
     metadata: { name },
     spec: { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], hostPath: { path: '/d' } },
   })
-  for (const name of ['bound', 'free']) await client.create(volumes, volume(name))
+  for (const name of ['bound', 'free']) await client.create(kinds.PersistentVolume, volume(name))
   const user = claim('user')
-  await client.create(claims, { ...user, spec: { ...user.spec, volumeName: 'bound' } })
-  await eventOf(client, claims, {
+  await client.create(kinds.PersistentVolumeClaim, { ...user, spec: { ...user.spec, volumeName: 'bound' } })
+  await eventOf(client, kinds.PersistentVolumeClaim, {
     name: { namespace, name: 'user' },
     fits: (event) => event.type !== 'BOOKMARK' && event.object.status?.phase === 'Bound',
   })
-  for (const name of ['bound', 'free']) await client.delete(volumes, { name })
-  await gone(client, volumes, { name: 'free' })
-  assert.ok((await client.get(volumes, { name: 'bound' })).metadata.deletionTimestamp)
-  await client.delete(claims, { namespace, name: 'user' })
-  await gone(client, volumes, { name: 'bound' })
+  for (const name of ['bound', 'free']) await client.delete(kinds.PersistentVolume, { name })
+  await gone(client, kinds.PersistentVolume, { name: 'free' })
+  assert.ok((await client.get(kinds.PersistentVolume, { name: 'bound' })).metadata.deletionTimestamp)
+  await client.delete(kinds.PersistentVolumeClaim, { namespace, name: 'user' })
+  await gone(client, kinds.PersistentVolume, { name: 'bound' })
 })
 
 test('what was made without protection gets it; other finalizers are left alone', async (t) => {
   const client = await begin(t, ['--disable-admission-plugins=StorageObjectInUseProtection'])
   const bare = claim('bare')
-  await client.create(claims, { ...bare, metadata: { ...bare.metadata, finalizers: ['example.com/mine'] } })
+  await client.create(kinds.PersistentVolumeClaim, {
+    ...bare,
+    metadata: { ...bare.metadata, finalizers: ['example.com/mine'] },
+  })
   const name = { namespace, name: 'bare' }
   const both = ['example.com/mine', 'orch.io/pvc-protection']
-  await eventOf(client, claims, {
+  await eventOf(client, kinds.PersistentVolumeClaim, {
     name,
     fits: (event) => event.type !== 'BOOKMARK' && event.object.metadata.finalizers?.join() === both.join(),
   })
-  await client.delete(claims, name)
-  await eventOf(client, claims, {
+  await client.delete(kinds.PersistentVolumeClaim, name)
+  await eventOf(client, kinds.PersistentVolumeClaim, {
     name,
     fits: (event) => event.type !== 'BOOKMARK' && event.object.metadata.finalizers?.join() === 'example.com/mine',
   })
-  await client.patch(claims, name, { patch: { merge: { metadata: { finalizers: null } } } })
-  await gone(client, claims, name)
+  await client.patch(kinds.PersistentVolumeClaim, name, { patch: { merge: { metadata: { finalizers: null } } } })
+  await gone(client, kinds.PersistentVolumeClaim, name)
 })
 
 test('a claim of the default class gets a directory below the data directory, grows, and takes it along', async (t) => {
@@ -125,25 +130,27 @@ test('a claim of the default class gets a directory below the data directory, gr
   const client = new Client(server.transport())
   const name = { namespace, name: 'plain' }
   const { storageClassName: _, ...plain } = spec
-  await client.create(claims, { ...claim('plain'), spec: plain } as never)
-  const bound = await eventOf(client, claims, {
+  await client.create(kinds.PersistentVolumeClaim, { ...claim('plain'), spec: plain } as never)
+  const bound = await eventOf(client, kinds.PersistentVolumeClaim, {
     name,
     fits: (event) => event.type !== 'BOOKMARK' && event.object.status?.phase === 'Bound',
   })
   assert.ok(bound.type !== 'BOOKMARK')
   assert.equal(bound.object.spec?.storageClassName, 'standard')
-  const volume = await client.get(volumes, { name: bound.object.spec?.volumeName ?? '' })
+  const volume = await client.get(kinds.PersistentVolume, { name: bound.object.spec?.volumeName ?? '' })
   const path = volume.spec?.hostPath?.path ?? ''
   assert.equal(path, `${server.directory}/data/volumes/${volume.metadata.name}`)
   assert.ok(existsSync(path))
-  await client.patch(claims, name, { patch: { merge: { spec: { resources: { requests: { storage: '4Gi' } } } } } })
-  await eventOf(client, claims, {
+  await client.patch(kinds.PersistentVolumeClaim, name, {
+    patch: { merge: { spec: { resources: { requests: { storage: '4Gi' } } } } },
+  })
+  await eventOf(client, kinds.PersistentVolumeClaim, {
     name,
     fits: (event) => event.type !== 'BOOKMARK' && event.object.status?.capacity?.storage === '4Gi',
   })
-  await client.delete(claims, name)
-  await gone(client, claims, name)
-  await gone(client, volumes, { name: volume.metadata.name! })
+  await client.delete(kinds.PersistentVolumeClaim, name)
+  await gone(client, kinds.PersistentVolumeClaim, name)
+  await gone(client, kinds.PersistentVolume, { name: volume.metadata.name! })
   assert.equal(existsSync(path), false)
 })
 
@@ -156,8 +163,11 @@ test('--default-storage-class=false leaves the class out, --volume-directory say
   const metadata = { name: 'own' }
   const own = { apiVersion: 'storage.orch.io/v1', kind: 'StorageClass', metadata, provisioner: 'orch.io/host-path' }
   await client.create(classes, own)
-  await client.create(claims, { ...claim('elsewhere'), spec: { ...spec, storageClassName: 'own' } })
-  await eventOf(client, claims, {
+  await client.create(kinds.PersistentVolumeClaim, {
+    ...claim('elsewhere'),
+    spec: { ...spec, storageClassName: 'own' },
+  })
+  await eventOf(client, kinds.PersistentVolumeClaim, {
     name: { namespace, name: 'elsewhere' },
     fits: (event) => event.type !== 'BOOKMARK' && event.object.status?.phase === 'Bound',
   })

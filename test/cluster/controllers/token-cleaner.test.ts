@@ -1,8 +1,9 @@
 /** Bootstrap tokens go when they expire, and not before. */
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import * as kinds from '../../../src/client/requests/built-in-kinds.ts'
 import { isNotFound } from '../../../src/client/requests/status-error.ts'
-import { tokenSecrets } from '../../../src/cluster/controllers/bootstrap-token-secrets.ts'
 import { openLoopServer } from '../../support/loop-manager.ts'
 import { until } from '../../support/until.ts'
 
@@ -14,7 +15,7 @@ const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1000).toI
 test('token cleaner', async (t) => {
   const { client, start } = await openLoopServer(t)
   const make = (id: string, expiration?: string, secretType = type) =>
-    client.create(tokenSecrets, {
+    client.create(kinds.Secret, {
       ...{ apiVersion: 'v1', kind: 'Secret', metadata: { namespace, name: `bootstrap-token-${id}` }, type: secretType },
       data: {
         ...{ 'token-id': base64(id), 'token-secret': base64('0123456789abcdef') },
@@ -22,13 +23,13 @@ test('token cleaner', async (t) => {
       },
     })
   const isGone = (id: string) =>
-    client.get(tokenSecrets, { namespace, name: `bootstrap-token-${id}` }).then(() => false, isNotFound)
+    client.get(kinds.Secret, { namespace, name: `bootstrap-token-${id}` }).then(() => false, isNotFound)
   const gone = (id: string) => until(() => isGone(id), Boolean)
 
   await t.test('expired ones go at once, others when they expire, and what cannot be read too', async () => {
     const held = await make('held00', inSeconds(-10))
     const finalizers = ['example.com/hold']
-    await client.update(tokenSecrets, { ...held, metadata: { ...held.metadata, finalizers } })
+    await client.update(kinds.Secret, { ...held, metadata: { ...held.metadata, finalizers } })
     await make('past00', inSeconds(-10))
     await make('odd000', 'tomorrow')
     await make('soon00', inSeconds(2))

@@ -1,8 +1,9 @@
 /** Jobs that are deleted some time after they have finished. The clock is the test's own. */
+
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import type { ApiObject } from '../../../src/api/model/object.ts'
-import { jobs } from '../../../src/cluster/controllers/ttl-after-finished.ts'
+import * as kinds from '../../../src/client/requests/built-in-kinds.ts'
 import { type LoopServer, loopServer } from '../../support/loop-manager.ts'
 import { untilTrue } from '../../support/until.ts'
 
@@ -25,7 +26,7 @@ afterEach(async () => {
 async function makeJob(name: string, ttlSecondsAfterFinished?: number): Promise<void> {
   const template = { spec: { containers: [{ name: 'c', image: 'i' }], restartPolicy: 'Never' } }
   const spec = { template, ...(ttlSecondsAfterFinished === undefined ? {} : { ttlSecondsAfterFinished }) }
-  await server.client.create(jobs, {
+  await server.client.create(kinds.Job, {
     apiVersion: 'batch/v1',
     kind: 'Job',
     metadata: { name, namespace: 'default' },
@@ -35,11 +36,11 @@ async function makeJob(name: string, ttlSecondsAfterFinished?: number): Promise<
 
 async function finish(name: string, type = 'Complete', lastTransitionTime = '2030-01-01T00:00:00Z'): Promise<void> {
   const patch = { merge: { status: { conditions: [{ type, status: 'True', lastTransitionTime }] } } }
-  await server.client.patch(jobs, { name, namespace: 'default' }, { patch, subresource: 'status' })
+  await server.client.patch(kinds.Job, { name, namespace: 'default' }, { patch, subresource: 'status' })
 }
 
 async function names(): Promise<string[]> {
-  const { items } = await server.client.list(jobs, { namespace: 'default' })
+  const { items } = await server.client.list(kinds.Job, { namespace: 'default' })
   return items.map(({ metadata }) => metadata.name ?? '')
 }
 
@@ -70,7 +71,7 @@ test('a Job goes in the foreground; a next manager finishes what the last one be
   await finish('begun')
   server.run(['ttl-after-finished'], { clock })
   const isMarked = async () => {
-    const { metadata } = await server.client.get(jobs, { name: 'begun', namespace: 'default' })
+    const { metadata } = await server.client.get(kinds.Job, { name: 'begun', namespace: 'default' })
     return metadata.deletionTimestamp !== undefined && metadata.finalizers?.includes('foregroundDeletion') === true
   }
   await untilTrue(isMarked)

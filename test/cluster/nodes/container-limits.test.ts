@@ -1,4 +1,5 @@
 /** What a user who may create pods and run commands in them can cost a simulated node: each attack is bounded. */
+
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { type Readable, Writable } from 'node:stream'
@@ -11,10 +12,10 @@ import { removeTemporary, temporaryDirectory } from '../../../src/base/files/tem
 import { systemClock } from '../../../src/base/time/clock.ts'
 import { Informer } from '../../../src/client/informers/informer.ts'
 import { type RunningLoops, startLoops } from '../../../src/client/reconcile/loop.ts'
+import * as kinds from '../../../src/client/requests/built-in-kinds.ts'
 import { Client } from '../../../src/client/requests/client.ts'
 import { usualCapacity } from '../../../src/cluster/nodes/node-object.ts'
 import { type Simulation, simulateNodes } from '../../../src/cluster/nodes/simulation.ts'
-import { nodes, pods } from '../../../src/cluster/nodes/types.ts'
 import { usedBytes } from '../../../src/cluster/nodes/volumes/memory-limit.ts'
 import { assertBelow } from '../../support/effort.ts'
 import { heapInUse } from '../../support/heap.ts'
@@ -38,8 +39,8 @@ before(async () => {
   const address = { address: '10.1.2.3', podRange: '10.128.7.0/24', port: () => 0 }
   simulation = simulateNodes({
     nodes: [{ name: 'n1', ...address, capacity: usualCapacity, labels: {}, taints: [] }],
-    pods: new Informer<Pod>(admin, pods, { onError }),
-    nodeObjects: new Informer<Node>(admin, nodes, { onError }),
+    pods: new Informer<Pod>(admin, kinds.Pod, { onError }),
+    nodeObjects: new Informer<Node>(admin, kinds.Node, { onError }),
     clientOf: () => new Client(server.server.transport(user('system:node:n1', 'system:nodes'))),
     ...{ vendor: vendorOf('orch'), clock: systemClock, volumeDirectory: directory, onError },
   })
@@ -56,7 +57,7 @@ after(async () => {
 })
 
 async function makePod(name: string, spec: object): Promise<Pod> {
-  return await admin.create(pods, {
+  return await admin.create(kinds.Pod, {
     metadata: { name, namespace: 'default' },
     spec: { nodeName: 'n1', automountServiceAccountToken: false, containers: [{ name: 'c', image: 'i' }], ...spec },
   } as unknown as Pod)
@@ -204,7 +205,7 @@ test('a pod that names one large key many times waits with an event, and takes n
     (event) => event !== undefined,
   )
   assert.match(String(failed?.message), /^MountVolume\.SetUp failed for volume "v": no space left on device/)
-  assert.equal((await admin.get(pods, { namespace: 'default', name: 'copies' })).status?.phase, 'Pending')
+  assert.equal((await admin.get(kinds.Pod, { namespace: 'default', name: 'copies' })).status?.phase, 'Pending')
   assert.equal(await usedBytes(join(directory, 'pods', metadata.uid!)), 0n)
 })
 

@@ -2,25 +2,19 @@
  * A whole simulated cluster that is killed every few seconds for a minute, while workloads are made, scaled and rolled out:
  * it comes to the same end as one that was left alone, no bound is broken on the way, and nothing is made twice.
  */
+
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Pod } from '../../../src/api/kinds/core/pod.ts'
 import type { ObjectBase } from '../../../src/api/model/object.ts'
 import { Informer } from '../../../src/client/informers/informer.ts'
+import * as kinds from '../../../src/client/requests/built-in-kinds.ts'
 import { Client } from '../../../src/client/requests/client.ts'
 import type { ResourceType } from '../../../src/client/requests/resource-type.ts'
 import { controlLoops } from '../../../src/cluster/controllers/all.ts'
-import { jobs } from '../../../src/cluster/controllers/jobs/job.ts'
 import { controllerOf } from '../../../src/cluster/controllers/workloads/ownership.ts'
 import { isActive } from '../../../src/cluster/controllers/workloads/pod-state.ts'
-import {
-  daemonSets,
-  deployments,
-  pods,
-  replicaSets,
-  statefulSets,
-} from '../../../src/cluster/controllers/workloads/resource-types.ts'
 import { seeded } from '../../storage/store/seeded.ts'
 import { startUp } from '../../support/server.ts'
 import { until } from '../../support/until.ts'
@@ -62,7 +56,7 @@ test('killed every few seconds for a minute: the same end, nothing made twice', 
 function follow(t: TestContext, client: Client) {
   const made = new Map<string, Set<string>>()
   const faults: string[] = []
-  const informer = new Informer(client, pods, { onError: () => {}, backoff: { firstMs: 50, longestMs: 500 } })
+  const informer = new Informer(client, kinds.Pod, { onError: () => {}, backoff: { firstMs: 50, longestMs: 500 } })
   const owners = informer.index((pod) => [controllerOf(pod)?.kind])
   informer.onChange(({ object, previous }) => {
     if (object === undefined) return
@@ -98,9 +92,9 @@ async function createAll(client: Client): Promise<void> {
     metadata: { namespace, name },
     spec: { selector: selector(name), template: template(name), ...more },
   })
-  await client.create(deployments, workload('web', { replicas }))
-  await client.create(statefulSets, workload('db', { replicas: 3, serviceName: 'db' }))
-  await client.create(daemonSets, workload('agent'))
+  await client.create(kinds.Deployment, workload('web', { replicas }))
+  await client.create(kinds.StatefulSet, workload('db', { replicas: 3, serviceName: 'db' }))
+  await client.create(kinds.DaemonSet, workload('agent'))
   for (const [name, completionMode] of [
     ['plain', 'NonIndexed'],
     ['indexed', 'Indexed'],
@@ -108,15 +102,15 @@ async function createAll(client: Client): Promise<void> {
     const { metadata, spec } = template(name)
     const podTemplate = { metadata, spec: { ...spec, restartPolicy: 'Never' as const } }
     const jobSpec = { completions, completionMode, parallelism: 2, template: podTemplate }
-    await client.create(jobs, { metadata: { namespace, name }, spec: jobSpec })
+    await client.create(kinds.Job, { metadata: { namespace, name }, spec: jobSpec })
   }
 }
 
 async function rollOut(client: Client, image: string): Promise<void> {
   for (const [type, name] of [
-    [deployments, 'web'],
-    [statefulSets, 'db'],
-    [daemonSets, 'agent'],
+    [kinds.Deployment, 'web'],
+    [kinds.StatefulSet, 'db'],
+    [kinds.DaemonSet, 'agent'],
   ] as [ResourceType<ObjectBase>, string][]) {
     const patch = { strategic: { spec: { template: template(name, image) } } }
     await client.patch(type, { namespace, name }, { patch })
@@ -125,7 +119,7 @@ async function rollOut(client: Client, image: string): Promise<void> {
 
 async function assertEnd(client: Client, images: readonly string[]): Promise<void> {
   const ready = (image: string, count: number) => (app: string) => async () => {
-    const { items } = await client.list(pods, { namespace, labelSelector: `app=${app}` })
+    const { items } = await client.list(kinds.Pod, { namespace, labelSelector: `app=${app}` })
     const isRight = ({ spec, status }: Pod) =>
       spec?.containers?.[0]?.image === image &&
       status?.conditions?.some((c) => c.type === 'Ready' && c.status === 'True')
@@ -138,15 +132,15 @@ async function assertEnd(client: Client, images: readonly string[]): Promise<voi
   await until(ready(image, nodes)('agent'), is, patienceMs)
   for (const name of ['plain', 'indexed']) {
     const { status = {} } = await until(
-      () => client.get(jobs, { namespace, name }),
+      () => client.get(kinds.Job, { namespace, name }),
       (job) => job.status?.conditions?.some(({ type }) => type === 'Complete') ?? false,
       patienceMs,
     )
     assert.deepEqual([status.succeeded, status.failed ?? 0, status.active ?? 0], [completions, 0, 0], name)
   }
-  const sets = (await client.list(replicaSets, { namespace })).items
+  const sets = (await client.list(kinds.ReplicaSet, { namespace })).items
   assert.equal(sets.length, images.length, 'a ReplicaSet for each template')
-  const addresses = (await client.list(pods, { namespace })).items.flatMap(({ status }) =>
+  const addresses = (await client.list(kinds.Pod, { namespace })).items.flatMap(({ status }) =>
     status?.phase === 'Running' ? (status.podIP ?? 'none') : [],
   )
   assert.equal(new Set(addresses).size, addresses.length, 'each pod has an address of its own')

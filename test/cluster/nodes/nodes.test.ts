@@ -1,4 +1,5 @@
 /** Simulated nodes beside a real server: they register, tell that they live, and drive the pods that are bound to them. */
+
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Pod } from '../../../src/api/kinds/core/pod.ts'
@@ -6,14 +7,13 @@ import { vendorOf } from '../../../src/api/model/vendor.ts'
 import { openLog } from '../../../src/base/telemetry/log.ts'
 import { systemClock } from '../../../src/base/time/clock.ts'
 import { Informer } from '../../../src/client/informers/informer.ts'
-import { leases } from '../../../src/client/informers/leader-election.ts'
 import { startLoops } from '../../../src/client/reconcile/loop.ts'
 import { MissingRights } from '../../../src/client/reconcile/missing-rights.ts'
 import { WorkQueueMetrics } from '../../../src/client/reconcile/work-queue-metrics.ts'
+import * as kinds from '../../../src/client/requests/built-in-kinds.ts'
 import { Client } from '../../../src/client/requests/client.ts'
 import type { Transport } from '../../../src/client/requests/transport.ts'
 import { heartbeatLoop } from '../../../src/cluster/nodes/heartbeats.ts'
-import { nodes, pods } from '../../../src/cluster/nodes/types.ts'
 import { type Restartable, serveUp } from '../../support/in-process.ts'
 import { until } from '../../support/until.ts'
 
@@ -32,13 +32,13 @@ after(async () => {
 const key = (name: string) => `simulation.orch.io/${name}`
 
 async function makePod(name: string, annotations: object = {}, spec: object = {}): Promise<Pod> {
-  return await client.create(pods, {
+  return await client.create(kinds.Pod, {
     metadata: { name, namespace: 'default', annotations: annotations as { [key: string]: string } },
     spec: { nodeName: 'node-1', containers: [{ name: 'c', image: 'i' }], ...spec },
   })
 }
 
-const read = (name: string) => client.get(pods, { namespace: 'default', name })
+const read = (name: string) => client.get(kinds.Pod, { namespace: 'default', name })
 
 async function untilPod(name: string, wanted: (pod: Pod) => boolean): Promise<Pod> {
   return await until(() => read(name), wanted)
@@ -49,7 +49,7 @@ const condition = (pod: Pod, type: string) => pod.status?.conditions?.find((each
 
 test('a node registers as an agent does, with its Lease', async () => {
   const node = await until(
-    async () => (await client.list(nodes)).items.find(({ metadata }) => metadata.name === 'node-2'),
+    async () => (await client.list(kinds.Node)).items.find(({ metadata }) => metadata.name === 'node-2'),
     (found) => found?.status?.conditions?.find(({ type }) => type === 'Ready')?.status === 'True',
   )
   assert.ok(node)
@@ -63,7 +63,7 @@ test('a node registers as an agent does, with its Lease', async () => {
   assert.ok(node.metadata.managedFields?.some(({ manager }) => manager === 'nodeagent'))
   const lease = await until(
     async () =>
-      (await client.list(leases, { namespace: 'kube-node-lease' })).items.find(
+      (await client.list(kinds.Lease, { namespace: 'kube-node-lease' })).items.find(
         ({ metadata }) => metadata.name === 'node-2',
       ),
     (found) => found?.spec?.renewTime !== undefined,
@@ -116,7 +116,7 @@ test('what ends is over or starts again, by its policy and its code', async () =
 
 test('pods of a Job end with success, and an image may be missing', async () => {
   const owner = { apiVersion: 'batch/v1', kind: 'Job', name: 'j', uid: 'f0a6f0d6-0000-4000-8000-000000000000' }
-  await client.create(pods, {
+  await client.create(kinds.Pod, {
     metadata: { name: 'of-job', namespace: 'default', ownerReferences: [owner] },
     spec: { nodeName: 'node-2', restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] },
   })
@@ -126,13 +126,13 @@ test('pods of a Job end with success, and an image may be missing', async () => 
   assert.equal(waits.status?.containerStatuses?.[0]?.state?.waiting?.reason, 'ImagePullBackOff')
   // The garbage collector takes pods whose owner does not exist, so it may be gone already.
   await until(
-    () => client.get(pods, { namespace: 'default', name: 'of-job' }).catch(() => undefined),
+    () => client.get(kinds.Pod, { namespace: 'default', name: 'of-job' }).catch(() => undefined),
     (pod) => pod === undefined || pod.status?.phase === 'Succeeded',
   )
 })
 
 test('a node refuses pods that it has no room for, also of several at once', async () => {
-  const { status } = await client.get(nodes, { name: 'node-2' })
+  const { status } = await client.get(kinds.Node, { name: 'node-2' })
   const most = Number(status?.allocatable?.cpu)
   const asking = (cpu: number) => ({
     nodeName: 'node-2',
@@ -150,10 +150,10 @@ test('a node refuses pods that it has no room for, also of several at once', asy
   assert.deepEqual([told?.podIP, told?.containerStatuses], [undefined, undefined])
   const [running] = settled.filter(phaseIs('Running'))
   const name = running!.metadata.name!
-  await client.delete(pods, { namespace: 'default', name })
+  await client.delete(kinds.Pod, { namespace: 'default', name })
   await until(
     async () =>
-      (await client.list(pods, { namespace: 'default' })).items.some(({ metadata }) => metadata.name === name),
+      (await client.list(kinds.Pod, { namespace: 'default' })).items.some(({ metadata }) => metadata.name === name),
     (isThere) => !isThere,
   )
   await makePod('in-its-place', {}, asking(most * 0.5))
@@ -202,7 +202,7 @@ function toNode(name: string): object {
 test('a pod that others took for not ready is ready again; one with a gate is ready while the gate is open', async () => {
   const set = (name: string, type: string, status: string) =>
     client.patch(
-      pods,
+      kinds.Pod,
       { namespace: 'default', name },
       { subresource: 'status', patch: { strategic: { status: { conditions: [{ type, status }] } } } },
     )
@@ -225,13 +225,13 @@ test('what others add to the capacity of a node can be requested there', async (
   const gpu = 'example.com/gpu'
   const set = (amount: string | null) =>
     client.patch(
-      nodes,
+      kinds.Node,
       { name: 'node-1' },
       { subresource: 'status', patch: { merge: { status: { capacity: { [gpu]: amount, pods: '1' } } } } },
     )
   const untilAmount = (amount: string | undefined) =>
     until(
-      async () => (await client.get(nodes, { name: 'node-1' })).status,
+      async () => (await client.get(kinds.Node, { name: 'node-1' })).status,
       (status) =>
         status?.allocatable?.[gpu] === amount && status?.capacity?.[gpu] === amount && status?.capacity?.pods === '110',
     )
@@ -268,7 +268,7 @@ test('a deleted pod is gone soon; one that ignores it when its grace period is o
   await makePod('stubborn', { [key('termination')]: 'ignore' })
   await makePod('held', { [key('termination')]: 'ignore' })
   await client.patch(
-    pods,
+    kinds.Pod,
     { namespace: 'default', name: 'held' },
     { patch: { merge: { metadata: { finalizers: ['example.com/hold'] } } } },
   )
@@ -278,7 +278,7 @@ test('a deleted pod is gone soon; one that ignores it when its grace period is o
     ['stubborn', 3600],
     ['held', 1],
   ] as const)
-    await client.delete(pods, { namespace: 'default', name }, { gracePeriodSeconds })
+    await client.delete(kinds.Pod, { namespace: 'default', name }, { gracePeriodSeconds })
   await gone('soon')
   const held = await untilPod('held', phaseIs('Succeeded'))
   assert.ok(held.metadata.deletionTimestamp)
@@ -297,7 +297,7 @@ test('after a restart the nodes go on with the pods that there are, and hand out
   await server.restart(['--nodes=2'])
   await makePod('after')
   const fresh = await untilPod('after', phaseIs('Running'))
-  const { items } = await client.list(pods, { namespace: 'default' })
+  const { items } = await client.list(kinds.Pod, { namespace: 'default' })
   const running = items.filter(({ spec, status }) => !spec?.hostNetwork && status?.phase === 'Running')
   const addresses = running.flatMap(({ status }) => status?.podIP || [])
   assert.equal(new Set(addresses).size, addresses.length)
@@ -318,7 +318,7 @@ test('many nodes tell at once that they live, however long each is not answered'
   const [log, vendor] = [openLog(), vendorOf('orch')]
   const loop = heartbeatLoop({
     nodes: new Map(many.map((node) => [node.name, node])),
-    informer: new Informer(silent, nodes, { onError: () => {} }),
+    informer: new Informer(silent, kinds.Node, { onError: () => {} }),
     ...{ clientOf: () => silent, vendor, clock: systemClock },
   })
   // Only what names nodes: the informer would ask too.

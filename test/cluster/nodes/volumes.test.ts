@@ -1,4 +1,5 @@
 /** Pods with volumes on simulated nodes, and what their containers offer: files, logs, commands, ports. */
+
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,11 +14,11 @@ import { removeTemporary, temporaryDirectory } from '../../../src/base/files/tem
 import { systemClock } from '../../../src/base/time/clock.ts'
 import { Informer } from '../../../src/client/informers/informer.ts'
 import { type RunningLoops, startLoops } from '../../../src/client/reconcile/loop.ts'
+import * as kinds from '../../../src/client/requests/built-in-kinds.ts'
 import { Client } from '../../../src/client/requests/client.ts'
 import { readLog } from '../../../src/cluster/node-port/read-log.ts'
 import { usualCapacity } from '../../../src/cluster/nodes/node-object.ts'
 import { type Simulation, simulateNodes } from '../../../src/cluster/nodes/simulation.ts'
-import { nodes, pods } from '../../../src/cluster/nodes/types.ts'
 import { type InProcess, startInProcess } from '../../support/in-process.ts'
 import { until } from '../../support/until.ts'
 
@@ -52,8 +53,8 @@ before(async () => {
   })
   simulation = simulateNodes({
     nodes: [description('n1'), description('n2')],
-    pods: new Informer<Pod>(admin, pods, { onError }),
-    nodeObjects: new Informer<Node>(admin, nodes, { onError }),
+    pods: new Informer<Pod>(admin, kinds.Pod, { onError }),
+    nodeObjects: new Informer<Node>(admin, kinds.Node, { onError }),
     ...{ clientOf: asNode, vendor: vendorOf('orch'), clock, volumeDirectory: directory, volumePollMs: 50, onError },
   })
   running = startLoops([simulation.heartbeats, simulation.pods], server.server.loopRecords)
@@ -98,13 +99,13 @@ const container = {
 }
 
 async function makePod(name: string, spec: object = {}): Promise<Pod> {
-  return await admin.create(pods, {
+  return await admin.create(kinds.Pod, {
     metadata: { name, namespace: 'default', labels: { app: 'x' } },
     spec: { nodeName: 'n1', automountServiceAccountToken: false, containers: [container], volumes, ...spec },
   } as unknown as Pod)
 }
 
-const read = (name: string) => admin.get(pods, { namespace: 'default', name })
+const read = (name: string) => admin.get(kinds.Pod, { namespace: 'default', name })
 const runs = (name: string) =>
   until(
     () => read(name),
@@ -142,7 +143,7 @@ test('they follow their sources, and tokens are replaced before they end', async
   const token = text(pod, 'projected', 'mixed', 'token')
   const touch = (n: number) =>
     admin.patch(
-      pods,
+      kinds.Pod,
       { namespace: 'default', name: 'one' },
       { patch: { merge: { metadata: { annotations: { n: `${n}` } } } } },
     )
@@ -190,7 +191,7 @@ test('nodes read only what their own pods need', async () => {
   await assert.rejects(asNode('n2').get(type('secrets'), secret), { code: 403 })
   const patch = { merge: { status: { phase: 'Failed' } } }
   await assert.rejects(
-    asNode('n2').patch(pods, { namespace: 'default', name: 'one' }, { patch, subresource: 'status' }),
+    asNode('n2').patch(kinds.Pod, { namespace: 'default', name: 'one' }, { patch, subresource: 'status' }),
     { code: 403 },
   )
 })
@@ -270,7 +271,7 @@ test('a directory that outgrows its limit evicts its pod, and what a pod had goe
   await runs('greedy')
   writeFileSync(inVolume(pod, 'empty-dir', 'scratch', 'large'), Buffer.alloc(2 * 1024 * 1024))
   const merge = { metadata: { annotations: { look: 'now' } } }
-  await admin.patch(pods, { namespace: 'default', name: 'greedy' }, { patch: { merge } })
+  await admin.patch(kinds.Pod, { namespace: 'default', name: 'greedy' }, { patch: { merge } })
   const evicted = await until(
     () => read('greedy'),
     ({ status }) => status?.phase === 'Failed',
@@ -278,7 +279,7 @@ test('a directory that outgrows its limit evicts its pod, and what a pod had goe
   assert.equal(evicted.status?.reason, 'Evicted')
   assert.match(evicted.status?.message ?? '', /EmptyDir volume "scratch" exceeds the limit "1048576"/)
   const one = await read('one')
-  await admin.delete(pods, { namespace: 'default', name: 'one' }, { gracePeriodSeconds: 1 })
+  await admin.delete(kinds.Pod, { namespace: 'default', name: 'one' }, { gracePeriodSeconds: 1 })
   for (const { metadata } of [pod, one])
     await until(
       async () => existsSync(join(directory, 'pods', metadata.uid!)),

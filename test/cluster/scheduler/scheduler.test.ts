@@ -1,16 +1,14 @@
 /** The scheduler against a real server: Pods get nodes, or are told why not, as its own account and with its own rights. */
+
 import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, test } from 'node:test'
 import type { Pod } from '../../../src/api/kinds/core/pod.ts'
 import type { ApiObject } from '../../../src/api/model/object.ts'
 import { vendorOf } from '../../../src/api/model/vendor.ts'
+import * as kinds from '../../../src/client/requests/built-in-kinds.ts'
 import type { Client } from '../../../src/client/requests/client.ts'
-import type { ResourceType } from '../../../src/client/requests/resource-type.ts'
-import { subresource } from '../../../src/client/requests/resource-type.ts'
+import { inDomainOf, type ResourceType, subresource } from '../../../src/client/requests/resource-type.ts'
 import type { Transport } from '../../../src/client/requests/transport.ts'
-import { pods as podType } from '../../../src/cluster/controllers/ephemeral-volume.ts'
-import { claims, volumes } from '../../../src/cluster/controllers/storage-protection.ts'
-import { nodes as nodeType, storageClasses } from '../../../src/cluster/controllers/volumes/parts.ts'
 import { profileOf } from '../../../src/cluster/scheduler/profile.ts'
 import { defaultSettings } from '../../../src/cluster/scheduler/scheduler.ts'
 import { deaths, type LoopServer, loopServer, type ManagerOptions } from '../../support/loop-manager.ts'
@@ -52,13 +50,13 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   await server.end()
-  for (const type of [podType, claims, budgets] as ResourceType[])
+  for (const type of [kinds.Pod, kinds.PersistentVolumeClaim, budgets] as ResourceType[])
     await client.deleteCollection(type, { namespace, gracePeriodSeconds: 0 })
-  for (const type of [nodeType, volumes] as ResourceType[]) await client.deleteCollection(type)
+  for (const type of [kinds.Node, kinds.PersistentVolume] as ResourceType[]) await client.deleteCollection(type)
 })
 
 async function makeNode(name: string, { cpu = '2', labels = {} as Record<string, string>, spec = {} } = {}) {
-  await client.create(nodeType, {
+  await client.create(kinds.Node, {
     ...{ apiVersion: 'v1', kind: 'Node', spec },
     metadata: { name, labels: { 'orch.io/hostname': name, ...labels } },
     status: { allocatable: { cpu, memory: '4Gi', pods: '10' }, capacity: { cpu, memory: '4Gi', pods: '10' } },
@@ -73,7 +71,7 @@ interface PodParts {
 }
 
 async function makePod(name: string, { cpu = '100m', labels = {}, ...spec }: PodParts = {}) {
-  await client.create(podType, {
+  await client.create(kinds.Pod, {
     ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace, labels } },
     spec: {
       containers: [{ name: 'c', image: 'i', resources: { requests: { cpu } } }],
@@ -83,7 +81,7 @@ async function makePod(name: string, { cpu = '100m', labels = {}, ...spec }: Pod
 }
 
 async function getPod(name: string): Promise<Pod> {
-  return await client.get(podType, { namespace, name })
+  return await client.get(kinds.Pod, { namespace, name })
 }
 
 async function untilPlaced(name: string): Promise<string> {
@@ -152,7 +150,7 @@ test('a pod that fits nowhere is told why, and is placed when a node comes that 
 })
 
 test('without nodes that is the reason', async () => {
-  await client.deleteCollection(nodeType)
+  await client.deleteCollection(kinds.Node)
   server.run(['scheduler'], quick)
   await makePod('a')
   await untilRefused('a', /^no nodes available to schedule pods$/)
@@ -161,7 +159,7 @@ test('without nodes that is the reason', async () => {
 test('many pods are spread so that none asks for more than its node has', async () => {
   server.run(['scheduler'], quick)
   await Promise.all(Array.from({ length: 22 }, (_, i) => makePod(`p-${i}`, { cpu: '200m' })))
-  const placed = () => client.list(podType, { namespace, fieldSelector: 'spec.nodeName!=' })
+  const placed = () => client.list(kinds.Pod, { namespace, fieldSelector: 'spec.nodeName!=' })
   const { items } = await until(placed, ({ items }) => items.length === 20)
   const counts = Map.groupBy(items, ({ spec }) => spec!.nodeName!)
   assert.deepEqual(
@@ -171,7 +169,7 @@ test('many pods are spread so that none asks for more than its node has', async 
 })
 
 test('a pod that is deleted makes room, and waiting pods are tried in the order of their priority', async () => {
-  await client.deleteCollection(nodeType)
+  await client.deleteCollection(kinds.Node)
   await makeNode('one', { cpu: '1' })
   // No back-off: otherwise the one that has waited for longer would be the first to be tried again.
   const eager = { ...settings, timing: { ...timing, firstBackoffMs: 0, maxBackoffMs: 0 } }
@@ -181,13 +179,13 @@ test('a pod that is deleted makes room, and waiting pods are tried in the order 
   await makePod('less', { cpu: '1' })
   await makePod('more', { cpu: '1', priorityClassName: 'patient' })
   for (const name of ['less', 'more']) await untilRefused(name, /Insufficient cpu/)
-  await client.delete(podType, { namespace, name: 'first' }, { gracePeriodSeconds: 0 })
+  await client.delete(kinds.Pod, { namespace, name: 'first' }, { gracePeriodSeconds: 0 })
   assert.equal(await untilPlaced('more'), 'one')
   assert.equal((await getPod('less')).spec?.nodeName, undefined)
 })
 
 test('a less important pod makes room for one that is more important', async () => {
-  await client.deleteCollection(nodeType)
+  await client.deleteCollection(kinds.Node)
   for (const name of ['one', 'two']) await makeNode(name, { cpu: '1' })
   await client.create(budgets, {
     ...{ apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', metadata: { name: 'kept', namespace } },
@@ -206,7 +204,7 @@ test('a less important pod makes room for one that is more important', async () 
 })
 
 test('a node is kept for a pod until its victim is gone', async () => {
-  await client.deleteCollection(nodeType)
+  await client.deleteCollection(kinds.Node)
   await makeNode('one', { cpu: '1' })
   server.run(['scheduler'], quick)
   await makePod('victim', { cpu: '1', priorityClassName: 'low', terminationGracePeriodSeconds: 3600 })
@@ -218,7 +216,7 @@ test('a node is kept for a pod until its victim is gone', async () => {
   )
   assert.notEqual((await getPod('victim')).metadata.deletionTimestamp, undefined)
   await makePod('sneaky', { cpu: '1', priorityClassName: 'low' })
-  await client.delete(podType, { namespace, name: 'victim' }, { gracePeriodSeconds: 0 })
+  await client.delete(kinds.Pod, { namespace, name: 'victim' }, { gracePeriodSeconds: 0 })
   assert.equal(await untilPlaced('urgent'), 'one')
   await untilRefused('sneaky', /Insufficient cpu/)
 })
@@ -236,27 +234,27 @@ test('only pods that name one of its profiles are its own', async () => {
 })
 
 test('a claim that waits for its first pod is bound to a volume that the node can reach', async () => {
-  await client.create(storageClasses(vendor), {
+  await client.create(inDomainOf(vendor, kinds.StorageClass), {
     ...{ apiVersion: 'storage.orch.io/v1', kind: 'StorageClass', metadata: { name: 'late' } },
     ...{ provisioner: 'orch.io/no-provisioner', volumeBindingMode: 'WaitForFirstConsumer' },
   } as never)
   const shared = { accessModes: ['ReadWriteOnce'], storageClassName: 'late' }
   const onNode = { key: 'orch.io/hostname', operator: 'In', values: ['node-2'] }
-  await client.create(volumes, {
+  await client.create(kinds.PersistentVolume, {
     ...{ apiVersion: 'v1', kind: 'PersistentVolume', metadata: { name: 'disk' } },
     spec: {
       ...{ ...shared, capacity: { storage: '1Gi' }, local: { path: '/disk' } },
       nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions: [onNode] }] } },
     },
   } as never)
-  await client.create(claims, {
+  await client.create(kinds.PersistentVolumeClaim, {
     ...{ apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { name: 'data', namespace } },
     spec: { ...shared, resources: { requests: { storage: '1Gi' } } },
   } as never)
   server.run(['scheduler', 'persistentvolume-binder'], quick)
   await makePod('a', { volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'data' } }] })
   assert.equal(await untilPlaced('a'), 'node-2')
-  assert.equal((await client.get(claims, { namespace, name: 'data' })).spec?.volumeName, 'disk')
+  assert.equal((await client.get(kinds.PersistentVolumeClaim, { namespace, name: 'data' })).spec?.volumeName, 'disk')
   await makePod('b', { volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'missing' } }] })
   await untilRefused('b', /^0\/2 nodes are available: 2 persistentvolumeclaim "missing" not found\.$/)
 })
@@ -265,17 +263,17 @@ test('a claim whose volume is made on demand names the node first', async () => 
   server.run(['scheduler', 'persistentvolume-binder', 'host-path-provisioner'], {
     options: { scheduler: settings, volumeDirectory: `${server.directory}/volumes` },
   })
-  await client.create(storageClasses(vendor), {
+  await client.create(inDomainOf(vendor, kinds.StorageClass), {
     ...{ apiVersion: 'storage.orch.io/v1', kind: 'StorageClass', metadata: { name: 'made' } },
     ...{ provisioner: 'orch.io/host-path', volumeBindingMode: 'WaitForFirstConsumer' },
   } as never)
-  await client.create(claims, {
+  await client.create(kinds.PersistentVolumeClaim, {
     ...{ apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { name: 'new', namespace } },
     spec: { accessModes: ['ReadWriteOnce'], storageClassName: 'made', resources: { requests: { storage: '1Mi' } } },
   } as never)
   await makePod('a', { volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'new' } }] })
   const node = await untilPlaced('a')
-  const claim = await client.get(claims, { namespace, name: 'new' })
+  const claim = await client.get(kinds.PersistentVolumeClaim, { namespace, name: 'new' })
   assert.equal(claim.metadata.annotations?.['volume.orch.io/selected-node'], node)
   assert.notEqual(claim.spec?.volumeName, undefined)
 })
@@ -292,7 +290,7 @@ test('a scheduler that is killed at any of its writes is followed by one that fi
 })
 
 test('a slow watch places nothing twice: the space of a pod is gone as soon as it is decided', async () => {
-  await client.deleteCollection(nodeType)
+  await client.deleteCollection(kinds.Node)
   await makeNode('one', { cpu: '1' })
   // Binds are answered late: until then only the scheduler itself knows of its decisions.
   const held = Promise.withResolvers<void>()
@@ -313,7 +311,7 @@ test('a slow watch places nothing twice: the space of a pod is gone as soon as i
 })
 
 test('another scheduler that was faster is respected', async () => {
-  const binding = subresource(podType, 'binding')
+  const binding = subresource(kinds.Pod, 'binding')
   let isFirst = true
   server.run(['scheduler'], {
     ...quick,

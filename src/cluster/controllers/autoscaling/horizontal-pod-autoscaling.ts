@@ -18,21 +18,16 @@ import type { Informer } from '../../../client/informers/informer.ts'
 import type { Loop } from '../../../client/reconcile/loop.ts'
 import { everyOf, fromInformer } from '../../../client/reconcile/sources.ts'
 import type { StepOutcome } from '../../../client/reconcile/work-queue.ts'
+import * as kinds from '../../../client/requests/built-in-kinds.ts'
 import type { Client } from '../../../client/requests/client.ts'
 import { nameOfKey, objectKey, type ResourceType, subresource } from '../../../client/requests/resource-type.ts'
 import { isConflict, isNotFound } from '../../../client/requests/status-error.ts'
 import { ScaleTypes } from '../scale-types.ts'
-import { pods as podType } from '../workloads/resource-types.ts'
 import { AutoscalerStatus } from './autoscaler-status.ts'
 import { adviceOf, type MetricAdvice } from './metric-advice.ts'
 import { MetricError } from './metric-result.ts'
 import { MetricsApi } from './metrics-api.ts'
 import { type LimitAnswer, limitReplicas, type Moment } from './scaling-limits.ts'
-
-export const autoscalers: ResourceType<HorizontalPodAutoscaler> = {
-  ...{ group: 'autoscaling', version: 'v2', plural: 'horizontalpodautoscalers', namespaced: true },
-  kind: 'HorizontalPodAutoscaler',
-}
 
 export interface AutoscalingOptions {
   readonly periodMs: number
@@ -93,7 +88,11 @@ async function reconcile(state: State, key: string, signal: AbortSignal): Promis
   await scaleTarget(state, status, signal)
   if (sameJson((autoscaler.status ?? {}) as Json, status.value as Json)) return 'done'
   try {
-    await state.client.update(autoscalers, { ...autoscaler, status: status.value }, { subresource: 'status', signal })
+    await state.client.update(
+      kinds.HorizontalPodAutoscaler,
+      { ...autoscaler, status: status.value },
+      { subresource: 'status', signal },
+    )
   } catch (error) {
     if (!isNotFound(error) && !isConflict(error)) throw error
   }
@@ -177,7 +176,7 @@ async function adviceFor(
     if (labelSelector === '') throw new MetricError('InvalidSelector', "the HPA target's scale is missing a selector")
     const advice = await adviceOf(autoscaler, {
       ...{ replicas: target.scale.spec?.replicas ?? 0, tolerance, now: clock.now(), api },
-      listPods: async () => (await client.list<Pod>(podType, { namespace, labelSelector, signal })).items,
+      listPods: async () => (await client.list<Pod>(kinds.Pod, { namespace, labelSelector, signal })).items,
     })
     const message = `the HPA was able to successfully calculate a replica count from ${advice.metric}`
     status.condition('ScalingActive', 'True', { reason: 'ValidMetricFound', message })

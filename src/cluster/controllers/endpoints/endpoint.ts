@@ -16,6 +16,7 @@ import type { Informer } from '../../../client/informers/informer.ts'
 import type { Loop } from '../../../client/reconcile/loop.ts'
 import { fromInformer } from '../../../client/reconcile/sources.ts'
 import type { StepOutcome } from '../../../client/reconcile/work-queue.ts'
+import * as kinds from '../../../client/requests/built-in-kinds.ts'
 import type { Client } from '../../../client/requests/client.ts'
 import { nameOfKey, type ObjectName } from '../../../client/requests/resource-type.ts'
 import { isConflict } from '../../../client/requests/status-error.ts'
@@ -28,7 +29,6 @@ import {
   addressOf,
   counts,
   electionKey,
-  endpoints,
   familiesOf,
   hasPods,
   headlessLabel,
@@ -110,7 +110,7 @@ async function removeOrphan(state: State, name: ObjectName, signal: AbortSignal)
   if (found === undefined || found.metadata.annotations?.[electionKey(state.vendor)] !== undefined) return 'done'
   const preconditions = { uid: found.metadata.uid! }
   try {
-    await unlessGone(state.client.delete(endpoints, name, { preconditions, signal }))
+    await unlessGone(state.client.delete(kinds.Endpoints, name, { preconditions, signal }))
   } catch (error) {
     if (!isConflict(error)) throw error
   }
@@ -201,8 +201,8 @@ async function write(
   const object: Endpoints = { apiVersion: 'v1', kind: 'Endpoints', metadata, subsets: [...subsets] }
   try {
     await (before === undefined
-      ? client.create(endpoints, object, { signal })
-      : client.update(endpoints, object, { signal }))
+      ? client.create(kinds.Endpoints, object, { signal })
+      : client.update(kinds.Endpoints, object, { signal }))
     return 'done'
   } catch (error) {
     if (isNamespaceEnding(error)) return 'done'

@@ -1,27 +1,12 @@
-/**
- * What the two loops share that report the pods behind a Service: which pods count, which of their addresses and ports
- * are meant, and which changes of a pod matter.
- */
 import { isIPv6 } from 'node:net'
 import { type Json, sameJson } from '../../../api/json/json.ts'
-import type { Endpoints } from '../../../api/kinds/core/endpoints.ts'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import type { Service } from '../../../api/kinds/core/types/service-spec.ts'
-import type { EndpointSlice } from '../../../api/kinds/discovery/endpoint-slice.ts'
-import { groupName, type Vendor, vendorKey } from '../../../api/model/vendor.ts'
+import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
 import type { Informer } from '../../../client/informers/informer.ts'
 import { batched, fromInformer } from '../../../client/reconcile/sources.ts'
-import type { ResourceType } from '../../../client/requests/resource-type.ts'
 import { PodSelection } from '../selected-pods.ts'
 import { hasEnded, isReady, isTerminating } from '../workloads/pod-state.ts'
-
-export const services: ResourceType<Service> = { group: '', version: 'v1', plural: 'services', namespaced: true }
-
-export const endpoints: ResourceType<Endpoints> = { group: '', version: 'v1', plural: 'endpoints', namespaced: true }
-
-export function endpointSlices(vendor: Vendor): ResourceType<EndpointSlice> {
-  return { group: groupName(vendor, 'discovery'), version: 'v1', plural: 'endpointslices', namespaced: true }
-}
 
 /** The annotation in which an election of old clients keeps its record. */
 export function electionKey({ keyDomain }: Vendor): string {

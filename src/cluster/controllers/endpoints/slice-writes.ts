@@ -7,10 +7,10 @@ import type { EndpointSlice } from '../../../api/kinds/discovery/endpoint-slice.
 import type { Vendor } from '../../../api/model/vendor.ts'
 import type { Clock } from '../../../base/time/clock.ts'
 import type { ObjectChange } from '../../../client/informers/informer.ts'
+import * as kinds from '../../../client/requests/built-in-kinds.ts'
 import type { Client } from '../../../client/requests/client.ts'
-import { nameOf } from '../../../client/requests/resource-type.ts'
+import { inDomainOf, nameOf } from '../../../client/requests/resource-type.ts'
 import { unlessGone } from '../unless-gone.ts'
-import { endpointSlices } from './service-endpoints.ts'
 import type { SlicePlan } from './slice-plan.ts'
 
 const maxWaitMs = 60_000
@@ -84,7 +84,7 @@ export async function carryOut(
   { plan, isEnding, signal }: { plan: SlicePlan; isEnding: boolean; signal: AbortSignal },
 ): Promise<void> {
   const { client, vendor, writes } = writing
-  const type = endpointSlices(vendor)
+  const type = inDomainOf(vendor, kinds.EndpointSlice)
   const creates = isEnding ? [] : plan.create
   for (const slice of creates) writes.wrote(key, await client.create(type, slice, { signal }))
   for (const slice of plan.update) writes.wrote(key, await client.update(type, slice, { signal }))
@@ -97,7 +97,7 @@ export async function removeSlice(
   { slice, signal }: { slice: EndpointSlice; signal: AbortSignal },
 ): Promise<void> {
   const preconditions = { uid: slice.metadata.uid! }
-  await unlessGone(client.delete(endpointSlices(vendor), nameOf(slice), { preconditions, signal }))
+  await unlessGone(client.delete(inDomainOf(vendor, kinds.EndpointSlice), nameOf(slice), { preconditions, signal }))
   writes.deleted(key, slice)
 }
 

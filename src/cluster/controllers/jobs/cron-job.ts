@@ -8,20 +8,16 @@
  */
 
 import { type Json, sameJson } from '../../../api/json/json.ts'
-import type { CronJob } from '../../../api/kinds/batch/cron-job.ts'
 import type { Loop } from '../../../client/reconcile/loop.ts'
 import { fromInformer } from '../../../client/reconcile/sources.ts'
 import type { StepOutcome } from '../../../client/reconcile/work-queue.ts'
-import { nameOfKey, type ResourceType } from '../../../client/requests/resource-type.ts'
+import * as kinds from '../../../client/requests/built-in-kinds.ts'
+import { nameOfKey } from '../../../client/requests/resource-type.ts'
 import { isConflict, isNotFound } from '../../../client/requests/status-error.ts'
 import { byController, controllerKey } from '../workloads/ownership.ts'
 import type { CronJobParts } from './cron-parts.ts'
 import { CronStatus } from './cron-status.ts'
 import { deleteJob, endedJobs, nextDue, startJob } from './cron-steps.ts'
-
-export const cronJobs: ResourceType<CronJob> = {
-  ...{ group: 'batch', version: 'v1', plural: 'cronjobs', namespaced: true, kind: 'CronJob' },
-}
 
 interface LoopState extends CronJobParts {
   /** What a status was written on top of, by UID: while a CronJob is seen in that version it is outdated. */
@@ -76,7 +72,7 @@ async function writeStatus(loop: LoopState, { cronJob, value }: CronStatus, sign
   if (sameJson((cronJob.status ?? {}) as Json, value as Json)) return true
   const { uid = '', resourceVersion = '' } = cronJob.metadata
   try {
-    await loop.client.update(cronJobs, { ...cronJob, status: value }, { subresource: 'status', signal })
+    await loop.client.update(kinds.CronJob, { ...cronJob, status: value }, { subresource: 'status', signal })
     loop.outdated.set(uid, resourceVersion)
     return true
   } catch (error) {

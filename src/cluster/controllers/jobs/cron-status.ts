@@ -1,11 +1,12 @@
 /** The status of a CronJob while a step works on it: which of its Jobs run, and when one was last made and last succeeded. */
+
 import type { CronJob } from '../../../api/kinds/batch/cron-job.ts'
 import type { Job } from '../../../api/kinds/batch/job.ts'
 import { checkDnsSubdomain } from '../../../api/model/names.ts'
 import { timestamp } from '../../../api/model/object.ts'
+import * as kinds from '../../../client/requests/built-in-kinds.ts'
 import { unlessGone } from '../unless-gone.ts'
 import type { CronJobParts } from './cron-parts.ts'
-import { jobs } from './job.ts'
 import { isFinished } from './job-state.ts'
 
 type Status = NonNullable<CronJob['status']>
@@ -82,7 +83,7 @@ export class CronStatus {
 
   /** A Job that the informer does not have may be too new for it, or gone. */
   async #lookFor({ namespace = '', name = '', uid }: Reference, signal: AbortSignal): Promise<void> {
-    const job = await unlessGone(this.#parts.client.get(jobs, { namespace, name }, { signal }))
+    const job = await unlessGone(this.#parts.client.get(kinds.Job, { namespace, name }, { signal }))
     if (job?.metadata.uid === uid) return
     const message = `Active job went missing: ${name}`
     this.#parts.recorder.record(this.cronJob, { type: 'Normal', reason: 'MissingJob', message })

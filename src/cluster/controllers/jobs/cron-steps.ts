@@ -6,6 +6,7 @@ import { parseSchedule } from '../../../api/model/cron-schedule.ts'
 import { timestamp } from '../../../api/model/object.ts'
 import { messageOf } from '../../../base/text/errors.ts'
 import type { Happening } from '../../../client/informers/event-recorder.ts'
+import * as kinds from '../../../client/requests/built-in-kinds.ts'
 import { nameOf } from '../../../client/requests/resource-type.ts'
 import { StatusError } from '../../../client/requests/status-error.ts'
 import { unlessGone } from '../unless-gone.ts'
@@ -14,7 +15,6 @@ import { isNamespaceEnding } from '../workloads/pod-control.ts'
 import type { CronJobParts } from './cron-parts.ts'
 import { CronSchedule } from './cron-schedule.ts'
 import type { CronStatus } from './cron-status.ts'
-import { jobs } from './job.ts'
 
 /** The time that a Job is to be made for now, and how long it is until the next one. */
 export interface Due {
@@ -86,7 +86,7 @@ export async function startJob(parts: CronJobParts, { cronJob, status, at, signa
   }
   if (policy === 'Replace') await replaceActive(parts, { cronJob, status, at, signal })
   try {
-    const job = await client.create(jobs, draft, { signal })
+    const job = await client.create(kinds.Job, draft, { signal })
     status.started(job, at)
     recorder.record(cronJob, {
       type: 'Normal',
@@ -97,7 +97,7 @@ export async function startJob(parts: CronJobParts, { cronJob, status, at, signa
     if (isNamespaceEnding(error)) return
     if (error instanceof StatusError && error.reason === 'AlreadyExists') {
       // Whoever made it, this loop or one before it, did not come to say so in the status.
-      const job = await unlessGone(client.get(jobs, nameOf(draft as Job), { signal }))
+      const job = await unlessGone(client.get(kinds.Job, nameOf(draft as Job), { signal }))
       if (job !== undefined && isControlledBy(job, cronJob)) return status.started(job, at)
     }
     recorder.record(cronJob, warning('FailedCreate', `Error creating job: ${messageOf(error)}`))
@@ -107,7 +107,7 @@ export async function startJob(parts: CronJobParts, { cronJob, status, at, signa
 
 async function replaceActive(parts: CronJobParts, { cronJob, status, signal }: JobStart): Promise<void> {
   for (const { namespace = '', name = '', uid } of [...status.active]) {
-    const job = await unlessGone(parts.client.get(jobs, { namespace, name }, { signal }))
+    const job = await unlessGone(parts.client.get(kinds.Job, { namespace, name }, { signal }))
     if (job !== undefined && job.metadata.uid === uid && isControlledBy(job, cronJob))
       await deleteJob(parts, { cronJob, job, signal })
     status.ended(uid)
@@ -158,7 +158,7 @@ export async function deleteJob(
   const preconditions = { uid: job.metadata.uid! }
   const { name } = job.metadata
   try {
-    await unlessGone(client.delete(jobs, nameOf(job), { propagationPolicy: 'Background', preconditions, signal }))
+    await unlessGone(client.delete(kinds.Job, nameOf(job), { propagationPolicy: 'Background', preconditions, signal }))
     recorder.record(cronJob, { type: 'Normal', reason: 'SuccessfulDelete', message: `Deleted job ${name}` })
   } catch (error) {
     recorder.record(cronJob, warning('FailedDelete', `Deleted job: ${messageOf(error)}`))

@@ -14,20 +14,18 @@ import type { Informer } from '../../../client/informers/informer.ts'
 import type { Loop } from '../../../client/reconcile/loop.ts'
 import { fromInformer } from '../../../client/reconcile/sources.ts'
 import type { StepOutcome } from '../../../client/reconcile/work-queue.ts'
-import { nameOfKey, type ResourceType } from '../../../client/requests/resource-type.ts'
+import * as kinds from '../../../client/requests/built-in-kinds.ts'
+import { nameOfKey } from '../../../client/requests/resource-type.ts'
 import { isConflict, isNotFound } from '../../../client/requests/status-error.ts'
 import { PodSelection } from '../selected-pods.ts'
 import { claimObjects } from '../workloads/claiming.ts'
 import { Expectations } from '../workloads/expectations.ts'
 import { byController, controllerOf } from '../workloads/ownership.ts'
 import { fromPods } from '../workloads/pod-events.ts'
-import { pods as podType } from '../workloads/resource-types.ts'
 import { StepSpacing } from '../workloads/step-spacing.ts'
 import { deletePods, type JobPodParts, managePods } from './job-pods.ts'
 import { countPods, deadlineInMs, failureOf, isComplete, isFinished, isSuspended, type JobState } from './job-state.ts'
 import { changedStatus, type JobStep } from './job-status.ts'
-
-export const jobs: ResourceType<Job> = { group: 'batch', version: 'v1', plural: 'jobs', namespaced: true, kind: 'Job' }
 
 export interface JobParts extends Omit<JobPodParts, 'expectations'> {
   readonly jobs: Informer<Job>
@@ -107,7 +105,7 @@ async function claimPods({ client, pods, selection }: LoopState, job: Job, signa
   const { namespace = '', uid = '' } = job.metadata
   const candidates = [...byController(pods).controlledBy(namespace, uid), ...orphans]
   const selects = (labels: Pod['metadata']['labels']) => selection.selects(job, labels)
-  return await claimObjects({ client, type: podType, owner: job, ownerType: jobs, selects, signal }, candidates)
+  return await claimObjects({ client, type: kinds.Pod, owner: job, ownerType: kinds.Job, selects, signal }, candidates)
 }
 
 /** Brings the pods of a Job to where they should be. Returns what its status should say. */
@@ -147,7 +145,7 @@ async function writeStatus(loop: LoopState, step: JobStep, signal: AbortSignal):
   if (changed === undefined) return true
   const { uid = '', resourceVersion = '' } = job.metadata
   try {
-    await loop.client.update(jobs, { ...job, status: changed.status }, { subresource: 'status', signal })
+    await loop.client.update(kinds.Job, { ...job, status: changed.status }, { subresource: 'status', signal })
     loop.outdated.set(uid, resourceVersion)
   } catch (error) {
     if (isConflict(error)) return false

@@ -11,10 +11,10 @@ import type { Informer, ObjectChange } from '../../../client/informers/informer.
 import type { Loop } from '../../../client/reconcile/loop.ts'
 import { fromInformer } from '../../../client/reconcile/sources.ts'
 import type { StepOutcome } from '../../../client/reconcile/work-queue.ts'
+import * as kinds from '../../../client/requests/built-in-kinds.ts'
 import type { Client } from '../../../client/requests/client.ts'
 import { nameOfKey } from '../../../client/requests/resource-type.ts'
 import { isConflict, isNotFound } from '../../../client/requests/status-error.ts'
-import { nodes as nodeType } from '../workloads/resource-types.ts'
 import { CidrPool } from './cidr-pool.ts'
 
 /** The ranges of a cluster's pods, and how they are cut. */
@@ -84,7 +84,7 @@ async function reconcile(state: State, key: string, signal: AbortSignal): Promis
   }
   try {
     const spec = { ...node.spec, podCIDR: podCIDRs[0]!, podCIDRs }
-    await client.update(nodeType, { ...node, spec }, { signal })
+    await client.update(kinds.Node, { ...node, spec }, { signal })
     return 'done'
   } catch (error) {
     giveBack()

@@ -12,7 +12,7 @@ import type { Lease } from '../../../api/kinds/coordination/lease.ts'
 import type { Node } from '../../../api/kinds/core/node.ts'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import { timestamp } from '../../../api/model/object.ts'
-import { groupName, type Vendor } from '../../../api/model/vendor.ts'
+import type { Vendor } from '../../../api/model/vendor.ts'
 import type { Clock } from '../../../base/time/clock.ts'
 import type { EventRecorder } from '../../../client/informers/event-recorder.ts'
 import type { Informer, ObjectChange } from '../../../client/informers/informer.ts'
@@ -20,12 +20,12 @@ import type { Index } from '../../../client/informers/object-index.ts'
 import type { Loop } from '../../../client/reconcile/loop.ts'
 import { fromInformer } from '../../../client/reconcile/sources.ts'
 import type { StepOutcome } from '../../../client/reconcile/work-queue.ts'
+import * as kinds from '../../../client/requests/built-in-kinds.ts'
 import type { Client } from '../../../client/requests/client.ts'
-import { nameOfKey, objectKey, type ResourceType } from '../../../client/requests/resource-type.ts'
+import { nameOfKey, objectKey } from '../../../client/requests/resource-type.ts'
 import { isConflict, isNotFound } from '../../../client/requests/status-error.ts'
 import { writeAll } from '../workloads/batches.ts'
 import { isReady } from '../workloads/pod-state.ts'
-import { nodes as nodeType, pods as podType } from '../workloads/resource-types.ts'
 import { type EvictionRateOptions, EvictionRates } from './eviction-rates.ts'
 import { type GraceTimes, NodeHealth, unknownConditions } from './node-health.ts'
 import { evictingTaints, evictionKey, readiness, wantedTaints } from './node-taints.ts'
@@ -33,10 +33,6 @@ import { podsByNode } from './pods-by-node.ts'
 import { TaintEviction } from './taint-eviction.ts'
 
 export const nodeLeaseNamespace = 'kube-node-lease'
-
-export function leases(vendor: Vendor): ResourceType<Lease> {
-  return { group: groupName(vendor, 'coordination'), version: 'v1', plural: 'leases', namespaced: true }
-}
 
 /** How long nodes are waited for, and how fast they are emptied. */
 export interface NodeHealthOptions extends GraceTimes, EvictionRateOptions {}
@@ -131,7 +127,7 @@ async function markUnknown({ client, clock, recorder }: State, node: Node, signa
   const conditions = unknownConditions(node, timestamp(clock.now()))
   if (sameJson(conditions, node.status?.conditions ?? [])) return false
   const status = { ...node.status, conditions }
-  await client.update(nodeType, { ...node, status }, { subresource: 'status', signal })
+  await client.update(kinds.Node, { ...node, status }, { subresource: 'status', signal })
   if (readiness(node) === 'True') {
     const message = `Node ${node.metadata.name} status is now: NodeNotReady`
     recorder.record(node, { type: 'Normal', reason: 'NodeNotReady', message })
@@ -148,7 +144,7 @@ async function taint(state: State, node: Node, signal: AbortSignal): Promise<num
   const waitMs = isDue ? rates.takeMs(node.metadata.name!) : 0
   const now = timestamp(clock.now())
   const taints = wantedTaints(node, vendor, { mayEvict: isDue && waitMs === 0, now })
-  if (taints !== undefined) await client.update(nodeType, { ...node, spec: { ...node.spec, taints } }, { signal })
+  if (taints !== undefined) await client.update(kinds.Node, { ...node, spec: { ...node.spec, taints } }, { signal })
   return Math.min(waitMs, heldBackMs)
 }
 
@@ -160,7 +156,11 @@ async function markPodsNotReady({ client, clock, byNode }: State, name: string, 
       each.type === 'Ready' ? { ...each, status: 'False', lastTransitionTime: timestamp(clock.now()) } : each,
     )
     try {
-      await client.update(podType, { ...pod, status: { ...pod.status, conditions } }, { subresource: 'status', signal })
+      await client.update(
+        kinds.Pod,
+        { ...pod, status: { ...pod.status, conditions } },
+        { subresource: 'status', signal },
+      )
     } catch (failure) {
       if (!isNotFound(failure)) throw failure
     }

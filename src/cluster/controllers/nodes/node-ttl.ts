@@ -9,10 +9,10 @@ import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
 import type { Informer } from '../../../client/informers/informer.ts'
 import type { Loop } from '../../../client/reconcile/loop.ts'
 import { fromInformer } from '../../../client/reconcile/sources.ts'
+import * as kinds from '../../../client/requests/built-in-kinds.ts'
 import type { Client } from '../../../client/requests/client.ts'
 import { nameOfKey } from '../../../client/requests/resource-type.ts'
 import { unlessGone } from '../unless-gone.ts'
-import { nodes as nodeType } from '../workloads/resource-types.ts'
 
 export interface NodeTtlParts {
   readonly client: Client
@@ -62,7 +62,7 @@ export function nodeTtlLoop({ client, vendor, nodes }: NodeTtlParts): Loop {
       const value = String(steps[step]!.seconds)
       if (node === undefined || node.metadata.annotations?.[annotation] === value) return 'done'
       const patch = { merge: { metadata: { uid: node.metadata.uid, annotations: { [annotation]: value } } } }
-      await unlessGone(client.patch(nodeType, nameOfKey(key), { patch, signal }))
+      await unlessGone(client.patch(kinds.Node, nameOfKey(key), { patch, signal }))
       return 'done'
     },
   }

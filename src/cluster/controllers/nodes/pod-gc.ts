@@ -13,13 +13,13 @@ import type { Index } from '../../../client/informers/object-index.ts'
 import type { Loop } from '../../../client/reconcile/loop.ts'
 import { every, fromInformer } from '../../../client/reconcile/sources.ts'
 import type { StepOutcome } from '../../../client/reconcile/work-queue.ts'
+import * as kinds from '../../../client/requests/built-in-kinds.ts'
 import type { Client } from '../../../client/requests/client.ts'
 import { nameOf, nameOfKey } from '../../../client/requests/resource-type.ts'
 import { isConflict } from '../../../client/requests/status-error.ts'
 import { unlessGone } from '../unless-gone.ts'
 import { writeAll } from '../workloads/batches.ts'
 import { hasEnded, isTerminating } from '../workloads/pod-state.ts'
-import { nodes as nodeType, pods as podType } from '../workloads/resource-types.ts'
 import { podsByNode } from './pods-by-node.ts'
 
 export interface PodGcParts {
@@ -98,7 +98,7 @@ async function removeOrphans(state: State, name: string, signal: AbortSignal): P
   missingSince.set(name, since)
   if (now - since < quarantineMs) return { afterMs: since + quarantineMs - now }
   // The informer may be behind.
-  if ((await unlessGone(client.get(nodeType, { name }, { signal }))) !== undefined) return 'done'
+  if ((await unlessGone(client.get(kinds.Node, { name }, { signal }))) !== undefined) return 'done'
   await removeAll(state, byNode.get(name), signal)
   return 'done'
 }
@@ -107,7 +107,7 @@ async function removeAll({ client }: State, pods: readonly Pod[], signal: AbortS
   const { error } = await writeAll(pods.length, async (i) => {
     const preconditions = { uid: pods[i]!.metadata.uid! }
     try {
-      await unlessGone(client.delete(podType, nameOf(pods[i]!), { gracePeriodSeconds: 0, preconditions, signal }))
+      await unlessGone(client.delete(kinds.Pod, nameOf(pods[i]!), { gracePeriodSeconds: 0, preconditions, signal }))
     } catch (failure) {
       // Another pod has the name by now.
       if (!isConflict(failure)) throw failure

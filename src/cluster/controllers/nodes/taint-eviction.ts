@@ -10,12 +10,12 @@ import type { Clock } from '../../../base/time/clock.ts'
 import type { EventRecorder } from '../../../client/informers/event-recorder.ts'
 import type { Informer } from '../../../client/informers/informer.ts'
 import type { StepOutcome } from '../../../client/reconcile/work-queue.ts'
+import * as kinds from '../../../client/requests/built-in-kinds.ts'
 import type { Client } from '../../../client/requests/client.ts'
 import { nameOf, type ObjectName } from '../../../client/requests/resource-type.ts'
 import { isConflict } from '../../../client/requests/status-error.ts'
 import { unlessGone } from '../unless-gone.ts'
 import { isTerminating } from '../workloads/pod-state.ts'
-import { pods as podType } from '../workloads/resource-types.ts'
 import { evictingTaints, toleratedMs } from './node-taints.ts'
 
 export interface TaintEvictionParts {
@@ -77,7 +77,7 @@ export class TaintEviction {
     const message = `Marking for deletion Pod ${namespace}/${name}`
     this.#parts.recorder.record(pod, { type: 'Normal', reason: 'TaintManagerEviction', message })
     try {
-      await unlessGone(this.#parts.client.delete(podType, nameOf(pod), { preconditions: { uid }, signal }))
+      await unlessGone(this.#parts.client.delete(kinds.Pod, nameOf(pod), { preconditions: { uid }, signal }))
     } catch (error) {
       // Another pod has the name by now.
       if (!isConflict(error)) throw error

@@ -5,6 +5,7 @@
  *
  * A volume that a node still has in use stays attached for up to six minutes: after that the node is taken for lost.
  */
+
 import { createHash } from 'node:crypto'
 import { type Json, sameJson } from '../../../api/json/json.ts'
 import type { Node } from '../../../api/kinds/core/node.ts'
@@ -13,7 +14,7 @@ import type { PersistentVolumeClaim } from '../../../api/kinds/core/persistent-v
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import type { CSIDriver } from '../../../api/kinds/storage/csi-driver.ts'
 import type { VolumeAttachment } from '../../../api/kinds/storage/volume-attachment.ts'
-import { groupName, type Vendor, vendorKey } from '../../../api/model/vendor.ts'
+import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
 import type { Clock } from '../../../base/time/clock.ts'
 import type { EventRecorder } from '../../../client/informers/event-recorder.ts'
 import type { Informer } from '../../../client/informers/informer.ts'
@@ -21,21 +22,13 @@ import type { Index } from '../../../client/informers/object-index.ts'
 import type { Loop } from '../../../client/reconcile/loop.ts'
 import { fromInformer } from '../../../client/reconcile/sources.ts'
 import type { StepOutcome } from '../../../client/reconcile/work-queue.ts'
+import * as kinds from '../../../client/requests/built-in-kinds.ts'
 import type { Client } from '../../../client/requests/client.ts'
-import type { ResourceType } from '../../../client/requests/resource-type.ts'
+import { inDomainOf } from '../../../client/requests/resource-type.ts'
 import { isConflict, StatusError } from '../../../client/requests/status-error.ts'
 import { isFor } from '../../volumes/matching.ts'
 import { claimNames } from '../../volumes/pod-claims.ts'
 import { unlessGone } from '../unless-gone.ts'
-import { nodes } from './parts.ts'
-
-export function volumeAttachments(vendor: Vendor): ResourceType<VolumeAttachment> {
-  return { group: groupName(vendor, 'storage'), version: 'v1', plural: 'volumeattachments', namespaced: false }
-}
-
-export function csiDrivers(vendor: Vendor): ResourceType<CSIDriver> {
-  return { group: groupName(vendor, 'storage'), version: 'v1', plural: 'csidrivers', namespaced: false }
-}
 
 export interface AttachDetachParts {
   readonly client: Client
@@ -194,7 +187,9 @@ function mayDetach(state: State, nodeName: string, attachment: VolumeAttachment)
 
 async function detach({ client, vendor }: State, { metadata }: VolumeAttachment, signal: AbortSignal): Promise<void> {
   const { name = '', uid = '' } = metadata
-  await unlessGone(client.delete(volumeAttachments(vendor), { name }, { preconditions: { uid }, signal }))
+  await unlessGone(
+    client.delete(inDomainOf(vendor, kinds.VolumeAttachment), { name }, { preconditions: { uid }, signal }),
+  )
 }
 
 interface Place {
@@ -213,10 +208,10 @@ async function attach(state: State, { volume, driver, pod }: Wanted, { name, nod
     return state.recorder.record(pod, { type: 'Warning', reason: 'FailedAttachVolume', message })
   }
   const spec = { attacher: driver, nodeName, source: { persistentVolumeName: volumeName } }
-  const apiVersion = `${volumeAttachments(state.vendor).group}/v1`
+  const apiVersion = `${inDomainOf(state.vendor, kinds.VolumeAttachment).group}/v1`
   const object: VolumeAttachment = { apiVersion, kind: 'VolumeAttachment', metadata: { name }, spec }
   try {
-    await state.client.create(volumeAttachments(state.vendor), object, { signal })
+    await state.client.create(inDomainOf(state.vendor, kinds.VolumeAttachment), object, { signal })
   } catch (error) {
     if (!(error instanceof StatusError && error.reason === 'AlreadyExists')) throw error
   }
@@ -260,5 +255,5 @@ async function reportAttached(
   const before = node.status?.volumesAttached ?? []
   if (sameJson(before as Json, volumesAttached as Json)) return
   const patch = { merge: { metadata: { uid: node.metadata.uid }, status: { volumesAttached } } }
-  await unlessGone(state.client.patch(nodes, { name: nodeName }, { patch, subresource: 'status', signal }))
+  await unlessGone(state.client.patch(kinds.Node, { name: nodeName }, { patch, subresource: 'status', signal }))
 }

@@ -4,12 +4,12 @@ import type { PersistentVolumeClaim } from '../../../api/kinds/core/persistent-v
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import type { Happening } from '../../../client/informers/event-recorder.ts'
 import type { StepOutcome } from '../../../client/reconcile/work-queue.ts'
+import * as kinds from '../../../client/requests/built-in-kinds.ts'
 import { hostPathProvisionerName } from '../../volumes/annotations.ts'
 import { bestMatch, classOf, isFor, mismatch } from '../../volumes/matching.ts'
 import { claimNames, isUnscheduled } from '../../volumes/pod-claims.ts'
-import { volumes } from '../storage-protection.ts'
 import { unlessGone } from '../unless-gone.ts'
-import { type Binder, nodes } from './parts.ts'
+import type { Binder } from './parts.ts'
 import { bind, setClaimStatus, writeClaim } from './writes.ts'
 
 export async function syncClaim(
@@ -36,7 +36,8 @@ async function syncBound(binder: Binder, claim: PersistentVolumeClaim, signal: A
     })
   // The copy may be behind, as after a restore of the store: a volume that it lacks is asked for.
   const known = binder.volumes.get({ name: volumeName })
-  const volume = known ?? (await unlessGone(binder.client.get(volumes, { name: volumeName }, { signal })))
+  const volume =
+    known ?? (await unlessGone(binder.client.get(kinds.PersistentVolume, { name: volumeName }, { signal })))
   if (volume === undefined)
     return await lose(binder, claim, {
       reason: 'ClaimLost',
@@ -86,7 +87,7 @@ async function findVolume(binder: Binder, claim: PersistentVolumeClaim, signal: 
   const storageClass = binder.classes.get({ name: className })
   const selected = claim.metadata.annotations?.[keys.selectedNode]
   const isDelayed = storageClass?.volumeBindingMode === 'WaitForFirstConsumer' && selected === undefined
-  const node = selected && (await unlessGone(binder.client.get(nodes, { name: selected }, { signal })))
+  const node = selected && (await unlessGone(binder.client.get(kinds.Node, { name: selected }, { signal })))
   const volume = bestMatch(binder.volumes.objects(), { claim, keys, node: node || undefined, isDelayed })
   if (volume !== undefined) {
     await bind(binder, { volume, claim, signal })

@@ -15,12 +15,12 @@ import type { Informer, ObjectChange } from '../../../client/informers/informer.
 import type { Loop } from '../../../client/reconcile/loop.ts'
 import { fromInformer } from '../../../client/reconcile/sources.ts'
 import type { StepOutcome } from '../../../client/reconcile/work-queue.ts'
+import * as kinds from '../../../client/requests/built-in-kinds.ts'
 import type { Client } from '../../../client/requests/client.ts'
 import { nameOfKey } from '../../../client/requests/resource-type.ts'
 import { isConflict, isNotFound } from '../../../client/requests/status-error.ts'
 import { bindingKeys, hostPathProvisionerName } from '../../volumes/annotations.ts'
 import { compareSizes, isFor } from '../../volumes/matching.ts'
-import { claims, volumes } from '../storage-protection.ts'
 
 export interface ExpanderParts {
   readonly client: Client
@@ -73,7 +73,7 @@ async function reconcile(
   if (compareSizes(volume.spec?.capacity?.storage, wanted) < 0) {
     const { resourceVersion } = volume.metadata
     const patch = { merge: { metadata: { resourceVersion }, spec: { capacity: { storage: wanted } } } }
-    await client.patch(volumes, { name: volume.metadata.name! }, { patch, signal })
+    await client.patch(kinds.PersistentVolume, { name: volume.metadata.name! }, { patch, signal })
   }
   const conditions = (marked.status?.conditions ?? []).filter(({ type }) => type !== 'Resizing')
   await patchStatus(parts, marked, { status: { capacity: { storage: wanted }, conditions }, signal })
@@ -101,5 +101,9 @@ async function patchStatus(
 ): Promise<PersistentVolumeClaim> {
   const { namespace, name, resourceVersion } = metadata
   const patch = { merge: { metadata: { resourceVersion }, status } }
-  return await client.patch(claims, { namespace: namespace!, name: name! }, { patch, subresource: 'status', signal })
+  return await client.patch(
+    kinds.PersistentVolumeClaim,
+    { namespace: namespace!, name: name! },
+    { patch, subresource: 'status', signal },
+  )
 }

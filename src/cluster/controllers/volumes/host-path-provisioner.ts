@@ -14,14 +14,14 @@ import { messageOf } from '../../../base/text/errors.ts'
 import type { Loop } from '../../../client/reconcile/loop.ts'
 import { fromInformer } from '../../../client/reconcile/sources.ts'
 import type { StepOutcome } from '../../../client/reconcile/work-queue.ts'
+import * as kinds from '../../../client/requests/built-in-kinds.ts'
 import { nameOfKey, objectKey } from '../../../client/requests/resource-type.ts'
 import { isConflict, StatusError } from '../../../client/requests/status-error.ts'
 import { type BindingKeys, bindingKeys, hostPathProvisionerName } from '../../volumes/annotations.ts'
 import { classOf, isOnNode } from '../../volumes/matching.ts'
-import { claims, volumes } from '../storage-protection.ts'
 import { unlessGone } from '../unless-gone.ts'
 import { VolumeDirectories } from './directories.ts'
-import { nodes, type VolumeParts } from './parts.ts'
+import type { VolumeParts } from './parts.ts'
 import { fail } from './volumes.ts'
 
 export interface HostPathParts extends VolumeParts {
@@ -73,7 +73,9 @@ async function provision(
   if (storageClass?.provisioner !== provisioner.name) return 'done'
   if (storageClass.volumeBindingMode === 'WaitForFirstConsumer' && selected === undefined) return 'done'
   const node =
-    selected === undefined ? undefined : await unlessGone(provisioner.client.get(nodes, { name: selected }, { signal }))
+    selected === undefined
+      ? undefined
+      : await unlessGone(provisioner.client.get(kinds.Node, { name: selected }, { signal }))
   const why =
     refusal(claim, storageClass) ?? (selected === undefined ? undefined : nodeRefusal(selected, node, storageClass))
   if (why !== undefined) {
@@ -149,7 +151,7 @@ async function make(
     },
   }
   try {
-    await client.create(volumes, volume, { signal })
+    await client.create(kinds.PersistentVolume, volume, { signal })
   } catch (error) {
     if (!(error instanceof StatusError && error.reason === 'AlreadyExists')) throw error
   }
@@ -183,7 +185,7 @@ function isReclaimable({ keys, name }: Provisioner, { metadata, spec, status }: 
 async function reclaim(provisioner: Provisioner, known: PersistentVolume, signal: AbortSignal): Promise<void> {
   const { client, directories, recorder } = provisioner
   const { name = '', uid = '' } = known.metadata
-  const volume = await unlessGone(client.get(volumes, { name }, { signal }))
+  const volume = await unlessGone(client.get(kinds.PersistentVolume, { name }, { signal }))
   if (volume === undefined || volume.metadata.uid !== uid || !isReclaimable(provisioner, volume)) return
   if (await isClaimed(provisioner, volume, signal)) return
   const path = volume.spec?.hostPath?.path ?? ''
@@ -198,7 +200,7 @@ async function reclaim(provisioner: Provisioner, known: PersistentVolume, signal
     return
   }
   try {
-    await unlessGone(client.delete(volumes, { name }, { preconditions: { uid }, signal }))
+    await unlessGone(client.delete(kinds.PersistentVolume, { name }, { preconditions: { uid }, signal }))
   } catch (error) {
     if (!isConflict(error)) throw error
   }
@@ -211,7 +213,7 @@ async function isClaimed(
   signal: AbortSignal,
 ): Promise<boolean> {
   const { namespace = '', name = '', uid } = spec?.claimRef ?? {}
-  const claim = await unlessGone(client.get(claims, { namespace, name }, { signal }))
+  const claim = await unlessGone(client.get(kinds.PersistentVolumeClaim, { namespace, name }, { signal }))
   if (claim === undefined || claim.metadata.uid !== uid) return false
   return ['', metadata.name].includes(claim.spec?.volumeName ?? '')
 }

@@ -1,24 +1,16 @@
 /** What the steps of the binder share. */
 
-import type { Node } from '../../../api/kinds/core/node.ts'
 import type { PersistentVolume } from '../../../api/kinds/core/persistent-volume.ts'
 import type { PersistentVolumeClaim } from '../../../api/kinds/core/persistent-volume-claim.ts'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import type { StorageClass } from '../../../api/kinds/storage/storage-class.ts'
-import { groupName, type Vendor } from '../../../api/model/vendor.ts'
+import type { Vendor } from '../../../api/model/vendor.ts'
 import type { Clock } from '../../../base/time/clock.ts'
 import type { EventRecorder } from '../../../client/informers/event-recorder.ts'
 import type { Informer } from '../../../client/informers/informer.ts'
 import type { Client } from '../../../client/requests/client.ts'
-import type { ResourceType } from '../../../client/requests/resource-type.ts'
 import type { BindingKeys } from '../../volumes/annotations.ts'
 import type { UnboundSince } from './unbound-since.ts'
-
-export const nodes: ResourceType<Node> = { group: '', version: 'v1', plural: 'nodes', namespaced: false }
-
-export function storageClasses(vendor: Vendor): ResourceType<StorageClass> {
-  return { group: groupName(vendor, 'storage'), version: 'v1', plural: 'storageclasses', namespaced: false }
-}
 
 export interface VolumeParts {
   readonly client: Client

@@ -1,8 +1,9 @@
 /** What becomes of a volume: it is free, waits for its claim, is bound, or is reclaimed when its claim is gone. */
+
 import type { PersistentVolume } from '../../../api/kinds/core/persistent-volume.ts'
 import type { PersistentVolumeClaim } from '../../../api/kinds/core/persistent-volume-claim.ts'
 import type { StepOutcome } from '../../../client/reconcile/work-queue.ts'
-import { claims, volumes } from '../storage-protection.ts'
+import * as kinds from '../../../client/requests/built-in-kinds.ts'
 import { unlessGone } from '../unless-gone.ts'
 import type { Binder } from './parts.ts'
 import { setVolumeStatus } from './writes.ts'
@@ -31,7 +32,7 @@ async function claimOf(
   const { namespace = '', name = '', uid } = spec?.claimRef ?? {}
   const known = informer.get({ namespace, name })
   if (known?.metadata.uid === uid) return known
-  const live = await unlessGone(client.get(claims, { namespace, name }, { signal }))
+  const live = await unlessGone(client.get(kinds.PersistentVolumeClaim, { namespace, name }, { signal }))
   return live?.metadata.uid === uid ? live : undefined
 }
 
@@ -71,7 +72,7 @@ export async function fail(
   { reason, message, signal }: Failure,
 ): Promise<void> {
   const status = { phase: 'Failed', message, reason }
-  await binder.client.update(volumes, { ...volume, status }, { subresource: 'status', signal })
+  await binder.client.update(kinds.PersistentVolume, { ...volume, status }, { subresource: 'status', signal })
   binder.recorder.record(volume, { type: 'Warning', reason, message })
 }
 
@@ -87,7 +88,7 @@ async function letGo(binder: Binder, volume: PersistentVolume, signal: AbortSign
   const { uid: _, resourceVersion: __, ...kept } = claimRef ?? {}
   const next = { ...volume, metadata: { ...volume.metadata, annotations: others } }
   await client.update(
-    volumes,
+    kinds.PersistentVolume,
     { ...next, spec: byController === undefined ? { ...spec, claimRef: kept } : spec },
     { signal },
   )

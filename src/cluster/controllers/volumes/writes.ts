@@ -3,7 +3,7 @@
 import { type Json, sameJson } from '../../../api/json/json.ts'
 import type { PersistentVolume } from '../../../api/kinds/core/persistent-volume.ts'
 import type { PersistentVolumeClaim } from '../../../api/kinds/core/persistent-volume-claim.ts'
-import { claims, volumes } from '../storage-protection.ts'
+import * as kinds from '../../../client/requests/built-in-kinds.ts'
 import type { Binder } from './parts.ts'
 
 export interface Pair {
@@ -42,7 +42,7 @@ async function holdVolume({ client, keys }: Binder, { volume, claim, signal }: P
     metadata: { ...volume.metadata, annotations },
     spec: { ...volume.spec, claimRef: reference },
   }
-  return await client.update(volumes, next, { signal })
+  return await client.update(kinds.PersistentVolume, next, { signal })
 }
 
 async function nameVolume(binder: Binder, { volume, claim, signal }: Pair): Promise<PersistentVolumeClaim> {
@@ -64,7 +64,7 @@ export async function writeClaim(
   claim: PersistentVolumeClaim,
   signal: AbortSignal,
 ): Promise<PersistentVolumeClaim> {
-  return await client.update(claims, claim, { signal })
+  return await client.update(kinds.PersistentVolumeClaim, claim, { signal })
 }
 
 export async function setClaimStatus(
@@ -78,7 +78,7 @@ export async function setClaimStatus(
     delete next.capacity
   }
   if (sameJson(next as Json, (claim.status ?? {}) as Json)) return
-  await client.update(claims, { ...claim, status: next }, { subresource: 'status', signal })
+  await client.update(kinds.PersistentVolumeClaim, { ...claim, status: next }, { subresource: 'status', signal })
 }
 
 export async function setVolumeStatus(
@@ -87,5 +87,5 @@ export async function setVolumeStatus(
   { status, signal }: { status: NonNullable<PersistentVolume['status']>; signal: AbortSignal },
 ): Promise<void> {
   if (sameJson(status as Json, (volume.status ?? {}) as Json)) return
-  await client.update(volumes, { ...volume, status }, { subresource: 'status', signal })
+  await client.update(kinds.PersistentVolume, { ...volume, status }, { subresource: 'status', signal })
 }

@@ -11,13 +11,13 @@ import type { ObjectBase } from '../../../api/model/object.ts'
 import type { Labels } from '../../../api/selectors/label-selector.ts'
 import { sortUtf8 } from '../../../base/collections/utf8-order.ts'
 import type { Informer } from '../../../client/informers/informer.ts'
+import * as kinds from '../../../client/requests/built-in-kinds.ts'
 import type { Client } from '../../../client/requests/client.ts'
 import { nameOf, type ResourceType } from '../../../client/requests/resource-type.ts'
 import { StatusError } from '../../../client/requests/status-error.ts'
 import { unlessGone } from '../unless-gone.ts'
 import { claimObjects } from './claiming.ts'
 import { byController, controllerReference, isControlledBy } from './ownership.ts'
-import { controllerRevisions } from './resource-types.ts'
 import { contentHash } from './template-hash.ts'
 
 /** A workload that keeps revisions. */
@@ -83,7 +83,7 @@ export async function truncateHistory(
   const unused = revisions.filter((revision) => !isLive(revision)).sort(byAge)
   for (const revision of unused.slice(0, Math.max(0, unused.length - limit))) {
     const preconditions = { uid: revision.metadata.uid ?? '' }
-    await unlessGone(client.delete(controllerRevisions, nameOf(revision), { preconditions, signal }))
+    await unlessGone(client.delete(kinds.ControllerRevision, nameOf(revision), { preconditions, signal }))
   }
 }
 
@@ -93,7 +93,7 @@ async function claimedRevisions<O extends ObjectBase>(parts: RevisionOwner<O>): 
   const { uid = '', namespace = '' } = owner.metadata
   const lookup = byController(revisions)
   const candidates = [...lookup.controlledBy(namespace, uid), ...lookup.orphans(namespace)]
-  return (await claimObjects({ ...parts, type: controllerRevisions }, candidates)).sort(byAge)
+  return (await claimObjects({ ...parts, type: kinds.ControllerRevision }, candidates)).sort(byAge)
 }
 
 function byAge(a: ControllerRevision, b: ControllerRevision): number {
@@ -142,11 +142,14 @@ async function createRevision<O extends ObjectBase>(
     const { annotations = {} } = owner.metadata
     const metadata = { name, namespace, labels, annotations, ownerReferences: [controllerReference(owner)] }
     try {
-      return { present: await client.create(controllerRevisions, { metadata, data, revision }, { signal }), collisions }
+      return {
+        present: await client.create(kinds.ControllerRevision, { metadata, data, revision }, { signal }),
+        collisions,
+      }
     } catch (error) {
       if (!(error instanceof StatusError && error.reason === 'AlreadyExists')) throw error
     }
-    const taken = await client.get(controllerRevisions, { namespace, name }, { signal })
+    const taken = await client.get(kinds.ControllerRevision, { namespace, name }, { signal })
     if (isControlledBy(taken, owner) && isOfTemplate(taken, template)) return { present: taken, collisions }
   }
 }
@@ -158,5 +161,5 @@ async function renumber<O extends ObjectBase>(
   newest: number,
 ): Promise<ControllerRevision> {
   if (revision.revision === newest) return revision
-  return await client.update(controllerRevisions, { ...revision, revision: newest + 1 }, { signal })
+  return await client.update(kinds.ControllerRevision, { ...revision, revision: newest + 1 }, { signal })
 }

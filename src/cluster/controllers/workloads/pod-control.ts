@@ -6,11 +6,11 @@ import type { PodTemplateSpec } from '../../../api/kinds/core/types/pod-template
 import type { ObjectBase } from '../../../api/model/object.ts'
 import { messageOf } from '../../../base/text/errors.ts'
 import type { EventRecorder } from '../../../client/informers/event-recorder.ts'
+import * as kinds from '../../../client/requests/built-in-kinds.ts'
 import type { Client } from '../../../client/requests/client.ts'
 import { type Draft, nameOf } from '../../../client/requests/resource-type.ts'
 import { isConflict, isNotFound, StatusError } from '../../../client/requests/status-error.ts'
 import { controllerReference } from './ownership.ts'
-import { pods } from './resource-types.ts'
 
 export interface PodControlParts {
   readonly client: Client
@@ -41,7 +41,7 @@ export async function createPod(
   { pod, signal }: { readonly pod: Draft<Pod>; readonly signal: AbortSignal },
 ): Promise<Pod> {
   try {
-    const created = await client.create(pods, pod, { signal })
+    const created = await client.create(kinds.Pod, pod, { signal })
     recorder.record(owner, {
       type: 'Normal',
       reason: 'SuccessfulCreate',
@@ -67,7 +67,7 @@ export async function deletePod(
 ): Promise<void> {
   const { name, uid = '' } = pod.metadata
   try {
-    await client.delete(pods, nameOf(pod), { preconditions: { uid }, signal })
+    await client.delete(kinds.Pod, nameOf(pod), { preconditions: { uid }, signal })
     recorder.record(owner, { type: 'Normal', reason: 'SuccessfulDelete', message: `Deleted pod: ${name}` })
   } catch (error) {
     // Another pod has the name by now: a conflict.

@@ -19,6 +19,7 @@ import type { Informer } from '../../../client/informers/informer.ts'
 import type { Loop } from '../../../client/reconcile/loop.ts'
 import { fromInformer } from '../../../client/reconcile/sources.ts'
 import type { StepOutcome } from '../../../client/reconcile/work-queue.ts'
+import * as kinds from '../../../client/requests/built-in-kinds.ts'
 import type { Client } from '../../../client/requests/client.ts'
 import { nameOfKey, type ResourceType } from '../../../client/requests/resource-type.ts'
 import { unlessGone } from '../unless-gone.ts'
@@ -32,7 +33,6 @@ import { createPod, deletePod, isNamespaceEnding, PodGoneError, podFromTemplate 
 import { fromPods } from './pod-events.ts'
 import { isActive, nextAvailableMs } from './pod-state.ts'
 import { type ReplicaFailure, type ReplicaOwner, replicaStatus } from './replica-status.ts'
-import { pods as podType, replicaSets, replicationControllers } from './resource-types.ts'
 import { type SelectingOwners, selectingOwners } from './selecting-owners.ts'
 import { StepSpacing } from './step-spacing.ts'
 
@@ -54,7 +54,7 @@ export function replicaSetLoop(parts: ReplicaLoopParts<ReplicaSet>): Loop {
   const ownerKind = { group: 'apps', kind: 'ReplicaSet' }
   return replicaLoop(parts, {
     name: 'replicaset',
-    type: replicaSets,
+    type: kinds.ReplicaSet,
     ownerKind,
     selectorOf: ({ spec }) => spec?.selector,
   })
@@ -63,7 +63,7 @@ export function replicaSetLoop(parts: ReplicaLoopParts<ReplicaSet>): Loop {
 /** Keeps the pods of ReplicationControllers. */
 export function replicationControllerLoop(parts: ReplicaLoopParts<ReplicationController>): Loop {
   return replicaLoop(parts, {
-    ...{ name: 'replicationcontroller', type: replicationControllers },
+    ...{ name: 'replicationcontroller', type: kinds.ReplicationController },
     ownerKind: { group: '', kind: 'ReplicationController' },
     selectorOf: ({ spec }) => ({ matchLabels: spec?.selector }),
   })
@@ -133,7 +133,7 @@ async function claimedPods<O extends ReplicaOwner>(state: State<O>, owner: O, si
   const lookup = byController(pods)
   const candidates = [...lookup.controlledBy(namespace, uid), ...lookup.orphans(namespace)].filter(isActive)
   const selects = (labels: ObjectBase['metadata']['labels']) => selecting.selects(owner, labels)
-  return await claimObjects({ client, type: podType, owner, ownerType, selects, signal }, candidates)
+  return await claimObjects({ client, type: kinds.Pod, owner, ownerType, selects, signal }, candidates)
 }
 
 interface Present<O> {

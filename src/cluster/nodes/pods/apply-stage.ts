@@ -4,12 +4,12 @@ import { isObject, type Json } from '../../../api/json/json.ts'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import { asJson, timestamp } from '../../../api/model/object.ts'
 import type { StepOutcome } from '../../../client/reconcile/work-queue.ts'
+import * as kinds from '../../../client/requests/built-in-kinds.ts'
 import type { Client } from '../../../client/requests/client.ts'
 import { isNotFound } from '../../../client/requests/status-error.ts'
 import type { NodeDescription } from '../node-object.ts'
 import type { FinalizerChange, Next, Stage, StageEvent } from '../stages/stage.ts'
 import { StageError } from '../stages/stage-error.ts'
-import { pods } from '../types.ts'
 import type { PodAddresses } from './addresses.ts'
 import { steps } from './steps.ts'
 
@@ -97,7 +97,7 @@ async function changeFinalizers({ client, pod, change }: FinalizerWrite, signal:
   if (wanted.length === present.length && wanted.every((name) => present.includes(name))) return pod
   const { name = '', namespace = '', resourceVersion } = pod.metadata
   const merge = { metadata: { resourceVersion, finalizers: wanted } }
-  return await client.patch(pods, { name, namespace }, { patch: { merge }, signal })
+  return await client.patch(kinds.Pod, { name, namespace }, { patch: { merge }, signal })
 }
 
 interface StatusWrite {
@@ -119,7 +119,7 @@ async function writeStatus(effects: StageEffects, write: StatusWrite, signal: Ab
     ...{ now: effects.clock.now(), hostIp: effects.nodeOf(pod.spec!.nodeName!).address, podIp: write.podIp },
     ...{ exitCode: exitCodeOf(next, pod), reason: next.reason ?? '', message: next.message ?? '' },
   })
-  return await client.update(pods, { ...pod, status }, { subresource: 'status', signal })
+  return await client.update(kinds.Pod, { ...pod, status }, { subresource: 'status', signal })
 }
 
 function exitCodeOf({ exitCodeFrom }: Next, pod: Pod): number {
@@ -147,7 +147,7 @@ async function patchStatus(
   if (!isObject(status)) throw new StageError('the statusTemplate does not make an object')
   const { name = '', namespace = '', resourceVersion } = pod.metadata
   const patch = { strategic: { metadata: { resourceVersion }, status } }
-  return await client.patch(pods, { name, namespace }, { patch, subresource: 'status', signal })
+  return await client.patch(kinds.Pod, { name, namespace }, { patch, subresource: 'status', signal })
 }
 
 /** The functions that every call of a template brings along. */
@@ -160,7 +160,7 @@ async function deleteNow(client: Client, { metadata }: Pod, signal: AbortSignal)
   const { name = '', namespace = '', uid } = metadata
   const preconditions = uid === undefined ? {} : { uid }
   await client
-    .delete(pods, { name, namespace }, { gracePeriodSeconds: 0, preconditions, signal })
+    .delete(kinds.Pod, { name, namespace }, { gracePeriodSeconds: 0, preconditions, signal })
     .catch((error: unknown) => {
       if (!isNotFound(error)) throw error
     })

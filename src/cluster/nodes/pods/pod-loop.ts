@@ -14,11 +14,11 @@ import type { Informer } from '../../../client/informers/informer.ts'
 import type { Loop } from '../../../client/reconcile/loop.ts'
 import { fromInformer, type Source } from '../../../client/reconcile/sources.ts'
 import type { StepOutcome } from '../../../client/reconcile/work-queue.ts'
+import * as kinds from '../../../client/requests/built-in-kinds.ts'
 import type { Client } from '../../../client/requests/client.ts'
 import { nameOfKey } from '../../../client/requests/resource-type.ts'
 import { isConflict, isNotFound } from '../../../client/requests/status-error.ts'
 import { chooseStage, delayOf, type Stage } from '../stages/stage.ts'
-import { pods } from '../types.ts'
 import { applyStage, type StageEffects } from './apply-stage.ts'
 import type { NodeRoom } from './node-room.ts'
 import { correctedReadiness, stoppedByNode } from './steps.ts'
@@ -217,7 +217,7 @@ class PodDriver {
   async #report(pod: Pod, status: NonNullable<Pod['status']>, signal: AbortSignal): Promise<'done'> {
     const client = this.#parts.clientOf(pod.spec!.nodeName!)
     try {
-      await client.update(pods, { ...pod, status }, { subresource: 'status', signal })
+      await client.update(kinds.Pod, { ...pod, status }, { subresource: 'status', signal })
     } catch (error) {
       // The pod has changed, or is gone: the change brings it here again.
       if (!isConflict(error) && !isNotFound(error)) throw error

@@ -8,11 +8,11 @@ import type { Pod } from '../../../api/kinds/core/pod.ts'
 import type { ApiObject } from '../../../api/model/object.ts'
 import { groupName, type Vendor } from '../../../api/model/vendor.ts'
 import type { Clock } from '../../../base/time/clock.ts'
+import * as kinds from '../../../client/requests/built-in-kinds.ts'
 import type { Client } from '../../../client/requests/client.ts'
-import { type ResourceType, subresource } from '../../../client/requests/resource-type.ts'
+import { subresource } from '../../../client/requests/resource-type.ts'
 
-const accounts: ResourceType = { group: '', version: 'v1', plural: 'serviceaccounts', namespaced: true }
-const tokenRequests = subresource<TokenRequest & ApiObject>(accounts, 'token')
+const tokenRequests = subresource<TokenRequest & ApiObject>(kinds.ServiceAccount, 'token')
 
 /** Which token a volume wants. */
 export interface WantedToken {

@@ -7,13 +7,10 @@
 import type { ConfigMap } from '../../../api/kinds/core/config-map.ts'
 import type { Secret } from '../../../api/kinds/core/secret.ts'
 import type { TimerClock } from '../../../base/time/clock.ts'
+import * as kinds from '../../../client/requests/built-in-kinds.ts'
 import type { Client } from '../../../client/requests/client.ts'
-import type { ResourceType } from '../../../client/requests/resource-type.ts'
 import { isNotFound } from '../../../client/requests/status-error.ts'
 import { ReadLimit } from './read-limit.ts'
-
-const configMaps: ResourceType<ConfigMap> = { group: '', version: 'v1', plural: 'configmaps', namespaced: true }
-const secrets: ResourceType<Secret> = { group: '', version: 'v1', plural: 'secrets', namespaced: true }
 
 /** Which object; a pod reads those of its own namespace. */
 export interface SourceName {
@@ -128,8 +125,8 @@ export async function readSource({ plural, namespace, name }: SourceName, client
   try {
     const found =
       plural === 'secrets'
-        ? await client.get(secrets, { namespace, name })
-        : await client.get(configMaps, { namespace, name })
+        ? await client.get(kinds.Secret, { namespace, name })
+        : await client.get(kinds.ConfigMap, { namespace, name })
     const { uid = '', resourceVersion = '' } = found.metadata
     const data = plural === 'secrets' ? secretData(found as Secret) : configMapData(found as ConfigMap)
     return { data, version: `${uid} ${resourceVersion}`, isImmutable: found.immutable === true }

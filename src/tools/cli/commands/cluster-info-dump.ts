@@ -1,9 +1,11 @@
 /** `orchctl cluster-info dump`: what is needed to see what went wrong in a cluster: objects, events and logs. */
+
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { ApiObject } from '../../../api/model/object.ts'
 import { flag, type OptionsOf, refusedFlag, text, toggle } from '../../../base/flags/flags.ts'
 import { messageOf } from '../../../base/text/errors.ts'
+import * as kinds from '../../../client/requests/built-in-kinds.ts'
 import { objectPath, type ResourceType } from '../../../client/requests/resource-type.ts'
 import { withTypedSession } from '../changes/without-nulls.ts'
 import { connectionFlags } from '../connection/connection-flags.ts'
@@ -13,7 +15,7 @@ import { listOf, printDocument } from '../printers/objects.ts'
 import { templateFlags, writeOutputFlag } from '../printers/output.ts'
 import { fillTemplate } from '../printers/templates.ts'
 import { defineCommand, refuseWords } from '../program/command.ts'
-import { containersOf, type Pod, podType } from '../streaming/pods.ts'
+import { containersOf, type Pod } from '../streaming/pods.ts'
 
 const flags = {
   outputDirectory: flag(
@@ -124,7 +126,7 @@ class Dump {
   async #log(name: { namespace: string; name: string }, container: string): Promise<string> {
     const { client, context } = this.#session
     try {
-      const path = objectPath(podType, name, 'log')
+      const path = objectPath(kinds.Pod, name, 'log')
       const { body } = await client.open({
         method: 'GET',
         path,

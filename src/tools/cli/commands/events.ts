@@ -1,5 +1,7 @@
 /** `orchctl events`: what happened lately, the latest last. */
+
 import { flag, type OptionsOf, text, toggle } from '../../../base/flags/flags.ts'
+import * as kinds from '../../../client/requests/built-in-kinds.ts'
 import type { Selection } from '../../../client/requests/resource-type.ts'
 import { changesOf, type Feed, follow } from '../changes/following.ts'
 import { withTypedSession } from '../changes/without-nulls.ts'
@@ -20,8 +22,6 @@ const flags = {
 }
 
 type Options = OptionsOf<typeof flags>
-
-const events = { group: '', version: 'v1', plural: 'events', namespaced: true }
 
 export const eventsCommand = defineCommand({
   name: 'events',
@@ -53,13 +53,13 @@ function feedOf({ client, context, namespace }: Session, options: Options, about
   }
   return {
     list: async () => {
-      const { items, resourceVersion } = await client.list(events, selection)
+      const { items, resourceVersion } = await client.list(kinds.Event, selection)
       const wanted = items.filter((event) => isWanted(event, types))
       if (wanted.length > 0 || watch) print(wanted.sort((a, b) => eventTime(a) - eventTime(b)))
       else context.err(allNamespaces ? 'No events found.\n' : `No events found in ${namespace} namespace.\n`)
       return resourceVersion
     },
-    watch: changesOf(client, events, {
+    watch: changesOf(client, kinds.Event, {
       selection,
       show: ({ type, object }) => {
         if (type !== 'DELETED' && isWanted(object, types)) print([object])

@@ -11,6 +11,7 @@ import {
   toggle,
   UsageError,
 } from '../../../base/flags/flags.ts'
+import * as kinds from '../../../client/requests/built-in-kinds.ts'
 import { isNotFound } from '../../../client/requests/status-error.ts'
 import { isImageReference } from '../arguments/image-reference.ts'
 import { readCount } from '../arguments/numbers.ts'
@@ -24,7 +25,6 @@ import type { Session } from '../connection/session.ts'
 import { overrideTypeFlag } from '../patches/override-type.ts'
 import { escapeLine } from '../printers/escape.ts'
 import { defineCommand, ExitCode } from '../program/command.ts'
-import { podType } from '../streaming/pods.ts'
 import { createObject, creationFlags } from './create/generator.ts'
 
 const flags = {
@@ -170,7 +170,7 @@ async function remove(session: Session, name: string, options: Options): Promise
   const { client, context, namespace } = session
   const place = { namespace, name }
   const how = deletionRequest(options.force ? { ...options, gracePeriod: 0 } : options)
-  await client.delete(podType, place, { ...how, signal: AbortSignal.timeout(patienceMs) }).catch((error: unknown) => {
+  await client.delete(kinds.Pod, place, { ...how, signal: AbortSignal.timeout(patienceMs) }).catch((error: unknown) => {
     if (!isNotFound(error)) throw error
   })
   if (!options.quiet) context.out(`pod ${JSON.stringify(name)} deleted\n`)

@@ -6,8 +6,8 @@
 import type { ApiObject } from '../../../api/model/object.ts'
 import { pause } from '../../../base/concurrency/abort.ts'
 import { flag, UsageError } from '../../../base/flags/flags.ts'
+import * as kinds from '../../../client/requests/built-in-kinds.ts'
 import type { DiscoveredType } from '../../../client/requests/discovery.ts'
-import type { ResourceType } from '../../../client/requests/resource-type.ts'
 import { readWanted } from '../arguments/targets.ts'
 import { readTime } from '../connection/connection-flags.ts'
 import { placeOf, type Session } from '../connection/session.ts'
@@ -28,8 +28,6 @@ export interface Container {
   stdin?: boolean
   ports?: { name?: string; containerPort?: number; protocol?: string }[]
 }
-
-export const podType: ResourceType<Pod> = { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true }
 
 export const podRunningTimeoutFlag = flag(
   'pod-running-timeout',
@@ -91,11 +89,11 @@ async function findPods(session: Session, words: readonly string[]): Promise<Fou
   const name = placeOf(session, type, wanted!.name ?? '')
   const owner = `${wanted!.type}/${wanted!.name}`
   if (type.kind === 'Pod' && type.group === '')
-    return { pods: [await client.get(podType, name, { signal: context.signal })], owner, isPod: true }
+    return { pods: [await client.get(kinds.Pod, name, { signal: context.signal })], owner, isPod: true }
   const object = await client.get(type, name, { signal: context.signal })
   const labelSelector = selectorOf(type, object)
   if (labelSelector === undefined) throw new UsageError(`${owner} has no pods: a ${type.kind} selects none`)
-  const { items } = await client.list(podType, {
+  const { items } = await client.list(kinds.Pod, {
     ...(name.namespace === undefined ? {} : { namespace: name.namespace }),
     labelSelector,
     signal: context.signal,

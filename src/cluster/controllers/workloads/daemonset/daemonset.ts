@@ -13,6 +13,7 @@ import type { Labels } from '../../../../api/selectors/label-selector.ts'
 import type { Loop } from '../../../../client/reconcile/loop.ts'
 import { fromInformer, type Source } from '../../../../client/reconcile/sources.ts'
 import type { StepOutcome } from '../../../../client/reconcile/work-queue.ts'
+import * as kinds from '../../../../client/requests/built-in-kinds.ts'
 import { nameOfKey, objectKey } from '../../../../client/requests/resource-type.ts'
 import { claimObjects } from '../claiming.ts'
 import { type History, syncHistory, truncateHistory } from '../controller-revisions.ts'
@@ -21,7 +22,6 @@ import { afterRefusal, lookAgain } from '../outcomes.ts'
 import { byController } from '../ownership.ts'
 import { fromPods } from '../pod-events.ts'
 import { nextAvailableMs } from '../pod-state.ts'
-import { daemonSets, pods as podType } from '../resource-types.ts'
 import { type SelectingOwners, selectingOwners } from '../selecting-owners.ts'
 import { StepSpacing } from '../step-spacing.ts'
 import { coverageMoves } from './coverage.ts'
@@ -144,7 +144,7 @@ async function claimedPods({ client, pods }: DaemonSetState, owner: DaemonSet, c
   const lookup = byController(pods)
   const candidates = [...lookup.controlledBy(namespace, uid), ...lookup.orphans(namespace)]
   const selects = (labels: Labels) => selecting.selects(owner, labels)
-  return await claimObjects({ client, type: podType, owner, ownerType: daemonSets, selects, signal }, candidates)
+  return await claimObjects({ client, type: kinds.Pod, owner, ownerType: kinds.DaemonSet, selects, signal }, candidates)
 }
 
 async function historyOf(
@@ -153,7 +153,7 @@ async function historyOf(
   { selecting, signal }: Context,
 ): Promise<History> {
   return await syncHistory({
-    ...{ client, revisions, owner: set, ownerType: daemonSets, signal, hashLabel },
+    ...{ client, revisions, owner: set, ownerType: kinds.DaemonSet, signal, hashLabel },
     selects: (labels) => selecting.selects(set, labels),
     template: set.spec?.template ?? {},
     collisions: set.status?.collisionCount,

@@ -1,8 +1,9 @@
 /** The status of a DaemonSet: on how many nodes it runs, and is to run. */
+
 import type { DaemonSet } from '../../../../api/kinds/apps/daemon-set.ts'
+import * as kinds from '../../../../client/requests/built-in-kinds.ts'
 import { unlessGone } from '../../unless-gone.ts'
 import { isAvailable, isReady } from '../pod-state.ts'
-import { daemonSets } from '../resource-types.ts'
 import { sameStatus } from '../same-status.ts'
 import type { DaemonStep } from './parts.ts'
 import { isUpdated } from './pod-writes.ts'
@@ -21,7 +22,7 @@ export async function writeStatus(
     ...(conditions === undefined ? {} : { conditions }),
   }
   if (sameStatus(status, set.status ?? {})) return
-  await unlessGone(state.client.update(daemonSets, { ...set, status }, { subresource: 'status', signal }))
+  await unlessGone(state.client.update(kinds.DaemonSet, { ...set, status }, { subresource: 'status', signal }))
 }
 
 /** The first pod of a node counts for it. */

@@ -1,9 +1,9 @@
 /** Deletes the oldest ReplicaSets without pods, beyond the number that a Deployment keeps to go back to. */
 
 import type { ReplicaSet } from '../../../../api/kinds/apps/replica-set.ts'
+import * as kinds from '../../../../client/requests/built-in-kinds.ts'
 import { nameOf } from '../../../../client/requests/resource-type.ts'
 import { unlessGone } from '../../unless-gone.ts'
-import { replicaSets } from '../resource-types.ts'
 import { byRevision } from './annotations.ts'
 import { replicasOf } from './limits.ts'
 import type { Rollout } from './parts.ts'
@@ -20,7 +20,9 @@ export async function cleanUp({ deployment, parts, signal }: Rollout, old: reado
   for (const set of oldest.slice(0, alive.length - limit)) {
     if (!isUnused(set)) continue
     const { uid = '', resourceVersion = '' } = set.metadata
-    await unlessGone(parts.client.delete(replicaSets, nameOf(set), { preconditions: { uid, resourceVersion }, signal }))
+    await unlessGone(
+      parts.client.delete(kinds.ReplicaSet, nameOf(set), { preconditions: { uid, resourceVersion }, signal }),
+    )
   }
 }
 

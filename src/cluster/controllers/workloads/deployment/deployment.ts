@@ -12,11 +12,11 @@ import type { Pod } from '../../../../api/kinds/core/pod.ts'
 import type { Labels } from '../../../../api/selectors/label-selector.ts'
 import type { Loop } from '../../../../client/reconcile/loop.ts'
 import { fromInformer, type Source } from '../../../../client/reconcile/sources.ts'
+import * as kinds from '../../../../client/requests/built-in-kinds.ts'
 import { nameOfKey, objectKey } from '../../../../client/requests/resource-type.ts'
 import { claimObjects } from '../claiming.ts'
 import { afterRefusal, lookAgain } from '../outcomes.ts'
 import { byController, controllerKey, controllerOf } from '../ownership.ts'
-import { deployments, replicaSets } from '../resource-types.ts'
 import { type SelectingOwners, selectingOwners } from '../selecting-owners.ts'
 import { isRolling } from './limits.ts'
 import { type DeploymentParts, Rollout } from './parts.ts'
@@ -80,7 +80,10 @@ async function claimedSets(
   const lookup = byController(informer)
   const selects = (labels: Labels) => selecting.selects(owner, labels)
   const candidates = [...lookup.controlledBy(namespace, uid), ...lookup.orphans(namespace)]
-  return await claimObjects({ client, type: replicaSets, owner, ownerType: deployments, selects, signal }, candidates)
+  return await claimObjects(
+    { client, type: kinds.ReplicaSet, owner, ownerType: kinds.Deployment, selects, signal },
+    candidates,
+  )
 }
 
 /** Returns after how many milliseconds to look again; undefined: when something changes. */

@@ -8,9 +8,9 @@ import type { Vendor } from '../../../../api/model/vendor.ts'
 import type { Clock } from '../../../../base/time/clock.ts'
 import type { EventRecorder } from '../../../../client/informers/event-recorder.ts'
 import type { Informer } from '../../../../client/informers/informer.ts'
+import * as kinds from '../../../../client/requests/built-in-kinds.ts'
 import type { Client } from '../../../../client/requests/client.ts'
 import { findCondition } from '../conditions.ts'
-import { deployments, replicaSets } from '../resource-types.ts'
 import { replicasNeedUpdate, withReplicasNoted } from './annotations.ts'
 import { maxSurge } from './limits.ts'
 
@@ -63,7 +63,7 @@ export class Rollout {
   /** Writes the status, and annotations that were changed with it. */
   async writeStatus(change: Partial<Pick<Deployment, 'metadata' | 'status'>>): Promise<void> {
     const next = { ...this.deployment, ...change }
-    this.deployment = await this.parts.client.update(deployments, next, {
+    this.deployment = await this.parts.client.update(kinds.Deployment, next, {
       subresource: 'status',
       signal: this.signal,
     })
@@ -75,7 +75,7 @@ export class Rollout {
     const noted = { desired: this.replicas, max: this.replicas + maxSurge(this.deployment) }
     if (replicas === size && !replicasNeedUpdate(this.parts.vendor, set, noted)) return set
     const next = withReplicasNoted(this.parts.vendor, { ...set, spec: { ...set.spec, replicas: size } }, noted)
-    const written = await this.parts.client.update(replicaSets, next, { signal: this.signal })
+    const written = await this.parts.client.update(kinds.ReplicaSet, next, { signal: this.signal })
     const direction = replicas < size ? 'up' : 'down'
     if (replicas !== size)
       this.event('Normal', 'ScalingReplicaSet', `Scaled ${direction} replica set ${set.metadata.name} to ${size}`)

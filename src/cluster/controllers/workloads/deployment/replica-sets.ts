@@ -5,12 +5,12 @@ import type { Deployment } from '../../../../api/kinds/apps/deployment.ts'
 import type { ReplicaSet } from '../../../../api/kinds/apps/replica-set.ts'
 import type { PodTemplateSpec } from '../../../../api/kinds/core/types/pod-template-spec.ts'
 import { messageOf } from '../../../../base/text/errors.ts'
+import * as kinds from '../../../../client/requests/built-in-kinds.ts'
 import { nameOf } from '../../../../client/requests/resource-type.ts'
 import { StatusError } from '../../../../client/requests/status-error.ts'
 import { withCondition } from '../conditions.ts'
 import { controllerReference, isControlledBy } from '../ownership.ts'
 import { isNamespaceEnding } from '../pod-control.ts'
-import { replicaSets } from '../resource-types.ts'
 import { contentHash } from '../template-hash.ts'
 import { revisionKey, revisionOf, withReplicasNoted, withRevision } from './annotations.ts'
 import { maxSurge, newSize, replicasOf } from './limits.ts'
@@ -82,7 +82,7 @@ async function updatePresent(rollout: Rollout, present: ReplicaSet, revision: bi
   const isSame = sameJson(noted.metadata.annotations ?? {}, present.metadata.annotations ?? {})
   if (!isSame || minReadySeconds !== (present.spec?.minReadySeconds ?? 0)) {
     const next = { ...noted, spec: { ...noted.spec, minReadySeconds } }
-    return await client.update(replicaSets, next, { signal })
+    return await client.update(kinds.ReplicaSet, next, { signal })
   }
   const found = { reason: 'FoundNewReplicaSet', message: `Found new replica set "${present.metadata.name}"` }
   const number = present.metadata.annotations?.[revisionKey(vendor)] ?? ''
@@ -124,7 +124,7 @@ async function createPresent(
   const draft = newReplicaSet(rollout, old, revision)
   const { name } = draft.metadata
   try {
-    const created = await rollout.parts.client.create(replicaSets, draft, { signal: rollout.signal })
+    const created = await rollout.parts.client.create(kinds.ReplicaSet, draft, { signal: rollout.signal })
     const size = replicasOf(created)
     if (size > 0) rollout.event('Normal', 'ScalingReplicaSet', `Scaled up replica set ${name} to ${size}`)
     const message = `Created new replica set "${name}"`
@@ -145,7 +145,7 @@ async function createPresent(
 /** The ReplicaSet of that name where it is the one to be made; else the next attempt has another name. */
 async function resolveCollision(rollout: Rollout, draft: ReplicaSet, error: StatusError): Promise<ReplicaSet> {
   const { deployment, parts, signal } = rollout
-  const taken = await parts.client.get(replicaSets, nameOf(draft), { signal })
+  const taken = await parts.client.get(kinds.ReplicaSet, nameOf(draft), { signal })
   if (isControlledBy(taken, deployment) && sameTemplate(taken.spec?.template, draft.spec?.template)) return taken
   const collisionCount = (deployment.status?.collisionCount ?? 0) + 1
   await rollout.writeStatus({ status: { ...deployment.status, collisionCount } })

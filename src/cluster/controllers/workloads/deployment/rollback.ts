@@ -2,10 +2,11 @@
  * Returns a Deployment to an earlier template, where an annotation asks for it: what clients of an old version of the API
  * wrote. kubectl and orchctl write the template themselves.
  */
+
 import type { Deployment } from '../../../../api/kinds/apps/deployment.ts'
 import type { ReplicaSet } from '../../../../api/kinds/apps/replica-set.ts'
 import type { Vendor } from '../../../../api/model/vendor.ts'
-import { deployments } from '../resource-types.ts'
+import * as kinds from '../../../../client/requests/built-in-kinds.ts'
 import { annotationsAfterRollback, byRevision, readRevision, revisionOf, rollbackKey } from './annotations.ts'
 import type { Rollout } from './parts.ts'
 import { allOf, sameTemplate, syncPresent, withoutHash } from './replica-sets.ts'
@@ -39,7 +40,7 @@ async function writeTemplate(rollout: Rollout, set: ReplicaSet | undefined): Pro
   const next = set === undefined ? deployment : returned(rollout, set)
   const { [rollbackKey]: _, ...annotations } = next.metadata.annotations ?? {}
   const written = { ...next, metadata: { ...next.metadata, annotations } }
-  rollout.deployment = await parts.client.update(deployments, written, { signal: rollout.signal })
+  rollout.deployment = await parts.client.update(kinds.Deployment, written, { signal: rollout.signal })
   if (set !== undefined && next !== deployment)
     rollout.event(
       'Normal',

@@ -2,11 +2,10 @@
 
 import type { Pod } from '../../../../api/kinds/core/pod.ts'
 import { messageOf } from '../../../../base/text/errors.ts'
+import * as kinds from '../../../../client/requests/built-in-kinds.ts'
 import { nameOf } from '../../../../client/requests/resource-type.ts'
 import { isConflict, isNotFound, StatusError } from '../../../../client/requests/status-error.ts'
-import { claims } from '../../storage-protection.ts'
 import { isNamespaceEnding } from '../pod-control.ts'
-import { pods } from '../resource-types.ts'
 import { claimsOf, newPod, podName } from './identity.ts'
 import type { SetStep } from './parts.ts'
 
@@ -15,7 +14,7 @@ export async function createOrdinal(step: SetStep, ordinal: number): Promise<Pod
   const { parts, set, signal } = step
   return await told(step, { verb: 'Create', pod: podName(set, ordinal) }, async () => {
     await createClaims(step, ordinal)
-    return await parts.client.create(pods, newPod(step, ordinal), { signal })
+    return await parts.client.create(kinds.Pod, newPod(step, ordinal), { signal })
   })
 }
 
@@ -25,7 +24,7 @@ export async function deleteOrdinal(step: SetStep, pod: Pod): Promise<void> {
   const { uid = '', name = '' } = pod.metadata
   try {
     await told(step, { verb: 'Delete', pod: name }, async () => {
-      await parts.client.delete(pods, nameOf(pod), { preconditions: { uid }, signal })
+      await parts.client.delete(kinds.Pod, nameOf(pod), { preconditions: { uid }, signal })
     })
   } catch (error) {
     if (!isNotFound(error) && !isConflict(error)) throw error
@@ -37,7 +36,7 @@ export async function updateOrdinal(step: SetStep, pod: Pod, ordinal: number): P
   const { parts, signal } = step
   await told(step, { verb: 'Update', pod: pod.metadata.name ?? '' }, async () => {
     await createClaims(step, ordinal)
-    await parts.client.update(pods, pod, { signal })
+    await parts.client.update(kinds.Pod, pod, { signal })
   })
 }
 
@@ -48,7 +47,7 @@ async function createClaims({ parts, set, signal }: SetStep, ordinal: number): P
     if (known?.metadata.deletionTimestamp !== undefined) throw new ClaimError(`pvc ${name} is being deleted`)
     if (known !== undefined) continue
     try {
-      await parts.client.create(claims, claim, { signal })
+      await parts.client.create(kinds.PersistentVolumeClaim, claim, { signal })
     } catch (error) {
       if (!(error instanceof StatusError && error.reason === 'AlreadyExists')) throw error
       continue

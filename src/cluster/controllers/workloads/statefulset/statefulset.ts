@@ -14,6 +14,7 @@ import type { Labels } from '../../../../api/selectors/label-selector.ts'
 import type { Loop } from '../../../../client/reconcile/loop.ts'
 import { fromInformer } from '../../../../client/reconcile/sources.ts'
 import type { StepOutcome } from '../../../../client/reconcile/work-queue.ts'
+import * as kinds from '../../../../client/requests/built-in-kinds.ts'
 import { nameOfKey } from '../../../../client/requests/resource-type.ts'
 import { unlessGone } from '../../unless-gone.ts'
 import { claimObjects } from '../claiming.ts'
@@ -22,7 +23,6 @@ import { afterRefusal, lookAgain } from '../outcomes.ts'
 import { byController } from '../ownership.ts'
 import { fromPods } from '../pod-events.ts'
 import { nextAvailableMs } from '../pod-state.ts'
-import { pods as podType, statefulSets } from '../resource-types.ts'
 import { sameStatus } from '../same-status.ts'
 import { type SelectingOwners, selectingOwners } from '../selecting-owners.ts'
 import { StepSpacing } from '../step-spacing.ts'
@@ -79,7 +79,7 @@ async function claimedPods(
   const selects = (labels: Labels) => selecting.selects(owner, labels)
   const fits = (pod: Pod) => ordinalOf(owner, pod) !== undefined
   return await claimObjects(
-    { client, type: podType, owner, ownerType: statefulSets, selects, fits, signal },
+    { client, type: kinds.Pod, owner, ownerType: kinds.StatefulSet, selects, fits, signal },
     candidates,
   )
 }
@@ -125,7 +125,7 @@ async function historyOf(
   { selecting, signal }: Context,
 ): Promise<History> {
   return await syncHistory({
-    ...{ client, revisions, owner: set, ownerType: statefulSets, signal },
+    ...{ client, revisions, owner: set, ownerType: kinds.StatefulSet, signal },
     selects: (labels) => selecting.selects(set, labels),
     template: set.spec?.template ?? {},
     collisions: set.status?.collisionCount,
@@ -158,5 +158,5 @@ async function writeStatus(step: SetStep, { counts, collisions, isWhole }: Findi
     ...(conditions === undefined ? {} : { conditions }),
   }
   if (sameStatus(status, set.status ?? {})) return
-  await unlessGone(parts.client.update(statefulSets, { ...set, status }, { subresource: 'status', signal }))
+  await unlessGone(parts.client.update(kinds.StatefulSet, { ...set, status }, { subresource: 'status', signal }))
 }

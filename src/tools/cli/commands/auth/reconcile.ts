@@ -7,6 +7,7 @@ import type { Json, JsonObject } from '../../../../api/json/json.ts'
 import { sameJson } from '../../../../api/json/json.ts'
 import { type ApiObject, asObject } from '../../../../api/model/object.ts'
 import { type OptionsOf, toggle, UsageError } from '../../../../base/flags/flags.ts'
+import * as kinds from '../../../../client/requests/built-in-kinds.ts'
 import type { WriteOptions } from '../../../../client/requests/client.ts'
 import { isNotFound, StatusError } from '../../../../client/requests/status-error.ts'
 import { fileFlags, type Subject, subjectsOf } from '../../arguments/subjects.ts'
@@ -112,15 +113,13 @@ async function createWithNamespace(
   } catch (error) {
     if (!isNotFound(error) || space === '' || request.dryRun) throw error
     const wanted: ApiObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: space } }
-    await client.create(namespaces, wanted, { signal }).catch((refusal: unknown) => {
+    await client.create(kinds.Namespace, wanted, { signal }).catch((refusal: unknown) => {
       // Others of the same file are created at the same time, each with its namespace.
       if (!(refusal instanceof StatusError && refusal.reason === 'AlreadyExists')) throw refusal
     })
     return await create()
   }
 }
-
-const namespaces = { group: '', version: 'v1', plural: 'namespaces', namespaced: false }
 
 function jsonOf(object: ApiObject): JsonObject {
   return object as unknown as JsonObject

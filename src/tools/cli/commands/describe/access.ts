@@ -1,20 +1,20 @@
 /** Descriptions of who may do what: service accounts, roles, and who holds them. */
+
 import type { Secret } from '../../../../api/kinds/core/secret.ts'
 import type { ServiceAccount } from '../../../../api/kinds/core/service-account.ts'
 import type { ClusterRole } from '../../../../api/kinds/rbac/cluster-role.ts'
 import type { Role } from '../../../../api/kinds/rbac/role.ts'
 import type { RoleBinding } from '../../../../api/kinds/rbac/role-binding.ts'
 import type { ApiObject } from '../../../../api/model/object.ts'
+import * as kinds from '../../../../client/requests/built-in-kinds.ts'
 import type { Session } from '../../connection/session.ts'
 import { ruleHeadings, ruleRows } from '../../printers/rules.ts'
 import { multiline } from './fields.ts'
 import { head, lines, table } from './parts.ts'
 
-const secrets = { group: '', version: 'v1', plural: 'secrets', namespaced: true }
-
 export async function describeServiceAccount(account: ServiceAccount, { client, context }: Session): Promise<string> {
   const { namespace = '', name } = account.metadata
-  const { items } = await client.list(secrets, { namespace, signal: context.signal })
+  const { items } = await client.list(kinds.Secret, { namespace, signal: context.signal })
   const there = new Set(items.map(({ metadata }) => metadata.name))
   const named = (list: readonly { name?: string }[] | undefined) =>
     (list ?? []).map(({ name: secret = '' }) => (there.has(secret) ? secret : `${secret} (not found)`))

@@ -4,6 +4,7 @@ import type { ConfigMap } from '../../../../api/kinds/core/config-map.ts'
 import type { Namespace } from '../../../../api/kinds/core/namespace.ts'
 import type { Secret } from '../../../../api/kinds/core/secret.ts'
 import { compareUtf8 } from '../../../../base/collections/utf8-order.ts'
+import * as kinds from '../../../../client/requests/built-in-kinds.ts'
 import type { Session } from '../../connection/session.ts'
 import { conditionsText, head, lines } from './parts.ts'
 import { limitText, quotaText } from './policies.ts'
@@ -27,12 +28,12 @@ export function describeSecret(secret: Secret): string {
   return `${head(secret)}\nType:\t${secret.type ?? ''}\n\nData\n====\n${sizes}`
 }
 
-const quotas = { group: '', version: 'v1', plural: 'resourcequotas', namespaced: true }
-const limits = { group: '', version: 'v1', plural: 'limitranges', namespaced: true }
-
 export async function describeNamespace(namespace: Namespace, { client, context }: Session): Promise<string> {
   const place = { namespace: namespace.metadata.name ?? '', signal: context.signal }
-  const [quota, limit] = await Promise.all([client.list(quotas, place), client.list(limits, place)])
+  const [quota, limit] = await Promise.all([
+    client.list(kinds.ResourceQuota, place),
+    client.list(kinds.LimitRange, place),
+  ])
   return [
     head(namespace),
     lines({ Status: namespace.status?.phase ?? '' }),

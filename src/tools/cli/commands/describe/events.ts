@@ -1,9 +1,9 @@
 /** The events of an object, as the last part of its description. */
+
 import type { ApiObject } from '../../../../api/model/object.ts'
+import * as kinds from '../../../../client/requests/built-in-kinds.ts'
 import type { Session } from '../../connection/session.ts'
 import { type EventObject, eventAge, eventSource, eventTime } from '../../printers/event-rows.ts'
-
-const events = { group: '', version: 'v1', plural: 'events', namespaced: true }
 
 export async function describeEvents({ client, context }: Session, { metadata, kind }: ApiObject): Promise<string> {
   const fieldSelector = [
@@ -12,7 +12,7 @@ export async function describeEvents({ client, context }: Session, { metadata, k
     ...(metadata.namespace === undefined ? [] : [`involvedObject.namespace=${metadata.namespace}`]),
   ].join(',')
   const place = metadata.namespace === undefined ? {} : { namespace: metadata.namespace }
-  const { items } = await client.list(events, { ...place, fieldSelector, signal: context.signal })
+  const { items } = await client.list(kinds.Event, { ...place, fieldSelector, signal: context.signal })
   // Of an object of the same name that was there before there may be events still.
   const own = (items as EventObject[]).filter(
     ({ involvedObject }) => !involvedObject?.uid || involvedObject.uid === metadata.uid,

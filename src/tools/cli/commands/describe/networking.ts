@@ -5,12 +5,12 @@ import type { EndpointSlice } from '../../../../api/kinds/discovery/endpoint-sli
 import type { Ingress } from '../../../../api/kinds/networking/ingress.ts'
 import type { IngressClass } from '../../../../api/kinds/networking/ingress-class.ts'
 import type { NetworkPolicy } from '../../../../api/kinds/networking/network-policy.ts'
-import type { ApiObject } from '../../../../api/model/object.ts'
+import type { ApiObject, ObjectBase } from '../../../../api/model/object.ts'
+import * as kinds from '../../../../client/requests/built-in-kinds.ts'
+import type { ResourceType } from '../../../../client/requests/resource-type.ts'
 import { isNotFound } from '../../../../client/requests/status-error.ts'
 import type { Session } from '../../connection/session.ts'
 import { head, lines, pairsText, selectorText, table } from './parts.ts'
-
-const endpoints = { group: '', version: 'v1', plural: 'endpoints', namespaced: true }
 
 /** As far as it is shown. */
 interface Service extends ApiObject {
@@ -36,7 +36,7 @@ interface Service extends ApiObject {
 export async function describeService(service: Service, session: Session): Promise<string> {
   const spec = service.spec ?? {}
   const { namespace = '', name = '' } = service.metadata
-  const reached = await ifThere<Endpoints & ApiObject>(session, endpoints, { namespace, name })
+  const reached = await ifThere(session, kinds.Endpoints, { namespace, name })
   const ports = (spec.ports ?? []).map(({ name = '<unset>', port, protocol, targetPort, nodePort }) =>
     lines({
       Port: `${name}\t${port}/${protocol}`,
@@ -74,16 +74,15 @@ function balancersOf({ status }: Service): string | undefined {
   return all.join(', ') || undefined
 }
 
-async function ifThere<T extends ApiObject>(
+async function ifThere<T extends ObjectBase>(
   { client, context }: Session,
-  type: typeof endpoints,
+  type: ResourceType<T>,
   name: { namespace: string; name: string },
 ): Promise<T | undefined> {
-  const found = await client.get(type, name, { signal: context.signal }).catch((error: unknown) => {
+  return await client.get(type, name, { signal: context.signal }).catch((error: unknown) => {
     if (isNotFound(error)) return undefined
     throw error
   })
-  return found as T | undefined
 }
 
 /** The first three of a port. */
@@ -170,8 +169,6 @@ export async function describeIngress(ingress: Ingress, session: Session): Promi
   ].join('')
 }
 
-const services = { group: '', version: 'v1', plural: 'services', namespaced: true }
-
 /** `web:80 (10.1.0.5:8080)`: a service, its port, and who answers there. */
 async function backendOf(session: Session, namespace: string, { service, resource }: Backend): Promise<string> {
   if (service === undefined) {
@@ -180,8 +177,8 @@ async function backendOf(session: Session, namespace: string, { service, resourc
   }
   const { name = '', port = {} } = service
   const [found, reached] = await Promise.all([
-    ifThere<Service>(session, services, { namespace, name }),
-    ifThere<Endpoints & ApiObject>(session, endpoints, { namespace, name }),
+    ifThere(session, kinds.Service, { namespace, name }),
+    ifThere(session, kinds.Endpoints, { namespace, name }),
   ])
   const served = found?.spec?.ports?.find((each) => (port.name ? each.name === port.name : each.port === port.number))
   const problem = found === undefined ? 'there is no such service' : served === undefined ? 'it has no such port' : ''

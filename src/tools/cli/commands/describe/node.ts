@@ -7,12 +7,11 @@ import { addQuantities, formatQuantity, parseQuantity, type Quantity } from '../
 import { usageOf } from '../../../../api/model/quota/usage.ts'
 import { groupName } from '../../../../api/model/vendor.ts'
 import { humanDuration } from '../../../../base/time/human-duration.ts'
+import * as kinds from '../../../../client/requests/built-in-kinds.ts'
 import { StatusError } from '../../../../client/requests/status-error.ts'
 import type { Session } from '../../connection/session.ts'
 import { annotationsText, labelsText, multiline } from './fields.ts'
 import { conditionsText, lines, quantitiesText, table, timeText } from './parts.ts'
-
-const pods = { group: '', version: 'v1', plural: 'pods', namespaced: true }
 
 export async function describeNode(node: Node, session: Session): Promise<string> {
   const { metadata, spec = {}, status = {} } = node
@@ -88,11 +87,11 @@ interface PodOnNode {
 async function podsOn({ metadata }: Node, { client, context, types }: Session): Promise<PodOnNode[]> {
   const running = `spec.nodeName=${metadata.name},status.phase!=Succeeded,status.phase!=Failed`
   const [{ items }, vendor] = await Promise.all([
-    client.list(pods, { fieldSelector: running, signal: context.signal }),
+    client.list(kinds.Pod, { fieldSelector: running, signal: context.signal }),
     types.vendor(),
   ])
   const now = Date.now()
-  return items.map((pod) => ({ pod, usage: usageOf(pods, pod, { vendor, now }) }))
+  return items.map((pod) => ({ pod, usage: usageOf(kinds.Pod, pod, { vendor, now }) }))
 }
 
 const columns = ['requests.cpu', 'limits.cpu', 'requests.memory', 'limits.memory'] as const

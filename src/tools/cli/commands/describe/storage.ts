@@ -6,16 +6,15 @@ import type { PersistentVolumeClaim } from '../../../../api/kinds/core/persisten
 import type { Pod } from '../../../../api/kinds/core/pod.ts'
 import type { StorageClass } from '../../../../api/kinds/storage/storage-class.ts'
 import type { ApiObject } from '../../../../api/model/object.ts'
+import * as kinds from '../../../../client/requests/built-in-kinds.ts'
 import type { Session } from '../../connection/session.ts'
 import { multiline } from './fields.ts'
 import { conditionsText, head, lines, pairsText, phaseText } from './parts.ts'
 import { sourceText } from './volumes.ts'
 
-const pods = { group: '', version: 'v1', plural: 'pods', namespaced: true }
-
 export async function describeClaim(claim: PersistentVolumeClaim, { client, context }: Session): Promise<string> {
   const { metadata, spec = {}, status = {} } = claim
-  const { items } = await client.list(pods, { namespace: metadata.namespace ?? '', signal: context.signal })
+  const { items } = await client.list(kinds.Pod, { namespace: metadata.namespace ?? '', signal: context.signal })
   const users = (items as Pod[]).filter(({ spec }) =>
     spec?.volumes?.some(({ persistentVolumeClaim: used }) => used?.claimName === metadata.name),
   )

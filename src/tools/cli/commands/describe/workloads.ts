@@ -7,40 +7,38 @@ import type { ReplicaSet } from '../../../../api/kinds/apps/replica-set.ts'
 import type { StatefulSet } from '../../../../api/kinds/apps/stateful-set.ts'
 import type { CronJob } from '../../../../api/kinds/batch/cron-job.ts'
 import type { Job } from '../../../../api/kinds/batch/job.ts'
-import type { Pod } from '../../../../api/kinds/core/pod.ts'
 import type { ReplicationController } from '../../../../api/kinds/core/replication-controller.ts'
-import type { ApiObject } from '../../../../api/model/object.ts'
+import type { ApiObject, ObjectBase } from '../../../../api/model/object.ts'
 import { humanDuration } from '../../../../base/time/human-duration.ts'
+import * as kinds from '../../../../client/requests/built-in-kinds.ts'
+import type { ResourceType } from '../../../../client/requests/resource-type.ts'
 import type { Session } from '../../connection/session.ts'
 import { revisionNumber } from '../rollout/revisions.ts'
 import { conditionsText, head, lines, pairsText, selectorText, timeText } from './parts.ts'
 import { podTemplateText } from './pod.ts'
 
-const pods = { group: '', version: 'v1', plural: 'pods', namespaced: true }
-const replicaSets = { group: 'apps', version: 'v1', plural: 'replicasets', namespaced: true }
-
 /** Objects of a type that belong to this one. */
-async function ownedBy<T extends ApiObject>(
+async function ownedBy<T extends ObjectBase>(
   { client, context }: Session,
   { metadata }: ApiObject,
-  type: typeof pods,
+  type: ResourceType<T>,
 ): Promise<T[]> {
   const { items } = await client.list(type, { namespace: metadata.namespace ?? '', signal: context.signal })
-  return (items as T[]).filter(({ metadata: { ownerReferences = [] } }) =>
+  return items.filter(({ metadata: { ownerReferences = [] } }) =>
     ownerReferences.some(({ uid, controller }) => controller && uid === metadata.uid),
   )
 }
 
 /** `2 Running / 0 Waiting / 1 Succeeded / 0 Failed` */
 async function podCounts(session: Session, owner: ApiObject): Promise<string> {
-  const found = await ownedBy<Pod>(session, owner, pods)
+  const found = await ownedBy(session, owner, kinds.Pod)
   const count = (phase: string) => found.filter(({ status }) => (status?.phase ?? 'Pending') === phase).length
   return `${count('Running')} Running / ${count('Pending')} Waiting / ${count('Succeeded')} Succeeded / ${count('Failed')} Failed`
 }
 
 export async function describeDeployment(deployment: Deployment, session: Session): Promise<string> {
   const { metadata, spec = {}, status = {} } = deployment
-  const sets = (await ownedBy<ReplicaSet>(session, deployment, replicaSets)).sort((a, b) =>
+  const sets = (await ownedBy(session, deployment, kinds.ReplicaSet)).sort((a, b) =>
     revisionOf(a) < revisionOf(b) ? -1 : 1,
   )
   const newest = sets.find((set) => isMadeFor(set, deployment))

@@ -2,8 +2,10 @@
  * `orchctl drain`: no new pods, and those that are there leave, by eviction, which budgets of disruptions may hold up.
  * Nothing is evicted from a node while one of its pods may not be: `drained-pods.ts` decides which.
  */
+
 import { pause } from '../../../../base/concurrency/abort.ts'
 import { flag, type OptionsOf, text, toggle, UsageError } from '../../../../base/flags/flags.ts'
+import * as kinds from '../../../../client/requests/built-in-kinds.ts'
 import { objectPath } from '../../../../client/requests/resource-type.ts'
 import { isNotFound, StatusError } from '../../../../client/requests/status-error.ts'
 import { readCount, readSeconds } from '../../arguments/numbers.ts'
@@ -67,8 +69,6 @@ async function drainNode(session: Session, node: string, options: Options): Prom
   context.out(`node/${escapeLine(node)} drained${dryRunNote(options.dryRun)}\n`)
 }
 
-const podType = { group: '', version: 'v1', plural: 'pods', namespaced: true, kind: 'Pod' }
-
 /** Returns what is said when it is gone. */
 async function removePod(session: Session, { metadata }: DrainedPod, options: Options): Promise<string> {
   const { context } = session
@@ -78,7 +78,10 @@ async function removePod(session: Session, { metadata }: DrainedPod, options: Op
   if (options.dryRun === 'client') return ''
   await askToLeave(session, name, options)
   if (options.dryRun === 'server') return ''
-  const subject = { type: { ...podType, verbs: [], shortNames: [], singular: 'pod', categories: [] }, name }
+  const subject = {
+    type: { ...kinds.Pod, kind: 'Pod', verbs: [], shortNames: [], singular: 'pod', categories: [] },
+    name,
+  }
   await waitFor(session, subject, {
     until: isGone(metadata.uid),
     timeoutMs: options.timeout || Number.MAX_SAFE_INTEGER,
@@ -102,8 +105,8 @@ async function askToLeave(
   for (;;) {
     try {
       if (disableEviction)
-        await client.delete(podType, name, { ...grace, ...(dryRun === 'server' ? { dryRun: true } : {}), signal })
-      else await client.open({ method: 'POST', path: objectPath(podType, name, 'eviction'), body, signal })
+        await client.delete(kinds.Pod, name, { ...grace, ...(dryRun === 'server' ? { dryRun: true } : {}), signal })
+      else await client.open({ method: 'POST', path: objectPath(kinds.Pod, name, 'eviction'), body, signal })
       return
     } catch (error) {
       if (isNotFound(error)) return

@@ -2,6 +2,7 @@
 
 import type { ApiObject } from '../../../../api/model/object.ts'
 import { vendorKey } from '../../../../api/model/vendor.ts'
+import * as kinds from '../../../../client/requests/built-in-kinds.ts'
 import { isNotFound } from '../../../../client/requests/status-error.ts'
 import { sessionWithoutNulls } from '../../changes/without-nulls.ts'
 import type { Session } from '../../connection/session.ts'
@@ -37,11 +38,8 @@ interface Verdict {
 
 const unmanaged = 'Pods not managed by ReplicationController, ReplicaSet, Job, DaemonSet or StatefulSet'
 
-const podType = { group: '', version: 'v1', plural: 'pods', namespaced: true }
-const daemonSetType = { group: 'apps', version: 'v1', plural: 'daemonsets', namespaced: true }
-
 export async function choosePods(session: Session, node: string, choice: Choice): Promise<Chosen> {
-  const { items } = await sessionWithoutNulls(session).client.list(podType, {
+  const { items } = await sessionWithoutNulls(session).client.list(kinds.Pod, {
     fieldSelector: `spec.nodeName=${node}`,
     ...(choice.podSelector === '' ? {} : { labelSelector: choice.podSelector }),
     limit: choice.chunkSize,
@@ -87,7 +85,7 @@ async function verdictOn(session: Session, pod: DrainedPod, choice: Choice): Pro
 
 async function isThere({ client, context }: Session, { metadata }: ApiObject, name: string): Promise<boolean> {
   try {
-    await client.get(daemonSetType, { namespace: metadata.namespace ?? '', name }, { signal: context.signal })
+    await client.get(kinds.DaemonSet, { namespace: metadata.namespace ?? '', name }, { signal: context.signal })
     return true
   } catch (error) {
     if (isNotFound(error)) return false

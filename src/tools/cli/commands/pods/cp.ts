@@ -1,7 +1,9 @@
 /** `orchctl cp`: copies files and directories into a container and out of it, by way of the `tar` in the container. */
+
 import { createReadStream, lstatSync, readdirSync, statSync } from 'node:fs'
 import { basename, join, posix, resolve } from 'node:path'
 import { flag, type OptionsOf, text, toggle, UsageError } from '../../../../base/flags/flags.ts'
+import * as kinds from '../../../../client/requests/built-in-kinds.ts'
 import { objectPath } from '../../../../client/requests/resource-type.ts'
 import { TransportError } from '../../../../client/requests/transport.ts'
 import { readWhole } from '../../arguments/numbers.ts'
@@ -10,7 +12,7 @@ import { connectionFlags } from '../../connection/connection-flags.ts'
 import { placeOf, type Session } from '../../connection/session.ts'
 import { defineCommand, ExitCode } from '../../program/command.ts'
 import type { Channels } from '../../streaming/channels.ts'
-import { chooseContainer, podType } from '../../streaming/pods.ts'
+import { chooseContainer } from '../../streaming/pods.ts'
 import { type RemoteCommand, runRemotely } from '../../streaming/remote-command.ts'
 import { endOfArchive, entryHeader, padding, TarReader } from '../../streaming/tar.ts'
 import { unpackInto } from '../../streaming/unpack.ts'
@@ -73,10 +75,10 @@ interface Copying {
 
 /** What runs `tar` and the like in the pod. */
 async function remoteOf(session: Session, pod: string, { options }: Copying): Promise<Omit<RemoteCommand, 'command'>> {
-  const name = placeOf(session, podType, pod)
-  const found = await session.client.get(podType, name, { signal: session.context.signal })
+  const name = placeOf(session, kinds.Pod, pod)
+  const found = await session.client.get(kinds.Pod, name, { signal: session.context.signal })
   const { name: container = '' } = chooseContainer(session, found, options)
-  return { path: objectPath(podType, name, 'exec'), container, tty: false }
+  return { path: objectPath(kinds.Pod, name, 'exec'), container, tty: false }
 }
 
 async function upload(session: Session, { from, to, options }: Copying & { from: string; to: Place }): Promise<void> {

@@ -1,4 +1,5 @@
 /** `orchctl debug`: a container for looking around, added to a running pod or to a copy of it. */
+
 import { randomBytes } from 'node:crypto'
 import { own } from '../../../../api/json/json.ts'
 import {
@@ -11,13 +12,14 @@ import {
   toggle,
   UsageError,
 } from '../../../../base/flags/flags.ts'
+import * as kinds from '../../../../client/requests/built-in-kinds.ts'
 import { readPairs, readVariable } from '../../arguments/pairs.ts'
 import { withTypedSession } from '../../changes/without-nulls.ts'
 import { connectionFlags, readTime } from '../../connection/connection-flags.ts'
 import { placeOf, type Session } from '../../connection/session.ts'
 import { escapeLine } from '../../printers/escape.ts'
 import { defineCommand } from '../../program/command.ts'
-import { type Container, type Pod, podType } from '../../streaming/pods.ts'
+import type { Container, Pod } from '../../streaming/pods.ts'
 import { joinContainer } from './join.ts'
 
 const flags = {
@@ -147,14 +149,14 @@ interface Debugging {
 
 async function debugPod(session: Session, name: string, debugging: Debugging): Promise<Pod> {
   const { signal } = session.context
-  const pod = await session.client.get(podType, placeOf(session, podType, name), { signal })
+  const pod = await session.client.get(kinds.Pod, placeOf(session, kinds.Pod, name), { signal })
   if (debugging.options.copyTo !== '') return await copy(session, pod, debugging)
   return await addTo(session, pod, debugging.container)
 }
 
 /** A pod on the node itself: it sees what the node sees. */
 async function visitNode({ client, context, namespace }: Session, node: string, debugging: Debugging): Promise<Pod> {
-  await client.get(nodeType, { name: node }, { signal: context.signal })
+  await client.get(kinds.Node, { name: node }, { signal: context.signal })
   const name = `node-debugger-${node}-${randomBytes(3).toString('hex').slice(0, 5)}`.slice(-253)
   const { container, options } = debugging
   const spec = {
@@ -165,7 +167,7 @@ async function visitNode({ client, context, namespace }: Session, node: string, 
     containers: [{ ...container, volumeMounts: [{ name: 'host-root', mountPath: '/host' }] }],
     volumes: [{ name: 'host-root', hostPath: { path: '/' } }],
   }
-  const made = await client.create(podType, { metadata: { name, namespace }, spec } as unknown as Pod, {
+  const made = await client.create(kinds.Pod, { metadata: { name, namespace }, spec } as unknown as kinds.Pod, {
     signal: context.signal,
   })
   if (!options.quiet)
@@ -174,8 +176,6 @@ async function visitNode({ client, context, namespace }: Session, node: string, 
     )
   return made
 }
-
-const nodeType = { group: '', version: 'v1', plural: 'nodes', kind: 'Node', namespaced: false }
 
 interface DebugContainer {
   readonly name: string
@@ -209,7 +209,7 @@ function containerOf(
 async function addTo({ client, context }: Session, pod: Pod, container: DebugContainer): Promise<Pod> {
   const { name = '', namespace = '' } = pod.metadata
   return await client.patch(
-    podType,
+    kinds.Pod,
     { namespace, name },
     {
       patch: { strategic: { spec: { ephemeralContainers: [container] } } },
@@ -251,8 +251,8 @@ async function copy({ client, context }: Session, pod: Pod, { container, options
       containers: options.image === '' ? others : withContainer(others, container, options),
     },
   }
-  if (options.replace) await client.delete(podType, { namespace, name }, { signal: context.signal })
-  const made = await client.create(podType, draft as Pod, { signal: context.signal })
+  if (options.replace) await client.delete(kinds.Pod, { namespace, name }, { signal: context.signal })
+  const made = await client.create(kinds.Pod, draft as kinds.Pod, { signal: context.signal })
   if (!options.quiet) context.out(`pod/${escapeLine(options.copyTo)} created\n`)
   return made
 }

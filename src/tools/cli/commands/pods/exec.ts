@@ -2,6 +2,7 @@
 
 import { groupOf } from '../../../../api/model/api-version.ts'
 import { flag, text, toggle, UsageError } from '../../../../base/flags/flags.ts'
+import * as kinds from '../../../../client/requests/built-in-kinds.ts'
 import { objectPath } from '../../../../client/requests/resource-type.ts'
 import { fileFlags } from '../../arguments/subjects.ts'
 import { withTypedSession } from '../../changes/without-nulls.ts'
@@ -9,7 +10,7 @@ import { connectionFlags } from '../../connection/connection-flags.ts'
 import { placeOf } from '../../connection/session.ts'
 import type { FileName } from '../../manifests/source.ts'
 import { type Context, defineCommand } from '../../program/command.ts'
-import { chooseContainer, findPod, podRunningTimeoutFlag, podType } from '../../streaming/pods.ts'
+import { chooseContainer, findPod, podRunningTimeoutFlag } from '../../streaming/pods.ts'
 import { runRemotely } from '../../streaming/remote-command.ts'
 
 export const interactiveFlags = {
@@ -40,7 +41,7 @@ Of what has several pods, such as a deployment, one that is ready is taken.`,
       const { name = '' } = chooseContainer(session, pod, options)
       const tty = wantsTerminal(session, options)
       await runRemotely(session, {
-        path: objectPath(podType, placeOf(session, podType, pod.metadata.name ?? ''), 'exec'),
+        path: objectPath(kinds.Pod, placeOf(session, kinds.Pod, pod.metadata.name ?? ''), 'exec'),
         container: name,
         command,
         tty,

@@ -1,10 +1,10 @@
 /** Waits until a container runs, and joins its program: the end of `debug -i` and of `run -i`. */
 
 import type { ApiObject } from '../../../../api/model/object.ts'
+import * as kinds from '../../../../client/requests/built-in-kinds.ts'
 import { objectPath } from '../../../../client/requests/resource-type.ts'
 import { waitFor } from '../../changes/wait-for.ts'
 import { placeOf, type Session } from '../../connection/session.ts'
-import { podType } from '../../streaming/pods.ts'
 import { runRemotely } from '../../streaming/remote-command.ts'
 import { wantsTerminal } from './exec.ts'
 
@@ -20,7 +20,7 @@ export interface Joining {
 /** Throws ExitCode with that of the program, where it is not 0. */
 export async function joinContainer(session: Session, pod: ApiObject, joining: Joining): Promise<void> {
   const { container, stdin, quiet, timeout } = joining
-  const place = placeOf(session, podType, pod.metadata.name ?? '')
+  const place = placeOf(session, kinds.Pod, pod.metadata.name ?? '')
   const type = await session.types.named('pods')
   await waitFor(
     session,
@@ -29,7 +29,7 @@ export async function joinContainer(session: Session, pod: ApiObject, joining: J
   )
   if (!quiet && stdin) session.context.err("If you don't see a command prompt, try pressing enter.\n")
   await runRemotely(session, {
-    path: objectPath(podType, place, 'attach'),
+    path: objectPath(kinds.Pod, place, 'attach'),
     container,
     tty: wantsTerminal(session, joining),
     input: stdin ? session.context.inputStream() : undefined,

@@ -10,6 +10,7 @@ import {
   toggle,
   UsageError,
 } from '../../../../base/flags/flags.ts'
+import * as kinds from '../../../../client/requests/built-in-kinds.ts'
 import { objectPath } from '../../../../client/requests/resource-type.ts'
 import { withTypedSession } from '../../changes/without-nulls.ts'
 import { connectionFlags, readTime } from '../../connection/connection-flags.ts'
@@ -17,7 +18,7 @@ import { placeOf, type Session } from '../../connection/session.ts'
 import { escapeLine, escapeOutput } from '../../printers/escape.ts'
 import { defineCommand } from '../../program/command.ts'
 import { SeveralErrors } from '../../program/explain-error.ts'
-import { type Container, chooseContainer, type Pod, podsOnceThere, podType } from '../../streaming/pods.ts'
+import { type Container, chooseContainer, type Pod, podsOnceThere } from '../../streaming/pods.ts'
 
 const flags = {
   container: flag('c,container', 'NAME', '', text, 'the container; else the one that the pod names as its default'),
@@ -120,7 +121,7 @@ function inOrderOfStart({ spec = {} }: Pod): readonly Container[] {
 }
 
 async function selected({ client, context, namespace }: Session, labelSelector: string): Promise<Pod[]> {
-  const { items } = await client.list(podType, { namespace, labelSelector, signal: context.signal })
+  const { items } = await client.list(kinds.Pod, { namespace, labelSelector, signal: context.signal })
   if (items.length === 0) context.err(`No resources found in ${namespace} namespace.\n`)
   return items
 }
@@ -151,7 +152,7 @@ async function tried({ ignoreErrors }: Options, work: () => Promise<void>): Prom
 async function show(session: Session, { pod, container }: LogSource, options: Options): Promise<void> {
   const { client, context } = session
   const name = pod.metadata.name ?? ''
-  const path = objectPath(podType, placeOf(session, podType, name), 'log')
+  const path = objectPath(kinds.Pod, placeOf(session, kinds.Pod, name), 'log')
   const { body } = await client.open({
     method: 'GET',
     path,

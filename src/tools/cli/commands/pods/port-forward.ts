@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
 import { flag, UsageError } from '../../../../base/flags/flags.ts'
 import { messageOf } from '../../../../base/text/errors.ts'
+import * as kinds from '../../../../client/requests/built-in-kinds.ts'
 import { objectPath } from '../../../../client/requests/resource-type.ts'
 import { withTypedSession } from '../../changes/without-nulls.ts'
 import { connectionFlags } from '../../connection/connection-flags.ts'
@@ -11,7 +12,7 @@ import { placeOf, type Session } from '../../connection/session.ts'
 import { escapeLine, escapeText } from '../../printers/escape.ts'
 import { defineCommand } from '../../program/command.ts'
 import { type Channels, openChannels } from '../../streaming/channels.ts'
-import { findPod, type Pod, podRunningTimeoutFlag, podType } from '../../streaming/pods.ts'
+import { findPod, type Pod, podRunningTimeoutFlag } from '../../streaming/pods.ts'
 
 const flags = {
   address: flag('address', 'ADDRESS,...', 'localhost', (value) => value.split(','), 'the local addresses to listen on'),
@@ -138,7 +139,7 @@ const data = 0
 
 async function forward(session: Session, socket: Socket, { pod, remote }: { pod: Pod; remote: number }): Promise<void> {
   socket.on('error', () => {})
-  const path = objectPath(podType, placeOf(session, podType, pod.metadata.name ?? ''), 'portforward')
+  const path = objectPath(kinds.Pod, placeOf(session, kinds.Pod, pod.metadata.name ?? ''), 'portforward')
   const channels = await openChannels(session, path, new URLSearchParams({ ports: String(remote) }))
   socket.once('close', () => channels.close())
   const sending = send(socket, channels)

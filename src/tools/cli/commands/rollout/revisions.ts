@@ -6,6 +6,8 @@
 import type { ApiObject } from '../../../../api/model/object.ts'
 import { type Vendor, vendorKey } from '../../../../api/model/vendor.ts'
 import { UsageError } from '../../../../base/flags/flags.ts'
+import * as kinds from '../../../../client/requests/built-in-kinds.ts'
+import type { ResourceType } from '../../../../client/requests/resource-type.ts'
 import { changeCauseKey } from '../../changes/kept-notes.ts'
 import type { Session } from '../../connection/session.ts'
 import type { Template, Workload } from './workloads.ts'
@@ -24,9 +26,6 @@ interface ControllerRevision extends ApiObject {
   data?: { spec?: { template?: Template & { $patch?: string } } }
 }
 
-const replicaSets = { group: 'apps', version: 'v1', plural: 'replicasets', namespaced: true }
-const controllerRevisions = { group: 'apps', version: 'v1', plural: 'controllerrevisions', namespaced: true }
-
 /** The annotation that says which revision of a deployment an object is of. */
 export function revisionKey(vendor: Vendor): string {
   return vendorKey(vendor, 'revision', 'deployment')
@@ -35,7 +34,7 @@ export function revisionKey(vendor: Vendor): string {
 /** Oldest first. */
 export async function revisionsOf(session: Session, workload: Workload): Promise<Revision[]> {
   const vendor = await session.types.vendor()
-  const type = workload.kind === 'Deployment' ? replicaSets : controllerRevisions
+  const type: ResourceType = workload.kind === 'Deployment' ? kinds.ReplicaSet : kinds.ControllerRevision
   const { items } = await session.client.list(type, {
     namespace: workload.metadata.namespace ?? '',
     signal: session.context.signal,

@@ -3,6 +3,7 @@
 import type { ApiObject } from '../../../../api/model/object.ts'
 import { parseQuantity } from '../../../../api/model/quantity.ts'
 import { flag, type OptionsOf, oneOf, refusedFlag, text, toggle, UsageError } from '../../../../base/flags/flags.ts'
+import * as kinds from '../../../../client/requests/built-in-kinds.ts'
 import { collectionPath } from '../../../../client/requests/resource-type.ts'
 import { isNotFound, type StatusError } from '../../../../client/requests/status-error.ts'
 import { withTypedSession } from '../../changes/without-nulls.ts'
@@ -99,15 +100,13 @@ interface Node extends ApiObject {
   readonly status?: { readonly allocatable?: Usage; readonly capacity?: Usage }
 }
 
-const nodeType = { group: '', version: 'v1', plural: 'nodes', namespaced: false }
-
 /** What each node has for pods, or in all. */
 async function nodeWholes(
   { client, context }: Session,
   { selector, showCapacity }: OptionsOf<typeof nodeFlags>,
 ): Promise<Map<string, { cpu: number; memory: number }>> {
   const selection = selector === '' ? {} : { labelSelector: selector }
-  const { items } = await client.list(nodeType, { ...selection, signal: context.signal })
+  const { items } = await client.list(kinds.Node, { ...selection, signal: context.signal })
   return new Map(
     items.map(({ metadata, status = {} }: Node) => [
       metadata.name ?? '',
