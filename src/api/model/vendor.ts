@@ -144,11 +144,6 @@ export function groupName(vendor: Vendor, group: string): string {
   return bareGroups.has(group) ? group : `${group}.${vendor.groupDomain}`
 }
 
-/** Whether a group has the same name for all vendors: `apps`, `batch`. */
-export function isBareGroup(group: string): boolean {
-  return group === 'core' || bareGroups.has(group)
-}
-
 /** The id of a group, from its name on the wire: the way back from `groupName`. */
 export function groupId(vendor: Vendor, name: string): string {
   if (name === '') return 'core'

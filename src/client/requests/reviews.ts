@@ -1,8 +1,10 @@
 /** What a server that is no API server asks one about its own clients: whose a token is, and what a user may do. */
+
 import type { ApiObject } from '../../api/model/object.ts'
-import { groupName, type Vendor } from '../../api/model/vendor.ts'
+import type { Vendor } from '../../api/model/vendor.ts'
+import * as kinds from './built-in-kinds.ts'
 import type { Client } from './client.ts'
-import type { ResourceType } from './resource-type.ts'
+import { inDomainOf, type ResourceType } from './resource-type.ts'
 
 /** Who asks, and how the server names its groups. */
 export interface Reviewer {
@@ -29,7 +31,7 @@ interface Review extends ApiObject {
 
 /** The user that a token stands for; undefined where the server does not know it. */
 export async function reviewToken(reviewer: Reviewer, token: string): Promise<ReviewedUser | undefined> {
-  const { status } = await review(reviewer, { plural: 'tokenreviews', kind: 'TokenReview', spec: { token } })
+  const { status } = await review(reviewer, kinds.TokenReview, { token })
   return status?.authenticated === true ? (status.user ?? {}) : undefined
 }
 
@@ -37,18 +39,9 @@ export async function reviewToken(reviewer: Reviewer, token: string): Promise<Re
 export async function reviewAccess(reviewer: Reviewer, user: ReviewedUser, access: ReviewedAccess): Promise<boolean> {
   const { username, uid, groups, extra } = user
   const spec = { user: username, uid, groups, extra, ...access }
-  const asked = { plural: 'subjectaccessreviews', kind: 'SubjectAccessReview', spec } as const
-  return (await review(reviewer, asked)).status?.allowed === true
+  return (await review(reviewer, kinds.SubjectAccessReview, spec)).status?.allowed === true
 }
 
-interface AskedReview {
-  readonly plural: 'tokenreviews' | 'subjectaccessreviews'
-  readonly kind: string
-  readonly spec: object
-}
-
-async function review({ client, vendor }: Reviewer, { plural, kind, spec }: AskedReview): Promise<Review> {
-  const group = groupName(vendor, plural === 'tokenreviews' ? 'authentication' : 'authorization')
-  const type: ResourceType<Review> = { group, version: 'v1', plural, namespaced: false }
-  return await client.create(type, { apiVersion: `${group}/v1`, kind, metadata: {}, spec })
+async function review({ client, vendor }: Reviewer, type: ResourceType, spec: object): Promise<Review> {
+  return await client.create(inDomainOf(vendor, type), { metadata: {}, spec })
 }

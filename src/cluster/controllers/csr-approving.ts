@@ -10,7 +10,7 @@
  * pending and is looked at again from time to time, as rights may be granted later.
  */
 
-import type { ApiObject } from '../../api/model/object.ts'
+import { defined } from '../../api/json/json.ts'
 import { nodeUserPrefix } from '../../api/model/user.ts'
 import { groupName } from '../../api/model/vendor.ts'
 import { signerFaults } from '../../api/pki/built-in-signers.ts'
@@ -22,7 +22,7 @@ import type { Loop } from '../../client/reconcile/loop.ts'
 import { fromInformer } from '../../client/reconcile/sources.ts'
 import type { StepOutcome } from '../../client/reconcile/work-queue.ts'
 import * as kinds from '../../client/requests/built-in-kinds.ts'
-import { inDomainOf, type ResourceType } from '../../client/requests/resource-type.ts'
+import { inDomainOf } from '../../client/requests/resource-type.ts'
 import { isConflict } from '../../client/requests/status-error.ts'
 import {
   type CertificateSigningRequest,
@@ -91,30 +91,19 @@ function waysFor({ spec }: CertificateSigningRequest, { subject }: CertificateRe
   return spec?.username === subject.commonNames[0] ? [forItself, forAny] : [forAny]
 }
 
-interface AccessReview extends ApiObject {
-  status?: { allowed?: boolean }
-}
-
 async function mayCreate(
   { client, vendor }: ApprovingParts,
   { spec = {} }: CertificateSigningRequest,
   { right, signal }: { right: string; signal: AbortSignal },
 ): Promise<boolean> {
-  const group = groupName(vendor, 'authorization')
-  const reviews: ResourceType<AccessReview> = {
-    ...{ group, version: 'v1', plural: 'subjectaccessreviews', namespaced: false },
-  }
   const { username: user, uid, groups, extra } = spec
   const resourceAttributes = {
     ...{ group: groupName(vendor, 'certificates'), resource: 'certificatesigningrequests' },
     ...{ verb: 'create', subresource: right },
   }
   const review = await client.create(
-    reviews,
-    {
-      ...{ apiVersion: `${group}/v1`, kind: 'SubjectAccessReview', metadata: {} },
-      spec: { user, uid, groups, extra, resourceAttributes },
-    },
+    inDomainOf(vendor, kinds.SubjectAccessReview),
+    { metadata: {}, spec: defined({ user, uid, groups, extra, resourceAttributes }) },
     { signal },
   )
   return review.status?.allowed === true

@@ -18,7 +18,7 @@ import { type RunningLoops, startLoops } from '../../client/reconcile/loop.ts'
 import { every, fromInformer } from '../../client/reconcile/sources.ts'
 import * as kinds from '../../client/requests/built-in-kinds.ts'
 import { Client } from '../../client/requests/client.ts'
-import type { ResourceType } from '../../client/requests/resource-type.ts'
+import { type Draft, inDomainOf, type ResourceType } from '../../client/requests/resource-type.ts'
 import { StatusError } from '../../client/requests/status-error.ts'
 import { unlessGone } from '../../cluster/controllers/unless-gone.ts'
 import type { ApiServer } from '../assembly/api-server.ts'
@@ -107,7 +107,7 @@ function base64(text: string): string {
 async function createMissing(
   client: Client,
   type: ResourceType,
-  { object, signal }: { object: ApiObject; signal: AbortSignal },
+  { object, signal }: { object: Draft<ApiObject>; signal: AbortSignal },
 ): Promise<void> {
   await client.create(type, object, { signal }).catch((error: unknown) => {
     if (!(error instanceof StatusError) || error.reason !== 'AlreadyExists') throw error
@@ -116,23 +116,16 @@ async function createMissing(
 
 interface Binding {
   readonly type: ResourceType
-  readonly object: ApiObject
+  readonly object: Draft<ApiObject>
 }
 
 function bindings(vendor: Vendor): Binding[] {
   const group = groupName(vendor, 'rbac.authorization')
   const toGroups = (...names: string[]) => names.map((name) => ({ kind: 'Group', apiGroup: group, name }))
-  const make = (
-    plural: string,
-    kind: string,
-    { metadata, ...rest }: Pick<ApiObject, 'metadata'> & object,
-  ): Binding => ({
-    type: { group, version: 'v1', plural, namespaced: metadata.namespace !== undefined },
-    object: { apiVersion: `${group}/v1`, kind, metadata, ...rest },
-  })
+  const make = (type: ResourceType, object: Draft<ApiObject>): Binding => ({ type: inDomainOf(vendor, type), object })
   const clusterWide = (name: string, role: string, member: string) => {
     const roleRef = { apiGroup: group, kind: 'ClusterRole', name: role }
-    return make('clusterrolebindings', 'ClusterRoleBinding', {
+    return make(kinds.ClusterRoleBinding, {
       ...{ metadata: { name }, roleRef, subjects: toGroups(member) },
     })
   }
@@ -141,8 +134,8 @@ function bindings(vendor: Vendor): Binding[] {
   const rule = { apiGroups: [''], resources: ['configmaps'], resourceNames: [clusterInfo.name], verbs: ['get'] }
   const roleRef = { apiGroup: group, kind: 'Role', name: metadata.name }
   return [
-    make('roles', 'Role', { ...{ metadata, rules: [rule] } }),
-    make('rolebindings', 'RoleBinding', {
+    make(kinds.Role, { ...{ metadata, rules: [rule] } }),
+    make(kinds.RoleBinding, {
       ...{ metadata, roleRef, subjects: toGroups(authenticatedUsers, unauthenticatedUsers) },
     }),
     clusterWide('orch:join-nodes', 'system:node-bootstrapper', joinGroup),

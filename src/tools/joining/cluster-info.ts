@@ -6,6 +6,7 @@
  * The signature must be HS256 by the token: any other algorithm, a payload inside the signature, another token's entry or
  * a text that was changed on the way is refused. Which part of the token is the key tells the profile of the cluster.
  */
+
 import { createHash, createHmac, timingSafeEqual, X509Certificate } from 'node:crypto'
 import { isObject, type Json, type JsonObject } from '../../api/json/json.ts'
 import { parseJson } from '../../api/json/portable-json.ts'
@@ -15,6 +16,7 @@ import { pause } from '../../base/concurrency/abort.ts'
 import { HttpTransport } from '../../client/node/http-transport.ts'
 import { ConfigError } from '../../client/node/kubeconfig-files.ts'
 import { parsePlainYaml } from '../../client/node/plain-yaml.ts'
+import * as kinds from '../../client/requests/built-in-kinds.ts'
 import { Client } from '../../client/requests/client.ts'
 import { objectPath } from '../../client/requests/resource-type.ts'
 import { JoinError } from './join-error.ts'
@@ -72,7 +74,7 @@ async function readInfo(
 ): Promise<Data> {
   const transport = new HttpTransport(options)
   try {
-    const path = objectPath({ group: '', version: 'v1', plural: 'configmaps', namespaced: true }, clusterInfo)
+    const path = objectPath(kinds.ConfigMap, clusterInfo)
     const object = await new Client(transport.send).read<Json>(path, { signal })
     const data = isObject(object) ? object.data : undefined
     if (!isObject(data)) throw new JoinError('cluster-info of that server is empty')

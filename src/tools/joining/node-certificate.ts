@@ -5,14 +5,15 @@
 
 import type { CertificateSigningRequest } from '../../api/kinds/certificates/certificate-signing-request.ts'
 import { generateName } from '../../api/model/generate-name.ts'
-import { groupName, type Vendor } from '../../api/model/vendor.ts'
+import type { Vendor } from '../../api/model/vendor.ts'
 import type { CertifiedKey } from '../../api/pki/authority.ts'
 import { generateKey, keyToPem } from '../../api/pki/keys.ts'
 import { makeRequest } from '../../api/pki/make-request.ts'
 import type { AlternativeNames } from '../../api/pki/names.ts'
 import { HttpTransport } from '../../client/node/http-transport.ts'
+import * as kinds from '../../client/requests/built-in-kinds.ts'
 import { Client } from '../../client/requests/client.ts'
-import type { ResourceType } from '../../client/requests/resource-type.ts'
+import { inDomainOf, type ResourceType } from '../../client/requests/resource-type.ts'
 import { watch } from '../../client/requests/watch.ts'
 import type { Token, TrustedCluster } from './cluster-info.ts'
 import { JoinError } from './join-error.ts'
@@ -59,18 +60,14 @@ export async function requestCertificate(
   client: Client,
   { vendor, nodeName, use, names, signal, onRequested }: CertificateWish,
 ): Promise<CertifiedKey> {
-  const group = groupName(vendor, 'certificates')
-  const type: ResourceType<CertificateSigningRequest> = {
-    ...{ group, version: 'v1', plural: 'certificatesigningrequests', namespaced: false },
-  }
+  const type = inDomainOf(vendor, kinds.CertificateSigningRequest)
   const key = generateKey()
   const pem = makeRequest({ commonName: `system:node:${nodeName}`, organizations: ['system:nodes'] }, key, names)
   const name = generateName(use === 'client' ? 'node-csr-' : 'csr-')
   const signerName = use === 'client' ? vendor.signers.nodeClient : vendor.signers.nodeServing
   const usages = ['digital signature', 'key encipherment', `${use === 'client' ? 'client' : 'server'} auth`]
   const spec = { request: Buffer.from(pem).toString('base64'), signerName, usages }
-  const kind = { apiVersion: `${group}/v1`, kind: 'CertificateSigningRequest' }
-  await client.create(type, { ...kind, metadata: { name }, spec }, { signal })
+  await client.create(type, { metadata: { name }, spec }, { signal })
   onRequested?.(name)
   return { certificate: await issued(client, type, { name, signal }), key: keyToPem(key) }
 }

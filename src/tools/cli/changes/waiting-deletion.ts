@@ -4,10 +4,9 @@
  */
 
 import type { DeletionExplanation } from '../../../api/kinds/ops/deletion-explanation.ts'
-import type { ApiObject } from '../../../api/model/object.ts'
-import { apiVersionOf, groupName } from '../../../api/model/vendor.ts'
 import { pause } from '../../../base/concurrency/abort.ts'
-import type { ResourceType } from '../../../client/requests/resource-type.ts'
+import * as kinds from '../../../client/requests/built-in-kinds.ts'
+import { inDomainOf } from '../../../client/requests/resource-type.ts'
 import { isNotFound, StatusError } from '../../../client/requests/status-error.ts'
 import type { Subject } from '../arguments/subjects.ts'
 import { singularName } from '../connection/find-type.ts'
@@ -64,23 +63,13 @@ function lineOf({
 
 /** Undefined where the server does not answer such questions, or not to this user. */
 async function explain(session: Session, { type, name }: Subject, signal: AbortSignal): Promise<Explained | undefined> {
-  const vendor = await session.types.vendor()
-  const explanations: ResourceType = {
-    group: groupName(vendor, 'ops'),
-    version: 'v1',
-    plural: 'deletionexplanations',
-    namespaced: false,
-  }
+  const explanations = inDomainOf(await session.types.vendor(), kinds.DeletionExplanation)
   const question = {
-    apiVersion: apiVersionOf(vendor, 'ops', 'v1'),
-    kind: 'DeletionExplanation',
     metadata: {},
     spec: { group: type.group, resource: type.plural, namespace: name.namespace ?? '', name: name.name },
   }
   try {
-    const { status } = (await session.client.create(explanations, question, { signal })) as DeletionExplanation &
-      ApiObject
-    return status
+    return (await session.client.create(explanations, question, { signal })).status
   } catch (error) {
     if (isNotFound(error) || (error instanceof StatusError && error.code === 403)) return undefined
     throw error

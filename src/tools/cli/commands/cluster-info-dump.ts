@@ -52,7 +52,7 @@ logs of the pods. Secrets and config maps are left out.`,
     refuseWords(words)
     await withTypedSession(context, options, async (session) => {
       const dump = new Dump(session, options)
-      await dump.list(['nodes'], { group: '', version: 'v1', plural: 'nodes', namespaced: false })
+      await dump.list(['nodes'], kinds.Node)
       for (const namespace of await namespacesOf(session, options)) await dump.namespace(namespace)
       if (options.outputDirectory !== '') context.out(`Cluster info dumped to ${options.outputDirectory}\n`)
     })
@@ -61,19 +61,21 @@ logs of the pods. Secrets and config maps are left out.`,
 
 async function namespacesOf({ client, namespace, context }: Session, options: Options): Promise<string[]> {
   if (options.namespaces !== '') return options.namespaces.split(',')
-  const { items } = await client.list(
-    { group: '', version: 'v1', plural: 'namespaces', namespaced: false },
-    { signal: context.signal },
-  )
+  const { items } = await client.list(kinds.Namespace, { signal: context.signal })
   const all = items.map(({ metadata }) => metadata.name ?? '')
   if (options.allNamespaces) return all
   return all.filter((name) => name === namespace || name.endsWith('-system'))
 }
 
-const dumped: readonly (readonly [group: string, plural: string])[] = [
-  ...(['events', 'replicationcontrollers', 'services'] as const).map((plural) => ['', plural] as const),
-  ...(['daemonsets', 'deployments', 'replicasets'] as const).map((plural) => ['apps', plural] as const),
-  ['', 'pods'],
+/** Pods come last: their logs follow. */
+const dumpedTypes: readonly ResourceType[] = [
+  kinds.Event,
+  kinds.ReplicationController,
+  kinds.Service,
+  kinds.DaemonSet,
+  kinds.Deployment,
+  kinds.ReplicaSet,
+  kinds.Pod,
 ]
 
 class Dump {
@@ -87,10 +89,7 @@ class Dump {
 
   async namespace(namespace: string): Promise<void> {
     let pods: readonly ApiObject[] = []
-    for (const [group, plural] of dumped) {
-      const type = { group, version: 'v1', plural, namespaced: true }
-      pods = await this.list([namespace, plural], type, namespace)
-    }
+    for (const type of dumpedTypes) pods = await this.list([namespace, type.plural], type, namespace)
     for (const pod of pods) await this.#logs(namespace, pod as Pod)
   }
 

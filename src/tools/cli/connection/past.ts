@@ -3,11 +3,11 @@
 import type { JsonObject } from '../../../api/json/json.ts'
 import type { Step } from '../../../api/json/json-changes.ts'
 import type { ObjectHistory } from '../../../api/kinds/ops/object-history.ts'
-import type { PastState } from '../../../api/kinds/ops/past-state.ts'
-import { type ApiObject, asObject } from '../../../api/model/object.ts'
-import { apiVersionOf, groupName } from '../../../api/model/vendor.ts'
+import { type ApiObject, asObject, type ObjectBase } from '../../../api/model/object.ts'
 import { UsageError } from '../../../base/flags/flags.ts'
+import * as kinds from '../../../client/requests/built-in-kinds.ts'
 import type { DiscoveredType } from '../../../client/requests/discovery.ts'
+import { type Draft, inDomainOf, type ResourceType } from '../../../client/requests/resource-type.ts'
 import { readWanted } from '../arguments/targets.ts'
 import type { Session } from './session.ts'
 
@@ -41,7 +41,7 @@ const pageSize = 100
 export async function* changesOf(session: Session, subject: PastSubject): AsyncGenerator<HistoryRevision> {
   for (let before = ''; ; ) {
     const spec = { ...specOf(subject), ...(before === '' ? {} : { before }), limit: pageSize }
-    const { status } = await ask<ObjectHistory>(session, { kind: 'ObjectHistory', plural: 'objecthistories', spec })
+    const { status } = await ask(session, kinds.ObjectHistory, spec)
     const { revisions = [], more } = status ?? {}
     yield* revisions
     if (!more || revisions.length === 0) return
@@ -55,7 +55,7 @@ export async function stateAt(session: Session, subject: PastSubject, at: string
   let when: JsonObject = momentOf(at)
   for (let rest = ''; ; ) {
     const spec = { ...specOf(subject), ...when, ...(rest === '' ? {} : { continue: rest }) }
-    const { status } = await ask<PastState>(session, { kind: 'PastState', plural: 'paststates', spec })
+    const { status } = await ask(session, kinds.PastState, spec)
     const { items = [], revision = '', continue: next = '' } = status ?? {}
     found.push(...items.map((item) => asObject(item as JsonObject)))
     if (next === '') return found
@@ -82,12 +82,8 @@ function specOf({ type, name, namespace }: PastSubject): JsonObject {
   return { group: type.group, resource: type.plural, namespace, name }
 }
 
-async function ask<T extends ApiObject>(
-  session: Session,
-  { kind, plural, spec }: { kind: string; plural: string; spec: JsonObject },
-): Promise<T> {
-  const vendor = await session.types.vendor()
-  const type = { group: groupName(vendor, 'ops'), version: 'v1', plural, namespaced: false }
-  const question = { apiVersion: apiVersionOf(vendor, 'ops', 'v1'), kind, metadata: {}, spec }
-  return (await session.client.create(type, question, { signal: session.context.signal })) as unknown as T
+async function ask<T extends ObjectBase>(session: Session, type: ResourceType<T>, spec: JsonObject): Promise<T> {
+  const question = { metadata: {}, spec } as unknown as Draft<T>
+  const { signal } = session.context
+  return await session.client.create(inDomainOf(await session.types.vendor(), type), question, { signal })
 }

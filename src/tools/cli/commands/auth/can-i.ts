@@ -1,9 +1,9 @@
 /** `orchctl auth can-i`: asks the server whether this user may do something; the exit code says it too. */
 
 import type { ApiObject } from '../../../../api/model/object.ts'
-import { groupName } from '../../../../api/model/vendor.ts'
 import { flag, type OptionsOf, text, toggle, UsageError } from '../../../../base/flags/flags.ts'
-import type { ResourceType } from '../../../../client/requests/resource-type.ts'
+import * as kinds from '../../../../client/requests/built-in-kinds.ts'
+import { inDomainOf, type ResourceType } from '../../../../client/requests/resource-type.ts'
 import { nearVerb, pathVerbs, resourceVerbs } from '../../arguments/verbs.ts'
 import { withTypedSession } from '../../changes/without-nulls.ts'
 import { connectionFlags } from '../../connection/connection-flags.ts'
@@ -58,11 +58,7 @@ async function ask(session: Session, [verb = '', what = '', name]: readonly stri
   const spec = isPath
     ? { nonResourceAttributes: { verb, path: what } }
     : { resourceAttributes: await attributesOf(session, { verb, what, name }, options) }
-  const { status } = await review<Answer>(session, {
-    kind: 'SelfSubjectAccessReview',
-    plural: 'selfsubjectaccessreviews',
-    spec,
-  })
+  const { status } = await review<Answer>(session, kinds.SelfSubjectAccessReview, spec)
   if (!options.quiet) session.context.out(answerText(status))
   if (!status.allowed) throw new ExitCode(1)
 }
@@ -113,20 +109,13 @@ async function typeOf(session: Session, word: string): Promise<{ group: string; 
   }
 }
 
-interface Question {
-  readonly kind: string
-  readonly plural: string
-  readonly spec: object
-}
-
 async function review<T extends ApiObject>(
   { client, types, context }: Session,
-  { kind, plural, spec }: Question,
+  type: ResourceType,
+  spec: object,
 ): Promise<T> {
-  const group = groupName(await types.vendor(), 'authorization')
-  const type: ResourceType = { group, version: 'v1', plural, namespaced: false }
-  const question: ApiObject = { apiVersion: `${group}/v1`, kind, metadata: {}, spec }
-  const answer = await client.create(type, question, { signal: context.signal })
+  const question = { metadata: {}, spec }
+  const answer = await client.create(inDomainOf(await types.vendor(), type), question, { signal: context.signal })
   return { ...answer, status: answer.status ?? {} } as unknown as T
 }
 
@@ -141,11 +130,7 @@ interface Rules extends ApiObject {
 
 async function listed(session: Session, { noHeaders }: Options): Promise<string> {
   const spec = { namespace: session.namespace }
-  const { status } = await review<Rules>(session, {
-    kind: 'SelfSubjectRulesReview',
-    plural: 'selfsubjectrulesreviews',
-    spec,
-  })
+  const { status } = await review<Rules>(session, kinds.SelfSubjectRulesReview, spec)
   if (status.incomplete)
     session.context.err(`warning: the list may be incomplete: ${escapeLine(status.evaluationError ?? '')}\n`)
   const rows = ruleRows([...(status.resourceRules ?? []), ...(status.nonResourceRules ?? [])])

@@ -1,10 +1,8 @@
 /** A question about an action, from the words `VERB TYPE[.GROUP][/SUBRESOURCE] [NAME]` or `VERB /PATH`, and whom it goes to. */
 
 import type { JsonObject } from '../../../../api/json/json.ts'
-import type { ApiObject } from '../../../../api/model/object.ts'
-import { groupName } from '../../../../api/model/vendor.ts'
 import { UsageError } from '../../../../base/flags/flags.ts'
-import type { ResourceType } from '../../../../client/requests/resource-type.ts'
+import { inDomainOf, type ResourceType } from '../../../../client/requests/resource-type.ts'
 import type { Session } from '../../connection/session.ts'
 
 /** Throws UsageError. */
@@ -20,11 +18,9 @@ export function readQuestion(words: readonly string[], namespace: string): JsonO
 /** Asks a kind of the server's own that is answered and never stored; returns the status. */
 export async function askServer<T>(
   { client, types, context: { signal } }: Session,
-  { kind, plural, groupId = 'ops' }: { kind: string; plural: string; groupId?: string },
+  type: ResourceType,
   spec: JsonObject,
 ): Promise<T> {
-  const group = groupName(await types.vendor(), groupId)
-  const type: ResourceType = { group, version: 'v1', plural, namespaced: false }
-  const question: ApiObject = { apiVersion: `${group}/v1`, kind, metadata: {}, spec }
-  return ((await client.create(type, question, { signal })).status ?? {}) as T
+  const { status } = await client.create(inDomainOf(await types.vendor(), type), { metadata: {}, spec }, { signal })
+  return (status ?? {}) as T
 }

@@ -2,6 +2,7 @@
 
 import { compareUtf8 } from '../../../../base/collections/utf8-order.ts'
 import { toggle } from '../../../../base/flags/flags.ts'
+import * as kinds from '../../../../client/requests/built-in-kinds.ts'
 import { withTypedSession } from '../../changes/without-nulls.ts'
 import { connectionFlags } from '../../connection/connection-flags.ts'
 import { Columns } from '../../printers/columns.ts'
@@ -24,7 +25,7 @@ export const whoCanCommand = defineCommand({
     readQuestion(words, '')
     await withTypedSession(context, options, async (session) => {
       const question = readQuestion(words, options.allNamespaces ? '' : session.namespace)
-      const answer = await askServer<Answer>(session, { kind: 'WhoCan', plural: 'whocans' }, question)
+      const answer = await askServer<Answer>(session, kinds.WhoCan, question)
       const { subjects = [], notes = [] } = answer
       if (subjects.length > 0)
         context.out(

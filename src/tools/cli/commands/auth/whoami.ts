@@ -1,9 +1,9 @@
 /** `orchctl auth whoami`: who the server takes the asker for. */
 
-import { type ApiObject, asJson } from '../../../../api/model/object.ts'
-import { groupName } from '../../../../api/model/vendor.ts'
+import { asJson } from '../../../../api/model/object.ts'
 import { flag, oneOf } from '../../../../base/flags/flags.ts'
-import type { ResourceType } from '../../../../client/requests/resource-type.ts'
+import * as kinds from '../../../../client/requests/built-in-kinds.ts'
+import { inDomainOf } from '../../../../client/requests/resource-type.ts'
 import { withTypedSession } from '../../changes/without-nulls.ts'
 import { connectionFlags } from '../../connection/connection-flags.ts'
 import { Columns } from '../../printers/columns.ts'
@@ -16,10 +16,6 @@ const flags = {
   ...connectionFlags,
 }
 
-interface Identity extends ApiObject {
-  status?: { user?: string; uid?: string; groups?: string[]; extra?: { [key: string]: string[] } }
-}
-
 export const whoamiCommand = defineCommand({
   name: 'auth whoami',
   forms: ['[flags]'],
@@ -29,16 +25,14 @@ export const whoamiCommand = defineCommand({
   run: async (context, { options, words }) => {
     refuseWords(words)
     await withTypedSession(context, options, async ({ client, types }) => {
-      const group = groupName(await types.vendor(), 'ops')
-      const question = { apiVersion: `${group}/v1`, kind: 'WhoAmI', metadata: {} }
-      const type: ResourceType = { group, version: 'v1', plural: 'whoamis', namespaced: false }
-      const answer = (await client.create(type, question, { signal: context.signal })) as Identity
+      const type = inDomainOf(await types.vendor(), kinds.WhoAmI)
+      const answer = await client.create(type, { metadata: {} }, { signal: context.signal })
       context.out(options.output === '' ? table(answer) : await printDocument(asJson(answer), options.output))
     })
   },
 })
 
-function table({ status }: Identity): string {
+function table({ status }: kinds.WhoAmI): string {
   const { user = '', uid = '', groups = [], extra = {} } = status ?? {}
   const rows = [
     ['ATTRIBUTE', 'VALUE'],

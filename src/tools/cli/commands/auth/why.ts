@@ -8,6 +8,7 @@ import type { ApiObject } from '../../../../api/model/object.ts'
 import type { PathAttributes, ResourceAttributes } from '../../../../apiserver/authz/authorizer.ts'
 import { explainByOwnRules, type OwnRules } from '../../../../apiserver/authz/rbac/own-rules.ts'
 import { flag, type OptionsOf, text, toggle } from '../../../../base/flags/flags.ts'
+import * as kinds from '../../../../client/requests/built-in-kinds.ts'
 import { StatusError } from '../../../../client/requests/status-error.ts'
 import { withTypedSession } from '../../changes/without-nulls.ts'
 import { connectionFlags } from '../../connection/connection-flags.ts'
@@ -43,7 +44,7 @@ Roles and bindings are named to users who may create accessexplanations. Everybo
       const namespace = options.allNamespaces ? '' : session.namespace
       const question = { ...readQuestion(words, namespace), ...subjectOf(options) }
       try {
-        context.out(answerText(await askServer<Explanation['status']>(session, explanations, question)))
+        context.out(answerText(await askServer<Explanation['status']>(session, kinds.AccessExplanation, question)))
       } catch (error) {
         const isForbidden = error instanceof StatusError && error.reason === 'Forbidden'
         if (!isForbidden || options.user !== '') throw error
@@ -58,15 +59,10 @@ async function explainForOneself(session: Session, question: JsonObject): Promis
   const attributes = attributesOf(question)
   const namespace = (attributes.resource && attributes.namespace) || 'default'
   const [verdict, rules] = await Promise.all([
-    askServer<Explanation['status']>(session, ownReviews.access, question),
-    askServer<OwnRules>(session, ownReviews.rules, { namespace }),
+    askServer<Explanation['status']>(session, kinds.SelfSubjectAccessReview, question),
+    askServer<OwnRules>(session, kinds.SelfSubjectRulesReview, { namespace }),
   ])
   return verdict.allowed ? verdict : { ...verdict, ...explainByOwnRules(attributes, rules) }
-}
-
-const ownReviews = {
-  access: { kind: 'SelfSubjectAccessReview', plural: 'selfsubjectaccessreviews', groupId: 'authorization' },
-  rules: { kind: 'SelfSubjectRulesReview', plural: 'selfsubjectrulesreviews', groupId: 'authorization' },
 }
 
 function attributesOf({ resourceAttributes, nonResourceAttributes }: JsonObject): ResourceAttributes | PathAttributes {
@@ -80,8 +76,6 @@ function attributesOf({ resourceAttributes, nonResourceAttributes }: JsonObject)
 function subjectOf({ user }: Options): JsonObject {
   return user === '' ? {} : { user }
 }
-
-const explanations = { kind: 'AccessExplanation', plural: 'accessexplanations' }
 
 interface Explanation extends ApiObject {
   readonly status: {

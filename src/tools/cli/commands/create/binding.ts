@@ -2,6 +2,7 @@
 
 import { groupName, type Vendor } from '../../../../api/model/vendor.ts'
 import { flag, repeated, text, UsageError } from '../../../../base/flags/flags.ts'
+import * as kinds from '../../../../client/requests/built-in-kinds.ts'
 import { defineGenerator } from './generator.ts'
 
 const subjectFlags = {
@@ -23,7 +24,7 @@ export const createRoleBindingCommand = defineGenerator({
   about: 'Gives a role, or a cluster role, to users, groups and service accounts in one namespace.',
   examples: ['orchctl create rolebinding readers --clusterrole=view --user=alice --group=ops'],
   flags: { role: flag('role', 'NAME', '', text, 'the role that they get'), clusterRole, ...subjectFlags },
-  type: { group: 'rbac.authorization', version: 'v1', kind: 'RoleBinding', namespaced: true },
+  type: kinds.RoleBinding,
   make: async ({ role, clusterRole, ...options }, given) => {
     if ((role === '') === (clusterRole === ''))
       throw new UsageError('exactly one of clusterrole or role must be specified')
@@ -40,7 +41,7 @@ export const createClusterRoleBindingCommand = defineGenerator({
   about: 'Gives a cluster role to users, groups and service accounts, everywhere.',
   examples: ['orchctl create clusterrolebinding admins --clusterrole=cluster-admin --group=ops'],
   flags: { clusterRole, ...subjectFlags },
-  type: { group: 'rbac.authorization', version: 'v1', kind: 'ClusterRoleBinding', namespaced: false },
+  type: kinds.ClusterRoleBinding,
   make: async ({ clusterRole, ...options }, given) => {
     if (clusterRole === '') throw new UsageError('clusterrole must be specified')
     const vendor = await given.vendor()

@@ -1,5 +1,7 @@
 /** `orchctl create configmap` */
+
 import { toggle } from '../../../../base/flags/flags.ts'
+import * as kinds from '../../../../client/requests/built-in-kinds.ts'
 import { dataFlags, isText, readData } from './data-sources.ts'
 import { appendHashFlag, defineGenerator } from './generator.ts'
 
@@ -11,7 +13,7 @@ export const createConfigMapCommand = defineGenerator({
     'orchctl create configmap settings --from-file=app.ini --from-file=logo=logo.png',
   ],
   flags: { ...dataFlags, appendHash: appendHashFlag, immutable: toggle('immutable', 'its data can never be changed') },
-  type: { group: 'core', version: 'v1', kind: 'ConfigMap', namespaced: true },
+  type: kinds.ConfigMap,
   make: (options, { context }) => {
     const all = [...readData(context, options)]
     const data = all.filter(([, value]) => isText(value)).map(([key, value]) => [key, value.toString('utf8')])

@@ -6,8 +6,9 @@
 
 import { groupOf } from '../../../../api/model/api-version.ts'
 import { type ApiObject, asJson, type ObjectMeta } from '../../../../api/model/object.ts'
-import { apiVersionOf, isBareGroup, type Vendor, vendorOf } from '../../../../api/model/vendor.ts'
+import type { Vendor } from '../../../../api/model/vendor.ts'
 import { type Flags, type OptionsOf, toggle, UsageError } from '../../../../base/flags/flags.ts'
+import { inDomainOf, type ResourceType, typed } from '../../../../client/requests/resource-type.ts'
 import { type NoteOptions, saveConfigFlag, withNotes } from '../../changes/kept-notes.ts'
 import { withTypedSession } from '../../changes/without-nulls.ts'
 import {
@@ -36,13 +37,7 @@ export interface Generator<F extends Flags> {
   readonly about: string
   readonly examples: readonly string[]
   readonly flags: F
-  /** The short name of the group, the version and the kind. */
-  readonly type: {
-    readonly group: string
-    readonly version: string
-    readonly kind: string
-    readonly namespaced: boolean
-  }
+  readonly type: ResourceType
   /** All but apiVersion, kind and the name. */
   readonly make: (options: OptionsOf<F>, given: Given) => Omit<Made, 'metadata'> | Promise<Omit<Made, 'metadata'>>
 }
@@ -113,14 +108,9 @@ async function objectOf<F extends Flags>(
   { name, session, vendor }: Given,
   made: Made,
 ): Promise<ApiObject> {
-  const names = isBareGroup(type.group) ? vendorOf('kubernetes') : await vendor()
+  const served = type.inServerDomain ? inDomainOf(await vendor(), type) : type
   const namespace = type.namespaced && session.namespaceGiven ? { namespace: session.namespace } : {}
-  return {
-    apiVersion: apiVersionOf(names, type.group, type.version),
-    kind: type.kind,
-    ...made,
-    metadata: { ...made.metadata, name, ...namespace },
-  }
+  return typed(served, { ...made, metadata: { ...made.metadata, name, ...namespace } })
 }
 
 /** Creates an object that flags describe, or only shows it; returns what is said about it. */

@@ -1,4 +1,5 @@
 /** `orchctl create namespace` */
+import * as kinds from '../../../../client/requests/built-in-kinds.ts'
 import { defineGenerator } from './generator.ts'
 
 export const createNamespaceCommand = defineGenerator({
@@ -6,6 +7,6 @@ export const createNamespaceCommand = defineGenerator({
   about: 'Creates a namespace.',
   examples: ['orchctl create namespace shop'],
   flags: {},
-  type: { group: 'core', version: 'v1', kind: 'Namespace', namespaced: false },
+  type: kinds.Namespace,
   make: () => ({}),
 })

@@ -1,5 +1,7 @@
 /** `orchctl create quota`, `priorityclass`, `poddisruptionbudget` and `ingress`: small objects of a few fields. */
+
 import { flag, repeated, text, toggle, UsageError } from '../../../../base/flags/flags.ts'
+import * as kinds from '../../../../client/requests/built-in-kinds.ts'
 import { readAmounts, readPairs, readSelector } from '../../arguments/pairs.ts'
 import { defineGenerator } from './generator.ts'
 
@@ -14,7 +16,7 @@ export const createQuotaCommand = defineGenerator({
     hard: flag('hard', 'WHAT=AMOUNT,...', '', text, 'how much of what'),
     scopes: flag('scopes', 'SCOPE,...', '', text, 'for which pods: BestEffort, NotTerminating'),
   },
-  type: { group: 'core', version: 'v1', kind: 'ResourceQuota', namespaced: true },
+  type: kinds.ResourceQuota,
   make: ({ hard, scopes }) => ({
     spec: {
       ...(hard === '' ? {} : { hard: readAmounts(hard, '--hard') }),
@@ -39,7 +41,7 @@ export const createPriorityClassCommand = defineGenerator({
       'whether others make room: PreemptLowerPriority, Never',
     ),
   },
-  type: { group: 'scheduling', version: 'v1', kind: 'PriorityClass', namespaced: false },
+  type: kinds.PriorityClass,
   make: ({ value, globalDefault, description, preemptionPolicy }) => ({
     value,
     globalDefault,
@@ -65,7 +67,7 @@ export const createPodDisruptionBudgetCommand = defineGenerator({
     minAvailable: flag('min-available', 'NUMBER', '', text, 'how many must stay: 2, 50%'),
     maxUnavailable: flag('max-unavailable', 'NUMBER', '', text, 'how many may be gone: 1, 20%'),
   },
-  type: { group: 'policy', version: 'v1', kind: 'PodDisruptionBudget', namespaced: true },
+  type: kinds.PodDisruptionBudget,
   make: ({ selector, minAvailable, maxUnavailable }) => {
     if (selector === '') throw new UsageError('a selector must be specified')
     if (minAvailable !== '' && maxUnavailable !== '')
@@ -97,7 +99,7 @@ A rule is HOST/PATH=SERVICE:PORT[,tls[=SECRET]]; a path that ends with * stands 
     defaultBackend: flag('default-backend', 'SERVICE:PORT', '', text, 'where requests go that no rule fits'),
     annotation: repeated('annotation', 'KEY=VALUE', text, 'an annotation'),
   },
-  type: { group: 'networking', version: 'v1', kind: 'Ingress', namespaced: true },
+  type: kinds.Ingress,
   make: ({ rule, class: className, defaultBackend, annotation }, { name }) => {
     if (rule.length === 0 && defaultBackend === '')
       throw new UsageError(

@@ -1,5 +1,7 @@
 /** `orchctl create role` and `clusterrole`: rules from verbs and types. */
+
 import { flag, repeated, text, UsageError } from '../../../../base/flags/flags.ts'
+import * as kinds from '../../../../client/requests/built-in-kinds.ts'
 import { readPairs } from '../../arguments/pairs.ts'
 import { defineGenerator } from './generator.ts'
 import { ruleForPaths, rulesForTypes } from './policy-rules.ts'
@@ -15,7 +17,7 @@ export const createRoleCommand = defineGenerator({
   about: 'Creates a role: what may be done with which types, in one namespace.',
   examples: ['orchctl create role reader --verb=get,list,watch --resource=pods,configmaps'],
   flags: ruleFlags,
-  type: { group: 'rbac.authorization', version: 'v1', kind: 'Role', namespaced: true },
+  type: kinds.Role,
   make: async (options, given) => ({ rules: await rulesForTypes(options, given) }),
 })
 
@@ -38,7 +40,7 @@ export const createClusterRoleCommand = defineGenerator({
       'with the rules of all cluster roles that have these labels, in place of rules of its own',
     ),
   },
-  type: { group: 'rbac.authorization', version: 'v1', kind: 'ClusterRole', namespaced: false },
+  type: kinds.ClusterRole,
   make: async (options, given) => {
     if (options.aggregationRule !== '') {
       if (

@@ -1,15 +1,15 @@
 /** `orchctl create secret generic|tls|docker-registry` */
+
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { vendorKey } from '../../../../api/model/vendor.ts'
 import { flag, text, UsageError } from '../../../../base/flags/flags.ts'
 import { codeOf } from '../../../../base/text/errors.ts'
+import * as kinds from '../../../../client/requests/built-in-kinds.ts'
 import type { Context } from '../../program/command.ts'
 import { dataFlags, readData } from './data-sources.ts'
 import { appendHashFlag, defineGenerator } from './generator.ts'
-
-const type = { group: 'core', version: 'v1', kind: 'Secret', namespaced: true } as const
 
 export const createSecretGenericCommand = defineGenerator({
   name: 'secret generic',
@@ -20,7 +20,7 @@ export const createSecretGenericCommand = defineGenerator({
     appendHash: appendHashFlag,
     type: flag('type', 'TYPE', '', text, 'the type of the secret; else Opaque'),
   },
-  type,
+  type: kinds.Secret,
   make: (options, { context }) => ({
     ...(options.type === '' ? {} : { type: options.type }),
     data: Object.fromEntries([...readData(context, options)].map(([key, value]) => [key, value.toString('base64')])),
@@ -36,7 +36,7 @@ export const createSecretTlsCommand = defineGenerator({
     key: flag('key', 'FILE', '', text, 'its private key, in PEM'),
     appendHash: appendHashFlag,
   },
-  type,
+  type: kinds.Secret,
   make: async ({ cert, key }, { context, vendor }) => {
     if (cert === '' || key === '') throw new UsageError('key and certificate must be specified: --cert and --key')
     const [certificate, privateKey] = [read(context, cert), read(context, key)]
@@ -81,7 +81,7 @@ export const createSecretDockerRegistryCommand = defineGenerator({
     fromFile: dataFlags.fromFile,
     appendHash: appendHashFlag,
   },
-  type,
+  type: kinds.Secret,
   make: async ({ registry, username, password, email, fromFile }, { vendor, context }) => {
     const type = vendorKey(await vendor(), 'dockerconfigjson')
     if (fromFile.length > 0) return { type, data: loginsOf(context, fromFile) }

@@ -1,10 +1,11 @@
 /** `orchctl create service clusterip`, `nodeport`, `loadbalancer` and `externalname`. */
+
 import { flag, repeated, text, UsageError } from '../../../../base/flags/flags.ts'
+import * as kinds from '../../../../client/requests/built-in-kinds.ts'
 import { readCount } from '../../arguments/numbers.ts'
 import { defineGenerator } from './generator.ts'
 
 const tcp = repeated('tcp', 'PORT[:TARGET]', text, 'a port, and the port of the containers where that is another')
-const type = { group: 'core', version: 'v1', kind: 'Service', namespaced: true }
 
 export const createClusterIpCommand = defineGenerator({
   name: 'service clusterip',
@@ -14,7 +15,7 @@ export const createClusterIpCommand = defineGenerator({
     'orchctl create service clusterip db --clusterip=None',
   ],
   flags: { tcp, clusterIp: flag('clusterip', 'IP', '', text, 'its address; None: it has none') },
-  type,
+  type: kinds.Service,
   make: ({ tcp, clusterIp }, { name }) => {
     if (tcp.length === 0 && clusterIp !== 'None')
       throw new UsageError('at least one tcp port specifier must be provided')
@@ -27,7 +28,7 @@ export const createNodePortCommand = defineGenerator({
   about: 'Creates a service that also has a port on every node.',
   examples: ['orchctl create service nodeport web --tcp=80:8080'],
   flags: { tcp, nodePort: flag('node-port', 'PORT', '0', readCount, 'the port on the nodes; 0: the server chooses') },
-  type,
+  type: kinds.Service,
   make: ({ tcp, nodePort }, { name }) => {
     const ports = requiredPorts(tcp).map((port) => ({ ...port, ...(nodePort > 0 && { nodePort }) }))
     return serviceOf(name, { type: 'NodePort', ports })
@@ -39,7 +40,7 @@ export const createLoadBalancerCommand = defineGenerator({
   about: 'Creates a service that a load balancer outside leads to.',
   examples: ['orchctl create service loadbalancer web --tcp=80:8080'],
   flags: { tcp },
-  type,
+  type: kinds.Service,
   make: ({ tcp }, { name }) => serviceOf(name, { type: 'LoadBalancer', ports: requiredPorts(tcp) }),
 })
 
@@ -48,7 +49,7 @@ export const createExternalNameCommand = defineGenerator({
   about: 'Creates a service that stands for a name outside.',
   examples: ['orchctl create service externalname db --external-name=db.example.com'],
   flags: { tcp, externalName: flag('external-name', 'NAME', '', text, 'the name that it stands for') },
-  type,
+  type: kinds.Service,
   make: ({ tcp, externalName }, { name }) => {
     if (externalName === '') throw new UsageError('required flag(s) "external-name" not set')
     return serviceOf(name, { type: 'ExternalName', externalName, ...(tcp.length > 0 && { ports: portsOf(tcp) }) })

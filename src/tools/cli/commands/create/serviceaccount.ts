@@ -1,4 +1,5 @@
 /** `orchctl create serviceaccount` */
+import * as kinds from '../../../../client/requests/built-in-kinds.ts'
 import { defineGenerator } from './generator.ts'
 
 export const createServiceAccountCommand = defineGenerator({
@@ -6,6 +7,6 @@ export const createServiceAccountCommand = defineGenerator({
   about: 'Creates a service account.',
   examples: ['orchctl create serviceaccount robot'],
   flags: {},
-  type: { group: 'core', version: 'v1', kind: 'ServiceAccount', namespaced: true },
+  type: kinds.ServiceAccount,
   make: () => ({}),
 })

@@ -3,6 +3,7 @@
 import { type ApiObject, asJson } from '../../../../api/model/object.ts'
 import { apiVersionOf } from '../../../../api/model/vendor.ts'
 import { flag, oneOf, repeated, text, UsageError } from '../../../../base/flags/flags.ts'
+import * as kinds from '../../../../client/requests/built-in-kinds.ts'
 import { objectPath } from '../../../../client/requests/resource-type.ts'
 import { connectionFlags, readTime } from '../../connection/connection-flags.ts'
 import { bodyOf } from '../../connection/raw-body.ts'
@@ -60,13 +61,12 @@ export const createTokenCommand = defineCommand({
 })
 
 async function ask({ client, context, namespace, types }: Session, name: string, spec: object): Promise<TokenRequest> {
-  const accounts = { group: '', version: 'v1', plural: 'serviceaccounts', namespaced: true }
   const body = {
     apiVersion: apiVersionOf(await types.vendor(), 'authentication', 'v1'),
     kind: 'TokenRequest',
     metadata: {},
     spec,
   }
-  const path = objectPath(accounts, { namespace, name }, 'token')
+  const path = objectPath(kinds.ServiceAccount, { namespace, name }, 'token')
   return await bodyOf<TokenRequest>(await client.open({ method: 'POST', path, body, signal: context.signal }))
 }

@@ -2,6 +2,7 @@
 
 import type { ApiObject } from '../../../../api/model/object.ts'
 import { flag, repeated, text, UsageError } from '../../../../base/flags/flags.ts'
+import * as kinds from '../../../../client/requests/built-in-kinds.ts'
 import { readCount } from '../../arguments/numbers.ts'
 import { defineGenerator, type Given } from './generator.ts'
 
@@ -20,7 +21,7 @@ export const createDeploymentCommand = defineGenerator({
     replicas: flag('r,replicas', 'NUMBER', '1', readCount, 'how many of them'),
     port: flag('port', 'PORT', '0', readCount, 'the port that it listens on, the first of several; 0: none'),
   },
-  type: { group: 'apps', version: 'v1', kind: 'Deployment', namespaced: true },
+  type: kinds.Deployment,
   make: ({ image, replicas, port }, { name, words }) => {
     const images = image.flatMap((names) => names.split(','))
     if (images.length === 0) throw new UsageError('required flag(s) "image" not set')
@@ -50,7 +51,7 @@ export const createJobCommand = defineGenerator({
   about: 'Creates a job: it runs an image to its end, or what a cron job would run.',
   examples: ['orchctl create job backup --image=busybox -- date', 'orchctl create job now --from=cronjob/nightly'],
   flags: { image, from: flag('from', 'cronjob/NAME', '', text, 'the cron job to run once, now') },
-  type: { group: 'batch', version: 'v1', kind: 'Job', namespaced: true },
+  type: kinds.Job,
   make: async ({ image, from }, given) => {
     if ((image === '') === (from === '')) throw new UsageError('either --image or --from must be specified')
     if (from !== '') return await fromCronJob(from, given)
@@ -95,7 +96,7 @@ export const createCronJobCommand = defineGenerator({
     schedule: flag('schedule', 'SCHEDULE', '', text, "when it runs, as for cron: '0 3 * * *'"),
     restart: flag('restart', 'Never|OnFailure', 'OnFailure', text, 'what happens when it fails'),
   },
-  type: { group: 'batch', version: 'v1', kind: 'CronJob', namespaced: true },
+  type: kinds.CronJob,
   make: ({ image, schedule, restart }, given) => {
     if (image === '') throw new UsageError('--image must be specified')
     if (schedule === '') throw new UsageError('--schedule must be specified')

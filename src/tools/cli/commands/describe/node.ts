@@ -1,13 +1,12 @@
 /** The description of a Node: how it is, what it has, which pods are on it and how much they ask for. */
 
-import type { Lease } from '../../../../api/kinds/coordination/lease.ts'
 import type { Node } from '../../../../api/kinds/core/node.ts'
 import type { Pod } from '../../../../api/kinds/core/pod.ts'
 import { addQuantities, formatQuantity, parseQuantity, type Quantity } from '../../../../api/model/quantity.ts'
 import { usageOf } from '../../../../api/model/quota/usage.ts'
-import { groupName } from '../../../../api/model/vendor.ts'
 import { humanDuration } from '../../../../base/time/human-duration.ts'
 import * as kinds from '../../../../client/requests/built-in-kinds.ts'
+import { inDomainOf } from '../../../../client/requests/resource-type.ts'
 import { StatusError } from '../../../../client/requests/status-error.ts'
 import type { Session } from '../../connection/session.ts'
 import { annotationsText, labelsText, multiline } from './fields.ts'
@@ -39,18 +38,14 @@ export async function describeNode(node: Node, session: Session): Promise<string
   ].join('')
 }
 
-const leases = { version: 'v1', plural: 'leases', namespaced: true }
-
 /** By which the node agent shows that it is alive. Without one, or the right to see it, there is nothing to say. */
 async function leaseText({ metadata }: Node, { client, context, types }: Session): Promise<string> {
-  const group = groupName(await types.vendor(), 'coordination')
+  const type = inDomainOf(await types.vendor(), kinds.Lease)
   const name = { namespace: 'kube-node-lease', name: metadata.name ?? '' }
-  const lease: Lease | undefined = await client
-    .get({ ...leases, group }, name, { signal: context.signal })
-    .catch((error: unknown) => {
-      if (error instanceof StatusError) return undefined
-      throw error
-    })
+  const lease = await client.get(type, name, { signal: context.signal }).catch((error: unknown) => {
+    if (error instanceof StatusError) return undefined
+    throw error
+  })
   if (lease === undefined) return ''
   const { holderIdentity = '<unset>', acquireTime, renewTime } = lease.spec ?? {}
   return `Lease:\n${lines({ HolderIdentity: holderIdentity, AcquireTime: timeText(acquireTime), RenewTime: timeText(renewTime) }, '  ')}`

@@ -2,8 +2,8 @@
 
 import type { Pod } from '../../../../api/kinds/core/pod.ts'
 import type { ObjectBase } from '../../../../api/model/object.ts'
-import { groupName } from '../../../../api/model/vendor.ts'
-import type { ResourceType } from '../../../../client/requests/resource-type.ts'
+import * as kinds from '../../../../client/requests/built-in-kinds.ts'
+import { inDomainOf, type ResourceType } from '../../../../client/requests/resource-type.ts'
 import { StatusError } from '../../../../client/requests/status-error.ts'
 import { explainNodes, type NodeVerdict, type PlacingObjects } from '../../../../cluster/scheduler/explain-nodes.ts'
 import type { Session } from '../../connection/session.ts'
@@ -36,21 +36,19 @@ function verdictsText(verdicts: readonly NodeVerdict[]): string {
 /** What a Pod does not speak of is not fetched. */
 async function placingObjects(pod: Pod, { client, types, context }: Session): Promise<PlacingObjects> {
   const { affinity, volumes = [] } = pod.spec ?? {}
-  const storage = groupName(await types.vendor(), 'storage')
-  const list = async <T extends ObjectBase>(group: string, plural: string, options = {}): Promise<T[]> => {
-    const type: ResourceType<T> = { group, version: 'v1', plural, namespaced: false }
-    return (await client.list(type, { ...options, signal: context.signal })).items
-  }
+  const vendor = await types.vendor()
+  const list = async <T extends ObjectBase>(type: ResourceType<T>, options = {}): Promise<T[]> =>
+    (await client.list(inDomainOf(vendor, type), { ...options, signal: context.signal })).items
   const usesClaims = volumes.some(({ persistentVolumeClaim, ephemeral }) => persistentVolumeClaim ?? ephemeral)
-  const ofStorage = async <T extends ObjectBase>(group: string, plural: string): Promise<T[]> =>
-    usesClaims ? await list<T>(group, plural) : []
+  const ofStorage = async <T extends ObjectBase>(type: ResourceType<T>): Promise<T[]> =>
+    usesClaims ? await list(type) : []
   return {
-    nodes: await list('', 'nodes'),
-    pods: await list('', 'pods', { fieldSelector: running }),
-    namespaces: affinity === undefined ? [] : await list('', 'namespaces'),
-    claims: await ofStorage('', 'persistentvolumeclaims'),
-    volumes: await ofStorage('', 'persistentvolumes'),
-    classes: await ofStorage(storage, 'storageclasses'),
-    csiNodes: await ofStorage(storage, 'csinodes'),
+    nodes: await list(kinds.Node),
+    pods: await list(kinds.Pod, { fieldSelector: running }),
+    namespaces: affinity === undefined ? [] : await list(kinds.Namespace),
+    claims: await ofStorage(kinds.PersistentVolumeClaim),
+    volumes: await ofStorage(kinds.PersistentVolume),
+    classes: await ofStorage(kinds.StorageClass),
+    csiNodes: await ofStorage(kinds.CSINode),
   }
 }

@@ -3,6 +3,8 @@
 import { isObject, type Json, type JsonObject } from '../../../../api/json/json.ts'
 import type { ApiObject } from '../../../../api/model/object.ts'
 import { compareUtf8 } from '../../../../base/collections/utf8-order.ts'
+import * as kinds from '../../../../client/requests/built-in-kinds.ts'
+import type { ResourceType } from '../../../../client/requests/resource-type.ts'
 import type { Session } from '../../connection/session.ts'
 import { escapeLine } from '../../printers/escape.ts'
 import { type Variable, variablesOf } from './environment.ts'
@@ -71,17 +73,16 @@ class References {
 
   /** Undefined where only a running pod has it. */
   async valueOf({ configMapKeyRef: map, secretKeyRef: secret }: JsonObject): Promise<string | undefined> {
-    if (isObject(map)) return (await this.#ask('configmaps', textOf(map.name))).data?.[textOf(map.key)] ?? ''
+    if (isObject(map)) return (await this.#ask(kinds.ConfigMap, textOf(map.name))).data?.[textOf(map.key)] ?? ''
     if (!isObject(secret)) return undefined
-    const value = (await this.#ask('secrets', textOf(secret.name))).data?.[textOf(secret.key)] ?? ''
+    const value = (await this.#ask(kinds.Secret, textOf(secret.name))).data?.[textOf(secret.key)] ?? ''
     return Buffer.from(value, 'base64').toString('utf8')
   }
 
-  #ask(plural: string, name: string): Promise<WithData> {
-    const key = `${plural}/${name}`
+  #ask(type: ResourceType, name: string): Promise<WithData> {
+    const key = `${type.plural}/${name}`
     let asked = this.#asked.get(key)
     if (asked === undefined) {
-      const type = { group: '', version: 'v1', plural, namespaced: true }
       const { client, context } = this.#session
       asked = client.get(type, { namespace: this.#namespace, name }, { signal: context.signal })
       this.#asked.set(key, asked)
