@@ -61,7 +61,7 @@ function isInSrc(file: string): boolean {
 
 /** Definitions of kinds and their parts have a `doc` of their own, and the keys of stored types are named by theirs. */
 function undocumentedIn(file: string, text: string): string[] {
-  const isDefinition = /^ = (?:defineKind|defineVersion|ObjectOf<|InferFields<|Infer<|s\.object|storedType)/
+  const isDefinition = /^ = (?:defineKind|defineVersion|ObjectOf<|InferFields<|Infer<|s\.object)/
   return [...text.matchAll(declaredOrType)].flatMap(({ index, 1: name = '', 2: rest = '' }) => {
     const isDocumented = text.slice(0, index).endsWith('*/\n') || isDefinition.test(rest)
     return isDocumented || !usedElsewhere.has(`${file} ${name}`) ? [] : [`${file}: ${name}`]

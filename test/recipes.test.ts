@@ -95,13 +95,12 @@ function newFiles(): { readonly [file: string]: string } {
       }`,
     'src/apiserver/admission/controls/widget-size.ts': `
       import { type Widget, widget } from '../../../api/kinds/ops/widget.ts'
-      import { storedType } from '../../../api/kinds/stored-types.ts'
       import type { Control } from '../admission.ts'
       import { refusal } from '../refusal.ts'
       export function widgetSize(): Control<Widget> {
         return {
           name: 'WidgetSize',
-          handles: { operations: ['CREATE', 'UPDATE'], types: [storedType(widget)], subresources: [''] },
+          handles: { operations: ['CREATE', 'UPDATE'], types: [widget], subresources: [''] },
           validate: (request) => {
             if ((request.object.spec?.size ?? 0) > 100) throw refusal(request, 'spec.size must be at most 100')
           },

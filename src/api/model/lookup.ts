@@ -8,8 +8,8 @@
 import type { ApiObject } from './object.ts'
 
 /**
- * A stored kind, by the short id of its group: `{ group: 'core', plural: 'namespaces' }`. `T` is the type of its objects:
- * see `api/kinds/stored-types.ts`.
+ * A stored kind, by the short id of its group: `{ group: 'core', plural: 'namespaces' }`. The definition of a kind is one:
+ * `lookup.getCached(pod, name)` returns a `Pod`.
  */
 export interface StoredType<T = ApiObject> {
   readonly group: string

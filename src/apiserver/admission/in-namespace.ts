@@ -3,7 +3,7 @@
  * that state, so that it is not stored where somebody has changed the namespace meanwhile. A refusal is never based on
  * a state that another server has already replaced: before it counts, the most recent one is looked at.
  */
-import { namespaces } from '../../api/kinds/stored-types.ts'
+import { namespace as namespaces } from '../../api/kinds/core/namespace.ts'
 import { notFound } from '../../api/model/api-error.ts'
 import type { Found, Lookup } from '../../api/model/lookup.ts'
 import type { ApiObject } from '../../api/model/object.ts'

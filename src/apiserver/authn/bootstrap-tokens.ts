@@ -8,7 +8,7 @@
  */
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { Secret } from '../../api/kinds/core/secret.ts'
-import { secrets } from '../../api/kinds/stored-types.ts'
+import { secret as secrets } from '../../api/kinds/core/secret.ts'
 import {
   allTokensGroup,
   bootstrapTokenType,

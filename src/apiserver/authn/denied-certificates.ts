@@ -3,8 +3,7 @@
  * it, and whoever keeps connections open is told of it.
  */
 import type { X509Certificate } from 'node:crypto'
-import { plainHex } from '../../api/kinds/ops/certificate-deny-list.ts'
-import { certificateDenyLists } from '../../api/kinds/stored-types.ts'
+import { certificateDenyList as certificateDenyLists, plainHex } from '../../api/kinds/ops/certificate-deny-list.ts'
 import type { Lookup } from '../../api/model/lookup.ts'
 
 /** The certificates that CertificateDenyLists name. */

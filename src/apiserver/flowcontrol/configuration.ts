@@ -6,9 +6,10 @@
 
 import type { Json } from '../../api/json/json.ts'
 import type { FlowSchema } from '../../api/kinds/flowcontrol/flow-schema.ts'
+import { flowSchema as flowSchemas } from '../../api/kinds/flowcontrol/flow-schema.ts'
 import type { PriorityLevelConfiguration } from '../../api/kinds/flowcontrol/priority-level-configuration.ts'
+import { priorityLevelConfiguration as priorityLevelConfigurations } from '../../api/kinds/flowcontrol/priority-level-configuration.ts'
 import { mandatoryFlowSchemas, mandatoryLevels } from '../../api/kinds/flowcontrol/types/mandatory.ts'
-import { flowSchemas, priorityLevelConfigurations } from '../../api/kinds/stored-types.ts'
 import type { Lookup, StoredType } from '../../api/model/lookup.ts'
 import type { ApiObject } from '../../api/model/object.ts'
 import { Classifier } from './classifier.ts'

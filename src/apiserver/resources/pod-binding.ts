@@ -4,7 +4,6 @@
  */
 import { type Binding, binding as kind } from '../../api/kinds/core/binding.ts'
 import { type Pod, pod } from '../../api/kinds/core/pod.ts'
-import { pods } from '../../api/kinds/stored-types.ts'
 import { badRequest, conflict } from '../../api/model/api-error.ts'
 import type { StoredType } from '../../api/model/lookup.ts'
 import { type ApiObject, timestamp } from '../../api/model/object.ts'
@@ -47,7 +46,7 @@ async function bind({ stored }: PodBindingParts, request: EndpointRequest<Bindin
     throw badRequest(
       `the namespace of the Binding (${meant}) does not match the namespace on the request (${namespace})`,
     )
-  const resource = stored(pods)
+  const resource = stored(pod)
   const options = { namespace, subresource: 'binding', optionsKind: 'UpdateOptions', signal: abandoned() } as const
   const context = { ...ownWrite(resource, options), dryRun }
   // No field manager owns the fields that a Binding sets, because they are not part of anyone's desired state.

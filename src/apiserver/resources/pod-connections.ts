@@ -3,7 +3,6 @@
  * node, which talks to the client directly after the protocol switch. A proxied request goes to the pod itself.
  */
 import { type Pod, pod } from '../../api/kinds/core/pod.ts'
-import { pods } from '../../api/kinds/stored-types.ts'
 import { badRequest, notFound } from '../../api/model/api-error.ts'
 import type { Lookup } from '../../api/model/lookup.ts'
 import type { ApiObject } from '../../api/model/object.ts'
@@ -64,7 +63,7 @@ function way(subresource: string, doc: string, connects: Connection): Omit<Endpo
 }
 
 async function findPod({ lookup }: Means, { namespace, name }: { namespace: string; name: string }): Promise<Pod> {
-  const found = await lookup.getLatest(pods, { namespace, name })
+  const found = await lookup.getLatest(pod, { namespace, name })
   if (found === undefined) throw notFound(podsRef, name)
   return found.object
 }

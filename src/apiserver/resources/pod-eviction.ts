@@ -9,7 +9,7 @@ import { type Pod, pod } from '../../api/kinds/core/pod.ts'
 import { selects } from '../../api/kinds/meta/selecting.ts'
 import { type Eviction, eviction, evictionV1beta1 } from '../../api/kinds/policy/eviction.ts'
 import type { PodDisruptionBudget, PodDisruptionBudgetStatus } from '../../api/kinds/policy/pod-disruption-budget.ts'
-import { podDisruptionBudgets, pods } from '../../api/kinds/stored-types.ts'
+import { podDisruptionBudget as podDisruptionBudgets } from '../../api/kinds/policy/pod-disruption-budget.ts'
 import {
   ApiError,
   badRequest,
@@ -53,7 +53,7 @@ const maxLooks = 20
 async function evict(parts: PodEvictionParts, request: EndpointRequest<Eviction>): Promise<ApiObject> {
   const { object: sent, name, query } = request
   if (sent.metadata.name !== name) throw badRequest('name in URL does not match name in Eviction object')
-  const resource = parts.stored(pods)
+  const resource = parts.stored(pod)
   await assertExists(parts, request)
   const options = judgeDeleteOptions(sent.deleteOptions ?? {}, resource, { dryRun: query.getAll('dryRun') })
   for (let look = 0; look < maxLooks; look++) {
@@ -65,18 +65,18 @@ async function evict(parts: PodEvictionParts, request: EndpointRequest<Eviction>
 
 /** Checks that the pod exists before validating the options, so that a missing pod is reported first. */
 async function assertExists({ lookup }: PodEvictionParts, { namespace, name }: EndpointRequest): Promise<void> {
-  if ((await lookup.getLatest(pods, { namespace, name })) === undefined)
+  if ((await lookup.getLatest(pod, { namespace, name })) === undefined)
     throw notFound({ group: '', plural: 'pods' }, name)
 }
 
 /** Returns true if the pod was deleted, or false if it changed in the meantime and must be examined again. */
 async function evictOnce(parts: PodEvictionParts, request: EndpointRequest, options: JudgedDeleteOptions) {
   const { namespace, name } = request
-  const found = await parts.lookup.getLatest(pods, { namespace, name })
+  const found = await parts.lookup.getLatest(pod, { namespace, name })
   if (found === undefined) throw notFound({ group: '', plural: 'pods' }, name)
   const { object } = found
   // Checked before the budget is charged for a deletion that would fail.
-  assertPreconditions(parts.stored(pods), object, options)
+  assertPreconditions(parts.stored(pod), object, options)
   const leave = await askLeave(parts, request, object)
   const { resourceVersion: version } = object.metadata
   const isVersionGiven = options.preconditions.some(({ resourceVersion }) => resourceVersion !== undefined)
@@ -96,7 +96,7 @@ async function evictOnce(parts: PodEvictionParts, request: EndpointRequest, opti
 
 async function deletePod({ stored }: PodEvictionParts, request: EndpointRequest, options: JudgedDeleteOptions) {
   const { namespace, name, dryRun, abandoned } = request
-  const write = ownWrite(stored(pods), { namespace, optionsKind: 'DeleteOptions', signal: abandoned() })
+  const write = ownWrite(stored(pod), { namespace, optionsKind: 'DeleteOptions', signal: abandoned() })
   await deleteObject({ ...write, dryRun }, name, options)
 }
 

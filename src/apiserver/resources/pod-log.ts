@@ -3,7 +3,6 @@
  * the node is returned as a Status.
  */
 import { pod } from '../../api/kinds/core/pod.ts'
-import { pods } from '../../api/kinds/stored-types.ts'
 import { ApiError, badRequest, internalError, invalidObject, notFound } from '../../api/model/api-error.ts'
 import { type FieldError, forbidden, invalid } from '../../api/model/field-error.ts'
 import type { Lookup } from '../../api/model/lookup.ts'
@@ -26,7 +25,7 @@ export function podLog(lookup: Lookup, ways: WaysToNodes): Endpoint {
     doc: 'Returns the log of a container of a Pod.',
     answer: async ({ namespace, name, query }) => {
       const faults = checkOptions(query)
-      const found = await lookup.getLatest(pods, { namespace, name })
+      const found = await lookup.getLatest(pod, { namespace, name })
       if (found === undefined) throw notFound(podsRef, name)
       if (faults.length > 0) throw invalidObject({ group: '', kind: 'PodLogOptions' }, name, faults)
       const container = chooseContainer(found.object, query.get('container') ?? '')

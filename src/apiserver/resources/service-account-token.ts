@@ -5,9 +5,10 @@
 
 import { type TokenRequest, tokenRequest } from '../../api/kinds/authentication/token-request.ts'
 import type { Pod } from '../../api/kinds/core/pod.ts'
+import { pod as pods } from '../../api/kinds/core/pod.ts'
 import type { Secret } from '../../api/kinds/core/secret.ts'
+import { secret as secrets } from '../../api/kinds/core/secret.ts'
 import { serviceAccount } from '../../api/kinds/core/service-account.ts'
-import { pods, secrets, serviceAccounts } from '../../api/kinds/stored-types.ts'
 import { badRequest, conflict, notFound } from '../../api/model/api-error.ts'
 import type { Lookup, StoredType } from '../../api/model/lookup.ts'
 import { timestamp } from '../../api/model/object.ts'
@@ -49,7 +50,7 @@ type Spec = NonNullable<TokenRequest['spec']>
 
 async function answer(parts: ServiceAccountTokenParts, request: EndpointRequest<TokenRequest>): Promise<TokenRequest> {
   const { object: sent, namespace, name, warn } = request
-  const found = await parts.lookup.getLatest(serviceAccounts, { namespace, name })
+  const found = await parts.lookup.getLatest(serviceAccount, { namespace, name })
   if (found === undefined) throw notFound({ group: '', plural: 'serviceaccounts' }, name)
   const spec = completed(parts, sent.spec ?? {}, warn)
   const bound = await boundObject(parts.lookup, request, spec.boundObjectRef)

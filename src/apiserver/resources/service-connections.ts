@@ -1,8 +1,9 @@
 /** `services/proxy`: proxies a request to a randomly chosen pod of a Service. */
 import type { Endpoints } from '../../api/kinds/core/endpoints.ts'
+import { endpoints } from '../../api/kinds/core/endpoints.ts'
 import type { Pod } from '../../api/kinds/core/pod.ts'
+import { pod as pods } from '../../api/kinds/core/pod.ts'
 import { service } from '../../api/kinds/core/service.ts'
-import { endpoints, pods, services } from '../../api/kinds/stored-types.ts'
 import { ApiError, notFound } from '../../api/model/api-error.ts'
 import type { Lookup } from '../../api/model/lookup.ts'
 import type { Endpoint } from '../registry/catalogue/endpoint.ts'
@@ -49,7 +50,7 @@ interface Place {
 /** Returns the name of a port, because Endpoints identify ports by name. A number is looked up in the Service. */
 async function portName(lookup: Lookup, place: Place, port: string): Promise<string> {
   if (!/^[0-9]+$/.test(port)) return port
-  const found = await lookup.getLatest(services, place)
+  const found = await lookup.getLatest(service, place)
   if (found === undefined) throw notFound({ group: '', plural: 'services' }, place.name)
   const { ports = [] } = found.object.spec ?? {}
   const known = ports.find((each) => String(each.port) === port)

@@ -5,8 +5,8 @@
  */
 import { isIP } from 'node:net'
 import type { Node } from '../../api/kinds/core/node.ts'
+import { node as nodes } from '../../api/kinds/core/node.ts'
 import type { Pod } from '../../api/kinds/core/pod.ts'
-import { nodes } from '../../api/kinds/stored-types.ts'
 import { ApiError, badRequest, notFound, timeout, tooManyRequests } from '../../api/model/api-error.ts'
 import type { Lookup } from '../../api/model/lookup.ts'
 import { nodeUserPrefix } from '../../api/model/user.ts'

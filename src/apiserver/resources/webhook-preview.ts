@@ -4,6 +4,7 @@
  * server.
  */
 
+import { namespace as namespaceKind } from '../../api/kinds/core/namespace.ts'
 import { webhookPreview as previewKind, type WebhookPreview } from '../../api/kinds/ops/webhook-preview.ts'
 import type { Lookup } from '../../api/model/lookup.ts'
 import type { User } from '../../api/model/user.ts'
@@ -97,8 +98,7 @@ class Preview {
     if (namespaceSelector === undefined) return true
     if (resource.group === '' && resource.plural === 'namespaces') return namespaceSelector.matches(object.labels)
     if (object.namespace === '') return true
-    const namespaces = { group: 'core', plural: 'namespaces' }
-    const found = this.#parts.lookup.getCached(namespaces, { namespace: '', name: object.namespace })
+    const found = this.#parts.lookup.getCached(namespaceKind, { namespace: '', name: object.namespace })
     return namespaceSelector.matches(found?.object.metadata.labels ?? {})
   }
 }

@@ -1,7 +1,9 @@
 /** The objects that always exist: created at every start where they are missing. */
 
 import type { JsonObject } from '../../api/json/json.ts'
-import { systemPriorityClasses } from '../../api/kinds/scheduling/priority-class.ts'
+import { namespace } from '../../api/kinds/core/namespace.ts'
+import { priorityClass, systemPriorityClasses } from '../../api/kinds/scheduling/priority-class.ts'
+import type { StoredType } from '../../api/model/lookup.ts'
 import { systemNamespaces } from '../../api/model/system-namespaces.ts'
 import type { Loop } from '../../client/reconcile/loop.ts'
 import { atStart } from '../../client/reconcile/sources.ts'
@@ -16,14 +18,14 @@ const permanentNamespaces = ['default', ...systemNamespaces]
 
 /** Objects of one kind without namespaces, each with what it has beside its name. */
 interface Wanted {
-  readonly type: { readonly group: string; readonly plural: string }
+  readonly type: StoredType<unknown>
   readonly objects: () => readonly (readonly [name: string, rest: JsonObject])[]
 }
 
 const wanted: readonly Wanted[] = [
-  { type: { group: 'core', plural: 'namespaces' }, objects: () => permanentNamespaces.map((name) => [name, {}]) },
+  { type: namespace, objects: () => permanentNamespaces.map((name) => [name, {}]) },
   {
-    type: { group: 'scheduling', plural: 'priorityclasses' },
+    type: priorityClass,
     objects: () => systemPriorityClasses.map(({ name, ...rest }) => [name, rest]),
   },
 ]

@@ -3,9 +3,9 @@
  * also where the node has it already.
  */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
+import { pod as pods } from '../../../api/kinds/core/pod.ts'
 import type { Container } from '../../../api/kinds/core/types/container.ts'
 import type { PodSpec } from '../../../api/kinds/core/types/pod-spec.ts'
-import { pods } from '../../../api/kinds/stored-types.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'
 import { containersOf } from '../pod-security/check.ts'
 import { refusal } from '../refusal.ts'

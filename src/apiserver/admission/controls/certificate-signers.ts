@@ -5,7 +5,7 @@
  */
 
 import type { CertificateSigningRequest } from '../../../api/kinds/certificates/certificate-signing-request.ts'
-import { certificateSigningRequests } from '../../../api/kinds/stored-types.ts'
+import { certificateSigningRequest as certificateSigningRequests } from '../../../api/kinds/certificates/certificate-signing-request.ts'
 import { forbiddenError } from '../../../api/model/api-error.ts'
 import type { Authorizer } from '../../authz/authorizer.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'

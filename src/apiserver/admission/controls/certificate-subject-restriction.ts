@@ -3,7 +3,7 @@
  * whoever would approve it. A certificate cannot be taken back, so that right is not given by one.
  */
 import type { CertificateSigningRequest } from '../../../api/kinds/certificates/certificate-signing-request.ts'
-import { certificateSigningRequests } from '../../../api/kinds/stored-types.ts'
+import { certificateSigningRequest as certificateSigningRequests } from '../../../api/kinds/certificates/certificate-signing-request.ts'
 import { forbiddenError } from '../../../api/model/api-error.ts'
 import { superusers } from '../../../api/model/user.ts'
 import type { Vendor } from '../../../api/model/vendor.ts'

@@ -3,8 +3,11 @@
  * the default. Where two are marked, the object is refused.
  */
 import type { PersistentVolumeClaim } from '../../../api/kinds/core/persistent-volume-claim.ts'
+import { persistentVolumeClaim as persistentVolumeClaims } from '../../../api/kinds/core/persistent-volume-claim.ts'
 import type { Ingress } from '../../../api/kinds/networking/ingress.ts'
-import { ingressClasses, ingresses, persistentVolumeClaims, storageClasses } from '../../../api/kinds/stored-types.ts'
+import { ingress as ingresses } from '../../../api/kinds/networking/ingress.ts'
+import { ingressClass as ingressClasses } from '../../../api/kinds/networking/ingress-class.ts'
+import { storageClass as storageClasses } from '../../../api/kinds/storage/storage-class.ts'
 import type { Found, Lookup, StoredType } from '../../../api/model/lookup.ts'
 import type { ApiObject } from '../../../api/model/object.ts'
 import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'

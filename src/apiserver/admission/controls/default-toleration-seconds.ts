@@ -3,8 +3,8 @@
  * says itself what it puts up with.
  */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
+import { pod as pods } from '../../../api/kinds/core/pod.ts'
 import type { Toleration } from '../../../api/kinds/core/types/scheduling.ts'
-import { pods } from '../../../api/kinds/stored-types.ts'
 import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
 import type { Control } from '../admission.ts'
 

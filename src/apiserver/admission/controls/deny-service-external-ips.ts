@@ -2,8 +2,9 @@
  * DenyServiceExternalIPs: nobody draws traffic for an address to a Service by naming it. Addresses that a Service has
  * already may stay and may be taken away.
  */
+
+import { service as services } from '../../../api/kinds/core/service.ts'
 import type { Service } from '../../../api/kinds/core/types/service-spec.ts'
-import { services } from '../../../api/kinds/stored-types.ts'
 import type { Control } from '../admission.ts'
 import { refusal } from '../refusal.ts'
 

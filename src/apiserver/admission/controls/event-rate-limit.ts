@@ -6,7 +6,7 @@
 
 import type { Json } from '../../../api/json/json.ts'
 import type { Event } from '../../../api/kinds/core/event.ts'
-import { events } from '../../../api/kinds/stored-types.ts'
+import { event as events } from '../../../api/kinds/core/event.ts'
 import { tooManyRequests } from '../../../api/model/api-error.ts'
 import { child, type FieldError, type FieldPath, invalid } from '../../../api/model/field-error.ts'
 import type { StoredType } from '../../../api/model/lookup.ts'

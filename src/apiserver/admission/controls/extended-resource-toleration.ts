@@ -3,10 +3,10 @@
  * that ask for it go there. Such pods tolerate the taint by themselves.
  */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
+import { pod as pods } from '../../../api/kinds/core/pod.ts'
 import type { PodSpec } from '../../../api/kinds/core/types/pod-spec.ts'
 import { isExtended } from '../../../api/kinds/core/types/resource-names.ts'
 import type { Toleration } from '../../../api/kinds/core/types/scheduling.ts'
-import { pods } from '../../../api/kinds/stored-types.ts'
 import type { Vendor } from '../../../api/model/vendor.ts'
 import type { Control } from '../admission.ts'
 

@@ -5,7 +5,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { isObject, type Json, type JsonObject, own } from '../../../api/json/json.ts'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
-import { pods } from '../../../api/kinds/stored-types.ts'
+import { pod as pods } from '../../../api/kinds/core/pod.ts'
 import { tooManyRequests } from '../../../api/model/api-error.ts'
 import { apiVersionOf, type Vendor } from '../../../api/model/vendor.ts'
 import { readFields } from '../../../api/schema/read-configuration.ts'

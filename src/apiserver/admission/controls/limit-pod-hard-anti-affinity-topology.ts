@@ -3,7 +3,7 @@
  * zone would let one pod take it for itself.
  */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
-import { pods } from '../../../api/kinds/stored-types.ts'
+import { pod as pods } from '../../../api/kinds/core/pod.ts'
 import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
 import type { Control } from '../admission.ts'
 import { refusal } from '../refusal.ts'

@@ -5,11 +5,13 @@
  */
 
 import type { LimitRange } from '../../../api/kinds/core/limit-range.ts'
+import { limitRange as limitRanges } from '../../../api/kinds/core/limit-range.ts'
 import type { PersistentVolumeClaim } from '../../../api/kinds/core/persistent-volume-claim.ts'
+import { persistentVolumeClaim as persistentVolumeClaims } from '../../../api/kinds/core/persistent-volume-claim.ts'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
+import { pod as pods } from '../../../api/kinds/core/pod.ts'
 import type { Container } from '../../../api/kinds/core/types/container.ts'
 import type { ResourceList } from '../../../api/kinds/core/types/resource-list.ts'
-import { limitRanges, persistentVolumeClaims, pods } from '../../../api/kinds/stored-types.ts'
 import { invalidObject } from '../../../api/model/api-error.ts'
 import { tooLong } from '../../../api/model/field-error.ts'
 import type { Found, Lookup } from '../../../api/model/lookup.ts'

@@ -3,7 +3,7 @@
  * the object is refused later; a dry run makes none, and neither does a question that is not stored. The namespace is
  * admitted as if the server had sent it: who refuses it refuses the object.
  */
-import { namespaces } from '../../../api/kinds/stored-types.ts'
+import { namespace as namespaces } from '../../../api/kinds/core/namespace.ts'
 import { ApiError } from '../../../api/model/api-error.ts'
 import type { Lookup } from '../../../api/model/lookup.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'

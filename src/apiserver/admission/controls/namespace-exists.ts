@@ -1,5 +1,5 @@
 /** NamespaceExists: nothing is written in a namespace that does not exist; in one that is being deleted it is. */
-import { namespaces } from '../../../api/kinds/stored-types.ts'
+import { namespace as namespaces } from '../../../api/kinds/core/namespace.ts'
 import { notFound } from '../../../api/model/api-error.ts'
 import type { Found, Lookup } from '../../../api/model/lookup.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'

@@ -2,7 +2,7 @@
  * NamespaceLifecycle: nothing is created in a namespace that does not exist or is being deleted, and the namespaces
  * that the system needs cannot be deleted.
  */
-import { namespaces } from '../../../api/kinds/stored-types.ts'
+import { namespace as namespaces } from '../../../api/kinds/core/namespace.ts'
 import { ApiError, forbiddenError, notFound } from '../../../api/model/api-error.ts'
 import type { Found, Lookup } from '../../../api/model/lookup.ts'
 import { groupName, type Vendor } from '../../../api/model/vendor.ts'

@@ -8,9 +8,12 @@
 import { type Json, type JsonObject, sameJson } from '../../../api/json/json.ts'
 import { lease } from '../../../api/kinds/coordination/lease.ts'
 import type { Node } from '../../../api/kinds/core/node.ts'
+import { node as nodes } from '../../../api/kinds/core/node.ts'
+import { persistentVolumeClaim as persistentVolumeClaims } from '../../../api/kinds/core/persistent-volume-claim.ts'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
+import { pod as pods } from '../../../api/kinds/core/pod.ts'
+import { serviceAccount as serviceAccounts } from '../../../api/kinds/core/service-account.ts'
 import { csiNode } from '../../../api/kinds/storage/csi-node.ts'
-import { nodes, persistentVolumeClaims, pods, serviceAccounts, storedType } from '../../../api/kinds/stored-types.ts'
 import { notFound } from '../../../api/model/api-error.ts'
 import type { Lookup, StoredType } from '../../../api/model/lookup.ts'
 import { type ApiObject, asJson } from '../../../api/model/object.ts'
@@ -36,8 +39,8 @@ const restrictions: readonly Restriction[] = [
   { type: pods, assert: assertPod } satisfies Restriction<Pod | undefined>,
   { type: persistentVolumeClaims, assert: assertClaim },
   { type: serviceAccounts, assert: assertAccount },
-  { type: storedType(lease), assert: assertLease },
-  { type: storedType(csiNode), assert: assertCsiNode },
+  { type: lease, assert: assertLease },
+  { type: csiNode, assert: assertCsiNode },
 ]
 
 export function nodeRestriction({ lookup }: Parts): Control {

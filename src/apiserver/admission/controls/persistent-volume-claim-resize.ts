@@ -1,8 +1,9 @@
 /** PersistentVolumeClaimResize: a claim asks for more only where its class says that volumes can grow. */
 import type { PersistentVolumeClaim } from '../../../api/kinds/core/persistent-volume-claim.ts'
+import { persistentVolumeClaim as persistentVolumeClaims } from '../../../api/kinds/core/persistent-volume-claim.ts'
 import { quantityIn } from '../../../api/kinds/core/types/resources.ts'
 import type { StorageClass } from '../../../api/kinds/storage/storage-class.ts'
-import { persistentVolumeClaims, storageClasses } from '../../../api/kinds/stored-types.ts'
+import { storageClass as storageClasses } from '../../../api/kinds/storage/storage-class.ts'
 import type { Found, Lookup } from '../../../api/model/lookup.ts'
 import { compareQuantities } from '../../../api/model/quantity.ts'
 import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'

@@ -12,7 +12,7 @@
 
 import { type Json, keysOf } from '../../../api/json/json.ts'
 import type { PersistentVolume } from '../../../api/kinds/core/persistent-volume.ts'
-import { persistentVolumes } from '../../../api/kinds/stored-types.ts'
+import { persistentVolume as persistentVolumes } from '../../../api/kinds/core/persistent-volume.ts'
 import { type FieldError, type FieldPath, invalid } from '../../../api/model/field-error.ts'
 import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
 import { readConfiguration } from '../../../api/schema/read-configuration.ts'

@@ -10,7 +10,7 @@
 
 import type { Json } from '../../../api/json/json.ts'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
-import { pods } from '../../../api/kinds/stored-types.ts'
+import { pod as pods } from '../../../api/kinds/core/pod.ts'
 import type { Lookup } from '../../../api/model/lookup.ts'
 import { checkDnsLabel, checkLabelValue, checkQualifiedName } from '../../../api/model/names.ts'
 import type { ApiObject } from '../../../api/model/object.ts'

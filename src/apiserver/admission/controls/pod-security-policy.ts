@@ -5,8 +5,9 @@
  */
 
 import type { Pod } from '../../../api/kinds/core/pod.ts'
+import { pod as pods } from '../../../api/kinds/core/pod.ts'
 import type { PodSecurityPolicy } from '../../../api/kinds/policy/pod-security-policy.ts'
-import { podSecurityPolicies, pods } from '../../../api/kinds/stored-types.ts'
+import { podSecurityPolicy as podSecurityPolicies } from '../../../api/kinds/policy/pod-security-policy.ts'
 import { type FieldError, firstFaults, summary } from '../../../api/model/field-error.ts'
 import type { Found, Lookup } from '../../../api/model/lookup.ts'
 import { serviceAccountGroups, serviceAccountName, type User } from '../../../api/model/user.ts'

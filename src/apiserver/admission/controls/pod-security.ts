@@ -5,7 +5,8 @@
  */
 
 import type { Json } from '../../../api/json/json.ts'
-import { namespaces, pods } from '../../../api/kinds/stored-types.ts'
+import { namespace as namespaces } from '../../../api/kinds/core/namespace.ts'
+import { pod as pods } from '../../../api/kinds/core/pod.ts'
 import { type ApiError, invalidObject } from '../../../api/model/api-error.ts'
 import type { Lookup } from '../../../api/model/lookup.ts'
 import type { ApiObject } from '../../../api/model/object.ts'

@@ -6,10 +6,10 @@
 
 import { type Json, sameJson } from '../../../api/json/json.ts'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
+import { pod as pods } from '../../../api/kinds/core/pod.ts'
 import type { PodSpec } from '../../../api/kinds/core/types/pod-spec.ts'
 import { qosClassOf } from '../../../api/kinds/core/types/qos-class.ts'
 import { type Toleration, toleration } from '../../../api/kinds/core/types/scheduling.ts'
-import { pods } from '../../../api/kinds/stored-types.ts'
 import type { Lookup } from '../../../api/model/lookup.ts'
 import type { ApiObject } from '../../../api/model/object.ts'
 import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'

@@ -4,8 +4,12 @@
  * A client that sends the number must send the same: the class alone decides how important a pod is.
  */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
-import { type PriorityClass, systemPriorityClasses } from '../../../api/kinds/scheduling/priority-class.ts'
-import { pods, priorityClasses } from '../../../api/kinds/stored-types.ts'
+import { pod as pods } from '../../../api/kinds/core/pod.ts'
+import {
+  type PriorityClass,
+  priorityClass as priorityClasses,
+  systemPriorityClasses,
+} from '../../../api/kinds/scheduling/priority-class.ts'
 import type { Found, Lookup } from '../../../api/model/lookup.ts'
 import type { ApiObject } from '../../../api/model/object.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'

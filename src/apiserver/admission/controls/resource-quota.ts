@@ -9,7 +9,7 @@
  */
 
 import type { ResourceQuota } from '../../../api/kinds/core/resource-quota.ts'
-import { resourceQuotas } from '../../../api/kinds/stored-types.ts'
+import { resourceQuota as resourceQuotas } from '../../../api/kinds/core/resource-quota.ts'
 import { ApiError } from '../../../api/model/api-error.ts'
 import type { Found, Lookup, ObjectName } from '../../../api/model/lookup.ts'
 import type { ApiObject } from '../../../api/model/object.ts'

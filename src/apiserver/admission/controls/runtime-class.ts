@@ -3,10 +3,11 @@
  * cannot say another cost, nor any where no class does.
  */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
+import { pod as pods } from '../../../api/kinds/core/pod.ts'
 import type { ResourceList } from '../../../api/kinds/core/types/resource-list.ts'
 import { quantityIn } from '../../../api/kinds/core/types/resources.ts'
 import type { RuntimeClass } from '../../../api/kinds/node/runtime-class.ts'
-import { pods, runtimeClasses } from '../../../api/kinds/stored-types.ts'
+import { runtimeClass as runtimeClasses } from '../../../api/kinds/node/runtime-class.ts'
 import type { Found, Lookup } from '../../../api/model/lookup.ts'
 import { compareQuantities } from '../../../api/model/quantity.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'

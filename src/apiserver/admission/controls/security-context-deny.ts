@@ -3,7 +3,7 @@
  * security context may say, such as `privileged`, it does not look at.
  */
 import type { Pod } from '../../../api/kinds/core/pod.ts'
-import { pods } from '../../../api/kinds/stored-types.ts'
+import { pod as pods } from '../../../api/kinds/core/pod.ts'
 import { isExplicitlyEmpty } from '../../../api/schema/explicit-empty.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'
 import { containersOf } from '../pod-security/check.ts'

@@ -7,9 +7,10 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
+import { pod as pods } from '../../../api/kinds/core/pod.ts'
 import type { ServiceAccount } from '../../../api/kinds/core/service-account.ts'
+import { serviceAccount as serviceAccounts } from '../../../api/kinds/core/service-account.ts'
 import { secretsOf, usesNamelessSecret } from '../../../api/kinds/core/types/pod-secrets.ts'
-import { pods, serviceAccounts } from '../../../api/kinds/stored-types.ts'
 import type { Found, Lookup } from '../../../api/model/lookup.ts'
 import type { ApiObject } from '../../../api/model/object.ts'
 import { defaultAccount } from '../../../api/model/service-account.ts'

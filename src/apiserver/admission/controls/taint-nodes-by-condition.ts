@@ -3,7 +3,7 @@
  * removes the taint away.
  */
 import type { Node } from '../../../api/kinds/core/node.ts'
-import { nodes } from '../../../api/kinds/stored-types.ts'
+import { node as nodes } from '../../../api/kinds/core/node.ts'
 import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
 import type { Control } from '../admission.ts'
 

@@ -2,11 +2,12 @@
  * The only pods that the agent of a node may make: mirrors, which show what it runs by itself. They are bound to the
  * node, owned by it and by nobody else, and refer to nothing, as a pod gives its node the right to read what it names.
  */
+
+import { node as nodes } from '../../../api/kinds/core/node.ts'
 import type { Pod } from '../../../api/kinds/core/pod.ts'
 import type { Container } from '../../../api/kinds/core/types/container.ts'
 import { secretsOf } from '../../../api/kinds/core/types/pod-secrets.ts'
 import type { PodSpec } from '../../../api/kinds/core/types/pod-spec.ts'
-import { nodes } from '../../../api/kinds/stored-types.ts'
 import { notFound } from '../../../api/model/api-error.ts'
 import type { Lookup } from '../../../api/model/lookup.ts'
 import type { OwnerReference } from '../../../api/model/object.ts'

@@ -3,7 +3,7 @@
  * them. So that setting a label never takes long, only the first pods are looked at, and only for a while.
  */
 
-import { pods } from '../../../api/kinds/stored-types.ts'
+import { pod as pods } from '../../../api/kinds/core/pod.ts'
 import type { Lookup } from '../../../api/model/lookup.ts'
 import type { Vendor } from '../../../api/model/vendor.ts'
 import { TimeSlice } from '../../../base/concurrency/time-slice.ts'

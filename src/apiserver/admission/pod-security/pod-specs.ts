@@ -10,7 +10,6 @@ import { podTemplate } from '../../../api/kinds/core/pod-template.ts'
 import { replicationController } from '../../../api/kinds/core/replication-controller.ts'
 import type { PodSpec } from '../../../api/kinds/core/types/pod-spec.ts'
 import type { PodTemplateSpec } from '../../../api/kinds/core/types/pod-template-spec.ts'
-import { storedType } from '../../../api/kinds/stored-types.ts'
 import type { StoredType } from '../../../api/model/lookup.ts'
 import type { ApiObject } from '../../../api/model/object.ts'
 import type { KindOf } from '../../../api/schema/kind.ts'
@@ -32,8 +31,8 @@ const makers: readonly Maker[] = [
   maker(cronJob, ({ spec }) => spec?.jobTemplate?.spec?.template),
 ]
 
-function maker<T>(kind: KindOf<T>, templateOf: (object: T) => PodTemplateSpec | undefined) {
-  return { ...storedType(kind), templateOf }
+function maker<T>({ group, plural }: KindOf<T>, templateOf: (object: T) => PodTemplateSpec | undefined) {
+  return { group, plural, templateOf }
 }
 
 /** The kinds whose objects make pods. */

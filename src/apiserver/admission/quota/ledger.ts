@@ -8,7 +8,7 @@
  * `cluster/controllers/resource-quota.ts` knows that a write is under way.
  */
 import type { ResourceQuota } from '../../../api/kinds/core/resource-quota.ts'
-import { resourceQuotas } from '../../../api/kinds/stored-types.ts'
+import { resourceQuota as resourceQuotas } from '../../../api/kinds/core/resource-quota.ts'
 import { ApiError } from '../../../api/model/api-error.ts'
 import type { ObjectName } from '../../../api/model/lookup.ts'
 import { asJson } from '../../../api/model/object.ts'

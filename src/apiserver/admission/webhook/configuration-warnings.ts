@@ -4,12 +4,10 @@
  * whose CA bundle cannot vouch for it. None of these is an error: the configuration may come before its backend.
  */
 import { X509Certificate } from 'node:crypto'
-import {
-  mutatingWebhookConfigurations,
-  namespaces,
-  services,
-  validatingWebhookConfigurations,
-} from '../../../api/kinds/stored-types.ts'
+import { mutatingWebhookConfiguration as mutatingWebhookConfigurations } from '../../../api/kinds/admissionregistration/mutating-webhook-configuration.ts'
+import { validatingWebhookConfiguration as validatingWebhookConfigurations } from '../../../api/kinds/admissionregistration/validating-webhook-configuration.ts'
+import { namespace as namespaces } from '../../../api/kinds/core/namespace.ts'
+import { service as services } from '../../../api/kinds/core/service.ts'
 import type { Lookup } from '../../../api/model/lookup.ts'
 import { systemNamespaces } from '../../../api/model/system-namespaces.ts'
 import { groupName, type Vendor } from '../../../api/model/vendor.ts'

@@ -5,7 +5,8 @@
  * once too, so that configurations that do not concern a request cost it nothing.
  */
 
-import { mutatingWebhookConfigurations, validatingWebhookConfigurations } from '../../../api/kinds/stored-types.ts'
+import { mutatingWebhookConfiguration as mutatingWebhookConfigurations } from '../../../api/kinds/admissionregistration/mutating-webhook-configuration.ts'
+import { validatingWebhookConfiguration as validatingWebhookConfigurations } from '../../../api/kinds/admissionregistration/validating-webhook-configuration.ts'
 import type { Lookup, StoredType } from '../../../api/model/lookup.ts'
 import { compareUtf8 } from '../../../base/collections/utf8-order.ts'
 import type { Clock } from '../../../base/time/clock.ts'

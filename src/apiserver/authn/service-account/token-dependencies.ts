@@ -5,8 +5,10 @@
  * end well.
  */
 import { hash, timingSafeEqual } from 'node:crypto'
+import { pod as pods } from '../../../api/kinds/core/pod.ts'
 import type { Secret } from '../../../api/kinds/core/secret.ts'
-import { pods, secrets, serviceAccounts } from '../../../api/kinds/stored-types.ts'
+import { secret as secrets } from '../../../api/kinds/core/secret.ts'
+import { serviceAccount as serviceAccounts } from '../../../api/kinds/core/service-account.ts'
 import type { Found, Lookup } from '../../../api/model/lookup.ts'
 import type { ApiObject } from '../../../api/model/object.ts'
 import type { Clock } from '../../../base/time/clock.ts'

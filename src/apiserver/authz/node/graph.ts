@@ -3,8 +3,11 @@
  * name; from claims to the volumes that they are bound to, and the secrets that those name; and which attachments are a
  * node's. A question costs a look-up or two, however many pods there are.
  */
+
+import { persistentVolume as persistentVolumes } from '../../../api/kinds/core/persistent-volume.ts'
+import { pod as pods } from '../../../api/kinds/core/pod.ts'
 import type { VolumeAttachment } from '../../../api/kinds/storage/volume-attachment.ts'
-import { persistentVolumes, pods, volumeAttachments } from '../../../api/kinds/stored-types.ts'
+import { volumeAttachment as volumeAttachments } from '../../../api/kinds/storage/volume-attachment.ts'
 import type { Lookup, ObjectName } from '../../../api/model/lookup.ts'
 import type { ApiObject } from '../../../api/model/object.ts'
 import { type Vendor, vendorKey } from '../../../api/model/vendor.ts'
