@@ -14,13 +14,27 @@ import { root } from './support/server.ts'
 test('a kind, a virtual kind and a control by their recipes', (t) => {
   const copy = mkdtempSync(join(tmpdir(), 'orch-recipes-'))
   t.after(() => rmSync(copy, { recursive: true, force: true }))
-  for (const part of ['src', 'test/support', 'package.json'])
+  for (const part of ['src', 'test/support', tableTest, 'package.json'])
     cpSync(join(root, part), join(copy, part), { recursive: true })
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
 
   for (const [file, text] of Object.entries(newFiles())) writeFileSync(join(copy, file), text)
   addLine(join(copy, 'src/api/kinds/all.ts'), { name: 'widget', from: './ops/widget.ts', before: '  whoAmI,' })
   addLine(join(copy, 'src/api/kinds/all.ts'), { name: 'greeting', from: './ops/greeting.ts', before: '  whoAmI,' })
+  const withoutRows = runTest(copy, tableTest)
+  assert.equal(withoutRows.status, 1)
+  for (const [name, row] of Object.entries(tableRows)) {
+    assert.ok(withoutRows.stdout.includes(row.split('\n')[1]!), withoutRows.stdout)
+    addLine(join(copy, 'src/client/requests/built-in-kinds.ts'), {
+      name,
+      from: `../../api/kinds/ops/${name}.ts`,
+      before: 'export type WhoAmI =',
+      line: row,
+      isType: true,
+    })
+  }
+  const withRows = runTest(copy, tableTest)
+  assert.equal(withRows.status, 0, withRows.stdout)
   addLine(join(copy, 'src/apiserver/resources/all.ts'), {
     name: 'greeting',
     from: './greeting.ts',
@@ -48,13 +62,32 @@ test('a kind, a virtual kind and a control by their recipes', (t) => {
   assert.equal(explained, 'How large it should be.')
 })
 
+/** The test that compares the table of kinds for clients with the definitions. */
+const tableTest = 'test/client/built-in-kinds.test.ts'
+
+const tableRows = {
+  widget: `export type Widget = ObjectsOf<typeof widget>
+export const Widget = namespaced<Widget>('ops/v1', 'Widget', 'widgets')`,
+  greeting: `export type Greeting = ObjectsOf<typeof greeting>
+export const Greeting = clusterWide<Greeting>('ops/v1', 'Greeting', 'greetings')`,
+}
+
+function runTest(copy: string, file: string) {
+  // Without the variable that would make the file report to this run of tests.
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env
+  return spawnSync(process.execPath, [file], { cwd: copy, env, encoding: 'utf8', timeout: 120_000 })
+}
+
 /** The import of a definition, and its line in a list. */
-function addLine(file: string, added: { name: string; from: string; before: string; line?: string }): void {
-  const { name, from, before, line = `  ${name},` } = added
+function addLine(
+  file: string,
+  added: { name: string; from: string; before: string; line?: string; isType?: boolean },
+): void {
+  const { name, from, before, line = `  ${name},`, isType = false } = added
   const text = readFileSync(file, 'utf8')
   assert.ok(text.includes(`\n${before}`), `${file} has no line ${before}`)
   const listed = text.replace(`\n${before}`, `\n${line}\n${before}`)
-  writeFileSync(file, listed.replace(/^import /m, `import { ${name} } from '${from}'\nimport `))
+  writeFileSync(file, listed.replace(/^import /m, `import ${isType ? 'type ' : ''}{ ${name} } from '${from}'\nimport `))
 }
 
 function newFiles(): { readonly [file: string]: string } {

@@ -1,4 +1,7 @@
-/** The only list of kinds: adding one is its file, its test and a line here. Of a group's versions the first is preferred. */
+/**
+ * The only list of definitions. Clients use the names and types in `client/requests/built-in-kinds.ts` instead, so that no
+ * bundle of theirs contains the definitions. Of a group's versions the first is preferred.
+ */
 import type { Kind } from '../schema/kind.ts'
 import {
   mutatingWebhookConfiguration,
