@@ -2,16 +2,17 @@
 
 import type { JsonObject } from '../../../api/json/json.ts'
 import type { Step } from '../../../api/json/json-changes.ts'
-import type { ObjectHistory } from '../../../api/kinds/ops/object-history.ts'
-import { type ApiObject, asObject, type ObjectBase } from '../../../api/model/object.ts'
+import { type ApiObject, asObject } from '../../../api/model/object.ts'
 import { UsageError } from '../../../base/flags/flags.ts'
 import * as kinds from '../../../client/requests/built-in-kinds.ts'
 import type { DiscoveredType } from '../../../client/requests/discovery.ts'
-import { type Draft, inDomainOf, type ResourceType } from '../../../client/requests/resource-type.ts'
 import { readWanted } from '../arguments/targets.ts'
+import { askServer } from './ask-server.ts'
 import type { Session } from './session.ts'
 
-export type HistoryRevision = NonNullable<NonNullable<ObjectHistory['status']>['revisions']>[number]
+type StatusOf<T extends { readonly status?: unknown }> = NonNullable<T['status']>
+
+export type HistoryRevision = NonNullable<StatusOf<kinds.ObjectHistory>['revisions']>[number]
 
 export type FieldChange = NonNullable<HistoryRevision['changes']>[number]
 
@@ -41,8 +42,7 @@ const pageSize = 100
 export async function* changesOf(session: Session, subject: PastSubject): AsyncGenerator<HistoryRevision> {
   for (let before = ''; ; ) {
     const spec = { ...specOf(subject), ...(before === '' ? {} : { before }), limit: pageSize }
-    const { status } = await ask(session, kinds.ObjectHistory, spec)
-    const { revisions = [], more } = status ?? {}
+    const { revisions = [], more } = await askServer<StatusOf<kinds.ObjectHistory>>(session, kinds.ObjectHistory, spec)
     yield* revisions
     if (!more || revisions.length === 0) return
     before = revisions.at(-1)!.revision ?? ''
@@ -55,8 +55,8 @@ export async function stateAt(session: Session, subject: PastSubject, at: string
   let when: JsonObject = momentOf(at)
   for (let rest = ''; ; ) {
     const spec = { ...specOf(subject), ...when, ...(rest === '' ? {} : { continue: rest }) }
-    const { status } = await ask(session, kinds.PastState, spec)
-    const { items = [], revision = '', continue: next = '' } = status ?? {}
+    const answer = await askServer<StatusOf<kinds.PastState>>(session, kinds.PastState, spec)
+    const { items = [], revision = '', continue: next = '' } = answer
     found.push(...items.map((item) => asObject(item as JsonObject)))
     if (next === '') return found
     rest = next
@@ -80,10 +80,4 @@ function momentOf(at: string): JsonObject {
 
 function specOf({ type, name, namespace }: PastSubject): JsonObject {
   return { group: type.group, resource: type.plural, namespace, name }
-}
-
-async function ask<T extends ObjectBase>(session: Session, type: ResourceType<T>, spec: JsonObject): Promise<T> {
-  const question = { metadata: {}, spec } as unknown as Draft<T>
-  const { signal } = session.context
-  return await session.client.create(inDomainOf(await session.types.vendor(), type), question, { signal })
 }

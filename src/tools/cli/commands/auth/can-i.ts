@@ -1,11 +1,11 @@
 /** `orchctl auth can-i`: asks the server whether this user may do something; the exit code says it too. */
 
-import type { ApiObject } from '../../../../api/model/object.ts'
+import type { JsonObject } from '../../../../api/json/json.ts'
 import { flag, type OptionsOf, text, toggle, UsageError } from '../../../../base/flags/flags.ts'
 import * as kinds from '../../../../client/requests/built-in-kinds.ts'
-import { inDomainOf, type ResourceType } from '../../../../client/requests/resource-type.ts'
 import { nearVerb, pathVerbs, resourceVerbs } from '../../arguments/verbs.ts'
 import { withTypedSession } from '../../changes/without-nulls.ts'
+import { askServer } from '../../connection/ask-server.ts'
 import { connectionFlags } from '../../connection/connection-flags.ts'
 import type { Session } from '../../connection/session.ts'
 import { Columns } from '../../printers/columns.ts'
@@ -48,8 +48,10 @@ export const canICommand = defineCommand({
   },
 })
 
-interface Answer extends ApiObject {
-  status: { allowed: boolean; reason?: string; evaluationError?: string }
+interface Answer {
+  readonly allowed?: boolean
+  readonly reason?: string
+  readonly evaluationError?: string
 }
 
 async function ask(session: Session, [verb = '', what = '', name]: readonly string[], options: Options): Promise<void> {
@@ -58,9 +60,9 @@ async function ask(session: Session, [verb = '', what = '', name]: readonly stri
   const spec = isPath
     ? { nonResourceAttributes: { verb, path: what } }
     : { resourceAttributes: await attributesOf(session, { verb, what, name }, options) }
-  const { status } = await review<Answer>(session, kinds.SelfSubjectAccessReview, spec)
-  if (!options.quiet) session.context.out(answerText(status))
-  if (!status.allowed) throw new ExitCode(1)
+  const answer = await askServer<Answer>(session, kinds.SelfSubjectAccessReview, spec)
+  if (!options.quiet) session.context.out(answerText(answer))
+  if (!answer.allowed) throw new ExitCode(1)
 }
 
 /** Whoever may do anything may do what there is not, too: a slip of the pen would be answered with yes. */
@@ -72,7 +74,7 @@ function warnOfVerb({ context }: Session, verb: string, known: readonly string[]
   )
 }
 
-function answerText({ allowed, reason = '', evaluationError = '' }: Answer['status']): string {
+function answerText({ allowed, reason = '', evaluationError = '' }: Answer): string {
   const why = [reason, evaluationError].filter((text) => text !== '').map((text) => ` - ${escapeLine(text)}`)
   return allowed ? 'yes\n' : `no${why.join('')}\n`
 }
@@ -81,7 +83,7 @@ async function attributesOf(
   session: Session,
   { verb, what, name }: { verb: string; what: string; name: string | undefined },
   options: Options,
-): Promise<object> {
+): Promise<JsonObject> {
   const [word = '', inner = name ?? '', ...more] = what.split('/')
   if (more.length > 0) throw new UsageError(`${JSON.stringify(what)} is not a type and a name: write TYPE/NAME`)
   const found = word === '*' ? { group: '*', plural: '*', namespaced: true } : await typeOf(session, word)
@@ -109,30 +111,17 @@ async function typeOf(session: Session, word: string): Promise<{ group: string; 
   }
 }
 
-async function review<T extends ApiObject>(
-  { client, types, context }: Session,
-  type: ResourceType,
-  spec: object,
-): Promise<T> {
-  const question = { metadata: {}, spec }
-  const answer = await client.create(inDomainOf(await types.vendor(), type), question, { signal: context.signal })
-  return { ...answer, status: answer.status ?? {} } as unknown as T
-}
-
-interface Rules extends ApiObject {
-  status: {
-    incomplete?: boolean
-    evaluationError?: string
-    resourceRules?: { apiGroups?: string[]; resources?: string[]; resourceNames?: string[]; verbs: string[] }[]
-    nonResourceRules?: { nonResourceURLs?: string[]; verbs: string[] }[]
-  }
+interface Rules {
+  incomplete?: boolean
+  evaluationError?: string
+  resourceRules?: { apiGroups?: string[]; resources?: string[]; resourceNames?: string[]; verbs: string[] }[]
+  nonResourceRules?: { nonResourceURLs?: string[]; verbs: string[] }[]
 }
 
 async function listed(session: Session, { noHeaders }: Options): Promise<string> {
-  const spec = { namespace: session.namespace }
-  const { status } = await review<Rules>(session, kinds.SelfSubjectRulesReview, spec)
-  if (status.incomplete)
-    session.context.err(`warning: the list may be incomplete: ${escapeLine(status.evaluationError ?? '')}\n`)
-  const rows = ruleRows([...(status.resourceRules ?? []), ...(status.nonResourceRules ?? [])])
+  const rules = await askServer<Rules>(session, kinds.SelfSubjectRulesReview, { namespace: session.namespace })
+  if (rules.incomplete)
+    session.context.err(`warning: the list may be incomplete: ${escapeLine(rules.evaluationError ?? '')}\n`)
+  const rows = ruleRows([...(rules.resourceRules ?? []), ...(rules.nonResourceRules ?? [])])
   return new Columns().lines([...(noHeaders ? [] : [ruleHeadings]), ...rows.map((row) => row.map(escapeLine))])
 }

@@ -4,11 +4,12 @@ import { compareUtf8 } from '../../../../base/collections/utf8-order.ts'
 import { toggle } from '../../../../base/flags/flags.ts'
 import * as kinds from '../../../../client/requests/built-in-kinds.ts'
 import { withTypedSession } from '../../changes/without-nulls.ts'
+import { askServer } from '../../connection/ask-server.ts'
 import { connectionFlags } from '../../connection/connection-flags.ts'
 import { Columns } from '../../printers/columns.ts'
 import { escapeLine } from '../../printers/escape.ts'
 import { defineCommand } from '../../program/command.ts'
-import { askServer, readQuestion } from './question.ts'
+import { readQuestion } from './question.ts'
 
 interface Answer {
   readonly subjects?: readonly { kind?: string; name?: string; namespace?: string; role?: string; binding?: string }[]

@@ -11,12 +11,13 @@ import { flag, type OptionsOf, text, toggle } from '../../../../base/flags/flags
 import * as kinds from '../../../../client/requests/built-in-kinds.ts'
 import { StatusError } from '../../../../client/requests/status-error.ts'
 import { withTypedSession } from '../../changes/without-nulls.ts'
+import { askServer } from '../../connection/ask-server.ts'
 import { connectionFlags } from '../../connection/connection-flags.ts'
 import type { Session } from '../../connection/session.ts'
 import { escapeLine } from '../../printers/escape.ts'
 import type { Rule } from '../../printers/rules.ts'
 import { defineCommand } from '../../program/command.ts'
-import { askServer, readQuestion } from './question.ts'
+import { readQuestion } from './question.ts'
 
 const flags = {
   allNamespaces: toggle('A,all-namespaces', 'at the cluster scope'),

@@ -1,0 +1,15 @@
+/** Questions to the server: objects of kinds that the server answers and never stores, such as access reviews. */
+
+import type { JsonObject } from '../../../api/json/json.ts'
+import { inDomainOf, type ResourceType } from '../../../client/requests/resource-type.ts'
+import type { Session } from './session.ts'
+
+/** Returns the status of the answer. */
+export async function askServer<T>(
+  { client, types, context: { signal } }: Session,
+  type: ResourceType,
+  spec: JsonObject,
+): Promise<T> {
+  const { status } = await client.create(inDomainOf(await types.vendor(), type), { metadata: {}, spec }, { signal })
+  return (status ?? {}) as T
+}
