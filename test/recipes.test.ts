@@ -14,7 +14,7 @@ import { root } from './support/server.ts'
 test('a kind, a virtual kind and a control by their recipes', (t) => {
   const copy = mkdtempSync(join(tmpdir(), 'orch-recipes-'))
   t.after(() => rmSync(copy, { recursive: true, force: true }))
-  for (const part of ['src', 'test/support', tableTest, 'package.json'])
+  for (const part of ['src', 'test/support', tableTest, publishedTest, publishedFile, 'package.json'])
     cpSync(join(root, part), join(copy, part), { recursive: true })
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
 
@@ -35,6 +35,10 @@ test('a kind, a virtual kind and a control by their recipes', (t) => {
   }
   const withRows = runTest(copy, tableTest)
   assert.equal(withRows.status, 0, withRows.stdout)
+  assert.equal(runTest(copy, publishedTest).status, 1)
+  writeFileSync(join(copy, publishedFile), runTest(copy, 'test/support/published-api.ts').stdout)
+  const published = runTest(copy, publishedTest)
+  assert.equal(published.status, 0, published.stdout)
   addLine(join(copy, 'src/apiserver/resources/all.ts'), {
     name: 'greeting',
     from: './greeting.ts',
@@ -64,6 +68,10 @@ test('a kind, a virtual kind and a control by their recipes', (t) => {
 
 /** The test that compares the table of kinds for clients with the definitions. */
 const tableTest = 'test/client/built-in-kinds.test.ts'
+
+/** The test that compares what a server publishes with the file that is reviewed. */
+const publishedTest = 'test/api/kinds/published-api.test.ts'
+const publishedFile = 'test/data/published-api.txt'
 
 const tableRows = {
   widget: `export type Widget = ObjectsOf<typeof widget>
