@@ -16,10 +16,10 @@ import {
 } from '../../src/base/flags/flags.ts'
 
 const flags = {
-  name: flag('n,name', 'NAME', 'nobody', text, 'who'),
-  size: flag('size', 'SIZE', 'small', oneOf(['small', 'large']), 'how much'),
-  all: toggle('A,all', 'everything'),
-  wait: toggle('w,wait', 'slowly'),
+  name: flag({ name: 'name', letter: 'n', value: 'NAME', default: 'nobody', read: text, help: 'who' }),
+  size: flag({ name: 'size', value: 'SIZE', default: 'small', read: oneOf(['small', 'large']), help: 'how much' }),
+  all: toggle({ name: 'all', letter: 'A', help: 'everything' }),
+  wait: toggle({ name: 'wait', letter: 'w', help: 'slowly' }),
 }
 const usual = { name: 'nobody', size: 'small', all: false, wait: false }
 
@@ -70,7 +70,20 @@ test('what starts a server has each flag once', () => {
 })
 
 test('a flag that may stand alone takes the next word only if that is one of its values', () => {
-  const dry = { dry: withBare(flag('d,dry', 'none|client', 'none', oneOf(['none', 'client']), ''), 'client'), ...flags }
+  const dry = {
+    dry: withBare(
+      flag({
+        name: 'dry',
+        letter: 'd',
+        value: 'none|client',
+        default: 'none',
+        read: oneOf(['none', 'client']),
+        help: '',
+      }),
+      'client',
+    ),
+    ...flags,
+  }
   const read = (args: readonly string[]) => {
     const { options, words } = parseCommandLine(dry, args)
     return [options.dry, words]
@@ -94,7 +107,7 @@ test('a flag that is refused says why, but for the value that changes nothing, a
 })
 
 test('a repeated flag has all its values, in order', () => {
-  const files = { files: repeated('file', 'FILE', text, 'what to read') }
+  const files = { files: repeated({ name: 'file', value: 'FILE', read: text, help: 'what to read' }) }
   const filesOf = (args: readonly string[]) => parseCommandLine(files, args).options.files
   assert.deepEqual(filesOf([]), [])
   assert.deepEqual(filesOf(['--file=a']), ['a'])

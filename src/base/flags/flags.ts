@@ -38,21 +38,19 @@ export type Flags = { readonly [option: string]: Flag<unknown> }
 /** The values of flags, by the names of their options. */
 export type OptionsOf<F extends Flags> = { readonly [K in keyof F]: F[K] extends Flag<infer T> ? T : never }
 
-/** `name` may begin with the flag's letter: `n,namespace`. */
-export function flag<T>(
-  name: string,
-  value: string,
-  fallback: string,
-  read: (text: string) => T,
-  help: string,
-): Flag<T> {
-  const [letter, long] = name.includes(',') ? (name.split(',') as [string, string]) : ['', name]
-  return { name: long, letter, value, default: fallback, read, help }
+/** What a flag is made from. */
+export interface FlagSpec<T>
+  extends Pick<Flag<T>, 'name' | 'read' | 'help'>,
+    Partial<Pick<Flag<T>, 'letter' | 'value' | 'default'>> {}
+
+/** Returns a flag. Without `letter` it has none, without `value` it is a switch, without `default` its default is ''. */
+export function flag<T>({ name, letter = '', value = '', default: fallback = '', read, help }: FlagSpec<T>): Flag<T> {
+  return { name, letter, value, default: fallback, read, help }
 }
 
-/** A flag without a value, off unless it is given. */
-export function toggle(name: string, help: string): Flag<boolean> {
-  return flag(name, '', '', (text) => text !== '' && readBoolean(text), help)
+/** Returns a switch: a flag without a value, off unless it is given. */
+export function toggle(spec: Pick<FlagSpec<boolean>, 'name' | 'letter' | 'help'>): Flag<boolean> {
+  return flag({ ...spec, read: (text) => text !== '' && readBoolean(text) })
 }
 
 /** The same, for those who ask whether it was given: undefined where it was not. */
@@ -60,10 +58,11 @@ export function ifGiven<T>(asked: Flag<T>): Flag<T | undefined> {
   return { ...asked, mayLack: true }
 }
 
-/** A flag that may be given several times, each time with one value; none unless it is given. */
-export function repeated<T>(name: string, value: string, read: (text: string) => T, help: string): Flag<readonly T[]> {
+/** Returns a flag that may be given several times, each time with one value; none unless it is given. */
+export function repeated<T>({ read, help, ...spec }: Omit<FlagSpec<T>, 'default'>): Flag<readonly T[]> {
   const readAll = (texts: readonly string[]) => texts.filter((text) => text !== '').map(read)
-  return { ...flag(name, value, '', (text) => readAll([text]), `${help}; may be given several times`), readAll }
+  const one = flag({ ...spec, read: (text) => readAll([text]), help: `${help}; may be given several times` })
+  return { ...one, readAll }
 }
 
 /** The same flag, which may also stand without a value. Its values are listed: `none|client|server`. */
@@ -84,7 +83,7 @@ export function refusedFlag(
     if (text !== '' && text !== accepted) throw new UsageError(reason)
     return undefined
   }
-  return { ...flag(name, value, '', read, reason), hidden: true }
+  return { ...flag({ name, value, read, help: reason }), hidden: true }
 }
 
 /** Reads a flag whose value is any text. */

@@ -6,48 +6,46 @@ const authorizationModes = ['Node', 'RBAC', 'ABAC', 'Webhook', 'AlwaysAllow', 'A
 export type AuthorizationMode = (typeof authorizationModes)[number]
 
 export const authorizationFlags = {
-  authorizationMode: flag(
-    'authorization-mode',
-    'MODES',
-    'Node,RBAC',
-    readModes,
-    `authorization modes, tried in this order, separated by commas: ${authorizationModes.join(', ')}; the group system:masters is always allowed`,
-  ),
-  authorizationPolicyFile: flag(
-    'authorization-policy-file',
-    'FILE',
-    '',
-    text,
-    'policies of the mode ABAC, one JSON object per line',
-  ),
-  authorizationWebhookConfigFile: flag(
-    'authorization-webhook-config-file',
-    'FILE',
-    '',
-    text,
-    'kubeconfig of the authorization webhook, for the mode Webhook',
-  ),
-  authorizationWebhookVersion: flag(
-    'authorization-webhook-version',
-    'VERSION',
-    'v1beta1',
-    oneOf(['v1', 'v1beta1']),
-    'version of the SubjectAccessReviews sent to the webhook: v1 or v1beta1',
-  ),
-  authorizationWebhookCacheAuthorizedTtl: flag(
-    'authorization-webhook-cache-authorized-ttl',
-    'TIME',
-    '5m',
-    readTime,
-    'time that an "allowed" answer of the webhook is cached; 0s disables caching',
-  ),
-  authorizationWebhookCacheUnauthorizedTtl: flag(
-    'authorization-webhook-cache-unauthorized-ttl',
-    'TIME',
-    '30s',
-    readTime,
-    'time that any other answer of the webhook is cached; 0s disables caching',
-  ),
+  authorizationMode: flag({
+    name: 'authorization-mode',
+    value: 'MODES',
+    default: 'Node,RBAC',
+    read: readModes,
+    help: `authorization modes, tried in this order, separated by commas: ${authorizationModes.join(', ')}; the group system:masters is always allowed`,
+  }),
+  authorizationPolicyFile: flag({
+    name: 'authorization-policy-file',
+    value: 'FILE',
+    read: text,
+    help: 'policies of the mode ABAC, one JSON object per line',
+  }),
+  authorizationWebhookConfigFile: flag({
+    name: 'authorization-webhook-config-file',
+    value: 'FILE',
+    read: text,
+    help: 'kubeconfig of the authorization webhook, for the mode Webhook',
+  }),
+  authorizationWebhookVersion: flag({
+    name: 'authorization-webhook-version',
+    value: 'VERSION',
+    default: 'v1beta1',
+    read: oneOf(['v1', 'v1beta1']),
+    help: 'version of the SubjectAccessReviews sent to the webhook: v1 or v1beta1',
+  }),
+  authorizationWebhookCacheAuthorizedTtl: flag({
+    name: 'authorization-webhook-cache-authorized-ttl',
+    value: 'TIME',
+    default: '5m',
+    read: readTime,
+    help: 'time that an "allowed" answer of the webhook is cached; 0s disables caching',
+  }),
+  authorizationWebhookCacheUnauthorizedTtl: flag({
+    name: 'authorization-webhook-cache-unauthorized-ttl',
+    value: 'TIME',
+    default: '30s',
+    read: readTime,
+    help: 'time that any other answer of the webhook is cached; 0s disables caching',
+  }),
 }
 
 function readModes(value: string): AuthorizationMode[] {

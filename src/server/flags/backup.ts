@@ -7,59 +7,124 @@ import { readTime } from './values.ts'
 
 /** Where a store is, for a command that works on it by itself. */
 const placeFlags = {
-  dataDir: flag('data-dir', 'DIR', '', text, 'directory of an embedded store that no server uses'),
-  etcdServers: flag('etcd-servers', 'URLS', '', readServers, 'members of an etcd cluster, separated by commas'),
-  etcdPrefix: flag('etcd-prefix', 'PATH', '/orch/', readPrefix, 'prefix of all keys in etcd'),
-  etcdCafile: flag('etcd-cafile', 'FILE', '', text, 'PEM bundle of the CAs that verify the members of etcd'),
-  etcdCertfile: flag('etcd-certfile', 'FILE', '', text, 'PEM client certificate for etcd'),
-  etcdKeyfile: flag('etcd-keyfile', 'FILE', '', text, 'PEM private key of --etcd-certfile'),
+  dataDir: flag({
+    name: 'data-dir',
+    value: 'DIR',
+    read: text,
+    help: 'directory of an embedded store that no server uses',
+  }),
+  etcdServers: flag({
+    name: 'etcd-servers',
+    value: 'URLS',
+    read: readServers,
+    help: 'members of an etcd cluster, separated by commas',
+  }),
+  etcdPrefix: flag({
+    name: 'etcd-prefix',
+    value: 'PATH',
+    default: '/orch/',
+    read: readPrefix,
+    help: 'prefix of all keys in etcd',
+  }),
+  etcdCafile: flag({
+    name: 'etcd-cafile',
+    value: 'FILE',
+    read: text,
+    help: 'PEM bundle of the CAs that verify the members of etcd',
+  }),
+  etcdCertfile: flag({ name: 'etcd-certfile', value: 'FILE', read: text, help: 'PEM client certificate for etcd' }),
+  etcdKeyfile: flag({ name: 'etcd-keyfile', value: 'FILE', read: text, help: 'PEM private key of --etcd-certfile' }),
 }
 
 /** Where a store is: in a directory, or in etcd. */
 export type StorePlace = OptionsOf<typeof placeFlags>
 
-const eventTtl = flag('event-ttl', 'TIME', '1h0m0s', readTtl, 'time that events are kept from now on')
+const eventTtl = flag({
+  name: 'event-ttl',
+  value: 'TIME',
+  default: '1h0m0s',
+  read: readTtl,
+  help: 'time that events are kept from now on',
+})
 
 export const backupFlags = {
-  to: flag('to', 'FILE', '', readRequired, 'file to write, which must not exist; - for the standard output'),
-  kubeconfig: flag('kubeconfig', 'FILE', '', text, 'client config of an administrator; by default that of orchctl'),
+  to: flag({
+    name: 'to',
+    value: 'FILE',
+    read: readRequired,
+    help: 'file to write, which must not exist; - for the standard output',
+  }),
+  kubeconfig: flag({
+    name: 'kubeconfig',
+    value: 'FILE',
+    read: text,
+    help: 'client config of an administrator; by default that of orchctl',
+  }),
   ...placeFlags,
 }
 
 export const restoreFlags = {
-  from: flag('from', 'FILE', '', readRequired, 'backup to read; - for the standard input'),
+  from: flag({ name: 'from', value: 'FILE', read: readRequired, help: 'backup to read; - for the standard input' }),
   ...placeFlags,
-  profile: flag('profile', 'NAME', '', readProfile, 'profile that the backup must be of'),
+  profile: flag({ name: 'profile', value: 'NAME', read: readProfile, help: 'profile that the backup must be of' }),
   eventTtl,
 }
 
 export const checkFlags = {
-  backup: flag('backup', 'FILE', '', text, 'backup to check; - for the standard input'),
+  backup: flag({ name: 'backup', value: 'FILE', read: text, help: 'backup to check; - for the standard input' }),
   ...placeFlags,
-  encryptionProviderConfig: flag(
-    'encryption-provider-config',
-    'FILE',
-    '',
-    text,
-    'EncryptionConfiguration file of the servers, to look into what is encrypted in a store',
-  ),
-  setAside: flag('set-aside', 'FILE', '', text, 'file to move what is damaged to, out of the store'),
+  encryptionProviderConfig: flag({
+    name: 'encryption-provider-config',
+    value: 'FILE',
+    read: text,
+    help: 'EncryptionConfiguration file of the servers, to look into what is encrypted in a store',
+  }),
+  setAside: flag({
+    name: 'set-aside',
+    value: 'FILE',
+    read: text,
+    help: 'file to move what is damaged to, out of the store',
+  }),
 }
 
 export const migrateFlags = {
-  fromDataDir: flag('from-data-dir', 'DIR', '', text, 'embedded store to copy, which no server uses'),
-  fromEtcdServers: flag('from-etcd-servers', 'URLS', '', readServers, 'members of the etcd cluster to copy from'),
-  fromEtcdPrefix: flag(
-    'from-etcd-prefix',
-    'PATH',
-    '',
-    readOptionalPrefix,
-    'prefix of the keys to copy; /orch/ by default, /registry/ of a kube-apiserver',
-  ),
-  fromEtcdCafile: flag('from-etcd-cafile', 'FILE', '', text, 'PEM bundle of the CAs that verify --from-etcd-servers'),
-  fromEtcdCertfile: flag('from-etcd-certfile', 'FILE', '', text, 'PEM client certificate for --from-etcd-servers'),
-  fromEtcdKeyfile: flag('from-etcd-keyfile', 'FILE', '', text, 'PEM private key of --from-etcd-certfile'),
-  fromKubernetes: toggle('from-kubernetes', '--from-etcd-servers is the etcd of a kube-apiserver'),
+  fromDataDir: flag({
+    name: 'from-data-dir',
+    value: 'DIR',
+    read: text,
+    help: 'embedded store to copy, which no server uses',
+  }),
+  fromEtcdServers: flag({
+    name: 'from-etcd-servers',
+    value: 'URLS',
+    read: readServers,
+    help: 'members of the etcd cluster to copy from',
+  }),
+  fromEtcdPrefix: flag({
+    name: 'from-etcd-prefix',
+    value: 'PATH',
+    read: readOptionalPrefix,
+    help: 'prefix of the keys to copy; /orch/ by default, /registry/ of a kube-apiserver',
+  }),
+  fromEtcdCafile: flag({
+    name: 'from-etcd-cafile',
+    value: 'FILE',
+    read: text,
+    help: 'PEM bundle of the CAs that verify --from-etcd-servers',
+  }),
+  fromEtcdCertfile: flag({
+    name: 'from-etcd-certfile',
+    value: 'FILE',
+    read: text,
+    help: 'PEM client certificate for --from-etcd-servers',
+  }),
+  fromEtcdKeyfile: flag({
+    name: 'from-etcd-keyfile',
+    value: 'FILE',
+    read: text,
+    help: 'PEM private key of --from-etcd-certfile',
+  }),
+  fromKubernetes: toggle({ name: 'from-kubernetes', help: '--from-etcd-servers is the etcd of a kube-apiserver' }),
   ...placeFlags,
   eventTtl,
 }
@@ -74,9 +139,26 @@ export const backupCommandFlags: { readonly [command: string]: Flags } = {
 
 /** Of the server itself. */
 export const scheduledBackupFlags = {
-  backupDir: flag('backup-dir', 'DIR', '', text, 'directory for backups that the server makes; empty for none'),
-  backupInterval: flag('backup-interval', 'TIME', '1h', readInterval, 'time between two backups in --backup-dir'),
-  backupKeep: flag('backup-keep', 'COUNT', '24', readKeep, 'number of backups in --backup-dir; older ones are deleted'),
+  backupDir: flag({
+    name: 'backup-dir',
+    value: 'DIR',
+    read: text,
+    help: 'directory for backups that the server makes; empty for none',
+  }),
+  backupInterval: flag({
+    name: 'backup-interval',
+    value: 'TIME',
+    default: '1h',
+    read: readInterval,
+    help: 'time between two backups in --backup-dir',
+  }),
+  backupKeep: flag({
+    name: 'backup-keep',
+    value: 'COUNT',
+    default: '24',
+    read: readKeep,
+    help: 'number of backups in --backup-dir; older ones are deleted',
+  }),
 }
 
 function readRequired(value: string): string {

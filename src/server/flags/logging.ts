@@ -3,8 +3,21 @@ import { flag, oneOf, UsageError } from '../../base/flags/flags.ts'
 import { logFormats } from '../../base/telemetry/log.ts'
 
 export const loggingFlags = {
-  verbosity: flag('v,v', 'N', '0', readVerbosity, 'log level; from 3 on every request is logged'),
-  loggingFormat: flag('logging-format', 'FORMAT', 'text', oneOf(logFormats), `log format: ${logFormats.join(' or ')}`),
+  verbosity: flag({
+    name: 'v',
+    letter: 'v',
+    value: 'N',
+    default: '0',
+    read: readVerbosity,
+    help: 'log level; from 3 on every request is logged',
+  }),
+  loggingFormat: flag({
+    name: 'logging-format',
+    value: 'FORMAT',
+    default: 'text',
+    read: oneOf(logFormats),
+    help: `log format: ${logFormats.join(' or ')}`,
+  }),
 }
 
 function readVerbosity(value: string): number {

@@ -6,34 +6,32 @@ import { clusterLoopFlags } from './cluster-loops.ts'
 import { list, readTime } from './values.ts'
 
 export const sharedLoopFlags = {
-  clusterSigningDuration: flag(
-    'cluster-signing-duration',
-    'TIME',
-    '8760h',
-    readSigningTime,
-    'longest life of a certificate that a built-in signer issues; a request may ask for a shorter one',
-  ),
-  resourceQuotaSyncPeriod: flag(
-    'resource-quota-sync-period',
-    'TIME',
-    '2m',
-    readTime,
-    'time between full recounts of what a ResourceQuota counts; must be longer than any write takes',
-  ),
-  schedulerConfig: flag(
-    'scheduler-config',
-    'FILE',
-    '',
-    text,
-    'KubeSchedulerConfiguration of the loop scheduler: profiles, plugins, back-offs',
-  ),
-  createTokenSecrets: flag(
-    'create-token-secrets',
-    '',
-    'false',
-    readBoolean,
-    'make a token Secret for every service account; such tokens do not expire',
-  ),
+  clusterSigningDuration: flag({
+    name: 'cluster-signing-duration',
+    value: 'TIME',
+    default: '8760h',
+    read: readSigningTime,
+    help: 'longest life of a certificate that a built-in signer issues; a request may ask for a shorter one',
+  }),
+  resourceQuotaSyncPeriod: flag({
+    name: 'resource-quota-sync-period',
+    value: 'TIME',
+    default: '2m',
+    read: readTime,
+    help: 'time between full recounts of what a ResourceQuota counts; must be longer than any write takes',
+  }),
+  schedulerConfig: flag({
+    name: 'scheduler-config',
+    value: 'FILE',
+    read: text,
+    help: 'KubeSchedulerConfiguration of the loop scheduler: profiles, plugins, back-offs',
+  }),
+  createTokenSecrets: flag({
+    name: 'create-token-secrets',
+    default: 'false',
+    read: readBoolean,
+    help: 'make a token Secret for every service account; such tokens do not expire',
+  }),
 }
 
 export const upLoopFlags = {
@@ -41,64 +39,61 @@ export const upLoopFlags = {
   ...sharedLoopFlags,
   ...clusterLoopFlags,
   volumeDirectory: volumeDirectoryFlag('volumes in the data directory by default'),
-  defaultStorageClass: flag(
-    'default-storage-class',
-    'BOOL',
-    'true',
-    readBoolean,
-    'create the StorageClass "standard" as the default class, with the provisioner host-path',
-  ),
-  defaultLimitRange: flag(
-    'default-limit-range',
-    'BOOL',
-    'true',
-    readBoolean,
-    'create the LimitRange "limits" in the namespace default, by which containers without a request for cpu request 100m',
-  ),
-  enableBootstrapTokenAuth: flag(
-    'enable-bootstrap-token-auth',
-    '',
-    'true',
-    readBoolean,
-    'accept bootstrap tokens, which are Secrets in kube-system, as credentials',
-  ),
-  consoleLink: flag(
-    'console-link',
-    'WHEN',
-    'auto',
-    oneOf(['auto', 'true', 'false']),
-    'print a link that signs the administrator in to the console, once and within 10 minutes; auto: where the output is a terminal',
-  ),
-  clusterInfoServer: flag(
-    'cluster-info-server',
-    'URL',
-    '',
-    readServer,
-    'address of this cluster for clients that join, in the ConfigMap cluster-info; the address of this server by default',
-  ),
+  defaultStorageClass: flag({
+    name: 'default-storage-class',
+    value: 'BOOL',
+    default: 'true',
+    read: readBoolean,
+    help: 'create the StorageClass "standard" as the default class, with the provisioner host-path',
+  }),
+  defaultLimitRange: flag({
+    name: 'default-limit-range',
+    value: 'BOOL',
+    default: 'true',
+    read: readBoolean,
+    help: 'create the LimitRange "limits" in the namespace default, by which containers without a request for cpu request 100m',
+  }),
+  enableBootstrapTokenAuth: flag({
+    name: 'enable-bootstrap-token-auth',
+    default: 'true',
+    read: readBoolean,
+    help: 'accept bootstrap tokens, which are Secrets in kube-system, as credentials',
+  }),
+  consoleLink: flag({
+    name: 'console-link',
+    value: 'WHEN',
+    default: 'auto',
+    read: oneOf(['auto', 'true', 'false']),
+    help: 'print a link that signs the administrator in to the console, once and within 10 minutes; auto: where the output is a terminal',
+  }),
+  clusterInfoServer: flag({
+    name: 'cluster-info-server',
+    value: 'URL',
+    read: readServer,
+    help: 'address of this cluster for clients that join, in the ConfigMap cluster-info; the address of this server by default',
+  }),
 }
 
 /** Where volumes are made; `otherwise` says what is so without it. */
 export function volumeDirectoryFlag(otherwise: string): Flag<string> {
-  return flag(
-    'volume-directory',
-    'DIR',
-    '',
-    text,
-    `directory below which the provisioner host-path makes volumes; ${otherwise}`,
-  )
+  return flag({
+    name: 'volume-directory',
+    value: 'DIR',
+    read: text,
+    help: `directory below which the provisioner host-path makes volumes; ${otherwise}`,
+  })
 }
 
 /** Which loops run. What is written is judged when they are chosen, with all of them at hand. */
 export function controllersFlag(fallback: string): Flag<readonly string[]> {
   const known = controlLoops.map(({ name, onByDefault = true }) => (onByDefault ? name : `${name} (not in *)`))
-  return flag(
-    'controllers',
-    'NAMES',
-    fallback,
-    list,
-    `control loops to run, separated by commas: * for all that are on by default, a name to add one, -name to leave one out: ${known.join(', ')}`,
-  )
+  return flag({
+    name: 'controllers',
+    value: 'NAMES',
+    default: fallback,
+    read: list,
+    help: `control loops to run, separated by commas: * for all that are on by default, a name to add one, -name to leave one out: ${known.join(', ')}`,
+  })
 }
 
 const syncsPrefix = 'syncs of '
@@ -111,13 +106,13 @@ export const syncFlags: Flags = Object.fromEntries(
       : [
           [
             syncsPrefix + name,
-            flag(
-              `concurrent-${syncs.flag}-syncs`,
-              'N',
-              String(syncs.default),
-              readCount,
-              `how many objects the loop ${name} works on at once`,
-            ),
+            flag({
+              name: `concurrent-${syncs.flag}-syncs`,
+              value: 'N',
+              default: String(syncs.default),
+              read: readCount,
+              help: `how many objects the loop ${name} works on at once`,
+            }),
           ],
         ],
   ),

@@ -9,62 +9,74 @@ import { capacityFlag } from './simulated-nodes.ts'
 import { list, readAddress, readTime } from './values.ts'
 
 const nodeFlags = {
-  name: flag('name', 'NAME', '', readName, 'name of the node'),
-  nodeIp: flag('node-ip', 'IP', '127.0.0.1', readAddress, 'address that the node reports as its own'),
-  nodeLabels: flag(
-    'node-labels',
-    'LABELS',
-    '',
-    readLabels,
-    'labels to register with, as key=value separated by commas',
-  ),
-  taints: flag(
-    'register-with-taints',
-    'TAINTS',
-    '',
-    readTaints,
-    'taints to register with, as key=value:effect separated by commas',
-  ),
-  port: flag(
-    'port',
-    'PORT',
-    '10250',
-    readPort,
-    'port of logs, exec, attach and port-forward on the address of the node, for those whom the API server permits; 0 for none',
-  ),
+  name: flag({ name: 'name', value: 'NAME', read: readName, help: 'name of the node' }),
+  nodeIp: flag({
+    name: 'node-ip',
+    value: 'IP',
+    default: '127.0.0.1',
+    read: readAddress,
+    help: 'address that the node reports as its own',
+  }),
+  nodeLabels: flag({
+    name: 'node-labels',
+    value: 'LABELS',
+    read: readLabels,
+    help: 'labels to register with, as key=value separated by commas',
+  }),
+  taints: flag({
+    name: 'register-with-taints',
+    value: 'TAINTS',
+    read: readTaints,
+    help: 'taints to register with, as key=value:effect separated by commas',
+  }),
+  port: flag({
+    name: 'port',
+    value: 'PORT',
+    default: '10250',
+    read: readPort,
+    help: 'port of logs, exec, attach and port-forward on the address of the node, for those whom the API server permits; 0 for none',
+  }),
   capacity: capacityFlag('capacity', 'what the node has'),
-  podCidr: flag(
-    'pod-cidr',
-    'CIDR',
-    '',
-    text,
-    'range of pod addresses where the Node object names none; by default one of 10.192.0.0/10, by the name of the node',
-  ),
-  stages: repeated(
-    'stages',
-    'FILE',
-    text,
-    "YAML file of KWOK's Stage objects, which say what happens to pods; a built-in life by default",
-  ),
+  podCidr: flag({
+    name: 'pod-cidr',
+    value: 'CIDR',
+    read: text,
+    help: 'range of pod addresses where the Node object names none; by default one of 10.192.0.0/10, by the name of the node',
+  }),
+  stages: repeated({
+    name: 'stages',
+    value: 'FILE',
+    read: text,
+    help: "YAML file of KWOK's Stage objects, which say what happens to pods; a built-in life by default",
+  }),
 }
 
 const joinFlags = {
-  bootstrapKubeconfig: flag(
-    'bootstrap-kubeconfig',
-    'FILE',
-    '',
-    text,
-    'client config with the server and a bootstrap token, to join the cluster with where --kubeconfig has no valid certificate',
-  ),
-  kubeconfig: flag(
-    'kubeconfig',
-    'FILE',
-    '',
-    text,
-    'client config of the node, with its certificate, which is renewed there; kubeconfig in the root directory by default',
-  ),
-  rootDir: flag('root-dir', 'DIR', '', text, 'directory of the node: volumes of pods; .orch/node-NAME by default'),
-  timeout: flag('join-timeout', 'TIME', '5m', readTime, 'time to wait for the certificate'),
+  bootstrapKubeconfig: flag({
+    name: 'bootstrap-kubeconfig',
+    value: 'FILE',
+    read: text,
+    help: 'client config with the server and a bootstrap token, to join the cluster with where --kubeconfig has no valid certificate',
+  }),
+  kubeconfig: flag({
+    name: 'kubeconfig',
+    value: 'FILE',
+    read: text,
+    help: 'client config of the node, with its certificate, which is renewed there; kubeconfig in the root directory by default',
+  }),
+  rootDir: flag({
+    name: 'root-dir',
+    value: 'DIR',
+    read: text,
+    help: 'directory of the node: volumes of pods; .orch/node-NAME by default',
+  }),
+  timeout: flag({
+    name: 'join-timeout',
+    value: 'TIME',
+    default: '5m',
+    read: readTime,
+    help: 'time to wait for the certificate',
+  }),
 }
 
 export const nodeAgentFlagGroups = { Node: nodeFlags, Joining: joinFlags, Logging: loggingFlags } as const

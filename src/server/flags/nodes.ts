@@ -7,43 +7,51 @@ import { list, readTime } from './values.ts'
 const addressTypes = ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP']
 
 export const nodeFlags = {
-  kubeletClientCertificate: flag(
-    'kubelet-client-certificate',
-    'FILE',
-    '',
-    text,
-    'PEM client certificate that this server shows to node agents; self-made by default. No server accepts it as a client of the API',
-  ),
-  kubeletClientKey: flag('kubelet-client-key', 'FILE', '', text, 'PEM private key of --kubelet-client-certificate'),
-  kubeletCertificateAuthority: flag(
-    'kubelet-certificate-authority',
-    'FILE',
-    '',
-    text,
-    'PEM certificates of the CAs of the serving certificates of nodes; the self-made CA by default',
-  ),
-  kubeletRequireNodeSubject: flag(
-    'kubelet-require-node-subject',
-    'BOOL',
-    'true',
-    readBoolean,
-    "require the common name system:node:NAME in the serving certificate of a node agent; with false any certificate of the CA for the node's address is accepted",
-  ),
-  kubeletPreferredAddressTypes: flag(
-    'kubelet-preferred-address-types',
-    'TYPES',
-    addressTypes.join(','),
-    readTypes,
-    'types of addresses to reach nodes by, the preferred first, separated by commas',
-  ),
-  allowedProxyCidrs: flag(
-    'allowed-proxy-cidrs',
-    'CIDRS',
-    '',
-    readRanges,
-    "ranges of addresses to connect to for nodes and pods although they are refused by default, separated by commas: this machine's own addresses, link-local addresses, metadata services and IPv6 addresses that embed IPv4; the server's own port stays refused",
-  ),
-  kubeletTimeout: flag('kubelet-timeout', 'TIME', '5s', readTime, 'maximum time until a node begins its answer'),
+  kubeletClientCertificate: flag({
+    name: 'kubelet-client-certificate',
+    value: 'FILE',
+    read: text,
+    help: 'PEM client certificate that this server shows to node agents; self-made by default. No server accepts it as a client of the API',
+  }),
+  kubeletClientKey: flag({
+    name: 'kubelet-client-key',
+    value: 'FILE',
+    read: text,
+    help: 'PEM private key of --kubelet-client-certificate',
+  }),
+  kubeletCertificateAuthority: flag({
+    name: 'kubelet-certificate-authority',
+    value: 'FILE',
+    read: text,
+    help: 'PEM certificates of the CAs of the serving certificates of nodes; the self-made CA by default',
+  }),
+  kubeletRequireNodeSubject: flag({
+    name: 'kubelet-require-node-subject',
+    value: 'BOOL',
+    default: 'true',
+    read: readBoolean,
+    help: "require the common name system:node:NAME in the serving certificate of a node agent; with false any certificate of the CA for the node's address is accepted",
+  }),
+  kubeletPreferredAddressTypes: flag({
+    name: 'kubelet-preferred-address-types',
+    value: 'TYPES',
+    default: addressTypes.join(','),
+    read: readTypes,
+    help: 'types of addresses to reach nodes by, the preferred first, separated by commas',
+  }),
+  allowedProxyCidrs: flag({
+    name: 'allowed-proxy-cidrs',
+    value: 'CIDRS',
+    read: readRanges,
+    help: "ranges of addresses to connect to for nodes and pods although they are refused by default, separated by commas: this machine's own addresses, link-local addresses, metadata services and IPv6 addresses that embed IPv4; the server's own port stays refused",
+  }),
+  kubeletTimeout: flag({
+    name: 'kubelet-timeout',
+    value: 'TIME',
+    default: '5s',
+    read: readTime,
+    help: 'maximum time until a node begins its answer',
+  }),
 }
 
 function readTypes(value: string): readonly string[] {

@@ -15,13 +15,13 @@ import { servingFlags } from './serving.ts'
 import { storeFlags } from './store.ts'
 
 const clientFlags = {
-  adminKubeconfig: flag(
-    'admin-kubeconfig',
-    'FILE',
-    '.orch/admin.kubeconfig',
-    text,
-    "file to write the administrator's kubeconfig to; empty for none",
-  ),
+  adminKubeconfig: flag({
+    name: 'admin-kubeconfig',
+    value: 'FILE',
+    default: '.orch/admin.kubeconfig',
+    read: text,
+    help: "file to write the administrator's kubeconfig to; empty for none",
+  }),
 }
 
 export const serverFlagGroups = {

@@ -8,27 +8,27 @@ import { usualCapacity } from '../../cluster/nodes/node-object.ts'
 const maxNodes = 5000
 
 export const simulatedNodeFlags = {
-  nodes: flag(
-    'nodes',
-    'N',
-    '1',
-    readNodes,
-    'number of simulated nodes to run, node-1 and so on, which run no containers but report pods as running; 0 for none',
-  ),
+  nodes: flag({
+    name: 'nodes',
+    value: 'N',
+    default: '1',
+    read: readNodes,
+    help: 'number of simulated nodes to run, node-1 and so on, which run no containers but report pods as running; 0 for none',
+  }),
   nodeCapacity: capacityFlag('node-capacity', 'capacity of each simulated node'),
-  nodeVolumes: flag(
-    'node-volumes',
-    'BOOL',
-    'true',
-    readBoolean,
-    'write the configMap, secret, downwardAPI, projected and emptyDir volumes of pods on simulated nodes to a directory in memory; false saves time and memory with thousands of pods',
-  ),
-  nodeStages: repeated(
-    'node-stages',
-    'FILE',
-    text,
-    "YAML file of KWOK's Stage objects, which say what happens to pods on simulated nodes; a built-in life by default",
-  ),
+  nodeVolumes: flag({
+    name: 'node-volumes',
+    value: 'BOOL',
+    default: 'true',
+    read: readBoolean,
+    help: 'write the configMap, secret, downwardAPI, projected and emptyDir volumes of pods on simulated nodes to a directory in memory; false saves time and memory with thousands of pods',
+  }),
+  nodeStages: repeated({
+    name: 'node-stages',
+    value: 'FILE',
+    read: text,
+    help: "YAML file of KWOK's Stage objects, which say what happens to pods on simulated nodes; a built-in life by default",
+  }),
 }
 
 /** What a node has of each resource; those that are not named keep their defaults. */
@@ -36,7 +36,13 @@ export function capacityFlag(name: string, help: string) {
   const fallback = Object.entries(usualCapacity)
     .map(([resource, amount]) => `${resource}=${amount}`)
     .join()
-  return flag(name, 'AMOUNTS', fallback, readCapacity, `${help}, as resource=amount separated by commas`)
+  return flag({
+    name,
+    value: 'AMOUNTS',
+    default: fallback,
+    read: readCapacity,
+    help: `${help}, as resource=amount separated by commas`,
+  })
 }
 
 function readNodes(value: string): number {

@@ -3,53 +3,64 @@ import { flag, text, toggle, UsageError } from '../../base/flags/flags.ts'
 import { list, readTime } from './values.ts'
 
 export const storeFlags = {
-  dataDir: flag(
-    'data-dir',
-    'DIR',
-    '.orch/data',
-    readDirectory,
-    'directory of the embedded store and the self-made certificates; one server at a time may use it',
-  ),
-  etcdServers: flag(
-    'etcd-servers',
-    'URLS',
-    '',
-    readServers,
-    'members of an etcd cluster to use in place of the embedded store, separated by commas',
-  ),
-  etcdPrefix: flag('etcd-prefix', 'PATH', '/orch/', readPrefix, 'prefix of all keys in etcd'),
-  etcdCafile: flag('etcd-cafile', 'FILE', '', text, 'PEM bundle of the CAs that verify the members of etcd'),
-  etcdCertfile: flag('etcd-certfile', 'FILE', '', text, 'PEM client certificate for etcd'),
-  etcdKeyfile: flag('etcd-keyfile', 'FILE', '', text, 'PEM private key of --etcd-certfile'),
-  encryptionProviderConfig: flag(
-    'encryption-provider-config',
-    'FILE',
-    '',
-    text,
-    'EncryptionConfiguration file: which resources are encrypted in the store, and with which keys',
-  ),
-  historyDuration: flag(
-    'history-duration',
-    'TIME',
-    '5m',
-    readHistory,
-    'time that old versions are kept for watches and paged lists',
-  ),
-  historyRetention: flag(
-    'history-retention',
-    'TIME[,SIZE]',
-    '',
-    readRetention,
-    'time and size that the history of objects is kept for, 0 for none; by default 24h,256Mi, and none on etcd',
-  ),
-  historySecretValues: toggle('history-secret-values', 'keep and show values of Secrets in the history of objects'),
-  eventTtl: flag(
-    'event-ttl',
-    'TIME',
-    '1h0m0s',
-    readTtl,
-    'time that events are kept after their last write; they expire within seconds after it, never before',
-  ),
+  dataDir: flag({
+    name: 'data-dir',
+    value: 'DIR',
+    default: '.orch/data',
+    read: readDirectory,
+    help: 'directory of the embedded store and the self-made certificates; one server at a time may use it',
+  }),
+  etcdServers: flag({
+    name: 'etcd-servers',
+    value: 'URLS',
+    read: readServers,
+    help: 'members of an etcd cluster to use in place of the embedded store, separated by commas',
+  }),
+  etcdPrefix: flag({
+    name: 'etcd-prefix',
+    value: 'PATH',
+    default: '/orch/',
+    read: readPrefix,
+    help: 'prefix of all keys in etcd',
+  }),
+  etcdCafile: flag({
+    name: 'etcd-cafile',
+    value: 'FILE',
+    read: text,
+    help: 'PEM bundle of the CAs that verify the members of etcd',
+  }),
+  etcdCertfile: flag({ name: 'etcd-certfile', value: 'FILE', read: text, help: 'PEM client certificate for etcd' }),
+  etcdKeyfile: flag({ name: 'etcd-keyfile', value: 'FILE', read: text, help: 'PEM private key of --etcd-certfile' }),
+  encryptionProviderConfig: flag({
+    name: 'encryption-provider-config',
+    value: 'FILE',
+    read: text,
+    help: 'EncryptionConfiguration file: which resources are encrypted in the store, and with which keys',
+  }),
+  historyDuration: flag({
+    name: 'history-duration',
+    value: 'TIME',
+    default: '5m',
+    read: readHistory,
+    help: 'time that old versions are kept for watches and paged lists',
+  }),
+  historyRetention: flag({
+    name: 'history-retention',
+    value: 'TIME[,SIZE]',
+    read: readRetention,
+    help: 'time and size that the history of objects is kept for, 0 for none; by default 24h,256Mi, and none on etcd',
+  }),
+  historySecretValues: toggle({
+    name: 'history-secret-values',
+    help: 'keep and show values of Secrets in the history of objects',
+  }),
+  eventTtl: flag({
+    name: 'event-ttl',
+    value: 'TIME',
+    default: '1h0m0s',
+    read: readTtl,
+    help: 'time that events are kept after their last write; they expire within seconds after it, never before',
+  }),
 }
 
 function readDirectory(value: string): string {

@@ -24,20 +24,19 @@ const suites: ReadonlyMap<string, string> = new Map([
 const ofTls13 = ['TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256']
 
 export const tlsFlags = {
-  tlsMinVersion: flag(
-    'tls-min-version',
-    'VERSION',
-    'VersionTLS12',
-    (text) => versions[oneOf(Object.keys(versions) as (keyof typeof versions)[])(text)],
-    'lowest TLS version that is spoken: VersionTLS12 or VersionTLS13',
-  ),
-  tlsCipherSuites: flag(
-    'tls-cipher-suites',
-    'NAMES',
-    '',
-    readSuites,
-    'cipher suites of TLS 1.2, by the names of the standard, separated by commas; those of Node by default. TLS 1.3 has its own, which are always offered',
-  ),
+  tlsMinVersion: flag({
+    name: 'tls-min-version',
+    value: 'VERSION',
+    default: 'VersionTLS12',
+    read: (text) => versions[oneOf(Object.keys(versions) as (keyof typeof versions)[])(text)],
+    help: 'lowest TLS version that is spoken: VersionTLS12 or VersionTLS13',
+  }),
+  tlsCipherSuites: flag({
+    name: 'tls-cipher-suites',
+    value: 'NAMES',
+    read: readSuites,
+    help: 'cipher suites of TLS 1.2, by the names of the standard, separated by commas; those of Node by default. TLS 1.3 has its own, which are always offered',
+  }),
 }
 
 /** As Node wants them; undefined for its own choice. */

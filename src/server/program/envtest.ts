@@ -13,11 +13,27 @@ import { type Flags, flag, parseFlags, readBoolean, text, UsageError } from '../
 import { ephemeralDirectory } from './ephemeral.ts'
 
 const etcdFlags = {
-  listenClientUrls: flag('listen-client-urls', 'URLS', 'http://127.0.0.1:2379', text, 'where /health is answered'),
-  advertiseClientUrls: flag('advertise-client-urls', 'URLS', '', text, 'accepted, without effect'),
-  listenPeerUrls: flag('listen-peer-urls', 'URLS', '', text, 'accepted, without effect'),
-  dataDir: flag('data-dir', 'DIR', '', text, 'accepted, without effect: nothing is kept'),
-  unsafeNoFsync: flag('unsafe-no-fsync', '', 'false', readBoolean, 'accepted, without effect: nothing is kept'),
+  listenClientUrls: flag({
+    name: 'listen-client-urls',
+    value: 'URLS',
+    default: 'http://127.0.0.1:2379',
+    read: text,
+    help: 'where /health is answered',
+  }),
+  advertiseClientUrls: flag({
+    name: 'advertise-client-urls',
+    value: 'URLS',
+    read: text,
+    help: 'accepted, without effect',
+  }),
+  listenPeerUrls: flag({ name: 'listen-peer-urls', value: 'URLS', read: text, help: 'accepted, without effect' }),
+  dataDir: flag({ name: 'data-dir', value: 'DIR', read: text, help: 'accepted, without effect: nothing is kept' }),
+  unsafeNoFsync: flag({
+    name: 'unsafe-no-fsync',
+    default: 'false',
+    read: readBoolean,
+    help: 'accepted, without effect: nothing is kept',
+  }),
 } satisfies Flags
 
 /** How long a real etcd may take to say whether it is one. */

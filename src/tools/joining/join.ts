@@ -13,17 +13,38 @@ import { nodeCertificate } from './node-certificate.ts'
 
 /** The flags of `orch join`. */
 export const joinFlags = {
-  server: flag('server', 'URL', '', readServer, 'address of the API server, such as https://10.0.0.1:6443'),
-  token: flag('token', 'TOKEN', '', readToken, 'bootstrap token, as `orch token create` prints it'),
-  caCertHash: repeated(
-    'ca-cert-hash',
-    'HASH',
-    readPin,
-    'hash of the public key of a CA of the cluster, sha256:<hex>; only CAs that a hash names are trusted, so that whoever knows the token alone cannot pose as the cluster',
-  ),
-  nodeName: flag('node-name', 'NAME', '', readNode, 'name of the node to join as'),
-  kubeconfig: flag('kubeconfig', 'FILE', '', text, 'file to write the client config of the node agent to'),
-  timeout: flag('timeout', 'TIME', '5m', readTimeout, 'time to wait for the certificate'),
+  server: flag({
+    name: 'server',
+    value: 'URL',
+    read: readServer,
+    help: 'address of the API server, such as https://10.0.0.1:6443',
+  }),
+  token: flag({
+    name: 'token',
+    value: 'TOKEN',
+    read: readToken,
+    help: 'bootstrap token, as `orch token create` prints it',
+  }),
+  caCertHash: repeated({
+    name: 'ca-cert-hash',
+    value: 'HASH',
+    read: readPin,
+    help: 'hash of the public key of a CA of the cluster, sha256:<hex>; only CAs that a hash names are trusted, so that whoever knows the token alone cannot pose as the cluster',
+  }),
+  nodeName: flag({ name: 'node-name', value: 'NAME', read: readNode, help: 'name of the node to join as' }),
+  kubeconfig: flag({
+    name: 'kubeconfig',
+    value: 'FILE',
+    read: text,
+    help: 'file to write the client config of the node agent to',
+  }),
+  timeout: flag({
+    name: 'timeout',
+    value: 'TIME',
+    default: '5m',
+    read: readTimeout,
+    help: 'time to wait for the certificate',
+  }),
 }
 
 type JoinOptions = OptionsOf<typeof joinFlags>

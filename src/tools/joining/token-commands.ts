@@ -27,15 +27,32 @@ const namespace = 'kube-system'
 const alphabet = 'abcdefghijklmnopqrstuvwxyz0123456789'
 
 const connectionFlags = {
-  kubeconfig: flag('kubeconfig', 'FILE', '', text, 'client config of an administrator; by default that of orchctl'),
+  kubeconfig: flag({
+    name: 'kubeconfig',
+    value: 'FILE',
+    read: text,
+    help: 'client config of an administrator; by default that of orchctl',
+  }),
 }
 
 const createFlags = {
   ...connectionFlags,
-  ttl: flag('ttl', 'TIME', '24h', readLife, 'life of the token; 0s for one that does not end'),
-  description: flag('description', 'TEXT', '', text, 'what the token is for'),
-  groups: flag('groups', 'NAMES', joinGroup, readGroups, 'further groups of whoever uses it, separated by commas'),
-  quiet: toggle('q,quiet', 'print the token alone, not the command to join with'),
+  ttl: flag({
+    name: 'ttl',
+    value: 'TIME',
+    default: '24h',
+    read: readLife,
+    help: 'life of the token; 0s for one that does not end',
+  }),
+  description: flag({ name: 'description', value: 'TEXT', read: text, help: 'what the token is for' }),
+  groups: flag({
+    name: 'groups',
+    value: 'NAMES',
+    default: joinGroup,
+    read: readGroups,
+    help: 'further groups of whoever uses it, separated by commas',
+  }),
+  quiet: toggle({ name: 'quiet', letter: 'q', help: 'print the token alone, not the command to join with' }),
 }
 
 /** The flags of `orch token`, in groups for its help. */

@@ -14,31 +14,49 @@ import { readCount } from './numbers.ts'
 import { readWanted, type Wanted } from './targets.ts'
 
 export const fileFlags = {
-  filename: repeated<FileName>(
-    'f,filename',
-    'FILE',
-    text,
-    'a file, a directory or an address to read objects from; -: the standard input',
-  ),
-  recursive: toggle('R,recursive', 'with directories within directories'),
-  kustomize: flag('k,kustomize', 'DIR', '', text, 'a directory with a kustomization.yaml, in place of -f'),
+  filename: repeated<FileName>({
+    name: 'filename',
+    letter: 'f',
+    value: 'FILE',
+    read: text,
+    help: 'a file, a directory or an address to read objects from; -: the standard input',
+  }),
+  recursive: toggle({ name: 'recursive', letter: 'R', help: 'with directories within directories' }),
+  kustomize: flag({
+    name: 'kustomize',
+    letter: 'k',
+    value: 'DIR',
+    read: text,
+    help: 'a directory with a kustomization.yaml, in place of -f',
+  }),
 }
 
 export const subjectFlags = {
   ...fileFlags,
-  selector: flag('l,selector', 'SELECTOR', '', text, 'only objects with these labels: a=b,c!=d,e in (f,g),h,!i'),
-  fieldSelector: flag('field-selector', 'SELECTOR', '', text, 'only objects with these fields: metadata.name=a'),
-  all: toggle('all', 'all objects of the type'),
-  allNamespaces: toggle('A,all-namespaces', 'in all namespaces'),
+  selector: flag({
+    name: 'selector',
+    letter: 'l',
+    value: 'SELECTOR',
+    read: text,
+    help: 'only objects with these labels: a=b,c!=d,e in (f,g),h,!i',
+  }),
+  fieldSelector: flag({
+    name: 'field-selector',
+    value: 'SELECTOR',
+    read: text,
+    help: 'only objects with these fields: metadata.name=a',
+  }),
+  all: toggle({ name: 'all', help: 'all objects of the type' }),
+  allNamespaces: toggle({ name: 'all-namespaces', letter: 'A', help: 'in all namespaces' }),
 }
 
-export const chunkSizeFlag = flag(
-  'chunk-size',
-  'NUMBER',
-  '500',
-  readCount,
-  'how many objects to ask for at a time; 0: all at once',
-)
+export const chunkSizeFlag = flag({
+  name: 'chunk-size',
+  value: 'NUMBER',
+  default: '500',
+  read: readCount,
+  help: 'how many objects to ask for at a time; 0: all at once',
+})
 
 export type SubjectOptions = Omit<OptionsOf<typeof subjectFlags>, 'kustomize'> & { readonly chunkSize?: number }
 

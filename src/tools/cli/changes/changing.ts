@@ -15,14 +15,16 @@ import { bySubject, inBulk } from './bulk.ts'
 import { type NoteOptions, noteCause } from './kept-notes.ts'
 import { report, requestOptions, type writeFlags } from './writing.ts'
 
-export const localFlag = toggle('local', 'change what the file says and print it; no server is asked for the object')
-export const resourceVersionFlag = flag(
-  'resource-version',
-  'VERSION',
-  '',
-  text,
-  'only if the object still has this version: for one object by name',
-)
+export const localFlag = toggle({
+  name: 'local',
+  help: 'change what the file says and print it; no server is asked for the object',
+})
+export const resourceVersionFlag = flag({
+  name: 'resource-version',
+  value: 'VERSION',
+  read: text,
+  help: 'only if the object still has this version: for one object by name',
+})
 
 export interface Change {
   /** Undefined: there is nothing to change. */

@@ -6,24 +6,30 @@ import { readTime } from '../connection/connection-flags.ts'
 
 export const deletionFlags = {
   cascade: withBare(
-    flag(
-      'cascade',
-      'background|orphan|foreground',
-      'background',
-      oneOf(['background', 'orphan', 'foreground', 'true', 'false']),
-      'what becomes of the objects that it owns: deleted after it, kept, or deleted before it',
-    ),
+    flag({
+      name: 'cascade',
+      value: 'background|orphan|foreground',
+      default: 'background',
+      read: oneOf(['background', 'orphan', 'foreground', 'true', 'false']),
+      help: 'what becomes of the objects that it owns: deleted after it, kept, or deleted before it',
+    }),
     'background',
   ),
-  gracePeriod: flag(
-    'grace-period',
-    'SECONDS',
-    '-1',
-    readSeconds,
-    'how long it may take to stop; -1: as long as it asks for itself; 0 is 1 without --force',
-  ),
-  wait: flag('wait', '', 'true', readBoolean, 'wait until the objects are gone'),
-  timeout: flag('timeout', 'TIME', '0', readTime, 'how long to wait for each; 0: a week'),
+  gracePeriod: flag({
+    name: 'grace-period',
+    value: 'SECONDS',
+    default: '-1',
+    read: readSeconds,
+    help: 'how long it may take to stop; -1: as long as it asks for itself; 0 is 1 without --force',
+  }),
+  wait: flag({ name: 'wait', default: 'true', read: readBoolean, help: 'wait until the objects are gone' }),
+  timeout: flag({
+    name: 'timeout',
+    value: 'TIME',
+    default: '0',
+    read: readTime,
+    help: 'how long to wait for each; 0: a week',
+  }),
 }
 
 export type DeletionOptions = OptionsOf<typeof deletionFlags>

@@ -14,7 +14,10 @@ import type { Context } from '../program/command.ts'
 import { explainError, SeveralErrors } from '../program/explain-error.ts'
 
 /** For editors of Windows. What is saved may have either ending, with or without it. */
-export const windowsLineEndingsFlag = toggle('windows-line-endings', 'lines of the edited file end as on Windows')
+export const windowsLineEndingsFlag = toggle({
+  name: 'windows-line-endings',
+  help: 'lines of the edited file end as on Windows',
+})
 
 export interface Editing {
   /** What is being edited, for the line at the top: `object`. */

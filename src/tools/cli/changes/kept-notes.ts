@@ -10,8 +10,14 @@ import type { Subject } from '../arguments/subjects.ts'
 import type { Session } from '../connection/session.ts'
 import { requestOptions, type WritingOptions } from './writing.ts'
 
-export const recordFlag = toggle('record', 'note this command in the annotation change-cause of the object')
-export const saveConfigFlag = toggle('save-config', 'keep what is sent in an annotation, for a later apply')
+export const recordFlag = toggle({
+  name: 'record',
+  help: 'note this command in the annotation change-cause of the object',
+})
+export const saveConfigFlag = toggle({
+  name: 'save-config',
+  help: 'keep what is sent in an annotation, for a later apply',
+})
 
 export interface NoteOptions {
   readonly record?: boolean

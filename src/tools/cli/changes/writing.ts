@@ -26,17 +26,25 @@ export const writeFlags = {
   output: writeOutputFlag,
   ...templateFlags,
   dryRun: withBare(
-    flag(
-      'dry-run',
-      'none|client|server',
-      'none',
-      readDryRun,
-      'client: only print what would be sent; server: have the server check it, and store nothing',
-    ),
+    flag({
+      name: 'dry-run',
+      value: 'none|client|server',
+      default: 'none',
+      read: readDryRun,
+      help: 'client: only print what would be sent; server: have the server check it, and store nothing',
+    }),
     'client',
   ),
-  fieldManager: flag('field-manager', 'NAME', '', text, 'who is recorded as the owner of the fields; else orchctl'),
-  showManagedFields: toggle('show-managed-fields', 'in json and yaml, with the record of who owns which field'),
+  fieldManager: flag({
+    name: 'field-manager',
+    value: 'NAME',
+    read: text,
+    help: 'who is recorded as the owner of the fields; else orchctl',
+  }),
+  showManagedFields: toggle({
+    name: 'show-managed-fields',
+    help: 'in json and yaml, with the record of who owns which field',
+  }),
 }
 
 export type WritingOptions = OptionsOf<typeof writeFlags>
@@ -60,13 +68,13 @@ export function requestOptions({ context }: Session, { dryRun, fieldManager }: W
 }
 
 export const validateFlag = withBare(
-  flag(
-    'validate',
-    'strict|warn|ignore',
-    'strict',
-    oneOf(['strict', 'warn', 'ignore', 'true', 'false']),
-    'what to do about fields that the server does not know: refuse the object, warn, or drop them silently',
-  ),
+  flag({
+    name: 'validate',
+    value: 'strict|warn|ignore',
+    default: 'strict',
+    read: oneOf(['strict', 'warn', 'ignore', 'true', 'false']),
+    help: 'what to do about fields that the server does not know: refuse the object, warn, or drop them silently',
+  }),
   'strict',
 )
 

@@ -13,18 +13,38 @@ import { SeveralErrors } from '../program/explain-error.ts'
 const anyGroup = '*'
 
 const flags = {
-  output: flag('o,output', 'FORMAT', '', oneOf(['', 'wide', 'name']), 'wide (with the verbs) or name'),
-  namespaced: flag('namespaced', '', '', readWhether, 'only types in namespaces; =false: only those that are not'),
-  apiGroup: flag('api-group', 'GROUP', anyGroup, text, 'only types of this group; empty: of the core group'),
-  verbs: flag('verbs', 'VERB,...', '', readVerbs, 'only types that all of these can be done with: list,delete'),
-  sortBy: flag(
-    'sort-by',
-    'name|kind',
-    '',
-    oneOf(['', 'name', 'kind']),
-    'in the order of names or kinds; else of groups',
-  ),
-  noHeaders: toggle('no-headers', 'without the line of headings'),
+  output: flag({
+    name: 'output',
+    letter: 'o',
+    value: 'FORMAT',
+    read: oneOf(['', 'wide', 'name']),
+    help: 'wide (with the verbs) or name',
+  }),
+  namespaced: flag({
+    name: 'namespaced',
+    read: readWhether,
+    help: 'only types in namespaces; =false: only those that are not',
+  }),
+  apiGroup: flag({
+    name: 'api-group',
+    value: 'GROUP',
+    default: anyGroup,
+    read: text,
+    help: 'only types of this group; empty: of the core group',
+  }),
+  verbs: flag({
+    name: 'verbs',
+    value: 'VERB,...',
+    read: readVerbs,
+    help: 'only types that all of these can be done with: list,delete',
+  }),
+  sortBy: flag({
+    name: 'sort-by',
+    value: 'name|kind',
+    read: oneOf(['', 'name', 'kind']),
+    help: 'in the order of names or kinds; else of groups',
+  }),
+  noHeaders: toggle({ name: 'no-headers', help: 'without the line of headings' }),
   cached: refusedFlag('cached', 'orchctl keeps no cache of what a server has: it is asked each time', {
     accepted: 'false',
   }),

@@ -15,16 +15,20 @@ import { createObject, creationFlags } from './create/generator.ts'
 
 const flags = {
   ...fileFlags,
-  max: flag('max', 'NUMBER', '', readOptional, 'how many replicas there are at most'),
-  min: flag('min', 'NUMBER', '', readOptional, 'how many there are at least; else the server decides'),
-  cpuPercent: flag(
-    'cpu-percent',
-    'PERCENT',
-    '',
-    readOptional,
-    'how busy they shall be on average; else the server decides',
-  ),
-  name: flag('name', 'NAME', '', text, 'the name of the autoscaler; else that of the object'),
+  max: flag({ name: 'max', value: 'NUMBER', read: readOptional, help: 'how many replicas there are at most' }),
+  min: flag({
+    name: 'min',
+    value: 'NUMBER',
+    read: readOptional,
+    help: 'how many there are at least; else the server decides',
+  }),
+  cpuPercent: flag({
+    name: 'cpu-percent',
+    value: 'PERCENT',
+    read: readOptional,
+    help: 'how busy they shall be on average; else the server decides',
+  }),
+  name: flag({ name: 'name', value: 'NAME', read: text, help: 'the name of the autoscaler; else that of the object' }),
   ...creationFlags,
   record: recordFlag,
   ...connectionFlags,

@@ -14,7 +14,7 @@ const { dryRun: _, ...written } = writeFlags
 
 const flags = {
   ...fileFlags,
-  force: toggle('force', 'also where the request has that condition already'),
+  force: toggle({ name: 'force', help: 'also where the request has that condition already' }),
   ...written,
   ...connectionFlags,
 }

@@ -18,15 +18,19 @@ import { defineCommand, refuseWords } from '../program/command.ts'
 import { containersOf, type Pod } from '../streaming/pods.ts'
 
 const flags = {
-  outputDirectory: flag(
-    'output-directory',
-    'DIR',
-    '',
-    (value) => (value === '-' ? '' : value),
-    'write files into this directory; -, as without it: print all',
-  ),
-  namespaces: flag('namespaces', 'NAME,...', '', text, 'these namespaces; else that of the system and the current one'),
-  allNamespaces: toggle('A,all-namespaces', 'all namespaces'),
+  outputDirectory: flag({
+    name: 'output-directory',
+    value: 'DIR',
+    read: (value) => (value === '-' ? '' : value),
+    help: 'write files into this directory; -, as without it: print all',
+  }),
+  namespaces: flag({
+    name: 'namespaces',
+    value: 'NAME,...',
+    read: text,
+    help: 'these namespaces; else that of the system and the current one',
+  }),
+  allNamespaces: toggle({ name: 'all-namespaces', letter: 'A', help: 'all namespaces' }),
   output: { ...writeOutputFlag, default: 'json' },
   ...templateFlags,
   podRunningTimeout: refusedFlag(

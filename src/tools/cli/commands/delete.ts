@@ -18,13 +18,22 @@ import { defineCommand } from '../program/command.ts'
 const flags = {
   ...subjectFlags,
   ...deletionFlags,
-  now: toggle('now', 'as --grace-period=1'),
-  force: toggle('force', 'do not wait for its node to confirm that it has stopped: with --grace-period=0'),
+  now: toggle({ name: 'now', help: 'as --grace-period=1' }),
+  force: toggle({
+    name: 'force',
+    help: 'do not wait for its node to confirm that it has stopped: with --grace-period=0',
+  }),
   raw: rawFlag,
   interactive: refusedFlag('i,interactive', 'not built: --dry-run=server names what would be deleted'),
-  ignoreNotFound: toggle('ignore-not-found', 'what is not there counts as deleted'),
+  ignoreNotFound: toggle({ name: 'ignore-not-found', help: 'what is not there counts as deleted' }),
   dryRun: writeFlags.dryRun,
-  output: flag('o,output', 'FORMAT', '', oneOf(['', 'name']), 'name: the names alone'),
+  output: flag({
+    name: 'output',
+    letter: 'o',
+    value: 'FORMAT',
+    read: oneOf(['', 'name']),
+    help: 'name: the names alone',
+  }),
   ...connectionFlags,
 }
 

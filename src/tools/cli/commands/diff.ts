@@ -27,11 +27,22 @@ const flags = {
   forceConflicts: applyFlags.forceConflicts,
   fieldManager: applyFlags.fieldManager,
   validate: applyFlags.validate,
-  selector: flag('l,selector', 'SELECTOR', '', text, 'only objects of the files with these labels'),
-  showManagedFields: toggle('show-managed-fields', 'with the record of who owns which field'),
+  selector: flag({
+    name: 'selector',
+    letter: 'l',
+    value: 'SELECTOR',
+    read: text,
+    help: 'only objects of the files with these labels',
+  }),
+  showManagedFields: toggle({ name: 'show-managed-fields', help: 'with the record of who owns which field' }),
   prune: refusedFlag('prune', 'not built: `orchctl apply --prune --dry-run=server` names what would be deleted'),
   pruneAllowlist: refusedFlag('prune-allowlist', 'not built: see --prune', { value: 'GROUP/VERSION/KIND' }),
-  at: flag('at', 'REVISION|TIME|AGE', '', text, 'compare an object that is named with how it was then'),
+  at: flag({
+    name: 'at',
+    value: 'REVISION|TIME|AGE',
+    read: text,
+    help: 'compare an object that is named with how it was then',
+  }),
   ...connectionFlags,
 }
 

@@ -30,8 +30,13 @@ const flags = {
   saveConfig: saveConfigFlag,
   record: recordFlag,
   windowsLineEndings: windowsLineEndingsFlag,
-  subresource: flag('subresource', 'NAME', '', text, 'edit a part with its own rules: status, scale'),
-  outputPatch: toggle('output-patch', 'also print the patch that is sent'),
+  subresource: flag({
+    name: 'subresource',
+    value: 'NAME',
+    read: text,
+    help: 'edit a part with its own rules: status, scale',
+  }),
+  outputPatch: toggle({ name: 'output-patch', help: 'also print the patch that is sent' }),
   ...connectionFlags,
 }
 

@@ -13,11 +13,11 @@ import { type EventObject, eventAge, eventTime } from '../printers/event-rows.ts
 import { defineCommand, refuseWords } from '../program/command.ts'
 
 const flags = {
-  allNamespaces: toggle('A,all-namespaces', 'in all namespaces'),
-  for: flag('for', 'TYPE/NAME', '', text, 'only those about this object'),
-  types: flag('types', 'TYPE,...', '', text, 'only those of these types: Normal, Warning'),
-  watch: toggle('w,watch', 'show what there is, and then what happens, until Ctrl-C'),
-  noHeaders: toggle('no-headers', 'without the line of headings'),
+  allNamespaces: toggle({ name: 'all-namespaces', letter: 'A', help: 'in all namespaces' }),
+  for: flag({ name: 'for', value: 'TYPE/NAME', read: text, help: 'only those about this object' }),
+  types: flag({ name: 'types', value: 'TYPE,...', read: text, help: 'only those of these types: Normal, Warning' }),
+  watch: toggle({ name: 'watch', letter: 'w', help: 'show what there is, and then what happens, until Ctrl-C' }),
+  noHeaders: toggle({ name: 'no-headers', help: 'without the line of headings' }),
   ...connectionFlags,
 }
 

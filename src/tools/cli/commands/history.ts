@@ -11,10 +11,16 @@ import { escapeLine } from '../printers/escape.ts'
 import { defineCommand } from '../program/command.ts'
 
 const flags = {
-  limit: flag('limit', 'NUMBER', '20', readLimit, 'maximum number of changes to show'),
-  all: toggle('all', 'show changes of the status too'),
-  values: toggle('values', 'with every field that changed, and its values before and after'),
-  noHeaders: toggle('no-headers', 'without the line of headings'),
+  limit: flag({
+    name: 'limit',
+    value: 'NUMBER',
+    default: '20',
+    read: readLimit,
+    help: 'maximum number of changes to show',
+  }),
+  all: toggle({ name: 'all', help: 'show changes of the status too' }),
+  values: toggle({ name: 'values', help: 'with every field that changed, and its values before and after' }),
+  noHeaders: toggle({ name: 'no-headers', help: 'without the line of headings' }),
   ...connectionFlags,
 }
 

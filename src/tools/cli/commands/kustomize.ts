@@ -18,7 +18,13 @@ names, namespaces, labels, annotations, images, replicas and vars. Anything else
 from the network or from outside the directories that are named, and no program is run.`,
   examples: ['orchctl kustomize overlays/production', 'orchctl apply -k overlays/production', 'orchctl diff -k .'],
   flags: {
-    output: flag('o,output', 'FILE', '', text, 'write to this file, or a file for each object into this directory'),
+    output: flag({
+      name: 'output',
+      letter: 'o',
+      value: 'FILE',
+      read: text,
+      help: 'write to this file, or a file for each object into this directory',
+    }),
     ...connectionFlags,
   },
   run: async (context, { options, words }) => {

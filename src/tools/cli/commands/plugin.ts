@@ -16,7 +16,7 @@ export function pluginListCommand(own: readonly string[]): Command {
 
 A plugin never stands for a command that orchctl has itself.`,
     examples: ['orchctl plugin list'],
-    flags: { nameOnly: toggle('name-only', 'only the names of the programs'), ...connectionFlags },
+    flags: { nameOnly: toggle({ name: 'name-only', help: 'only the names of the programs' }), ...connectionFlags },
     run: async (context, { options, words }) => {
       refuseWords(words)
       const plugins = allPlugins(context)

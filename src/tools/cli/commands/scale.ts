@@ -19,16 +19,28 @@ import { defineCommand } from '../program/command.ts'
 const { fieldSelector: _, ...chosenBy } = subjectFlags
 
 const flags = {
-  replicas: flag('replicas', 'NUMBER', '-1', readWhole, 'how many there shall be'),
-  currentReplicas: flag(
-    'current-replicas',
-    'NUMBER',
-    '-1',
-    readWhole,
-    'only if it has so many now; -1: whatever it has',
-  ),
+  replicas: flag({
+    name: 'replicas',
+    value: 'NUMBER',
+    default: '-1',
+    read: readWhole,
+    help: 'how many there shall be',
+  }),
+  currentReplicas: flag({
+    name: 'current-replicas',
+    value: 'NUMBER',
+    default: '-1',
+    read: readWhole,
+    help: 'only if it has so many now; -1: whatever it has',
+  }),
   resourceVersion: resourceVersionFlag,
-  timeout: flag('timeout', 'TIME', '0', readTime, 'wait so long until there are so many; 0: do not wait'),
+  timeout: flag({
+    name: 'timeout',
+    value: 'TIME',
+    default: '0',
+    read: readTime,
+    help: 'wait so long until there are so many; 0: do not wait',
+  }),
   ...chosenBy,
   ...writeFlags,
   record: recordFlag,

@@ -25,13 +25,12 @@ import { placeOf, type Session } from '../connection/session.ts'
 import { defineCommand } from '../program/command.ts'
 
 const flags = {
-  revision: flag(
-    'revision',
-    'REVISION',
-    '',
-    text,
-    'the change to take back, as `orchctl history` shows it; else the last',
-  ),
+  revision: flag({
+    name: 'revision',
+    value: 'REVISION',
+    read: text,
+    help: 'the change to take back, as `orchctl history` shows it; else the last',
+  }),
   ...writeFlags,
   ...connectionFlags,
 }

@@ -9,9 +9,15 @@ import { escapeLine } from '../printers/escape.ts'
 import { defineCommand, refuseWords } from '../program/command.ts'
 
 const flags = {
-  client: toggle('client', 'only that of this program; no server is asked'),
-  short: toggle('short', 'only the numbers, as always without -o'),
-  output: flag('o,output', 'FORMAT', '', oneOf(['', 'json', 'yaml']), 'json or yaml'),
+  client: toggle({ name: 'client', help: 'only that of this program; no server is asked' }),
+  short: toggle({ name: 'short', help: 'only the numbers, as always without -o' }),
+  output: flag({
+    name: 'output',
+    letter: 'o',
+    value: 'FORMAT',
+    read: oneOf(['', 'json', 'yaml']),
+    help: 'json or yaml',
+  }),
   ...connectionFlags,
 }
 

@@ -14,14 +14,19 @@ import { type Session, withSession } from '../connection/session.ts'
 import { defineCommand } from '../program/command.ts'
 
 const flags = {
-  for: flag(
-    'for',
-    'CONDITION',
-    '',
-    text,
-    "what to wait for: delete, create, condition=NAME[=VALUE], jsonpath='{.status.phase}'=VALUE",
-  ),
-  timeout: flag('timeout', 'TIME', '30s', readTimeout, 'how long to wait for each; 0: look once; below 0: a week'),
+  for: flag({
+    name: 'for',
+    value: 'CONDITION',
+    read: text,
+    help: "what to wait for: delete, create, condition=NAME[=VALUE], jsonpath='{.status.phase}'=VALUE",
+  }),
+  timeout: flag({
+    name: 'timeout',
+    value: 'TIME',
+    default: '30s',
+    read: readTimeout,
+    help: 'how long to wait for each; 0: look once; below 0: a week',
+  }),
   ...subjectFlags,
   ...shownFlags,
   local: refusedFlag('local', 'what is waited for is on the server', { accepted: 'false' }),

@@ -10,7 +10,12 @@ import type { Context } from '../program/command.ts'
 import { withConnection } from './connect.ts'
 import type { connectionFlags } from './connection-flags.ts'
 
-export const rawFlag = flag('raw', 'PATH', '', text, 'send the file to this path of the server, and print its answer')
+export const rawFlag = flag({
+  name: 'raw',
+  value: 'PATH',
+  read: text,
+  help: 'send the file to this path of the server, and print its answer',
+})
 
 export interface RawCall {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'

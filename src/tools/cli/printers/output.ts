@@ -44,27 +44,31 @@ const languages: { readonly [name: string]: Language } = {
 
 /** What templates need besides `-o`. */
 export const templateFlags = {
-  template: flag(
-    'template',
-    'TEMPLATE',
-    '',
-    text,
-    'the template of -o go-template, or its file; alone: -o go-template',
-  ),
-  allowMissingTemplateKeys: flag(
-    'allow-missing-template-keys',
-    '',
-    'true',
-    readBoolean,
-    'in templates, what an object does not have is no error',
-  ),
+  template: flag({
+    name: 'template',
+    value: 'TEMPLATE',
+    read: text,
+    help: 'the template of -o go-template, or its file; alone: -o go-template',
+  }),
+  allowMissingTemplateKeys: flag({
+    name: 'allow-missing-template-keys',
+    default: 'true',
+    read: readBoolean,
+    help: 'in templates, what an object does not have is no error',
+  }),
 }
 
 /** `-o` for commands that show objects. */
-export const outputFlag = flag('o,output', 'FORMAT', '', readOutput, forms)
+export const outputFlag = flag({ name: 'output', letter: 'o', value: 'FORMAT', read: readOutput, help: forms })
 
 /** `-o` for commands that write: without tables. */
-export const writeOutputFlag = flag('o,output', 'FORMAT', '', readWriteOutput, writeForms)
+export const writeOutputFlag = flag({
+  name: 'output',
+  letter: 'o',
+  value: 'FORMAT',
+  read: readWriteOutput,
+  help: writeForms,
+})
 
 function readWriteOutput(text: string): Output {
   const output = readOutput(text)

@@ -29,13 +29,13 @@ export interface Container {
   ports?: { name?: string; containerPort?: number; protocol?: string }[]
 }
 
-export const podRunningTimeoutFlag = flag(
-  'pod-running-timeout',
-  'TIME',
-  '1m',
-  readTime,
-  'how long to wait until one of its pods runs',
-)
+export const podRunningTimeoutFlag = flag({
+  name: 'pod-running-timeout',
+  value: 'TIME',
+  default: '1m',
+  read: readTime,
+  help: 'how long to wait until one of its pods runs',
+})
 
 /** The pod of the words `NAME`, `TYPE/NAME` or `TYPE NAME`; of something that has pods, as soon as one runs. */
 export async function findPod(session: Session, words: readonly string[], waitMs = 0): Promise<Pod> {

@@ -17,7 +17,7 @@ import { defineCommand } from '../../program/command.ts'
 import { lastAppliedKey, noRecord, recordPatch, withRecord } from './last-applied.ts'
 
 const flags = {
-  createAnnotation: toggle('create-annotation', 'also where nothing is recorded yet'),
+  createAnnotation: toggle({ name: 'create-annotation', help: 'also where nothing is recorded yet' }),
   ...fileFlags,
   ...writeFlags,
   ...connectionFlags,

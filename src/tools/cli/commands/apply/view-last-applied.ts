@@ -13,7 +13,14 @@ import { noRecord, recordOf } from './last-applied.ts'
 const { fieldSelector: _, ...chosenBy } = subjectFlags
 
 const flags = {
-  output: flag('o,output', 'FORMAT', 'yaml', oneOf(['yaml', 'json']), 'yaml or json'),
+  output: flag({
+    name: 'output',
+    letter: 'o',
+    value: 'FORMAT',
+    default: 'yaml',
+    read: oneOf(['yaml', 'json']),
+    help: 'yaml or json',
+  }),
   ...chosenBy,
   ...connectionFlags,
 }

@@ -14,11 +14,11 @@ import { ruleHeadings, ruleRows } from '../../printers/rules.ts'
 import { defineCommand, ExitCode } from '../../program/command.ts'
 
 const flags = {
-  allNamespaces: toggle('A,all-namespaces', 'in all namespaces'),
-  subresource: flag('subresource', 'NAME', '', text, 'a part of the object: log, status'),
-  list: toggle('list', 'show all that is allowed in the namespace'),
-  quiet: toggle('q,quiet', 'say nothing: the exit code is the answer'),
-  noHeaders: toggle('no-headers', 'without the line of headings'),
+  allNamespaces: toggle({ name: 'all-namespaces', letter: 'A', help: 'in all namespaces' }),
+  subresource: flag({ name: 'subresource', value: 'NAME', read: text, help: 'a part of the object: log, status' }),
+  list: toggle({ name: 'list', help: 'show all that is allowed in the namespace' }),
+  quiet: toggle({ name: 'quiet', letter: 'q', help: 'say nothing: the exit code is the answer' }),
+  noHeaders: toggle({ name: 'no-headers', help: 'without the line of headings' }),
   ...connectionFlags,
 }
 

@@ -25,8 +25,14 @@ import { defineCommand } from '../../program/command.ts'
 const { fieldManager, ...written } = writeFlags
 const flags = {
   ...fileFlags,
-  removeExtraPermissions: toggle('remove-extra-permissions', 'take rules out of roles that the files do not have'),
-  removeExtraSubjects: toggle('remove-extra-subjects', 'take subjects out of bindings that the files do not have'),
+  removeExtraPermissions: toggle({
+    name: 'remove-extra-permissions',
+    help: 'take rules out of roles that the files do not have',
+  }),
+  removeExtraSubjects: toggle({
+    name: 'remove-extra-subjects',
+    help: 'take subjects out of bindings that the files do not have',
+  }),
   ...written,
   fieldManager,
   ...connectionFlags,

@@ -21,7 +21,10 @@ export const whoCanCommand = defineCommand({
   forms: ['VERB (TYPE[.GROUP][/SUBRESOURCE] [NAME] | /PATH) [flags]'],
   about: 'Shows who may do something, and the role and the binding that allow it.',
   examples: ['orchctl auth who-can delete secrets -n shop', 'orchctl auth who-can get /metrics'],
-  flags: { allNamespaces: toggle('A,all-namespaces', 'at the cluster scope'), ...connectionFlags },
+  flags: {
+    allNamespaces: toggle({ name: 'all-namespaces', letter: 'A', help: 'at the cluster scope' }),
+    ...connectionFlags,
+  },
   run: async (context, { options, words }) => {
     readQuestion(words, '')
     await withTypedSession(context, options, async (session) => {

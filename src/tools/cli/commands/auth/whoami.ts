@@ -12,7 +12,13 @@ import { printDocument } from '../../printers/objects.ts'
 import { defineCommand, refuseWords } from '../../program/command.ts'
 
 const flags = {
-  output: flag('o,output', 'FORMAT', '', oneOf(['', 'json', 'yaml']), 'json or yaml'),
+  output: flag({
+    name: 'output',
+    letter: 'o',
+    value: 'FORMAT',
+    read: oneOf(['', 'json', 'yaml']),
+    help: 'json or yaml',
+  }),
   ...connectionFlags,
 }
 

@@ -20,8 +20,8 @@ import { defineCommand } from '../../program/command.ts'
 import { readQuestion } from './question.ts'
 
 const flags = {
-  allNamespaces: toggle('A,all-namespaces', 'at the cluster scope'),
-  user: flag('user', 'NAME', '', text, 'user to ask about; default: the current user'),
+  allNamespaces: toggle({ name: 'all-namespaces', letter: 'A', help: 'at the cluster scope' }),
+  user: flag({ name: 'user', value: 'NAME', read: text, help: 'user to ask about; default: the current user' }),
   ...connectionFlags,
 }
 

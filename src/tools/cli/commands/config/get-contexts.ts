@@ -7,8 +7,14 @@ import { defineCommand } from '../../program/command.ts'
 import { configFlags, readConfig } from './config-files.ts'
 
 const flags = {
-  output: flag('o,output', 'FORMAT', '', oneOf(['', 'name']), 'name: the names alone'),
-  noHeaders: toggle('no-headers', 'without the line of headings'),
+  output: flag({
+    name: 'output',
+    letter: 'o',
+    value: 'FORMAT',
+    read: oneOf(['', 'name']),
+    help: 'name: the names alone',
+  }),
+  noHeaders: toggle({ name: 'no-headers', help: 'without the line of headings' }),
   ...configFlags,
 }
 

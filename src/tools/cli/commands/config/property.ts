@@ -15,7 +15,7 @@ import { configFlags } from './config-files.ts'
 
 const flags = { kubeconfig: configFlags.kubeconfig }
 const setFlags = {
-  setRawBytes: toggle('set-raw-bytes', 'the value of a field in base64 (...-data) is given as it is'),
+  setRawBytes: toggle({ name: 'set-raw-bytes', help: 'the value of a field in base64 (...-data) is given as it is' }),
   ...flags,
 }
 

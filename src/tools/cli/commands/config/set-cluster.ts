@@ -8,10 +8,14 @@ import { fileField, setConfigEntry } from './set-entry.ts'
 const flags = {
   server: ifGiven(connectionFlags.server),
   certificateAuthority: ifGiven(connectionFlags.certificateAuthority),
-  embedCerts: toggle('embed-certs', 'put the content of the file into the client config'),
-  insecure: ifGiven(toggle('insecure-skip-tls-verify', 'talk to the server whatever its certificate is')),
+  embedCerts: toggle({ name: 'embed-certs', help: 'put the content of the file into the client config' }),
+  insecure: ifGiven(
+    toggle({ name: 'insecure-skip-tls-verify', help: 'talk to the server whatever its certificate is' }),
+  ),
   tlsServerName: ifGiven(connectionFlags.tlsServerName),
-  proxyUrl: ifGiven(flag('proxy-url', 'URL', '', readProxy, 'the HTTP proxy on the way to the server')),
+  proxyUrl: ifGiven(
+    flag({ name: 'proxy-url', value: 'URL', read: readProxy, help: 'the HTTP proxy on the way to the server' }),
+  ),
   kubeconfig: configFlags.kubeconfig,
 }
 

@@ -5,10 +5,12 @@ import { configFlags, readConfig } from './config-files.ts'
 import { setConfigEntry } from './set-entry.ts'
 
 const flags = {
-  current: toggle('current', 'the context in use'),
-  cluster: ifGiven(flag('cluster', 'NAME', '', text, 'the cluster to talk to')),
-  user: ifGiven(flag('user', 'NAME', '', text, 'the user to be')),
-  namespace: ifGiven(flag('n,namespace', 'NAME', '', text, 'the namespace to look in')),
+  current: toggle({ name: 'current', help: 'the context in use' }),
+  cluster: ifGiven(flag({ name: 'cluster', value: 'NAME', read: text, help: 'the cluster to talk to' })),
+  user: ifGiven(flag({ name: 'user', value: 'NAME', read: text, help: 'the user to be' })),
+  namespace: ifGiven(
+    flag({ name: 'namespace', letter: 'n', value: 'NAME', read: text, help: 'the namespace to look in' }),
+  ),
   kubeconfig: configFlags.kubeconfig,
 }
 

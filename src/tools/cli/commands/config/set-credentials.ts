@@ -17,29 +17,42 @@ import { configFlags } from './config-files.ts'
 import { fileField, setConfigEntry } from './set-entry.ts'
 
 const flags = {
-  token: ifGiven(flag('token', 'TOKEN', '', text, 'the bearer token to present')),
-  clientCertificate: ifGiven(flag('client-certificate', 'FILE', '', text, 'the certificate to present')),
-  clientKey: ifGiven(flag('client-key', 'FILE', '', text, 'the key of that certificate')),
-  embedCerts: toggle('embed-certs', 'put the content of these files into the client config'),
-  username: ifGiven(flag('username', 'NAME', '', text, 'the name to present, with a password')),
-  password: ifGiven(flag('password', 'PASSWORD', '', text, 'the password of that name')),
-  execCommand: flag('exec-command', 'PROGRAM', '', text, 'the program that is asked for credentials'),
-  execArg: repeated('exec-arg', 'ARGUMENT', text, 'an argument of that program'),
-  execEnv: repeated('exec-env', 'NAME=VALUE', text, 'a variable of its environment'),
-  execApiVersion: flag('exec-api-version', 'VERSION', '', text, 'the version of the form in which it answers'),
-  authProvider: flag(
-    'auth-provider',
-    'oidc',
-    '',
-    oneOf(['', 'oidc']),
-    'oidc: an OpenID Connect provider issues tokens',
+  token: ifGiven(flag({ name: 'token', value: 'TOKEN', read: text, help: 'the bearer token to present' })),
+  clientCertificate: ifGiven(
+    flag({ name: 'client-certificate', value: 'FILE', read: text, help: 'the certificate to present' }),
   ),
-  authProviderArg: repeated(
-    'auth-provider-arg',
-    'KEY=VALUE',
-    text,
-    'what the provider needs: idp-issuer-url, client-id, client-secret, id-token, refresh-token',
+  clientKey: ifGiven(flag({ name: 'client-key', value: 'FILE', read: text, help: 'the key of that certificate' })),
+  embedCerts: toggle({ name: 'embed-certs', help: 'put the content of these files into the client config' }),
+  username: ifGiven(
+    flag({ name: 'username', value: 'NAME', read: text, help: 'the name to present, with a password' }),
   ),
+  password: ifGiven(flag({ name: 'password', value: 'PASSWORD', read: text, help: 'the password of that name' })),
+  execCommand: flag({
+    name: 'exec-command',
+    value: 'PROGRAM',
+    read: text,
+    help: 'the program that is asked for credentials',
+  }),
+  execArg: repeated({ name: 'exec-arg', value: 'ARGUMENT', read: text, help: 'an argument of that program' }),
+  execEnv: repeated({ name: 'exec-env', value: 'NAME=VALUE', read: text, help: 'a variable of its environment' }),
+  execApiVersion: flag({
+    name: 'exec-api-version',
+    value: 'VERSION',
+    read: text,
+    help: 'the version of the form in which it answers',
+  }),
+  authProvider: flag({
+    name: 'auth-provider',
+    value: 'oidc',
+    read: oneOf(['', 'oidc']),
+    help: 'oidc: an OpenID Connect provider issues tokens',
+  }),
+  authProviderArg: repeated({
+    name: 'auth-provider-arg',
+    value: 'KEY=VALUE',
+    read: text,
+    help: 'what the provider needs: idp-issuer-url, client-id, client-secret, id-token, refresh-token',
+  }),
   kubeconfig: configFlags.kubeconfig,
 }
 

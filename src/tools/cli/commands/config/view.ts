@@ -16,10 +16,18 @@ import { configFlags } from './config-files.ts'
 const flags = {
   output: { ...writeOutputFlag, default: 'yaml' },
   ...templateFlags,
-  raw: toggle('raw', 'with keys, certificates and tokens'),
-  flatten: toggle('flatten', 'whole, with the content of files in place of their names, so that it can be moved'),
-  merge: flag('merge', '', 'true', readBoolean, 'several files as one; false: the first alone'),
-  minify: toggle('minify', 'only what the context in use needs'),
+  raw: toggle({ name: 'raw', help: 'with keys, certificates and tokens' }),
+  flatten: toggle({
+    name: 'flatten',
+    help: 'whole, with the content of files in place of their names, so that it can be moved',
+  }),
+  merge: flag({
+    name: 'merge',
+    default: 'true',
+    read: readBoolean,
+    help: 'several files as one; false: the first alone',
+  }),
+  minify: toggle({ name: 'minify', help: 'only what the context in use needs' }),
   ...configFlags,
 }
 

@@ -6,9 +6,14 @@ import * as kinds from '../../../../client/requests/built-in-kinds.ts'
 import { defineGenerator } from './generator.ts'
 
 const subjectFlags = {
-  user: repeated('user', 'NAME', text, 'this user'),
-  group: repeated('group', 'NAME', text, 'the members of this group'),
-  serviceAccount: repeated('serviceaccount', 'NAMESPACE:NAME', text, 'this service account'),
+  user: repeated({ name: 'user', value: 'NAME', read: text, help: 'this user' }),
+  group: repeated({ name: 'group', value: 'NAME', read: text, help: 'the members of this group' }),
+  serviceAccount: repeated({
+    name: 'serviceaccount',
+    value: 'NAMESPACE:NAME',
+    read: text,
+    help: 'this service account',
+  }),
 }
 
 interface SubjectOptions {
@@ -17,13 +22,17 @@ interface SubjectOptions {
   readonly serviceAccount: readonly string[]
 }
 
-const clusterRole = flag('clusterrole', 'NAME', '', text, 'the cluster role that they get')
+const clusterRole = flag({ name: 'clusterrole', value: 'NAME', read: text, help: 'the cluster role that they get' })
 
 export const createRoleBindingCommand = defineGenerator({
   name: 'rolebinding',
   about: 'Gives a role, or a cluster role, to users, groups and service accounts in one namespace.',
   examples: ['orchctl create rolebinding readers --clusterrole=view --user=alice --group=ops'],
-  flags: { role: flag('role', 'NAME', '', text, 'the role that they get'), clusterRole, ...subjectFlags },
+  flags: {
+    role: flag({ name: 'role', value: 'NAME', read: text, help: 'the role that they get' }),
+    clusterRole,
+    ...subjectFlags,
+  },
   type: kinds.RoleBinding,
   make: async ({ role, clusterRole, ...options }, given) => {
     if ((role === '') === (clusterRole === ''))

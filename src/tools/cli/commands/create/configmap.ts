@@ -12,7 +12,11 @@ export const createConfigMapCommand = defineGenerator({
     'orchctl create configmap greeting --from-literal=hello=world',
     'orchctl create configmap settings --from-file=app.ini --from-file=logo=logo.png',
   ],
-  flags: { ...dataFlags, appendHash: appendHashFlag, immutable: toggle('immutable', 'its data can never be changed') },
+  flags: {
+    ...dataFlags,
+    appendHash: appendHashFlag,
+    immutable: toggle({ name: 'immutable', help: 'its data can never be changed' }),
+  },
   type: kinds.ConfigMap,
   make: (options, { context }) => {
     const all = [...readData(context, options)]

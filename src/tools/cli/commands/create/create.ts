@@ -25,8 +25,14 @@ import { defineCommand } from '../../program/command.ts'
 
 const flags = {
   ...fileFlags,
-  selector: flag('l,selector', 'SELECTOR', '', text, 'only objects of the files with these labels'),
-  edit: toggle('edit', 'open the objects in an editor first'),
+  selector: flag({
+    name: 'selector',
+    letter: 'l',
+    value: 'SELECTOR',
+    read: text,
+    help: 'only objects of the files with these labels',
+  }),
+  edit: toggle({ name: 'edit', help: 'open the objects in an editor first' }),
   windowsLineEndings: windowsLineEndingsFlag,
   raw: rawFlag,
   ...writeFlags,

@@ -10,14 +10,19 @@ import { codeOf } from '../../../../base/text/errors.ts'
 import type { Context } from '../../program/command.ts'
 
 export const dataFlags = {
-  fromLiteral: repeated('from-literal', 'KEY=VALUE', text, 'a key and its value'),
-  fromFile: repeated(
-    'from-file',
-    '[KEY=]FILE',
-    text,
-    'a file, under its own name or under a key; or all files of a directory',
-  ),
-  fromEnvFile: repeated('from-env-file', 'FILE', text, 'a file with a line KEY=VALUE for each key'),
+  fromLiteral: repeated({ name: 'from-literal', value: 'KEY=VALUE', read: text, help: 'a key and its value' }),
+  fromFile: repeated({
+    name: 'from-file',
+    value: '[KEY=]FILE',
+    read: text,
+    help: 'a file, under its own name or under a key; or all files of a directory',
+  }),
+  fromEnvFile: repeated({
+    name: 'from-env-file',
+    value: 'FILE',
+    read: text,
+    help: 'a file with a line KEY=VALUE for each key',
+  }),
 }
 
 export interface DataOptions {

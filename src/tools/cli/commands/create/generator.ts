@@ -88,7 +88,7 @@ export function defineGenerator<F extends Flags>(generator: Generator<F>): Comma
 }
 
 /** Of ConfigMaps and Secrets: names that change with what they hold. */
-export const appendHashFlag = toggle('append-hash', 'the name ends in a hash of what it holds')
+export const appendHashFlag = toggle({ name: 'append-hash', help: 'the name ends in a hash of what it holds' })
 
 async function withHash(
   object: ApiObject,

@@ -13,8 +13,13 @@ export const createQuotaCommand = defineGenerator({
     'orchctl create quota best --hard=pods=5 --scopes=BestEffort',
   ],
   flags: {
-    hard: flag('hard', 'WHAT=AMOUNT,...', '', text, 'how much of what'),
-    scopes: flag('scopes', 'SCOPE,...', '', text, 'for which pods: BestEffort, NotTerminating'),
+    hard: flag({ name: 'hard', value: 'WHAT=AMOUNT,...', read: text, help: 'how much of what' }),
+    scopes: flag({
+      name: 'scopes',
+      value: 'SCOPE,...',
+      read: text,
+      help: 'for which pods: BestEffort, NotTerminating',
+    }),
   },
   type: kinds.ResourceQuota,
   make: ({ hard, scopes }) => ({
@@ -30,16 +35,22 @@ export const createPriorityClassCommand = defineGenerator({
   about: 'Creates a priority class: which pods come first.',
   examples: ['orchctl create priorityclass high --value=1000 --description="comes first"'],
   flags: {
-    value: flag('value', 'NUMBER', '0', readValue, 'the priority: the higher, the sooner'),
-    globalDefault: toggle('global-default', 'for all pods that name no class'),
-    description: flag('description', 'TEXT', '', text, 'when to use it'),
-    preemptionPolicy: flag(
-      'preemption-policy',
-      'POLICY',
-      'PreemptLowerPriority',
-      text,
-      'whether others make room: PreemptLowerPriority, Never',
-    ),
+    value: flag({
+      name: 'value',
+      value: 'NUMBER',
+      default: '0',
+      read: readValue,
+      help: 'the priority: the higher, the sooner',
+    }),
+    globalDefault: toggle({ name: 'global-default', help: 'for all pods that name no class' }),
+    description: flag({ name: 'description', value: 'TEXT', read: text, help: 'when to use it' }),
+    preemptionPolicy: flag({
+      name: 'preemption-policy',
+      value: 'POLICY',
+      default: 'PreemptLowerPriority',
+      read: text,
+      help: 'whether others make room: PreemptLowerPriority, Never',
+    }),
   },
   type: kinds.PriorityClass,
   make: ({ value, globalDefault, description, preemptionPolicy }) => ({
@@ -63,9 +74,14 @@ export const createPodDisruptionBudgetCommand = defineGenerator({
     'orchctl create poddisruptionbudget web --selector=app=web --max-unavailable=50%',
   ],
   flags: {
-    selector: flag('selector', 'SELECTOR', '', text, 'for which pods: app=web'),
-    minAvailable: flag('min-available', 'NUMBER', '', text, 'how many must stay: 2, 50%'),
-    maxUnavailable: flag('max-unavailable', 'NUMBER', '', text, 'how many may be gone: 1, 20%'),
+    selector: flag({ name: 'selector', value: 'SELECTOR', read: text, help: 'for which pods: app=web' }),
+    minAvailable: flag({ name: 'min-available', value: 'NUMBER', read: text, help: 'how many must stay: 2, 50%' }),
+    maxUnavailable: flag({
+      name: 'max-unavailable',
+      value: 'NUMBER',
+      read: text,
+      help: 'how many may be gone: 1, 20%',
+    }),
   },
   type: kinds.PodDisruptionBudget,
   make: ({ selector, minAvailable, maxUnavailable }) => {
@@ -94,10 +110,15 @@ A rule is HOST/PATH=SERVICE:PORT[,tls[=SECRET]]; a path that ends with * stands 
     'orchctl create ingress all --default-backend=web:http --class=public',
   ],
   flags: {
-    rule: repeated('rule', 'RULE', text, 'a rule'),
-    class: flag('class', 'NAME', '', text, 'the class of the ingress'),
-    defaultBackend: flag('default-backend', 'SERVICE:PORT', '', text, 'where requests go that no rule fits'),
-    annotation: repeated('annotation', 'KEY=VALUE', text, 'an annotation'),
+    rule: repeated({ name: 'rule', value: 'RULE', read: text, help: 'a rule' }),
+    class: flag({ name: 'class', value: 'NAME', read: text, help: 'the class of the ingress' }),
+    defaultBackend: flag({
+      name: 'default-backend',
+      value: 'SERVICE:PORT',
+      read: text,
+      help: 'where requests go that no rule fits',
+    }),
+    annotation: repeated({ name: 'annotation', value: 'KEY=VALUE', read: text, help: 'an annotation' }),
   },
   type: kinds.Ingress,
   make: ({ rule, class: className, defaultBackend, annotation }, { name }) => {

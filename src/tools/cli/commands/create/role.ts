@@ -7,9 +7,14 @@ import { defineGenerator } from './generator.ts'
 import { ruleForPaths, rulesForTypes } from './policy-rules.ts'
 
 const ruleFlags = {
-  verb: repeated('verb', 'VERB', text, 'what may be done: get,list,watch'),
-  resource: repeated('resource', 'TYPE', text, 'with what: pods, deployments.apps, pods/log, *.apps'),
-  resourceName: repeated('resource-name', 'NAME', text, 'only with objects of this name'),
+  verb: repeated({ name: 'verb', value: 'VERB', read: text, help: 'what may be done: get,list,watch' }),
+  resource: repeated({
+    name: 'resource',
+    value: 'TYPE',
+    read: text,
+    help: 'with what: pods, deployments.apps, pods/log, *.apps',
+  }),
+  resourceName: repeated({ name: 'resource-name', value: 'NAME', read: text, help: 'only with objects of this name' }),
 }
 
 export const createRoleCommand = defineGenerator({
@@ -31,14 +36,13 @@ export const createClusterRoleCommand = defineGenerator({
   ],
   flags: {
     ...ruleFlags,
-    nonResourceUrl: repeated('non-resource-url', 'PATH', text, 'at which path'),
-    aggregationRule: flag(
-      'aggregation-rule',
-      'LABEL=VALUE,...',
-      '',
-      text,
-      'with the rules of all cluster roles that have these labels, in place of rules of its own',
-    ),
+    nonResourceUrl: repeated({ name: 'non-resource-url', value: 'PATH', read: text, help: 'at which path' }),
+    aggregationRule: flag({
+      name: 'aggregation-rule',
+      value: 'LABEL=VALUE,...',
+      read: text,
+      help: 'with the rules of all cluster roles that have these labels, in place of rules of its own',
+    }),
   },
   type: kinds.ClusterRole,
   make: async (options, given) => {

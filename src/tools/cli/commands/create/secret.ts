@@ -18,7 +18,7 @@ export const createSecretGenericCommand = defineGenerator({
   flags: {
     ...dataFlags,
     appendHash: appendHashFlag,
-    type: flag('type', 'TYPE', '', text, 'the type of the secret; else Opaque'),
+    type: flag({ name: 'type', value: 'TYPE', read: text, help: 'the type of the secret; else Opaque' }),
   },
   type: kinds.Secret,
   make: (options, { context }) => ({
@@ -32,8 +32,8 @@ export const createSecretTlsCommand = defineGenerator({
   about: 'Creates a Secret with a certificate and its key.',
   examples: ['orchctl create secret tls site --cert=site.crt --key=site.key'],
   flags: {
-    cert: flag('cert', 'FILE', '', text, 'the certificate, in PEM'),
-    key: flag('key', 'FILE', '', text, 'its private key, in PEM'),
+    cert: flag({ name: 'cert', value: 'FILE', read: text, help: 'the certificate, in PEM' }),
+    key: flag({ name: 'key', value: 'FILE', read: text, help: 'its private key, in PEM' }),
     appendHash: appendHashFlag,
   },
   type: kinds.Secret,
@@ -74,10 +74,16 @@ export const createSecretDockerRegistryCommand = defineGenerator({
     'orchctl create secret docker-registry images --docker-server=registry.example.com --docker-username=me --docker-password=secret',
   ],
   flags: {
-    registry: flag('docker-server', 'ADDRESS', 'https://index.docker.io/v1/', text, 'where the registry is'),
-    username: flag('docker-username', 'NAME', '', text, 'the user'),
-    password: flag('docker-password', 'PASSWORD', '', text, 'the password'),
-    email: flag('docker-email', 'ADDRESS', '', text, 'the mail address of the user'),
+    registry: flag({
+      name: 'docker-server',
+      value: 'ADDRESS',
+      default: 'https://index.docker.io/v1/',
+      read: text,
+      help: 'where the registry is',
+    }),
+    username: flag({ name: 'docker-username', value: 'NAME', read: text, help: 'the user' }),
+    password: flag({ name: 'docker-password', value: 'PASSWORD', read: text, help: 'the password' }),
+    email: flag({ name: 'docker-email', value: 'ADDRESS', read: text, help: 'the mail address of the user' }),
     fromFile: dataFlags.fromFile,
     appendHash: appendHashFlag,
   },

@@ -5,7 +5,12 @@ import * as kinds from '../../../../client/requests/built-in-kinds.ts'
 import { readCount } from '../../arguments/numbers.ts'
 import { defineGenerator } from './generator.ts'
 
-const tcp = repeated('tcp', 'PORT[:TARGET]', text, 'a port, and the port of the containers where that is another')
+const tcp = repeated({
+  name: 'tcp',
+  value: 'PORT[:TARGET]',
+  read: text,
+  help: 'a port, and the port of the containers where that is another',
+})
 
 export const createClusterIpCommand = defineGenerator({
   name: 'service clusterip',
@@ -14,7 +19,10 @@ export const createClusterIpCommand = defineGenerator({
     'orchctl create service clusterip web --tcp=80:8080',
     'orchctl create service clusterip db --clusterip=None',
   ],
-  flags: { tcp, clusterIp: flag('clusterip', 'IP', '', text, 'its address; None: it has none') },
+  flags: {
+    tcp,
+    clusterIp: flag({ name: 'clusterip', value: 'IP', read: text, help: 'its address; None: it has none' }),
+  },
   type: kinds.Service,
   make: ({ tcp, clusterIp }, { name }) => {
     if (tcp.length === 0 && clusterIp !== 'None')
@@ -27,7 +35,16 @@ export const createNodePortCommand = defineGenerator({
   name: 'service nodeport',
   about: 'Creates a service that also has a port on every node.',
   examples: ['orchctl create service nodeport web --tcp=80:8080'],
-  flags: { tcp, nodePort: flag('node-port', 'PORT', '0', readCount, 'the port on the nodes; 0: the server chooses') },
+  flags: {
+    tcp,
+    nodePort: flag({
+      name: 'node-port',
+      value: 'PORT',
+      default: '0',
+      read: readCount,
+      help: 'the port on the nodes; 0: the server chooses',
+    }),
+  },
   type: kinds.Service,
   make: ({ tcp, nodePort }, { name }) => {
     const ports = requiredPorts(tcp).map((port) => ({ ...port, ...(nodePort > 0 && { nodePort }) }))
@@ -48,7 +65,10 @@ export const createExternalNameCommand = defineGenerator({
   name: 'service externalname',
   about: 'Creates a service that stands for a name outside.',
   examples: ['orchctl create service externalname db --external-name=db.example.com'],
-  flags: { tcp, externalName: flag('external-name', 'NAME', '', text, 'the name that it stands for') },
+  flags: {
+    tcp,
+    externalName: flag({ name: 'external-name', value: 'NAME', read: text, help: 'the name that it stands for' }),
+  },
   type: kinds.Service,
   make: ({ tcp, externalName }, { name }) => {
     if (externalName === '') throw new UsageError('required flag(s) "external-name" not set')

@@ -13,12 +13,29 @@ import { printDocument } from '../../printers/objects.ts'
 import { defineCommand } from '../../program/command.ts'
 
 const flags = {
-  audience: repeated('audience', 'NAME', text, 'whom the token is for'),
-  duration: flag('duration', 'TIME', '0', readTime, 'how long it is valid: 1h; 0: as long as the server says'),
-  boundKind: flag('bound-object-kind', 'KIND', '', text, 'valid only as long as this object is there: Pod, Secret'),
-  boundName: flag('bound-object-name', 'NAME', '', text, 'the name of that object'),
-  boundUid: flag('bound-object-uid', 'UID', '', text, 'the uid of that object'),
-  output: flag('o,output', 'FORMAT', '', oneOf(['', 'json', 'yaml']), 'json or yaml: the whole answer'),
+  audience: repeated({ name: 'audience', value: 'NAME', read: text, help: 'whom the token is for' }),
+  duration: flag({
+    name: 'duration',
+    value: 'TIME',
+    default: '0',
+    read: readTime,
+    help: 'how long it is valid: 1h; 0: as long as the server says',
+  }),
+  boundKind: flag({
+    name: 'bound-object-kind',
+    value: 'KIND',
+    read: text,
+    help: 'valid only as long as this object is there: Pod, Secret',
+  }),
+  boundName: flag({ name: 'bound-object-name', value: 'NAME', read: text, help: 'the name of that object' }),
+  boundUid: flag({ name: 'bound-object-uid', value: 'UID', read: text, help: 'the uid of that object' }),
+  output: flag({
+    name: 'output',
+    letter: 'o',
+    value: 'FORMAT',
+    read: oneOf(['', 'json', 'yaml']),
+    help: 'json or yaml: the whole answer',
+  }),
   ...connectionFlags,
 }
 

@@ -6,7 +6,7 @@ import * as kinds from '../../../../client/requests/built-in-kinds.ts'
 import { readCount } from '../../arguments/numbers.ts'
 import { defineGenerator, type Given } from './generator.ts'
 
-const image = flag('image', 'IMAGE', '', text, 'the image to run')
+const image = flag({ name: 'image', value: 'IMAGE', read: text, help: 'the image to run' })
 
 export const createDeploymentCommand = defineGenerator({
   name: 'deployment',
@@ -17,9 +17,22 @@ export const createDeploymentCommand = defineGenerator({
     'orchctl create deployment idle --image=busybox -- sleep 3600',
   ],
   flags: {
-    image: repeated('image', 'IMAGE', text, 'the image to run'),
-    replicas: flag('r,replicas', 'NUMBER', '1', readCount, 'how many of them'),
-    port: flag('port', 'PORT', '0', readCount, 'the port that it listens on, the first of several; 0: none'),
+    image: repeated({ name: 'image', value: 'IMAGE', read: text, help: 'the image to run' }),
+    replicas: flag({
+      name: 'replicas',
+      letter: 'r',
+      value: 'NUMBER',
+      default: '1',
+      read: readCount,
+      help: 'how many of them',
+    }),
+    port: flag({
+      name: 'port',
+      value: 'PORT',
+      default: '0',
+      read: readCount,
+      help: 'the port that it listens on, the first of several; 0: none',
+    }),
   },
   type: kinds.Deployment,
   make: ({ image, replicas, port }, { name, words }) => {
@@ -50,7 +63,10 @@ export const createJobCommand = defineGenerator({
   form: '(--image=IMAGE | --from=cronjob/NAME) [flags] [-- COMMAND [ARGUMENT...]]',
   about: 'Creates a job: it runs an image to its end, or what a cron job would run.',
   examples: ['orchctl create job backup --image=busybox -- date', 'orchctl create job now --from=cronjob/nightly'],
-  flags: { image, from: flag('from', 'cronjob/NAME', '', text, 'the cron job to run once, now') },
+  flags: {
+    image,
+    from: flag({ name: 'from', value: 'cronjob/NAME', read: text, help: 'the cron job to run once, now' }),
+  },
   type: kinds.Job,
   make: async ({ image, from }, given) => {
     if ((image === '') === (from === '')) throw new UsageError('either --image or --from must be specified')
@@ -93,8 +109,14 @@ export const createCronJobCommand = defineGenerator({
   examples: ["orchctl create cronjob nightly --image=busybox --schedule='0 3 * * *' -- date"],
   flags: {
     image,
-    schedule: flag('schedule', 'SCHEDULE', '', text, "when it runs, as for cron: '0 3 * * *'"),
-    restart: flag('restart', 'Never|OnFailure', 'OnFailure', text, 'what happens when it fails'),
+    schedule: flag({ name: 'schedule', value: 'SCHEDULE', read: text, help: "when it runs, as for cron: '0 3 * * *'" }),
+    restart: flag({
+      name: 'restart',
+      value: 'Never|OnFailure',
+      default: 'OnFailure',
+      read: text,
+      help: 'what happens when it fails',
+    }),
   },
   type: kinds.CronJob,
   make: ({ image, schedule, restart }, given) => {

@@ -24,7 +24,7 @@ import { describeFields } from './fields.ts'
 const { all: _, ...chosenBy } = subjectFlags
 
 const flags = {
-  showEvents: flag('show-events', '', 'true', readBoolean, 'with the events of the object'),
+  showEvents: flag({ name: 'show-events', default: 'true', read: readBoolean, help: 'with the events of the object' }),
   ...chosenBy,
   chunkSize: chunkSizeFlag,
   ...connectionFlags,

@@ -10,8 +10,13 @@ import { documentOf } from './document.ts'
 import { explanation } from './explanation.ts'
 
 const flags = {
-  recursive: toggle('recursive', 'all fields with all that is in them, without what they mean'),
-  apiVersion: flag('api-version', 'VERSION', '', text, 'of this version of the group: apps/v1'),
+  recursive: toggle({ name: 'recursive', help: 'all fields with all that is in them, without what they mean' }),
+  apiVersion: flag({
+    name: 'api-version',
+    value: 'VERSION',
+    read: text,
+    help: 'of this version of the group: apps/v1',
+  }),
   output: refusedFlag('output', 'not built: text is the only form', { value: 'FORMAT', accepted: 'plaintext' }),
   ...connectionFlags,
 }

@@ -24,11 +24,11 @@ import type { Context } from '../../program/command.ts'
 
 export const markFlags = {
   ...subjectFlags,
-  overwrite: toggle('overwrite', 'set keys that have another value already'),
+  overwrite: toggle({ name: 'overwrite', help: 'set keys that have another value already' }),
   local: localFlag,
   resourceVersion: resourceVersionFlag,
   record: recordFlag,
-  list: toggle('list', 'show what there is, and change nothing'),
+  list: toggle({ name: 'list', help: 'show what there is, and change nothing' }),
   ...writeFlags,
   ...connectionFlags,
 }

@@ -10,7 +10,13 @@ import type { Session } from '../../connection/session.ts'
 import { type Command, defineCommand } from '../../program/command.ts'
 
 export const nodeFlags = {
-  selector: flag('l,selector', 'SELECTOR', '', text, 'only nodes with these labels'),
+  selector: flag({
+    name: 'selector',
+    letter: 'l',
+    value: 'SELECTOR',
+    read: text,
+    help: 'only nodes with these labels',
+  }),
   ...writeFlags,
   ...connectionFlags,
 }

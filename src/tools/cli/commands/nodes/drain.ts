@@ -22,22 +22,37 @@ import { nodeFlags, nodeWords, setSchedulable } from './cordon.ts'
 import { choosePods, type DrainedPod } from './drained-pods.ts'
 
 const flags = {
-  force: toggle('force', 'also pods that no controller would make again'),
-  ignoreDaemonSets: toggle('ignore-daemonsets', 'leave the pods of daemon sets where they are'),
-  deleteEmptyDirData: toggle('delete-emptydir-data', 'also pods with data in an emptyDir, which is lost'),
-  deleteLocalData: toggle('delete-local-data', 'the old name of --delete-emptydir-data'),
-  disableEviction: toggle('disable-eviction', 'delete the pods, whatever budgets of disruptions say'),
+  force: toggle({ name: 'force', help: 'also pods that no controller would make again' }),
+  ignoreDaemonSets: toggle({ name: 'ignore-daemonsets', help: 'leave the pods of daemon sets where they are' }),
+  deleteEmptyDirData: toggle({
+    name: 'delete-emptydir-data',
+    help: 'also pods with data in an emptyDir, which is lost',
+  }),
+  deleteLocalData: toggle({ name: 'delete-local-data', help: 'the old name of --delete-emptydir-data' }),
+  disableEviction: toggle({ name: 'disable-eviction', help: 'delete the pods, whatever budgets of disruptions say' }),
   chunkSize: chunkSizeFlag,
-  podSelector: flag('pod-selector', 'SELECTOR', '', text, 'only pods with these labels'),
-  gracePeriod: flag('grace-period', 'SECONDS', '-1', readSeconds, 'the time that pods have to end; -1: what they say'),
-  skipWaitForDeleteTimeout: flag(
-    'skip-wait-for-delete-timeout',
-    'SECONDS',
-    '0',
-    readCount,
-    'leave pods alone that should have been gone longer ago than this; 0: wait for all',
-  ),
-  timeout: flag('timeout', 'TIME', '0', readTime, 'how long to wait for each pod; 0: without end'),
+  podSelector: flag({ name: 'pod-selector', value: 'SELECTOR', read: text, help: 'only pods with these labels' }),
+  gracePeriod: flag({
+    name: 'grace-period',
+    value: 'SECONDS',
+    default: '-1',
+    read: readSeconds,
+    help: 'the time that pods have to end; -1: what they say',
+  }),
+  skipWaitForDeleteTimeout: flag({
+    name: 'skip-wait-for-delete-timeout',
+    value: 'SECONDS',
+    default: '0',
+    read: readCount,
+    help: 'leave pods alone that should have been gone longer ago than this; 0: wait for all',
+  }),
+  timeout: flag({
+    name: 'timeout',
+    value: 'TIME',
+    default: '0',
+    read: readTime,
+    help: 'how long to wait for each pod; 0: without end',
+  }),
   ...nodeFlags,
 }
 

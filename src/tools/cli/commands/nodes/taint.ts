@@ -10,9 +10,15 @@ import { defineCommand } from '../../program/command.ts'
 import { splitWords } from '../set/pod-spec.ts'
 
 const flags = {
-  selector: flag('l,selector', 'SELECTOR', '', text, 'only nodes with these labels'),
-  all: toggle('all', 'all nodes'),
-  overwrite: toggle('overwrite', 'replace taints that have the same key and effect'),
+  selector: flag({
+    name: 'selector',
+    letter: 'l',
+    value: 'SELECTOR',
+    read: text,
+    help: 'only nodes with these labels',
+  }),
+  all: toggle({ name: 'all', help: 'all nodes' }),
+  overwrite: toggle({ name: 'overwrite', help: 'replace taints that have the same key and effect' }),
   validate: refusedFlag('validate', 'taints are always checked', { accepted: 'true' }),
   ...writeFlags,
   ...connectionFlags,

@@ -18,15 +18,21 @@ import { endOfArchive, entryHeader, padding, TarReader } from '../../streaming/t
 import { unpackInto } from '../../streaming/unpack.ts'
 
 const flags = {
-  container: flag('c,container', 'NAME', '', text, 'the container; else the one that the pod names as its default'),
-  retries: flag(
-    'retries',
-    'NUMBER',
-    '0',
-    readWhole,
-    'out of a container: how often to begin again when the connection breaks; -1: always',
-  ),
-  noPreserve: toggle('no-preserve', 'leave owner and permissions to the container'),
+  container: flag({
+    name: 'container',
+    letter: 'c',
+    value: 'NAME',
+    read: text,
+    help: 'the container; else the one that the pod names as its default',
+  }),
+  retries: flag({
+    name: 'retries',
+    value: 'NUMBER',
+    default: '0',
+    read: readWhole,
+    help: 'out of a container: how often to begin again when the connection breaks; -1: always',
+  }),
+  noPreserve: toggle({ name: 'no-preserve', help: 'leave owner and permissions to the container' }),
   ...connectionFlags,
 }
 

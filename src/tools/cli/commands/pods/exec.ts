@@ -14,10 +14,16 @@ import { chooseContainer, findPod, podRunningTimeoutFlag } from '../../streaming
 import { runRemotely } from '../../streaming/remote-command.ts'
 
 export const interactiveFlags = {
-  container: flag('c,container', 'NAME', '', text, 'the container; else the one that the pod names as its default'),
-  stdin: toggle('i,stdin', 'pass the standard input on'),
-  tty: toggle('t,tty', 'give it a terminal'),
-  quiet: toggle('q,quiet', 'only print what the program prints'),
+  container: flag({
+    name: 'container',
+    letter: 'c',
+    value: 'NAME',
+    read: text,
+    help: 'the container; else the one that the pod names as its default',
+  }),
+  stdin: toggle({ name: 'stdin', letter: 'i', help: 'pass the standard input on' }),
+  tty: toggle({ name: 'tty', letter: 't', help: 'give it a terminal' }),
+  quiet: toggle({ name: 'quiet', letter: 'q', help: 'only print what the program prints' }),
   podRunningTimeout: podRunningTimeoutFlag,
 }
 

@@ -15,7 +15,13 @@ import { type Channels, openChannels } from '../../streaming/channels.ts'
 import { findPod, type Pod, podRunningTimeoutFlag } from '../../streaming/pods.ts'
 
 const flags = {
-  address: flag('address', 'ADDRESS,...', 'localhost', (value) => value.split(','), 'the local addresses to listen on'),
+  address: flag({
+    name: 'address',
+    value: 'ADDRESS,...',
+    default: 'localhost',
+    read: (value) => value.split(','),
+    help: 'the local addresses to listen on',
+  }),
   podRunningTimeout: podRunningTimeoutFlag,
   ...connectionFlags,
 }

@@ -20,7 +20,13 @@ import { type Revision, readRevision, revisionsOf } from './revisions.ts'
 import { called, findWorkloads, rolloutKind, type Template, workloadFlags } from './workloads.ts'
 
 const flags = {
-  revision: flag('revision', 'NUMBER', '0', readRevision, 'show this revision as it was; 0: list all'),
+  revision: flag({
+    name: 'revision',
+    value: 'NUMBER',
+    default: '0',
+    read: readRevision,
+    help: 'show this revision as it was; 0: list all',
+  }),
   ...workloadFlags,
   ...shownFlags,
   ...connectionFlags,

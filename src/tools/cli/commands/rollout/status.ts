@@ -12,9 +12,27 @@ import { readRevision, revisionKey, revisionNumber } from './revisions.ts'
 import { findWorkloads, type Workload, workloadFlags } from './workloads.ts'
 
 const flags = {
-  watch: flag('w,watch', '', 'true', readBoolean, 'wait until the rollout is done'),
-  timeout: flag('timeout', 'TIME', '0', readTime, 'how long to wait at most; 0: without end'),
-  revision: flag('revision', 'NUMBER', '0', readRevision, 'fail when another revision is rolled out; 0: any'),
+  watch: flag({
+    name: 'watch',
+    letter: 'w',
+    default: 'true',
+    read: readBoolean,
+    help: 'wait until the rollout is done',
+  }),
+  timeout: flag({
+    name: 'timeout',
+    value: 'TIME',
+    default: '0',
+    read: readTime,
+    help: 'how long to wait at most; 0: without end',
+  }),
+  revision: flag({
+    name: 'revision',
+    value: 'NUMBER',
+    default: '0',
+    read: readRevision,
+    help: 'fail when another revision is rolled out; 0: any',
+  }),
   ...workloadFlags,
   ...connectionFlags,
 }

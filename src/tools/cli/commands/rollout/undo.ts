@@ -18,13 +18,13 @@ import { type Revision, readRevision, revisionKey, revisionsOf, wantedRevision }
 import { called, findWorkloads, rolloutKind, type Template, type Workload, workloadFlags } from './workloads.ts'
 
 const flags = {
-  toRevision: flag(
-    'to-revision',
-    'NUMBER',
-    '0',
-    readRevision,
-    'the revision to go back to; 0: the one before the last',
-  ),
+  toRevision: flag({
+    name: 'to-revision',
+    value: 'NUMBER',
+    default: '0',
+    read: readRevision,
+    help: 'the revision to go back to; 0: the one before the last',
+  }),
   ...workloadFlags,
   ...writeFlags,
   ...connectionFlags,

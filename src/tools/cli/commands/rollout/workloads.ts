@@ -8,7 +8,13 @@ import type { Session } from '../../connection/session.ts'
 
 export const workloadFlags = {
   ...fileFlags,
-  selector: flag('l,selector', 'SELECTOR', '', text, 'only objects with these labels: a=b,c!=d,e in (f,g),h,!i'),
+  selector: flag({
+    name: 'selector',
+    letter: 'l',
+    value: 'SELECTOR',
+    read: text,
+    help: 'only objects with these labels: a=b,c!=d,e in (f,g),h,!i',
+  }),
 }
 
 /** The fields of these kinds that a rollout looks at. */

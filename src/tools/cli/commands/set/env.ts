@@ -14,14 +14,37 @@ import { changeContainers, namesContainer, noSuchContainer, setFlags, setInObjec
 import { variablesFrom } from './variables-from.ts'
 
 export const envFlags = {
-  containers: flag('c,containers', 'NAME', '*', text, 'of which containers; * stands for any letters'),
-  env: repeated('e,env', 'NAME=VALUE', text, 'a variable, as it may also stand after the objects; -: from the input'),
-  from: flag('from', 'TYPE/NAME', '', text, 'one variable for each key of this ConfigMap or Secret'),
-  keys: flag('keys', 'KEY,...', '', text, 'with --from: only these keys'),
-  prefix: flag('prefix', 'TEXT', '', text, 'with --from: begins the names of the variables'),
-  overwrite: flag('overwrite', '', 'true', readBoolean, 'set variables that are there already'),
-  list: toggle('list', 'show what there is, and change nothing'),
-  resolve: toggle('resolve', 'with --list: show the values of what stands elsewhere'),
+  containers: flag({
+    name: 'containers',
+    letter: 'c',
+    value: 'NAME',
+    default: '*',
+    read: text,
+    help: 'of which containers; * stands for any letters',
+  }),
+  env: repeated({
+    name: 'env',
+    letter: 'e',
+    value: 'NAME=VALUE',
+    read: text,
+    help: 'a variable, as it may also stand after the objects; -: from the input',
+  }),
+  from: flag({
+    name: 'from',
+    value: 'TYPE/NAME',
+    read: text,
+    help: 'one variable for each key of this ConfigMap or Secret',
+  }),
+  keys: flag({ name: 'keys', value: 'KEY,...', read: text, help: 'with --from: only these keys' }),
+  prefix: flag({ name: 'prefix', value: 'TEXT', read: text, help: 'with --from: begins the names of the variables' }),
+  overwrite: flag({
+    name: 'overwrite',
+    default: 'true',
+    read: readBoolean,
+    help: 'set variables that are there already',
+  }),
+  list: toggle({ name: 'list', help: 'show what there is, and change nothing' }),
+  resolve: toggle({ name: 'resolve', help: 'with --list: show the values of what stands elsewhere' }),
   ...setFlags,
 }
 

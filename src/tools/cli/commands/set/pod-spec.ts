@@ -18,8 +18,14 @@ import type { Context } from '../../program/command.ts'
 
 export const setFlags = {
   ...fileFlags,
-  selector: flag('l,selector', 'SELECTOR', '', text, 'only objects with these labels: a=b,c!=d,e in (f,g),h,!i'),
-  all: toggle('all', 'all objects of the type'),
+  selector: flag({
+    name: 'selector',
+    letter: 'l',
+    value: 'SELECTOR',
+    read: text,
+    help: 'only objects with these labels: a=b,c!=d,e in (f,g),h,!i',
+  }),
+  all: toggle({ name: 'all', help: 'all objects of the type' }),
   local: localFlag,
   record: recordFlag,
   ...writeFlags,

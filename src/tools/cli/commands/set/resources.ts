@@ -15,9 +15,26 @@ export const setResourcesCommand = defineCommand({
     'orchctl set resources deployment/web -c nginx --limits=memory=1Gi',
   ],
   flags: {
-    containers: flag('c,containers', 'NAME', '*', text, 'of which containers; * stands for any letters'),
-    limits: flag('limits', 'WHAT=AMOUNT,...', '', text, 'how much they may have: cpu=200m,memory=512Mi'),
-    requests: flag('requests', 'WHAT=AMOUNT,...', '', text, 'how much they need: cpu=100m,memory=256Mi'),
+    containers: flag({
+      name: 'containers',
+      letter: 'c',
+      value: 'NAME',
+      default: '*',
+      read: text,
+      help: 'of which containers; * stands for any letters',
+    }),
+    limits: flag({
+      name: 'limits',
+      value: 'WHAT=AMOUNT,...',
+      read: text,
+      help: 'how much they may have: cpu=200m,memory=512Mi',
+    }),
+    requests: flag({
+      name: 'requests',
+      value: 'WHAT=AMOUNT,...',
+      read: text,
+      help: 'how much they need: cpu=100m,memory=256Mi',
+    }),
     ...setFlags,
   },
   run: async (context, { options, words }) => {

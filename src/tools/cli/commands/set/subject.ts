@@ -17,9 +17,14 @@ export const setSubjectCommand = defineCommand({
     'orchctl set subject clusterrolebinding admins --serviceaccount=shop:robot',
   ],
   flags: {
-    user: repeated('user', 'NAME', text, 'a user'),
-    group: repeated('group', 'NAME', text, 'a group'),
-    serviceAccount: repeated('serviceaccount', 'NAMESPACE:NAME', text, 'a service account'),
+    user: repeated({ name: 'user', value: 'NAME', read: text, help: 'a user' }),
+    group: repeated({ name: 'group', value: 'NAME', read: text, help: 'a group' }),
+    serviceAccount: repeated({
+      name: 'serviceaccount',
+      value: 'NAMESPACE:NAME',
+      read: text,
+      help: 'a service account',
+    }),
     ...setFlags,
   },
   run: async (context, { options, words }) => {

@@ -14,9 +14,20 @@ import { escapeLine } from '../../printers/escape.ts'
 import { type Command, defineCommand } from '../../program/command.ts'
 
 const common = {
-  selector: flag('l,selector', 'SELECTOR', '', text, 'only objects with these labels: a=b,c!=d,e in (f,g),h,!i'),
-  sortBy: flag('sort-by', 'cpu|memory', '', oneOf(['', 'cpu', 'memory']), 'those that use most of it first'),
-  noHeaders: toggle('no-headers', 'without the line of headings'),
+  selector: flag({
+    name: 'selector',
+    letter: 'l',
+    value: 'SELECTOR',
+    read: text,
+    help: 'only objects with these labels: a=b,c!=d,e in (f,g),h,!i',
+  }),
+  sortBy: flag({
+    name: 'sort-by',
+    value: 'cpu|memory',
+    read: oneOf(['', 'cpu', 'memory']),
+    help: 'those that use most of it first',
+  }),
+  noHeaders: toggle({ name: 'no-headers', help: 'without the line of headings' }),
   useProtocolBuffers: refusedFlag('use-protocol-buffers', 'orchctl reads metrics as JSON', { accepted: 'false' }),
   ...connectionFlags,
 }
@@ -41,15 +52,23 @@ interface Used {
 }
 
 const podFlags = {
-  allNamespaces: toggle('A,all-namespaces', 'in all namespaces'),
-  containers: toggle('containers', 'of each container'),
-  fieldSelector: flag('field-selector', 'SELECTOR', '', text, 'only pods with these fields: spec.nodeName=n1'),
-  sum: toggle('sum', 'with a line for all of them together'),
+  allNamespaces: toggle({ name: 'all-namespaces', letter: 'A', help: 'in all namespaces' }),
+  containers: toggle({ name: 'containers', help: 'of each container' }),
+  fieldSelector: flag({
+    name: 'field-selector',
+    value: 'SELECTOR',
+    read: text,
+    help: 'only pods with these fields: spec.nodeName=n1',
+  }),
+  sum: toggle({ name: 'sum', help: 'with a line for all of them together' }),
   ...common,
 }
 
 const nodeFlags = {
-  showCapacity: toggle('show-capacity', 'shares of all that a node has, and not of what it has for pods'),
+  showCapacity: toggle({
+    name: 'show-capacity',
+    help: 'shares of all that a node has, and not of what it has for pods',
+  }),
   ...common,
 }
 

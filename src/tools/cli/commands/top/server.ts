@@ -16,7 +16,13 @@ export const topServerCommand = defineCommand({
 objects of which types it stores, and what its process uses.`,
   examples: ['orchctl top server', 'orchctl top server --interval=10s'],
   flags: {
-    interval: flag('interval', 'TIME', '1s', readTime, 'over how long rates are measured'),
+    interval: flag({
+      name: 'interval',
+      value: 'TIME',
+      default: '1s',
+      read: readTime,
+      help: 'over how long rates are measured',
+    }),
     ...connectionFlags,
   },
   run: async (context, { options, words }) => {
