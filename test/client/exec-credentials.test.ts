@@ -3,12 +3,13 @@ import assert from 'node:assert/strict'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import { parseConfigYaml } from '../../src/client/node/config-yaml.ts'
 import { ExecCredentials } from '../../src/client/node/exec-credentials.ts'
 import { HttpTransport } from '../../src/client/node/http-transport.ts'
 import { readClientConfig } from '../../src/client/node/kubeconfig.ts'
 import { Client } from '../../src/client/requests/client.ts'
+import { endOfFile } from '../support/end-of-file.ts'
 import { makeIdentity } from '../support/identities.ts'
 import { serve } from '../support/in-process.ts'
 import { orchctl } from '../support/orchctl.ts'
@@ -17,15 +18,12 @@ import type { Served } from '../support/server.ts'
 
 const apiVersion = 'client.authentication.orch.io/v1'
 const directory = mkdtempSync(join(tmpdir(), 'orch-exec-'))
-const ending: (() => Promise<void>)[] = []
-after(async () => {
-  for (const end of ending) await end()
-  rmSync(directory, { recursive: true, force: true })
-})
+const owner = endOfFile()
+owner.after(() => rmSync(directory, { recursive: true, force: true }))
 
 let server: Served
 before(async () => {
-  server = await serve({ after: (end) => ending.push(end) })
+  server = await serve(owner)
 })
 
 let files = 0

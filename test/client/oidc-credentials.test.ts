@@ -3,28 +3,25 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import { parseConfigYaml } from '../../src/client/node/config-yaml.ts'
+import { endOfFile } from '../support/end-of-file.ts'
 import { serve } from '../support/in-process.ts'
 import { clientId, clientSecret, OpenidProvider } from '../support/openid-provider.ts'
 import { orchctl } from '../support/orchctl.ts'
 import type { Served } from '../support/server.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'orch-oidc-'))
-const ending: (() => Promise<void>)[] = []
-after(async () => {
-  for (const end of ending.reverse()) await end()
-  rmSync(directory, { recursive: true, force: true })
-})
+const owner = endOfFile()
+owner.after(() => rmSync(directory, { recursive: true, force: true }))
 
 let provider: OpenidProvider
 let server: Served
 before(async () => {
-  const t = { after: (end: () => Promise<void>) => void ending.push(end) }
-  provider = await OpenidProvider.start(t)
+  provider = await OpenidProvider.start(owner)
   const authority = join(directory, 'ca.crt')
   writeFileSync(authority, provider.authority.certificate)
-  server = await serve(t, [
+  server = await serve(owner, [
     `--oidc-issuer-url=${provider.issuer}`,
     `--oidc-client-id=${clientId}`,
     `--oidc-ca-file=${authority}`,

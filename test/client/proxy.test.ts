@@ -6,6 +6,7 @@ import { before, test } from 'node:test'
 import { HttpTransport } from '../../src/client/node/http-transport.ts'
 import { Client } from '../../src/client/requests/client.ts'
 import { TransportError } from '../../src/client/requests/transport.ts'
+import { endOfFile } from '../support/end-of-file.ts'
 import { serve } from '../support/in-process.ts'
 import { configMaps } from '../support/resource-types.ts'
 import type { Ending, Served } from '../support/server.ts'
@@ -14,11 +15,7 @@ let server: Served
 before(async () => {
   server = await serve(ending)
 })
-const ends: (() => Promise<void>)[] = []
-const ending: Ending = { after: (end) => void ends.push(end) }
-test.after(async () => {
-  for (const end of ends.reverse()) await end()
-})
+const ending = endOfFile()
 
 interface Asked {
   readonly target: string

@@ -3,9 +3,10 @@
  * the servers of a store that live, and both come back when they are deleted.
  */
 import assert from 'node:assert/strict'
-import { after, before, describe, it, test } from 'node:test'
+import { before, describe, it, test } from 'node:test'
 import { connect, type PeerCertificate, type TLSSocket } from 'node:tls'
 import type { ApiObject } from '../../src/api/model/object.ts'
+import { endOfFile } from '../support/end-of-file.ts'
 import { type Cluster, startEtcd } from '../support/etcd.ts'
 import type { HttpClient } from '../support/http-client.ts'
 import { serve } from '../support/in-process.ts'
@@ -104,8 +105,7 @@ test('one that only this host can reach is not listed; the certificate is good f
 })
 
 describe('several servers on one etcd', () => {
-  const ending: (() => Promise<void>)[] = []
-  const owner = { after: (run: () => Promise<void>) => void ending.unshift(run) }
+  const owner = endOfFile()
   let cluster: Cluster
   let servers: ServerHandle[]
   let places: string[]
@@ -117,10 +117,6 @@ describe('several servers on one etcd', () => {
       startServer(owner, [`--etcd-servers=${cluster.endpoints}`, `--advertise-address=192.0.2.${i}`])
     servers = await Promise.all([start(1), start(2), start(3)])
     places = servers.map(({ port }, i) => `192.0.2.${i + 1}:${port}`)
-  })
-
-  after(async () => {
-    for (const end of ending) await end()
   })
 
   it('all are listed; one that stops goes at once, one that is killed within seconds', async () => {

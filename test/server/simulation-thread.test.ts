@@ -3,11 +3,12 @@ import assert from 'node:assert/strict'
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import type { Worker } from 'node:worker_threads'
 import type { ConfigMap } from '../../src/api/kinds/core/config-map.ts'
 import { Client } from '../../src/client/requests/client.ts'
+import { endOfFile } from '../support/end-of-file.ts'
 import type { HttpClient } from '../support/http-client.ts'
 import { serveUp } from '../support/in-process.ts'
 import { root, type ServerHandle, startUp } from '../support/server.ts'
@@ -17,20 +18,16 @@ const pods = '/api/v1/namespaces/default/pods'
 const configMaps = { group: '', version: 'v1', plural: 'configmaps', namespaced: true }
 const directory = mkdtempSync(join(tmpdir(), 'orch-simulation-'))
 const control = join(directory, 'end')
-const endings: (() => Promise<void>)[] = []
-const t = { after: (run: () => Promise<void>) => void endings.push(run) }
+const owner = endOfFile()
+owner.after(() => rmSync(directory, { recursive: true, force: true }))
 
 let server: ServerHandle
 let client: HttpClient
 
 before(async () => {
   const hook = pathToFileURL(join(root, 'test/support/end-worker.mjs')).href
-  server = await startUp(t, ['--nodes=1'], { NODE_OPTIONS: `--import=${hook}`, ORCH_END_WORKER: control })
+  server = await startUp(owner, ['--nodes=1'], { NODE_OPTIONS: `--import=${hook}`, ORCH_END_WORKER: control })
   client = server.client()
-})
-after(async () => {
-  for (const end of endings.reverse()) await end()
-  rmSync(directory, { recursive: true, force: true })
 })
 
 async function runPod(name: string): Promise<void> {

@@ -8,8 +8,9 @@ import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { admissionFile } from '../support/admission-file.ts'
+import { endOfFile } from '../support/end-of-file.ts'
 import type { HttpClient } from '../support/http-client.ts'
 import { configMaps } from '../support/paths.ts'
 import { type Ending, root, type ServerHandle, startServer } from '../support/server.ts'
@@ -32,8 +33,7 @@ interface Setting {
 
 export function describeAsOne(name: string, { flags, keepsHistory }: Setting): void {
   describe(name, { timeout: 180_000 }, () => {
-    const ending: (() => Promise<void>)[] = []
-    const owner = { after: (run: () => Promise<void>) => void ending.unshift(run) }
+    const owner = endOfFile()
     let server: ServerHandle
     let clients: HttpClient[]
 
@@ -44,10 +44,6 @@ export function describeAsOne(name: string, { flags, keepsHistory }: Setting): v
       const admission = ['--enable-admission-plugins=EventRateLimit', limited]
       server = await startServer(owner, [`--workers=${workers}`, ...admission, ...(await flags(owner))])
       clients = Array.from({ length: connections }, () => server.client())
-    })
-
-    after(async () => {
-      for (const end of ending) await end()
     })
 
     it('what one acknowledged every other reads at once, by name and in lists', async () => {

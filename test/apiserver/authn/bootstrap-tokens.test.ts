@@ -1,13 +1,13 @@
 /** Bootstrap tokens on a real server: whom each lets in, what makes one void, and that nothing tells why it is. */
 import assert from 'node:assert/strict'
-import { after, before, it } from 'node:test'
+import { before, it } from 'node:test'
+import { endOfFile } from '../../support/end-of-file.ts'
 import type { HttpClient } from '../../support/http-client.ts'
 import { serve } from '../../support/in-process.ts'
 import type { Served } from '../../support/server.ts'
 import { untilTrue } from '../../support/until.ts'
 
-const ending: (() => Promise<void>)[] = []
-const owner = { after: (run: () => Promise<void>) => void ending.unshift(run) }
+const owner = endOfFile()
 const secrets = '/api/v1/namespaces/kube-system/secrets'
 const reviews = '/apis/authentication.orch.io/v1/tokenreviews'
 const secret = 'canary0123456789'
@@ -18,10 +18,6 @@ let admin: HttpClient
 before(async () => {
   server = await serve(owner, ['--enable-bootstrap-token-auth', '-v=9'])
   admin = server.client()
-})
-
-after(async () => {
-  for (const end of ending) await end()
 })
 
 interface Made {

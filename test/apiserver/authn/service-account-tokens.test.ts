@@ -7,15 +7,15 @@ import { createHmac, generateKeyPairSync, type KeyObject, sign as signBytes } fr
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { type CompactJWSHeaderParameters, CompactSign, createLocalJWKSet, decodeJwt, jwtVerify } from 'jose'
+import { endOfFile } from '../../support/end-of-file.ts'
 import type { HttpClient } from '../../support/http-client.ts'
 import { serve } from '../../support/in-process.ts'
 import type { Served } from '../../support/server.ts'
 import { until } from '../../support/until.ts'
 
-const ending: (() => Promise<void>)[] = []
-const owner = { after: (run: () => Promise<void>) => void ending.unshift(run) }
+const owner = endOfFile()
 const directory = mkdtempSync(join(tmpdir(), 'orch-tokens-'))
 owner.after(async () => rmSync(directory, { recursive: true, force: true }))
 
@@ -49,10 +49,6 @@ before(async () => {
     '-v=9',
   ])
   admin = server.client()
-})
-
-after(async () => {
-  for (const end of ending) await end()
 })
 
 async function make(path: string, object: object): Promise<{ uid: string; resourceVersion: string }> {

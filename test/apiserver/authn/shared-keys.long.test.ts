@@ -5,9 +5,10 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { LmdbStore } from '../../../src/storage/store/lmdb/store.ts'
 import { assertBelow } from '../../support/effort.ts'
+import { endOfFile } from '../../support/end-of-file.ts'
 import { type Cluster, startEtcd } from '../../support/etcd.ts'
 import { HttpClient } from '../../support/http-client.ts'
 import { pairOf } from '../../support/identities.ts'
@@ -17,8 +18,7 @@ import { startServer } from '../../support/server.ts'
 import { startProxy } from '../../support/tcp-proxy.ts'
 import { until } from '../../support/until.ts'
 
-const ending: (() => Promise<void>)[] = []
-const owner = { after: (run: () => Promise<void>) => void ending.unshift(run) }
+const owner = endOfFile()
 const accounts = '/api/v1/namespaces/default/serviceaccounts'
 
 let cluster: Cluster
@@ -30,10 +30,6 @@ before(async () => {
   const start = () => serveUp(owner, [`--etcd-servers=${cluster.endpoints}`])
   // At once: each would make keys of its own.
   servers = await Promise.all([start(), start(), start()])
-})
-
-after(async () => {
-  for (const end of ending) await end()
 })
 
 const caOf = (server: Restartable) => readFileSync(join(server.directory, 'data/pki/ca.crt'), 'utf8')

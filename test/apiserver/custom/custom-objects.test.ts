@@ -3,16 +3,14 @@
  * and warnings; each as kube-apiserver 1.23 has it.
  */
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'
+import { endOfFile } from '../../support/end-of-file.ts'
 import type { HttpClient } from '../../support/http-client.ts'
 import { serveUp } from '../../support/in-process.ts'
 import { conditionOf, define, definitionOf, definitions, isEstablished, typeOf } from './definitions.ts'
 
-const ending: (() => Promise<void>)[] = []
-after(async () => {
-  for (const end of ending) await end()
-})
+const owner = endOfFile()
 
 const spec = (properties: JsonObject) => ({ type: 'object', properties: { spec: { type: 'object', properties } } })
 const versionOf = (name: string, schema: JsonObject, fields: JsonObject = {}) => ({
@@ -26,7 +24,7 @@ const versionOf = (name: string, schema: JsonObject, fields: JsonObject = {}) =>
 describe('objects', () => {
   let client: HttpClient
   before(async () => {
-    client = (await serveUp({ after: (run) => void ending.unshift(run) })).client()
+    client = (await serveUp(owner)).client()
   })
   const at = (plural: string, version = 'v1') => `/apis/stable.example.com/${version}/namespaces/default/${plural}`
   const apply = (path: string, body: JsonObject) =>

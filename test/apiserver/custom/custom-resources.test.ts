@@ -3,7 +3,8 @@
  * server on one store; across restarts and kills.
  */
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
+import { endOfFile } from '../../support/end-of-file.ts'
 import { startEtcd } from '../../support/etcd.ts'
 import type { HttpClient, WatchEvent } from '../../support/http-client.ts'
 import { type Restartable, serve, serveUp } from '../../support/in-process.ts'
@@ -23,11 +24,7 @@ import {
   type Wanted,
 } from './definitions.ts'
 
-const ending: (() => Promise<void>)[] = []
-const owner = { after: (run: () => Promise<void>) => void ending.unshift(run) }
-after(async () => {
-  for (const end of ending) await end()
-})
+const owner = endOfFile()
 
 const widget = (name: string, size = 1, wanted: Wanted = {}) => ({
   ...typeOf(wanted),

@@ -6,6 +6,7 @@ import { request } from 'node:https'
 import { before, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
+import { endOfFile } from '../../support/end-of-file.ts'
 import { type Restartable, serve } from '../../support/in-process.ts'
 import { configMaps } from '../../support/paths.ts'
 import { caOf, openSocket } from '../../support/raw-http.ts'
@@ -18,16 +19,13 @@ const sizes = [
   ...Array.from({ length: 400 }, (_, i) => 1000 + i * 20),
 ]
 
-const ending: (() => Promise<void>)[] = []
-test.after(async () => {
-  for (const end of ending) await end()
-})
+const owner = endOfFile()
 
 let server: Restartable
 let objects: { readonly [field: string]: unknown }[]
 
 before(async () => {
-  server = await serve({ after: (run) => ending.push(run) })
+  server = await serve(owner)
   const client = server.client()
   const created = await Promise.all(
     sizes.map((size, i) => {

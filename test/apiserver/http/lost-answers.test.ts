@@ -4,9 +4,10 @@
  * one. Each test has a server of its own, with a wire to etcd that loses answers.
  */
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { MessagePort } from 'node:worker_threads'
 import { allKinds } from '../../../src/api/kinds/all.ts'
+import { endOfFile } from '../../support/end-of-file.ts'
 import { type Cluster, startEtcd } from '../../support/etcd.ts'
 import type { Answer, HttpClient, WatchEvent } from '../../support/http-client.ts'
 import { embedded, serve, startInProcess } from '../../support/in-process.ts'
@@ -15,7 +16,7 @@ import { longTest } from '../../support/long.ts'
 import { type Ending, type ServerHandle, startServer } from '../../support/server.ts'
 import { startProxy, type Proxy as Wire } from '../../support/tcp-proxy.ts'
 
-const ending: (() => Promise<void>)[] = []
+const owner = endOfFile()
 const path = '/api/v1/namespaces/default/configmaps'
 
 let cluster: Cluster
@@ -24,13 +25,8 @@ let witness: HttpClient
 
 before(async () => {
   cluster = await startEtcd()
-  ending.unshift(() => cluster.stop())
-  const owner = { after: (run: () => Promise<void>) => void ending.unshift(run) }
+  owner.after(() => cluster.stop())
   witness = (await serve(owner, [`--etcd-servers=${cluster.endpoints}`])).client()
-})
-
-after(async () => {
-  for (const end of ending) await end()
 })
 
 interface Wired {

@@ -8,9 +8,10 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { allKinds } from '../../../src/api/kinds/all.ts'
+import { endOfFile } from '../../support/end-of-file.ts'
 import { type Cluster, freePorts, makeStrangerTls, startEtcd } from '../../support/etcd.ts'
 import type { HttpClient, WatchEvent } from '../../support/http-client.ts'
 import { embedded, serve, startInProcess } from '../../support/in-process.ts'
@@ -21,8 +22,7 @@ const deadlineMs = 10_000
 /** What a process on a busy machine may need beyond the deadline of the store. */
 const slackMs = 60_000
 
-const ending: (() => Promise<void>)[] = []
-const owner = { after: (run: () => Promise<void>) => void ending.unshift(run) }
+const owner = endOfFile()
 
 let cluster: Cluster
 let servers: ServerHandle[]
@@ -48,10 +48,6 @@ before(async () => {
   one = servers[0]!.client()
   two = servers[1]!.client()
   wired = behindWire!.client()
-})
-
-after(async () => {
-  for (const end of ending) await end()
 })
 
 /** The third server, its wire whole again. */

@@ -3,17 +3,17 @@
  * whichever of them dies, and is free again as soon as that one lets go. What is held is looked up in the store itself.
  */
 import assert from 'node:assert/strict'
-import { after, before, describe, it, test } from 'node:test'
+import { before, describe, it, test } from 'node:test'
 import { EtcdStore } from '../../../src/storage/store/etcd/store.ts'
 import type { Store } from '../../../src/storage/store/store.ts'
+import { endOfFile } from '../../support/end-of-file.ts'
 import { type Cluster, startEtcd } from '../../support/etcd.ts'
 import type { Answer, HttpClient } from '../../support/http-client.ts'
 import { serve, serveUp } from '../../support/in-process.ts'
 import { long } from '../../support/long.ts'
 import { type ServerHandle, startServer } from '../../support/server.ts'
 
-const ending: (() => Promise<void>)[] = []
-const owner = { after: (run: () => Promise<void>) => void ending.unshift(run) }
+const owner = endOfFile()
 
 let cluster: Cluster
 let store: Store
@@ -34,10 +34,6 @@ before(async () => {
   servers = await Promise.all([start(), start()])
   one = servers[0]!.client()
   two = servers[1]!.client()
-})
-
-after(async () => {
-  for (const end of ending) await end()
 })
 
 const path = '/api/v1/namespaces/default/services'

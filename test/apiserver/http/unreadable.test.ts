@@ -10,6 +10,7 @@ import { crc32 } from 'node:zlib'
 import { EtcdStore } from '../../../src/storage/store/etcd/store.ts'
 import { LmdbStore } from '../../../src/storage/store/lmdb/store.ts'
 import type { Store } from '../../../src/storage/store/store.ts'
+import { type End, runEndings } from '../../support/end-of-file.ts'
 import { startEtcd } from '../../support/etcd.ts'
 import type { HttpClient } from '../../support/http-client.ts'
 import { type Restartable, serve } from '../../support/in-process.ts'
@@ -199,14 +200,12 @@ test('what a damaged object stood for: quotas still limit, addresses and objects
 
 async function withEtcd(t: TestContext): Promise<{ servers: Restartable[]; store: EtcdStore }> {
   const cluster = await startEtcd()
-  const ends: (() => Promise<void>)[] = [() => cluster.stop()]
-  t.after(async () => {
-    for (const end of ends) await end()
-  })
-  const start = () => serve({ after: (run) => void ends.unshift(run) }, [`--etcd-servers=${cluster.endpoints}`])
+  const endings: End[] = [() => cluster.stop()]
+  t.after(() => runEndings(endings))
+  const start = () => serve({ after: (run) => void endings.push(run) }, [`--etcd-servers=${cluster.endpoints}`])
   const servers = await Promise.all([start(), start()])
   const store = await EtcdStore.open({ endpoints: [...cluster.endpoints], prefix: '/orch/', historyMs: 300_000 })
-  ends.unshift(() => store.close())
+  endings.push(() => store.close())
   return { servers, store }
 }
 

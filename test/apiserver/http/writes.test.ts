@@ -7,27 +7,24 @@ import crypto from 'node:crypto'
 import { type ClientHttp2Session, connect } from 'node:http2'
 import { syncBuiltinESMExports } from 'node:module'
 import { text } from 'node:stream/consumers'
-import { after, before, describe, type TestContext, test } from 'node:test'
+import { before, describe, type TestContext, test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'
 import { superusers } from '../../../src/api/model/user.ts'
 import { Client } from '../../../src/client/requests/client.ts'
 import { giveAccount } from '../../support/accounts.ts'
+import { endOfFile } from '../../support/end-of-file.ts'
 import type { Answer, HttpClient } from '../../support/http-client.ts'
 import { type Restartable, serve, startInProcess } from '../../support/in-process.ts'
 import { configMap, configMaps } from '../../support/resource-types.ts'
 
-const ending: (() => Promise<void>)[] = []
+const owner = endOfFile()
 let server: Restartable
 let client: HttpClient
 
 before(async () => {
-  server = await serve({ after: (run) => void ending.push(run) })
+  server = await serve(owner)
   client = server.client()
   await giveAccount(client)
-})
-
-after(async () => {
-  for (const end of ending) await end()
 })
 
 const maps = '/api/v1/namespaces/default/configmaps'

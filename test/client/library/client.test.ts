@@ -25,22 +25,19 @@ import {
   TransportError,
   type WatchEvent,
 } from '../../../src/client/library/client.ts'
+import { endOfFile } from '../../support/end-of-file.ts'
 import { forgotten } from '../../support/forgotten.ts'
 import type { HttpClient } from '../../support/http-client.ts'
 import { type Restartable, serve } from '../../support/in-process.ts'
 import type { Ending } from '../../support/server.ts'
 import { startProxy } from '../../support/tcp-proxy.ts'
 
-const ends: (() => Promise<void>)[] = []
-const ending: Ending = { after: (end) => void ends.push(end) }
+const ending = endOfFile()
 let server: Restartable
 let client: Client
 before(async () => {
   server = await serve(ending)
   client = await connectTo(ending)
-})
-test.after(async () => {
-  for (const end of ends.reverse()) await end()
 })
 
 const inDefault = (name: string) => ({ namespace: 'default', name })

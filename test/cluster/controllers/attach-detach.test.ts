@@ -2,11 +2,12 @@
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { after, afterEach, before, test } from 'node:test'
+import { afterEach, before, test } from 'node:test'
 import { vendorOf } from '../../../src/api/model/vendor.ts'
 import { systemClock } from '../../../src/base/time/clock.ts'
 import * as kinds from '../../../src/client/requests/built-in-kinds.ts'
 import { inDomainOf } from '../../../src/client/requests/resource-type.ts'
+import { endOfFile } from '../../support/end-of-file.ts'
 import { type LoopServer, loopServer } from '../../support/loop-manager.ts'
 import { until } from '../../support/until.ts'
 
@@ -15,16 +16,13 @@ const attachments = inDomainOf(vendor, kinds.VolumeAttachment)
 const namespace = 'default'
 const driver = 'disk.example.com'
 const loops = ['attachdetach', 'persistentvolume-binder']
-const endings: (() => Promise<void>)[] = []
+const owner = endOfFile()
 let server: LoopServer
 
 before(async () => {
-  server = await loopServer({ after: (run) => endings.push(run) }, ['--disable-admission-plugins=ServiceAccount'])
+  server = await loopServer(owner, ['--disable-admission-plugins=ServiceAccount'])
   for (const name of ['node-1', 'node-2'])
     await server.client.create(kinds.Node, { apiVersion: 'v1', kind: 'Node', metadata: { name } })
-})
-after(async () => {
-  for (const end of endings) await end()
 })
 afterEach(async () => {
   await server.end()

@@ -1,7 +1,7 @@
 /** Autoscalers: what they ask for by the metrics of an aggregated server, and what they say without one. */
 
 import assert from 'node:assert/strict'
-import { after, afterEach, before, test } from 'node:test'
+import { afterEach, before, test } from 'node:test'
 import type { HorizontalPodAutoscaler } from '../../../src/api/kinds/autoscaling/horizontal-pod-autoscaler.ts'
 import type { Pod } from '../../../src/api/kinds/core/pod.ts'
 import { timestamp } from '../../../src/api/model/object.ts'
@@ -10,18 +10,16 @@ import * as kinds from '../../../src/client/requests/built-in-kinds.ts'
 import type { Transport } from '../../../src/client/requests/transport.ts'
 import { replicasFor, usageOf } from '../../../src/cluster/controllers/autoscaling/resource-usage.ts'
 import { limitReplicas } from '../../../src/cluster/controllers/autoscaling/scaling-limits.ts'
+import { endOfFile } from '../../support/end-of-file.ts'
 import { type LoopServer, loopServer } from '../../support/loop-manager.ts'
 import { until } from '../../support/until.ts'
 
 const namespace = 'default'
-const endings: (() => Promise<void>)[] = []
+const owner = endOfFile()
 let server: LoopServer
 
 before(async () => {
-  server = await loopServer({ after: (end) => endings.push(end) }, ['--disable-admission-plugins=ServiceAccount'])
-})
-after(async () => {
-  for (const end of endings) await end()
+  server = await loopServer(owner, ['--disable-admission-plugins=ServiceAccount'])
 })
 afterEach(async () => {
   await server.end()

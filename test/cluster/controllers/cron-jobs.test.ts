@@ -1,19 +1,20 @@
 /** CronJobs by a clock of the test's own: what is due, late, forbidden, replaced, suspended, and what is kept. */
 
 import assert from 'node:assert/strict'
-import { after, afterEach, before, test } from 'node:test'
+import { afterEach, before, test } from 'node:test'
 import type { CronJob } from '../../../src/api/kinds/batch/cron-job.ts'
 import type { Job } from '../../../src/api/kinds/batch/job.ts'
 import { timestamp } from '../../../src/api/model/object.ts'
 import { systemClock } from '../../../src/base/time/clock.ts'
 import * as kinds from '../../../src/client/requests/built-in-kinds.ts'
+import { endOfFile } from '../../support/end-of-file.ts'
 import { long } from '../../support/long.ts'
 import { deaths, type LoopServer, loopServer } from '../../support/loop-manager.ts'
 import { until } from '../../support/until.ts'
 
 const namespace = 'default'
 const minute = 60_000
-const endings: (() => Promise<void>)[] = []
+const owner = endOfFile()
 let server: LoopServer
 /** A whole minute, a while after the objects are made. */
 let now = Math.ceil(systemClock.now() / minute) * minute + 60 * minute
@@ -21,10 +22,7 @@ const clock = { now: () => now, monotonic: systemClock.monotonic }
 const run = (options = {}) => server.run(['cronjob'], { clock, ...options })
 
 before(async () => {
-  server = await loopServer({ after: (end) => endings.push(end) })
-})
-after(async () => {
-  for (const end of endings) await end()
+  server = await loopServer(owner)
 })
 afterEach(async () => {
   await server.end()

@@ -1,10 +1,11 @@
 /** DaemonSets: a pod on every node that fits, updates within their limits, revisions, failed pods. */
 
 import assert from 'node:assert/strict'
-import { after, afterEach, before, test } from 'node:test'
+import { afterEach, before, test } from 'node:test'
 import type { DaemonSet } from '../../../src/api/kinds/apps/daemon-set.ts'
 import type { Pod } from '../../../src/api/kinds/core/pod.ts'
 import * as kinds from '../../../src/client/requests/built-in-kinds.ts'
+import { endOfFile } from '../../support/end-of-file.ts'
 import { long } from '../../support/long.ts'
 import { deaths, type LoopServer, loopServer, type Manager } from '../../support/loop-manager.ts'
 import { until, untilTrue } from '../../support/until.ts'
@@ -21,16 +22,13 @@ import {
 } from '../../support/workloads.ts'
 
 const loops = ['daemonset']
-const endings: (() => Promise<void>)[] = []
+const owner = endOfFile()
 let server: LoopServer
 let readying = new AbortController()
 
 before(async () => {
-  server = await loopServer({ after: (run) => endings.push(run) }, withoutAccounts)
+  server = await loopServer(owner, withoutAccounts)
   for (const name of ['n1', 'n2', 'n3']) await makeNode(name, { pool: 'all' })
-})
-after(async () => {
-  for (const end of endings) await end()
 })
 afterEach(async () => {
   readying.abort()

@@ -1,12 +1,13 @@
 /** Deployments: rollouts within their limits at every event, recreation, scaling, pauses, deadlines, history and rollback. */
 
 import assert from 'node:assert/strict'
-import { after, afterEach, before, test } from 'node:test'
+import { afterEach, before, test } from 'node:test'
 import type { Deployment } from '../../../src/api/kinds/apps/deployment.ts'
 import type { ReplicaSet } from '../../../src/api/kinds/apps/replica-set.ts'
 import type { Pod } from '../../../src/api/kinds/core/pod.ts'
 import * as kinds from '../../../src/client/requests/built-in-kinds.ts'
 import { contentHash } from '../../../src/cluster/controllers/workloads/template-hash.ts'
+import { endOfFile } from '../../support/end-of-file.ts'
 import { long } from '../../support/long.ts'
 import { deaths, type LoopServer, loopServer, type Manager } from '../../support/loop-manager.ts'
 import { until, untilTrue } from '../../support/until.ts'
@@ -21,15 +22,12 @@ import {
 } from '../../support/workloads.ts'
 
 const loops = ['deployment', 'replicaset']
-const endings: (() => Promise<void>)[] = []
+const owner = endOfFile()
 let server: LoopServer
 let readying = new AbortController()
 
 before(async () => {
-  server = await loopServer({ after: (run) => endings.push(run) }, withoutAccounts)
-})
-after(async () => {
-  for (const end of endings) await end()
+  server = await loopServer(owner, withoutAccounts)
 })
 afterEach(async () => {
   readying.abort()

@@ -1,27 +1,25 @@
 /** Disruption budgets and evictions: what the loop allows is what evictions take. */
 
 import assert from 'node:assert/strict'
-import { after, afterEach, before, test } from 'node:test'
+import { afterEach, before, test } from 'node:test'
 import type { PodDisruptionBudget } from '../../../src/api/kinds/policy/pod-disruption-budget.ts'
 import type { ApiObject, ObjectBase } from '../../../src/api/model/object.ts'
 import { systemClock } from '../../../src/base/time/clock.ts'
 import * as kinds from '../../../src/client/requests/built-in-kinds.ts'
 import { subresource } from '../../../src/client/requests/resource-type.ts'
 import { StatusError } from '../../../src/client/requests/status-error.ts'
+import { endOfFile } from '../../support/end-of-file.ts'
 import { type LoopServer, loopServer } from '../../support/loop-manager.ts'
 import { until, untilTrue } from '../../support/until.ts'
 
 const namespace = 'default'
-const endings: (() => Promise<void>)[] = []
+const owner = endOfFile()
 let server: LoopServer
 let passedMs = 0
 const clock = { now: () => systemClock.now() + passedMs, monotonic: systemClock.monotonic }
 
 before(async () => {
-  server = await loopServer({ after: (end) => endings.push(end) }, ['--disable-admission-plugins=ServiceAccount'])
-})
-after(async () => {
-  for (const end of endings) await end()
+  server = await loopServer(owner, ['--disable-admission-plugins=ServiceAccount'])
 })
 afterEach(async () => {
   await server.end()

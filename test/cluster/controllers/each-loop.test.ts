@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict'
 import { createPrivateKey } from 'node:crypto'
 import { join } from 'node:path'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import { clusterInfo, signaturePrefix } from '../../../src/api/model/bootstrap-token.ts'
 import { parseRange } from '../../../src/api/model/ip-range.ts'
 import { timestamp } from '../../../src/api/model/object.ts'
@@ -17,6 +17,7 @@ import { isNotFound } from '../../../src/client/requests/status-error.ts'
 import type { Transport } from '../../../src/client/requests/transport.ts'
 import { controlLoops } from '../../../src/cluster/controllers/all.ts'
 import type { LoopOptions } from '../../../src/cluster/controllers/control-loop.ts'
+import { endOfFile } from '../../support/end-of-file.ts'
 import { type ManagerOptions, openLoopServer } from '../../support/loop-manager.ts'
 import { untilTrue } from '../../support/until.ts'
 
@@ -39,12 +40,12 @@ interface Row {
   readonly inOneWrite?: true
 }
 
-const endings: (() => Promise<void>)[] = []
+const owner = endOfFile()
 let opened: Awaited<ReturnType<typeof openLoopServer>>
 
 before(async () => {
   const plugins = 'ServiceAccount,DefaultTolerationSeconds,TaintNodesByCondition'
-  opened = await openLoopServer({ after: (end) => endings.push(end) }, [`--disable-admission-plugins=${plugins}`])
+  opened = await openLoopServer(owner, [`--disable-admission-plugins=${plugins}`])
   await send('POST', `${rbac}/clusterrolebindings`, {
     metadata: { name: 'each-loop-may-join' },
     roleRef: { kind: 'ClusterRole', name: `system:certificates.orch.io:certificatesigningrequests:nodeclient` },
@@ -57,9 +58,6 @@ before(async () => {
   await post(`${rbac}/clusterroles`, () => ({ rules }), { labels: { 'to-all': '' } })('each-loop-part')
   const config = { data: { kubeconfig: 'kind: Config' } }
   await post(`/api/v1/namespaces/${clusterInfo.namespace}/configmaps`, () => config)(clusterInfo.name)
-})
-after(async () => {
-  for (const end of endings) await end()
 })
 
 const here = '/api/v1/namespaces/default'

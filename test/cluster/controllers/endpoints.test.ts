@@ -1,7 +1,7 @@
 /** Endpoints and EndpointSlices that follow the pods of Services. Pods become ready by a write of their status. */
 
 import assert from 'node:assert/strict'
-import { after, afterEach, before, test } from 'node:test'
+import { afterEach, before, test } from 'node:test'
 import type { EndpointSlice } from '../../../src/api/kinds/discovery/endpoint-slice.ts'
 import { vendorOf } from '../../../src/api/model/vendor.ts'
 import * as kinds from '../../../src/client/requests/built-in-kinds.ts'
@@ -9,6 +9,7 @@ import { inDomainOf } from '../../../src/client/requests/resource-type.ts'
 import type { Transport } from '../../../src/client/requests/transport.ts'
 import { TriggerTimes } from '../../../src/cluster/controllers/endpoints/trigger-times.ts'
 import { truncateSubsets } from '../../../src/cluster/controllers/endpoints/truncate-subsets.ts'
+import { endOfFile } from '../../support/end-of-file.ts'
 import { long } from '../../support/long.ts'
 import { deaths, type LoopServer, loopServer } from '../../support/loop-manager.ts'
 import { until } from '../../support/until.ts'
@@ -18,16 +19,13 @@ const slices = inDomainOf(vendor, kinds.EndpointSlice)
 const namespace = 'default'
 const events = { group: '', version: 'v1', plural: 'events', namespaced: true }
 const loops = ['endpoint', 'endpointslice']
-const endings: (() => Promise<void>)[] = []
+const owner = endOfFile()
 let server: LoopServer
 
 before(async () => {
-  server = await loopServer({ after: (run) => endings.push(run) }, ['--disable-admission-plugins=ServiceAccount'])
+  server = await loopServer(owner, ['--disable-admission-plugins=ServiceAccount'])
   const labels = { 'topology.orch.io/zone': 'west' }
   await server.client.create(kinds.Node, { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-1', labels } })
-})
-after(async () => {
-  for (const end of endings) await end()
 })
 afterEach(async () => {
   await server.end()

@@ -3,13 +3,14 @@
  * collector, and what can go wrong besides: circles, kinds that come and go, faults, a manager that ends in the middle.
  */
 import assert from 'node:assert/strict'
-import { after, afterEach, before, test } from 'node:test'
+import { afterEach, before, test } from 'node:test'
 import type { ApiObject, OwnerReference } from '../../../src/api/model/object.ts'
 import { orAborted } from '../../../src/base/concurrency/abort.ts'
 import type { DeleteOptions } from '../../../src/client/requests/client.ts'
 import type { ResourceType } from '../../../src/client/requests/resource-type.ts'
 import { isNotFound } from '../../../src/client/requests/status-error.ts'
 import type { Transport } from '../../../src/client/requests/transport.ts'
+import { endOfFile } from '../../support/end-of-file.ts'
 import { holdRequests } from '../../support/held-requests.ts'
 import { type LoopServer, loopServer, type ManagerOptions } from '../../support/loop-manager.ts'
 import { configMap, configMaps, secrets } from '../../support/resource-types.ts'
@@ -31,14 +32,11 @@ const definitions: ResourceType = {
 }
 const widgets: ResourceType = { group: 'example.com', version: 'v1', plural: 'widgets', namespaced: true }
 
-const endings: (() => Promise<void>)[] = []
+const owner = endOfFile()
 let server: LoopServer
 
 before(async () => {
-  server = await loopServer({ after: (run) => endings.push(run) })
-})
-after(async () => {
-  for (const end of endings) await end()
+  server = await loopServer(owner)
 })
 afterEach(async () => {
   await server.end()

@@ -1,29 +1,27 @@
 /** Jobs, whose pods end by a write of their status: completions, failures, numbers, suspension, deadlines. */
 
 import assert from 'node:assert/strict'
-import { after, afterEach, before, test } from 'node:test'
+import { afterEach, before, test } from 'node:test'
 import type { Job } from '../../../src/api/kinds/batch/job.ts'
 import type { Pod } from '../../../src/api/kinds/core/pod.ts'
 import { systemClock } from '../../../src/base/time/clock.ts'
 import * as kinds from '../../../src/client/requests/built-in-kinds.ts'
 import type { Transport } from '../../../src/client/requests/transport.ts'
 import { formatIndexes } from '../../../src/cluster/controllers/jobs/completion-indexes.ts'
+import { endOfFile } from '../../support/end-of-file.ts'
 import { long } from '../../support/long.ts'
 import { deaths, type LoopServer, loopServer } from '../../support/loop-manager.ts'
 import { until } from '../../support/until.ts'
 
 const namespace = 'default'
-const endings: (() => Promise<void>)[] = []
+const owner = endOfFile()
 let server: LoopServer
 let nowMs = 0
 const clock = { now: () => systemClock.now() + nowMs, monotonic: systemClock.monotonic }
 const run = (options = {}) => server.run(['job'], { clock, ...options })
 
 before(async () => {
-  server = await loopServer({ after: (end) => endings.push(end) }, ['--disable-admission-plugins=ServiceAccount'])
-})
-after(async () => {
-  for (const end of endings) await end()
+  server = await loopServer(owner, ['--disable-admission-plugins=ServiceAccount'])
 })
 afterEach(async () => {
   await server.end()

@@ -1,7 +1,7 @@
 /** Nodes that are lost, tainted, emptied and deleted, and the addresses that they get. The clock is the test's own. */
 
 import assert from 'node:assert/strict'
-import { after, afterEach, before, test } from 'node:test'
+import { afterEach, before, test } from 'node:test'
 import type { Node } from '../../../src/api/kinds/core/node.ts'
 import type { Pod } from '../../../src/api/kinds/core/pod.ts'
 import { parseRange } from '../../../src/api/model/ip-range.ts'
@@ -14,12 +14,13 @@ import { CidrPool } from '../../../src/cluster/controllers/nodes/cidr-pool.ts'
 import { EvictionRates } from '../../../src/cluster/controllers/nodes/eviction-rates.ts'
 import { evictingTaints, toleratedMs } from '../../../src/cluster/controllers/nodes/node-taints.ts'
 import { stepFor } from '../../../src/cluster/controllers/nodes/node-ttl.ts'
+import { endOfFile } from '../../support/end-of-file.ts'
 import { type LoopServer, loopServer } from '../../support/loop-manager.ts'
 import { until } from '../../support/until.ts'
 
 const vendor = vendorOf('orch')
 const namespace = 'default'
-const endings: (() => Promise<void>)[] = []
+const owner = endOfFile()
 let server: LoopServer
 let passedMs = 0
 const clock = {
@@ -29,10 +30,7 @@ const clock = {
 
 before(async () => {
   const flags = ['--disable-admission-plugins=ServiceAccount,DefaultTolerationSeconds,TaintNodesByCondition']
-  server = await loopServer({ after: (end) => endings.push(end) }, flags)
-})
-after(async () => {
-  for (const end of endings) await end()
+  server = await loopServer(owner, flags)
 })
 afterEach(async () => {
   await server.end()

@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { after, afterEach, before, test } from 'node:test'
+import { afterEach, before, test } from 'node:test'
 import type { PersistentVolume } from '../../../src/api/kinds/core/persistent-volume.ts'
 import type { PersistentVolumeClaim } from '../../../src/api/kinds/core/persistent-volume-claim.ts'
 import type { Pod } from '../../../src/api/kinds/core/pod.ts'
@@ -22,6 +22,7 @@ import * as kinds from '../../../src/client/requests/built-in-kinds.ts'
 import type { ResourceType } from '../../../src/client/requests/resource-type.ts'
 import { isNotFound } from '../../../src/client/requests/status-error.ts'
 import type { Transport } from '../../../src/client/requests/transport.ts'
+import { endOfFile } from '../../support/end-of-file.ts'
 import { holdRequests } from '../../support/held-requests.ts'
 import { type LoopServer, loopServer } from '../../support/loop-manager.ts'
 import { until, untilTrue } from '../../support/until.ts'
@@ -39,16 +40,13 @@ const loops = [
   'garbagecollector',
 ]
 
-const endings: (() => Promise<void>)[] = []
+const owner = endOfFile()
 let server: LoopServer
 let root: string
 
 before(async () => {
-  server = await loopServer({ after: (run) => endings.push(run) }, ['--disable-admission-plugins=ServiceAccount'])
+  server = await loopServer(owner, ['--disable-admission-plugins=ServiceAccount'])
   root = join(server.directory, 'volumes')
-})
-after(async () => {
-  for (const end of endings) await end()
 })
 afterEach(async () => {
   await server.end()

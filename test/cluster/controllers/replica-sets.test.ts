@@ -1,10 +1,11 @@
 /** ReplicaSets and ReplicationControllers: the right number of pods, adopted and released, created once, deleted in order. */
 
 import assert from 'node:assert/strict'
-import { after, afterEach, before, test } from 'node:test'
+import { afterEach, before, test } from 'node:test'
 import type { ReplicaSet } from '../../../src/api/kinds/apps/replica-set.ts'
 import * as kinds from '../../../src/client/requests/built-in-kinds.ts'
 import type { ResourceType } from '../../../src/client/requests/resource-type.ts'
+import { endOfFile } from '../../support/end-of-file.ts'
 import { long } from '../../support/long.ts'
 import { deaths, type LoopServer, loopServer } from '../../support/loop-manager.ts'
 import { until, untilTrue } from '../../support/until.ts'
@@ -20,14 +21,11 @@ import {
   withoutAccounts,
 } from '../../support/workloads.ts'
 
-const endings: (() => Promise<void>)[] = []
+const owner = endOfFile()
 let server: LoopServer
 
 before(async () => {
-  server = await loopServer({ after: (run) => endings.push(run) }, withoutAccounts)
-})
-after(async () => {
-  for (const end of endings) await end()
+  server = await loopServer(owner, withoutAccounts)
 })
 afterEach(async () => {
   await server.end()

@@ -4,11 +4,12 @@
  */
 
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import type { ApiObject, OwnerReference } from '../../../src/api/model/object.ts'
 import * as kinds from '../../../src/client/requests/built-in-kinds.ts'
 import type { Client, DeleteOptions } from '../../../src/client/requests/client.ts'
 import { isNotFound } from '../../../src/client/requests/status-error.ts'
+import { endOfFile } from '../../support/end-of-file.ts'
 import { type Cluster, startEtcd } from '../../support/etcd.ts'
 import { holdRequests } from '../../support/held-requests.ts'
 import { openLoopServer } from '../../support/loop-manager.ts'
@@ -21,17 +22,14 @@ const policies: readonly Policy[] = ['Background', 'Foreground', 'Orphan']
 const dependentsEach = 4
 const namespace = 'default'
 
-const endings: (() => Promise<void>)[] = []
+const owner = endOfFile()
 let cluster: Cluster
 let server: Awaited<ReturnType<typeof openLoopServer>>
 
 before(async () => {
   cluster = await startEtcd()
-  server = await openLoopServer({ after: (run) => endings.push(run) }, [`--etcd-servers=${cluster.endpoints}`])
-})
-after(async () => {
-  for (const end of endings) await end()
-  await cluster.stop()
+  owner.after(() => cluster.stop())
+  server = await openLoopServer(owner, [`--etcd-servers=${cluster.endpoints}`])
 })
 
 /**

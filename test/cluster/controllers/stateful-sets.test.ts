@@ -1,10 +1,11 @@
 /** StatefulSets: pods in their order with names and claims of their own, updates by partition, revisions and their history. */
 
 import assert from 'node:assert/strict'
-import { after, afterEach, before, test } from 'node:test'
+import { afterEach, before, test } from 'node:test'
 import type { StatefulSet } from '../../../src/api/kinds/apps/stateful-set.ts'
 import type { Pod } from '../../../src/api/kinds/core/pod.ts'
 import * as kinds from '../../../src/client/requests/built-in-kinds.ts'
+import { endOfFile } from '../../support/end-of-file.ts'
 import { long } from '../../support/long.ts'
 import { deaths, type LoopServer, loopServer, type Manager } from '../../support/loop-manager.ts'
 import { until } from '../../support/until.ts'
@@ -21,15 +22,12 @@ import {
 } from '../../support/workloads.ts'
 
 const loops = ['statefulset']
-const endings: (() => Promise<void>)[] = []
+const owner = endOfFile()
 let server: LoopServer
 let readying = new AbortController()
 
 before(async () => {
-  server = await loopServer({ after: (run) => endings.push(run) }, withoutAccounts)
-})
-after(async () => {
-  for (const end of endings) await end()
+  server = await loopServer(owner, withoutAccounts)
 })
 afterEach(async () => {
   readying.abort()

@@ -1,23 +1,21 @@
 /** Jobs that are deleted some time after they have finished. The clock is the test's own. */
 
 import assert from 'node:assert/strict'
-import { after, afterEach, before, test } from 'node:test'
+import { afterEach, before, test } from 'node:test'
 import type { ApiObject } from '../../../src/api/model/object.ts'
 import * as kinds from '../../../src/client/requests/built-in-kinds.ts'
+import { endOfFile } from '../../support/end-of-file.ts'
 import { type LoopServer, loopServer } from '../../support/loop-manager.ts'
 import { untilTrue } from '../../support/until.ts'
 
-const endings: (() => Promise<void>)[] = []
+const owner = endOfFile()
 let server: LoopServer
 let now = Date.parse('2030-01-01T00:00:00Z')
 const clock = { now: () => now, monotonic: () => now }
 const loops = ['ttl-after-finished', 'garbagecollector']
 
 before(async () => {
-  server = await loopServer({ after: (run) => endings.push(run) })
-})
-after(async () => {
-  for (const end of endings) await end()
+  server = await loopServer(owner)
 })
 afterEach(async () => {
   await server.end()

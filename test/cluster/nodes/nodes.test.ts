@@ -1,7 +1,7 @@
 /** Simulated nodes beside a real server: they register, tell that they live, and drive the pods that are bound to them. */
 
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import type { Pod } from '../../../src/api/kinds/core/pod.ts'
 import { vendorOf } from '../../../src/api/model/vendor.ts'
 import { openLog } from '../../../src/base/telemetry/log.ts'
@@ -14,19 +14,17 @@ import * as kinds from '../../../src/client/requests/built-in-kinds.ts'
 import { Client } from '../../../src/client/requests/client.ts'
 import type { Transport } from '../../../src/client/requests/transport.ts'
 import { heartbeatLoop } from '../../../src/cluster/nodes/heartbeats.ts'
+import { endOfFile } from '../../support/end-of-file.ts'
 import { type Restartable, serveUp } from '../../support/in-process.ts'
 import { until } from '../../support/until.ts'
 
-const endings: (() => Promise<void> | void)[] = []
+const owner = endOfFile()
 let server: Restartable
 let client: Client
 
 before(async () => {
-  server = await serveUp({ after: (run: () => Promise<void> | void) => void endings.push(run) }, ['--nodes=2'])
+  server = await serveUp(owner, ['--nodes=2'])
   client = new Client(server.transport())
-})
-after(async () => {
-  for (const end of endings.reverse()) await end()
 })
 
 const key = (name: string) => `simulation.orch.io/${name}`

@@ -1,7 +1,7 @@
 /** The scheduler against a real server: Pods get nodes, or are told why not, as its own account and with its own rights. */
 
 import assert from 'node:assert/strict'
-import { after, afterEach, before, beforeEach, test } from 'node:test'
+import { afterEach, before, beforeEach, test } from 'node:test'
 import type { Pod } from '../../../src/api/kinds/core/pod.ts'
 import type { ApiObject } from '../../../src/api/model/object.ts'
 import { vendorOf } from '../../../src/api/model/vendor.ts'
@@ -11,6 +11,7 @@ import { inDomainOf, type ResourceType, subresource } from '../../../src/client/
 import type { Transport } from '../../../src/client/requests/transport.ts'
 import { profileOf } from '../../../src/cluster/scheduler/profile.ts'
 import { defaultSettings } from '../../../src/cluster/scheduler/scheduler.ts'
+import { endOfFile } from '../../support/end-of-file.ts'
 import { deaths, type LoopServer, loopServer, type ManagerOptions } from '../../support/loop-manager.ts'
 import { until } from '../../support/until.ts'
 
@@ -21,7 +22,7 @@ const budgets: ResourceType = { group: 'policy', version: 'v1', plural: 'poddisr
 const priorities: ResourceType = {
   ...{ group: 'scheduling.orch.io', version: 'v1', plural: 'priorityclasses', namespaced: false },
 }
-const endings: (() => Promise<void>)[] = []
+const owner = endOfFile()
 /** Pods that fitted nowhere are tried again soon, so that no test waits for a second. */
 const timing = { firstBackoffMs: 20, maxBackoffMs: 100, maxRestMs: 60_000 }
 const settings = { ...defaultSettings, timing, profiles: [profileOf('default-scheduler'), profileOf('second')] }
@@ -31,7 +32,7 @@ let client: Client
 
 before(async () => {
   const flags = ['--disable-admission-plugins=ServiceAccount,TaintNodesByCondition']
-  server = await loopServer({ after: (run) => endings.push(run) }, flags)
+  server = await loopServer(owner, flags)
   client = server.client
   for (const [name, value, preemptionPolicy] of [
     ['high', 1000, 'PreemptLowerPriority'],
@@ -41,9 +42,6 @@ before(async () => {
     await client.create(priorities, {
       ...{ apiVersion: 'scheduling.orch.io/v1', kind: 'PriorityClass', metadata: { name }, value, preemptionPolicy },
     } as never)
-})
-after(async () => {
-  for (const end of endings) await end()
 })
 beforeEach(async () => {
   for (const name of ['node-1', 'node-2']) await makeNode(name)

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { brotliDecompressSync } from 'node:zlib'
 import type { Page } from 'playwright-core'
 import { generateKey } from '../../../src/api/pki/keys.ts'
@@ -18,13 +18,13 @@ import {
   signIn,
   startConsoleBrowser,
 } from '../../support/console-page.ts'
+import { endOfFile } from '../../support/end-of-file.ts'
 import type { HttpClient } from '../../support/http-client.ts'
 import { type Restartable, serve, serveUp } from '../../support/in-process.ts'
 import { bundleIfStale } from '../../support/library.ts'
 import { long, longTest } from '../../support/long.ts'
 
-const endings: (() => Promise<void>)[] = []
-const shared = { after: (run: () => Promise<void>) => void endings.unshift(run) }
+const shared = endOfFile()
 let server: Restartable
 let admin: HttpClient
 let browser: ConsoleBrowser
@@ -34,9 +34,6 @@ before(async () => {
   server = await serveUp(shared, ['--console-link=true', '--nodes=1'])
   admin = server.client()
   browser = await startConsoleBrowser(shared)
-})
-after(async () => {
-  for (const end of endings) await end()
 })
 
 const inDefault = '/api/v1/namespaces/default'

@@ -7,10 +7,11 @@ import { existsSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { AggregatedServer, giveService } from '../../support/aggregated.ts'
 import { type ConsoleBrowser, startConsoleBrowser } from '../../support/console-page.ts'
+import { endOfFile } from '../../support/end-of-file.ts'
 import { asIssuer, makeIdentity, pairOf } from '../../support/identities.ts'
 import { bundleIfStale } from '../../support/library.ts'
 import { startOrchctl } from '../../support/orchctl.ts'
@@ -18,8 +19,7 @@ import { configMaps } from '../../support/paths.ts'
 import { type ReachedNode, reachedNode } from '../../support/reached-node.ts'
 import { until, untilTrue } from '../../support/until.ts'
 
-const endings: (() => Promise<void>)[] = []
-const shared = { after: (run: () => Promise<void>) => void endings.unshift(run) }
+const shared = endOfFile()
 let reached: ReachedNode
 let browser: ConsoleBrowser
 /** Of the server, of orchctl proxy, and of the page of another origin. */
@@ -47,9 +47,6 @@ before(async () => {
   proxy = `http://${/serve on (\S+)\n/.exec(running.stdout())![1]}`
   evil = await startEvilPage()
   browser = await startConsoleBrowser(shared)
-})
-after(async () => {
-  for (const end of endings) await end()
 })
 
 /** An empty page on another port of this machine, under a name of another site. */

@@ -3,7 +3,7 @@
  * happens to a page whose watch falls behind, whose credential ends, or whose user may do little.
  */
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { generateKey } from '../../../src/api/pki/keys.ts'
 import { makeRequest } from '../../../src/api/pki/make-request.ts'
@@ -16,6 +16,7 @@ import {
   startConsoleBrowser,
   unreachableByTab,
 } from '../../support/console-page.ts'
+import { endOfFile } from '../../support/end-of-file.ts'
 import type { HttpClient } from '../../support/http-client.ts'
 import { pairOf } from '../../support/identities.ts'
 import { type Restartable, serve, serveUp } from '../../support/in-process.ts'
@@ -24,8 +25,7 @@ import { startUp } from '../../support/server.ts'
 import { untilTrue } from '../../support/until.ts'
 import { configure, Webhooks, webhook } from '../../support/webhooks.ts'
 
-const endings: (() => Promise<void>)[] = []
-const shared = { after: (run: () => Promise<void>) => void endings.unshift(run) }
+const shared = endOfFile()
 const timeout = 300_000
 let server: Restartable
 let admin: HttpClient
@@ -39,9 +39,6 @@ before(async () => {
   browser = await startConsoleBrowser(shared)
   page = await browser.open(`${server.url}/console/`)
   await signIn(page)
-})
-after(async () => {
-  for (const end of endings) await end()
 })
 
 const create = async (path: string, object: object) => {

@@ -1,0 +1,19 @@
+/** `endOfFile`: cleans up in reverse order after the last test, and goes on after a failure. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { runEndings } from './end-of-file.ts'
+
+test('cleanup functions run last first, and all of them run although one fails', async () => {
+  const calls: string[] = []
+  const failed = new Error('cannot stop')
+  const endings = [
+    async () => void calls.push('first'),
+    async () => {
+      calls.push('second')
+      throw failed
+    },
+    () => void calls.push('third'),
+  ]
+  await assert.rejects(runEndings(endings), failed)
+  assert.deepEqual(calls, ['third', 'second', 'first'])
+})

@@ -1,0 +1,32 @@
+/**
+ * An owner for what all tests of a file share, such as one server: it cleans up after the last test of the file, or of
+ * the suite that called it. A test that starts something for itself passes its own context (`t`) instead.
+ */
+import { after } from 'node:test'
+
+/** Whoever ends what a test has started: the context of a test, or the result of `endOfFile`. */
+interface Owner {
+  after(run: End): void
+}
+
+/** Stops or removes something that a test has started. */
+export type End = () => Promise<void> | void
+
+/** Returns an owner whose cleanup functions run after all tests, the last one first. */
+export function endOfFile(): Owner {
+  const endings: End[] = []
+  after(() => runEndings(endings))
+  return { after: (run) => void endings.push(run) }
+}
+
+/** Runs the last function first. All of them run even if one fails; then the first error is thrown. */
+export async function runEndings(endings: readonly End[]): Promise<void> {
+  const errors: unknown[] = []
+  for (const end of endings.toReversed())
+    try {
+      await end()
+    } catch (error) {
+      errors.push(error)
+    }
+  if (errors.length > 0) throw errors[0]
+}
