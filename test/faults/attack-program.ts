@@ -42,7 +42,7 @@ interface Times {
 
 async function repeat(attacker: Attacker, { gapMs, run }: Attack, { begin, end }: Times): Promise<AttackCount> {
   const count: AttackCount = { runs: 0, bytes: 0, failed: 0 }
-  await delay(begin - performance.now())
+  await delay(Math.max(0, begin - performance.now()))
   for (; performance.now() < end; await delay(gapMs)) {
     const turn = count.runs++
     try {

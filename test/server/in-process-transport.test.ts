@@ -7,7 +7,6 @@ import { type TestContext, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { superusers, type User } from '../../src/api/model/user.ts'
 import { parseFlags } from '../../src/base/flags/flags.ts'
-import { openLog } from '../../src/base/telemetry/log.ts'
 import { systemClock } from '../../src/base/time/clock.ts'
 import { Client } from '../../src/client/requests/client.ts'
 import { StatusError } from '../../src/client/requests/status-error.ts'
@@ -18,6 +17,7 @@ import { InProcess } from '../../src/server/assembly/in-process-transport.ts'
 import { serverFlags } from '../../src/server/flags/options.ts'
 import { assertBrief } from '../support/effort.ts'
 import { configMap, configMaps } from '../support/resource-types.ts'
+import { openTestLog } from '../support/test-log.ts'
 
 /** The server has a ConfigMap of its own elsewhere. */
 const inDefault = { namespace: 'default' }
@@ -27,7 +27,7 @@ const master: User = { name: 'loop', uid: '', groups: [superusers], extra: new M
 async function begin(t: TestContext) {
   const directory = mkdtempSync(join(tmpdir(), 'orch-test-'))
   const flags = ['--secure-port=0', `--data-dir=${directory}/data`, '--admin-kubeconfig=']
-  const server = await startApiServer(parseFlags(serverFlags, flags), { log: openLog() })
+  const server = await startApiServer(parseFlags(serverFlags, flags), { log: openTestLog() })
   let stopped: Promise<void> | undefined
   const stop = () => (stopped ??= server.stop())
   t.after(async () => {

@@ -9,7 +9,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { parseFlags } from '../../src/base/flags/flags.ts'
-import { openLog } from '../../src/base/telemetry/log.ts'
 import { systemClock } from '../../src/base/time/clock.ts'
 import { startApiServer } from '../../src/server/assembly/api-server.ts'
 import { serverFlags } from '../../src/server/flags/options.ts'
@@ -20,6 +19,7 @@ import { HttpClient } from '../support/http-client.ts'
 import { longTest } from '../support/long.ts'
 import { configMaps } from '../support/paths.ts'
 import { root, startServer } from '../support/server.ts'
+import { openTestLog } from '../support/test-log.ts'
 import { until } from '../support/until.ts'
 
 /** Lists wait until somebody lets them go on, as on a disk that is slow to begin with. */
@@ -52,7 +52,7 @@ test('with a grace period the port is open during the start: alive, and not read
   const clock = { ...systemClock, monotonic: () => performance.now() + now }
   const flags = [`--secure-port=${port}`, `--data-dir=${directory}/data`, '--admin-kubeconfig=']
   const options = parseFlags(serverFlags, [...flags, '--livez-grace-period=1m'])
-  const starting = startApiServer(options, { log: openLog(), store, clock })
+  const starting = startApiServer(options, { log: openTestLog(), store, clock })
   t.after(async () => {
     store.letGo()
     await (await starting).stop()
@@ -102,7 +102,7 @@ longTest('with a grace period the port is open while etcd is waited for, and the
   await etcd.kill(0)
   const flags = [`--secure-port=${port}`, `--data-dir=${directory}/data`, '--admin-kubeconfig=']
   const slow = [...flags, `--etcd-servers=${etcd.endpoints[0]}`, '--livez-grace-period=5m']
-  const starting = startApiServer(parseFlags(serverFlags, slow), { log: openLog() })
+  const starting = startApiServer(parseFlags(serverFlags, slow), { log: openTestLog() })
   t.after(async () => {
     await (await starting).stop()
     await etcd.stop()

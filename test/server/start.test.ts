@@ -22,7 +22,6 @@ import { type TestContext, test } from 'node:test'
 import { open } from 'lmdb'
 import { PkiFileError } from '../../src/api/pki/files.ts'
 import { parseFlags, UsageError } from '../../src/base/flags/flags.ts'
-import { openLog } from '../../src/base/telemetry/log.ts'
 import { startApiServer } from '../../src/server/assembly/api-server.ts'
 import { serverFlags } from '../../src/server/flags/options.ts'
 import { commandNames, helpFor } from '../../src/server/program/help.ts'
@@ -32,6 +31,7 @@ import { makeIdentity } from '../support/identities.ts'
 import { someOf } from '../support/long.ts'
 import { caOf } from '../support/raw-http.ts'
 import { root, startServer } from '../support/server.ts'
+import { openTestLog } from '../support/test-log.ts'
 
 function temporaryDirectory(t: TestContext): string {
   const directory = mkdtempSync(join(tmpdir(), 'orch-start-'))
@@ -53,7 +53,7 @@ async function failedStart(args: readonly string[]): Promise<{ code: number | nu
 /** A start inside this process that fails with what is told in one line: says which. */
 async function refusedStart(args: readonly string[]): Promise<string> {
   try {
-    const server = await startApiServer(parseFlags(serverFlags, args), { log: openLog() })
+    const server = await startApiServer(parseFlags(serverFlags, args), { log: openTestLog() })
     await server.stop()
   } catch (error) {
     assert.ok(

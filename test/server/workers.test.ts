@@ -5,12 +5,12 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openLog } from '../../src/base/telemetry/log.ts'
 import { readServerFlags } from '../../src/server/flags/command-line.ts'
 import { openSharedStore } from '../../src/server/workers/shared-store.ts'
 import { long, longTest } from '../support/long.ts'
 import { configMaps } from '../support/paths.ts'
 import { startUp } from '../support/server.ts'
+import { openTestLog } from '../support/test-log.ts'
 import { untilTrue } from '../support/until.ts'
 import { assertAllThere, countOf, creates, endStore, replaceOne, startFragile, writeAll } from './worker-faults.ts'
 import { describeAsOne } from './workers-as-one.ts'
@@ -24,7 +24,7 @@ test('a number of workers that cannot be is refused', async () => {
 
 test('files for the TLS of etcd are refused without etcd', async () => {
   const { options } = await readServerFlags('apiserver', ['--workers=2', '--etcd-cafile=ca.crt'])
-  const log = openLog({ level: 0, format: 'text' })
+  const log = openTestLog()
   const opening = openSharedStore(options, { onFailed: () => {}, log, stopping: new AbortController().signal })
   await assert.rejects(opening, /--etcd-cafile goes with --etcd-servers/)
 })

@@ -9,11 +9,11 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseFlags } from '../../src/base/flags/flags.ts'
-import { openLog } from '../../src/base/telemetry/log.ts'
 import { startApiServer } from '../../src/server/assembly/api-server.ts'
 import { serverFlags } from '../../src/server/flags/options.ts'
 import { LmdbStore } from '../../src/storage/store/lmdb/store.ts'
 import { MemoryStore } from '../../src/storage/store/memory.ts'
+import { openTestLog } from './test-log.ts'
 
 const fileName = 'data.mdb'
 let begun: Promise<Uint8Array> | undefined
@@ -41,7 +41,7 @@ async function makeBeginning(): Promise<Uint8Array> {
 async function beginInMemory(dataDirectory: string): Promise<MemoryStore> {
   const options = parseFlags(serverFlags, ['--secure-port=0', `--data-dir=${dataDirectory}`, '--admin-kubeconfig='])
   const store = new MemoryStore()
-  const server = await startApiServer(options, { log: openLog(), store })
+  const server = await startApiServer(options, { log: openTestLog(), store })
   await server.stop()
   return store.reopened()
 }

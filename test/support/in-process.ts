@@ -24,6 +24,7 @@ import type { Store } from '../../src/storage/store/store.ts'
 import { keepBeginning, openMemoryStore } from './begun-store.ts'
 import { HttpClient } from './http-client.ts'
 import { type Ending, noNodes, type Served, tokens } from './server.ts'
+import { openTestLog } from './test-log.ts'
 
 export interface InProcess {
   readonly server: ApiServer
@@ -183,7 +184,7 @@ export async function startInProcess(
   const way = [...flags, ...kinds.map(({ kind }) => kind)].join(' ')
   const store = await openMemoryStore(way)
   const isElsewhere = prepare !== undefined || !isInMemory(options)
-  const server = await startApiServer(options, { log: openLog(), kinds, ...(isElsewhere ? {} : { store }) })
+  const server = await startApiServer(options, { log: openTestLog(), kinds, ...(isElsewhere ? {} : { store }) })
   await keepBeginning(way, store)
   const ca = readFileSync(join(directory, 'data/pki/ca.crt'), 'utf8')
   const port = Number(new URL(server.url).port)

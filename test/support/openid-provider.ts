@@ -11,7 +11,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { importJWK, type JWK, SignJWT } from 'jose'
-import Provider from 'oidc-provider'
+import type Provider from 'oidc-provider'
 import {
   authorityExtensions,
   certificatesIn,
@@ -19,6 +19,8 @@ import {
   serverExtensions,
 } from './openssl-certificates.ts'
 import type { Ending } from './server.ts'
+
+const { default: OidcProvider } = await loadQuietly()
 
 export const clientId = 'orch-client'
 export const clientSecret = 'canary-client-secret'
@@ -84,7 +86,7 @@ export class OpenidProvider {
     this.#keys = algorithms.map(makeKey)
     this.#provider = quietly(
       () =>
-        new Provider(this.issuer, {
+        new OidcProvider(this.issuer, {
           clients: [
             {
               client_id: clientId,
@@ -219,4 +221,17 @@ function send(
     asking.on('error', reject)
     asking.end(body)
   })
+}
+
+/** Loads the provider without its warning that the pinned Node is not an LTS release. */
+async function loadQuietly(): Promise<typeof import('oidc-provider')> {
+  const { warn } = console
+  const others: unknown[][] = []
+  console.warn = (...args) => void (String(args[0]).includes('Unsupported runtime') || others.push(args))
+  try {
+    return await import('oidc-provider')
+  } finally {
+    console.warn = warn
+    for (const args of others) console.warn(...args)
+  }
 }

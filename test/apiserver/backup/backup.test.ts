@@ -22,7 +22,6 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { BackupReader, backupFormat, writeBackup } from '../../../src/apiserver/backup/format.ts'
 import { parseFlags } from '../../../src/base/flags/flags.ts'
-import { openLog } from '../../../src/base/telemetry/log.ts'
 import { startApiServer } from '../../../src/server/assembly/api-server.ts'
 import { backup, check, restore } from '../../../src/server/backup/commands.ts'
 import { backupFlags, checkFlags, restoreFlags } from '../../../src/server/flags/backup.ts'
@@ -32,6 +31,7 @@ import type { Entry } from '../../../src/storage/store/store.ts'
 import type { HttpClient } from '../../support/http-client.ts'
 import { embedded, serve, startInProcess } from '../../support/in-process.ts'
 import { root } from '../../support/server.ts'
+import { openTestLog } from '../../support/test-log.ts'
 import { untilTrue } from '../../support/until.ts'
 import { recordingTerminal } from './terminal.ts'
 
@@ -294,7 +294,7 @@ test('a data directory that has lost its data file is refused, and can be restor
   await backupBy(`--to=${file}`, `--data-dir=${dataDir}`)
   const start = async () => {
     const options = parseFlags(serverFlags, ['--secure-port=0', '--admin-kubeconfig=', `--data-dir=${dataDir}`])
-    await (await startApiServer(options, { log: openLog() })).stop()
+    await (await startApiServer(options, { log: openTestLog() })).stop()
     const store = await LmdbStore.open({ directory: dataDir })
     const found = await store.get(key)
     await store.close()

@@ -29,12 +29,12 @@ import { deleteObject } from '../../../src/apiserver/registry/verbs/delete.ts'
 import { updateObject } from '../../../src/apiserver/registry/verbs/update.ts'
 import { TypeChanged } from '../../../src/apiserver/registry/writes/type-changed.ts'
 import { contextOf, createMissing } from '../../../src/apiserver/upkeep/own-objects.ts'
-import { openLog } from '../../../src/base/telemetry/log.ts'
 import { systemClock } from '../../../src/base/time/clock.ts'
 import { MissingRights } from '../../../src/client/reconcile/missing-rights.ts'
 import { WorkQueueMetrics } from '../../../src/client/reconcile/work-queue-metrics.ts'
 import { Caches } from '../../../src/storage/cache/caches.ts'
 import { MemoryStore } from '../../../src/storage/store/memory.ts'
+import { openTestLog } from '../../support/test-log.ts'
 import { definitionOf } from './definitions.ts'
 import { LaggingView } from './lagging-view.ts'
 
@@ -52,7 +52,7 @@ async function serve(store: MemoryStore) {
   await caches.start()
   after(() => caches.stop())
   const resource = stored(catalogue, { group: 'apiextensions', plural: 'customresourcedefinitions' })
-  const log = openLog()
+  const log = openTestLog()
   const records = { log, metrics: new WorkQueueMetrics(), missingRights: new MissingRights(log) }
   const caller = new HttpsCaller('test')
   after(() => caller.close())

@@ -9,12 +9,12 @@ import { after, before, describe, test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'
 import { allKinds } from '../../../src/api/kinds/all.ts'
 import { parseFlags } from '../../../src/base/flags/flags.ts'
-import { openLog } from '../../../src/base/telemetry/log.ts'
 import { startApiServer } from '../../../src/server/assembly/api-server.ts'
 import { serverFlags } from '../../../src/server/flags/options.ts'
 import { HttpClient } from '../../support/http-client.ts'
 import { type InProcess, startInProcess } from '../../support/in-process.ts'
 import { tokens } from '../../support/server.ts'
+import { openTestLog } from '../../support/test-log.ts'
 import { conditionOf, define, definitionOf, definitions, told, undefine, type Wanted } from './definitions.ts'
 
 const approved = { annotations: { 'api-approved.orch.io': 'unapproved, a test' } }
@@ -170,7 +170,7 @@ test('a definition that was there before a type of its name gives way, and says 
     const tokenFile = join(dirname(data), 'tokens.csv')
     writeFileSync(tokenFile, tokens)
     const flags = ['--secure-port=0', `--data-dir=${data}`, '--admin-kubeconfig=', `--token-auth-file=${tokenFile}`]
-    const older = await startApiServer(parseFlags(serverFlags, flags), { log: openLog(), kinds: fewer })
+    const older = await startApiServer(parseFlags(serverFlags, flags), { log: openTestLog(), kinds: fewer })
     const ca = readFileSync(join(data, 'pki/ca.crt'), 'utf8')
     const client = new HttpClient({ port: Number(new URL(older.url).port), token: 'admin-token', ca })
     assert.equal((await ask(client, wanted)).accepted, 'True')

@@ -4,7 +4,6 @@ import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import type { Pod } from '../../../src/api/kinds/core/pod.ts'
 import { vendorOf } from '../../../src/api/model/vendor.ts'
-import { openLog } from '../../../src/base/telemetry/log.ts'
 import { systemClock } from '../../../src/base/time/clock.ts'
 import { Informer } from '../../../src/client/informers/informer.ts'
 import { startLoops } from '../../../src/client/reconcile/loop.ts'
@@ -16,6 +15,7 @@ import type { Transport } from '../../../src/client/requests/transport.ts'
 import { heartbeatLoop } from '../../../src/cluster/nodes/heartbeats.ts'
 import { endOfFile } from '../../support/end-of-file.ts'
 import { type Restartable, serveUp } from '../../support/in-process.ts'
+import { openTestLog } from '../../support/test-log.ts'
 import { until } from '../../support/until.ts'
 
 const owner = endOfFile()
@@ -313,7 +313,7 @@ test('many nodes tell at once that they live, however long each is not answered'
   const many = Array.from({ length: 60 }, (_, i) => ({
     ...{ name: `n${i}`, address: '10.127.0.1', port: () => 0, capacity: {}, labels: {}, taints: [], podRange: '' },
   }))
-  const [log, vendor] = [openLog(), vendorOf('orch')]
+  const [log, vendor] = [openTestLog(), vendorOf('orch')]
   const loop = heartbeatLoop({
     nodes: new Map(many.map((node) => [node.name, node])),
     informer: new Informer(silent, kinds.Node, { onError: () => {} }),

@@ -10,11 +10,11 @@ import { allKinds } from '../../../src/api/kinds/all.ts'
 import { generateKey, keyToPem } from '../../../src/api/pki/keys.ts'
 import type { Kind } from '../../../src/api/schema/kind.ts'
 import { parseFlags } from '../../../src/base/flags/flags.ts'
-import { openLog } from '../../../src/base/telemetry/log.ts'
 import { startApiServer } from '../../../src/server/assembly/api-server.ts'
 import { serverFlags } from '../../../src/server/flags/options.ts'
 import { HttpClient } from '../../support/http-client.ts'
 import { root, tokens } from '../../support/server.ts'
+import { openTestLog } from '../../support/test-log.ts'
 
 /** Where the fixtures are: one directory for each version that wrote some. */
 export const fixtures = join(root, 'test/data/stored')
@@ -88,7 +88,7 @@ export async function startFixtureServer(
     ...(etcdServers.length === 0 ? [] : [`--etcd-servers=${etcdServers.join()}`]),
   ])
   const options = { ...flags, historyRetention: { time: century, bytes: 2 ** 30 } }
-  const server = await startApiServer(options, { log: openLog(), kinds })
+  const server = await startApiServer(options, { log: openTestLog(), kinds })
   const ca = readFileSync(join(dataDir, 'pki/ca.crt'), 'utf8')
   const client = new HttpClient({ port: Number(new URL(server.url).port), token: 'admin-token', ca })
   return {

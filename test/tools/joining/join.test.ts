@@ -8,7 +8,6 @@ import { test } from 'node:test'
 import type { ApiObject } from '../../../src/api/model/object.ts'
 import { vendorOf } from '../../../src/api/model/vendor.ts'
 import { parseFlags } from '../../../src/base/flags/flags.ts'
-import { openLog } from '../../../src/base/telemetry/log.ts'
 import { systemClock } from '../../../src/base/time/clock.ts'
 import { parserFor } from '../../../src/client/node/config-parser.ts'
 import { HttpTransport } from '../../../src/client/node/http-transport.ts'
@@ -20,6 +19,7 @@ import { startNodeAgent } from '../../../src/server/node-agent/node-agent.ts'
 import { NodeCredentials } from '../../../src/server/node-agent/node-credentials.ts'
 import { runCommand } from '../../support/run-command.ts'
 import { root, startUp } from '../../support/server.ts'
+import { openTestLog } from '../../support/test-log.ts'
 import { until } from '../../support/until.ts'
 
 const orch = (...args: string[]) => runCommand(join(root, 'bin/orch'), args)
@@ -130,7 +130,7 @@ test('joining', async (t) => {
       let port = ['--port=0']
       const start = (name: string, ...flags: string[]) =>
         startNodeAgent(parseFlags(nodeAgentFlags, [`--name=${name}`, `--root-dir=${root}`, ...port, ...flags]), {
-          log: openLog(),
+          log: openTestLog(),
           stopping,
         })
       await assert.rejects(start('n9'), /--bootstrap-kubeconfig is needed/)
@@ -163,7 +163,7 @@ test('joining', async (t) => {
       assert.equal(statSync(file).mode & 0o777, 0o600)
       await assert.rejects(start('n8', `--kubeconfig=${file}`), /is not that of the node n8/)
       const files = { nodeName: 'n9', kubeconfig: file, bootstrapKubeconfig: '', timeoutMs: 60_000 }
-      const credentials = await NodeCredentials.open(files, { clock: systemClock, log: openLog(), stopping })
+      const credentials = await NodeCredentials.open(files, { clock: systemClock, log: openTestLog(), stopping })
       const before = credentials.certificate
       await credentials.replace(vendorOf('orch'), new AbortController().signal)
       assert.notEqual(credentials.certificate, before)

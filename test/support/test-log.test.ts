@@ -1,0 +1,15 @@
+/** The log of a server in a test process is kept for the report of a failure, and only its end. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openTestLog, takeLogLines } from './test-log.ts'
+
+test('the log keeps its last 100 lines until they are taken', () => {
+  takeLogLines()
+  const log = openTestLog()
+  for (let i = 0; i < 150; i++) log.error('cannot write', { attempt: i })
+  const lines = takeLogLines()
+  assert.equal(lines.length, 100)
+  assert.match(lines[0]!, /attempt=50$/m)
+  assert.match(lines.at(-1)!, /attempt=149$/m)
+  assert.deepEqual(takeLogLines(), [])
+})
