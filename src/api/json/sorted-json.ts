@@ -3,6 +3,7 @@ import { compareUtf8 } from '../../base/collections/utf8-order.ts'
 import { isObject, type Json } from './json.ts'
 import { stringifyJson } from './portable-json.ts'
 
+/** Returns the JSON text of a value with sorted keys. Equal values have equal texts. */
 export function sortedJson(value: Json): string {
   return stringifyJson(sorted(value))
 }

@@ -13,6 +13,7 @@ interface OwnWritesParts {
   readonly admission: () => Admission
 }
 
+/** Returns the writes that admission controls may make to stored objects. */
 export function ownWritesIn({ catalogue, store, admission }: OwnWritesParts): OwnWrites {
   return {
     createMissing: async (type, { namespace, name }, rest) => {

@@ -40,6 +40,7 @@ export interface MadeAdmission {
   readonly controls: readonly ControlState[]
 }
 
+/** Builds the admission chain. Throws UsageError if a flag or the configuration file is invalid. */
 export async function makeAdmission(
   options: AdmissionOptions,
   parts: AdmissionParts,

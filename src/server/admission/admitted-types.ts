@@ -3,6 +3,7 @@ import type { OwnerType } from '../../apiserver/admission/controls/owner-referen
 import type { ServedResource } from '../../apiserver/admission/webhook/configuration-warnings.ts'
 import type { Catalogue } from '../../apiserver/registry/catalogue/catalogue.ts'
 
+/** Returns a function that finds the served type of an owner reference. */
 export function ownerTypesIn(catalogue: Catalogue) {
   return (apiVersion: string, kind: string): OwnerType | undefined => {
     const served = catalogue.all().find((one) => one.apiVersion === apiVersion && one.kind.kind === kind)
@@ -12,6 +13,7 @@ export function ownerTypesIn(catalogue: Catalogue) {
   }
 }
 
+/** Returns a function that lists the served types, for checks of webhook rules. */
 export function servedTypesIn(catalogue: Catalogue) {
   return (): ServedResource[] =>
     catalogue.all().map(({ group, plural, kind, subresources }) => ({

@@ -16,6 +16,7 @@ const known = [
   ...[StatusError, TransportError],
 ]
 
+/** Returns the message of an error that the user can fix, and the stack of any other error. */
 export function explainFailure(error: unknown): string {
   if (!isError(error)) return String(error)
   return known.some((each) => error instanceof each) ? error.message : (error.stack ?? error.message)

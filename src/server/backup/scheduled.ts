@@ -22,6 +22,7 @@ const halfWrittenPattern = /^orch-\d{8}T\d{6}\.\d{3}Z\.backup\.[0-9a-f]{12}\.tmp
 /** For how long a half-written file must be untouched: another server that uses the directory may be writing it. */
 const untouchedMs = 600_000
 
+/** Writes a backup at every interval and deletes old ones. */
 export class ScheduledBackups {
   readonly #options: Pick<ServerOptions, 'backupDir' | 'backupInterval' | 'backupKeep'>
   readonly #source: BackupSource

@@ -22,6 +22,7 @@ import { renewalPeriod, type WorkerPlace } from '../threads/worker-place.ts'
 import type { ClientAuthorities } from './client-authorities.ts'
 import { followGivenPair } from './given-pair.ts'
 
+/** The serving certificate, the CA of this server and the certificates that the CA issues. */
 export interface Certificates {
   readonly tls: SecureContextOptions
   /** By what clients verify the server, as it is now: certificates in PEM form. */
@@ -50,6 +51,7 @@ export interface CertificateParts {
   readonly log: Log
 }
 
+/** Reads or creates the certificates of this server, and renews the self-signed ones before they expire. */
 export async function openCertificates(options: ServerOptions, parts: CertificateParts): Promise<Certificates> {
   const { clock, authorities, reloading, log } = parts
   const authority = await openAuthority({ directory: join(options.dataDir, 'pki'), clock })

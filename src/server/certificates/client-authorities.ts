@@ -8,6 +8,7 @@ import type { ServerOptions } from '../flags/options.ts'
 import { readFlagFile } from '../flags/read-flag-file.ts'
 import type { Reloading } from '../flags/reloading.ts'
 
+/** The CAs that verify client certificates and those of authenticating proxies, reloaded when their files change. */
 export class ClientAuthorities {
   #own: readonly X509Certificate[] = []
   #ofFile: readonly X509Certificate[] = []

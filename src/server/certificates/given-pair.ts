@@ -16,6 +16,7 @@ export interface PairFlags {
   readonly key: NamedFile
 }
 
+/** A certificate and its key from files, reloaded when the files change. */
 export interface GivenPair {
   /** What the flags name, as it is now; undefined where they name none. */
   readonly pair: CertifiedKey | undefined

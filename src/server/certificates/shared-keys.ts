@@ -14,7 +14,9 @@ import type { Clock } from '../../base/time/clock.ts'
 import { type Store, StoreError } from '../../storage/store/store.ts'
 import type { ServerOptions } from '../flags/options.ts'
 
+/** Store key of the cluster CA. */
 export const authorityKey = 'meta/authority'
+/** Store key of the CA that issues the client certificate for aggregated API servers. */
 export const proxyAuthorityKey = 'meta/front-proxy-authority'
 const tokenKey = 'meta/service-account-key'
 const continueKey = 'meta/continue-key'

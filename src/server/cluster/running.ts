@@ -6,6 +6,7 @@ import type { ServerCommandLine } from '../flags/command-line.ts'
 import { readFlagFile } from '../flags/read-flag-file.ts'
 import type { LoopFiles } from './control-loops.ts'
 
+/** A running API server with its control loops. */
 export interface Running {
   readonly server: ApiServer
   /** Starts what runs beside the server; of several workers one does. */
@@ -14,6 +15,7 @@ export interface Running {
   stop(): Promise<void>
 }
 
+/** Starts the API server. The control loops start when `startLoops` is called. */
 export async function startRunning({ options, up }: ServerCommandLine, environment: Environment): Promise<Running> {
   const prepared = up === undefined ? undefined : await prepareLoops(up)
   const server = await startApiServer(options, {

@@ -3,6 +3,7 @@ import { flag, oneOf, text, UsageError } from '../../base/flags/flags.ts'
 import { list, readTime } from './values.ts'
 
 const authorizationModes = ['Node', 'RBAC', 'ABAC', 'Webhook', 'AlwaysAllow', 'AlwaysDeny'] as const
+/** A value of `--authorization-mode`. */
 export type AuthorizationMode = (typeof authorizationModes)[number]
 
 export const authorizationFlags = {

@@ -47,6 +47,7 @@ const eventTtl = flag({
   help: 'time that events are kept from now on',
 })
 
+/** Flags of `orch backup`. */
 export const backupFlags = {
   to: flag({
     name: 'to',
@@ -63,6 +64,7 @@ export const backupFlags = {
   ...placeFlags,
 }
 
+/** Flags of `orch restore`. */
 export const restoreFlags = {
   from: flag({ name: 'from', value: 'FILE', read: readRequired, help: 'backup to read; - for the standard input' }),
   ...placeFlags,
@@ -70,6 +72,7 @@ export const restoreFlags = {
   eventTtl,
 }
 
+/** Flags of `orch check`. */
 export const checkFlags = {
   backup: flag({ name: 'backup', value: 'FILE', read: text, help: 'backup to check; - for the standard input' }),
   ...placeFlags,
@@ -87,6 +90,7 @@ export const checkFlags = {
   }),
 }
 
+/** Flags of `orch migrate`. */
 export const migrateFlags = {
   fromDataDir: flag({
     name: 'from-data-dir',

@@ -3,8 +3,10 @@ import { type Flags, parseFlags } from '../../base/flags/flags.ts'
 import { type ServerOptions, serverFlags } from './options.ts'
 import type { UpOptions } from './up.ts'
 
+/** A command that starts an API server. */
 export type ServerCommand = 'up' | 'apiserver'
 
+/** The options of a command that starts an API server. */
 export interface ServerCommandLine {
   readonly options: ServerOptions
   /** Where the control loops are to run as well: the same options with theirs. */
@@ -22,6 +24,7 @@ export async function knownFlags(command: ServerCommand): Promise<Flags> {
   return command === 'up' ? await loadUpFlags() : serverFlags
 }
 
+/** Parses the flags of a command that starts an API server. Throws UsageError. */
 export async function readServerFlags(command: ServerCommand, flags: readonly string[]): Promise<ServerCommandLine> {
   if (command === 'apiserver') return { options: parseFlags(serverFlags, flags), up: undefined }
   const up = parseFlags(await loadUpFlags(), flags)

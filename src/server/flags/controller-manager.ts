@@ -178,4 +178,5 @@ const managerFlags = {
 /** All that the controller manager takes. */
 export const allManagerFlags = { ...managerFlags, ...syncFlags } as typeof managerFlags
 
+/** Options of `orch controller-manager`. */
 export type ManagerOptions = OptionsOf<typeof managerFlags>

@@ -24,6 +24,7 @@ const clientFlags = {
   }),
 }
 
+/** The flags of the API server by their headings in the help. */
 export const serverFlagGroups = {
   Serving: { ...servingFlags, ...clientFlags },
   Overload: overloadFlags,

@@ -7,6 +7,7 @@ import { FollowedFiles } from '../../base/files/followed-files.ts'
 import type { Log } from '../../base/telemetry/log.ts'
 import { messageOf } from '../../base/text/errors.ts'
 
+/** Reloads files that flags name when they change. */
 export interface Reloading {
   /**
    * Calls `reload` when one of the files has changed; it throws where the content is of no use. To be called before
@@ -16,6 +17,7 @@ export interface Reloading {
   close(): void
 }
 
+/** Starts to watch files. Logs each reload, and each file whose new content is invalid. */
 export function openReloading(log: Log): Reloading {
   const followed = new FollowedFiles()
   return {

@@ -48,6 +48,7 @@ export function readPortRange(text: string): PortRange {
   return { first, last }
 }
 
+/** Returns the pools of cluster IPs and node ports that the server allocates to Services. */
 export function servicePools({ serviceClusterIpRange, serviceNodePortRange }: ServiceRanges): Pool[] {
   const [primary, ...others] = serviceClusterIpRange
   // Its first address is that of the servers themselves: see `ownAddress`.

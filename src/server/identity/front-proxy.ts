@@ -17,6 +17,7 @@ import type { ServerOptions } from '../flags/options.ts'
 import type { Reloading } from '../flags/reloading.ts'
 import { renewalPeriod, type WorkerPlace } from '../threads/worker-place.ts'
 
+/** The identity that this server presents to aggregated API servers. */
 export interface FrontProxy {
   /** The client certificate as it is now. */
   readonly pair: CertifiedKey
@@ -37,6 +38,7 @@ export interface FrontProxyParts {
   readonly opened: AsyncDisposableStack
 }
 
+/** Opens the client certificate for aggregated API servers: from the files that flags name, or a self-signed one. */
 export async function openFrontProxy(options: ServerOptions, parts: FrontProxyParts): Promise<FrontProxy> {
   const given = followGivenPair(
     {

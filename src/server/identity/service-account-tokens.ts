@@ -32,6 +32,7 @@ export interface GivenKeys {
   readonly verifying: readonly (VerifyingKey | SigningKey)[]
 }
 
+/** Reads the keys for service account tokens from the files that flags name. Throws UsageError if a file is invalid. */
 export function readGivenKeys(options: ServerOptions): GivenKeys {
   const { serviceAccountKeyFile: files, serviceAccountSigningKeyFile: signingFile } = options
   const verifying = files.flatMap((file) => keysIn('service-account-key-file', file))
@@ -75,6 +76,7 @@ function servingKey(file: string): (VerifyingKey | SigningKey)[] {
   }
 }
 
+/** Issues and authenticates service account tokens. */
 export interface AccountTokens {
   readonly policy: TokenPolicy
   /** Whom tokens must be meant for that are used here. */
@@ -91,6 +93,7 @@ export function audiencesOf(options: ServerOptions): readonly string[] {
   return options.apiAudiences.length === 0 ? issuersOf(options) : options.apiAudiences
 }
 
+/** Returns the policy for new tokens and the authenticator for presented ones, as the options configure them. */
 export function openAccountTokens(options: ServerOptions, keys: TokenKeys): AccountTokens {
   const vendor = vendorOf(options.profile)
   const issuers = issuersOf(options)

@@ -21,6 +21,7 @@ export interface ManagerElection {
 
 /** The Lease of kube-controller-manager: the default roles let managers have it. */
 export const managerLease: ObjectName = { namespace: 'kube-system', name: 'kube-controller-manager' }
+/** Default timing of the leader election, the same as that of kube-controller-manager. */
 export const usualTiming: ElectionTiming = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 }
 
 /** Runs the loops for one term. Resolves true when the Lease was lost, false when the signal has aborted. */

@@ -5,8 +5,10 @@ import { UsageError } from '../../base/flags/flags.ts'
 import type { Store } from '../../storage/store/store.ts'
 import { settledValue } from '../certificates/shared-keys.ts'
 
+/** Store key of the profile that the store was created with. */
 export const profileKey = 'meta/profile'
 
+/** Records the profile in a new store. Throws UsageError if the store was created with another profile. */
 export async function claimProfile(store: Store, profile: ProfileName): Promise<void> {
   const stored = (await settledValue(store, profileKey, () => Buffer.from(profile))).toString('utf8')
   if (stored === profile) return

@@ -10,6 +10,7 @@ import type { OnCapacity } from '../../storage/store/fullness.ts'
 
 const quietMs = 60_000
 
+/** Reports in the log and in `/readyz?verbose` that a store is full. Logs at most one line per minute. */
 export class StoreNotice {
   readonly #log: Log
   readonly #clock: Clock

@@ -27,6 +27,7 @@ export interface OpenStore {
   readonly notice: StoreNotice
 }
 
+/** Opens the store that the options name. Throws UsageError or StoreError if the store cannot be used. */
 export async function openStore(
   options: ServerOptions,
   { log, clock, metrics, given, worker, stopping }: StoreSurroundings,

@@ -14,6 +14,7 @@ import type { Clock } from '../../base/time/clock.ts'
 import { WorkQueueMetrics } from '../../client/reconcile/work-queue-metrics.ts'
 import { StoreMetrics } from './store-metrics.ts'
 
+/** The metric recorders of an API server, one for each part that records metrics. */
 export interface ServerMetrics {
   readonly requests: RequestMetrics
   readonly watches: WatchMetrics

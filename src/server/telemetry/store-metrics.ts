@@ -15,6 +15,7 @@ export type ReadSize = () => number | Promise<number>
 
 const durations = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 15, 30, 60]
 
+/** Records the latency, the size and the fullness of a store. */
 export class StoreMetrics {
   readonly #clock: Clock
   readonly #durations = new Histogram(

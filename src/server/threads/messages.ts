@@ -8,6 +8,7 @@ import type { ConsoleSecrets } from '../../tools/console/access.ts'
 import type { ServerCommand } from '../flags/command-line.ts'
 import type { SharedLimits, StoreAccess } from './worker-place.ts'
 
+/** The data that the supervisor starts a worker thread with. */
 export interface WorkerData {
   /** From 0 on. The first one has the duties that are done once: loops, upkeep, the administrator's kubeconfig. */
   readonly index: number
@@ -37,6 +38,7 @@ export type NodeMessage =
   | { readonly type: 'nodes'; readonly nodes: readonly NodeAddress[] }
   | (NodeConnection & { readonly type: 'connect'; readonly port: MessagePort })
 
+/** A message from the supervisor to a worker. */
 export type ToWorker =
   | NodeMessage
   /** What it needs is there. */
@@ -50,6 +52,7 @@ export type ToWorker =
   | { readonly type: 'sample'; readonly id: number }
   | { readonly type: 'exposition'; readonly id: number; readonly exposition: Exposition }
 
+/** A message from a worker to the supervisor. */
 export type ToSupervisor =
   | NodeMessage
   | { readonly type: 'ready'; readonly url: string }

@@ -11,6 +11,7 @@ type Part =
   | { readonly type: 'end' }
   | { readonly type: 'broken'; readonly why: string; readonly code: string | undefined }
 
+/** One end of a byte stream between two threads, with backpressure. */
 export class PortStream extends Duplex {
   readonly #port: MessagePort
   #onTaken: (() => void) | undefined

@@ -8,6 +8,7 @@ import type { Sharing } from '../../storage/cache/shared-blocks.ts'
 import type { FeedPort } from '../../storage/store/etcd/relay.ts'
 import type { StorePort } from '../../storage/store/lmdb/worker-store.ts'
 
+/** The index of a worker and everything that it shares with the other workers of the process. */
 export interface WorkerPlace {
   /** From 0 on. */
   readonly index: number
