@@ -89,3 +89,10 @@ export async function unreachableByTab(page: Page): Promise<string[]> {
     `${wanted}.filter((each) => !reached.has(each)).map((each) => each.outerHTML.slice(0, 200))`,
   )) as string[]
 }
+
+/** The names of the work pages. Read from the text of the list, because Node cannot load the components. */
+export const workPages: readonly string[] = [
+  ...readFileSync(new URL('../../src/tools/console/page/operations/all.ts', import.meta.url), 'utf8').matchAll(
+    /^ {2}\{ name: '(\w+)'/gm,
+  ),
+].map(([, name]) => name as string)

@@ -17,6 +17,7 @@ import {
   pressWhenReady,
   signIn,
   startConsoleBrowser,
+  workPages,
 } from '../../support/console-page.ts'
 import { endOfFile } from '../../support/end-of-file.ts'
 import type { HttpClient } from '../../support/http-client.ts'
@@ -489,9 +490,7 @@ describe('in a browser', () => {
   test('axe finds nothing, in light and dark', { timeout: 300_000 }, async () => {
     const object = '#/object/core/v1/configmaps/default/shared'
     const some = [`${object}?tab=form`]
-    const others = ['certificates', 'access', 'admission', 'namespaces', 'quotas', 'map'].map(
-      (each) => `#/operations/${each}`,
-    )
+    const others = workPages.map((each) => `#/operations/${each}`)
     const places = long
       ? ['#/', '#/list/core/v1/configmaps', ...some, object, `${object}?tab=yaml`, `${object}?tab=relations`, ...others]
       : some

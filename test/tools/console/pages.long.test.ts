@@ -15,6 +15,7 @@ import {
   signIn,
   startConsoleBrowser,
   unreachableByTab,
+  workPages,
 } from '../../support/console-page.ts'
 import { endOfFile } from '../../support/end-of-file.ts'
 import type { HttpClient } from '../../support/http-client.ts'
@@ -208,9 +209,7 @@ function namesIn(texts: readonly string[]): string[] {
 }
 
 const object = '#/object/core/v1/configmaps/default/middle'
-const work = ['certificates', 'access', 'admission', 'namespaces', 'quotas', 'map'].map(
-  (each) => `#/operations/${each}`,
-)
+const work = workPages.map((each) => `#/operations/${each}`)
 const tabs = ['overview', 'yaml', 'form', 'relations', 'history'].map((each) => `${object}?tab=${each}`)
 
 describe('for everybody', { timeout }, () => {

@@ -7,13 +7,8 @@ import { connection, type SignedIn, session, signOut } from '../core/session.ts'
 import { useStore } from '../core/store.ts'
 import { shown } from '../core/text.ts'
 import { toggleTheme } from '../core/theme.ts'
-import { AccessPage } from '../operations/access.tsx'
-import { AdmissionPage } from '../operations/admission.tsx'
-import { CertificatesPage } from '../operations/certificates.tsx'
+import { workPages } from '../operations/all.ts'
 import { HealthPage } from '../operations/health.tsx'
-import { MapPage } from '../operations/map.tsx'
-import { NamespacesPage } from '../operations/namespaces.tsx'
-import { QuotasPage } from '../operations/quotas.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Notice, PageHead } from '../parts/shown.tsx'
 import { BrowsePage } from './browse.tsx'
@@ -120,15 +115,6 @@ function pageKey({ path }: Route): string {
   return path.join('/')
 }
 
-const workPages: { readonly [name: string]: () => preact.JSX.Element } = {
-  certificates: CertificatesPage,
-  access: AccessPage,
-  admission: AdmissionPage,
-  namespaces: NamespacesPage,
-  quotas: QuotasPage,
-  map: MapPage,
-}
-
 function Page({ at: { path } }: { readonly at: Route }) {
   const [kind = '', group = '', version = '', plural = '', namespace = '', name = ''] = path
   const place = { group: group === 'core' ? '' : group, version, plural }
@@ -136,8 +122,8 @@ function Page({ at: { path } }: { readonly at: Route }) {
   if (kind === 'list' && path.length === 4) return <BrowsePage place={place} />
   if (kind === 'object' && path.length === 6)
     return <ObjectPage place={place} name={namespace === '-' ? { name } : { namespace, name }} />
-  const Work = kind === 'operations' && Object.hasOwn(workPages, group) ? workPages[group] : undefined
-  return Work === undefined ? <Nowhere /> : <Work />
+  const work = kind === 'operations' ? workPages.find((page) => page.name === group) : undefined
+  return work === undefined ? <Nowhere /> : <work.Page />
 }
 
 function Nowhere() {

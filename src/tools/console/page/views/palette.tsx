@@ -5,6 +5,7 @@ import { type Type, useSurroundings } from '../core/kinds.ts'
 import { useObjects } from '../core/objects.ts'
 import { go, listAddress, objectAddress } from '../core/route.ts'
 import { shown } from '../core/text.ts'
+import { workPages } from '../operations/all.ts'
 import { Dialog } from '../parts/dialog.tsx'
 
 interface Goal {
@@ -15,12 +16,11 @@ interface Goal {
 
 const pages: readonly Goal[] = [
   { title: 'Overview', about: 'page', to: '#/' },
-  { title: 'Nodes and pods', about: 'page', to: '#/operations/map' },
-  { title: 'Certificate requests', about: 'page', to: '#/operations/certificates' },
-  { title: 'Access: who can, and why', about: 'page', to: '#/operations/access' },
-  { title: 'Admission', about: 'page', to: '#/operations/admission' },
-  { title: 'Namespaces in termination', about: 'page', to: '#/operations/namespaces' },
-  { title: 'Quotas', about: 'page', to: '#/operations/quotas' },
+  ...workPages.map(({ name, title, paletteTitle = title }) => ({
+    title: paletteTitle,
+    about: 'page',
+    to: `#/operations/${name}`,
+  })),
 ]
 
 const most = 12

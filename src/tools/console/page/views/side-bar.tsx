@@ -5,15 +5,11 @@ import { type Type, useSurroundings } from '../core/kinds.ts'
 import { listAddress, type Route } from '../core/route.ts'
 import { shown } from '../core/text.ts'
 import icon from '../icon.svg'
+import { workPages } from '../operations/all.ts'
 
-const work: readonly (readonly [path: string, title: string])[] = [
+const links: readonly (readonly [path: string, title: string])[] = [
   ['', 'Overview'],
-  ['operations/map', 'Nodes and pods'],
-  ['operations/certificates', 'Certificate requests'],
-  ['operations/access', 'Access'],
-  ['operations/admission', 'Admission'],
-  ['operations/namespaces', 'Namespaces'],
-  ['operations/quotas', 'Quotas'],
+  ...workPages.map(({ name, title }) => [`operations/${name}`, title] as const),
 ]
 
 export function SideBar({ at }: { readonly at: Route }) {
@@ -28,7 +24,7 @@ export function SideBar({ at }: { readonly at: Route }) {
         <span>orch</span>
       </a>
       <ul>
-        {work.map(([path, title]) => (
+        {links.map(([path, title]) => (
           <li key={path}>
             <a href={`#/${path}`} aria-current={here === path ? 'page' : undefined}>
               {title}
