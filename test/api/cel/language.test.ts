@@ -1,6 +1,8 @@
 /** The language as its text has it: literals, operators, macros and functions, each row true unless it says otherwise. */
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
+import { functions } from '../../../src/api/cel/functions/all.ts'
 import { type Data, outcomeOf } from './evaluating.ts'
 
 function holds(title: string, rules: readonly string[], data: Data = {}): void {
@@ -145,6 +147,7 @@ describe('times', () => {
   holds('durations', [
     'duration("1h30m") == duration("90m")',
     'duration("90s").getMinutes() == 1 && duration("1.5s").getMilliseconds() == 1500 && duration("-1h").getHours() == -1',
+    'duration("1m30s").getSeconds() == 90 && timestamp("2020-03-01T10:20:30Z").getSeconds() == 30',
     'duration("1h") - duration("1m") == duration("59m")',
     'duration("0") == duration("0s")',
   ])
@@ -243,5 +246,30 @@ describe('what does not compile', () => {
   test('what is no bool is no rule', () => assert.equal(outcomeOf('1'), 'cel expression must evaluate to a bool'))
   test('all faults are told, in the order of the text', () => {
     assert.match(String(outcomeOf('x == 1 && y == 2')), /1:1: .*'x'[\s\S]*\n.*1:11: .*'y'/)
+  })
+})
+
+describe('every function', () => {
+  const names = [...functions.keys()].filter((name) => /^[a-z]\w*$/i.test(name))
+  const textOf = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
+
+  test('has a row in this file', () => {
+    const rows = textOf(import.meta.url)
+    assert.deepEqual(
+      names.filter((name) => !rows.includes(`${name}(`)),
+      [],
+    )
+  })
+
+  test('is named in docs/cel.md, unless it belongs to the language', () => {
+    const page = textOf('../../../docs/cel.md')
+    const own =
+      'bool bytes contains double duration dyn endsWith int matches size startsWith string timestamp type uint'
+    const isOfLanguage = (name: string) =>
+      own.split(' ').includes(name) || /^get(Date|Day|FullYear|Hours|M|Seconds)/.test(name)
+    assert.deepEqual(
+      names.filter((name) => !isOfLanguage(name) && !page.includes(`\`${name}`)),
+      [],
+    )
   })
 })
