@@ -65,48 +65,51 @@ async function refusedStart(args: readonly string[]): Promise<string> {
   return assert.fail(`it started with ${args.join(' ')}`)
 }
 
-test('flags that are wrong are named, with the nearest right one or what is accepted', async (t) => {
+const wrongFlags: readonly (readonly [string[], RegExp])[] = [
+  [['--secure-prot=1'], /unknown flag --secure-prot; did you mean --secure-port\?/],
+  [['--authorisation-mode=AlwaysAllow'], /did you mean --authorization-mode\?/],
+  [['--__proto__=1'], /unknown flag --__proto__/],
+  [['--secure-port=70000'], /--secure-port: "70000" is not a port/],
+  [['--secure-port=-1'], /--secure-port/],
+  [['--secure-port=0x10'], /--secure-port/],
+  [['--secure-port'], /--secure-port needs a value/],
+  [['--secure-port=0', '--secure-port=0'], /--secure-port is given twice/],
+  [['--service-cluster-ip-range=10.0.0.0/30'], /--service-cluster-ip-range: 10\.0\.0\.0\/30 is too small/],
+  [['--service-cluster-ip-range=010.0.0.0/24'], /"010\.0\.0\.0\/24" is not a range of addresses/],
+  [['--advertise-address=010.0.0.1'], /--advertise-address: "010\.0\.0\.1" is not an IP address/],
+  [['--service-node-port-range=0-1'], /--service-node-port-range: "0-1" is not a range of ports/],
+  [['--kubelet-preferred-address-types=Elsewhere'], /--kubelet-preferred-address-types: "Elsewhere" is no type/],
+  [['--bind-address=localhost'], /--bind-address: "localhost" is not an IP address/],
+  [['--data-dir='], /--data-dir: a directory is needed/],
+  [
+    ['--authorization-mode=Everything'],
+    /unknown mode "Everything"; known are Node, RBAC, ABAC, Webhook, AlwaysAllow, AlwaysDeny/,
+  ],
+  [['--authorization-mode='], /at least one mode/],
+  [['--authorization-mode=constructor'], /unknown mode "constructor"/],
+  [['--authorization-mode=Node,RBAC,Node'], /--authorization-mode: Node is given twice/],
+  [['--profile=openshift'], /unknown profile "openshift"; known are orch, kubernetes/],
+  [['--profile=__proto__'], /unknown profile/],
+  [['--history-duration=soon'], /--history-duration: "soon" is not a duration/],
+  [['--history-duration=0'], /1s to 24h/],
+  [['--history-retention=soon'], /--history-retention: "soon" is not a duration/],
+  [['--history-retention=1h,1'], /a size from 1Mi on/],
+  [['--backup-interval=0'], /1s to 576h/],
+  [['--backup-keep=0'], /is not a number of backups/],
+  [['--event-ttl=never'], /--event-ttl: "never" is not a duration/],
+  [['--event-ttl=0'], /1s to 10000h/],
+  [['--shutdown-grace-period=-1s'], /--shutdown-grace-period/],
+  [['serve'], /unexpected argument "serve": flags begin with --/],
+]
+
+test('flags that are wrong are named, with the nearest right one or what is accepted', () => {
+  for (const [args, told] of wrongFlags) assert.throws(() => parseFlags(serverFlags, args), told)
+})
+
+test('a process reports a wrong flag in one line, and an address that it cannot listen on', async (t) => {
   const data = `--data-dir=${temporaryDirectory(t)}/data`
-  const table: readonly (readonly [string[], RegExp])[] = [
-    [['--secure-prot=1'], /unknown flag --secure-prot; did you mean --secure-port\?/],
-    [['--authorisation-mode=AlwaysAllow'], /did you mean --authorization-mode\?/],
-    [['--__proto__=1'], /unknown flag --__proto__/],
-    [['--secure-port=70000'], /--secure-port: "70000" is not a port/],
-    [['--secure-port=-1'], /--secure-port/],
-    [['--secure-port=0x10'], /--secure-port/],
-    [['--secure-port'], /--secure-port needs a value/],
-    [['--secure-port=0', '--secure-port=0'], /--secure-port is given twice/],
-    [['--service-cluster-ip-range=10.0.0.0/30'], /--service-cluster-ip-range: 10\.0\.0\.0\/30 is too small/],
-    [['--service-cluster-ip-range=010.0.0.0/24'], /"010\.0\.0\.0\/24" is not a range of addresses/],
-    [['--advertise-address=010.0.0.1'], /--advertise-address: "010\.0\.0\.1" is not an IP address/],
-    [['--service-node-port-range=0-1'], /--service-node-port-range: "0-1" is not a range of ports/],
-    [['--kubelet-preferred-address-types=Elsewhere'], /--kubelet-preferred-address-types: "Elsewhere" is no type/],
-    [['--bind-address=localhost'], /--bind-address: "localhost" is not an IP address/],
-    [['--data-dir='], /--data-dir: a directory is needed/],
-    [
-      ['--authorization-mode=Everything'],
-      /unknown mode "Everything"; known are Node, RBAC, ABAC, Webhook, AlwaysAllow, AlwaysDeny/,
-    ],
-    [['--authorization-mode='], /at least one mode/],
-    [['--authorization-mode=constructor'], /unknown mode "constructor"/],
-    [['--authorization-mode=Node,RBAC,Node'], /--authorization-mode: Node is given twice/],
-    [['--profile=openshift'], /unknown profile "openshift"; known are orch, kubernetes/],
-    [['--profile=__proto__'], /unknown profile/],
-    [['--history-duration=soon'], /--history-duration: "soon" is not a duration/],
-    [['--history-duration=0'], /1s to 24h/],
-    [['--history-retention=soon'], /--history-retention: "soon" is not a duration/],
-    [['--history-retention=1h,1'], /a size from 1Mi on/],
-    [['--backup-interval=0'], /1s to 576h/],
-    [['--backup-keep=0'], /is not a number of backups/],
-    [['--event-ttl=never'], /--event-ttl: "never" is not a duration/],
-    [['--event-ttl=0'], /1s to 10000h/],
-    [['--shutdown-grace-period=-1s'], /--shutdown-grace-period/],
-    [['serve'], /unexpected argument "serve": flags begin with --/],
-  ]
-  for (const [args, told] of table) assert.throws(() => parseFlags(serverFlags, args), told)
-  // A process says the same, in one line; and one that is not known before the listening.
-  const spoken: typeof table = [
-    table[0]!,
+  const spoken: typeof wrongFlags = [
+    wrongFlags[0]!,
     [['--bind-address=192.0.2.1', '--secure-port=0'], /choose another with --bind-address/],
   ]
   for (const [args, told] of spoken) {
