@@ -1,23 +1,71 @@
 /**
- * The recipes of CONTRIBUTING.md, followed in a copy of the sources: a kind as its example writes it, a virtual kind
- * with its endpoint, and an admission control. Each changes the files that the table names and no others; a server of
- * the copy then serves them.
+ * The recipes of CONTRIBUTING.md, carried out in one copy of the repository: a kind as its example writes it, a virtual
+ * kind with its endpoint, and those of `support/recipes.ts`. Each changes the files that the table counts and no others.
+ * Then a server of the copy serves the kinds, and the copy passes the tests that notice a forgotten file. Types, layers
+ * and the tests that take longer are for `recipes.long.test.ts`.
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { before, test } from 'node:test'
+import { endOfFile } from './support/end-of-file.ts'
+import { carryOut, copyRepository, recipes, runIn, writeFlagsPage } from './support/recipes.ts'
 import { root } from './support/server.ts'
 
-test('a kind, a virtual kind and a control by their recipes', (t) => {
-  const copy = mkdtempSync(join(tmpdir(), 'orch-recipes-'))
-  t.after(() => rmSync(copy, { recursive: true, force: true }))
-  for (const part of ['src', 'test/support', tableTest, publishedTest, publishedFile, 'package.json'])
-    cpSync(join(root, part), join(copy, part), { recursive: true })
-  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
+const owner = endOfFile()
+let copy: string
+before(() => {
+  copy = copyRepository(owner)
+  carryOut(copy)
+})
 
+test('the table counts the files that each recipe adds and changes', () => {
+  const guide = readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8')
+  for (const [name, { added, changed }] of Object.entries(recipes)) {
+    const row = guide.split('\n').find((line) => line.startsWith(`| ${name} `))
+    assert.ok(row, `CONTRIBUTING.md has no row for ${name}`)
+    const counts = row
+      .split('|')
+      .slice(2, 4)
+      .map((cell) => Number.parseInt(cell, 10))
+    assert.deepEqual(
+      counts,
+      [added, changed].map((files) => Object.keys(files).length),
+      name,
+    )
+  }
+})
+
+/** The tests that fail if a file of a recipe is forgotten, by file and name. */
+const noticing: { readonly [file: string]: readonly string[] } = {
+  'test/cluster/controllers/all.test.ts': [
+    'loops are in the order',
+    'each account has a role',
+    'each loop is described',
+  ],
+  'test/cluster/controllers/greeting.test.ts': ['recipe: the loop annotates'],
+  'test/server/flags.test.ts': ['docs/flags.md lists them'],
+  'test/server/start.test.ts': ['flags that are wrong are named'],
+  'test/server/greeting.test.ts': ['recipe: the greeting begins'],
+  'test/api/cel/language.test.ts': ['recipe: blank texts', 'has a row in this file', 'is named in docs/cel.md'],
+  'test/apiserver/admission/require-owner.test.ts': ['recipe: a ConfigMap without an owner'],
+  'test/apiserver/authn/visitor.test.ts': ['recipe: a visitor is authenticated'],
+  'test/base/telemetry/recorded.test.ts': ['recipe: wrong credentials are counted'],
+}
+
+test('the copy passes the tests that notice a forgotten file', async () => {
+  await writeFlagsPage(copy)
+  const files = Object.keys(noticing)
+  writeFileSync(join(copy, 'noticing.ts'), files.map((file) => `await import('./${file}')\n`).join(''))
+  const names = Object.values(noticing).flat()
+  const pattern = `--test-name-pattern=${names.map((name) => name.replaceAll('.', '\\.')).join('|')}`
+  const { code, output } = await runIn(copy, ['--test-reporter=tap', pattern, 'noticing.ts'])
+  assert.equal(code, 0, output)
+  assert.match(output, new RegExp(`^# pass ${names.length}$`, 'm'))
+})
+
+test('a kind, a virtual kind and a control by their recipes', () => {
   for (const [file, text] of Object.entries(newFiles())) writeFileSync(join(copy, file), text)
   addLine(join(copy, 'src/api/kinds/all.ts'), { name: 'widget', from: './ops/widget.ts', before: '  whoAmI,' })
   addLine(join(copy, 'src/api/kinds/all.ts'), { name: 'greeting', from: './ops/greeting.ts', before: '  whoAmI,' })

@@ -8,7 +8,6 @@ import type { ConsoleAccess } from '../../tools/console/access.ts'
 import type { WorkerPlace } from '../threads/worker-place.ts'
 import type { RequestHooks } from './request-handling.ts'
 
-/** What a server is started in, besides its options. */
 /** What a caller may provide to an API server besides its options. */
 export interface Environment {
   readonly log: Log

@@ -1,0 +1,32 @@
+/**
+ * The part of the recipes that takes longer: types and layers of the copy in which `support/recipes.ts` has carried out
+ * every recipe, and the row of the new loop in `each-loop.test.ts`.
+ */
+import assert from 'node:assert/strict'
+import { before, test } from 'node:test'
+import { endOfFile } from './support/end-of-file.ts'
+import { carryOut, copyRepository, runIn } from './support/recipes.ts'
+
+const owner = endOfFile()
+let copy: string
+before(() => {
+  copy = copyRepository(owner)
+  carryOut(copy)
+})
+
+const checks: { readonly [name: string]: readonly string[] } = {
+  types: ['node_modules/typescript/bin/tsc', '-p', '.', '--singleThreaded'],
+  'types of the console': ['node_modules/typescript/bin/tsc', '-p', 'src/tools/console/page', '--singleThreaded'],
+  layers: ['scripts/check-layers.ts'],
+  functions: ['scripts/check-functions.ts'],
+  'row of a loop': [
+    '--test-name-pattern=every loop has a row|^greeting: ',
+    'test/cluster/controllers/each-loop.test.ts',
+  ],
+}
+
+for (const [name, args] of Object.entries(checks))
+  test(`the copy passes: ${name}`, { timeout: 300_000 }, async () => {
+    const { code, output } = await runIn(copy, args)
+    assert.equal(code, 0, output)
+  })

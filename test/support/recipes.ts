@@ -1,0 +1,349 @@
+/**
+ * Recipes of CONTRIBUTING.md as changes of files, to be carried out in a copy of the repository. Each entry changes
+ * exactly the files that its row in the table counts. The tests that it adds are named `recipe: …`.
+ */
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Ending, root } from './server.ts'
+
+/** A recipe: the files that it adds, and those that it changes. */
+export interface Recipe {
+  readonly added: { readonly [file: string]: string }
+  readonly changed: { readonly [file: string]: (text: string) => string }
+}
+
+/** Copies the repository until the test ends. */
+export function copyRepository(t: Ending): string {
+  const copy = mkdtempSync(join(tmpdir(), 'orch-recipes-'))
+  t.after(async () => rmSync(copy, { recursive: true, force: true }))
+  for (const part of ['src', 'test', 'bench', 'docs', 'scripts', 'package.json', 'tsconfig.json', 'biome.json'])
+    cpSync(join(root, part), join(copy, part), { recursive: true })
+  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
+  return copy
+}
+
+/** Carries out all recipes in a copy. */
+export function carryOut(copy: string): void {
+  for (const { added, changed } of Object.values(recipes)) {
+    for (const [file, text] of Object.entries(added)) writeFileSync(join(copy, file), text, { flag: 'wx' })
+    for (const [file, change] of Object.entries(changed)) {
+      const text = readFileSync(join(copy, file), 'utf8')
+      writeFileSync(join(copy, file), change(text))
+    }
+  }
+}
+
+/** The outcome of a command in the copy. */
+export interface Outcome {
+  readonly code: number
+  readonly output: string
+}
+
+/** Runs a program on Node, in the copy. */
+export function runIn(copy: string, args: readonly string[], env: { [name: string]: string } = {}): Promise<Outcome> {
+  // A test runner that finds this variable reports to its parent, not on its standard output.
+  const { NODE_TEST_CONTEXT: _, ...inherited } = process.env
+  const options = { cwd: copy, env: { ...inherited, ...env }, maxBuffer: 64 * 1024 ** 2, timeout: 300_000 }
+  return new Promise((resolve) => {
+    execFile(process.execPath, [...args], options, (error, stdout, stderr) => {
+      const code = error === null ? 0 : Number(error.code ?? 1)
+      resolve({ code, output: `${stdout}${stderr}` })
+    })
+  })
+}
+
+/** Writes docs/flags.md of the copy as the recipe says. */
+export async function writeFlagsPage(copy: string): Promise<void> {
+  const { code, output } = await runIn(copy, ['test/server/flags.test.ts'], { ORCH_WRITE_DOCS: '1' })
+  assert.equal(code, 0, output)
+}
+
+/** A text without its indent of six columns. Indented, its imports are not taken for those of this file. */
+function dedented(text: string): string {
+  return `${text.slice(1).replaceAll(/^ {6}/gm, '')}\n`
+}
+
+/** Inserts lines before the only occurrence of a text. */
+function before(mark: string, added: string): (text: string) => string {
+  return (text) => {
+    assert.equal(text.split(mark).length, 2, `expected once: ${mark}`)
+    return text.replace(mark, () => `${added}${mark}`)
+  }
+}
+
+/** Adds an import and inserts lines. */
+function withImport(line: string, change: (text: string) => string): (text: string) => string {
+  return (text) => change(text.replace(/^import /m, () => `${line}\nimport `))
+}
+
+/** Adds a test at the end. */
+function withTest(added: string): (text: string) => string {
+  return (text) => `${text}\n${added}\n`
+}
+
+/** Files that a command of the recipe writes: `ORCH_WRITE_DOCS=1 npm test -- server/flags`. */
+const written = (text: string) => text
+
+const loop: Recipe = {
+  added: {
+    'src/cluster/controllers/greeting.ts': dedented(`
+      /** Greets every ConfigMap once, by an annotation. */
+      import type { ConfigMap } from '../../api/kinds/core/config-map.ts'
+      import type { Informer } from '../../client/informers/informer.ts'
+      import type { Loop } from '../../client/reconcile/loop.ts'
+      import { fromInformer } from '../../client/reconcile/sources.ts'
+      import type { Client } from '../../client/requests/client.ts'
+      import { nameOfKey } from '../../client/requests/resource-type.ts'
+      import { unlessGone } from './unless-gone.ts'
+
+      export const greeted = { group: '', version: 'v1', plural: 'configmaps', namespaced: true } as const
+
+      export function greetingLoop({ client, informer }: { client: Client; informer: Informer<ConfigMap> }): Loop {
+        return {
+          name: 'greeting',
+          sources: [fromInformer(informer)],
+          reconcile: async (key, signal) => {
+            const seen = informer.get(nameOfKey(key))
+            if (seen === undefined || seen.metadata.annotations?.greeting !== undefined) return 'done'
+            const patch = { merge: { metadata: { annotations: { greeting: 'Hello' } } } }
+            await unlessGone(client.patch(greeted, nameOfKey(key), { patch, signal }))
+            return 'done'
+          },
+        }
+      }`),
+    'test/cluster/controllers/greeting.test.ts': dedented(`
+      /** The loop that greets ConfigMaps. */
+      import { test } from 'node:test'
+      import { serveUp } from '../../support/in-process.ts'
+      import { untilTrue } from '../../support/until.ts'
+
+      test('recipe: the loop annotates a ConfigMap, with the rights of its account', async (t) => {
+        const client = (await serveUp(t, ['--controllers=greeting'])).client()
+        const path = '/api/v1/namespaces/default/configmaps'
+        await client.post(path, { metadata: { name: 'a' } })
+        await untilTrue(async () => (await client.get(\`\${path}/a\`)).body.metadata.annotations?.greeting === 'Hello')
+      })`),
+  },
+  changed: {
+    'src/cluster/controllers/all.ts': withImport(
+      `import { greeted, greetingLoop } from './greeting.ts'`,
+      before(
+        `  {\n    name: 'horizontalpodautoscaling',`,
+        `  {
+    name: 'greeting',
+    account: 'greeting-controller',
+    cluster: true,
+    make: ({ client, informer }) => greetingLoop({ client, informer: informer(greeted) }),
+  },
+`,
+      ),
+    ),
+    'src/apiserver/authz/rbac/defaults/controller-roles.ts': before(
+      `  role('system:controller:horizontal-pod-autoscaler'`,
+      `  role('system:controller:greeting-controller', [on('get list patch watch', 'core', 'configmaps'), events]),\n`,
+    ),
+    'test/cluster/controllers/each-loop.test.ts': before(
+      `  horizontalpodautoscaling: {`,
+      `  greeting: {
+    make: post(\`\${here}/configmaps\`, () => ({})),
+    path: (name) => \`\${here}/configmaps/\${name}\`,
+    isDone: ({ metadata }) => metadata.annotations?.greeting !== undefined,
+  },
+`,
+    ),
+    'docs/loops.md': before('| `horizontalpodautoscaling`', '| `greeting` | greets ConfigMaps | |\n'),
+  },
+}
+
+const flag: Recipe = {
+  added: {},
+  changed: {
+    'src/server/flags/diagnostics.ts': before(
+      `  profiling: flag({`,
+      `  greeting: flag({ name: 'greeting', value: 'TEXT', read: text, help: 'text to print at the start' }),\n`,
+    ),
+    'src/server/program/greeting.ts': before(
+      `\`orch \${version} is serving`,
+      `(options.greeting && \`\${options.greeting}\\n\`) + `,
+    ),
+    'test/server/start.test.ts': before(
+      `  [['--secure-port=70000'],`,
+      `  [['--greeting'], /--greeting needs a value: --greeting=TEXT/],\n`,
+    ),
+    'test/server/greeting.test.ts': withTest(`test('recipe: the greeting begins with the text of --greeting', () => {
+  const options = parseFlags(serverFlags, ['--greeting=Good morning'])
+  assert.match(greeting('https://127.0.0.1', options, undefined), /^Good morning\\norch /)
+})`),
+  },
+}
+
+const celFunction: Recipe = {
+  added: {},
+  changed: {
+    'src/api/cel/functions/strings.ts': before(
+      `  ['charAt', [`,
+      `  ['isBlank', [define('string.() bool', (_, args) => texts(args)[0].trim() === '', onePass)]],\n`,
+    ),
+    'test/api/cel/language.test.ts': withTest(
+      `describe('recipe', () => {
+  holds('recipe: blank texts', ["' '.isBlank() && !'a'.isBlank()"])
+})`,
+    ),
+    'docs/cel.md': before('`substring` and `trim` of texts', '`isBlank`, '),
+  },
+}
+
+const control: Recipe = {
+  added: {
+    'src/apiserver/admission/controls/require-owner.ts': dedented(`
+      /** Rejects ConfigMaps without the label \`owner\`. */
+      import { type ConfigMap, configMap } from '../../../api/kinds/core/config-map.ts'
+      import type { Control } from '../admission.ts'
+      import { refusal } from '../refusal.ts'
+
+      export function requireOwner(): Control<ConfigMap> {
+        return {
+          name: 'RequireOwner',
+          handles: { operations: ['CREATE', 'UPDATE'], types: [configMap], subresources: [''] },
+          validate: (request) => {
+            if (request.object.metadata.labels?.owner === undefined) throw refusal(request, 'the label owner is required')
+          },
+        }
+      }`),
+    'test/apiserver/admission/require-owner.test.ts': dedented(`
+      /** The control RequireOwner. */
+      import assert from 'node:assert/strict'
+      import { test } from 'node:test'
+      import { serve } from '../../support/in-process.ts'
+
+      test('recipe: a ConfigMap without an owner is rejected by the control', async (t) => {
+        const client = (await serve(t, ['--enable-admission-plugins=RequireOwner'])).client()
+        const path = '/api/v1/namespaces/default/configmaps'
+        const rejected = await client.post(path, { metadata: { name: 'a' } })
+        assert.deepEqual([rejected.status, /the label owner is required/.test(rejected.body.message)], [403, true])
+        assert.equal((await client.post(path, { metadata: { name: 'a', labels: { owner: 'me' } } })).status, 201)
+      })`),
+  },
+  changed: {
+    'src/apiserver/admission/controls/all.ts': withImport(
+      `import { requireOwner } from './require-owner.ts'`,
+      before(`  { name: 'AlwaysDeny'`, `  { name: 'RequireOwner', byDefault: false, make: requireOwner },\n`),
+    ),
+    'docs/flags.md': written,
+  },
+}
+
+const metric: Recipe = {
+  added: {},
+  changed: {
+    'src/apiserver/authn/authentication-metrics.ts': (text) =>
+      before(
+        '  readonly metrics: readonly Metric[]',
+        `  readonly #wrong = new Counter({ name: 'orch_wrong_credentials', help: 'Requests with wrong credentials.', labels: [] })
+`,
+      )(text)
+        .replace(
+          '[this.#attempts, this.#durations, this.#users]',
+          '[this.#attempts, this.#durations, this.#users, this.#wrong]',
+        )
+        .replace(
+          '  readonly #requests = new WeakMap',
+          () => '  readonly #wrongCredentials = this.#wrong.at()\n  readonly #requests = new WeakMap',
+        )
+        .replace(
+          '    this.#end(this.#seriesFor(outcome), began)\n',
+          () =>
+            "    if (outcome.result === 'refused') this.#wrongCredentials.value++\n    this.#end(this.#seriesFor(outcome), began)\n",
+        ),
+    'test/base/telemetry/recorded.test.ts': withTest(`test('recipe: wrong credentials are counted', async (t) => {
+  const server = await serve(t)
+  await server.client('wrong').get(configMaps)
+  assert.equal((await scrape(server.client()))('orch_wrong_credentials'), 1)
+})`),
+  },
+}
+
+const authenticator: Recipe = {
+  added: {
+    'src/apiserver/authn/visitor.ts': dedented(`
+      /** Authenticates visitors: requests whose header \`Visitor\` names them. For demonstrations. */
+      import { type Authenticator, none } from './authenticator.ts'
+
+      /** Every visitor is the user \`visitor:<name>\`. */
+      export function visitors(): Authenticator {
+        return ({ headers }) => {
+          const name = headers.one('visitor')
+          return name === undefined ? none : { result: 'user', user: { name: \`visitor:\${name}\`, uid: '', groups: [], extra: new Map() } }
+        }
+      }`),
+    'test/apiserver/authn/visitor.test.ts': dedented(`
+      /** Visitors on a real server. */
+      import assert from 'node:assert/strict'
+      import { test } from 'node:test'
+      import { serve } from '../../support/in-process.ts'
+
+      test('recipe: a visitor is authenticated by a header where the flag is given', async (t) => {
+        const path = '/apis/authentication.orch.io/v1/whoamis'
+        const userFor = async (flags: readonly string[]) => {
+          const answer = await (await serve(t, flags)).client('').send(path, {
+            method: 'POST',
+            headers: { visitor: 'eve', 'content-type': 'application/json' },
+            body: {},
+          })
+          return /visitor:eve/.test(answer.text)
+        }
+        assert.deepEqual([await userFor(['--visitors']), await userFor([])], [true, false])
+      })`),
+  },
+  changed: {
+    'src/server/identity/identity.ts': withImport(
+      `import { visitors } from '../../apiserver/authn/visitor.ts'`,
+      before('    clientCertificates({ authorities', '    ...(options.visitors ? [visitors()] : []),\n'),
+    ),
+    'src/server/flags/authentication.ts': before(
+      '  tokenAuthFile: flag({',
+      `  visitors: toggle({ name: 'visitors', help: 'authenticate visitors by the header Visitor' }),\n`,
+    ),
+  },
+}
+
+const consolePage: Recipe = {
+  added: {
+    'src/tools/console/page/operations/greeting.tsx': dedented(`
+      /** A page that greets. */
+      import { PageHead } from '../parts/shown.tsx'
+
+      export function GreetingPage() {
+        return <PageHead title="Greeting" />
+      }`),
+  },
+  changed: {
+    'src/tools/console/page/operations/all.ts': withImport(
+      `import { GreetingPage } from './greeting.tsx'`,
+      before(`  { name: 'quotas',`, `  { name: 'greeting', title: 'Greeting', Page: GreetingPage },\n`),
+    ),
+    'test/tools/console/pages.long.test.ts': before(
+      '\nfunction namesIn(',
+      `
+test('recipe: the page greets', { timeout }, async () => {
+  await goTo(page, '#/operations/greeting')
+  await page.getByRole('heading', { name: 'Greeting' }).waitFor()
+})
+`,
+    ),
+  },
+}
+
+/** The recipes by their names in the table of CONTRIBUTING.md. */
+export const recipes: { readonly [name: string]: Recipe } = {
+  'an admission control': control,
+  'a control loop': loop,
+  'a flag': flag,
+  'an authenticator, authorizer': authenticator,
+  'a page of the console': consolePage,
+  'a metric': metric,
+  'a CEL function': celFunction,
+}
